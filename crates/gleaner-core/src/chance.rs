@@ -20,6 +20,8 @@ pub enum Purpose {
     Absence,
     /// When a run fails.
     Failure,
+    /// Which groups of machines know of each other.
+    Neighbour,
 }
 
 impl Purpose {
@@ -31,6 +33,7 @@ impl Purpose {
             Purpose::Letter => 0,
             Purpose::Absence => 0x6162_7365_6e63_65,
             Purpose::Failure => 0x6661_696c_7572_65,
+            Purpose::Neighbour => 0x6e65_6967_6862,
         }
     }
 }

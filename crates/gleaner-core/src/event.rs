@@ -166,6 +166,18 @@ pub enum Event {
         /// When they were so.
         known_at: Time,
     },
+    /// The scheduler of a machine that several schedulers send tasks to said how things are there. What is older than what
+    /// is known changes nothing.
+    ResidentsPublished {
+        /// Which machine.
+        machine: MachineId,
+        /// How many tasks of each class are there that were not sent from here; only classes with any, in order.
+        others: Vec<(TaskClassId, u32)>,
+        /// λ: what its owner uses of it.
+        load: f64,
+        /// When it was so.
+        known_at: Time,
+    },
     /// A peer did, wants, lends or gave back something.
     Lending(LendingEvent),
     /// A site that was asked how things are there has said so.

@@ -102,3 +102,66 @@ fn a_run_that_is_over_is_nowhere() {
     tell(&mut scheduler, 30, &Event::RunArrived(run(1)));
     assert_eq!(belief(&scheduler), (0, vec![0, 2]), "a stale reply");
 }
+
+/// How many there are with others', and their share of a core.
+fn crowd(scheduler: &Scheduler<Sender>) -> (u32, f64) {
+    let site = scheduler.grid().machine(SITE);
+    (site.count(), site.share(site.shares()))
+}
+
+fn residents(known_at: u64, others: u32, load: f64) -> Event {
+    let others = if others > 0 { vec![(TaskClassId::FIRST, others)] } else { Vec::new() };
+    Event::ResidentsPublished { machine: SITE, others, load, known_at: Time::from_nanos(known_at) }
+}
+
+#[test]
+fn tasks_of_others_share_a_machine_as_ones_own_do() {
+    let mut scheduler = scheduler();
+    assert_eq!(crowd(&scheduler), (3, 1.0));
+    tell(&mut scheduler, 5, &residents(4, 5, 0.0));
+    assert_eq!(crowd(&scheduler), (8, 0.5));
+    // What is older than that is known already.
+    tell(&mut scheduler, 6, &residents(3, 50, 0.9));
+    assert_eq!(crowd(&scheduler), (8, 0.5));
+    tell(&mut scheduler, 7, &residents(6, 1, 0.5));
+    assert_eq!(crowd(&scheduler), (4, 0.5));
+    // One's own are none of its business.
+    tell(&mut scheduler, 8, &Event::RunEnded { run: run(0), end: RunEnd::Finished });
+    assert_eq!(crowd(&scheduler), (3, 2.0 / 3.0));
+    assert_eq!(scheduler.grid().machine(SITE).runs().count(), 2);
+    // What is lost has nobody's.
+    tell(&mut scheduler, 9, &Event::MachineLost { machine: SITE });
+    assert_eq!(crowd(&scheduler).0, 0);
+}
+
+#[test]
+fn tasks_of_others_take_room() {
+    let empty = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
+    let mut scheduler = Scheduler::new(empty, Sender);
+    let room = Room { slots: Some(2), ..Room::default() };
+    let site =
+        MachineClass { speeds: vec![1.0], cores: 2, room, price: 0.0, provides: Tags::new(), ad: None };
+    let class = TaskClass {
+        composition: vec![1.0],
+        needs: Needs::default(),
+        priority: 0,
+        restarts: false,
+        payer: UserId::default(),
+        requires: Tags::new(),
+        ad: None,
+    };
+    for event in [
+        Event::MachineClassMet(site),
+        Event::TaskClassMet(class),
+        Event::MachineJoined { machine: SITE, class: MachineClassId::FIRST },
+        residents(1, 2, 0.0),
+        Event::TasksSubmitted { first: TaskId::FIRST, count: 1, class: TaskClassId::FIRST, length: None },
+    ] {
+        tell(&mut scheduler, 1, &event);
+    }
+    assert_eq!(scheduler.take_orders().count(), 0, "it is full");
+    // News that it is not are an occasion to start what waits.
+    tell(&mut scheduler, 2, &residents(2, 1, 0.0));
+    assert_eq!(scheduler.take_orders().count(), 1);
+    assert_eq!(scheduler.grid().machine(SITE).free().slots, Some(0));
+}

@@ -3,6 +3,7 @@
 //! - [`Setup`] is all that a run is given; [`Simulation`] runs it, one event at a time.
 //! - [`Parties`] is the loop underneath: one scheduler or several, what surrounds them, and the mail between them.
 //! - [`peers`] is sites that lend each other workers, each a party.
+//! - [`neighbours`] is groups of machines, each with a scheduler of its own, that know of each other.
 //! - [`brokering`] has brokers, sites with queues of their own, and an index that is out of date.
 //! - [`sharing`] is the model of time-shared machines; [`MachineTraces`] have machines come and go.
 //! - [`bound`] says how early the last task could end at best.
@@ -10,6 +11,7 @@
 pub mod bound;
 pub mod brokering;
 pub mod forecast;
+pub mod neighbours;
 pub mod peers;
 pub mod sharing;
 

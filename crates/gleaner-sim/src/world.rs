@@ -225,6 +225,12 @@ impl World {
         Event::RunStarted(run)
     }
 
+    /// The part of a task's length that a run of it has to do that starts now.
+    pub(crate) fn part_left(&self, setup: &Setup, task: TaskId) -> f64 {
+        let length = setup.tasks.lengths[task.index()].amount();
+        if length > 0.0 { self.ops_at_start(setup, task) / length } else { 1.0 }
+    }
+
     /// What a run of a task has to do that starts now.
     fn ops_at_start(&self, setup: &Setup, task: TaskId) -> f64 {
         let left = self.checkpoints.get(&task).map(|checkpoint| checkpoint.ops_left);

@@ -167,6 +167,7 @@ impl NaiveProgress {
             | Event::LinkMeasured { .. }
             | Event::StatePublished { .. }
             | Event::SurveyAnswered { .. }
+            | Event::ResidentsPublished { .. }
             | Event::Lending(_)
             | Event::RunGranted { .. }
             | Event::RunRefused { .. }

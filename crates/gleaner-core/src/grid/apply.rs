@@ -79,6 +79,9 @@ impl Grid {
             Event::SurveyAnswered { number, machine, state, known_at } => {
                 self.survey_answered(now, (number, machine), (state, known_at), effects);
             }
+            Event::ResidentsPublished { machine, ref others, load, known_at } => {
+                self.residents_published(now, machine, (others, load, known_at), effects);
+            }
             Event::Lending(ref event) => self.heard_of_peers(event, effects),
             Event::RunGranted { run, on } => self.run_granted(now, (run, on), effects),
             Event::RunRefused { run, on } => self.run_refused(now, (run, on), effects),
@@ -180,6 +183,8 @@ impl Grid {
             return;
         }
         self.lose_runs(now, machine, effects);
+        let classes = &self.classes;
+        self.machines[machine.index()].believe(now, &[], |class| classes.task_class(class).needs);
         self.lost_to_peers(machine);
         for task in self.plans.dissolve(Queue::Machine(machine)) {
             self.give_back(now, task);
@@ -231,5 +236,30 @@ impl Grid {
         self.machines[machine.index()].set_load(now, load);
         effects.changes.push(Change::LoadChanged(machine));
         self.ask(if load > before { Cause::LoadRose(machine) } else { Cause::LoadFell(machine) });
+    }
+
+    /// A machine has so many tasks of others. What follows is as if it had happened here: a machine with fewer tasks may take some, one whose owner uses more of it
+    /// may be left.
+    fn residents_published(
+        &mut self,
+        now: Time,
+        machine: MachineId,
+        (others, load, known_at): (&[(TaskClassId, u32)], f64, Time),
+        effects: &mut Effects,
+    ) {
+        if !self.beliefs.is_news(machine, known_at) {
+            return;
+        }
+        let before = self.machine(machine).count();
+        let classes = &self.classes;
+        let needs = |class| classes.task_class(class).needs;
+        if self.machines[machine.index()].believe(now, others, needs) {
+            effects.changes.push(Change::ResidentsChanged(machine));
+        }
+        let had_load = self.machine(machine).load();
+        self.load_reported(now, machine, load, effects);
+        if load == had_load && self.machine(machine).count() < before {
+            self.ask(Cause::Freed(machine));
+        }
     }
 }

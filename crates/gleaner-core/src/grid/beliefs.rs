@@ -1,7 +1,10 @@
-//! What is known of machines that are more than a machine: sites with a queue of their own, which publish their state.
+//! What is known of machines that others send tasks to as well: sites with a queue of their own, and machines of
+//! neighbours, which publish their state.
 //!
-//! **What was published stays as it was said, with the moment that it was true at**, and beside it stand the runs that were
-//! sent there and that it cannot know of yet. Whether a policy counts them is a part of its recipe.
+//! **What a site published stays as it was said, with the moment that it was true at**, and beside it stand the runs that were
+//! sent there and that it cannot know of yet. Whether a policy counts them is a part of its recipe. What a neighbour
+//! published of its machine is the machine's state here, until it says something else: other schedulers' tasks share it and
+//! take its room as one's own do.
 
 use crate::event::SiteState;
 use gleaner_units::{MachineId, RunId, Time};
@@ -44,18 +47,30 @@ impl Belief {
 
 /// All of them.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Beliefs(BTreeMap<MachineId, Belief>);
+pub(super) struct Beliefs {
+    sites: BTreeMap<MachineId, Belief>,
+    /// Of what neighbours published of a machine: when the latest was so.
+    heard: BTreeMap<MachineId, Time>,
+}
 
 impl Beliefs {
     #[inline]
     pub(super) fn of(&self, machine: MachineId) -> Option<&Belief> {
-        self.0.get(&machine)
+        self.sites.get(&machine)
+    }
+
+    /// Whether what was so at that moment is news of a machine.
+    pub(super) fn is_news(&mut self, machine: MachineId, known_at: Time) -> bool {
+        let heard = self.heard.entry(machine).or_default();
+        let is_news = *heard <= known_at;
+        *heard = (*heard).max(known_at);
+        is_news
     }
 
     /// News of a site; whether anything is other than was known but the moment.
     pub(super) fn published(&mut self, machine: MachineId, state: SiteState, known_at: Time) -> bool {
-        let Some(belief) = self.0.get_mut(&machine) else {
-            self.0.insert(machine, Belief { state, known_at, sent: Vec::new() });
+        let Some(belief) = self.sites.get_mut(&machine) else {
+            self.sites.insert(machine, Belief { state, known_at, sent: Vec::new() });
             return true;
         };
         if known_at < belief.known_at {
@@ -69,14 +84,14 @@ impl Beliefs {
 
     #[inline]
     pub(super) fn sent(&mut self, run: RunId, to: MachineId) {
-        if let Some(belief) = self.0.get_mut(&to) {
+        if let Some(belief) = self.sites.get_mut(&to) {
             belief.sent.push(SentRun { run, arrived: None });
         }
     }
 
     #[inline]
     pub(super) fn arrived(&mut self, now: Time, run: RunId, at: MachineId) {
-        let Some(belief) = self.0.get_mut(&at) else { return };
+        let Some(belief) = self.sites.get_mut(&at) else { return };
         if let Some(sent) = belief.sent.iter_mut().find(|sent| sent.run == run && sent.arrived.is_none()) {
             sent.arrived = Some(now);
         }
@@ -84,13 +99,13 @@ impl Beliefs {
 
     #[inline]
     pub(super) fn over(&mut self, run: RunId, at: MachineId) {
-        if let Some(belief) = self.0.get_mut(&at) {
+        if let Some(belief) = self.sites.get_mut(&at) {
             belief.sent.retain(|sent| sent.run != run);
         }
     }
 
     /// Every run that is said to be somewhere, with where.
     pub(super) fn all_sent(&self) -> impl Iterator<Item = (RunId, MachineId)> + '_ {
-        self.0.iter().flat_map(|(machine, belief)| belief.sent.iter().map(|sent| (sent.run, *machine)))
+        self.sites.iter().flat_map(|(machine, belief)| belief.sent.iter().map(|sent| (sent.run, *machine)))
     }
 }

@@ -86,8 +86,12 @@ impl Grid {
     /// Derives every index of the grid afresh and compares. Costs O(machines + tasks·log): for tests and for
     /// `gleaner journal verify`.
     pub fn check(&self) -> Result<(), BrokenInvariant> {
-        let empty =
-            |machine: &Machine| Machine::new(machine.class(), self.classes.machine_class(machine.class()));
+        let empty = |machine: &Machine| {
+            let mut empty = Machine::new(machine.class(), self.classes.machine_class(machine.class()));
+            let others: Vec<_> = machine.others().collect();
+            empty.believe(Time::ZERO, &others, |class| self.needs(class));
+            empty
+        };
         let mut machines: Vec<Machine> = self.machines.iter().map(empty).collect();
         let is_there = |&(run, on): &(RunId, MachineId)| {
             self.find_run(run).is_some_and(|known| self.parts_of(known).any(|part| part.on == on))

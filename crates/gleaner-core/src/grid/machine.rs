@@ -8,6 +8,8 @@ use std::collections::VecDeque;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct Group {
     class: TaskClassId,
+    /// How many there are besides, which others sent there.
+    others: u32,
     runs: VecDeque<Resident>,
 }
 
@@ -15,6 +17,11 @@ impl Group {
     /// Where a run is, or would be.
     fn position(&self, run: RunId) -> usize {
         self.runs.partition_point(|other| other.run().rank() < run.rank())
+    }
+
+    #[inline]
+    fn count(&self) -> u32 {
+        self.runs.len() as u32 + self.others
     }
 }
 
@@ -40,16 +47,16 @@ struct Taken {
 }
 
 impl Taken {
-    fn take(&mut self, needs: Needs) {
-        self.slots += u64::from(needs.cores);
-        self.memory += u128::from(needs.memory);
-        self.disk += u128::from(needs.disk);
+    fn take(&mut self, needs: Needs, times: u32) {
+        self.slots += u64::from(needs.cores) * u64::from(times);
+        self.memory += u128::from(needs.memory) * u128::from(times);
+        self.disk += u128::from(needs.disk) * u128::from(times);
     }
 
-    fn give(&mut self, needs: Needs) {
-        self.slots -= u64::from(needs.cores);
-        self.memory -= u128::from(needs.memory);
-        self.disk -= u128::from(needs.disk);
+    fn give(&mut self, needs: Needs, times: u32) {
+        self.slots -= u64::from(needs.cores) * u64::from(times);
+        self.memory -= u128::from(needs.memory) * u128::from(times);
+        self.disk -= u128::from(needs.disk) * u128::from(times);
     }
 }
 
@@ -149,7 +156,7 @@ impl Machine {
         self.shares
     }
 
-    /// n: the runs here or on their way here, without those that are to stop.
+    /// n: the runs here or on their way here, without those that are to stop; with what [others](Self::others) sent there.
     #[inline]
     pub fn count(&self) -> u32 {
         self.count
@@ -158,8 +165,14 @@ impl Machine {
     /// How many of each class are here or on their way, in order of class; only classes with any.
     #[inline]
     pub fn counts(&self) -> impl Iterator<Item = (TaskClassId, u32)> + '_ {
-        let groups = self.groups.iter().filter(|group| !group.runs.is_empty());
-        groups.map(|group| (group.class, group.runs.len() as u32))
+        let groups = self.groups.iter().filter(|group| group.count() > 0);
+        groups.map(|group| (group.class, group.count()))
+    }
+
+    /// How many of each class others sent there, as far as is known; only classes with any.
+    pub fn others(&self) -> impl Iterator<Item = (TaskClassId, u32)> + '_ {
+        let groups = self.groups.iter().filter(|group| group.others > 0);
+        groups.map(|group| (group.class, group.others))
     }
 
     /// The runs of one class that count, lowest first.
@@ -221,11 +234,7 @@ impl Machine {
             self.service = Service::starting(now);
         }
         self.advance(now);
-        let at = self.groups.partition_point(|group| group.class < class);
-        if self.groups.get(at).is_none_or(|group| group.class != class) {
-            self.groups.insert(at, Group { class, runs: VecDeque::new() });
-        }
-        let group = &mut self.groups[at];
+        let group = self.group_of(class);
         if group.runs.back().is_none_or(|last| last.run().rank() < resident.run().rank()) {
             group.runs.push_back(resident);
         } else {
@@ -234,7 +243,46 @@ impl Machine {
         }
         self.count += 1;
         self.shares += u64::from(needs.cores);
-        self.taken.take(needs);
+        self.taken.take(needs, 1);
+    }
+
+    /// So many of each class are here that others sent, in order of class; whether that is other than before. Costs
+    /// O(classes here).
+    pub(super) fn believe(
+        &mut self,
+        now: Time,
+        others: &[(TaskClassId, u32)],
+        needs: impl Fn(TaskClassId) -> Needs,
+    ) -> bool {
+        if self.others().eq(others.iter().copied()) {
+            return false;
+        }
+        if self.count == 0 {
+            self.service = Service::starting(now);
+        }
+        self.advance(now);
+        for group in &mut self.groups {
+            let (needs, gone) = (needs(group.class), std::mem::take(&mut group.others));
+            self.count -= gone;
+            self.shares -= u64::from(needs.cores) * u64::from(gone);
+            self.taken.give(needs, gone);
+        }
+        for &(class, count) in others {
+            let needs = needs(class);
+            self.group_of(class).others = count;
+            self.count += count;
+            self.shares += u64::from(needs.cores) * u64::from(count);
+            self.taken.take(needs, count);
+        }
+        true
+    }
+
+    fn group_of(&mut self, class: TaskClassId) -> &mut Group {
+        let at = self.groups.partition_point(|group| group.class < class);
+        if self.groups.get(at).is_none_or(|group| group.class != class) {
+            self.groups.insert(at, Group { class, others: 0, runs: VecDeque::new() });
+        }
+        &mut self.groups[at]
     }
 
     /// A task that is here runs from now on.
@@ -251,7 +299,7 @@ impl Machine {
         self.groups[group].runs.remove(position);
         self.count -= 1;
         self.shares -= u64::from(needs.cores);
-        self.taken.give(needs);
+        self.taken.give(needs, 1);
     }
 
     /// A run that is here is to stop: the others have its share from now on, but not its room.
@@ -268,7 +316,7 @@ impl Machine {
     pub(super) fn release(&mut self, run: RunId, needs: Needs) {
         let position = self.stopping.iter().position(|other| *other == run);
         self.stopping.remove(position.expect("a run that was told to stop"));
-        self.taken.give(needs);
+        self.taken.give(needs, 1);
     }
 
     /// A run on its way here goes on from elsewhere than was thought.

@@ -171,6 +171,7 @@ impl Books {
             | Event::LinkMeasured { .. }
             | Event::StatePublished { .. }
             | Event::SurveyAnswered { .. }
+            | Event::ResidentsPublished { .. }
             | Event::Lending(_)
             | Event::RunGranted { .. }
             | Event::RunRefused { .. }

@@ -1,0 +1,71 @@
+//! What is known of machines, what was told of them, and whose turn to tell is next.
+
+use super::books::Residents;
+use super::setup::GroupsSetup;
+use gleaner_units::{MachineId, PartyId, Span, Time};
+use std::collections::BTreeSet;
+
+/// Where nothing else happens for so many periods, no more is told: nothing would come of it.
+const QUIET_PERIODS_MAX: usize = 100;
+
+/// How a machine is.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Known {
+    pub(super) residents: Residents,
+    pub(super) load: f64,
+}
+
+/// What is known of machines, and was told of them.
+#[derive(Clone, Debug)]
+pub(super) struct News {
+    /// By machine.
+    pub(super) now: Vec<Known>,
+    /// By machine: how many tasks were told of, and which owner's load.
+    pub(super) told: Vec<(u32, f64)>,
+    /// By group, and by its ids for machines: the moment that what it knows of it was true at.
+    pub(super) known_at: Vec<Vec<Time>>,
+    /// Who tells next.
+    turns: BTreeSet<(Time, PartyId)>,
+    /// Turns in a row in which nothing else happened.
+    quiet: usize,
+}
+
+impl News {
+    pub(super) fn of(setup: &GroupsSetup, seen: impl Iterator<Item = usize>) -> Self {
+        let groups = setup.count() as u64;
+        let turn = |group: u64| {
+            let after = u128::from(setup.every.nanos()) * u128::from(group + 1) / u128::from(groups);
+            (Time::ZERO + Span::from_nanos(after as u64), PartyId::new(group as usize))
+        };
+        let machines = setup.grid.machines.len();
+        Self {
+            now: vec![Known::default(); machines],
+            told: vec![(0, 0.0); machines],
+            known_at: seen.map(|machines| vec![Time::ZERO; machines]).collect(),
+            turns: (0..groups).map(turn).collect(),
+            quiet: 0,
+        }
+    }
+
+    /// Something else happens.
+    pub(super) fn stirred(&mut self) {
+        self.quiet = 0;
+    }
+
+    pub(super) fn age(&self, now: Time, group: PartyId, of: MachineId) -> Span {
+        now.since(self.known_at[group.index()][of.index()])
+    }
+
+    /// Whose turn is next; nobody's where nothing else happened for long.
+    pub(super) fn next_turn(&self) -> Option<(Time, PartyId)> {
+        let is_quiet = self.quiet >= QUIET_PERIODS_MAX * self.turns.len();
+        self.turns.first().copied().filter(|_| self.turns.len() > 1 && !is_quiet)
+    }
+
+    /// A group has its turn, and its next after a period.
+    pub(super) fn takes_turn(&mut self, now: Time, group: PartyId, every: Span) {
+        self.turns.remove(&(now, group));
+        self.turns.insert((now + every, group));
+        self.quiet += 1;
+    }
+}

@@ -1,0 +1,57 @@
+//! What groups tell of their machines, and when: each in its turn once in every period, and at once where a machine differs
+//! by as many tasks as was agreed, or its owner uses more or less of it.
+
+use super::letters::{MachineState, Word};
+use super::world::{Leaves, Neighbourhood};
+use gleaner_core::Event;
+use gleaner_units::{MachineId, PartyId, Time};
+
+impl Neighbourhood<'_> {
+    pub(super) fn takes_turn(&mut self, now: Time, group: PartyId, out: Leaves<'_>) {
+        self.news.takes_turn(now, group, self.setup.every);
+        self.publish(group, out);
+    }
+
+    fn publish(&mut self, group: PartyId, out: Leaves<'_>) {
+        let machines: Vec<usize> = self.places.own(group).collect();
+        for &machine in &machines {
+            let known = &self.news.now[machine];
+            self.news.told[machine] = (known.residents.count(), known.load);
+        }
+        for &reader in self.places.audience(group) {
+            let counted = &self.books[group.index()].counted;
+            let states = machines.iter().enumerate().map(|(at, &machine)| {
+                let known = &self.news.now[machine];
+                let others = known.residents.without(counted.get(&(reader, MachineId::new(at))));
+                MachineState { others, load: known.load }
+            });
+            out.send(group, reader, Word::State(states.collect()));
+            self.outcome.news += 1;
+        }
+    }
+
+    /// A machine is other than before.
+    pub(super) fn changed(&mut self, machine: usize, out: Leaves<'_>) {
+        let Some(change) = self.setup.change else { return };
+        let (known, (count, load)) = (&self.news.now[machine], self.news.told[machine]);
+        if known.residents.count().abs_diff(count) >= change || known.load != load {
+            let (group, _) = self.places.owner(machine);
+            self.publish(group, out);
+        }
+    }
+
+    /// A group hears how a neighbour's machines are.
+    pub(super) fn hears(
+        &mut self,
+        (from, to): (PartyId, PartyId),
+        known_at: Time,
+        states: Vec<MachineState>,
+        out: Leaves<'_>,
+    ) {
+        for (at, MachineState { others, load }) in states.into_iter().enumerate() {
+            let machine = self.places.id_of(to, from, MachineId::new(at));
+            self.news.known_at[to.index()][machine.index()] = known_at;
+            out.tell(to, Event::ResidentsPublished { machine, others, load, known_at });
+        }
+    }
+}

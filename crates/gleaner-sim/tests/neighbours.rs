@@ -1,0 +1,239 @@
+//! Groups of machines with a scheduler each: one group is the only scheduler, many lose nothing and do nothing twice
+//! whatever becomes of their letters, and news that come at once make them decide as one.
+
+use gleaner_policy::{AnyPolicy, Recipe, Relocate, Score, When};
+use gleaner_sim::neighbours::{
+    GroupsSetup, InvalidSetup, Neighbourhood, Topology, neighbours, with_timeline,
+};
+use gleaner_sim::{Parties, Setup, Simulation, Way};
+use gleaner_testkit::random::{self, Choices};
+use gleaner_testkit::table;
+use gleaner_units::{MachineId, PartyId, Span, Time};
+
+const SCORES: [Score; 4] = [Score::Greedy, Score::Social, Score::SocialAsPrinted, Score::MinNum];
+
+fn seconds(seconds: f64) -> Span {
+    Span::from_seconds(seconds).expect("a span")
+}
+
+fn grouped(grid: Setup, count: usize, topology: Topology) -> GroupsSetup {
+    let groups = (0..grid.machines.len()).map(|machine| PartyId::new(machine % count)).collect();
+    GroupsSetup {
+        grid,
+        groups,
+        topology,
+        every: seconds(5.0),
+        change: None,
+        hops_max: 1,
+        way: Way::default(),
+        repeat: None,
+        seed: 1,
+    }
+}
+
+fn lines(lines: impl Iterator<Item = String>) -> String {
+    ["weights 1".to_owned()].into_iter().chain(lines).collect::<Vec<_>>().join("\n")
+}
+
+/// A score with a relocator or none, at events or by the clock.
+fn recipe(choices: &mut Choices) -> Recipe {
+    let place = SCORES[choices.below(SCORES.len())];
+    let by = SCORES.get(choices.below(SCORES.len() + 1)).copied();
+    let when = if choices.one_in(4) { When::Every(seconds(7.0)) } else { When::AtEvents };
+    Recipe { relocate: by.map(|score| Relocate { when, ..Relocate::by(score) }), ..Recipe::by(place) }
+}
+
+fn check(parties: &Parties<'_, AnyPolicy, Neighbourhood<'_>>, count: usize) {
+    for party in (0..count).map(PartyId::new) {
+        parties.scheduler(party).check().unwrap_or_else(|broken| panic!("{party}: {broken}"));
+    }
+}
+
+#[test]
+fn one_group_is_the_only_scheduler() {
+    for seed in 0..300 {
+        let grid = if seed % 2 == 0 { random::setup(seed) } else { random::setup_with_room(seed) };
+        let recipe = recipe(&mut Choices::seeded(seed));
+        let setup = GroupsSetup { seed, ..grouped(grid, 1, Topology::All) };
+        let mut alone = Simulation::new(&setup.grid, recipe.build()).with_seed(seed).with_timeline();
+        alone.run();
+        let mut group = with_timeline(neighbours(&setup, |_| recipe.build()));
+        group.run();
+        let (alone, apart) = (alone.history(), group.outside().history());
+        assert_eq!(apart.tasks(), alone.tasks(), "seed {seed}, {recipe}");
+        assert_eq!(apart.timeline(), alone.timeline(), "seed {seed}, {recipe}");
+        assert_eq!(apart.stays(), alone.stays(), "seed {seed}, {recipe}");
+        assert_eq!(group.mail().sent(), 0, "there is nobody to write to");
+    }
+}
+
+/// Machines by the dozen, of three groups or more, whatever the seed says of letters.
+fn scattered(seed: u64) -> (GroupsSetup, Recipe) {
+    let choices = &mut Choices::seeded(seed ^ 0x6170_6172);
+    let mut grid = if choices.one_in(2) { random::setup(seed) } else { random::setup_with_room(seed) };
+    while grid.machines.len() < 9 {
+        grid.machines.push(grid.machines[choices.below(grid.machines.len())]);
+    }
+    let count = 2 + choices.below(8);
+    // Everybody knows the machine that can run every task.
+    let setup = grouped(grid, count, Topology::All);
+    let loss = if choices.one_in(3) { 0.0 } else { 0.4 * choices.unit() };
+    let setup = GroupsSetup {
+        every: seconds(0.5 + 20.0 * choices.unit()),
+        change: (!choices.one_in(3)).then(|| 1 + choices.below(3) as u32),
+        hops_max: 1 + choices.below(4) as u32,
+        way: Way { delay: seconds(3.0 * choices.unit()), loss },
+        repeat: (loss > 0.0).then(|| seconds(0.2 + 5.0 * choices.unit())),
+        seed,
+        ..setup
+    };
+    (setup, recipe(choices))
+}
+
+#[test]
+fn nothing_is_lost_or_done_twice() {
+    let (mut handed_over, mut recalled, mut lost) = (0, 0, 0);
+    for seed in 0..300 {
+        let (setup, recipe) = scattered(seed);
+        let mut parties = neighbours(&setup, |_| recipe.build());
+        let mut steps = 0_u64;
+        while parties.step() {
+            steps += 1;
+            if steps.is_multiple_of(16) {
+                check(&parties, setup.count());
+            }
+            assert!(steps < 2_000_000, "seed {seed}: a run without an end");
+        }
+        check(&parties, setup.count());
+        let world = parties.outside();
+        let (outcome, history) = (world.outcome(), world.history());
+        let tasks = setup.grid.tasks.len();
+        assert_eq!((outcome.known, history.finished()), (tasks, tasks), "seed {seed}, {recipe}");
+        assert!(outcome.known_at >= history.makespan(), "seed {seed}: an end was known before it came");
+        // What was done again is what starts from its beginning by its nature.
+        let keeps = setup.grid.task_classes.iter().all(|class| !class.restarts);
+        assert!(!keeps || history.lost().runs == 0, "seed {seed}: {:?}", history.lost());
+        handed_over += outcome.handed_over;
+        recalled += history.moves();
+        lost += parties.mail().lost();
+    }
+    assert!(handed_over > 1_000 && recalled > 100 && lost > 1_000, "{handed_over} {recalled} {lost}");
+}
+
+/// Whoever hears at once how all machines are decides as one scheduler that has them all.
+#[test]
+fn groups_that_know_all_decide_as_one() {
+    let machines = [1.0, 1.31, 1.73, 2.19, 2.71, 3.37].map(|speed| format!("machine {speed}"));
+    let tasks = (0..60).map(|task| format!("task {} {} 1", f64::from(task) * 0.7, 7 + task * 13 % 40));
+    let grid = table::setup(&lines(machines.into_iter().chain(tasks)));
+    for score in [Score::Greedy, Score::Social] {
+        let recipe = Recipe::by(score);
+        let mut alone = Simulation::new(&grid, recipe.build());
+        alone.run();
+        for count in [2, 3, 6] {
+            let setup = GroupsSetup { change: Some(1), ..grouped(grid.clone(), count, Topology::All) };
+            let mut parties = neighbours(&setup, |_| recipe.build());
+            parties.run();
+            let (apart, alone) = (parties.outside().history(), alone.history());
+            assert_eq!(apart.tasks(), alone.tasks(), "{count} groups, {}", score.name());
+            let outcome = parties.outside().outcome();
+            assert!(outcome.handed_over > 10 && outcome.news > 10);
+            assert!(outcome.mean_age_s().is_some_and(|age| (0.0..5.0).contains(&age)), "{outcome:?}");
+        }
+    }
+}
+
+#[test]
+fn what_may_not_be_handed_on_stays() {
+    for seed in 0..20 {
+        let setup = GroupsSetup { hops_max: 0, ..grouped(random::setup(seed), 1, Topology::All) };
+        let mut parties = neighbours(&setup, |_| Recipe::by(Score::Greedy).build());
+        parties.run();
+        assert_eq!(parties.outside().outcome().handed_over, 0);
+        assert_eq!(parties.outside().history().unfinished(), 0, "seed {seed}");
+    }
+}
+
+/// With one hop a task ends at its home or at a neighbour; with more it may go round the ring.
+#[test]
+fn a_task_goes_as_far_as_it_may() {
+    let machines = (0..8).map(|at| format!("machine {}", if at == 0 { 1000 } else { 1 }));
+    let tasks = (0..40).map(|task| format!("task {} 50 1", f64::from(task) * 0.3));
+    let grid = table::setup(&lines(machines.chain(tasks)));
+    let on_fastest = |hops_max| {
+        let setup = GroupsSetup { hops_max, ..grouped(grid.clone(), 8, Topology::Ring(2)) };
+        let rule = Recipe { relocate: Some(Relocate::by(Score::Greedy)), ..Recipe::by(Score::Greedy) };
+        let mut parties = neighbours(&setup, |_| rule.build());
+        parties.run();
+        let history = parties.outside().history();
+        assert_eq!(history.unfinished(), 0);
+        history.finished_on()[MachineId::FIRST.index()]
+    };
+    let [near, far] = [1, 3].map(on_fastest);
+    assert!(0 < near && near < far && far < 40, "{near} tasks from next to it, {far} from further away");
+}
+
+#[test]
+fn what_makes_no_run_is_refused() {
+    let whole = grouped(random::setup(3), 1, Topology::All);
+    assert_eq!(whole.check(), Ok(()));
+    let lossy = Way { delay: Span::ZERO, loss: 0.1 };
+    let machines = whole.grid.machines.len();
+    let wrong = [
+        (GroupsSetup { way: lossy, ..whole.clone() }, InvalidSetup::Loss),
+        (GroupsSetup { every: Span::ZERO, ..whole.clone() }, InvalidSetup::Period),
+        (GroupsSetup { groups: vec![PartyId::new(1); machines], ..whole.clone() }, InvalidSetup::Empty(0)),
+        (GroupsSetup { groups: Vec::new(), ..whole.clone() }, InvalidSetup::Machines { groups: 0, machines }),
+        (
+            GroupsSetup {
+                grid: Setup { budget: random::setup_with_budget(3).budget, ..whole.grid.clone() },
+                ..whole.clone()
+            },
+            InvalidSetup::Budget,
+        ),
+    ];
+    for (setup, why) in wrong {
+        assert_eq!(setup.check(), Err(why));
+    }
+}
+
+#[test]
+fn groups_know_whom_the_topology_says() {
+    let setup = |topology| {
+        let mut grid = random::setup(3);
+        grid.machines = vec![grid.machines[0]; 7];
+        grouped(grid, 7, topology)
+    };
+    let known = |topology, group| {
+        let known = setup(topology).neighbours_of(PartyId::new(group));
+        known.into_iter().map(PartyId::index).collect::<Vec<_>>()
+    };
+    assert_eq!(known(Topology::All, 2), [0, 1, 3, 4, 5, 6]);
+    assert_eq!(known(Topology::Ring(2), 0), [1, 6]);
+    assert_eq!(known(Topology::Ring(3), 6), [0, 1, 5]);
+    assert_eq!(known(Topology::Ring(99), 1).len(), 6);
+    for group in 0..7 {
+        let drawn = known(Topology::Drawn(3), group);
+        assert!(drawn.len() == 3 && drawn.is_sorted_by(|one, other| one < other) && !drawn.contains(&group));
+    }
+    let first: Vec<Vec<usize>> = (0..7).map(|group| known(Topology::Drawn(1), group)).collect();
+    assert!(first.iter().any(|other| other[0] > 1), "drawn, and not the lowest");
+}
+
+/// Nobody waits for ever where nothing can happen any more.
+#[test]
+fn a_run_that_is_stuck_ends() {
+    let mut grid = random::setup(5);
+    grid.loads = (0..grid.machines.len())
+        .map(|machine| gleaner_sim::LoadChange {
+            time: Time::ZERO,
+            machine: MachineId::new(machine),
+            load: 1.0,
+        })
+        .collect();
+    let count = grid.machines.len();
+    let setup = grouped(grid, count, Topology::All);
+    let mut parties = neighbours(&setup, |_| Recipe::by(Score::Greedy).build());
+    parties.run();
+    assert_eq!(parties.outside().outcome().known, 0);
+}
