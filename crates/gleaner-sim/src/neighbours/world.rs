@@ -198,7 +198,10 @@ impl Outside for Neighbourhood<'_> {
         match order {
             Command::Start { run, on } => self.start(now, (party, run), on, out),
             Command::Stop { run, why, .. } => self.stop(now, (party, run), why, out),
-            Command::StartWide { .. } | Command::Ask { .. } | Command::Lending(_) => {
+            Command::StartWide { .. }
+            | Command::Ask { .. }
+            | Command::Survey { .. }
+            | Command::Lending(_) => {
                 unreachable!("a group places each task by itself, on one machine")
             }
         }
