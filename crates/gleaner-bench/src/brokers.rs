@@ -7,7 +7,7 @@ use gleaner_core::{
 };
 use gleaner_policy::{AnyPolicy, Belief, Choose, Rank, Recipe};
 use gleaner_sim::brokering::{
-    Brokerage, BrokeringSetup, Element, IndexNode, Job, JobClass, Link, Model, Storage,
+    Brokerage, BrokeringSetup, Element, IndexNode, Job, JobClass, Link, Model, Storage, first_come,
 };
 use gleaner_units::{MachineClassId, MachineId, Ops, SiteId, Span, TaskClassId, TaskId, Time, UserId};
 
@@ -64,9 +64,11 @@ pub fn setup(elements: usize, brokers: usize, jobs: usize) -> BrokeringSetup {
     let elements: Vec<Element> = (0..elements).map(element).collect();
     let ops_per_s: f64 = elements.iter().map(|element| element.ops_per_s * f64::from(CPUS)).sum();
     let between_s = LENGTH / (LOAD * ops_per_s);
+    let length = |number: usize| Ops::new(LENGTH * (0.5 + (number * 7 % 11) as f64 / 10.0));
     let job = |number: usize| Job {
         arrival: Time::from_seconds(between_s * number as f64).expect("a moment"),
-        length: Ops::new(LENGTH * (0.5 + (number * 7 % 11) as f64 / 10.0)).expect("a length"),
+        length: length(number).expect("a length"),
+        estimate: length(number).expect("a length"),
         class: TaskClassId::FIRST,
         broker: number * 13 % brokers,
     };
@@ -80,6 +82,7 @@ pub fn setup(elements: usize, brokers: usize, jobs: usize) -> BrokeringSetup {
         classes: vec![JobClass { task: job_class(), inputs: Vec::new() }],
         jobs: (0..jobs).map(job).collect(),
         brokers,
+        queue: first_come(),
         model: Model::default(),
     }
 }

@@ -2,7 +2,7 @@
 //! element is what that published, as old as the index is.
 //!
 //! A job is handed in to a broker, which sends it to an element. The submission service keeps it until its input files are
-//! there; then it stands in the element's queue, first come, first served.
+//! there; then it stands in the element's queue, which is first come, first served, or by any rule for queues.
 //!
 //! # Invariants
 //! - **Within an instant**: jobs end, then files arrive, then copies come from outside, then the index is refreshed, from below, then jobs are handed in.
@@ -18,7 +18,7 @@ mod ways;
 pub use market::JobRecord;
 pub use setup::{
     BrokeringError, BrokeringSetup, Element, File, IndexNode, Job, JobClass, LaterCopy, Link, Model,
-    RankSource, Storage,
+    RankSource, Storage, first_come,
 };
 
 use crate::clock::Clock;
@@ -27,14 +27,13 @@ use crate::parties::Parties;
 use crate::saved::{RestoreError, seal_run, unseal_run};
 use gleaner_core::explain::words;
 use gleaner_core::{
-    Ad, Event, Explanation, Grid, GridConfig, MachineClass, Migration, Needs, Room, Scheduler, Tags,
-    TaskClass,
+    Ad, Event, Explanation, Grid, GridConfig, MachineClass, Migration, Room, Scheduler, Tags, TaskClass,
 };
-use gleaner_policy::{AnyPolicy, Recipe, Score};
-use gleaner_units::{FileId, MachineClassId, MachineId, PartyId, SiteId, TaskClassId, Time, UserId};
+use gleaner_policy::{AnyPolicy, Recipe};
+use gleaner_units::{FileId, MachineClassId, MachineId, PartyId, SiteId, TaskClassId, Time};
 use market::{Market, State, Word};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A run of a setup under one rule.
 pub struct Brokerage<'a> {
@@ -73,7 +72,7 @@ impl<'a> Brokerage<'a> {
         let market = Market::new(setup);
         let opening = opening(&market);
         let brokers = (0..setup.brokers).map(|_| Scheduler::new(empty_grid(), rule.build()));
-        let elements = setup.elements.iter().map(|_| Scheduler::new(empty_grid(), queue()));
+        let elements = setup.elements.iter().map(|_| Scheduler::new(empty_grid(), setup.queue.build()));
         let mail = Mail::new(seed, Way { delay: setup.model.delay, loss: 0.0 });
         let mut parties = Parties::new(brokers.chain(elements).collect(), market, mail);
         for broker in (0..setup.brokers).map(PartyId::new) {
@@ -166,7 +165,7 @@ impl<'a> Brokerage<'a> {
     /// Goes on where a run of the same setup and rule was saved: it draws what that would have drawn.
     pub fn restore(setup: &'a BrokeringSetup, rule: Recipe, kept: &[u8]) -> Result<Self, RestoreError> {
         let Kept { grids, state, mail, clock } = unseal_run(setup, &rule.to_string(), kept)?;
-        let policy = |party: usize| if party < setup.brokers { rule.build() } else { queue() };
+        let policy = |party: usize| if party < setup.brokers { rule.build() } else { setup.queue.build() };
         let schedulers = grids.into_iter().enumerate();
         let schedulers = schedulers.map(|(party, grid)| Scheduler::new(grid, policy(party))).collect();
         let parties = Parties::at(schedulers, Market::at(setup, state), mail, clock);
@@ -174,36 +173,27 @@ impl<'a> Brokerage<'a> {
     }
 }
 
-/// First come, first served: what waits is started in order, and an element has but one machine to start it on.
-fn queue() -> AnyPolicy {
-    Recipe::by(Score::MinNum).build()
-}
-
 fn empty_grid() -> Grid {
     Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() })
 }
 
-/// What an element's own queue is told: one machine that runs a job on each of its processors.
-fn queue_opening(element: &Element) -> [Event; 3] {
+/// What an element's own scheduler is told: one machine that runs jobs on its processors.
+fn queue_opening(element: &Element) -> [Event; 2] {
     let class = MachineClass {
-        speeds: vec![element.ops_per_s],
+        speeds: vec![1.0],
         cores: element.cpus,
         room: Room { slots: Some(element.cpus), ..Room::default() },
         price: 0.0,
         provides: Tags::new(),
         ad: None,
     };
-    let job = TaskClass {
-        composition: vec![1.0],
-        needs: Needs::default(),
-        priority: 0,
-        restarts: false,
-        payer: UserId::default(),
-        requires: Tags::new(),
-        ad: None,
-    };
     let joined = Event::MachineJoined { machine: MachineId::FIRST, class: MachineClassId::FIRST };
-    [Event::MachineClassMet(class), Event::TaskClassMet(job), joined]
+    [Event::MachineClassMet(class), joined]
+}
+
+/// What an element with so many processors has, and a job that takes them requires.
+fn at_once(cores: u32) -> String {
+    format!("{cores} processors at a time")
 }
 
 /// What each broker is told before anything happens.
@@ -217,7 +207,9 @@ fn opening(market: &Market<'_>) -> Vec<Event> {
     }
     for (class, of) in setup.classes.iter().enumerate() {
         let ad = of.task.ad.clone().map(Ad::with_published_apart);
-        events.push(Event::TaskClassMet(TaskClass { ad, ..of.task.clone() }));
+        let mut requires = of.task.requires.clone();
+        requires.extend(Some(of.task.needs.cores).filter(|cores| *cores > 1).map(at_once));
+        events.push(Event::TaskClassMet(TaskClass { ad, requires, ..of.task.clone() }));
         events.push(Event::InputsNamed { class: TaskClassId::new(class), files: of.inputs.clone() });
     }
     let sites = || (0..setup.storage.len()).map(SiteId::new);
@@ -229,10 +221,11 @@ fn opening(market: &Market<'_>) -> Vec<Event> {
         };
         events.extend(bytes_per_s.map(|bytes_per_s| Event::LinkMeasured { from, to, bytes_per_s }));
     }
+    let widths: BTreeSet<u32> = setup.classes.iter().map(|class| class.task.needs.cores).collect();
     let mut met: Vec<MachineClass> = Vec::new();
     for (element, of) in setup.elements.iter().enumerate() {
         let machine = MachineId::new(element);
-        let class = as_machine(of);
+        let class = as_machine(of, &widths);
         let number = met.iter().position(|other| *other == class).unwrap_or_else(|| {
             events.push(Event::MachineClassMet(class.clone()));
             met.push(class);
@@ -245,13 +238,14 @@ fn opening(market: &Market<'_>) -> Vec<Event> {
 }
 
 /// An element as a broker sees it: a machine that takes whatever comes.
-fn as_machine(element: &Element) -> MachineClass {
+fn as_machine(element: &Element, widths: &BTreeSet<u32>) -> MachineClass {
+    let wide = widths.iter().filter(|cores| (2..=element.cpus).contains(*cores)).map(|cores| at_once(*cores));
     MachineClass {
         speeds: vec![element.ops_per_s],
         cores: element.cpus,
         room: Room::default(),
         price: 0.0,
-        provides: element.provides.clone(),
+        provides: element.provides.iter().cloned().chain(wide).collect(),
         ad: element.ad.clone(),
     }
 }
@@ -263,7 +257,7 @@ impl BrokeringSetup {
     /// Where the setup was not [checked](Self::check).
     pub fn check_runnable(&self) -> Result<(), BrokeringError> {
         let setup = self;
-        let mut broker = Scheduler::new(empty_grid(), queue());
+        let mut broker = Scheduler::new(empty_grid(), setup.queue.build());
         let later = setup.copies.iter().map(|copy| Event::FileStored { file: copy.file, site: copy.site });
         for event in opening(&Market::new(setup)).into_iter().chain(later) {
             broker.apply(Time::ZERO, &event);

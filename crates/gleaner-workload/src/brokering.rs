@@ -7,6 +7,7 @@
 //! links = "links.csv"         # from, to, bytes_per_s: between sites, and places of any other name
 //! files = "files.csv"         # id, bytes, sites
 //! copies = "copies.csv"       # file, site, time_s: copies that come from outside later, and stay
+//! queue = "queue/easy"        # how each site runs what waits there; or { preset = "queue/easy", fill = "shortest" }
 //! keep_replicas = false       # what was brought stays within the quota
 //! reading_holds_cpu = true
 //! [network]
@@ -19,7 +20,7 @@
 //! rank_source = "index"       # or "element"
 //! transfers_seen = false
 //! [work]
-//! jobs = "jobs.csv"           # id, arrival_s, length; inputs, requires, ad, element, broker
+//! jobs = "jobs.csv"           # id, arrival_s, length; estimate, cores, inputs, requires, ad, element, broker
 //! [policy]
 //! preset = "cavalieri/stochastic"
 //! [run]
@@ -35,7 +36,7 @@ use crate::section::{Key, Section};
 use crate::{InputError, Shake, settings};
 use gleaner_policy::{PolicySpec, Recipe};
 use gleaner_sim::Division;
-use gleaner_sim::brokering::{BrokeringError, BrokeringSetup, IndexNode, Job, Model, RankSource};
+use gleaner_sim::brokering::{BrokeringError, BrokeringSetup, IndexNode, Job, Model, RankSource, first_come};
 use gleaner_units::Span;
 use std::path::Path;
 use tables::Tables;
@@ -63,7 +64,16 @@ impl BrokeringScenario {
     /// Reads the tables that the document names.
     pub(crate) fn of(document: &Node, base: &Path) -> Result<Self, InputError> {
         let root = Section::root(document, &SECTIONS)?;
-        let keys = ["elements", "storage", "links", "files", "copies", "keep_replicas", "reading_holds_cpu"];
+        let keys = [
+            "elements",
+            "storage",
+            "links",
+            "files",
+            "copies",
+            "queue",
+            "keep_replicas",
+            "reading_holds_cpu",
+        ];
         let sites = root.section("sites", &keys)?;
         let work = root.section("work", &["jobs"])?;
         let network = root.section("network", &["shared"])?;
@@ -107,6 +117,7 @@ impl BrokeringScenario {
             classes: tables.classes,
             jobs: tables.jobs,
             brokers,
+            queue: sites.find("queue").map_or(Ok(first_come()), |key| queue(&root, &key))?,
             model,
         };
         let names = Names { sites: &tables.site_names, files: &tables.file_names, parts: &part_names };
@@ -132,6 +143,20 @@ impl BrokeringScenario {
         let job_names = moved.iter().map(|&(_, place)| self.job_names[place].clone()).collect();
         Self { setup: BrokeringSetup { jobs, ..self.setup.clone() }, job_names, ..self.clone() }
     }
+}
+
+/// By which rule a site runs what waits there: a preset, or what may stand in `[policy]`.
+fn queue(root: &Section<'_>, key: &Key<'_>) -> Result<Recipe, InputError> {
+    let expected = "a rule for queues: queue/fcfs, queue/easy or queue/conservative";
+    let read = match key.find_text() {
+        Some(preset) => PolicySpec::preset(preset),
+        None => PolicySpec::read(key.tree()?),
+    };
+    let spec = read.map_err(|error| {
+        let key = format!("sites.queue.{}", error.key);
+        root.nearest(&key).error(&key, error.found, error.expected)
+    })?;
+    if spec.recipe().queues() { Ok(spec.recipe()) } else { Err(key.wrong(expected)) }
 }
 
 fn delay(protocol: &Section<'_>) -> Result<Span, InputError> {
@@ -216,6 +241,12 @@ impl Names<'_> {
                 let found = format!("{stored} bytes of files at {name}, which has room for {quota}");
                 sites.error(found, "fewer copies there, or a larger quota")
             }
+            BrokeringError::Queue(rule) => sites.error(rule, "a rule for queues, as queue/easy"),
+            BrokeringError::Wide { class, cores } => classes[class].error(
+                "cores",
+                format!("{cores} processors at a time, where each site starts jobs of one"),
+                "1; or sites.queue = \"queue/easy\", \"queue/fcfs\" or \"queue/conservative\"",
+            ),
             BrokeringError::Rule(rule) => sites.error(rule, "a rule that sends each job once"),
             BrokeringError::Stuck { class, why } => {
                 let found = format!("a job that no element can run: {why}");

@@ -120,3 +120,45 @@ fn meta_schedulers_ask_sites_what_they_have_and_who_would_wait_in_vain_is_told()
     let says = "policy.sites.patience_s: found 40; expected more than 40 s";
     assert!(String::from_utf8_lossy(&hasty.stderr).contains(says), "{hasty:?}");
 }
+
+#[test]
+fn sites_behind_brokers_run_their_queues_by_a_rule_for_queues() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).expect("a disk");
+    write("elements.csv", "id,site,cpus,ops_per_s\ncluster,south,10,1\n");
+    write("jobs.csv", "id,arrival_s,length,cores,estimate\na,0,100,6,\nb,1,50,8,\nc,2,98,4,98\n");
+    let scenario = "[sites]\nelements = \"elements.csv\"\nqueue = QUEUE\n[work]\njobs = \"jobs.csv\"\n[index]\nttl_s = [30]\n\
+                    [policy]\npreset = \"gleaner/broker\"\n";
+    let run = |queue: &str| {
+        write("scenario.toml", &scenario.replace("QUEUE", queue));
+        let file = dir.path().join("scenario.toml");
+        gleaner(&["simulate", file.to_str().expect("a plain path"), "--json"])
+    };
+    for (queue, makespan_s) in [
+        ("\"queue/easy\"", 150.0),
+        ("\"queue/fcfs\"", 248.0),
+        ("{ preset = \"queue/easy\", fill = \"shortest\" }", 150.0),
+    ] {
+        let output = run(queue);
+        let summary: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+        assert_eq!(summary["makespan_s"], makespan_s, "{queue}");
+    }
+    for (queue, says) in [
+        ("\"khoo/mrs\"", "a rule for queues: queue/fcfs, queue/easy or queue/conservative"),
+        ("\"queue/esy\"", "queue/easy"),
+        ("{ preset = \"queue/easy\", fil = \"shortest\" }", "fill"),
+    ] {
+        let refused = run(queue);
+        assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+        let error = String::from_utf8_lossy(&refused.stderr);
+        assert!(error.contains("sites.queue") && error.contains(says), "{error}");
+    }
+    let plain = scenario.replace("queue = QUEUE\n", "");
+    write("scenario.toml", &plain);
+    let refused = gleaner(&["simulate", dir.path().join("scenario.toml").to_str().expect("a plain path")]);
+    let error = String::from_utf8_lossy(&refused.stderr);
+    assert!(
+        refused.status.code() == Some(2) && error.contains("jobs.csv:2") && error.contains("sites.queue"),
+        "{error}"
+    );
+}

@@ -6,7 +6,7 @@ use crate::Stream;
 use gleaner_core::{Needs, Tags, TaskClass};
 use gleaner_sim::Division;
 use gleaner_sim::brokering::{
-    BrokeringSetup, Element, File, IndexNode, Job, JobClass, Link, Model, RankSource, Storage,
+    BrokeringSetup, Element, File, IndexNode, Job, JobClass, Link, Model, RankSource, Storage, first_come,
 };
 use gleaner_units::{FileId, Ops, SiteId, Span, TaskClassId, Time, UserId};
 
@@ -69,6 +69,7 @@ pub fn setup(case: &Case, seed: u64) -> BrokeringSetup {
         index: vec![IndexNode { ttl: span(case.ttl_s()), above: None }],
         jobs: jobs(case, seed),
         brokers: case.brokers as usize,
+        queue: first_come(),
         model: model(case.variant),
     }
 }
@@ -128,7 +129,13 @@ fn jobs(case: &Case, seed: u64) -> Vec<Job> {
     let job = |_| {
         at += arrivals.exponential(case.inter_s);
         let arrival = Time::from_seconds(at).expect("a moment");
-        Job { arrival, length, class: TaskClassId::FIRST, broker: brokers.below(case.brokers as usize) }
+        Job {
+            arrival,
+            length,
+            estimate: length,
+            class: TaskClassId::FIRST,
+            broker: brokers.below(case.brokers as usize),
+        }
     };
     (0..JOBS).map(job).collect()
 }

@@ -73,7 +73,7 @@ fn depth(parts: &[IndexNode], part: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::brokering::{Element, Model};
+    use crate::brokering::{Element, Model, first_come};
     use gleaner_core::Tags;
     use gleaner_units::{SiteId, Span};
 
@@ -100,6 +100,7 @@ mod tests {
             classes: Vec::new(),
             jobs: Vec::new(),
             brokers: 1,
+            queue: first_come(),
             model: Model::default(),
         }
     }

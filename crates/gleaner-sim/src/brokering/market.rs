@@ -1,7 +1,7 @@
 //! What surrounds brokers and elements: users, the submission service, transfers, processors, the index. It knows jobs by
 //! their positions in the setup, and each party by what that calls them.
 
-use super::element::Station;
+use super::element::{Piece, Station};
 use super::index::Index;
 use super::replicas::{Replicas, Stored};
 use super::setup::{BrokeringSetup, LaterCopy, RankSource};
@@ -9,8 +9,8 @@ use super::ways::Ways;
 use crate::mail::Letter;
 use crate::network::{Network, TransferId};
 use crate::parties::{Out, Outside};
-use gleaner_core::{Command, Event, RunEnd, SiteState};
-use gleaner_units::{FileId, MachineId, PartyId, RunId, SiteId, TaskClassId, TaskId, Time};
+use gleaner_core::{Command, Event, Needs, RunEnd, SiteState, Tags, TaskClass};
+use gleaner_units::{FileId, MachineId, Ops, PartyId, RunId, SiteId, TaskId, Time, UserId};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -90,6 +90,7 @@ pub(super) struct State {
 pub(super) struct Market<'a> {
     setup: &'a BrokeringSetup,
     ways: Ways,
+    keeps_to_bookings: bool,
     state: State,
 }
 
@@ -112,12 +113,13 @@ impl<'a> Market<'a> {
             finished: 0,
             quiet: 0,
         };
-        Self { setup, ways, state }
+        Self { setup, ways, keeps_to_bookings: setup.keeps_to_bookings(), state }
     }
 
     /// In the middle of a run.
     pub(super) fn at(setup: &'a BrokeringSetup, state: State) -> Self {
-        Self { setup, ways: Ways::of(setup).0, state }
+        let keeps_to_bookings = setup.keeps_to_bookings();
+        Self { setup, ways: Ways::of(setup).0, keeps_to_bookings, state }
     }
 
     pub(super) fn setup(&self) -> &'a BrokeringSetup {
@@ -148,11 +150,15 @@ impl<'a> Market<'a> {
     fn site_state(&self, now: Time, element: usize) -> SiteState {
         let (of, station) = (&self.setup.elements[element], &self.state.stations[element]);
         SiteState {
-            cores_free: of.cpus - u32::try_from(station.running.len()).expect("no more than processors"),
+            cores_free: of.cpus - station.cores_taken(),
             memory_free: 0,
             disk_free: self.state.replicas.free(self.setup, of.site),
             waiting: u32::try_from(station.waiting()).unwrap_or(u32::MAX),
-            traversal_s: station.traversal_s(now, of.cpus, self.setup.model.transfers_seen),
+            traversal_s: station.traversal_s(
+                now,
+                of.cpus,
+                (self.setup.model.transfers_seen, self.keeps_to_bookings),
+            ),
         }
     }
 
@@ -169,7 +175,7 @@ impl<'a> Market<'a> {
         let own = &mut self.state.of_broker[job.broker];
         let (first, class) = (TaskId::new(own.len()), job.class);
         own.push(u32::try_from(number).expect("fewer than 2^32 jobs"));
-        out.tell(broker, Event::TasksSubmitted { first, count: 1, class, length: Some(job.length) });
+        out.tell(broker, Event::TasksSubmitted { first, count: 1, class, length: Some(job.estimate) });
     }
 
     fn refresh(&mut self, now: Time, out: &mut Out<Word>) {
@@ -197,8 +203,11 @@ impl<'a> Market<'a> {
         let site = self.setup.elements[element].site;
         self.state.sent += 1;
         self.state.records[number as usize].element = Some(u32::try_from(element).expect("few elements"));
-        let seconds = self.setup.service_s(number as usize, element);
-        self.state.stations[element].coming.push((number, seconds));
+        let place = number as usize;
+        let (seconds, estimated_s) =
+            (self.setup.service_s(place, element), self.setup.estimated_s(place, element));
+        let piece = Piece { job: number, cores: self.setup.cores(place), seconds, estimated_s };
+        self.state.stations[element].coming.push(piece);
         let mut files_left = 0;
         for &file in &self.setup.classes[job.class.index()].inputs {
             let holders = self.state.replicas.holders(file);
@@ -258,9 +267,7 @@ impl<'a> Market<'a> {
     fn begin(&mut self, now: Time, element: usize, run: RunId, out: &mut Out<Word>) {
         let station = &mut self.state.stations[element];
         let job = station.jobs[run.task.index()];
-        let seconds = station.begins(job);
-        let end = now.after_seconds(seconds);
-        station.running.insert((end, job));
+        let end = station.begins(now, job);
         self.state.ends.insert((end, job));
         self.state.ways.get_mut(&job).expect("a job that was sent").local = Some(run);
         self.state.records[job as usize].started = Some(now);
@@ -271,12 +278,25 @@ impl<'a> Market<'a> {
     fn end(&mut self, now: Time, job: u32, out: &mut Out<Word>) {
         let element = self.element_of(job);
         self.state.ends.remove(&(now, job));
-        self.state.stations[element].running.remove(&(now, job));
+        self.state.stations[element].ends(now, job);
         self.state.records[job as usize].finished = Some(now);
         self.state.finished += 1;
         let run = self.state.ways[&job].local.expect("a job that runs");
         out.tell(self.party_of(element), Event::RunEnded { run, end: RunEnd::Finished });
         out.send(self.party_of(element), self.broker_of(job), Word::Ended(job));
+    }
+}
+
+/// A job of so many processors, as an element's own scheduler knows it.
+fn local_class(cores: u32) -> TaskClass {
+    TaskClass {
+        composition: vec![1.0],
+        needs: Needs { cores, ..Needs::default() },
+        priority: 0,
+        restarts: false,
+        payer: UserId::default(),
+        requires: Tags::new(),
+        ad: None,
     }
 }
 
@@ -336,15 +356,20 @@ impl Outside for Market<'_> {
                 let at = station
                     .coming
                     .iter()
-                    .position(|(other, _)| *other == job)
+                    .position(|other| other.job == job)
                     .expect("a job that was sent here");
                 let piece = station.coming.remove(at);
                 station.joins(now, cpus, piece);
                 let first = TaskId::new(station.jobs.len());
                 station.jobs.push(job);
                 self.state.records[job as usize].queued = Some(now);
-                let (count, class) = (1, TaskClassId::FIRST);
-                out.tell(letter.to, Event::TasksSubmitted { first, count, class, length: None });
+                let (class, is_new) = station.kind(piece.cores);
+                if is_new {
+                    out.tell(letter.to, Event::TaskClassMet(local_class(piece.cores)));
+                }
+                // An element's own machine does one operation a second.
+                let (count, length) = (1, Ops::new(piece.estimated_s));
+                out.tell(letter.to, Event::TasksSubmitted { first, count, class, length });
                 out.send(letter.to, letter.from, Word::Arrived(job));
             }
             Word::Arrived(job) => out.tell(letter.to, Event::RunArrived(self.state.ways[&job].run)),

@@ -1,4 +1,5 @@
 use gleaner_core::{Tags, TaskClass};
+use gleaner_policy::{Recipe, Score};
 use gleaner_units::{FileId, Ops, SiteId, Span, TaskClassId, Time};
 use thiserror::Error;
 
@@ -23,8 +24,15 @@ pub struct BrokeringSetup {
     pub jobs: Vec<Job>,
     /// How many brokers there are.
     pub brokers: usize,
+    /// How an element's own scheduler runs what waits there.
+    pub queue: Recipe,
     /// How the rest is taken.
     pub model: Model,
+}
+
+/// First come, first served: what waits is started in order, and an element has but one machine to start it on.
+pub fn first_come() -> Recipe {
+    Recipe::by(Score::MinNum)
 }
 
 /// A computing element: processors behind one queue.
@@ -105,8 +113,10 @@ pub struct JobClass {
 pub struct Job {
     /// When.
     pub arrival: Time,
-    /// How long, and as long as its user says.
+    /// How long.
     pub length: Ops,
+    /// How long its user says.
+    pub estimate: Ops,
     /// What it is like.
     pub class: TaskClassId,
     /// Which broker.
@@ -192,6 +202,19 @@ pub enum BrokeringError {
         /// What it could.
         quota: u64,
     },
+    /// Elements cannot go by the rule.
+    #[error("sites cannot keep their queues by {0}; expected a rule for queues, as queue/easy")]
+    Queue(String),
+    /// Jobs that need several processors at a time have a queue that knows of that.
+    #[error(
+        "jobs of class {class} take {cores} processors, and the sites' queues start one a job; expected queue/fcfs, queue/easy or queue/conservative"
+    )]
+    Wide {
+        /// Which class.
+        class: usize,
+        /// How many they take.
+        cores: u32,
+    },
     /// Brokers cannot go by the rule.
     #[error("brokers cannot go by {0}; expected a rule that sends each job once, as gleaner/broker")]
     Rule(String),
@@ -218,7 +241,42 @@ impl BrokeringSetup {
             }
         }
         self.check_files()?;
+        self.check_queue()?;
         self.check_index()
+    }
+
+    fn check_queue(&self) -> Result<(), BrokeringError> {
+        if self.queue.queues() {
+            return Ok(());
+        }
+        if self.queue != first_come() {
+            return Err(BrokeringError::Queue(self.queue.to_string()));
+        }
+        let wide = self.classes.iter().position(|class| class.task.needs.cores > 1);
+        wide.map_or(Ok(()), |class| {
+            Err(BrokeringError::Wide { class, cores: self.classes[class].task.needs.cores })
+        })
+    }
+
+    /// How many processors a job takes at a time.
+    pub(super) fn cores(&self, job: usize) -> u32 {
+        self.classes[self.jobs[job].class.index()].task.needs.cores
+    }
+
+    /// What an element is told of how long a job has its processors.
+    pub(super) fn estimated_s(&self, job: usize, element: usize) -> f64 {
+        let Job { length, estimate, .. } = self.jobs[job];
+        let seconds = self.service_s(job, element);
+        if estimate == length {
+            seconds
+        } else {
+            seconds + (estimate.amount() - length.amount()) / self.elements[element].ops_per_s
+        }
+    }
+
+    /// Whether what an element estimates when it hears of a job stays true until that begins.
+    pub(super) fn keeps_to_bookings(&self) -> bool {
+        !self.queue.queues() && self.jobs.iter().all(|job| job.estimate == job.length)
     }
 
     fn check_files(&self) -> Result<(), BrokeringError> {

@@ -270,7 +270,7 @@ struct Jobs {
     classes: Vec<JobClass>,
     places: Vec<Place>,
     /// By what is written in the columns that make a class.
-    met: BTreeMap<[String; 4], usize>,
+    met: BTreeMap<[String; 5], usize>,
     /// The elements that jobs name.
     named: BTreeSet<usize>,
 }
@@ -282,15 +282,30 @@ impl Jobs {
         known: (&Numbered, &Numbered),
         brokers: usize,
     ) -> Result<(), InputError> {
-        table.check_known(&["id", "arrival_s", "length", "inputs", "requires", "ad", "element", "broker"])?;
+        table.check_known(&[
+            "id",
+            "arrival_s",
+            "length",
+            "estimate",
+            "cores",
+            "inputs",
+            "requires",
+            "ad",
+            "element",
+            "broker",
+        ])?;
         let [id, arrival, length] = columns(&table, ["id", "arrival_s", "length"])?;
-        let own = ["inputs", "requires", "ad", "element"].map(|name| table.find(name));
+        let own = ["inputs", "requires", "ad", "element", "cores"].map(|name| table.find(name));
+        let estimate = table.find("estimate");
         let broker = table.find("broker");
         let mut last = Time::ZERO;
         while let Some(row) = table.next()? {
             self.names.add(&row, id)?;
             last = row.time(arrival, last)?;
-            let length = Ops::new(above_0(&row, length)?).ok_or_else(|| row.wrong(length, ABOVE_0))?;
+            let ops = |column| Ops::new(above_0(&row, column)?).ok_or_else(|| row.wrong(column, ABOVE_0));
+            let length = ops(length)?;
+            let said = estimate.filter(|column| !row.text(*column).is_empty());
+            let estimate = said.map_or(Ok(length), ops)?;
             let class = TaskClassId::new(self.class(&row, own, known)?);
             let broker = match broker {
                 None => 0,
@@ -302,7 +317,7 @@ impl Jobs {
                     })?
                 }
             };
-            self.rows.push(Job { arrival: last, length, class, broker });
+            self.rows.push(Job { arrival: last, length, estimate, class, broker });
         }
         table.check_not_empty()
     }
@@ -310,7 +325,7 @@ impl Jobs {
     fn class(
         &mut self,
         row: &Row<'_>,
-        columns: [Option<Column>; 4],
+        columns: [Option<Column>; 5],
         (files, elements): (&Numbered, &Numbered),
     ) -> Result<usize, InputError> {
         let written = columns.map(|column| column.map_or("", |column| row.text(column)).to_owned());
@@ -330,9 +345,14 @@ impl Jobs {
             self.named.insert(named);
             (requires, ad) = ([only(&written[3])].into_iter().collect(), None);
         }
+        let cores = match columns[4].filter(|_| !written[4].is_empty()) {
+            None => 1,
+            Some(column) => u32::try_from(whole(row, column, 1)?)
+                .map_err(|_| row.wrong(column, "a whole number, 1 or more, below 2^32"))?,
+        };
         let task = TaskClass {
             composition: vec![1.0],
-            needs: Needs::default(),
+            needs: Needs { cores, ..Needs::default() },
             priority: 0,
             restarts: false,
             payer: UserId::default(),

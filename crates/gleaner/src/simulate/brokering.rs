@@ -191,7 +191,7 @@ fn served<'a>(scenario: &'a BrokeringScenario, run: &'a Brokerage<'_>) -> impl I
             start,
             run: end.since(start),
             alone_s: job.length.amount() * fastest[job.class.index()],
-            processors: 1,
+            processors: setup.classes[job.class.index()].task.needs.cores,
             user: Some(job.broker as u64),
         })
     })
