@@ -24,6 +24,13 @@ pub(crate) enum Next {
 
 /// The earliest of what may come next. Total order: time, then kind, then sequence within the kind, which each
 /// source keeps by itself.
-pub(crate) fn earliest(sources: impl IntoIterator<Item = Option<(Time, Next)>>) -> Option<(Time, Next)> {
-    sources.into_iter().flatten().min()
+#[inline]
+pub(crate) fn earliest<const N: usize>(sources: [Option<(Time, Next)>; N]) -> Option<(Time, Next)> {
+    let mut first = None;
+    for source in sources {
+        if source.is_some() && (first.is_none() || source < first) {
+            first = source;
+        }
+    }
+    first
 }

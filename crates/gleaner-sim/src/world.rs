@@ -73,8 +73,9 @@ impl World {
         let completion = self.machines.next_completion().map(|(time, run)| (time, Next::Completion(run)));
         let landing = self.landings.peek().map(|Reverse((time, run))| (*time, Next::Landing(*run)));
         let arrival = setup.tasks.arrivals.get(self.next_arrival).map(|&time| (time, Next::Arrival));
-        let by_trace = setup.availability.as_ref().map(|availability| self.register.next(availability));
-        earliest([load, completion, landing, arrival].into_iter().chain(by_trace.into_iter().flatten()))
+        let own = earliest([load, completion, landing, arrival]);
+        let Some(availability) = &setup.availability else { return own };
+        earliest([own, earliest(self.register.next(availability))])
     }
 
     /// Whether this is the next task to arrive.
