@@ -51,6 +51,9 @@ pub(crate) fn quoted(text: &str) -> String {
     }
 }
 
+/// Of fewer characters nobody can tell which name they begin.
+const BEGUN_CHARS_MIN: usize = 4;
+
 /// "one of …", with all that there are, and the one that was probably meant.
 pub(crate) fn one_of(given: &str, known: &[impl AsRef<str>]) -> String {
     let known = || known.iter().map(AsRef::as_ref);
@@ -59,7 +62,10 @@ pub(crate) fn one_of(given: &str, known: &[impl AsRef<str>]) -> String {
     let distances = known().map(|known| (strsim::damerau_levenshtein(&given, known), known));
     let nearest = distances.min_by_key(|(distance, _)| *distance);
     // Where more than a third is otherwise, it was something else that was meant.
-    if let Some((_, meant)) = nearest.filter(|(distance, meant)| distance * 3 <= meant.chars().count()) {
+    let near = nearest.filter(|(distance, name)| distance * 3 <= name.chars().count());
+    // Or somebody wrote only how the name begins.
+    let begun = || known().find(|name| given.chars().count() >= BEGUN_CHARS_MIN && name.starts_with(&given));
+    if let Some(meant) = near.map(|(_, name)| name).or_else(begun) {
         write!(text, "; did you mean {meant}?").expect("a string takes all");
     }
     text
@@ -75,5 +81,6 @@ mod tests {
         let told = one_of("gredy", &known);
         assert_eq!(told, "one of greedy, social, social-as-printed, min-num, a, b, c; did you mean greedy?");
         assert!(!one_of("best", &known).contains("did you mean"));
+        assert!(one_of("gain", &["gain_min"]).ends_with("; did you mean gain_min?"));
     }
 }

@@ -2,6 +2,8 @@
 
 /// No more of a name is compared.
 const CHARS: usize = 128;
+/// Of fewer characters nobody can tell which name they begin.
+const BEGUN_CHARS_MIN: usize = 4;
 /// Nor with more names.
 const NAMES: usize = 10_000;
 
@@ -9,11 +11,20 @@ const NAMES: usize = 10_000;
 pub fn meant<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let given: String = given.chars().take(CHARS).collect();
     let known = known.into_iter().take(NAMES).filter(|name| name.len() <= CHARS * 4);
-    let nearest = known.map(|name| (strsim::damerau_levenshtein(&given, name), name)).min();
+    let known: Vec<&str> = known.collect();
+    let nearest = known.iter().map(|name| (strsim::damerau_levenshtein(&given, name), *name)).min();
     // Where more than a third is otherwise, it was something else that was meant.
-    let near =
-        nearest.filter(|(distance, name)| *distance > 0 && distance * 3 <= name.chars().count().max(3));
-    near.map_or(String::new(), |(_, name)| format!("; did you mean {name}?"))
+    let near = nearest.filter(|(distance, name)| distance * 3 <= name.chars().count().max(3));
+    let begun = || known.iter().filter(|name| is_begun(&given, name)).min_by_key(|name| name.len());
+    match near.map(|(_, name)| name).or_else(|| begun().copied()) {
+        Some(name) if name != given => format!("; did you mean {name}?"),
+        _ => String::new(),
+    }
+}
+
+/// Whether somebody wrote only how the name begins.
+fn is_begun(given: &str, name: &str) -> bool {
+    given.chars().count() >= BEGUN_CHARS_MIN && name.starts_with(given)
 }
 
 /// A message of serde's, which lists what it expects, with what was probably meant: "unknown field `a`, expected one of
@@ -28,7 +39,20 @@ pub fn with_meant(message: &str) -> String {
         let (given, known) = (words(found), words(expected));
         Some(meant(given.first()?, known.iter().map(String::as_str)))
     };
-    format!("{message}{}", end(message).unwrap_or_default())
+    format!("{}{}", numbers(message), end(message).unwrap_or_default())
+}
+
+/// Serde calls numbers as the code does.
+fn numbers(message: &str) -> String {
+    let whole = ["u32", "u64", "u16", "u8", "usize", "i32", "i64"].map(|name| format!("expected {name}"));
+    let plain = whole.iter().fold(message.to_owned(), |text, name| match text.strip_suffix(name.as_str()) {
+        Some(before) => format!("{before}expected a whole number"),
+        None => text,
+    });
+    match plain.strip_suffix("expected f64") {
+        Some(before) => format!("{before}expected a number"),
+        None => plain,
+    }
 }
 
 #[cfg(test)]
@@ -48,6 +72,8 @@ mod tests {
             assert_eq!(meant(given, machines), expected, "{given}");
         }
         assert_eq!(meant("vn", ["vm"]), "; did you mean vm?");
+        assert_eq!(meant("wait", ["moves", "wait_mean_s", "wait_max_s"]), "; did you mean wait_max_s?");
+        assert_eq!(meant("wai", ["wait_mean_s"]), "", "too little of a name");
     }
 
     #[test]
@@ -59,5 +85,7 @@ mod tests {
             "unknown field `x`, there are no fields"
         );
         assert_eq!(with_meant("invalid type: map"), "invalid type: map");
+        assert_eq!(with_meant("a text, expected u32\n"), "a text, expected a whole number");
+        assert_eq!(with_meant("a text, expected f64"), "a text, expected a number");
     }
 }

@@ -1,7 +1,7 @@
 //! `gleaner audit`: who did what, as the journal has it.
 
 use crate::cli::AuditArguments;
-use crate::columns::{Side, aligned, shown};
+use crate::columns::{Side, shown, with_sentences};
 use crate::failure::Failure;
 use crate::moments::clock;
 use crate::{Outcome, home, stdout};
@@ -64,5 +64,5 @@ fn as_table(lines: &VecDeque<Line>) -> String {
     let row = |Line { at_s, told: Told { by, what, about }, .. }: &Line| {
         vec![clock(*at_s), shown(by, ABOUT_WIDTH), (*what).to_owned(), shown(about, ABOUT_WIDTH)]
     };
-    aligned(&headings, &lines.iter().map(row).collect::<Vec<_>>())
+    with_sentences(&headings, &lines.iter().map(row).collect::<Vec<_>>())
 }

@@ -37,6 +37,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use gleaner_mapping::Heuristic;
 use gleaner_units::Span;
+use gleaner_wire::meant::meant;
 use std::path::PathBuf;
 
 const EXIT_CODES: &str = "Exit codes: 0 ok · 1 a task failed, or a comparison found a difference · \
@@ -347,6 +348,10 @@ Examples:
   gleaner map u_c_hihi.0 --heuristic sufferage --polish 10s --out results
   gleaner map u_c_hihi.0 --heuristic mct --polish 1000000 --seed 7 --json";
 
+fn parse_heuristic(text: &str) -> Result<Heuristic, String> {
+    text.parse().map_err(|error| format!("{error}{}", meant(text, Heuristic::NAMES)))
+}
+
 /// `gleaner map`.
 #[derive(Args, Debug)]
 #[command(after_long_help = MAP_HELP)]
@@ -354,7 +359,7 @@ pub(crate) struct MapArguments {
     /// The instance
     pub(crate) file: PathBuf,
     /// min-min, max-min, sufferage, sufferage-passes, mct, met, olb or kpb:P
-    #[arg(long, value_name = "NAME", add = completions::words(&Heuristic::NAMES))]
+    #[arg(long, value_name = "NAME", value_parser = parse_heuristic, add = completions::words(&Heuristic::NAMES))]
     pub(crate) heuristic: Heuristic,
     /// Compute a lower bound, and the gap to it
     #[arg(long)]

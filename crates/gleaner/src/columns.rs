@@ -17,13 +17,18 @@ pub(crate) fn aligned(headings: &[(&str, Side)], rows: &[Vec<String>]) -> String
     marked(headings, rows, |_| false)
 }
 
+/// Likewise, where the last column holds sentences: on a terminal they go on below themselves.
+pub(crate) fn with_sentences(headings: &[(&str, Side)], rows: &[Vec<String>]) -> String {
+    table(headings, rows, |_| false, terminal_width().map(Room::Wrapped))
+}
+
 /// Likewise, where some rows stand out: those of what failed. On a terminal no line is longer than it is wide.
 pub(crate) fn marked(
     headings: &[(&str, Side)],
     rows: &[Vec<String>],
     stands_out: impl Fn(usize) -> bool,
 ) -> String {
-    table(headings, rows, stands_out, terminal_width())
+    table(headings, rows, stands_out, terminal_width().map(Room::Cut))
 }
 
 /// How many columns standard output has, if it is a terminal.
@@ -34,11 +39,22 @@ fn terminal_width() -> Option<usize> {
     tcgetwinsize(stdout()).ok().map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0)
 }
 
+/// How wide the terminal is, and what becomes of a line that is longer.
+#[derive(Clone, Copy)]
+enum Room {
+    Cut(usize),
+    /// Its last column goes on below itself.
+    Wrapped(usize),
+}
+
+/// A last column that is narrower is cut: a word a line is not read.
+const SENTENCE_COLUMNS_MIN: usize = 20;
+
 fn table(
     headings: &[(&str, Side)],
     rows: &[Vec<String>],
     stands_out: impl Fn(usize) -> bool,
-    width: Option<usize>,
+    room: Option<Room>,
 ) -> String {
     let widths: Vec<usize> = headings
         .iter()
@@ -48,14 +64,19 @@ fn table(
             widest.max(heading.chars().count())
         })
         .collect();
+    let before = widths.iter().rev().skip(1).map(|width| width + 2).sum();
     let line = |cells: &mut dyn Iterator<Item = &str>| {
         let padded = cells.zip(headings).zip(&widths).map(|((cell, (_, side)), &width)| match side {
             Side::Left => format!("{cell:<width$}"),
             Side::Right => format!("{cell:>width$}"),
         });
         let line = padded.collect::<Vec<_>>().join("  ").trim_end().to_owned();
-        match width {
-            Some(width) if line.chars().count() > width => {
+        let columns = line.chars().count();
+        match room {
+            Some(Room::Wrapped(width)) if columns > width && width >= before + SENTENCE_COLUMNS_MIN => {
+                hanging(&line, before, width)
+            }
+            Some(Room::Cut(width) | Room::Wrapped(width)) if columns > width => {
                 line.chars().take(width - 1).chain(['…']).collect()
             }
             _ => line,
@@ -67,6 +88,35 @@ fn table(
     for (number, row) in rows.iter().enumerate() {
         let line = line(&mut row.iter().map(String::as_str));
         text += &if stands_out(number) { format!("{red}{line}{red:#}\n") } else { line + "\n" };
+    }
+    text
+}
+
+/// `sentence` behind `word`, which is padded to `width`; on a terminal it goes on below itself.
+pub(crate) fn with_sentence(word: &str, width: usize, sentence: &str) -> String {
+    let line = format!("{word:<width$}  {sentence}\n");
+    match terminal_width() {
+        Some(columns) if columns >= width + SENTENCE_COLUMNS_MIN => hanging(&line, width + 2, columns),
+        _ => line,
+    }
+}
+
+/// The line in as many as it takes, each after the first beginning at `from`.
+fn hanging(line: &str, from: usize, width: usize) -> String {
+    let start = line.char_indices().nth(from).map_or(line.len(), |(at, _)| at);
+    let (mut text, rest) = (line[..start].to_owned(), &line[start..]);
+    let mut columns = from;
+    for word in rest.split(' ') {
+        let length = word.chars().count();
+        if columns > from && columns + 1 + length > width {
+            text += &format!("\n{:from$}", "");
+            columns = from;
+        } else if columns > from {
+            text.push(' ');
+            columns += 1;
+        }
+        text += word;
+        columns += length;
     }
     text
 }
@@ -100,10 +150,23 @@ mod tests {
     #[test]
     fn no_line_is_longer_than_the_terminal_and_what_failed_stands_out() {
         let rows = [vec!["7".into(), "a long name".into()], vec!["8".into(), "b".into()]];
-        let text = table(&[("JOB", Side::Right), ("NAME", Side::Left)], &rows, |row| row == 1, Some(10));
+        let text =
+            table(&[("JOB", Side::Right), ("NAME", Side::Left)], &rows, |row| row == 1, Some(Room::Cut(10)));
         let plain = anstream::adapter::strip_str(&text).to_string();
         assert_eq!(plain, "JOB  NAME\n  7  a lo…\n  8  b\n");
         assert!(text.contains("\u{1b}[31m  8  b\u{1b}[0m"), "{text:?}");
+    }
+
+    #[test]
+    fn sentences_go_on_below_themselves() {
+        let rows = [vec!["7".into(), "it waits until its machine is free again".into()]];
+        let headings = [("JOB", Side::Right), ("WHY", Side::Left)];
+        let plain = |width| {
+            let text = table(&headings, &rows, |_| false, Some(Room::Wrapped(width)));
+            anstream::adapter::strip_str(&text).to_string()
+        };
+        assert_eq!(plain(28), "JOB  WHY\n  7  it waits until its\n     machine is free again\n");
+        assert_eq!(plain(20), "JOB  WHY\n  7  it waits until…\n", "too narrow");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `gleaner doctor`: which walls around tasks stand on this machine.
 
 use crate::cli::DoctorArguments;
-use crate::columns::{Side, aligned};
+use crate::columns::{Side, with_sentences};
 use crate::failure::Failure;
 use crate::{Outcome, stdout, work};
 use gleaner_agent::confine::doctor::{Finding, SANDBOX, examine};
@@ -38,5 +38,5 @@ fn table(found: &[Finding]) -> String {
         vec![(*wall).to_owned(), stands.to_owned(), why.clone()]
     };
     let headings = [("WALL", Side::Left), ("", Side::Left), ("", Side::Left)];
-    aligned(&headings, &found.iter().map(row).collect::<Vec<_>>())
+    with_sentences(&headings, &found.iter().map(row).collect::<Vec<_>>())
 }

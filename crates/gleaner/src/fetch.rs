@@ -39,9 +39,13 @@ pub(crate) fn run(arguments: &FetchArguments) -> Outcome {
         return stdout::print_json(&json!({ "version": 1, "job": job, "tasks": fetched, "bytes": bytes }));
     }
     let (to, left) = (arguments.to.display(), tasks.len() - fetched.len());
-    let without = if left > 0 { format!("; {left} left no files") } else { String::new() };
+    let without = plural(left as u64, "task");
     let tasks = plural(fetched.len() as u64, "task");
-    stdout::print(format!("the files of {tasks} are in {to}{without}\n"))
+    stdout::print(match (fetched.len(), left) {
+        (0, _) => format!("nothing to fetch: {without} left no files, or none yet\n"),
+        (_, 0) => format!("the files of {tasks} are in {to}\n"),
+        _ => format!("the files of {tasks} are in {to}; {without} left no files, or none yet\n"),
+    })
 }
 
 /// Unpacks a task's files, if it left any, and tells how large their archive is.

@@ -2,7 +2,7 @@
 
 use crate::api::Api;
 use crate::cli::{HistoryArguments, TaskName};
-use crate::columns::{Side, aligned, shown};
+use crate::columns::{Side, shown, with_sentences};
 use crate::moments::clock;
 use crate::{Outcome, stdout, which};
 use gleaner_wire::api::Transition;
@@ -40,5 +40,5 @@ fn table(transitions: &[Transition]) -> String {
             shown(&step.cause, 120),
         ]
     });
-    aligned(&headings, &rows.collect::<Vec<_>>())
+    with_sentences(&headings, &rows.collect::<Vec<_>>())
 }

@@ -2,7 +2,7 @@
 
 use crate::api::Api;
 use crate::cli::{PolicyArguments, PolicySetArguments, WordsArguments};
-use crate::columns::{Side, aligned};
+use crate::columns::{Side, with_sentence, with_sentences};
 use crate::failure::Failure;
 use crate::{Outcome, stdout};
 use gleaner_policy::recipe::{PartView, choices};
@@ -109,7 +109,7 @@ fn document(preset: &Preset) -> Value {
 fn list() -> String {
     let presets = Preset::all();
     let width = presets.iter().map(|preset| preset.name.len()).max().unwrap_or(0);
-    presets.iter().map(|Preset { name, summary, .. }| format!("{name:width$}  {summary}\n")).collect()
+    presets.iter().map(|Preset { name, summary, .. }| with_sentence(name, width, summary)).collect()
 }
 
 /// What may be chosen, in a sentence each.
@@ -126,7 +126,7 @@ fn keys() -> String {
          greedy, social, social-as-printed or min-num. budget = {{ rule, savings, cheapest, recharge, period_s, charged,\n\
          per }} says what may be spent; an l before a rule, as lbtt, plans for classes of machines. period_s, aging and\n\
          deadline_s are numbers for batches.\n",
-        aligned(&headings, &rows.collect::<Vec<_>>()),
+        with_sentences(&headings, &rows.collect::<Vec<_>>()),
     )
 }
 

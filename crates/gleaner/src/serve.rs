@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Outcome {
         let join = if stdout().is_terminal() {
             ready.join_line().await.unwrap_or_else(|error| error.to_string())
         } else {
-            "gleaner token join".to_owned()
+            format!("gleaner token join --home {home}")
         };
         let _ = crate::stdout::print(format!(
             "listening on {address}; its authority is in {home}/{CERTIFICATE_FILE}\nlet a machine join with: {join}\n"

@@ -152,3 +152,22 @@ fn a_reader_that_goes_away_is_no_fault() {
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(!error.contains("panicked"), "{error}");
 }
+
+#[test]
+fn a_wrong_value_is_told_with_what_is_expected_and_what_was_meant() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let home = folder.path().display().to_string();
+    for (wrong, expected) in [
+        (&["map", "FILE", "--heuristic", "minmin"][..], "did you mean min-min?"),
+        (&["machine", "price", "pc", "dear"], "expected a number of credits, 0 or more"),
+        (&["serve", "--listen", "7717"], "expected an address of this machine and a port, as 0.0.0.0:7717"),
+        (&["owner", "set", "idle_seconds", "soon", "--home", &home], "expected a whole number"),
+        (&["owner", "set", "grace_max", "5", "--home", &home], "did you mean grace_max_seconds?"),
+        (&["policy", "show", "bertasi/gredy"], "did you mean bertasi/greedy?"),
+        (&["explain", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")], "expected one of its tasks too"),
+    ] {
+        let run = gleaner(wrong).code(2);
+        let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+        assert!(said.contains(expected), "{wrong:?}: {said}");
+    }
+}

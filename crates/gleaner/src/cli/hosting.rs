@@ -39,7 +39,7 @@ pub(crate) struct ServeArguments {
     #[arg(long, value_name = "DIR", env = "GLEANER_HOME")]
     pub(crate) home: Option<PathBuf>,
     /// Where to listen
-    #[arg(long, value_name = "ADDR:PORT")]
+    #[arg(long, value_name = "ADDR:PORT", value_parser = address)]
     pub(crate) listen: Option<SocketAddr>,
     /// A name under which others reach this machine; may be given several times
     #[arg(long = "name", value_name = "HOST")]
@@ -151,6 +151,10 @@ pub(crate) enum OwnerArguments {
     Show(OwnMachineArguments),
     /// Set a rule; the agent heeds it within a second
     Set(OwnerSetArguments),
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| "expected an address of this machine and a port, as 0.0.0.0:7717".to_owned())
 }
 
 /// `gleaner owner set`.

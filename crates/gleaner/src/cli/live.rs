@@ -440,6 +440,11 @@ pub(crate) enum MachineArguments {
     Price(PriceArguments),
 }
 
+fn credits(text: &str) -> Result<f64, String> {
+    let credits = text.parse().ok().filter(|credits: &f64| credits.is_finite() && *credits >= 0.0);
+    credits.ok_or_else(|| "expected a number of credits, 0 or more".to_owned())
+}
+
 /// `gleaner machine price`.
 #[derive(Args, Debug)]
 pub(crate) struct PriceArguments {
@@ -447,6 +452,7 @@ pub(crate) struct PriceArguments {
     #[arg(add = completions::machines())]
     pub(crate) name: String,
     /// Credits for a million operations; 0 for nothing
+    #[arg(value_parser = credits)]
     pub(crate) credits: f64,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
