@@ -1,0 +1,131 @@
+//! Past the paper: what it names as future work, reliability and energy, as what a worker is judged by beside its power.
+//!
+//! Ten peers of the medium band, jobs of 1 to 40 tasks. On a quarter of the workers, evenly drawn, a run fails after as long as the
+//! mean task takes on a worker of mean power, on average; each row of table 1 takes from 60 to 300 W, evenly drawn, whatever its
+//! power. What fails begins anew.
+
+use super::instances::{READINGS, Reading, instance};
+use super::keeping::Keeping;
+use super::table_2::{CELLS, Cell};
+use crate::statistics::Estimate;
+use crate::{Interrupted, Stream};
+use gleaner_core::{Ad, WATTS};
+use gleaner_policy::{Recipe, Score};
+use gleaner_sim::peers::{Frail, PeersSetup, peers};
+use gleaner_units::{Ops, PartyId, Span};
+
+use rayon::prelude::*;
+
+const LOADS: [f64; 3] = [0.3, 0.6, 0.9];
+/// The most tasks of a job.
+const BAG: u32 = 40;
+/// Beside power.
+pub(super) const SCORES: [Score; 4] =
+    [Score::ReliablePower, Score::Energy, Score::EnergyDelay, Score::ReliableEnergyDelay];
+const JOBS_MAX: u32 = 1_000;
+const FRAIL: u64 = 11;
+const POWER_TAKEN: u64 = 12;
+
+/// What is measured of a run.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Measured {
+    /// The mean response of a job.
+    Response,
+    /// What workers took while they ran something.
+    Energy,
+    /// How long workers ran what failed or was stopped.
+    Lost,
+}
+
+impl Measured {
+    pub(super) const ALL: [Self; 3] = [Self::Response, Self::Energy, Self::Lost];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Response => "response",
+            Self::Energy => "energy",
+            Self::Lost => "lost-time",
+        }
+    }
+
+    pub(super) fn says(self) -> &'static str {
+        match self {
+            Self::Response => "the mean response of a job",
+            Self::Energy => "the energy of workers that run something",
+            Self::Lost => "the time of workers on what fails",
+        }
+    }
+}
+
+/// One load.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Judged {
+    /// What the jobs offer.
+    pub load: f64,
+    /// Response, joules and lost seconds by power, then by each of [`SCORES`]; one a seed.
+    pub runs: Vec<[[f64; 3]; 1 + SCORES.len()]>,
+}
+
+impl Judged {
+    pub(super) const SIMULATIONS: u64 = LOADS.len() as u64;
+
+    /// By how much less it is under a score than by power, in per cent; in pairs by instance.
+    pub fn less(&self, score: usize, measured: Measured) -> Estimate {
+        let less = |runs: &[[f64; 3]; 1 + SCORES.len()]| {
+            100.0 * (1.0 - runs[1 + score][measured as usize] / runs[0][measured as usize])
+        };
+        Estimate::of(&self.runs.iter().map(less).collect::<Vec<f64>>())
+    }
+
+    pub(super) fn all(seeds: u64, jobs_max: u32, kept: &Keeping<'_>) -> Result<Vec<Self>, Interrupted> {
+        let medium = |cell: &&Cell| cell.peers == 10 && cell.months == 3 && cell.band.name() == "medium";
+        let cell = CELLS.iter().find(medium).expect("a cell of table 2");
+        let jobs = JOBS_MAX.min(jobs_max);
+        let inputs: Vec<(f64, u64)> =
+            LOADS.iter().flat_map(|load| (1..=seeds).map(move |seed| (*load, seed))).collect();
+        let one = |(load, seed): (f64, u64)| {
+            kept.or(format!("scores load-{load} jobs-{jobs} seed-{seed}"), || {
+                let reading = Reading { bag: BAG, load, ..READINGS[0] };
+                let setup = with_frail_workers(instance(cell, &reading, seed, jobs), seed);
+                let greedy = reading.recipes()[1];
+                let of = |score: Score| Recipe { score: Recipe::by(score).score, ..greedy };
+                let rules = [greedy].into_iter().chain(SCORES.map(of));
+                rules.flat_map(|rule| measured(&setup, rule)).collect()
+            })
+        };
+        let found: Vec<Vec<f64>> = inputs.into_par_iter().map(one).collect::<Result<_, Interrupted>>()?;
+        let three = |numbers: &[f64]| [numbers[0], numbers[1], numbers[2]];
+        let of_seed = |found: &Vec<f64>| std::array::from_fn(|rule| three(&found[3 * rule..3 * rule + 3]));
+        let by_load = found.chunks(seeds as usize).zip(LOADS);
+        Ok(by_load.map(|(found, load)| Self { load, runs: found.iter().map(of_seed).collect() }).collect())
+    }
+}
+
+fn with_frail_workers(setup: PeersSetup, seed: u64) -> PeersSetup {
+    let mut watts = Stream::new(seed, POWER_TAKEN);
+    let kinds = setup.machine_classes.iter().map(|kind| {
+        let ad = Ad::parse(&format!("[ {WATTS} = {:.1} ]", 60.0 + 240.0 * watts.unit()));
+        gleaner_core::MachineClass { ad: Some(ad.expect("a number makes an ad")), ..kind.clone() }
+    });
+    let machine_classes = kinds.collect();
+    let workers: Vec<_> = setup.peers.iter().flat_map(|site| &site.workers).collect();
+    let power: f64 = workers.iter().map(|kind| setup.machine_classes[kind.index()].speeds[0]).sum();
+    let ops: f64 = setup.lengths.iter().map(|length| Ops::amount(*length)).sum();
+    let mean_s = ops / setup.lengths.len() as f64 / (power / workers.len() as f64);
+    let fails_after = Span::from_seconds(mean_s).expect("seconds");
+    let mut drawn = Stream::new(seed, FRAIL);
+    let mut frail = Vec::new();
+    for (peer, site) in setup.peers.iter().enumerate() {
+        let some = (0..site.workers.len()).filter(|_| drawn.below(4) == 0);
+        frail.extend(some.map(|worker| Frail { peer: PartyId::new(peer), worker, fails_after }));
+    }
+    PeersSetup { machine_classes, frail, ..setup }
+}
+
+fn measured(setup: &PeersSetup, rule: Recipe) -> [f64; 3] {
+    let mut run = peers(setup, |_| rule.build());
+    run.run();
+    assert_eq!(run.outside().tasks_left(), 0, "every task of an experiment ends");
+    let outcome = run.outside().outcome();
+    [outcome.mean_job_s(), outcome.energy_j, outcome.lost_s]
+}
