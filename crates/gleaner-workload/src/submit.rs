@@ -26,7 +26,7 @@ pub use job_file::{JobFile, TaskSource, read_job_file};
 pub use pattern::{is_pattern, matching};
 pub use quantity::{InvalidQuantity, duration_s, operations, size_bytes};
 pub use source::Source;
-pub use submission::{Note, Submission, SubmitFileError, UnsupportedKey};
+pub use submission::{Note, SentFile, Submission, SubmitFileError, UnsupportedKey};
 pub use tasks::{ITEM, LINE, array, each_line, from_json, sweep};
 
 use gleaner_wire::job::JobSpec;

@@ -12,14 +12,15 @@ use crate::columns::plural;
 use crate::failure::Failure;
 use crate::wait::{all_done, say_that_they_go_on, say_why, until_over};
 use crate::{Outcome, stdout};
+use describe::Described;
 use files::Sending;
 use gleaner_wire::api::Submitted;
 use gleaner_workload::submit::JobDescription;
 use serde_json::json;
 
 pub(crate) fn run(arguments: &SubmitArguments) -> Outcome {
-    let described = describe::jobs(arguments)?;
-    let sending: Vec<(JobDescription, Sending)> = described
+    let Described { jobs, requirements_at } = describe::jobs(arguments)?;
+    let sending: Vec<(JobDescription, Sending)> = jobs
         .into_iter()
         .map(|job| Sending::of(&job).map(|sending| (job, sending)))
         .collect::<Result<_, _>>()?;
@@ -31,6 +32,9 @@ pub(crate) fn run(arguments: &SubmitArguments) -> Outcome {
     }
     // Only now is there something to talk about: a mistake in a file needs no coordinator to be found.
     let grid = Api::open(&arguments.grid)?;
+    if let Some((job, _)) = sending.first() {
+        warnings::tell_of_attributes(&grid, job, requirements_at.as_deref());
+    }
     if arguments.dry_run {
         return dry_run(&grid, arguments, &sending);
     }

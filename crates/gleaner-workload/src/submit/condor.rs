@@ -66,5 +66,6 @@ pub fn read(source: &Source, surroundings: &Surroundings<'_>) -> Result<Submissi
             keys: refused.into_keys(),
         });
     }
-    Ok(Submission { jobs: folding.into_jobs(), notes: notes.into_notes() })
+    let (jobs, notes) = (folding.into_jobs(), notes.into_notes());
+    Ok(Submission { jobs, notes, files: Vec::new(), requirements_line: None })
 }

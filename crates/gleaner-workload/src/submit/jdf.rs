@@ -5,12 +5,13 @@
 #![doc = include_str!("../../../../docs/job-description-files.md")]
 
 use super::fold::Folding;
-use super::submission::{Notes, Refusals, Submission, SubmitFileError};
+use super::submission::{Notes, Refusals, SentFile, Submission, SubmitFileError};
 use super::{JobDescription, LocalFile, Source};
 use crate::ourgrid::Condition;
 use crate::ourgrid::jdf::{self, Job, Task, Transfer, Verb};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::limits::{JOB_BYTES_MAX, TASKS_PER_JOB_MAX};
+use std::collections::BTreeMap;
 use std::path::{Component, Path};
 
 /// Before what `remote` says.
@@ -30,11 +31,16 @@ const ATTRIBUTES: [(&str, &str); 9] = [
     ("username", "Machine"),
 ];
 
+/// What descriptions call attributes that every machine has.
+pub fn words() -> impl Iterator<Item = &'static str> {
+    ATTRIBUTES.iter().map(|(theirs, _)| *theirs)
+}
+
 /// Reads a description; files of the user's are relative to `folder`. Keys in `ignored` are gone on without.
 pub fn translate(source: &Source, folder: &Path, ignored: &[String]) -> Result<Submission, SubmitFileError> {
     let job = jdf::read(source)?;
-    let mut translation =
-        Translation { folder, ignored, refused: Refusals::default(), notes: Notes::default() };
+    let (refused, notes, files) = (Refusals::default(), Notes::default(), BTreeMap::new());
+    let mut translation = Translation { folder, ignored, refused, notes, files };
     let requirements = translation.requirements(&job);
     let mut folding = Folding::default();
     for (number, task) in (1..).zip(&job.tasks) {
@@ -46,7 +52,14 @@ pub fn translate(source: &Source, folder: &Path, ignored: &[String]) -> Result<S
         }
     }
     if translation.refused.is_empty() {
-        return Ok(Submission { jobs: folding.into_jobs(), notes: translation.notes.into_notes() });
+        let (jobs, notes) = (folding.into_jobs(), translation.notes.into_notes());
+        let requirements_line = requirements.is_some().then_some(job.requirements_line);
+        return Ok(Submission {
+            jobs,
+            notes,
+            files: translation.files.into_values().collect(),
+            requirements_line,
+        });
     }
     Err(SubmitFileError::Unsupported {
         file: source.name().to_owned(),
@@ -59,6 +72,8 @@ struct Translation<'a> {
     ignored: &'a [String],
     refused: Refusals,
     notes: Notes,
+    /// By where they lie.
+    files: BTreeMap<String, SentFile>,
 }
 
 impl Translation<'_> {
@@ -96,6 +111,10 @@ impl Translation<'_> {
         let named = self.own_file(transfer, &transfer.to, number)?;
         let source =
             if source.starts_with('/') { source } else { self.folder.join(source).display().to_string() };
+        if !self.files.contains_key(&source) {
+            let sent = SentFile { line: transfer.line, key: verb(transfer.verb), source: source.clone() };
+            self.files.insert(source.clone(), sent);
+        }
         let own = source.rsplit('/').next().unwrap_or_default();
         let target = match named.as_str() {
             "" => own.to_owned(),

@@ -24,6 +24,21 @@ pub struct Submission {
     pub jobs: Vec<JobDescription>,
     /// What the user should know.
     pub notes: Vec<Note>,
+    /// The files of the user's that it sends, where the description has the place of each; each once.
+    pub files: Vec<SentFile>,
+    /// Where its requirements stand, if it has some and says them in one place.
+    pub requirements_line: Option<u64>,
+}
+
+/// A file of the user's that is sent along.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SentFile {
+    /// Where it is asked for.
+    pub line: u64,
+    /// By what word.
+    pub key: &'static str,
+    /// Where it lies.
+    pub source: String,
 }
 
 /// Why a submit file cannot be submitted here.

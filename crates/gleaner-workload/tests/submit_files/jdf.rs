@@ -116,3 +116,49 @@ fn what_cannot_be_done_is_named_with_its_line() {
     let noted = translated("job :\nremote : a\ntask :\nfinal : get a b/a", &[]).expect("a job").notes;
     assert_eq!((noted.len(), noted[0].line, noted[0].key.as_str()), (1, 4, "get"));
 }
+
+#[test]
+fn files_and_requirements_are_known_by_their_lines() {
+    let text = "job :\nrequirements : os == linux\nremote : a\ntask :\ninit : put a{1-2} in/\n store a1 other\ntask :\n";
+    let submission = translated(text, &[]).expect("jobs");
+    let files = submission.files.iter().map(|file| (file.line, file.key, file.source.as_str()));
+    assert_eq!(
+        files.collect::<Vec<_>>(),
+        [(5, "put", "dir/a1"), (5, "put", "dir/a2")],
+        "each where it is first asked for"
+    );
+    assert_eq!(submission.requirements_line, Some(2));
+    assert_eq!(translated("job :\ntask :\nremote : a", &[]).expect("a job").requirements_line, None);
+}
+
+/// What descriptions that are published beside OurGrid's program do, and the folder of examples does not.
+#[test]
+fn published_descriptions_are_read() {
+    for (text, tasks, inputs) in [
+        // Clauses with nothing in them.
+        ("job :\nlabel : p\n\ntask :\ninit :\nremote : python -V", 1, 0),
+        (
+            "job : \nrequirements : \n\ntask :\ninit \t: put s.tar s.tar\nremote : tar x; mkdir r\nfinal   : \n",
+            1,
+            1,
+        ),
+        // A command with redirections, quotes, backquotes, brackets and a colon.
+        (
+            "job:\ntask:\nremote: F < i >> o 2>> e; if [ ! `which x` ]; then echo \"no: $d\"; fi && exit 3\n",
+            1,
+            0,
+        ),
+        // Names in capitals, tabs, the colon behind a label, task clauses that take all over from the job.
+        (
+            "JOB:  \nlabel:\ta:b\nREQUIREMENTS:\tOS ==Linux && PLAYPEN_SIZE >=200\nREMOTE:\t$PLAYPEN/x i\n\nTASK:\n\nTASK :\n",
+            2,
+            0,
+        ),
+        ("JOB:\nINIT:\n\tPUT sample/execute .\n\tPUT \"sample/input 1\" input1\nREMOTE: x\nTASK:\n", 1, 2),
+        // Nothing is sent, although the job has something to send.
+        ("job :\ninit : put a b\nremote : x:1\ntask :\ninit : none\n", 1, 0),
+    ] {
+        let job = only_job(text);
+        assert_eq!((job.spec.tasks.count(), job.inputs.len()), (tasks, inputs), "{text}");
+    }
+}

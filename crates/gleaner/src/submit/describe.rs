@@ -6,14 +6,23 @@ use gleaner_classad::Expr;
 use gleaner_wire::job::{Confinement, JobSpec, TaskList};
 use gleaner_workload::submit::condor::{self, Surroundings};
 use gleaner_workload::submit::{
-    JobDescription, JobFile, LocalFile, Note, Source, Submission, TaskSource, array, each_line, from_csv,
-    from_json, jdf, read_job_file, sweep,
+    JobDescription, JobFile, LocalFile, Note, SentFile, Source, Submission, TaskSource, array, each_line,
+    from_csv, from_json, is_pattern, jdf, read_job_file, sweep,
 };
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
+/// What the arguments describe.
+pub(super) struct Described {
+    pub(super) jobs: Vec<JobDescription>,
+    /// Where its requirements stand, where they are OurGrid's.
+    pub(super) requirements_at: Option<String>,
+}
+
 /// The jobs that the arguments describe. Options lie over what a file says.
-pub(super) fn jobs(arguments: &SubmitArguments) -> Result<Vec<JobDescription>, Failure> {
+pub(super) fn jobs(arguments: &SubmitArguments) -> Result<Described, Failure> {
+    let mut requirements_at = None;
     let mut jobs = match &arguments.file {
         None => vec![JobDescription::new(JobSpec::new(arguments.command.iter().map(String::as_str)))],
         Some(file) if file == Path::new("-") || file.extension().is_some_and(|end| end == "toml") => {
@@ -21,7 +30,10 @@ pub(super) fn jobs(arguments: &SubmitArguments) -> Result<Vec<JobDescription>, F
         }
         Some(file) if file.extension().is_some_and(|end| end.eq_ignore_ascii_case("jdf")) => {
             let folder = file.parent().unwrap_or(Path::new(""));
-            noted(file, jdf::translate(&source(file)?, folder, &arguments.ignore)?)
+            let submission = jdf::translate(&source(file)?, folder, &arguments.ignore)?;
+            are_there(file, &submission.files)?;
+            requirements_at = submission.requirements_line.map(|line| format!("{}:{line}", file.display()));
+            noted(file, submission)
         }
         Some(file) => submit_file(file, arguments)?,
     };
@@ -33,7 +45,26 @@ pub(super) fn jobs(arguments: &SubmitArguments) -> Result<Vec<JobDescription>, F
         lay_over(arguments, job)?;
         job.check_size().map_err(|error| Failure::Usage(error.to_string()))?;
     }
-    Ok(jobs)
+    if arguments.requirements.is_some() {
+        requirements_at = None;
+    }
+    Ok(Described { jobs, requirements_at })
+}
+
+/// Every file that a description sends can be read, or is a folder; else where the description names it.
+fn are_there(description: &Path, files: &[SentFile]) -> Result<(), Failure> {
+    for SentFile { line, key, source } in files {
+        // What is a folder or a pattern is looked into when it is sent.
+        let found = std::fs::metadata(source)
+            .and_then(|found| if found.is_file() { File::open(source).map(drop) } else { Ok(()) });
+        if let Err(error) = found.or_else(|error| if is_pattern(source) { Ok(()) } else { Err(error) }) {
+            let at = description.display();
+            return Err(Failure::Usage(format!(
+                "{at}:{line}: {key}: cannot read {source}: {error}; files are looked for from the folder of the description"
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn job_file(path: &Path) -> Result<JobDescription, Failure> {
@@ -200,7 +231,7 @@ mod tests {
         let words = std::iter::once("gleaner").chain(line.split(' '));
         let parsed = Cli::try_parse_from(words).map_err(|error| error.to_string())?;
         let Command::Submit(arguments) = parsed.command else { panic!("another command") };
-        jobs(&arguments).map(|mut jobs| jobs.remove(0)).map_err(|failure| failure.to_string())
+        jobs(&arguments).map(|mut described| described.jobs.remove(0)).map_err(|failure| failure.to_string())
     }
 
     #[test]
@@ -247,6 +278,25 @@ mod tests {
         assert_eq!((job.spec.retries, job.spec.priority), (5, 2));
         assert_eq!(job.spec.tasks.count(), 2);
         assert_eq!(Path::new(&job.inputs[0].source), folder.path().join("x"));
+    }
+
+    #[test]
+    fn a_file_that_is_missing_is_named_with_its_line() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("a file");
+        write(
+            "job.jdf",
+            "job :\ntask :\ninit : put here in\n  store gone in2\nremote : a\ntask :\nremote : b\n",
+        );
+        write("here", "");
+        let path = folder.path().join("job.jdf").display().to_string();
+        let error = described(&format!("submit -f {path}")).expect_err("a file is missing");
+        let gone = folder.path().join("gone").display().to_string();
+        let expected = format!("{path}:4: store: cannot read {gone}: No such file or directory");
+        assert!(error.starts_with(&expected), "{error}");
+        write("gone", "");
+        let job = described(&format!("submit -f {path}")).expect("now it is there");
+        assert_eq!(job.inputs.len(), 2);
     }
 
     #[test]

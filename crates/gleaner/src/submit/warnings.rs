@@ -1,7 +1,11 @@
 //! What is most likely a mistake, said before a job is submitted.
 
+use crate::api::Api;
+use gleaner_classad::Expr;
+use gleaner_wire::api::MachineView;
 use gleaner_wire::job::Confinement;
-use gleaner_workload::submit::JobDescription;
+use gleaner_workload::submit::{JobDescription, jdf};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// So near to a parameter's name, a name in braces is that name mistyped.
@@ -12,6 +16,53 @@ pub(super) fn tell(job: &JobDescription) {
     for warning in all(job, Path::is_file) {
         anstream::eprintln!("warning: {warning}");
     }
+}
+
+/// Tells of attributes that the job asks for and no machine has: it would wait, and nobody would say why. All jobs of a description
+/// ask for the same. `at` is where the requirements stand, where they are `OurGrid`'s.
+pub(super) fn tell_of_attributes(grid: &Api, job: &JobDescription, at: Option<&str>) {
+    let Some(requirements) = &job.spec.requirements else { return };
+    // Whoever may not see machines learns nothing of them here either.
+    let Ok(list) = grid.machines() else { return };
+    for warning in missing(requirements, &list.machines, at) {
+        anstream::eprintln!("warning: {warning}");
+    }
+}
+
+/// The attributes of every machine, as the coordinator puts them beside what its agent says.
+const ALWAYS: [&str; 4] = ["Machine", "Tags", "Cpus", "Memory"];
+
+fn missing(requirements: &str, machines: &[MachineView], at: Option<&str>) -> Vec<String> {
+    let Ok(expression) = Expr::parse(requirements) else { return Vec::new() };
+    let mut known: BTreeSet<&str> = ALWAYS.into_iter().collect();
+    known.extend(machines.iter().flat_map(|machine| machine.profile.attributes.keys()).map(String::as_str));
+    // What is not asked of the machine by name may be the job's own.
+    let text = requirements.to_ascii_lowercase();
+    let is_asked = |name: &str| {
+        ["target.", "target.'"].iter().any(|of| text.contains(&format!("{of}{}", name.to_ascii_lowercase())))
+    };
+    let names: Vec<String> = expression.references().iter().map(ToString::to_string).collect();
+    let is_missing =
+        |name: &&String| !known.iter().any(|known| known.eq_ignore_ascii_case(name)) && is_asked(name);
+    if machines.is_empty() {
+        return Vec::new();
+    }
+    let place = at.map_or_else(String::new, |at| format!("{at}: "));
+    let told = |name: &String| {
+        let mut words = known.clone();
+        for word in jdf::words().filter(|_| at.is_some()) {
+            words.insert(word);
+        }
+        let distance =
+            |word: &str| strsim::damerau_levenshtein(&word.to_ascii_lowercase(), &name.to_ascii_lowercase());
+        let nearest =
+            words.into_iter().min_by_key(|word| distance(word)).filter(|word| distance(word) <= NEAR);
+        let meant = nearest.map_or_else(String::new, |word| format!("; did you mean {word}?"));
+        format!(
+            "{place}requirements: no machine has an attribute {name}: where it has to be there, the job waits until one has{meant}"
+        )
+    };
+    names.iter().filter(is_missing).map(told).collect()
 }
 
 fn all(job: &JobDescription, is_file: impl Fn(&Path) -> bool) -> Vec<String> {
@@ -78,8 +129,44 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gleaner_wire::api::MachineState;
     use gleaner_wire::job::{JobSpec, TaskList};
+    use gleaner_wire::session::Profile;
     use gleaner_workload::submit::LocalFile;
+
+    #[test]
+    fn an_attribute_that_no_machine_has_is_named_with_its_place() {
+        let machine = |attributes: &[&str]| {
+            let mut profile = Profile::new([1.0; 3], 1);
+            let said = attributes.iter().map(|name| ((*name).to_owned(), "1".to_owned()));
+            profile.attributes = said.collect();
+            MachineView {
+                machine: "lab".to_owned(),
+                state: MachineState::Open,
+                why: None,
+                profile,
+                owner_load: 0.0,
+                price: 0.0,
+                tasks: 0,
+                sample: None,
+                heard_s: None,
+            }
+        };
+        let machines = [machine(&["OpSys", "Arch"]), machine(&["Playpen_Size"])];
+        let said = |requirements: &str, at| missing(requirements, &machines, at).join("|");
+        let asks = "((TARGET.OpSys == \"linux\") && (TARGET.memm >= 100 || TARGET.playpen_size > 2))";
+        assert_eq!(
+            said(asks, Some("a.jdf:3")),
+            "a.jdf:3: requirements: no machine has an attribute memm: where it has to be there, the job waits until one has; did \
+             you mean mem?"
+        );
+        assert_eq!(
+            said("TARGET.Archi == 1 && TARGET.'Weather Model' && RequestMemory < TARGET.Memory", None),
+            "requirements: no machine has an attribute Archi: where it has to be there, the job waits until one has; did you mean \
+             Arch?|requirements: no machine has an attribute Weather Model: where it has to be there, the job waits until one has"
+        );
+        assert_eq!(missing(asks, &[], None).len(), 0, "nobody can tell before machines have joined");
+    }
 
     fn warnings(command: &[&str], input: &str) -> String {
         let mut job = JobDescription::new(JobSpec::new(command.iter().copied()));

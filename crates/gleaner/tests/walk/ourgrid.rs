@@ -56,5 +56,11 @@ fn a_job_description_runs_as_it_would_there() {
     found.sort();
     let expected = [("sum-1.1", "2\n3\n"), ("sum-1.2", "11\n12\n")];
     assert_eq!(found, expected.map(|(name, text)| (name.to_owned(), text.to_owned())));
+    let doubtful = JOB.replace("mem >=", "memm >=");
+    fs::write(folder.join("doubtful.jdf"), doubtful).expect("a file is written");
+    let said = grid.cli(&["submit", "--dry-run", "-f", &folder.join("doubtful.jdf").display().to_string()]);
+    let said = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(said.contains("doubtful.jdf:3: requirements: no machine has an attribute memm"), "{said}");
+    assert!(said.contains("did you mean mem?"), "{said}");
     grid.wind_up();
 }
