@@ -34,12 +34,11 @@ use gleaner_core::{Needs, Tags, TaskClass};
 use gleaner_policy::{Input, PolicySpec, Recipe};
 use gleaner_sim::Way;
 use gleaner_sim::peers::{Job, PeersSetup, Unrelated};
-use gleaner_units::{Span, Time, UserId};
+use gleaner_units::{Time, UserId};
 use std::path::Path;
 use tables::{Jobs, Workers};
 
 const SECTIONS: [&str; 5] = ["peers", "letters", "work", "policy", "run"];
-const SECONDS: &str = "seconds, 0 or more, before the end of time";
 
 /// Such a scenario, ready to run.
 #[derive(Clone, Debug)]
@@ -93,7 +92,7 @@ impl PeersScenario {
             key.number("a part, from 0 to below 1", |part| (0.0..1.0).contains(&part))
         })?;
         let heartbeat = letters.find("heartbeat_s").map(|key| settings::period(&key)).transpose()?;
-        let usual = Way { delay: span(&letters, "delay_s")?, loss: loss(&letters)? };
+        let usual = Way { delay: settings::span(&letters, "delay_s")?, loss: loss(&letters)? };
         if heartbeat.is_none() && (usual.loss > 0.0 || !workers.silences.is_empty()) {
             let found = "nothing, and letters that are lost";
             let expected = "a heartbeat, as 60: what was lost is said again with it";
@@ -107,7 +106,7 @@ impl PeersScenario {
             peers: workers.sites,
             jobs: jobs.rows,
             lengths: jobs.lengths,
-            inputs: span(&peers, "inputs_s")?,
+            inputs: settings::span(&peers, "inputs_s")?,
             usual,
             heartbeat,
             outages: workers.outages,
@@ -167,11 +166,6 @@ impl PeersScenario {
         let job_names = order.iter().map(|&place| self.job_names[place].clone()).collect();
         Self { setup: PeersSetup { jobs, lengths, ..self.setup.clone() }, job_names, ..self.clone() }
     }
-}
-
-fn span(section: &Section<'_>, name: &str) -> Result<Span, InputError> {
-    let Some(key) = section.find(name) else { return Ok(Span::ZERO) };
-    Span::from_seconds(key.number(SECONDS, |seconds| seconds >= 0.0)?).ok_or_else(|| key.wrong(SECONDS))
 }
 
 fn loss(letters: &Section<'_>) -> Result<f64, InputError> {
