@@ -4,6 +4,8 @@
 //! Kinds of operations are, in order, CPU (GHz), disk (MB/s) and network (KB/s).
 
 pub mod claims;
+mod compared;
+pub mod distributed;
 mod drawn;
 mod experiments;
 pub mod figure_1;
@@ -20,6 +22,7 @@ pub mod scheme;
 pub mod setups;
 mod tables;
 
+pub use compared::{Compared, Conduct, Row};
 pub use experiments::{Experiments, FigureId, Findings};
 pub use readings::READINGS;
 

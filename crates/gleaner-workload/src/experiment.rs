@@ -7,6 +7,7 @@ pub use log::{LogExperiment, Overrun, Reading, Size};
 
 use crate::Shake;
 use crate::error::InputError;
+use crate::groups::Groups;
 use crate::machines::{MachineKind, MachineRow};
 use crate::owner_load::LoadRow;
 use crate::scenario::{AvailableMachines, Scenario};
@@ -42,6 +43,8 @@ pub struct Experiment {
     pub users: Vec<u32>,
     /// Kinds of operations, as the scenario calls them.
     pub dimensions: Vec<String>,
+    /// Where each group of machines has a scheduler of its own.
+    pub groups: Option<Groups>,
 }
 
 impl Experiment {
@@ -67,6 +70,7 @@ impl Experiment {
             seed: scenario.seed,
             task_names: scenario.tasks.ids().clone(),
             users: users(&scenario),
+            groups: scenario.groups,
             dimensions: scenario.dimensions,
         })
     }

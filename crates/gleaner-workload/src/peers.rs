@@ -38,7 +38,7 @@ use gleaner_core::{Needs, Tags, TaskClass};
 use gleaner_policy::{Input, PolicySpec, Recipe};
 use gleaner_sim::Way;
 use gleaner_sim::peers::{Job, PeersSetup, Turnover, Unrelated};
-use gleaner_units::{Span, Time, UserId};
+use gleaner_units::{Time, UserId};
 use std::path::Path;
 use tables::{Jobs, Workers};
 
@@ -46,7 +46,6 @@ const SECTIONS: [&str; 5] = ["peers", "letters", "work", "policy", "run"];
 const PEERS_KEYS: [&str; 9] =
     ["workers", "outages", "silences", "absences", "stays_s", "away_s", "unrelated", "inputs_s", "power"];
 const POWER: &str = "\"declared\", or \"learnt\" from what ran";
-const SECONDS: &str = "seconds, 0 or more, before the end of time";
 
 /// Such a scenario, ready to run.
 #[derive(Clone, Debug)]
@@ -100,7 +99,7 @@ impl PeersScenario {
             key.number("a part, from 0 to below 1", |part| (0.0..1.0).contains(&part))
         })?;
         let heartbeat = letters.find("heartbeat_s").map(|key| settings::period(&key)).transpose()?;
-        let usual = Way { delay: span(&letters, "delay_s")?, loss: loss(&letters)? };
+        let usual = Way { delay: settings::span(&letters, "delay_s")?, loss: loss(&letters)? };
         let turnover = turnover(&peers)?;
         let is_lost = usual.loss > 0.0 || !workers.silences.is_empty();
         if heartbeat.is_none() && (is_lost || !workers.absences.is_empty() || turnover.is_some()) {
@@ -116,7 +115,7 @@ impl PeersScenario {
             peers: workers.sites,
             jobs: jobs.rows,
             lengths: jobs.lengths,
-            inputs: span(&peers, "inputs_s")?,
+            inputs: settings::span(&peers, "inputs_s")?,
             usual,
             heartbeat,
             outages: workers.outages,
@@ -180,11 +179,6 @@ impl PeersScenario {
         let job_names = order.iter().map(|&place| self.job_names[place].clone()).collect();
         Self { setup: PeersSetup { jobs, lengths, ..self.setup.clone() }, job_names, ..self.clone() }
     }
-}
-
-fn span(section: &Section<'_>, name: &str) -> Result<Span, InputError> {
-    let Some(key) = section.find(name) else { return Ok(Span::ZERO) };
-    Span::from_seconds(key.number(SECONDS, |seconds| seconds >= 0.0)?).ok_or_else(|| key.wrong(SECONDS))
 }
 
 /// How long peers stay and are away; nothing where they always stay.

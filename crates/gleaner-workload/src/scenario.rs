@@ -2,6 +2,7 @@
 
 use crate::availability;
 use crate::error::{Place, quoted};
+use crate::groups::Groups;
 use crate::ids::UniqueIds;
 use crate::labels::Labels;
 use crate::lines::NamedBy;
@@ -20,7 +21,7 @@ use std::path::{Path, PathBuf};
 const NET: &str = "net";
 
 /// The sections of a scenario.
-pub(crate) const SECTIONS: [&str; 5] = ["grid", "work", "policy", "migration", "run"];
+pub(crate) const SECTIONS: [&str; 7] = ["grid", "groups", "letters", "work", "policy", "migration", "run"];
 
 /// What is to be simulated.
 #[derive(Clone, Debug)]
@@ -50,6 +51,8 @@ pub struct Scenario {
     pub policy: PolicySpec,
     /// What moving a task costs.
     pub migration: Migration,
+    /// Where each group of machines has a scheduler of its own.
+    pub groups: Option<Groups>,
     /// The seed of all random streams.
     pub seed: u64,
     places: BTreeMap<String, Place>,
@@ -80,6 +83,7 @@ impl Scenario {
         let sharing = settings::sharing(&grid)?;
         let policy = settings::policy(&root, PolicySpec::read)?;
         let migration = settings::migration(&root)?;
+        let groups = Groups::read(&root)?;
         let seed = settings::seed(&root)?;
         let weights = weights(&work)?;
 
@@ -109,6 +113,7 @@ impl Scenario {
             sharing,
             policy,
             migration,
+            groups,
             seed,
             places: document::places(&document),
         })

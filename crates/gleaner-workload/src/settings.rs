@@ -138,3 +138,12 @@ pub(crate) fn period(key: &Key<'_>) -> Result<Span, InputError> {
     let span = Span::from_seconds(key.number(expected, |seconds| seconds > 0.0)?);
     span.filter(|span| *span > Span::ZERO).ok_or_else(|| key.wrong(expected))
 }
+
+/// A time that may be none.
+pub(crate) const SECONDS: &str = "seconds, 0 or more, before the end of time";
+
+/// A time that may be none, and is where nothing is said.
+pub(crate) fn span(section: &Section<'_>, name: &str) -> Result<Span, InputError> {
+    let Some(key) = section.find(name) else { return Ok(Span::ZERO) };
+    Span::from_seconds(key.number(SECONDS, |seconds| seconds >= 0.0)?).ok_or_else(|| key.wrong(SECONDS))
+}

@@ -417,7 +417,7 @@ pub(crate) struct PaperArguments {
     pub(crate) json: bool,
 }
 
-/// What the simulations of elleuch and cavalieri answer.
+/// What the simulations of bertasi, elleuch and cavalieri answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum PaperPart {
     /// The figures
@@ -434,6 +434,8 @@ pub(crate) enum PaperPart {
     FutureWork,
     /// cavalieri: every choice and belief by the age of the index
     Ages,
+    /// bertasi: a scheduler for each group of machines
+    Distributed,
 }
 
 fn parse_days(text: &str) -> Result<f64, String> {

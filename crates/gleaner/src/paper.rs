@@ -38,6 +38,9 @@ pub(crate) fn run(arguments: &PaperArguments) -> Outcome {
         files::check_writable(dir).map_err(|error| Failure::Usage(format!("--out: {error}")))?;
     }
     let findings = match arguments.name.as_str() {
+        "bertasi" if arguments.part.is_some_and(|part| part != PaperPart::Figures) => {
+            return beside_bertasi(arguments);
+        }
         "bertasi" => bertasi(arguments)?,
         "elleuch" => elleuch(arguments)?,
         "cavalieri" => cavalieri(arguments)?,
@@ -59,8 +62,8 @@ pub(crate) fn run(arguments: &PaperArguments) -> Outcome {
 }
 
 fn bertasi(arguments: &PaperArguments) -> Result<Findings, Failure> {
-    if arguments.days.is_some() || arguments.part.is_some() {
-        return Err(Failure::Usage("--days, --part: bertasi has figures only".to_owned()));
+    if arguments.days.is_some() {
+        return Err(Failure::Usage("--days: bertasi's figures last as long as their jobs".to_owned()));
     }
     let figure = arguments.figure.map(|number| {
         let unknown = || Failure::Usage(format!("--figure {number}: bertasi has figures 1 to 4"));
@@ -79,6 +82,35 @@ fn bertasi(arguments: &PaperArguments) -> Result<Findings, Failure> {
     let findings = findings.map_err(stopped)?;
     bar.finish_and_clear();
     Ok(Findings { document: findings.document(), files: findings.files() })
+}
+
+/// What was tried beside the paper's figures.
+fn beside_bertasi(arguments: &PaperArguments) -> Outcome {
+    if arguments.days.is_some() || arguments.figure.is_some() {
+        return Err(Failure::Usage("--days, --figure: such a part of bertasi is run whole".to_owned()));
+    }
+    let seeds = arguments.seeds.unwrap_or(bertasi::SEEDS);
+    let (total, conduct): (u64, bertasi::Conduct) = match arguments.part {
+        Some(PaperPart::Distributed) => {
+            (bertasi::distributed::simulations(seeds), bertasi::distributed::conduct)
+        }
+        _ => return Err(Failure::Usage("--part: bertasi has figures and distributed".to_owned())),
+    };
+    let bar = progress::bar(total, "simulations");
+    let watch = || {
+        bar.inc(1);
+        if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let stopped = |_| Failure::Interrupted(format!("{}; nothing was written", done(&bar, total)));
+    let compared = conduct(seeds, &watch).map_err(stopped)?;
+    bar.finish_and_clear();
+    if let Some(dir) = &arguments.out {
+        for (name, text) in compared.files() {
+            files::write_text(dir, &name, &text)?;
+        }
+        files::write_json(dir, "compared.json", &compared)?;
+    }
+    if arguments.json { stdout::print_json(&compared) } else { stdout::print(compared.text()) }
 }
 
 fn dasilva(arguments: &PaperArguments) -> Result<Findings, Failure> {
@@ -192,7 +224,9 @@ impl PaperPart {
             PaperPart::Readings => Ok(Part::Readings),
             PaperPart::Machines => Ok(Part::Machines),
             PaperPart::FutureWork => Ok(Part::FutureWork),
-            PaperPart::Ages => Err(Failure::Usage("--part ages: elleuch has no such part".to_owned())),
+            PaperPart::Ages | PaperPart::Distributed => {
+                Err(Failure::Usage("--part: elleuch has no such part".to_owned()))
+            }
         }
     }
 
@@ -201,7 +235,11 @@ impl PaperPart {
             PaperPart::Figures => Ok(cavalieri::Part::Figures),
             PaperPart::Readings => Ok(cavalieri::Part::Readings),
             PaperPart::Ages => Ok(cavalieri::Part::Ages),
-            PaperPart::Periods | PaperPart::Heuristics | PaperPart::Machines | PaperPart::FutureWork => {
+            PaperPart::Periods
+            | PaperPart::Heuristics
+            | PaperPart::Machines
+            | PaperPart::FutureWork
+            | PaperPart::Distributed => {
                 Err(Failure::Usage("--part: cavalieri has figures, readings and ages".to_owned()))
             }
         }

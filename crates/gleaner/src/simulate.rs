@@ -3,9 +3,11 @@
 mod brokering;
 mod compare;
 mod figures;
+mod groups;
 mod loaded;
 mod log;
 mod peers;
+mod ran;
 mod report;
 mod results;
 mod service;
@@ -134,6 +136,15 @@ fn check_places(arguments: &SimulateArguments) -> Outcome {
 }
 
 fn run_once(arguments: &SimulateArguments, experiment: &Experiment) -> Outcome {
+    if experiment.groups.is_some() {
+        refuse_saving(arguments, "groups")?;
+        let summary = groups::run_seed(experiment, experiment.seed, arguments.out.as_deref())?;
+        return if arguments.json {
+            stdout::print_json(&summary)
+        } else {
+            stdout::print(describe(&summary, arguments.out.as_deref()))
+        };
+    }
     let mut run = start(arguments, experiment)?;
     let bar = progress::bar(experiment.setup.tasks.len() as u64, "tasks");
     let ended = advance(arguments, &mut OfMachines(&mut run, experiment.recipe.to_string()), &bar)?;
@@ -283,6 +294,13 @@ fn run_seed(arguments: &SimulateArguments, experiment: &Experiment, seed: u64) -
     let is_drawn = seed == experiment.seed;
     let shaken = shake(arguments, seed).map(|shake| experiment.shaken(shake));
     let experiment = shaken.as_ref().unwrap_or(experiment);
+    if experiment.groups.is_some() {
+        return groups::run_seed(
+            experiment,
+            seed,
+            compare::folder(arguments, &experiment.policy, seed).as_deref(),
+        );
+    }
     let mut run = start(arguments, experiment)?.with_seed(seed);
     finish(|| run.step())?;
     let mut summary = Summary::of(experiment, seed, &run);
@@ -319,6 +337,17 @@ fn describe(summary: &Summary, out: Option<&Path>) -> String {
         let [recharge, most, paid] =
             [budget.recharge, budget.spent_max(), budget.paid].map(|sum| grouped(sum.count()));
         lines.push(("spent", format!("{paid} credits; in one period {most} of {recharge} at most")));
+    }
+    if let Some(between) = &summary.between {
+        let handed_over = 100.0 * between.handed_over_share;
+        let age = between.age_mean_s.map_or(String::new(), |age| {
+            format!(", by what was known of their machines for {age:.2} s on average")
+        });
+        lines.push((
+            "letters",
+            format!("{:.2} a task, {} in all", between.letters_per_task, grouped(between.letters)),
+        ));
+        lines.push(("neighbours", format!("were handed {handed_over:.1} % of the runs{age}")));
     }
     if let Some(Waste { runs, ops }) = summary.wasted {
         let ops = grouped(ops.round() as u64);

@@ -1,6 +1,7 @@
 //! What a scenario's policy asks of its machines and tasks.
 
 use crate::error::InputError;
+use crate::groups::Groups;
 use crate::scenario::{AvailableMachines, Scenario};
 use crate::settings::{PriceSettings, Sharing};
 use gleaner_core::{Budget, Scope};
@@ -14,6 +15,19 @@ pub(super) fn recipe(scenario: &Scenario) -> Result<Recipe, InputError> {
     if (recipe.plans() || recipe.queues()) && scenario.sharing != Sharing::Exclusive {
         let expected = "\"exclusive\": this policy plans for machines that run one task a core";
         return Err(InputError::at_key(scenario, "grid.sharing", "\"time\"", expected));
+    }
+    if scenario.groups.is_some() {
+        if let Some((found, expected)) = Groups::refuse(&recipe) {
+            return Err(InputError::at_key(scenario, "policy.preset", found, expected));
+        }
+        if scenario.availability.is_some() {
+            let expected = "machines that are always there";
+            return Err(InputError::at_key(scenario, "grid.availability", "a trace, and groups", expected));
+        }
+        if scenario.policy.budget().is_some() {
+            let expected = "none: several schedulers cannot keep to one";
+            return Err(InputError::at_key(scenario, "policy.budget", "a budget, and groups", expected));
+        }
     }
     if recipe.plans() {
         scenario.tasks.check_declared("this policy plans by lengths")?;

@@ -78,6 +78,7 @@ impl LogExperiment {
             task_names,
             users: Vec::new(),
             dimensions: vec!["seconds".to_owned()],
+            groups: None,
         };
         Self { experiment, kept, killed }
     }

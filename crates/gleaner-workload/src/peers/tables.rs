@@ -5,6 +5,7 @@ use crate::error::quoted;
 use crate::limits::{PEER_TASKS_MAX, PEER_WORKERS_MAX, PEERS_MAX};
 use crate::names::one_of;
 use crate::section::Section;
+use crate::settings;
 use crate::table::{Column, Limit, Row, Table};
 use gleaner_core::{Ad, MachineClass, Room, Tags, WATTS};
 use gleaner_sim::peers::{Absence, Frail, Job, Outage, Silence, Site};
@@ -229,8 +230,8 @@ impl Jobs {
             let thinks = match think.filter(|column| !row.text(*column).is_empty()) {
                 None => Span::ZERO,
                 Some(column) => {
-                    let seconds = row.number(column, super::SECONDS, |seconds| seconds >= 0.0)?;
-                    Span::from_seconds(seconds).ok_or_else(|| row.wrong(column, super::SECONDS))?
+                    let seconds = row.number(column, settings::SECONDS, |seconds| seconds >= 0.0)?;
+                    Span::from_seconds(seconds).ok_or_else(|| row.wrong(column, settings::SECONDS))?
                 }
             };
             jobs.names.push(row.id(id)?.to_owned());

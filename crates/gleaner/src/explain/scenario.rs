@@ -39,6 +39,10 @@ struct Scored<'a> {
 pub(super) fn run(arguments: &ExplainArguments, task: &str) -> Outcome {
     let scenario = Path::new(&arguments.subject);
     let experiment = Experiment::of(Scenario::load(scenario, &arguments.overrides)?)?;
+    if experiment.groups.is_some() {
+        let found = "a scenario of groups, of which each knows something else; expected one without [groups]";
+        return Err(Failure::Usage(format!("{}: found {found}", scenario.display())));
+    }
     let position = experiment.task_names.iter().position(|name| name == task);
     let Some(position) = position else {
         let scenario = scenario.display();

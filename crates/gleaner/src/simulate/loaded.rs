@@ -2,7 +2,7 @@
 
 use super::service::ServiceSummary;
 use super::summary::Summary;
-use super::{brokering, experiment, finish, peers, sites};
+use super::{brokering, experiment, finish, groups, peers, sites};
 use crate::failure::Failure;
 use crate::trials::{Numbers, Runnable};
 use gleaner_policy::PolicySpec;
@@ -61,7 +61,7 @@ impl Loaded {
     /// Whether anything is drawn: otherwise runs with all seeds are one.
     pub(crate) fn draws(&self) -> bool {
         match self {
-            Self::Machines(experiment) => experiment.recipe.choose.draws(),
+            Self::Machines(experiment) => experiment.recipe.choose.draws() || experiment.groups.is_some(),
             Self::Peers(scenario) => scenario.setup.unrelated.is_some() || scenario.setup.usual.loss > 0.0,
             Self::Brokers(_) | Self::Sites(_) => true,
         }
@@ -139,6 +139,9 @@ impl Runnable for Loaded {
     fn measure(&self, seed: u64) -> Result<Numbers, Failure> {
         match self {
             Self::Machines(experiment) => {
+                if experiment.groups.is_some() {
+                    return Ok(Numbers::of(&groups::run_seed(experiment, seed, None)?));
+                }
                 let mut run = Simulation::new(&experiment.setup, experiment.recipe.build()).with_seed(seed);
                 finish(|| run.step())?;
                 Ok(Numbers::of(&Summary::of(experiment, seed, &run)))

@@ -1,11 +1,11 @@
 //! The report of a run, for people.
 
 use super::figures::Figures;
+use super::ran::Ran;
 use super::service;
 use super::summary::Summary;
-use gleaner_core::Policy;
 use gleaner_report::{Bar, Block, Cell, Figure, Gantt, Report, Table, numbers};
-use gleaner_sim::{Simulation, Stay};
+use gleaner_sim::Stay;
 use gleaner_units::MachineId;
 use gleaner_workload::Experiment;
 
@@ -19,9 +19,9 @@ pub(super) struct More {
 /// A longer table is for `machines.csv`.
 const MACHINES_LISTED: usize = 100;
 
-pub(super) fn of_run<P: Policy>(
+pub(super) fn of_run(
     experiment: &Experiment,
-    run: &Simulation<'_, P>,
+    run: &impl Ran,
     summary: &Summary,
     More { schedule, figures, tables }: More,
 ) -> String {
@@ -38,9 +38,9 @@ pub(super) fn of_run<P: Policy>(
 }
 
 /// Each run on its machine, as far as the simulation has come.
-pub(super) fn schedule<P: Policy>(experiment: &Experiment, run: &Simulation<'_, P>) -> Gantt {
+pub(super) fn schedule(experiment: &Experiment, run: &impl Ran) -> Gantt {
     let classes = &experiment.setup.tasks.classes;
-    let (history, end) = (run.history(), run.progress().now);
+    let (history, end) = (run.history(), run.now());
     let bars = history.stays().iter().map(|&Stay { run, on, from, until }| {
         let task = run.task.index();
         let again = if run.number > 1 { format!(", run {}", run.number) } else { String::new() };
@@ -98,7 +98,7 @@ fn summary_table(experiment: &Experiment, summary: &Summary) -> Table {
     service::table(rows.into_iter().chain(summary.service.lines()).chain(budget))
 }
 
-fn machines<P: Policy>(experiment: &Experiment, run: &Simulation<'_, P>) -> Table {
+fn machines(experiment: &Experiment, run: &impl Ran) -> Table {
     let all = experiment.machine_names.len();
     let caption = if all > MACHINES_LISTED {
         format!("The first {MACHINES_LISTED} of {all} machines; machines.csv has them all")

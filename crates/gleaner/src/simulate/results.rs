@@ -1,21 +1,20 @@
 //! What a run leaves in a folder: tables for programs, plots and a report for people.
 
 use super::figures::Figures;
+use super::ran::Ran;
 use super::report::{self, More};
 use super::summary::Summary;
 use super::{figures, tables};
 use crate::files::{WriteError, write_file, write_json, write_text};
-use gleaner_core::Policy;
-use gleaner_sim::Simulation;
 use gleaner_workload::Experiment;
 use serde::Serialize;
 use std::path::Path;
 
 /// Writes tables, plots, `summary.json` and `report.html` of a run to a folder, which is made if need be.
-pub(crate) fn write_run<P: Policy>(
+pub(crate) fn write_run(
     dir: &Path,
     experiment: &Experiment,
-    run: &Simulation<'_, P>,
+    run: &impl Ran,
     summary: &Summary,
 ) -> Result<(), WriteError> {
     let schedule = report::schedule(experiment, run);
@@ -24,10 +23,10 @@ pub(crate) fn write_run<P: Policy>(
 }
 
 /// The same with a summary that says more, a schedule of its own, and more plots and tables.
-pub(super) fn write_with<P: Policy>(
+pub(super) fn write_with(
     dir: &Path,
     experiment: &Experiment,
-    run: &Simulation<'_, P>,
+    run: &impl Ran,
     (summary, document): (&Summary, &impl Serialize),
     more: More,
 ) -> Result<(), WriteError> {

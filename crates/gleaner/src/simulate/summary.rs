@@ -1,11 +1,12 @@
 //! A run in a few numbers: what `--json` prints and `summary.json` holds.
 
 use super::compare::{Measured, Metric};
+use super::ran::{Between, Ran};
 use super::service::ServiceSummary;
-use gleaner_core::{Budget, Policy};
+use gleaner_core::Budget;
 use gleaner_report::Gantt;
 use gleaner_sim::bound::makespan_bound;
-use gleaner_sim::{History, Period, Simulation, Waste};
+use gleaner_sim::{History, Period, Waste};
 use gleaner_units::{Credits, MachineId, Ops, TaskClassId, Time};
 use gleaner_workload::Experiment;
 use gleaner_workload::swf::{Served, Services};
@@ -46,6 +47,9 @@ pub(crate) struct Summary {
     /// What was spent; none without a budget.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) budget: Option<BudgetUse>,
+    /// What groups said to each other; none where there is one scheduler.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) between: Option<Between>,
     /// What ran where, for the report of several runs.
     #[serde(skip)]
     pub(crate) schedule: Option<Gantt>,
@@ -96,7 +100,7 @@ impl BudgetUse {
 
 impl Summary {
     /// Of a run as it stands. Costs a linear program for the bound.
-    pub(crate) fn of<P: Policy>(experiment: &Experiment, seed: u64, run: &Simulation<'_, P>) -> Self {
+    pub(crate) fn of(experiment: &Experiment, seed: u64, run: &impl Ran) -> Self {
         let history = run.history();
         let makespan_s = history.makespan().seconds();
         let lower_bound_s = makespan_bound(&experiment.setup);
@@ -117,12 +121,13 @@ impl Summary {
             lost: history.lost(),
             wasted: Some(history.wasted()).filter(|wasted| wasted.runs > 0),
             budget: experiment.setup.budget.map(|budget| BudgetUse::of(budget, history)),
+            between: run.between(),
             schedule: None,
         }
     }
 }
 
-fn service<P: Policy>(experiment: &Experiment, run: &Simulation<'_, P>) -> ServiceSummary {
+fn service(experiment: &Experiment, run: &impl Ran) -> ServiceSummary {
     let (history, tasks) = (run.history(), &experiment.setup.tasks);
     let grid = experiment.setup.idle_grid();
     let classes = &experiment.setup.task_classes;
@@ -147,7 +152,7 @@ fn service<P: Policy>(experiment: &Experiment, run: &Simulation<'_, P>) -> Servi
 }
 
 /// The part of the machines' time, each weighed by its cores, in which they had something to run.
-fn utilisation<P: Policy>(experiment: &Experiment, run: &Simulation<'_, P>) -> f64 {
+fn utilisation(experiment: &Experiment, run: &impl Ran) -> f64 {
     let setup = &experiment.setup;
     let (first, last) = (setup.tasks.arrivals.first().copied().unwrap_or_default(), run.history().makespan());
     let there_s = |machine: usize| match &setup.availability {
@@ -177,6 +182,9 @@ impl Measured for Summary {
             Metric { name: "moves", unit: "", decimals: 1 },
             Metric { name: "aborts", unit: "", decimals: 1 },
             Metric { name: "paid", unit: "credits", decimals: 0 },
+            Metric { name: "letters_per_task", unit: "", decimals: 2 },
+            Metric { name: "handed_over_share", unit: "", decimals: 3 },
+            Metric { name: "age_mean_s", unit: "s", decimals: 2 },
         ];
         first.into_iter().chain(ServiceSummary::METRICS).chain(rest).collect()
     }
@@ -184,7 +192,11 @@ impl Measured for Summary {
     fn values(&self) -> Vec<Option<f64>> {
         let paid = self.budget.as_ref().map(|budget| budget.paid.amount());
         let (moves, aborts) = (self.moves as f64, self.aborts as f64);
-        let rest = [Some(self.unfinished as f64), Some(moves), Some(aborts), paid];
+        let between = self.between.as_ref();
+        let letters = between.map(|between| between.letters_per_task);
+        let handed_over = between.map(|between| between.handed_over_share);
+        let age = between.and_then(|between| between.age_mean_s);
+        let rest = [Some(self.unfinished as f64), Some(moves), Some(aborts), paid, letters, handed_over, age];
         [Some(self.makespan_s)].into_iter().chain(self.service.values()).chain(rest).collect()
     }
 

@@ -1,8 +1,8 @@
 //! The CSV files of the contract. Times have nine decimals, which is all there are.
 
+use super::ran::Ran;
 use super::summary::{BudgetUse, PeriodUse};
-use gleaner_core::Policy;
-use gleaner_sim::{History, Simulation};
+use gleaner_sim::History;
 use gleaner_units::{MachineId, Time};
 use gleaner_workload::Experiment;
 use std::borrow::Cow;
@@ -40,11 +40,7 @@ pub(super) fn tasks(out: &mut dyn Write, experiment: &Experiment, history: &Hist
     Ok(())
 }
 
-pub(super) fn machines<P: Policy>(
-    out: &mut dyn Write,
-    experiment: &Experiment,
-    run: &Simulation<'_, P>,
-) -> io::Result<()> {
+pub(super) fn machines(out: &mut dyn Write, experiment: &Experiment, run: &impl Ran) -> io::Result<()> {
     writeln!(out, "machine,busy_s,tasks")?;
     let finished_on = run.history().finished_on();
     for (index, (name, tasks)) in experiment.machine_names.iter().zip(finished_on).enumerate() {
