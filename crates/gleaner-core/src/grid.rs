@@ -19,6 +19,7 @@ mod plans;
 mod progress;
 mod reclassing;
 mod replies;
+mod retiring;
 mod runs;
 mod task;
 mod waiting;

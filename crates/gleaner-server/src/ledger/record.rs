@@ -66,6 +66,8 @@ pub struct Record {
     pub last: Option<Box<Last>>,
     /// What the agents of the latest runs that ended were told.
     pub(super) settled: Vec<Settlement>,
+    /// Whether the store has all else.
+    pub(super) is_retired: bool,
 }
 
 /// Which runs a task has now.
@@ -109,7 +111,28 @@ pub(super) const UNTOUCHED: Record = Record {
     checkpoint: None,
     last: None,
     settled: Vec::new(),
+    is_retired: false,
 };
+
+/// All that is known here of tasks that are retired.
+pub(super) const RETIRED: [Record; 3] =
+    [retired(TaskPhase::Done), retired(TaskPhase::Failed), retired(TaskPhase::Cancelled)];
+
+const fn retired(phase: TaskPhase) -> Record {
+    Record {
+        phase,
+        wish: None,
+        rests_until: None,
+        tries: Tries::NONE,
+        machine: None,
+        started: None,
+        ended: None,
+        checkpoint: None,
+        last: None,
+        settled: Vec::new(),
+        is_retired: true,
+    }
+}
 
 impl Default for Record {
     fn default() -> Self {
@@ -124,7 +147,7 @@ impl Record {
         settled.map(|settled| settled.counted)
     }
 
-    pub(super) fn last_settled(&self) -> Option<u32> {
+    pub(crate) fn last_settled(&self) -> Option<u32> {
         self.settled.iter().map(|settled| settled.number).max()
     }
 
@@ -204,6 +227,11 @@ impl Record {
     pub(crate) fn begun_anew(self) -> Self {
         let Self { phase, machine, settled, .. } = self;
         Self { phase, machine, settled, ..UNTOUCHED }
+    }
+
+    /// Whether the store has all of it but its phase.
+    pub fn is_retired(&self) -> bool {
+        self.is_retired
     }
 
     /// Until when it rests after a failure.
