@@ -269,8 +269,30 @@ pub struct Recalled {
     pub job: JobId,
     /// The job, if it is retired too.
     pub back: Option<Box<RetiredJob>>,
-    /// Tasks, and how many runs each was given.
-    pub tasks: Vec<(TaskRange, u32)>,
+    /// Those that are alike together.
+    pub tasks: Vec<RecalledTasks>,
+}
+
+/// Tasks of which the same is said.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct RecalledTasks {
+    /// Which.
+    pub tasks: TaskRange,
+    /// How many runs each was given.
+    pub runs: u32,
+    /// What the agents of the latest runs that ended were told.
+    pub settled: Vec<Settlement>,
+}
+
+/// What an agent is told of the end of a run, each time it reports it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Settlement {
+    /// Which run.
+    pub number: u32,
+    /// Where it was.
+    pub on: MachineId,
+    /// Whether its end counted.
+    pub counted: bool,
 }
 
 /// A job that was retired.

@@ -33,6 +33,7 @@ pub use people::{JoinPermit, People, User};
 pub(crate) use record::{Ending, Others};
 pub use record::{Last, Record, Wish};
 pub use retiring::RetiredTask;
+pub(crate) use retiring::to_recall;
 pub use shown::Shown;
 pub use step::{Loss, Step, Told};
 pub(crate) use tasks::OPERATIONS_EACH;

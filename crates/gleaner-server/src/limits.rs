@@ -21,6 +21,8 @@ pub(crate) const BROUGHT_WITHIN: Duration = Duration::from_secs(20);
 pub(crate) const OVER_KEPT_MAX: u64 = 10_000;
 /// Tasks that leave memory with one fact.
 pub(crate) const RETIRED_AT_ONCE: u64 = 4_096;
+/// Tasks that come back into memory with one fact.
+pub(crate) const RECALLED_AT_ONCE: usize = 65_536;
 /// How long tasks that are over stay in memory at most.
 pub(crate) const RETIRE_AFTER: Duration = Duration::from_hours(1);
 /// Inputs that share a commit at most.

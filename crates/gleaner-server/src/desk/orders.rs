@@ -3,7 +3,7 @@
 use super::Desk;
 use super::admission::{Admitted, Kind, Rejection, check_name, check_profile};
 use crate::journal::{Chosen, Fact, Recalled};
-use crate::ledger::{Job, Record, Wish};
+use crate::ledger::{Job, Record, Wish, to_recall};
 use crate::policy;
 use crate::store::{PastReader, ReadError, TaskRange};
 use gleaner_policy::PolicyError;
@@ -258,7 +258,7 @@ impl Desk {
                 }
                 let retired =
                     chosen.into_iter().filter(|(_, is_retired)| *is_retired).map(|(tasks, _)| tasks);
-                self.recall(now, (id, &job), TaskRange::merged(retired.collect()), past)?;
+                self.recall(now, (id, &job), &TaskRange::merged(retired.collect()), past)?;
             }
             self.record(now, fact);
         }
@@ -270,16 +270,16 @@ impl Desk {
         &mut self,
         now: Time,
         (id, job): (JobId, &Job),
-        tasks: Vec<TaskRange>,
+        tasks: &[TaskRange],
         past: &dyn PastReader,
     ) -> Result<(), ReadError> {
         if tasks.is_empty() {
             return Ok(());
         }
-        let back = self.ledger.find_job(id).is_none().then(|| Box::new(job.to_past()));
-        let runs = tasks.into_iter().map(|range| past.past_runs(range));
-        let tasks = runs.collect::<Result<Vec<_>, _>>()?.concat();
-        self.record(now, Fact::TasksRecalled(Recalled { job: id, back, tasks }));
+        let mut back = self.ledger.find_job(id).is_none().then(|| Box::new(job.to_past()));
+        for tasks in to_recall(past, tasks)? {
+            self.record(now, Fact::TasksRecalled(Recalled { job: id, back: back.take(), tasks }));
+        }
         Ok(())
     }
 

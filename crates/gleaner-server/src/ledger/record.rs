@@ -4,6 +4,7 @@
 //! [`Life`](crate::life::Life), which has read of them.
 
 use super::tries::{Ended, Tries, Verdict, given_up};
+use crate::journal::Settlement;
 use gleaner_units::{MachineId, RunId, Span, Time};
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::job::JobSpec;
@@ -65,7 +66,7 @@ pub struct Record {
     /// How its last run ended.
     pub last: Option<Box<Last>>,
     /// What the agents of the latest runs that ended were told.
-    pub(super) settled: Vec<Settlement>,
+    pub(crate) settled: Vec<Settlement>,
     /// Whether the store has all else.
     pub(super) is_retired: bool,
 }
@@ -90,14 +91,6 @@ pub(crate) struct Ending<'a> {
     pub(crate) end: &'a End,
     /// Whether it was ordered to stop, or another one of its task is wanted.
     pub(crate) was_asked_for: bool,
-}
-
-/// What an agent is told of the end of a run, each time it reports it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) struct Settlement {
-    number: u32,
-    on: MachineId,
-    counted: bool,
 }
 
 pub(super) const UNTOUCHED: Record = Record {

@@ -9,8 +9,8 @@
 //! none.
 
 use super::{Job, Ledger, Record};
-use crate::journal::Recalled;
-use crate::limits::{RETIRE_AFTER, RETIRED_AT_ONCE};
+use crate::journal::{Recalled, RecalledTasks};
+use crate::limits::{RECALLED_AT_ONCE, RETIRE_AFTER, RETIRED_AT_ONCE};
 use crate::store::{Past, PastJob, PastReader, PastTask, ReadError, Seq, TaskRange, Wanted};
 use gleaner_core::Event;
 use gleaner_units::{Ops, TaskId, Time};
@@ -47,6 +47,40 @@ impl RetiredTask {
         let found = past.past_tasks(range, at_most)?.into_iter();
         found.map(|(task, body)| Ok((task, unpacked(&body)?))).collect()
     }
+}
+
+/// What is to be said of retired tasks to have them back, a part of them at a time.
+pub(crate) fn to_recall(
+    past: &dyn PastReader,
+    ranges: &[TaskRange],
+) -> Result<Vec<Vec<RecalledTasks>>, ReadError> {
+    let mut facts = Vec::new();
+    for range in ranges {
+        let mut rest = Some(*range);
+        while let Some(wanted) = rest {
+            let found = RetiredTask::find_all(past, wanted, RECALLED_AT_ONCE)?;
+            let Some((last, _)) = found.last() else { break };
+            rest = TaskRange::one(*last).behind_within(*range);
+            facts.push(alike(found));
+        }
+    }
+    Ok(facts)
+}
+
+fn alike(found: Vec<(TaskId, RetiredTask)>) -> Vec<RecalledTasks> {
+    let mut all: Vec<RecalledTasks> = Vec::new();
+    for (task, RetiredTask { record, runs, .. }) in found {
+        let settled = record.settled;
+        match all.last_mut() {
+            Some(RecalledTasks { tasks, runs: same, settled: also })
+                if tasks.last().index() + 1 == task.index() && (*same, &*also) == (runs, &settled) =>
+            {
+                *tasks = TaskRange::between(tasks.first(), task).expect("in order");
+            }
+            Some(_) | None => all.push(RecalledTasks { tasks: TaskRange::one(task), runs, settled }),
+        }
+    }
+    all
 }
 
 impl Job {
@@ -207,13 +241,15 @@ impl Ledger {
             self.books.jobs.put(*id, job);
             past.recalled.push(*id);
         }
-        for &(range, runs) in tasks {
+        for RecalledTasks { tasks: range, runs, settled } in tasks {
+            let (range, runs) = (*range, *runs);
             let mut rest = Some(range);
             while let Some(tasks) = rest {
                 let stretch = self.books.records.alike_from(tasks);
                 let record = self.record(stretch.first());
                 if record.is_retired {
-                    let record = Record { phase: record.phase, ended: Some(at), ..Record::default() };
+                    let (phase, settled) = (record.phase, settled.clone());
+                    let record = Record { phase, settled, ended: Some(at), ..Record::default() };
                     self.write_record(stretch, record);
                     self.books.over.add(at, stretch);
                     self.recall_scheduled(at, *id, stretch, runs);
@@ -252,7 +288,7 @@ impl Ledger {
         let left = record.last.as_ref().and_then(|last| last.files.as_ref());
         let files = left.into_iter().chain(&record.checkpoint).map(|Stored { blob, .. }| blob.clone());
         let body = RetiredTask { record: record.clone(), runs, length };
-        PastTask { task, job, runs, files: files.collect(), body: packed(&body) }
+        PastTask { task, job, files: files.collect(), body: packed(&body) }
     }
 
     /// So many tasks more of a job are retired; whether they were the last.

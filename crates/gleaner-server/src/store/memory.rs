@@ -5,7 +5,7 @@
 
 use super::TaskRange;
 use super::limits::{self, Page};
-use super::past::{FoundJob, Past, PastJob, PastReader, PastTask, Wanted, runs_together};
+use super::past::{FoundJob, Past, PastJob, PastReader, PastTask, Wanted};
 use super::{
     CommitError, Damage, ReadError, Reader, Row, Seq, Snapshot, SnapshotError, Snapshots, Store, StoredRow,
 };
@@ -212,12 +212,6 @@ impl PastReader for MemoryDisk {
         let disk = self.disk();
         let found = disk.past_tasks.range(range.first()..=range.last()).take(at_most);
         Ok(found.map(|(task, past)| (*task, past.body.clone())).collect())
-    }
-
-    fn past_runs(&self, range: TaskRange) -> Result<Vec<(TaskRange, u32)>, ReadError> {
-        let disk = self.disk();
-        let found = disk.past_tasks.range(range.first()..=range.last());
-        Ok(runs_together(found.map(|(task, past)| (*task, past.runs))))
     }
 
     fn past_job(&self, job: JobId) -> Result<Option<FoundJob>, ReadError> {

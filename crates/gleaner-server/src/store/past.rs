@@ -27,8 +27,6 @@ pub struct PastTask {
     pub task: TaskId,
     /// Whose.
     pub job: JobId,
-    /// How many runs it was given.
-    pub runs: u32,
     /// The files that it left.
     pub files: Vec<BlobHash>,
     /// All else.
@@ -85,9 +83,6 @@ pub trait PastReader {
     /// What is kept of some tasks, in order, `at_most` of them.
     fn past_tasks(&self, range: TaskRange, at_most: usize) -> Result<Vec<(TaskId, Vec<u8>)>, ReadError>;
 
-    /// How many runs tasks were given, those that are alike together.
-    fn past_runs(&self, range: TaskRange) -> Result<Vec<(TaskRange, u32)>, ReadError>;
-
     /// A job.
     fn past_job(&self, job: JobId) -> Result<Option<FoundJob>, ReadError>;
 
@@ -114,18 +109,4 @@ impl Past {
         self.recalled.extend(recalled);
         self
     }
-}
-
-/// Neighbours with as many runs as one.
-pub(super) fn runs_together(runs: impl IntoIterator<Item = (TaskId, u32)>) -> Vec<(TaskRange, u32)> {
-    let mut together: Vec<(TaskRange, u32)> = Vec::new();
-    for (task, runs) in runs {
-        match together.last_mut() {
-            Some((range, same)) if *same == runs && range.last().index() + 1 == task.index() => {
-                *range = TaskRange::between(range.first(), task).expect("in order");
-            }
-            Some(_) | None => together.push((TaskRange::one(task), runs)),
-        }
-    }
-    together
 }

@@ -30,7 +30,7 @@ pub(crate) fn check(rows: &[StoredRow], disk: &MemoryDisk) -> Result<Seen, Strin
             }
         }
         if let Fact::TasksRecalled(recalled) = &fact {
-            seen.recalled += recalled.tasks.iter().map(|(range, _)| u64::from(range.count())).sum::<u64>();
+            seen.recalled += recalled.tasks.iter().map(|alike| u64::from(alike.tasks.count())).sum::<u64>();
         }
         ledger.replay(&Entry { at: stored.row.at, fact }).map_err(|error| error.to_string())?;
     }

@@ -1,14 +1,14 @@
 //! The tables of what left memory. Beside the journal, and never in place of it: they can be made of it again.
 
 use super::reader::{SqliteReader, read_error};
-use crate::store::past::{FoundJob, Past, PastJob, PastReader, PastTask, Wanted, runs_together};
+use crate::store::past::{FoundJob, Past, PastJob, PastReader, PastTask, Wanted};
 use crate::store::{ReadError, Seq, TaskRange};
 use gleaner_units::TaskId;
 use gleaner_wire::{BlobHash, JobId};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 const UPTO: &str = "UPDATE past SET upto = ?1";
-const TASK: &str = "INSERT OR REPLACE INTO past_tasks (task, runs, body) VALUES (?1, ?2, ?3)";
+const TASK: &str = "INSERT OR REPLACE INTO past_tasks (task, body) VALUES (?1, ?2)";
 const JOB: &str =
     "INSERT OR REPLACE INTO past_jobs (job, user, key, state, ended, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 const BACK: &str = "DELETE FROM past_jobs WHERE job = ?1";
@@ -28,8 +28,8 @@ pub(super) fn write(connection: &Connection, past: &Past) -> rusqlite::Result<()
     }
     let (mut insert_task, mut insert_file) =
         (connection.prepare_cached(TASK)?, connection.prepare_cached(FILE)?);
-    for PastTask { task, job, runs, files, body } in &past.tasks {
-        insert_task.execute(params![task.index() as i64, runs, body])?;
+    for PastTask { task, job, files, body } in &past.tasks {
+        insert_task.execute(params![task.index() as i64, body])?;
         for file in files {
             insert_file.execute(params![bytes(file), job.0, true])?;
         }
@@ -59,10 +59,6 @@ fn job(row: &Row<'_>) -> rusqlite::Result<FoundJob> {
     Ok(FoundJob { job: JobId(row.get(0)?), body: row.get(1)? })
 }
 
-fn ends(range: TaskRange) -> (i64, i64) {
-    (range.first().index() as i64, range.last().index() as i64)
-}
-
 fn task(number: i64) -> TaskId {
     TaskId::new(usize::try_from(number).unwrap_or(usize::MAX))
 }
@@ -89,23 +85,13 @@ impl PastReader for SqliteReader {
 
     fn past_tasks(&self, range: TaskRange, at_most: usize) -> Result<Vec<(TaskId, Vec<u8>)>, ReadError> {
         let bodies = "SELECT task, body FROM past_tasks WHERE task BETWEEN ?1 AND ?2 ORDER BY task LIMIT ?3";
-        let (first, last) = ends(range);
+        let (first, last) = (range.first().index() as i64, range.last().index() as i64);
         self.ask(|ask| {
             let mut found = ask.prepare_cached(bodies)?;
             let found = found.query_map(params![first, last, at_most as i64], |row| {
                 Ok((task(row.get(0)?), row.get(1)?))
             })?;
             found.collect()
-        })
-    }
-
-    fn past_runs(&self, range: TaskRange) -> Result<Vec<(TaskRange, u32)>, ReadError> {
-        let runs = "SELECT task, runs FROM past_tasks WHERE task BETWEEN ?1 AND ?2 ORDER BY task";
-        self.ask(|ask| {
-            let mut found = ask.prepare_cached(runs)?;
-            let found = found.query_map(ends(range), |row| Ok((task(row.get(0)?), row.get(1)?)))?;
-            let found: Vec<(TaskId, u32)> = found.collect::<Result<_, _>>()?;
-            Ok(runs_together(found))
         })
     }
 

@@ -46,7 +46,6 @@ const TABLES: &str = "
     INSERT INTO past VALUES (0);
     CREATE TABLE past_tasks (
         task INTEGER PRIMARY KEY,
-        runs INTEGER NOT NULL,
         body BLOB NOT NULL
     ) STRICT;
     CREATE TABLE past_jobs (
