@@ -228,6 +228,28 @@ pub enum Event {
         /// Which alarm.
         alarm: Alarm,
     },
+    /// Tasks that are over, and of which no run is known, are asked for no more: all that the grid keeps of them is that.
+    TasksRetired {
+        /// The first.
+        first: TaskId,
+        /// How many follow on it, itself included.
+        count: u32,
+    },
+    /// Retired tasks that are alike are known again, and withdrawn.
+    TasksRecalled {
+        /// The first.
+        first: TaskId,
+        /// How many follow on it, itself included.
+        count: u32,
+        /// What kind of task they are.
+        class: TaskClassId,
+        /// How long each is, where that was declared.
+        length: Option<Ops>,
+        /// How many runs each was given.
+        runs: u32,
+        /// When they were handed in.
+        submitted: Time,
+    },
 }
 
 /// What a site says of itself: to whoever sends tasks there it is a machine, and this is all that is known of its inside.

@@ -20,6 +20,7 @@ mod progress;
 mod reclassing;
 mod reliability;
 mod replies;
+mod retiring;
 mod runs;
 mod surveying;
 mod task;

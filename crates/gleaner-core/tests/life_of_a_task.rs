@@ -96,6 +96,7 @@ fn state(scheduler: &Scheduler<Puppet>) -> String {
         TaskState::Placed => "placed".to_owned(),
         TaskState::Finished(on) => format!("done@{on}"),
         TaskState::Withdrawn => "withdrawn".to_owned(),
+        TaskState::Retired => "retired".to_owned(),
     };
     let run = |run: &Run| {
         let stage = match run.stage() {

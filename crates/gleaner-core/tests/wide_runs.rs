@@ -111,6 +111,7 @@ fn state(scheduler: &Scheduler<Puppet>) -> String {
         TaskState::Placed => "placed".to_owned(),
         TaskState::Finished(on) => format!("done@{on}"),
         TaskState::Withdrawn => "withdrawn".to_owned(),
+        TaskState::Retired => "retired".to_owned(),
     };
     let runs = grid.runs_of(wide_task()).map(|run| {
         let stage = match run.stage() {

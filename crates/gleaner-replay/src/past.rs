@@ -5,11 +5,12 @@ use gleaner_policy::PolicySpec;
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::ledger::{Ledger, ReplayError, Step, Told};
 use gleaner_sim::{LoadChange, Setup, Simulation, Tasks};
-use gleaner_units::{MachineId, Ops, TaskId, Time};
+use gleaner_units::{MachineId, Ops, TaskClassId, TaskId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::session::End;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// The journal so far.
 #[derive(Default)]
@@ -17,7 +18,10 @@ pub struct Reading {
     ledger: Ledger,
     begun: Option<Time>,
     last: Time,
-    tasks: Vec<Noted>,
+    /// By task: those that came, less those that are of no interest any more.
+    tasks: BTreeMap<TaskId, Noted>,
+    /// What came before is of no interest once it is long over.
+    since: Time,
     loads: Vec<LoadChange>,
     /// By machine: what its owner uses, and whether it is there and takes tasks.
     machines: Vec<Presence>,
@@ -25,9 +29,12 @@ pub struct Reading {
     moved: (u32, f64),
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Noted {
     came: Time,
+    job: JobId,
+    number: u32,
+    class: TaskClassId,
     started: Option<Time>,
     ended: Option<Time>,
     moves: u32,
@@ -114,6 +121,11 @@ pub struct LeftOut {
 }
 
 impl Reading {
+    /// One of which no more is to be asked than how it went with what came since a moment.
+    pub fn since(since: Time) -> Self {
+        Self { since, ..Self::default() }
+    }
+
     /// Takes note of the next entry. Fails where the journal contradicts itself.
     pub fn read(&mut self, entry: &Entry) -> Result<(), ReplayError> {
         let steps = self.ledger.replay(entry)?;
@@ -121,7 +133,14 @@ impl Reading {
         let begun = *self.begun.get_or_insert(at);
         self.last = at;
         let at = Time::from_nanos(at.since(begun).nanos());
-        self.tasks.resize_with(self.ledger.task_count(), || Noted { came: at, ..Noted::default() });
+        if let Fact::TasksRetired(ranges) = &entry.fact {
+            let since = Time::from_nanos(self.since.since(begun).nanos());
+            for task in ranges.iter().flat_map(|range| range.tasks()) {
+                if self.tasks.get(&task).is_some_and(|noted| noted.came < since) {
+                    self.tasks.remove(&task);
+                }
+            }
+        }
         for told in steps {
             told.tasks.tasks().for_each(|task| self.step(at, task, &told, &entry.fact));
         }
@@ -130,7 +149,13 @@ impl Reading {
     }
 
     fn step(&mut self, at: Time, task: TaskId, told: &Told, fact: &Fact) {
-        let noted = &mut self.tasks[task.index()];
+        if matches!(told.step, Step::Submitted | Step::Released | Step::Rerun) {
+            // As if it came now.
+            let (job, of) = self.ledger.job_of(task);
+            self.tasks.insert(task, Noted::new(at, (job, of.number(task)), of.class));
+            return;
+        }
+        let Some(noted) = self.tasks.get_mut(&task) else { return };
         match told.step {
             Step::Started => self.started(at, task),
             Step::Ended(_) | Step::Wasted | Step::Refused => {
@@ -148,9 +173,9 @@ impl Reading {
                 noted.moves += 1;
                 noted.moving = Some(at);
             }
-            // As if it came now.
-            Step::Released | Step::Rerun => *noted = Noted { came: at, ..Noted::default() },
             Step::Submitted
+            | Step::Released
+            | Step::Rerun
             | Step::Placed
             | Step::Copied
             | Step::Lost(_)
@@ -165,7 +190,7 @@ impl Reading {
     }
 
     fn started(&mut self, at: Time, task: TaskId) {
-        let noted = &mut self.tasks[task.index()];
+        let Some(noted) = self.tasks.get_mut(&task) else { return };
         noted.started.get_or_insert(at);
         if let Some(ordered) = noted.moving.take() {
             self.moved = (self.moved.0 + 1, self.moved.1 + at.since(ordered).seconds());
@@ -173,7 +198,7 @@ impl Reading {
     }
 
     fn ended(&mut self, at: Time, task: TaskId, phase: TaskPhase, (on, end): (MachineId, &End)) {
-        let noted = &mut self.tasks[task.index()];
+        let Some(noted) = self.tasks.get_mut(&task) else { return };
         noted.on = Some(on);
         let is_over = matches!(phase, TaskPhase::Done | TaskPhase::Failed);
         // What a run did that left no checkpoint and did not end the task was done again.
@@ -223,8 +248,7 @@ impl Reading {
         let since = Time::from_nanos(since.since(begun).nanos());
         let mut left_out = LeftOut::default();
         let mut compared: Vec<(TaskId, Ops)> = Vec::new();
-        for (index, noted) in self.tasks.iter().enumerate() {
-            let task = TaskId::new(index);
+        for (&task, noted) in &self.tasks {
             if noted.came < since {
                 continue;
             }
@@ -232,21 +256,18 @@ impl Reading {
                 left_out.cancelled += 1;
             } else if noted.ended.is_none() {
                 left_out.unfinished += 1;
-            } else if let Some(length) = self.length(task) {
+            } else if let Some(length) = self.length(noted) {
                 compared.push((task, length));
             } else {
                 left_out.without_work += 1;
             }
         }
-        compared.sort_by_key(|(task, _)| (self.tasks[task.index()].came, *task));
+        compared.sort_by_key(|(task, _)| (self.tasks[task].came, *task));
         compared.drain(..compared.len().saturating_sub(tasks_max));
         // Owners' loads come by time; what was noted of the time before a machine joined belongs to the front.
         self.loads.sort_by_key(|change| change.time);
         let was = self.was(&compared);
-        let tasks = compared.iter().map(|&(task, _)| {
-            let (id, job) = self.ledger.job_of(task);
-            (id, job.number(task))
-        });
+        let tasks = compared.iter().map(|(task, _)| (self.tasks[task].job, self.tasks[task].number));
         Past {
             was,
             policy: self.ledger.policy().clone(),
@@ -255,16 +276,16 @@ impl Reading {
             setup: self.setup(&compared),
             tasks: tasks.collect(),
             machines: self.ledger.agents().iter().map(|agent| agent.name.clone()).collect(),
-            placed: compared.iter().map(|(task, _)| self.tasks[task.index()].placed()).collect(),
+            placed: compared.iter().map(|(task, _)| self.tasks[task].placed()).collect(),
             begun,
         }
     }
 
     /// How much work a task was: what kept its machines busy for as long as it did.
-    fn length(&self, task: TaskId) -> Option<Ops> {
+    fn length(&self, noted: &Noted) -> Option<Ops> {
         let grid = self.ledger.grid();
-        let class = grid.task(task).class();
-        let done = self.tasks[task.index()].work.iter().map(|&(on, seconds)| {
+        let class = noted.class;
+        let done = noted.work.iter().map(|&(on, seconds)| {
             let per_operation = grid.seconds_per_op(class, on);
             if per_operation.is_finite() && per_operation > 0.0 { seconds / per_operation } else { 0.0 }
         });
@@ -272,7 +293,7 @@ impl Reading {
     }
 
     fn was(&self, compared: &[(TaskId, Ops)]) -> Outcome {
-        let noted: Vec<&Noted> = compared.iter().map(|(task, _)| &self.tasks[task.index()]).collect();
+        let noted: Vec<&Noted> = compared.iter().map(|(task, _)| &self.tasks[task]).collect();
         let waits = noted.iter().filter_map(|task| Some(task.started?.since(task.came).seconds()));
         let ends = noted.iter().filter_map(|task| task.ended);
         let flows = noted.iter().filter_map(|task| Some(task.ended?.since(task.came).seconds()));
@@ -299,9 +320,9 @@ impl Reading {
             machines: grid.machines().iter().map(gleaner_core::Machine::class).collect(),
             task_classes: grid.classes().task_classes().to_vec(),
             tasks: Tasks::truly_declared(
-                compared.iter().map(|(task, _)| self.tasks[task.index()].came).collect(),
+                compared.iter().map(|(task, _)| self.tasks[task].came).collect(),
                 compared.iter().map(|(_, length)| *length).collect(),
-                compared.iter().map(|(task, _)| grid.task(*task).class()).collect(),
+                compared.iter().map(|(task, _)| self.tasks[task].class).collect(),
             ),
             loads: self.loads.clone(),
             budget: None,
@@ -312,6 +333,23 @@ impl Reading {
 }
 
 impl Noted {
+    fn new(came: Time, (job, number): (JobId, u32), class: TaskClassId) -> Self {
+        let (started, ended, on, moving) = (None, None, None, None);
+        Self {
+            came,
+            job,
+            number,
+            class,
+            started,
+            ended,
+            moves: 0,
+            on,
+            moving,
+            work: Vec::new(),
+            machine_s: 0.0,
+        }
+    }
+
     fn placed(&self) -> Option<Placed> {
         Some(Placed { on: self.on?, from: self.started?, to: self.ended? })
     }

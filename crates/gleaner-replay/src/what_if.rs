@@ -12,7 +12,7 @@ use gleaner_wire::limits::WHAT_IF_TASKS_MAX;
 
 /// Of the tasks that came since a moment: how they went, and would have gone. Costs O(journal) and a simulation of each.
 pub fn what_if(reader: &dyn Reader, since: Time, asked: &PolicySpec) -> Result<WhatIfView, StudyError> {
-    let mut reading = Reading::default();
+    let mut reading = Reading::since(since);
     for entry in entries(reader, Seq::FIRST) {
         let (_, entry) = entry.map_err(|error| StudyError::Journal(error.to_string()))?;
         reading.read(&entry).map_err(|error| StudyError::Journal(error.to_string()))?;

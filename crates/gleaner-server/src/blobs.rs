@@ -21,7 +21,6 @@ pub use memory::MemoryBlobs;
 pub use verifying::DamagedBlob;
 
 use gleaner_units::Time;
-use std::collections::BTreeSet;
 use std::fmt;
 use std::io::Read;
 use std::path::PathBuf;
@@ -87,8 +86,8 @@ pub trait Blobs: Send + Sync {
     /// there a little later.
     fn renew(&self, id: BlobId, at: Time) -> Result<Option<u64>, BlobError>;
 
-    /// Removes all that `keep` does not name and that was last put or renewed before `before`.
-    fn remove_unreferenced(&self, keep: &BTreeSet<BlobId>, before: Time) -> Result<Removed, BlobError>;
+    /// Removes all that was last put or renewed before `before` and of which `keep` does not say that somebody needs it.
+    fn remove_unreferenced(&self, keep: &dyn Fn(BlobId) -> bool, before: Time) -> Result<Removed, BlobError>;
 
     /// How long all blobs are together.
     fn total_bytes(&self) -> u64;

@@ -24,8 +24,9 @@ pub use run::RunOrder;
 use crate::blobs::BlobId;
 use crate::journal::{Entry, Fact};
 use crate::ledger::{Ledger, Told};
+use crate::limits::OVER_KEPT_MAX;
 use crate::limits::UPLOADS_OF_AGENT_MAX;
-use crate::store::{RANGES_LIMIT, TaskRange};
+use crate::store::{Past, PastReader, RANGES_LIMIT, ReadError, TaskRange};
 use crate::uploads::Uploads;
 use gleaner_units::{MachineId, RunId, Span, Time};
 use gleaner_wire::Lineage;
@@ -43,12 +44,14 @@ pub struct Terms {
     pub heartbeat: Span,
     /// How much longer than the lease the desk waits, for clocks that do not run alike and answers under way.
     pub margin: Span,
+    /// How many tasks that are over stay in memory.
+    pub over_max: u64,
 }
 
 impl Default for Terms {
     fn default() -> Self {
         let seconds = |seconds: u64| Span::from_nanos(seconds * 1_000_000_000);
-        Self { lease: seconds(60), heartbeat: seconds(10), margin: seconds(5) }
+        Self { lease: seconds(60), heartbeat: seconds(10), margin: seconds(5), over_max: OVER_KEPT_MAX }
     }
 }
 
@@ -163,6 +166,8 @@ pub struct Batch {
     pub written: Vec<Written>,
     /// To be committed next.
     pub recorded: Vec<Recorded>,
+    /// To be kept with that: what left memory.
+    pub past: Option<Past>,
     /// To be let out last, in order.
     pub effects: Vec<Effect>,
 }
@@ -204,6 +209,8 @@ pub struct Desk {
     /// Until when no run is ordered, after the journal was put back: an agent that is away may run what only the lost past
     /// knows.
     quiet_until: Option<Time>,
+    /// When the last batch was handed out: what came before may leave memory.
+    settled: Time,
     batch: Batch,
 }
 
@@ -228,6 +235,7 @@ impl Desk {
             reports,
             turned_away,
             quiet_until: None,
+            settled: Time::ZERO,
             batch,
         };
         let Start { program, lineage, seed } = start;
@@ -243,21 +251,22 @@ impl Desk {
         &self.ledger
     }
 
-    /// Takes one thing in.
-    pub fn handle(&mut self, now: Time, input: Input) {
+    /// Takes one thing in. What left memory is read in `past`; an error is that of reading there.
+    pub fn handle(&mut self, now: Time, input: Input, past: &dyn PastReader) -> Result<(), ReadError> {
         match input {
             Input::Order { id, by, order } => {
-                let answer = self.order(now, &by, *order);
+                let answer = self.order(now, &by, *order, past)?;
                 self.batch.effects.push(Effect::Reply(id, answer));
             }
             Input::Connected { session, hello, token } => self.connected(now, session, &hello, token),
-            Input::Frame { session, frame } => self.frame(now, session, *frame),
+            Input::Frame { session, frame } => self.frame(now, session, *frame, past)?,
             Input::Stored { agent, blob } => {
                 self.stored.entry(agent).or_default().add(blob, UPLOADS_OF_AGENT_MAX);
             }
             Input::Disconnected { session } => self.forget(session),
             Input::Tick => self.tick(now),
         }
+        Ok(())
     }
 
     /// Lets the scheduler answer what came in, and hands everything out.
@@ -267,7 +276,9 @@ impl Desk {
             self.batch.recorded.push(Recorded { entry: Entry { at: now, fact }, steps });
         }
         self.pass_on_orders(now);
-        std::mem::take(&mut self.batch)
+        self.settled = now;
+        let past = self.ledger.take_past();
+        Batch { past, ..std::mem::take(&mut self.batch) }
     }
 
     /// When a [`Tick`](Input::Tick) is next of any use.
@@ -327,6 +338,11 @@ impl Desk {
         }
         while let Some((_, alarm)) = self.ledger.grid().next_alarm().filter(|(at, _)| *at <= now) {
             self.record(now, Fact::WokeUp { alarm });
+        }
+        // Whoever is told of a batch asks for the tasks in it: they stay until the next.
+        let due = self.ledger.due_to_retire(now, self.settled, self.terms.over_max);
+        if !due.is_empty() {
+            self.record(now, Fact::TasksRetired(due));
         }
     }
 }

@@ -14,10 +14,11 @@ use crate::ledger::People;
 use crate::limits::{BATCH_MAX, LIVE_BACKLOG_MAX, QUEUE_MAX};
 use crate::live;
 use crate::outputs::{OutputError, Outputs};
-use crate::recovery::{Recovered, RecoveryError, recover};
+use crate::recovery::{Recovered, RecoveryError, mend_past, recover};
 use crate::snapshotter::Snapshotter;
-use crate::store::{CommitError, Home, Row, Store};
+use crate::store::{CommitError, Home, PastReader, ReadError, Reader, Row, Store};
 use crate::told;
+use crate::view::Known;
 use gleaner_net::{NoRandomness, random_bytes, random_seed};
 use gleaner_units::Time;
 use gleaner_wire::Lineage;
@@ -37,7 +38,7 @@ const SNAPSHOT_ROWS: u64 = 200_000;
 const TICK_MAX: Duration = Duration::from_secs(1);
 
 type Release = Box<dyn FnOnce() + Send>;
-type Look = Box<dyn FnOnce(&Desk, Time) -> Release + Send>;
+type Look = Box<dyn FnOnce(&Desk, &dyn PastReader, Time) -> Release + Send>;
 
 /// What goes to an agent.
 pub enum Outgoing {
@@ -61,6 +62,9 @@ pub enum DriverError {
     /// Facts could not be committed.
     #[error(transparent)]
     Commit(#[from] CommitError),
+    /// What left memory could not be read.
+    #[error(transparent)]
+    Past(#[from] ReadError),
     /// Output could not be kept.
     #[error(transparent)]
     Output(#[from] OutputError),
@@ -107,9 +111,17 @@ impl Handle {
         &self,
         look: impl FnOnce(&Desk, Time) -> T + Send + 'static,
     ) -> Result<T, Stopped> {
+        self.look_back(move |known, now| look(known.desk(), now)).await
+    }
+
+    /// The same, also at what left memory: a few rows, since the thread waits for the disk.
+    pub async fn look_back<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(Known<'_>, Time) -> T + Send + 'static,
+    ) -> Result<T, Stopped> {
         let (reply, answer) = oneshot::channel();
-        let look: Look = Box::new(move |desk, now| {
-            let seen = look(desk, now);
+        let look: Look = Box::new(move |desk, past, now| {
+            let seen = look(Known::new(desk, past), now);
             Box::new(move || drop(reply.send(seen)))
         });
         self.put(Message::Look(look)).await?;
@@ -190,7 +202,7 @@ pub struct Driver {
 impl Driver {
     /// Reads the journal and starts the thread. Takes as long as the facts since the last snapshot take.
     pub fn start(
-        store: Box<dyn Store>,
+        mut store: Box<dyn Store>,
         home: &Home,
         terms: crate::desk::Terms,
         program: &str,
@@ -198,6 +210,10 @@ impl Driver {
         let reader = store.reader().map_err(RecoveryError::from)?;
         let snapshots = store.snapshots().map_err(RecoveryError::from)?;
         let Recovered { ledger, day, rows, .. } = recover(&*reader, &*snapshots)?;
+        if mend_past(&mut *store, &ledger)? {
+            tracing::info!("what is kept of jobs that are over was made anew from the journal");
+        }
+        let past = store.reader().map_err(RecoveryError::from)?;
         let snapshotter = Snapshotter::start(reader, snapshots).map_err(DriverError::Thread)?;
         let clock = Clock::start(ledger.now());
         if let Some(ahead) = clock.ahead() {
@@ -221,6 +237,7 @@ impl Driver {
         let work = Work {
             desk,
             store,
+            past,
             outputs,
             inbox,
             shared: handle.clone(),
@@ -251,6 +268,8 @@ impl Driver {
 struct Work {
     desk: Desk,
     store: Box<dyn Store>,
+    /// Reads what left memory.
+    past: Box<dyn Reader>,
     outputs: Outputs,
     inbox: Receiver<Message>,
     shared: Handle,
@@ -277,7 +296,7 @@ impl Work {
     fn serve(&mut self, snapshotter: &Snapshotter) -> Result<(), DriverError> {
         self.turn()?;
         loop {
-            let going_on = self.gather();
+            let going_on = self.gather()?;
             self.turn()?;
             if self.since_snapshot >= SNAPSHOT_ROWS {
                 snapshotter.order();
@@ -290,17 +309,17 @@ impl Work {
     }
 
     /// Takes in what came, once something did or it is time for something; whether to go on.
-    fn gather(&mut self) -> bool {
+    fn gather(&mut self) -> Result<bool, ReadError> {
         let mut going_on = match self.inbox.recv_timeout(self.patience()) {
-            Ok(message) => self.take(message),
+            Ok(message) => self.take(message)?,
             Err(RecvTimeoutError::Timeout) => true,
             Err(RecvTimeoutError::Disconnected) => false,
         };
         for _ in 1..BATCH_MAX {
             let Ok(message) = self.inbox.try_recv() else { break };
-            going_on &= self.take(message);
+            going_on &= self.take(message)?;
         }
-        going_on
+        Ok(going_on)
     }
 
     fn patience(&self) -> Duration {
@@ -311,7 +330,7 @@ impl Work {
     /// Commits what followed from the inputs, and lets the effects out.
     fn turn(&mut self) -> Result<(), DriverError> {
         let now = self.shared.now();
-        self.desk.handle(now, Input::Tick);
+        self.desk.handle(now, Input::Tick, &*self.past)?;
         let batch = self.desk.settle(now);
         self.commit(&batch)?;
         if batch.recorded.iter().any(|recorded| is_about_people(&recorded.entry.fact)) {
@@ -353,41 +372,41 @@ impl Work {
         }
         let rows: Vec<Row> = batch.recorded.iter().map(row).collect();
         if !rows.is_empty() {
-            self.store.commit(&rows)?;
+            self.store.commit_with(&rows, batch.past.as_ref())?;
             self.since_snapshot += rows.len() as u64;
         }
         Ok(())
     }
 
     /// Whether to go on.
-    fn take(&mut self, message: Message) -> bool {
+    fn take(&mut self, message: Message) -> Result<bool, ReadError> {
         let now = self.shared.now();
         match message {
-            Message::Stop => return false,
+            Message::Stop => return Ok(false),
             Message::Order(by, order, reply) => {
                 let id = OrderId(self.next_id());
                 self.waiting.insert(id, reply);
-                self.desk.handle(now, Input::Order { id, by, order });
+                self.desk.handle(now, Input::Order { id, by, order }, &*self.past)?;
             }
             Message::Connected(hello, token, to_agent, reply) => {
                 let session = SessionId(self.next_id());
                 self.sessions.insert(session, to_agent);
                 // If nobody waits any more, the connection is gone, and that is reported too.
                 let _ = reply.send(session);
-                self.desk.handle(now, Input::Connected { session, hello, token });
+                self.desk.handle(now, Input::Connected { session, hello, token }, &*self.past)?;
             }
             Message::Inputs(inputs) => {
                 for input in inputs {
                     if let Input::Disconnected { session } = &input {
                         self.sessions.remove(session);
                     }
-                    self.desk.handle(now, input);
+                    self.desk.handle(now, input, &*self.past)?;
                 }
             }
-            Message::Look(look) => self.looks.push(look(&self.desk, now)),
+            Message::Look(look) => self.looks.push(look(&self.desk, &*self.past, now)),
         }
         self.shared.room.add_permits(1);
-        true
+        Ok(true)
     }
 
     fn let_out(&mut self, effect: Effect) {

@@ -50,6 +50,7 @@ use crate::limits::{
     DAYS_MAX, FILES_OF_AGENTS, FILES_OF_USERS, LARGE_JOBS, LARGE_JOBS_READ_MAX, REQUESTS_OF_AGENTS,
     REQUESTS_OF_STRANGERS, REQUESTS_OF_USERS, STREAMS, STUDIES_MAX, WAITS,
 };
+use crate::view::Known;
 use axum::{Router, middleware};
 use gleaner_units::Time;
 use metrics::Metrics;
@@ -90,6 +91,13 @@ impl Api {
         look: impl FnOnce(&Desk, Time) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
         Ok(self.app.desk.look(look).await?)
+    }
+
+    async fn look_back<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(Known<'_>, Time) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        self.app.desk.look_back(look).await?
     }
 
     fn request_place(&self, who: &Who) -> Result<Place, Refusal> {

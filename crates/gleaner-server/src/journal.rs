@@ -6,7 +6,7 @@
 use crate::store::TaskRange;
 use gleaner_core::{Alarm, Decision, Settled};
 use gleaner_policy::PolicySpec;
-use gleaner_units::{MachineId, RunId, TaskId, Time};
+use gleaner_units::{MachineId, RunId, TaskClassId, TaskId, Time};
 use gleaner_wire::api::{Actor, Quota, Role};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{End, Profile};
@@ -211,6 +211,10 @@ pub enum Fact {
     TasksReleased(Chosen),
     /// A user let ended tasks run again.
     TasksRerun(Chosen),
+    /// Tasks that are over left memory for the store, and the jobs that have no others.
+    TasksRetired(Vec<TaskRange>),
+    /// Retired tasks that are to run again are back in memory.
+    TasksRecalled(Recalled),
     /// Tasks that failed have rested, and wait for another run.
     TasksRested(Vec<TaskId>),
     /// A run began.
@@ -256,4 +260,58 @@ pub struct Chosen {
     pub tasks: Vec<TaskRange>,
     /// By whose order.
     pub by: Actor,
+}
+
+/// What the ledger forgot of retired tasks that it needs to have them run again.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Recalled {
+    /// Whose tasks they are.
+    pub job: JobId,
+    /// The job, if it is retired too.
+    pub back: Option<Box<RetiredJob>>,
+    /// Those that are alike together.
+    pub tasks: Vec<RecalledTasks>,
+}
+
+/// Tasks of which the same is said.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct RecalledTasks {
+    /// Which.
+    pub tasks: TaskRange,
+    /// How many runs each was given.
+    pub runs: u32,
+    /// What the agents of the latest runs that ended were told.
+    pub settled: Vec<Settlement>,
+}
+
+/// What an agent is told of the end of a run, each time it reports it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Settlement {
+    /// Which run.
+    pub number: u32,
+    /// Where it was.
+    pub on: MachineId,
+    /// Whether its end counted.
+    pub counted: bool,
+}
+
+/// A job that was retired.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RetiredJob {
+    /// Whose.
+    pub user: String,
+    /// What.
+    pub spec: Arc<JobSpec>,
+    /// What its user calls its submission.
+    pub key: Option<String>,
+    /// Its first task.
+    pub first: TaskId,
+    /// What kind of tasks.
+    pub class: TaskClassId,
+    /// When it was submitted.
+    pub submitted: Time,
+    /// How long runs went on beside one that was faster.
+    pub wasted_s: f64,
+    /// Whether a run of it ever ended that had run.
+    pub ever_ran: bool,
 }

@@ -19,6 +19,7 @@ mod past;
 mod people;
 mod record;
 mod records;
+mod retiring;
 mod shown;
 mod step;
 mod tasks;
@@ -31,6 +32,8 @@ pub(crate) use past::Acquaintance;
 pub use people::{JoinPermit, People, User};
 pub(crate) use record::{Ending, Others};
 pub use record::{Last, Record, Wish};
+pub use retiring::RetiredTask;
+pub(crate) use retiring::to_recall;
 pub use shown::Shown;
 pub use step::{Loss, Step, Told};
 pub(crate) use tasks::OPERATIONS_EACH;
@@ -38,7 +41,7 @@ pub use tries::{Tries, Verdict};
 
 use crate::journal::{Entry, Fact};
 use crate::policy::default_policy;
-use crate::store::TaskRange;
+use crate::store::{Past, TaskRange};
 use elsewhere::Elsewhere;
 use gleaner_core::{Command, Decision, Diverged, Event, Grid, GridConfig, Migration, Run, Scheduler, Stage};
 use gleaner_policy::{AnyPolicy, PolicySpec, Recipe};
@@ -50,6 +53,7 @@ use kinds::Kinds;
 use label::Labels;
 use lineages::Lineages;
 use records::Records;
+use retiring::{Over, name_files};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
@@ -62,15 +66,17 @@ pub const FORMAT: u32 = 12;
 pub struct Ledger {
     scheduler: Scheduler<AnyPolicy>,
     books: Books,
-    /// Which users have jobs that read which files. It follows from the jobs.
+    /// How many jobs of which users read which files. It follows from the jobs.
     named: Named,
     /// For agents. Lost ones do no harm: an agent hears all it needs to when it connects.
     orders: Vec<Command>,
     /// What the fact at hand was for tasks.
     told: Vec<Told>,
+    /// For the store. What is lost of it can be had from the journal again.
+    past: Option<Past>,
 }
 
-type Named = BTreeSet<(BlobHash, UserId)>;
+type Named = BTreeMap<(BlobHash, UserId), u32>;
 
 /// The ledger less the scheduler.
 #[derive(Clone, Serialize, Deserialize)]
@@ -90,6 +96,9 @@ struct Books {
     kinds: Kinds,
     /// The tasks that rest after a failure, by when that is over.
     resting: BTreeSet<(Time, TaskId)>,
+    over: Over,
+    /// The number of the last fact by which anything left memory, or came back.
+    past_at: u64,
     elsewhere: Elsewhere,
     /// The jobs that were submitted under a key, by user and key.
     keys: BTreeMap<(String, String), JobId>,
@@ -136,6 +145,8 @@ impl Ledger {
             labels: Labels::default(),
             kinds: Kinds::default(),
             resting: BTreeSet::new(),
+            over: Over::default(),
+            past_at: 0,
             elsewhere: Elsewhere::default(),
             keys: BTreeMap::new(),
             payers: BTreeMap::new(),
@@ -149,7 +160,7 @@ impl Ledger {
     fn of(grid: Grid, books: Books) -> Self {
         let scheduler = Scheduler::new(grid, books.policy.recipe().build());
         let named = named_by(&books);
-        Self { scheduler, books, named, orders: Vec::new(), told: Vec::new() }
+        Self { scheduler, books, named, orders: Vec::new(), told: Vec::new(), past: None }
     }
 
     /// From a snapshot, and what stands behind it there.
@@ -179,6 +190,7 @@ impl Ledger {
 
     /// Takes in a fact from the journal, decisions among them, without deciding anything. Returns what it was for tasks.
     pub fn replay(&mut self, entry: &Entry) -> Result<Vec<Told>, ReplayError> {
+        self.past = None;
         if let Fact::Decided { decisions, settled } = &entry.fact {
             let carried = self.scheduler.carry_out(entry.at, decisions, *settled);
             carried.map_err(|why| ReplayError::Decision { at: entry.at, why })?;
@@ -254,6 +266,17 @@ impl Ledger {
                     return Err(format!("nobody knows when {} was ordered", run.id()));
                 }
             }
+            let retired = job.tasks().filter(|task| self.is_retired(*task)).count();
+            if retired != job.retired as usize || retired == job.count as usize {
+                return Err(format!(
+                    "of job {id} {} tasks are said to be retired, and {retired} are",
+                    job.retired
+                ));
+            }
+            let over = job.tasks().filter(|task| self.record(*task).ended.is_some());
+            if let Some(task) = { over }.find(|task| !self.is_listed_as_over(*task)) {
+                return Err(format!("{task} is over, and not listed as such"));
+            }
             if tally != job.tally {
                 return Err(format!("job {id} counts {:?} where its tasks make {tally:?}", job.tally));
             }
@@ -317,7 +340,7 @@ impl Ledger {
         Some(MachineId::new(place))
     }
 
-    /// The job of that number.
+    /// The job of that number, unless it is retired.
     pub fn find_job(&self, id: JobId) -> Option<&Job> {
         self.books.jobs.get(id)
     }
@@ -332,14 +355,27 @@ impl Ledger {
         self.books.jobs.tasks()
     }
 
-    /// All jobs, newest first.
+    /// How many jobs, and records of tasks, are in memory.
+    pub fn in_memory(&self) -> (usize, usize) {
+        (self.jobs().count(), self.books.records.count())
+    }
+
+    /// All jobs that are not retired, newest first.
     pub fn jobs(&self) -> impl Iterator<Item = (JobId, &Job)> {
         self.books.jobs.newest_first()
     }
 
     /// The job that has a task.
+    ///
+    /// # Panics
+    /// For a task that no job has, and one whose job is retired.
     pub fn job_of(&self, task: TaskId) -> (JobId, &Job) {
-        self.books.jobs.of(task)
+        self.find_job_of(task).expect("a job has the task, and is not retired")
+    }
+
+    /// The job that has a task, unless it is retired.
+    pub fn find_job_of(&self, task: TaskId) -> Option<(JobId, &Job)> {
+        self.books.jobs.find(task)
     }
 
     /// The job that a user submitted under a key.
@@ -381,11 +417,10 @@ impl Ledger {
         self.grid().runs_of(task).any(Run::goes_on)
     }
 
-    /// The latest run of a task of which anything is known; none that was not sent out.
-    pub fn last_run(&self, task: TaskId) -> Option<u32> {
+    /// The latest run of a task that is not over; none that was not sent out.
+    pub fn last_live_run(&self, task: TaskId) -> Option<u32> {
         let known = self.grid().runs_of(task).filter(|run| run.stage() != Stage::Held);
-        let known = known.map(|run| run.id().number).max();
-        known.max(self.record(task).last_settled())
+        known.map(|run| run.id().number).max()
     }
 
     /// The files that somebody may still ask for: what jobs read, and what tasks left or go on from. Costs O(jobs + tasks
@@ -402,7 +437,7 @@ impl Ledger {
     /// Whether a job of this user's reads a file.
     pub fn is_named_by(&self, user: &str, file: &BlobHash) -> bool {
         let payer = self.books.payers.get(user);
-        payer.is_some_and(|&payer| self.named.contains(&(file.clone(), payer)))
+        payer.is_some_and(|&payer| self.named.contains_key(&(file.clone(), payer)))
     }
 
     /// Whether one of the runs that an agent has, or is to have, reads a file or goes on from it. Costs O(its runs and
@@ -503,6 +538,8 @@ impl Ledger {
             Fact::TasksHeld(chosen) => self.wished(at, chosen, Wish::Hold),
             Fact::TasksReleased(chosen) => self.released(at, chosen),
             Fact::TasksRerun(chosen) => self.rerun(at, chosen),
+            Fact::TasksRetired(tasks) => self.retire(at, tasks),
+            Fact::TasksRecalled(recalled) => self.recall(at, recalled),
             Fact::TasksRested(tasks) => self.rested(at, tasks),
             Fact::RunStarted(run) => self.run_started(at, *run),
             Fact::RunEnded { run, agent, end } => self.run_ended(at, *run, *agent, end),
@@ -524,6 +561,7 @@ impl Ledger {
 
     /// A budget that the policy does not heed is none.
     fn set_policy(&mut self, at: Time, policy: PolicySpec) {
+        let learnt = self.recipe().lengths.is_learnt();
         self.scheduler.set_policy(policy.recipe().build());
         let budget = policy.budget();
         self.books.policy = policy;
@@ -531,6 +569,9 @@ impl Ledger {
             self.tell(at, &Event::BudgetSet(budget));
         }
         self.tell(at, &Event::RuleChanged);
+        if learnt && !self.recipe().lengths.is_learnt() {
+            self.forget_what_was_learnt_from(at);
+        }
     }
 
     /// Says what the fact at hand was for tasks that are alike.
@@ -581,12 +622,9 @@ impl Ledger {
 }
 
 fn named_by(books: &Books) -> Named {
-    let jobs = books.jobs.newest_first();
-    let named = jobs.flat_map(|(_, job)| {
-        let payer = books.payers[&job.user];
-        job.spec.files().map(move |file| (file.clone(), payer))
-    });
-    named.collect()
+    let mut named = Named::new();
+    books.jobs.newest_first().for_each(|(_, job)| name_files(&mut named, &books.payers, job, 1));
+    named
 }
 
 impl Default for Ledger {

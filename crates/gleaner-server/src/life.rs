@@ -90,6 +90,8 @@ impl Life {
             }
             Fact::TasksRerun(chosen) => self.rerun(chosen),
             Fact::TasksRested(_)
+            | Fact::TasksRetired(_)
+            | Fact::TasksRecalled(_)
             | Fact::CoordinatorStarted { .. }
             | Fact::PolicySet { .. }
             | Fact::PriceSet { .. }

@@ -17,6 +17,14 @@ pub(crate) struct Share {
 pub(crate) const NOT_STARTED_CLOSES: u32 = 5;
 /// How long a task is given to nobody else when a machine comes back that says to have something of its run.
 pub(crate) const BROUGHT_WITHIN: Duration = Duration::from_secs(20);
+/// Tasks that are over and in memory, the latest; those before them are in the store.
+pub(crate) const OVER_KEPT_MAX: u64 = 10_000;
+/// Tasks that leave memory with one fact.
+pub(crate) const RETIRED_AT_ONCE: u64 = 4_096;
+/// Tasks that come back into memory with one fact.
+pub(crate) const RECALLED_AT_ONCE: usize = 65_536;
+/// How long tasks that are over stay in memory at most.
+pub(crate) const RETIRE_AFTER: Duration = Duration::from_hours(1);
 /// Inputs that share a commit at most.
 pub(crate) const BATCH_MAX: usize = 1_024;
 /// Inputs that wait for the thread at most; who wants to hand in more waits.

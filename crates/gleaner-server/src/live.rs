@@ -27,21 +27,25 @@ pub(crate) fn events(ledger: &Ledger, recorded: &[Recorded], mut each: impl FnMu
         let mut all = steps.flat_map(|told| told.tasks.tasks().map(move |task| (task, told)));
         for (task, told) in all.by_ref().take(TASKS_MAX) {
             let (text, _) = words(told, &entry.fact, name);
-            each(of_task(ledger, task, told, LiveEvent { text, ..blank.clone() }));
+            if let Some(event) = of_task(ledger, task, told, LiveEvent { text, ..blank.clone() }) {
+                each(event);
+            }
         }
         if let Some((more, told)) = all.next() {
-            let (job, _) = ledger.job_of(more);
-            let text = words(told, &entry.fact, name).0 + ": more tasks than are told of one by one";
-            each(LiveEvent { job: Some(job), text, ..blank });
+            if let Some((job, _)) = ledger.find_job_of(more) {
+                let text = words(told, &entry.fact, name).0 + ": more tasks than are told of one by one";
+                each(LiveEvent { job: Some(job), text, ..blank });
+            }
         }
     }
 }
 
-fn of_task(ledger: &Ledger, task: TaskId, told: &Told, blank: LiveEvent) -> LiveEvent {
-    let (id, job) = ledger.job_of(task);
+/// Nothing of a task whose job is retired: a result that comes so late is no news.
+fn of_task(ledger: &Ledger, task: TaskId, told: &Told, blank: LiveEvent) -> Option<LiveEvent> {
+    let (id, job) = ledger.find_job_of(task)?;
     let on = told.run.map(|(_, on)| on).or(ledger.record(task).machine);
     let machine = on.map(|on| ledger.agent(on).name.clone());
-    LiveEvent { job: Some(id), task: Some(job.number(task)), machine, phase: Some(told.phase), ..blank }
+    Some(LiveEvent { job: Some(id), task: Some(job.number(task)), machine, phase: Some(told.phase), ..blank })
 }
 
 /// The machine that a fact is about.
@@ -90,6 +94,8 @@ pub(crate) fn text(fact: &Fact) -> &'static str {
         Fact::TasksHeld(_) => "held",
         Fact::TasksReleased(_) => "released",
         Fact::TasksRerun(_) => "to run again",
+        Fact::TasksRetired(_) => "long over",
+        Fact::TasksRecalled(_) => "back from the past",
         Fact::TasksRested(_) => "to be tried again",
         Fact::RunStarted(_) => "started",
         Fact::RunEnded { .. } => "ended",

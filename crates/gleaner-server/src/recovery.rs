@@ -3,7 +3,9 @@
 use crate::day::Day;
 use crate::journal::{Entry, Fact};
 use crate::ledger::{FORMAT, Ledger, ReplayError};
-use crate::store::{ReadError, Reader, Seq, Snapshot, SnapshotError, Snapshots, StoredRow};
+use crate::store::{
+    CommitError, ReadError, Reader, Seq, Snapshot, SnapshotError, Snapshots, Store, StoredRow,
+};
 use thiserror::Error;
 
 /// Rows read at once.
@@ -21,6 +23,9 @@ pub enum RecoveryError {
     /// The journal does not lead where it says it did.
     #[error(transparent)]
     Replay(#[from] ReplayError),
+    /// What left memory could not be kept.
+    #[error(transparent)]
+    Commit(#[from] CommitError),
     /// A row is no fact that this program knows.
     #[error(
         "row {seq} of the journal cannot be read ({why}); it may be from a newer version: install that one"
@@ -82,6 +87,25 @@ impl Recovered {
         let body = postcard::to_extend(&self.day, self.ledger.save()).expect("plain data");
         Snapshot { at: self.at, format: FORMAT, body }
     }
+}
+
+/// Makes anew what the store keeps of the past, where that is not what left this ledger's memory: the rows say it all.
+/// Returns whether it had to. Costs O(journal) then.
+pub fn mend_past(store: &mut dyn Store, ledger: &Ledger) -> Result<bool, RecoveryError> {
+    let reader = store.reader()?;
+    if reader.past_at()? == ledger.past_at() {
+        return Ok(false);
+    }
+    store.forget_past()?;
+    let mut again = Ledger::new();
+    for entry in entries(&*reader, Seq::FIRST) {
+        let (_, entry) = entry?;
+        again.replay(&entry)?;
+        if let Some(past) = again.take_past() {
+            store.commit_with(&[], Some(&past))?;
+        }
+    }
+    Ok(true)
 }
 
 fn replay(mut recovered: Recovered, reader: &dyn Reader) -> Result<Recovered, RecoveryError> {

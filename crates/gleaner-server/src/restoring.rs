@@ -7,6 +7,7 @@ use crate::ledger::Ledger;
 use crate::recovery::{RecoveryError, entries};
 use crate::store::{Home, Reader, ReplaceError, Seq, replace};
 use gleaner_units::Time;
+use gleaner_wire::api::TaskPhase;
 use gleaner_wire::{JobId, Lineage};
 use std::path::PathBuf;
 
@@ -45,7 +46,16 @@ pub fn loss(now: &Ledger, then: &Ledger) -> Loss {
             Some(same) => loss.results += u64::from(job.tally.done.saturating_sub(same.tally.done)),
         }
     }
-    loss.jobs.reverse();
+    // Of what is over for long, only that is known in memory.
+    for (_, job) in then.jobs().filter(|(id, _)| now.find_job(*id).is_none() && *id < now.next_job()) {
+        let done = now.stretches(job.range()).filter(|(_, record)| record.phase == TaskPhase::Done);
+        let done: u32 = done.map(|(tasks, _)| tasks.count()).sum();
+        loss.results += u64::from(done.saturating_sub(job.tally.done));
+    }
+    let is_living = |id: &JobId| now.find_job(*id).is_some();
+    let retired = (then.next_job().0..now.next_job().0).map(JobId).filter(|id| !is_living(id));
+    loss.jobs.extend(retired);
+    loss.jobs.sort_unstable();
     let joined = now.agents().iter().filter(|agent| then.find_agent(&agent.name).is_none());
     loss.machines = joined.map(|agent| agent.name.clone()).collect();
     loss

@@ -228,7 +228,8 @@ async fn listen<F: Future<Output = ()>>(
     };
     let tls = identity.server_config()?;
     let renewed = tokio::spawn(take_care(identity, home.clone()));
-    let tidied = tokio::spawn(keep_tidy(desk.clone(), app.blobs.clone()));
+    let app = Arc::new(app);
+    let tidied = tokio::spawn(keep_tidy(Arc::clone(&app)));
     let stopped = ready(Ready { reached, desk: desk.clone(), authority });
     let ended = async {
         tokio::select! {
@@ -237,7 +238,7 @@ async fn listen<F: Future<Output = ()>>(
             () = desk.closed() => {}
         }
     };
-    listener::serve(listener, Arc::new(tls), router(Arc::new(app)), ended).await;
+    listener::serve(listener, Arc::new(tls), router(app), ended).await;
     for task in [renewed, tidied] {
         task.abort();
     }

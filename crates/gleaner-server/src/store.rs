@@ -11,6 +11,8 @@
 //! - **Readers see committed rows only**, and never hold up the writer.
 //! - **A snapshot never stands on a row that is not in the journal**, and the older one stays until the new is safe.
 //!
+//! - **What left memory is kept with the rows that sent it out** ([`Past`]), in the same commit; it can be made of the rows again.
+//!
 //! A store knows no meaning: a body is text to it, and the tasks of a row are where its history lists it.
 
 mod checksum;
@@ -18,6 +20,7 @@ mod error;
 mod home;
 mod limits;
 mod memory;
+mod past;
 mod replace;
 mod reserve;
 mod room;
@@ -31,6 +34,7 @@ pub(crate) use home::make_folder;
 pub use home::{Home, NetworkFolder};
 pub use limits::{BODY_LIMIT, PAGE_BYTES, RANGES_LIMIT};
 pub use memory::{Failure, MemoryDisk, MemoryStore};
+pub use past::{FoundJob, Past, PastJob, PastReader, PastTask, Wanted};
 pub use replace::{Readable, ReplaceError, readable, replace};
 pub(crate) use room::Promise;
 pub use room::Room;
@@ -201,7 +205,15 @@ pub struct Snapshot {
 pub trait Store: Send {
     /// Keeps `rows`, in this order and behind all others, and returns the number of the last row of the journal.
     /// When it returns `Ok`, they outlast the loss of power. No rows are no commit.
-    fn commit(&mut self, rows: &[Row]) -> Result<Seq, CommitError>;
+    fn commit(&mut self, rows: &[Row]) -> Result<Seq, CommitError> {
+        self.commit_with(rows, None)
+    }
+
+    /// The same, with what the rows sent out of memory: both are kept, or neither.
+    fn commit_with(&mut self, rows: &[Row], past: Option<&Past>) -> Result<Seq, CommitError>;
+
+    /// Begins what is kept of the past anew, from nothing.
+    fn forget_past(&mut self) -> Result<(), CommitError>;
 
     /// The last row that is surely kept.
     fn last(&self) -> Seq;
@@ -216,7 +228,7 @@ pub trait Store: Send {
 /// Reads what is committed.
 ///
 /// A page of rows ends early once its texts hold [`PAGE_BYTES`]; it is empty only behind the last row.
-pub trait Reader: Send {
+pub trait Reader: PastReader + Send {
     /// The last row there is by now.
     fn last(&self) -> Result<Seq, ReadError>;
 

@@ -62,6 +62,8 @@ pub fn told(fact: &Fact, machine: impl Fn(MachineId) -> String) -> Option<Told> 
         | Fact::MachineProfiled { .. }
         | Fact::SpeedDoubted { .. }
         | Fact::OwnerLoadReported { .. }
+        | Fact::TasksRetired(_)
+        | Fact::TasksRecalled(_)
         | Fact::TasksRested(_)
         | Fact::RunStarted(_)
         | Fact::RunEnded { .. }

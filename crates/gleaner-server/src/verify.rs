@@ -88,12 +88,15 @@ pub fn verify(rows: impl IntoIterator<Item = (Seq, Entry)>) -> Result<Report, Mi
         } else {
             ledger.apply(&entry);
         }
+        let past = ledger.take_past().unwrap_or_default();
+        report.files.extend(past.tasks.into_iter().flat_map(|task| task.files));
+        report.files.extend(past.jobs.into_iter().flat_map(|job| job.files));
         // Nobody is to be told.
         ledger.take_orders();
     }
     ledger.check().map_err(|broken| Mismatch::Inconsistent { seq: last, broken })?;
     report.began = ledger.began();
-    report.files = ledger.files().cloned().collect();
+    report.files.extend(ledger.files().cloned());
     Ok(report)
 }
 

@@ -3,6 +3,7 @@
 mod budget;
 mod explain;
 mod history;
+mod known;
 mod machines;
 mod pending;
 mod tasks;
@@ -11,6 +12,7 @@ mod waits;
 pub use budget::budget;
 pub use explain::{Moment, explain, explain_past, preview};
 pub use history::{HistoryNames, Story, history_names};
+pub use known::{Known, KnownTask};
 pub use machines::{machines, state_name};
 pub use pending::{failures, waits};
 pub use tasks::{job, jobs, task, tasks};

@@ -43,7 +43,8 @@ fn a_task_in_parts_fails_with_its_reason_and_the_coordinator_goes_on() {
         told.extend(batch.recorded.into_iter().map(|recorded| recorded.entry.fact));
         desk.ledger().check().expect("the ledger holds");
         now = now.max(desk.next_tick()).after_seconds(0.001);
-        desk.handle(now, gleaner_server::desk::Input::Tick);
+        let nothing = gleaner_server::store::MemoryDisk::default();
+        desk.handle(now, gleaner_server::desk::Input::Tick, &nothing).expect("memory can be read");
     }
     let last = desk.ledger().record(TaskId::FIRST).last.as_ref().expect("it failed of something");
     let Outcome::NotStarted { why } = &last.outcome else { panic!("{last:?}") };

@@ -3,7 +3,7 @@
 
 use crate::random::{self, Choices};
 use gleaner_core::{
-    Alarm, Change, Command, Decision, Event, Grid, Policy, Run, RunEnd, Scheduler, Settled, Stage,
+    Alarm, Change, Command, Decision, Event, Grid, Policy, Run, RunEnd, Scheduler, Settled, Stage, TaskState,
 };
 use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time};
 
@@ -95,7 +95,9 @@ impl Outside {
             count => known[self.choices.below(count)],
         };
         let stage = grid.find_run(run).map(Run::stage);
-        match self.choices.below(12) {
+        match self.choices.below(15) {
+            12 => self.reclassing(grid, task),
+            13 | 14 => self.retirement(grid),
             0 => Event::TasksWithdrawn { first: task, count: self.some(grid, task) },
             1 => Event::TasksReturned { first: task, count: self.some(grid, task) },
             2 => Event::TasksRerun { first: task, count: self.some(grid, task) },
@@ -105,6 +107,47 @@ impl Outside {
             9 if self.choices.one_in(2) => Event::RunEnded { run, end: RunEnd::Kept },
             _ => Event::RunEnded { run, end: RunEnd::Finished },
         }
+    }
+
+    /// Becomes another kind of task, of the same user's.
+    fn reclassing(&mut self, grid: &Grid, task: TaskId) -> Event {
+        let classes = grid.classes().task_classes();
+        let class = TaskClassId::new(self.choices.below(classes.len()));
+        let payer = |class: TaskClassId| grid.classes().task_class(class).payer;
+        let is_same =
+            grid.task(task).state() != TaskState::Retired && payer(class) == payer(grid.task(task).class());
+        if is_same { Event::TaskReclassed { task, class } } else { Event::RuleChanged }
+    }
+
+    /// A task that is over is asked for no more, or one that was is asked for again.
+    fn retirement(&mut self, grid: &Grid) -> Event {
+        let is_over = |task: &TaskId| match grid.task(*task).state() {
+            TaskState::Finished(_) | TaskState::Withdrawn => grid.runs_of(*task).next().is_none(),
+            TaskState::Retired => true,
+            TaskState::Waiting | TaskState::Placed => false,
+        };
+        let over: Vec<TaskId> = grid.tasks().map(|(task, _)| task).filter(is_over).collect();
+        if over.is_empty() {
+            return Event::RuleChanged;
+        }
+        let first = over[self.choices.below(over.len())];
+        if grid.task(first).state() == TaskState::Retired {
+            let class = TaskClassId::new(self.choices.below(grid.classes().task_classes().len()));
+            let (runs, submitted) = (self.choices.below(3) as u32 + 9, self.now);
+            return Event::TasksRecalled {
+                first,
+                count: self.some(grid, first),
+                class,
+                length: None,
+                runs,
+                submitted,
+            };
+        }
+        let most = self.some(grid, first) as usize;
+        let following =
+            (first.index()..).map(TaskId::new).zip(over.iter().skip_while(|task| **task != first));
+        let count = following.take(most).take_while(|(next, task)| next == *task).count() as u32;
+        Event::TasksRetired { first, count }
     }
 
     /// A task alone, or with some that follow on it.

@@ -43,6 +43,7 @@ pub struct NaiveProgress {
     superseded: BTreeSet<RunId>,
     finished: BTreeSet<TaskId>,
     withdrawn: BTreeSet<TaskId>,
+    retired: BTreeSet<TaskId>,
     /// How many runs each task has had.
     given: BTreeMap<TaskId, u32>,
     /// Operations that need not be done again.
@@ -125,9 +126,7 @@ impl NaiveProgress {
                 self.tasks.extend(std::iter::repeat_n(class, count as usize));
             }
             Event::TasksWithdrawn { first, count } => {
-                for task in
-                    tasks(first, count).filter(|task| !self.finished.contains(task)).collect::<Vec<_>>()
-                {
+                for task in tasks(first, count).filter(|task| !self.is_finished(*task)).collect::<Vec<_>>() {
                     self.withdrawn.insert(task);
                     self.stop_all(task);
                 }
@@ -147,6 +146,21 @@ impl NaiveProgress {
                     && (self.withdrawn.contains(&task) || self.finished.contains(&task))
                 {
                     self.tasks[task.index()] = class;
+                }
+            }
+            Event::TasksRetired { first, count } => {
+                for task in tasks(first, count) {
+                    (self.finished.remove(&task), self.withdrawn.remove(&task), self.kept.remove(&task));
+                    self.retired.insert(task);
+                }
+            }
+            Event::TasksRecalled { first, count, class, runs, .. } => {
+                let retired: Vec<TaskId> =
+                    tasks(first, count).filter(|task| self.retired.remove(task)).collect();
+                for task in retired {
+                    self.tasks[task.index()] = class;
+                    self.given.insert(task, runs);
+                    self.withdrawn.insert(task);
                 }
             }
             Event::OwnerLoadReported { machine, load } => self.machines[machine.index()].load = load,
@@ -191,6 +205,10 @@ impl NaiveProgress {
             self.runs.insert(id, Run { done: self.ops(id.task, &run), served: 0.0, ..run });
         }
         self.machines[machine.index()].class = class;
+    }
+
+    fn is_finished(&self, task: TaskId) -> bool {
+        self.finished.contains(&task) || self.retired.contains(&task)
     }
 
     fn rerun(&mut self, task: TaskId) {

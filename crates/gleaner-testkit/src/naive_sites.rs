@@ -214,7 +214,7 @@ impl NaiveSites {
                 let going_on = grid.runs_of(task).filter(|run: &&Run| run.goes_on()).count();
                 runs.all(|run| run.stage() != Stage::Stopping) && going_on < self.0.copies as usize
             }
-            TaskState::Finished(_) | TaskState::Withdrawn => false,
+            TaskState::Finished(_) | TaskState::Withdrawn | TaskState::Retired => false,
         };
         let mut line: Vec<TaskId> = grid.tasks().map(|(task, _)| task).filter(|task| wants(*task)).collect();
         if self.0.extra == Copies::WhenIdle {

@@ -38,6 +38,10 @@ impl Grid {
             Event::TasksReturned { first, count } => self.tasks_returned((first, count), effects),
             Event::TasksRerun { first, count } => self.tasks_rerun((first, count), effects),
             Event::TaskReclassed { task, class } => self.task_reclassed(task, class),
+            Event::TasksRetired { first, count } => self.tasks_retired(first, count),
+            Event::TasksRecalled { first, count, class, length, runs, submitted } => {
+                self.tasks_recalled((first, count), (class, length), (runs, submitted));
+            }
             Event::OwnerLoadReported { machine, load } => self.load_reported(now, machine, load, effects),
             Event::FileMet { file, bytes } => {
                 self.catalogue.file_met(file, bytes);

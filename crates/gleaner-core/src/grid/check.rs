@@ -166,6 +166,7 @@ impl Grid {
             TaskState::Placed => any(&|stage| stage != Stage::Missing),
             TaskState::Finished(_) => !any(&|stage| stage != Stage::Stopping),
             TaskState::Withdrawn => !any(&|stage| !matches!(stage, Stage::Stopping | Stage::Missing)),
+            TaskState::Retired => !any(&|_| true),
         };
         let numbers: Vec<u32> = self.runs_of(id).map(|run| run.id.number).collect();
         let alone = held == 0 || (counting == 1 && any(&|stage| stage == Stage::Stopping));

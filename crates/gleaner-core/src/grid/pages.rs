@@ -78,7 +78,12 @@ impl<T: Copy + PartialEq> Pages<T> {
             if now == PAGE {
                 self.pages[page] = Page::Alike(value);
             } else {
-                self.pages[page].each()[place..place + now].fill(value);
+                let values = self.pages[page].each();
+                values[place..place + now].fill(value);
+                // The last page has fewer until it is full.
+                if values.len() == PAGE && values.iter().all(|other| *other == value) {
+                    self.pages[page] = Page::Alike(value);
+                }
             }
             next += now;
         }
@@ -129,5 +134,9 @@ mod tests {
         assert_eq!(alike(&pages, 2 * PAGE, 5_000), PAGE as u32);
         pages.fill(TaskId::new(PAGE), 9 * PAGE as u32, 2);
         assert_eq!(alike(&pages, PAGE, 5_000), 9 * PAGE as u32, "it is compact again");
+        *pages.get_mut(TaskId::new(PAGE + 7)) = 4;
+        assert_eq!(alike(&pages, PAGE, 5_000), 1);
+        pages.fill(TaskId::new(PAGE + 7), 1, 2);
+        assert_eq!(alike(&pages, PAGE, 5_000), 9 * PAGE as u32, "whoever was apart is not any more");
     }
 }

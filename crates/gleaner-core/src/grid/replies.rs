@@ -68,7 +68,7 @@ impl Grid {
             (RunEnd::Kept | RunEnd::Lost, TaskState::Placed) => {
                 self.over(now, id.task, machines, end, effects);
             }
-            (_, TaskState::Finished(_) | TaskState::Withdrawn) => {
+            (_, TaskState::Finished(_) | TaskState::Withdrawn | TaskState::Retired) => {
                 for on in machines {
                     effects.changes.push(Change::ResidentsChanged(on));
                     self.ask(Cause::Freed(on));
@@ -225,7 +225,12 @@ impl Grid {
     }
 
     /// Does something with each stretch of tasks that are alike, and of one length.
-    fn in_stretches(&mut self, first: TaskId, count: u32, mut act: impl FnMut(&mut Self, TaskId, u32)) {
+    pub(super) fn in_stretches(
+        &mut self,
+        first: TaskId,
+        count: u32,
+        mut act: impl FnMut(&mut Self, TaskId, u32),
+    ) {
         let (mut next, end) = (first.index(), first.index() + count as usize);
         while next < end {
             let id = TaskId::new(next);
@@ -238,7 +243,7 @@ impl Grid {
 
     fn task_withdrawn(&mut self, now: Time, id: TaskId, effects: &mut Effects) {
         match self.task(id).state {
-            TaskState::Finished(_) => return,
+            TaskState::Finished(_) | TaskState::Retired => return,
             // Why its runs are to stop may be another than before, and whoever stops them is told.
             TaskState::Withdrawn => {}
             TaskState::Waiting | TaskState::Placed => {

@@ -12,6 +12,8 @@ pub enum TaskState {
     Finished(MachineId),
     /// Cancelled or held.
     Withdrawn,
+    /// Over for so long that nothing else is known of it here.
+    Retired,
 }
 
 /// What users hand in: a program that is to come to its end once.
@@ -28,6 +30,17 @@ pub struct Task {
 }
 
 impl Task {
+    /// Alike for all, so that a page of them is one value.
+    pub(super) const RETIRED: Self = Self {
+        class: TaskClassId::new(0),
+        state: TaskState::Retired,
+        runs: u32::MAX,
+        newest: None,
+        submitted: Time::ZERO,
+        started: Time::NEVER,
+        ended: Time::NEVER,
+    };
+
     pub(super) fn new(class: TaskClassId, submitted: Time) -> Self {
         let (started, ended) = (Time::NEVER, Time::NEVER);
         Self { class, state: TaskState::Waiting, runs: 0, newest: None, submitted, started, ended }
@@ -45,7 +58,7 @@ impl Task {
         self.state
     }
 
-    /// How many runs it was ever given, which is the number of the last.
+    /// How many runs it was ever given, which is the number of the last; of one that is retired as many as can be.
     pub fn runs(&self) -> u32 {
         self.runs
     }

@@ -30,7 +30,7 @@ impl Line {
         let (waits, wants) = match grid.task(task).state() {
             TaskState::Waiting => (true, false),
             TaskState::Placed => (false, wants_copy(grid, rule, task)),
-            TaskState::Finished(_) | TaskState::Withdrawn => (false, false),
+            TaskState::Finished(_) | TaskState::Withdrawn | TaskState::Retired => (false, false),
         };
         set(&mut self.jobs, place, waits);
         set(&mut self.copies, place, wants);

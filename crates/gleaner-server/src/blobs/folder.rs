@@ -13,7 +13,6 @@ use super::{Blob, BlobError, BlobId, Blobs, Put, PutError, Removed, Terms};
 use crate::store::{Home, make_folder};
 use gleaner_units::Time;
 use incoming::Incoming;
-use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File, Metadata};
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::DirBuilderExt as _;
@@ -127,11 +126,11 @@ impl Blobs for FolderBlobs {
         Ok(Some(found.len()))
     }
 
-    fn remove_unreferenced(&self, keep: &BTreeSet<BlobId>, before: Time) -> Result<Removed, BlobError> {
+    fn remove_unreferenced(&self, keep: &dyn Fn(BlobId) -> bool, before: Time) -> Result<Removed, BlobError> {
         let before = moment(before);
         let mut removed = Removed::default();
         for_each_blob(&self.folder, |id, path, found| {
-            if !keep.contains(&id) && found.modified()? < before {
+            if found.modified()? < before && !keep(id) {
                 self.remove_older(path, before, &mut removed)?;
             }
             Ok(())

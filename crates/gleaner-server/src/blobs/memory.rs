@@ -3,7 +3,7 @@
 use super::verifying::Verifying;
 use super::{Blob, BlobError, BlobId, Blobs, Put, PutError, Removed, Terms};
 use gleaner_units::Time;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -81,10 +81,10 @@ impl Blobs for MemoryBlobs {
         Ok(self.blobs().get_mut(&id).map(renew))
     }
 
-    fn remove_unreferenced(&self, keep: &BTreeSet<BlobId>, before: Time) -> Result<Removed, BlobError> {
+    fn remove_unreferenced(&self, keep: &dyn Fn(BlobId) -> bool, before: Time) -> Result<Removed, BlobError> {
         let mut removed = Removed::default();
         self.blobs().retain(|id, kept| {
-            let stays = keep.contains(id) || kept.at >= before;
+            let stays = kept.at >= before || keep(*id);
             if !stays {
                 removed.blobs += 1;
                 removed.bytes += kept.content.len() as u64;

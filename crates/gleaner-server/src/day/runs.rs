@@ -49,7 +49,7 @@ pub(super) fn state(outcome: &Outcome) -> RunState {
 impl Runs {
     pub(super) fn started(&mut self, ledger: &Ledger, at: Time, run: RunId, on: MachineId) {
         let told = self.told(ledger, run, on, at.seconds());
-        self.going_on.insert(run, told);
+        self.going_on.extend(told.map(|told| (run, told)));
     }
 
     pub(super) fn ended(
@@ -60,12 +60,14 @@ impl Runs {
         (state, elapsed_s): (RunState, f64),
     ) {
         let told = match self.going_on.remove(&run) {
-            Some(told) => told,
+            Some(told) => Some(told),
             // It never ran: nothing to show.
-            None if elapsed_s <= 0.0 => return,
+            None if elapsed_s <= 0.0 => None,
             None => self.told(ledger, run, on, at.seconds() - elapsed_s),
         };
-        self.keep(Told { to_s: Some(at.seconds()), state, ..told });
+        if let Some(told) = told {
+            self.keep(Told { to_s: Some(at.seconds()), state, ..told });
+        }
     }
 
     /// Whatever ran on a machine has ended.
@@ -94,10 +96,11 @@ impl Runs {
         self.over.push_back(told);
     }
 
-    fn told(&mut self, ledger: &Ledger, run: RunId, on: MachineId, from_s: f64) -> Told {
-        let (id, job) = ledger.job_of(run.task);
+    /// Nothing of a task whose job is retired: what comes so late is no news.
+    fn told(&mut self, ledger: &Ledger, run: RunId, on: MachineId, from_s: f64) -> Option<Told> {
+        let (id, job) = ledger.find_job_of(run.task)?;
         let machine = self.names.entry(on).or_insert_with(|| ledger.agent(on).name.as_str().into());
-        Told {
+        Some(Told {
             user: job.user.as_str().into(),
             job: id,
             task: job.number(run.task),
@@ -107,7 +110,7 @@ impl Runs {
             from_s,
             to_s: None,
             state: RunState::Running,
-        }
+        })
     }
 
     /// The latest, and how many were left out.

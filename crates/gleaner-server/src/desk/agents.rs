@@ -3,8 +3,9 @@
 use super::admission::profile_bytes;
 use super::{Desk, Effect, RunOrder, Session, SessionId, Written, check_profile};
 use crate::journal::Fact;
-use crate::ledger::{Acquaintance, Wish};
+use crate::ledger::{Acquaintance, Record, RetiredTask, Wish};
 use crate::limits::NOT_STARTED_CLOSES;
+use crate::store::{PastReader, ReadError};
 use gleaner_core::{Command, Run, Stage};
 use gleaner_units::{MachineId, RunId, TaskId, Time};
 use gleaner_wire::api::Actor;
@@ -14,6 +15,7 @@ use gleaner_wire::session::{
 };
 use gleaner_wire::text::tamed;
 use gleaner_wire::{Had, Met};
+use std::borrow::Cow;
 
 impl Desk {
     /// An agent that comes back hears all it has to know: what it may have missed does no harm.
@@ -61,9 +63,15 @@ impl Desk {
         self.synchronise(id, session, &runs(ours));
     }
 
-    pub(super) fn frame(&mut self, now: Time, id: SessionId, frame: FromAgent) {
+    pub(super) fn frame(
+        &mut self,
+        now: Time,
+        id: SessionId,
+        frame: FromAgent,
+        past: &dyn PastReader,
+    ) -> Result<(), ReadError> {
         // What a closed session still said is said again over the next, where it matters.
-        let Some(session) = self.sessions.get_mut(&id) else { return };
+        let Some(session) = self.sessions.get_mut(&id) else { return Ok(()) };
         session.heard = now;
         let agent = session.agent;
         match frame {
@@ -77,10 +85,11 @@ impl Desk {
             FromAgent::Output { run, stream, offset, bytes } => {
                 self.output(agent, Written { run, stream, offset, bytes });
             }
-            FromAgent::Ended { run, end } => self.ended(now, id, agent, run, end),
+            FromAgent::Ended { run, end } => self.ended(now, id, agent, (run, end), past)?,
             // Said once, before the session was ours.
             FromAgent::Knock { .. } | FromAgent::Hello(_) | FromAgent::Proof { .. } => self.close(id),
         }
+        Ok(())
     }
 
     pub(super) fn forget(&mut self, id: SessionId) {
@@ -304,24 +313,32 @@ impl Desk {
     }
 
     /// An end is reported until it is settled, so it may come again.
-    fn ended(&mut self, now: Time, session: SessionId, agent: MachineId, run: RunId, end: End) {
+    fn ended(
+        &mut self,
+        now: Time,
+        session: SessionId,
+        agent: MachineId,
+        (run, end): (RunId, End),
+        past: &dyn PastReader,
+    ) -> Result<(), ReadError> {
         if run.task.index() >= self.ledger.task_count() {
             self.send(session, ToAgent::Settled { run, accepted: false });
-            return;
+            return Ok(());
         }
         let is_awaited = self.ledger.is_awaited(run, agent);
-        if !is_awaited && let Some(accepted) = self.ledger.record(run.task).counted(run, agent) {
+        let record = self.recalled(run.task, past)?;
+        if !is_awaited && let Some(accepted) = record.counted(run, agent) {
             self.send(session, ToAgent::Settled { run, accepted });
-            return;
+            return Ok(());
         }
         let came_to_nothing =
             matches!(end.outcome, Outcome::NotStarted { .. } | Outcome::Abandoned { .. } | Outcome::Stopped);
         if (came_to_nothing || !is_awaited) && !self.may_report(now, session, agent, 0) {
-            return;
+            return Ok(());
         }
         if is_awaited && !self.has_sent(agent, run, &end) {
             self.send(session, ToAgent::StoreAgain { run });
-            return;
+            return Ok(());
         }
         if is_awaited {
             let end = Box::new(self.keep_tails(run, sound(end)));
@@ -333,6 +350,17 @@ impl Desk {
             self.record(now, Fact::ResultRefused { run, agent, end });
         }
         self.send(session, ToAgent::Settled { run, accepted: is_awaited });
+        Ok(())
+    }
+
+    /// What is known of a task, in memory or in the store.
+    fn recalled(&self, task: TaskId, past: &dyn PastReader) -> Result<Cow<'_, Record>, ReadError> {
+        let record = self.ledger.record(task);
+        if !record.is_retired() {
+            return Ok(Cow::Borrowed(record));
+        }
+        let found = RetiredTask::find(past, task)?;
+        Ok(found.map_or(Cow::Borrowed(record), |found| Cow::Owned(found.record)))
     }
 
     /// Whether an agent has sent what it says that a run left, or the run found it: whoever only knows the name of another's

@@ -2,10 +2,10 @@
 
 use super::Desk;
 use super::admission::{Admitted, Kind, Rejection, check_name, check_profile};
-use crate::journal::{Chosen, Fact};
-use crate::ledger::{Job, Record, Wish};
+use crate::journal::{Chosen, Fact, Recalled};
+use crate::ledger::{Job, Record, Wish, to_recall};
 use crate::policy;
-use crate::store::TaskRange;
+use crate::store::{PastReader, ReadError, TaskRange};
 use gleaner_policy::PolicyError;
 use gleaner_units::{MachineId, Time};
 use gleaner_wire::api::{
@@ -139,29 +139,36 @@ pub enum Answer {
 }
 
 impl Desk {
-    pub(super) fn order(&mut self, now: Time, by: &Requester, order: Order) -> Result<Answer, Rejection> {
+    pub(super) fn order(
+        &mut self,
+        now: Time,
+        by: &Requester,
+        order: Order,
+        past: &dyn PastReader,
+    ) -> Result<Result<Answer, Rejection>, ReadError> {
         if by.role == Role::Reader {
             let message = "a reader of this grid sees everything and changes nothing";
-            return Err(Rejection::of(Kind::Forbidden, message));
+            return Ok(Err(Rejection::of(Kind::Forbidden, message)));
         }
-        match order {
-            Order::Submit { job, key, missing } => self.submit(now, by, &job, key, &missing),
-            Order::Cancel(job, choice) => self.choose(
-                now,
-                by,
-                job,
-                &choice,
-                |record| record.can_wish(Wish::Cancel),
-                Fact::TasksCancelled,
-            ),
+        Ok(match order {
+            Order::Submit { job, key, missing } => {
+                let earlier = key.as_deref().map_or(Ok(None), |key| self.earlier(&by.user, key, past))?;
+                self.submit(now, by, &job, key, &missing, earlier)
+            }
+            Order::Cancel(job, choice) => {
+                let applies = |record: &Record| record.can_wish(Wish::Cancel);
+                self.choose(now, by, (job, &choice), applies, Fact::TasksCancelled, past)?
+            }
             Order::Hold(job, choice) => {
-                self.choose(now, by, job, &choice, |record| record.can_wish(Wish::Hold), Fact::TasksHeld)
+                let applies = |record: &Record| record.can_wish(Wish::Hold);
+                self.choose(now, by, (job, &choice), applies, Fact::TasksHeld, past)?
             }
             Order::Release(job, choice) => {
-                self.choose(now, by, job, &choice, Record::can_release, Fact::TasksReleased)
+                self.choose(now, by, (job, &choice), Record::can_release, Fact::TasksReleased, past)?
             }
             Order::Rerun(job, choice) => {
-                self.choose(now, by, job, &choice, |record| record.phase.is_over(), Fact::TasksRerun)
+                let applies = |record: &Record| record.phase.is_over();
+                self.choose(now, by, (job, &choice), applies, Fact::TasksRerun, past)?
             }
             Order::Enrol { token, enrolment } => self.enrol(now, &token, *enrolment),
             Order::SetPolicy(_)
@@ -177,7 +184,7 @@ impl Desk {
             | Order::RemoveUser(_)
             | Order::IssueJoinToken { .. }
             | Order::RemoveJoinToken(_) => self.administer(now, by, order),
-        }
+        })
     }
 
     fn submit(
@@ -187,11 +194,11 @@ impl Desk {
         job: &Admitted,
         key: Option<String>,
         missing: &[BlobHash],
+        earlier: Option<(JobId, Job)>,
     ) -> Result<Answer, Rejection> {
         let spec = job.spec();
-        let earlier = key.as_deref().and_then(|key| self.ledger.job_with_key(&by.user, key));
-        if let Some(job) = earlier {
-            return self.submitted_before(job, spec);
+        if let Some((id, earlier)) = earlier {
+            return submitted_before(id, &earlier, spec);
         }
         if let Some(key) = &key {
             check_name("a submission", key)?;
@@ -208,33 +215,49 @@ impl Desk {
         Ok(Answer::Submitted(Submitted { version: VERSION, job, tasks }))
     }
 
-    fn submitted_before(&self, id: JobId, spec: &JobSpec) -> Result<Answer, Rejection> {
-        let job = self.ledger.find_job(id).expect("a key leads to a job");
-        if *job.spec != *spec {
-            let message = format!("job {id} was submitted under this key, and it is another; use a new key");
-            return Err(Rejection::of(Kind::Conflict, message));
-        }
-        Ok(Answer::Submitted(Submitted { version: VERSION, job: id, tasks: job.count }))
+    /// The job that a user submitted under a key, in memory or in the store.
+    fn earlier(
+        &self,
+        user: &str,
+        key: &str,
+        past: &dyn PastReader,
+    ) -> Result<Option<(JobId, Job)>, ReadError> {
+        let known = self.ledger.job_with_key(user, key);
+        let known = known.and_then(|id| Some((id, self.ledger.find_job(id)?.clone())));
+        known.map_or_else(|| Job::find_past_with_key(past, user, key), |known| Ok(Some(known)))
     }
 
     fn choose(
         &mut self,
         now: Time,
         by: &Requester,
-        id: JobId,
-        choice: &Choice,
+        (id, choice): (JobId, &Choice),
         applies: impl Fn(&Record) -> bool,
         fact: fn(Chosen) -> Fact,
-    ) -> Result<Answer, Rejection> {
-        let job = self.own_job(by, id)?;
-        let user = job.user.clone();
+        past: &dyn PastReader,
+    ) -> Result<Result<Answer, Rejection>, ReadError> {
+        let job = match self.ledger.find_job(id) {
+            Some(job) => Some(job.clone()),
+            None => Job::find_past(past, id)?,
+        };
+        let job = match own_job(by, id, job) {
+            Ok(job) => job,
+            Err(rejection) => return Ok(Err(rejection)),
+        };
         let wanted =
             |record: &Record| applies(record) && (!choice.failed || record.phase == TaskPhase::Failed);
         let named =
-            if choice.tasks.is_empty() { vec![job.range()] } else { numbered(id, job, &choice.tasks)? };
+            if choice.tasks.is_empty() { Ok(vec![job.range()]) } else { numbered(id, &job, &choice.tasks) };
+        let named = match named {
+            Ok(named) => named,
+            Err(rejection) => return Ok(Err(rejection)),
+        };
         let stretches = named.into_iter().flat_map(|range| self.ledger.stretches(range));
-        let tasks = stretches.filter(|(_, record)| wanted(record)).map(|(tasks, _)| tasks);
-        let tasks = TaskRange::merged(tasks.collect());
+        let chosen: Vec<(TaskRange, bool)> = stretches
+            .filter(|(_, record)| wanted(record))
+            .map(|(tasks, record)| (tasks, record.is_retired()))
+            .collect();
+        let tasks = TaskRange::merged(chosen.iter().map(|(tasks, _)| *tasks).collect());
         let count = tasks.iter().map(|range| range.count()).sum();
         if count > 0 {
             // None listed stands for all, which keeps the fact short for a job of a million tasks.
@@ -242,11 +265,34 @@ impl Desk {
             let tasks = if all { Vec::new() } else { tasks };
             let fact = fact(Chosen { job: id, tasks, by: by.actor() });
             if let Fact::TasksRerun(_) = fact {
-                self.check_quota(&user, count)?;
+                if let Err(rejection) = self.check_quota(&job.user, count) {
+                    return Ok(Err(rejection));
+                }
+                let retired =
+                    chosen.into_iter().filter(|(_, is_retired)| *is_retired).map(|(tasks, _)| tasks);
+                self.recall(now, (id, &job), &TaskRange::merged(retired.collect()), past)?;
             }
             self.record(now, fact);
         }
-        Ok(Answer::Ordered(Ordered { version: VERSION, tasks: count }))
+        Ok(Ok(Answer::Ordered(Ordered { version: VERSION, tasks: count })))
+    }
+
+    /// Has retired tasks of a job back in memory. Costs O(these tasks).
+    fn recall(
+        &mut self,
+        now: Time,
+        (id, job): (JobId, &Job),
+        tasks: &[TaskRange],
+        past: &dyn PastReader,
+    ) -> Result<(), ReadError> {
+        if tasks.is_empty() {
+            return Ok(());
+        }
+        let mut back = self.ledger.find_job(id).is_none().then(|| Box::new(job.to_past()));
+        for tasks in to_recall(past, tasks)? {
+            self.record(now, Fact::TasksRecalled(Recalled { job: id, back: back.take(), tasks }));
+        }
+        Ok(())
     }
 
     /// Whether a user may have so many tasks more that are not over.
@@ -262,14 +308,6 @@ impl Desk {
                  until some are over, or ask an administrator for more (`gleaner quota set --user {user} --tasks N`)"
             ),
         ))
-    }
-
-    fn own_job(&self, by: &Requester, id: JobId) -> Result<&Job, Rejection> {
-        let job = self.ledger.find_job(id).filter(|job| by.role.sees_all() || job.user == by.user);
-        // Whether it exists is nobody else's business.
-        job.ok_or_else(|| {
-            Rejection::of(Kind::NotFound, format!("no job {id} of yours; see `gleaner status`"))
-        })
     }
 
     fn enrol(&mut self, now: Time, token: &str, enrolment: Enrolment) -> Result<Answer, Rejection> {
@@ -480,6 +518,20 @@ impl From<PolicyError> for Rejection {
     fn from(error: PolicyError) -> Self {
         Self::invalid(error.to_string())
     }
+}
+
+/// Whether it exists is nobody else's business.
+fn own_job(by: &Requester, id: JobId, found: Option<Job>) -> Result<Job, Rejection> {
+    let found = found.filter(|job| by.role.sees_all() || job.user == by.user);
+    found.ok_or_else(|| Rejection::of(Kind::NotFound, format!("no job {id} of yours; see `gleaner status`")))
+}
+
+fn submitted_before(id: JobId, job: &Job, spec: &JobSpec) -> Result<Answer, Rejection> {
+    if *job.spec != *spec {
+        let message = format!("job {id} was submitted under this key, and it is another; use a new key");
+        return Err(Rejection::of(Kind::Conflict, message));
+    }
+    Ok(Answer::Submitted(Submitted { version: VERSION, job: id, tasks: job.count }))
 }
 
 fn numbered(id: JobId, job: &Job, numbers: &[u32]) -> Result<Vec<TaskRange>, Rejection> {

@@ -8,13 +8,14 @@ use super::Api;
 use super::body::{length, paced};
 use super::caller::{Caller, FileCaller};
 use super::extract::Path;
+use super::own::own_task;
 use super::pace::Pace;
 use super::places::{Place, Who};
 use super::refusal::Refusal;
-use super::tasks::own_task;
 use crate::blobs::{Blob, BlobId, Terms};
-use crate::desk::{Desk, Input};
+use crate::desk::Input;
 use crate::limits::BODY_BYTES_MIN;
+use crate::view::Known;
 use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
@@ -111,12 +112,12 @@ pub(super) async fn of_task(
     Path((job, number)): Path<(u32, u32)>,
 ) -> Result<Response, Refusal> {
     let who = Who::User(by.user.clone());
-    let look = move |desk: &Desk, _| {
-        let task = own_task(desk, &by, JobId(job), number)?;
-        let last = desk.ledger().record(task).last.as_ref();
-        Ok::<_, Refusal>(last.and_then(|last| last.files.clone()))
+    let look = move |known: Known<'_>, _| {
+        let (_, task) = own_task(&known, &by, JobId(job), number)?;
+        let record = known.task(task)?.record;
+        Ok(record.last.as_ref().and_then(|last| last.files.clone()))
     };
-    let files = api.look(look).await??;
+    let files = api.look_back(look).await?;
     let files = files.ok_or_else(|| Refusal::not_found(format!("task {job}/{number} left no files")))?;
     let found = opened(&api, &who, blob_id(files.blob.as_str())?).await?;
     found.ok_or_else(|| {

@@ -6,9 +6,9 @@ use super::extract::{Path, Query, within};
 use super::own::own_job;
 use super::refusal::Refusal;
 use crate::day::Day;
-use crate::desk::{Desk, Requester};
+use crate::desk::Requester;
 use crate::limits::{MACHINES_LISTED_MAX, RUNS_LISTED_MAX};
-use crate::view;
+use crate::view::{self, Known};
 use axum::Json;
 use axum::extract::State;
 use gleaner_wire::day::{DayView, FailureList, MachineDayList, Me, RunList, UseList, WaitList};
@@ -86,11 +86,11 @@ pub(super) async fn failures(
     Caller(by): Caller,
     Path(job): Path<u32>,
 ) -> Result<Json<FailureList>, Refusal> {
-    let look = move |desk: &Desk, _| {
-        own_job(desk, &by, JobId(job))?;
-        Ok(view::failures(desk, JobId(job)).expect("it was just found"))
+    let look = move |known: Known<'_>, _| {
+        let job = own_job(&known, &by, JobId(job))?;
+        Ok(view::failures(&known, &job)?)
     };
-    api.look(look).await?.map(Json)
+    api.look_back(look).await.map(Json)
 }
 
 /// The queue and waits over the last day, a sample a minute.

@@ -6,7 +6,7 @@ use super::extract::Query;
 use super::own::own_job;
 use super::places::{Place, Who};
 use super::refusal::Refusal;
-use crate::desk::Desk;
+use crate::view::Known;
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
@@ -68,7 +68,7 @@ pub(super) async fn events(
     let job = query.job.map(JobId);
     if let Some(job) = job {
         let by = caller.by.clone();
-        api.look(move |desk, _| own_job(desk, &by, job).map(drop)).await??;
+        api.look_back(move |known, _| own_job(&known, &by, job).map(drop)).await?;
     }
     let watch = Watch { api, caller, job, live, shown: BTreeMap::new(), _place: place };
     let events = stream::unfold(watch, |mut watch| async move {
@@ -115,8 +115,8 @@ impl Watch {
             return Some(is_shown);
         }
         let by = self.caller.by.clone();
-        let look = move |desk: &Desk, _| own_job(desk, &by, job).is_ok();
-        let is_shown = self.api.look(look).await.ok()?;
+        let look = move |known: Known<'_>, _| Ok(own_job(&known, &by, job).is_ok());
+        let is_shown = self.api.look_back(look).await.ok()?;
         if self.shown.len() >= OWNERS_MAX {
             self.shown.clear();
         }

@@ -7,7 +7,7 @@ use super::refusal::Refusal;
 use super::{Api, waiting};
 use crate::blobs::BlobId;
 use crate::desk::{Admitted, Answer, Desk, Order, Requester};
-use crate::view;
+use crate::view::{self, Known};
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -159,11 +159,11 @@ pub(super) async fn list(
     Query(query): Query<ListQuery>,
 ) -> Result<Json<JobList>, Refusal> {
     let limit = within("limit", query.limit, &(1..=JOBS_LISTED_MAX as usize))?;
-    let look = move |desk: &Desk, _| {
+    let look = move |known: Known<'_>, _| {
         let user = (!by.role.sees_all()).then_some(by.user.as_str());
-        view::jobs(desk, user, query.state, limit)
+        Ok(view::jobs(&known, user, query.state, limit)?)
     };
-    api.look(look).await.map(Json)
+    api.look_back(look).await.map(Json)
 }
 
 /// A job, now or when it is over.

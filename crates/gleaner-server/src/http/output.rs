@@ -4,15 +4,16 @@
 use super::Api;
 use super::caller::Caller;
 use super::extract::{Path, Query, patience, within};
+use super::own::own_task;
 use super::refusal::Refusal;
-use super::tasks::own_task;
 use super::waiting::{place, task_changed};
 use crate::app::App;
-use crate::desk::{Desk, Requester};
+use crate::desk::Requester;
 use crate::journal::Fact;
 use crate::limits::OUTPUT_PIECE_MAX;
 use crate::outputs;
 use crate::store::{ReadError, Reader, Seq};
+use crate::view::{Known, KnownTask};
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderName, HeaderValue};
@@ -127,20 +128,21 @@ async fn standing(
     number: u32,
     run: Option<u32>,
 ) -> Result<Standing, Refusal> {
-    let look = move |desk: &Desk, _| {
-        let task = own_task(desk, &by, job, number)?;
-        let record = desk.ledger().record(task);
-        let Some(run) = run.or_else(|| desk.ledger().last_run(task)) else {
+    let look = move |known: Known<'_>, _| {
+        let (_, task) = own_task(&known, &by, job, number)?;
+        let KnownTask { record, runs, .. } = known.task(task)?;
+        let ledger = known.ledger();
+        let Some(run) = run.or_else(|| ledger.last_live_run(task).max(record.last_settled())) else {
             return Ok(Standing { run: None, is_over: record.phase.is_over() });
         };
-        if run > desk.ledger().grid().task(task).runs() {
+        if run > runs {
             return Err(Refusal::not_found(format!("task {job}/{number} has not had a run {run}")));
         }
         let run = RunId { task, number: run };
-        let goes_on = desk.ledger().grid().find_run(run).is_some_and(gleaner_core::Run::goes_on);
+        let goes_on = ledger.grid().find_run(run).is_some_and(gleaner_core::Run::goes_on);
         Ok(Standing { run: Some(run), is_over: !goes_on })
     };
-    api.look(look).await?
+    api.look_back(look).await
 }
 
 async fn piece(api: &Api, standing: Standing, stream: Stream, offset: u64) -> Result<Piece, Refusal> {

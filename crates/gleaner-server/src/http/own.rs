@@ -1,12 +1,28 @@
-//! The job that somebody asks about, if it is theirs.
+//! The job or task that somebody asks about, if it is theirs.
 
 use super::refusal::Refusal;
-use crate::desk::{Desk, Requester};
+use crate::desk::Requester;
 use crate::ledger::Job;
+use crate::view::Known;
+use gleaner_units::TaskId;
 use gleaner_wire::JobId;
+use std::borrow::Cow;
 
 /// A job of the caller's, or any for an administrator.
-pub(super) fn own_job<'a>(desk: &'a Desk, by: &Requester, id: JobId) -> Result<&'a Job, Refusal> {
-    let job = desk.ledger().find_job(id).filter(|job| by.role.sees_all() || job.user == by.user);
+pub(super) fn own_job<'a>(known: &Known<'a>, by: &Requester, id: JobId) -> Result<Cow<'a, Job>, Refusal> {
+    let job = known.job(id)?.filter(|job| by.role.sees_all() || job.user == by.user);
     job.ok_or_else(|| Refusal::not_found(format!("no job {id} of yours; see `gleaner status`")))
+}
+
+/// The task that its users call so, if its job is the caller's; and that.
+pub(super) fn own_task<'a>(
+    known: &Known<'a>,
+    by: &Requester,
+    id: JobId,
+    number: u32,
+) -> Result<(Cow<'a, Job>, TaskId), Refusal> {
+    let job = own_job(known, by, id)?;
+    let found = job.task(number);
+    let found = found.ok_or_else(|| Refusal::not_found(format!("job {id} has no task {number}")))?;
+    Ok((job, found))
 }

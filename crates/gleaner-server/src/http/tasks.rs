@@ -3,13 +3,13 @@
 use super::Api;
 use super::caller::Caller;
 use super::extract::{Path, Query, within};
-use super::own::own_job;
+use super::own::{own_job, own_task};
 use super::refusal::Refusal;
-use crate::desk::{Desk, Requester};
+use crate::desk::Requester;
 use crate::limits::HISTORY_TOLD_MAX;
 use crate::recovery::RecoveryError;
 use crate::store::{ReadError, Reader, Seq};
-use crate::view::{self, HistoryNames, Moment, Story};
+use crate::view::{self, HistoryNames, Known, Moment, Story};
 use axum::Json;
 use axum::extract::State;
 use gleaner_units::{TaskId, Time};
@@ -59,12 +59,6 @@ pub(super) struct ExplainQuery {
     run: Option<u32>,
 }
 
-/// The task that its users call so, if its job is the caller's.
-pub(super) fn own_task(desk: &Desk, by: &Requester, job: JobId, number: u32) -> Result<TaskId, Refusal> {
-    let found = own_job(desk, by, job)?.task(number);
-    found.ok_or_else(|| Refusal::not_found(format!("job {job} has no task {number}")))
-}
-
 /// The tasks of a job.
 #[utoipa::path(
     get, path = "/api/v1/jobs/{job}/tasks", tag = "tasks",
@@ -78,11 +72,12 @@ pub(super) async fn list(
     Query(query): Query<ListQuery>,
 ) -> Result<Json<TaskList>, Refusal> {
     let limit = within("limit", query.limit, &(1..=TASKS_LISTED_MAX as usize))?;
-    let look = move |desk: &Desk, _| {
-        own_job(desk, &by, JobId(job))?;
-        Ok(view::tasks(desk, JobId(job), query.from, limit, query.phase).expect("it was just found"))
+    let id = JobId(job);
+    let look = move |known: Known<'_>, _| {
+        let job = own_job(&known, &by, id)?;
+        Ok(view::tasks(&known, (id, &job), query.from, limit, query.phase)?)
     };
-    api.look(look).await?.map(Json)
+    api.look_back(look).await.map(Json)
 }
 
 /// A task.
@@ -96,9 +91,12 @@ pub(super) async fn one(
     Caller(by): Caller,
     Path((job, number)): Path<(u32, u32)>,
 ) -> Result<Json<TaskView>, Refusal> {
-    let look =
-        move |desk: &Desk, _| own_task(desk, &by, JobId(job), number).map(|task| view::task(desk, task));
-    api.look(look).await?.map(Json)
+    let id = JobId(job);
+    let look = move |known: Known<'_>, _| {
+        let (job, task) = own_task(&known, &by, id, number)?;
+        Ok(view::task(&known, (id, &job), &known.task(task)?))
+    };
+    api.look_back(look).await.map(Json)
 }
 
 /// A task's life so far: each step with its time, its cause and who caused it.
@@ -112,11 +110,11 @@ pub(super) async fn history(
     Caller(by): Caller,
     Path((job, number)): Path<(u32, u32)>,
 ) -> Result<Json<History>, Refusal> {
-    let look = move |desk: &Desk, _| {
-        let task = own_task(desk, &by, JobId(job), number)?;
-        Ok::<_, Refusal>((task, view::history_names(desk, task)))
+    let look = move |known: Known<'_>, _| {
+        let (job, task) = own_task(&known, &by, JobId(job), number)?;
+        Ok((task, view::history_names(known.ledger(), task, &job)))
     };
-    let (task, names) = api.look(look).await??;
+    let (task, names) = api.look_back(look).await?;
     let app = Arc::clone(&api.app);
     let told = spawn_blocking(move || app.readers.read(|reader| told(reader, task, &names))).await;
     let told = told.map_err(|panic| Refusal::internal(format!("telling of a task: {panic}")))?;
@@ -151,23 +149,28 @@ pub(super) async fn explain(
     match (query.at_s, query.run) {
         (Some(_), Some(_)) => Err(Refusal::invalid("at_s and run name a moment each; expected one of them")),
         (None, None) => {
-            let look = move |desk: &Desk, now| {
-                own_task(desk, &by, JobId(job), number).map(|task| view::explain(desk, now, task))
+            let look = move |known: Known<'_>, now| {
+                let (_, task) = own_task(&known, &by, JobId(job), number)?;
+                Ok(view::explain(&known, now, task)?)
             };
-            api.look(look).await?.map(Json)
+            api.look_back(look).await.map(Json)
         }
         (None, Some(run)) => {
             within("run", run, &(1..=u32::MAX))?;
-            let task = api.look(move |desk, _| own_task(desk, &by, JobId(job), number)).await??;
+            let task = task_of(&api, by, JobId(job), number).await?;
             explain_past(&api, Moment::BeforeRun(run), task).await.map(Json)
         }
         (Some(at_s), None) => {
             let at = within("at_s", at_s, &(0.0..=TIME_MAX_S)).map(Time::from_seconds)?;
             let at = at.expect("a moment within bounds can be written");
-            let task = api.look(move |desk, _| own_task(desk, &by, JobId(job), number)).await??;
+            let task = task_of(&api, by, JobId(job), number).await?;
             explain_past(&api, Moment::At(at), task).await.map(Json)
         }
     }
+}
+
+async fn task_of(api: &Api, by: Requester, job: JobId, number: u32) -> Result<TaskId, Refusal> {
+    api.look_back(move |known, _| own_task(&known, &by, job, number).map(|(_, task)| task)).await
 }
 
 async fn explain_past(api: &Api, moment: Moment, task: TaskId) -> Result<ExplanationView, Refusal> {

@@ -47,15 +47,15 @@ pub(super) fn place(api: &Api, by: &Requester, patience: Duration) -> Result<Opt
 }
 
 async fn look(api: &Api, by: Requester, id: JobId, is_last: bool) -> Result<Seen, Refusal> {
-    let seen = api.look(move |desk, _| {
-        let open = own_job(desk, &by, id)?.tally.open();
+    let seen = api.look_back(move |known, _| {
+        let job = own_job(&known, &by, id)?;
+        let open = job.tally.open();
         if open > 0 && !is_last {
             return Ok(Seen::Open(open));
         }
-        let view = view::job(desk, id).expect("it was just found");
-        Ok(Seen::Enough(Box::new(view)))
+        Ok(Seen::Enough(Box::new(view::job(&known, id, &job))))
     });
-    seen.await?
+    seen.await
 }
 
 /// Returns once so many ends were told of, or once it cannot be known how many there were.

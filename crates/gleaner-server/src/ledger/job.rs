@@ -1,11 +1,13 @@
 //! The jobs, and which tasks are whose.
 
+use crate::journal::RetiredJob;
 use crate::store::TaskRange;
 use gleaner_units::{TaskClassId, TaskId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{Tally, TaskPhase};
 use gleaner_wire::job::JobSpec;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A job, as it was submitted and as it stands.
@@ -31,6 +33,10 @@ pub struct Job {
     pub wasted_s: f64,
     /// Whether a run of it ever ended that had run.
     pub ever_ran: bool,
+    /// What its user calls its submission.
+    pub key: Option<String>,
+    /// How many of its tasks are retired.
+    pub retired: u32,
 }
 
 impl Job {
@@ -47,6 +53,41 @@ impl Job {
     pub fn range(&self) -> TaskRange {
         let last = TaskId::new(self.first.index() + self.count as usize - 1);
         TaskRange::between(self.first, last).expect("a job has tasks")
+    }
+
+    /// As it was retired: all its tasks are, and how they are is not said.
+    pub(super) fn of_past(past: &RetiredJob) -> Self {
+        let RetiredJob { user, spec, key, first, class, submitted, wasted_s, ever_ran } = past.clone();
+        let count = spec.tasks.count();
+        let (tally, ended) = (Tally::default(), None);
+        Self {
+            user,
+            spec,
+            first,
+            count,
+            class,
+            submitted,
+            tally,
+            ended,
+            wasted_s,
+            ever_ran,
+            key,
+            retired: count,
+        }
+    }
+
+    /// What is to be said of it to have it back.
+    pub(crate) fn to_past(&self) -> RetiredJob {
+        RetiredJob {
+            user: self.user.clone(),
+            spec: Arc::clone(&self.spec),
+            key: self.key.clone(),
+            first: self.first,
+            class: self.class,
+            submitted: self.submitted,
+            wasted_s: self.wasted_s,
+            ever_ran: self.ever_ran,
+        }
     }
 
     /// The place of one of its tasks, counted from 0.
@@ -89,46 +130,62 @@ fn place(tally: &mut Tally, phase: TaskPhase) -> &mut u32 {
     }
 }
 
-/// All jobs, in order of submission.
+/// All jobs that are not retired, in order of submission.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Jobs {
-    jobs: Vec<Job>,
+    jobs: BTreeMap<JobId, Job>,
+    by_first: BTreeMap<TaskId, JobId>,
+    /// How many there were ever.
+    count: u32,
+    tasks: usize,
 }
 
 impl Jobs {
     pub(crate) fn next(&self) -> JobId {
-        JobId(self.jobs.len() as u32 + 1)
+        JobId(self.count + 1)
     }
 
     pub(crate) fn add(&mut self, job: Job) {
-        self.jobs.push(job);
+        self.tasks = job.first.index() + job.count as usize;
+        let id = self.next();
+        self.count += 1;
+        self.put(id, job);
+    }
+
+    /// One that was here before.
+    pub(crate) fn put(&mut self, id: JobId, job: Job) {
+        self.by_first.insert(job.first, id);
+        self.jobs.insert(id, job);
+    }
+
+    pub(crate) fn remove(&mut self, id: JobId) -> Option<Job> {
+        let job = self.jobs.remove(&id)?;
+        self.by_first.remove(&job.first);
+        Some(job)
     }
 
     pub(crate) fn get(&self, id: JobId) -> Option<&Job> {
-        self.jobs.get((id.0 as usize).checked_sub(1)?)
+        self.jobs.get(&id)
     }
 
     pub(crate) fn get_mut(&mut self, id: JobId) -> Option<&mut Job> {
-        self.jobs.get_mut((id.0 as usize).checked_sub(1)?)
+        self.jobs.get_mut(&id)
     }
 
-    /// Whose task it is.
-    ///
-    /// # Panics
-    /// For a task that no job has.
-    pub(crate) fn of(&self, task: TaskId) -> (JobId, &Job) {
-        let after = self.jobs.partition_point(|job| job.first <= task);
-        (JobId(after as u32), &self.jobs[after - 1])
+    /// Whose task it is, unless that is retired.
+    pub(crate) fn find(&self, task: TaskId) -> Option<(JobId, &Job)> {
+        let (_, &id) = self.by_first.range(..=task).next_back()?;
+        let job = &self.jobs[&id];
+        job.range().contains(task).then_some((id, job))
     }
 
     /// Newest first.
     pub(crate) fn newest_first(&self) -> impl Iterator<Item = (JobId, &Job)> {
-        let numbered = self.jobs.iter().enumerate();
-        numbered.map(|(index, job)| (JobId(index as u32 + 1), job)).rev()
+        self.jobs.iter().rev().map(|(&id, job)| (id, job))
     }
 
-    /// How many tasks there are in all: the next task's id.
+    /// How many tasks there were ever: the next task's id.
     pub(crate) fn tasks(&self) -> usize {
-        self.jobs.last().map_or(0, |job| job.first.index() + job.count as usize)
+        self.tasks
     }
 }

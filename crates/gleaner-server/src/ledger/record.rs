@@ -4,6 +4,7 @@
 //! [`Life`](crate::life::Life), which has read of them.
 
 use super::tries::{Ended, Tries, Verdict, given_up};
+use crate::journal::Settlement;
 use gleaner_units::{MachineId, RunId, Span, Time};
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::job::JobSpec;
@@ -65,7 +66,9 @@ pub struct Record {
     /// How its last run ended.
     pub last: Option<Box<Last>>,
     /// What the agents of the latest runs that ended were told.
-    pub(super) settled: Vec<Settlement>,
+    pub(crate) settled: Vec<Settlement>,
+    /// Whether the store has all else.
+    pub(super) is_retired: bool,
 }
 
 /// Which runs a task has now.
@@ -90,14 +93,6 @@ pub(crate) struct Ending<'a> {
     pub(crate) was_asked_for: bool,
 }
 
-/// What an agent is told of the end of a run, each time it reports it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) struct Settlement {
-    number: u32,
-    on: MachineId,
-    counted: bool,
-}
-
 pub(super) const UNTOUCHED: Record = Record {
     phase: TaskPhase::Waiting,
     wish: None,
@@ -109,7 +104,28 @@ pub(super) const UNTOUCHED: Record = Record {
     checkpoint: None,
     last: None,
     settled: Vec::new(),
+    is_retired: false,
 };
+
+/// All that is known here of tasks that are retired.
+pub(super) const RETIRED: [Record; 3] =
+    [retired(TaskPhase::Done), retired(TaskPhase::Failed), retired(TaskPhase::Cancelled)];
+
+const fn retired(phase: TaskPhase) -> Record {
+    Record {
+        phase,
+        wish: None,
+        rests_until: None,
+        tries: Tries::NONE,
+        machine: None,
+        started: None,
+        ended: None,
+        checkpoint: None,
+        last: None,
+        settled: Vec::new(),
+        is_retired: true,
+    }
+}
 
 impl Default for Record {
     fn default() -> Self {
@@ -124,7 +140,7 @@ impl Record {
         settled.map(|settled| settled.counted)
     }
 
-    pub(super) fn last_settled(&self) -> Option<u32> {
+    pub(crate) fn last_settled(&self) -> Option<u32> {
         self.settled.iter().map(|settled| settled.number).max()
     }
 
@@ -204,6 +220,11 @@ impl Record {
     pub(crate) fn begun_anew(self) -> Self {
         let Self { phase, machine, settled, .. } = self;
         Self { phase, machine, settled, ..UNTOUCHED }
+    }
+
+    /// Whether the store has all of it but its phase.
+    pub fn is_retired(&self) -> bool {
+        self.is_retired
     }
 
     /// Until when it rests after a failure.

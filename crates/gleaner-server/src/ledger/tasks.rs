@@ -2,6 +2,7 @@
 
 use super::job::count;
 use super::kinds::{Met, task_class};
+use super::retiring::name_files;
 use super::{Ending, Job, Ledger, Record, Step, Verdict, Wish};
 use crate::journal::Chosen;
 use crate::limits::BROUGHT_WITHIN;
@@ -47,7 +48,7 @@ impl Ledger {
         key: Option<&str>,
     ) {
         assert_eq!(id, self.next_job(), "job {id} is not the next job");
-        let payer = self.payer(user);
+        self.payer(user);
         let met = self.task_class_of(at, user, spec, None);
         if met.is_new && (spec.requirements.is_some() || spec.rank.is_some()) {
             self.classify_all(at);
@@ -62,7 +63,6 @@ impl Ledger {
         if let Some(key) = key {
             self.books.keys.insert((user.clone(), key.to_owned()), id);
         }
-        self.named.extend(spec.files().map(|file| (file.clone(), payer)));
         let job = Job {
             user,
             spec,
@@ -74,7 +74,10 @@ impl Ledger {
             ended: None,
             wasted_s: 0.0,
             ever_ran: false,
+            key: key.map(str::to_owned),
+            retired: 0,
         };
+        name_files(&mut self.named, &self.books.payers, &job, 1);
         let tasks = job.range();
         self.books.jobs.add(job);
         let mut next = first;
@@ -160,6 +163,8 @@ impl Ledger {
             if !record.phase.is_over() {
                 return;
             }
+            let ended = record.ended.expect("what is over ended");
+            ledger.books.over.remove(ended, tasks);
             ledger.write_record(tasks, record.begun_anew());
             ledger.enter_alike(at, tasks, TaskPhase::Waiting);
             ledger.try_anywhere(at, tasks);
@@ -192,7 +197,7 @@ impl Ledger {
     /// not enough: that its program is missing comes out in the sandbox only, behind that.
     fn note_start(&mut self, task: TaskId, on: MachineId, outcome: &Outcome) {
         let is_started = !matches!(outcome, Outcome::NotStarted { .. });
-        let (id, job) = self.books.jobs.of(task);
+        let (id, job) = self.books.jobs.find(task).expect("what runs is not retired");
         let ran_elsewhere = job.ever_ran;
         if is_started
             && !ran_elsewhere
@@ -216,7 +221,7 @@ impl Ledger {
         self.learn(at, task, on, end);
         self.show_speed(task, on, end);
         let was_asked_for = self.is_asked_to_end(run);
-        let (_, job) = self.books.jobs.of(task);
+        let (_, job) = self.books.jobs.find(task).expect("what runs is not retired");
         let record = self.books.records.own(task);
         let verdict = record.run_ended(at, &job.spec, Ending { id: run, on, end, was_asked_for });
         if let Some(phase) = record.over_by(verdict) {
@@ -282,6 +287,10 @@ impl Ledger {
 
     /// What a run leaves that did not count is gone, and its room is free.
     pub(super) fn result_refused(&mut self, at: Time, run: RunId, on: MachineId, end: &End) {
+        if self.is_retired(run.task) {
+            self.tell_step(TaskRange::one(run.task), Some((run, on)), Step::Refused);
+            return;
+        }
         self.books.records.own(run.task).settle(run, on, false);
         let known = self.grid().find_run(run).copied();
         let known = known.filter(|known| known.on() == on && known.stage() != Stage::Held);
@@ -328,7 +337,14 @@ impl Ledger {
         if phase.is_over() {
             self.books.elsewhere.forget(tasks);
         }
+        let was_over = self.record(tasks.first()).ended;
         let ended = phase.is_over().then_some(at);
+        if let Some(ended) = was_over {
+            self.books.over.remove(ended, tasks);
+        }
+        if ended.is_some() {
+            self.books.over.add(at, tasks);
+        }
         if tasks.count() == 1 {
             let record = self.books.records.own(tasks.first());
             (record.phase, record.ended) = (phase, ended);
@@ -348,7 +364,7 @@ impl Ledger {
         self.tell(at, &Event::TasksWithdrawn { first: tasks.first(), count: tasks.count() });
     }
 
-    fn write_record(&mut self, tasks: TaskRange, record: Record) {
+    pub(super) fn write_record(&mut self, tasks: TaskRange, record: Record) {
         if tasks.count() == 1 {
             *self.books.records.own(tasks.first()) = record;
         } else {
@@ -380,7 +396,7 @@ impl Ledger {
     }
 
     fn learn(&mut self, at: Time, task: TaskId, on: MachineId, end: &End) {
-        let (_, job) = self.books.jobs.of(task);
+        let (_, job) = self.books.jobs.find(task).expect("what runs is not retired");
         let learns = job.spec.composition.is_none() && end.outcome == Outcome::Exited { code: 0 };
         let Some(label) = job.spec.label.as_deref().filter(|_| learns) else { return };
         let on = &self.books.agents[on.index()].profile;

@@ -264,6 +264,14 @@ pub enum ReadError {
         /// What is wrong with it.
         damage: Damage,
     },
+    /// What is kept of a job or task that is over is not what was written.
+    #[error(
+        "what is kept of a job that is over cannot be read ({why}); a start without the tables `past…` makes them anew"
+    )]
+    Past {
+        /// What does not fit.
+        why: String,
+    },
     /// Anything else.
     #[error("the journal cannot be read: {source}")]
     Io {

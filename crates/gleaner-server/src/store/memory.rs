@@ -3,11 +3,14 @@
 //! The [`MemoryDisk`] is what survives: opening it again is what a restart after a crash finds. Failures are told to it
 //! beforehand, by number, so that a history with its seed runs the same each time.
 
+use super::TaskRange;
 use super::limits::{self, Page};
+use super::past::{FoundJob, Past, PastJob, PastReader, PastTask, Wanted};
 use super::{
     CommitError, Damage, ReadError, Reader, Row, Seq, Snapshot, SnapshotError, Snapshots, Store, StoredRow,
 };
 use gleaner_units::TaskId;
+use gleaner_wire::{BlobHash, JobId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -30,6 +33,9 @@ pub struct MemoryDisk(Arc<Mutex<Disk>>);
 #[derive(Default, Debug)]
 struct Disk {
     rows: Vec<Row>,
+    past_at: Seq,
+    past_tasks: BTreeMap<TaskId, PastTask>,
+    past_jobs: BTreeMap<JobId, PastJob>,
     altered: BTreeSet<Seq>,
     snapshots: BTreeMap<Seq, Snapshot>,
     commits: u64,
@@ -58,7 +64,13 @@ impl MemoryDisk {
         let mut disk = self.disk();
         disk.rows.truncate(usize::try_from(last.number()).unwrap_or(usize::MAX));
         disk.snapshots.retain(|at, _| *at <= last);
+        disk.forget_past();
         disk.failing_commits.clear();
+    }
+
+    /// What left memory is lost, and the rows are not.
+    pub fn lose_past(&self) {
+        self.disk().forget_past();
     }
 
     /// Row `seq` will read as damaged.
@@ -74,6 +86,21 @@ impl MemoryDisk {
 impl Disk {
     fn last(&self) -> Seq {
         Seq::new(self.rows.len() as u64)
+    }
+
+    fn forget_past(&mut self) {
+        self.past_at = Seq::NONE;
+        self.past_tasks.clear();
+        self.past_jobs.clear();
+    }
+
+    fn keep(&mut self, past: &Past) {
+        self.past_at = past.upto;
+        for job in &past.recalled {
+            self.past_jobs.remove(job);
+        }
+        self.past_tasks.extend(past.tasks.iter().map(|task| (task.task, task.clone())));
+        self.past_jobs.extend(past.jobs.iter().map(|job| (job.job, job.clone())));
     }
 
     fn page<'a>(
@@ -116,12 +143,17 @@ impl MemoryStore {
 }
 
 impl Store for MemoryStore {
-    fn commit(&mut self, rows: &[Row]) -> Result<Seq, CommitError> {
+    fn forget_past(&mut self) -> Result<(), CommitError> {
+        self.disk.disk().forget_past();
+        Ok(())
+    }
+
+    fn commit_with(&mut self, rows: &[Row], past: Option<&Past>) -> Result<Seq, CommitError> {
         if self.stopped {
             return Err(CommitError::Stopped { last: self.last });
         }
         limits::admit(rows)?;
-        if rows.is_empty() {
+        if rows.is_empty() && past.is_none() {
             return Ok(self.last);
         }
         let mut disk = self.disk.disk();
@@ -130,6 +162,7 @@ impl Store for MemoryStore {
         let failure = disk.failing_commits.remove(&commit);
         if failure != Some(Failure::Lost) {
             disk.rows.extend_from_slice(rows);
+            past.into_iter().for_each(|past| disk.keep(past));
         }
         if failure.is_some() {
             self.stopped = true;
@@ -164,6 +197,52 @@ impl Reader for MemoryDisk {
     fn history(&self, task: TaskId, from: Seq, at_most: usize) -> Result<Vec<StoredRow>, ReadError> {
         self.disk().page(from, at_most, |row| row.tasks.iter().any(|range| range.contains(task)))
     }
+}
+
+impl PastReader for MemoryDisk {
+    fn past_at(&self) -> Result<Seq, ReadError> {
+        Ok(self.disk().past_at)
+    }
+
+    fn past_task(&self, task: TaskId) -> Result<Option<Vec<u8>>, ReadError> {
+        Ok(self.disk().past_tasks.get(&task).map(|past| past.body.clone()))
+    }
+
+    fn past_tasks(&self, range: TaskRange, at_most: usize) -> Result<Vec<(TaskId, Vec<u8>)>, ReadError> {
+        let disk = self.disk();
+        let found = disk.past_tasks.range(range.first()..=range.last()).take(at_most);
+        Ok(found.map(|(task, past)| (*task, past.body.clone())).collect())
+    }
+
+    fn past_job(&self, job: JobId) -> Result<Option<FoundJob>, ReadError> {
+        Ok(self.disk().past_jobs.get(&job).map(found))
+    }
+
+    fn past_job_with_key(&self, user: &str, key: &str) -> Result<Option<FoundJob>, ReadError> {
+        let disk = self.disk();
+        let mut jobs = disk.past_jobs.values();
+        Ok(jobs.find(|job| job.user == user && job.key.as_deref() == Some(key)).map(found))
+    }
+
+    fn past_jobs(&self, wanted: &Wanted) -> Result<Vec<FoundJob>, ReadError> {
+        let disk = self.disk();
+        let is_wanted = |job: &&PastJob| {
+            wanted.user.as_ref().is_none_or(|user| job.user == *user)
+                && wanted.state.is_none_or(|state| job.state == state)
+        };
+        Ok(disk.past_jobs.values().rev().filter(is_wanted).take(wanted.limit).map(found).collect())
+    }
+
+    fn names_file(&self, file: &BlobHash) -> Result<bool, ReadError> {
+        let disk = self.disk();
+        let mut files = { disk.past_jobs.values().flat_map(|job| &job.files) }
+            .chain(disk.past_tasks.values().flat_map(|task| &task.files));
+        Ok(files.any(|named| named == file))
+    }
+}
+
+fn found(past: &PastJob) -> FoundJob {
+    FoundJob { job: past.job, body: past.body.clone() }
 }
 
 impl Snapshots for MemoryDisk {

@@ -9,6 +9,7 @@
 mod altered;
 mod log;
 mod nature;
+mod past;
 mod reader;
 mod row;
 mod schema;
@@ -21,8 +22,8 @@ pub use schema::{DATABASE, FORMAT};
 
 use super::witness::{Known, Witness};
 use super::{
-    CommitError, Home, OpenError, ReadError, Reader, Row, Seq, Snapshots, Store, TornTail, limits, span_tree,
-    witness,
+    CommitError, Home, OpenError, Past, ReadError, Reader, Row, Seq, Snapshots, Store, TornTail, limits,
+    span_tree, witness,
 };
 use log::Log;
 use nature::Nature;
@@ -73,9 +74,10 @@ impl SqliteStore {
         self.torn_tail
     }
 
-    fn write(&mut self, rows: &[Row]) -> rusqlite::Result<Known> {
+    fn write(&mut self, rows: &[Row], past: Option<&Past>) -> rusqlite::Result<Known> {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let (mut seq, mut checksum) = (self.last, 0);
+        past.map_or(Ok(()), |past| past::write(&transaction, past))?;
         {
             let mut insert_row = transaction.prepare_cached(INSERT_ROW)?;
             let mut insert_node = transaction.prepare_cached(INSERT_NODE)?;
@@ -110,16 +112,23 @@ impl SqliteStore {
 }
 
 impl Store for SqliteStore {
-    fn commit(&mut self, rows: &[Row]) -> Result<Seq, CommitError> {
+    fn forget_past(&mut self) -> Result<(), CommitError> {
+        past::clear(&self.connection).map_err(|error| self.commit_error(error))
+    }
+
+    fn commit_with(&mut self, rows: &[Row], past: Option<&Past>) -> Result<Seq, CommitError> {
         if self.stopped {
             return Err(CommitError::Stopped { last: self.last });
         }
         limits::admit(rows)?;
-        if !rows.is_empty() {
-            let known = self.write(rows).map_err(|error| {
-                self.stopped = true;
-                self.commit_error(error)
-            })?;
+        if rows.is_empty() && past.is_none() {
+            return Ok(self.last);
+        }
+        let known = self.write(rows, past).map_err(|error| {
+            self.stopped = true;
+            self.commit_error(error)
+        })?;
+        if known.seq > self.last {
             self.witness.note(known);
             self.last = known.seq;
         }

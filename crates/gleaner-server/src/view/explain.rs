@@ -1,12 +1,13 @@
 //! Why a task is where it is, now or at a moment of the past, and where one would go.
 
 use super::waits;
-use crate::desk::{Desk, Kind, Rejection};
+use super::{Known, KnownTask};
+use crate::desk::{Kind, Rejection};
 use crate::journal::{Entry, Fact};
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, Record};
 use crate::recovery::RecoveryError;
 use crate::recovery::entries;
-use crate::store::{Reader, Seq};
+use crate::store::{ReadError, Reader, Seq};
 use gleaner_core::explain::{obstacles, words};
 use gleaner_core::{Availability, Condition, Decision, Explanation};
 use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
@@ -20,8 +21,9 @@ use std::sync::Arc;
 const NAMES_MAX: usize = 5;
 
 /// A task as things stand.
-pub fn explain(desk: &Desk, now: Time, task: TaskId) -> ExplanationView {
-    explained(desk.ledger(), now, task)
+pub fn explain(known: &Known<'_>, now: Time, task: TaskId) -> Result<ExplanationView, ReadError> {
+    let KnownTask { record, .. } = known.task(task)?;
+    Ok(explained_as(known.ledger(), now, task, &record))
 }
 
 /// A moment of the past.
@@ -41,6 +43,8 @@ pub fn explain_past(
 ) -> Result<Option<ExplanationView>, RecoveryError> {
     let mut ledger = Ledger::new();
     let (mut runs, mut at) = (0, Time::ZERO);
+    // As it was when it left memory.
+    let mut retired = None;
     for entry in entries(reader, Seq::FIRST) {
         let (_, entry) = entry?;
         match moment {
@@ -54,12 +58,21 @@ pub fn explain_past(
                 }
             }
         }
+        if let Fact::TasksRetired(tasks) = &entry.fact
+            && tasks.iter().any(|range| range.contains(task))
+        {
+            retired = Some(ledger.record(task).clone());
+        }
         ledger.replay(&entry).map_err(RecoveryError::from)?;
     }
     if matches!(moment, Moment::BeforeRun(run) if runs < run) {
         return Ok(None);
     }
-    Ok((task.index() < ledger.task_count()).then(|| explained(&ledger, at, task)))
+    let is_known = task.index() < ledger.task_count();
+    Ok(is_known.then(|| {
+        let retired = retired.as_ref().filter(|_| ledger.is_retired(task));
+        explained_as(&ledger, at, task, retired.unwrap_or_else(|| ledger.record(task)))
+    }))
 }
 
 /// How many runs of a task are decided by a fact.
@@ -122,11 +135,20 @@ pub(super) fn dimensions() -> Vec<String> {
 }
 
 pub(super) fn explained(ledger: &Ledger, at: Time, task: TaskId) -> ExplanationView {
-    view((ledger, task), at, summary(ledger, at, task))
+    explained_as(ledger, at, task, ledger.record(task))
 }
 
-fn summary(ledger: &Ledger, at: Time, task: TaskId) -> String {
-    let record = ledger.record(task);
+/// What is over waits for nothing: how it ended is all that there is to say.
+fn explained_as(ledger: &Ledger, at: Time, task: TaskId, record: &Record) -> ExplanationView {
+    let summary = summary((ledger, record), at, task);
+    if !record.phase.is_over() {
+        return view((ledger, task), at, summary);
+    }
+    let (ruled_out, ratings, remedies) = (Vec::new(), Vec::new(), Vec::new());
+    ExplanationView { version: VERSION, at_s: at.seconds(), summary, ruled_out, ratings, remedies }
+}
+
+fn summary((ledger, record): (&Ledger, &Record), at: Time, task: TaskId) -> String {
     let machine = record.machine.map_or("no machine", |on| &ledger.agent(on).name);
     let wanted = match record.wish {
         Some(crate::ledger::Wish::Cancel) => "; it is being cancelled",

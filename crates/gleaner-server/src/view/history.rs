@@ -1,8 +1,7 @@
 //! A task's life, told from the rows of the journal that are about it.
 
-use crate::desk::Desk;
 use crate::journal::Fact;
-use crate::ledger::Told;
+use crate::ledger::{Job, Ledger, Told};
 use crate::life::{Life, words};
 use crate::store::StoredRow;
 use gleaner_units::{MachineId, TaskId, Time};
@@ -20,14 +19,10 @@ pub struct HistoryNames {
     machines: Vec<String>,
 }
 
-/// What is needed to tell of a task. Costs O(machines).
-///
-/// # Panics
-/// For a task that no job has.
-pub fn history_names(desk: &Desk, task: TaskId) -> HistoryNames {
-    let ledger = desk.ledger();
+/// What is needed to tell of a task of a job. Costs O(machines).
+pub fn history_names(ledger: &Ledger, task: TaskId, job: &Job) -> HistoryNames {
     let machines = ledger.agents().iter().map(|agent| agent.name.clone()).collect();
-    HistoryNames { task, spec: Arc::clone(&ledger.job_of(task).1.spec), machines }
+    HistoryNames { task, spec: Arc::clone(&job.spec), machines }
 }
 
 /// A task's life as it is read, in words. Of a long one the latest steps are told.

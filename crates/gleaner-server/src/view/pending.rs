@@ -1,13 +1,14 @@
 //! Why tasks wait, and why they failed, for those that are alike together.
 
 use super::explain::explained;
-use crate::desk::Desk;
+use super::{Known, KnownTask};
 use crate::ledger::{Job, Ledger};
 use crate::limits::{FAILURES_READ_MAX, WAITING_JOBS_READ_MAX, WAITS_TOLD_MAX};
+use crate::store::{ReadError, TaskRange};
 use gleaner_units::{TaskId, Time};
+use gleaner_wire::VERSION;
 use gleaner_wire::api::{ExplanationView, TaskPhase};
 use gleaner_wire::day::{FailureGroup, FailureList, WaitGroup, WaitList};
-use gleaner_wire::{JobId, VERSION};
 use std::collections::{BTreeMap, HashMap};
 
 /// Jobs that are named for each reason.
@@ -72,16 +73,26 @@ fn find_waiting(ledger: &Ledger, job: &Job) -> Option<TaskId> {
     found.map(|(tasks, _)| tasks.first())
 }
 
-/// Why tasks of a job failed; nothing if there is no such job.
-pub fn failures(desk: &Desk, id: JobId) -> Option<FailureList> {
-    let ledger = desk.ledger();
-    let job = ledger.find_job(id)?;
+/// Why tasks of a job failed.
+pub fn failures(known: &Known<'_>, job: &Job) -> Result<FailureList, ReadError> {
+    let ledger = known.ledger();
     let mut groups: BTreeMap<String, (FailureGroup, BTreeMap<String, u32>)> = BTreeMap::new();
     let mut read = 0;
-    for (tasks, record) in ledger.stretches(job.range()).take(FAILURES_READ_MAX) {
-        if record.phase != TaskPhase::Failed {
-            continue;
+    let stretches = ledger.stretches(job.range()).take(FAILURES_READ_MAX);
+    let failed = stretches.filter(|(_, record)| record.phase == TaskPhase::Failed).map(|(tasks, _)| tasks);
+    let mut alike = Vec::new();
+    for tasks in failed {
+        if !ledger.is_retired(tasks.first()) {
+            alike.push((tasks, known.task(tasks.first())?));
+        } else if alike.len() < FAILURES_READ_MAX {
+            let most = tasks.count().min((FAILURES_READ_MAX - alike.len()) as u32) as usize;
+            let last = TaskId::new(tasks.first().index() + most - 1);
+            let each =
+                known.tasks(TaskRange::between(tasks.first(), last).expect("it has its first task"))?;
+            alike.extend(each.into_iter().map(|task| (TaskRange::one(task.id), task)));
         }
+    }
+    for (tasks, KnownTask { record, .. }) in &alike {
         let reason =
             record.last.as_ref().map_or("it is not known".to_owned(), |last| last.outcome.to_string());
         let example = job.number(tasks.first());
@@ -105,5 +116,5 @@ pub fn failures(desk: &Desk, id: JobId) -> Option<FailureList> {
         .collect();
     failures.sort_by_key(|group| std::cmp::Reverse(group.tasks));
     let left_out = job.tally.failed.saturating_sub(read);
-    Some(FailureList { version: VERSION, failures, left_out })
+    Ok(FailureList { version: VERSION, failures, left_out })
 }

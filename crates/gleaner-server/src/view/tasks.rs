@@ -1,8 +1,9 @@
 //! Jobs and tasks as users see them.
 
+use super::{Known, KnownTask};
 use crate::desk::Desk;
 use crate::ledger::{Job, Ledger, OPERATIONS_EACH};
-use crate::store::TaskRange;
+use crate::store::{ReadError, TaskRange};
 use gleaner_core::explain::words;
 use gleaner_core::{Explanation, Stage, TaskState};
 use gleaner_units::{MachineId, TaskId};
@@ -10,38 +11,35 @@ use gleaner_wire::api::{JobList, JobState, JobView, RunStage, RunView, TaskList,
 use gleaner_wire::session::Staging;
 use gleaner_wire::{JobId, VERSION};
 
-/// A job, if there is one of that number.
-pub fn job(desk: &Desk, id: JobId) -> Option<JobView> {
-    let ledger = desk.ledger();
-    ledger.find_job(id).map(|job| job_view(ledger, id, job))
+/// A job.
+pub fn job(known: &Known<'_>, id: JobId, job: &Job) -> JobView {
+    job_view(known.ledger(), id, job)
 }
 
 /// The newest jobs, of one user or of all.
-pub fn jobs(desk: &Desk, user: Option<&str>, state: Option<JobState>, limit: usize) -> JobList {
-    let ledger = desk.ledger();
-    let wanted = |job: &Job| {
-        user.is_none_or(|user| job.user == user) && state.is_none_or(|state| job.tally.state() == state)
-    };
-    let jobs = ledger.jobs().filter(|(_, job)| wanted(job)).take(limit);
-    JobList { version: VERSION, jobs: jobs.map(|(id, job)| job_view(ledger, id, job)).collect() }
+pub fn jobs(
+    known: &Known<'_>,
+    user: Option<&str>,
+    state: Option<JobState>,
+    limit: usize,
+) -> Result<JobList, ReadError> {
+    let jobs = known.jobs(user, state, limit)?;
+    let jobs = jobs.iter().map(|(id, job)| job_view(known.ledger(), *id, job));
+    Ok(JobList { version: VERSION, jobs: jobs.collect() })
 }
 
-/// A task.
-///
-/// # Panics
-/// For a task that no job has.
-pub fn task(desk: &Desk, id: TaskId) -> TaskView {
-    let ledger = desk.ledger();
-    let (job_id, job) = ledger.job_of(id);
-    let record = ledger.record(id);
+/// A task of a job.
+pub fn task(known: &Known<'_>, of: (JobId, &Job), task: &KnownTask<'_>) -> TaskView {
+    let (ledger, (job_id, job)) = (known.ledger(), of);
+    let KnownTask { id, ref record, runs, length } = *task;
     let last = record.last.as_ref();
     TaskView {
         job: job_id,
         task: job.number(id),
         phase: record.phase,
-        runs: ledger.grid().task(id).runs(),
-        open_runs: open_runs(desk, id),
-        length: ledger.grid().declared_length(id).map(|length| length.amount() * OPERATIONS_EACH),
+        runs,
+        open_runs: open_runs(known.desk(), id),
+        length: length.map(|length| length * OPERATIONS_EACH),
         machine: record.machine.map(|on| ledger.agent(on).name.clone()),
         started_s: record.started.map(gleaner_units::Time::seconds),
         ended_s: record.ended.map(gleaner_units::Time::seconds),
@@ -74,18 +72,27 @@ fn open_runs(desk: &Desk, id: TaskId) -> Vec<RunView> {
 }
 
 /// Some of a job's tasks: at most `limit`, from a position on, in one phase or in all.
-pub fn tasks(desk: &Desk, id: JobId, from: u32, limit: usize, phase: Option<TaskPhase>) -> Option<TaskList> {
-    let ledger = desk.ledger();
-    let job = ledger.find_job(id)?;
+pub fn tasks(
+    known: &Known<'_>,
+    (id, job): (JobId, &Job),
+    from: u32,
+    limit: usize,
+    phase: Option<TaskPhase>,
+) -> Result<TaskList, ReadError> {
+    let ledger = known.ledger();
     let last = job.range().last();
     let from = (from < job.count).then(|| TaskId::new(job.first.index() + from as usize));
     let rest = from.and_then(|from| TaskRange::between(from, last));
     let stretches = rest.into_iter().flat_map(|rest| ledger.stretches(rest));
     let wanted = stretches.filter(|(_, record)| phase.is_none_or(|phase| record.phase == phase));
     let mut found = wanted.flat_map(|(stretch, _)| stretch.tasks());
-    let tasks = found.by_ref().take(limit).map(|id| task(desk, id)).collect();
+    let listed = TaskRange::merged(found.by_ref().take(limit).map(TaskRange::one).collect());
     let next = found.next().map(|task| job.position(task));
-    Some(TaskList { version: VERSION, tasks, next })
+    let mut tasks = Vec::new();
+    for range in listed {
+        tasks.extend(known.tasks(range)?.iter().map(|found| task(known, (id, job), found)));
+    }
+    Ok(TaskList { version: VERSION, tasks, next })
 }
 
 fn job_view(ledger: &Ledger, id: JobId, job: &Job) -> JobView {

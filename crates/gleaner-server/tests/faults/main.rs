@@ -15,6 +15,7 @@ mod network;
 mod put_back;
 mod queue;
 mod recovery;
+mod retired;
 mod scene;
 mod server;
 mod trouble;
@@ -33,14 +34,15 @@ const HISTORIES: u64 = 10_000;
 const MUTANT_HISTORIES: u64 = 300;
 
 /// How much happened in a history, and how much of it was trouble.
-fn live(seed: u64, is_traced: bool) -> Result<(u64, u64), String> {
+fn live(seed: u64, is_traced: bool) -> Result<(u64, u64, retired::Seen), String> {
     let (history, server) = World::new(seed, None, is_traced).run()?;
     checker::judge(&history)?;
     recovery::check(&history.rows, &server.saved)?;
-    Ok((history.events, history.faults))
+    let seen = retired::check(&history.rows, &server.disk)?;
+    Ok((history.events, history.faults, seen))
 }
 
-fn live_guarded(seed: u64) -> Result<(u64, u64), String> {
+fn live_guarded(seed: u64) -> Result<(u64, u64, retired::Seen), String> {
     catch_unwind(AssertUnwindSafe(|| live(seed, false))).unwrap_or_else(|_| Err("it panicked".to_owned()))
 }
 
@@ -52,12 +54,14 @@ fn number_from(variable: &str) -> Option<u64> {
 #[test]
 fn nothing_is_lost_in_any_history() {
     if let Some(seed) = number_from("GLEANER_FAULT_SEED") {
-        let (events, faults) = live(seed, true).unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
-        println!("seed {seed}: {events} events, {faults} faults");
+        let (events, faults, seen) =
+            live(seed, true).unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
+        println!("seed {seed}: {events} events, {faults} faults, {seen:?}");
         return;
     }
     let histories = number_from("GLEANER_FAULTS").unwrap_or(HISTORIES);
     let (next, events, faults) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+    let [retired, recalled, jobs] = [AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0)];
     let started = Instant::now();
     let work = || {
         let mut failures = Vec::new();
@@ -67,10 +71,13 @@ fn nothing_is_lost_in_any_history() {
                 return failures;
             }
             match live_guarded(seed) {
-                Ok((happened, wrong)) => {
+                Ok((happened, wrong, seen)) => {
                     assert!(happened >= 200 && wrong >= 3, "seed {seed}: {happened} events, {wrong} faults");
                     events.fetch_add(happened, Ordering::Relaxed);
                     faults.fetch_add(wrong, Ordering::Relaxed);
+                    retired.fetch_add(seen.retired, Ordering::Relaxed);
+                    recalled.fetch_add(seen.recalled, Ordering::Relaxed);
+                    jobs.fetch_add(seen.jobs, Ordering::Relaxed);
                 }
                 Err(broken) => failures.push(format!("GLEANER_FAULT_SEED={seed}: {broken}")),
             }
@@ -83,7 +90,10 @@ fn nothing_is_lost_in_any_history() {
     });
     let rate = histories as f64 / started.elapsed().as_secs_f64();
     println!("{histories} histories, {events:?} events, {faults:?} faults, {rate:.0} histories a second");
+    println!("{retired:?} tasks left memory, {recalled:?} came back, {jobs:?} jobs were gone in the end");
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+    let seen = [retired, recalled, jobs].map(AtomicU64::into_inner);
+    assert!(seen.iter().all(|seen| *seen * 10 > histories), "hardly anything left memory: {seen:?}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use gleaner_server::desk::{
 };
 use gleaner_server::journal::Fact;
 use gleaner_server::ledger::Ledger;
+use gleaner_server::store::MemoryDisk;
 use gleaner_units::{MachineId, RunId, TaskId, Time};
 use gleaner_wire::api::{Choice, Enrolment, Role, TaskPhase};
 use gleaner_wire::job::JobSpec;
@@ -83,7 +84,7 @@ impl Small {
 
     fn put(&mut self, inputs: Vec<Input>) {
         for input in inputs {
-            self.desk.handle(self.now, input);
+            self.desk.handle(self.now, input, &MemoryDisk::default()).expect("memory can be read");
         }
         let batch = self.desk.settle(self.now);
         self.facts = batch.recorded.into_iter().map(|recorded| recorded.entry.fact).collect();
@@ -230,7 +231,8 @@ fn the_output_of_a_lost_run_that_counts_is_kept() {
     let stream = gleaner_wire::session::Stream::Stdout;
     let frame = FromAgent::Output { run: one(), stream, offset: 0, bytes: vec![b'x'; 9] };
     let session = SessionId(small.sessions);
-    small.desk.handle(small.now, Input::Frame { session, frame: Box::new(frame) });
+    let input = Input::Frame { session, frame: Box::new(frame) };
+    small.desk.handle(small.now, input, &MemoryDisk::default()).expect("memory can be read");
     assert_eq!(small.desk.settle(small.now).written.len(), 1);
 }
 

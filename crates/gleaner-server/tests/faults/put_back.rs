@@ -4,6 +4,7 @@ use super::mended::{Small, end, one, profile};
 use gleaner_server::desk::{Desk, Effect, Input, SessionId, Start, Terms};
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::ledger::Ledger;
+use gleaner_server::store::MemoryDisk;
 use gleaner_units::{RunId, Time};
 use gleaner_wire::session::{FromAgent, Hello, Outcome, ToAgent};
 use gleaner_wire::{Had, Lineage, Met};
@@ -11,6 +12,11 @@ use gleaner_wire::{Had, Lineage, Met};
 const OLD: Lineage = Lineage::of([1; 8]);
 
 /// An agent that has a run of the past of [`Small`], and heard of so many rows of it.
+/// Nothing left memory.
+fn put(desk: &mut Desk, now: Time, input: Input) {
+    desk.handle(now, input, &MemoryDisk::default()).expect("memory can be read");
+}
+
 fn hello(row: u64) -> Hello {
     let met = Some(Met { epoch: 1, lineage: OLD, row, restores: Vec::new() });
     let running = vec![Had { run: one(), lineage: OLD }];
@@ -34,7 +40,7 @@ fn start(facts: &[Fact]) -> (Desk, Time) {
 /// What is told to an agent that says hello.
 pub(crate) fn told(desk: &mut Desk, now: Time, hello: Hello) -> Vec<ToAgent> {
     let token = String::new();
-    desk.handle(now, Input::Connected { session: SessionId(7), hello: Box::new(hello), token });
+    put(desk, now, Input::Connected { session: SessionId(7), hello: Box::new(hello), token });
     let effects = desk.settle(now).effects.into_iter();
     effects
         .filter_map(|effect| if let Effect::Send(_, message) = effect { Some(message) } else { None })
@@ -97,12 +103,13 @@ fn nothing_is_ordered_for_a_lease_after_the_journal_was_put_back() {
     let (mut desk, now) = start(&facts);
     told(&mut desk, now, hello(1));
     let orders = |desk: &mut Desk, now| {
-        desk.handle(now, Input::Tick);
+        put(desk, now, Input::Tick);
         let effects = desk.settle(now).effects;
         effects.iter().filter(|effect| matches!(effect, Effect::Run(..))).count()
     };
     assert_eq!(orders(&mut desk, now.after_seconds(60.0)), 0);
-    desk.handle(
+    put(
+        &mut desk,
         now.after_seconds(60.0),
         Input::Frame {
             session: SessionId(7),
@@ -125,7 +132,7 @@ fn an_end_of_an_unknown_run_is_answered() {
     told(&mut desk, now, hello(1));
     let end = end(&Outcome::Exited { code: 0 });
     let frame = Box::new(FromAgent::Ended { run: one(), end });
-    desk.handle(now, Input::Frame { session: SessionId(7), frame });
+    put(&mut desk, now, Input::Frame { session: SessionId(7), frame });
     let effects = desk.settle(now).effects;
     let is_answer = |effect: &Effect| {
         matches!(effect, Effect::Send(_, ToAgent::Settled { run: RunId { .. }, accepted: false }))

@@ -1,13 +1,14 @@
 //! What the journal leads to: replayed from its start it is, to the byte, what the living coordinators had, snapshots
 //! between or not; each decision, made again, is the one that was made; and no account ever spends more than it has.
 
-use gleaner_server::journal::Entry;
-use gleaner_server::ledger::{Job, Ledger, Told};
+use gleaner_server::journal::{Entry, Fact};
+use gleaner_server::ledger::{Ledger, Told};
 use gleaner_server::life::Life;
 use gleaner_server::store::{Seq, StoredRow};
 use gleaner_server::verify::verify;
 use gleaner_units::{Credits, MachineId, RunId, TaskId, Time};
 use gleaner_wire::api::TaskPhase;
+use gleaner_wire::job::JobSpec;
 use std::sync::Arc;
 
 pub(crate) fn check(rows: &[StoredRow], saved: &[(Seq, Vec<u8>)]) -> Result<(), String> {
@@ -28,8 +29,12 @@ pub(crate) fn check(rows: &[StoredRow], saved: &[(Seq, Vec<u8>)]) -> Result<(), 
             }
         }
     }
-    for (_, job) in ledger.jobs() {
-        job.tasks().try_for_each(|task| told((&ledger, &steps), job, task, rows))?;
+    let mut next = 0;
+    for (_, entry) in &entries {
+        let Fact::JobSubmitted { spec, .. } = &entry.fact else { continue };
+        let tasks = next..next + spec.tasks.count() as usize;
+        next = tasks.end;
+        tasks.map(TaskId::new).try_for_each(|task| told((&ledger, &steps), spec, task, rows))?;
     }
     let report = verify(entries).map_err(|mismatch| mismatch.to_string())?;
     if report.facts == rows.len() as u64 { Ok(()) } else { Err(format!("{report:?}")) }
@@ -38,11 +43,11 @@ pub(crate) fn check(rows: &[StoredRow], saved: &[(Seq, Vec<u8>)]) -> Result<(), 
 /// What the rows about a task tell of it is what the ledger says and has, step by step.
 fn told(
     (ledger, steps): (&Ledger, &[Vec<Told>]),
-    job: &Job,
+    spec: &Arc<JobSpec>,
     task: TaskId,
     rows: &[StoredRow],
 ) -> Result<(), String> {
-    let mut life = Life::of(task, Arc::clone(&job.spec));
+    let mut life = Life::of(task, Arc::clone(spec));
     // That a machine on which it began was suspended then is told by no row about the task.
     let shown = |phase| if phase == TaskPhase::Suspended { TaskPhase::Running } else { phase };
     let said = |told: &Told| (told.step, shown(told.phase), told.run);

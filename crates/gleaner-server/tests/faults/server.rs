@@ -9,7 +9,7 @@ use gleaner_server::desk::{Batch, Desk, Effect, Input, Recorded, Start, Terms};
 use gleaner_server::driver::row;
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::ledger::FORMAT;
-use gleaner_server::recovery::recover;
+use gleaner_server::recovery::{mend_past, recover};
 use gleaner_server::store::{Failure, MemoryDisk, MemoryStore, Reader as _, Seq, Snapshot, Store, StoredRow};
 use gleaner_units::{Span, Time};
 use gleaner_wire::session::ToAgent;
@@ -75,17 +75,18 @@ impl Server {
 
     /// Starts on what the disk has; `wall` is what the wall clock shows, which may be anything.
     pub(crate) fn start(&mut self, now: Time, wall: Time) -> Result<(), String> {
-        let store = MemoryStore::open(&self.disk);
+        let mut store = MemoryStore::open(&self.disk);
         let snapshots = store.snapshots().map_err(|error| error.to_string())?;
         let reader = store.reader().map_err(|error| error.to_string())?;
         let recovered = recover(&*reader, &*snapshots).map_err(|error| format!("recovery: {error}"))?;
         let ledger = recovered.ledger;
         ledger.check()?;
+        mend_past(&mut store, &ledger).map_err(|error| format!("the past: {error}"))?;
         let clock = wall.max(ledger.now());
         let seed = self.number;
         self.number += 1;
         let start = Start { program: "faults", lineage: lineage_of(self.number), seed };
-        let desk = Desk::new(ledger, Terms::default(), clock, start);
+        let desk = Desk::new(ledger, terms(), clock, start);
         self.process = Some(Process { desk, store, batch: None, has_turned: false, started: (clock, now) });
         self.inbox.clear();
         self.last = clock;
@@ -126,9 +127,9 @@ impl Server {
         let clock = clock + now.since(truth);
         self.last = clock;
         for input in self.inbox.drain(..inputs) {
-            process.desk.handle(clock, input);
+            process.desk.handle(clock, input, &self.disk).expect("memory can be read");
         }
-        process.desk.handle(clock, Input::Tick);
+        process.desk.handle(clock, Input::Tick, &self.disk).expect("memory can be read");
         let mut batch = process.desk.settle(clock);
         let mut hasty = Vec::new();
         match self.mutant {
@@ -163,10 +164,10 @@ impl Server {
         }
         if self.mutant == Some(Mutant::CommitNotSynced) && now.nanos().is_multiple_of(16) {
             self.disk.fail_commit(1, Failure::Lost);
-            drop(process.store.commit(&rows));
+            drop(process.store.commit_with(&rows, batch.past.as_ref()));
             return Ok(batch.effects);
         }
-        let last = process.store.commit(&rows);
+        let last = process.store.commit_with(&rows, batch.past.as_ref());
         let on_disk = MemoryStore::open(&self.disk).last().number();
         seen.push((now, Seen::Committed { rows: on_disk }));
         last.map(|_| batch.effects).map_err(|_| Dead)
@@ -219,6 +220,11 @@ impl Server {
         let wall = (self.last + passed).nanos().saturating_add_signed(jump);
         Time::from_nanos(wall)
     }
+}
+
+/// Hardly anything that is over stays in memory.
+fn terms() -> Terms {
+    Terms { over_max: 2, ..Terms::default() }
 }
 
 /// Another for each start.

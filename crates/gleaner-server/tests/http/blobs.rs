@@ -12,7 +12,6 @@ use gleaner_wire::limits::{BLOB_BYTES_MAX, PROBE_BYTES_MAX};
 use gleaner_wire::session::{End, Stored, Tail, ToAgent};
 use serde_json::json;
 use std::io;
-use std::sync::Arc;
 
 fn path(content: &[u8]) -> String {
     format!("/api/v1/blobs/{}", blake3::hash(content))
@@ -191,8 +190,8 @@ async fn files_that_nobody_can_ask_for_are_removed() {
     let (input, stdin, stray) = (put("input").await, put("stdin").await, put("stray").await);
     let job = json!({"command": ["true"], "inputs": [{"path": "a", "blob": input}], "stdin": stdin});
     assert_eq!(world.post("/api/v1/jobs", &world.alice, &job).await.status, 201);
-    let (desk, now) = (&world.app.desk, world.app.desk.now());
-    let gone = async |before| tidy(desk, Arc::clone(&world.app.blobs), before).await.unwrap();
+    let now = world.app.desk.now();
+    let gone = async |before| tidy(&world.app, before).await.unwrap();
     assert_eq!(gone(Time::ZERO).await.blobs, 0, "all are young");
     let later = Time::from_nanos(now.nanos() + 1_000_000_000);
     assert_eq!(gone(later).await.blobs, 1);

@@ -154,7 +154,9 @@ impl Books {
             Event::TasksWithdrawn { .. }
             | Event::TasksReturned { .. }
             | Event::TasksRerun { .. }
-            | Event::TaskReclassed { .. } => {
+            | Event::TaskReclassed { .. }
+            | Event::TasksRetired { .. }
+            | Event::TasksRecalled { .. } => {
                 unreachable!("nobody cancels anything in the grids that this reference is made for")
             }
             Event::TaskClassMeasured { .. }

@@ -57,6 +57,10 @@ impl SqliteReader {
         Ok(Self { connection: schema::connect_to_read(file)? })
     }
 
+    pub(super) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
     fn numbers(&self, task: TaskId, from: Seq, at_most: usize) -> rusqlite::Result<Vec<Seq>> {
         let mut statement = self.connection.prepare_cached(&listed_rows())?;
         let limits = [number(from), i64::try_from(at_most).unwrap_or(i64::MAX)];
@@ -76,7 +80,7 @@ fn listed_rows() -> String {
     format!("SELECT DISTINCT seq FROM history WHERE node IN ({nodes}) AND seq >= ?1 ORDER BY seq LIMIT ?2")
 }
 
-fn read_error(error: rusqlite::Error) -> ReadError {
+pub(super) fn read_error(error: rusqlite::Error) -> ReadError {
     ReadError::Io { source: error.into() }
 }
 

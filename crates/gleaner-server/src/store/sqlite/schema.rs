@@ -22,8 +22,8 @@ const APPLICATION: u32 = 0x476c_6e72;
 /// The format of the file and of the facts in it; others are refused.
 ///
 /// 1: policy and budget were two facts, each in words of its own. 2: a policy is one fact, said as in a scenario.
-/// 3: alarms have names. 4: every start draws a lineage and a seed.
-pub const FORMAT: u32 = 5;
+/// 3: alarms have names. 4: every start draws a lineage and a seed. 6: what is over leaves memory for tables of its own.
+pub const FORMAT: u32 = 6;
 /// Somebody may look at the file with a program of theirs that takes a lock for a moment.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -40,6 +40,32 @@ const TABLES: &str = "
         seq INTEGER NOT NULL,
         PRIMARY KEY (node, seq)
     ) STRICT, WITHOUT ROWID;
+    CREATE TABLE past (
+        upto INTEGER NOT NULL
+    ) STRICT;
+    INSERT INTO past VALUES (0);
+    CREATE TABLE past_tasks (
+        task INTEGER PRIMARY KEY,
+        body BLOB NOT NULL
+    ) STRICT;
+    CREATE TABLE past_jobs (
+        job INTEGER PRIMARY KEY,
+        user TEXT NOT NULL,
+        key TEXT,
+        state TEXT NOT NULL,
+        ended INTEGER NOT NULL,
+        body BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX past_jobs_of_user ON past_jobs (user, job);
+    CREATE UNIQUE INDEX past_jobs_by_key ON past_jobs (user, key) WHERE key IS NOT NULL;
+    CREATE INDEX past_jobs_by_end ON past_jobs (ended);
+    CREATE TABLE past_files (
+        file BLOB NOT NULL,
+        job INTEGER NOT NULL,
+        is_left INTEGER NOT NULL,
+        PRIMARY KEY (file, job, is_left)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX past_files_of_job ON past_files (job);
 ";
 
 const LAST: &str = "SELECT coalesce(max(seq), 0) FROM journal";

@@ -1,0 +1,362 @@
+//! Tasks that are over leave memory, those first that were over first, and a job with the last of its tasks: the store
+//! keeps them, to be asked for.
+//!
+//! **What is known of retired tasks here is that they are over, and how.** So what is said of their runs is as stale as
+//! before, and all that is known of them is in what [`Ledger::take_past`] hands out beside the fact: it follows from the facts, as
+//! the ledger does. A task that is to run again is recalled first, by a fact that says what the ledger forgot.
+//!
+//! A policy that learns from what ran needs the scheduler's tasks as they were: while one is in force, the scheduler forgets
+//! none.
+
+use super::{Job, Ledger, Record};
+use crate::journal::{Recalled, RecalledTasks};
+use crate::limits::{RECALLED_AT_ONCE, RETIRE_AFTER, RETIRED_AT_ONCE};
+use crate::store::{Past, PastJob, PastReader, PastTask, ReadError, Seq, TaskRange, Wanted};
+use gleaner_core::Event;
+use gleaner_units::{Ops, TaskId, Time};
+use gleaner_wire::api::Tally;
+use gleaner_wire::session::Stored;
+use gleaner_wire::{BlobHash, JobId};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A task that is retired, as the store has it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RetiredTask {
+    /// What was known of it.
+    pub record: Record,
+    /// How many runs it was given.
+    pub runs: u32,
+    /// How long it is, in the scheduler's operations, if anybody said so.
+    pub length: Option<f64>,
+}
+
+impl RetiredTask {
+    /// The task, if it ever was retired.
+    pub fn find(past: &dyn PastReader, task: TaskId) -> Result<Option<Self>, ReadError> {
+        past.past_task(task)?.map(|body| unpacked(&body)).transpose()
+    }
+
+    /// Those of some tasks that ever were, in order, `at_most` of them.
+    pub fn find_all(
+        past: &dyn PastReader,
+        range: TaskRange,
+        at_most: usize,
+    ) -> Result<Vec<(TaskId, Self)>, ReadError> {
+        let found = past.past_tasks(range, at_most)?.into_iter();
+        found.map(|(task, body)| Ok((task, unpacked(&body)?))).collect()
+    }
+}
+
+/// What is to be said of retired tasks to have them back, a part of them at a time.
+pub(crate) fn to_recall(
+    past: &dyn PastReader,
+    ranges: &[TaskRange],
+) -> Result<Vec<Vec<RecalledTasks>>, ReadError> {
+    let mut facts = Vec::new();
+    for range in ranges {
+        let mut rest = Some(*range);
+        while let Some(wanted) = rest {
+            let found = RetiredTask::find_all(past, wanted, RECALLED_AT_ONCE)?;
+            let Some((last, _)) = found.last() else { break };
+            rest = TaskRange::one(*last).behind_within(*range);
+            facts.push(alike(found));
+        }
+    }
+    Ok(facts)
+}
+
+fn alike(found: Vec<(TaskId, RetiredTask)>) -> Vec<RecalledTasks> {
+    let mut all: Vec<RecalledTasks> = Vec::new();
+    for (task, RetiredTask { record, runs, .. }) in found {
+        let settled = record.settled;
+        match all.last_mut() {
+            Some(RecalledTasks { tasks, runs: same, settled: also })
+                if tasks.last().index() + 1 == task.index() && (*same, &*also) == (runs, &settled) =>
+            {
+                *tasks = TaskRange::between(tasks.first(), task).expect("in order");
+            }
+            Some(_) | None => all.push(RecalledTasks { tasks: TaskRange::one(task), runs, settled }),
+        }
+    }
+    all
+}
+
+impl Job {
+    /// The job, if it is retired.
+    pub fn find_past(past: &dyn PastReader, id: JobId) -> Result<Option<Self>, ReadError> {
+        past.past_job(id)?.map(|found| unpacked(&found.body)).transpose()
+    }
+
+    /// The retired job that a user submitted under a key.
+    pub fn find_past_with_key(
+        past: &dyn PastReader,
+        user: &str,
+        key: &str,
+    ) -> Result<Option<(JobId, Self)>, ReadError> {
+        let found = past.past_job_with_key(user, key)?;
+        found.map(|found| Ok((found.job, unpacked(&found.body)?))).transpose()
+    }
+
+    /// The newest retired jobs of some.
+    pub fn find_past_all(past: &dyn PastReader, wanted: &Wanted) -> Result<Vec<(JobId, Self)>, ReadError> {
+        let found = past.past_jobs(wanted)?.into_iter();
+        found.map(|found| Ok((found.job, unpacked(&found.body)?))).collect()
+    }
+}
+
+/// Tasks that are over and not retired, in order of their ends: the first of those that ended together, with the last.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Over {
+    ends: BTreeMap<(Time, TaskId), TaskId>,
+    count: u64,
+}
+
+impl Over {
+    pub(super) fn add(&mut self, ended: Time, tasks: TaskRange) {
+        self.ends.insert((ended, tasks.first()), tasks.last());
+        self.count += u64::from(tasks.count());
+    }
+
+    /// All of them ended then, and are neighbours there.
+    pub(super) fn remove(&mut self, ended: Time, tasks: TaskRange) {
+        let mut rest = Some(tasks);
+        while let Some(wanted) = rest {
+            let before = self.ends.range(..=(ended, wanted.first())).next_back();
+            let (&(at, first), &last) = before.expect("what is over is listed");
+            let listed = TaskRange::between(first, last)
+                .filter(|listed| at == ended && listed.contains(wanted.first()));
+            let listed = listed.expect("what is over is listed under its end");
+            self.ends.remove(&(at, first));
+            let gone =
+                TaskRange::between(wanted.first(), wanted.last().min(last)).expect("it has its first task");
+            if first < gone.first() {
+                self.ends.insert((at, first), TaskId::new(gone.first().index() - 1));
+            }
+            if let Some(behind) = gone.behind_within(listed) {
+                self.ends.insert((at, behind.first()), behind.last());
+            }
+            self.count -= u64::from(gone.count());
+            rest = gone.behind_within(wanted);
+        }
+    }
+}
+
+impl Ledger {
+    /// The tasks that are to be retired next: those over since `since`, as far as they are more than `most` or long over. None of
+    /// which anything is still to be heard.
+    pub fn due_to_retire(&self, now: Time, since: Time, most: u64) -> Vec<TaskRange> {
+        let long_ago = Time::from_nanos(now.nanos().saturating_sub(RETIRE_AFTER.as_nanos() as u64));
+        let over = &self.books.over;
+        let surplus = over.count.saturating_sub(most);
+        let mut due = Vec::new();
+        let mut count = 0;
+        for (&(ended, first), &last) in over.ends.iter().take_while(|((ended, _), _)| *ended < since) {
+            let is_surplus = count < surplus;
+            if count >= RETIRED_AT_ONCE || !(is_surplus || ended <= long_ago) {
+                break;
+            }
+            let most =
+                (RETIRED_AT_ONCE - count).min(if ended <= long_ago { u64::MAX } else { surplus - count });
+            let last = TaskId::new(last.index().min(first.index() + most as usize - 1));
+            let tasks = TaskRange::between(first, last).expect("it has its first task");
+            let settled = tasks.tasks().filter(|&task| self.grid().runs_of(task).next().is_none());
+            let before = due.len();
+            due.extend(settled.map(TaskRange::one));
+            count += (due.len() - before) as u64;
+        }
+        TaskRange::merged(due)
+    }
+
+    pub(super) fn is_listed_as_over(&self, task: TaskId) -> bool {
+        let Some(ended) = self.record(task).ended else { return false };
+        let before = self.books.over.ends.range(..=(ended, task)).next_back();
+        before.is_some_and(|((at, _), last)| *at == ended && task <= *last)
+    }
+
+    /// What left memory since the last call, for the store.
+    pub fn take_past(&mut self) -> Option<Past> {
+        self.past.take()
+    }
+
+    /// The last row by which anything left memory, or came back.
+    pub fn past_at(&self) -> Seq {
+        Seq::new(self.books.past_at)
+    }
+
+    /// Whether the store has what is to be known of a task.
+    pub fn is_retired(&self, task: TaskId) -> bool {
+        task.index() < self.task_count() && self.record(task).is_retired
+    }
+
+    pub(super) fn retire(&mut self, at: Time, ranges: &[TaskRange]) {
+        let mut past = Past { upto: Seq::new(self.books.rows), ..Past::default() };
+        for range in ranges {
+            let mut rest = Some(*range);
+            while let Some(tasks) = rest {
+                let (id, job) = self.job_of(tasks.first());
+                let of_job = TaskRange::between(tasks.first(), tasks.last().min(job.range().last()));
+                let stretch = self.books.records.alike_from(of_job.expect("it has its first task"));
+                let record = self.record(stretch.first()).clone();
+                past.tasks.extend(stretch.tasks().map(|task| self.as_past(id, task, &record)));
+                let ended = record.ended.expect("what is over ended");
+                self.books.over.remove(ended, stretch);
+                self.books.records.retire(stretch, record.phase);
+                if !self.recipe().lengths.is_learnt() {
+                    let (first, count) = (stretch.first(), stretch.count());
+                    self.tell(at, &Event::TasksRetired { first, count });
+                }
+                if self.is_last_of(id, stretch.count()) {
+                    past.jobs.extend(self.retire_job(id));
+                }
+                rest = stretch.behind_within(*range);
+            }
+        }
+        self.left(past);
+    }
+
+    /// The scheduler forgets what it had to know for a policy that learnt from it.
+    pub(super) fn forget_what_was_learnt_from(&mut self, at: Time) {
+        let Some(last) = self.task_count().checked_sub(1) else { return };
+        let all = TaskRange::between(TaskId::new(0), TaskId::new(last)).expect("in order");
+        let retired = self.stretches(all).filter(|(_, record)| record.is_retired);
+        let retired: Vec<TaskRange> = retired.map(|(tasks, _)| tasks).collect();
+        for tasks in retired {
+            self.tell(at, &Event::TasksRetired { first: tasks.first(), count: tasks.count() });
+        }
+    }
+
+    /// Retired tasks are over in memory too, as if they had ended now; and so is their job there.
+    pub(super) fn recall(&mut self, at: Time, recalled: &Recalled) {
+        let Recalled { job: id, back, tasks } = recalled;
+        let mut past = Past { upto: Seq::new(self.books.rows), ..Past::default() };
+        if let Some(back) = back {
+            let mut job = Job::of_past(back);
+            job.tally = self.tally_of(job.range());
+            if let Some(key) = &job.key {
+                self.books.keys.insert((job.user.clone(), key.clone()), *id);
+            }
+            name_files(&mut self.named, &self.books.payers, &job, 1);
+            self.books.jobs.put(*id, job);
+            past.recalled.push(*id);
+        }
+        for RecalledTasks { tasks: range, runs, settled } in tasks {
+            let (range, runs) = (*range, *runs);
+            let mut rest = Some(range);
+            while let Some(tasks) = rest {
+                let stretch = self.books.records.alike_from(tasks);
+                let record = self.record(stretch.first());
+                if record.is_retired {
+                    let (phase, settled) = (record.phase, settled.clone());
+                    let record = Record { phase, settled, ended: Some(at), ..Record::default() };
+                    self.write_record(stretch, record);
+                    self.books.over.add(at, stretch);
+                    self.recall_scheduled(at, *id, stretch, runs);
+                }
+                rest = stretch.behind_within(range);
+            }
+        }
+        if self.recipe().lengths.is_learnt() {
+            self.scheduler.set_policy(self.recipe().build());
+        }
+        self.left(past);
+    }
+
+    fn recall_scheduled(&mut self, at: Time, id: JobId, tasks: TaskRange, runs: u32) {
+        let Some(job) = self.books.jobs.get_mut(id) else { return };
+        job.retired -= tasks.count();
+        let (class, submitted) = (job.class, job.submitted);
+        let mut next = job.first.index();
+        let mut told = Vec::new();
+        for (count, length) in job.spec.lengths().expect("only jobs whose lengths can be read are recorded") {
+            let (first, end) =
+                (next.max(tasks.first().index()), (next + count as usize).min(tasks.last().index() + 1));
+            next += count as usize;
+            if first < end {
+                let length = length.and_then(|operations| Ops::new(operations / super::OPERATIONS_EACH));
+                let (first, count) = (TaskId::new(first), (end - first) as u32);
+                told.push(Event::TasksRecalled { first, count, class, length, runs, submitted });
+            }
+        }
+        told.iter().for_each(|event| self.tell(at, event));
+    }
+
+    fn as_past(&self, job: JobId, task: TaskId, record: &Record) -> PastTask {
+        let runs = self.grid().task(task).runs();
+        let length = self.grid().declared_length(task).map(Ops::amount);
+        let left = record.last.as_ref().and_then(|last| last.files.as_ref());
+        let files = left.into_iter().chain(&record.checkpoint).map(|Stored { blob, .. }| blob.clone());
+        let body = RetiredTask { record: record.clone(), runs, length };
+        PastTask { task, job, files: files.collect(), body: packed(&body) }
+    }
+
+    /// So many tasks more of a job are retired; whether they were the last.
+    fn is_last_of(&mut self, id: JobId, tasks: u32) -> bool {
+        self.books.jobs.get_mut(id).is_some_and(|job| {
+            job.retired += tasks;
+            job.retired == job.count
+        })
+    }
+
+    fn retire_job(&mut self, id: JobId) -> Option<PastJob> {
+        let job = self.books.jobs.remove(id)?;
+        if let Some(key) = &job.key {
+            self.books.keys.remove(&(job.user.clone(), key.clone()));
+        }
+        name_files(&mut self.named, &self.books.payers, &job, -1);
+        let files: Vec<BlobHash> = job.spec.files().cloned().collect();
+        Some(PastJob {
+            job: id,
+            user: job.user.clone(),
+            key: job.key.clone(),
+            state: job.tally.state(),
+            ended: job.ended.unwrap_or(self.books.now),
+            files,
+            body: packed(&job),
+        })
+    }
+
+    fn tally_of(&self, range: TaskRange) -> Tally {
+        let mut tally = Tally { waiting: range.count(), ..Tally::default() };
+        for (tasks, record) in self.stretches(range) {
+            super::job::count(&mut tally, tasks.count(), gleaner_wire::api::TaskPhase::Waiting, record.phase);
+        }
+        tally
+    }
+
+    fn left(&mut self, past: Past) {
+        self.books.past_at = self.books.rows;
+        self.past = Some(match self.past.take() {
+            Some(earlier) => earlier.and(past),
+            None => past,
+        });
+    }
+}
+
+fn unpacked<T: DeserializeOwned>(body: &[u8]) -> Result<T, ReadError> {
+    postcard::from_bytes(body).map_err(|error| ReadError::Past { why: error.to_string() })
+}
+
+/// As the store keeps it.
+fn packed(body: &impl Serialize) -> Vec<u8> {
+    postcard::to_stdvec(body).expect("plain data")
+}
+
+/// One more job of its user's names its files, or one fewer.
+pub(super) fn name_files(
+    named: &mut super::Named,
+    payers: &BTreeMap<String, gleaner_units::UserId>,
+    job: &Job,
+    more: i32,
+) {
+    let payer = payers[&job.user];
+    for file in job.spec.files() {
+        let key = (file.clone(), payer);
+        let count = named.entry(key.clone()).or_default();
+        *count = count.checked_add_signed(more).expect("each job's files are named once");
+        if *count == 0 {
+            named.remove(&key);
+        }
+    }
+}
