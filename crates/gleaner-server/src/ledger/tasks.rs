@@ -1,6 +1,7 @@
 //! Facts about tasks: how they are submitted, run, end, and are ordered about by users.
 
 use super::job::count;
+use super::kept_bytes::{left, written};
 use super::kinds::{Met, task_class};
 use super::{Ending, Job, Ledger, Record, Step, Verdict, Wish};
 use crate::journal::Chosen;
@@ -47,7 +48,7 @@ impl Ledger {
         key: Option<&str>,
     ) {
         assert_eq!(id, self.next_job(), "job {id} is not the next job");
-        let payer = self.payer(user);
+        let payer = self.payer(at, user);
         let met = self.task_class_of(at, user, spec, None);
         if met.is_new && (spec.requirements.is_some() || spec.rank.is_some()) {
             self.classify_all(at);
@@ -101,7 +102,7 @@ impl Ledger {
         let composition = spec.composition.unwrap_or_else(|| {
             learnt.map_or(super::label::UNKNOWN, |label| self.books.labels.composition(user, label))
         });
-        let payer = self.payer(user);
+        let payer = self.payer(at, user);
         let class = task_class((user, payer), spec, composition, elsewhere)
             .expect("only jobs that can be read are recorded");
         let met = self.books.kinds.task(learnt, &class, spec.needs.time_limit_s);
@@ -160,6 +161,8 @@ impl Ledger {
             if !record.phase.is_over() {
                 return;
             }
+            let user = ledger.job_of(tasks.first()).1.user.clone();
+            ledger.replace_bytes(&user, left(&record) * u64::from(tasks.count()), 0);
             ledger.write_record(tasks, record.begun_anew());
             ledger.enter_alike(at, tasks, TaskPhase::Waiting);
             ledger.try_anywhere(at, tasks);
@@ -218,8 +221,12 @@ impl Ledger {
         let was_asked_for = self.is_asked_to_end(run);
         let (_, job) = self.books.jobs.of(task);
         let record = self.books.records.own(task);
+        let before = left(record);
         let verdict = record.run_ended(at, &job.spec, Ending { id: run, on, end, was_asked_for });
-        if let Some(phase) = record.over_by(verdict) {
+        let over_by = record.over_by(verdict);
+        let (user, now) = (job.user.clone(), left(record) + written(end));
+        self.replace_bytes(&user, before, now);
+        if let Some(phase) = over_by {
             self.finish(at, run, phase);
         } else {
             let left = if end.checkpoint.is_some() { RunEnd::Kept } else { RunEnd::Lost };

@@ -3,11 +3,13 @@
 //! The [`MemoryDisk`] is what survives: opening it again is what a restart after a crash finds. Failures are told to it
 //! beforehand, by number, so that a history with its seed runs the same each time.
 
+use super::checksum::chain;
 use super::limits::{self, Page};
 use super::{
     CommitError, Damage, ReadError, Reader, Row, Seq, Snapshot, SnapshotError, Snapshots, Store, StoredRow,
 };
 use gleaner_units::TaskId;
+use gleaner_wire::ChainHash;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -30,6 +32,8 @@ pub struct MemoryDisk(Arc<Mutex<Disk>>);
 #[derive(Default, Debug)]
 struct Disk {
     rows: Vec<Row>,
+    /// What each row and those before it add up to.
+    chain: Vec<ChainHash>,
     altered: BTreeSet<Seq>,
     snapshots: BTreeMap<Seq, Snapshot>,
     commits: u64,
@@ -56,7 +60,9 @@ impl MemoryDisk {
     /// The disk is put back to what it was when `last` was the last row.
     pub fn put_back(&self, last: Seq) {
         let mut disk = self.disk();
-        disk.rows.truncate(usize::try_from(last.number()).unwrap_or(usize::MAX));
+        let kept = usize::try_from(last.number()).unwrap_or(usize::MAX);
+        disk.rows.truncate(kept);
+        disk.chain.truncate(kept);
         disk.snapshots.retain(|at, _| *at <= last);
         disk.failing_commits.clear();
     }
@@ -74,6 +80,12 @@ impl MemoryDisk {
 impl Disk {
     fn last(&self) -> Seq {
         Seq::new(self.rows.len() as u64)
+    }
+
+    fn put(&mut self, row: &Row) {
+        let before = self.chain.last().copied().unwrap_or(ChainHash::NONE);
+        self.chain.push(chain(&before, self.last().next(), row));
+        self.rows.push(row.clone());
     }
 
     fn page<'a>(
@@ -129,7 +141,7 @@ impl Store for MemoryStore {
         let commit = disk.commits;
         let failure = disk.failing_commits.remove(&commit);
         if failure != Some(Failure::Lost) {
-            disk.rows.extend_from_slice(rows);
+            rows.iter().for_each(|row| disk.put(row));
         }
         if failure.is_some() {
             self.stopped = true;
@@ -141,6 +153,10 @@ impl Store for MemoryStore {
 
     fn last(&self) -> Seq {
         self.last
+    }
+
+    fn chain(&self) -> ChainHash {
+        self.disk.disk().chain.last().copied().unwrap_or(ChainHash::NONE)
     }
 
     fn reader(&self) -> Result<Box<dyn Reader>, ReadError> {
@@ -155,6 +171,11 @@ impl Store for MemoryStore {
 impl Reader for MemoryDisk {
     fn last(&self) -> Result<Seq, ReadError> {
         Ok(self.disk().last())
+    }
+
+    fn chain(&self, at: Seq) -> Result<Option<ChainHash>, ReadError> {
+        let index = at.number().checked_sub(1).and_then(|index| usize::try_from(index).ok());
+        Ok(index.and_then(|index| self.disk().chain.get(index).copied()))
     }
 
     fn read(&self, from: Seq, at_most: usize) -> Result<Vec<StoredRow>, ReadError> {

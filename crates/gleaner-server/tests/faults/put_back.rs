@@ -12,7 +12,7 @@ const OLD: Lineage = Lineage::of([1; 8]);
 
 /// An agent that has a run of the past of [`Small`], and heard of so many rows of it.
 fn hello(row: u64) -> Hello {
-    let met = Some(Met { epoch: 1, lineage: OLD, row, restores: Vec::new() });
+    let met = Some(Met { epoch: 1, lineage: OLD, row, hash: None, restores: Vec::new() });
     let running = vec![Had { run: one(), lineage: OLD }];
     Hello { agent: 0, incarnation: 1, met, profile: profile(), running }
 }
@@ -34,7 +34,7 @@ fn start(facts: &[Fact]) -> (Desk, Time) {
 /// What is told to an agent that says hello.
 pub(crate) fn told(desk: &mut Desk, now: Time, hello: Hello) -> Vec<ToAgent> {
     let token = String::new();
-    desk.handle(now, Input::Connected { session: SessionId(7), hello: Box::new(hello), token });
+    desk.handle(now, Input::Connected { session: SessionId(7), hello: Box::new(hello), token, fits: true });
     let effects = desk.settle(now).effects.into_iter();
     effects
         .filter_map(|effect| if let Effect::Send(_, message) = effect { Some(message) } else { None })

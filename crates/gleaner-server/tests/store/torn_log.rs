@@ -67,7 +67,8 @@ fn a_cut_log_loses_the_last_commit_as_a_whole_or_not_at_all() {
     for length in positions(&crashed) {
         let left = length - crashed.log_before;
         // Without its salts a frame cannot be told from one of an earlier round.
-        let torn = if left < SALTS_END { 0 } else { left as u64 };
+        let of_frame = left % FRAME;
+        let torn = if of_frame < SALTS_END { left - of_frame } else { left } as u64;
         assert_eq!(crashed.restart(folder.path(), &crashed.log[..length]), (BEFORE, torn), "cut to {length}");
     }
 }

@@ -176,6 +176,7 @@ impl Books {
             | Event::RunArrived(_)
             | Event::RunStarted(_)
             | Event::SeedDrawn(_)
+            | Event::CoresCapped { .. }
             | Event::RuleChanged
             | Event::WokeUp { .. } => {}
         }

@@ -1,6 +1,6 @@
 //! The arguments of `gleaner quota`.
 
-use super::live::{GridArguments, PlainArguments};
+use super::live::{GridArguments, PlainArguments, bytes};
 use clap::{Args, Subcommand};
 
 /// `gleaner quota`.
@@ -24,15 +24,21 @@ impl QuotaArguments {
 /// `gleaner quota set`.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = "Examples:\n  gleaner quota set --tasks 100000\n  gleaner quota set --user ada --tasks 5000000"
+    after_long_help = "Examples:\n  gleaner quota set --tasks 100000\n  gleaner quota set --user ada --tasks 5000000\n  gleaner quota set --user bob --cores 16 --bytes 200G"
 )]
 pub(crate) struct QuotaSetArguments {
     /// For whom; everyone who has no quota of their own if nobody is named
     #[arg(long, value_name = "NAME")]
     pub(crate) user: Option<String>,
     /// Tasks that are not over
-    #[arg(long, value_name = "N", required_unless_present = "requests")]
+    #[arg(long, value_name = "N", required_unless_present_any = ["cores", "bytes", "requests"])]
     pub(crate) tasks: Option<u64>,
+    /// Cores that their tasks run on at a time; what needs more waits
+    #[arg(long, value_name = "N")]
+    pub(crate) cores: Option<u32>,
+    /// Bytes of files and output that are kept for them, as 500G
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub(crate) bytes: Option<u64>,
     /// Requests in a second, on average
     #[arg(long, value_name = "N")]
     pub(crate) requests: Option<u32>,
