@@ -336,7 +336,13 @@ mod tests {
         assert!(matches!(Home::open(folder.path()), Err(HomeError::InUse(_))), "two agents in one folder");
         assert_eq!((home.identity().unwrap(), home.met().unwrap()), (None, None));
         let lineage = gleaner_wire::Lineage::of([7; 8]);
-        let met = Met { epoch: 7, lineage, row: 3, restores: vec![lineage] };
+        let met = Met {
+            epoch: 7,
+            lineage,
+            row: 3,
+            hash: Some(gleaner_wire::ChainHash::NONE),
+            restores: vec![lineage],
+        };
         let identity = Identity {
             agent: 3,
             name: "lab".into(),

@@ -153,6 +153,16 @@ pub enum Refusal {
         /// What may still be spent.
         left: Credits,
     },
+    /// Its user has too few cores left to start it.
+    #[error("{task} has to wait: the runs of its user take {taken} of {most} cores")]
+    CoresOfUser {
+        /// What was to be started.
+        task: TaskId,
+        /// Cores that the user's runs take.
+        taken: u64,
+        /// Cores that they may take.
+        most: u32,
+    },
     /// What it costs depends on its length.
     #[error("no length was declared for {0}, and so nobody knows what it costs")]
     NoLength(TaskId),

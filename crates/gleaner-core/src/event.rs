@@ -2,7 +2,9 @@ use crate::alarm::Alarm;
 use crate::classes::{MachineClass, TaskClass};
 use crate::grid::Budget;
 use crate::lending::LendingEvent;
-use gleaner_units::{FileId, MachineClassId, MachineId, Ops, RunId, SiteId, Span, TaskClassId, TaskId, Time};
+use gleaner_units::{
+    FileId, MachineClassId, MachineId, Ops, RunId, SiteId, Span, TaskClassId, TaskId, Time, UserId,
+};
 use serde::{Deserialize, Serialize};
 
 /// What happened outside. Events are facts: the grid never refuses one. One that says what the grid knows already
@@ -103,6 +105,14 @@ pub enum Event {
         machine: MachineId,
         /// λ, from 0 (idle) to 1 (none left).
         load: f64,
+    },
+    /// The runs of a user, or of everyone without a bound of their own, take so many cores at a time from now on. What runs goes
+    /// on.
+    CoresCapped {
+        /// Whose.
+        user: Option<UserId>,
+        /// How many.
+        cores: u32,
     },
     /// A file was met for the first time; it gets the next [`FileId`].
     FileMet {

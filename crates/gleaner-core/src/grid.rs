@@ -6,6 +6,7 @@ mod admit;
 mod apply;
 mod asking;
 mod beliefs;
+mod caps;
 mod catalogue;
 mod chains;
 mod check;
@@ -45,6 +46,7 @@ use crate::chance::{Chance, Purpose};
 use crate::effects::Effects;
 use crate::{Classes, Event, MachineClass, Needs, Occasion, Part, Refusal, Settled, TaskClass};
 use beliefs::Beliefs;
+use caps::Caps;
 use gleaner_units::{
     MachineClassId, MachineId, Ops, OpsTotal, RunId, Span, TaskClassId, TaskId, Time, UserId,
 };
@@ -96,6 +98,7 @@ pub struct Grid {
     kept: BTreeMap<TaskId, f64>,
     plans: Plans,
     accounts: Option<Accounts>,
+    caps: Caps,
     /// How many runs of tasks of each class are on machines or on their way to one, and are to stay.
     placed: Vec<u32>,
     placed_total: u32,
@@ -126,6 +129,7 @@ impl Grid {
             kept: BTreeMap::new(),
             plans: Plans::default(),
             accounts: None,
+            caps: Caps::default(),
             placed: Vec::new(),
             placed_total: 0,
             limits: BTreeMap::new(),
@@ -234,9 +238,9 @@ impl Grid {
     }
 
     /// Of the waiting tasks of the classes asked for, one with the highest priority, and of those the one that was
-    /// submitted first. Costs O(classes that wait).
+    /// submitted first; none whose user has all the cores that are theirs. Costs O(classes that wait).
     pub fn longest_waiting(&self, of: impl Fn(TaskClassId) -> bool) -> Option<TaskId> {
-        let firsts = self.waiting.first_of_each().filter(|(class, _)| of(*class));
+        let firsts = self.waiting.first_of_each().filter(|&(class, _)| !self.is_capped(class) && of(class));
         let first =
             firsts.min_by_key(|&(class, task)| (Reverse(self.classes.task_class(class).priority), task));
         first.map(|(_, task)| task)
@@ -248,9 +252,10 @@ impl Grid {
         self.waiting.count_of(class)
     }
 
-    /// The task of that class that was submitted first among those that wait.
+    /// The task of that class that was submitted first among those that wait; none if its user has all the cores that are
+    /// theirs.
     pub fn longest_waiting_of(&self, class: TaskClassId) -> Option<TaskId> {
-        self.waiting.first_of(class)
+        self.waiting.first_of(class).filter(|_| !self.is_capped(class))
     }
 
     /// The classes that have tasks on machines or on their way to one, to stay there.

@@ -20,6 +20,7 @@ mod authority;
 mod base64url;
 mod client;
 mod fingerprint;
+mod own_certificate;
 mod pinning;
 mod private_file;
 mod server_identity;
@@ -35,6 +36,7 @@ pub use agent_key::{
 pub use authority::{Authority, AuthorityError, Damage};
 pub use client::{Client, ClientError, Events, Limits, ServerEvent};
 pub use fingerprint::{BadFingerprint, Fingerprint};
+pub use own_certificate::{CertificateError, CertificateFiles};
 pub use pinning::{AuthorityRefused, TlsFailure, client_config};
 pub use private_file::{PrivateFileError, read_private};
 pub use server_identity::{Renewal, ServerIdentity};

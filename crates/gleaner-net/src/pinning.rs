@@ -7,6 +7,7 @@
 //! for both, so they are checked here.
 
 use crate::fingerprint::Fingerprint;
+use crate::server_identity::PINS;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
@@ -73,7 +74,7 @@ pub fn client_config(authority: Fingerprint) -> ClientConfig {
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(verifier))
         .with_no_client_auth();
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    config.alpn_protocols = vec![PINS.to_vec(), b"http/1.1".to_vec()];
     config
 }
 

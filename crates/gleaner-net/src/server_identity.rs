@@ -1,9 +1,13 @@
 //! What a coordinator shows to those who connect: a certificate that its authority issued.
 //!
+//! Where the organisation has a certificate of its own, programs that ask for one of its names are shown that, but for ours:
+//! these say so in their greeting, since they pin the authority.
+//!
 //! The certificate is made at each start and replaced while the server runs, before it ends; connections that are
 //! open stay open.
 
 use crate::authority::{Authority, AuthorityError, SERVER_LIFE};
+use crate::own_certificate::{CertificateError, CertificateFiles, OwnCertificate};
 use rustls::ServerConfig;
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::server::{ClientHello, ResolvesServerCert};
@@ -15,12 +19,16 @@ use std::time::{Duration, SystemTime};
 /// A certificate is replaced when less than a third of its life is left.
 const RENEWED_BEFORE_END: Duration = Duration::from_secs(SERVER_LIFE.as_secs() / 3);
 
+/// What our programs offer beside HTTP: no server speaks it, and ours knows them by it.
+pub(crate) const PINS: &[u8] = b"gleaner";
+
 /// A server's certificate and key, and the authority to renew them.
 pub struct ServerIdentity {
     authority: Authority,
     names: Vec<String>,
     provider: Arc<CryptoProvider>,
     current: RwLock<Current>,
+    own: RwLock<Option<(CertificateFiles, OwnCertificate)>>,
 }
 
 struct Current {
@@ -47,7 +55,32 @@ impl ServerIdentity {
     ) -> Result<Arc<Self>, AuthorityError> {
         let provider = Arc::new(ring::default_provider());
         let current = RwLock::new(issue(&authority, &names, &provider, now)?);
-        Ok(Arc::new(Self { authority, names, provider, current }))
+        Ok(Arc::new(Self { authority, names, provider, current, own: RwLock::new(None) }))
+    }
+
+    /// Shows what these files hold, too, from now on.
+    pub fn show(&self, files: CertificateFiles, now: SystemTime) -> Result<(), CertificateError> {
+        let own = files.read(&self.provider, now)?;
+        *self.own.write().unwrap_or_else(PoisonError::into_inner) = Some((files, own));
+        Ok(())
+    }
+
+    /// Reads the organisation's own certificate again, if it was changed or that is asked for. What is of no use is not shown:
+    /// what was there before is. Returns whether there is a new one.
+    pub fn read_again(&self, asked: bool, now: SystemTime) -> Result<bool, CertificateError> {
+        let mut own = self.own.write().unwrap_or_else(PoisonError::into_inner);
+        let Some((files, shown)) = own.as_mut().filter(|(files, shown)| asked || files.changed_since(shown))
+        else {
+            return Ok(false);
+        };
+        *shown = files.read(&self.provider, now)?;
+        Ok(true)
+    }
+
+    /// The names that the organisation's own certificate is for.
+    pub fn own_names(&self) -> Vec<String> {
+        let own = self.own.read().unwrap_or_else(PoisonError::into_inner);
+        own.as_ref().map_or_else(Vec::new, |(_, own)| own.names.clone())
     }
 
     /// The authority behind it.
@@ -100,7 +133,14 @@ fn issue(
 
 impl ResolvesServerCert for ServerIdentity {
     /// The same for every name asked for: a client that asked for another one refuses it itself.
-    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        let pins = hello.alpn().is_some_and(|mut offered| offered.any(|protocol| protocol == PINS));
+        let own = self.own.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, own)) = own.as_ref().filter(|_| !pins)
+            && hello.server_name().is_some_and(|name| own.is_for(name))
+        {
+            return Some(Arc::clone(&own.certified));
+        }
         Some(self.current.read().unwrap_or_else(PoisonError::into_inner).certified.clone())
     }
 }

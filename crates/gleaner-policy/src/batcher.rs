@@ -130,7 +130,10 @@ fn next_for(grid: &Grid, now: Time, on: MachineId) -> Option<TaskId> {
     }
     let queues = [Queue::Machine(on), Queue::Class(machine.class())];
     let mut ranked = queues.into_iter().flat_map(|queue| grid.plans().ranked(queue));
-    ranked.find(|&task| grid.can_run(grid.task(task).class(), on) && grid.can_pay(now, task, machine.class()))
+    ranked.find(|&task| {
+        let class = grid.task(task).class();
+        grid.can_run(class, on) && !grid.is_capped(class) && grid.can_pay(now, task, machine.class())
+    })
 }
 
 impl Policy for Batcher {

@@ -70,6 +70,9 @@ impl Backfiller {
     /// O(tasks before it), of which there are mostly none.
     fn head(&self, grid: &Grid) -> Option<TaskId> {
         let is_able = |task: &TaskId| {
+            if grid.is_capped(grid.task(*task).class()) {
+                return false;
+            }
             let mut classes = classes_for(grid, self.line.kind_of(grid, *task));
             classes.any(|(_, class)| self.holds.open(class).next().is_some())
         };
@@ -136,7 +139,8 @@ impl Backfiller {
         if self.recipe.backfill == Backfill::Fcfs {
             return None;
         }
-        self.filler(grid, now, head)
+        // Tasks are alike here whose users are not: one that has to wait for its user keeps a gap empty.
+        self.filler(grid, now, head).filter(|&(task, _)| !grid.is_capped(grid.task(task).class()))
     }
 
     /// Who starts before the first in line, and where.

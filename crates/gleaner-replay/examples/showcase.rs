@@ -6,8 +6,8 @@
 //! on for a day. It ends with its standard input.
 
 use gleaner_net::{Token, TokenKind};
-use gleaner_server::desk::{Admitted, Answer, Input, Order, Requester, SessionId, Terms};
-use gleaner_server::driver::{Handle, Outgoing};
+use gleaner_server::desk::{Admitted, Answer, Input, JobFiles, Order, Requester, SessionId, Terms};
+use gleaner_server::driver::{Handle, Newcomer, Outgoing};
 use gleaner_server::serve::{Ready, ServeOptions, serve};
 use gleaner_server::store::NetworkFolder;
 use gleaner_units::Span;
@@ -36,6 +36,7 @@ fn main() {
     let seconds = rest.first().map_or("100000", String::as_str).to_owned();
     let home = PathBuf::from(folder);
     let options = ServeOptions {
+        certificate: None,
         home: home.clone(),
         listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
         names: Vec::new(),
@@ -89,7 +90,7 @@ fn array(count: u32) -> TaskList {
 
 async fn submit(desk: &Handle, user: &str, spec: JobSpec) {
     let job = Admitted::check(spec).expect("it can be admitted");
-    order(desk, by(user, Role::User), Order::Submit { job, key: None, missing: Vec::new() }).await;
+    order(desk, by(user, Role::User), Order::Submit { job, key: None, files: JobFiles::default() }).await;
 }
 
 async fn jobs(desk: &Handle, tasks: u32, seconds: &str) {
@@ -146,7 +147,8 @@ async fn join(desk: &Handle, number: u32) {
     }
     let (outbox, inbox) = mpsc::channel(4_096);
     let hello = Hello { agent: enrolled.agent, incarnation: 1, met: None, profile, running: Vec::new() };
-    let session = desk.connected(hello, "token".to_owned(), outbox).await.expect("it is welcome");
+    let newcomer = Newcomer { hello, token: "token".to_owned(), fits: true, to_agent: outbox };
+    let session = desk.connected(newcomer).await.expect("it is welcome");
     let agent = Agent { desk: desk.clone(), session };
     let load = f64::from(number * 37 % 60) / 100.0;
     agent.say(FromAgent::Heartbeat { number: 1, sample: sample(load), staging: Vec::new() }).await;

@@ -73,7 +73,7 @@ fn history() -> Journal {
     let tasks = TaskList::Array { first: 1, last: 4, step: 1 };
     let spec = Arc::new(JobSpec { tasks, ..JobSpec::new(["run"]) });
     let job = JobId(1);
-    journal.add(0.0, Fact::JobSubmitted { job, user: "ann".to_owned(), spec, key: None });
+    journal.add(0.0, Fact::JobSubmitted { job, user: "ann".to_owned(), spec, key: None, bytes: 0 });
     let chosen = Chosen { job, tasks: vec![TaskRange::one(TaskId::new(3))], by: Actor::Coordinator };
     journal.add(0.0, Fact::TasksCancelled(chosen));
     journal.started(0.0, 0);
@@ -102,7 +102,7 @@ fn what_waited_all_along_did_not_come_when_another_was_released() {
     let tasks = TaskList::Array { first: 1, last: 3, step: 1 };
     let spec = Arc::new(JobSpec { tasks, ..JobSpec::new(["run"]) });
     let job = JobId(1);
-    journal.add(0.0, Fact::JobSubmitted { job, user: "ann".to_owned(), spec, key: None });
+    journal.add(0.0, Fact::JobSubmitted { job, user: "ann".to_owned(), spec, key: None, bytes: 0 });
     let chosen = Chosen { job, tasks: vec![TaskRange::one(TaskId::new(2))], by: Actor::Coordinator };
     journal.add(0.0, Fact::TasksHeld(chosen.clone()));
     journal.started(0.0, 0);
@@ -142,7 +142,8 @@ fn an_owner_who_was_there_is_there_again() {
         200.0,
         Fact::OwnerLoadReported { agent: MachineId::new(FAST), load: 1.0, why: "here".to_owned() },
     );
-    journal.add(200.0, Fact::JobSubmitted { job: JobId(2), user: "ann".to_owned(), spec, key: None });
+    journal
+        .add(200.0, Fact::JobSubmitted { job: JobId(2), user: "ann".to_owned(), spec, key: None, bytes: 0 });
     journal.started(200.0, 4);
     journal.done(300.0, 4, SLOW, 100.0);
     let past = past_of(&journal);
@@ -155,7 +156,8 @@ fn of_the_last_hours_the_tasks_that_came_then_are_compared() {
     let mut journal = history();
     let tasks = TaskList::Array { first: 1, last: 2, step: 1 };
     let spec = Arc::new(JobSpec { tasks, ..JobSpec::new(["run"]) });
-    journal.add(200.0, Fact::JobSubmitted { job: JobId(2), user: "ann".to_owned(), spec, key: None });
+    journal
+        .add(200.0, Fact::JobSubmitted { job: JobId(2), user: "ann".to_owned(), spec, key: None, bytes: 0 });
     journal.started(200.0, 4);
     journal.started(200.0, 5);
     journal.done(210.0, 4, FAST, 10.0);

@@ -18,7 +18,7 @@ mod reports;
 mod run;
 
 pub use admission::{Admitted, Kind, Rejection, check_profile};
-pub use orders::{Answer, Order, Requester};
+pub use orders::{Answer, JobFiles, Order, Requester};
 pub use run::RunOrder;
 
 use crate::blobs::BlobId;
@@ -83,6 +83,8 @@ pub enum Input {
         hello: Box<Hello>,
         /// What it may use for files.
         token: String,
+        /// Whether the journal still has the row that it remembers, as it heard of it.
+        fits: bool,
     },
     /// A connected agent said something.
     Frame {
@@ -258,7 +260,9 @@ impl Desk {
                 let answer = self.order(now, &by, *order, past)?;
                 self.batch.effects.push(Effect::Reply(id, answer));
             }
-            Input::Connected { session, hello, token } => self.connected(now, session, &hello, token),
+            Input::Connected { session, hello, token, fits } => {
+                self.connected(now, session, (&hello, fits), token);
+            }
             Input::Frame { session, frame } => self.frame(now, session, *frame, past)?,
             Input::Stored { agent, blob } => {
                 self.stored.entry(agent).or_default().add(blob, UPLOADS_OF_AGENT_MAX);

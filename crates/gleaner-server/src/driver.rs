@@ -50,10 +50,22 @@ pub enum Outgoing {
 
 enum Message {
     Order(Requester, Box<Order>, oneshot::Sender<Result<Answer, Rejection>>),
-    Connected(Box<Hello>, String, mpsc::Sender<Outgoing>, oneshot::Sender<SessionId>),
+    Connected(Box<Newcomer>, oneshot::Sender<SessionId>),
     Inputs(Vec<Input>),
     Look(Look),
     Stop,
+}
+
+/// An agent that proved who it is.
+pub struct Newcomer {
+    /// What it said.
+    pub hello: Hello,
+    /// What it may use for files.
+    pub token: String,
+    /// Whether the journal still has the row that it remembers, as it heard of it.
+    pub fits: bool,
+    /// Where messages to it go.
+    pub to_agent: mpsc::Sender<Outgoing>,
 }
 
 /// Why the coordinator cannot start or go on.
@@ -128,15 +140,10 @@ impl Handle {
         answer.await.map_err(|_| Stopped)
     }
 
-    /// An agent that proved who it is; from now on messages to it go to `to_agent`.
-    pub async fn connected(
-        &self,
-        hello: Hello,
-        token: String,
-        to_agent: mpsc::Sender<Outgoing>,
-    ) -> Result<SessionId, Stopped> {
+    /// From now on messages to it go its way.
+    pub async fn connected(&self, newcomer: Newcomer) -> Result<SessionId, Stopped> {
         let (reply, session) = oneshot::channel();
-        self.put(Message::Connected(Box::new(hello), token, to_agent, reply)).await?;
+        self.put(Message::Connected(Box::new(newcomer), reply)).await?;
         session.await.map_err(|_| Stopped)
     }
 
@@ -388,12 +395,13 @@ impl Work {
                 self.waiting.insert(id, reply);
                 self.desk.handle(now, Input::Order { id, by, order }, &*self.past)?;
             }
-            Message::Connected(hello, token, to_agent, reply) => {
-                let session = SessionId(self.next_id());
+            Message::Connected(newcomer, reply) => {
+                let Newcomer { hello, token, fits, to_agent } = *newcomer;
+                let (session, hello) = (SessionId(self.next_id()), Box::new(hello));
                 self.sessions.insert(session, to_agent);
                 // If nobody waits any more, the connection is gone, and that is reported too.
                 let _ = reply.send(session);
-                self.desk.handle(now, Input::Connected { session, hello, token }, &*self.past)?;
+                self.desk.handle(now, Input::Connected { session, hello, token, fits }, &*self.past)?;
             }
             Message::Inputs(inputs) => {
                 for input in inputs {
@@ -416,6 +424,11 @@ impl Work {
                     // Who asked may have gone; what was asked for stands.
                     drop(reply.send(answer));
                 }
+            }
+            // Its agent remembers what is committed by now.
+            Effect::Send(session, ToAgent::Beat { number, .. }) => {
+                let (row, hash) = (self.store.last().number(), Some(self.store.chain()));
+                self.send(session, Outgoing::Message(ToAgent::Beat { number, row, hash }));
             }
             Effect::Send(session, message) => self.send(session, Outgoing::Message(message)),
             Effect::Run(session, order) => self.send(session, Outgoing::Run(order)),

@@ -202,6 +202,8 @@ pub enum Fact {
         spec: Arc<JobSpec>,
         /// What the user calls this submission, so that it counts once.
         key: Option<String>,
+        /// How long the files are that it reads and that no earlier job of the user's did.
+        bytes: u64,
     },
     /// A user stopped tasks for good.
     TasksCancelled(Chosen),

@@ -11,6 +11,7 @@ mod agent;
 mod elsewhere;
 mod job;
 mod keeping_away;
+mod kept_bytes;
 mod kinds;
 mod label;
 mod lineages;
@@ -46,7 +47,7 @@ use elsewhere::Elsewhere;
 use gleaner_core::{Command, Decision, Diverged, Event, Grid, GridConfig, Migration, Run, Scheduler, Stage};
 use gleaner_policy::{AnyPolicy, PolicySpec, Recipe};
 use gleaner_units::{MachineId, RunId, TaskId, Time, UserId};
-use gleaner_wire::api::{Tally, TaskPhase};
+use gleaner_wire::api::{Quota, Tally, TaskPhase};
 use gleaner_wire::{BlobHash, JobId};
 use job::Jobs;
 use kinds::Kinds;
@@ -104,6 +105,8 @@ struct Books {
     keys: BTreeMap<(String, String), JobId>,
     /// Whoever submitted anything, in the order in which they first did.
     payers: BTreeMap<String, UserId>,
+    /// What is kept for each user.
+    bytes: BTreeMap<String, u64>,
     tally: Tally,
     /// The same for each user.
     tallies: BTreeMap<String, Tally>,
@@ -150,6 +153,7 @@ impl Ledger {
             elsewhere: Elsewhere::default(),
             keys: BTreeMap::new(),
             payers: BTreeMap::new(),
+            bytes: BTreeMap::new(),
             tally: Tally::default(),
             tallies: BTreeMap::new(),
             now: Time::ZERO,
@@ -502,7 +506,7 @@ impl Ledger {
             Fact::JournalRestored { lineage } => self.books.lineages.restored(*lineage),
             Fact::PolicySet { policy, .. } => self.set_policy(at, policy.clone()),
             Fact::PriceSet { agent, price, .. } => self.priced(at, *agent, *price),
-            Fact::QuotaSet { user, quota, .. } => self.books.people.set_quota(user.as_deref(), *quota),
+            Fact::QuotaSet { user, quota, .. } => self.quota_set(at, user.as_deref(), *quota),
             Fact::UserAdded { user, token, role, expires, .. } => {
                 let user = User { name: user.clone(), role: *role, expires: *expires };
                 self.books.people.add(user, token.clone());
@@ -531,7 +535,8 @@ impl Ledger {
             }
             Fact::MachineOpened { agent, open, why, by } => self.opened(at, *agent, *open, why, by),
             Fact::OwnerLoadReported { agent, load, why } => self.load_reported(at, *agent, *load, why),
-            Fact::JobSubmitted { job, user, spec, key } => {
+            Fact::JobSubmitted { job, user, spec, key, bytes } => {
+                self.keep_bytes(user, *bytes);
                 self.submitted(at, *job, user, spec, key.as_deref());
             }
             Fact::TasksCancelled(chosen) => self.wished(at, chosen, Wish::Cancel),
@@ -550,13 +555,26 @@ impl Ledger {
     }
 
     /// Under which number the scheduler knows a user.
-    fn payer(&mut self, user: &str) -> UserId {
+    fn payer(&mut self, at: Time, user: &str) -> UserId {
         if let Some(&payer) = self.books.payers.get(user) {
             return payer;
         }
         let payer = UserId::new(self.books.payers.len());
         self.books.payers.insert(user.to_owned(), payer);
+        if self.books.people.has_own_quota(user) {
+            let cores = self.books.people.quota(user).cores;
+            self.tell(at, &Event::CoresCapped { user: Some(payer), cores });
+        }
         payer
+    }
+
+    fn quota_set(&mut self, at: Time, user: Option<&str>, quota: Quota) {
+        self.books.people.set_quota(user, quota);
+        // A user of whom nothing was submitted yet is known by no number.
+        let payer = user.map(|user| self.books.payers.get(user).copied());
+        if payer != Some(None) {
+            self.tell(at, &Event::CoresCapped { user: payer.flatten(), cores: quota.cores });
+        }
     }
 
     /// A budget that the policy does not heed is none.

@@ -15,8 +15,8 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use axum::{Extension, Router};
 use gleaner_net::{
-    Authority, AuthorityError, Fingerprint, JoinToken, NoRandomness, ServerIdentity, Token, TokenError,
-    TokenKind,
+    Authority, AuthorityError, CertificateError, CertificateFiles, Fingerprint, JoinToken, NoRandomness,
+    ServerIdentity, Token, TokenError, TokenKind,
 };
 use gleaner_wire::api::Role;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -31,6 +31,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use thiserror::Error;
 use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
 
 /// Where a coordinator says how it is reached: in its folder.
 pub const ADDRESS_FILE: &str = "coordinator.json";
@@ -54,6 +55,8 @@ pub struct ServeOptions {
     pub listen: SocketAddr,
     /// Names under which others reach this machine, besides those it knows itself.
     pub names: Vec<String>,
+    /// A certificate of the organisation's own, for browsers and other programs.
+    pub certificate: Option<CertificateFiles>,
     /// Whether a network file system will do.
     pub network: NetworkFolder,
     /// The first user, who administers the grid.
@@ -116,6 +119,9 @@ pub enum ServeError {
     /// There are no keys.
     #[error(transparent)]
     Authority(#[from] AuthorityError),
+    /// The organisation's own certificate is of no use.
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
     /// There is no randomness.
     #[error(transparent)]
     NoRandomness(#[from] NoRandomness),
@@ -223,7 +229,7 @@ async fn listen<F: Future<Output = ()>>(
         agents: AgentTokens::default(),
         authority,
         address: reached.address.clone(),
-        names: identity.names().to_vec(),
+        names: identity.names().iter().cloned().chain(identity.own_names()).collect(),
         study: options.study,
     };
     let tls = identity.server_config()?;
@@ -255,8 +261,17 @@ fn router(app: Arc<App>) -> Router {
 }
 
 async fn take_care(identity: Arc<ServerIdentity>, home: Home) {
+    let mut asked = signal(SignalKind::hangup()).ok();
     loop {
-        tokio::time::sleep(CARE).await;
+        let is_asked = tokio::select! {
+            () = tokio::time::sleep(CARE) => false,
+            Some(()) = async { asked.as_mut()?.recv().await } => true,
+        };
+        match identity.read_again(is_asked, SystemTime::now()) {
+            Ok(true) => tracing::info!("the certificate was read again"),
+            Ok(false) => {}
+            Err(error) => tracing::warn!("the certificate that was read before stays: {error}"),
+        }
         if let Err(error) = home.keep_reserve() {
             tracing::warn!("the reserve for a start on a full disk cannot be kept: {error}");
         }
@@ -304,7 +319,11 @@ fn identity(
     names.extend(options.names.iter().cloned());
     names.sort();
     names.dedup();
-    Ok(ServerIdentity::new(authority, names, now)?)
+    let identity = ServerIdentity::new(authority, names, now)?;
+    if let Some(files) = &options.certificate {
+        identity.show(files.clone(), now)?;
+    }
+    Ok(identity)
 }
 
 /// The authority's certificate for browsers and curl. There is no secret in it.

@@ -9,9 +9,10 @@ pub(crate) use lobby::Lobby;
 
 use crate::app::App;
 use crate::desk::{Input, SessionId};
-use crate::driver::{Outgoing, Stopped};
+use crate::driver::{Newcomer, Outgoing, Stopped};
 use crate::limits::{GREETING_MAX, OUTGOING_MAX, SENDING_MAX, TOGETHER_MAX};
 use crate::listener::Peer;
+use crate::store::Seq;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::StatusCode;
@@ -21,9 +22,9 @@ use gleaner_net::{
     AgentPublicKey, Challenge, NoRandomness, SessionNonce, SessionSignature, Token, TokenKind, verify_session,
 };
 use gleaner_units::{MachineId, RunId};
-use gleaner_wire::SESSION_VERSION;
 use gleaner_wire::limits::{FRAME_BYTES_MAX, GREETING_BYTES_MAX};
 use gleaner_wire::session::{End, FrameError, FromAgent, Hello, Outcome, ToAgent, decode, encode};
+use gleaner_wire::{Met, SESSION_VERSION};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
 use lobby::Place;
@@ -185,12 +186,14 @@ async fn introduced(socket: &mut Socket, agent: u32) -> Result<Hello, SessionEnd
     }
 }
 
-async fn talk(app: &App, socket: &mut Socket, hello: Hello) -> Result<(), SessionEnd> {
+async fn talk(app: &Arc<App>, socket: &mut Socket, hello: Hello) -> Result<(), SessionEnd> {
     let token = Token::generate(TokenKind::Session)?;
     let agent = MachineId::new(hello.agent as usize);
     app.agents.add(&token, agent);
     let (to_agent, outgoing) = mpsc::channel(OUTGOING_MAX);
-    let session = app.desk.connected(hello, token.reveal(), to_agent).await;
+    let fits = fits(Arc::clone(app), hello.met.clone()).await;
+    let newcomer = Newcomer { hello, token: token.reveal(), fits, to_agent };
+    let session = app.desk.connected(newcomer).await;
     let end = match session {
         Ok(session) => {
             let end = relay(app, socket, session, outgoing).await;
@@ -201,6 +204,18 @@ async fn talk(app: &App, socket: &mut Socket, hello: Hello) -> Result<(), Sessio
     };
     app.agents.remove(&token);
     end
+}
+
+/// Whether the journal still has the row that an agent remembers, as it heard of it. Of a journal that cannot be read nothing
+/// is said here.
+async fn fits(app: Arc<App>, met: Option<Met>) -> bool {
+    let Some((row, hash)) = met.and_then(|met| Some((met.row, met.hash?))) else { return true };
+    let found = move || app.readers.read(|reader| reader.chain(Seq::new(row)));
+    match tokio::task::spawn_blocking(found).await {
+        Ok(Ok(Some(found))) => found == hash,
+        // That the journal ends before it is noticed by its number.
+        Ok(Ok(None) | Err(_)) | Err(_) => true,
+    }
 }
 
 async fn relay(

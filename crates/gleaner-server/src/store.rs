@@ -42,6 +42,7 @@ pub use sqlite::{DATABASE, FORMAT, SqliteReader, SqliteStore};
 pub use verify::{NAMED_DAMAGES, Verified, verify};
 
 use gleaner_units::{TaskId, Time};
+use gleaner_wire::ChainHash;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use thiserror::Error;
@@ -218,6 +219,9 @@ pub trait Store: Send {
     /// The last row that is surely kept.
     fn last(&self) -> Seq;
 
+    /// What all rows up to it add up to.
+    fn chain(&self) -> ChainHash;
+
     /// A handle of its own for another thread: cheap enough to have several, none of which waits for a commit.
     fn reader(&self) -> Result<Box<dyn Reader>, ReadError>;
 
@@ -232,7 +236,10 @@ pub trait Reader: PastReader + Send {
     /// The last row there is by now.
     fn last(&self) -> Result<Seq, ReadError>;
 
-    /// The rows from `from` on, `at_most` of them.
+    /// What the rows up to `at` add up to, as it was written down with it; `None` if it is not there.
+    fn chain(&self, at: Seq) -> Result<Option<ChainHash>, ReadError>;
+
+    /// The rows from `from` on, `at_most` of them. Each follows from the row before it, or is damaged.
     fn read(&self, from: Seq, at_most: usize) -> Result<Vec<StoredRow>, ReadError>;
 
     /// The rows from `from` on that list `task`, `at_most` of them.

@@ -32,7 +32,13 @@ pub fn told(fact: &Fact, machine: impl Fn(MachineId) -> String) -> Option<Told> 
         Fact::PriceSet { agent, price, by } => (by, format!("{}: {price}", machine(*agent))),
         Fact::QuotaSet { user, quota, by } => {
             let whose = user.as_deref().unwrap_or("everyone");
-            (by, format!("{whose}: {} tasks, {} requests/s", quota.tasks, quota.requests_per_s))
+            (
+                by,
+                format!(
+                    "{whose}: {} tasks, {} cores, {} bytes, {} requests/s",
+                    quota.tasks, quota.cores, quota.bytes, quota.requests_per_s
+                ),
+            )
         }
         Fact::UserAdded { user, role, by, .. } => (by, format!("{user}, {}", role.name())),
         Fact::UserRemoved { user, by } => (by, user.clone()),

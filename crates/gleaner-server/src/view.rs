@@ -62,6 +62,8 @@ pub fn quotas(desk: &Desk, by: &Requester) -> QuotaList {
         user: user.clone(),
         quota: people.quota(user),
         tasks: ledger.open_tasks(user),
+        cores: ledger.cores_of(user),
+        bytes: ledger.bytes_of(user),
     });
     QuotaList { version: VERSION, everyone: people.usual_quota(), users: users.collect() }
 }

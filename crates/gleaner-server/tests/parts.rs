@@ -32,7 +32,10 @@ fn a_task_in_parts_fails_with_its_reason_and_the_coordinator_goes_on() {
     let spec = serde_json::json!({ "command": ["true"], "needs": { "cores": 3 } });
     let spec: JobSpec = serde_json::from_value(spec).expect("a job");
     let job = ledger.next_job();
-    add(&mut ledger, Fact::JobSubmitted { job, user: "ada".to_owned(), spec: spec.into(), key: None });
+    add(
+        &mut ledger,
+        Fact::JobSubmitted { job, user: "ada".to_owned(), spec: spec.into(), key: None, bytes: 0 },
+    );
 
     let start = Start { program: "test", lineage: Lineage::of([1; 8]), seed: 1 };
     let mut desk = Desk::new(ledger, Terms::default(), now, start);

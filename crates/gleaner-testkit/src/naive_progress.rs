@@ -187,6 +187,7 @@ impl NaiveProgress {
             | Event::RunRefused { .. }
             | Event::RunArrived(_)
             | Event::BudgetSet(_)
+            | Event::CoresCapped { .. }
             | Event::SeedDrawn(_)
             | Event::RuleChanged
             | Event::WokeUp { .. } => {}

@@ -1,11 +1,12 @@
 //! What the HTTP API under `/api/v1` answers. Times are seconds since 1970.
 
 use crate::JobId;
-use crate::limits::{QUOTA_REQUESTS_PER_S, QUOTA_TASKS};
+use crate::limits::{QUOTA_BYTES, QUOTA_CORES, QUOTA_REQUESTS_PER_S, QUOTA_TASKS};
 use crate::session::{Outcome, Profile, Sample, Stored, Usage};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
+use thiserror::Error;
 
 /// Where a task is in its life.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -740,14 +741,56 @@ pub struct BudgetSetting {
 pub struct Quota {
     /// Tasks that are not over.
     pub tasks: u64,
+    /// Cores that their runs take at a time: what needs more waits.
+    #[serde(default = "quota_cores")]
+    pub cores: u32,
+    /// Bytes of files and output that are kept for them.
+    #[serde(default = "quota_bytes")]
+    pub bytes: u64,
     /// Requests in a second, on average; twice as many at once.
     pub requests_per_s: u32,
 }
 
+fn quota_cores() -> u32 {
+    QUOTA_CORES
+}
+
+fn quota_bytes() -> u64 {
+    QUOTA_BYTES
+}
+
 impl Default for Quota {
     fn default() -> Self {
-        Self { tasks: QUOTA_TASKS, requests_per_s: QUOTA_REQUESTS_PER_S }
+        Self {
+            tasks: QUOTA_TASKS,
+            cores: QUOTA_CORES,
+            bytes: QUOTA_BYTES,
+            requests_per_s: QUOTA_REQUESTS_PER_S,
+        }
     }
+}
+
+impl Quota {
+    /// Whether `more` bytes may be kept for a user for whom so many are.
+    pub fn check_bytes(&self, user: &str, kept: u64, more: u64) -> Result<(), TooManyBytes> {
+        if kept.saturating_add(more) <= self.bytes {
+            return Ok(());
+        }
+        Err(TooManyBytes { user: user.to_owned(), kept, more, most: self.bytes })
+    }
+}
+
+/// More than the quota of stored bytes.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error(
+    "{kept} bytes are kept for {user}, and {more} more would be above the quota of {most}; ask an administrator for more \
+     (`gleaner quota set --user {user} --bytes N`)"
+)]
+pub struct TooManyBytes {
+    user: String,
+    kept: u64,
+    more: u64,
+    most: u64,
 }
 
 /// A quota to be set.
@@ -784,6 +827,10 @@ pub struct QuotaView {
     pub quota: Quota,
     /// Their tasks that are not over.
     pub tasks: u64,
+    /// Cores that their runs take.
+    pub cores: u64,
+    /// Bytes that are kept for them.
+    pub bytes: u64,
 }
 
 /// The budget, and what became of it in the period that is running.

@@ -7,6 +7,7 @@
 pub mod api;
 mod bytes;
 pub mod day;
+mod head;
 pub mod job;
 pub mod limits;
 mod lineage;
@@ -15,6 +16,7 @@ pub mod session;
 pub mod text;
 mod words;
 
+pub use head::{ChainHash, Head, InvalidHead};
 pub use lineage::{Had, Lineage, Met};
 pub use words::Words;
 
@@ -24,7 +26,7 @@ use std::fmt;
 /// The version of every JSON document and of the API.
 pub const VERSION: u32 = 1;
 /// The version of the agents' sessions: both sides must have the same.
-pub const SESSION_VERSION: u32 = 5;
+pub const SESSION_VERSION: u32 = 6;
 
 /// A job's number, counted from 1 in the order of submission.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]

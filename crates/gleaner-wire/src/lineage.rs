@@ -4,6 +4,7 @@
 //! agent remembers which start it was with last ([`Met`]). A journal that was put back has other starts behind the point
 //! to which it was put back, whatever its counters say.
 
+use crate::ChainHash;
 use gleaner_units::RunId;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -50,6 +51,9 @@ pub struct Met {
     pub lineage: Lineage,
     /// The last row of its journal that the agent heard of.
     pub row: u64,
+    /// What the rows up to it added up to.
+    #[serde(default)]
+    pub hash: Option<ChainHash>,
     /// The latest times that its journal was put back by order, as far as the agent heard of them.
     pub restores: Vec<Lineage>,
 }

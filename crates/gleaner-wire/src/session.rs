@@ -13,7 +13,7 @@
 use crate::BlobHash;
 use crate::job::{Checkpointing, Confinement, Input, Needs};
 use crate::limits::FRAME_BYTES_MAX;
-use crate::{Had, Lineage, Met};
+use crate::{ChainHash, Had, Lineage, Met};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -130,6 +130,8 @@ pub enum ToAgent {
         number: u64,
         /// The last row of the journal.
         row: u64,
+        /// What the rows up to it add up to; filled in where the message leaves.
+        hash: Option<ChainHash>,
     },
     /// The runs that are the agent's: those it runs or should run. Sent after [`Welcome`](ToAgent::Welcome).
     Yours {

@@ -7,7 +7,7 @@ use gleaner_wire::session::{
     End, FromAgent, Hello, Outcome, Profile, Run, Sample, Staging, Stored, Stream, Tail, ToAgent, Usage,
     decode, encode,
 };
-use gleaner_wire::{BlobHash, Had, Lineage, Met, SESSION_VERSION};
+use gleaner_wire::{BlobHash, ChainHash, Had, Lineage, Met, SESSION_VERSION};
 use proptest::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -88,7 +88,7 @@ static FRAMES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let (usage, stdout, stderr) = (Usage::default(), tail.clone(), tail);
     let end = End { outcome, usage, checkpoint, files, notes, stdout, stderr };
     let lineage = Lineage::of([7; 8]);
-    let met = Some(Met { epoch: 1, lineage, row: 9, restores: vec![lineage] });
+    let met = Some(Met { epoch: 1, lineage, row: 9, hash: Some(ChainHash::NONE), restores: vec![lineage] });
     let (agent, running) = (1, vec![Had { run: id(), lineage }]);
     let hello = Hello { agent, incarnation: 1, met, profile: profile(), running };
     let (offset, bytes) = (7, vec![0xff; 40]);

@@ -1,14 +1,16 @@
 //! `gleaner audit`: who did what, as the journal has it.
 
-use crate::cli::AuditArguments;
+use crate::cli::{AuditArguments, Since};
 use crate::columns::{Side, shown, with_sentences};
 use crate::failure::Failure;
+use crate::journal::whole;
 use crate::moments::clock;
 use crate::{Outcome, home, stdout};
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::recovery::entries;
-use gleaner_server::store::{Seq, SqliteReader};
+use gleaner_server::store::{OpenError, Reader as _, Seq, SqliteReader};
 use gleaner_server::told::{Told, told};
+use gleaner_wire::Head;
 use serde_json::json;
 use std::collections::VecDeque;
 
@@ -21,9 +23,17 @@ struct Line {
 }
 
 pub(crate) fn run(arguments: &AuditArguments) -> Outcome {
-    let fault = |error: &dyn std::fmt::Display| Failure::Coordinator(error.to_string());
     let reader =
-        SqliteReader::open(&home::folder(arguments.home.as_deref())?).map_err(|error| fault(&error))?;
+        SqliteReader::open(&home::folder(arguments.home.as_deref())?).map_err(|error| match error {
+            OpenError::Behind { .. } => Failure::Difference(error.to_string()),
+            other => fault(&other),
+        })?;
+    if arguments.head {
+        return stdout::print(format!("{}\n", head(&reader)?));
+    }
+    if arguments.verify {
+        return verify(&reader, arguments.since);
+    }
     let mut names: Vec<String> = Vec::new();
     let mut lines = VecDeque::new();
     for entry in entries(&reader, Seq::FIRST) {
@@ -32,7 +42,7 @@ pub(crate) fn run(arguments: &AuditArguments) -> Outcome {
             names.push(name.clone());
         }
         let told = told(&fact, |agent| names.get(agent.index()).cloned().unwrap_or_default());
-        let Some(told) = told.filter(|told| arguments.wants(at.seconds(), told)) else { continue };
+        let Some(told) = told.filter(|told| arguments.wants(seq, at.seconds(), told)) else { continue };
         lines.push_back(Line { seq: seq.number(), at_s: at.seconds(), told });
         if lines.len() > arguments.limit {
             lines.pop_front();
@@ -41,10 +51,53 @@ pub(crate) fn run(arguments: &AuditArguments) -> Outcome {
     stdout::print(if arguments.json { as_json(&lines) } else { as_table(&lines) })
 }
 
+fn fault(error: &dyn std::fmt::Display) -> Failure {
+    Failure::Coordinator(error.to_string())
+}
+
+fn head(reader: &SqliteReader) -> Result<Head, Failure> {
+    let last = reader.last().map_err(|error| fault(&error))?;
+    let hash = reader.chain(last).map_err(|error| fault(&error))?;
+    // Nothing takes rows away while this looks.
+    hash.map(|hash| Head { row: last.number(), hash }).ok_or_else(|| fault(&"the journal's last row is gone"))
+}
+
+fn verify(reader: &SqliteReader, since: Option<Since>) -> Outcome {
+    let rows = whole(reader)?;
+    let kept = match since {
+        None => String::new(),
+        Some(Since::Moment(_)) => {
+            return Err(Failure::Usage(
+                "--verify takes --since HEAD, as `gleaner audit --head` printed it".to_owned(),
+            ));
+        }
+        Some(Since::Head(known)) => {
+            let found = reader.chain(Seq::new(known.row)).map_err(|error| fault(&error))?;
+            let row = known.row;
+            let why = match found {
+                Some(hash) if hash == known.hash => None,
+                Some(_) => Some(format!(
+                    "a row up to {row} was changed or taken away since that head was written down"
+                )),
+                None => Some(format!(
+                    "the journal ends at row {rows}: rows {} to {row} were taken away",
+                    rows + 1
+                )),
+            };
+            why.map_or(Ok(()), |why| Err(Failure::Difference(why)))?;
+            format!("; up to row {row} they are those of that head")
+        }
+    };
+    stdout::print(format!("{rows} rows, each follows from those before it{kept}\nhead {}\n", head(reader)?))
+}
+
 impl AuditArguments {
-    fn wants(&self, at_s: f64, told: &Told) -> bool {
+    fn wants(&self, seq: Seq, at_s: f64, told: &Told) -> bool {
         let by = self.by.as_ref().is_none_or(|by| told.by.split(' ').next_back() == Some(by));
-        by && self.since.is_none_or(|since_s| at_s >= since_s)
+        by && self.since.is_none_or(|since| match since {
+            Since::Moment(since_s) => at_s >= since_s,
+            Since::Head(head) => seq.number() > head.row,
+        })
     }
 }
 

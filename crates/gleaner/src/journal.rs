@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::{Outcome, home, stdout};
 use gleaner_server::journal::Entry;
 use gleaner_server::recovery::{entries, replay_all};
-use gleaner_server::store::{self, Home, NetworkFolder, Seq, SqliteReader, SqliteStore, Store as _};
+use gleaner_server::store::{self, Home, NetworkFolder, Reader, Seq, SqliteReader, SqliteStore, Store as _};
 use gleaner_server::verify::{self, Depth};
 use serde_json::json;
 use std::io::Write as _;
@@ -35,22 +35,23 @@ fn fault(error: impl std::fmt::Display) -> Failure {
     Failure::Coordinator(error.to_string())
 }
 
+/// How many rows there are, each as it was written behind the one before it.
+pub(crate) fn whole(reader: &dyn Reader) -> Result<u64, Failure> {
+    let rows = store::verify(reader).map_err(fault)?;
+    if rows.damaged == 0 {
+        return Ok(rows.intact);
+    }
+    let named: Vec<String> = rows.named.iter().map(|(seq, damage)| format!("row {seq}: {damage}")).collect();
+    let all = rows.damaged + rows.intact;
+    let message = format!("{} of {all} rows are damaged: {}", rows.damaged, named.join("; "));
+    Err(Failure::Difference(message))
+}
+
 /// A damaged row, a decision that would be another now, or a file that is not there, is a difference.
 fn verify(JournalVerifyArguments { of, files }: &JournalVerifyArguments) -> Outcome {
     let home = home::folder(of.home.as_deref())?;
     let reader = SqliteReader::open(&home).map_err(fault)?;
-    let rows = store::verify(&reader).map_err(fault)?;
-    if rows.damaged > 0 {
-        let named: Vec<String> =
-            rows.named.iter().map(|(seq, damage)| format!("row {seq}: {damage}")).collect();
-        let message = format!(
-            "{} of {} rows are damaged: {}",
-            rows.damaged,
-            rows.damaged + rows.intact,
-            named.join("; ")
-        );
-        return Err(Failure::Difference(message));
-    }
+    let rows = whole(&reader)?;
     let mut unreadable = None;
     let facts =
         entries(&reader, Seq::FIRST).map_while(|entry| entry.map_err(|error| unreadable = Some(error)).ok());
@@ -66,7 +67,7 @@ fn verify(JournalVerifyArguments { of, files }: &JournalVerifyArguments) -> Outc
         return Err(Failure::Difference(message));
     }
     if of.json {
-        let (rows, decisions) = (rows.intact, report.decisions);
+        let decisions = report.decisions;
         return stdout::print_json(
             &json!({ "version": 1, "rows": rows, "decisions": decisions, "files": kept.files }),
         );
@@ -74,7 +75,7 @@ fn verify(JournalVerifyArguments { of, files }: &JournalVerifyArguments) -> Outc
     let are = if *files { "what they were" } else { "there" };
     stdout::print(format!(
         "{} rows are intact; {} decisions were made again, and alike; {} files are {are}\n",
-        rows.intact, report.decisions, kept.files
+        rows, report.decisions, kept.files
     ))
 }
 

@@ -16,6 +16,8 @@ pub(crate) fn run(arguments: &QuotaArguments) -> Outcome {
             let held = held.map_or(now.everyone, |view| view.quota);
             let quota = Quota {
                 tasks: arguments.tasks.unwrap_or(held.tasks),
+                cores: arguments.cores.unwrap_or(held.cores),
+                bytes: arguments.bytes.unwrap_or(held.bytes),
                 requests_per_s: arguments.requests.unwrap_or(held.requests_per_s),
             };
             let setting = QuotaSetting { user: arguments.user.clone(), quota };
@@ -30,13 +32,46 @@ fn table(quotas: &QuotaList) -> String {
         ("USER", Side::Left),
         ("TASKS", Side::Right),
         ("OF", Side::Right),
+        ("CORES", Side::Right),
+        ("OF", Side::Right),
+        ("STORED", Side::Right),
+        ("OF", Side::Right),
         ("REQUESTS A SECOND", Side::Right),
     ];
-    let row = |user: String, tasks: String, quota: Quota| {
-        vec![user, tasks, quota.tasks.to_string(), quota.requests_per_s.to_string()]
+    let row = |user: String, [tasks, cores, kept]: [String; 3], quota: Quota| {
+        let Quota { tasks: tasks_max, cores: cores_max, bytes: bytes_max, requests_per_s } = quota;
+        let of = [tasks_max.to_string(), cores_max.to_string(), stored(bytes_max)];
+        let [of_tasks, of_cores, of_stored] = of;
+        vec![user, tasks, of_tasks, cores, of_cores, kept, of_stored, requests_per_s.to_string()]
     };
-    let mut rows = vec![row("everyone else".to_owned(), String::new(), quotas.everyone)];
+    let nothing = [const { String::new() }; 3];
+    let mut rows = vec![row("everyone else".to_owned(), nothing, quotas.everyone)];
     let users = quotas.users.iter();
-    rows.extend(users.map(|view| row(shown(&view.user, 32), view.tasks.to_string(), view.quota)));
+    rows.extend(users.map(|view| {
+        let used = [view.tasks.to_string(), view.cores.to_string(), stored(view.bytes)];
+        row(shown(&view.user, 32), used, view.quota)
+    }));
     aligned(&headings, &rows)
+}
+
+/// As people write it.
+fn stored(bytes: u64) -> String {
+    let units = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)];
+    let bytes = bytes as f64;
+    let unit = units.into_iter().find(|(_, size)| bytes >= *size);
+    unit.map_or_else(|| format!("{bytes} B"), |(unit, size)| format!("{:.1} {unit}", bytes / size))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stored;
+
+    #[test]
+    fn sizes_are_told_to_a_tenth() {
+        for (bytes, expected) in
+            [(0, "0 B"), (999, "999 B"), (1_000, "1.0 kB"), (2_550_000_000, "2.5 GB"), (16 << 40, "17.6 TB")]
+        {
+            assert_eq!(stored(bytes), expected);
+        }
+    }
 }

@@ -83,6 +83,7 @@ impl From<ServeError> for Failure {
     fn from(error: ServeError) -> Self {
         match error {
             ServeError::Listen { .. }
+            | ServeError::Certificate(_)
             | ServeError::Authority(AuthorityError::Name(_) | AuthorityError::NameCount(_))
             | ServeError::Home(HomeError::Locked { .. } | HomeError::Network { .. }) => {
                 Self::Usage(error.to_string())

@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use figment::Figment;
 use figment::error::Kind;
 use figment::providers::{Env, Format, Serialized, Toml};
+use gleaner_net::CertificateFiles;
 use gleaner_server::desk::Terms;
 use gleaner_server::serve::ServeOptions;
 use gleaner_server::store::NetworkFolder;
@@ -18,7 +19,8 @@ use std::path::{Path, PathBuf};
 
 const FILE: &str = "config.toml";
 const PORT: u16 = 7717;
-const VARIABLES: [&str; 6] = ["listen", "names", "lease_s", "heartbeat_s", "network_folder", "user"];
+const VARIABLES: [&str; 8] =
+    ["listen", "names", "tls_cert", "tls_key", "lease_s", "heartbeat_s", "network_folder", "user"];
 
 /// Each field is a key of the file; `GLEANER_LISTEN` and so on are the variables.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -28,6 +30,10 @@ pub(crate) struct Settings {
     listen: SocketAddr,
     /// Names under which others reach the coordinator.
     names: Vec<String>,
+    /// The organisation's own certificate.
+    tls_cert: Option<PathBuf>,
+    /// Its key.
+    tls_key: Option<PathBuf>,
     /// How long an agent may go on without a word from the coordinator.
     lease_s: f64,
     /// How often an agent says that it lives.
@@ -45,6 +51,10 @@ struct Flags {
     listen: Option<SocketAddr>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     names: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tls_cert: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tls_key: Option<PathBuf>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     network_folder: bool,
 }
@@ -61,6 +71,8 @@ fn sources(home: &Path, arguments: &ServeArguments) -> Figment {
     let defaults = Settings {
         listen: SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)),
         names: Vec::new(),
+        tls_cert: None,
+        tls_key: None,
         lease_s: Terms::default().lease.seconds(),
         heartbeat_s: Terms::default().heartbeat.seconds(),
         network_folder: false,
@@ -69,6 +81,8 @@ fn sources(home: &Path, arguments: &ServeArguments) -> Figment {
     let flags = Flags {
         listen: arguments.listen,
         names: arguments.names.clone(),
+        tls_cert: arguments.tls_cert.clone(),
+        tls_key: arguments.tls_key.clone(),
         network_folder: arguments.network_folder,
     };
     let file = home.join(FILE);
@@ -92,12 +106,22 @@ pub(crate) fn serve_options(home: PathBuf, arguments: &ServeArguments) -> Result
         let message = "heartbeat_s is more than half of lease_s: one lost message would end a lease";
         return Err(Failure::Usage(message.to_owned()));
     }
+    let certificate = match (settings.tls_cert, settings.tls_key) {
+        (Some(certificate), Some(key)) => Some(CertificateFiles { certificate, key }),
+        (None, None) => None,
+        _ => {
+            return Err(Failure::Usage(
+                "tls_cert and tls_key go together: one of the two is missing".to_owned(),
+            ));
+        }
+    };
     let network = if settings.network_folder { NetworkFolder::Accept } else { NetworkFolder::Refuse };
     Ok(ServeOptions {
         study: Some(gleaner_replay::what_if),
         home,
         listen: settings.listen,
         names: settings.names,
+        certificate,
         network,
         user: settings.user,
         terms: Terms { lease, heartbeat, ..Terms::default() },

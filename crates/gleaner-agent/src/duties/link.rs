@@ -6,13 +6,15 @@
 //! - A connection on which nothing is answered for half a lease is given up for a new one.
 
 use gleaner_units::{Span, Time};
-use gleaner_wire::{Lineage, Met};
+use gleaner_wire::{ChainHash, Lineage, Met};
 use std::collections::VecDeque;
 
 /// How long a greeting may take.
 const GREETING_MAX: Span = Span::from_nanos(15_000_000_000);
 /// Times that the coordinator's journal was put back, that are remembered.
 const RESTORES_MAX: usize = 16;
+/// How often it is kept what was heard of the coordinator's journal.
+const KEEP_EVERY: Span = Span::from_nanos(60_000_000_000);
 /// What a coordinator may ask for.
 const LEASE_S: std::ops::RangeInclusive<f64> = 0.5..=86_400.0;
 
@@ -34,6 +36,8 @@ pub(crate) struct Link {
     lease: Span,
     /// Counts over all connections, so that no answer can be taken for another's.
     heartbeats: u64,
+    /// When it is worth the write again to keep what is known of the journal.
+    keep_at: Time,
 }
 
 #[derive(Clone, Debug)]
@@ -45,7 +49,14 @@ enum State {
 
 impl Link {
     pub(crate) fn new(met: Option<Met>) -> Self {
-        Self { state: State::Down, met, lease_ends: None, lease: Span::ZERO, heartbeats: 0 }
+        Self {
+            state: State::Down,
+            met,
+            lease_ends: None,
+            lease: Span::ZERO,
+            heartbeats: 0,
+            keep_at: Time::ZERO,
+        }
     }
 
     /// Which coordinator it was with last.
@@ -108,7 +119,8 @@ impl Link {
 
     fn meet(&mut self, Start { epoch, lineage, restored }: Start) -> bool {
         let known = self.met.take();
-        let row = known.as_ref().filter(|known| known.lineage == lineage).map_or(0, |known| known.row);
+        let same = known.as_ref().filter(|known| known.lineage == lineage);
+        let (row, hash) = same.map_or((0, None), |known| (known.row, known.hash));
         let mut restores = known.map_or(Vec::new(), |known| known.restores);
         let news = restored.filter(|restored| !restores.contains(restored));
         if let Some(restored) = news {
@@ -116,7 +128,7 @@ impl Link {
             let forgotten = restores.len().saturating_sub(RESTORES_MAX);
             restores.drain(..forgotten);
         }
-        self.met = Some(Met { epoch, lineage, row, restores });
+        self.met = Some(Met { epoch, lineage, row, hash, restores });
         news.is_some()
     }
 
@@ -132,11 +144,20 @@ impl Link {
         Some(self.heartbeats)
     }
 
-    /// A heartbeat was answered; the coordinator's journal has so many rows.
-    pub(crate) fn beat(&mut self, number: u64, row: u64) {
-        if let Some(met) = &mut self.met {
-            met.row = met.row.max(row);
+    /// A heartbeat was answered; the coordinator's journal has so many rows, which add up to that. Returns what is to be kept
+    /// of it, now and then.
+    pub(crate) fn beat(&mut self, now: Time, number: u64, row: u64, hash: Option<ChainHash>) -> Option<Met> {
+        self.renewed_by(number);
+        let met = self.met.as_mut().filter(|met| met.row < row)?;
+        (met.row, met.hash) = (row, hash);
+        if now < self.keep_at {
+            return None;
         }
+        self.keep_at = now + KEEP_EVERY;
+        self.met.clone()
+    }
+
+    fn renewed_by(&mut self, number: u64) {
         let State::Up { unanswered, .. } = &mut self.state else { return };
         let mut sent = None;
         while let Some(&(oldest, at)) = unanswered.front()
@@ -202,9 +223,12 @@ mod tests {
     #[test]
     fn what_was_heard_of_a_journal_is_remembered_until_another_start_is_met() {
         let mut link = up();
-        link.beat(1, 40);
-        link.beat(2, 38);
-        assert_eq!(link.met().map(|met| (met.epoch, met.row)), Some((3, 40)));
+        let hash = Some(ChainHash::of([4; 32]));
+        let kept = link.beat(at(102), 1, 40, hash).expect("the first is kept");
+        assert_eq!((kept.row, kept.hash), (40, hash));
+        assert_eq!(link.beat(at(103), 2, 38, None), None);
+        assert_eq!(link.met().map(|met| (met.epoch, met.row, met.hash)), Some((3, 40, hash)));
+        assert_eq!(link.beat(at(104), 3, 40, None), None, "it knows that row");
         let restored = Some(Lineage::of([9; 8]));
         for (epoch, row, restores) in [(3, 40, 1), (4, 0, 1)] {
             link.greet(at(110));
@@ -221,7 +245,7 @@ mod tests {
         assert_eq!(link.next_heartbeat(at(102)), Some(1));
         assert_eq!(link.next_heartbeat(at(103)), None);
         assert_eq!(link.next_heartbeat(at(107)), Some(2));
-        link.beat(7, 0);
+        link.beat(at(108), 7, 0, None);
         assert_eq!(link.lease_ends(), Some(at(130)), "nothing with that number was sent");
     }
 
@@ -230,11 +254,11 @@ mod tests {
         let mut link = up();
         link.next_heartbeat(at(102));
         link.next_heartbeat(at(107));
-        link.beat(1, 0);
+        link.beat(at(108), 1, 0, None);
         assert_eq!(link.lease_ends(), Some(at(132)));
-        link.beat(1, 0);
+        link.beat(at(108), 1, 0, None);
         assert_eq!(link.lease_ends(), Some(at(132)), "a repeated answer");
-        link.beat(2, 0);
+        link.beat(at(108), 2, 0, None);
         assert_eq!(link.lease_ends(), Some(at(137)));
     }
 

@@ -47,8 +47,9 @@ impl Duties {
 
     fn obey(&mut self, now: Time, message: ToAgent) {
         match message {
-            ToAgent::Beat { number, row } => {
-                self.link.beat(number, row);
+            ToAgent::Beat { number, row, hash } => {
+                let news = self.link.beat(now, number, row, hash);
+                self.actions.extend(news.map(Action::Remember));
                 for held in self.runs.values_mut() {
                     held.logs.iter_mut().for_each(|log| log.beat(number));
                 }

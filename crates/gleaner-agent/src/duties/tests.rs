@@ -210,6 +210,6 @@ fn beats(stage: &mut Stage, range: std::ops::RangeInclusive<u64>) {
     for number in range {
         let seconds = (number - 1) as f64 * HEARTBEAT_S;
         stage.pass_until(seconds);
-        stage.hear(seconds, ToAgent::Beat { number, row: 1 });
+        stage.hear(seconds, ToAgent::Beat { number, row: 1, hash: None });
     }
 }

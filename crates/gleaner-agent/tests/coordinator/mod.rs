@@ -242,7 +242,7 @@ impl Session {
         loop {
             let message = self.hear().expect("the session goes on");
             if let FromAgent::Heartbeat { number, .. } = message {
-                self.say(&ToAgent::Beat { number, row: 1 });
+                self.say(&ToAgent::Beat { number, row: 1, hash: None });
             }
             if let Some(chosen) = choose(message) {
                 return chosen;

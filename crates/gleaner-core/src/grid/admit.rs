@@ -65,6 +65,7 @@ impl Grid {
         if !make_up(parts, cores) {
             return Err(Refusal::Parts { task: id, cores });
         }
+        self.check_cap(id)?;
         parts.iter().try_for_each(|part| self.check_can_run_part(id, *part))?;
         Ok(self.place_parts(now, id, parts, (stage, self.kept(id)), effects))
     }
@@ -118,6 +119,7 @@ impl Grid {
         if self.task(id).state != TaskState::Waiting {
             return Err(Refusal::NotWaiting(id));
         }
+        self.check_cap(id)?;
         self.check_can_run(id, on)?;
         self.pay(now, id, on)?;
         self.dequeue(id);
@@ -143,6 +145,7 @@ impl Grid {
         if !make_up(parts, cores) {
             return Err(Refusal::Parts { task: id, cores });
         }
+        self.check_cap(id)?;
         if let [part] = *parts {
             self.check_can_run(id, part.on)?;
             self.pay(now, id, part.on)?;
@@ -198,6 +201,7 @@ impl Grid {
         if any(&|run| run.goes_on() && run.on == on) {
             return Err(Refusal::AlreadyThere(id, on));
         }
+        self.check_cap(id)?;
         self.check_can_run(id, on)?;
         self.pay_also(now, id, on)?;
         let run = self.place(now, id, on, (Stage::Sent, self.kept(id)), effects);
@@ -250,6 +254,7 @@ impl Grid {
         }
         self.placed[class.index()] += 1;
         self.placed_total += 1;
+        self.caps.take(self.classes.task_class(class).payer, needs.cores);
         effects.changes.push(Change::RoomTaken(run));
         run
     }

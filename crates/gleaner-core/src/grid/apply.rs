@@ -98,6 +98,7 @@ impl Grid {
                 self.ask(Cause::RuleChanged);
             }
             Event::BudgetSet(budget) => self.budget_set(now, budget, effects),
+            Event::CoresCapped { user, cores } => self.cores_capped(user, cores),
             Event::WokeUp { alarm } => {
                 let due = self.alarms.take(alarm).map_or(now, |at| at.min(now));
                 effects.changes.push(Change::AlarmChanged(alarm));

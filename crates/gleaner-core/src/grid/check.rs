@@ -58,6 +58,9 @@ pub enum BrokenInvariant {
     /// The queues and what is said of the planned tasks differ, or a planned task does not wait.
     #[error("the plans do not agree with themselves, or with the waiting tasks")]
     Plans,
+    /// The cores that users' runs take are not those of their runs.
+    #[error("the cores that users are said to take are not those of their runs")]
+    Cores,
     /// The sums of an account are not those of its bills, or a task is billed there that is neither planned nor placed,
     /// or another's.
     #[error("an account does not agree with its bills, or with the tasks")]
@@ -101,6 +104,7 @@ impl Grid {
         }
         let mut placed = vec![0; self.placed.len()];
         let mut runs = 0;
+        let mut cores: BTreeMap<UserId, u64> = BTreeMap::new();
         for (id, task) in self.tasks() {
             if (task.state == TaskState::Waiting) != self.waiting.contains(task.class, id) {
                 return Err(BrokenInvariant::Waiting(id));
@@ -112,6 +116,7 @@ impl Grid {
             for run in self.runs_of(id).filter(|run| run.stage != Stage::Missing) {
                 let needs = self.needs(task.class);
                 for part in self.parts_of(run) {
+                    *cores.entry(self.payer(id)).or_default() += u64::from(part.cores);
                     if self.machine(part.on).availability() == Availability::Lost {
                         return Err(BrokenInvariant::OutOfReach(run.id, part.on));
                     }
@@ -127,6 +132,9 @@ impl Grid {
         }
         if runs != self.runs.len() {
             return Err(BrokenInvariant::StrayRuns { listed: self.runs.len(), expected: runs });
+        }
+        if !self.caps.is_taken(&cores) {
+            return Err(BrokenInvariant::Cores);
         }
         self.compare_residents(&machines)?;
         if !self.loans_are_whole() {

@@ -306,6 +306,7 @@ impl Grid {
         let first = parts.first().map(|part| part.on);
         self.machines[lost.index()].release(id, needs.of_part(part.cores));
         self.beliefs.over(id, lost);
+        self.free_cores(self.task(id.task).class, part);
         effects.changes.push(Change::RoomFreed(id, lost));
         let rest = self.run_mut(id);
         rest.is_superseded = true;
@@ -400,7 +401,10 @@ impl Grid {
             }),
             Stage::Missing => return,
         }
-        self.each_part(run, |_, part| effects.changes.push(Change::RoomFreed(run.id, part.on)));
+        self.each_part(run, |grid, part| {
+            grid.free_cores(class, part);
+            effects.changes.push(Change::RoomFreed(run.id, part.on));
+        });
     }
 
     /// Tasks of one class and length come to wait.

@@ -77,7 +77,10 @@ impl Plan {
     /// The next whose moment has come.
     pub(crate) fn due(&self, grid: &Grid, now: Time) -> Option<(TaskId, MachineId)> {
         let due = self.starts.iter().take_while(|(at, ..)| *at <= now);
-        due.map(|(_, turn, on)| (turn.1, *on)).find(|&(task, on)| grid.can_run(grid.task(task).class(), on))
+        due.map(|(_, turn, on)| (turn.1, *on)).find(|&(task, on)| {
+            let class = grid.task(task).class();
+            grid.can_run(class, on) && !grid.is_capped(class)
+        })
     }
 
     /// The moment that is kept for a task, and where. Costs O(waiting tasks).

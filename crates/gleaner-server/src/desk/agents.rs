@@ -8,20 +8,26 @@ use crate::limits::NOT_STARTED_CLOSES;
 use crate::store::{PastReader, ReadError};
 use gleaner_core::{Command, Run, Stage};
 use gleaner_units::{MachineId, RunId, TaskId, Time};
+use gleaner_wire::Had;
 use gleaner_wire::api::Actor;
 use gleaner_wire::limits::{NOTES_MAX, OUTPUT_CHUNK_MAX, OUTPUT_INLINE_MAX, REASON_BYTES_MAX, SPEED_DOUBT};
 use gleaner_wire::session::{
     End, FromAgent, Hello, Outcome, Profile, Sample, Staging, StopCause, Stored, Stream, ToAgent,
 };
 use gleaner_wire::text::tamed;
-use gleaner_wire::{Had, Met};
 use std::borrow::Cow;
 
 impl Desk {
     /// An agent that comes back hears all it has to know: what it may have missed does no harm.
-    pub(super) fn connected(&mut self, now: Time, session: SessionId, hello: &Hello, token: String) {
+    pub(super) fn connected(
+        &mut self,
+        now: Time,
+        session: SessionId,
+        (hello, fits): (&Hello, bool),
+        token: String,
+    ) {
         let id = MachineId::new(hello.agent as usize);
-        match self.welcome(now, id, hello) {
+        match self.welcome(now, id, hello, fits) {
             Ok(()) => {}
             Err(Unwelcome::ForGood(why)) => {
                 self.refuse(session, why, true);
@@ -154,7 +160,7 @@ impl Desk {
         }
     }
 
-    fn welcome(&mut self, now: Time, id: MachineId, hello: &Hello) -> Result<(), Unwelcome> {
+    fn welcome(&mut self, now: Time, id: MachineId, hello: &Hello, fits: bool) -> Result<(), Unwelcome> {
         let refuse = |why: &str| Err(Unwelcome::ForGood(why.to_owned()));
         let Some(known) = self.ledger.agents().get(id.index()) else {
             return refuse("this agent is not enrolled here");
@@ -162,8 +168,14 @@ impl Desk {
         if known.revoked {
             return refuse("this agent was revoked");
         }
-        if hello.met.as_ref().is_some_and(|met| self.ledger.knows(met) == Acquaintance::Stranger) {
-            return Err(Unwelcome::UntilMended(put_back(hello.met.as_ref(), self.ledger.epoch())));
+        if let Some(met) = &hello.met {
+            match self.ledger.knows(met) {
+                Acquaintance::Stranger => {
+                    return Err(Unwelcome::UntilMended(put_back(met.epoch, self.ledger.epoch())));
+                }
+                Acquaintance::Known if !fits => return Err(Unwelcome::UntilMended(altered(met.row))),
+                Acquaintance::Known | Acquaintance::PutBack => {}
+            }
         }
         check_profile(&hello.profile).map_err(|rejection| Unwelcome::ForGood(rejection.message))?;
         let (incarnation, lost) = (known.incarnation, known.lost);
@@ -258,7 +270,7 @@ impl Desk {
             (session.sample, session.staging) = (Some(sample), staging);
             self.leases.renew(agent, now + self.terms.lease + self.terms.margin);
             let row = self.ledger.rows();
-            self.send(id, ToAgent::Beat { number, row });
+            self.send(id, ToAgent::Beat { number, row, hash: None });
         }
     }
 
@@ -341,7 +353,8 @@ impl Desk {
             return Ok(());
         }
         if is_awaited {
-            let end = Box::new(self.keep_tails(run, sound(end)));
+            let end = self.within_quota(run, sound(end));
+            let end = Box::new(self.keep_tails(run, end));
             self.record(now, Fact::RunEnded { run, agent, end });
             self.doubt(now, agent);
             self.close_if_broken(now, agent);
@@ -361,6 +374,19 @@ impl Desk {
         }
         let found = RetiredTask::find(past, task)?;
         Ok(found.map_or(Cow::Borrowed(record), |found| Cow::Owned(found.record)))
+    }
+
+    /// What a run left without files for which its user's quota has no room: the run failed then, and says so. A checkpoint
+    /// is kept, since its run would be for nothing.
+    fn within_quota(&self, run: RunId, mut end: End) -> End {
+        let Some((above, most)) = self.ledger.bytes_above_quota(run, &end) else { return end };
+        let size = end.files.take().map_or(0, |files| files.size);
+        let what = format!(
+            "storage: its {size} bytes of files would be {above} above its user's quota of {most} and were not kept; \
+             `gleaner quota show` has what is used"
+        );
+        end.outcome = Outcome::OverLimit { what };
+        end
     }
 
     /// Whether an agent has sent what it says that a run left, or the run found it: whoever only knows the name of another's
@@ -458,11 +484,18 @@ const TWIN: &str = "another machine works under the same identity: its agent's f
                     On one of the two, stop the agent, remove its folder, and let it join with a token of its own";
 
 /// Said at both ends.
-fn put_back(met: Option<&Met>, epoch: u32) -> String {
-    let met = met.map_or(0, |met| met.epoch);
+fn put_back(met: u32, epoch: u32) -> String {
     format!(
         "this machine knows of what the coordinator's journal does not have (start {met}; the journal is at start {epoch}): \
          the journal was put back to an older state, or is another's. If that was meant, stop the coordinator, run \
          `gleaner journal restore` there, and start it again"
+    )
+}
+
+/// Said at both ends.
+fn altered(row: u64) -> String {
+    format!(
+        "the coordinator's journal is not what it was: rows up to {row}, as this machine heard of them, were changed or taken          away. Compare it with a backup (`gleaner audit --verify --since HEAD`); if that was meant, stop the coordinator, \
+         run `gleaner journal restore` there, and start it again"
     )
 }

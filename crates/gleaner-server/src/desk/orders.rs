@@ -16,7 +16,17 @@ use gleaner_wire::limits::{AGENTS_MAX, PRICE_MAX};
 use gleaner_wire::meant::meant;
 use gleaner_wire::session::ToAgent;
 use gleaner_wire::{BlobHash, JobId, VERSION};
+use std::collections::BTreeSet;
 use std::sync::Arc;
+
+/// The files that a job reads.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct JobFiles {
+    /// Those that are not here for its user.
+    pub missing: Vec<BlobHash>,
+    /// The others, and how long each is.
+    pub there: Vec<(BlobHash, u64)>,
+}
 
 /// Who asks, as their token says.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -42,14 +52,14 @@ impl Requester {
 /// What someone wants done. Secrets come in as hashes.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Order {
-    /// Run this. Whoever drives the desk has checked that `missing` files are not here.
+    /// Run this. Whoever drives the desk has looked for its files.
     Submit {
         /// What.
         job: Admitted,
         /// A submission under a key that was used already is that earlier one.
         key: Option<String>,
         /// Files it needs that are not stored here.
-        missing: Vec<BlobHash>,
+        files: JobFiles,
     },
     /// Stop tasks for good.
     Cancel(JobId, Choice),
@@ -151,9 +161,9 @@ impl Desk {
             return Ok(Err(Rejection::of(Kind::Forbidden, message)));
         }
         Ok(match order {
-            Order::Submit { job, key, missing } => {
+            Order::Submit { job, key, files } => {
                 let earlier = key.as_deref().map_or(Ok(None), |key| self.earlier(&by.user, key, past))?;
-                self.submit(now, by, &job, key, &missing, earlier)
+                self.submit(now, by, &job, key, &files, earlier)
             }
             Order::Cancel(job, choice) => {
                 let applies = |record: &Record| record.can_wish(Wish::Cancel);
@@ -193,7 +203,7 @@ impl Desk {
         by: &Requester,
         job: &Admitted,
         key: Option<String>,
-        missing: &[BlobHash],
+        files: &JobFiles,
         earlier: Option<(JobId, Job)>,
     ) -> Result<Answer, Rejection> {
         let spec = job.spec();
@@ -203,7 +213,7 @@ impl Desk {
         if let Some(key) = &key {
             check_name("a submission", key)?;
         }
-        if let Some(hash) = spec.files().find(|hash| missing.contains(hash)) {
+        if let Some(hash) = spec.files().find(|hash| files.missing.contains(hash)) {
             return Err(Rejection::invalid(format!("the file {hash} is not stored here; upload it first")));
         }
         let (job, tasks) = (self.ledger.next_job(), spec.tasks.count());
@@ -211,7 +221,11 @@ impl Desk {
             return Err(Rejection::of(Kind::Conflict, "this grid has had as many tasks as it can count"));
         }
         self.check_quota(&by.user, tasks)?;
-        self.record(now, Fact::JobSubmitted { job, user: by.user.clone(), spec: Arc::clone(spec), key });
+        let user = by.user.clone();
+        let is_new = |(hash, _): &&(BlobHash, u64)| !self.ledger.is_named_by(&user, hash);
+        let bytes = files.there.iter().filter(is_new).map(|(_, bytes)| bytes).sum();
+        self.check_bytes(&user, bytes)?;
+        self.record(now, Fact::JobSubmitted { job, user, spec: Arc::clone(spec), key, bytes });
         Ok(Answer::Submitted(Submitted { version: VERSION, job, tasks }))
     }
 
@@ -310,6 +324,14 @@ impl Desk {
         ))
     }
 
+    /// Whether so much more may be kept for a user.
+    fn check_bytes(&self, user: &str, more: u64) -> Result<(), Rejection> {
+        match self.ledger.people().quota(user).check_bytes(user, self.ledger.bytes_of(user), more) {
+            Ok(()) => Ok(()),
+            Err(above) => Err(Rejection::of(Kind::Quota, above.to_string())),
+        }
+    }
+
     fn enrol(&mut self, now: Time, token: &str, enrolment: Enrolment) -> Result<Answer, Rejection> {
         if let Some(known) = self.find_enrolled(token, &enrolment.key) {
             return Ok(known);
@@ -392,7 +414,7 @@ impl Desk {
             }
             Order::SetQuota(QuotaSetting { user, quota }) => {
                 if let Some(user) = &user {
-                    check_name("a user", user)?;
+                    self.expect_user(user)?;
                 }
                 // Nobody could take it back.
                 if quota.requests_per_s == 0 {
@@ -503,6 +525,21 @@ impl Desk {
         let message = || format!("{name} is not connected; try again when it is, see `gleaner machines`");
         let is_connected = self.is_connected(agent);
         is_connected.then_some(agent).ok_or_else(|| Rejection::of(Kind::Conflict, message()))
+    }
+
+    /// Whoever may sign in, or submitted anything.
+    fn expect_user(&self, name: &str) -> Result<(), Rejection> {
+        let people = self.ledger.people().users().map(|user| user.name.as_str());
+        let known: BTreeSet<&str> =
+            people.chain(self.ledger.payers().map(|(user, _)| user.as_str())).collect();
+        if known.contains(name) {
+            return Ok(());
+        }
+        let message = format!(
+            "no user is called \"{name}\"; see `gleaner user list`{}",
+            meant(name, known.iter().copied())
+        );
+        Err(Rejection::of(Kind::NotFound, message))
     }
 
     fn machine(&self, name: &str) -> Result<MachineId, Rejection> {

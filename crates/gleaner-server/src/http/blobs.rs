@@ -47,6 +47,7 @@ const PIECES_AHEAD: usize = 4;
     responses((status = 200, description = "It is stored", body = Stored),
         (status = 408, description = "The rest of it did not come", body = Problem),
         (status = 413, description = "It is too large", body = Problem),
+        (status = 403, description = "It is above the quota of stored bytes", body = Problem),
         (status = 422, description = "Its content has another hash", body = Problem),
         (status = 507, description = "The disk is full", body = Problem)),
     security(("user" = []), ("agent" = []))
@@ -63,8 +64,14 @@ pub(super) async fn put(
     if announced.is_some_and(|length| length > BLOB_BYTES_MAX) {
         return Err(Refusal::too_large(BLOB_BYTES_MAX));
     }
+    let left = match &caller {
+        FileCaller::User(by) => left_of_quota(&api, &by.user, announced.unwrap_or(1)).await?,
+        // What it leaves is held against the quota of its run's user, when the run ends.
+        FileCaller::Agent(_) => BLOB_BYTES_MAX,
+    };
     let place = api.file_place(&caller.who())?;
-    let terms = Terms { at: api.app.desk.now(), at_most: BLOB_BYTES_MAX, claimed: Some(id), announced };
+    let at_most = BLOB_BYTES_MAX.min(left);
+    let terms = Terms { at: api.app.desk.now(), at_most, claimed: Some(id), announced };
     let blobs = Arc::clone(&api.app.blobs);
     let pieces = Box::pin(paced(request.into_body(), BODY_BYTES_MIN));
     let stored = spawn_blocking(move || {
@@ -73,11 +80,21 @@ pub(super) async fn put(
     });
     let put = stored.await.map_err(|panic| Refusal::internal(format!("storing a file: {panic}")))??;
     match caller {
-        FileCaller::User(by) => api.uploads.add(&by.user, id),
+        FileCaller::User(by) => api.uploads.add(&by.user, id, (api.app.desk.now(), put.bytes)),
         // It is there before the end of a run that names it.
         FileCaller::Agent(agent) => api.app.desk.input(Input::Stored { agent, blob: id }).await?,
     }
     Ok(Json(Stored { blob: hash_of(put.id), size: put.bytes }))
+}
+
+/// How many bytes a user may still send, if they are at least so many.
+async fn left_of_quota(api: &Api, user: &str, more: u64) -> Result<u64, Refusal> {
+    let name = user.to_owned();
+    let kept = api.look(move |desk, _| desk.ledger().bytes_of(&name)).await?;
+    let used = kept.saturating_add(api.uploads.bytes(user, api.app.desk.now()));
+    let quota = api.app.desk.people().quota(user);
+    quota.check_bytes(user, used, more).map_err(|above| Refusal::above_quota(above.to_string()))?;
+    Ok(quota.bytes - used)
 }
 
 /// Sends a file. A file that is damaged ends before its length is reached.

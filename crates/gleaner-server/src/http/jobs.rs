@@ -6,7 +6,7 @@ use super::extract::{Path, Query, patience, within};
 use super::refusal::Refusal;
 use super::{Api, waiting};
 use crate::blobs::BlobId;
-use crate::desk::{Admitted, Answer, Desk, Order, Requester};
+use crate::desk::{Admitted, Answer, Desk, JobFiles, Order, Requester};
 use crate::view::{self, Known};
 use axum::Json;
 use axum::extract::State;
@@ -71,7 +71,7 @@ pub(super) async fn submit(
 ) -> Result<(StatusCode, Json<Submitted>), Refusal> {
     let key = submission_key(&headers)?;
     let job = admitted(*spec).await?;
-    let missing = missing_blobs(&api, &by, job.spec()).await?;
+    let files = files_of(&api, &by, job.spec()).await?;
     let length = length(&headers).unwrap_or(JOB_BYTES_MAX as u64);
     let room = api.app.home.room().has(length.saturating_mul(JOURNAL_BYTES_PER_BYTE));
     if !room.map_err(|error| Refusal::internal(format!("the coordinator's disk: {error}")))? {
@@ -79,9 +79,14 @@ pub(super) async fn submit(
             "no space is left on the coordinator's disk for it; free some space and submit it again",
         ));
     }
-    let Answer::Submitted(submitted) = api.order(by, Order::Submit { job, key, missing }).await? else {
+    let (user, there) =
+        (by.user.clone(), files.there.iter().map(|(hash, _)| id_of(hash)).collect::<BTreeSet<_>>());
+    let Answer::Submitted(submitted) = api.order(by, Order::Submit { job, key, files }).await? else {
         unreachable!("a submission is answered by its job");
     };
+    if !there.is_empty() {
+        api.uploads.named(&user, |id| there.contains(&id));
+    }
     Ok((StatusCode::CREATED, Json(submitted)))
 }
 
@@ -96,12 +101,12 @@ fn submission_key(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
     key.transpose().map_err(|_| Refusal::malformed("the header Idempotency-Key is not plain text"))
 }
 
-/// The files it needs that are not here for its user. Those that are stay at least until the job is recorded.
-async fn missing_blobs(api: &Api, by: &Requester, spec: &JobSpec) -> Result<Vec<BlobHash>, Refusal> {
+/// The files it needs, as far as they are here for its user. Those that are stay at least until the job is recorded.
+async fn files_of(api: &Api, by: &Requester, spec: &JobSpec) -> Result<JobFiles, Refusal> {
     // Where there are more, the desk refuses the job anyway.
     let needed: BTreeSet<BlobHash> = spec.files().take(ITEMS_MAX + OWN_INPUTS_MAX + 1).cloned().collect();
     if needed.is_empty() {
-        return Ok(Vec::new());
+        return Ok(JobFiles::default());
     }
     // What somebody else sent is not here, or a job would be a way to read it.
     let sent = |hash: &BlobHash| api.uploads.has(&by.user, id_of(hash));
@@ -111,17 +116,18 @@ async fn missing_blobs(api: &Api, by: &Requester, spec: &JobSpec) -> Result<Vec<
         let is_named = |hash: &BlobHash| desk.ledger().is_named_by(&user, hash);
         others.into_iter().partition::<Vec<_>, _>(is_named)
     };
-    let (named, mut missing) = api.look(look).await?;
+    let (named, missing) = api.look(look).await?;
     needed.extend(named);
     let (blobs, now) = (Arc::clone(&api.app.blobs), api.app.desk.now());
     let look = move || {
+        let mut files = JobFiles { missing, there: Vec::new() };
         for hash in needed {
-            let id = id_of(&hash);
-            if blobs.renew(id, now)?.is_none() {
-                missing.push(hash);
+            match blobs.renew(id_of(&hash), now)? {
+                Some(bytes) => files.there.push((hash, bytes)),
+                None => files.missing.push(hash),
             }
         }
-        Ok(missing)
+        Ok(files)
     };
     spawn_blocking(look).await.map_err(|panic| Refusal::internal(format!("looking for files: {panic}")))?
 }

@@ -133,6 +133,11 @@ impl Refusal {
         Self::new(StatusCode::TOO_MANY_REQUESTS, "quota", message)
     }
 
+    /// Who asks has all that is theirs.
+    pub(super) fn above_quota(message: String) -> Self {
+        Self::new(StatusCode::FORBIDDEN, "quota", message)
+    }
+
     /// Something went wrong here, and the details are for the log.
     pub(super) fn internal(message: impl Into<String>) -> Self {
         let message = message.into();

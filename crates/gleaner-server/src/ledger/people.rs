@@ -95,6 +95,11 @@ impl People {
         self.quotas.of.get(user).copied().unwrap_or(self.quotas.everyone)
     }
 
+    /// Whether a user has a quota of their own.
+    pub(super) fn has_own_quota(&self, user: &str) -> bool {
+        self.quotas.of.contains_key(user)
+    }
+
     /// How much everyone may have who has no quota of their own.
     pub fn usual_quota(&self) -> Quota {
         self.quotas.everyone

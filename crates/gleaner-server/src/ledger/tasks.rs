@@ -1,6 +1,7 @@
 //! Facts about tasks: how they are submitted, run, end, and are ordered about by users.
 
 use super::job::count;
+use super::kept_bytes::{left, written};
 use super::kinds::{Met, task_class};
 use super::retiring::name_files;
 use super::{Ending, Job, Ledger, Record, Step, Verdict, Wish};
@@ -48,7 +49,7 @@ impl Ledger {
         key: Option<&str>,
     ) {
         assert_eq!(id, self.next_job(), "job {id} is not the next job");
-        self.payer(user);
+        self.payer(at, user);
         let met = self.task_class_of(at, user, spec, None);
         if met.is_new && (spec.requirements.is_some() || spec.rank.is_some()) {
             self.classify_all(at);
@@ -104,7 +105,7 @@ impl Ledger {
         let composition = spec.composition.unwrap_or_else(|| {
             learnt.map_or(super::label::UNKNOWN, |label| self.books.labels.composition(user, label))
         });
-        let payer = self.payer(user);
+        let payer = self.payer(at, user);
         let class = task_class((user, payer), spec, composition, elsewhere)
             .expect("only jobs that can be read are recorded");
         let met = self.books.kinds.task(learnt, &class, spec.needs.time_limit_s);
@@ -165,6 +166,8 @@ impl Ledger {
             }
             let ended = record.ended.expect("what is over ended");
             ledger.books.over.remove(ended, tasks);
+            let user = ledger.job_of(tasks.first()).1.user.clone();
+            ledger.replace_bytes(&user, left(&record) * u64::from(tasks.count()), 0);
             ledger.write_record(tasks, record.begun_anew());
             ledger.enter_alike(at, tasks, TaskPhase::Waiting);
             ledger.try_anywhere(at, tasks);
@@ -223,8 +226,12 @@ impl Ledger {
         let was_asked_for = self.is_asked_to_end(run);
         let (_, job) = self.books.jobs.find(task).expect("what runs is not retired");
         let record = self.books.records.own(task);
+        let before = left(record);
         let verdict = record.run_ended(at, &job.spec, Ending { id: run, on, end, was_asked_for });
-        if let Some(phase) = record.over_by(verdict) {
+        let over_by = record.over_by(verdict);
+        let (user, now) = (job.user.clone(), left(record) + written(end));
+        self.replace_bytes(&user, before, now);
+        if let Some(phase) = over_by {
             self.finish(at, run, phase);
         } else {
             let left = if end.checkpoint.is_some() { RunEnd::Kept } else { RunEnd::Lost };

@@ -1,6 +1,25 @@
-//! The checksum that each row carries, so that a row altered on the disk is named instead of believed.
+//! The checksum that each row carries, so that a row altered on the disk is named instead of believed, and the hash that ties it
+//! to all rows before it.
 
-use super::Seq;
+use super::{Row, Seq};
+use gleaner_wire::ChainHash;
+
+/// What all rows up to this one add up to. It goes on from the row before: none can be changed, taken away or put in without
+/// changing what all later ones add up to.
+pub(super) fn chain(before: &ChainHash, seq: Seq, row: &Row) -> ChainHash {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(before.as_bytes());
+    hasher.update(&seq.number().to_le_bytes());
+    hasher.update(&row.at.nanos().to_le_bytes());
+    hasher.update(&(row.tasks.len() as u64).to_le_bytes());
+    for range in &row.tasks {
+        for task in [range.first(), range.last()] {
+            hasher.update(&(task.index() as u64).to_le_bytes());
+        }
+    }
+    hasher.update(row.body.as_bytes());
+    ChainHash::of(hasher.finalize().into())
+}
 
 /// Binds the row's number too: a row that moved to another place does not pass for the one that was there.
 pub(super) fn checksum(seq: Seq, at: i64, tasks: &[u8], body: &[u8]) -> i64 {

@@ -289,6 +289,11 @@ pub enum Damage {
     /// Later rows are there, it is not.
     #[error("is missing")]
     Missing,
+    /// It is sound by itself, but not what was written behind the row before it.
+    #[error(
+        "does not follow from the row before it: one of the two was changed, or rows between them were taken away"
+    )]
+    Unchained,
     /// The part of the file it lies in makes no sense.
     #[error("lies in a damaged part of the file")]
     Unreadable,

@@ -4,13 +4,14 @@
 //! beforehand, by number, so that a history with its seed runs the same each time.
 
 use super::TaskRange;
+use super::checksum::chain;
 use super::limits::{self, Page};
 use super::past::{FoundJob, Past, PastJob, PastReader, PastTask, Wanted};
 use super::{
     CommitError, Damage, ReadError, Reader, Row, Seq, Snapshot, SnapshotError, Snapshots, Store, StoredRow,
 };
 use gleaner_units::TaskId;
-use gleaner_wire::{BlobHash, JobId};
+use gleaner_wire::{BlobHash, ChainHash, JobId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -33,6 +34,8 @@ pub struct MemoryDisk(Arc<Mutex<Disk>>);
 #[derive(Default, Debug)]
 struct Disk {
     rows: Vec<Row>,
+    /// What each row and those before it add up to.
+    chain: Vec<ChainHash>,
     past_at: Seq,
     past_tasks: BTreeMap<TaskId, PastTask>,
     past_jobs: BTreeMap<JobId, PastJob>,
@@ -62,7 +65,9 @@ impl MemoryDisk {
     /// The disk is put back to what it was when `last` was the last row.
     pub fn put_back(&self, last: Seq) {
         let mut disk = self.disk();
-        disk.rows.truncate(usize::try_from(last.number()).unwrap_or(usize::MAX));
+        let kept = usize::try_from(last.number()).unwrap_or(usize::MAX);
+        disk.rows.truncate(kept);
+        disk.chain.truncate(kept);
         disk.snapshots.retain(|at, _| *at <= last);
         disk.forget_past();
         disk.failing_commits.clear();
@@ -101,6 +106,12 @@ impl Disk {
         }
         self.past_tasks.extend(past.tasks.iter().map(|task| (task.task, task.clone())));
         self.past_jobs.extend(past.jobs.iter().map(|job| (job.job, job.clone())));
+    }
+
+    fn put(&mut self, row: &Row) {
+        let before = self.chain.last().copied().unwrap_or(ChainHash::NONE);
+        self.chain.push(chain(&before, self.last().next(), row));
+        self.rows.push(row.clone());
     }
 
     fn page<'a>(
@@ -161,7 +172,7 @@ impl Store for MemoryStore {
         let commit = disk.commits;
         let failure = disk.failing_commits.remove(&commit);
         if failure != Some(Failure::Lost) {
-            disk.rows.extend_from_slice(rows);
+            rows.iter().for_each(|row| disk.put(row));
             past.into_iter().for_each(|past| disk.keep(past));
         }
         if failure.is_some() {
@@ -176,6 +187,10 @@ impl Store for MemoryStore {
         self.last
     }
 
+    fn chain(&self) -> ChainHash {
+        self.disk.disk().chain.last().copied().unwrap_or(ChainHash::NONE)
+    }
+
     fn reader(&self) -> Result<Box<dyn Reader>, ReadError> {
         Ok(Box::new(self.disk.clone()))
     }
@@ -188,6 +203,11 @@ impl Store for MemoryStore {
 impl Reader for MemoryDisk {
     fn last(&self) -> Result<Seq, ReadError> {
         Ok(self.disk().last())
+    }
+
+    fn chain(&self, at: Seq) -> Result<Option<ChainHash>, ReadError> {
+        let index = at.number().checked_sub(1).and_then(|index| usize::try_from(index).ok());
+        Ok(index.and_then(|index| self.disk().chain.get(index).copied()))
     }
 
     fn read(&self, from: Seq, at_most: usize) -> Result<Vec<StoredRow>, ReadError> {

@@ -22,9 +22,10 @@ pub use schema::{DATABASE, FORMAT};
 
 use super::witness::{Known, Witness};
 use super::{
-    CommitError, Home, OpenError, Past, ReadError, Reader, Row, Seq, Snapshots, Store, TornTail, limits,
+    CommitError, Home, OpenError, Past, ReadError, Reader, Row, Seq, Snapshots, Store, TornTail, checksum, limits,
     span_tree, witness,
 };
+use gleaner_wire::ChainHash;
 use log::Log;
 use nature::Nature;
 use row::Columns;
@@ -35,7 +36,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-const INSERT_ROW: &str = "INSERT INTO journal (seq, at, tasks, body, checksum) VALUES (?1, ?2, ?3, ?4, ?5)";
+const INSERT_ROW: &str =
+    "INSERT INTO journal (seq, at, tasks, body, checksum, chain) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 // Ranges of one row may overlap.
 const INSERT_NODE: &str = "INSERT OR IGNORE INTO history (node, seq) VALUES (?1, ?2)";
 
@@ -47,6 +49,8 @@ pub struct SqliteStore {
     home: Home,
     witness: Witness,
     last: Seq,
+    /// What all rows up to the last add up to.
+    chain: ChainHash,
     torn_tail: Option<TornTail>,
     stopped: bool,
 }
@@ -62,11 +66,13 @@ impl SqliteStore {
         let Opened { connection, frames_kept } = schema::open(&file, known)?;
         let witness = Witness::open(home.folder()).map_err(|source| io(&file, source))?;
         let last = schema::last(&connection).map_err(|source| nature::open_error(source, &file))?;
+        // A row that cannot be read is named where it is.
+        let chain = schema::chain(&connection, last).ok().flatten().unwrap_or(ChainHash::NONE);
         let log = torn::log_of(&file);
         let bytes = torn::torn_bytes(&log, frames_kept)
             .map_err(|source| OpenError::Io { file: log, source: source.into() })?;
         let torn_tail = (bytes > 0).then_some(TornTail { last, bytes });
-        Ok(Self { connection, home: home.clone(), witness, last, torn_tail, stopped: false })
+        Ok(Self { connection, home: home.clone(), witness, last, chain, torn_tail, stopped: false })
     }
 
     /// What was found of a commit that broke off, when the journal was opened.
@@ -74,9 +80,9 @@ impl SqliteStore {
         self.torn_tail
     }
 
-    fn write(&mut self, rows: &[Row], past: Option<&Past>) -> rusqlite::Result<Known> {
+    fn write(&mut self, rows: &[Row], past: Option<&Past>) -> rusqlite::Result<(Known, ChainHash)> {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let (mut seq, mut checksum) = (self.last, 0);
+        let (mut seq, mut checksum, mut chain) = (self.last, 0, self.chain);
         past.map_or(Ok(()), |past| past::write(&transaction, past))?;
         {
             let mut insert_row = transaction.prepare_cached(INSERT_ROW)?;
@@ -86,14 +92,17 @@ impl SqliteStore {
                 let number = seq.number().cast_signed();
                 let columns = Columns::of(seq, row);
                 checksum = columns.checksum;
-                insert_row.execute((number, columns.at, &columns.tasks, &row.body, columns.checksum))?;
+                chain = checksum::chain(&chain, seq, row);
+                let body = &row.body;
+                let Columns { at, tasks, .. } = &columns;
+                insert_row.execute((number, at, tasks, body, checksum, chain.as_bytes()))?;
                 for node in row.tasks.iter().copied().flat_map(span_tree::cover) {
                     insert_node.execute((node, number))?;
                 }
             }
         }
         transaction.commit()?;
-        Ok(Known { seq, checksum })
+        Ok((Known { seq, checksum }, chain))
     }
 
     fn commit_error(&self, error: rusqlite::Error) -> CommitError {
@@ -124,19 +133,23 @@ impl Store for SqliteStore {
         if rows.is_empty() && past.is_none() {
             return Ok(self.last);
         }
-        let known = self.write(rows, past).map_err(|error| {
+        let (known, chain) = self.write(rows, past).map_err(|error| {
             self.stopped = true;
             self.commit_error(error)
         })?;
         if known.seq > self.last {
             self.witness.note(known);
-            self.last = known.seq;
+            (self.last, self.chain) = (known.seq, chain);
         }
         Ok(self.last)
     }
 
     fn last(&self) -> Seq {
         self.last
+    }
+
+    fn chain(&self) -> ChainHash {
+        self.chain
     }
 
     fn reader(&self) -> Result<Box<dyn Reader>, ReadError> {

@@ -106,6 +106,7 @@ pub fn preview(mut ledger: Ledger, now: Time, user: &str, spec: &Arc<JobSpec>) -
             Arc::clone(spec)
         },
         key: None,
+        bytes: 0,
     };
     ledger.apply(&Entry { at: now, fact });
     let explanation =

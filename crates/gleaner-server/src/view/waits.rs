@@ -8,6 +8,13 @@ use gleaner_units::{Credits, MachineId, TaskId, Time};
 /// In half a sentence.
 pub(super) fn why(ledger: &Ledger, now: Time, task: TaskId) -> String {
     let grid = ledger.grid();
+    if grid.is_capped(grid.task(task).class()) {
+        let (taken, most) = grid.cores_of_user(grid.task(task).class());
+        let user = &ledger.job_of(task).1.user;
+        return format!(
+            "it waits for other tasks of its user to end: those of {user} run on {taken} cores, and the quota is {most}"
+        );
+    }
     if has_no_length(ledger, task) {
         return "it waits, and is not planned for any machine: no length was declared for it".to_owned();
     }
@@ -60,6 +67,11 @@ pub(super) fn remedies(ledger: &Ledger, task: TaskId) -> Vec<String> {
         remedies.push(format!(
             "a declared length, as `gleaner submit --length 5G`: {policy} plans by lengths and prices"
         ));
+    }
+    if ledger.grid().is_capped(ledger.grid().task(task).class()) {
+        let user = &ledger.job_of(task).1.user;
+        remedies
+            .push(format!("more cores, by an administrator: `gleaner quota set --user {user} --cores N`"));
     }
     let recharge = ledger.grid().accounts().map(|accounts| accounts.budget().recharge);
     if let (Some(recharge), Some(cost)) = (recharge, least_cost(ledger, task))

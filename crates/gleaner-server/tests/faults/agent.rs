@@ -209,7 +209,7 @@ impl Agent {
         match message {
             ToAgent::Welcome { epoch, lineage, restored, forget, lease_s, heartbeat_s, .. } => {
                 let restores = restored.into_iter().collect();
-                let met = Met { epoch, lineage, row: 0, restores };
+                let met = Met { epoch, lineage, row: 0, hash: None, restores };
                 self.welcomed(met, &forget, (lease_s, heartbeat_s), scene);
             }
             ToAgent::Refused { for_good: false, .. } => scene.close = true,
@@ -218,7 +218,7 @@ impl Agent {
                 self.is_gone = true;
                 scene.close = true;
             }
-            ToAgent::Beat { number, row } => {
+            ToAgent::Beat { number, row, .. } => {
                 if let Some(met) = &mut self.met {
                     met.row = met.row.max(row);
                 }

@@ -150,7 +150,7 @@ fn keys_count_once(history: &History, journal: &Journal) -> Result<(), String> {
     let mut jobs = BTreeMap::new();
     let mut keys = BTreeSet::new();
     for written in &journal.facts {
-        let Fact::JobSubmitted { job, user, spec, key } = &written.fact else { continue };
+        let Fact::JobSubmitted { job, user, spec, key, .. } = &written.fact else { continue };
         jobs.insert(*job, (user, key, spec.tasks.count()));
         if key.is_some() && !keys.insert((user, key)) {
             return Err(format!("{user}'s {key:?} is {job}, and another"));

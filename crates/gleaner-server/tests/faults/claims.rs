@@ -1,7 +1,7 @@
 //! What an agent says of its machine, and what its tasks show.
 
 use super::mended::{Small, end, live_run, profile};
-use gleaner_server::desk::{Admitted, Order};
+use gleaner_server::desk::{Admitted, JobFiles, Order};
 use gleaner_server::journal::Fact;
 use gleaner_units::{MachineId, RunId, TaskId};
 use gleaner_wire::job::{JobSpec, TaskList};
@@ -18,7 +18,11 @@ fn run(small: &mut Small, tasks: u32, elapsed_s: f64) -> Vec<Fact> {
     let first = small.desk.ledger().task_count();
     let tasks = TaskList::Array { first: 1, last: tasks, step: 1 };
     let spec = JobSpec { tasks, length: Some(1e9), ..JobSpec::new(["true"]) };
-    small.order(Order::Submit { job: Admitted::check(spec).expect("a job"), key: None, missing: Vec::new() });
+    small.order(Order::Submit {
+        job: Admitted::check(spec).expect("a job"),
+        key: None,
+        files: JobFiles::default(),
+    });
     let mut facts = Vec::new();
     for task in (first..small.desk.ledger().task_count()).map(TaskId::new) {
         let number = live_run(&small.desk, task).expect("there is room for it");

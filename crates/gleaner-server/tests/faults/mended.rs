@@ -1,7 +1,7 @@
 //! Mistakes that the histories found, each as the shortest way to it; and a clock that jumps.
 
 use gleaner_server::desk::{
-    Admitted, Answer, Desk, Effect, Input, Order, OrderId, Requester, SessionId, Start, Terms,
+    Admitted, Answer, Desk, Effect, Input, JobFiles, Order, OrderId, Requester, SessionId, Start, Terms,
 };
 use gleaner_server::journal::Fact;
 use gleaner_server::ledger::Ledger;
@@ -77,7 +77,7 @@ impl Small {
         small.order(Order::Submit {
             job: Admitted::check(spec).expect("a job"),
             key: None,
-            missing: Vec::new(),
+            files: JobFiles::default(),
         });
         small
     }
@@ -111,7 +111,12 @@ impl Small {
         let had = |&run| Had { run, lineage: Lineage::of([1; 8]) };
         let running = runs.iter().map(had).collect();
         let hello = Hello { agent: 0, incarnation, met: None, profile: profile(), running };
-        Input::Connected { session: SessionId(self.sessions), hello: Box::new(hello), token: String::new() }
+        Input::Connected {
+            session: SessionId(self.sessions),
+            hello: Box::new(hello),
+            token: String::new(),
+            fits: true,
+        }
     }
 
     /// The connection before has ended, if there was one.

@@ -18,7 +18,7 @@ fn put(desk: &mut Desk, now: Time, input: Input) {
 }
 
 fn hello(row: u64) -> Hello {
-    let met = Some(Met { epoch: 1, lineage: OLD, row, restores: Vec::new() });
+    let met = Some(Met { epoch: 1, lineage: OLD, row, hash: None, restores: Vec::new() });
     let running = vec![Had { run: one(), lineage: OLD }];
     Hello { agent: 0, incarnation: 1, met, profile: profile(), running }
 }
@@ -40,7 +40,7 @@ fn start(facts: &[Fact]) -> (Desk, Time) {
 /// What is told to an agent that says hello.
 pub(crate) fn told(desk: &mut Desk, now: Time, hello: Hello) -> Vec<ToAgent> {
     let token = String::new();
-    put(desk, now, Input::Connected { session: SessionId(7), hello: Box::new(hello), token });
+    put(desk, now, Input::Connected { session: SessionId(7), hello: Box::new(hello), token, fits: true });
     let effects = desk.settle(now).effects.into_iter();
     effects
         .filter_map(|effect| if let Effect::Send(_, message) = effect { Some(message) } else { None })

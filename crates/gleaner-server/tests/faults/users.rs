@@ -3,7 +3,7 @@
 use super::agent::AGAIN;
 use super::chance::Chance;
 use super::history::Seen;
-use gleaner_server::desk::{Admitted, Answer, Order, OrderId, Rejection, Requester};
+use gleaner_server::desk::{Admitted, Answer, JobFiles, Order, OrderId, Rejection, Requester};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{Choice, PolicyKeys, Role};
 use gleaner_wire::job::{Checkpointing, JobSpec, Needs, TaskList};
@@ -110,7 +110,7 @@ impl Users {
             let order = Order::Submit {
                 job: Admitted::check(job(chance, plans)).expect("a job"),
                 key,
-                missing: Vec::new(),
+                files: JobFiles::default(),
             };
             return ((*chance.pick(&USERS)).to_owned(), order);
         }

@@ -264,7 +264,7 @@ impl World {
         }
         self.put_in(match frame {
             FromAgent::Hello(hello) => {
-                Input::Connected { session, hello: Box::new(hello), token: String::new() }
+                Input::Connected { session, hello: Box::new(hello), token: String::new(), fits: true }
             }
             frame => Input::Frame { session, frame: Box::new(frame) },
         });

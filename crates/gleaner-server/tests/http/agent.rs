@@ -3,7 +3,7 @@
 use crate::world::World;
 use axum::body::Body;
 use gleaner_server::desk::{Input, SessionId};
-use gleaner_server::driver::Outgoing;
+use gleaner_server::driver::{Newcomer, Outgoing};
 use gleaner_server::store::Seq;
 use gleaner_units::RunId;
 use gleaner_wire::api::Enrolled;
@@ -50,7 +50,8 @@ impl Agent {
         assert_eq!(enrolled.name, name);
         let hello = Hello { agent: enrolled.agent, incarnation: 1, met: None, profile, running: Vec::new() };
         let (outbox, inbox) = mpsc::channel(1_024);
-        let session = world.app.desk.connected(hello, "token".to_owned(), outbox).await.unwrap();
+        let newcomer = Newcomer { hello, token: "token".to_owned(), fits: true, to_agent: outbox };
+        let session = world.app.desk.connected(newcomer).await.unwrap();
         Self { session, inbox }
     }
 

@@ -1,8 +1,13 @@
 //! What each user may have of the coordinator at a time.
 
+use crate::agent::Agent;
 use crate::world::World;
 use axum::body::Body;
+use gleaner_server::desk::Input;
+use gleaner_units::MachineId;
+use gleaner_wire::BlobHash;
 use gleaner_wire::api::{JobList, QuotaList};
+use gleaner_wire::session::{End, Outcome, Stored};
 use serde_json::{Value, json};
 
 fn job(tasks: u32) -> Value {
@@ -62,8 +67,82 @@ async fn a_user_asks_so_often() {
 async fn quotas_are_an_administrators() {
     let world = World::new().await;
     assert_eq!(set(&world, &world.alice, None, 10, 10).await, 403);
-    assert_eq!(set(&world, &world.root, Some("a b"), 10, 10).await, 422);
+    assert_eq!(set(&world, &world.root, Some("a b"), 10, 10).await, 404);
+    let setting = json!({"user": "alise", "quota": {"tasks": 1, "requests_per_s": 10}});
+    let reply = world.call("PUT", "/api/v1/quotas", &world.root, Body::from(setting.to_string())).await;
+    let said = reply.to_string();
+    assert!(
+        said.contains("no user is called \\\"alise\\\"") && said.contains("did you mean alice?"),
+        "{said}"
+    );
     assert_eq!(set(&world, &world.root, None, 10, 0).await, 422);
     assert_eq!(set(&world, &world.root, None, 10, 10).await, 200);
     assert_eq!(world.post("/api/v1/jobs", &world.bob, &job(11)).await.status, 403, "everyone's");
+}
+
+async fn set_bytes(world: &World, user: &str, bytes: u64) -> u16 {
+    let setting = json!({"user": user, "quota": {"tasks": 100, "bytes": bytes, "requests_per_s": 1_000}});
+    world.call("PUT", "/api/v1/quotas", &world.root, Body::from(setting.to_string())).await.status
+}
+
+async fn upload(world: &World, token: &str, content: &[u8]) -> (u16, String) {
+    let hash = blake3::hash(content).to_hex();
+    let reply =
+        world.call("PUT", &format!("/api/v1/blobs/{hash}"), token, Body::from(content.to_vec())).await;
+    (reply.status, reply.to_string())
+}
+
+async fn stored(world: &World, user: &str) -> u64 {
+    let all: QuotaList = world.get("/api/v1/quotas", &world.root).await.json();
+    all.users.iter().find(|view| view.user == user).expect("a user").bytes
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_user_has_so_many_bytes_stored_and_hears_which_quota_it_is() {
+    let world = World::new().await;
+    assert_eq!(set_bytes(&world, "alice", 100).await, 200);
+    assert_eq!(upload(&world, &world.alice, &[1; 60]).await.0, 200);
+    assert_eq!(upload(&world, &world.alice, &[1; 60]).await.0, 403, "what no job named counts, too");
+    let (status, said) = upload(&world, &world.alice, &[2; 41]).await;
+    assert_eq!(status, 403, "{said}");
+    assert!(
+        said.contains("60 bytes are kept for alice")
+            && said.contains("quota of 100")
+            && said.contains("--bytes"),
+        "{said}"
+    );
+    assert_eq!(upload(&world, &world.bob, &[2; 41]).await.0, 200, "another's quota");
+    let input = json!({"path": "in", "blob": blake3::hash(&[1; 60]).to_hex().to_string()});
+    let job = json!({"command": ["true"], "tasks": {"array": {"first": 1, "last": 1, "step": 1}}, "inputs": [input]});
+    let reply = world.post("/api/v1/jobs", &world.alice, &job).await;
+    assert_eq!(reply.status, 201, "{reply}");
+    assert_eq!(stored(&world, "alice").await, 60);
+    assert_eq!(world.post("/api/v1/jobs", &world.alice, &job).await.status, 201, "it is there already");
+    assert_eq!(stored(&world, "alice").await, 60, "it counts once");
+    assert_eq!(upload(&world, &world.alice, &[3; 40]).await.0, 200, "the rest");
+    assert_eq!(upload(&world, &world.alice, &[4; 1]).await.0, 403);
+}
+
+/// The run fails and says why; what it would have left is not kept, and others notice nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn files_that_a_run_left_and_that_do_not_fit_are_not_kept_and_it_is_said() {
+    let world = World::new().await;
+    assert_eq!(set_bytes(&world, "alice", 100).await, 200);
+    let mut agent = Agent::join(&world, "lab").await;
+    for (job, size, phase, kept) in [(1, 90, "done", 90), (2, 11, "failed", 90)] {
+        let blob = blake3::hash(&[job]);
+        let wanted = json!({"command": ["true"], "outputs": ["out"]});
+        assert_eq!(world.post("/api/v1/jobs", &world.alice, &wanted).await.status, 201);
+        let run = agent.start_next(&world).await;
+        let files = Stored { blob: BlobHash::try_from(blob.to_hex().to_string()).expect("a hash"), size };
+        let sent = blob.to_hex().as_str().parse().expect("a name");
+        world.app.desk.input(Input::Stored { agent: MachineId::new(0), blob: sent }).await.expect("it runs");
+        let end = End { files: Some(files), ..End::of(Outcome::Exited { code: 0 }) };
+        agent.end_with(&world, run, end).await;
+        let task: Value = world.get(&format!("/api/v1/jobs/{job}/tasks"), &world.alice).await.json();
+        let said = task.to_string();
+        assert_eq!(task["list"][0]["phase"], phase, "{said}");
+        assert_eq!(said.contains("quota of 100 and were not kept"), phase == "failed", "{said}");
+        assert_eq!(stored(&world, "alice").await, kept);
+    }
 }

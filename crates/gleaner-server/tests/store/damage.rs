@@ -24,13 +24,17 @@ fn database(folder: &Path) -> PathBuf {
 
 #[test]
 fn an_altered_row_is_named_by_its_number() {
-    let table: [(&str, &[(u64, Damage)]); 7] = [
+    let table: [(&str, &[(u64, Damage)]); 8] = [
         ("UPDATE journal SET body = '{\"fact\":8}' WHERE seq = 7", &[(7, Damage::Altered)]),
         ("UPDATE journal SET at = at + 1 WHERE seq = 7", &[(7, Damage::Altered)]),
         ("UPDATE journal SET tasks = '8' WHERE seq = 7", &[(7, Damage::Altered)]),
         ("UPDATE journal SET checksum = 0 WHERE seq = 7", &[(7, Damage::Altered)]),
         ("DELETE FROM journal WHERE seq IN (1, 7)", &[(1, Damage::Missing), (7, Damage::Missing)]),
         ("UPDATE journal SET seq = 501 WHERE seq = 500", &[(500, Damage::Missing), (501, Damage::Altered)]),
+        (
+            "UPDATE journal SET chain = zeroblob(32) WHERE seq = 7",
+            &[(7, Damage::Unchained), (8, Damage::Unchained)],
+        ),
         ("UPDATE journal SET body = body", &[]),
     ];
     for (change, expected) in table {

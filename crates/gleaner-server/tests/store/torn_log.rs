@@ -11,6 +11,8 @@ const BEFORE: u64 = 40;
 const LAST: u64 = 25;
 /// Where the salts of a frame end.
 const SALTS_END: usize = 16;
+/// A frame: its header and a page.
+const FRAME: usize = 24 + 4096;
 
 /// The file and its log after some commits and before the last one is complete in the file, and how long the log was
 /// before it.
@@ -67,7 +69,8 @@ fn a_cut_log_loses_the_last_commit_as_a_whole_or_not_at_all() {
     for length in positions(&crashed) {
         let left = length - crashed.log_before;
         // Without its salts a frame cannot be told from one of an earlier round.
-        let torn = if left < SALTS_END { 0 } else { left as u64 };
+        let of_frame = left % FRAME;
+        let torn = if of_frame < SALTS_END { left - of_frame } else { left } as u64;
         assert_eq!(crashed.restart(folder.path(), &crashed.log[..length]), (BEFORE, torn), "cut to {length}");
     }
 }

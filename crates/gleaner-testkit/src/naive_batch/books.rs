@@ -180,6 +180,7 @@ impl Books {
             | Event::RunArrived(_)
             | Event::RunStarted(_)
             | Event::SeedDrawn(_)
+            | Event::CoresCapped { .. }
             | Event::RuleChanged
             | Event::WokeUp { .. } => {}
         }

@@ -44,6 +44,13 @@ pub(crate) struct ServeArguments {
     /// A name under which others reach this machine; may be given several times
     #[arg(long = "name", value_name = "HOST")]
     pub(crate) names: Vec<String>,
+    /// A certificate of your own for browsers and other programs, in PEM with those that vouch for it; read again when it changes, or at
+    /// SIGHUP. Agents and these commands go by the coordinator's own authority
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// Its key, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
     /// Keep the folder on a network file system, where a lock may be no lock and a sync no sync
     #[arg(long)]
     pub(crate) network_folder: bool,

@@ -122,7 +122,7 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
     duration_s(text).map_err(|error| format!("expected a {}", error.expected))
 }
 
-fn bytes(text: &str) -> Result<u64, String> {
+pub(super) fn bytes(text: &str) -> Result<u64, String> {
     size_bytes(text).map_err(|error| format!("expected a {}", error.expected))
 }
 

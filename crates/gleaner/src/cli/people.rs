@@ -2,6 +2,7 @@
 
 use crate::moments::parse_moment;
 use clap::Args;
+use gleaner_wire::{Head, InvalidHead};
 use std::path::PathBuf;
 
 const LOGIN_HELP: &str = "\
@@ -32,7 +33,9 @@ It is read from the journal in the coordinator's folder, so it is asked for on t
 
 Examples:
   gleaner audit
-  gleaner audit --by ada --since '2026-11-01 00:00:00' --json";
+  gleaner audit --by ada --since '2026-11-01 00:00:00' --json
+  gleaner audit --head | ssh elsewhere 'cat >> heads'
+  gleaner audit --verify --since 1021:5f0c…";
 
 /// `gleaner audit`.
 #[derive(Args, Debug)]
@@ -41,9 +44,17 @@ pub(crate) struct AuditArguments {
     /// Only what this user or agent did
     #[arg(long, value_name = "NAME")]
     pub(crate) by: Option<String>,
-    /// Only what was done since then
-    #[arg(long, value_name = "MOMENT", value_parser = parse_moment)]
-    pub(crate) since: Option<f64>,
+    /// Only what was done since then, or behind a head
+    #[arg(long, value_name = "MOMENT|HEAD", value_parser = parse_since)]
+    pub(crate) since: Option<Since>,
+    /// Print the head, ROW:HASH, to be kept on another machine: whoever has it notices later if anything up to it was changed or
+    /// taken away
+    #[arg(long, conflicts_with_all = ["verify", "by", "since", "json"])]
+    pub(crate) head: bool,
+    /// Check that each row follows from the row before it, and with --since HEAD that nothing up to that head was changed or
+    /// taken away; exits with 1 if something was
+    #[arg(long, conflicts_with_all = ["by", "json"])]
+    pub(crate) verify: bool,
     /// The latest so many
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     pub(crate) limit: usize,
@@ -53,4 +64,20 @@ pub(crate) struct AuditArguments {
     /// Print each as a line of JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Where something begins that is asked for.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Since {
+    /// At a moment, in seconds since 1970.
+    Moment(f64),
+    /// Behind a row.
+    Head(Head),
+}
+
+fn parse_since(text: &str) -> Result<Since, String> {
+    match text.parse() {
+        Ok(head) => Ok(Since::Head(head)),
+        Err(_) => parse_moment(text).map(Since::Moment).map_err(|why| format!("{why}, or {InvalidHead}")),
+    }
 }

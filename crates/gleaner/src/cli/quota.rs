@@ -1,6 +1,6 @@
 //! The arguments of `gleaner quota`.
 
-use super::live::{GridArguments, PlainArguments};
+use super::live::{GridArguments, PlainArguments, bytes};
 use clap::{Args, Subcommand};
 
 /// `gleaner quota`.
@@ -24,7 +24,8 @@ impl QuotaArguments {
 const SET_HELP: &str = "\
 Examples:
   gleaner quota set --tasks 100000
-  gleaner quota set --user ada --tasks 5000000";
+  gleaner quota set --user ada --tasks 5000000
+  gleaner quota set --user bob --cores 16 --bytes 200G";
 
 /// `gleaner quota set`.
 #[derive(Args, Debug)]
@@ -34,8 +35,14 @@ pub(crate) struct QuotaSetArguments {
     #[arg(long, value_name = "NAME")]
     pub(crate) user: Option<String>,
     /// Tasks that are not over
-    #[arg(long, value_name = "N", required_unless_present = "requests")]
+    #[arg(long, value_name = "N", required_unless_present_any = ["cores", "bytes", "requests"])]
     pub(crate) tasks: Option<u64>,
+    /// Cores that their tasks run on at a time; what needs more waits
+    #[arg(long, value_name = "N")]
+    pub(crate) cores: Option<u32>,
+    /// Bytes of files and output that are kept for them, as 500G
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub(crate) bytes: Option<u64>,
     /// Requests in a second, on average
     #[arg(long, value_name = "N")]
     pub(crate) requests: Option<u32>,

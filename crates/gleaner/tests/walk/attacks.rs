@@ -5,6 +5,7 @@
 //! cargo test -p gleaner --test walk attacks
 //! ```
 
+mod audit;
 mod bounds;
 mod folders;
 mod guests;

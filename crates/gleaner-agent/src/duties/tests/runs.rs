@@ -22,11 +22,11 @@ fn a_heartbeat_tells_whose_files_are_on_their_way() {
     let beat = |number: u32| f64::from(number) * HEARTBEAT_S;
     stage.hear(1.0, ToAgent::Run(Box::new(sent.clone())));
     stage.pass_until(beat(1));
-    stage.hear(beat(1), ToAgent::Beat { number: 2, row: 1 });
+    stage.hear(beat(1), ToAgent::Beat { number: 2, row: 1, hash: None });
     stage.on(beat(1), Event::Prepared(sent.id, Ok(())));
     stage.on(beat(1), Event::Began(sent.id));
     stage.pass_until(beat(2));
-    stage.hear(beat(2), ToAgent::Beat { number: 3, row: 1 });
+    stage.hear(beat(2), ToAgent::Beat { number: 3, row: 1, hash: None });
     stage.on(beat(2), exited(sent.id, 0));
     stage.pass_until(beat(3));
     let told: Vec<String> = stage.done().into_iter().filter(|line| line.contains("staging")).collect();
@@ -202,7 +202,7 @@ fn output_goes_before_the_end_and_again_after_a_reconnection() {
     stage.pass_until(3.0);
     assert_eq!(stage.done(), ["2 output 1.1 Stdout 0+65536", "2.1 output 1.1 Stdout 65536+4464"]);
     stage.pass_until(5.0);
-    stage.hear(5.1, ToAgent::Beat { number: 2, row: 1 });
+    stage.hear(5.1, ToAgent::Beat { number: 2, row: 1, hash: None });
     stage.on(6.0, wrote(70_010));
     stage.pass_until(6.2);
     stage.on(7.0, Event::Disconnected);

@@ -3,15 +3,17 @@
 use super::nature::{Nature, nature, open_error};
 use super::schema::{DATABASE, last};
 use super::{row, schema};
+use crate::store::checksum::chain;
 use crate::store::limits::Page;
 use crate::store::witness;
 use crate::store::{Damage, OpenError, ReadError, Reader, Seq, StoredRow, span_tree};
 use gleaner_units::TaskId;
+use gleaner_wire::ChainHash;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 use std::path::Path;
 
-const ROWS: &str = "SELECT seq, at, tasks, body, checksum FROM journal WHERE seq >= ?1 ORDER BY seq";
+const ROWS: &str = "SELECT seq, at, tasks, body, checksum, chain FROM journal WHERE seq >= ?1 ORDER BY seq";
 /// The longest way up a span tree.
 const NODES: usize = 33;
 
@@ -105,14 +107,26 @@ impl Reader for SqliteReader {
         last(&self.connection).map_err(read_error)
     }
 
+    fn chain(&self, at: Seq) -> Result<Option<ChainHash>, ReadError> {
+        schema::chain(&self.connection, at).map_err(|error| row_error(error, at))
+    }
+
     fn read(&self, from: Seq, at_most: usize) -> Result<Vec<StoredRow>, ReadError> {
         let mut seq = from.max(Seq::FIRST);
+        // A row behind one that is missing is judged by itself.
+        let mut before = self.chain(Seq::new(seq.number() - 1)).unwrap_or(None);
         let mut statement = self.connection.prepare_cached(ROWS).map_err(read_error)?;
         let mut found = statement.query([number(seq)]).map_err(read_error)?;
         let mut page = Page::new(at_most);
         while !page.is_full() {
             let Some(columns) = found.next().map_err(|error| row_error(error, seq))? else { break };
-            page.push(check(seq, columns)?);
+            let stored = check(seq, columns)?;
+            let tied = columns.get(5).map(ChainHash::of).map_err(|error| row_error(error, seq))?;
+            if before.is_some_and(|before| chain(&before, seq, &stored.row) != tied) {
+                return Err(ReadError::Damaged { seq, damage: Damage::Unchained });
+            }
+            before = Some(tied);
+            page.push(stored);
             seq = seq.next();
         }
         Ok(page.into_rows())

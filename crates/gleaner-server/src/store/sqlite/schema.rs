@@ -6,6 +6,7 @@
 use super::nature::open_error;
 use crate::store::witness::Known;
 use crate::store::{OpenError, Seq};
+use gleaner_wire::ChainHash;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, TransactionBehavior};
 use std::fs::{File, OpenOptions};
@@ -22,7 +23,8 @@ const APPLICATION: u32 = 0x476c_6e72;
 /// The format of the file and of the facts in it; others are refused.
 ///
 /// 1: policy and budget were two facts, each in words of its own. 2: a policy is one fact, said as in a scenario.
-/// 3: alarms have names. 4: every start draws a lineage and a seed. 6: what is over leaves memory for tables of its own.
+/// 3: alarms have names. 4: every start draws a lineage and a seed. 6: each row is tied to all before it, and what is over
+/// leaves memory for tables of its own.
 pub const FORMAT: u32 = 6;
 /// Somebody may look at the file with a program of theirs that takes a lock for a moment.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -33,7 +35,8 @@ const TABLES: &str = "
         at INTEGER NOT NULL,
         tasks TEXT NOT NULL,
         body TEXT NOT NULL,
-        checksum INTEGER NOT NULL
+        checksum INTEGER NOT NULL,
+        chain BLOB NOT NULL
     ) STRICT;
     CREATE TABLE history (
         node INTEGER NOT NULL,
@@ -117,6 +120,17 @@ pub(super) fn open(file: &Path, known: Option<Known>) -> Result<Opened, OpenErro
 pub(super) fn last(connection: &Connection) -> rusqlite::Result<Seq> {
     let last = connection.prepare_cached(LAST)?.query_row([], |row| row.get::<_, i64>(0))?;
     Ok(Seq::new(last.cast_unsigned()))
+}
+
+/// What all rows up to one add up to, as it was written with it.
+pub(super) fn chain(connection: &Connection, at: Seq) -> rusqlite::Result<Option<ChainHash>> {
+    if at == Seq::NONE {
+        return Ok(Some(ChainHash::NONE));
+    }
+    let row = "SELECT chain FROM journal WHERE seq = ?1";
+    let number = i64::try_from(at.number()).unwrap_or(i64::MAX);
+    let found = connection.prepare_cached(row)?.query_row([number], |row| row.get(0)).optional()?;
+    Ok(found.map(ChainHash::of))
 }
 
 /// A row that was committed must be there.

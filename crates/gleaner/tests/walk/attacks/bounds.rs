@@ -79,8 +79,13 @@ fn parameters_that_would_fill_the_memory_are_refused() {
 fn begin_with(grid: &Grid, spec: JobSpec) {
     let home = Home::open(&grid.home, NetworkFolder::Accept).expect("the coordinator's folder");
     let mut store = SqliteStore::open(&home).expect("a new journal");
-    let submitted =
-        Fact::JobSubmitted { job: JobId(1), user: USER.to_owned(), spec: Arc::new(spec), key: None };
+    let submitted = Fact::JobSubmitted {
+        job: JobId(1),
+        user: USER.to_owned(),
+        spec: Arc::new(spec),
+        key: None,
+        bytes: 0,
+    };
     let (program, lineage) = ("another".to_owned(), Lineage::of([1; 8]));
     let started = Fact::CoordinatorStarted { epoch: 1, lineage, program, seed: 1 };
     let mut ledger = Ledger::new();

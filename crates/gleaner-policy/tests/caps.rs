@@ -1,0 +1,160 @@
+//! A user whose runs take all the cores that are theirs waits, and nobody behind them does, whatever the rule.
+
+use gleaner_core::{
+    Alarm, Command, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs, Room, RunEnd,
+    Scheduler, Tags, TaskClass,
+};
+use gleaner_policy::{AnyPolicy, Preset, Recipe};
+use gleaner_units::{MachineClassId, MachineId, Ops, RunId, TaskClassId, TaskId, Time, UserId};
+use std::collections::BTreeMap;
+
+const MACHINES: usize = 4;
+/// Of the first user.
+const CAP: u32 = 2;
+
+struct Stage {
+    scheduler: Scheduler<AnyPolicy>,
+    now: Time,
+    runs: BTreeMap<RunId, MachineId>,
+}
+
+impl Stage {
+    fn new(recipe: Recipe) -> Self {
+        let config = GridConfig { weights: vec![1.0], migration: Migration::default() };
+        let mut stage = Self {
+            scheduler: Scheduler::new(Grid::new(config), recipe.build()),
+            now: Time::ZERO.after_seconds(1.0),
+            runs: BTreeMap::new(),
+        };
+        let room = Room { slots: Some(1), memory: None, disk: None };
+        let class = |tag: &str| MachineClass {
+            speeds: vec![1.0],
+            cores: 1,
+            room,
+            price: 0.0,
+            provides: Tags::from([tag.to_owned()]),
+            ad: None,
+        };
+        stage.tell(&Event::MachineClassMet(class("old")));
+        stage.tell(&Event::MachineClassMet(class("new")));
+        for (user, requires) in [(0, Tags::new()), (1, Tags::new()), (0, Tags::from(["new".to_owned()]))] {
+            stage.tell(&Event::TaskClassMet(TaskClass {
+                composition: vec![1.0],
+                needs: Needs::default(),
+                priority: 0,
+                restarts: false,
+                payer: UserId::new(user),
+                requires,
+                ad: None,
+            }));
+        }
+        for index in 0..MACHINES {
+            let class = MachineClassId::new(usize::from(index == MACHINES - 1));
+            stage.tell(&Event::MachineJoined { machine: MachineId::new(index), class });
+        }
+        stage.tell(&Event::CoresCapped { user: Some(UserId::new(0)), cores: CAP });
+        stage
+    }
+
+    fn tell(&mut self, event: &Event) {
+        self.scheduler.apply(self.now, event);
+    }
+
+    fn submit(&mut self, count: u32, class: usize) {
+        let first = TaskId::new(self.scheduler.grid().task_count());
+        let length = Ops::new(1e6);
+        self.tell(&Event::TasksSubmitted { first, count, class: TaskClassId::new(class), length });
+    }
+
+    /// Lets the rule answer until it has nothing to say, and wakes it as it wishes.
+    fn settle(&mut self) {
+        for _ in 0..200 {
+            let mut decisions: Vec<Decision> = Vec::new();
+            self.scheduler.decide(self.now, &mut decisions);
+            let orders: Vec<Command> = self.scheduler.take_orders().collect();
+            for order in orders {
+                if let Command::Start { run, on } = order {
+                    self.runs.insert(run, on);
+                    self.tell(&Event::RunStarted(run));
+                }
+            }
+            self.scheduler.check().expect("all indices are right");
+            match self.scheduler.grid().next_alarm().filter(|(at, _)| *at <= self.now.after_seconds(1_000.0))
+            {
+                Some((at, alarm @ (Alarm::Batch | Alarm::Recharge))) => {
+                    self.now = self.now.max(at);
+                    self.tell(&Event::WokeUp { alarm });
+                }
+                _ if self.scheduler.is_asked() => {}
+                _ => return,
+            }
+        }
+    }
+
+    /// The users whose tasks run.
+    fn users(&self) -> [usize; 2] {
+        let of = |user: usize| {
+            let grid = self.scheduler.grid();
+            let class = |run: &RunId| grid.classes().task_class(grid.task(run.task).class());
+            self.runs.keys().filter(|run| class(run).payer == UserId::new(user)).count()
+        };
+        [of(0), of(1)]
+    }
+
+    fn end(&mut self, run: RunId) {
+        self.runs.remove(&run).expect("it runs");
+        self.tell(&Event::RunEnded { run, end: RunEnd::Finished });
+    }
+}
+
+#[test]
+fn a_user_at_the_bound_waits_and_others_do_not() {
+    for name in
+        ["bertasi/greedy", "bertasi/social", "nimrod/time", "queue/easy", "queue/fcfs", "queue/conservative"]
+    {
+        let preset = Preset::named(name).expect("a preset");
+        let mut stage = Stage::new(preset.recipe);
+        stage.submit(6, 0);
+        stage.settle();
+        assert_eq!(stage.users(), [2, 0], "{name}: no more than the bound");
+        stage.submit(2, 1);
+        stage.settle();
+        assert_eq!(stage.users(), [2, 2], "{name}: who comes later is not held up");
+        let capped = TaskClassId::new(0);
+        assert!(stage.scheduler.grid().is_capped(capped), "{name}");
+        assert_eq!(stage.scheduler.grid().cores_of_user(capped), (2, CAP), "{name}");
+        let first = *stage.runs.keys().next().expect("a run");
+        stage.end(first);
+        stage.settle();
+        assert_eq!(stage.users(), [2, 2], "{name}: the next one's turn");
+        stage.tell(&Event::CoresCapped { user: Some(UserId::new(0)), cores: 100 });
+        for run in stage.runs.keys().copied().collect::<Vec<_>>() {
+            stage.end(run);
+        }
+        stage.settle();
+        assert_eq!(stage.users(), [3, 0], "{name}: the rest, once they may");
+    }
+}
+
+/// What it frees is not where it would go: it starts all the same.
+#[test]
+fn whoever_waited_for_the_bound_may_start_elsewhere() {
+    for name in ["bertasi/greedy", "queue/easy", "nimrod/time"] {
+        let preset = Preset::named(name).expect("a preset");
+        let mut stage = Stage::new(preset.recipe);
+        stage.tell(&Event::CoresCapped { user: Some(UserId::new(0)), cores: 1 });
+        stage.submit(1, 0);
+        stage.settle();
+        let (&first, &on) = stage.runs.iter().next().expect("it runs");
+        if on == MachineId::new(MACHINES - 1) {
+            continue;
+        }
+        stage.submit(1, 2);
+        stage.settle();
+        assert_eq!(stage.runs.len(), 1, "{name}");
+        stage.end(first);
+        stage.settle();
+        let places: Vec<MachineId> = stage.runs.values().copied().collect();
+        assert_eq!(places, [MachineId::new(MACHINES - 1)], "{name}");
+    }
+}

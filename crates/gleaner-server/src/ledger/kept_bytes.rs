@@ -1,0 +1,62 @@
+//! How many bytes are kept for each user: files that their jobs read, files and checkpoints that their tasks left, and output.
+
+use super::Ledger;
+use gleaner_units::RunId;
+use gleaner_wire::session::{End, Stored};
+
+impl Ledger {
+    /// How many bytes are kept for a user.
+    pub fn bytes_of(&self, user: &str) -> u64 {
+        self.books.bytes.get(user).copied().unwrap_or(0)
+    }
+
+    /// How many cores the runs of a user take.
+    pub fn cores_of(&self, user: &str) -> u64 {
+        self.books.payers.get(user).map_or(0, |&payer| self.grid().cores_taken(payer))
+    }
+
+    /// How much the files of a run would be above the quota of its user, if they were kept, and the quota.
+    pub(crate) fn bytes_above_quota(&self, run: RunId, end: &End) -> Option<(u64, u64)> {
+        let files = end.files.as_ref()?;
+        let user = &self.job_of(run.task).1.user;
+        let replaced =
+            self.record(run.task).last.as_ref().and_then(|last| last.files.as_ref()).map_or(0, size);
+        let most = self.people().quota(user).bytes;
+        let above = (self.bytes_of(user) - replaced + files.size).saturating_sub(most);
+        (above > 0).then_some((above, most))
+    }
+
+    /// More is kept for a user.
+    pub(super) fn keep_bytes(&mut self, user: &str, bytes: u64) {
+        if bytes > 0 {
+            let kept = self.books.bytes.entry(user.to_owned()).or_default();
+            *kept = kept.saturating_add(bytes);
+        }
+    }
+
+    /// Something else is kept instead of what was.
+    pub(super) fn replace_bytes(&mut self, user: &str, before: u64, now: u64) {
+        if let Some(kept) = self.books.bytes.get_mut(user) {
+            *kept -= before.min(*kept);
+        }
+        self.keep_bytes(user, now);
+    }
+}
+
+/// What a task has left that its next run may replace.
+pub(super) fn left(record: &super::Record) -> u64 {
+    let files = record.last.as_ref().and_then(|last| last.files.as_ref());
+    record.checkpoint.iter().chain(files).map(size).sum()
+}
+
+/// What a run wrote to its two streams, as far as it is kept.
+pub(super) fn written(end: &End) -> u64 {
+    [&end.stdout, &end.stderr]
+        .map(|tail| tail.offset.saturating_add(tail.bytes.len() as u64))
+        .into_iter()
+        .sum()
+}
+
+fn size(stored: &Stored) -> u64 {
+    stored.size
+}

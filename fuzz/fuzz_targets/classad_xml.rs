@@ -1,0 +1,13 @@
+//! Any bytes as an ad in XML: what can be read can be written in every form, matched and evaluated.
+#![no_main]
+
+use gleaner_classad::ClassAd;
+use libfuzzer_sys::fuzz_target;
+
+mod ad;
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(read) = ClassAd::parse_xml(bytes) {
+        ad::expect_sound(&read);
+    }
+});
