@@ -4,7 +4,7 @@
 //! the real desk, ledger and store and an agent of a few lines; `… start FOLDER` starts on it, as a coordinator does.
 
 use gleaner_server::desk::{
-    Admitted, Desk, Effect, Input, Order, OrderId, Requester, SessionId, Start, Terms,
+    Admitted, Desk, Effect, Input, JobFiles, Order, OrderId, Requester, SessionId, Start, Terms,
 };
 use gleaner_server::driver::row;
 use gleaner_server::ledger::FORMAT;
@@ -73,7 +73,12 @@ fn live(folder: &Path, tasks: u32) -> Result<(), Box<dyn Error>> {
     }
     let incarnation = u64::from(crowd.desk.ledger().epoch());
     let hello = Hello { agent: 0, incarnation, met: None, profile: profile(), running: Vec::new() };
-    crowd.turn(vec![Input::Connected { session: SESSION, hello: Box::new(hello), token: String::new() }])?;
+    crowd.turn(vec![Input::Connected {
+        session: SESSION,
+        hello: Box::new(hello),
+        token: String::new(),
+        fits: true,
+    }])?;
     let begun = Instant::now();
     let mut told = 0;
     for array in 0.. {
@@ -111,7 +116,11 @@ impl Crowd {
             "tasks": { "array": { "first": 0, "last": tasks - 1, "step": 1 } },
         });
         let spec: JobSpec = serde_json::from_value(spec)?;
-        self.order(Order::Submit { job: Admitted::check(spec).expect("a job"), key, missing: Vec::new() })
+        self.order(Order::Submit {
+            job: Admitted::check(spec).expect("a job"),
+            key,
+            files: JobFiles::default(),
+        })
     }
 
     /// Takes in what came, and does what follows for the agent until nothing is left to do.
@@ -120,7 +129,8 @@ impl Crowd {
             self.now = self.now.after_seconds(0.01);
             let past = self.store.reader()?;
             if self.desk.is_connected(MachineId::new(0)) {
-                let frame = FromAgent::Heartbeat { number: 1, sample: Sample::default(), staging: Vec::new() };
+                let frame =
+                    FromAgent::Heartbeat { number: 1, sample: Sample::default(), staging: Vec::new() };
                 inputs.push(Input::Frame { session: SESSION, frame: Box::new(frame) });
             }
             for input in inputs.drain(..) {

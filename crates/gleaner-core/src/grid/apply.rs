@@ -99,17 +99,19 @@ impl Grid {
             }
             Event::BudgetSet(budget) => self.budget_set(now, budget, effects),
             Event::CoresCapped { user, cores } => self.cores_capped(user, cores),
-            Event::WokeUp { alarm } => {
-                let due = self.alarms.take(alarm).map_or(now, |at| at.min(now));
-                effects.changes.push(Change::AlarmChanged(alarm));
-                match alarm {
-                    Alarm::Silence(run) => self.not_held(now, run, effects),
-                    Alarm::Survey if self.is_surveying() => self.survey_is_over(now, effects),
-                    Alarm::Survey => {}
-                    Alarm::Batch | Alarm::Recharge | Alarm::Relocation | Alarm::Held | Alarm::Deadline(_) => {
-                        self.ask(Cause::WokeUp { alarm, due });
-                    }
-                }
+            Event::WokeUp { alarm } => self.woke_up(now, alarm, effects),
+        }
+    }
+
+    fn woke_up(&mut self, now: Time, alarm: Alarm, effects: &mut Effects) {
+        let due = self.alarms.take(alarm).map_or(now, |at| at.min(now));
+        effects.changes.push(Change::AlarmChanged(alarm));
+        match alarm {
+            Alarm::Silence(run) => self.not_held(now, run, effects),
+            Alarm::Survey if self.is_surveying() => self.survey_is_over(now, effects),
+            Alarm::Survey => {}
+            Alarm::Batch | Alarm::Recharge | Alarm::Relocation | Alarm::Held | Alarm::Deadline(_) => {
+                self.ask(Cause::WokeUp { alarm, due });
             }
         }
     }

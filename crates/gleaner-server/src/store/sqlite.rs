@@ -22,8 +22,8 @@ pub use schema::{DATABASE, FORMAT};
 
 use super::witness::{Known, Witness};
 use super::{
-    CommitError, Home, OpenError, Past, ReadError, Reader, Row, Seq, Snapshots, Store, TornTail, checksum, limits,
-    span_tree, witness,
+    CommitError, Home, OpenError, Past, ReadError, Reader, Row, Seq, Snapshots, Store, TornTail, checksum,
+    limits, span_tree, witness,
 };
 use gleaner_wire::ChainHash;
 use log::Log;
