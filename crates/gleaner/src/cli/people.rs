@@ -44,7 +44,7 @@ pub(crate) struct AuditArguments {
     /// Only what was done since then
     #[arg(long, value_name = "MOMENT", value_parser = parse_moment)]
     pub(crate) since: Option<f64>,
-    /// The latest so many
+    /// How many to show, the latest ones
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     pub(crate) limit: usize,
     /// The coordinator's folder

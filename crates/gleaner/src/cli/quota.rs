@@ -6,9 +6,9 @@ use clap::{Args, Subcommand};
 /// `gleaner quota`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum QuotaArguments {
-    /// What you may have at a time, and have; as an administrator, what everybody may
+    /// Show your quota and what you use of it; for administrators, everybody's
     Show(PlainArguments),
-    /// Let a user, or everyone without a quota of their own, have so much (for administrators)
+    /// Set the quota of a user, or of everyone without one (for administrators)
     Set(QuotaSetArguments),
 }
 
@@ -30,13 +30,13 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_long_help = SET_HELP)]
 pub(crate) struct QuotaSetArguments {
-    /// For whom; everyone who has no quota of their own if nobody is named
+    /// The user; everyone without a quota of their own if nobody is named
     #[arg(long, value_name = "NAME")]
     pub(crate) user: Option<String>,
-    /// Tasks that are not over
+    /// How many unfinished tasks a user may have
     #[arg(long, value_name = "N", required_unless_present = "requests")]
     pub(crate) tasks: Option<u64>,
-    /// Requests in a second, on average
+    /// How many requests in a second a user may send, on average
     #[arg(long, value_name = "N")]
     pub(crate) requests: Option<u32>,
     #[command(flatten)]
