@@ -60,53 +60,53 @@ pub(crate) enum Command {
     Serve(ServeArguments),
     /// Run an agent: lend this machine to a grid
     Work(WorkArguments),
-    /// Tell this machine's agent whether you are here
+    /// Tell this machine's agent whether you are here, and set its rules
     #[command(subcommand)]
     Owner(OwnerArguments),
-    /// Which walls around tasks stand on this machine; exits with 1 where an agent would refuse the tasks of others
+    /// Check which defences around tasks work on this machine; exits with 1 if an agent would refuse the tasks of others
     Doctor(DoctorArguments),
     /// Copy a coordinator's folder while it works
     Backup(BackupArguments),
     /// Check, rebuild or export a coordinator's journal
     #[command(subcommand)]
     Journal(JournalArguments),
-    /// What a coordinator goes by
+    /// Show a coordinator's settings
     #[command(subcommand)]
     Config(ConfigArguments),
     /// Submit a program, to be run once or many times
     Submit(Box<SubmitArguments>),
-    /// How jobs are doing
+    /// Show jobs: their states, their tasks, and why tasks failed
     Status(StatusArguments),
-    /// What happens, as it happens
+    /// Show events as they happen
     Watch(WatchArguments),
-    /// Machines, jobs, and what waits and why, on a screen of their own; with --json once, as numbers
+    /// Show machines, jobs, and what waits and why, on a screen that updates itself; with --json once, as numbers
     Top(PlainArguments),
     /// Wait until jobs are over; exits with 1 if a task failed or was cancelled
     Wait(WaitArguments),
-    /// What tasks wrote
+    /// Show what tasks wrote
     Logs(LogsArguments),
-    /// Stop tasks for good
+    /// Cancel tasks: stop them for good
     Cancel(OrderArguments),
-    /// Let tasks wait until they are released, running ones too
+    /// Hold tasks until they are released, running ones too
     Hold(OrderArguments),
-    /// Let held tasks go on
+    /// Release held tasks
     Release(OrderArguments),
-    /// Run tasks again that are over
+    /// Run finished, failed or cancelled tasks again
     Rerun(RerunArguments),
-    /// Get the files that tasks left
+    /// Get the output files of tasks
     Fetch(FetchArguments),
-    /// What happened to a task, when, why and by whom
+    /// Show what happened to a task, when, why and by whom
     History(HistoryArguments),
-    /// The machines of the grid, and what they are doing
+    /// Show the machines of the grid, and what they are doing
     Machines(PlainArguments),
     /// Pause, resume, drain, measure, price or revoke a machine
     #[command(subcommand)]
     Machine(MachineArguments),
-    /// What was learnt of the labels: how their tasks divide over CPU, disk and network
+    /// Show how tasks of each label use CPU, disk and network
     Labels(PlainArguments),
     /// Sign in to a grid, with the line that its administrator gave you
     Login(LoginArguments),
-    /// Who did what: orders, joinings and submissions, from a coordinator's journal
+    /// Show who did what: orders, machines that joined, and submissions, from a coordinator's journal
     Audit(AuditArguments),
     /// Make a token, for a machine that joins or for a user; list and remove join tokens
     #[command(subcommand)]
@@ -114,15 +114,15 @@ pub(crate) enum Command {
     /// See who may sign in, and remove users
     #[command(subcommand)]
     User(UserArguments),
-    /// What a live grid's history would have been under another policy
+    /// Run a live grid's history again in the simulator under another policy
     Replay(ReplayArguments),
-    /// Run a scenario in the simulator, under the scheduler that a live grid has
+    /// Run a scenario in the simulator, with the scheduler of the live grid
     Simulate(SimulateArguments),
     /// Run a scenario under every combination of some of its numbers, and find the setting to use
     Tune(TuneArguments),
     /// Try every rule that makes sense over a scenario, a log or this grid's own past, and say which to use
     Advise(AdviseArguments),
-    /// Why a task runs where it does: what ruled machines out, how the rest scored, what would let it run elsewhere
+    /// Explain why a task runs where it does: which machines were ruled out, how the others scored, what would let it run elsewhere
     Explain(ExplainArguments),
     /// Map independent tasks to machines from a table of expected times
     Map(MapArguments),
@@ -132,18 +132,18 @@ pub(crate) enum Command {
     /// Read, convert, generate and filter logs of jobs
     #[command(subcommand)]
     Workload(WorkloadArguments),
-    /// Run a paper's experiments again and hold its claims against what comes out
+    /// Run a paper's experiments again and compare the results with its claims
     Paper(PaperArguments),
     /// Evaluate and match expressions in HTCondor's ClassAd language
     #[command(subcommand)]
     Classad(ClassadArguments),
-    /// What policies there are, and what each does
+    /// List, explain, show and set policies
     #[command(subcommand)]
     Policy(PolicyArguments),
-    /// What may be spent on running tasks, what was, and what is left
+    /// Show, set or remove the budget for running tasks
     #[command(subcommand)]
     Budget(BudgetArguments),
-    /// How much each user may have of the coordinator at a time
+    /// Show or set how many tasks and requests each user may have
     #[command(subcommand)]
     Quota(QuotaArguments),
     /// Measure how fast this program is on this machine
@@ -235,17 +235,17 @@ pub(crate) struct SimulateArguments {
     pub(crate) scenario: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) log: RigidArguments,
-    /// Schedule by this preset instead of the scenario's; by several, parted by commas, each with the same seeds, and compare
+    /// Schedule by this preset instead of the scenario's; compare several, separated by commas, with the same seeds
     #[arg(long, value_name = "NAME", value_delimiter = ',', add = completions::policies())]
     pub(crate) policy: Vec<String>,
     /// The seed, instead of the scenario's
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Run with so many seeds, from the first on, and give means with 95 % intervals
+    /// Run with this many seeds, from the first on, and give means with 95 % intervals
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     #[arg(conflicts_with_all = ["checkpoint", "resume"])]
     pub(crate) seeds: Option<u64>,
-    /// Move each arrival by up to so much, drawn anew for each seed: for scenarios and logs in which nothing else is drawn
+    /// Move each arrival by up to so many seconds, differently for each seed: for scenarios and logs without random numbers
     #[arg(long, value_name = "SECONDS", requires = "seeds", value_parser = parse_shake)]
     pub(crate) shake: Option<Span>,
     /// Set a key of the scenario, as `policy.relocate.gain_min=0.05`; may be given several times
@@ -364,7 +364,7 @@ pub(crate) struct MapArguments {
     /// Compute a lower bound, and the gap to it
     #[arg(long)]
     pub(crate) bound: bool,
-    /// Improve the mapping for so many seconds, as 10s, or by so many moves, as 1000000
+    /// Improve the mapping for this time, as 10s, or by this number of moves, as 1000000
     #[arg(long, value_name = "SECONDS|MOVES")]
     pub(crate) polish: Option<Budget>,
     /// The seed of the moves
@@ -426,7 +426,7 @@ pub(crate) enum PaperPart {
     Periods,
     /// elleuch: Max-Min and Sufferage
     Heuristics,
-    /// What hangs on how the paper is read: when a task is charged; ties, networks, the index
+    /// How results depend on readings of the paper: when a task is charged; ties, networks, the index
     Readings,
     /// elleuch: machines as they are counted, or as slow as printed
     Machines,
@@ -446,19 +446,19 @@ fn parse_days(text: &str) -> Result<f64, String> {
 /// `gleaner policy`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PolicyArguments {
-    /// All presets, a line each
+    /// List all presets
     List {
         /// As JSON
         #[arg(long)]
         json: bool,
     },
-    /// What may be chosen for each key of a policy, and what that means
+    /// Explain the keys of a policy and their values
     Keys {
         /// As JSON
         #[arg(long)]
         json: bool,
     },
-    /// A preset as a scenario's policy section, with what each part does
+    /// Show a preset as a scenario's policy section, with what each part does
     Show {
         /// Its name
         #[arg(add = completions::policies())]
@@ -467,9 +467,9 @@ pub(crate) enum PolicyArguments {
         #[arg(long)]
         json: bool,
     },
-    /// The policy that the grid goes by, in the same form
+    /// Show the policy in force on the grid, in the same form
     Current(PlainArguments),
-    /// Go by another policy from now on, or change the one in force; what runs stays
+    /// Set another policy, or change the one in force; running tasks stay where they are
     Set(PolicySetArguments),
 }
 
@@ -490,7 +490,7 @@ impl PolicyArguments {
 pub(crate) enum ClassadArguments {
     /// Print the value of an expression
     Eval(EvalArguments),
-    /// Say whether two ads want each other, and how much; exits with 1 if they do not
+    /// Say whether two ads match, and their ranks; exits with 1 if they do not match
     Match(MatchArguments),
 }
 

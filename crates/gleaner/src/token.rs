@@ -17,7 +17,7 @@ pub(crate) fn run(arguments: &TokenArguments) -> Outcome {
         }
         TokenArguments::User { name, role, expires, grid } => {
             let token = Api::open(grid)?.user_token(name, (*role).into(), *expires)?;
-            show(json, &token, &format!("{name}'s"))
+            show(json, &token, &format!("good for {name}"))
         }
         TokenArguments::List(arguments) => list(json, &Api::open(&arguments.grid)?.users()?),
         TokenArguments::Remove { id, grid } => list(json, &Api::open(grid)?.remove_join_token(id)?),

@@ -17,7 +17,7 @@ pub(crate) fn run(arguments: &UserArguments) -> Outcome {
     }
     match arguments {
         UserArguments::List(_) => stdout::print(table(&users)),
-        UserArguments::Remove { name, .. } => stdout::print(format!("{name} may sign in no more\n")),
+        UserArguments::Remove { name, .. } => stdout::print(format!("{name} cannot sign in any more\n")),
     }
 }
 

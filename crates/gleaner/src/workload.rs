@@ -149,7 +149,7 @@ fn tell(log: &Log, cores: u32, as_json: bool) -> Outcome {
         (
             "run time",
             format!(
-                "{} on average, {} in the middle, {} at most",
+                "{} on average, median {}, {} at most",
                 numbers::seconds(s.run_mean_s),
                 numbers::seconds(s.run_median_s),
                 numbers::seconds(s.run_max_s)

@@ -81,7 +81,7 @@ impl Duties {
             Verdict::Run if !self.is_opened => (false, "closed at the coordinator"),
             Verdict::Run => match &fault {
                 Some(fault) => (false, fault.as_str()),
-                None => (true, "nothing speaks against it"),
+                None => (true, "the owner's rules allow it"),
             },
         };
         self.send(FromAgent::Open { open, why: why.to_owned() });

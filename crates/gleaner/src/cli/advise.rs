@@ -37,10 +37,10 @@ pub(crate) struct AdviseArguments {
     /// The folder of the grid here
     #[arg(long, value_name = "DIR", env = "GLEANER_HOME")]
     pub(crate) home: Option<PathBuf>,
-    /// Of a grid's past, the tasks that came in so many days
+    /// Of a grid's history, use the tasks of this many last days
     #[arg(long, value_name = "N", default_value_t = 30.0, value_parser = days)]
     pub(crate) days: f64,
-    /// Try only these presets, parted by commas
+    /// Try only these presets, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) policy: Vec<String>,
     /// The number that is to be low; where nothing else is said, `makespan_s` for machines, `slowdown_mean` for logs,
@@ -50,7 +50,7 @@ pub(crate) struct AdviseArguments {
     /// Runs with each rule, each with a seed of its own
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(2..=10_000))]
     pub(crate) seeds: u64,
-    /// Move each arrival by up to so many seconds, drawn anew in each run
+    /// Move each arrival by up to so many seconds, differently in each run
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = crate::cli::parse_shake)]
     pub(crate) shake: Span,
     /// Set a key of the scenario for all runs; may be given several times
@@ -59,7 +59,7 @@ pub(crate) struct AdviseArguments {
     /// Keep runs, and write tables and report.html to this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Print what came out as JSON
+    /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -51,10 +51,10 @@ pub(crate) struct ServeArguments {
     /// Its key, in PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
-    /// Keep the folder on a network file system, where a lock may be no lock and a sync no sync
+    /// Accept a folder on a network file system, where locks and syncs may not work
     #[arg(long)]
     pub(crate) network_folder: bool,
-    /// Print where it is reached as JSON
+    /// Print the coordinator's address as JSON
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -103,7 +103,7 @@ pub(crate) struct WorkArguments {
     /// What this machine is called; its host name if nothing is said
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// This machine was set up anew: it takes its name from its former self, which is forgotten
+    /// This machine was installed again: take over its old name, and remove its old entry
     #[arg(long, requires = "join")]
     pub(crate) replace: bool,
     /// The user whose tasks may run outside the sandbox here, as the coordinator knows them
@@ -140,23 +140,23 @@ pub(crate) struct WorkArguments {
 /// `gleaner owner`.
 #[derive(Subcommand, Debug)]
 pub(crate) enum OwnerArguments {
-    /// I am back: what runs here stands still until I say that I am away
+    /// Say that you are here: all tasks are suspended until you say that you are away
     Here(OwnMachineArguments),
-    /// I am away
+    /// Say that you are away
     Away(OwnMachineArguments),
-    /// Let everything stand still, whether I am here or not
+    /// Suspend all tasks, whether you are here or not
     Pause(OwnMachineArguments),
-    /// Start nothing new; what runs goes on to its end
+    /// Start no new tasks; running ones go on to their end
     Drain(OwnMachineArguments),
-    /// Have everything leave within the grace that the rules allow, and start nothing new
+    /// End all tasks within the grace that the rules allow, and start no new ones
     Evict(OwnMachineArguments),
     /// Go on as the rules say
     Resume(OwnMachineArguments),
-    /// What is going on here
+    /// Show how many tasks are here, and what they may do
     Status(OwnMachineArguments),
-    /// The rules in force, and the file that they are in
+    /// Show the rules in force, and their file
     Show(OwnMachineArguments),
-    /// Set a rule; the agent heeds it within a second
+    /// Set a rule; the agent follows it within a second
     Set(OwnerSetArguments),
 }
 
@@ -208,7 +208,7 @@ pub(crate) enum JournalArguments {
     Rebuild(JournalFolderArguments),
     /// Write the journal as JSON Lines, one fact a line
     Export(JournalFolderArguments),
-    /// Put a backup in the journal's place, or what can be saved of a damaged journal
+    /// Restore the journal from a backup, or from what can be read of a damaged journal
     ///
     /// The coordinator has to be stopped. Says first what would be lost, and does nothing without --yes. What was there
     /// is moved into the folder `replaced` beside it. Results that machines still have of what is lost are refused when
@@ -246,7 +246,7 @@ pub(crate) struct JournalRestoreArguments {
     /// A copy of `gleaner.db`. Without it: the journal that is there, up to the first row that cannot be read
     #[arg(value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
-    /// Do it
+    /// Restore; without it, only say what would be lost
     #[arg(long)]
     pub(crate) yes: bool,
     #[command(flatten)]
@@ -277,7 +277,7 @@ pub(crate) struct JournalFolderArguments {
 /// `gleaner config`.
 #[derive(Subcommand, Debug)]
 pub(crate) enum ConfigArguments {
-    /// Every setting, its value and where it comes from
+    /// Show every setting, its value and where it comes from
     Show(ConfigShowArguments),
 }
 

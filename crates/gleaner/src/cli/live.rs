@@ -218,7 +218,7 @@ pub(crate) struct SubmitArguments {
     /// A name, for people
     #[arg(long, help_heading = "Scheduling")]
     pub(crate) name: Option<String>,
-    /// Tasks of one label are alike: how they use a machine is learnt
+    /// A label: tasks with the same label use machines alike, and their use is learnt
     #[arg(long, help_heading = "Scheduling")]
     pub(crate) label: Option<String>,
     /// The shares of CPU, disk and network, if you know them
@@ -257,26 +257,26 @@ pub(crate) struct SubmitArguments {
     /// Higher goes first
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Scheduling")]
     pub(crate) priority: Option<i32>,
-    /// How often a task that fails is tried again
+    /// How many more runs a failed task gets
     #[arg(long, value_name = "N", help_heading = "Scheduling")]
     pub(crate) retries: Option<u32>,
-    /// The program keeps in the folder `GLEANER_CHECKPOINT` what it needs to go on
+    /// The program saves its state in the folder `GLEANER_CHECKPOINT`, and resumes from it
     #[arg(long, help_heading = "Scheduling")]
     pub(crate) checkpoint: bool,
-    /// The exit code by which it says: I have checkpointed, run me again
+    /// The exit code with which the program says: I have checkpointed, run me again
     #[arg(long, value_name = "CODE", value_parser = clap::value_parser!(u8).range(1..), help_heading = "Scheduling")]
     pub(crate) checkpoint_exit_code: Option<u8>,
-    /// How long it has from SIGTERM until it is killed
+    /// How long it has from SIGTERM to SIGKILL
     #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Scheduling")]
     pub(crate) grace: Option<f64>,
-    /// Wait to be released before anything starts
+    /// Hold the job: nothing starts until it is released
     #[arg(long, conflicts_with = "wait", help_heading = "Scheduling")]
     pub(crate) hold: bool,
 
-    /// However often a job is submitted under one key, there is one job
+    /// Submit the job only once, however often it is submitted with this key
     #[arg(long, value_name = "KEY")]
     pub(crate) key: Option<String>,
-    /// Say where the tasks would go now, and why, and submit nothing
+    /// Submit nothing; say where the tasks would go now, and why
     #[arg(long, conflicts_with = "wait")]
     pub(crate) dry_run: bool,
     /// Wait until all tasks are over; exits with 1 if one failed or was cancelled
@@ -313,10 +313,10 @@ pub(crate) struct StatusArguments {
     /// The place in the job of the first task to list, from 0
     #[arg(long, value_name = "N", requires = "job", default_value_t = 0)]
     pub(crate) from: u32,
-    /// All tasks that are asked for, a JSON document a line; without a job, all jobs
+    /// Print all of these tasks, or all jobs if no job is named, a JSON document a line
     #[arg(long, conflicts_with = "json")]
     pub(crate) jsonl: bool,
-    /// No more jobs or tasks than this
+    /// How many jobs or tasks to list at most
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: u32,
     #[command(flatten)]
@@ -387,7 +387,7 @@ pub(crate) struct LogsArguments {
     /// Only the last lines of each stream
     #[arg(long, value_name = "LINES", conflicts_with = "follow")]
     pub(crate) tail: Option<usize>,
-    /// What an earlier run wrote: its number, from 1; the last one if nothing is said
+    /// The run whose output to show, from 1; the last one if nothing is said
     #[arg(long, value_name = "N", conflicts_with = "follow", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) run: Option<u32>,
     #[command(flatten)]
@@ -424,19 +424,19 @@ pub(crate) struct PlainArguments {
 /// `gleaner machine`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum MachineArguments {
-    /// Stop what runs there, as if its owner were back, until it is resumed
+    /// Suspend all tasks there, as if its owner were back, until `resume`
     Pause(MachineName),
-    /// Let it work again
+    /// Resume: take back `pause` and `drain`
     Resume(MachineName),
     /// Start nothing new there; what runs may end
     Drain(MachineName),
     /// Measure its speed again
     Measure(MachineName),
-    /// Never let it come back
+    /// Revoke it: it can never connect again
     Revoke(MachineName),
-    /// Never let it come back, list it no more, and let another machine bear its name
+    /// Revoke it, remove it from the list, and free its name for another machine
     Forget(MachineName),
-    /// Let running there cost this, where a budget is heeded
+    /// Set the price of a machine, for policies that follow a budget
     Price(PriceArguments),
 }
 
@@ -501,7 +501,7 @@ pub(crate) struct FetchArguments {
     /// The folder to put them in
     #[arg(long, value_name = "DIR")]
     pub(crate) to: PathBuf,
-    /// Put them in the place of files that are there
+    /// Replace files that are there
     #[arg(long)]
     pub(crate) force: bool,
     #[command(flatten)]
@@ -511,34 +511,34 @@ pub(crate) struct FetchArguments {
 /// `gleaner token`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TokenArguments {
-    /// The line with which a machine joins, with a token that is good once unless you say otherwise
+    /// Print the line with which a machine joins; its token works once unless you say otherwise
     Join {
         /// How many machines may join with it
         #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(JOIN_TOKEN_USES_MAX)))]
         uses: u32,
-        /// After which time it is of no use any more, as 12h or 30d
+        /// How long it can be used, as 12h or 30d
         #[arg(long, value_name = "TIME", default_value = "1h", value_parser = join_life)]
         expires: u32,
         #[command(flatten)]
         grid: GridArguments,
     },
-    /// The join tokens that are still good
+    /// List the join tokens that still work
     List(PlainArguments),
-    /// Let nobody join any more with a token
+    /// Remove a join token: nobody can join with it any more
     Remove {
-        /// What `gleaner token list` calls it
+        /// Its name in `gleaner token list`
         id: String,
         #[command(flatten)]
         grid: GridArguments,
     },
-    /// The line with which a user signs in, with a token in place of the one that they may have
+    /// Print the line with which a user signs in; its token replaces an earlier one
     User {
         /// The user's name
         name: String,
-        /// What they may do
+        /// What the user may do
         #[arg(long, value_enum, default_value_t)]
         role: RoleArgument,
-        /// After which time it is of no use any more, as 30d or 12h; never if nothing is said
+        /// How long it can be used, as 30d or 12h; without limit if nothing is said
         #[arg(long, value_name = "TIME", value_parser = life)]
         expires: Option<u32>,
         #[command(flatten)]
@@ -587,9 +587,9 @@ fn join_life(text: &str) -> Result<u32, String> {
 /// `gleaner user`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum UserArguments {
-    /// Who may sign in, as what and until when
+    /// List the users: who may sign in, with which role and until when
     List(PlainArguments),
-    /// Let somebody sign in no more; their jobs go on
+    /// Remove a user, who cannot sign in any more; the user's jobs go on
     Remove {
         /// Their name, as `gleaner user list` has it
         #[arg(add = completions::users())]

@@ -20,9 +20,9 @@ pub(crate) struct BenchArguments {
 /// `gleaner bench COMMAND`.
 #[derive(Subcommand, Debug)]
 pub(crate) enum BenchCommand {
-    /// Measure a coordinator and agents of its own, beside what nothing can be faster than
+    /// Measure a coordinator and agents, beside the limits of disk, network and process start
     Live(BenchLiveArguments),
-    /// Measure the batch heuristics beside their plain references
+    /// Measure the batch heuristics beside their naive references
     Map(BenchMapArguments),
 }
 
@@ -46,10 +46,10 @@ pub(crate) struct BenchLiveArguments {
     /// What to measure; everything if nothing is said
     #[arg(value_name = "WHAT", value_parser = subjects())]
     pub(crate) subjects: Vec<Subject>,
-    /// Where to put what is made meanwhile: on the disk that is to be measured
+    /// A folder for the files of the measurement, on the disk to be measured
     #[arg(long, value_name = "DIR")]
     pub(crate) scratch: Option<PathBuf>,
-    /// How long to watch an agent that has nothing to do
+    /// How long to measure an idle agent
     #[arg(long, value_name = "TIME", value_parser = seconds, default_value = "1min")]
     pub(crate) idle_for: f64,
     /// Print the figures as JSON

@@ -55,7 +55,7 @@ pub(crate) struct AuditArguments {
     /// taken away; exits with 1 if something was
     #[arg(long, conflicts_with_all = ["by", "json"])]
     pub(crate) verify: bool,
-    /// The latest so many
+    /// How many to show, the latest ones
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     pub(crate) limit: usize,
     /// The coordinator's folder

@@ -6,9 +6,9 @@ use clap::{Args, Subcommand};
 /// `gleaner quota`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum QuotaArguments {
-    /// What you may have at a time, and have; as an administrator, what everybody may
+    /// Show your quota and what you use of it; for administrators, everybody's
     Show(PlainArguments),
-    /// Let a user, or everyone without a quota of their own, have so much (for administrators)
+    /// Set the quota of a user, or of everyone without one (for administrators)
     Set(QuotaSetArguments),
 }
 
@@ -31,10 +31,10 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_long_help = SET_HELP)]
 pub(crate) struct QuotaSetArguments {
-    /// For whom; everyone who has no quota of their own if nobody is named
+    /// The user; everyone without a quota of their own if nobody is named
     #[arg(long, value_name = "NAME")]
     pub(crate) user: Option<String>,
-    /// Tasks that are not over
+    /// How many unfinished tasks a user may have
     #[arg(long, value_name = "N", required_unless_present_any = ["cores", "bytes", "requests"])]
     pub(crate) tasks: Option<u64>,
     /// Cores that their tasks run on at a time; what needs more waits
@@ -43,7 +43,7 @@ pub(crate) struct QuotaSetArguments {
     /// Bytes of files and output that are kept for them, as 500G
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub(crate) bytes: Option<u64>,
-    /// Requests in a second, on average
+    /// How many requests in a second a user may send, on average
     #[arg(long, value_name = "N")]
     pub(crate) requests: Option<u32>,
     #[command(flatten)]

@@ -16,10 +16,10 @@ pub(crate) struct RigidArguments {
     /// Which of the jobs that may overtake goes first: arrival, shortest or smallest-area (queue/easy)
     #[arg(long, value_name = "ORDER", requires = "swf")]
     pub(crate) fill: Option<String>,
-    /// How long jobs are believed to be: estimate, last-two, learnt or true
+    /// How run times are predicted: estimate, last-two, learnt or true
     #[arg(long, value_name = "WHOSE", requires = "swf")]
     pub(crate) lengths: Option<String>,
-    /// What is believed of a job that runs longer than that: estimate, doubled or in-turn
+    /// The new prediction for a job that runs longer than predicted: estimate, doubled or in-turn
     #[arg(long, value_name = "RULE", requires = "swf")]
     pub(crate) correction: Option<String>,
     /// How many processors a job takes: as many as it was given (field 5 of the log), or as many as it asked for (field 8)

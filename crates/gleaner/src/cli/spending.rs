@@ -11,11 +11,11 @@ use serde_json::json;
 /// `gleaner budget`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum BudgetArguments {
-    /// What may be spent in each period, and what became of it in this one
+    /// Show the budget of each period, and what was spent in this one
     Show(PlainArguments),
-    /// Let so much be spent in each period from now on
+    /// Set the budget of each period
     Set(BudgetSetArguments),
-    /// Let running cost nothing
+    /// Remove the budget: running tasks costs nothing
     None(PlainArguments),
 }
 
@@ -51,13 +51,13 @@ pub(crate) struct BudgetSetArguments {
     /// How long a period is, which is also the time from one batch to the next
     #[arg(long, value_name = "TIME", value_parser = seconds, default_value = "2min")]
     period: f64,
-    /// When a task's cost leaves what may be spent: as it is planned, starts or ends
+    /// When a task's cost is charged: as it is planned, starts or ends
     #[arg(long, value_parser = names::<Charged>(), default_value = "planned")]
     charged: String,
     /// Whose it is: everyone's together, or each user's by themselves
     #[arg(long, value_parser = names::<Scope>(), default_value = "grid")]
     per: String,
-    /// How it is spent, where the policy's name does not say it; as before, if nothing is said
+    /// The budget rule, if the policy's name has none; as before if nothing is said
     #[arg(long, value_name = "RULE")]
     rule: Option<String>,
     #[command(flatten)]

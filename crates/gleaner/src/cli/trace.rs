@@ -6,9 +6,9 @@ use std::path::PathBuf;
 /// `gleaner trace`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TraceArguments {
-    /// Draw a trace with the speeds and intervals of the volunteers' machines of Elleuch et al.
+    /// Generate a trace with the speeds and intervals of the volunteers' machines of Elleuch et al.
     Generate(GenerateArguments),
-    /// Read a trace, and say what it amounts to or what is wrong with it
+    /// Read a trace, and print a summary or the first error
     Check(CheckArguments),
     /// Make a trace of an event file of the Failure Trace Archive
     Import(ImportArguments),
@@ -53,7 +53,7 @@ In a scenario: [grid] machines = \"machines.csv\", availability = \"september.cs
 #[derive(Args, Debug)]
 #[command(after_help = GENERATE_HELP)]
 pub(crate) struct GenerateArguments {
-    /// Like which month
+    /// The month of the paper
     #[arg(long, value_enum, default_value_t = Month::September)]
     pub(crate) month: Month,
     /// How the paper's speeds are read
@@ -109,7 +109,7 @@ pub(crate) struct WrittenArguments {
     /// Write the table of machines that a scenario needs beside it
     #[arg(long, value_name = "FILE")]
     pub(crate) machines: Option<PathBuf>,
-    /// Print what it amounts to as JSON
+    /// Print the summary as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -29,13 +29,13 @@ pub(crate) struct TuneArguments {
     /// A key and its values, as `policy.alpha=0..1` or `policy.power=1,2,4`; may be given several times
     #[arg(long = "param", value_name = "KEY=VALUES", required = true, value_parser = Parameter::parse)]
     pub(crate) parameters: Vec<Parameter>,
-    /// So many values from the low to the high end of each range
+    /// The number of values to try in each range
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=1_000))]
     pub(crate) steps: u32,
     /// Runs with each setting, each with a seed of its own
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub(crate) seeds: u64,
-    /// The number of the summary that is to be low
+    /// The number of the summary to minimise
     #[arg(long, value_name = "KEY")]
     pub(crate) measure: Option<String>,
     /// Schedule by this preset instead of the scenario's
@@ -47,7 +47,7 @@ pub(crate) struct TuneArguments {
     /// Keep runs, and write tables, plots and report.html to this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Print what came out as JSON
+    /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

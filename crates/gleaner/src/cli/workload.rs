@@ -8,11 +8,11 @@ use std::path::PathBuf;
 /// `gleaner workload`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorkloadArguments {
-    /// Read a log of jobs, or a description of a job or a site, and say what it amounts to or what is wrong with it
+    /// Read a log of jobs, or a description of a job or a site, and print a summary or the first error
     Info(InfoArguments),
     /// Write a log in another format
     Convert(ConvertArguments),
-    /// Draw a log from a model
+    /// Generate a log from a model
     Generate(DrawArguments),
     /// Write a part of a log, or the log under another load
     Filter(FilterArguments),
@@ -93,7 +93,7 @@ pub(crate) struct WrittenLogArguments {
     /// The format to write, where the name does not show it (.swf, .gwf, .json, .csv)
     #[arg(long = "as", value_enum, value_name = "FORMAT")]
     pub(crate) written_as: Option<WrittenFormat>,
-    /// Print what it amounts to as JSON
+    /// Print the summary as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -197,7 +197,7 @@ pub(crate) struct FilterArguments {
     /// Divide all gaps between submissions by this
     #[arg(long, value_name = "FACTOR", value_parser = parse_factor)]
     pub(crate) scale_load: Option<f64>,
-    /// Only jobs that a machine of so many processors can run
+    /// Only jobs that fit a machine of this many processors
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) cores: Option<u32>,
     #[command(flatten)]

@@ -6,9 +6,8 @@ use gleaner_report::numbers::decimals;
 use gleaner_report::{Axis, Block, Cell, Figure, Gantt, Plot, Report, Series, Style, Svg, Table};
 
 const NONE: &str = "–";
-const ALIKE: &str =
-    "All seeds came to the same: nothing here is drawn. --shake SECONDS moves each arrival by up to so much.";
-const MARK: &str = "* by the 95 % interval, paired by seed, no chance";
+const ALIKE: &str = "All seeds gave the same run, since nothing here is drawn. --shake SECONDS moves each arrival by up to so many seconds.";
+const MARK: &str = "* the 95 % interval, paired by seed, does not hold 0";
 
 /// A block for each metric: a line a policy.
 pub(super) fn table(findings: &Findings, arguments: &SimulateArguments) -> String {
