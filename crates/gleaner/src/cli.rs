@@ -198,8 +198,9 @@ an index that is out of date:
   [policy]   preset = \"khoo/mrs\"; where sites are listed \"cavalieri/stochastic\"
 
 A scenario of peers that lend each other machines has sections of its own:
-  [peers]    workers = \"workers.csv\" (peer,ops_per_s; optional count,cores), optional outages = … (peer,worker,from_s,until_s),
-             silences = … (peer,from_s,until_s), unrelated, inputs_s
+  [peers]    workers = \"workers.csv\" (peer,ops_per_s; optional count,cores,watts,fails_after_s), optional outages = …
+             (peer,worker,from_s,until_s), silences = … and absences = … (peer,from_s,until_s), stays_s, away_s,
+             power = \"learnt\", unrelated, inputs_s
   [letters]  delay_s, loss, heartbeat_s
   [work]     jobs = \"jobs.csv\" (id,peer,arrival_s,lengths; optional user,think_s), or ourgrid = \"FILE\", gap, ops_per_s
   [policy]   preset = \"dasilva/greedy\"

@@ -103,6 +103,7 @@ Examples:
   gleaner workload info KTH-SP2.swf.gz
   gleaner workload info trace.gwf --cores 256 --json
   gleaner workload info job.jdf          # a description of OurGrid, of a job or of a site (.sdf)
+  gleaner workload info bags.txt.gz      # a trace of OurGrid's simulator: bags of tasks that users of peers submit
 
 A job that cannot be scheduled is left out: one without a submit time, a run time or a processor, or one that is larger than
 the machine.";
