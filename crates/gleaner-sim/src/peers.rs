@@ -28,6 +28,7 @@ pub use results::{Outcome, PeerOutcome};
 pub use setup::{
     Absence, Forged, Frail, InvalidSetup, Job, Outage, PeersSetup, Silence, Site, Turnover, Unrelated,
 };
+pub use workers::{Ended, RUNS_KEPT_MAX, Ran};
 pub use world::World;
 
 use crate::mail::Mail;

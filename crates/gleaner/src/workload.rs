@@ -9,6 +9,7 @@ use crate::{Outcome, files, stdout};
 use gleaner_report::numbers::{self, decimals, grouped};
 use gleaner_workload::logs::{self, Format};
 use gleaner_workload::models::{Lublin, UserGroups};
+use gleaner_workload::ourgrid::trace::Workload;
 use gleaner_workload::ourgrid::{jdf, sdf};
 use gleaner_workload::submit::Source;
 use gleaner_workload::swf::{Filter, Log, Statistics};
@@ -38,6 +39,9 @@ fn info(arguments: &InfoArguments) -> Outcome {
     }
     if ends("sdf") {
         return tell_site(&sdf::read(&Source::file(file)?)?, arguments.json);
+    }
+    if arguments.read.format.is_none() && Workload::is_at(file)? {
+        return tell_trace(&Workload::load(file)?, arguments.json);
     }
     let log = read(&arguments.read)?;
     tell(&log, arguments.cores.unwrap_or_else(|| Statistics::cores_of(&log)), arguments.json)
@@ -179,6 +183,36 @@ fn tell_job(job: &jdf::Job, as_json: bool) -> Outcome {
         ("requirements", requirements.unwrap_or_else(|| "none".to_owned())),
     ];
     stdout::print(lines.map(|(what, value)| format!("{what:12} {value}\n")).concat())
+}
+
+/// A trace of bags of tasks.
+fn tell_trace(trace: &Workload, as_json: bool) -> Outcome {
+    let (peers, users, jobs, tasks) =
+        (trace.peers.len(), trace.users.len(), trace.jobs.len(), trace.runs.len());
+    let run_s: f64 = trace.runs.iter().map(|run| run.seconds()).sum();
+    let last_s = trace.jobs.last().map_or(0.0, |job| job.submit.seconds());
+    let mean_s = run_s / tasks as f64;
+    if as_json {
+        return stdout::print_json(&json!({
+            "version": 1, "kind": "bags", "peers": peers, "users": users, "jobs": jobs, "tasks": tasks,
+            "run_mean_s": mean_s, "last_arrival_s": last_s,
+        }));
+    }
+    let lines = [
+        ("peers", grouped(peers as u64)),
+        ("users", grouped(users as u64)),
+        (
+            "jobs",
+            format!(
+                "{}, {} tasks each on average",
+                grouped(jobs as u64),
+                decimals(tasks as f64 / jobs as f64, 1)
+            ),
+        ),
+        ("tasks", format!("{}, {} s each on average", grouped(tasks as u64), decimals(mean_s, 0))),
+        ("arrivals", format!("over {} days", decimals(last_s / 86_400.0, 1))),
+    ];
+    stdout::print(lines.map(|(name, value)| format!("{name:13}{value}\n")).concat())
 }
 
 fn tell_site(site: &sdf::Site, as_json: bool) -> Outcome {

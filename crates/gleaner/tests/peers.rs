@@ -39,11 +39,37 @@ fn peers_run_and_leave_tables_plots_and_a_report() {
     assert_eq!((read("peers.csv").lines().count(), read("workers.csv").lines().count()), (5, 29));
     assert!(read("favours.svg").starts_with("<svg") && read("responses.svg").starts_with("<svg"));
     assert!(read("report.html").contains("What each peer did"));
-    assert!(read("report.html").contains("class=\"gantt-place\""), "each peer's jobs over time");
+    assert!(read("report.html").contains("class=\"gantt-place\""), "workers over time");
+    assert!(read("report.html").contains(", lent by "), "lent workers are marked");
     let again = summary(&simulate(&example(), &["--json"]));
     assert_eq!(run, again, "the same scenario and seed give the same run");
     let traditional = summary(&simulate(&example(), &["--json", "--policy", "dasilva/traditional"]));
     assert_ne!(traditional["flow_mean_s"], run["flow_mean_s"]);
+}
+
+#[test]
+fn peers_that_come_and_go_get_their_work_done() {
+    let scenario = example().with_file_name("coming-and-going.toml");
+    let greedy = summary(&simulate(&scenario, &["--json"]));
+    assert_eq!((&greedy["jobs"], &greedy["unfinished"]), (&40.into(), &0.into()), "{greedy}");
+    assert!(greedy["failed"].as_u64().expect("a number") > 0, "{greedy}");
+    let number = |run: &Value, name: &str| run[name].as_f64().expect("a number");
+    let thrifty = summary(&simulate(&scenario, &["--json", "--set", "policy.score=energy"]));
+    assert!(number(&thrifty, "energy_kwh") < number(&greedy, "energy_kwh"), "{thrifty}\n{greedy}");
+    let learnt = summary(&simulate(&scenario, &["--json", "--set", "peers.power=learnt"]));
+    assert_eq!(learnt["unfinished"], 0, "{learnt}");
+    for (set, said) in [
+        ("letters.heartbeat_s=0", "letters.heartbeat_s: found 0"),
+        ("peers.away_s=\"none\"", "peers.away_s: found"),
+        ("peers.power=guessed", "expected \"declared\", or \"learnt\" from what ran"),
+        ("policy.hold=when-slower", "what queues on machines is not held back"),
+        ("policy.score=reliable", "reliable-power"),
+    ] {
+        let run = simulate(&scenario, &["--set", set]);
+        assert_eq!(run.status.code(), Some(2), "{set}");
+        let told = String::from_utf8_lossy(&run.stderr);
+        assert!(told.contains(said), "{set}: {told}");
+    }
 }
 
 /// Files of a scenario, one of which has a text replaced by another.

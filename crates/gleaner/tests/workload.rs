@@ -128,6 +128,15 @@ fn descriptions_of_ourgrid_are_told_of() {
         .expect("written");
     let told = json(dir.path(), "workload info a.sdf");
     assert_eq!((&told["workers"][1]["username"], &told["workers"][1]["os"]), (&"w2".into(), &"linux".into()));
+    let trace =
+        "taskId time jobId jobSize runtime user peer\n1 0 1 2 500 1 a\n2 0 1 2 700 1 a\n3 30 2 1 600 2 b\n";
+    fs::write(dir.path().join("bags.txt"), trace).expect("written");
+    let told = json(dir.path(), "workload info bags.txt");
+    assert_eq!(
+        (&told["kind"], &told["peers"], &told["jobs"], &told["tasks"]),
+        (&"bags".into(), &2.into(), &2.into(), &3.into())
+    );
+    assert_eq!(told["run_mean_s"], 600.0);
 }
 
 #[test]

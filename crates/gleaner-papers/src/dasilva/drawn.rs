@@ -1,11 +1,12 @@
-//! Jobs of ten peers under both rules, drawn: a row is a peer.
+//! Runs of ten peers under both rules, drawn: a row is a worker.
 
 use super::instances::{READINGS, instance};
 use super::table_2::{CELLS, Cell};
 use crate::drawn;
 use gleaner_policy::Recipe;
 use gleaner_report::{Bar, Gantt, Report, numbers};
-use gleaner_sim::peers::{Outcome, PeersSetup, peers};
+use gleaner_sim::peers::{Ended, PeersSetup, Ran, World, peers};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Jobs that are run, and drawn.
 const JOBS: u32 = 300;
@@ -16,35 +17,56 @@ pub(super) fn section(report: Report) -> Report {
     let setup = instance(cell, &READINGS[0], 1, JOBS);
     let [traditional, greedy] = READINGS[0].recipes();
     let schedules = vec![schedule(&setup, "traditional", traditional), schedule(&setup, "greedy", greedy)];
-    let what = "The first 300 jobs of ten peers of the medium band, seed 1, on whosever workers. A row is a peer that hands \
-                jobs in; a bar is a job from its coming to the end of its last task.";
+    let what = "The first 300 jobs of ten peers of the medium band, seed 1. A row is a worker that ran something; a bar is a run, \
+                in the colour of the peer whose task it is: another colour in a peer's rows is a lent worker.";
     drawn::section(report, what, schedules)
 }
 
 fn schedule(setup: &PeersSetup, name: &str, recipe: Recipe) -> Gantt {
     let mut run = peers(setup, |_| recipe.build());
     run.run();
-    let rows = setup.peers.iter().zip(1..);
-    let rows = rows.map(|(peer, number)| format!("peer {number}, {} workers", peer.workers.len()));
-    gantt(setup, name, rows, &run.outside().outcome())
+    let names: Vec<String> = (1..=setup.peers.len()).map(|number| format!("peer {number}")).collect();
+    gantt(setup, name, &names, |job| format!("job {}", job + 1), run.outside())
 }
 
-/// What came of jobs among peers: a row for each peer, a bar for a job of it from its coming to its end.
-pub fn gantt(setup: &PeersSetup, name: &str, rows: impl Iterator<Item = String>, outcome: &Outcome) -> Gantt {
-    let jobs = setup.jobs.iter().zip(&outcome.ended).zip(1..);
-    let bars = jobs.filter_map(|((job, ended), number): (_, usize)| {
-        let (came, ended) = (*ended)?;
-        Some(Bar {
-            row: job.peer.index(),
+/// What ran on workers: a row for each that ran something, a bar for each run, in the colour of the peer whose task it is.
+pub fn gantt(
+    setup: &PeersSetup,
+    name: &str,
+    peers: &[String],
+    job: impl Fn(usize) -> String,
+    world: &World<'_>,
+) -> Gantt {
+    let outcome = world.outcome();
+    let workers = setup.peers.iter().enumerate();
+    let workers = workers.flat_map(|(peer, site)| (1..=site.workers.len()).map(move |number| (peer, number)));
+    let workers: Vec<(usize, usize)> = workers.collect();
+    let used: BTreeSet<usize> = world.ran().map(|(ran, _)| ran.worker).collect();
+    let rows: BTreeMap<usize, usize> = used.iter().zip(0..).map(|(worker, row)| (*worker, row)).collect();
+    let bars = world.ran().map(|(ran, number): (Ran, usize)| {
+        let (owner, _) = workers[ran.worker];
+        let lent = if ran.is_lent { format!(", lent by {}", peers[owner]) } else { String::new() };
+        let again = if ran.run.number > 1 { format!(", run {}", ran.run.number) } else { String::new() };
+        let ended = match ran.ended {
+            Ended::Done => "",
+            Ended::Failed => ", failed",
+            Ended::Stopped => ", stopped",
+        };
+        Bar {
+            row: rows[&ran.worker],
             rows: None,
-            from_s: came.seconds(),
-            to_s: ended.seconds(),
-            group: number,
-            name: format!("job {number}, {} tasks", job.tasks),
-        })
+            from_s: ran.from.seconds(),
+            to_s: ran.until.seconds(),
+            group: ran.party.index(),
+            name: format!("{} of {}{again}{lent}{ended}", job(number), peers[ran.party.index()]),
+        }
+    });
+    let labels = used.iter().map(|worker| {
+        let (peer, number) = workers[*worker];
+        format!("{} {number}", peers[peer])
     });
     let caption = format!("{name}: a job takes {} s on average.", numbers::decimals(outcome.mean_job_s(), 0));
-    Gantt::new(caption, name, rows, bars).counting("job", "peer")
+    Gantt::new(caption, name, labels, bars).counting("run", "worker")
 }
 
 #[cfg(test)]

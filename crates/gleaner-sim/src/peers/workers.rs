@@ -24,6 +24,39 @@ pub(super) struct Running {
     pub(super) fails: bool,
 }
 
+/// So many runs of the beginning are kept, to be drawn; of all, what they add up to.
+pub const RUNS_KEPT_MAX: usize = 20_000;
+
+/// How a run came to its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Ended {
+    /// It did what it was to do.
+    Done,
+    /// It failed.
+    Failed,
+    /// It was stopped: its worker was taken back or lost, or another run was faster.
+    Stopped,
+}
+
+/// A run that is over.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Ran {
+    /// Whose task it was.
+    pub party: PartyId,
+    /// Of that party's tasks.
+    pub run: RunId,
+    /// Where, of all workers, peer after peer.
+    pub worker: usize,
+    /// Whether its worker was lent.
+    pub is_lent: bool,
+    /// From when.
+    pub from: Time,
+    /// Until when.
+    pub until: Time,
+    /// How it ended.
+    pub ended: Ended,
+}
+
 /// A worker of a peer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Worker {
@@ -54,6 +87,8 @@ pub(super) struct Workers {
     pub(super) all: Vec<Worker>,
     /// How long what was stopped or failed had run.
     pub(super) lost_s: f64,
+    /// The first [`RUNS_KEPT_MAX`] that were over.
+    pub(super) ran: Vec<Ran>,
     /// Nothing where it was stopped.
     slots: Vec<Option<Running>>,
     free: Vec<u32>,
@@ -110,17 +145,23 @@ impl Workers {
     pub(super) fn end(&mut self, now: Time, slot: u32) -> Option<Running> {
         self.ends.pop();
         self.free.push(slot);
-        let ended = self.take_off(now, slot);
-        self.lost_s +=
-            ended.filter(|ended| ended.fails).map_or(0.0, |ended| now.since(ended.began).seconds());
-        ended
+        let fails = self.slots[slot as usize].is_some_and(|running| running.fails);
+        self.take_off(now, slot, if fails { Ended::Failed } else { Ended::Done })
     }
 
-    fn take_off(&mut self, now: Time, slot: u32) -> Option<Running> {
+    fn take_off(&mut self, now: Time, slot: u32, ended: Ended) -> Option<Running> {
         let running = self.slots[slot as usize].take()?;
-        let worker = &mut self.all[running.worker];
+        let Running { party, run, worker, loan, began: from, .. } = running;
+        let ran_s = now.since(from).seconds();
+        if ended != Ended::Done {
+            self.lost_s += ran_s;
+        }
+        if self.ran.len() < RUNS_KEPT_MAX {
+            self.ran.push(Ran { party, run, worker, is_lent: loan.is_some(), from, until: now, ended });
+        }
+        let worker = &mut self.all[worker];
         worker.runs.retain(|other| *other != slot);
-        worker.busy_s += now.since(running.began).seconds();
+        worker.busy_s += ran_s;
         Some(running)
     }
 
@@ -141,9 +182,7 @@ impl Workers {
     }
 
     fn stop_slot(&mut self, now: Time, slot: u32) -> bool {
-        let stopped = self.take_off(now, slot);
-        self.lost_s += stopped.map_or(0.0, |running| now.since(running.began).seconds());
-        stopped.is_some()
+        self.take_off(now, slot, Ended::Stopped).is_some()
     }
 
     /// What runs on a worker.

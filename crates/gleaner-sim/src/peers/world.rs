@@ -7,7 +7,7 @@ use super::discovery::{Discovery, Power};
 use super::letters::{Loan, Word};
 use super::results::Outcome;
 use super::setup::{Absence, PeersSetup};
-use super::workers::{Running, Worker, Workers};
+use super::workers::{Ran, Running, Worker, Workers};
 use crate::mail::Letter;
 use crate::parties::{Out, Outside};
 use gleaner_core::{Chance, Command, Event, LendingEvent, Purpose, RunEnd, Seek};
@@ -440,6 +440,12 @@ impl<'a> World<'a> {
     /// What peers sent that made no sense, up to [`REFUSED_MAX`] of it.
     pub fn refused(&self) -> &[Refused] {
         &self.state.refused
+    }
+
+    /// The first [`RUNS_KEPT_MAX`](super::RUNS_KEPT_MAX) runs that are over, each with the number of its job.
+    pub fn ran(&self) -> impl Iterator<Item = (Ran, usize)> + '_ {
+        let job = |ran: &Ran| self.state.desks[ran.party.index()].tasks[ran.run.task.index()].1;
+        self.state.workers.ran.iter().map(move |ran| (*ran, job(ran) as usize))
     }
 
     /// When peers are away, as far as that was drawn yet.

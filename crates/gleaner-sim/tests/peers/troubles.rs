@@ -80,6 +80,60 @@ fn a_worker_that_does_not_exist_costs_a_letter() {
     assert!(refused.iter().any(|line| line.contains("a loan that never was")), "{refused:?}");
 }
 
+/// A borrower's favours to a lender, by what it says of the work.
+fn owed_after(word: Option<(f64, Word)>) -> (f64, Outcome, Vec<String>) {
+    // Peer 0 has four tasks of 10 s, and borrows peer 1's two workers for two of them.
+    let mut setup = setup(&[&[1.0], &[1.0, 1.0]], &[(0.0, 0, &[10.0; 4])]);
+    setup.forged = word
+        .into_iter()
+        .map(|(when, word)| Forged { at: at(when), from: peer(1), to: peer(0), word })
+        .collect();
+    let parties = run_checked(of(&setup, recipe("dasilva/greedy", &[])), &setup);
+    assert_eq!(parties.outside().tasks_left(), 0);
+    let owed = parties.scheduler(peer(0)).grid().loans().favours().owed_to(peer(1)).seconds();
+    let refused = parties.outside().refused().iter().map(|refused| refused.why.to_string()).collect();
+    (owed, parties.outside().outcome(), refused)
+}
+
+#[test]
+fn who_lies_about_favours_gains_nothing() {
+    let run = |task| RunId::new(TaskId::new(task), 1);
+    let (honest, outcome, refused) = owed_after(None);
+    assert_eq!((honest, outcome.remote, refused.len()), (20.0, 2, 0));
+    // It says that it is done after a second: by the borrower's clock it is fast, and is owed what the same work takes at home.
+    let (loan, finished) = (Loan(1), true);
+    let (early, outcome, _) = owed_after(Some((1.0, Word::Ended { loan, run: run(1), finished })));
+    assert_eq!(early, honest, "no more than for the work itself");
+    assert_eq!(outcome.jobs, 1);
+    // It says once more that it is done, or names another loan: it is paid once, and what makes no sense is shown.
+    let (twice, ..) = owed_after(Some((10.5, Word::Ended { loan, run: run(1), finished })));
+    assert_eq!(twice, honest);
+    let stranger = Word::Ended { loan: Loan(9), run: run(1), finished };
+    let (strange, _, refused) = owed_after(Some((1.0, stranger)));
+    assert_eq!((strange, refused), (honest, vec!["a loan that never was".to_owned()]));
+    // A lender that takes its time is paid for what the work would have taken at home.
+    let taken = gleaner_sim::peers::worth(&[seconds(10.0)], &[(peer(1), seconds(1000.0))]);
+    assert_eq!(taken, [(peer(1), seconds(10.0))]);
+}
+
+#[test]
+fn results_that_nobody_asked_for_and_machines_that_do_not_exist_are_shown_with_their_sender() {
+    let far = RunId::new(TaskId::new(4_000_000_000), 9);
+    let words = [
+        Word::Ended { loan: Loan(77), run: far, finished: true },
+        Word::Lent { loan: Loan(5), class: MachineClassId::new(900) },
+        Word::Run { loan: Loan(3), run: far },
+        Word::Stop { loan: Loan(3), run: far },
+    ];
+    let (outcome, refused) = run(&with_liar(&words));
+    assert_eq!(outcome.tasks, 8);
+    for (needle, times) in [("a loan that never was", 6), ("a worker of a kind that does not exist", 2)] {
+        let found: Vec<&String> = refused.iter().filter(|line| line.contains(needle)).collect();
+        assert!(found.len() >= times, "{needle}: {refused:#?}");
+        assert!(found.iter().any(|line| line.contains("from party 2")), "{refused:#?}");
+    }
+}
+
 #[test]
 fn a_flood_of_wants_and_answers_leaves_others_their_workers() {
     let class = TaskClassId::FIRST;

@@ -59,7 +59,7 @@ fn unknown_keys() {
         (
             "preset =",
             "presets =",
-            "scenario.toml:10: policy.presets: found an unknown key; expected one of preset, period_s, order, score, alpha, beta, candidates, choose, power, belief, brokers, lengths, fill, correction, sites, aging, deadline_s, replan, relocate, budget, replicate, favours, queue, recall, reach; did you mean preset?",
+            "scenario.toml:10: policy.presets: found an unknown key; expected one of preset, period_s, order, score, alpha, beta, candidates, choose, power, belief, brokers, lengths, fill, correction, sites, aging, deadline_s, replan, relocate, budget, replicate, favours, queue, recall, reach, hold; did you mean preset?",
         ),
         (
             "[policy]",
@@ -158,7 +158,7 @@ fn missing_and_mistyped_keys() {
 
 #[test]
 fn settings_out_of_bounds() {
-    let score = "one of greedy, social, social-whole, social-as-printed, min-num, power, power-per-core";
+    let score = "one of greedy, social, social-whole, social-as-printed, min-num, power, power-per-core, reliable-power, energy, energy-delay, reliable-energy-delay";
     let count = "a whole number, 0 or more, below 2^32";
     let difference = "a whole number, 1 or more, below 2^32";
     let gain = "a finite number, 0 or more";
@@ -235,7 +235,7 @@ fn overrides_that_do_not_fit() {
         ),
         (
             "policy.relocate.gain_min=0",
-            "--set policy.relocate.gain_min=0: policy.relocate.score: found nothing; expected one of greedy, social, social-whole, social-as-printed, min-num, power, power-per-core",
+            "--set policy.relocate.gain_min=0: policy.relocate.score: found nothing; expected one of greedy, social, social-whole, social-as-printed, min-num, power, power-per-core, reliable-power, energy, energy-delay, reliable-energy-delay",
         ),
         ("run.sede=1", "--set run.sede=1: run.sede: found an unknown key; expected one of seed"),
     ] {

@@ -103,6 +103,7 @@ Examples:
   gleaner workload info KTH-SP2.swf.gz
   gleaner workload info trace.gwf --cores 256 --json
   gleaner workload info job.jdf          # of OurGrid, or a site's .sdf
+  gleaner workload info bags.txt.gz      # of OurGrid's simulator: bags of tasks
 
 A job that cannot be scheduled is left out: one without a submit time, a run time or a processor, or one that is larger than \
 the machine.";

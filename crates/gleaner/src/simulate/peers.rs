@@ -12,7 +12,7 @@ use gleaner_policy::{AnyPolicy, Recipe};
 use gleaner_report::numbers::{self, decimals, grouped};
 use gleaner_report::{Axis, Block, Cell, Figure, Plot, Report, Series, Style, Table, histogram};
 use gleaner_sim::Parties;
-use gleaner_sim::peers::{Outcome as Came, PeersSetup, Refused, World, peers, restore, save};
+use gleaner_sim::peers::{Outcome as Came, PeersSetup, RUNS_KEPT_MAX, Refused, World, peers, restore, save};
 use gleaner_units::{Ops, Time};
 use gleaner_workload::PeersScenario;
 use gleaner_workload::swf::{Served, Services};
@@ -186,7 +186,7 @@ fn finished(
     let came = run.parties.outside().outcome();
     let summary = summary(scenario, run.setup, seed, &came);
     if let Some(dir) = out {
-        write(dir, scenario, (run.setup, &came), (&summary, run.parties.outside().refused()))?;
+        write(dir, scenario, (run.setup, &came), (&summary, run.parties.outside()))?;
     }
     Ok(summary)
 }
@@ -272,8 +272,9 @@ fn write(
     dir: &Path,
     scenario: &PeersScenario,
     (setup, came): (&PeersSetup, &Came),
-    (summary, refused): (&Summary, &[Refused]),
+    (summary, world): (&Summary, &World<'_>),
 ) -> Outcome {
+    let refused = world.refused();
     files::write_text(dir, "jobs.csv", &jobs(scenario, setup, came))?;
     files::write_text(dir, "peers.csv", &peers_table(scenario, setup, came))?;
     files::write_text(dir, "workers.csv", &workers(scenario, setup, came))?;
@@ -284,7 +285,7 @@ fn write(
     for (name, _, svg) in &figures {
         files::write_text(dir, &format!("{name}.svg"), svg.as_str())?;
     }
-    files::write_text(dir, "report.html", &report(scenario, (setup, came), summary, figures))?;
+    files::write_text(dir, "report.html", &report(scenario, (setup, came), (summary, world), figures))?;
     // Last, so that a folder with a summary has everything.
     files::write_json(dir, "summary.json", summary)?;
     Ok(())
@@ -361,7 +362,7 @@ fn figures(scenario: &PeersScenario, came: &Came) -> Figures {
 fn report(
     scenario: &PeersScenario,
     (setup, came): (&PeersSetup, &Came),
-    summary: &Summary,
+    (summary, world): (&Summary, &World<'_>),
     figures: Figures,
 ) -> String {
     let percent = |share: f64| format!("{} %", decimals(100.0 * share, 1));
@@ -413,11 +414,16 @@ fn report(
     for (_, caption, svg) in figures {
         report = report.with(Figure::new(caption, svg));
     }
-    let schedule = gantt(setup, &summary.policy, scenario.peer_names.iter().cloned(), came);
+    let job = |number: usize| scenario.job_names[number].clone();
+    let schedule = gantt(setup, &summary.policy, &scenario.peer_names, job, world);
     report
         .with(Block::heading("Schedule"))
         .with(Block::text(
-            "A row is a peer that hands jobs in; a bar is a job from its coming to the end of its last task.",
+            format!(
+                "A row is a worker that ran something; a bar is a run, in the colour of the peer whose task it is: another colour in \
+                 a peer's rows is a lent worker. The first {} runs that were over are drawn.",
+                grouped(RUNS_KEPT_MAX as u64)
+            ),
         ))
         .with(schedule)
         .with(Block::heading("Peers"))

@@ -32,6 +32,7 @@ mod processes;
 mod put_back;
 mod queue;
 mod quota;
+mod reliability;
 mod replicas;
 mod stalled;
 mod too_much;
