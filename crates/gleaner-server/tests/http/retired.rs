@@ -3,7 +3,8 @@
 use crate::agent::{Agent, exited};
 use crate::world::{Reply, World};
 use axum::body::Body;
-use gleaner_server::desk::Terms;
+use gleaner_server::desk::{Order, Requester, Terms};
+use gleaner_wire::api::Role;
 use gleaner_wire::session::Tail;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -105,6 +106,15 @@ async fn what_is_over_is_told_as_before_and_runs_again() {
     forget(&mut world).await;
     assert_eq!(all_of_it(&world).await, before);
 
+    // Its lease goes on for a while, and it is not there.
+    let by = Requester { user: "root".to_owned(), role: Role::Admin };
+    world
+        .app
+        .desk
+        .order(by, Order::SetOpen { machine: "m1".to_owned(), open: false })
+        .await
+        .unwrap()
+        .unwrap();
     let reply = world.post(&format!("{JOB}/rerun"), &world.alice, &json!({"failed": true})).await;
     assert_eq!((reply.status, reply.json::<Value>()["tasks"].as_u64()), (200, Some(1)), "{reply}");
     assert_eq!(state(&world).await, "waiting");
