@@ -9,7 +9,7 @@ use gleaner_server::desk::{
 use gleaner_server::driver::row;
 use gleaner_server::ledger::FORMAT;
 use gleaner_server::recovery::{mend_past, recover};
-use gleaner_server::store::{DATABASE, Home, NetworkFolder, SqliteStore, Store};
+use gleaner_server::store::{DATABASE, Home, NetworkFolder, Reader, SqliteStore, Store};
 use gleaner_units::{MachineId, Time};
 use gleaner_wire::Lineage;
 use gleaner_wire::api::{Enrolment, Role};
@@ -58,6 +58,7 @@ fn start(folder: &Path) -> Result<(SqliteStore, Desk, Time), Box<dyn Error>> {
 
 struct Crowd {
     store: SqliteStore,
+    past: Box<dyn Reader>,
     desk: Desk,
     now: Time,
     since_snapshot: usize,
@@ -65,7 +66,8 @@ struct Crowd {
 
 fn live(folder: &Path, tasks: u32) -> Result<(), Box<dyn Error>> {
     let (store, desk, now) = start(folder)?;
-    let mut crowd = Crowd { store, desk, now, since_snapshot: 0 };
+    let past = store.reader()?;
+    let mut crowd = Crowd { store, past, desk, now, since_snapshot: 0 };
     if crowd.desk.ledger().agents().is_empty() {
         crowd.order(Order::IssueJoinToken { token: "t".into(), expires: Time::NEVER, uses: 1 })?;
         let enrolment = Enrolment { name: "m".into(), key: "k".into(), profile: profile(), replace: false };
@@ -127,16 +129,15 @@ impl Crowd {
     fn turn(&mut self, mut inputs: Vec<Input>) -> Result<(), Box<dyn Error>> {
         while !inputs.is_empty() || self.desk.ledger().scheduler().is_asked() {
             self.now = self.now.after_seconds(0.01);
-            let past = self.store.reader()?;
             if self.desk.is_connected(MachineId::new(0)) {
                 let frame =
                     FromAgent::Heartbeat { number: 1, sample: Sample::default(), staging: Vec::new() };
                 inputs.push(Input::Frame { session: SESSION, frame: Box::new(frame) });
             }
             for input in inputs.drain(..) {
-                self.desk.handle(self.now, input, &*past)?;
+                self.desk.handle(self.now, input, &*self.past)?;
             }
-            self.desk.handle(self.now, Input::Tick, &*past)?;
+            self.desk.handle(self.now, Input::Tick, &*self.past)?;
             let batch = self.desk.settle(self.now);
             let rows: Vec<_> = batch.recorded.iter().map(row).collect();
             self.store.commit_with(&rows, batch.past.as_ref())?;

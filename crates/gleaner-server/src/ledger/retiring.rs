@@ -11,15 +11,17 @@
 use super::{Job, Ledger, Record};
 use crate::journal::{Recalled, RecalledTasks};
 use crate::limits::{RECALLED_AT_ONCE, RETIRE_AFTER, RETIRED_AT_ONCE};
-use crate::store::{Past, PastJob, PastReader, PastTask, ReadError, Seq, TaskRange, Wanted};
+use crate::store::{FoundJob, Past, PastJob, PastReader, PastTask, ReadError, Seq, TaskRange, Wanted};
 use gleaner_core::Event;
 use gleaner_units::{Ops, TaskId, Time};
 use gleaner_wire::api::Tally;
+use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::Stored;
 use gleaner_wire::{BlobHash, JobId};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A task that is retired, as the store has it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -86,7 +88,7 @@ fn alike(found: Vec<(TaskId, RetiredTask)>) -> Vec<RecalledTasks> {
 impl Job {
     /// The job, if it is retired.
     pub fn find_past(past: &dyn PastReader, id: JobId) -> Result<Option<Self>, ReadError> {
-        past.past_job(id)?.map(|found| unpacked(&found.body)).transpose()
+        past.past_job(id)?.map(|found| Self::of_found(&found)).transpose()
     }
 
     /// The retired job that a user submitted under a key.
@@ -96,13 +98,26 @@ impl Job {
         key: &str,
     ) -> Result<Option<(JobId, Self)>, ReadError> {
         let found = past.past_job_with_key(user, key)?;
-        found.map(|found| Ok((found.job, unpacked(&found.body)?))).transpose()
+        found.map(|found| Ok((found.job, Self::of_found(&found)?))).transpose()
     }
 
-    /// The newest retired jobs of some.
-    pub fn find_past_all(past: &dyn PastReader, wanted: &Wanted) -> Result<Vec<(JobId, Self)>, ReadError> {
+    /// The newest retired jobs of some, to be listed: of what was asked for there is command, name and label.
+    pub fn list_past(past: &dyn PastReader, wanted: &Wanted) -> Result<Vec<(JobId, Self)>, ReadError> {
         let found = past.past_jobs(wanted)?.into_iter();
         found.map(|found| Ok((found.job, unpacked(&found.body)?))).collect()
+    }
+
+    fn of_found(found: &FoundJob) -> Result<Self, ReadError> {
+        Ok(Self { spec: unpacked(&found.spec)?, ..unpacked(&found.body)? })
+    }
+
+    fn to_list(&self) -> Self {
+        let JobSpec { command, name, label, .. } = &*self.spec;
+        let (name, label) = (name.clone(), label.clone());
+        Self {
+            spec: Arc::new(JobSpec { name, label, ..JobSpec::new(command.iter().map(String::as_str)) }),
+            ..self.clone()
+        }
     }
 }
 
@@ -199,7 +214,7 @@ impl Ledger {
                 let of_job = TaskRange::between(tasks.first(), tasks.last().min(job.range().last()));
                 let stretch = self.books.records.alike_from(of_job.expect("it has its first task"));
                 let record = self.record(stretch.first()).clone();
-                past.tasks.extend(stretch.tasks().map(|task| self.as_past(id, task, &record)));
+                past.tasks.extend(stretch.tasks().map(|task| self.as_past(task, &record)));
                 let ended = record.ended.expect("what is over ended");
                 self.books.over.remove(ended, stretch);
                 self.books.records.retire(stretch, record.phase);
@@ -243,6 +258,7 @@ impl Ledger {
         }
         for RecalledTasks { tasks: range, runs, settled } in tasks {
             let (range, runs) = (*range, *runs);
+            past.recalled_tasks.push(range);
             let mut rest = Some(range);
             while let Some(tasks) = rest {
                 let stretch = self.books.records.alike_from(tasks);
@@ -282,13 +298,13 @@ impl Ledger {
         told.iter().for_each(|event| self.tell(at, event));
     }
 
-    fn as_past(&self, job: JobId, task: TaskId, record: &Record) -> PastTask {
+    fn as_past(&self, task: TaskId, record: &Record) -> PastTask {
         let runs = self.grid().task(task).runs();
         let length = self.grid().declared_length(task).map(Ops::amount);
         let left = record.last.as_ref().and_then(|last| last.files.as_ref());
         let files = left.into_iter().chain(&record.checkpoint).map(|Stored { blob, .. }| blob.clone());
         let body = RetiredTask { record: record.clone(), runs, length };
-        PastTask { task, job, files: files.collect(), body: packed(&body) }
+        PastTask { task, files: files.collect(), body: packed(&body) }
     }
 
     /// So many tasks more of a job are retired; whether they were the last.
@@ -313,7 +329,8 @@ impl Ledger {
             state: job.tally.state(),
             ended: job.ended.unwrap_or(self.books.now),
             files,
-            body: packed(&job),
+            body: packed(&job.to_list()),
+            spec: packed(&job.spec),
         })
     }
 

@@ -104,6 +104,10 @@ impl Disk {
         for job in &past.recalled {
             self.past_jobs.remove(job);
         }
+        let is_back = |task: &TaskId| past.recalled_tasks.iter().any(|range| range.contains(*task));
+        if !past.recalled_tasks.is_empty() {
+            self.past_tasks.retain(|task, _| !is_back(task));
+        }
         self.past_tasks.extend(past.tasks.iter().map(|task| (task.task, task.clone())));
         self.past_jobs.extend(past.jobs.iter().map(|job| (job.job, job.clone())));
     }
@@ -250,7 +254,7 @@ impl PastReader for MemoryDisk {
             wanted.user.as_ref().is_none_or(|user| job.user == *user)
                 && wanted.state.is_none_or(|state| job.state == state)
         };
-        Ok(disk.past_jobs.values().rev().filter(is_wanted).take(wanted.limit).map(found).collect())
+        Ok(disk.past_jobs.values().rev().filter(is_wanted).take(wanted.limit).map(listed).collect())
     }
 
     fn names_file(&self, file: &BlobHash) -> Result<bool, ReadError> {
@@ -261,8 +265,12 @@ impl PastReader for MemoryDisk {
     }
 }
 
+fn listed(past: &PastJob) -> FoundJob {
+    FoundJob { spec: Vec::new(), ..found(past) }
+}
+
 fn found(past: &PastJob) -> FoundJob {
-    FoundJob { job: past.job, body: past.body.clone() }
+    FoundJob { job: past.job, body: past.body.clone(), spec: past.spec.clone() }
 }
 
 impl Snapshots for MemoryDisk {

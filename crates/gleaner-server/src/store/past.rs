@@ -12,12 +12,14 @@ use gleaner_wire::{BlobHash, JobId};
 pub struct Past {
     /// The last of the rows that did.
     pub upto: Seq,
-    /// Tasks; what is kept of them from before is replaced.
+    /// Tasks.
     pub tasks: Vec<PastTask>,
     /// Jobs all of whose tasks are gone.
     pub jobs: Vec<PastJob>,
-    /// Jobs that are back. Their tasks stay as they were, until they leave again.
+    /// Jobs that are back.
     pub recalled: Vec<JobId>,
+    /// Tasks that are back.
+    pub recalled_tasks: Vec<TaskRange>,
 }
 
 /// A task.
@@ -25,8 +27,6 @@ pub struct Past {
 pub struct PastTask {
     /// Which.
     pub task: TaskId,
-    /// Whose.
-    pub job: JobId,
     /// The files that it left.
     pub files: Vec<BlobHash>,
     /// All else.
@@ -48,8 +48,10 @@ pub struct PastJob {
     pub ended: Time,
     /// The files that it reads.
     pub files: Vec<BlobHash>,
-    /// All else.
+    /// What lists of jobs say of it.
     pub body: Vec<u8>,
+    /// All else, which may be long.
+    pub spec: Vec<u8>,
 }
 
 /// Which jobs of the past are asked for.
@@ -68,8 +70,10 @@ pub struct Wanted {
 pub struct FoundJob {
     /// Which.
     pub job: JobId,
-    /// As it was written.
+    /// What lists of jobs say of it.
     pub body: Vec<u8>,
+    /// All else; nothing in a list.
+    pub spec: Vec<u8>,
 }
 
 /// Reads what left memory.
@@ -100,13 +104,15 @@ impl Past {
     /// Both, one after the other.
     #[must_use]
     pub fn and(mut self, later: Self) -> Self {
-        let Self { upto, tasks, jobs, recalled } = later;
-        // What comes back is not what leaves in the same moment.
+        let Self { upto, tasks, jobs, recalled, recalled_tasks } = later;
+        // What comes back is not what left a moment before.
         self.jobs.retain(|job| !recalled.contains(&job.job));
+        self.tasks.retain(|task| !recalled_tasks.iter().any(|range| range.contains(task.task)));
         self.upto = upto;
         self.tasks.extend(tasks);
         self.jobs.extend(jobs);
         self.recalled.extend(recalled);
+        self.recalled_tasks.extend(recalled_tasks);
         self
     }
 }

@@ -53,7 +53,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// The newest jobs of one user, or of all.
+    /// The newest jobs of one user, or of all, to be listed: of what was asked for there is command, name and label.
     pub fn jobs(
         &self,
         user: Option<&str>,
@@ -65,7 +65,7 @@ impl<'a> Known<'a> {
         };
         let living = self.ledger().jobs().filter(|(_, job)| wanted(job)).take(limit);
         let mut jobs: Vec<_> = living.map(|(id, job)| (id, Cow::Borrowed(job))).collect();
-        let retired = Job::find_past_all(self.past, &Wanted { user: user.map(str::to_owned), state, limit })?;
+        let retired = Job::list_past(self.past, &Wanted { user: user.map(str::to_owned), state, limit })?;
         // A job that came back is not in the store any more, as soon as that is committed.
         let retired = retired.into_iter().filter(|(id, _)| self.ledger().find_job(*id).is_none());
         jobs.extend(retired.map(|(id, job)| (id, Cow::Owned(job))));

@@ -81,7 +81,10 @@ impl Server {
         let recovered = recover(&*reader, &*snapshots).map_err(|error| format!("recovery: {error}"))?;
         let ledger = recovered.ledger;
         ledger.check()?;
-        mend_past(&mut store, &ledger).map_err(|error| format!("the past: {error}"))?;
+        // Whoever finds the disk full then starts again.
+        while mend_past(&mut store, &ledger).is_err() {
+            store = MemoryStore::open(&self.disk);
+        }
         let clock = wall.max(ledger.now());
         let seed = self.number;
         self.number += 1;

@@ -12,6 +12,7 @@ mod jobs;
 mod output;
 mod queues;
 mod quotas;
+mod retired;
 mod schemathesis;
 mod senders;
 mod site;

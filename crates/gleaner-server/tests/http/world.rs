@@ -69,7 +69,7 @@ impl World {
     pub(crate) async fn new() -> Self {
         let (disk, folder) = (MemoryDisk::default(), TempDir::new().unwrap());
         let home = Home::open(folder.path(), NetworkFolder::Accept).unwrap();
-        let (driver, app) = start(&disk, home);
+        let (driver, app) = start(&disk, home, Terms::default());
         let [root, alice, bob] = [("root", Role::Admin), ("alice", Role::User), ("bob", Role::User)]
             .map(|(name, role)| (name, role, Token::generate(TokenKind::User).unwrap()));
         for (name, role, token) in [&root, &alice, &bob] {
@@ -82,10 +82,18 @@ impl World {
 
     /// The coordinator ends, and another begins with what is on the disk. Its files are gone.
     pub(crate) fn restart(&mut self) {
+        self.restart_with(Terms::default());
+    }
+
+    pub(crate) fn restart_with(&mut self, terms: Terms) {
         self.stop();
-        let (driver, app) = start(&self.disk, self.app.home.clone());
+        let (driver, app) = start(&self.disk, self.app.home.clone(), terms);
         self.router = router(Arc::clone(&app));
         (self.driver, self.app) = (Some(driver), app);
+    }
+
+    pub(crate) fn disk(&self) -> &MemoryDisk {
+        &self.disk
     }
 
     fn stop(&mut self) {
@@ -130,9 +138,9 @@ impl Drop for World {
     }
 }
 
-fn start(disk: &MemoryDisk, home: Home) -> (Driver, Arc<App>) {
+fn start(disk: &MemoryDisk, home: Home, terms: Terms) -> (Driver, Arc<App>) {
     let store = Box::new(MemoryStore::open(disk));
-    let (driver, desk) = Driver::start(store, &home, Terms::default(), "test").unwrap();
+    let (driver, desk) = Driver::start(store, &home, terms, "test").unwrap();
     let disk = disk.clone();
     let app = App {
         desk,

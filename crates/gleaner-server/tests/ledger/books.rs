@@ -39,9 +39,20 @@ impl Books {
     }
 
     pub(crate) fn add(&mut self, fact: Fact) {
+        self.add_unchecked(fact);
+        self.ledger.check().expect("the ledger holds");
+    }
+
+    /// Where a look at each task takes too long.
+    pub(crate) fn add_unchecked(&mut self, fact: Fact) {
         self.now = self.now.after_seconds(1.0);
         self.ledger.apply(&Entry { at: self.now, fact });
-        self.ledger.check().expect("the ledger holds");
+        self.ledger.take_past();
+    }
+
+    /// The runs that an agent has.
+    pub(crate) fn live_on(&self, agent: MachineId) -> Vec<(RunId, MachineId)> {
+        self.ledger.live_on(agent).map(|run| (run.id(), run.on())).collect()
     }
 
     /// What the policy in force starts.

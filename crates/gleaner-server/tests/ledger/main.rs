@@ -2,4 +2,5 @@
 
 mod books;
 mod elsewhere;
+mod long_past;
 mod replicas;

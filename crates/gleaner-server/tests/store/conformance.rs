@@ -2,10 +2,12 @@
 
 use crate::{numbers, row, rows};
 use gleaner_server::store::{
-    BODY_LIMIT, CommitError, PAGE_BYTES, RANGES_LIMIT, Row, Seq, Snapshot, SnapshotError, Store, TaskRange,
-    verify,
+    BODY_LIMIT, CommitError, PAGE_BYTES, Past, PastJob, PastTask, RANGES_LIMIT, Reader, Row, Seq, Snapshot,
+    SnapshotError, Store, TaskRange, Wanted, verify,
 };
 use gleaner_units::{TaskId, Time};
+use gleaner_wire::api::JobState;
+use gleaner_wire::{BlobHash, JobId};
 
 /// What a store is kept on. The store that was opened before is dropped by then.
 pub(crate) trait Medium: Default {
@@ -26,6 +28,7 @@ pub(crate) fn keeps_every_promise<M: Medium>() {
     refuses_what_is_too_large_and_goes_on::<M>();
     keeps_the_newest_snapshot_of_each_kind::<M>();
     no_snapshot_stands_on_nothing::<M>();
+    keeps_what_left_memory_with_its_rows::<M>();
 }
 
 fn begins_empty<M: Medium>() {
@@ -199,4 +202,96 @@ fn no_snapshot_stands_on_nothing<M: Medium>() {
         assert!(matches!(refused, Err(SnapshotError::NotCommitted { .. })), "at {at}: {refused:?}");
     }
     assert_eq!(snapshots.latest(1).unwrap(), None);
+}
+
+fn keeps_what_left_memory_with_its_rows<M: Medium>() {
+    let file = |digit: &str| BlobHash::try_from(digit.repeat(64)).unwrap();
+    let task = |number: usize, body: &[u8]| PastTask {
+        task: TaskId::new(number),
+        files: vec![file(if number == 9 { "4" } else { "1" })],
+        body: body.to_vec(),
+    };
+    let job = |number: u32, user: &str, key: Option<&str>, state| PastJob {
+        job: JobId(number),
+        user: user.to_owned(),
+        key: key.map(str::to_owned),
+        state,
+        ended: Time::from_nanos(9),
+        files: vec![file("2")],
+        body: vec![number as u8],
+        spec: b"long".to_vec(),
+    };
+    let past = Past {
+        upto: Seq::new(2),
+        tasks: vec![task(3, b"three"), task(4, b"four"), task(9, b"nine")],
+        jobs: vec![
+            job(1, "ada", Some("k"), JobState::Done),
+            job(2, "bob", Some("k"), JobState::Failed),
+            job(3, "ada", None, JobState::Failed),
+        ],
+        ..Past::default()
+    };
+    let medium = M::default();
+    let mut store = medium.open();
+    store.commit_with(&rows(1..=2), Some(&past)).unwrap();
+    drop(store);
+    let mut store = medium.open();
+    let reader = store.reader().unwrap();
+    assert_eq!(reader.past_at().unwrap(), Seq::new(2));
+    assert_eq!(reader.past_task(TaskId::new(3)).unwrap(), Some(b"three".to_vec()));
+    assert_eq!(reader.past_task(TaskId::new(5)).unwrap(), None);
+    let range = TaskRange::between(TaskId::new(4), TaskId::new(9)).unwrap();
+    let found =
+        |at_most| reader.past_tasks(range, at_most).unwrap().into_iter().map(|(task, _)| task.index());
+    assert_eq!(found(9).collect::<Vec<_>>(), [4, 9]);
+    assert_eq!(found(1).collect::<Vec<_>>(), [4]);
+    let jobs = |reader: &dyn Reader, user: Option<&str>, state, limit| {
+        let wanted = Wanted { user: user.map(str::to_owned), state, limit };
+        reader.past_jobs(&wanted).unwrap().into_iter().map(|job| job.job.0).collect::<Vec<u32>>()
+    };
+    assert_eq!(jobs(&*reader, None, None, 9), [3, 2, 1]);
+    assert_eq!(jobs(&*reader, None, None, 2), [3, 2]);
+    assert_eq!(jobs(&*reader, Some("ada"), None, 9), [3, 1]);
+    assert_eq!(jobs(&*reader, None, Some(JobState::Failed), 9), [3, 2]);
+    assert_eq!(jobs(&*reader, Some("ada"), Some(JobState::Done), 9), [1]);
+    let by_key = |user: &str| reader.past_job_with_key(user, "k").unwrap().map(|job| job.job.0);
+    assert_eq!(["ada", "bob", "eve"].map(by_key), [Some(1), Some(2), None]);
+    assert_eq!(["1", "2", "3"].map(|digit| reader.names_file(&file(digit)).unwrap()), [true, true, false]);
+
+    let back = TaskRange::between(TaskId::new(3), TaskId::new(7)).unwrap();
+    let later = Past {
+        upto: Seq::new(3),
+        recalled: vec![JobId(1)],
+        recalled_tasks: vec![back],
+        tasks: vec![task(3, b"again")],
+        ..Past::default()
+    };
+    store.commit_with(&rows(3..=3), Some(&later)).unwrap();
+    let reader = store.reader().unwrap();
+    assert_eq!((reader.past_at().unwrap(), store.last()), (Seq::new(3), Seq::new(3)));
+    assert_eq!(reader.past_job(JobId(1)).unwrap(), None);
+    let found = reader.past_job(JobId(2)).unwrap().map(|job| (job.body, job.spec));
+    assert_eq!(found, Some((vec![2], b"long".to_vec())));
+    assert_eq!(
+        reader.past_jobs(&Wanted { limit: 1, ..Wanted::default() }).unwrap()[0].spec,
+        b"",
+        "lists are short"
+    );
+    assert_eq!(reader.past_task(TaskId::new(3)).unwrap(), Some(b"again".to_vec()));
+    assert_eq!(reader.past_task(TaskId::new(4)).unwrap(), None);
+    assert_eq!(["1", "2", "4"].map(|digit| reader.names_file(&file(digit)).unwrap()), [true; 3]);
+    let gone = Past {
+        upto: Seq::new(4),
+        recalled: vec![JobId(2), JobId(3)],
+        recalled_tasks: vec![back],
+        ..Past::default()
+    };
+    store.commit_with(&rows(4..=4), Some(&gone)).unwrap();
+    assert_eq!(["1", "2", "4"].map(|digit| reader.names_file(&file(digit)).unwrap()), [false, false, true]);
+
+    store.forget_past().unwrap();
+    let reader = store.reader().unwrap();
+    assert_eq!((reader.past_at().unwrap(), reader.last().unwrap()), (Seq::NONE, Seq::new(4)));
+    assert_eq!(jobs(&*reader, None, None, 9), Vec::<u32>::new());
+    assert!(!reader.names_file(&file("4")).unwrap());
 }

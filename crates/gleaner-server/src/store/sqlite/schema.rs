@@ -57,18 +57,19 @@ const TABLES: &str = "
         key TEXT,
         state TEXT NOT NULL,
         ended INTEGER NOT NULL,
-        body BLOB NOT NULL
+        body BLOB NOT NULL,
+        spec BLOB NOT NULL
     ) STRICT;
     CREATE INDEX past_jobs_of_user ON past_jobs (user, job);
     CREATE UNIQUE INDEX past_jobs_by_key ON past_jobs (user, key) WHERE key IS NOT NULL;
     CREATE INDEX past_jobs_by_end ON past_jobs (ended);
     CREATE TABLE past_files (
         file BLOB NOT NULL,
-        job INTEGER NOT NULL,
         is_left INTEGER NOT NULL,
-        PRIMARY KEY (file, job, is_left)
+        owner INTEGER NOT NULL,
+        PRIMARY KEY (file, is_left, owner)
     ) STRICT, WITHOUT ROWID;
-    CREATE INDEX past_files_of_job ON past_files (job);
+    CREATE INDEX past_files_of_owner ON past_files (is_left, owner);
 ";
 
 const LAST: &str = "SELECT coalesce(max(seq), 0) FROM journal";
