@@ -37,7 +37,7 @@ pub use loans::{Asked, Loan, Loans};
 pub use machine::{Availability, Machine};
 pub use own_rank::OwnRank;
 pub use plans::Plans;
-pub use reliability::{Ends, Reliability};
+pub use reliability::Ends;
 pub use runs::{Run, Stage};
 pub use task::{Task, TaskState};
 
@@ -51,6 +51,7 @@ use gleaner_units::{
     MachineClassId, MachineId, Ops, OpsTotal, RunId, Span, TaskClassId, TaskId, Time, UserId,
 };
 use pages::Pages;
+use reliability::Reliability;
 use runs::Runs;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
