@@ -24,7 +24,7 @@ mod world;
 
 pub use letters::{MachineState, Ticket, Word};
 pub use results::Outcome;
-pub use setup::{GroupsSetup, InvalidSetup, Topology};
+pub use setup::{Change, GroupsSetup, InvalidSetup, Topology};
 pub use world::Neighbourhood;
 
 use crate::mail::Mail;
@@ -71,7 +71,9 @@ pub fn neighbours<P: Policy>(
             Event::MachineJoined { machine: MachineId::new(at), class }
         });
         let events: Vec<Event> = machine_classes.chain(task_classes).chain(machines).collect();
-        events.into_iter().for_each(|event| parties.tell(group, event));
+        for event in events {
+            parties.tell(group, event);
+        }
         parties.tell(group, Event::SeedDrawn(setup.seed.wrapping_add(group.index() as u64)));
     }
     parties

@@ -3,7 +3,7 @@
 
 use gleaner_policy::{AnyPolicy, Recipe, Relocate, Score, When};
 use gleaner_sim::neighbours::{
-    GroupsSetup, InvalidSetup, Neighbourhood, Topology, neighbours, with_timeline,
+    Change, GroupsSetup, InvalidSetup, Neighbourhood, Topology, neighbours, with_timeline,
 };
 use gleaner_sim::{Parties, Setup, Simulation, Way};
 use gleaner_testkit::random::{self, Choices};
@@ -14,6 +14,10 @@ const SCORES: [Score; 4] = [Score::Greedy, Score::Social, Score::SocialAsPrinted
 
 fn seconds(seconds: f64) -> Span {
     Span::from_seconds(seconds).expect("a span")
+}
+
+fn change(tasks: u32, gap: f64) -> Change {
+    Change { tasks, gap: seconds(gap) }
 }
 
 fn grouped(grid: Setup, count: usize, topology: Topology) -> GroupsSetup {
@@ -80,7 +84,7 @@ fn scattered(seed: u64) -> (GroupsSetup, Recipe) {
     let loss = if choices.one_in(3) { 0.0 } else { 0.4 * choices.unit() };
     let setup = GroupsSetup {
         every: seconds(0.5 + 20.0 * choices.unit()),
-        change: (!choices.one_in(3)).then(|| 1 + choices.below(3) as u32),
+        change: (!choices.one_in(3)).then(|| change(1 + choices.below(3) as u32, 2.0 * choices.unit())),
         hops_max: 1 + choices.below(4) as u32,
         way: Way { delay: seconds(3.0 * choices.unit()), loss },
         repeat: (loss > 0.0).then(|| seconds(0.2 + 5.0 * choices.unit())),
@@ -131,7 +135,8 @@ fn groups_that_know_all_decide_as_one() {
         let mut alone = Simulation::new(&grid, recipe.build());
         alone.run();
         for count in [2, 3, 6] {
-            let setup = GroupsSetup { change: Some(1), ..grouped(grid.clone(), count, Topology::All) };
+            let setup =
+                GroupsSetup { change: Some(change(1, 0.0)), ..grouped(grid.clone(), count, Topology::All) };
             let mut parties = neighbours(&setup, |_| recipe.build());
             parties.run();
             let (apart, alone) = (parties.outside().history(), alone.history());

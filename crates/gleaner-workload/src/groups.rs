@@ -6,7 +6,8 @@
 //! neighbours = 2           # whom a group knows: so many, or "all"
 //! topology = "ring"        # those next to it, or "drawn"
 //! publish_s = 60           # how often a group tells its neighbours how its machines are
-//! change = 3               # optional: it tells at once where a machine differs by so many tasks
+//! change = 3               # optional: it tells before where a machine differs by so many tasks
+//! gap_s = 1                # and then not for so long
 //! hops = 1                 # how often a task may be handed on
 //! [letters]
 //! delay_s = 0.1
@@ -18,9 +19,12 @@ use crate::InputError;
 use crate::section::Section;
 use crate::settings;
 use gleaner_policy::{Goal, Recipe, Replicate};
-use gleaner_sim::neighbours::{GroupsSetup, Topology};
+use gleaner_sim::neighbours::{Change, GroupsSetup, Topology};
 use gleaner_sim::{Setup, Way};
 use gleaner_units::{PartyId, Span};
+
+/// What a group tells makes others move tasks, which is news again.
+const GAP: Span = Span::from_nanos(1_000_000_000);
 
 /// How machines are in groups.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -31,8 +35,8 @@ pub struct Groups {
     pub topology: Topology,
     /// How often each tells how its machines are.
     pub every: Span,
-    /// By how many tasks a machine must differ to be told of at once.
-    pub change: Option<u32>,
+    /// When it tells before.
+    pub change: Option<Change>,
     /// How often a task may be handed on.
     pub hops_max: u32,
     /// What letters meet with.
@@ -44,7 +48,7 @@ pub struct Groups {
 impl Groups {
     /// Nothing where the scenario has one scheduler.
     pub(crate) fn read(root: &Section<'_>) -> Result<Option<Self>, InputError> {
-        let keys = ["size", "neighbours", "topology", "publish_s", "change", "hops"];
+        let keys = ["size", "neighbours", "topology", "publish_s", "change", "gap_s", "hops"];
         let groups = root.section("groups", &keys)?;
         let letters = root.section("letters", &["delay_s", "loss", "repeat_s"])?;
         if root.find("groups").is_none() {
@@ -73,7 +77,13 @@ impl Groups {
             let place = letters.nearest("repeat_s");
             return Err(place.error("letters.repeat_s", "nothing, and letters that are lost", expected));
         }
-        let (topology, change) = (topology(&groups)?, whole("change")?);
+        let (topology, tasks) = (topology(&groups)?, whole("change")?);
+        let gap = match (groups.find("gap_s"), tasks) {
+            (Some(key), None) => return Err(key.error_found("a gap, and no change", "change = 1 beside it")),
+            (Some(_), Some(_)) => settings::span(&groups, "gap_s")?,
+            (None, _) => GAP,
+        };
+        let change = tasks.map(|tasks| Change { tasks, gap });
         Ok(Some(Self { size, topology, every, change, hops_max, way, repeat }))
     }
 

@@ -7,7 +7,7 @@ use super::scheme::{Parameters, Scheme, name};
 use super::setups;
 use crate::{Stopped, Watch};
 use gleaner_policy::{Recipe, Score};
-use gleaner_sim::neighbours::{GroupsSetup, Topology, neighbours};
+use gleaner_sim::neighbours::{Change, GroupsSetup, Topology, neighbours};
 use gleaner_sim::{Setup, Simulation, Way};
 use gleaner_units::{PartyId, Span};
 use rayon::prelude::*;
@@ -15,6 +15,9 @@ use std::fmt;
 
 /// Letters take a tenth of a second.
 const DELAY: Span = Span::from_nanos(100_000_000);
+
+/// A group that tells changes does so once a second at most.
+const GAP: Span = Span::from_nanos(1_000_000_000);
 
 /// What was tried of groups.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -47,7 +50,7 @@ impl Case {
             groups: (0..machines).map(|machine| PartyId::new(machine % count)).collect(),
             topology: self.known.map_or(Topology::All, Topology::Ring),
             every: Span::from_nanos(self.every_s * 1_000_000_000),
-            change: self.change,
+            change: self.change.map(|tasks| Change { tasks, gap: GAP }),
             hops_max: self.hops,
             way: Way { delay: DELAY, loss: self.loss },
             repeat: (self.loss > 0.0).then_some(Span::from_nanos(1_000_000_000)),
@@ -142,8 +145,9 @@ pub fn conduct(seeds: u64, watch: Watch<'_>) -> Result<Compared, Stopped> {
     });
     let about = format!(
         "Figure 3's 70 machines and 2,000 jobs, the orders of arrival in turn. Each job is handed in at a machine that is drawn; \
-         machines are dealt to groups in turn; neighbours are those next to a group in a ring; a letter takes {} s.",
-        DELAY.seconds()
+         machines are dealt to groups in turn; neighbours are those next to a group in a ring; a letter takes {} s; a group that tells changes is silent for {} s after each.",
+        DELAY.seconds(),
+        GAP.seconds()
     );
     Ok(Compared::of("distributed", about, COLUMNS.to_vec(), rules.collect()))
 }

@@ -26,6 +26,8 @@ pub(super) struct News {
     pub(super) known_at: Vec<Vec<Time>>,
     /// Who tells next.
     turns: BTreeSet<(Time, PartyId)>,
+    /// By group: when it told last, if ever, and when it tells next.
+    turn_of: Vec<(Option<Time>, Time)>,
     /// Turns in a row in which nothing else happened.
     quiet: usize,
 }
@@ -37,12 +39,14 @@ impl News {
             let after = u128::from(setup.every.nanos()) * u128::from(group + 1) / u128::from(groups);
             (Time::ZERO + Span::from_nanos(after as u64), PartyId::new(group as usize))
         };
+        let turns: BTreeSet<(Time, PartyId)> = (0..groups).map(turn).collect();
         let machines = setup.grid.machines.len();
         Self {
             now: vec![Known::default(); machines],
             told: vec![(0, 0.0); machines],
             known_at: seen.map(|machines| vec![Time::ZERO; machines]).collect(),
-            turns: (0..groups).map(turn).collect(),
+            turn_of: turns.iter().map(|(at, _)| (None, *at)).collect(),
+            turns,
             quiet: 0,
         }
     }
@@ -62,10 +66,26 @@ impl News {
         self.turns.first().copied().filter(|_| self.turns.len() > 1 && !is_quiet)
     }
 
-    /// A group has its turn, and its next after a period.
-    pub(super) fn takes_turn(&mut self, now: Time, group: PartyId, every: Span) {
-        self.turns.remove(&(now, group));
-        self.turns.insert((now + every, group));
+    /// A group tells now, and next after a period.
+    pub(super) fn tells(&mut self, now: Time, group: PartyId, every: Span) {
+        self.turn_of[group.index()].0 = Some(now);
+        self.set_turn(group, now + every);
         self.quiet += 1;
+    }
+
+    /// A group is to tell as soon as it may, so long after it told last.
+    pub(super) fn hurries(&mut self, now: Time, group: PartyId, gap: Span) {
+        let (told, turn) = self.turn_of[group.index()];
+        let soonest = told.map_or(now, |told| now.max(told + gap));
+        if soonest < turn {
+            self.set_turn(group, soonest);
+        }
+    }
+
+    fn set_turn(&mut self, group: PartyId, at: Time) {
+        let turn = &mut self.turn_of[group.index()].1;
+        self.turns.remove(&(*turn, group));
+        *turn = at;
+        self.turns.insert((at, group));
     }
 }

@@ -129,9 +129,15 @@ impl Neighbourhood<'_> {
     }
 
     /// A letter about a task comes to a group.
-    pub(super) fn receive(&mut self, now: Time, (from, to): (PartyId, PartyId), word: Word, out: Leaves<'_>) {
+    pub(super) fn receive(
+        &mut self,
+        now: Time,
+        (from, to): (PartyId, PartyId),
+        word: &Word,
+        out: Leaves<'_>,
+    ) {
         let book = &mut self.books[to.index()];
-        match word {
+        match *word {
             Word::State(_) => unreachable!("news goes its own way"),
             Word::Take { ticket, task, on, hops } => match book.guests.get(&(from, ticket)) {
                 Some(id) if book.tasks[id.index()].guest.is_some_and(|guest| guest.over.is_some()) => {

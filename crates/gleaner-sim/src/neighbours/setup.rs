@@ -17,6 +17,18 @@ pub enum Topology {
     Drawn(u32),
 }
 
+/// When a group tells before its time that a machine is other than was told.
+///
+/// **What one tells makes others move tasks there, which is news again**: without a gap, groups that all know each other were
+/// seen to move tasks to and fro for ever.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Change {
+    /// By how many tasks it must differ; a change of its owner's load is always told.
+    pub tasks: u32,
+    /// How long the group is silent after it told anything.
+    pub gap: Span,
+}
+
 /// All that a run is given, besides the policies.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GroupsSetup {
@@ -26,10 +38,10 @@ pub struct GroupsSetup {
     pub groups: Vec<PartyId>,
     /// Who knows whom.
     pub topology: Topology,
-    /// How often each group tells how its machines are. Groups take turns within that time.
+    /// How long a group may be silent about its machines. The first time groups take turns.
     pub every: Span,
-    /// By how many tasks a machine must differ from what was told for its group to tell it at once; never without it.
-    pub change: Option<u32>,
+    /// When it tells before.
+    pub change: Option<Change>,
     /// How often a task may be handed on.
     pub hops_max: u32,
     /// What letters meet with.

@@ -1,18 +1,15 @@
-//! What groups tell of their machines, and when: each in its turn once in every period, and at once where a machine differs
-//! by as many tasks as was agreed, or its owner uses more or less of it.
+//! What groups tell of their machines, and when: once in every period, and before where a machine differs by as many tasks as
+//! was agreed, or its owner uses more or less of it.
 
 use super::letters::{MachineState, Word};
+use super::setup::Change;
 use super::world::{Leaves, Neighbourhood};
 use gleaner_core::Event;
 use gleaner_units::{MachineId, PartyId, Time};
 
 impl Neighbourhood<'_> {
-    pub(super) fn takes_turn(&mut self, now: Time, group: PartyId, out: Leaves<'_>) {
-        self.news.takes_turn(now, group, self.setup.every);
-        self.publish(group, out);
-    }
-
-    fn publish(&mut self, group: PartyId, out: Leaves<'_>) {
+    pub(super) fn tells(&mut self, now: Time, group: PartyId, out: Leaves<'_>) {
+        self.news.tells(now, group, self.setup.every);
         let machines: Vec<usize> = self.places.own(group).collect();
         for &machine in &machines {
             let known = &self.news.now[machine];
@@ -31,12 +28,12 @@ impl Neighbourhood<'_> {
     }
 
     /// A machine is other than before.
-    pub(super) fn changed(&mut self, machine: usize, out: Leaves<'_>) {
-        let Some(change) = self.setup.change else { return };
+    pub(super) fn changed(&mut self, now: Time, machine: usize) {
+        let Some(Change { tasks, gap }) = self.setup.change else { return };
         let (known, (count, load)) = (&self.news.now[machine], self.news.told[machine]);
-        if known.residents.count().abs_diff(count) >= change || known.load != load {
+        if known.residents.count().abs_diff(count) >= tasks || known.load != load {
             let (group, _) = self.places.owner(machine);
-            self.publish(group, out);
+            self.news.hurries(now, group, gap);
         }
     }
 

@@ -96,14 +96,14 @@ impl<'a> Neighbourhood<'a> {
     }
 
     /// Something happened on a machine, to an owner or to a user.
-    fn heard(&mut self, now: Time, event: Event, out: Leaves<'_>) {
-        match event {
+    fn heard(&mut self, now: Time, event: &Event, out: Leaves<'_>) {
+        match *event {
             Event::TasksSubmitted { first, .. } => self.comes(self.home(first), (first, 0), None, out),
             Event::OwnerLoadReported { machine, load } => {
                 let (party, own) = self.places.owner(machine.index());
                 self.news.now[machine.index()].load = load;
                 out.tell(party, Event::OwnerLoadReported { machine: own, load });
-                self.changed(machine.index(), out);
+                self.changed(now, machine.index());
             }
             Event::RunStarted(run) => {
                 let (party, own) = self.runs[run.task.index()].0.expect("what begins was ordered");
@@ -116,7 +116,7 @@ impl<'a> Neighbourhood<'a> {
                 let class = self.setup.grid.tasks.classes[run.task.index()];
                 self.news.now[machine].residents.take(class);
                 self.run_over(now, (party, own), end, out);
-                self.changed(machine, out);
+                self.changed(now, machine);
             }
             _ => unreachable!("machines in groups are always there"),
         }
@@ -140,9 +140,9 @@ impl<'a> Neighbourhood<'a> {
         self.news.now[machine].residents.add(self.setup.grid.tasks.classes[task.index()]);
         let order = Command::Start { run, on: MachineId::new(machine) };
         if let Some(event) = self.world.obey(&self.setup.grid, now, order) {
-            self.heard(now, event, out);
+            self.heard(now, &event, out);
         }
-        self.changed(machine, out);
+        self.changed(now, machine);
     }
 
     fn stop(&mut self, now: Time, (party, run): (PartyId, RunId), why: StopReason, out: Leaves<'_>) {
@@ -158,7 +158,7 @@ impl<'a> Neighbourhood<'a> {
                 let order = Command::Stop { run, on: MachineId::new(machine), why };
                 let event =
                     self.world.obey(&self.setup.grid, now, order).expect("a stop is answered at once");
-                self.heard(now, event, out);
+                self.heard(now, &event, out);
             }
         }
     }
@@ -185,10 +185,10 @@ impl Outside for Neighbourhood<'_> {
             What::World(next) => {
                 self.news.stirred();
                 if let Some(event) = self.world.take(&self.setup.grid, now, next) {
-                    self.heard(now, event, out);
+                    self.heard(now, &event, out);
                 }
             }
-            What::Turn(group) => self.takes_turn(now, group, out),
+            What::Turn(group) => self.tells(now, group, out),
             What::Again(what) => self.says_again(now, what, out),
         }
     }
@@ -213,7 +213,7 @@ impl Outside for Neighbourhood<'_> {
             Word::State(states) => self.hears((from, to), sent, states, out),
             word => {
                 self.news.stirred();
-                self.receive(now, (from, to), word, out);
+                self.receive(now, (from, to), &word, out);
             }
         }
     }

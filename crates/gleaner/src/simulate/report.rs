@@ -95,7 +95,20 @@ fn summary_table(experiment: &Experiment, summary: &Summary) -> Table {
             ("spent in all", numbers::grouped(budget.paid.count())),
         ]
     });
-    service::table(rows.into_iter().chain(summary.service.lines()).chain(budget))
+    let between = summary.between.iter().flat_map(|between| {
+        [
+            ("letters for each task", numbers::decimals(between.letters_per_task, 2)),
+            (
+                "runs handed to a neighbour",
+                format!("{} %", numbers::decimals(100.0 * between.handed_over_share, 1)),
+            ),
+            (
+                "age of what was known of its machine",
+                between.age_mean_s.map_or("–".to_owned(), numbers::seconds),
+            ),
+        ]
+    });
+    service::table(rows.into_iter().chain(summary.service.lines()).chain(budget).chain(between))
 }
 
 fn machines(experiment: &Experiment, run: &impl Ran) -> Table {
