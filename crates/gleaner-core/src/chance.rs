@@ -16,6 +16,12 @@ pub enum Purpose {
     Home,
     /// Whether a letter is lost.
     Letter,
+    /// Whether a trusted machine's answer is checked.
+    Check,
+    /// Which machines lie, in a simulation.
+    Liar,
+    /// Whether one that does lies this time.
+    Lie,
 }
 
 impl Purpose {
@@ -25,6 +31,9 @@ impl Purpose {
             Purpose::Place => 0x6272_6f6b_6572,
             Purpose::Home => 0x686f_6d65,
             Purpose::Letter => 0,
+            Purpose::Check => 0x63_6865_636b,
+            Purpose::Liar => 0x6c_6961_72,
+            Purpose::Lie => 0x6c_6965,
         }
     }
 }

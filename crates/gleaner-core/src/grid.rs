@@ -9,6 +9,7 @@ mod beliefs;
 mod catalogue;
 mod chains;
 mod check;
+mod checks;
 mod favours;
 mod loans;
 mod machine;
@@ -28,6 +29,7 @@ pub use accounts::Accounts;
 pub use beliefs::{Belief, SentRun};
 pub use catalogue::Catalogue;
 pub use check::BrokenInvariant;
+pub use checks::{ALONE_MAX, Checking, Comparison, FORGIVEN_AFTER, Given, Judgement, Trust, Trusting};
 pub use favours::Favours;
 pub use loans::{Asked, Loan, Loans};
 pub use machine::{Availability, Machine};
@@ -41,6 +43,7 @@ use crate::chance::{Chance, Purpose};
 use crate::effects::Effects;
 use crate::{Classes, Event, MachineClass, Needs, Occasion, Part, Refusal, Settled, TaskClass};
 use beliefs::Beliefs;
+use checks::Checks;
 use gleaner_units::{
     MachineClassId, MachineId, Ops, OpsTotal, RunId, Span, TaskClassId, TaskId, Time, UserId,
 };
@@ -101,6 +104,7 @@ pub struct Grid {
     catalogue: Catalogue,
     beliefs: Beliefs,
     loans: Loans,
+    checks: Checks,
 }
 
 impl Grid {
@@ -127,6 +131,7 @@ impl Grid {
             catalogue: Catalogue::default(),
             beliefs: Beliefs::default(),
             loans: Loans::default(),
+            checks: Checks::default(),
         }
     }
 

@@ -55,7 +55,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// The format of a snapshot, of the ledger and of the day behind it: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 11;
+pub const FORMAT: u32 = 12;
 
 /// See the module.
 #[derive(Clone)]
@@ -501,7 +501,9 @@ impl Ledger {
             Fact::TasksRerun(chosen) => self.rerun(at, chosen),
             Fact::TasksRested(tasks) => self.rested(at, tasks),
             Fact::RunStarted(run) => self.run_started(at, *run),
-            Fact::RunEnded { run, agent, end } => self.run_ended(at, *run, *agent, end),
+            Fact::RunEnded { run, agent, end, answer } => {
+                self.run_ended(at, (*run, *agent), end, answer.as_deref());
+            }
             Fact::ResultRefused { run, agent, end } => self.result_refused(at, *run, *agent, end),
             Fact::WokeUp { alarm } => self.tell(at, &Event::WokeUp { alarm: *alarm }),
             Fact::Decided { .. } => {}
@@ -521,10 +523,13 @@ impl Ledger {
     /// A budget that the policy does not heed is none.
     fn set_policy(&mut self, at: Time, policy: PolicySpec) {
         self.scheduler.set_policy(policy.recipe().build());
-        let budget = policy.budget();
+        let (budget, checking) = (policy.budget(), policy.checking());
         self.books.policy = policy;
         if budget.as_ref() != self.grid().accounts().map(gleaner_core::Accounts::budget).as_ref() {
             self.tell(at, &Event::BudgetSet(budget));
+        }
+        if checking != self.grid().checking() {
+            self.tell(at, &Event::CheckingSet(checking));
         }
         self.tell(at, &Event::RuleChanged);
     }
@@ -564,6 +569,10 @@ impl Ledger {
                     (*run, parts.first().map(|part| part.on))
                 }
                 Command::Stop { run, .. } => (*run, None),
+                Command::Recheck { .. } => {
+                    self.orders.push(order);
+                    continue;
+                }
                 Command::Lending(_) => continue,
             };
             if let Some(on) = starts_on {

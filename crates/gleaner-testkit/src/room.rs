@@ -22,7 +22,9 @@ pub fn overfull(setup: &Setup, record: &Record) -> Option<String> {
                 }
                 Vec::new()
             }
-            Entry::Command(Command::Ask { .. } | Command::Stop { .. } | Command::Lending(_))
+            Entry::Command(
+                Command::Ask { .. } | Command::Stop { .. } | Command::Recheck { .. } | Command::Lending(_),
+            )
             | Entry::Event(_)
             | Entry::Decision(_) => Vec::new(),
         };

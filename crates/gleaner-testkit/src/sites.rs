@@ -67,6 +67,7 @@ impl<P: Policy, Q: Policy> Pair<P, Q> {
                 Command::Ask { .. }
                 | Command::StartWide { .. }
                 | Command::Stop { .. }
+                | Command::Recheck { .. }
                 | Command::Lending(_) => {}
             }
         }

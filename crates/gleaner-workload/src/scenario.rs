@@ -8,7 +8,7 @@ use crate::lines::NamedBy;
 use crate::machines::{self, MachineTable, Machines};
 use crate::owner_load::{self, LoadRow};
 use crate::section::{Key, Section};
-use crate::settings::{self, LookSettings, Migration, Sharing};
+use crate::settings::{self, LiarSettings, LookSettings, Migration, Sharing};
 use crate::tasks::{self, TaskTable};
 use crate::{InputError, document};
 use gleaner_policy::PolicySpec;
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 const NET: &str = "net";
 
 /// The sections of a scenario.
-pub(crate) const SECTIONS: [&str; 5] = ["grid", "work", "policy", "migration", "run"];
+pub(crate) const SECTIONS: [&str; 6] = ["grid", "work", "policy", "migration", "faults", "run"];
 
 /// What is to be simulated.
 #[derive(Clone, Debug)]
@@ -50,6 +50,8 @@ pub struct Scenario {
     pub policy: PolicySpec,
     /// What moving a task costs.
     pub migration: Migration,
+    /// Who lies, if anybody does.
+    pub liars: Option<LiarSettings>,
     /// The seed of all random streams.
     pub seed: u64,
     places: BTreeMap<String, Place>,
@@ -80,6 +82,7 @@ impl Scenario {
         let sharing = settings::sharing(&grid)?;
         let policy = settings::policy(&root, PolicySpec::read)?;
         let migration = settings::migration(&root)?;
+        let liars = settings::liars(&root)?;
         let seed = settings::seed(&root)?;
         let weights = weights(&work)?;
 
@@ -109,6 +112,7 @@ impl Scenario {
             sharing,
             policy,
             migration,
+            liars,
             seed,
             places: document::places(&document),
         })

@@ -4,8 +4,8 @@ use gleaner_classad::Expr;
 use gleaner_wire::job::{Confinement, JobSpec, OwnInputs, TaskList, is_length};
 use gleaner_wire::limits::{
     EXPRESSION_BYTES_MAX, ITEMS_MAX, LENGTH_MAX, MEMORY_BYTES_MAX, NAME_BYTES_MAX, ORDER_BYTES_MAX,
-    OWN_INPUTS_MAX, PARAMETERS_MAX, PROFILE_BYTES_MAX, PROFILE_ITEMS_MAX, REASON_BYTES_MAX, SLOTS_MAX,
-    SPEED_MAX, TASKS_PER_JOB_MAX, WORD_BYTES_MAX,
+    OWN_INPUTS_MAX, PARAMETERS_MAX, PROFILE_BYTES_MAX, PROFILE_ITEMS_MAX, QUORUM_MAX, REASON_BYTES_MAX,
+    SLOTS_MAX, SPEED_MAX, TASKS_PER_JOB_MAX, WORD_BYTES_MAX,
 };
 use gleaner_wire::session::Profile;
 use gleaner_wire::text::is_hidden;
@@ -206,6 +206,17 @@ fn check_numbers(spec: &JobSpec) -> Result<(), Rejection> {
             format!("{key} is {seconds}; expected a number of seconds, 0 or more")
         })?;
     }
+    let quorum = spec.quorum;
+    refuse_if(!(1..=QUORUM_MAX).contains(&quorum), || {
+        format!("quorum is {quorum}; expected 1 to {QUORUM_MAX} machines that have to give the same answer")
+    })?;
+    let goes_on = spec.checkpoint.folder || spec.checkpoint.exit_code.is_some();
+    refuse_if(quorum > 1 && goes_on, || {
+        format!(
+            "quorum is {quorum}, and the job has a checkpoint; expected one of the two: an answer is one machine's from its \
+             beginning, or nobody could say whose is wrong"
+        )
+    })?;
     // With 0, a task that has done its work would run again, for ever.
     if let Some(code) = spec.checkpoint.exit_code.filter(|code| !(1..=255).contains(code)) {
         return Err(Rejection::invalid(format!(

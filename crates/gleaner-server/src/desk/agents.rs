@@ -2,10 +2,11 @@
 
 use super::admission::profile_bytes;
 use super::{Desk, Effect, RunOrder, Session, SessionId, Written, check_profile};
-use crate::journal::Fact;
+use crate::journal::{Chosen, Fact};
 use crate::ledger::{Acquaintance, Wish};
-use crate::limits::NOT_STARTED_CLOSES;
-use gleaner_core::{Command, Run, Stage};
+use crate::limits::{NOT_STARTED_CLOSES, OUTVOTED_CLOSES};
+use crate::store::TaskRange;
+use gleaner_core::{Command, FORGIVEN_AFTER, Run, Stage};
 use gleaner_units::{MachineId, RunId, TaskId, Time};
 use gleaner_wire::api::Actor;
 use gleaner_wire::limits::{NOTES_MAX, OUTPUT_CHUNK_MAX, OUTPUT_INLINE_MAX, REASON_BYTES_MAX, SPEED_DOUBT};
@@ -13,7 +14,7 @@ use gleaner_wire::session::{
     End, FromAgent, Hello, Outcome, Profile, Sample, Staging, StopCause, Stored, Stream, ToAgent,
 };
 use gleaner_wire::text::tamed;
-use gleaner_wire::{Had, Met};
+use gleaner_wire::{BlobHash, Had, Met};
 
 impl Desk {
     /// An agent that comes back hears all it has to know: what it may have missed does no harm.
@@ -77,7 +78,7 @@ impl Desk {
             FromAgent::Output { run, stream, offset, bytes } => {
                 self.output(agent, Written { run, stream, offset, bytes });
             }
-            FromAgent::Ended { run, end } => self.ended(now, id, agent, run, end),
+            FromAgent::Ended { run, end } => self.ended(now, (id, agent), run, (end, None)),
             // Said once, before the session was ours.
             FromAgent::Knock { .. } | FromAgent::Hello(_) | FromAgent::Proof { .. } => self.close(id),
         }
@@ -111,11 +112,16 @@ impl Desk {
                     let why =
                         "agents run no parts of a task; set a policy that gives each task to one machine";
                     let end = Box::new(End::of(Outcome::NotStarted { why: why.to_owned() }));
-                    self.record(now, Fact::RunEnded { run, agent: parts[0].on, end });
+                    self.record(now, Fact::RunEnded { run, agent: parts[0].on, end, answer: None });
                 }
                 Command::Stop { run, on, .. } => {
                     let cause = self.stop_cause(run.task);
                     self.tell(on, ToAgent::Stop { run, cause });
+                }
+                Command::Recheck { task } => {
+                    let (job, _) = self.ledger.job_of(task);
+                    let tasks = vec![TaskRange::one(task)];
+                    self.record(now, Fact::TasksRerun(Chosen { job, tasks, by: Actor::Coordinator }));
                 }
                 // A coordinator has no peers yet: nobody hears it.
                 Command::Lending(_) => {}
@@ -304,7 +310,13 @@ impl Desk {
     }
 
     /// An end is reported until it is settled, so it may come again.
-    fn ended(&mut self, now: Time, session: SessionId, agent: MachineId, run: RunId, end: End) {
+    fn ended(
+        &mut self,
+        now: Time,
+        (session, agent): (SessionId, MachineId),
+        run: RunId,
+        (end, digest): (End, Option<BlobHash>),
+    ) {
         if run.task.index() >= self.ledger.task_count() {
             self.send(session, ToAgent::Settled { run, accepted: false });
             return;
@@ -323,9 +335,17 @@ impl Desk {
             self.send(session, ToAgent::StoreAgain { run });
             return;
         }
+        if is_awaited && digest.is_none() && self.ledger.is_compared(run) {
+            self.batch.effects.push(Effect::Compare(session, run, Box::new(end)));
+            return;
+        }
         if is_awaited {
-            let end = Box::new(self.keep_tails(run, sound(end)));
-            self.record(now, Fact::RunEnded { run, agent, end });
+            let end = sound(end);
+            let judged = digest.and_then(|digest| self.ledger.judged(now, (run, agent), &end, digest));
+            let wrong = judged.iter().flat_map(|judged| judged.wrong.clone()).collect::<Vec<_>>();
+            let (end, answer) = (Box::new(self.keep_tails(run, end)), judged.map(Box::new));
+            self.record(now, Fact::RunEnded { run, agent, end, answer });
+            wrong.into_iter().for_each(|wrong| self.close_if_lying(now, wrong));
             self.doubt(now, agent);
             self.close_if_broken(now, agent);
         } else {
@@ -365,6 +385,33 @@ impl Desk {
         let why = format!(
             "{NOT_STARTED_CLOSES} runs in a row could not be started there, of jobs that run elsewhere; their histories say why. \
              Mend it, and open it again with `gleaner machine resume {}`",
+            agent.name
+        );
+        self.record(now, Fact::MachineOpened { agent: id, open: false, why, by: Actor::Coordinator });
+    }
+
+    /// What a run answered is known: its end can be recorded.
+    pub(super) fn answered(
+        &mut self,
+        now: Time,
+        session: SessionId,
+        run: RunId,
+        (end, digest): (End, BlobHash),
+    ) {
+        // Over the next connection the agent reports the end again.
+        let Some(agent) = self.sessions.get(&session).map(|session| session.agent) else { return };
+        self.ended(now, (session, agent), run, (end, Some(digest)));
+    }
+
+    /// Gives nothing more to a machine that is outvoted again and again.
+    fn close_if_lying(&mut self, now: Time, id: MachineId) {
+        let (agent, strikes) = (self.ledger.agent(id), self.ledger.grid().trust(id).strikes);
+        if strikes < OUTVOTED_CLOSES || agent.closed_by_order {
+            return;
+        }
+        let why = format!(
+            "{strikes} of its answers were outvoted by other machines, without {FORGIVEN_AFTER} in a row in between that were \
+             agreed on; `gleaner audit` says which. Look into it, and open it again with `gleaner machine resume {}`",
             agent.name
         );
         self.record(now, Fact::MachineOpened { agent: id, open: false, why, by: Actor::Coordinator });

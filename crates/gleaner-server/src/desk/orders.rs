@@ -6,7 +6,7 @@ use crate::journal::{Chosen, Fact};
 use crate::ledger::{Job, Record, Wish};
 use crate::policy;
 use crate::store::TaskRange;
-use gleaner_policy::PolicyError;
+use gleaner_policy::{PolicyError, PolicySpec};
 use gleaner_units::{MachineId, Time};
 use gleaner_wire::api::{
     Actor, Choice, Enrolled, Enrolment, Ordered, PolicyKeys, QuotaSetting, Role, Submitted, TaskPhase,
@@ -149,6 +149,9 @@ impl Desk {
                 self.choose(now, by, job, &choice, Record::can_release, Fact::TasksReleased)
             }
             Order::Rerun(job, choice) => {
+                if let Some(job) = self.ledger.find_job(job) {
+                    self.check_comparing(&job.spec)?;
+                }
                 self.choose(now, by, job, &choice, |record| record.phase.is_over(), Fact::TasksRerun)
             }
             Order::Enrol { token, enrolment } => self.enrol(now, &token, *enrolment),
@@ -192,6 +195,7 @@ impl Desk {
             return Err(Rejection::of(Kind::Conflict, "this grid has had as many tasks as it can count"));
         }
         self.check_quota(&by.user, tasks)?;
+        self.check_comparing(spec)?;
         self.record(now, Fact::JobSubmitted { job, user: by.user.clone(), spec: Arc::clone(spec), key });
         Ok(Answer::Submitted(Submitted { version: VERSION, job, tasks }))
     }
@@ -315,6 +319,49 @@ impl Desk {
         free.expect("there are more numbers than agents")
     }
 
+    /// What is being compared, or is to be, goes on under whatever policy.
+    fn check_goes_on_comparing(&self, policy: &PolicySpec) -> Result<(), Rejection> {
+        let Err(why) = policy.recipe().check_comparing() else { return Ok(()) };
+        let mut asking = self.ledger.jobs().filter(|(_, job)| job.spec.quorum > 1 && job.tally.open() > 0);
+        let compared = self.ledger.grid().comparisons().next().map(|(task, _)| self.ledger.job_of(task).0);
+        match asking.next().map(|(id, _)| id).or(compared) {
+            None => Ok(()),
+            Some(job) => {
+                let message = format!(
+                    "job {job} is done when several machines gave the same answer, and {} makes no copies for that: {why}; wait \
+                     for such jobs, or cancel them",
+                    policy.name()
+                );
+                Err(Rejection::of(Kind::Conflict, message))
+            }
+        }
+    }
+
+    /// Whether the policy in force has several machines answer, where a job asks for that; and whether a job can be one that
+    /// several answer, where the policy asks for that.
+    fn check_comparing(&self, spec: &JobSpec) -> Result<(), Rejection> {
+        let policy = self.ledger.policy();
+        if spec.quorum > 1
+            && let Err(why) = policy.recipe().check_comparing()
+        {
+            let message = format!(
+                "quorum is {}, and the policy in force, {}, makes no copies for that: {why}; submit it without a quorum, or have \
+                 an administrator set another policy",
+                spec.quorum,
+                policy.name()
+            );
+            return Err(Rejection::of(Kind::Conflict, message));
+        }
+        if let (Some(_), Some(code)) = (policy.checking(), spec.checkpoint.exit_code) {
+            let message = format!(
+                "checkpoint.exit_code is {code}, and the policy in force has answers compared, each one machine's from its \
+                 beginning: a program that asks to be run again would never end; have it go on by itself"
+            );
+            return Err(Rejection::of(Kind::Conflict, message));
+        }
+        Ok(())
+    }
+
     fn administer(&mut self, now: Time, by: &Requester, order: Order) -> Result<Answer, Rejection> {
         if by.role != Role::Admin {
             let message = "only an administrator of this grid may do that";
@@ -324,6 +371,7 @@ impl Desk {
         match order {
             Order::SetPolicy(keys) => {
                 let policy = policy::asked(keys, self.ledger.policy())?;
+                self.check_goes_on_comparing(&policy)?;
                 self.record(now, Fact::PolicySet { policy, by: actor });
             }
             Order::SetBudget(keys) => {
@@ -338,6 +386,7 @@ impl Desk {
                         policy.name()
                     ))
                 })?;
+                self.check_goes_on_comparing(&policy)?;
                 self.record(now, Fact::PolicySet { policy, by: actor });
             }
             Order::SetQuota(QuotaSetting { user, quota }) => {

@@ -530,6 +530,7 @@ impl Outside for World<'_> {
             Command::StartWide { .. } | Command::Ask { .. } => {
                 unreachable!("a task among peers takes one core, on a worker that is there")
             }
+            Command::Recheck { .. } => unreachable!("peers compare no answers"),
             Command::Lending(wish) => self.lend(now, party, wish, out),
         }
     }

@@ -175,6 +175,8 @@ impl Books {
             | Event::RunRefused { .. }
             | Event::RunArrived(_)
             | Event::RunStarted(_)
+            | Event::CheckingSet(_)
+            | Event::ClassChecked { .. }
             | Event::SeedDrawn(_)
             | Event::RuleChanged
             | Event::WokeUp { .. } => {}
@@ -251,7 +253,7 @@ impl Books {
     fn ended(&mut self, now: Time, task: TaskId, end: RunEnd) {
         self.placed.remove(&task);
         match end {
-            RunEnd::Finished => {
+            RunEnd::Finished | RunEnd::Answered(_) => {
                 for charge in self.charges.iter_mut().filter(|charge| charge.task == task) {
                     charge.over = true;
                     if charge.paid == Paid::Held {

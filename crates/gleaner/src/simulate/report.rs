@@ -1,5 +1,6 @@
 //! The report of a run, for people.
 
+use super::answers;
 use super::figures::Figures;
 use super::service;
 use super::summary::Summary;
@@ -95,7 +96,8 @@ fn summary_table(experiment: &Experiment, summary: &Summary) -> Table {
             ("spent in all", numbers::grouped(budget.paid.count())),
         ]
     });
-    service::table(rows.into_iter().chain(summary.service.lines()).chain(budget))
+    let answers = summary.answers.iter().flat_map(answers::lines);
+    service::table(rows.into_iter().chain(summary.service.lines()).chain(budget).chain(answers))
 }
 
 fn machines<P: Policy>(experiment: &Experiment, run: &Simulation<'_, P>) -> Table {

@@ -1,11 +1,12 @@
 //! A run in a few numbers: what `--json` prints and `summary.json` holds.
 
+use super::answers;
 use super::compare::{Measured, Metric};
 use super::service::ServiceSummary;
 use gleaner_core::{Budget, Policy};
 use gleaner_report::Gantt;
 use gleaner_sim::bound::makespan_bound;
-use gleaner_sim::{History, Period, Simulation, Waste};
+use gleaner_sim::{Answered, History, Period, Simulation, Waste};
 use gleaner_units::{Credits, MachineId, Ops, TaskClassId, Time};
 use gleaner_workload::Experiment;
 use gleaner_workload::swf::{Served, Services};
@@ -46,6 +47,9 @@ pub(crate) struct Summary {
     /// What was spent; none without a budget.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) budget: Option<BudgetUse>,
+    /// What machines answered and what of it was believed; none where nobody lies and one is believed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) answers: Option<Answered>,
     /// What ran where, for the report of several runs.
     #[serde(skip)]
     pub(crate) schedule: Option<Gantt>,
@@ -117,6 +121,7 @@ impl Summary {
             lost: history.lost(),
             wasted: Some(history.wasted()).filter(|wasted| wasted.runs > 0),
             budget: experiment.setup.budget.map(|budget| BudgetUse::of(budget, history)),
+            answers: run.answered(),
             schedule: None,
         }
     }
@@ -177,6 +182,8 @@ impl Measured for Summary {
             Metric { name: "moves", unit: "", decimals: 1 },
             Metric { name: "aborts", unit: "", decimals: 1 },
             Metric { name: "paid", unit: "credits", decimals: 0 },
+            Metric { name: "wrong", unit: "% of accepted", decimals: 3 },
+            Metric { name: "work", unit: "of needed", decimals: 3 },
         ];
         first.into_iter().chain(ServiceSummary::METRICS).chain(rest).collect()
     }
@@ -184,7 +191,9 @@ impl Measured for Summary {
     fn values(&self) -> Vec<Option<f64>> {
         let paid = self.budget.as_ref().map(|budget| budget.paid.amount());
         let (moves, aborts) = (self.moves as f64, self.aborts as f64);
-        let rest = [Some(self.unfinished as f64), Some(moves), Some(aborts), paid];
+        let answers = self.answers.as_ref();
+        let (wrong, work) = (answers.map(answers::wrong_percent), answers.map(|answers| answers.work));
+        let rest = [Some(self.unfinished as f64), Some(moves), Some(aborts), paid, wrong, work];
         [Some(self.makespan_s)].into_iter().chain(self.service.values()).chain(rest).collect()
     }
 
