@@ -328,3 +328,29 @@ pub fn check_profile(profile: &Profile) -> Result<(), Rejection> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gleaner_wire::job::Checkpointing;
+
+    #[test]
+    fn a_quorum_is_of_a_few_machines_that_begin_at_the_beginning() {
+        let with = |quorum, checkpoint| {
+            let spec = JobSpec { quorum, checkpoint, ..JobSpec::new(["true"]) };
+            Admitted::check(spec).err().map(|rejection| rejection.message)
+        };
+        let none = Checkpointing::default;
+        assert_eq!((with(1, none()), with(QUORUM_MAX, none())), (None, None));
+        for quorum in [0, QUORUM_MAX + 1] {
+            let why = with(quorum, none()).expect("refused");
+            assert!(why.contains(&format!("quorum is {quorum}; expected 1 to {QUORUM_MAX}")), "{why}");
+        }
+        let folder = Checkpointing { folder: true, ..none() };
+        assert_eq!(with(1, folder.clone()), None);
+        for checkpoint in [folder, Checkpointing { exit_code: Some(85), ..none() }] {
+            let why = with(2, checkpoint).expect("refused");
+            assert!(why.contains("one of the two"), "{why}");
+        }
+    }
+}
