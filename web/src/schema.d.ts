@@ -1094,6 +1094,8 @@ export interface components {
              * @description Higher goes first; 0 unless something is said.
              */
             priority?: number;
+            /** @description How many machines have to give the same answer (exit code, standard output and output files) before a task is done. */
+            quorum?: number;
             /** @description Which machines it likes best, in the `ClassAd` language. */
             rank?: string | null;
             /** @description Requirements on machines, in the `ClassAd` language. */
@@ -1344,6 +1346,7 @@ export interface components {
             tasks: number;
             /** @description Why, where someone wants it so. */
             why?: string | null;
+            trust?: components["schemas"]["TrustView"] | null;
         };
         /** @description Who asks. */
         Me: {
@@ -1907,6 +1910,22 @@ export interface components {
              * @description Which run it was about, if any.
              */
             run?: number | null;
+        };
+        /** @description What a machine's answers were worth so far. */
+        TrustView: {
+            /** @description All that they ever agreed on. */
+            agreed: number;
+            /** @description Whether it is asked alone, but for a task now and then. */
+            alone: boolean;
+            /**
+             * Format: double
+             * @description When the last of them was.
+             */
+            last_wrong_s?: number | null;
+            /** @description Answers that other machines agreed on, since the last that they did not. */
+            row: number;
+            /** @description Answers that were outvoted. */
+            wrong: number;
         };
         /** @description What a run used. */
         Usage: {

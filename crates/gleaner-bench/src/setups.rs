@@ -4,7 +4,7 @@ use gleaner_core::{GridConfig, MachineClass, Migration, Needs, Room, Tags, TaskC
 use gleaner_papers::Stream;
 use gleaner_papers::bertasi::jobs::JobSet;
 use gleaner_papers::bertasi::{COMPOSITIONS, WEIGHTS, grids};
-use gleaner_sim::{Setup, Tasks};
+use gleaner_sim::{Answers, Setup, Tasks};
 use gleaner_units::{MachineClassId, Ops, TaskClassId, Time, UserId};
 
 /// Tells these streams from those of the papers.
@@ -56,6 +56,7 @@ pub(crate) fn grid(machines: usize) -> Setup {
         loads: Vec::new(),
         availability: None,
         budget: None,
+        answers: Answers::default(),
     }
 }
 

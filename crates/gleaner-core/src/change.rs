@@ -40,6 +40,8 @@ pub enum Change {
     Started(RunId),
     /// A task came to its end.
     Finished(TaskId),
+    /// An answer to a task is kept until others are there to be compared with it.
+    AnswerKept(TaskId),
     /// Tasks are to be run no more, unless they return.
     Withdrawn {
         /// The lowest; the others follow on it.

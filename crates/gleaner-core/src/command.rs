@@ -1,5 +1,5 @@
 use crate::{Lending, Part};
-use gleaner_units::{MachineId, RunId};
+use gleaner_units::{MachineId, RunId, TaskId};
 use serde::{Deserialize, Serialize};
 
 /// An order to the outside, with no choice left in it: it follows from an admitted decision, or from an event alone.
@@ -41,6 +41,11 @@ pub enum Command {
         on: MachineId,
         /// Why.
         why: StopReason,
+    },
+    /// Let a task run again from its beginning: the machine that answered it alone was found to give wrong answers.
+    Recheck {
+        /// A task that was done.
+        task: TaskId,
     },
     /// Let peers know, or have, something.
     Lending(Lending),

@@ -41,9 +41,9 @@ pub enum Decision {
     },
     /// Run a task once more at the same time; the first result counts, and the other runs are stopped.
     Replicate {
-        /// A task that is on a machine, or on its way to one, and not being moved.
+        /// A task that is on a machine, or on its way to one, and not being moved; or one whose answers so far do not decide.
         task: TaskId,
-        /// Another machine that can run it now.
+        /// Another machine that can run it now, and has not answered it.
         on: MachineId,
     },
     /// The same on several machines at a time, all or none. The task's other runs may have several parts too.
@@ -116,6 +116,9 @@ pub enum Refusal {
     /// The task is there already.
     #[error("{0} is on {1} already")]
     AlreadyThere(TaskId, MachineId),
+    /// Its answer to the task is known.
+    #[error("{1} gave its answer to {0} already")]
+    Answered(TaskId, MachineId),
     /// The machine lacks a speed or a tag that the task needs, or its owner uses all of it.
     #[error("{0} cannot run on {1} now")]
     CannotRun(TaskId, MachineId),

@@ -1,6 +1,6 @@
 use crate::alarm::Alarm;
 use crate::classes::{MachineClass, TaskClass};
-use crate::grid::Budget;
+use crate::grid::{Budget, Checking};
 use crate::lending::LendingEvent;
 use gleaner_units::{
     FileId, MachineClassId, MachineId, Ops, RunId, SiteId, Span, TaskClassId, TaskId, Time, UserId,
@@ -229,6 +229,17 @@ pub enum Event {
     /// From now on this may be spent, or else running costs nothing. Accounts go on as far as they are the same
     /// people's; with new ones, what is on a machine already is not charged for its present run.
     BudgetSet(Option<Budget>),
+    /// From now on so many machines have to give the same answer to a task, or else one has. What is being compared goes on
+    /// as it began.
+    CheckingSet(Option<Checking>),
+    /// Users want tasks of a class to have the same answer from so many machines, whoever is trusted. It is said before the
+    /// first of them is submitted.
+    ClassChecked {
+        /// Which class.
+        class: TaskClassId,
+        /// How many; at least 2.
+        quorum: u32,
+    },
     /// What is left to chance goes by this seed from now on.
     SeedDrawn(u64),
     /// Another policy is in force, or the same with other numbers.
@@ -277,11 +288,18 @@ pub struct SiteState {
     pub traversal_s: f64,
 }
 
+/// What a task came to, as one run has it: the number of all answers to the task that are the same. Whoever reports ends
+/// compares them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct Answer(pub u32);
+
 /// What a run leaves when it is over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum RunEnd {
     /// The task is done.
     Finished,
+    /// The task is done, if this is its answer: as many machines as are to agree gave the same.
+    Answered(Answer),
     /// The task is not done, and the next run goes on from where this one was.
     Kept,
     /// The task is not done, and nothing is left of what this run did: it failed, was refused or was lost.

@@ -10,6 +10,7 @@ mod caps;
 mod catalogue;
 mod chains;
 mod check;
+mod checks;
 mod favours;
 mod loans;
 mod machine;
@@ -32,6 +33,7 @@ pub use accounts::Accounts;
 pub use beliefs::{Belief, SentRun};
 pub use catalogue::Catalogue;
 pub use check::BrokenInvariant;
+pub use checks::{ALONE_MAX, Checking, Comparison, FORGIVEN_AFTER, Given, Judgement, Trust, Trusting};
 pub use favours::Favours;
 pub use loans::{Asked, Loan, Loans};
 pub use machine::{Availability, Machine};
@@ -47,6 +49,7 @@ use crate::effects::Effects;
 use crate::{Classes, Event, MachineClass, Needs, Occasion, Part, Refusal, Settled, TaskClass};
 use beliefs::Beliefs;
 use caps::Caps;
+use checks::Checks;
 use gleaner_units::{
     MachineClassId, MachineId, Ops, OpsTotal, RunId, Span, TaskClassId, TaskId, Time, UserId,
 };
@@ -111,6 +114,7 @@ pub struct Grid {
     surveys: Surveys,
     loans: Loans,
     reliability: Reliability,
+    checks: Checks,
 }
 
 impl Grid {
@@ -140,6 +144,7 @@ impl Grid {
             surveys: Surveys::default(),
             loans: Loans::default(),
             reliability: Reliability::default(),
+            checks: Checks::default(),
         }
     }
 

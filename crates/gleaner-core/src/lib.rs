@@ -41,12 +41,12 @@ pub use change::Change;
 pub use classes::{Classes, InvalidClass, MachineClass, Tags, TaskClass, WATTS, WATTS_USUAL};
 pub use command::{Command, StopReason};
 pub use decision::{Decision, Queue, Refusal};
-pub use event::{Event, RunEnd, SiteState};
+pub use event::{Answer, Event, RunEnd, SiteState};
 pub use explain::{Condition, Explanation, Remedy, RuledOut};
 pub use grid::{
-    Account, Accounts, Asked, Availability, Belief, BrokenInvariant, Budget, Catalogue, Charged, Ends,
-    Favours, Grid, GridConfig, Loan, Loans, Machine, Migration, OwnRank, Plans, Run, Scope, SentRun, Stage,
-    Sum, Task, TaskState,
+    ALONE_MAX, Account, Accounts, Asked, Availability, Belief, BrokenInvariant, Budget, Catalogue, Charged,
+    Checking, Comparison, Ends, FORGIVEN_AFTER, Favours, Given, Grid, GridConfig, Judgement, Loan, Loans,
+    Machine, Migration, OwnRank, Plans, Run, Scope, SentRun, Stage, Sum, Task, TaskState, Trust, Trusting,
 };
 pub use lending::{Lending, LendingEvent, LendingRefusal, Seek, Want};
 pub use occasion::{Cause, Occasion, Settled};

@@ -119,6 +119,7 @@ impl Backlog {
             | Change::RoomTaken(_)
             | Change::RoomFreed(..)
             | Change::LoansChanged
+            | Change::AnswerKept(_)
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::AlarmChanged(_) => {}

@@ -160,6 +160,7 @@ impl Policy for Batcher {
             | Change::RoomTaken(_)
             | Change::RoomFreed(..)
             | Change::LoansChanged
+            | Change::AnswerKept(_)
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::AlarmChanged(_) => {}

@@ -313,6 +313,7 @@ impl Policy for Broker {
             | Change::Withdrawn { .. }
             | Change::RoomTaken(_)
             | Change::RoomFreed(..)
+            | Change::AnswerKept(_)
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::LoansChanged

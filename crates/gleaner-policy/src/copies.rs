@@ -1,25 +1,31 @@
 //! Which tasks are to have more runs at a time than they have.
 //!
-//! **A copy takes no room that a task which waits could have**: copies are started at the end of an instant, once nothing that
-//! waits can be.
+//! **A copy that is to be faster takes no room that a task which waits could have**: such copies are started at the end of an
+//! instant, once nothing that waits can be. **One that an answer is compared with goes before tasks that wait**: its task was
+//! begun before them, and would else never end on a grid that has always something to do.
 
 use gleaner_core::{Change, Grid, Run, Stage, TaskState};
 use gleaner_units::{TaskClassId, TaskId};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Tasks by class; no class without any.
+type ByClass = BTreeMap<TaskClassId, BTreeSet<TaskId>>;
 
 /// The index of them.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Copies {
     /// How many runs each task is to have.
     runs: u32,
-    /// Those with fewer, by class; no class without any.
-    short: BTreeMap<TaskClassId, BTreeSet<TaskId>>,
+    /// Those with fewer.
+    short: ByClass,
+    /// Those that wait for more answers than are on their way.
+    unanswered: ByClass,
 }
 
 impl Copies {
     /// Each task is to have so many runs at a time.
     pub(crate) fn of_each(runs: u32) -> Self {
-        Self { runs, short: BTreeMap::new() }
+        Self { runs, ..Self::default() }
     }
 
     /// The same for a whole grid. Costs O(tasks) where there are to be copies.
@@ -28,6 +34,7 @@ impl Copies {
         if runs > 1 {
             grid.tasks().for_each(|(task, _)| copies.look_at(grid, task));
         }
+        grid.comparisons().for_each(|(task, _)| copies.look_at(grid, task));
         copies
     }
 
@@ -36,24 +43,28 @@ impl Copies {
         self.short.iter().map(|(class, tasks)| (*class, tasks))
     }
 
+    /// Likewise those whose answers do not decide.
+    pub(crate) fn unanswered(&self) -> impl Iterator<Item = (TaskClassId, &BTreeSet<TaskId>)> {
+        self.unanswered.iter().map(|(class, tasks)| (*class, tasks))
+    }
+
     /// Costs O(log tasks), for withdrawn tasks each.
     pub(crate) fn observe(&mut self, grid: &Grid, change: &Change) {
-        if self.runs <= 1 {
-            return;
-        }
         match *change {
             Change::RoomTaken(run) | Change::RoomFreed(run, _) | Change::Started(run) => {
                 self.look_at(grid, run.task);
             }
-            Change::Finished(task) => self.look_at(grid, task),
+            Change::Finished(task) | Change::AnswerKept(task) => self.look_at(grid, task),
             Change::Wait { first, count } | Change::Withdrawn { first, count } => {
                 let end = TaskId::new(first.index() + count as usize);
-                self.short.retain(|_, tasks| {
-                    while let Some(&task) = tasks.range(first..end).next() {
-                        tasks.remove(&task);
-                    }
-                    !tasks.is_empty()
-                });
+                for by_class in [&mut self.short, &mut self.unanswered] {
+                    by_class.retain(|_, tasks| {
+                        while let Some(&task) = tasks.range(first..end).next() {
+                            tasks.remove(&task);
+                        }
+                        !tasks.is_empty()
+                    });
+                }
             }
             Change::MachineClassMet(_)
             | Change::TaskClassMet(_)
@@ -77,29 +88,52 @@ impl Copies {
 
     fn look_at(&mut self, grid: &Grid, task: TaskId) {
         let class = grid.task(task).class();
-        if self.is_short(grid, task) {
-            self.short.entry(class).or_default().insert(task);
-        } else if let Some(tasks) = self.short.get_mut(&class) {
-            tasks.remove(&task);
-            if tasks.is_empty() {
-                self.short.remove(&class);
-            }
+        if self.runs > 1 {
+            let is_short = self.is_short(grid, task);
+            put(&mut self.short, class, task, is_short);
+        }
+        if grid.comparison(task).is_some() || self.unanswered.contains_key(&class) {
+            put(&mut self.unanswered, class, task, is_unanswered(grid, task));
         }
     }
 
-    /// What is being moved, or has its cores on several machines, has no copies.
+    /// What is being moved, or has its cores on several machines, has no copies; how many runs are compared, answers say.
     fn is_short(&self, grid: &Grid, task: TaskId) -> bool {
-        let here = || grid.runs_of(task).filter(|run| run.stage() != Stage::Missing);
-        let goes_on = |run: &Run| matches!(run.stage(), Stage::Sent | Stage::Running) && !run.is_wide();
-        let count = here().count();
+        let count = here(grid, task).count();
         grid.task(task).state() == TaskState::Placed
+            && grid.comparison(task).is_none()
             && (1..self.runs as usize).contains(&count)
-            && here().all(goes_on)
+            && here(grid, task).all(goes_on)
     }
 
     /// What differs from the index of the grid as it is.
     pub(crate) fn check(&self, grid: &Grid) -> Result<(), String> {
         let fresh = Self::of(grid, self.runs);
         if *self == fresh { Ok(()) } else { Err(format!("{self:?} are short of runs, where {fresh:?} are")) }
+    }
+}
+
+fn here(grid: &Grid, task: TaskId) -> impl Iterator<Item = &Run> {
+    grid.runs_of(task).filter(|run| run.stage() != Stage::Missing)
+}
+
+fn goes_on(run: &Run) -> bool {
+    matches!(run.stage(), Stage::Sent | Stage::Running) && !run.is_wide()
+}
+
+fn is_unanswered(grid: &Grid, task: TaskId) -> bool {
+    grid.task(task).state() == TaskState::Placed
+        && grid.answers_wanted(task) > 0
+        && here(grid, task).all(goes_on)
+}
+
+fn put(by_class: &mut ByClass, class: TaskClassId, task: TaskId, is_in: bool) {
+    if is_in {
+        by_class.entry(class).or_default().insert(task);
+    } else if let Some(tasks) = by_class.get_mut(&class) {
+        tasks.remove(&task);
+        if tasks.is_empty() {
+            by_class.remove(&class);
+        }
     }
 }

@@ -12,7 +12,7 @@ use crate::placement::{Means, Within, place};
 use crate::relocation::View;
 use crate::wait_for_all::wait_for_all;
 use crate::{Score, Spending};
-use gleaner_core::{Alarm, Cause, Change, Decision, Grid, Occasion, Policy, Run};
+use gleaner_core::{Alarm, Cause, Change, Comparison, Decision, Grid, Occasion, Policy, Run};
 use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
 use std::cmp::Reverse;
 
@@ -104,8 +104,22 @@ impl Matchmaker {
         copies.min().map(|(_, task, on)| Decision::Replicate { task, on })
     }
 
+    /// One more run of a task whose answers do not decide, likewise. Costs a search for each class of such tasks, and for each of
+    /// them that is already wherever there is room.
+    fn compare(&self, grid: &Grid) -> Option<Decision> {
+        let has_room = |class| self.fleet.classes_that_take(grid, class, &[]).next().is_some();
+        let unanswered = self.copies.unanswered().filter(|(class, _)| has_room(*class));
+        let copies = unanswered.filter_map(|(class, tasks)| {
+            let (task, on) = tasks.iter().find_map(|&task| Some((task, self.place_copy(grid, task)?)))?;
+            Some((Reverse(grid.classes().task_class(class).priority), task, on))
+        });
+        copies.min().map(|(_, task, on)| Decision::Replicate { task, on })
+    }
+
     fn place_copy(&self, grid: &Grid, task: TaskId) -> Option<MachineId> {
-        let apart: Vec<MachineId> = grid.runs_of(task).filter(|run| run.goes_on()).map(Run::on).collect();
+        let answered = grid.comparison(task).map_or(&[][..], Comparison::given).iter().map(|given| given.on);
+        let here = grid.runs_of(task).filter(|run| run.goes_on()).map(Run::on);
+        let apart: Vec<MachineId> = here.chain(answered).collect();
         self.place_apart(grid, task, Within { means: None, apart: &apart })
     }
 
@@ -192,6 +206,7 @@ impl Policy for Matchmaker {
             | Change::RoomTaken(_)
             | Change::RoomFreed(..)
             | Change::LoansChanged
+            | Change::AnswerKept(_)
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::AlarmChanged(_) => {}
@@ -199,6 +214,10 @@ impl Policy for Matchmaker {
     }
 
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
+        let compared = self.compare(grid);
+        if compared.is_some() {
+            return compared;
+        }
         let placed = match occasion.cause {
             Cause::Submitted(class) => self.start_first_of(grid, now, class),
             Cause::Joined(machine)

@@ -14,7 +14,7 @@
 //! | budget | [`budget`] | none · B · BT · BTT · shares, for machines or for classes |
 //! | relocate | [`relocate`] | none · by a score |
 //! | favours, queue, recall | [`favours`] | among peers: who is lent to, where tasks wait, what is taken back |
-//! | replicate | [`replicate`] | one run · several, of which the first to end counts |
+//! | replicate | [`replicate`] | one run · several, of which the first to end counts · as many as agree on the answer |
 //!
 //! **A choice is one variant, in its room, with its name, what it means and what it reads** ([`Choice`]). The compiler then
 //! names the formulas and bounds that it lacks; nothing outside this crate asks which variant it has.

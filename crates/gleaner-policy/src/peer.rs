@@ -303,6 +303,7 @@ impl Policy for Peer {
             | Change::LoansChanged
             | Change::RoomTaken(_)
             | Change::RoomFreed(..)
+            | Change::AnswerKept(_)
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::AlarmChanged(_) => {}

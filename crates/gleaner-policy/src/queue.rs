@@ -282,6 +282,7 @@ impl Policy for Backfiller {
             | Change::CatalogueChanged
             | Change::BeliefChanged(_)
             | Change::LoansChanged
+            | Change::AnswerKept(_)
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::AlarmChanged(_) => {}

@@ -26,7 +26,7 @@ use crate::parts::when::{Replan, When};
 use crate::parts::{About, Choice, Input};
 use crate::peer::{Peer, Sharing, Turn};
 use crate::{AnyPolicy, Backfiller, Dispatcher, ends, placement};
-use gleaner_core::Grid;
+use gleaner_core::{Checking, Grid};
 use gleaner_units::{MachineId, Ops, Span, TaskClassId, Time};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -214,13 +214,16 @@ impl Recipe {
             (Goal::Now(_), Replicate::Idle) if self.peering.is_none() => {
                 wrong("a number: only among peers is it known that nobody waits for an idle machine")
             }
-            (Goal::Now(_), Replicate::Runs(_)) if self.peering.is_some() => {
+            (Goal::Now(_), Replicate::Runs(_) | Replicate::Quorum(_)) if self.peering.is_some() => {
                 wrong("1 or \"idle\": a peer that lends a machine lends it for one run")
             }
+            (Goal::Now(_), Replicate::Quorum(_)) if self.relocate.is_some() => wrong(
+                "1, or relocate = \"none\": an answer is one machine's, or nobody could say whose is wrong",
+            ),
             (Goal::Now(_), Replicate::Runs(_)) if self.relocate.is_some() => {
                 wrong("1, or relocate = \"none\": a task with several runs stays where they are")
             }
-            (Goal::Now(_), Replicate::Runs(_)) if self.heeds_budget() => wrong(
+            (Goal::Now(_), Replicate::Runs(_) | Replicate::Quorum(_)) if self.heeds_budget() => wrong(
                 "1, or budget.rule = \"none\": nobody knows before the first end what the copies will have cost",
             ),
             (Goal::Now(_), _) => Ok(()),
@@ -469,6 +472,29 @@ impl Recipe {
         let is_sent = matches!(self.score, Goal::Now(_) | Goal::Rank(_));
         let stays = self.relocate.is_none() && self.replicate == Replicate::ONE && self.peering.is_none();
         is_sent && stays && !self.heeds_budget()
+    }
+
+    /// How many machines have to agree on a task's answer, where several have.
+    pub fn checking(&self) -> Option<Checking> {
+        match self.replicate {
+            Replicate::Quorum(checking) => Some(checking),
+            Replicate::Runs(_) | Replicate::Idle => None,
+        }
+    }
+
+    /// Whether it has tasks run again until as many machines agree as their users ask for; or the reason why not.
+    pub fn check_comparing(&self) -> Result<(), &'static str> {
+        match self.score {
+            Goal::Now(_) if self.peering.is_some() => Err("a peer that lends a machine lends it for one run"),
+            Goal::Now(_) if self.heeds_budget() => {
+                Err("nobody knows before the last answer what the copies will have cost")
+            }
+            Goal::Now(_) => Ok(()),
+            Goal::End(_) => Err("a batch plans one run of each task"),
+            Goal::Rank(_) => Err("a broker sends a task to one site"),
+            Goal::Start(_) => Err("what waits in a queue is one run"),
+            Goal::Sites(_) => Err("a site runs a job once"),
+        }
     }
 
     /// How it gives jobs to sites, if that is what it does.

@@ -14,7 +14,7 @@ use crate::parts::lengths::Lengths;
 use crate::parts::when::When;
 use crate::presets::Preset;
 use crate::recipe::{Goal, Recipe};
-use gleaner_core::Budget;
+use gleaner_core::{Budget, Checking};
 use gleaner_units::Span;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -70,6 +70,8 @@ pub(crate) const BUDGET_KEYS: [&str; 7] =
     ["rule", "savings", "cheapest", "recharge", "period_s", "charged", "per"];
 /// Those of them that say how it is spent.
 const RULE_KEYS: [&str; 3] = ["rule", "savings", "cheapest"];
+/// The keys of copies that are compared.
+pub(crate) const REPLICATE_KEYS: [&str; 4] = ["quorum", "most", "trust_after", "check_every"];
 
 impl PolicySpec {
     /// What is written so, if it makes sense.
@@ -148,6 +150,11 @@ impl PolicySpec {
     /// What may be spent, where the policy heeds it.
     pub fn budget(&self) -> Option<Budget> {
         self.budget.filter(|_| self.recipe.heeds_budget())
+    }
+
+    /// How many machines have to agree on a task's answer, where several have.
+    pub fn checking(&self) -> Option<Checking> {
+        self.recipe.checking()
     }
 
     /// What may be spent, heeded or not.

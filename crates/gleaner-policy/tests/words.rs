@@ -25,6 +25,10 @@ fn budget(more: Value) -> Value {
     Value::Object(budget)
 }
 
+fn quorum(replicate: Value) -> Value {
+    json!({ "preset": "bertasi/greedy", "replicate": replicate })
+}
+
 /// Each is refused, with this key, and what was found and is expected has these words in it.
 fn check_refused(rows: &[(Value, &str, &str, &str)]) {
     for (written, key, found, expected) in rows {
@@ -173,6 +177,49 @@ fn what_does_not_go_together_is_refused_with_its_reason() {
         (json!({ "preset": "bertasi/greedy", "replicate": 0 }), "replicate", "0", "from 1 to 16"),
         (json!({ "preset": "bertasi/greedy", "replicate": 17 }), "replicate", "17", "from 1 to 16"),
         (json!({ "preset": "bertasi/greedy", "replicate": "one" }), "replicate", "\"one\"", "from 1 to 16"),
+        (
+            json!({ "preset": "bertasi/greedy", "replicate": {} }),
+            "replicate.quorum",
+            "nothing",
+            "from 2 to 16",
+        ),
+        (quorum(json!({ "quorum": 1 })), "replicate.quorum", "1", "from 2 to 16"),
+        (quorum(json!({ "quorum": 17 })), "replicate.quorum", "17", "from 2 to 16"),
+        (quorum(json!({ "quorum": 3, "most": 2 })), "replicate.most", "2", "from the quorum, 3, to 16"),
+        (quorum(json!({ "quorum": 2, "most": 17 })), "replicate.most", "17", "to 16"),
+        (quorum(json!({ "quorum": 2, "trust_after": 0 })), "replicate.trust_after", "0", "from 1"),
+        (quorum(json!({ "quorum": 2, "check_every": 9 })), "replicate.check_every", "9", "trust_after"),
+        (quorum(json!({ "quorum": 2, "trust": 9 })), "replicate.trust", "unknown", "trust_after"),
+        (
+            json!({ "preset": "bertasi/greedy", "replicate": { "quorum": 2 }, "relocate": { "score": "greedy" } }),
+            "replicate",
+            "quorum = 2",
+            "one machine's",
+        ),
+        (
+            json!({ "preset": "bertasi/greedy", "replicate": { "quorum": 2 }, "budget": budget(json!({ "rule": "b" })) }),
+            "replicate",
+            "quorum = 2",
+            "will have cost",
+        ),
+        (
+            json!({ "preset": "elleuch/min-min", "replicate": { "quorum": 2 } }),
+            "replicate",
+            "quorum",
+            "plans one run",
+        ),
+        (
+            json!({ "preset": "queue/easy", "replicate": { "quorum": 2 } }),
+            "replicate",
+            "quorum",
+            "is one run",
+        ),
+        (
+            json!({ "preset": "dasilva/greedy", "replicate": { "quorum": 2 } }),
+            "replicate",
+            "quorum",
+            "for one run",
+        ),
         (json!({ "preset": "elleuch/min-min", "replicate": 2 }), "replicate", "2", "plans one run"),
         (json!({ "preset": "queue/easy", "replicate": 2 }), "replicate", "2", "is one run"),
         (json!({ "preset": "cavalieri/current", "replicate": 2 }), "replicate", "2", "to one site"),
@@ -393,4 +440,20 @@ fn every_choice_has_a_name_of_its_own() {
     check::<gleaner_policy::Belief>();
     check::<gleaner_policy::Candidates>();
     check::<gleaner_policy::Savings>();
+}
+
+#[test]
+fn a_quorum_says_how_many_are_asked_and_who_is_asked_alone() {
+    for (replicate, expected) in [
+        (json!({ "quorum": 2 }), (2, 5, None)),
+        (json!({ "quorum": 9 }), (9, 16, None)),
+        (json!({ "quorum": 2, "most": 2 }), (2, 2, None)),
+        (json!({ "quorum": 2, "trust_after": 10 }), (2, 5, Some((10, 20)))),
+        (json!({ "quorum": 3, "trust_after": 1, "check_every": 7 }), (3, 7, Some((1, 7)))),
+    ] {
+        let checking = read(quorum(replicate.clone())).expect("it makes sense").checking().expect("a quorum");
+        let trust = checking.trust.map(|trust| (trust.after, trust.check_every));
+        assert_eq!((checking.quorum, checking.most, trust), expected, "{replicate}");
+    }
+    assert_eq!(read(quorum(json!(2))).expect("two runs").checking(), None);
 }

@@ -197,6 +197,7 @@ impl Agent {
                     .await;
                 }
                 Ok(None) => return,
+                Ok(Some(Outgoing::Compare(..))) => unreachable!("no job here asks for a quorum"),
                 Ok(Some(Outgoing::Run(order))) => {
                     let run = order.filled_in().expect("a short order");
                     tokio::spawn(self.clone().run(run));

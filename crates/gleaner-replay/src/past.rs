@@ -4,7 +4,7 @@ use gleaner_core::{GridConfig, Migration};
 use gleaner_policy::PolicySpec;
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::ledger::{Ledger, ReplayError, Step, Told};
-use gleaner_sim::{LoadChange, Setup, Simulation, Tasks};
+use gleaner_sim::{Answers, LoadChange, Setup, Simulation, Tasks};
 use gleaner_units::{MachineId, Ops, TaskClassId, TaskId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::api::TaskPhase;
@@ -326,6 +326,7 @@ impl Reading {
             ),
             loads: self.loads.clone(),
             budget: None,
+            answers: Answers::default(),
             // When a machine was there is told by its owner's use of it.
             availability: None,
         }

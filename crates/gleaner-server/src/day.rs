@@ -136,7 +136,7 @@ impl Day {
                     self.runs.started(ledger, at, *run, on);
                 }
             }
-            Fact::RunEnded { run, agent, end } => {
+            Fact::RunEnded { run, agent, end, .. } => {
                 self.placed.remove(&run.task);
                 let state = runs::state(&end.outcome);
                 self.runs.ended(ledger, at, (*run, *agent), (state, end.usage.elapsed_s));

@@ -29,8 +29,9 @@ use crate::limits::UPLOADS_OF_AGENT_MAX;
 use crate::store::{Past, PastReader, RANGES_LIMIT, ReadError, TaskRange};
 use crate::uploads::Uploads;
 use gleaner_units::{MachineId, RunId, Span, Time};
+use gleaner_wire::BlobHash;
 use gleaner_wire::Lineage;
-use gleaner_wire::session::{FromAgent, Hello, Sample, Staging, Stream, ToAgent};
+use gleaner_wire::session::{End, FromAgent, Hello, Sample, Staging, Stream, ToAgent};
 use leases::Leases;
 use reports::Reports;
 use std::collections::BTreeMap;
@@ -93,6 +94,17 @@ pub enum Input {
         /// What.
         frame: Box<FromAgent>,
     },
+    /// What a run of an agent's answered, whose end was [to be compared](Effect::Compare).
+    Answered {
+        /// Over which connection it was reported.
+        session: SessionId,
+        /// Which run.
+        run: RunId,
+        /// How it ended.
+        end: Box<End>,
+        /// Equal where the answers are.
+        digest: BlobHash,
+    },
     /// An agent has sent all of a file.
     Stored {
         /// Who.
@@ -118,6 +130,8 @@ pub enum Effect {
     Send(SessionId, ToAgent),
     /// Tell an agent to run a task. Whoever sends it fills the texts in, one order at a time.
     Run(SessionId, Box<RunOrder>),
+    /// Find out what a run answered that ended so, from what is stored of it, and [say so](Input::Answered).
+    Compare(SessionId, RunId, Box<End>),
     /// End a connection.
     Close(SessionId),
 }
@@ -264,6 +278,9 @@ impl Desk {
                 self.connected(now, session, (&hello, fits), token);
             }
             Input::Frame { session, frame } => self.frame(now, session, *frame, past)?,
+            Input::Answered { session, run, end, digest } => {
+                self.answered(now, session, run, (*end, digest), past)?;
+            }
             Input::Stored { agent, blob } => {
                 self.stored.entry(agent).or_default().add(blob, UPLOADS_OF_AGENT_MAX);
             }

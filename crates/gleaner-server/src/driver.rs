@@ -20,10 +20,10 @@ use crate::store::{CommitError, Home, PastReader, ReadError, Reader, Row, Store}
 use crate::told;
 use crate::view::Known;
 use gleaner_net::{NoRandomness, random_bytes, random_seed};
-use gleaner_units::Time;
+use gleaner_units::{RunId, Time};
 use gleaner_wire::Lineage;
 use gleaner_wire::api::LiveEvent;
-use gleaner_wire::session::{Hello, ToAgent};
+use gleaner_wire::session::{End, Hello, ToAgent};
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -46,6 +46,8 @@ pub enum Outgoing {
     Message(ToAgent),
     /// To be filled in.
     Run(Box<RunOrder>),
+    /// Nothing, until it is known what a run answered that ended so.
+    Compare(RunId, Box<End>),
 }
 
 enum Message {
@@ -432,6 +434,7 @@ impl Work {
             }
             Effect::Send(session, message) => self.send(session, Outgoing::Message(message)),
             Effect::Run(session, order) => self.send(session, Outgoing::Run(order)),
+            Effect::Compare(session, run, end) => self.send(session, Outgoing::Compare(run, end)),
             Effect::Close(session) => drop(self.sessions.remove(&session)),
         }
     }

@@ -4,13 +4,13 @@
 //! are derived from them; the core's decisions are among them ([`Fact::Decided`]), so that recovery never decides again.
 
 use crate::store::TaskRange;
-use gleaner_core::{Alarm, Decision, Settled};
+use gleaner_core::{Alarm, Decision, Judgement, Settled};
 use gleaner_policy::PolicySpec;
 use gleaner_units::{MachineId, RunId, TaskClassId, TaskId, Time};
 use gleaner_wire::api::{Actor, Quota, Role};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{End, Profile};
-use gleaner_wire::{JobId, Lineage};
+use gleaner_wire::{BlobHash, JobId, Lineage};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -229,6 +229,9 @@ pub enum Fact {
         agent: MachineId,
         /// How.
         end: Box<End>,
+        /// What it answered, where others' answers are compared with it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<Box<Judged>>,
     },
     /// What came of a run that did not count.
     ResultRefused {
@@ -251,6 +254,18 @@ pub enum Fact {
         /// What it has still to answer.
         settled: Settled,
     },
+}
+
+/// An answer, and what came of the comparison.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Judged {
+    /// Equal where the answers are.
+    pub digest: BlobHash,
+    /// What it is for its task.
+    pub judgement: Judgement,
+    /// Where it decides: the machines that gave another, and were outvoted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wrong: Vec<MachineId>,
 }
 
 /// Tasks of one job, and who chose them.

@@ -547,7 +547,9 @@ impl Ledger {
             Fact::TasksRecalled(recalled) => self.recall(at, recalled),
             Fact::TasksRested(tasks) => self.rested(at, tasks),
             Fact::RunStarted(run) => self.run_started(at, *run),
-            Fact::RunEnded { run, agent, end } => self.run_ended(at, *run, *agent, end),
+            Fact::RunEnded { run, agent, end, answer } => {
+                self.run_ended(at, (*run, *agent), end, answer.as_deref());
+            }
             Fact::ResultRefused { run, agent, end } => self.result_refused(at, *run, *agent, end),
             Fact::WokeUp { alarm } => self.tell(at, &Event::WokeUp { alarm: *alarm }),
             Fact::Decided { .. } => {}
@@ -581,10 +583,13 @@ impl Ledger {
     fn set_policy(&mut self, at: Time, policy: PolicySpec) {
         let learnt = self.recipe().lengths.is_learnt();
         self.scheduler.set_policy(policy.recipe().build());
-        let budget = policy.budget();
+        let (budget, checking) = (policy.budget(), policy.checking());
         self.books.policy = policy;
         if budget.as_ref() != self.grid().accounts().map(gleaner_core::Accounts::budget).as_ref() {
             self.tell(at, &Event::BudgetSet(budget));
+        }
+        if checking != self.grid().checking() {
+            self.tell(at, &Event::CheckingSet(checking));
         }
         self.tell(at, &Event::RuleChanged);
         if learnt && !self.recipe().lengths.is_learnt() {
@@ -627,6 +632,10 @@ impl Ledger {
                     (*run, parts.first().map(|part| part.on))
                 }
                 Command::Stop { run, .. } => (*run, None),
+                Command::Recheck { .. } => {
+                    self.orders.push(order);
+                    continue;
+                }
                 Command::Lending(_) | Command::Survey { .. } => continue,
             };
             if let Some(on) = starts_on {

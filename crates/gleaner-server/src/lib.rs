@@ -10,6 +10,7 @@
 //! [`ledger`] is what is known, [`desk`] what is done about it; both are free of I/O.
 //! [`driver`] owns them on one thread and commits; [`store`], [`blobs`] and [`outputs`] are the disk.
 
+mod answers;
 pub mod app;
 pub mod backup;
 pub mod blobs;

@@ -9,7 +9,7 @@ mod words;
 
 pub(crate) use words::words;
 
-use crate::journal::{Chosen, Fact};
+use crate::journal::{Chosen, Fact, Judged};
 use crate::ledger::{Ending, Loss, Others, Record, Step, Told, Wish};
 use crate::store::TaskRange;
 use gleaner_core::{Decision, Stage};
@@ -71,7 +71,9 @@ impl Life {
             }
             Fact::Decided { decisions, .. } => decisions.iter().for_each(|decision| self.decided(decision)),
             Fact::RunStarted(run) => self.run_started(at, *run),
-            Fact::RunEnded { run, agent, end } => self.run_ended(at, (*run, *agent), end),
+            Fact::RunEnded { run, agent, end, answer } => {
+                self.run_ended(at, (*run, *agent), end, answer.as_deref());
+            }
             Fact::ResultRefused { run, agent, .. } => self.refused((*run, *agent)),
             Fact::LeaseExpired { agent } => self.given_up(*agent),
             Fact::AgentStarted { agent, .. } => self.vanished(*agent),
@@ -165,11 +167,11 @@ impl Life {
         self.tell(Some(about), Step::Started);
     }
 
-    fn run_ended(&mut self, at: Time, (id, on): (RunId, MachineId), end: &End) {
+    fn run_ended(&mut self, at: Time, (id, on): (RunId, MachineId), end: &End, judged: Option<&Judged>) {
         let run = self.take_out(id);
         let others = self.runs.iter().any(|run| run.stage != Stage::Missing);
         let stops = run.is_some_and(|run| run.stage == Stage::Stopping);
-        let ending = Ending { id, on, end, was_asked_for: stops || others };
+        let ending = Ending { id, on, end, was_asked_for: stops || others, judged };
         let verdict = self.record.run_ended(at, &self.spec, ending);
         match self.record.over_by(verdict) {
             Some(phase) => {

@@ -15,6 +15,9 @@ pub(crate) struct Share {
 
 /// Runs in a row that a machine cannot start, of jobs that run elsewhere, before nothing more is given to it.
 pub(crate) const NOT_STARTED_CLOSES: u32 = 5;
+/// Answers of a machine that are outvoted, without as many agreed on in a row in between as are forgiven, before nothing more is
+/// given to it.
+pub(crate) const OUTVOTED_CLOSES: u32 = 3;
 /// How long a task is given to nobody else when a machine comes back that says to have something of its run.
 pub(crate) const BROUGHT_WITHIN: Duration = Duration::from_secs(20);
 /// Tasks that are over and in memory, the latest; those before them are in the store.

@@ -7,6 +7,7 @@ mod lobby;
 
 pub(crate) use lobby::Lobby;
 
+use crate::answers;
 use crate::app::App;
 use crate::desk::{Input, SessionId};
 use crate::driver::{Newcomer, Outgoing, Stopped};
@@ -28,7 +29,7 @@ use gleaner_wire::{Met, SESSION_VERSION};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
 use lobby::Place;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use thiserror::Error;
 use tokio::sync::mpsc;
@@ -236,6 +237,9 @@ async fn relay(
                         app.desk.input(Input::Frame { session, frame }).await?;
                     }
                 },
+                Some(Outgoing::Compare(run, end)) => {
+                    app.desk.input(answered(app, session, run, end).await?).await?;
+                }
                 // The desk closed the session.
                 None => return Ok(()),
             },
@@ -261,6 +265,22 @@ fn with_all_that_came(first: FromAgent, socket: &mut Socket) -> (Vec<FromAgent>,
         }
     }
     (frames, Ok(()))
+}
+
+/// What a run answered, by what is stored of it.
+async fn answered(app: &App, session: SessionId, run: RunId, end: Box<End>) -> Result<Input, SessionEnd> {
+    let (home, began) = (app.home.folder().to_owned(), app.desk.began());
+    let read = tokio::task::spawn_blocking(move || {
+        let digest = answers::digest(&home, began, run, &end)?;
+        Ok(Input::Answered { session, run, end, digest })
+    });
+    let read: io::Result<Input> = read.await.map_err(|_| SessionEnd::Closed)?;
+    read.map_err(|error| {
+        let why = format!(
+            "the output of {run} cannot be read at the coordinator ({error}); its end is to be reported again"
+        );
+        SessionEnd::NotNow(why)
+    })
 }
 
 /// As if the agent had said so.

@@ -61,7 +61,13 @@ pub fn told(fact: &Fact, machine: impl Fn(MachineId) -> String) -> Option<Told> 
         | Fact::TasksHeld(chosen)
         | Fact::TasksReleased(chosen)
         | Fact::TasksRerun(chosen) => (&chosen.by, tasks(chosen)),
-        Fact::AgentStarted { .. }
+        Fact::RunEnded { run, answer: Some(answer), .. } if !answer.wrong.is_empty() => {
+            let names: Vec<String> = answer.wrong.iter().map(|wrong| machine(*wrong)).collect();
+            let about = format!("{}: another answer to {} than the others gave", names.join(", "), run.task);
+            return Some(Told { by: Actor::Coordinator.to_string(), what: "outvoted", about });
+        }
+        Fact::RunEnded { .. }
+        | Fact::AgentStarted { .. }
         | Fact::AgentReturned { .. }
         | Fact::LeaseExpired { .. }
         | Fact::MachineOpened { .. }
@@ -72,7 +78,6 @@ pub fn told(fact: &Fact, machine: impl Fn(MachineId) -> String) -> Option<Told> 
         | Fact::TasksRecalled(_)
         | Fact::TasksRested(_)
         | Fact::RunStarted(_)
-        | Fact::RunEnded { .. }
         | Fact::ResultRefused { .. }
         | Fact::WokeUp { .. }
         | Fact::Decided { .. } => return None,
@@ -114,7 +119,7 @@ pub(crate) fn log(ledger: &Ledger, recorded: &[Recorded]) {
             (Fact::MachineOpened { agent, why, by, .. }, None) => {
                 tracing::info!(machine = name(*agent), %by, why, "{what}");
             }
-            (Fact::RunEnded { run, agent, end }, None) => {
+            (Fact::RunEnded { run, agent, end, .. }, None) => {
                 tracing::debug!(task = %run.task, run = run.number, machine = name(*agent), outcome = ?end.outcome, "{what}");
             }
             (Fact::RunStarted(run), None) => tracing::debug!(task = %run.task, run = run.number, "{what}"),

@@ -61,6 +61,8 @@ pub struct History {
     aborts: u64,
     wasted: Waste,
     lost: Waste,
+    answered: Waste,
+    reopened: u64,
     makespan: Time,
     /// How many tasks ended on each machine.
     finished_on: Vec<u32>,
@@ -87,6 +89,8 @@ impl History {
             aborts: 0,
             wasted: Waste::default(),
             lost: Waste::default(),
+            answered: Waste::default(),
+            reopened: 0,
             makespan: Time::ZERO,
             finished_on: vec![0; machines],
             timeline: None,
@@ -137,6 +141,16 @@ impl History {
     /// What had to be done again, since a machine went or the task keeps nothing of a run that is stopped.
     pub fn lost(&self) -> Waste {
         self.lost
+    }
+
+    /// The runs that came to their end with an answer, and what they did, where answers matter.
+    pub fn answered(&self) -> Waste {
+        self.answered
+    }
+
+    /// How often a task that was done was run again, since the machine that had answered it alone was found to lie.
+    pub fn reopened(&self) -> u64 {
+        self.reopened
     }
 
     /// When the last task ended that did.
@@ -210,10 +224,28 @@ impl History {
     }
 
     pub(crate) fn ended(&mut self, now: Time, task: TaskId, on: MachineId) {
-        self.tasks[task.index()].finished = now;
+        let task = &mut self.tasks[task.index()];
+        (task.finished, task.machine) = (now, Some(on));
         self.finished += 1;
         self.finished_on[on.index()] += 1;
         self.makespan = now;
+    }
+
+    /// A run came to its end with an answer, of which it is not known here what it is worth.
+    pub(crate) fn answered_by(&mut self, ops: f64) {
+        self.answered.runs += 1;
+        self.answered.ops += ops;
+    }
+
+    /// A task that had ended is to run again.
+    pub(crate) fn opened_again(&mut self, task: TaskId) {
+        let task = &mut self.tasks[task.index()];
+        if let Some(on) = task.machine.filter(|_| task.finished < Time::NEVER) {
+            self.finished_on[on.index()] -= 1;
+            self.finished -= 1;
+            self.reopened += 1;
+        }
+        task.finished = Time::NEVER;
     }
 
     /// A machine went, or gave up, when so many operations of a run were done.

@@ -154,8 +154,14 @@ impl fmt::Write for Hash {
 
 fn fingerprint(setup: &Setup) -> u64 {
     let mut hash = Hash::NEW;
-    let classes =
-        postcard::to_stdvec(&(&setup.config, &setup.machine_classes, &setup.task_classes, setup.budget));
+    let answers = (&setup.answers.checking, &setup.answers.liars);
+    let classes = postcard::to_stdvec(&(
+        &setup.config,
+        &setup.machine_classes,
+        &setup.task_classes,
+        setup.budget,
+        answers,
+    ));
     hash.add_all(&classes.expect("plain data can always be written to memory"));
     setup.machines.iter().for_each(|class| hash.add(class.index() as u64));
     if let Some(availability) = &setup.availability {

@@ -1,8 +1,10 @@
 use crate::availability::MachineTraces;
+use crate::liars::Liars;
 use gleaner_core::{
-    Budget, Classes, Event, Grid, GridConfig, InvalidClass, MachineClass, Migration, Room, Tags, TaskClass,
+    Answer, Budget, Checking, Classes, Event, Grid, GridConfig, InvalidClass, MachineClass, Migration, Room,
+    Tags, TaskClass,
 };
-use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, Time};
+use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, TaskId, Time};
 
 /// An owner's load from a moment on.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -53,6 +55,27 @@ impl Tasks {
     }
 }
 
+/// Whose answers are believed, and who lies.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Answers {
+    /// How many machines have to agree; without it, one is believed.
+    pub checking: Option<Checking>,
+    /// Who lies; without it, nobody.
+    pub liars: Option<Liars>,
+}
+
+impl Answers {
+    /// Whether anybody asks what machines answer.
+    pub(crate) fn matter(&self) -> bool {
+        self.checking.is_some() || self.liars.is_some()
+    }
+
+    /// What a machine answers to a task: all those that do not lie the same.
+    pub(crate) fn of(&self, task: TaskId, on: MachineId) -> Answer {
+        self.liars.as_ref().map_or(Answer(0), |liars| liars.answer(task, on))
+    }
+}
+
 /// All that a run is given, besides the policy.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Setup {
@@ -72,6 +95,8 @@ pub struct Setup {
     pub loads: Vec<LoadChange>,
     /// What may be spent; without it, running costs nothing.
     pub budget: Option<Budget>,
+    /// Whose answers are believed, and who lies.
+    pub answers: Answers,
 }
 
 impl Setup {
@@ -89,6 +114,7 @@ impl Setup {
             tasks,
             loads: Vec::new(),
             budget: None,
+            answers: Answers::default(),
         }
     }
 
@@ -120,6 +146,7 @@ impl Setup {
         let joins =
             machines.map(|(index, &class)| Event::MachineJoined { machine: MachineId::new(index), class });
         let budget = self.budget.map(|budget| Event::BudgetSet(Some(budget)));
-        budget.into_iter().chain(machine_classes).chain(task_classes).chain(joins)
+        let checking = self.answers.checking.map(|checking| Event::CheckingSet(Some(checking)));
+        budget.into_iter().chain(checking).chain(machine_classes).chain(task_classes).chain(joins)
     }
 }

@@ -1,12 +1,14 @@
 use crate::agenda::Next;
 use crate::history::History;
+use crate::liars::Liars;
 use crate::mail::{Letter, Mail, Way};
 use crate::parties::{Observer, Out, Outside, Parties};
 use crate::saved::{RestoreError, Saved};
 use crate::setup::Setup;
 use crate::world::World;
-use gleaner_core::{Command, Event, Grid, Policy, Scheduler, SiteState};
+use gleaner_core::{Command, Event, Grid, Policy, Scheduler, SiteState, TaskState};
 use gleaner_units::{MachineId, PartyId, TaskId, Time};
+use serde::Serialize;
 use std::convert::Infallible;
 
 /// How far a run is.
@@ -20,6 +22,29 @@ pub struct Progress {
     pub finished: usize,
     /// Tasks in all.
     pub tasks: usize,
+}
+
+/// What machines answered, and what of it was believed.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+pub struct Answered {
+    /// Machines that lie.
+    pub liars: usize,
+    /// Runs that came to an end with an answer.
+    pub runs: u64,
+    /// Tasks whose answer was accepted.
+    pub accepted: usize,
+    /// Those of them whose answer is wrong.
+    pub wrong: usize,
+    /// Tasks that were given up since too few machines agreed.
+    pub disputed: usize,
+    /// Answers that were outvoted.
+    pub outvoted: u64,
+    /// Tasks that were done and run again, since whoever had answered them alone was found to lie.
+    pub run_again: u64,
+    /// Machines that lie and are trusted all the same.
+    pub liars_trusted: usize,
+    /// All that was done, as a multiple of what the tasks need once.
+    pub work: f64,
 }
 
 /// The world of one setup, around the only party there.
@@ -65,6 +90,7 @@ impl Outside for Lab<'_> {
             Command::Start { .. }
             | Command::StartWide { .. }
             | Command::Stop { .. }
+            | Command::Recheck { .. }
             | Command::Lending(_) => {
                 if let Some(reply) = self.world.obey(self.setup, now, order) {
                     out.tell(party, reply);
@@ -147,6 +173,7 @@ impl<'a, P: Policy> Simulation<'a, P> {
         let goes_on = self.parties.step();
         if goes_on {
             self.note_spending();
+            self.note_answers();
         }
         goes_on
     }
@@ -198,6 +225,37 @@ impl<'a, P: Policy> Simulation<'a, P> {
         self.parties.outside().world.busy_seconds(machine, self.parties.now())
     }
 
+    /// What machines answered so far, and what of it was believed; none where nobody lies and one is believed.
+    pub fn answered(&self) -> Option<Answered> {
+        let (setup, grid) = (self.setup(), self.scheduler().grid());
+        let liars = setup.answers.matter().then_some(setup.answers.liars.as_ref())?;
+        let mut answered = Answered {
+            liars: liars.map_or(0, Liars::count),
+            runs: self.history().answered().runs,
+            disputed: grid.disputed(),
+            run_again: self.history().reopened(),
+            ..Answered::default()
+        };
+        for (id, task) in grid.tasks() {
+            let TaskState::Finished(on) = task.state() else { continue };
+            if grid.is_disputed(id) {
+                continue;
+            }
+            answered.accepted += 1;
+            answered.wrong += usize::from(liars.is_some_and(|liars| liars.is_wrong(id, on)));
+        }
+        for machine in (0..grid.machines().len()).map(MachineId::new) {
+            let is_liar = liars.is_some_and(|liars| liars.has(machine));
+            answered.outvoted += grid.trust(machine).wrong;
+            answered.liars_trusted += usize::from(is_liar && grid.is_trusted(machine));
+        }
+        let needed: f64 = setup.tasks.lengths.iter().map(|length| length.amount()).sum();
+        let history = self.history();
+        let done = history.answered().ops + history.wasted().ops + history.lost().ops;
+        answered.work = done / needed;
+        Some(answered)
+    }
+
     /// The scheduler, as a live server would hold it.
     pub fn scheduler(&self) -> &Scheduler<P> {
         self.parties.scheduler(ONLY)
@@ -210,6 +268,24 @@ impl<'a, P: Policy> Simulation<'a, P> {
     fn tell(&mut self, event: Event) {
         self.parties.tell(ONLY, event);
         self.note_spending();
+    }
+
+    /// Whether a task is done with its last answer is known to the scheduler alone.
+    #[inline]
+    fn note_answers(&mut self) {
+        if !self.setup().answers.matter() {
+            return;
+        }
+        let now = self.parties.now();
+        let (schedulers, lab) = self.parties.both();
+        let grid = schedulers[ONLY.index()].grid();
+        for task in lab.world.take_answered() {
+            if let TaskState::Finished(on) = grid.task(task).state()
+                && lab.world.history().tasks()[task.index()].finished == Time::NEVER
+            {
+                lab.world.history_mut().ended(now, task, on);
+            }
+        }
     }
 
     /// What is spent is known to the scheduler alone.

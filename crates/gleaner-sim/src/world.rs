@@ -37,6 +37,8 @@ pub(crate) struct World {
     /// The latest of each task that was ever stopped.
     checkpoints: BTreeMap<TaskId, Checkpoint>,
     history: History,
+    /// Tasks of which a run brought an answer that nobody has asked about yet.
+    answered: Vec<TaskId>,
 }
 
 impl World {
@@ -51,6 +53,7 @@ impl World {
             wide_transits: BTreeMap::new(),
             checkpoints: BTreeMap::new(),
             history: History::new(setup.tasks.len(), setup.machine_count()),
+            answered: Vec::new(),
         }
     }
 
@@ -60,6 +63,11 @@ impl World {
 
     pub(crate) fn history_mut(&mut self) -> &mut History {
         &mut self.history
+    }
+
+    /// The tasks of which a run brought an answer since the last call.
+    pub(crate) fn take_answered(&mut self) -> Vec<TaskId> {
+        std::mem::take(&mut self.answered)
     }
 
     pub(crate) fn busy_seconds(&self, machine: MachineId, now: Time) -> f64 {
@@ -99,7 +107,12 @@ impl World {
                 let done = self.machines.complete(setup, now, run);
                 self.count_all(now, on, others);
                 self.history.left(now, run);
-                if done {
+                if done && setup.answers.matter() {
+                    self.history.answered_by(self.ops_at_start(setup, run.task));
+                    self.answered.push(run.task);
+                    let answer = setup.answers.of(run.task, on);
+                    Event::RunEnded { run, end: RunEnd::Answered(answer) }
+                } else if done {
                     self.history.ended(now, run.task, on);
                     setup.availability.iter().for_each(|by_trace| self.register.ended(by_trace, on));
                     Event::RunEnded { run, end: RunEnd::Finished }
@@ -169,6 +182,10 @@ impl World {
                 None
             }
             Command::Stop { run, on, why } => Some(self.stop(setup, now, (run, on), why)),
+            Command::Recheck { task } => {
+                self.history.opened_again(task);
+                Some(Event::TasksRerun { first: task, count: 1 })
+            }
             // A lone scheduler has no peers: nobody hears it. What is asked for was answered before it came here.
             Command::Lending(_) | Command::Ask { .. } | Command::Survey { .. } => None,
         }

@@ -2,7 +2,7 @@
 
 use gleaner_core::{Budget, Charged, GridConfig, MachineClass, Migration, Needs, Room, Scope, TaskClass};
 use gleaner_policy::{Cheapest, Order, Recipe, Savings, Spending};
-use gleaner_sim::{Setup, Simulation, Tasks};
+use gleaner_sim::{Answers, Setup, Simulation, Tasks};
 use gleaner_units::{Credits, MachineClassId, Ops, Span, TaskClassId, Time, UserId};
 use std::collections::BTreeSet;
 
@@ -40,6 +40,7 @@ fn overloaded() -> Setup {
             vec![TaskClassId::new(0); 200],
         ),
         loads: Vec::new(),
+        answers: Answers::default(),
         budget: Some(Budget {
             recharge: Credits::new(400),
             period: PERIOD,

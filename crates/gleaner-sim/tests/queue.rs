@@ -2,7 +2,7 @@
 
 use gleaner_core::{GridConfig, MachineClass, Migration, Needs, Room, Tags, TaskClass};
 use gleaner_policy::{Backfill, Choice, Correction, Fill, Goal, Lengths, Queueing, Recipe};
-use gleaner_sim::{Setup, Simulation, Tasks};
+use gleaner_sim::{Answers, Setup, Simulation, Tasks};
 use gleaner_testkit::mutant::{Fault, Mutant};
 use gleaner_testkit::naive_queue::{Belief, Job, Order, Rule, starts};
 use gleaner_testkit::random::Choices;
@@ -37,6 +37,7 @@ fn setup(jobs: &[Job], machines: &[u32]) -> Setup {
         tasks,
         loads: Vec::new(),
         budget: None,
+        answers: Answers::default(),
     }
 }
 

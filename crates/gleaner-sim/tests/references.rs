@@ -1,14 +1,15 @@
 //! Each fast policy equals its naive reference, decision for decision, on random grids; and each fault put into a
 //! policy on purpose is noticed.
 
-use gleaner_core::Grid;
+use gleaner_core::{Checking, Event, Grid, Scheduler, Trusting};
 use gleaner_policy::{Choose, Recipe, Relocate, Replicate, Score};
-use gleaner_sim::Setup;
+use gleaner_sim::{Answers, Liars, Setup};
 use gleaner_testkit::history;
 use gleaner_testkit::mutant::{Fault, Mutant};
 use gleaner_testkit::naive::{Choice, Naive, Relocation, Rule};
 use gleaner_testkit::random::{self, Choices};
 use gleaner_testkit::record::{first_difference, run, run_checked};
+use gleaner_units::{TaskClassId, Time};
 
 /// A score and its reference.
 type Pair = (Score, Rule);
@@ -65,6 +66,41 @@ fn combination(seed: u64) -> (Recipe, Naive) {
     )
 }
 
+/// Rules for whose answers are believed, for all tasks or for some, drawn from the seed.
+fn checks(seed: u64) -> Vec<Event> {
+    let choices = &mut Choices::seeded(seed ^ 0x616e_7377);
+    let quorum = 2 + choices.below(2) as u32;
+    let most = quorum + choices.below(4) as u32;
+    let after = 1 + choices.below(3) as u32;
+    let trust = (!choices.one_in(3)).then_some(Trusting { after, check_every: 1 + choices.below(4) as u32 });
+    let for_all = Event::CheckingSet(Some(Checking { quorum, most, trust }));
+    let for_some = |class| Event::ClassChecked { class: TaskClassId::new(class), quorum };
+    match choices.below(3) {
+        0 => vec![for_all],
+        1 => vec![for_some(0), for_some(2)],
+        _ => vec![for_all, for_some(1)],
+    }
+}
+
+/// The same grid where answers are compared.
+fn checked_grid(seed: u64) -> Grid {
+    let mut scheduler = Scheduler::new(grid(seed), Recipe::by(Score::Greedy).build());
+    for event in checks(seed) {
+        scheduler.apply(Time::ZERO, &event);
+    }
+    scheduler.grid().clone()
+}
+
+/// The same setup where machines lie, in one of two together.
+fn with_liars(seed: u64, setup: Setup) -> Setup {
+    let checking = checks(seed).into_iter().find_map(|event| match event {
+        Event::CheckingSet(checking) => checking,
+        _ => None,
+    });
+    let liars = Liars::drawn(setup.machines.len(), 0.4, (0.7, seed.is_multiple_of(2)), seed);
+    Setup { answers: Answers { checking, liars: Some(liars) }, ..setup }
+}
+
 fn seeds() -> impl Iterator<Item = u64> {
     let count = std::env::var("GLEANER_SEEDS").map_or(400, |text| text.parse().expect("a number of seeds"));
     1..=count
@@ -103,6 +139,42 @@ fn a_live_grid_is_whole_after_every_event() {
             step.scheduler.check().map_err(|broken| format!("at {}, {:?}: {broken}", step.now, step.event))
         });
         whole.unwrap_or_else(|broken| panic!("seed {seed}, {recipe:?}: {broken}"));
+    }
+}
+
+#[test]
+fn answers_are_compared_as_the_reference_does() {
+    for seed in seeds() {
+        let (recipe, naive) = combination(seed);
+        for setup in [random::setup(seed), random::setup_with_room(seed)] {
+            let setup = with_liars(seed, setup);
+            let fast = run_checked(&setup, recipe.build())
+                .unwrap_or_else(|broken| panic!("seed {seed}, {recipe:?}: {broken}"));
+            if let Some(difference) = first_difference(&fast, &run(&setup, naive)) {
+                panic!("seed {seed}, {recipe:?}: {difference}");
+            }
+        }
+        let grid = checked_grid(seed);
+        let whole = history::live(seed, grid.clone(), recipe.build(), |step| {
+            step.scheduler.check().map_err(|broken| format!("at {}, {:?}: {broken}", step.now, step.event))
+        });
+        whole.unwrap_or_else(|broken| panic!("seed {seed}, {recipe:?}: {broken}"));
+        if let Some(difference) = history::first_difference(seed, &grid, recipe.build(), naive) {
+            panic!("seed {seed}, {recipe:?}: {difference}");
+        }
+    }
+}
+
+#[test]
+fn a_fault_where_answers_are_compared_is_noticed() {
+    for fault in [Fault::Deaf(7), Fault::Astray(7)] {
+        let noticed = (1..=60).find(|&seed| {
+            let (recipe, naive) = pair(PAIRS[0], None);
+            let setup = with_liars(seed, random::setup_with_room(seed));
+            let mutant = run(&setup, Mutant::new(recipe.build(), fault, seed));
+            first_difference(&mutant, &run(&setup, naive)).is_some()
+        });
+        assert!(noticed.is_some(), "{fault:?} went unnoticed");
     }
 }
 

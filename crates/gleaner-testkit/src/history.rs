@@ -3,7 +3,8 @@
 
 use crate::random::{self, Choices};
 use gleaner_core::{
-    Alarm, Change, Command, Decision, Event, Grid, Policy, Run, RunEnd, Scheduler, Settled, Stage, TaskState,
+    Alarm, Answer, Change, Command, Decision, Event, Grid, Policy, Run, RunEnd, Scheduler, Settled, Stage,
+    TaskState,
 };
 use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time};
 
@@ -105,6 +106,10 @@ impl Outside {
             4..=8 if stage == Some(Stage::Sent) => Event::RunStarted(run),
             4..=8 if stage == Some(Stage::Stopping) => Event::RunEnded { run, end: RunEnd::Kept },
             9 if self.choices.one_in(2) => Event::RunEnded { run, end: RunEnd::Kept },
+            _ if grid.is_checked(grid.task(task).class()) => {
+                let answer = Answer(self.choices.below(3) as u32);
+                Event::RunEnded { run, end: RunEnd::Answered(answer) }
+            }
             _ => Event::RunEnded { run, end: RunEnd::Finished },
         }
     }

@@ -3,8 +3,8 @@
 
 use gleaner_classad::{ClassAd, Context};
 use gleaner_core::{
-    Ad, Alarm, Availability, Cause, Change, Decision, Grid, MachineClass, Needs, Occasion, Policy, Purpose,
-    Run, Stage, TaskState,
+    Ad, Alarm, Availability, Cause, Change, Decision, Given, Grid, MachineClass, Needs, Occasion, Policy,
+    Purpose, Run, Stage, TaskState,
 };
 use gleaner_units::{MachineId, TaskId, Time};
 use std::cmp::Reverse;
@@ -176,6 +176,10 @@ impl Now<'_> {
             && self.has_room(task, machine)
     }
 
+    fn here(&self, task: TaskId) -> Vec<&Run> {
+        self.0.runs_of(task).filter(|run| run.stage() != Stage::Missing).collect()
+    }
+
     /// Those that wait, in the order in which they are to be started.
     fn waiting(&self) -> Vec<TaskId> {
         self.in_turn(TaskState::Waiting)
@@ -294,6 +298,26 @@ impl Naive {
         Some(Decision::Start { task, on })
     }
 
+    /// One more run of a task whose answers do not decide, before anything that waits.
+    fn compare(&self, now: &Now<'_>) -> Option<Decision> {
+        let grid = now.0;
+        now.in_turn(TaskState::Placed).into_iter().find_map(|task| {
+            let comparison = grid.comparison(task)?;
+            let (given, here) = (comparison.given(), now.here(task));
+            let same = |one: &Given| given.iter().filter(|other| other.answer == one.answer).count();
+            let best = given.iter().map(same).max().unwrap_or(0);
+            let decided = best + here.len() >= comparison.quorum() as usize;
+            let exhausted = given.len() + here.len() >= comparison.most() as usize;
+            let moving = here.iter().any(|run| !matches!(run.stage(), Stage::Sent | Stage::Running));
+            if decided || exhausted || moving {
+                return None;
+            }
+            let apart = given.iter().map(|given| given.on).chain(here.iter().map(|run| run.on()));
+            let on = self.place(now, task, &apart.collect::<Vec<_>>())?;
+            Some(Decision::Replicate { task, on })
+        })
+    }
+
     /// A copy of a task that has too few runs, at the end of an instant and once nothing that waits has a place.
     fn copy(&self, now: &Now<'_>, time: Time, cause: Cause) -> Option<Decision> {
         let grid = now.0;
@@ -302,6 +326,7 @@ impl Naive {
             let stages: Vec<Stage> =
                 grid.runs_of(task).map(Run::stage).filter(|at| *at != Stage::Missing).collect();
             stages.len() < self.runs
+                && grid.comparison(task).is_none()
                 && stages.iter().all(|stage| matches!(stage, Stage::Sent | Stage::Running))
         });
         if !short.iter().any(|&task| now.machines().any(|machine| now.possible(task, machine))) {
@@ -393,6 +418,10 @@ impl Naive {
             for task in now.tasks_on(from) {
                 let stages: Vec<Stage> = grid.runs_of(task).map(Run::stage).collect();
                 let running = stages.iter().filter(|stage| **stage != Stage::Missing).eq([&Stage::Running]);
+                // What is compared is one machine's.
+                if grid.is_checked(grid.task(task).class()) {
+                    continue;
+                }
                 let liked = now.rank(task, to) >= now.rank(task, from);
                 if from == to || !running || !liked || !now.possible(task, to) {
                     continue;
@@ -444,6 +473,9 @@ impl Policy for Naive {
 
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
         let view = Now(grid);
+        if let Some(compared) = self.compare(&view) {
+            return Some(compared);
+        }
         let mut waiting = view.waiting().into_iter();
         let start = match occasion.cause {
             Cause::Submitted(class) => waiting

@@ -188,6 +188,8 @@ impl NaiveProgress {
             | Event::RunArrived(_)
             | Event::BudgetSet(_)
             | Event::CoresCapped { .. }
+            | Event::CheckingSet(_)
+            | Event::ClassChecked { .. }
             | Event::SeedDrawn(_)
             | Event::RuleChanged
             | Event::WokeUp { .. } => {}
@@ -249,7 +251,8 @@ impl NaiveProgress {
         self.missing.remove(&id);
         let end = if self.superseded.contains(&id) { RunEnd::Lost } else { end };
         match end {
-            RunEnd::Finished => {
+            // Nothing is compared in the grids that this reference is made for.
+            RunEnd::Finished | RunEnd::Answered(_) => {
                 self.finished.insert(task);
                 self.withdrawn.remove(&task);
                 self.superseded.extend(self.runs_of(task));

@@ -1,7 +1,7 @@
 //! Grids drawn from a seed: small, and odd on purpose.
 
 use gleaner_core::{Ad, Budget, Charged, GridConfig, MachineClass, Migration, Needs, Room, Scope, TaskClass};
-use gleaner_sim::{LoadChange, Setup, Tasks};
+use gleaner_sim::{Answers, LoadChange, Setup, Tasks};
 use gleaner_units::{Credits, MachineClassId, MachineId, Ops, Span, TaskClassId, Time, UserId};
 use rand_core::Rng;
 use rand_pcg::Pcg64;
@@ -54,6 +54,7 @@ pub fn setup(seed: u64) -> Setup {
         loads: Vec::new(),
         availability: None,
         budget: None,
+        answers: Answers::default(),
     };
     fill_tasks(&mut setup, choices);
     fill_loads(&mut setup, choices);

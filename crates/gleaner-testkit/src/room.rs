@@ -23,7 +23,11 @@ pub fn overfull(setup: &Setup, record: &Record) -> Option<String> {
                 Vec::new()
             }
             Entry::Command(
-                Command::Ask { .. } | Command::Survey { .. } | Command::Stop { .. } | Command::Lending(_),
+                Command::Ask { .. }
+                | Command::Survey { .. }
+                | Command::Stop { .. }
+                | Command::Recheck { .. }
+                | Command::Lending(_),
             )
             | Entry::Event(_)
             | Entry::Decision(_) => Vec::new(),

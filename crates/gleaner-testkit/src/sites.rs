@@ -68,6 +68,7 @@ impl<P: Policy, Q: Policy> Pair<P, Q> {
                 | Command::Survey { .. }
                 | Command::StartWide { .. }
                 | Command::Stop { .. }
+                | Command::Recheck { .. }
                 | Command::Lending(_) => {}
             }
         }

@@ -9,7 +9,7 @@
 //! ```
 
 use gleaner_core::{GridConfig, MachineClass, Migration, Needs, Room, Tags, TaskClass};
-use gleaner_sim::{LoadChange, Setup, Tasks};
+use gleaner_sim::{Answers, LoadChange, Setup, Tasks};
 use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, Time, UserId};
 
 /// Reads a table; classes are numbered in the order in which they appear.
@@ -26,6 +26,7 @@ pub fn setup(text: &str) -> Setup {
         loads: Vec::new(),
         availability: None,
         budget: None,
+        answers: Answers::default(),
     };
     for line in text.lines() {
         let line = line.split('#').next().unwrap_or_default();

@@ -349,6 +349,25 @@ pub struct MachineView {
     pub sample: Option<Sample>,
     /// When it was last heard of, as far as this coordinator remembers.
     pub heard_s: Option<f64>,
+    /// What its answers were worth so far, where they were compared with others'.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<TrustView>,
+}
+
+/// What a machine's answers were worth so far.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TrustView {
+    /// Answers that other machines agreed on, since the last that they did not.
+    pub row: u32,
+    /// All that they ever agreed on.
+    pub agreed: u64,
+    /// Answers that were outvoted.
+    pub wrong: u64,
+    /// When the last of them was.
+    pub last_wrong_s: Option<f64>,
+    /// Whether it is asked alone, but for a task now and then.
+    pub alone: bool,
 }
 
 /// What a machine is doing.

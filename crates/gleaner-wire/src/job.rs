@@ -77,6 +77,9 @@ pub struct JobSpec {
     /// How often it is tried again when it fails.
     #[serde(default)]
     pub retries: u32,
+    /// How many machines have to give the same answer (exit code, standard output and output files) before a task is done.
+    #[serde(default = "one")]
+    pub quorum: u32,
     /// How it can be stopped and go on elsewhere.
     #[serde(default)]
     pub checkpoint: Checkpointing,
@@ -86,6 +89,10 @@ pub struct JobSpec {
     /// Where it may reach.
     #[serde(default)]
     pub confinement: Confinement,
+}
+
+fn one() -> u32 {
+    1
 }
 
 /// Which tasks a job has.
@@ -270,6 +277,7 @@ impl JobSpec {
             rank: None,
             priority: 0,
             retries: 0,
+            quorum: 1,
             checkpoint: Checkpointing::default(),
             hold: false,
             confinement: Confinement::Sandbox,

@@ -24,6 +24,8 @@ pub const GREETING_BYTES_MAX: usize = 2 << 10;
 pub const GREETINGS_PER_ADDRESS_MAX: usize = 256;
 /// Agents that are about to prove who they are, whatever their addresses.
 pub const GREETINGS_MAX: usize = 4_096;
+/// Machines that a job may ask to agree on the answer to a task.
+pub const QUORUM_MAX: u32 = 7;
 /// Bytes of output in one message.
 pub const OUTPUT_CHUNK_MAX: usize = 64 << 10;
 /// Bytes of a run's output that are kept in the journal; longer output has files of its own.

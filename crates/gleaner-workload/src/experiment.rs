@@ -18,7 +18,9 @@ use gleaner_core::{
     Ad, Budget, Condition, Explanation, GridConfig, MachineClass, Migration, Room, Scope, Seen, TaskClass,
 };
 use gleaner_policy::{Lengths, Recipe};
-use gleaner_sim::{Ids, LoadChange, MachineTraces, Prediction, Pricing, Setup, SpeedScale, Tasks, Trace};
+use gleaner_sim::{
+    Answers, Ids, LoadChange, MachineTraces, Prediction, Pricing, Setup, SpeedScale, Tasks, Trace,
+};
 use gleaner_units::{MachineClassId, MachineId, TaskClassId, UserId};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,7 +58,8 @@ impl Experiment {
         let migration =
             Migration { seconds: scenario.migration.seconds, volume: scenario.migration.bytes, network };
         let config = GridConfig { weights: scenario.weights.clone(), migration };
-        let mut setup = Setup { budget, ..setup(&scenario, config, budget) };
+        let answers = choice::answers(&scenario, &recipe)?;
+        let mut setup = Setup { budget, answers, ..setup(&scenario, config, budget) };
         if recipe.lengths == Lengths::True {
             setup.tasks.declared = setup.tasks.lengths.iter().copied().map(Some).collect();
         }
@@ -77,6 +80,15 @@ impl Experiment {
 }
 
 impl Experiment {
+    /// The same with as many machines that lie, which another seed picks.
+    #[must_use]
+    pub fn with_liars_of(&self, seed: u64) -> Self {
+        let mut other = self.clone();
+        let liars = &mut other.setup.answers.liars;
+        *liars = liars.as_ref().map(|liars| liars.drawn_anew(seed));
+        other
+    }
+
     /// The same with each arrival moved; what follows on each other may follow in another order.
     #[must_use]
     pub fn shaken(&self, shake: Shake) -> Self {
@@ -158,6 +170,7 @@ fn setup(scenario: &Scenario, config: GridConfig, budget: Option<Budget>) -> Set
         task_classes: task_classes.classes,
         loads: scenario.loads.iter().map(load_change).collect(),
         budget: None,
+        answers: Answers::default(),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::lines::NamedBy;
 use crate::machines::{self, MachineTable, Machines};
 use crate::owner_load::{self, LoadRow};
 use crate::section::{Key, Section};
-use crate::settings::{self, LookSettings, Migration, Sharing};
+use crate::settings::{self, LiarSettings, LookSettings, Migration, Sharing};
 use crate::tasks::{self, TaskTable};
 use crate::{InputError, document};
 use gleaner_policy::PolicySpec;
@@ -21,7 +21,8 @@ use std::path::{Path, PathBuf};
 const NET: &str = "net";
 
 /// The sections of a scenario.
-pub(crate) const SECTIONS: [&str; 7] = ["grid", "groups", "letters", "work", "policy", "migration", "run"];
+pub(crate) const SECTIONS: [&str; 8] =
+    ["grid", "groups", "letters", "work", "policy", "migration", "faults", "run"];
 
 /// What is to be simulated.
 #[derive(Clone, Debug)]
@@ -53,6 +54,8 @@ pub struct Scenario {
     pub migration: Migration,
     /// Where each group of machines has a scheduler of its own.
     pub groups: Option<Groups>,
+    /// Who lies, if anybody does.
+    pub liars: Option<LiarSettings>,
     /// The seed of all random streams.
     pub seed: u64,
     places: BTreeMap<String, Place>,
@@ -84,6 +87,15 @@ impl Scenario {
         let policy = settings::policy(&root, PolicySpec::read)?;
         let migration = settings::migration(&root)?;
         let groups = Groups::read(&root)?;
+        let liars = settings::liars(&root)?;
+        if groups.is_some() && liars.is_some() {
+            let expected = "no [groups] beside it: groups of machines compare no answers";
+            return Err(root.nearest("faults.liars").error(
+                "faults.liars",
+                "machines that lie, in groups",
+                expected,
+            ));
+        }
         let seed = settings::seed(&root)?;
         let weights = weights(&work)?;
 
@@ -114,6 +126,7 @@ impl Scenario {
             policy,
             migration,
             groups,
+            liars,
             seed,
             places: document::places(&document),
         })

@@ -127,6 +127,34 @@ pub(crate) fn migration(root: &Section<'_>) -> Result<Migration, InputError> {
     })
 }
 
+/// Machines that give wrong answers.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LiarSettings {
+    /// Which share of all machines lies.
+    pub share: f64,
+    /// How likely one of them lies about a task.
+    pub chance: f64,
+    /// Whether all of them tell the same lie.
+    pub collude: bool,
+}
+
+/// The `[faults]` section, where it has machines lie.
+pub(crate) fn liars(root: &Section<'_>) -> Result<Option<LiarSettings>, InputError> {
+    let faults = root.section("faults", &["liars", "lies", "collude"])?;
+    let share = |key: &Key<'_>| key.number("a share from 0 to 1", |share| (0.0..=1.0).contains(&share));
+    let Some(key) = faults.find("liars") else {
+        let other = ["lies", "collude"].iter().find_map(|name| faults.find(name));
+        return other.map_or(Ok(None), |key| {
+            Err(key.wrong("no such key, or faults.liars: which share of the machines lies"))
+        });
+    };
+    Ok(Some(LiarSettings {
+        share: share(&key)?,
+        chance: faults.find("lies").map_or(Ok(1.0), |key| share(&key))?,
+        collude: faults.find("collude").map_or(Ok(false), |key| key.flag())?,
+    }))
+}
+
 pub(crate) fn seed(root: &Section<'_>) -> Result<u64, InputError> {
     let run = root.section("run", &["seed"])?;
     run.find("seed").map_or(Ok(1), |key| key.integer(0, "a whole number, 0 or more, below 2^64"))

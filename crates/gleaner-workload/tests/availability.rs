@@ -3,7 +3,9 @@
 use gleaner_core::{Command, Event, GridConfig, MachineClass, Migration, Needs, Room, RunEnd, TaskClass};
 use gleaner_policy::{Recipe, Relocate, Score};
 use gleaner_sim::bound::makespan_bound;
-use gleaner_sim::{MachineTraces, Prediction, Pricing, Saved, Setup, Simulation, SpeedScale, Tasks, Trace};
+use gleaner_sim::{
+    Answers, MachineTraces, Prediction, Pricing, Saved, Setup, Simulation, SpeedScale, Tasks, Trace,
+};
 use gleaner_testkit::record::{Entry, Record, run};
 use gleaner_units::{Ops, Span, TaskClassId, Time, UserId};
 use gleaner_workload::availability::{Profile, load};
@@ -65,6 +67,7 @@ fn of_trace(trace: Trace, tasks: &[(f64, f64)], prediction: Prediction) -> Setup
         ),
         loads: Vec::new(),
         budget: None,
+        answers: Answers::default(),
     }
 }
 

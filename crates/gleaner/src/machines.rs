@@ -3,8 +3,8 @@
 use crate::api::Api;
 use crate::cli::{MachineArguments, MachineName, PlainArguments, PriceArguments};
 use crate::columns::{Side, aligned, shown};
-use crate::{Outcome, stdout};
-use gleaner_wire::api::{MachineState, MachineView};
+use crate::{Outcome, moments, stdout};
+use gleaner_wire::api::{MachineState, MachineView, TrustView};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -76,7 +76,22 @@ fn table(machines: &[MachineView]) -> String {
             machine.price.to_string(),
         ]
     });
-    aligned(&headings, &rows.collect::<Vec<_>>()) + &reasons(machines)
+    aligned(&headings, &rows.collect::<Vec<_>>()) + &reasons(machines) + &trusts(machines)
+}
+
+/// What answers of machines were worth, below the table, where any were compared.
+fn trusts(machines: &[MachineView]) -> String {
+    let told = machines.iter().filter_map(|machine| {
+        let TrustView { row, agreed, wrong, last_wrong_s, alone } = machine.trust?;
+        let last = last_wrong_s.map_or_else(String::new, |at_s| format!(", the last {}", moments::clock(at_s)));
+        let asked = if alone { "it is asked alone, but for a task now and then" } else { "it is never asked alone" };
+        let name = shown(&machine.machine, 32);
+        Some(format!(
+            "{name}: {agreed} of its answers were agreed on, {row} since the last that was not; {wrong} were outvoted{last}; {asked}\n"
+        ))
+    });
+    let told: String = told.collect();
+    if told.is_empty() { told } else { format!("\n{told}") }
 }
 
 /// Names of machines that one line has.

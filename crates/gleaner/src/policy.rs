@@ -125,7 +125,8 @@ fn keys() -> String {
          relocate = {{ score, moves_max, gain_min, difference_min, period_s }} moves running tasks by a score of\n\
          greedy, social, social-as-printed or min-num. budget = {{ rule, savings, cheapest, recharge, period_s, charged,\n\
          per }} says what may be spent; an l before a rule, as lbtt, plans for classes of machines. period_s, aging and\n\
-         deadline_s are numbers for batches.\n",
+         deadline_s are numbers for batches. replicate = {{ quorum, most, trust_after, check_every }} has several machines give\n\
+         the same answer.\n",
         with_sentences(&headings, &rows.collect::<Vec<_>>()),
     )
 }

@@ -1,5 +1,6 @@
 //! `gleaner simulate`.
 
+mod answers;
 mod brokering;
 mod compare;
 mod figures;
@@ -301,6 +302,8 @@ fn run_seed(arguments: &SimulateArguments, experiment: &Experiment, seed: u64) -
             compare::folder(arguments, &experiment.policy, seed).as_deref(),
         );
     }
+    let with_liars = experiment.setup.answers.liars.is_some().then(|| experiment.with_liars_of(seed));
+    let experiment = with_liars.as_ref().unwrap_or(experiment);
     let mut run = start(arguments, experiment)?.with_seed(seed);
     finish(|| run.step())?;
     let mut summary = Summary::of(experiment, seed, &run);
@@ -353,6 +356,7 @@ fn describe(summary: &Summary, out: Option<&Path>) -> String {
         let ops = grouped(ops.round() as u64);
         lines.push(("wasted", format!("{ops} operations, by {} runs beside faster ones", grouped(runs))));
     }
+    lines.extend(summary.answers.iter().flat_map(answers::lines));
     lines.extend(out.map(|dir| ("report", dir.join("report.html").display().to_string())));
     aligned(lines)
 }

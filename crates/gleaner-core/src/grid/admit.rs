@@ -127,6 +127,7 @@ impl Grid {
         self.forget_runs(id);
         self.tasks.get_mut(id).state = TaskState::Placed;
         let run = self.place(now, id, on, (Stage::Sent, self.kept(id)), effects);
+        self.begin_comparison(run, on);
         effects.orders.push(Command::Start { run, on });
         Ok(())
     }
@@ -195,13 +196,16 @@ impl Grid {
         if any(&|run| run.is_wide) {
             return Err(Refusal::SeveralParts(id));
         }
-        if !any(&Run::goes_on) {
+        if !any(&Run::goes_on) && !self.has_answers(id) {
             return Err(Refusal::NotRunning(id));
         }
         if any(&|run| run.goes_on() && run.on == on) {
             return Err(Refusal::AlreadyThere(id, on));
         }
         self.check_cap(id)?;
+        if self.comparison(id).is_some_and(|comparison| comparison.has(on)) {
+            return Err(Refusal::Answered(id, on));
+        }
         self.check_can_run(id, on)?;
         self.pay_also(now, id, on)?;
         let run = self.place(now, id, on, (Stage::Sent, self.kept(id)), effects);

@@ -92,6 +92,8 @@ impl Grid {
             Event::RunArrived(run) => self.run_arrived(now, run, effects),
             Event::RunStarted(run) => self.run_started(now, run, effects),
             Event::RunEnded { run, end } => self.run_ended(now, run, end, effects),
+            Event::CheckingSet(rule) => self.checks.set_rule(rule),
+            Event::ClassChecked { class, quorum } => self.checks.ask_for(class, quorum),
             Event::SeedDrawn(seed) => self.seed = seed,
             Event::RuleChanged => {
                 self.drop_nobody(effects);

@@ -52,13 +52,15 @@ impl Grid {
         self.runs_of(task).find(|run| run.counts()).map(Run::on)
     }
 
-    /// Whether a task is not to be moved: several runs of it are on machines or on their way to one, or its run has
-    /// several parts.
+    /// Whether a task is not to be moved: several runs of it are on machines or on their way to one, its run has
+    /// several parts, or its answer is to be one machine's.
     #[inline]
     pub fn stays(&self, task: TaskId) -> bool {
-        let Some(newest) = self.tasks.get(task).newest else { return false };
+        let known = self.tasks.get(task);
+        let Some(newest) = known.newest else { return false };
         let newest = &self.runs.slots[newest as usize];
         newest.is_wide
+            || self.is_checked(known.class)
             || newest.older.is_some()
                 && self.runs_of(task).filter(|run| run.stage != Stage::Missing).count() > 1
     }

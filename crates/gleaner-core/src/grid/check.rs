@@ -71,6 +71,9 @@ pub enum BrokenInvariant {
     /// What is lent, borrowed and held does not agree with itself, or with the machines.
     #[error("the loans do not agree with themselves, or with the machines")]
     Loans,
+    /// The answers that are kept do not agree with themselves, or with the tasks.
+    #[error("the answers that are kept do not agree with themselves, or with the tasks")]
+    Comparisons,
     /// The runs that sites are asked for are not those whose answers are waited for.
     #[error("not all runs that sites are asked for wait for an answer, or others do")]
     Asked,
@@ -140,6 +143,9 @@ impl Grid {
         if !self.loans_are_whole() {
             return Err(BrokenInvariant::Loans);
         }
+        if !self.comparisons_are_whole() {
+            return Err(BrokenInvariant::Comparisons);
+        }
         self.check_progress()?;
         self.check_plans()?;
         if !self.alarms.is_whole() {
@@ -163,7 +169,7 @@ impl Grid {
         Ok(())
     }
 
-    /// What waits has no run but such as are missing, what is placed has another; one that is held waits for the end of
+    /// What waits has no run but such as are missing, what is placed has another, or answers that do not decide yet; one that is held waits for the end of
     /// another and is the only one that counts. Newer ones have higher numbers.
     fn has_fitting_runs(&self, id: TaskId, task: Task) -> bool {
         let any = |stage: &dyn Fn(Stage) -> bool| self.runs_of(id).any(|run| stage(run.stage));
@@ -171,7 +177,7 @@ impl Grid {
         let counting = self.runs_of(id).filter(|run| run.counts()).count();
         let fits = match task.state {
             TaskState::Waiting => !any(&|stage| stage != Stage::Missing),
-            TaskState::Placed => any(&|stage| stage != Stage::Missing),
+            TaskState::Placed => any(&|stage| stage != Stage::Missing) || self.has_answers(id),
             TaskState::Finished(_) => !any(&|stage| stage != Stage::Stopping),
             TaskState::Withdrawn => !any(&|stage| !matches!(stage, Stage::Stopping | Stage::Missing)),
             TaskState::Retired => !any(&|_| true),

@@ -4,6 +4,7 @@
 //! from an end without any choice is ordered here: the run that was held until then is sent, runs that nobody needs any
 //! more are stopped.
 
+use super::checks::{Given, Judgement};
 use super::runs::{Run, Stage};
 use super::{Grid, Task, TaskState};
 use crate::effects::Effects;
@@ -51,7 +52,7 @@ impl Grid {
             effects.changes.push(Change::StaleReply(id));
             return;
         };
-        let end = if run.is_superseded { RunEnd::Lost } else { end };
+        let end = if run.is_superseded { RunEnd::Lost } else { self.heard(now, &run, end, effects) };
         if end == RunEnd::Kept {
             self.keep(now, &run);
         }
@@ -65,7 +66,7 @@ impl Grid {
             }
             // Its task waits, or is where another run of it is.
             _ if run.stage == Stage::Missing => {}
-            (RunEnd::Kept | RunEnd::Lost, TaskState::Placed) => {
+            (RunEnd::Kept | RunEnd::Lost | RunEnd::Answered(_), TaskState::Placed) => {
                 self.over(now, id.task, machines, end, effects);
             }
             (_, TaskState::Finished(_) | TaskState::Withdrawn | TaskState::Retired) => {
@@ -74,8 +75,27 @@ impl Grid {
                     self.ask(Cause::Freed(on));
                 }
             }
-            (RunEnd::Kept | RunEnd::Lost, TaskState::Waiting) => unreachable!("what waits is on no machine"),
+            (RunEnd::Kept | RunEnd::Lost | RunEnd::Answered(_), TaskState::Waiting) => {
+                unreachable!("what waits is on no machine")
+            }
         }
+    }
+
+    /// What the end of a run comes to, once its answer is compared with others.
+    fn heard(&mut self, now: Time, run: &Run, end: RunEnd, effects: &mut Effects) -> RunEnd {
+        let RunEnd::Answered(answer) = end else { return end };
+        let given = Given { run: run.id, on: run.on, answer };
+        match self.judge(run, answer) {
+            Judgement::Agreed => self.agree(now, given, effects),
+            Judgement::Disputed => self.dispute(run.id.task),
+            Judgement::Void => return RunEnd::Lost,
+            Judgement::Kept => {
+                self.keep_answer(given);
+                effects.changes.push(Change::AnswerKept(run.id.task));
+                return end;
+            }
+        }
+        RunEnd::Finished
     }
 
     fn task_finished(
@@ -96,6 +116,7 @@ impl Grid {
             None => {}
         }
         self.kept.remove(&id);
+        self.close_comparison(id);
         let task = self.tasks.get_mut(id);
         (task.state, task.ended) = (TaskState::Finished(run.on), now);
         effects.changes.push(Change::Finished(id));
@@ -128,7 +149,8 @@ impl Grid {
         end: RunEnd,
         effects: &mut Effects,
     ) {
-        let waits = !self.runs_of(id).any(|other| other.stage != Stage::Missing);
+        let has_answers = self.has_answers(id);
+        let waits = !has_answers && !self.runs_of(id).any(|other| other.stage != Stage::Missing);
         if waits {
             self.give_back(now, id);
             self.wait_again(id, effects);
@@ -138,7 +160,7 @@ impl Grid {
         effects.changes.extend(machines.clone().map(Change::ResidentsChanged));
         // First whoever has waited longest for that machine, then the task itself, on any.
         machines.for_each(|on| self.vacated(on));
-        if waits {
+        if waits || has_answers {
             self.ask(Cause::Submitted(self.task(id).class));
         }
     }
@@ -215,6 +237,7 @@ impl Grid {
                     grid.run_mut(run.id).is_superseded = true;
                 }
             }
+            grid.checks.forget(first, count);
             let end = TaskId::new(first.index() + count as usize);
             while let Some((&task, _)) = grid.kept.range(first..end).next() {
                 grid.kept.remove(&task);
@@ -249,6 +272,7 @@ impl Grid {
             TaskState::Waiting | TaskState::Placed => {
                 self.dequeue(id);
                 self.give_back(now, id);
+                self.checks.drop_answers(id, 1);
                 self.tasks.get_mut(id).state = TaskState::Withdrawn;
                 effects.changes.push(Change::Withdrawn { first: id, count: 1 });
             }
@@ -283,7 +307,7 @@ impl Grid {
                     let missing = self.run_mut(id);
                     (missing.stage, missing.done) = (Stage::Missing, done);
                     let is_elsewhere = self.runs_of(id.task).any(|other| other.stage != Stage::Missing);
-                    if state == TaskState::Placed && !is_elsewhere {
+                    if state == TaskState::Placed && !is_elsewhere && !self.has_answers(id.task) {
                         self.give_back(now, id.task);
                         self.wait_again(id.task, effects);
                     }
@@ -318,7 +342,8 @@ impl Grid {
             return;
         }
         self.forget_run(id);
-        let waits = !self.runs_of(id.task).any(|other| other.stage != Stage::Missing);
+        let is_elsewhere = self.runs_of(id.task).any(|other| other.stage != Stage::Missing);
+        let waits = !is_elsewhere && !self.has_answers(id.task);
         if waits && self.task(id.task).state == TaskState::Placed {
             self.give_back(now, id.task);
             self.wait_again(id.task, effects);
@@ -367,7 +392,9 @@ impl Grid {
 
     /// What the next run need not do, if what this one did is kept: nothing where its task keeps nothing to go on from.
     fn keepable(&self, now: Time, run: &Run) -> f64 {
-        let restarts = self.classes.task_class(self.task(run.id.task).class).restarts;
+        let class = self.task(run.id.task).class;
+        // An answer is one machine's from its beginning, or nobody could say who is wrong.
+        let restarts = self.classes.task_class(class).restarts || self.is_checked(class);
         if restarts { 0.0 } else { self.ops_done(now, run.id) }
     }
 

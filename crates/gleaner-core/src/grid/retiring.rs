@@ -24,6 +24,7 @@ impl Grid {
         while let Some((&task, _)) = self.kept.range(first..end).next() {
             self.kept.remove(&task);
         }
+        self.checks.forget(first, count);
         self.tasks.fill(first, count, Task::RETIRED);
         self.lengths.fill(first, count, 0.0);
     }

@@ -6,7 +6,7 @@ use super::owners::{self, OwnerChange};
 use super::{COMPOSITIONS, WEIGHTS};
 use crate::Stream;
 use gleaner_core::{GridConfig, MachineClass, Migration, Needs, Room, TaskClass};
-use gleaner_sim::{LoadChange, Setup, Tasks};
+use gleaner_sim::{Answers, LoadChange, Setup, Tasks};
 use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, UserId};
 use std::collections::BTreeSet;
 
@@ -68,6 +68,7 @@ fn setup(grid: &[Speeds], jobs: JobSet, owners: &[OwnerChange]) -> Setup {
     };
     Setup {
         budget: None,
+        answers: Answers::default(),
         config: GridConfig { weights: WEIGHTS.to_vec(), migration: Migration::default() },
         machine_classes,
         machines,

@@ -5,7 +5,7 @@ use super::outcome::Outcome;
 use super::{ARRIVALS_MAX, PERIOD_S, patterns};
 use crate::Stream;
 use gleaner_core::{Budget, GridConfig, MachineClass, Migration, Needs, Room, Scope, TaskClass};
-use gleaner_sim::{MachineTraces, Prediction, Pricing, Setup, Simulation, SpeedScale, Trace};
+use gleaner_sim::{Answers, MachineTraces, Prediction, Pricing, Setup, Simulation, SpeedScale, Trace};
 use gleaner_units::{Credits, MachineId, Span, UserId};
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -124,6 +124,7 @@ pub(super) fn setup(case: Case, seed: u64, traces: &Traces) -> Setup {
         }],
         tasks: patterns::tasks(seed, period_s, traces.days),
         loads: Vec::new(),
+        answers: Answers::default(),
         budget: case.budget.map(|recharge| Budget {
             recharge: Credits::new(recharge),
             period,

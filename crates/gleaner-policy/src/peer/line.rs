@@ -79,6 +79,7 @@ impl Line {
             | Change::CatalogueChanged
             | Change::BeliefChanged(_)
             | Change::LoansChanged
+            | Change::AnswerKept(_)
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::AlarmChanged(_) => {}

@@ -16,7 +16,7 @@ use crate::parts::score::Score;
 use crate::parts::sites::{Behind, Copies, Data, GiveUp, Has, Nearness, Queues, Split, Turn};
 use crate::parts::when::{Replan, When};
 use crate::sites::map::{AtSource, Direction, Root};
-use gleaner_core::{Charged, Scope};
+use gleaner_core::{Charged, Checking, Scope, Trusting};
 use std::fmt;
 
 impl Recipe {
@@ -178,12 +178,19 @@ impl Recipe {
                 f.write_str(", each job's longest first")?;
             }
             return match self.replicate {
-                Replicate::Runs(_) => Ok(()),
+                Replicate::Runs(_) | Replicate::Quorum(_) => Ok(()),
                 Replicate::Idle => f.write_str("; second runs on idle machines"),
             };
         }
-        if self.replicate != Replicate::ONE {
-            write!(f, ", {} runs of each task", self.replicate.name())?;
+        match self.replicate {
+            Replicate::ONE | Replicate::Idle => {}
+            Replicate::Runs(count) => write!(f, ", {count} runs of each task")?,
+            Replicate::Quorum(Checking { quorum, most, trust }) => {
+                write!(f, ", the same answer from {quorum} machines of at most {most}")?;
+                if let Some(Trusting { after, check_every }) = trust {
+                    write!(f, ", from one after {after} in a row but for one in {check_every}")?;
+                }
+            }
         }
         match &self.relocate {
             None => f.write_str(", no relocation")?,

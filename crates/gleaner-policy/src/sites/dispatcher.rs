@@ -194,6 +194,7 @@ impl Policy for Dispatcher {
             | Change::Unplanned(_)
             | Change::BudgetChanged
             | Change::Started(_)
+            | Change::AnswerKept(_)
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::LoansChanged

@@ -55,6 +55,10 @@ impl<'a> Key<'a> {
         self.value.as_str().ok_or_else(|| self.wrong(expected))
     }
 
+    pub(super) fn is_table(&self) -> bool {
+        self.value.is_object()
+    }
+
     /// The table that is here; none where it says "none".
     pub(super) fn table(
         &self,

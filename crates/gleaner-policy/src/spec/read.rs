@@ -2,7 +2,7 @@
 
 use super::brokering;
 use super::keys::{Key, Table};
-use super::{BUDGET_KEYS, KEYS, RELOCATE_KEYS, Tree};
+use super::{BUDGET_KEYS, KEYS, RELOCATE_KEYS, REPLICATE_KEYS, Tree};
 use crate::error::{PolicyError, one_of};
 use crate::parts::Choice;
 use crate::parts::budget::{Cheapest, Rule, Savings, rule_name, rules};
@@ -16,7 +16,7 @@ use crate::parts::score::Score;
 use crate::parts::when::When;
 use crate::presets::{Part, Preset};
 use crate::recipe::{Goal, Recipe};
-use gleaner_core::{Budget, Charged, Scope};
+use gleaner_core::{Budget, Charged, Scope, Trusting};
 use gleaner_units::{Credits, Time};
 
 const COUNT: &str = "a whole number, 0 or more, below 2^32";
@@ -246,11 +246,50 @@ fn set_period(table: &Table<'_>, budget: Option<Budget>, recipe: &mut Recipe) ->
 }
 
 fn replicate(key: &Key<'_>) -> Result<Replicate, PolicyError> {
-    let expected = format!("a whole number, from 1 to {}, or \"idle\"", Replicate::MAX);
+    let max = Replicate::MAX;
+    let expected =
+        format!("a whole number, from 1 to {max}, {{ quorum = 2 }} with a whole number, or \"idle\"");
+    if key.is_table() {
+        let table = key.table("replicate", &REPLICATE_KEYS, &expected)?.expect("it is a table");
+        return agreeing(&table);
+    }
     if key.text(&expected).is_ok_and(|word| word == "idle") {
         return Ok(Replicate::Idle);
     }
     Replicate::runs(key.whole(1, &expected)?).ok_or_else(|| key.wrong(expected))
+}
+
+fn agreeing(table: &Table<'_>) -> Result<Replicate, PolicyError> {
+    let max = Replicate::MAX;
+    let expected = format!("a whole number, from 2 to {max}: so many machines are to give the same answer");
+    let said = table.key("quorum", &expected)?;
+    let quorum: u32 = said.whole(2, &expected)?;
+    if quorum > max {
+        return Err(said.wrong(expected));
+    }
+    let most = match table.find("most") {
+        None => Replicate::most_for(quorum),
+        Some(key) => {
+            let expected = format!("a whole number, from the quorum, {quorum}, to {max}");
+            let most = key.whole(u64::from(quorum), &expected)?;
+            if most > max {
+                return Err(key.wrong(expected));
+            }
+            most
+        }
+    };
+    let row = "a whole number, from 1 to 2^32 - 1";
+    let after = table.find("trust_after").map(|key| key.whole(1, row)).transpose()?;
+    let check = table.find("check_every");
+    let trust = match (after, check) {
+        (None, None) => None,
+        (None, Some(key)) => {
+            return Err(key.wrong("no such key, or trust_after: who is not trusted is always checked"));
+        }
+        (Some(after), None) => Some(Trusting { after, check_every: Replicate::CHECK_EVERY }),
+        (Some(after), Some(key)) => Some(Trusting { after, check_every: key.whole(1, row)? }),
+    };
+    Ok(Replicate::agreeing(quorum, most, trust).expect("both were just looked at"))
 }
 
 fn deadline(key: &Key<'_>) -> Result<Time, PolicyError> {

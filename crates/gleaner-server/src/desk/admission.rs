@@ -4,8 +4,8 @@ use gleaner_classad::Expr;
 use gleaner_wire::job::{Confinement, JobSpec, OwnInputs, TaskList, is_length};
 use gleaner_wire::limits::{
     EXPRESSION_BYTES_MAX, ITEMS_MAX, LENGTH_MAX, MEMORY_BYTES_MAX, NAME_BYTES_MAX, ORDER_BYTES_MAX,
-    OWN_INPUTS_MAX, PARAMETERS_MAX, PROFILE_BYTES_MAX, PROFILE_ITEMS_MAX, REASON_BYTES_MAX, SLOTS_MAX,
-    SPEED_MAX, TASKS_PER_JOB_MAX, WORD_BYTES_MAX,
+    OWN_INPUTS_MAX, PARAMETERS_MAX, PROFILE_BYTES_MAX, PROFILE_ITEMS_MAX, QUORUM_MAX, REASON_BYTES_MAX,
+    SLOTS_MAX, SPEED_MAX, TASKS_PER_JOB_MAX, WORD_BYTES_MAX,
 };
 use gleaner_wire::session::Profile;
 use gleaner_wire::text::is_hidden;
@@ -206,6 +206,17 @@ fn check_numbers(spec: &JobSpec) -> Result<(), Rejection> {
             format!("{key} is {seconds}; expected a number of seconds, 0 or more")
         })?;
     }
+    let quorum = spec.quorum;
+    refuse_if(!(1..=QUORUM_MAX).contains(&quorum), || {
+        format!("quorum is {quorum}; expected 1 to {QUORUM_MAX} machines that have to give the same answer")
+    })?;
+    let goes_on = spec.checkpoint.folder || spec.checkpoint.exit_code.is_some();
+    refuse_if(quorum > 1 && goes_on, || {
+        format!(
+            "quorum is {quorum}, and the job has a checkpoint; expected one of the two: an answer is one machine's from its \
+             beginning, or nobody could say whose is wrong"
+        )
+    })?;
     // With 0, a task that has done its work would run again, for ever.
     if let Some(code) = spec.checkpoint.exit_code.filter(|code| !(1..=255).contains(code)) {
         return Err(Rejection::invalid(format!(
@@ -316,4 +327,30 @@ pub fn check_profile(profile: &Profile) -> Result<(), Rejection> {
         check_expression(name, text)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gleaner_wire::job::Checkpointing;
+
+    #[test]
+    fn a_quorum_is_of_a_few_machines_that_begin_at_the_beginning() {
+        let with = |quorum, checkpoint| {
+            let spec = JobSpec { quorum, checkpoint, ..JobSpec::new(["true"]) };
+            Admitted::check(spec).err().map(|rejection| rejection.message)
+        };
+        let none = Checkpointing::default;
+        assert_eq!((with(1, none()), with(QUORUM_MAX, none())), (None, None));
+        for quorum in [0, QUORUM_MAX + 1] {
+            let why = with(quorum, none()).expect("refused");
+            assert!(why.contains(&format!("quorum is {quorum}; expected 1 to {QUORUM_MAX}")), "{why}");
+        }
+        let folder = Checkpointing { folder: true, ..none() };
+        assert_eq!(with(1, folder.clone()), None);
+        for checkpoint in [folder, Checkpointing { exit_code: Some(85), ..none() }] {
+            let why = with(2, checkpoint).expect("refused");
+            assert!(why.contains("one of the two"), "{why}");
+        }
+    }
 }

@@ -2,12 +2,13 @@
 
 use super::admission::profile_bytes;
 use super::{Desk, Effect, RunOrder, Session, SessionId, Written, check_profile};
-use crate::journal::Fact;
+use crate::journal::{Chosen, Fact};
 use crate::ledger::{Acquaintance, Record, RetiredTask, Wish};
-use crate::limits::NOT_STARTED_CLOSES;
-use crate::store::{PastReader, ReadError};
-use gleaner_core::{Command, Run, Stage};
+use crate::limits::{NOT_STARTED_CLOSES, OUTVOTED_CLOSES};
+use crate::store::{PastReader, ReadError, TaskRange};
+use gleaner_core::{Command, FORGIVEN_AFTER, Run, Stage};
 use gleaner_units::{MachineId, RunId, TaskId, Time};
+use gleaner_wire::BlobHash;
 use gleaner_wire::Had;
 use gleaner_wire::api::Actor;
 use gleaner_wire::limits::{NOTES_MAX, OUTPUT_CHUNK_MAX, OUTPUT_INLINE_MAX, REASON_BYTES_MAX, SPEED_DOUBT};
@@ -91,7 +92,7 @@ impl Desk {
             FromAgent::Output { run, stream, offset, bytes } => {
                 self.output(agent, Written { run, stream, offset, bytes });
             }
-            FromAgent::Ended { run, end } => self.ended(now, id, agent, (run, end), past)?,
+            FromAgent::Ended { run, end } => self.ended(now, (id, agent), run, (end, None), past)?,
             // Said once, before the session was ours.
             FromAgent::Knock { .. } | FromAgent::Hello(_) | FromAgent::Proof { .. } => self.close(id),
         }
@@ -126,11 +127,18 @@ impl Desk {
                     let why =
                         "agents run no parts of a task; set a policy that gives each task to one machine";
                     let end = Box::new(End::of(Outcome::NotStarted { why: why.to_owned() }));
-                    self.record(now, Fact::RunEnded { run, agent: parts[0].on, end });
+                    self.record(now, Fact::RunEnded { run, agent: parts[0].on, end, answer: None });
                 }
                 Command::Stop { run, on, .. } => {
                     let cause = self.stop_cause(run.task);
                     self.tell(on, ToAgent::Stop { run, cause });
+                }
+                // What left memory since was too long ago to be looked at again.
+                Command::Recheck { task } if self.ledger.is_retired(task) => {}
+                Command::Recheck { task } => {
+                    let (job, _) = self.ledger.job_of(task);
+                    let tasks = vec![TaskRange::one(task)];
+                    self.record(now, Fact::TasksRerun(Chosen { job, tasks, by: Actor::Coordinator }));
                 }
                 // A coordinator has neither sites nor peers yet: nobody hears it.
                 Command::Lending(_) | Command::Survey { .. } => {}
@@ -328,9 +336,9 @@ impl Desk {
     fn ended(
         &mut self,
         now: Time,
-        session: SessionId,
-        agent: MachineId,
-        (run, end): (RunId, End),
+        (session, agent): (SessionId, MachineId),
+        run: RunId,
+        (end, digest): (End, Option<BlobHash>),
         past: &dyn PastReader,
     ) -> Result<(), ReadError> {
         if run.task.index() >= self.ledger.task_count() {
@@ -352,10 +360,17 @@ impl Desk {
             self.send(session, ToAgent::StoreAgain { run });
             return Ok(());
         }
+        if is_awaited && digest.is_none() && self.ledger.is_compared(run) {
+            self.batch.effects.push(Effect::Compare(session, run, Box::new(end)));
+            return Ok(());
+        }
         if is_awaited {
             let end = self.within_quota(run, sound(end));
-            let end = Box::new(self.keep_tails(run, end));
-            self.record(now, Fact::RunEnded { run, agent, end });
+            let judged = digest.and_then(|digest| self.ledger.judged(now, (run, agent), &end, digest));
+            let wrong = judged.iter().flat_map(|judged| judged.wrong.clone()).collect::<Vec<_>>();
+            let (end, answer) = (Box::new(self.keep_tails(run, end)), judged.map(Box::new));
+            self.record(now, Fact::RunEnded { run, agent, end, answer });
+            wrong.into_iter().for_each(|wrong| self.close_if_lying(now, wrong));
             self.doubt(now, agent);
             self.close_if_broken(now, agent);
         } else {
@@ -419,6 +434,34 @@ impl Desk {
         let why = format!(
             "{NOT_STARTED_CLOSES} runs in a row could not be started there, of jobs that run elsewhere; their histories say why. \
              Mend it, and open it again with `gleaner machine resume {}`",
+            agent.name
+        );
+        self.record(now, Fact::MachineOpened { agent: id, open: false, why, by: Actor::Coordinator });
+    }
+
+    /// What a run answered is known: its end can be recorded.
+    pub(super) fn answered(
+        &mut self,
+        now: Time,
+        session: SessionId,
+        run: RunId,
+        (end, digest): (End, BlobHash),
+        past: &dyn PastReader,
+    ) -> Result<(), ReadError> {
+        // Over the next connection the agent reports the end again.
+        let Some(agent) = self.sessions.get(&session).map(|session| session.agent) else { return Ok(()) };
+        self.ended(now, (session, agent), run, (end, Some(digest)), past)
+    }
+
+    /// Gives nothing more to a machine that is outvoted again and again.
+    fn close_if_lying(&mut self, now: Time, id: MachineId) {
+        let (agent, strikes) = (self.ledger.agent(id), self.ledger.grid().trust(id).strikes);
+        if strikes < OUTVOTED_CLOSES || agent.closed_by_order {
+            return;
+        }
+        let why = format!(
+            "{strikes} of its answers were outvoted by other machines, without {FORGIVEN_AFTER} in a row in between that were \
+             agreed on; `gleaner audit` says which. Look into it, and open it again with `gleaner machine resume {}`",
             agent.name
         );
         self.record(now, Fact::MachineOpened { agent: id, open: false, why, by: Actor::Coordinator });

@@ -6,7 +6,7 @@ use crate::journal::{Chosen, Fact, Recalled};
 use crate::ledger::{Job, Record, Wish, to_recall};
 use crate::policy;
 use crate::store::{PastReader, ReadError, TaskRange};
-use gleaner_policy::PolicyError;
+use gleaner_policy::{PolicyError, PolicySpec};
 use gleaner_units::{MachineId, Time};
 use gleaner_wire::api::{
     Actor, Choice, Enrolled, Enrolment, Ordered, PolicyKeys, QuotaSetting, Role, Submitted, TaskPhase,
@@ -177,6 +177,11 @@ impl Desk {
                 self.choose(now, by, (job, &choice), Record::can_release, Fact::TasksReleased, past)?
             }
             Order::Rerun(job, choice) => {
+                if let Some(Err(rejection)) =
+                    self.ledger.find_job(job).map(|job| self.check_comparing(&job.spec))
+                {
+                    return Ok(Err(rejection));
+                }
                 let applies = |record: &Record| record.phase.is_over();
                 self.choose(now, by, (job, &choice), applies, Fact::TasksRerun, past)?
             }
@@ -221,6 +226,7 @@ impl Desk {
             return Err(Rejection::of(Kind::Conflict, "this grid has had as many tasks as it can count"));
         }
         self.check_quota(&by.user, tasks)?;
+        self.check_comparing(spec)?;
         let user = by.user.clone();
         let is_new = |(hash, _): &&(BlobHash, u64)| !self.ledger.is_named_by(&user, hash);
         let bytes = files.there.iter().filter(is_new).map(|(_, bytes)| bytes).sum();
@@ -387,6 +393,49 @@ impl Desk {
         free.expect("there are more numbers than agents")
     }
 
+    /// What is being compared, or is to be, goes on under whatever policy.
+    fn check_goes_on_comparing(&self, policy: &PolicySpec) -> Result<(), Rejection> {
+        let Err(why) = policy.recipe().check_comparing() else { return Ok(()) };
+        let mut asking = self.ledger.jobs().filter(|(_, job)| job.spec.quorum > 1 && job.tally.open() > 0);
+        let compared = self.ledger.grid().comparisons().next().map(|(task, _)| self.ledger.job_of(task).0);
+        match asking.next().map(|(id, _)| id).or(compared) {
+            None => Ok(()),
+            Some(job) => {
+                let message = format!(
+                    "job {job} is done when several machines gave the same answer, and {} makes no copies for that: {why}; wait \
+                     for such jobs, or cancel them",
+                    policy.name()
+                );
+                Err(Rejection::of(Kind::Conflict, message))
+            }
+        }
+    }
+
+    /// Whether the policy in force has several machines answer, where a job asks for that; and whether a job can be one that
+    /// several answer, where the policy asks for that.
+    fn check_comparing(&self, spec: &JobSpec) -> Result<(), Rejection> {
+        let policy = self.ledger.policy();
+        if spec.quorum > 1
+            && let Err(why) = policy.recipe().check_comparing()
+        {
+            let message = format!(
+                "quorum is {}, and the policy in force, {}, makes no copies for that: {why}; submit it without a quorum, or have \
+                 an administrator set another policy",
+                spec.quorum,
+                policy.name()
+            );
+            return Err(Rejection::of(Kind::Conflict, message));
+        }
+        if let (Some(_), Some(code)) = (policy.checking(), spec.checkpoint.exit_code) {
+            let message = format!(
+                "checkpoint.exit_code is {code}, and the policy in force has answers compared, each one machine's from its \
+                 beginning: a program that asks to be run again would never end; have it go on by itself"
+            );
+            return Err(Rejection::of(Kind::Conflict, message));
+        }
+        Ok(())
+    }
+
     fn administer(&mut self, now: Time, by: &Requester, order: Order) -> Result<Answer, Rejection> {
         if by.role != Role::Admin {
             let message = "only an administrator of this grid may do that";
@@ -396,6 +445,7 @@ impl Desk {
         match order {
             Order::SetPolicy(keys) => {
                 let policy = policy::asked(keys, self.ledger.policy())?;
+                self.check_goes_on_comparing(&policy)?;
                 self.record(now, Fact::PolicySet { policy, by: actor });
             }
             Order::SetBudget(keys) => {
@@ -410,6 +460,7 @@ impl Desk {
                         policy.name()
                     ))
                 })?;
+                self.check_goes_on_comparing(&policy)?;
                 self.record(now, Fact::PolicySet { policy, by: actor });
             }
             Order::SetQuota(QuotaSetting { user, quota }) => {

@@ -39,13 +39,18 @@ impl Kinds {
         Met { id, is_new: id == next }
     }
 
-    /// The class less its composition decides, where the composition is learnt, and after how many seconds its runs are
-    /// stopped.
-    pub(super) fn task(&mut self, label: Option<&str>, class: &TaskClass, limit_s: f64) -> Met<TaskClassId> {
+    /// The class less its composition decides, where the composition is learnt, with what the grid is told beside it: after how
+    /// many seconds its runs are stopped, and how many machines have to give the same answer.
+    pub(super) fn task(
+        &mut self,
+        label: Option<&str>,
+        class: &TaskClass,
+        beside: (f64, u32),
+    ) -> Met<TaskClassId> {
         let next = TaskClassId::new(self.tasks.len());
         let composition = if label.is_some() { Vec::new() } else { class.composition.clone() };
         let key = TaskClass { composition, ..class.clone() };
-        let key = (label.map(str::to_owned), bytes(&(key, limit_s)));
+        let key = (label.map(str::to_owned), bytes(&(key, beside)));
         let id = *self.tasks.entry(key).or_insert(next);
         if id == next
             && let Some(ad) = &class.ad

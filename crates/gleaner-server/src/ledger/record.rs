@@ -3,9 +3,11 @@
 //! Two who know a task's runs each in their way go by it: the ledger, which asks the grid for them, and a task's own
 //! [`Life`](crate::life::Life), which has read of them.
 
-use super::tries::{Ended, Tries, Verdict, given_up};
-use crate::journal::Settlement;
+use super::tries::{Ended, Tries, Verdict, disputed, given_up};
+use crate::journal::{Judged, Settlement};
+use gleaner_core::Answer;
 use gleaner_units::{MachineId, RunId, Span, Time};
+use gleaner_wire::BlobHash;
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{End, Outcome, Stored, Usage};
@@ -67,6 +69,8 @@ pub struct Record {
     pub last: Option<Box<Last>>,
     /// What the agents of the latest runs that ended were told.
     pub(crate) settled: Vec<Settlement>,
+    /// The different answers of its runs, where they are compared: the scheduler knows each by its place.
+    pub(super) answers: Vec<BlobHash>,
     /// Whether the store has all else.
     pub(super) is_retired: bool,
 }
@@ -91,6 +95,8 @@ pub(crate) struct Ending<'a> {
     pub(crate) end: &'a End,
     /// Whether it was ordered to stop, or another one of its task is wanted.
     pub(crate) was_asked_for: bool,
+    /// What came of the comparison of its answer, where there is one.
+    pub(crate) judged: Option<&'a Judged>,
 }
 
 pub(super) const UNTOUCHED: Record = Record {
@@ -104,6 +110,7 @@ pub(super) const UNTOUCHED: Record = Record {
     checkpoint: None,
     last: None,
     settled: Vec::new(),
+    answers: Vec::new(),
     is_retired: false,
 };
 
@@ -123,6 +130,7 @@ const fn retired(phase: TaskPhase) -> Record {
         checkpoint: None,
         last: None,
         settled: Vec::new(),
+        answers: Vec::new(),
         is_retired: true,
     }
 }
@@ -138,6 +146,12 @@ impl Record {
     pub fn counted(&self, run: RunId, on: MachineId) -> Option<bool> {
         let settled = self.settled.iter().find(|settled| (settled.number, settled.on) == (run.number, on));
         settled.map(|settled| settled.counted)
+    }
+
+    /// What the scheduler calls an answer of this digest: that of the first that was equal, or the next number.
+    pub(super) fn answer(&self, digest: &BlobHash) -> Answer {
+        let known = self.answers.iter().position(|other| other == digest);
+        Answer(known.unwrap_or(self.answers.len()) as u32)
     }
 
     pub(crate) fn last_settled(&self) -> Option<u32> {
@@ -169,7 +183,7 @@ impl Record {
 
     /// A run of it ended, and that counts.
     pub(crate) fn run_ended(&mut self, at: Time, spec: &JobSpec, run: Ending<'_>) -> Verdict {
-        let Ending { id, on, end, was_asked_for } = run;
+        let Ending { id, on, end, was_asked_for, judged } = run;
         let verdict = self.tries.verdict(
             spec,
             Ended {
@@ -179,9 +193,24 @@ impl Record {
                 got_further: end.checkpoint.is_some() && end.checkpoint != self.checkpoint,
             },
         );
+        let verdict = match (judged, self.over_by(verdict)) {
+            (Some(judged), Some(_)) => {
+                if !self.answers.contains(&judged.digest) {
+                    self.answers.push(judged.digest.clone());
+                }
+                verdict.compared(judged.judgement)
+            }
+            _ => verdict,
+        };
         self.settle(id, on, true);
         self.machine = Some(on);
-        let outcome = if verdict == Verdict::GivenUp { given_up() } else { end.outcome.clone() };
+        let outcome = match verdict {
+            Verdict::GivenUp => given_up(),
+            Verdict::Disputed => disputed(self.answers.len()),
+            Verdict::Done | Verdict::Failed | Verdict::Compared | Verdict::Again | Verdict::AgainAfter(_) => {
+                end.outcome.clone()
+            }
+        };
         self.last = Some(Box::new(Last { outcome, usage: end.usage, files: end.files.clone() }));
         if end.checkpoint.is_some() {
             self.checkpoint.clone_from(&end.checkpoint);
@@ -193,8 +222,15 @@ impl Record {
     pub(crate) fn over_by(&self, verdict: Verdict) -> Option<TaskPhase> {
         match verdict {
             Verdict::Done => Some(TaskPhase::Done),
-            Verdict::Failed | Verdict::GivenUp if self.wish.is_none() => Some(TaskPhase::Failed),
-            Verdict::Failed | Verdict::GivenUp | Verdict::Again | Verdict::AgainAfter(_) => None,
+            Verdict::Failed | Verdict::GivenUp | Verdict::Disputed if self.wish.is_none() => {
+                Some(TaskPhase::Failed)
+            }
+            Verdict::Failed
+            | Verdict::GivenUp
+            | Verdict::Disputed
+            | Verdict::Compared
+            | Verdict::Again
+            | Verdict::AgainAfter(_) => None,
         }
     }
 

@@ -5,15 +5,15 @@ use super::kept_bytes::{left, written};
 use super::kinds::{Met, task_class};
 use super::retiring::name_files;
 use super::{Ending, Job, Ledger, Record, Step, Verdict, Wish};
-use crate::journal::Chosen;
+use crate::journal::{Chosen, Judged};
 use crate::limits::BROUGHT_WITHIN;
 use crate::store::TaskRange;
-use gleaner_core::{Event, RunEnd, Stage, TaskState};
+use gleaner_core::{Comparison, Event, Judgement, RunEnd, Stage, TaskState};
 use gleaner_units::{MachineId, Ops, RunId, Span, TaskClassId, TaskId, Time};
-use gleaner_wire::JobId;
 use gleaner_wire::api::{Tally, TaskPhase};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{End, Outcome};
+use gleaner_wire::{BlobHash, JobId};
 use std::sync::Arc;
 
 /// What agents measure is in millions of operations, and that is what the scheduler counts in.
@@ -108,12 +108,15 @@ impl Ledger {
         let payer = self.payer(at, user);
         let class = task_class((user, payer), spec, composition, elsewhere)
             .expect("only jobs that can be read are recorded");
-        let met = self.books.kinds.task(learnt, &class, spec.needs.time_limit_s);
+        let met = self.books.kinds.task(learnt, &class, (spec.needs.time_limit_s, spec.quorum));
         if met.is_new {
             self.tell(at, &Event::TaskClassMet(class));
             let limit = Span::from_seconds(spec.needs.time_limit_s).filter(|limit| *limit > Span::ZERO);
             if let Some(limit) = limit {
                 self.tell(at, &Event::ClassLimited { class: met.id, limit });
+            }
+            if spec.quorum > 1 {
+                self.tell(at, &Event::ClassChecked { class: met.id, quorum: spec.quorum });
             }
             if let Some(label) = learnt {
                 self.books.labels.follow(user, label, met.id);
@@ -217,7 +220,13 @@ impl Ledger {
     }
 
     /// An end that counts; see [`is_awaited`](Self::is_awaited).
-    pub(super) fn run_ended(&mut self, at: Time, run: RunId, on: MachineId, end: &End) {
+    pub(super) fn run_ended(
+        &mut self,
+        at: Time,
+        (run, on): (RunId, MachineId),
+        end: &End,
+        judged: Option<&Judged>,
+    ) {
         let task = run.task;
         self.note_start(task, on, &end.outcome);
         self.hear_brought(at, task);
@@ -227,14 +236,19 @@ impl Ledger {
         let (_, job) = self.books.jobs.find(task).expect("what runs is not retired");
         let record = self.books.records.own(task);
         let before = left(record);
-        let verdict = record.run_ended(at, &job.spec, Ending { id: run, on, end, was_asked_for });
+        let answer = judged.map(|judged| RunEnd::Answered(record.answer(&judged.digest)));
+        let verdict = record.run_ended(at, &job.spec, Ending { id: run, on, end, was_asked_for, judged });
         let over_by = record.over_by(verdict);
         let (user, now) = (job.user.clone(), left(record) + written(end));
         self.replace_bytes(&user, before, now);
         if let Some(phase) = over_by {
-            self.finish(at, run, phase);
+            self.finish(at, run, phase, answer.unwrap_or(RunEnd::Finished));
         } else {
-            let left = if end.checkpoint.is_some() { RunEnd::Kept } else { RunEnd::Lost };
+            let left = match answer.filter(|_| verdict == Verdict::Compared) {
+                Some(answer) => answer,
+                None if end.checkpoint.is_some() => RunEnd::Kept,
+                None => RunEnd::Lost,
+            };
             self.run_again(at, run, left);
             if let Verdict::AgainAfter(rest) = verdict {
                 self.rest(at, task, at + rest);
@@ -244,6 +258,33 @@ impl Ledger {
             }
         }
         self.tell_step(TaskRange::one(task), Some((run, on)), Step::Ended(verdict));
+    }
+
+    /// Whether what a run answers is compared with what others do.
+    pub(crate) fn is_compared(&self, run: RunId) -> bool {
+        self.grid().is_checked(self.grid().task(run.task).class())
+    }
+
+    /// What an answer would be for its task now; nothing where the task is to be run again whatever it answered.
+    pub(crate) fn judged(
+        &self,
+        at: Time,
+        (run, on): (RunId, MachineId),
+        end: &End,
+        digest: BlobHash,
+    ) -> Option<Judged> {
+        let known = self.grid().find_run(run)?;
+        let (_, job) = self.job_of(run.task);
+        let was_asked_for = self.is_asked_to_end(run);
+        let mut record = self.record(run.task).clone();
+        let ending = Ending { id: run, on, end, was_asked_for, judged: None };
+        let verdict = record.run_ended(at, &job.spec, ending);
+        record.over_by(verdict)?;
+        let answer = record.answer(&digest);
+        let judgement = self.grid().judge(known, answer);
+        let given = self.grid().comparison(run.task).map_or(&[][..], Comparison::given).iter();
+        let wrong = given.filter(|given| judgement == Judgement::Agreed && given.answer != answer);
+        Some(Judged { wrong: wrong.map(|given| given.on).collect(), digest, judgement })
     }
 
     /// Whether the scheduler ordered a run to stop, or wants another one of its task.
@@ -379,12 +420,12 @@ impl Ledger {
         }
     }
 
-    fn finish(&mut self, at: Time, run: RunId, phase: TaskPhase) {
+    fn finish(&mut self, at: Time, run: RunId, phase: TaskPhase, end: RunEnd) {
         self.books.records.own(run.task).wish = None;
         // A run that was missing may end while its task rests after another.
         self.end_rest(run.task);
         self.enter(at, run.task, phase);
-        self.tell(at, &Event::RunEnded { run, end: RunEnd::Finished });
+        self.tell(at, &Event::RunEnded { run, end });
         self.forget_orders(run.task);
     }
 

@@ -1,5 +1,6 @@
 //! What the end of a run means for its task, which depends on how often it was tried.
 
+use gleaner_core::Judgement;
 use gleaner_units::Span;
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::Outcome;
@@ -24,10 +25,25 @@ pub enum Verdict {
     Failed,
     /// It is not tried again, since the last `FRUITLESS_MAX` runs came to nothing.
     GivenUp,
+    /// Its answer is kept, or is of no use: more machines have to give theirs.
+    Compared,
+    /// As many machines were asked as may be, and too few of them agree.
+    Disputed,
     /// It waits for another run.
     Again,
     /// So it does, but not before it has rested: what failed a moment ago would fail again.
     AgainAfter(Span),
+}
+
+impl Verdict {
+    /// What becomes of one that would be the last, once its answer is compared with others.
+    pub(super) fn compared(self, judgement: Judgement) -> Self {
+        match judgement {
+            Judgement::Agreed => self,
+            Judgement::Kept | Judgement::Void => Self::Compared,
+            Judgement::Disputed => Self::Disputed,
+        }
+    }
 }
 
 /// A run that ended.
@@ -105,6 +121,13 @@ pub(crate) fn given_up() -> Outcome {
         "running again: {FRUITLESS_MAX} runs in a row took less than {seconds} s and left no new checkpoint"
     );
     Outcome::OverLimit { what }
+}
+
+/// Why a task is given up whose answers differ, likewise.
+pub(crate) fn disputed(different: usize) -> Outcome {
+    Outcome::OverLimit {
+        what: format!("asking machines: they gave {different} different answers, and too few gave the same"),
+    }
 }
 
 /// How long to rest after that many failures.

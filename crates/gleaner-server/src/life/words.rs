@@ -85,8 +85,11 @@ fn ended(end: &End, verdict: Verdict) -> String {
         told.push_str("; ");
         told.push_str(note);
     }
-    if verdict == Verdict::GivenUp {
-        told.push_str("; too many runs in a row came to nothing");
+    match verdict {
+        Verdict::GivenUp => told.push_str("; too many runs in a row came to nothing"),
+        Verdict::Compared => told.push_str("; its answer is kept until other machines gave theirs"),
+        Verdict::Disputed => told.push_str("; as many machines were asked as may be, and too few agree"),
+        Verdict::Done | Verdict::Failed | Verdict::Again | Verdict::AgainAfter(_) => {}
     }
     told
 }

@@ -9,7 +9,7 @@ use crate::recovery::RecoveryError;
 use crate::recovery::entries;
 use crate::store::{ReadError, Reader, Seq};
 use gleaner_core::explain::{obstacles, words};
-use gleaner_core::{Availability, Condition, Decision, Explanation};
+use gleaner_core::{Answer, Availability, Condition, Decision, Explanation};
 use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
 use gleaner_wire::VERSION;
 use gleaner_wire::api::{ExplanationView, Preview, PreviewStart, Rating, RuledOutView, TaskPhase};
@@ -164,6 +164,9 @@ fn summary((ledger, record): (&Ledger, &Record), at: Time, task: TaskId) -> Stri
             "it rests before it is tried again: it failed a moment ago, or a machine that came back has something of it to \
              hand in".to_owned()
         }
+        TaskPhase::Waiting if ledger.grid().comparison(task).is_some_and(|so_far| !so_far.given().is_empty()) => {
+            waits_for_answers(ledger, task)
+        }
         TaskPhase::Waiting => waits::why(ledger, at, task),
         TaskPhase::Running => format!("it runs on {machine}"),
         TaskPhase::Suspended => format!("it stands still on {machine}, whose owner is using it"),
@@ -173,6 +176,23 @@ fn summary((ledger, record): (&Ledger, &Record), at: Time, task: TaskId) -> Stri
         TaskPhase::Cancelled => "it was cancelled".to_owned(),
     };
     format!("{phase}{wanted}")
+}
+
+/// Who answered a task so far, and what it takes until it is done.
+fn waits_for_answers(ledger: &Ledger, task: TaskId) -> String {
+    let Some(so_far) = ledger.grid().comparison(task) else { return String::new() };
+    let mut by_answer: BTreeMap<Answer, Vec<&str>> = BTreeMap::new();
+    for given in so_far.given() {
+        by_answer.entry(given.answer).or_default().push(&ledger.agent(given.on).name);
+    }
+    let groups: Vec<String> = by_answer.values().map(|names| names.join(" and ")).collect();
+    format!(
+        "answers so far are of {}; {} machines have to give the same, and at most {} are asked: it waits for a machine that \
+         has not answered it yet",
+        groups.join(", and another of "),
+        so_far.quorum(),
+        so_far.most()
+    )
 }
 
 fn view((ledger, task): (&Ledger, TaskId), at: Time, summary: String) -> ExplanationView {

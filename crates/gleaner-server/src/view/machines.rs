@@ -2,9 +2,10 @@
 
 use crate::desk::Desk;
 use crate::ledger::Agent;
+use gleaner_core::{Grid, Trust};
 use gleaner_units::MachineId;
 use gleaner_wire::VERSION;
-use gleaner_wire::api::{MachineList, MachineState, MachineView};
+use gleaner_wire::api::{MachineList, MachineState, MachineView, TrustView};
 
 /// All machines, in order of joining.
 pub fn machines(desk: &Desk) -> MachineList {
@@ -36,7 +37,16 @@ fn machine(desk: &Desk, id: MachineId, agent: &Agent) -> MachineView {
         tasks: desk.ledger().grid().machine(id).count(),
         sample: heard.and_then(|(sample, _)| sample.cloned()),
         heard_s: heard.map(|(_, at)| at.seconds()),
+        trust: trust(desk.ledger().grid(), id),
     }
+}
+
+/// Nothing of a machine whose answers nobody compared.
+fn trust(grid: &Grid, id: MachineId) -> Option<TrustView> {
+    let Trust { row, agreed, wrong, last_wrong, strikes: _ } = grid.trust(id);
+    let last_wrong_s = last_wrong.map(gleaner_units::Time::seconds);
+    let alone = grid.is_trusted(id);
+    (agreed + wrong > 0).then_some(TrustView { row, agreed, wrong, last_wrong_s, alone })
 }
 
 fn state(desk: &Desk, id: MachineId, agent: &Agent) -> MachineState {

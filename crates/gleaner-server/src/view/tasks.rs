@@ -116,8 +116,14 @@ fn job_view(ledger: &Ledger, id: JobId, job: &Job) -> JobView {
 fn waits_for(ledger: &Ledger, job: &Job) -> Option<String> {
     let is_stuck = job.tally.waiting > 0 && job.tally.running + job.tally.suspended == 0;
     let waits = |task: &TaskId| ledger.grid().task(*task).state() == TaskState::Waiting;
-    let first_waits = is_stuck && job.tasks().next().as_ref().is_some_and(waits);
-    first_waits.then(|| why(ledger, job))
+    let first = job.tasks().next().filter(|_| is_stuck)?;
+    if ledger.grid().comparison(first).is_some_and(|so_far| !so_far.given().is_empty()) {
+        return Some(
+            "a machine that has not answered its first task yet: too few gave the same answer so far"
+                .to_owned(),
+        );
+    }
+    waits(&first).then(|| why(ledger, job))
 }
 
 fn why(ledger: &Ledger, job: &Job) -> String {

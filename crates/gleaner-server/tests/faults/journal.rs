@@ -104,7 +104,7 @@ impl Journal {
                     _ => None,
                 })
                 .collect(),
-            Fact::RunEnded { run, agent, end } if run.task == task => {
+            Fact::RunEnded { run, agent, end, .. } if run.task == task => {
                 vec![Step::Ended(*run, *agent, end)]
             }
             Fact::TasksCancelled(chosen) if self.chooses(chosen, task) => vec![Step::Cancelled],

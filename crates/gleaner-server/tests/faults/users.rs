@@ -254,6 +254,7 @@ fn job(chance: &mut Chance, plans: bool) -> JobSpec {
         requirements: chance.one_in(5).then(|| "TARGET.Cpus >= 2".to_owned()),
         rank: None,
         priority: chance.below(2) as i32,
+        quorum: 1,
         retries: chance.below(2) as u32,
         checkpoint,
         hold: chance.one_in(8),

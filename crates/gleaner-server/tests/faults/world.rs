@@ -380,6 +380,7 @@ impl World {
                     self.queue.put(at, Event::ToAgent(connection, Box::new(message)));
                 }
             }
+            Effect::Compare(..) => unreachable!("no job here asks for a quorum"),
             Effect::Close(session) => {
                 let connection = session.0 as usize;
                 self.network.get_mut(connection).is_open_to_server = false;

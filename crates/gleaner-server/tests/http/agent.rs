@@ -79,6 +79,7 @@ impl Agent {
         match self.inbox.recv().await.expect("the session goes on") {
             Outgoing::Message(message) => message,
             Outgoing::Run(order) => ToAgent::Run(Box::new(order.filled_in().expect("a short order"))),
+            Outgoing::Compare(..) => unreachable!("no job here asks for a quorum"),
         }
     }
 

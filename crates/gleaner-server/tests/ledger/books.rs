@@ -77,7 +77,7 @@ impl Books {
 
     pub(crate) fn ends(&mut self, run: RunId, on: MachineId, outcome: &Outcome) {
         assert!(self.ledger.is_awaited(run, on));
-        self.add(Fact::RunEnded { run, agent: on, end: end(outcome) });
+        self.add(Fact::RunEnded { run, agent: on, end: end(outcome), answer: None });
     }
 
     /// All that rests has rested.

@@ -1,5 +1,6 @@
 //! What the ledger makes of facts.
 
+mod answers;
 mod books;
 mod elsewhere;
 mod long_past;

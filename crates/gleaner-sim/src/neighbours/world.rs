@@ -201,6 +201,7 @@ impl Outside for Neighbourhood<'_> {
             Command::StartWide { .. }
             | Command::Ask { .. }
             | Command::Survey { .. }
+            | Command::Recheck { .. }
             | Command::Lending(_) => {
                 unreachable!("a group places each task by itself, on one machine")
             }

@@ -645,6 +645,7 @@ impl Outside for World<'_> {
             Command::StartWide { .. } | Command::Ask { .. } | Command::Survey { .. } => {
                 unreachable!("a task among peers takes one core, on a worker that is there")
             }
+            Command::Recheck { .. } => unreachable!("peers compare no answers"),
             Command::Lending(wish) => self.lend(now, party, wish, out),
         }
     }

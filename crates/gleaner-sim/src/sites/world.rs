@@ -500,6 +500,7 @@ impl Outside for SitesWorld {
     fn obey(&mut self, now: Time, party: PartyId, order: Command, out: &mut Out<Slip>) {
         match order {
             Command::Lending(_) => unreachable!("nobody lends sites"),
+            Command::Recheck { .. } => unreachable!("sites compare no answers"),
             Command::Ask { run, parts } => self.ask(now, (party, run), parts.into(), out),
             Command::Survey { number, sites } => self.survey(now, (party, number), &sites, out),
             Command::Start { run, .. } | Command::StartWide { run, .. } => {

@@ -179,6 +179,8 @@ impl Books {
             | Event::RunRefused { .. }
             | Event::RunArrived(_)
             | Event::RunStarted(_)
+            | Event::CheckingSet(_)
+            | Event::ClassChecked { .. }
             | Event::SeedDrawn(_)
             | Event::CoresCapped { .. }
             | Event::RuleChanged
@@ -256,7 +258,7 @@ impl Books {
     fn ended(&mut self, now: Time, task: TaskId, end: RunEnd) {
         self.placed.remove(&task);
         match end {
-            RunEnd::Finished => {
+            RunEnd::Finished | RunEnd::Answered(_) => {
                 for charge in self.charges.iter_mut().filter(|charge| charge.task == task) {
                     charge.over = true;
                     if charge.paid == Paid::Held {

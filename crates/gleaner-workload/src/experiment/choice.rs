@@ -3,10 +3,10 @@
 use crate::error::InputError;
 use crate::groups::Groups;
 use crate::scenario::{AvailableMachines, Scenario};
-use crate::settings::{PriceSettings, Sharing};
+use crate::settings::{LiarSettings, PriceSettings, Sharing};
 use gleaner_core::{Budget, Scope};
 use gleaner_policy::Recipe;
-use gleaner_sim::Setup;
+use gleaner_sim::{Answers, Liars, Setup};
 use gleaner_units::{Credits, Ops, TaskClassId};
 
 /// The policy's recipe, if the machines are such that it can plan for them.
@@ -49,6 +49,29 @@ pub(super) fn budget(scenario: &Scenario) -> Result<Option<Budget>, InputError> 
         return Err(InputError::at_key(scenario, "policy.budget.per", found, expected));
     }
     Ok(Some(budget))
+}
+
+/// How many machines have to agree, and who lies.
+pub(super) fn answers(scenario: &Scenario, recipe: &Recipe) -> Result<Answers, InputError> {
+    let machines = scenario.machines.rows().len();
+    let checking = recipe.checking();
+    if let Some(checking) = checking.filter(|checking| checking.quorum as usize > machines) {
+        let found = format!("{} of {machines} machines", checking.quorum);
+        let expected = "no more machines than there are: each answers a task once";
+        return Err(InputError::at_key(scenario, "policy.replicate.quorum", found, expected));
+    }
+    let expected = "nothing of answers: who comes and goes by a trace is a new machine each time";
+    let by_trace = scenario.availability.is_some();
+    if by_trace && checking.is_some() {
+        return Err(InputError::at_key(scenario, "policy.replicate", "a quorum", expected));
+    }
+    if by_trace && scenario.liars.is_some() {
+        return Err(InputError::at_key(scenario, "faults.liars", "machines that lie", expected));
+    }
+    let liars = scenario.liars.map(|LiarSettings { share, chance, collude }| {
+        Liars::drawn(machines, share, (chance, collude), scenario.seed)
+    });
+    Ok(Answers { checking, liars })
 }
 
 /// A task that costs more than the recharge wherever it could run would wait for ever.

@@ -9,7 +9,7 @@ use gleaner_classad::Expr;
 use gleaner_wire::job::{Checkpointing, Confinement, JobSpec, Needs, TaskList, is_length};
 use std::collections::BTreeMap;
 
-const KEYS: [&str; 19] = [
+const KEYS: [&str; 20] = [
     "name",
     "command",
     "label",
@@ -23,6 +23,7 @@ const KEYS: [&str; 19] = [
     "rank",
     "priority",
     "retries",
+    "quorum",
     "hold",
     "confinement",
     "env",
@@ -90,6 +91,7 @@ pub fn read_job_file(source: &Source) -> Result<JobFile, InputError> {
         rank: expression(&root, "rank")?,
         priority: integer(&root, "priority", i128::from(i32::MIN), "a whole number")?.unwrap_or(0),
         retries: integer(&root, "retries", 0, "a whole number, 0 or more")?.unwrap_or(0),
+        quorum: integer(&root, "quorum", 1, "a whole number of machines, 1 or more")?.unwrap_or(1),
         checkpoint: checkpointing(&root)?,
         hold: flag(&root, "hold")?,
         confinement: root

@@ -147,7 +147,7 @@ In the command, in --env and in file names, {NAME} stands for a task's value of 
 variable in the task's environment as well.
 
 A job file (-f job.toml) has a key for each option here: command, name, label, composition, \
-length, inputs, outputs, stdin, cwd, requirements, rank, priority, retries, hold, confinement, env, \
+length, inputs, outputs, stdin, cwd, requirements, rank, priority, retries, quorum, hold, confinement, env, \
 needs, checkpoint, tasks. A file in .jdf is a job description of OurGrid, any other -f FILE an HTCondor \
 submit file; what of them Gleaner cannot honour is an error unless --ignore names it.
 
@@ -260,6 +260,9 @@ pub(crate) struct SubmitArguments {
     /// How many more runs a failed task gets
     #[arg(long, value_name = "N", help_heading = "Scheduling")]
     pub(crate) retries: Option<u32>,
+    /// How many machines have to give the same exit code, standard output and output files
+    #[arg(long, value_name = "N", help_heading = "Scheduling")]
+    pub(crate) quorum: Option<u32>,
     /// The program saves its state in the folder `GLEANER_CHECKPOINT`, and resumes from it
     #[arg(long, help_heading = "Scheduling")]
     pub(crate) checkpoint: bool,

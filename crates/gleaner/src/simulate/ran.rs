@@ -2,7 +2,7 @@
 
 use gleaner_core::Policy;
 use gleaner_sim::neighbours::Neighbourhood;
-use gleaner_sim::{History, Parties, Simulation};
+use gleaner_sim::{Answered, History, Parties, Simulation};
 use gleaner_units::{MachineId, Time};
 use serde::Serialize;
 
@@ -16,6 +16,8 @@ pub(crate) trait Ran {
     fn busy_seconds(&self, machine: MachineId) -> f64;
     /// What groups said to each other, where there are groups.
     fn between(&self) -> Option<Between>;
+    /// What machines answered and what of it was believed, where that matters.
+    fn answered(&self) -> Option<Answered>;
 }
 
 /// What groups of machines said to each other and did for each other.
@@ -53,6 +55,10 @@ impl<P: Policy> Ran for Simulation<'_, P> {
     fn between(&self) -> Option<Between> {
         None
     }
+
+    fn answered(&self) -> Option<Answered> {
+        self.answered()
+    }
 }
 
 impl<P: Policy> Ran for Parties<'_, P, Neighbourhood<'_>> {
@@ -66,6 +72,10 @@ impl<P: Policy> Ran for Parties<'_, P, Neighbourhood<'_>> {
 
     fn busy_seconds(&self, machine: MachineId) -> f64 {
         self.outside().busy_seconds(machine, self.now())
+    }
+
+    fn answered(&self) -> Option<Answered> {
+        None
     }
 
     fn between(&self) -> Option<Between> {

@@ -1,5 +1,6 @@
 //! The report of a run, for people.
 
+use super::answers;
 use super::figures::Figures;
 use super::ran::Ran;
 use super::service;
@@ -108,7 +109,10 @@ fn summary_table(experiment: &Experiment, summary: &Summary) -> Table {
             ),
         ]
     });
-    service::table(rows.into_iter().chain(summary.service.lines()).chain(budget).chain(between))
+    let answers = summary.answers.iter().flat_map(answers::lines);
+    service::table(
+        rows.into_iter().chain(summary.service.lines()).chain(budget).chain(between).chain(answers),
+    )
 }
 
 fn machines(experiment: &Experiment, run: &impl Ran) -> Table {

@@ -1,12 +1,13 @@
 //! A run in a few numbers: what `--json` prints and `summary.json` holds.
 
+use super::answers;
 use super::compare::{Measured, Metric};
 use super::ran::{Between, Ran};
 use super::service::ServiceSummary;
 use gleaner_core::Budget;
 use gleaner_report::Gantt;
 use gleaner_sim::bound::makespan_bound;
-use gleaner_sim::{History, Period, Waste};
+use gleaner_sim::{Answered, History, Period, Waste};
 use gleaner_units::{Credits, MachineId, Ops, TaskClassId, Time};
 use gleaner_workload::Experiment;
 use gleaner_workload::swf::{Served, Services};
@@ -50,6 +51,9 @@ pub(crate) struct Summary {
     /// What groups said to each other; none where there is one scheduler.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) between: Option<Between>,
+    /// What machines answered and what of it was believed; none where nobody lies and one is believed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) answers: Option<Answered>,
     /// What ran where, for the report of several runs.
     #[serde(skip)]
     pub(crate) schedule: Option<Gantt>,
@@ -122,6 +126,7 @@ impl Summary {
             wasted: Some(history.wasted()).filter(|wasted| wasted.runs > 0),
             budget: experiment.setup.budget.map(|budget| BudgetUse::of(budget, history)),
             between: run.between(),
+            answers: run.answered(),
             schedule: None,
         }
     }
@@ -185,6 +190,8 @@ impl Measured for Summary {
             Metric { name: "letters_per_task", unit: "", decimals: 2 },
             Metric { name: "handed_over_share", unit: "", decimals: 3 },
             Metric { name: "age_mean_s", unit: "s", decimals: 2 },
+            Metric { name: "wrong", unit: "% of accepted", decimals: 3 },
+            Metric { name: "work", unit: "of needed", decimals: 3 },
         ];
         first.into_iter().chain(ServiceSummary::METRICS).chain(rest).collect()
     }
@@ -196,7 +203,10 @@ impl Measured for Summary {
         let letters = between.map(|between| between.letters_per_task);
         let handed_over = between.map(|between| between.handed_over_share);
         let age = between.and_then(|between| between.age_mean_s);
-        let rest = [Some(self.unfinished as f64), Some(moves), Some(aborts), paid, letters, handed_over, age];
+        let answers = self.answers.as_ref();
+        let (wrong, work) = (answers.map(answers::wrong_percent), answers.map(|answers| answers.work));
+        let own = [Some(self.unfinished as f64), Some(moves), Some(aborts), paid];
+        let rest = own.into_iter().chain([letters, handed_over, age, wrong, work]);
         [Some(self.makespan_s)].into_iter().chain(self.service.values()).chain(rest).collect()
     }
 

@@ -150,6 +150,7 @@ mod tests {
                 tasks: 0,
                 sample: None,
                 heard_s: None,
+                trust: None,
             }
         };
         let machines = [machine(&["OpSys", "Arch"]), machine(&["Playpen_Size"])];

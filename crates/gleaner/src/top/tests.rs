@@ -57,6 +57,7 @@ fn machine(name: &str, state: MachineState, why: Option<&str>) -> MachineView {
         tasks: 3,
         sample: None,
         heard_s: None,
+        trust: None,
     }
 }
 

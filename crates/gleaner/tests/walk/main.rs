@@ -23,6 +23,7 @@ mod grid;
 mod journey;
 mod kills;
 mod lasting;
+mod liars;
 mod machine;
 mod network;
 mod one_slot;

@@ -63,6 +63,7 @@ impl Translation<'_> {
                 .either("priority", "prio", |text| whole(text).map(|number| number as i32))
                 .unwrap_or(0),
             retries: self.parsed("max_retries", count).unwrap_or(0),
+            quorum: 1,
             checkpoint: self.checkpointing(),
             hold: self.parsed("hold", flag).unwrap_or(false),
             confinement: Confinement::default(),

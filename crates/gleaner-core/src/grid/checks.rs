@@ -1,0 +1,379 @@
+//! Whose answers are believed, and how many machines have to give the same one.
+//!
+//! The end of a run may bring an [`Answer`]. A task of which several are wanted is over when so many machines gave the same
+//! one; until then it is placed, and the answers so far are kept here, though no run of it may go on. What more runs it takes
+//! is [known](Grid::answers_wanted), and the policy has them made.
+//!
+//! **An answer is trust for whoever gave what was agreed on, and the loss of all trust for whoever gave another.** A machine
+//! that is trusted is asked alone, but for some tasks that chance picks. What it answered alone since it was last checked is
+//! run again when it is found to lie.
+
+use super::{Grid, Run, Stage, TaskState};
+use crate::chance::{Chance, Purpose};
+use crate::effects::Effects;
+use crate::{Answer, Command};
+use gleaner_units::{MachineId, RunId, TaskClassId, TaskId, Time};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// The most answers that a machine gave alone that are run again when it is found to lie: the last ones.
+pub const ALONE_MAX: usize = 1_000;
+
+/// After so many answers in a row that were agreed on, earlier wrong ones are not held against a machine.
+pub const FORGIVEN_AFTER: u32 = 10;
+
+/// How many machines have to agree, for all tasks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Checking {
+    /// How many have to give the same answer; at least 2.
+    pub quorum: u32,
+    /// How many are asked at most, until a task is given up; at least as many.
+    pub most: u32,
+    /// Whether machines come to be asked alone.
+    pub trust: Option<Trusting>,
+}
+
+/// When a machine is asked alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Trusting {
+    /// After so many answers in a row that were agreed on; at least 1.
+    pub after: u32,
+    /// One in so many of its tasks is checked all the same, and more while it is new: one in as many as it has in a row.
+    pub check_every: u32,
+}
+
+impl Trusting {
+    /// How likely a task is checked on a trusted machine.
+    fn chance(self, row: u32) -> f64 {
+        1.0 / f64::from(row.min(self.check_every).max(1))
+    }
+}
+
+/// What a machine's answers were worth so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Trust {
+    /// Answers that were agreed on since the last that was not.
+    pub row: u32,
+    /// Answers that were ever agreed on.
+    pub agreed: u64,
+    /// Answers that were outvoted.
+    pub wrong: u64,
+    /// When the last of them was.
+    pub last_wrong: Option<Time>,
+    /// Those since it last had [`FORGIVEN_AFTER`] in a row that were agreed on.
+    pub strikes: u32,
+}
+
+/// An answer, and whose.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Given {
+    /// Which run brought it.
+    pub run: RunId,
+    /// Which machine gave it.
+    pub on: MachineId,
+    /// What it is.
+    pub answer: Answer,
+}
+
+/// The answers to a task of which several are wanted.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Comparison {
+    quorum: u32,
+    most: u32,
+    given: Vec<Given>,
+}
+
+impl Comparison {
+    /// How many have to be the same.
+    pub fn quorum(&self) -> u32 {
+        self.quorum
+    }
+
+    /// How many there will be at most.
+    pub fn most(&self) -> u32 {
+        self.most
+    }
+
+    /// In the order in which they came, each of another machine.
+    pub fn given(&self) -> &[Given] {
+        &self.given
+    }
+
+    /// Whether a machine gave one.
+    pub fn has(&self, on: MachineId) -> bool {
+        self.given.iter().any(|given| given.on == on)
+    }
+
+    fn count(&self, answer: Answer) -> u32 {
+        self.given.iter().filter(|given| given.answer == answer).count() as u32
+    }
+
+    /// How often the answer came that came most often.
+    fn best(&self) -> u32 {
+        self.given.iter().map(|given| self.count(given.answer)).max().unwrap_or(0)
+    }
+
+    fn left(&self) -> u32 {
+        self.most.saturating_sub(self.given.len() as u32)
+    }
+}
+
+/// What an answer is for its task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Judgement {
+    /// It is the task's: nobody else is asked, or enough gave it.
+    Agreed,
+    /// It is kept until others gave theirs.
+    Kept,
+    /// Nothing comes of it: the machine gave one before, or the task is not to go on.
+    Void,
+    /// As many machines were asked as may be, and too few of them agree.
+    Disputed,
+}
+
+/// See the module.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Checks {
+    rule: Option<Checking>,
+    /// What users asked for beyond the rule.
+    classes: BTreeMap<TaskClassId, u32>,
+    open: BTreeMap<TaskId, Comparison>,
+    trust: BTreeMap<MachineId, Trust>,
+    /// What each machine answered alone since it was last checked.
+    alone: BTreeMap<MachineId, VecDeque<TaskId>>,
+    disputed: BTreeSet<TaskId>,
+}
+
+impl Checks {
+    pub(super) fn set_rule(&mut self, rule: Option<Checking>) {
+        self.rule = rule;
+        if rule.is_none_or(|rule| rule.trust.is_none()) {
+            self.alone.clear();
+        }
+    }
+
+    pub(super) fn ask_for(&mut self, class: TaskClassId, quorum: u32) {
+        self.classes.insert(class, quorum);
+    }
+
+    /// What is kept of these tasks' answers is of no use any more.
+    pub(super) fn drop_answers(&mut self, first: TaskId, count: u32) {
+        let end = TaskId::new(first.index() + count as usize);
+        for comparison in self.open.range_mut(first..end).map(|(_, comparison)| comparison) {
+            comparison.given.clear();
+        }
+    }
+
+    /// They begin anew.
+    pub(super) fn forget(&mut self, first: TaskId, count: u32) {
+        let end = TaskId::new(first.index() + count as usize);
+        while let Some((&task, _)) = self.open.range(first..end).next() {
+            self.open.remove(&task);
+        }
+        while let Some(&task) = self.disputed.range(first..end).next() {
+            self.disputed.remove(&task);
+        }
+    }
+
+    fn asked_by_user(&self, class: TaskClassId) -> u32 {
+        self.classes.get(&class).copied().unwrap_or(1)
+    }
+
+    fn applies(&self, class: TaskClassId) -> bool {
+        self.rule.is_some() || self.classes.contains_key(&class)
+    }
+
+    fn trusts(&self, machine: MachineId) -> bool {
+        let trust = self.rule.and_then(|rule| rule.trust);
+        trust.is_some_and(|trust| self.of(machine).row >= trust.after)
+    }
+
+    fn of(&self, machine: MachineId) -> Trust {
+        self.trust.get(&machine).copied().unwrap_or_default()
+    }
+
+    /// The answers that a task of that class takes; what the rule says is waived for whom it trusts.
+    fn comparison(&self, class: TaskClassId, is_waived: bool) -> Option<Comparison> {
+        let asked = self.asked_by_user(class);
+        let by_rule = self.rule.map_or(1, |rule| if is_waived { 1 } else { rule.quorum });
+        let quorum = asked.max(by_rule);
+        // So many that two liars who agree do not decide.
+        let own = if asked > 1 { 2 * asked + 1 } else { 0 };
+        let most = self.rule.map_or(0, |rule| rule.most).max(own);
+        (quorum > 1).then(|| Comparison { quorum, most, given: Vec::new() })
+    }
+}
+
+impl Grid {
+    /// How many machines have to agree, where the policy says so.
+    pub fn checking(&self) -> Option<Checking> {
+        self.checks.rule
+    }
+
+    /// How many answers that are the same users asked for of tasks of that class.
+    pub fn quorum_asked(&self, class: TaskClassId) -> u32 {
+        self.checks.asked_by_user(class)
+    }
+
+    /// Whether answers to tasks of that class may have to be given by several machines.
+    #[inline]
+    pub fn is_checked(&self, class: TaskClassId) -> bool {
+        self.checks.applies(class)
+    }
+
+    /// What a machine's answers were worth so far.
+    pub fn trust(&self, machine: MachineId) -> Trust {
+        self.checks.of(machine)
+    }
+
+    /// Whether a machine is asked alone, but for a task now and then.
+    pub fn is_trusted(&self, machine: MachineId) -> bool {
+        self.checks.trusts(machine)
+    }
+
+    /// The answers to a task so far, where several are wanted.
+    #[inline]
+    pub fn comparison(&self, task: TaskId) -> Option<&Comparison> {
+        self.checks.open.get(&task)
+    }
+
+    /// All of them, in order of submission.
+    pub fn comparisons(&self) -> impl Iterator<Item = (TaskId, &Comparison)> {
+        self.checks.open.iter().map(|(&task, comparison)| (task, comparison))
+    }
+
+    /// Whether a task was given up since too few machines agreed on its answer.
+    pub fn is_disputed(&self, task: TaskId) -> bool {
+        self.checks.disputed.contains(&task)
+    }
+
+    /// How many tasks were.
+    pub fn disputed(&self) -> usize {
+        self.checks.disputed.len()
+    }
+
+    /// How many more runs a task is to have, so that enough machines may agree: beside those that go on.
+    pub fn answers_wanted(&self, task: TaskId) -> u32 {
+        let Some(comparison) = self.comparison(task) else { return 0 };
+        let goes_on = self.runs_of(task).filter(|run| run.stage != Stage::Missing).count() as u32;
+        let needed = (comparison.quorum - comparison.best()).min(comparison.left());
+        needed.saturating_sub(goes_on)
+    }
+
+    /// What an answer of a run would be for its task now.
+    pub fn judge(&self, run: &Run, answer: Answer) -> Judgement {
+        let task = self.task(run.id.task);
+        let new = || self.checks.comparison(task.class, self.checks.trusts(run.on));
+        let Some(mut comparison) = self.comparison(run.id.task).cloned().or_else(new) else {
+            return Judgement::Agreed;
+        };
+        if task.state != TaskState::Placed || comparison.has(run.on) {
+            return Judgement::Void;
+        }
+        comparison.given.push(Given { run: run.id, on: run.on, answer });
+        let best = comparison.best();
+        if comparison.count(answer) >= comparison.quorum {
+            Judgement::Agreed
+        } else if best + comparison.left() < comparison.quorum {
+            Judgement::Disputed
+        } else {
+            Judgement::Kept
+        }
+    }
+
+    /// A task that waited is on its way to a machine: is it to be asked alone?
+    pub(super) fn begin_comparison(&mut self, run: RunId, on: MachineId) {
+        let class = self.task(run.task).class;
+        if !self.is_checked(class) || self.comparison(run.task).is_some() {
+            return;
+        }
+        let trust = self.checks.rule.and_then(|rule| rule.trust).filter(|_| self.is_trusted(on));
+        let is_waived = trust.is_some_and(|trust| {
+            Chance::of(self.seed, Purpose::Check, run).unit() >= trust.chance(self.trust(on).row)
+        });
+        if let Some(comparison) = self.checks.comparison(class, is_waived) {
+            self.checks.open.insert(run.task, comparison);
+        }
+    }
+
+    /// Whether answers are kept that others are to be compared with.
+    pub(super) fn has_answers(&self, task: TaskId) -> bool {
+        self.comparison(task).is_some_and(|comparison| !comparison.given.is_empty())
+    }
+
+    /// An answer is kept that was judged so.
+    pub(super) fn keep_answer(&mut self, given: Given) {
+        let task = given.run.task;
+        if self.comparison(task).is_none()
+            && let Some(new) = self.checks.comparison(self.task(task).class, self.is_trusted(given.on))
+        {
+            self.checks.open.insert(task, new);
+        }
+        let comparison = self.checks.open.get_mut(&task).expect("what is kept is compared");
+        comparison.given.push(given);
+    }
+
+    /// A task is over with this answer: who gave it was right, who gave another was wrong.
+    pub(super) fn agree(&mut self, now: Time, last: Given, effects: &mut Effects) {
+        let task = last.run.task;
+        let Some(comparison) = self.checks.open.remove(&task) else {
+            if self.checks.rule.is_some_and(|rule| rule.trust.is_some()) {
+                let alone = self.checks.alone.entry(last.on).or_default();
+                alone.push_back(task);
+                let surplus = alone.len().saturating_sub(ALONE_MAX);
+                alone.drain(..surplus);
+            }
+            return;
+        };
+        for given in comparison.given.into_iter().chain([last]) {
+            let trust = self.checks.trust.entry(given.on).or_default();
+            if given.answer == last.answer {
+                trust.row += 1;
+                trust.agreed += 1;
+                if trust.row >= FORGIVEN_AFTER {
+                    trust.strikes = 0;
+                }
+                self.checks.alone.remove(&given.on);
+                continue;
+            }
+            (trust.row, trust.last_wrong) = (0, Some(now));
+            trust.wrong += 1;
+            trust.strikes += 1;
+            let alone = self.checks.alone.remove(&given.on).into_iter().flatten();
+            let is_its = |task: &TaskId| self.task(*task).state == TaskState::Finished(given.on);
+            effects.orders.extend(alone.filter(is_its).map(|task| Command::Recheck { task }));
+        }
+    }
+
+    /// Too few machines agree on a task, and no more are asked.
+    pub(super) fn dispute(&mut self, task: TaskId) {
+        self.checks.open.remove(&task);
+        self.checks.disputed.insert(task);
+    }
+
+    /// A task is done, whatever its answers were: one ended whose end counts as it is.
+    pub(super) fn close_comparison(&mut self, task: TaskId) {
+        self.checks.open.remove(&task);
+    }
+
+    /// Whether what is kept of answers agrees with the tasks.
+    pub(super) fn comparisons_are_whole(&self) -> bool {
+        let is_whole = |(task, comparison): (TaskId, &Comparison)| {
+            let state = self.task(task).state;
+            let machines: BTreeSet<MachineId> = comparison.given.iter().map(|given| given.on).collect();
+            let may_have = match state {
+                TaskState::Placed => true,
+                TaskState::Waiting | TaskState::Withdrawn => comparison.given.is_empty(),
+                TaskState::Finished(_) | TaskState::Retired => false,
+            };
+            may_have
+                && comparison.quorum > 1
+                && machines.len() == comparison.given.len()
+                && comparison.best() < comparison.quorum
+                && comparison.best() + comparison.left() >= comparison.quorum
+        };
+        let is_over = |task: &TaskId| matches!(self.task(*task).state, TaskState::Finished(_));
+        self.comparisons().all(is_whole) && self.checks.disputed.iter().all(is_over)
+    }
+}

@@ -1,0 +1,112 @@
+//! Wrong results accepted, and what it costs: the tables of docs/trust.md.
+//!
+//! `cargo run --release -p gleaner-sim --example trust` prints them; a number behind it is how many seeds there are.
+
+use gleaner_core::{Checking, GridConfig, MachineClass, Migration, Needs, Room, Tags, TaskClass, Trusting};
+use gleaner_policy::{Choose, Recipe, Replicate, Score};
+use gleaner_sim::{Answered, Answers, Liars, Setup, Simulation, Tasks};
+use gleaner_units::{MachineClassId, Ops, TaskClassId, Time, UserId};
+
+const MACHINES: usize = 100;
+const TASKS: usize = 10_000;
+/// Each machine is busy with something half of the time, where a task runs once.
+const LOAD: f64 = 0.5;
+
+/// What is compared, and in which words.
+fn rules() -> Vec<(&'static str, Option<Checking>)> {
+    let of = |quorum, most, trust| match Replicate::agreeing(quorum, most, trust) {
+        Some(Replicate::Quorum(checking)) => Some(checking),
+        _ => panic!("{quorum} of {most} is no quorum"),
+    };
+    let trust = |after| Some(Trusting { after, check_every: 20 });
+    vec![
+        ("1 copy", None),
+        ("quorum 2", of(2, 5, None)),
+        ("quorum 3", of(3, 7, None)),
+        ("quorum 2, trust after 10", of(2, 5, trust(10))),
+        ("quorum 3, trust after 10", of(3, 7, trust(10))),
+    ]
+}
+
+/// Machines that are alike, each with one core, and tasks of one length that come at equal distances.
+fn setup(checking: Option<Checking>, liars: Liars) -> Setup {
+    let room = Room { slots: Some(1), ..Room::default() };
+    let machine =
+        MachineClass { speeds: vec![1.0], cores: 1, room, price: 0.0, provides: Tags::new(), ad: None };
+    let task = TaskClass {
+        composition: vec![1.0],
+        needs: Needs::default(),
+        priority: 0,
+        restarts: false,
+        payer: UserId::default(),
+        requires: Tags::new(),
+        ad: None,
+    };
+    let length = 100.0;
+    let every_s = length / (LOAD * MACHINES as f64) * checking.map_or(1.0, |rule| f64::from(rule.quorum));
+    let mut tasks = Tasks::default();
+    for task in 0..TASKS {
+        let arrival = Time::from_seconds(task as f64 * every_s).expect("a moment");
+        tasks.push(arrival, Ops::new(length).expect("a length"), TaskClassId::new(0));
+    }
+    Setup {
+        config: GridConfig { weights: vec![1.0], migration: Migration::default() },
+        machine_classes: vec![machine],
+        machines: vec![MachineClassId::new(0); MACHINES],
+        availability: None,
+        task_classes: vec![task],
+        tasks,
+        loads: Vec::new(),
+        budget: None,
+        answers: Answers { checking, liars: Some(liars) },
+    }
+}
+
+fn run(checking: Option<Checking>, (share, chance, collude): (f64, f64, bool), seed: u64) -> Answered {
+    let setup = setup(checking, Liars::drawn(MACHINES, share, (chance, collude), seed));
+    // Any machine is as likely as any other.
+    let recipe = Recipe { choose: Choose::BestByLot, ..Recipe::by(Score::Greedy) };
+    let mut simulation = Simulation::new(&setup, recipe.build()).with_seed(seed);
+    simulation.run();
+    simulation.answered().expect("answers are compared")
+}
+
+/// The mean, and half of the interval that has it in 95 of 100 cases.
+fn interval(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    // Student's t for 29 degrees of freedom; with fewer seeds it is a little too narrow.
+    (mean, 2.045 * (variance / n).sqrt())
+}
+
+fn table(title: &str, seeds: u64, (chance, collude): (f64, bool)) {
+    println!("\n**{title}**\n");
+    println!(
+        "| liars | rule | wrong results accepted | work per task | given up | liars trusted at the end |"
+    );
+    println!("|---|---|---|---|---|---|");
+    for share in [0.0, 0.01, 0.05, 0.2] {
+        for (name, checking) in rules() {
+            let runs: Vec<Answered> =
+                (1..=seeds).map(|seed| run(checking, (share, chance, collude), seed)).collect();
+            let of = |value: &dyn Fn(&Answered) -> f64| interval(&runs.iter().map(value).collect::<Vec<_>>());
+            let (wrong, wrong_by) = of(&|run| 100.0 * run.wrong as f64 / run.accepted.max(1) as f64);
+            let (work, work_by) = of(&|run| run.work);
+            let (given_up, _) = of(&|run| 100.0 * run.disputed as f64 / TASKS as f64);
+            let (trusted, _) = of(&|run| run.liars_trusted as f64);
+            println!(
+                "| {} % | {name} | {wrong:.3} ± {wrong_by:.3} % | {work:.3} ± {work_by:.3} | {given_up:.3} % | {trusted:.1} |",
+                100.0 * share
+            );
+        }
+    }
+}
+
+fn main() {
+    let seeds = std::env::args().nth(1).map_or(30, |text| text.parse().expect("a number of seeds"));
+    println!("{MACHINES} machines, {TASKS} tasks, {seeds} seeds; ± is half of the 95 % interval.");
+    table("Liars that always lie, each for itself", seeds, (1.0, false));
+    table("Liars that always lie, and tell the same lie", seeds, (1.0, true));
+    table("Liars that lie about one task in ten, and tell the same lie", seeds, (0.1, true));
+}

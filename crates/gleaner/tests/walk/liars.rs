@@ -1,0 +1,74 @@
+//! Three machines, of which one gives wrong answers: two that agree outvote it, its trust is gone, and it is closed.
+//!
+//! What makes a liar of it is a folder that its owner shows to tasks and that the others do not have.
+
+use crate::grid::{Grid, PATIENCE};
+use crate::processes::until;
+use serde_json::Value;
+
+const RULES: &str = "sessions = \"ignore\"\nnot_on_battery = false\n";
+const TASKS: u64 = 9;
+
+fn machine(grid: &Grid, name: &str) -> Value {
+    let machines = grid.json(&["machines"]);
+    let list = machines["machines"].as_array().expect("a list").clone();
+    list.into_iter().find(|machine| machine["machine"] == name).expect("it has joined")
+}
+
+#[test]
+fn two_that_agree_outvote_a_liar_whose_trust_is_gone_and_who_is_closed() {
+    let mut grid = Grid::new("liars", 30);
+    // Not below /tmp, which is each task's own.
+    let folder = tempfile::Builder::new().prefix("gleaner-lies-").tempdir_in("/opt").expect("a folder");
+    let lies = folder.path().display().to_string();
+    grid.start();
+    for name in ["ada", "bob"] {
+        grid.add(name, 50, RULES, &["--slots", "1"]);
+    }
+    grid.add("liar", 50, &format!("{RULES}folders = [\"{lies}\"]\n"), &["--slots", "1"]);
+
+    let program = format!("if [ -d {lies} ]; then echo 8 | tee out; else echo 7 | tee out; fi");
+    let array = format!("1-{TASKS}");
+    let options =
+        ["submit", "--quorum", "2", "--array", &array, "--output", "out", "--", "sh", "-c", &program];
+    let job = grid.json(&options)["job"].to_string();
+    grid.ok(&["wait", &job]);
+    for task in 1..=TASKS {
+        let (name, told) = (format!("{job}/{task}"), grid.ok(&["history", &format!("{job}/{task}")]));
+        assert_eq!(grid.ok(&["logs", &name]).trim(), "7", "{told}");
+        assert!(told.contains("its answer is kept until other machines gave theirs"), "{told}");
+    }
+
+    let liar = machine(&grid, "liar")["trust"].clone();
+    assert_eq!((liar["row"].as_u64(), liar["agreed"].as_u64()), (Some(0), Some(0)), "{liar}");
+    assert!(
+        liar["wrong"].as_u64().is_some_and(|wrong| wrong >= 3) && liar["last_wrong_s"].is_number(),
+        "{liar}"
+    );
+    let shown = grid.ok(&["machines"]);
+    for told in
+        ["liar: 0 of its answers were agreed on", "were outvoted, the last 20", "gleaner machine resume liar"]
+    {
+        assert!(shown.contains(told), "{told:?} is not in:\n{shown}");
+    }
+    assert_eq!(machine(&grid, "liar")["state"], "closed");
+    let audit = grid.ok(&["audit"]);
+    assert!(audit.contains("outvoted") && audit.contains("liar: another answer"), "{audit}");
+
+    // Who proved right is asked alone from now on, and what no third machine answers waits for one.
+    let trust = "replicate={ quorum = 2, trust_after = 3, check_every = 1000 }";
+    grid.ok(&["policy", "set", "bertasi/greedy", "--set", "relocate=none", "--set", trust]);
+    assert_eq!(machine(&grid, "ada")["trust"]["alone"], true);
+    let job = grid.json(&["submit", "--quorum", "3", "--", "sh", "-c", "echo 7"])["job"].to_string();
+    let why = until("two have answered", PATIENCE, || {
+        let told = grid.ok(&["explain", &format!("{job}/0")]);
+        told.contains("answers so far are of").then_some(told)
+    });
+    assert!(why.contains("3 machines have to give the same"), "{why}");
+    let refused = grid.cli(&["policy", "set", "queue/easy"]);
+    let refused = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.contains("makes no copies for that"), "{refused}");
+    grid.ok(&["machine", "resume", "liar"]);
+    grid.ok(&["wait", &job]);
+    grid.wind_up();
+}
