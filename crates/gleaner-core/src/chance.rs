@@ -40,9 +40,9 @@ impl Purpose {
             Purpose::Absence => 0x0061_6273_656e_6365,
             Purpose::Failure => 0x0066_6169_6c75_7265,
             Purpose::Neighbour => 0x6e65_6967_6862,
-            Purpose::Check => 0x63_6865_636b,
-            Purpose::Liar => 0x6c_6961_72,
-            Purpose::Lie => 0x6c_6965,
+            Purpose::Check => 0x0063_6865_636b,
+            Purpose::Liar => 0x6c69_6172,
+            Purpose::Lie => 0x006c_6965,
         }
     }
 }
