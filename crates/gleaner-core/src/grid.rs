@@ -34,7 +34,8 @@ pub use loans::{Asked, Loan, Loans};
 pub use machine::{Availability, Machine};
 pub use own_rank::OwnRank;
 pub use plans::Plans;
-pub use reliability::{Ends, Reliability};
+pub use reliability::Ends;
+pub(crate) use reliability::Reliability;
 pub use runs::{Run, Stage};
 pub use task::{Task, TaskState};
 

@@ -29,7 +29,7 @@ impl Ends {
 
 /// All of them.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Reliability {
+pub(crate) struct Reliability {
     /// By machine of one's own; those behind the end ran nothing yet.
     own: Vec<Ends>,
     lenders: BTreeMap<PartyId, Ends>,
