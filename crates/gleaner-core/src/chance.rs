@@ -29,8 +29,8 @@ impl Purpose {
             Purpose::Place => 0x6272_6f6b_6572,
             Purpose::Home => 0x686f_6d65,
             Purpose::Letter => 0,
-            Purpose::Absence => 0x6162_7365_6e63_65,
-            Purpose::Failure => 0x6661_696c_7572_65,
+            Purpose::Absence => 0x0061_6273_656e_6365,
+            Purpose::Failure => 0x0066_6169_6c75_7265,
         }
     }
 }
