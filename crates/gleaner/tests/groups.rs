@@ -51,6 +51,9 @@ fn policies_are_compared_over_seeds_in_groups() {
     assert_eq!(compared["runs"].as_array().map(Vec::len), Some(6));
 }
 
+const EASY: &str = "--policy=queue/easy";
+const NO_MOVES: &str = "--set=policy.relocate=none";
+
 #[test]
 fn what_groups_cannot_do_is_refused_where_it_is_asked_for() {
     let refused = |arguments: &[&str]| {
@@ -59,12 +62,8 @@ fn what_groups_cannot_do_is_refused_where_it_is_asked_for() {
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
     for (arguments, key, found) in [
-        (
-            &["--policy", "queue/easy", "--set", "grid.sharing=exclusive"][..],
-            "policy.preset",
-            "plans, queues",
-        ),
-        (&["--set", "policy.replicate=2", "--set", "policy.relocate=none"], "policy.preset", "several runs"),
+        (&[EASY, "--set=grid.sharing=exclusive", NO_MOVES][..], "policy.preset", "plans, queues"),
+        (&["--set=policy.replicate=2", NO_MOVES], "policy.preset", "several runs"),
         (&["--set", "groups.size=0"], "groups.size", "0"),
         (&["--set", "groups.neighbours=some"], "groups.neighbours", "some"),
         (&["--set", "groups.publish_s=0"], "groups.publish_s", "0"),
