@@ -11,6 +11,8 @@ const BEFORE: u64 = 40;
 const LAST: u64 = 25;
 /// Where the salts of a frame end.
 const SALTS_END: usize = 16;
+/// A frame: its header and a page.
+const FRAME: usize = 24 + 4096;
 
 /// The file and its log after some commits and before the last one is complete in the file, and how long the log was
 /// before it.
