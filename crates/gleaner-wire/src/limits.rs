@@ -4,7 +4,7 @@
 pub const QUOTA_TASKS: u64 = 20_000_000;
 /// Cores that the runs of one user take at a time, unless an administrator says otherwise.
 pub const QUOTA_CORES: u32 = 10_000_000;
-/// Bytes of files and output that are kept for one user, unless an administrator says otherwise: 16 TiB.
+/// Bytes of files and output that are kept for one user, unless an administrator says otherwise.
 pub const QUOTA_BYTES: u64 = 16 << 40;
 /// Requests of one user in a second, on average, unless an administrator says otherwise; twice as many at once.
 pub const QUOTA_REQUESTS_PER_S: u32 = 2_000;
