@@ -166,7 +166,9 @@ impl Store for MemoryStore {
         let failure = disk.failing_commits.remove(&commit);
         if failure != Some(Failure::Lost) {
             disk.rows.extend_from_slice(rows);
-            past.into_iter().for_each(|past| disk.keep(past));
+            if let Some(past) = past {
+                disk.keep(past);
+            }
         }
         if failure.is_some() {
             self.stopped = true;
