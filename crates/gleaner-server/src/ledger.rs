@@ -16,6 +16,8 @@ mod kinds;
 mod label;
 mod lineages;
 mod machines;
+mod named;
+mod over;
 mod past;
 mod people;
 mod record;
@@ -53,8 +55,10 @@ use job::Jobs;
 use kinds::Kinds;
 use label::Labels;
 use lineages::Lineages;
+use named::Named;
+use over::Over;
 use records::Records;
-use retiring::{Over, name_files};
+
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
@@ -67,7 +71,7 @@ pub const FORMAT: u32 = 12;
 pub struct Ledger {
     scheduler: Scheduler<AnyPolicy>,
     books: Books,
-    /// How many jobs of which users read which files. It follows from the jobs.
+    /// It follows from the jobs.
     named: Named,
     /// For agents. Lost ones do no harm: an agent hears all it needs to when it connects.
     orders: Vec<Command>,
@@ -76,8 +80,6 @@ pub struct Ledger {
     /// For the store. What is lost of it can be had from the journal again.
     past: Option<Past>,
 }
-
-type Named = BTreeMap<(BlobHash, UserId), u32>;
 
 /// The ledger less the scheduler.
 #[derive(Clone, Serialize, Deserialize)]
@@ -441,7 +443,7 @@ impl Ledger {
     /// Whether a job of this user's reads a file.
     pub fn is_named_by(&self, user: &str, file: &BlobHash) -> bool {
         let payer = self.books.payers.get(user);
-        payer.is_some_and(|&payer| self.named.contains_key(&(file.clone(), payer)))
+        payer.is_some_and(|&payer| self.named.has(payer, file))
     }
 
     /// Whether one of the runs that an agent has, or is to have, reads a file or goes on from it. Costs O(its runs and
@@ -649,8 +651,10 @@ impl Ledger {
 }
 
 fn named_by(books: &Books) -> Named {
-    let mut named = Named::new();
-    books.jobs.newest_first().for_each(|(_, job)| name_files(&mut named, &books.payers, job, 1));
+    let mut named = Named::default();
+    for (_, job) in books.jobs.newest_first() {
+        named.add(books.payers[&job.user], job);
+    }
     named
 }
 

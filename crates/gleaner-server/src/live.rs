@@ -31,11 +31,11 @@ pub(crate) fn events(ledger: &Ledger, recorded: &[Recorded], mut each: impl FnMu
                 each(event);
             }
         }
-        if let Some((more, told)) = all.next() {
-            if let Some((job, _)) = ledger.find_job_of(more) {
-                let text = words(told, &entry.fact, name).0 + ": more tasks than are told of one by one";
-                each(LiveEvent { job: Some(job), text, ..blank });
-            }
+        if let Some((more, told)) = all.next()
+            && let Some((job, _)) = ledger.find_job_of(more)
+        {
+            let text = words(told, &entry.fact, name).0 + ": more tasks than are told of one by one";
+            each(LiveEvent { job: Some(job), text, ..blank });
         }
     }
 }

@@ -150,7 +150,9 @@ impl NaiveProgress {
             }
             Event::TasksRetired { first, count } => {
                 for task in tasks(first, count) {
-                    (self.finished.remove(&task), self.withdrawn.remove(&task), self.kept.remove(&task));
+                    self.finished.remove(&task);
+                    self.withdrawn.remove(&task);
+                    self.kept.remove(&task);
                     self.retired.insert(task);
                 }
             }

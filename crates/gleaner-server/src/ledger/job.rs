@@ -133,7 +133,7 @@ fn place(tally: &mut Tally, phase: TaskPhase) -> &mut u32 {
 /// All jobs that are not retired, in order of submission.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Jobs {
-    jobs: BTreeMap<JobId, Job>,
+    living: BTreeMap<JobId, Job>,
     by_first: BTreeMap<TaskId, JobId>,
     /// How many there were ever.
     count: u32,
@@ -155,33 +155,33 @@ impl Jobs {
     /// One that was here before.
     pub(crate) fn put(&mut self, id: JobId, job: Job) {
         self.by_first.insert(job.first, id);
-        self.jobs.insert(id, job);
+        self.living.insert(id, job);
     }
 
     pub(crate) fn remove(&mut self, id: JobId) -> Option<Job> {
-        let job = self.jobs.remove(&id)?;
+        let job = self.living.remove(&id)?;
         self.by_first.remove(&job.first);
         Some(job)
     }
 
     pub(crate) fn get(&self, id: JobId) -> Option<&Job> {
-        self.jobs.get(&id)
+        self.living.get(&id)
     }
 
     pub(crate) fn get_mut(&mut self, id: JobId) -> Option<&mut Job> {
-        self.jobs.get_mut(&id)
+        self.living.get_mut(&id)
     }
 
     /// Whose task it is, unless that is retired.
     pub(crate) fn find(&self, task: TaskId) -> Option<(JobId, &Job)> {
         let (_, &id) = self.by_first.range(..=task).next_back()?;
-        let job = &self.jobs[&id];
+        let job = &self.living[&id];
         job.range().contains(task).then_some((id, job))
     }
 
     /// Newest first.
     pub(crate) fn newest_first(&self) -> impl Iterator<Item = (JobId, &Job)> {
-        self.jobs.iter().rev().map(|(&id, job)| (id, job))
+        self.living.iter().rev().map(|(&id, job)| (id, job))
     }
 
     /// How many tasks there were ever: the next task's id.

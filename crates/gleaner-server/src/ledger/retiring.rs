@@ -20,7 +20,6 @@ use gleaner_wire::session::Stored;
 use gleaner_wire::{BlobHash, JobId};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A task that is retired, as the store has it.
@@ -121,61 +120,24 @@ impl Job {
     }
 }
 
-/// Tasks that are over and not retired, in order of their ends: the first of those that ended together, with the last.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Over {
-    ends: BTreeMap<(Time, TaskId), TaskId>,
-    count: u64,
-}
-
-impl Over {
-    pub(super) fn add(&mut self, ended: Time, tasks: TaskRange) {
-        self.ends.insert((ended, tasks.first()), tasks.last());
-        self.count += u64::from(tasks.count());
-    }
-
-    /// All of them ended then, and are neighbours there.
-    pub(super) fn remove(&mut self, ended: Time, tasks: TaskRange) {
-        let mut rest = Some(tasks);
-        while let Some(wanted) = rest {
-            let before = self.ends.range(..=(ended, wanted.first())).next_back();
-            let (&(at, first), &last) = before.expect("what is over is listed");
-            let listed = TaskRange::between(first, last)
-                .filter(|listed| at == ended && listed.contains(wanted.first()));
-            let listed = listed.expect("what is over is listed under its end");
-            self.ends.remove(&(at, first));
-            let gone =
-                TaskRange::between(wanted.first(), wanted.last().min(last)).expect("it has its first task");
-            if first < gone.first() {
-                self.ends.insert((at, first), TaskId::new(gone.first().index() - 1));
-            }
-            if let Some(behind) = gone.behind_within(listed) {
-                self.ends.insert((at, behind.first()), behind.last());
-            }
-            self.count -= u64::from(gone.count());
-            rest = gone.behind_within(wanted);
-        }
-    }
-}
-
 impl Ledger {
     /// The tasks that are to be retired next: those over since `since`, as far as they are more than `most` or long over. None of
     /// which anything is still to be heard.
     pub fn due_to_retire(&self, now: Time, since: Time, most: u64) -> Vec<TaskRange> {
         let long_ago = Time::from_nanos(now.nanos().saturating_sub(RETIRE_AFTER.as_nanos() as u64));
         let over = &self.books.over;
-        let surplus = over.count.saturating_sub(most);
+        let surplus = over.count().saturating_sub(most);
         let mut due = Vec::new();
         let mut count = 0;
-        for (&(ended, first), &last) in over.ends.iter().take_while(|((ended, _), _)| *ended < since) {
+        for (ended, tasks) in over.before(since) {
             let is_surplus = count < surplus;
             if count >= RETIRED_AT_ONCE || !(is_surplus || ended <= long_ago) {
                 break;
             }
             let most =
                 (RETIRED_AT_ONCE - count).min(if ended <= long_ago { u64::MAX } else { surplus - count });
-            let last = TaskId::new(last.index().min(first.index() + most as usize - 1));
-            let tasks = TaskRange::between(first, last).expect("it has its first task");
+            let last = TaskId::new(tasks.last().index().min(tasks.first().index() + most as usize - 1));
+            let tasks = TaskRange::between(tasks.first(), last).expect("it has its first task");
             let settled = tasks.tasks().filter(|&task| self.grid().runs_of(task).next().is_none());
             let before = due.len();
             due.extend(settled.map(TaskRange::one));
@@ -185,9 +147,7 @@ impl Ledger {
     }
 
     pub(super) fn is_listed_as_over(&self, task: TaskId) -> bool {
-        let Some(ended) = self.record(task).ended else { return false };
-        let before = self.books.over.ends.range(..=(ended, task)).next_back();
-        before.is_some_and(|((at, _), last)| *at == ended && task <= *last)
+        self.record(task).ended.is_some_and(|ended| self.books.over.has(ended, task))
     }
 
     /// What left memory since the last call, for the store.
@@ -252,7 +212,7 @@ impl Ledger {
             if let Some(key) = &job.key {
                 self.books.keys.insert((job.user.clone(), key.clone()), *id);
             }
-            name_files(&mut self.named, &self.books.payers, &job, 1);
+            self.named.add(self.books.payers[&job.user], &job);
             self.books.jobs.put(*id, job);
             past.recalled.push(*id);
         }
@@ -295,7 +255,9 @@ impl Ledger {
                 told.push(Event::TasksRecalled { first, count, class, length, runs, submitted });
             }
         }
-        told.iter().for_each(|event| self.tell(at, event));
+        for event in &told {
+            self.tell(at, event);
+        }
     }
 
     fn as_past(&self, task: TaskId, record: &Record) -> PastTask {
@@ -320,7 +282,7 @@ impl Ledger {
         if let Some(key) = &job.key {
             self.books.keys.remove(&(job.user.clone(), key.clone()));
         }
-        name_files(&mut self.named, &self.books.payers, &job, -1);
+        self.named.remove(self.books.payers[&job.user], &job);
         let files: Vec<BlobHash> = job.spec.files().cloned().collect();
         Some(PastJob {
             job: id,
@@ -358,22 +320,4 @@ fn unpacked<T: DeserializeOwned>(body: &[u8]) -> Result<T, ReadError> {
 /// As the store keeps it.
 fn packed(body: &impl Serialize) -> Vec<u8> {
     postcard::to_stdvec(body).expect("plain data")
-}
-
-/// One more job of its user's names its files, or one fewer.
-pub(super) fn name_files(
-    named: &mut super::Named,
-    payers: &BTreeMap<String, gleaner_units::UserId>,
-    job: &Job,
-    more: i32,
-) {
-    let payer = payers[&job.user];
-    for file in job.spec.files() {
-        let key = (file.clone(), payer);
-        let count = named.entry(key.clone()).or_default();
-        *count = count.checked_add_signed(more).expect("each job's files are named once");
-        if *count == 0 {
-            named.remove(&key);
-        }
-    }
 }

@@ -3,7 +3,6 @@
 use super::job::count;
 use super::kept_bytes::{left, written};
 use super::kinds::{Met, task_class};
-use super::retiring::name_files;
 use super::{Ending, Job, Ledger, Record, Step, Verdict, Wish};
 use crate::journal::{Chosen, Judged};
 use crate::limits::BROUGHT_WITHIN;
@@ -49,7 +48,7 @@ impl Ledger {
         key: Option<&str>,
     ) {
         assert_eq!(id, self.next_job(), "job {id} is not the next job");
-        self.payer(at, user);
+        let payer = self.payer(at, user);
         let met = self.task_class_of(at, user, spec, None);
         if met.is_new && (spec.requirements.is_some() || spec.rank.is_some()) {
             self.classify_all(at);
@@ -78,7 +77,7 @@ impl Ledger {
             key: key.map(str::to_owned),
             retired: 0,
         };
-        name_files(&mut self.named, &self.books.payers, &job, 1);
+        self.named.add(payer, &job);
         let tasks = job.range();
         self.books.jobs.add(job);
         let mut next = first;

@@ -266,7 +266,8 @@ pub enum ReadError {
     },
     /// What is kept of a job or task that is over is not what was written.
     #[error(
-        "what is kept of a job that is over cannot be read ({why}); a start without the tables `past…` makes them anew"
+        "what is kept of a job that is over cannot be read ({why}); stop the coordinator, run `sqlite3 gleaner.db 'UPDATE past SET upto = 0'` \
+         in its folder and start it again: it makes all of that anew from the journal"
     )]
     Past {
         /// What does not fit.

@@ -176,8 +176,12 @@ impl Store for MemoryStore {
         let commit = disk.commits;
         let failure = disk.failing_commits.remove(&commit);
         if failure != Some(Failure::Lost) {
-            rows.iter().for_each(|row| disk.put(row));
-            past.into_iter().for_each(|past| disk.keep(past));
+            for row in rows {
+                disk.put(row);
+            }
+            if let Some(past) = past {
+                disk.keep(past);
+            }
         }
         if failure.is_some() {
             self.stopped = true;

@@ -75,7 +75,14 @@ fn a_policy_that_learns_has_what_it_learnt_from() {
     };
     let state = |books: &Books, task: usize| books.ledger.grid().task(TaskId::new(task)).state();
     let run_some = |books: &mut Books| {
-        for (run, on) in books.starts() {
+        let mut starts = books.starts();
+        // A queue is looked at by an alarm.
+        if let Some((_, alarm)) = books.ledger.grid().next_alarm().filter(|_| starts.is_empty()) {
+            books.add(Fact::WokeUp { alarm });
+            starts = books.starts();
+        }
+        for (run, on) in starts {
+            books.add(Fact::RunStarted(run));
             books.ends(run, on, &Outcome::Exited { code: 0 });
         }
     };

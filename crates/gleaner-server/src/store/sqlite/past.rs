@@ -4,6 +4,7 @@ use super::reader::{SqliteReader, read_error};
 use crate::store::past::{FoundJob, Past, PastJob, PastReader, PastTask, Wanted};
 use crate::store::{ReadError, Seq, TaskRange};
 use gleaner_units::TaskId;
+use gleaner_wire::api::JobState;
 use gleaner_wire::{BlobHash, JobId};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -136,7 +137,7 @@ impl PastReader for SqliteReader {
         let found = format!(
             "SELECT job, body, x'' FROM past_jobs WHERE {of_user} AND (?2 IS NULL OR state = ?2) ORDER BY job DESC LIMIT ?3"
         );
-        let state = wanted.state.map(|state| state.name());
+        let state = wanted.state.map(JobState::name);
         self.ask(|ask| {
             let mut found = ask.prepare_cached(&found)?;
             found.query_map(params![wanted.user, state, limit(wanted.limit)], job)?.collect()
