@@ -32,7 +32,7 @@ impl Purpose {
             Purpose::Home => 0x686f_6d65,
             Purpose::Letter => 0,
             Purpose::Check => 0x63_6865_636b,
-            Purpose::Liar => 0x6c_6961_72,
+            Purpose::Liar => 0x6c69_6172,
             Purpose::Lie => 0x6c_6965,
         }
     }
