@@ -1,6 +1,7 @@
 use crate::alarm::Alarm;
+use crate::checking::{Answer, Checking};
 use crate::classes::{MachineClass, TaskClass};
-use crate::grid::{Budget, Checking};
+use crate::grid::Budget;
 use crate::lending::LendingEvent;
 use gleaner_units::{
     FileId, MachineClassId, MachineId, Ops, RunId, SiteId, Span, TaskClassId, TaskId, Time, UserId,
@@ -287,11 +288,6 @@ pub struct SiteState {
     /// The seconds after which a task that is handed in now would begin, as the site estimates: the traversal time.
     pub traversal_s: f64,
 }
-
-/// What a task came to, as one run has it: the number of all answers to the task that are the same. Whoever reports ends
-/// compares them.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-pub struct Answer(pub u32);
 
 /// What a run leaves when it is over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]

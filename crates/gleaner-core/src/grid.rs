@@ -33,7 +33,7 @@ pub use accounts::Accounts;
 pub use beliefs::{Belief, SentRun};
 pub use catalogue::Catalogue;
 pub use check::BrokenInvariant;
-pub use checks::{ALONE_MAX, Checking, Comparison, FORGIVEN_AFTER, Given, Judgement, Trust, Trusting};
+pub use checks::{ALONE_MAX, Comparison, FORGIVEN_AFTER, Given, Judgement, Trust};
 pub use favours::Favours;
 pub use loans::{Asked, Loan, Loans};
 pub use machine::{Availability, Machine};

@@ -18,6 +18,7 @@ mod ad;
 mod alarm;
 mod chance;
 mod change;
+mod checking;
 mod classes;
 mod command;
 mod decision;
@@ -38,15 +39,16 @@ pub use ad::Ad;
 pub use alarm::Alarm;
 pub use chance::{Chance, Purpose};
 pub use change::Change;
+pub use checking::{Answer, Checking, Trusting};
 pub use classes::{Classes, InvalidClass, MachineClass, Tags, TaskClass, WATTS, WATTS_USUAL};
 pub use command::{Command, StopReason};
 pub use decision::{Decision, Queue, Refusal};
-pub use event::{Answer, Event, RunEnd, SiteState};
+pub use event::{Event, RunEnd, SiteState};
 pub use explain::{Condition, Explanation, Remedy, RuledOut};
 pub use grid::{
     ALONE_MAX, Account, Accounts, Asked, Availability, Belief, BrokenInvariant, Budget, Catalogue, Charged,
-    Checking, Comparison, Ends, FORGIVEN_AFTER, Favours, Given, Grid, GridConfig, Judgement, Loan, Loans,
-    Machine, Migration, OwnRank, Plans, Run, Scope, SentRun, Stage, Sum, Task, TaskState, Trust, Trusting,
+    Comparison, Ends, FORGIVEN_AFTER, Favours, Given, Grid, GridConfig, Judgement, Loan, Loans, Machine,
+    Migration, OwnRank, Plans, Run, Scope, SentRun, Stage, Sum, Task, TaskState, Trust,
 };
 pub use lending::{Lending, LendingEvent, LendingRefusal, Seek, Want};
 pub use occasion::{Cause, Occasion, Settled};

@@ -9,9 +9,10 @@
 //! run again when it is found to lie.
 
 use super::{Grid, Run, Stage, TaskState};
+use crate::Command;
 use crate::chance::{Chance, Purpose};
+use crate::checking::{Answer, Checking};
 use crate::effects::Effects;
-use crate::{Answer, Command};
 use gleaner_units::{MachineId, RunId, TaskClassId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -21,33 +22,6 @@ pub const ALONE_MAX: usize = 1_000;
 
 /// After so many answers in a row that were agreed on, earlier wrong ones are not held against a machine.
 pub const FORGIVEN_AFTER: u32 = 10;
-
-/// How many machines have to agree, for all tasks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Checking {
-    /// How many have to give the same answer; at least 2.
-    pub quorum: u32,
-    /// How many are asked at most, until a task is given up; at least as many.
-    pub most: u32,
-    /// Whether machines come to be asked alone.
-    pub trust: Option<Trusting>,
-}
-
-/// When a machine is asked alone.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Trusting {
-    /// After so many answers in a row that were agreed on; at least 1.
-    pub after: u32,
-    /// One in so many of its tasks is checked all the same, and more while it is new: one in as many as it has in a row.
-    pub check_every: u32,
-}
-
-impl Trusting {
-    /// How likely a task is checked on a trusted machine.
-    fn chance(self, row: u32) -> f64 {
-        1.0 / f64::from(row.min(self.check_every).max(1))
-    }
-}
 
 /// What a machine's answers were worth so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
