@@ -50,13 +50,13 @@ struct Lab {
 }
 
 impl Lab {
-    fn new(rule: Option<Checking>) -> Self {
+    fn new(rule: impl Into<Option<Checking>>) -> Self {
         let empty = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
         let mut lab = Self { scheduler: Scheduler::new(empty, Puppet::default()), orders: Vec::new() };
         let room = Room::default();
         let kind =
             MachineClass { speeds: vec![1.0], cores: 2, room, price: 0.0, provides: Tags::new(), ad: None };
-        lab.tell(&Event::CheckingSet(rule));
+        lab.tell(&Event::CheckingSet(rule.into()));
         lab.tell(&Event::MachineClassMet(kind));
         for index in 0..4 {
             lab.tell(&Event::MachineJoined { machine: machine(index), class: MachineClassId::new(0) });
@@ -135,12 +135,12 @@ impl Lab {
     }
 }
 
-fn quorum(quorum: u32, most: u32) -> Option<Checking> {
-    Some(Checking { quorum, most, trust: None })
+fn quorum(quorum: u32, most: u32) -> Checking {
+    Checking { quorum, most, trust: None }
 }
 
-fn trusting() -> Option<Checking> {
-    Some(Checking { quorum: 2, most: 5, trust: Some(TRUST) })
+fn trusting() -> Checking {
+    Checking { quorum: 2, most: 5, trust: Some(TRUST) }
 }
 
 /// A task's answers in order, each of another machine, and where that leaves it.

@@ -25,7 +25,7 @@ fn budget(more: Value) -> Value {
     Value::Object(budget)
 }
 
-fn quorum(replicate: Value) -> Value {
+fn quorum(replicate: &Value) -> Value {
     json!({ "preset": "bertasi/greedy", "replicate": replicate })
 }
 
@@ -174,6 +174,12 @@ fn what_does_not_go_together_is_refused_with_its_reason() {
             "2",
             "the oldest tasks come first anyway",
         ),
+    ]);
+}
+
+#[test]
+fn how_many_runs_a_task_has_is_refused_where_that_makes_no_sense() {
+    check_refused(&[
         (json!({ "preset": "bertasi/greedy", "replicate": 0 }), "replicate", "0", "from 1 to 16"),
         (json!({ "preset": "bertasi/greedy", "replicate": 17 }), "replicate", "17", "from 1 to 16"),
         (json!({ "preset": "bertasi/greedy", "replicate": "one" }), "replicate", "\"one\"", "from 1 to 16"),
@@ -183,13 +189,13 @@ fn what_does_not_go_together_is_refused_with_its_reason() {
             "nothing",
             "from 2 to 16",
         ),
-        (quorum(json!({ "quorum": 1 })), "replicate.quorum", "1", "from 2 to 16"),
-        (quorum(json!({ "quorum": 17 })), "replicate.quorum", "17", "from 2 to 16"),
-        (quorum(json!({ "quorum": 3, "most": 2 })), "replicate.most", "2", "from the quorum, 3, to 16"),
-        (quorum(json!({ "quorum": 2, "most": 17 })), "replicate.most", "17", "to 16"),
-        (quorum(json!({ "quorum": 2, "trust_after": 0 })), "replicate.trust_after", "0", "from 1"),
-        (quorum(json!({ "quorum": 2, "check_every": 9 })), "replicate.check_every", "9", "trust_after"),
-        (quorum(json!({ "quorum": 2, "trust": 9 })), "replicate.trust", "unknown", "trust_after"),
+        (quorum(&json!({ "quorum": 1 })), "replicate.quorum", "1", "from 2 to 16"),
+        (quorum(&json!({ "quorum": 17 })), "replicate.quorum", "17", "from 2 to 16"),
+        (quorum(&json!({ "quorum": 3, "most": 2 })), "replicate.most", "2", "from the quorum, 3, to 16"),
+        (quorum(&json!({ "quorum": 2, "most": 17 })), "replicate.most", "17", "to 16"),
+        (quorum(&json!({ "quorum": 2, "trust_after": 0 })), "replicate.trust_after", "0", "from 1"),
+        (quorum(&json!({ "quorum": 2, "check_every": 9 })), "replicate.check_every", "9", "trust_after"),
+        (quorum(&json!({ "quorum": 2, "trust": 9 })), "replicate.trust", "unknown", "trust_after"),
         (
             json!({ "preset": "bertasi/greedy", "replicate": { "quorum": 2 }, "relocate": { "score": "greedy" } }),
             "replicate",
@@ -455,5 +461,5 @@ fn a_quorum_says_how_many_are_asked_and_who_is_asked_alone() {
         let trust = checking.trust.map(|trust| (trust.after, trust.check_every));
         assert_eq!((checking.quorum, checking.most, trust), expected, "{replicate}");
     }
-    assert_eq!(read(quorum(json!(2))).expect("two runs").checking(), None);
+    assert_eq!(read(quorum(&json!(2))).expect("two runs").checking(), None);
 }

@@ -370,7 +370,9 @@ impl Desk {
             let wrong = judged.iter().flat_map(|judged| judged.wrong.clone()).collect::<Vec<_>>();
             let (end, answer) = (Box::new(self.keep_tails(run, end)), judged.map(Box::new));
             self.record(now, Fact::RunEnded { run, agent, end, answer });
-            wrong.into_iter().for_each(|wrong| self.close_if_lying(now, wrong));
+            for wrong in wrong {
+                self.close_if_lying(now, wrong);
+            }
             self.doubt(now, agent);
             self.close_if_broken(now, agent);
         } else {
