@@ -147,15 +147,15 @@ fn trusting() -> Checking {
 #[test]
 fn a_task_is_over_when_enough_machines_agree() {
     for (rule, answers, expected, rows) in [
-        (quorum(2, 5), &[7][..], "placed", [0, 0, 0, 0]),
-        (quorum(2, 5), &[7, 7], "done@m1", [1, 1, 0, 0]),
-        (quorum(2, 5), &[7, 8], "placed", [0, 0, 0, 0]),
-        (quorum(2, 5), &[7, 8, 8], "done@m2", [0, 1, 1, 0]),
-        (quorum(2, 5), &[7, 8, 9, 7], "done@m3", [1, 0, 0, 1]),
-        (quorum(3, 4), &[7, 8, 7, 7], "done@m3", [1, 0, 1, 1]),
+        (Some(quorum(2, 5)), &[7][..], "placed", [0, 0, 0, 0]),
+        (Some(quorum(2, 5)), &[7, 7], "done@m1", [1, 1, 0, 0]),
+        (Some(quorum(2, 5)), &[7, 8], "placed", [0, 0, 0, 0]),
+        (Some(quorum(2, 5)), &[7, 8, 8], "done@m2", [0, 1, 1, 0]),
+        (Some(quorum(2, 5)), &[7, 8, 9, 7], "done@m3", [1, 0, 0, 1]),
+        (Some(quorum(3, 4)), &[7, 8, 7, 7], "done@m3", [1, 0, 1, 1]),
         // No third one can come: as many were asked as may be, or too few are left.
-        (quorum(2, 3), &[7, 8, 9], "done@m2", [0, 0, 0, 0]),
-        (quorum(3, 4), &[7, 8, 9], "done@m2", [0, 0, 0, 0]),
+        (Some(quorum(2, 3)), &[7, 8, 9], "done@m2", [0, 0, 0, 0]),
+        (Some(quorum(3, 4)), &[7, 8, 9], "done@m2", [0, 0, 0, 0]),
         (None, &[7], "done@m0", [0, 0, 0, 0]),
     ] {
         let mut lab = Lab::new(rule);

@@ -457,7 +457,7 @@ fn a_quorum_says_how_many_are_asked_and_who_is_asked_alone() {
         (json!({ "quorum": 2, "trust_after": 10 }), (2, 5, Some((10, 20)))),
         (json!({ "quorum": 3, "trust_after": 1, "check_every": 7 }), (3, 7, Some((1, 7)))),
     ] {
-        let checking = read(quorum(replicate.clone())).expect("it makes sense").checking().expect("a quorum");
+        let checking = read(quorum(&replicate)).expect("it makes sense").checking().expect("a quorum");
         let trust = checking.trust.map(|trust| (trust.after, trust.check_every));
         assert_eq!((checking.quorum, checking.most, trust), expected, "{replicate}");
     }

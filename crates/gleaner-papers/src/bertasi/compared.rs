@@ -61,7 +61,7 @@ impl Compared {
         part: &'static str,
         about: String,
         columns: Vec<&'static str>,
-        rules: Vec<(String, Vec<Measure>)>,
+        rules: &[(String, Vec<Measure>)],
     ) -> Self {
         let first: Vec<f64> = rules[0].1.iter().map(|run| run.makespan_s).collect();
         let row = |(rule, runs): &(String, Vec<Measure>)| {

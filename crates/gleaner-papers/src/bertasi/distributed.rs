@@ -149,7 +149,7 @@ pub fn conduct(seeds: u64, watch: Watch<'_>) -> Result<Compared, Stopped> {
         DELAY.seconds(),
         GAP.seconds()
     );
-    Ok(Compared::of("distributed", about, COLUMNS.to_vec(), rules.collect()))
+    Ok(Compared::of("distributed", about, COLUMNS.to_vec(), &rules.collect::<Vec<_>>()))
 }
 
 fn measure(case: Case, grid: &Setup, seed: u64) -> Measure {

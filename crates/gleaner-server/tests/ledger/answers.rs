@@ -36,10 +36,10 @@ impl Story {
         Self { books, life, at }
     }
 
-    fn tell(&mut self, fact: Fact) {
+    fn tell(&mut self, fact: &Fact) {
         self.at = self.at.after_seconds(1.0);
         let told = self.books.ledger.apply(&Entry { at: self.at, fact: fact.clone() });
-        self.agrees(&fact, told);
+        self.agrees(fact, told);
         while let Some((fact, told)) = self.books.ledger.decide(self.at) {
             self.agrees(&fact, told);
         }
@@ -66,7 +66,7 @@ impl Story {
         let wrong = wrong.iter().map(|&wrong| agent(wrong)).collect();
         let answer = Some(Box::new(Judged { digest, judgement, wrong }));
         let end = end(&Outcome::Exited { code: 0 });
-        self.tell(Fact::RunEnded { run, agent: on, end, answer });
+        self.tell(&Fact::RunEnded { run, agent: on, end, answer });
     }
 
     fn phase(&self) -> TaskPhase {
