@@ -271,12 +271,11 @@ impl<'a> World<'a> {
         let owner = self.state.workers.all[worker].owner;
         if fails {
             self.state.outcome.failed += 1;
-            match loan {
-                Some(loan) => out.send(owner, party, Word::Ended { loan, run, finished: false }),
-                None => {
-                    out.tell(party, Event::RunEnded { run, end: RunEnd::Lost });
-                    self.begin_queued(now, worker, out);
-                }
+            if let Some(loan) = loan {
+                out.send(owner, party, Word::Ended { loan, run, finished: false });
+            } else {
+                out.tell(party, Event::RunEnded { run, end: RunEnd::Lost });
+                self.begin_queued(now, worker, out);
             }
             return;
         }
