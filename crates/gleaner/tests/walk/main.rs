@@ -33,7 +33,6 @@ mod processes;
 mod put_back;
 mod queue;
 mod quota;
-mod reliability;
 mod replicas;
 mod stalled;
 mod too_much;
