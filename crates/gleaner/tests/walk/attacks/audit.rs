@@ -10,6 +10,9 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
+/// What somebody does to the rows.
+type Forging = fn(&mut Vec<Row>);
+
 const RULES: &str = "sessions = \"ignore\"\nnot_on_battery = false\nsuspend_on_return = false\n";
 const FILES: [&str; 2] = [DATABASE, "journal.last"];
 
@@ -48,7 +51,7 @@ fn a_row_that_was_taken_out_or_changed_is_missed_by_whoever_kept_a_head_and_by_m
     let head = grid.ok(&["audit", "--head"]).trim().to_owned();
     assert!(grid.ok(&["audit", "--verify", "--since", &head]).contains(&format!("head {head}")));
 
-    let forgeries: [(&str, fn(&mut Vec<Row>)); 3] = [
+    let forgeries: [(&str, Forging); 3] = [
         ("taken out", |rows| rows.retain(|row| !is_about_eve(row))),
         ("cut off", |rows| rows.truncate(rows.len() - 1)),
         ("changed", |rows| {
