@@ -14,6 +14,11 @@ const STEP: f64 = 1.090_507_732_665_257_7;
 /// So many steps below and above the mean: from a sixteenth to sixteen times.
 const STEPS: i32 = 32;
 
+/// So many steps from a power. By products, since `powi` need not give the same bits twice.
+fn stepped(power: f64, steps: i32) -> f64 {
+    (0..steps.unsigned_abs()).fold(power, |power, _| if steps < 0 { power / STEP } else { power * STEP })
+}
+
 /// What a worker did.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Shown {
@@ -52,12 +57,12 @@ impl Believed {
         let mut classes: Vec<MachineClass> = Vec::new();
         let mut lowest = Vec::new();
         for kind in &setup.machine_classes {
-            let unknown = MachineClass { speeds: vec![mean * STEP.powi(-STEPS)], ..kind.clone() };
+            let unknown = MachineClass { speeds: vec![stepped(mean, -STEPS)], ..kind.clone() };
             // What differs in power alone has the same steps.
             let known = classes.iter().position(|class| *class == unknown);
             lowest.push(known.unwrap_or(classes.len()));
             if known.is_none() {
-                let step = |step| MachineClass { speeds: vec![mean * STEP.powi(step)], ..kind.clone() };
+                let step = |step| MachineClass { speeds: vec![stepped(mean, step)], ..kind.clone() };
                 classes.extend((-STEPS..=STEPS).map(step));
             }
         }
