@@ -13,6 +13,8 @@ pub mod figure_2;
 pub mod grids;
 pub mod jobs;
 pub mod late;
+pub mod learnt;
+pub mod movers;
 pub mod owners;
 pub mod permutations;
 mod plots;

@@ -51,7 +51,7 @@ pub use parts::lengths::Lengths;
 pub use parts::order::Order;
 pub use parts::queue::{Backfill, Correction, Fill, Queueing};
 pub use parts::rank::{Candidates, Rank, Until};
-pub use parts::relocate::Relocate;
+pub use parts::relocate::{Mover, Relocate};
 pub use parts::replicate::Replicate;
 pub use parts::score::Score;
 pub use parts::sites::SiteRule;

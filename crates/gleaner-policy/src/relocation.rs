@@ -1,16 +1,17 @@
 //! Which running task moves where: the move with the highest gain above θ; among equals the lowest machine, then
-//! the lowest task.
+//! the task that the rule's [`Mover`] says.
 //!
 //! A machine that became worse pushes a task to another; one that became better pulls a task from another. Either
 //! way one end is given, and the search is over task classes and machine classes: no task is scored by itself.
 
 use crate::Score;
 use crate::fleet::{Fleet, Objective, Size, Summary};
-use crate::parts::relocate::Relocate;
+use crate::parts::relocate::{Mover, Relocate};
 use crate::parts::score::{self, sum_of_times};
 use crate::placement::ROUNDING;
 use gleaner_core::{Grid, exceeds, tie_threshold};
 use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId, Time};
+use std::cmp::Ordering;
 
 /// A task and the machine to take it to.
 pub type Move = (TaskId, MachineId);
@@ -51,8 +52,8 @@ impl View<'_> {
             .map(|(machine, task)| (task, machine))
     }
 
-    /// The gain of a move if it is worth its cost, and the lowest task of the class for which it is.
-    fn weigh(&self, class: TaskClassId, from: MachineId, to: MachineId) -> Option<(f64, TaskId)> {
+    /// The gain of a move if it is worth its cost, and the task of the class for which it is whose turn is first.
+    fn weigh(&self, class: TaskClassId, from: MachineId, to: MachineId) -> Option<(f64, Turn)> {
         if from == to || !self.grid.can_run(class, to) || self.likes_less(class, from, to) {
             return None;
         }
@@ -80,9 +81,15 @@ impl View<'_> {
                 cost == 0.0 || exceeds(gain * run, cost)
             }
         };
-        let mut running = self.grid.machine(from).running_of(class).map(|run| run.task);
-        let task = running.find(|&task| !self.grid.stays(task) && is_worth(task))?;
-        Some((gain, task))
+        let running = self.grid.machine(from).running_of(class);
+        let mut movable = running.filter(|run| !self.grid.stays(run.task) && is_worth(run.task));
+        let first = match self.rule.mover {
+            Mover::First => movable.next().map(|run| Turn { at: 0.0, task: run.task }),
+            mover @ (Mover::Last | Mover::MostDone | Mover::LeastDone) => {
+                movable.map(|run| Turn { at: mover.turn(self.grid, self.now, run), task: run.task }).min()
+            }
+        };
+        Some((gain, first?))
     }
 
     /// A task that starts from its beginning does again what it has done so far, as much faster as the gain says. Where
@@ -103,13 +110,40 @@ impl View<'_> {
     }
 }
 
-/// Something that moves: for the machine at the other end, which task would go and what would be gained.
-trait Mover: Objective {
-    fn task(&self, other: MachineId) -> Option<TaskId>;
+/// A task, and when its turn is among those that would gain alike.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    at: f64,
+    task: TaskId,
 }
 
-/// The highest gain over all movers; among equals the lowest machine, then the lowest task.
-fn choose(fleet: &Fleet, movers: impl Iterator<Item = impl Mover>) -> Option<(MachineId, TaskId)> {
+impl Ord for Turn {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.at.total_cmp(&other.at).then(self.task.cmp(&other.task))
+    }
+}
+
+impl PartialOrd for Turn {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Turn {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Turn {}
+
+/// Tasks that may move: for the machine at the other end, which of them would go and what would be gained.
+trait Movable: Objective {
+    fn task(&self, other: MachineId) -> Option<Turn>;
+}
+
+/// The highest gain over all movers; among equals the lowest machine, then the task whose turn is first.
+fn choose(fleet: &Fleet, movers: impl Iterator<Item = impl Movable>) -> Option<(MachineId, TaskId)> {
     let mut best = f64::NEG_INFINITY;
     // Those that had the best so far or tied with it: seldom more than one, and none where nothing moves.
     let mut leading = Vec::new();
@@ -127,7 +161,7 @@ fn choose(fleet: &Fleet, movers: impl Iterator<Item = impl Mover>) -> Option<(Ma
         let machine = fleet.lowest(mover, threshold)?;
         Some((machine, mover.task(machine)?))
     });
-    candidates.min()
+    candidates.min().map(|(machine, turn)| (machine, turn.task))
 }
 
 /// Tasks of one class on a machine that would rather be elsewhere.
@@ -199,8 +233,8 @@ impl Objective for Leaving<'_> {
     }
 }
 
-impl Mover for Leaving<'_> {
-    fn task(&self, to: MachineId) -> Option<TaskId> {
+impl Movable for Leaving<'_> {
+    fn task(&self, to: MachineId) -> Option<Turn> {
         self.view.weigh(self.class, self.from, to).map(|(_, task)| task)
     }
 }
@@ -292,15 +326,15 @@ impl Objective for Joining<'_> {
 }
 
 impl Joining<'_> {
-    fn gain(&self, from: MachineId) -> Option<(f64, TaskId)> {
+    fn gain(&self, from: MachineId) -> Option<(f64, Turn)> {
         // The bit that stands for this class may have been set by another.
         self.view.grid.machine(from).runs_of(self.class).next()?;
         self.view.weigh(self.class, from, self.target.machine)
     }
 }
 
-impl Mover for Joining<'_> {
-    fn task(&self, from: MachineId) -> Option<TaskId> {
+impl Movable for Joining<'_> {
+    fn task(&self, from: MachineId) -> Option<Turn> {
         self.gain(from).map(|(_, task)| task)
     }
 }

@@ -64,7 +64,8 @@ pub(crate) const KEYS: [&str; 26] = [
     "hold",
 ];
 /// The keys of a relocation.
-pub(crate) const RELOCATE_KEYS: [&str; 5] = ["score", "moves_max", "gain_min", "difference_min", "period_s"];
+pub(crate) const RELOCATE_KEYS: [&str; 6] =
+    ["score", "moves_max", "gain_min", "difference_min", "period_s", "mover"];
 /// The keys of a budget: how it is spent, then what may be.
 pub(crate) const BUDGET_KEYS: [&str; 7] =
     ["rule", "savings", "cheapest", "recharge", "period_s", "charged", "per"];

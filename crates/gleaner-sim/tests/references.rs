@@ -2,11 +2,11 @@
 //! policy on purpose is noticed.
 
 use gleaner_core::{Checking, Event, Grid, Scheduler, Trusting};
-use gleaner_policy::{Choose, Recipe, Relocate, Replicate, Score};
+use gleaner_policy::{Choose, Mover, Recipe, Relocate, Replicate, Score};
 use gleaner_sim::{Answers, Liars, Setup};
 use gleaner_testkit::history;
 use gleaner_testkit::mutant::{Fault, Mutant};
-use gleaner_testkit::naive::{Choice, Naive, Relocation, Rule};
+use gleaner_testkit::naive::{Choice, Naive, Relocation, Rule, Turn};
 use gleaner_testkit::random::{self, Choices};
 use gleaner_testkit::record::{first_difference, run, run_checked};
 use gleaner_units::{TaskClassId, Time};
@@ -32,6 +32,13 @@ const CHOICES: [(Choose, Choice); 7] = [
     (Choose::TwoChoices, Choice::Two),
 ];
 
+const TURNS: [(Mover, Turn); 4] = [
+    (Mover::First, Turn::First),
+    (Mover::Last, Turn::Last),
+    (Mover::MostDone, Turn::MostDone),
+    (Mover::LeastDone, Turn::LeastDone),
+];
+
 /// Before anything happened, with what the seed says of weights and migration.
 fn grid(seed: u64) -> Grid {
     Grid::new(random::setup(seed).config)
@@ -44,13 +51,15 @@ fn combination(seed: u64) -> (Recipe, Naive) {
     let relocate = PAIRS.get(choices.below(PAIRS.len() + 1)).copied();
     let (moves, theta) = (choices.below(5) as u32, 0.3 * choices.unit());
     let difference = 1 + choices.below(3) as u32;
+    let (mover, turn) = TURNS[choices.below(TURNS.len())];
     let recipe = |(score, _)| Relocate {
         moves_max: moves,
         gain_min: theta,
         difference_min: difference,
+        mover,
         ..Relocate::by(score)
     };
-    let relocation = |(_, rule)| Relocation { rule, moves, theta, difference: f64::from(difference) };
+    let relocation = |(_, rule)| Relocation { rule, moves, theta, difference: f64::from(difference), turn };
     // What is moved has no copies.
     let runs = if relocate.is_some() { 1 } else { 1 + choices.below(3) };
     let replicate = Replicate::runs(runs as u32).expect("few runs");
@@ -179,7 +188,8 @@ fn a_fault_where_answers_are_compared_is_noticed() {
 }
 
 fn pair((score, rule): Pair, relocate: Option<Pair>) -> (Recipe, Naive) {
-    let relocation = |(_, rule)| Relocation { rule, moves: 3, theta: 0.10, difference: 2.0 };
+    let relocation =
+        |(_, rule)| Relocation { rule, moves: 3, theta: 0.10, difference: 2.0, turn: Turn::First };
     (
         Recipe { relocate: relocate.map(|(score, _)| Relocate::by(score)), ..Recipe::by(score) },
         Naive { place: rule, choice: Choice::Best, runs: 1, relocate: relocate.map(relocation) },

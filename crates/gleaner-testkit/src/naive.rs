@@ -35,6 +35,46 @@ pub struct Relocation {
     pub theta: f64,
     /// For MIN-NUM.
     pub difference: f64,
+    /// Which of those that gain alike.
+    pub turn: Turn,
+}
+
+/// Of tasks that gain alike.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Turn {
+    /// Submitted first.
+    First,
+    /// Submitted last.
+    Last,
+    /// That has done most.
+    MostDone,
+    /// That has done least.
+    LeastDone,
+}
+
+impl Relocation {
+    /// Of the best the one from, or to, the lowest machine whose turn is first.
+    fn first_of(&self, grid: &Grid, now: Time, candidates: &[Candidate]) -> Option<(MachineId, TaskId)> {
+        let (lowest, _) = pick(candidates)?;
+        let alike = tied(candidates).into_iter().filter(|(_, machine, _)| *machine == lowest);
+        let mut tasks: Vec<TaskId> = alike.map(|(_, _, task)| task).collect();
+        tasks.sort_unstable();
+        let done = |task: &TaskId| {
+            let run = grid.runs_of(*task).find(|run| run.counts()).expect("what moves runs");
+            grid.ops_done(now, run.id())
+        };
+        let task = match self.turn {
+            Turn::First => tasks.first().copied(),
+            Turn::Last => tasks.last().copied(),
+            Turn::MostDone => {
+                tasks.into_iter().reduce(|one, other| if done(&other) > done(&one) { other } else { one })
+            }
+            Turn::LeastDone => {
+                tasks.into_iter().reduce(|one, other| if done(&other) < done(&one) { other } else { one })
+            }
+        };
+        Some((lowest, task?))
+    }
 }
 
 /// A whole reference policy.
@@ -447,7 +487,7 @@ impl Naive {
                 }
             }
         }
-        let (other, task) = pick(&candidates)?;
+        let (other, task) = relocation.first_of(grid, time, &candidates)?;
         let to = match occasion.cause {
             Cause::LoadRose(_) | Cause::Closed(_) => other,
             Cause::LoadFell(machine)

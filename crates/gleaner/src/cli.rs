@@ -309,7 +309,8 @@ pub(crate) struct ExplainArguments {
 
 const PAPER_HELP: &str = "\
 Papers:
-  bertasi    tasks on time-shared machines, by what they use (figures 1 to 4)
+  bertasi    tasks on time-shared machines, by what they use (figures 1 to 4);
+             --part distributed, readings, lengths: what the paper did not ask
   khoo       rigid jobs over sites, by five resources (table I)
   elleuch    batches within a budget on volunteers' machines (figures 4, 5)
   dasilva    peers that lend each other machines (table 2, figures 2, 3)
@@ -319,7 +320,7 @@ Each claim of the paper's text is measured and judged: holds, partly, not. For d
 not ask is measured too.
 
 What a run costs, in time of one core; more cores share it:
-  bertasi    6 s for each seed: 5 minutes with all 50
+  bertasi    6 s for each seed: 5 minutes with all 50; as long for the parts
   khoo       5 s for each seed, 8 minutes with all 100; as much again for a log
   elleuch    figure 4: 3 minutes for each seed; all parts, 5 seeds: hours
   dasilva    80 s with --seeds 2, half an hour with all
@@ -426,7 +427,7 @@ pub(crate) enum PaperPart {
     Periods,
     /// elleuch: Max-Min and Sufferage
     Heuristics,
-    /// How results depend on readings of the paper: when a task is charged; ties, networks, the index
+    /// How results depend on readings of the paper: which job moves; when a task is charged; ties, networks, the index
     Readings,
     /// elleuch: machines as they are counted, or as slow as printed
     Machines,
@@ -436,6 +437,8 @@ pub(crate) enum PaperPart {
     Ages,
     /// bertasi: a scheduler for each group of machines
     Distributed,
+    /// bertasi: lengths that were learnt by label
+    Lengths,
 }
 
 fn parse_days(text: &str) -> Result<f64, String> {

@@ -94,7 +94,12 @@ fn beside_bertasi(arguments: &PaperArguments) -> Outcome {
         Some(PaperPart::Distributed) => {
             (bertasi::distributed::simulations(seeds), bertasi::distributed::conduct)
         }
-        _ => return Err(Failure::Usage("--part: bertasi has figures and distributed".to_owned())),
+        Some(PaperPart::Readings) => (bertasi::movers::simulations(seeds), bertasi::movers::conduct),
+        Some(PaperPart::Lengths) => (bertasi::learnt::simulations(seeds), bertasi::learnt::conduct),
+        _ => {
+            let found = "--part: bertasi has figures, distributed, readings and lengths";
+            return Err(Failure::Usage(found.to_owned()));
+        }
     };
     let bar = progress::bar(total, "simulations");
     let watch = || {
@@ -224,7 +229,7 @@ impl PaperPart {
             PaperPart::Readings => Ok(Part::Readings),
             PaperPart::Machines => Ok(Part::Machines),
             PaperPart::FutureWork => Ok(Part::FutureWork),
-            PaperPart::Ages | PaperPart::Distributed => {
+            PaperPart::Ages | PaperPart::Distributed | PaperPart::Lengths => {
                 Err(Failure::Usage("--part: elleuch has no such part".to_owned()))
             }
         }
@@ -239,7 +244,8 @@ impl PaperPart {
             | PaperPart::Heuristics
             | PaperPart::Machines
             | PaperPart::FutureWork
-            | PaperPart::Distributed => {
+            | PaperPart::Distributed
+            | PaperPart::Lengths => {
                 Err(Failure::Usage("--part: cavalieri has figures, readings and ages".to_owned()))
             }
         }

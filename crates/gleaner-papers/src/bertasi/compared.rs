@@ -3,6 +3,7 @@
 use crate::statistics::Estimate;
 use crate::{Stopped, Watch};
 use gleaner_report::{Block, Cell, Report, Table, numbers};
+use rayon::prelude::*;
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -19,8 +20,6 @@ pub struct Compared {
     pub about: String,
     /// The seeds 1 to this.
     pub seeds: u64,
-    /// The rule that all are held against: the first row.
-    pub against: String,
     /// What else was measured.
     pub columns: Vec<&'static str>,
     /// One for each rule.
@@ -34,7 +33,9 @@ pub struct Row {
     pub rule: String,
     /// The mean over the seeds.
     pub makespan_s: f64,
-    /// How much longer it takes than the first rule with the same inputs, relative to that.
+    /// The rule that it is held against.
+    pub against: String,
+    /// How much longer it takes than that with the same inputs, relative to it.
     pub excess: f64,
     /// The lower end of the 95 % interval.
     pub excess_low: f64,
@@ -47,6 +48,23 @@ pub struct Row {
 /// An experiment with so many seeds.
 pub type Conduct = fn(u64, Watch<'_>) -> Result<Compared, Stopped>;
 
+/// Runs every rule on every seed's inputs, on all cores: measures by rule, then by seed.
+pub(super) fn measured<R: Sync>(
+    rules: &[R],
+    seeds: u64,
+    watch: Watch<'_>,
+    run: impl Fn(&R, u64) -> Measure + Sync,
+) -> Result<Vec<Vec<Measure>>, Stopped> {
+    let inputs: Vec<(usize, u64)> =
+        (0..rules.len()).flat_map(|rule| (1..=seeds).map(move |seed| (rule, seed))).collect();
+    let one = |(rule, seed): (usize, u64)| {
+        let measure = run(&rules[rule], seed);
+        if watch().is_break() { Err(Stopped) } else { Ok(measure) }
+    };
+    let all: Result<Vec<Measure>, Stopped> = inputs.into_par_iter().map(one).collect();
+    Ok(all?.chunks(seeds as usize).map(<[Measure]>::to_vec).collect())
+}
+
 /// What came of one run.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Measure {
@@ -56,21 +74,23 @@ pub(super) struct Measure {
 }
 
 impl Compared {
-    /// From the measures of each rule, by seed; the first rule is what the others are held against.
+    /// From the measures of each rule by seed, and the place of the rule that it is held against.
     pub(super) fn of(
         part: &'static str,
         about: String,
         columns: Vec<&'static str>,
-        rules: &[(String, Vec<Measure>)],
+        rules: &[(String, usize, Vec<Measure>)],
     ) -> Self {
-        let first: Vec<f64> = rules[0].1.iter().map(|run| run.makespan_s).collect();
-        let row = |(rule, runs): &(String, Vec<Measure>)| {
-            let pairs = runs.iter().zip(&first);
-            let excess: Vec<f64> = pairs.map(|(run, first)| run.makespan_s / first - 1.0).collect();
+        let row = |(rule, against, runs): &(String, usize, Vec<Measure>)| {
+            let (other, _, others) = &rules[*against];
+            let pairs = runs.iter().zip(others);
+            let excess: Vec<f64> =
+                pairs.map(|(run, other)| run.makespan_s / other.makespan_s - 1.0).collect();
             let excess = Estimate::of(&excess);
             let mean = |of: &dyn Fn(&Measure) -> f64| runs.iter().map(of).sum::<f64>() / runs.len() as f64;
             Row {
                 rule: rule.clone(),
+                against: other.clone(),
                 makespan_s: mean(&|run| run.makespan_s),
                 excess: excess.mean,
                 excess_low: excess.low,
@@ -83,15 +103,14 @@ impl Compared {
             paper: "bertasi",
             part,
             about,
-            seeds: first.len() as u64,
-            against: rules[0].0.clone(),
+            seeds: rules[0].2.len() as u64,
             rows: rules.iter().map(row).collect(),
             columns,
         }
     }
 
     fn heading(&self) -> Vec<String> {
-        let first = ["rule", "makespan (s)", "above the first (%)", "95 % interval"];
+        let first = ["rule", "makespan (s)", "longer than", "by (%)", "95 % interval"];
         first.into_iter().chain(self.columns.iter().copied()).map(str::to_owned).collect()
     }
 
@@ -99,8 +118,9 @@ impl Compared {
         self.rows.iter().map(|row| {
             let percent = |part: f64| numbers::decimals(100.0 * part, 2);
             let interval = format!("{} to {}", percent(row.excess_low), percent(row.excess_high));
-            let first =
-                [row.rule.clone(), numbers::decimals(row.makespan_s, 0), percent(row.excess), interval];
+            let against = if row.rule == row.against { "–".to_owned() } else { row.against.clone() };
+            let makespan = numbers::decimals(row.makespan_s, 0);
+            let first = [row.rule.clone(), makespan, against, percent(row.excess), interval];
             first.into_iter().chain(row.more.iter().map(|more| numbers::decimals(*more, 2))).collect()
         })
     }
@@ -123,13 +143,15 @@ impl Compared {
 
     /// Every file but the document: a table and a report.
     pub fn files(&self) -> Vec<(String, String)> {
-        let mut csv = "rule,makespan_s,excess,excess_low,excess_high".to_owned();
+        let mut csv = "rule,makespan_s,against,excess,excess_low,excess_high".to_owned();
         self.columns.iter().for_each(|column| csv.extend([",", &column.replace(' ', "_")]));
         csv.push('\n');
         for row in &self.rows {
-            let numbers = [row.makespan_s, row.excess, row.excess_low, row.excess_high];
+            let Row { rule, against, makespan_s, .. } = row;
+            let numbers = [row.excess, row.excess_low, row.excess_high];
             let numbers = numbers.iter().chain(&row.more).map(|number| format!(",{number}"));
-            writeln!(csv, "\"{}\"{}", row.rule, numbers.collect::<String>()).expect("a string takes all");
+            let numbers = numbers.collect::<String>();
+            writeln!(csv, "\"{rule}\",{makespan_s},\"{against}\"{numbers}").expect("a string takes all");
         }
         let table = self.cells().fold(Table::new("Rules beside each other", self.heading()), |table, row| {
             let mut cells = row.into_iter();

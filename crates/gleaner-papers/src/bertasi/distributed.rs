@@ -1,7 +1,7 @@
 //! The paper's future work: "to implement our scheduler in a distributed fashion". Figure 3's machines in groups, each with a
 //! scheduler of its own that knows its neighbours by what they publish, against the one scheduler that the paper has.
 
-use super::compared::{Compared, Measure};
+use super::compared::{Compared, Measure, measured};
 use super::jobs::PERMUTATIONS;
 use super::scheme::{Parameters, Scheme, name};
 use super::setups;
@@ -10,7 +10,6 @@ use gleaner_policy::{Recipe, Score};
 use gleaner_sim::neighbours::{Change, GroupsSetup, Topology, neighbours};
 use gleaner_sim::{Setup, Simulation, Way};
 use gleaner_units::{PartyId, Span};
-use rayon::prelude::*;
 use std::fmt;
 
 /// Letters take a tenth of a second.
@@ -128,20 +127,13 @@ pub fn simulations(seeds: u64) -> u64 {
 /// Simulates, on all cores.
 pub fn conduct(seeds: u64, watch: Watch<'_>) -> Result<Compared, Stopped> {
     let cases = cases();
-    let of_seed = |seed: u64| -> Result<Vec<Measure>, Stopped> {
+    let measures = measured(&cases, seeds, watch, |case, seed| {
         let permutation = (seed - 1) as usize % PERMUTATIONS.len();
-        let grid = setups::figure_3(permutation, seed);
-        let run = |case: &Case| {
-            let measure = measure(*case, &grid, seed);
-            if watch().is_break() { Err(Stopped) } else { Ok(measure) }
-        };
-        cases.iter().map(run).collect()
-    };
-    let by_seed: Result<Vec<Vec<Measure>>, Stopped> = (1..=seeds).into_par_iter().map(of_seed).collect();
-    let by_seed = by_seed?;
-    let rules = cases.iter().enumerate().map(|(at, case)| {
-        let runs = by_seed.iter().map(|measures| measures[at].clone());
-        (case.to_string(), runs.collect())
+        measure(*case, &setups::figure_3(permutation, seed), seed)
+    })?;
+    let alone = |case: &Case| cases.iter().position(|other| *other == Case::one(case.score));
+    let rules = cases.iter().zip(measures).map(|(case, runs)| {
+        (case.to_string(), alone(case).expect("each score was run by one scheduler"), runs)
     });
     let about = format!(
         "Figure 3's 70 machines and 2,000 jobs, the orders of arrival in turn. Each job is handed in at a machine that is drawn; \

@@ -81,7 +81,8 @@ pub const READINGS: [Reading; 18] = [
         topic: "which of a machine's jobs moves",
         paper: "the job with the highest score; of MIN-NUM nothing, and jobs of one type on one machine score alike",
         taken: "among equals the job that was submitted first",
-        why: "lengths are not known to the scheduler, so that nothing else sets them apart; others were not tried",
+        why: "lengths are not known to the scheduler; the last submitted, and those that have done most or least, were tried \
+              beside it (--part readings)",
     },
     Reading {
         topic: "ties",

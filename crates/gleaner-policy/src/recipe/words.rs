@@ -11,6 +11,7 @@ use crate::parts::lengths::Lengths;
 use crate::parts::order::Order;
 use crate::parts::queue::{Backfill, Correction, Fill, Queueing};
 use crate::parts::rank::{Candidates, Rank, Until};
+use crate::parts::relocate::Mover;
 use crate::parts::replicate::Replicate;
 use crate::parts::score::Score;
 use crate::parts::sites::{Behind, Copies, Data, GiveUp, Has, Nearness, Queues, Split, Turn};
@@ -107,6 +108,7 @@ pub fn choices() -> Vec<PartView> {
         .chain(all::<Charged>("budget.charged"))
         .chain(all::<Scope>("budget.per"))
         .chain(all::<Replicate>("replicate"))
+        .chain(all::<Mover>("relocate.mover"))
         .chain(all::<Favours>("favours"))
         .chain(all::<Overflow>("queue"))
         .chain(all::<Recalling>("recall"))

@@ -170,6 +170,7 @@ fn relocate(key: &Key<'_>) -> Result<Option<Relocate>, PolicyError> {
     if let Some(key) = table.find("period_s") {
         rule.when = When::Every(key.period()?);
     }
+    rule.mover = chosen(&table, "mover", rule.mover)?;
     Ok(Some(rule))
 }
 

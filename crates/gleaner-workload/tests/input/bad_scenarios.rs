@@ -44,7 +44,7 @@ fn unknown_keys() {
         (
             "[policy]",
             "[polcy]",
-            "scenario.toml:9: polcy: found an unknown key; expected one of policy, work, grid, run, migration",
+            "scenario.toml:9: polcy: found an unknown key; expected one of policy, work, grid, groups, faults, run, letters, migration",
         ),
         (
             "machines =",
@@ -74,17 +74,17 @@ fn unknown_keys() {
         (
             "[policy]",
             "[policy.relocate]\nscore = \"greedy\"\nmoves = 1\n[policy]",
-            "scenario.toml:11: policy.relocate.moves: found an unknown key; expected one of score, moves_max, gain_min, difference_min, period_s",
+            "scenario.toml:11: policy.relocate.moves: found an unknown key; expected one of score, moves_max, gain_min, difference_min, period_s, mover; did you mean mover?",
         ),
     ]);
 }
 
 #[test]
 fn control_characters_do_not_reach_the_terminal() {
-    let key = "scenario.toml:1: \\u{1b}[2J: found an unknown key; expected one of grid, work, run, policy, migration";
+    let key = "scenario.toml:1: \\u{1b}[2J: found an unknown key; expected one of grid, work, run, groups, policy, faults, letters, migration";
     Folder::new().with("scenario.toml", "\"\\u001b[2J\" = 1").check_error(&[], key);
     let set =
-        "--set \\u{1b}=1: \\u{1b}: found an unknown key; expected one of run, grid, work, policy, migration";
+        "--set \\u{1b}=1: \\u{1b}: found an unknown key; expected one of run, grid, work, groups, policy, faults, letters, migration";
     Folder::new().check_error(&["\u{1b}=1"], set);
 }
 

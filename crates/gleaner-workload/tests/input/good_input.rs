@@ -2,7 +2,7 @@
 
 use crate::folder::{Folder, MACHINES, SCENARIO, TASKS};
 use gleaner_core::{Budget, Charged, Needs, Room, Scope};
-use gleaner_policy::{Relocate, Score, When};
+use gleaner_policy::{Mover, Relocate, Score, When};
 use gleaner_units::{Credits, Ops, Span, Time};
 use gleaner_workload::{Experiment, InputError, Migration, Scenario, Sharing};
 use std::collections::BTreeSet;
@@ -96,7 +96,7 @@ fn what_is_absent_has_its_default() {
 #[test]
 fn settings_read_as_written() {
     let more = r#"
-relocate = { score = "social-as-printed", moves_max = 0, gain_min = 0, difference_min = 1, period_s = 0.5 }
+relocate = { score = "social-as-printed", moves_max = 0, gain_min = 0, difference_min = 1, period_s = 0.5, mover = "last" }
 budget = { rule = "none", recharge = 1000, period_s = 120, charged = "ended", per = "user" }
 [migration]
 seconds = 2
@@ -112,6 +112,7 @@ seed = 18446744073709551615
         gain_min: 0.0,
         difference_min: 1,
         when: When::Every(span(0.5)),
+        mover: Mover::Last,
     };
     let budget = Budget {
         recharge: Credits::new(1000),
