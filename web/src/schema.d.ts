@@ -1344,9 +1344,9 @@ export interface components {
             state: components["schemas"]["MachineState"];
             /** @description How many tasks are there or on their way. */
             tasks: number;
+            trust?: components["schemas"]["TrustView"] | null;
             /** @description Why, where someone wants it so. */
             why?: string | null;
-            trust?: components["schemas"]["TrustView"] | null;
         };
         /** @description Who asks. */
         Me: {
@@ -1601,6 +1601,10 @@ export interface components {
         };
         /** @description How much a user may have of the coordinator at a time. */
         Quota: {
+            /** @description Bytes of files and output that are kept for them. */
+            bytes?: number;
+            /** @description Cores that their runs take at a time: what needs more waits. */
+            cores?: number;
             /** @description Requests in a second, on average; twice as many at once. */
             requests_per_s: number;
             /** @description Tasks that are not over. */
@@ -1624,6 +1628,10 @@ export interface components {
         };
         /** @description A user's quota, and what they have of it. */
         QuotaView: {
+            /** @description Bytes that are kept for them. */
+            bytes: number;
+            /** @description Cores that their runs take. */
+            cores: number;
             /** @description What they may have. */
             quota: components["schemas"]["Quota"];
             /** @description Their tasks that are not over. */
@@ -2410,7 +2418,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Who asks may not, or a page of another site asks */
+            /** @description It is above the quota of stored bytes */
             403: {
                 headers: {
                     [name: string]: unknown;
