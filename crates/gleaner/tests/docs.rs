@@ -36,7 +36,7 @@ fn every_key_of_a_scenario_is_in_the_reference_and_no_other() {
         ["lab", "sites", "peers"].map(|name| root().join("examples").join(name).join("scenario.toml"));
     let mut expected = BTreeSet::new();
     for (scenario, sections) in [
-        (&lab, &["grid", "groups", "letters", "work", "policy", "migration", "run"][..]),
+        (&lab, &["grid", "groups", "letters", "work", "policy", "migration", "faults", "run"][..]),
         (&brokers, &["sites", "index", "work", "network", "protocol"]),
         (&drawn, &["sites", "work", "network", "protocol"]),
         (&peers, &["peers", "letters", "work"]),

@@ -68,7 +68,6 @@ fn mistakes_need_no_coordinator_to_be_found() {
     for (line, expected) in [
         (format!("submit -f {}", file.display()), "a.sub:3: foo: neither a key that Gleaner knows"),
         ("submit --input missing -- true".to_owned(), "cannot read the input missing"),
-        ("explain seven".to_owned(), "expected the number of a job"),
         ("policy set nonsense".to_owned(), "nonsense"),
         ("status --server http://lab.example:80 --token x".to_owned(), "lab.example"),
     ] {
