@@ -276,9 +276,9 @@ impl Driver {
 
 struct Work {
     desk: Desk,
-    store: Box<dyn Store>,
-    /// Reads what left memory.
+    /// Reads what left memory. It is closed before the store, which takes in its log where nobody else has the file open.
     past: Box<dyn Reader>,
+    store: Box<dyn Store>,
     outputs: Outputs,
     inbox: Receiver<Message>,
     shared: Handle,

@@ -330,7 +330,9 @@ impl Worker {
         self.on_thread(move || {
             let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
             let is_news = |old: &Met| {
-                old.lineage != met.lineage && old.epoch <= met.epoch || old.restores != met.restores
+                let goes_on = old.lineage == met.lineage && old.row < met.row;
+                let is_later = old.lineage != met.lineage && old.epoch <= met.epoch;
+                goes_on || is_later || old.restores != met.restores
             };
             if written.as_ref().is_none_or(is_news) {
                 match home.remember(&met) {
