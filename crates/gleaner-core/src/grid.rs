@@ -3,14 +3,17 @@
 mod account;
 mod accounts;
 mod admit;
+mod answers;
 mod apply;
 mod asking;
 mod beliefs;
+mod capping;
 mod caps;
 mod catalogue;
 mod chains;
 mod check;
 mod checks;
+mod counting;
 mod favours;
 mod loans;
 mod machine;
@@ -25,15 +28,16 @@ mod replies;
 mod retiring;
 mod runs;
 mod surveying;
+mod surveys;
 mod task;
 mod waiting;
 
 pub use account::{Account, Budget, Charged, Scope, Sum};
 pub use accounts::Accounts;
+pub use answers::{ALONE_MAX, Comparison, FORGIVEN_AFTER, Given, Judgement, Trust};
 pub use beliefs::{Belief, SentRun};
 pub use catalogue::Catalogue;
 pub use check::BrokenInvariant;
-pub use checks::{ALONE_MAX, Comparison, FORGIVEN_AFTER, Given, Judgement, Trust};
 pub use favours::Favours;
 pub use loans::{Asked, Loan, Loans};
 pub use machine::{Availability, Machine};
@@ -47,9 +51,9 @@ use crate::alarm::{Alarm, Alarms};
 use crate::chance::{Chance, Purpose};
 use crate::effects::Effects;
 use crate::{Classes, Event, MachineClass, Needs, Occasion, Part, Refusal, Settled, TaskClass};
+use answers::Checks;
 use beliefs::Beliefs;
 use caps::Caps;
-use checks::Checks;
 use gleaner_units::{
     MachineClassId, MachineId, Ops, OpsTotal, RunId, Span, TaskClassId, TaskId, Time, UserId,
 };
@@ -59,7 +63,7 @@ use runs::Runs;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
-use surveying::Surveys;
+use surveys::Surveys;
 use waiting::Waiting;
 
 /// What a relocation costs: a fixed time, and the time to carry the task's state.

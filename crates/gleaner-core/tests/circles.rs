@@ -10,17 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Circles that stay for now, each with the reason.
-const KEPT: [(&str, &[&str], &str); 4] = [
+const KEPT: [(&str, &[&str], &str); 3] = [
     ("gleaner-agent", &["confine/group", "confine/limiter", "keeper/orders"], "a limiter's part of an order"),
     (
         "gleaner-classad",
         &["ad", "context", "eval", "expr", "functions", "ops", "scope", "time", "unparse", "value"],
         "the language is recursive: a value may be a list or an ad, which are expressions, which have values",
-    ),
-    (
-        "gleaner-core",
-        &["grid", "grid/checks"],
-        "what is known of answers stands beside what the grid makes of it",
     ),
     ("gleaner-server", &["http", "http/caller", "http/metrics"], "the state of the API names the metrics"),
 ];

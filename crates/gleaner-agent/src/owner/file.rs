@@ -175,7 +175,7 @@ mod tests {
                 "2",
                 &["core_max", "unknown field", "expected one of", "did you mean cores_max?"][..],
             ),
-            ("cores_max", "two", &["cores_max", "\"two\"", "expected u32"]),
+            ("cores_max", "two", &["cores_max", "\"two\"", "expected a whole number"]),
             ("hours", "[\"late\"]", &["hours", "\"late\"", "expected HH:MM-HH:MM"]),
             ("hours", "[]", &["hours is an empty list", "it must be", "gleaner owner drain"]),
             ("run_below_load", "0.0", &["run_below_load is 0", "it must be", "no task could ever run"]),

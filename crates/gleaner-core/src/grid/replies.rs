@@ -4,7 +4,7 @@
 //! from an end without any choice is ordered here: the run that was held until then is sent, runs that nobody needs any
 //! more are stopped.
 
-use super::checks::{Given, Judgement};
+use super::answers::{Given, Judgement};
 use super::runs::{Run, Stage};
 use super::{Grid, Task, TaskState};
 use crate::effects::Effects;

@@ -6,21 +6,6 @@ use crate::alarm::Alarm;
 use crate::effects::Effects;
 use crate::{Cause, Change, Command, Refusal, SiteState};
 use gleaner_units::{MachineId, Time};
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
-
-/// The survey under way, and what came of the one before.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Surveys {
-    /// How many there were; the number of the latest.
-    count: u32,
-    /// Whether anything happened since that began: not all answers know of it.
-    pub(super) missed: bool,
-    /// Who has not answered it yet; nobody where none is under way.
-    pub(super) silent: BTreeSet<MachineId>,
-    /// Who did not answer the latest that is over.
-    dropped: BTreeSet<MachineId>,
-}
 
 impl Grid {
     /// Whether sites are being asked how things are there, and not all of them have answered.

@@ -181,7 +181,9 @@ impl Desk {
                 Acquaintance::Stranger => {
                     return Err(Unwelcome::UntilMended(put_back(met.epoch, self.ledger.epoch())));
                 }
-                Acquaintance::Known if !fits => return Err(Unwelcome::UntilMended(altered(met.row))),
+                Acquaintance::Known if !fits && !self.ledger.was_restored_since(met) => {
+                    return Err(Unwelcome::UntilMended(altered(met.row)));
+                }
                 Acquaintance::Known | Acquaintance::PutBack => {}
             }
         }

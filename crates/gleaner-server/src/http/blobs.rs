@@ -12,7 +12,7 @@ use super::own::own_task;
 use super::pace::Pace;
 use super::places::{Place, Who};
 use super::refusal::Refusal;
-use crate::blobs::{Blob, BlobId, Terms};
+use crate::blobs::{Blob, BlobId, PutError, Terms};
 use crate::desk::Input;
 use crate::limits::BODY_BYTES_MIN;
 use crate::view::Known;
@@ -78,7 +78,12 @@ pub(super) async fn put(
         let _place = place;
         blobs.put(&mut SyncIoBridge::new(StreamReader::new(pieces)), terms)
     });
-    let put = stored.await.map_err(|panic| Refusal::internal(format!("storing a file: {panic}")))??;
+    let put = stored.await.map_err(|panic| Refusal::internal(format!("storing a file: {panic}")))?;
+    if let (Err(PutError::TooLarge { .. }), FileCaller::User(by)) = (&put, &caller) {
+        // Whoever did not say how much it is hears of the quota only now.
+        left_of_quota(&api, &by.user, left.saturating_add(1)).await?;
+    }
+    let put = put?;
     match caller {
         FileCaller::User(by) => api.uploads.add(&by.user, id, (api.app.desk.now(), put.bytes)),
         // It is there before the end of a run that names it.

@@ -65,10 +65,12 @@ impl Ledger {
         if lineages.of_epoch(met.epoch) == Some(met.lineage) && met.row <= reached {
             return Acquaintance::Known;
         }
-        match lineages.restored {
-            Some(restored) if !met.restores.contains(&restored) => Acquaintance::PutBack,
-            Some(_) | None => Acquaintance::Stranger,
-        }
+        if self.was_restored_since(met) { Acquaintance::PutBack } else { Acquaintance::Stranger }
+    }
+
+    /// Whether the journal was restored by order since an agent was here: what it heard of need not be there.
+    pub(crate) fn was_restored_since(&self, met: &Met) -> bool {
+        self.books.lineages.restored.is_some_and(|restored| !met.restores.contains(&restored))
     }
 
     /// Forgets when runs of a task were ordered that are over.

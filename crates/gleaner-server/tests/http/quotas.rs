@@ -141,7 +141,7 @@ async fn files_that_a_run_left_and_that_do_not_fit_are_not_kept_and_it_is_said()
         agent.end_with(&world, run, end).await;
         let task: Value = world.get(&format!("/api/v1/jobs/{job}/tasks"), &world.alice).await.json();
         let said = task.to_string();
-        assert_eq!(task["list"][0]["phase"], phase, "{said}");
+        assert_eq!(task["tasks"][0]["phase"], phase, "{said}");
         assert_eq!(said.contains("quota of 100 and were not kept"), phase == "failed", "{said}");
         assert_eq!(stored(&world, "alice").await, kept);
     }
