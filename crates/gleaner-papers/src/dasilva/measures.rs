@@ -64,7 +64,7 @@ pub struct Judged {
     pub load: f64,
     /// Whether runs fail on some workers.
     pub is_frail: bool,
-    /// Response, joules and lost seconds by power, then by each of [`SCORES`]; one a seed.
+    /// Response, joules and lost seconds by power, then by each of the scores compared with it; one a seed.
     pub runs: Vec<[[f64; 3]; 1 + SCORES.len()]>,
 }
 
