@@ -99,26 +99,13 @@ pub(crate) struct Ending<'a> {
     pub(crate) judged: Option<&'a Judged>,
 }
 
-pub(super) const UNTOUCHED: Record = Record {
-    phase: TaskPhase::Waiting,
-    wish: None,
-    rests_until: None,
-    tries: Tries::NONE,
-    machine: None,
-    started: None,
-    ended: None,
-    checkpoint: None,
-    last: None,
-    settled: Vec::new(),
-    answers: Vec::new(),
-    is_retired: false,
-};
+pub(super) const UNTOUCHED: Record = blank(TaskPhase::Waiting);
 
 /// All that is known here of tasks that are retired.
 pub(super) const RETIRED: [Record; 3] =
     [retired(TaskPhase::Done), retired(TaskPhase::Failed), retired(TaskPhase::Cancelled)];
 
-const fn retired(phase: TaskPhase) -> Record {
+const fn blank(phase: TaskPhase) -> Record {
     Record {
         phase,
         wish: None,
@@ -131,8 +118,14 @@ const fn retired(phase: TaskPhase) -> Record {
         last: None,
         settled: Vec::new(),
         answers: Vec::new(),
-        is_retired: true,
+        is_retired: false,
     }
+}
+
+const fn retired(phase: TaskPhase) -> Record {
+    let mut record = blank(phase);
+    record.is_retired = true;
+    record
 }
 
 impl Default for Record {

@@ -266,12 +266,8 @@ impl BrokeringSetup {
     /// What an element is told of how long a job has its processors.
     pub(super) fn estimated_s(&self, job: usize, element: usize) -> f64 {
         let Job { length, estimate, .. } = self.jobs[job];
-        let seconds = self.service_s(job, element);
-        if estimate == length {
-            seconds
-        } else {
-            seconds + (estimate.amount() - length.amount()) / self.elements[element].ops_per_s
-        }
+        let more = (estimate.amount() - length.amount()) / self.elements[element].ops_per_s;
+        self.service_s(job, element) + more
     }
 
     /// Whether what an element estimates when it hears of a job stays true until that begins.
