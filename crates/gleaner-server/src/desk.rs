@@ -10,6 +10,7 @@
 //! - What is not a fact stays here and is gone with the process: sessions, leases, samples, who sent which file. A restarted desk waits one
 //!   lease before it gives up an agent, since it cannot know when the last heartbeat came.
 
+mod administering;
 mod admission;
 mod agents;
 mod leases;

@@ -1,22 +1,17 @@
 //! What users and administrators order.
 
 use super::Desk;
-use super::admission::{Admitted, Kind, Rejection, check_name, check_profile};
+use super::admission::{Admitted, Kind, Rejection, check_name};
 use crate::journal::{Chosen, Fact, Recalled};
 use crate::ledger::{Job, Record, Wish, to_recall};
-use crate::policy;
 use crate::store::{PastReader, ReadError, TaskRange};
 use gleaner_policy::{PolicyError, PolicySpec};
-use gleaner_units::{MachineId, Time};
+use gleaner_units::Time;
 use gleaner_wire::api::{
     Actor, Choice, Enrolled, Enrolment, Ordered, PolicyKeys, QuotaSetting, Role, Submitted, TaskPhase,
 };
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::limits::{AGENTS_MAX, PRICE_MAX};
-use gleaner_wire::meant::meant;
-use gleaner_wire::session::ToAgent;
 use gleaner_wire::{BlobHash, JobId, VERSION};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The files that a job reads.
@@ -44,7 +39,7 @@ impl Requester {
     }
 
     /// Who is to blame, as facts have it.
-    fn actor(&self) -> Actor {
+    pub(super) fn actor(&self) -> Actor {
         if self.user.is_empty() { Actor::Coordinator } else { Actor::User(self.user.clone()) }
     }
 }
@@ -338,63 +333,8 @@ impl Desk {
         }
     }
 
-    fn enrol(&mut self, now: Time, token: &str, enrolment: Enrolment) -> Result<Answer, Rejection> {
-        if let Some(known) = self.find_enrolled(token, &enrolment.key) {
-            return Ok(known);
-        }
-        if !self.ledger.people().may_join(token, now) {
-            let message =
-                "this join token was used, has expired or was never issued; `gleaner token join` issues one";
-            return Err(Rejection::of(Kind::Forbidden, message));
-        }
-        if self.ledger.agents().len() >= AGENTS_MAX {
-            return Err(Rejection::of(Kind::Conflict, format!("there are {AGENTS_MAX} agents already")));
-        }
-        let Enrolment { name, key, profile, replace } = enrolment;
-        check_name("a machine", &name)?;
-        check_profile(&profile)?;
-        if replace {
-            self.make_room_for(now, &name)?;
-        }
-        let name = self.free_name(name);
-        let agent = MachineId::new(self.ledger.agents().len());
-        let (token, named) = (token.to_owned(), name.clone());
-        self.record(now, Fact::AgentEnrolled { agent, name: named, key, token, profile });
-        Ok(Answer::Enrolled(Enrolled { version: VERSION, agent: agent.index() as u32, name }))
-    }
-
-    /// An agent that did not hear that it was enrolled asks again, with the same key and the same token.
-    fn find_enrolled(&self, token: &str, key: &str) -> Option<Answer> {
-        let joined = self.ledger.people().joined(token).iter();
-        let &id = joined.copied().find(|&id| self.ledger.agent(id).key == key).as_ref()?;
-        let name = self.ledger.agent(id).name.clone();
-        Some(Answer::Enrolled(Enrolled { version: VERSION, agent: id.index() as u32, name }))
-    }
-
-    /// A machine that was set up anew takes its name back, unless its former self is still there.
-    fn make_room_for(&mut self, now: Time, name: &str) -> Result<(), Rejection> {
-        let Some(agent) = self.ledger.find_agent(name) else { return Ok(()) };
-        if self.is_connected(agent) {
-            let message =
-                format!("the agent of {name} is connected, so it was not set up anew; end it first");
-            return Err(Rejection::of(Kind::Conflict, message));
-        }
-        self.record(now, Fact::AgentForgotten { agent, by: Actor::Coordinator });
-        Ok(())
-    }
-
-    /// The name, or the name with the first number that makes it unique.
-    fn free_name(&self, name: String) -> String {
-        if self.ledger.find_agent(&name).is_none() {
-            return name;
-        }
-        let numbered = (2..).map(|number| format!("{name}-{number}"));
-        let free = numbered.into_iter().find(|name| self.ledger.find_agent(name).is_none());
-        free.expect("there are more numbers than agents")
-    }
-
     /// What is being compared, or is to be, goes on under whatever policy.
-    fn check_goes_on_comparing(&self, policy: &PolicySpec) -> Result<(), Rejection> {
+    pub(super) fn check_goes_on_comparing(&self, policy: &PolicySpec) -> Result<(), Rejection> {
         let Err(why) = policy.recipe().check_comparing() else { return Ok(()) };
         let mut asking = self.ledger.jobs().filter(|(_, job)| job.spec.quorum > 1 && job.tally.open() > 0);
         let compared = self.ledger.grid().comparisons().next().map(|(task, _)| self.ledger.job_of(task).0);
@@ -434,171 +374,6 @@ impl Desk {
             return Err(Rejection::of(Kind::Conflict, message));
         }
         Ok(())
-    }
-
-    fn administer(&mut self, now: Time, by: &Requester, order: Order) -> Result<Answer, Rejection> {
-        if by.role != Role::Admin {
-            let message = "only an administrator of this grid may do that";
-            return Err(Rejection::of(Kind::Forbidden, message));
-        }
-        let actor = by.actor();
-        match order {
-            Order::SetPolicy(keys) => {
-                let policy = policy::asked(keys, self.ledger.policy())?;
-                self.check_goes_on_comparing(&policy)?;
-                self.record(now, Fact::PolicySet { policy, by: actor });
-            }
-            Order::SetBudget(keys) => {
-                let (policy, is_none) = (self.ledger.policy(), keys.is_none());
-                let policy = policy::with_budget(policy, keys).map_err(|error| {
-                    if !is_none {
-                        return Rejection::from(error);
-                    }
-                    Rejection::invalid(format!(
-                        "{} spends a budget and cannot go on without one; choose another policy first, as `gleaner \
-                         policy set bertasi/greedy`",
-                        policy.name()
-                    ))
-                })?;
-                self.check_goes_on_comparing(&policy)?;
-                self.record(now, Fact::PolicySet { policy, by: actor });
-            }
-            Order::SetQuota(QuotaSetting { user, quota }) => {
-                if let Some(user) = &user {
-                    self.expect_user(user)?;
-                }
-                // Nobody could take it back.
-                if quota.requests_per_s == 0 {
-                    return Err(Rejection::invalid("requests_per_s is 0; expected 1 or more"));
-                }
-                self.record(now, Fact::QuotaSet { user, quota, by: actor });
-            }
-            Order::SetPrice { machine, price } => {
-                if !(0.0..=PRICE_MAX).contains(&price) {
-                    let expected = format!("credits for a million operations, from 0 to {PRICE_MAX:e}");
-                    return Err(Rejection::invalid(format!("price is {price}; expected {expected}")));
-                }
-                let agent = self.machine(&machine)?;
-                self.record(now, Fact::PriceSet { agent, price, by: actor });
-            }
-            Order::SetOpen { machine, open } => {
-                let agent = self.machine(&machine)?;
-                if self.ledger.agent(agent).revoked {
-                    let message = format!("{machine} was revoked: no task will ever start there");
-                    return Err(Rejection::of(Kind::Conflict, message));
-                }
-                let why = if open { String::new() } else { format!("closed by {actor}") };
-                // The agent is not told: what it says of itself is its owner's wish alone.
-                self.record(now, Fact::MachineOpened { agent, open, why, by: actor });
-            }
-            // The agent says what came of it: its owner's rules come first.
-            Order::SetPaused { machine, paused } => {
-                let agent = self.connected_machine(&machine)?;
-                self.tell(agent, ToAgent::SetPaused { paused });
-            }
-            Order::Measure(machine) => {
-                let agent = self.connected_machine(&machine)?;
-                self.tell(agent, ToAgent::Measure);
-            }
-            Order::Revoke(machine) => {
-                let agent = self.turn_away(&machine)?;
-                self.record(now, Fact::AgentRevoked { agent, by: actor });
-            }
-            Order::Forget(machine) => {
-                let agent = self.turn_away(&machine)?;
-                self.record(now, Fact::AgentForgotten { agent, by: actor });
-            }
-            Order::AddUser { user, token, role, expires } => {
-                check_name("a user", &user)?;
-                if role != Role::Admin {
-                    self.check_administered_without(&user)?;
-                }
-                self.record(now, Fact::UserAdded { user, token, role, expires, by: actor });
-            }
-            Order::RemoveUser(user) => {
-                if !self.ledger.people().users().any(|known| known.name == user) {
-                    let known = self.ledger.people().users().map(|known| known.name.as_str());
-                    let meant = meant(&user, known);
-                    let message = format!("no user is called \"{user}\"; see `gleaner user list`{meant}");
-                    return Err(Rejection::of(Kind::NotFound, message));
-                }
-                self.check_administered_without(&user)?;
-                self.record(now, Fact::UserRemoved { user, by: actor });
-            }
-            Order::IssueJoinToken { token, expires, uses } => {
-                self.record(now, Fact::JoinTokenIssued { token, expires, uses, by: actor });
-            }
-            Order::RemoveJoinToken(id) => {
-                let token = self.join_token(now, &id)?;
-                self.record(now, Fact::JoinTokenRemoved { token, by: actor });
-            }
-            // The others need no administrator.
-            _ => {}
-        }
-        Ok(Answer::Done)
-    }
-
-    /// The agent hears why, and its session ends.
-    fn turn_away(&mut self, machine: &str) -> Result<MachineId, Rejection> {
-        let agent = self.machine(machine)?;
-        self.tell(agent, ToAgent::Refused { why: "this agent was revoked".to_owned(), for_good: true });
-        if let Some(&session) = self.by_agent.get(&agent) {
-            self.close(session);
-        }
-        Ok(agent)
-    }
-
-    /// The hash of the one good join token whose hash begins so.
-    fn join_token(&self, now: Time, id: &str) -> Result<String, Rejection> {
-        let mut found = self.ledger.people().join_tokens(now).filter(|(token, _)| token.starts_with(id));
-        match (found.next(), found.next()) {
-            (Some((token, _)), None) if !id.is_empty() => Ok(token.clone()),
-            _ => {
-                let message = format!("no join token is called \"{id}\"; see `gleaner token list`");
-                Err(Rejection::of(Kind::NotFound, message))
-            }
-        }
-    }
-
-    /// Somebody has to be left who can let others in.
-    fn check_administered_without(&self, user: &str) -> Result<(), Rejection> {
-        let admins = || self.ledger.people().users().filter(|known| known.role == Role::Admin);
-        if admins().any(|known| known.name == user) && admins().all(|known| known.name == user) {
-            let message = format!("{user} is the only administrator; make another first");
-            return Err(Rejection::of(Kind::Conflict, message));
-        }
-        Ok(())
-    }
-
-    /// What is told and not recorded has to have someone who hears it.
-    fn connected_machine(&self, name: &str) -> Result<MachineId, Rejection> {
-        let agent = self.machine(name)?;
-        let message = || format!("{name} is not connected; try again when it is, see `gleaner machines`");
-        let is_connected = self.is_connected(agent);
-        is_connected.then_some(agent).ok_or_else(|| Rejection::of(Kind::Conflict, message()))
-    }
-
-    /// Whoever may sign in, or submitted anything.
-    fn expect_user(&self, name: &str) -> Result<(), Rejection> {
-        let people = self.ledger.people().users().map(|user| user.name.as_str());
-        let known: BTreeSet<&str> =
-            people.chain(self.ledger.payers().map(|(user, _)| user.as_str())).collect();
-        if known.contains(name) {
-            return Ok(());
-        }
-        let message = format!(
-            "no user is called \"{name}\"; see `gleaner user list`{}",
-            meant(name, known.iter().copied())
-        );
-        Err(Rejection::of(Kind::NotFound, message))
-    }
-
-    fn machine(&self, name: &str) -> Result<MachineId, Rejection> {
-        let listed = self.ledger.agents().iter().filter(|agent| !agent.forgotten);
-        let known = || listed.clone().map(|agent| agent.name.as_str());
-        let message =
-            || format!("no machine is called \"{name}\"; see `gleaner machines`{}", meant(name, known()));
-        self.ledger.find_agent(name).ok_or_else(|| Rejection::of(Kind::NotFound, message()))
     }
 }
 

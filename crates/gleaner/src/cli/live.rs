@@ -1,13 +1,12 @@
 //! The arguments of the commands that talk to a coordinator.
 
+use super::names::Which;
 use crate::completions;
 use clap::{Args, Subcommand, ValueEnum};
-use gleaner_wire::JobId;
-use gleaner_wire::api::{Role, TaskPhase};
-use gleaner_wire::limits::{JOIN_SECONDS_MAX, JOIN_TOKEN_USES_MAX, NAME_BYTES_MAX, USER_TOKEN_SECONDS_MAX};
+use gleaner_wire::api::TaskPhase;
+use gleaner_wire::limits::NAME_BYTES_MAX;
 use gleaner_workload::submit::{duration_s, operations, size_bytes};
 use std::path::PathBuf;
-use std::str::FromStr;
 
 /// Which coordinator, as whom, and how to answer.
 #[derive(Args, Clone, Debug)]
@@ -33,82 +32,6 @@ pub(crate) struct GridArguments {
     /// Print the answer as JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// A task: `JOB/TASK`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct TaskName {
-    pub(crate) job: JobId,
-    pub(crate) task: u32,
-}
-
-impl FromStr for TaskName {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let expected = || "expected a job and the number of its task, as 7/42".to_owned();
-        let (job, task) = text.split_once('/').ok_or_else(expected)?;
-        Ok(Self { job: job_id(job)?, task: task.parse().map_err(|_| expected())? })
-    }
-}
-
-/// A job, or one of its tasks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct JobOrTask {
-    pub(crate) job: JobId,
-    pub(crate) task: Option<u32>,
-}
-
-impl FromStr for JobOrTask {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text.contains('/') {
-            let TaskName { job, task } = text.parse()?;
-            return Ok(Self { job, task: Some(task) });
-        }
-        Ok(Self { job: job_id(text)?, task: None })
-    }
-}
-
-/// Jobs or a task, as a user names them.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Which {
-    /// By number.
-    One(JobOrTask),
-    /// `1-4`: those that are there.
-    Range(JobId, JobId),
-    /// `last`: the newest of one's own.
-    Last,
-    /// All of one's own that were given this name.
-    Name(String),
-}
-
-impl FromStr for Which {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text == "last" {
-            return Ok(Self::Last);
-        }
-        let range =
-            text.split_once('-').and_then(|(first, last)| Some((job_id(first).ok()?, job_id(last).ok()?)));
-        if let Some((first, last)) = range {
-            let is_one = first <= last;
-            return is_one
-                .then_some(Self::Range(first, last))
-                .ok_or_else(|| "expected the lower number of a range first, as 1-4".to_owned());
-        }
-        let is_number =
-            text.starts_with(|c: char| c.is_ascii_digit()) || text.is_empty() || text.contains('/');
-        if is_number { text.parse().map(Self::One) } else { Ok(Self::Name(text.to_owned())) }
-    }
-}
-
-fn job_id(text: &str) -> Result<JobId, String> {
-    text.parse()
-        .map(JobId)
-        .map_err(|_| "expected the number of a job, as `gleaner submit` printed it".to_owned())
 }
 
 /// A word that can be a tag of a machine.
@@ -509,143 +432,4 @@ pub(crate) struct FetchArguments {
     pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
-}
-
-/// `gleaner token`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum TokenArguments {
-    /// Print the line with which a machine joins; its token works once unless you say otherwise
-    Join {
-        /// How many machines may join with it
-        #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(JOIN_TOKEN_USES_MAX)))]
-        uses: u32,
-        /// How long it can be used, as 12h or 30d
-        #[arg(long, value_name = "TIME", default_value = "1h", value_parser = join_life)]
-        expires: u32,
-        #[command(flatten)]
-        grid: GridArguments,
-    },
-    /// List the join tokens that still work
-    List(PlainArguments),
-    /// Remove a join token: nobody can join with it any more
-    Remove {
-        /// Its name in `gleaner token list`
-        id: String,
-        #[command(flatten)]
-        grid: GridArguments,
-    },
-    /// Print the line with which a user signs in; its token replaces an earlier one
-    User {
-        /// The user's name
-        name: String,
-        /// What the user may do
-        #[arg(long, value_enum, default_value_t)]
-        role: RoleArgument,
-        /// How long it can be used, as 30d or 12h; without limit if nothing is said
-        #[arg(long, value_name = "TIME", value_parser = life)]
-        expires: Option<u32>,
-        #[command(flatten)]
-        grid: GridArguments,
-    },
-}
-
-/// What a user may do.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
-pub(crate) enum RoleArgument {
-    /// Act on what is not their own, and on machines, users and the policy
-    Admin,
-    /// Submit jobs, and act on these
-    #[default]
-    User,
-    /// See everything, and change nothing
-    Reader,
-    /// Read the numbers at /metrics, and nothing else
-    Metrics,
-}
-
-impl From<RoleArgument> for Role {
-    fn from(role: RoleArgument) -> Self {
-        match role {
-            RoleArgument::Admin => Self::Admin,
-            RoleArgument::User => Self::User,
-            RoleArgument::Reader => Self::Reader,
-            RoleArgument::Metrics => Self::Metrics,
-        }
-    }
-}
-
-fn life(text: &str) -> Result<u32, String> {
-    let whole = seconds(text)?.round() as u32;
-    let expected = || format!("expected 1 second to {} days", USER_TOKEN_SECONDS_MAX / 86_400);
-    (1..=USER_TOKEN_SECONDS_MAX).contains(&whole).then_some(whole).ok_or_else(expected)
-}
-
-fn join_life(text: &str) -> Result<u32, String> {
-    life(text)
-        .ok()
-        .filter(|&seconds| seconds <= JOIN_SECONDS_MAX)
-        .ok_or_else(|| format!("expected 1 second to {} days", JOIN_SECONDS_MAX / 86_400))
-}
-
-/// `gleaner user`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum UserArguments {
-    /// List the users: who may sign in, with which role and until when
-    List(PlainArguments),
-    /// Remove a user, who cannot sign in any more; the user's jobs go on
-    Remove {
-        /// Their name, as `gleaner user list` has it
-        #[arg(add = completions::users())]
-        name: String,
-        #[command(flatten)]
-        grid: GridArguments,
-    },
-}
-
-impl UserArguments {
-    pub(crate) fn json(&self) -> bool {
-        match self {
-            Self::List(arguments) => arguments.grid.json,
-            Self::Remove { grid, .. } => grid.json,
-        }
-    }
-}
-
-impl TokenArguments {
-    pub(crate) fn json(&self) -> bool {
-        match self {
-            Self::List(arguments) => arguments.grid.json,
-            Self::Join { grid, .. } | Self::Remove { grid, .. } | Self::User { grid, .. } => grid.json,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn jobs_and_tasks_are_named() {
-        let task = TaskName { job: JobId(7), task: 42 };
-        assert_eq!("7/42".parse(), Ok(task));
-        assert_eq!("7/42".parse(), Ok(JobOrTask { job: JobId(7), task: Some(42) }));
-        assert_eq!("7".parse(), Ok(JobOrTask { job: JobId(7), task: None }));
-        for (text, which) in [
-            ("last", Which::Last),
-            ("1-4", Which::Range(JobId(1), JobId(4))),
-            ("render", Which::Name("render".to_owned())),
-            ("render-2", Which::Name("render-2".to_owned())),
-            ("7", Which::One(JobOrTask { job: JobId(7), task: None })),
-            ("7/42", Which::One(JobOrTask { job: JobId(7), task: Some(42) })),
-        ] {
-            assert_eq!(text.parse(), Ok(which), "{text}");
-        }
-        for wrong in ["4-1", "7/", "7x", "x/1", ""] {
-            assert!(wrong.parse::<Which>().is_err(), "{wrong}");
-        }
-        for wrong in ["", "/", "7/", "/42", "x", "7/42/1", "-1"] {
-            assert!(wrong.parse::<JobOrTask>().is_err(), "{wrong}");
-            assert!(wrong.parse::<TaskName>().is_err(), "{wrong}");
-        }
-    }
 }

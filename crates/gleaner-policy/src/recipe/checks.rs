@@ -1,0 +1,303 @@
+//! Which parts go together.
+
+use super::{Goal, Recipe};
+use crate::error::PolicyError;
+use crate::parts::Choice as _;
+use crate::parts::Input;
+use crate::parts::aim::Aim;
+use crate::parts::belief::Belief;
+use crate::parts::budget::{Level, Spending, rule_name};
+use crate::parts::choose::Choose;
+use crate::parts::favours::{Holding, Overflow, Peering, Reach};
+use crate::parts::lengths::Lengths;
+use crate::parts::order::Order;
+use crate::parts::queue::{Backfill, Correction, Fill, Queueing};
+use crate::parts::replicate::Replicate;
+use crate::parts::score::Score;
+use crate::parts::sites::SiteRule;
+use crate::parts::when::{Replan, When};
+
+impl Recipe {
+    /// Refuses parts that do not go together, with the reason.
+    pub fn check(&self) -> Result<(), PolicyError> {
+        self.check_replicas()?;
+        match self.score {
+            Goal::Now(score) => self
+                .check_own_machines()
+                .and_then(|()| self.check_drawing(score))
+                .and_then(|()| self.check_lengths())
+                .and_then(|()| self.check_placing()),
+            Goal::End(aim) => {
+                self.check_best().and_then(|()| self.check_lengths()).and_then(|()| self.check_planning(aim))
+            }
+            Goal::Start(queueing) => self.check_best().and_then(|()| self.check_queueing(queueing)),
+            Goal::Rank(_) => {
+                self.check_lengths().and_then(|()| self.check_placing()).and_then(|()| self.check_brokering())
+            }
+            Goal::Sites(rule) => {
+                self.check_best().and_then(|()| self.check_lengths()).and_then(|()| self.check_sites(&rule))
+            }
+        }
+    }
+
+    /// Plans and queues take the best.
+    fn check_best(&self) -> Result<(), PolicyError> {
+        if self.choose != Choose::Best {
+            let expected = format!("best: {} plans for ends", self.score.name());
+            return Err(PolicyError::new("choose", self.choose.name(), expected));
+        }
+        self.check_own_machines()
+    }
+
+    /// Copies are for what places each task by itself and leaves it where it is.
+    fn check_replicas(&self) -> Result<(), PolicyError> {
+        let wrong = |expected| Err(PolicyError::new("replicate", self.replicate.name(), expected));
+        if self.replicate == Replicate::ONE {
+            return Ok(());
+        }
+        match (self.score, self.replicate) {
+            (Goal::Now(_), Replicate::Idle) if self.peering.is_none() => {
+                wrong("a number: only among peers is it known that nobody waits for an idle machine")
+            }
+            (Goal::Now(_), Replicate::Runs(_) | Replicate::Quorum(_)) if self.peering.is_some() => {
+                wrong("1 or \"idle\": a peer that lends a machine lends it for one run")
+            }
+            (Goal::Now(_), Replicate::Quorum(_)) if self.relocate.is_some() => wrong(
+                "1, or relocate = \"none\": an answer is one machine's, or nobody could say whose is wrong",
+            ),
+            (Goal::Now(_), Replicate::Runs(_)) if self.relocate.is_some() => {
+                wrong("1, or relocate = \"none\": a task with several runs stays where they are")
+            }
+            (Goal::Now(_), Replicate::Runs(_) | Replicate::Quorum(_)) if self.heeds_budget() => wrong(
+                "1, or budget.rule = \"none\": nobody knows before the first end what the copies will have cost",
+            ),
+            (Goal::Now(_), _) => Ok(()),
+            (Goal::End(_), _) => wrong("1: a batch plans one run of each task"),
+            (Goal::Rank(_), _) => wrong("1: a broker sends a task to one site"),
+            (Goal::Start(_), _) => wrong("1: what waits in a queue is one run"),
+            (Goal::Sites(_), _) => wrong("1: sites.copies says how often a job runs at a time"),
+        }
+    }
+
+    /// Only what judges sites can overlook what it did itself.
+    fn check_own_machines(&self) -> Result<(), PolicyError> {
+        if self.belief != Belief::default() {
+            let score = self.score.name();
+            let expected = format!("own-dispatches: {score} knows how things are on machines of its own");
+            return Err(PolicyError::new("belief", self.belief.name(), expected));
+        }
+        Ok(())
+    }
+
+    /// A share needs a score that is a gain everywhere, or a cost; and a peer's machines are looked for with no task in hand.
+    fn check_drawing(&self, score: Score) -> Result<(), PolicyError> {
+        let wrong = |expected| Err(PolicyError::new("choose", self.choose.name(), expected));
+        if self.peering.is_some() && self.choose.draws() {
+            return wrong("best, best-latest or first: a peer does not draw");
+        }
+        if score == Score::SocialAsPrinted && matches!(self.choose, Choose::Proportional { .. }) {
+            return wrong(
+                "another choice: social-as-printed is above 0 on some machines and below on others",
+            );
+        }
+        Ok(())
+    }
+
+    fn check_sites(&self, rule: &SiteRule) -> Result<(), PolicyError> {
+        let Self { order, spending, level, relocate, .. } = *self;
+        let over = |what: &str| format!("{what}: jobs hold their sites from their start to their end");
+        if relocate.is_some() {
+            return Err(PolicyError::new("relocate", "moves", over("\"none\"")));
+        }
+        if order != Order::Submission {
+            return Err(PolicyError::new("order", order.name(), "submission: sites.turn says who is next"));
+        }
+        if (spending, level) != (Spending::Free, Level::Machines) {
+            return Err(PolicyError::new("budget.rule", rule_name((spending, level)), over("none")));
+        }
+        rule.check()
+    }
+
+    fn check_queueing(&self, queueing: Queueing) -> Result<(), PolicyError> {
+        let Self { order, spending, level, relocate, .. } = *self;
+        let name = queueing.backfill.name();
+        let lines = |what: &str| format!("{what}: with {name} tasks wait in one line");
+        if relocate.is_some() {
+            return Err(PolicyError::new("relocate", "moves", lines("\"none\"")));
+        }
+        if order != Order::Submission {
+            return Err(PolicyError::new("order", order.name(), lines("submission")));
+        }
+        if self.choose != Choose::Best {
+            return Err(PolicyError::new("choose", self.choose.name(), lines("best")));
+        }
+        if self.peering.is_some() {
+            return Err(PolicyError::new("favours", "a peer", lines("no such key")));
+        }
+        if (spending, level) != (Spending::Free, Level::Machines) {
+            return Err(PolicyError::new("budget.rule", rule_name((spending, level)), lines("none")));
+        }
+        if queueing.fill != Fill::Arrival && queueing.backfill != Backfill::Easy {
+            let expected = format!("arrival: {name} does not choose among those that may start");
+            return Err(PolicyError::new("fill", queueing.fill.name(), expected));
+        }
+        if queueing.backfill == Backfill::Fcfs && self.lengths != Lengths::Declared {
+            let expected = "declared: fcfs reads no lengths";
+            return Err(PolicyError::new("lengths", self.lengths.name(), expected));
+        }
+        if queueing.correction != Correction::Estimate && !self.lengths.is_learnt() {
+            let expected = "estimate: only what is learnt is corrected otherwise";
+            return Err(PolicyError::new("correction", queueing.correction.name(), expected));
+        }
+        if queueing.correction == Correction::Alike && self.lengths != Lengths::Learnt {
+            let expected = format!("estimate, doubled or in-turn: {} keeps none alike", self.lengths.name());
+            return Err(PolicyError::new("correction", queueing.correction.name(), expected));
+        }
+        Ok(())
+    }
+
+    fn check_brokering(&self) -> Result<(), PolicyError> {
+        let what = "the site's own queue does that";
+        if !self.choose.is_for_sites() {
+            let expected =
+                "best, best-by-lot, first, proportional or two-choices: sites have no order of joining";
+            return Err(PolicyError::new("choose", self.choose.name(), expected));
+        }
+        if self.peering.is_some() {
+            return Err(PolicyError::new("favours", "a peer", "no such key: sites are nobody's to lend"));
+        }
+        if self.relocate.is_some() {
+            return Err(PolicyError::new("relocate", "moves", format!("\"none\": {what}")));
+        }
+        if self.heeds_budget() {
+            let found = rule_name((self.spending, self.level));
+            return Err(PolicyError::new(
+                "budget.rule",
+                found,
+                "none: nobody knows here what a site charges",
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_lengths(&self) -> Result<(), PolicyError> {
+        if self.lengths == Lengths::Declared {
+            return Ok(());
+        }
+        let expected = "declared: only queues go by other lengths";
+        Err(PolicyError::new("lengths", self.lengths.name(), expected))
+    }
+
+    fn check_placing(&self) -> Result<(), PolicyError> {
+        let Self { when, order, spending, level, aging, deadline, replan, relocate, .. } = *self;
+        let score = &*self.score.name();
+        let places = |what: &str| format!("{what}: {score} places each task by itself, as it comes");
+        if let When::Every(period) = when {
+            let found = period.seconds().to_string();
+            return Err(PolicyError::new("period_s", found, places("no such key")));
+        }
+        match (order, self.peering) {
+            (Order::Submission, _) | (Order::MaxMin, Some(_)) => {}
+            (_, Some(_)) => {
+                let expected = "submission, or max-min: the longest of each job first";
+                return Err(PolicyError::new("order", order.name(), expected));
+            }
+            (_, None) => return Err(PolicyError::new("order", order.name(), places("submission"))),
+        }
+        if let Some(Peering { reach: Reach::Grid, .. }) = self.peering
+            && (self.score, self.choose) != (Goal::Now(Score::Power), Choose::BestLatest)
+        {
+            let expected =
+                "site, or score = \"power\" and choose = \"best-latest\": peers know each other's power";
+            return Err(PolicyError::new("reach", "grid", expected));
+        }
+        if let Some(Peering { hold: Holding::WhenSlower, queue: Overflow::Machines, .. }) = self.peering {
+            let expected = "never, or queue = \"peer\": what queues on machines is not held back";
+            return Err(PolicyError::new("hold", "when-slower", expected));
+        }
+        if aging > 0 {
+            return Err(PolicyError::new("aging", aging.to_string(), places("no such key")));
+        }
+        if replan != Replan::Unbegun {
+            return Err(PolicyError::new("replan", replan.name(), places("no such key")));
+        }
+        if deadline.is_some() {
+            return Err(not_read("deadline_s", "a deadline", score));
+        }
+        if level == Level::Classes || spending.is_for_batches() {
+            let rules = Spending::all().into_iter().filter(|rule| !rule.is_for_batches());
+            let known: Vec<_> = rules.map(|rule| rule.name()).collect();
+            let expected = places(&format!("one of {}", known.join(", ")));
+            return Err(PolicyError::new("budget.rule", rule_name((spending, level)), expected));
+        }
+        if self.peering.is_some() && relocate.is_some() {
+            let expected =
+                "\"none\": among peers a task stays where it is, or is taken back with its machine";
+            return Err(PolicyError::new("relocate", "moves", expected));
+        }
+        if self.peering.is_some() && spending.heeds_budget() {
+            let expected = "\"none\": peers pay in favours";
+            return Err(PolicyError::new("budget.rule", spending.name(), expected));
+        }
+        if relocate.is_some() && spending.heeds_budget() {
+            let expected = "\"none\", or budget.rule = \"none\": a move would change what a task costs";
+            return Err(PolicyError::new("relocate", "moves within a budget", expected));
+        }
+        Ok(())
+    }
+
+    fn check_planning(&self, aim: Aim) -> Result<(), PolicyError> {
+        let Self { when, order, spending, level, aging, deadline, replan, relocate, .. } = *self;
+        if self.peering.is_some() {
+            let expected = format!("no such key: {} plans ahead, and peers lend for now", aim.name());
+            return Err(PolicyError::new("favours", "a peer", expected));
+        }
+        if relocate.is_some() {
+            let expected = "\"none\": tasks are planned by when machines will be done, and what has started is not moved";
+            return Err(PolicyError::new("relocate", "moves", expected));
+        }
+        if order != Order::Submission && aim != Aim::Earliest {
+            let expected = format!(
+                "submission: {} is about ends, and {} looks at something else",
+                order.title(),
+                aim.name()
+            );
+            return Err(PolicyError::new("order", order.name(), expected));
+        }
+        if aging > 0 && order == Order::Submission {
+            let expected = "no such key: in order of submission the oldest tasks come first anyway";
+            return Err(PolicyError::new("aging", aging.to_string(), expected));
+        }
+        if when == When::AtEvents && replan == Replan::Unbegun {
+            let expected = "lost: what is planned as it comes stays planned";
+            return Err(PolicyError::new("replan", replan.name(), expected));
+        }
+        if deadline.is_some() && !aim.about().reads.contains(&Input::Deadline) {
+            return Err(not_read("deadline_s", "a deadline", &aim.name()));
+        }
+        if level == Level::Classes && !spending.heeds_budget() {
+            let expected = "machines: classes stand for machines where a budget is divided";
+            return Err(PolicyError::new("budget.rule", "no budget for classes", expected));
+        }
+        Ok(())
+    }
+
+    /// Whether it has tasks run again until as many machines agree as their users ask for; or the reason why not.
+    pub fn check_comparing(&self) -> Result<(), &'static str> {
+        match self.score {
+            Goal::Now(_) if self.peering.is_some() => Err("a peer that lends a machine lends it for one run"),
+            Goal::Now(_) if self.heeds_budget() => {
+                Err("nobody knows before the last answer what the copies will have cost")
+            }
+            Goal::Now(_) => Ok(()),
+            Goal::End(_) => Err("a batch plans one run of each task"),
+            Goal::Rank(_) => Err("a broker sends a task to one site"),
+            Goal::Start(_) => Err("what waits in a queue is one run"),
+            Goal::Sites(_) => Err("a site runs a job once"),
+        }
+    }
+}
+
+fn not_read(key: &str, found: &str, by: &str) -> PolicyError {
+    PolicyError::new(key, found, format!("no such key: {by} reads none"))
+}

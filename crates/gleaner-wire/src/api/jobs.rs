@@ -1,0 +1,355 @@
+//! What the API says of jobs and tasks.
+
+use super::people::Actor;
+use crate::JobId;
+use crate::session::{Outcome, Stored, Usage};
+use serde::{Deserialize, Serialize};
+
+/// Where a task is in its life.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum TaskPhase {
+    /// In the queue, or on its way to a machine.
+    Waiting,
+    /// A machine runs it.
+    Running,
+    /// A machine has it, but its owner is using the machine.
+    Suspended,
+    /// Its user wants it to wait.
+    Held,
+    /// Its program ended with exit code 0.
+    Done,
+    /// Its program did not, as often as it was tried.
+    Failed,
+    /// Its user did not want it any more.
+    Cancelled,
+}
+
+impl TaskPhase {
+    /// All of them, in the order of life.
+    pub const ALL: [Self; 7] = [
+        Self::Waiting,
+        Self::Running,
+        Self::Suspended,
+        Self::Held,
+        Self::Done,
+        Self::Failed,
+        Self::Cancelled,
+    ];
+
+    /// As users write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Running => "running",
+            Self::Suspended => "suspended",
+            Self::Held => "held",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// Whether nothing more happens to the task unless a user wants it.
+    pub fn is_over(self) -> bool {
+        matches!(self, Self::Done | Self::Failed | Self::Cancelled)
+    }
+}
+
+/// How many tasks are in each phase.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Tally {
+    /// In the queue, or on their way.
+    pub waiting: u32,
+    /// Running.
+    pub running: u32,
+    /// Suspended.
+    pub suspended: u32,
+    /// Held.
+    pub held: u32,
+    /// Done.
+    pub done: u32,
+    /// Failed.
+    pub failed: u32,
+    /// Cancelled.
+    pub cancelled: u32,
+}
+
+impl Tally {
+    /// The number for a phase.
+    pub fn of(&self, phase: TaskPhase) -> u32 {
+        match phase {
+            TaskPhase::Waiting => self.waiting,
+            TaskPhase::Running => self.running,
+            TaskPhase::Suspended => self.suspended,
+            TaskPhase::Held => self.held,
+            TaskPhase::Done => self.done,
+            TaskPhase::Failed => self.failed,
+            TaskPhase::Cancelled => self.cancelled,
+        }
+    }
+
+    /// Tasks that will still change by themselves, or that someone holds.
+    pub fn open(&self) -> u32 {
+        self.waiting + self.running + self.suspended + self.held
+    }
+
+    /// All of them.
+    pub fn total(&self) -> u32 {
+        self.open() + self.done + self.failed + self.cancelled
+    }
+
+    /// In one word: what a user would call a job with these tasks.
+    pub fn state(&self) -> JobState {
+        if self.running > 0 {
+            JobState::Running
+        } else if self.suspended > 0 {
+            JobState::Suspended
+        } else if self.waiting > 0 {
+            JobState::Waiting
+        } else if self.held > 0 {
+            JobState::Held
+        } else if self.failed > 0 {
+            JobState::Failed
+        } else if self.cancelled > 0 {
+            JobState::Cancelled
+        } else {
+            JobState::Done
+        }
+    }
+}
+
+/// A job's tasks taken together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum JobState {
+    /// None runs, some wait.
+    Waiting,
+    /// Some run.
+    Running,
+    /// None runs, some would if a machine's owner were away.
+    Suspended,
+    /// None can go on until it is released.
+    Held,
+    /// All are over, all are done.
+    Done,
+    /// All are over, some failed.
+    Failed,
+    /// All are over, none failed, some were cancelled.
+    Cancelled,
+}
+
+impl JobState {
+    /// As users write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Running => "running",
+            Self::Suspended => "suspended",
+            Self::Held => "held",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// The answer to a submission.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Submitted {
+    /// 1.
+    pub version: u32,
+    /// The job's number.
+    pub job: JobId,
+    /// How many tasks it has.
+    pub tasks: u32,
+}
+
+/// A job.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct JobView {
+    /// 1.
+    pub version: u32,
+    /// Its number.
+    pub job: JobId,
+    /// For people.
+    pub name: String,
+    /// Whose.
+    pub user: String,
+    /// All its tasks taken together.
+    pub state: JobState,
+    /// How many tasks are in each phase.
+    pub tasks: Tally,
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// When it was submitted.
+    pub submitted_s: f64,
+    /// When the last of its tasks ended, once all have.
+    pub ended_s: Option<f64>,
+    /// Its label.
+    pub label: Option<String>,
+    /// How many seconds of runs were for nothing, since another run of their task came to its end first.
+    #[serde(default)]
+    pub wasted_s: f64,
+    /// Why none of its tasks runs, if none does.
+    pub waits_for: Option<String>,
+}
+
+/// Several jobs.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct JobList {
+    /// 1.
+    pub version: u32,
+    /// Newest first.
+    pub jobs: Vec<JobView>,
+}
+
+/// A task.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TaskView {
+    /// Its job.
+    pub job: JobId,
+    /// Its number there.
+    pub task: u32,
+    /// Where it is in its life.
+    pub phase: TaskPhase,
+    /// How often it was sent to a machine.
+    pub runs: u32,
+    /// Those of its runs that are not over, the oldest first.
+    #[serde(default)]
+    pub open_runs: Vec<RunView>,
+    /// How many operations it takes, if that was declared.
+    #[serde(default)]
+    pub length: Option<f64>,
+    /// Where it is, or was last.
+    pub machine: Option<String>,
+    /// When its last run began.
+    pub started_s: Option<f64>,
+    /// When it ended.
+    pub ended_s: Option<f64>,
+    /// How its last run ended.
+    pub outcome: Option<Outcome>,
+    /// What its last run used.
+    pub usage: Option<Usage>,
+    /// What it would go on from.
+    pub checkpoint: Option<Stored>,
+    /// Its output files, as a tar archive.
+    pub files: Option<Stored>,
+}
+
+/// A run of a task that is not over.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RunView {
+    /// Its number, from 1.
+    pub run: u32,
+    /// Where it is.
+    pub machine: String,
+    /// How far it is.
+    pub stage: RunStage,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum RunStage {
+    /// Its room is taken; it goes on from where another run stops.
+    Held,
+    /// Its machine was told of it.
+    Sent,
+    /// Its machine brings there what it reads, when last heard of.
+    StagingIn,
+    /// Its program runs, or is suspended.
+    Running,
+    /// It was told to stop, and its end is awaited.
+    Stopping,
+    /// Its program has ended, and its machine stores what it left, when last heard of.
+    StagingOut,
+}
+
+impl RunStage {
+    /// In plain words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Held => "held",
+            Self::Sent => "sent",
+            Self::StagingIn => "staging in",
+            Self::Running => "running",
+            Self::Stopping => "stopping",
+            Self::StagingOut => "staging out",
+        }
+    }
+}
+
+/// Several tasks of one job.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TaskList {
+    /// 1.
+    pub version: u32,
+    /// In order of their numbers.
+    pub tasks: Vec<TaskView>,
+    /// Where to go on, if there are more.
+    pub next: Option<u32>,
+}
+
+/// Which tasks of a job an order is for.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Choice {
+    /// Their numbers; none listed stands for all to which the order can apply.
+    pub tasks: Vec<u32>,
+    /// Of those, only the failed ones.
+    pub failed: bool,
+}
+
+/// What an order did.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Ordered {
+    /// 1.
+    pub version: u32,
+    /// To how many tasks it applied.
+    pub tasks: u32,
+}
+
+/// One step in a task's life.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Transition {
+    /// When.
+    pub at_s: f64,
+    /// Into which phase.
+    pub phase: TaskPhase,
+    /// What happened, in words.
+    pub cause: String,
+    /// Who caused it.
+    pub actor: Actor,
+    /// Which run it was about, if any.
+    pub run: Option<u32>,
+    /// Which machine it was about, if any.
+    pub machine: Option<String>,
+}
+
+/// A task's life so far.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct History {
+    /// 1.
+    pub version: u32,
+    /// How many earlier steps are not told here.
+    #[serde(default)]
+    pub left_out: u64,
+    /// In order of time.
+    pub transitions: Vec<Transition>,
+}

@@ -1,0 +1,67 @@
+//! Why a task is where it is, and what a change would do.
+
+use serde::{Deserialize, Serialize};
+
+/// Where a task could go, and why it does or does not.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ExplanationView {
+    /// 1.
+    pub version: u32,
+    /// The moment that is explained.
+    pub at_s: f64,
+    /// In one sentence.
+    pub summary: String,
+    /// The machines that were ruled out, by the rule that did it.
+    pub ruled_out: Vec<RuledOutView>,
+    /// The others, best first, with their scores.
+    pub ratings: Vec<Rating>,
+    /// What would let it start.
+    pub remedies: Vec<String>,
+}
+
+/// Machines that a rule ruled out.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RuledOutView {
+    /// The rule, in words.
+    pub rule: String,
+    /// How many.
+    pub count: usize,
+    /// Some of them.
+    pub machines: Vec<String>,
+}
+
+/// A machine's score for a task.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Rating {
+    /// Its name.
+    pub machine: String,
+    /// As the policy in force has it; higher is better.
+    pub score: f64,
+}
+
+/// Where the tasks of a job would go if it were submitted now.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Preview {
+    /// 1.
+    pub version: u32,
+    /// How many would start at once on each machine.
+    pub starts: Vec<PreviewStart>,
+    /// How many would wait.
+    pub waiting: u32,
+    /// Why.
+    pub explanation: ExplanationView,
+}
+
+/// Tasks that would start on a machine.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PreviewStart {
+    /// Which.
+    pub machine: String,
+    /// How many.
+    pub tasks: u32,
+}

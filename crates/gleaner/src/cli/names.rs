@@ -1,0 +1,110 @@
+//! How jobs and tasks are named on the command line.
+
+use gleaner_wire::JobId;
+use std::str::FromStr;
+
+/// A task: `JOB/TASK`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct TaskName {
+    pub(crate) job: JobId,
+    pub(crate) task: u32,
+}
+
+impl FromStr for TaskName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let expected = || "expected a job and the number of its task, as 7/42".to_owned();
+        let (job, task) = text.split_once('/').ok_or_else(expected)?;
+        Ok(Self { job: job_id(job)?, task: task.parse().map_err(|_| expected())? })
+    }
+}
+
+/// A job, or one of its tasks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct JobOrTask {
+    pub(crate) job: JobId,
+    pub(crate) task: Option<u32>,
+}
+
+impl FromStr for JobOrTask {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.contains('/') {
+            let TaskName { job, task } = text.parse()?;
+            return Ok(Self { job, task: Some(task) });
+        }
+        Ok(Self { job: job_id(text)?, task: None })
+    }
+}
+
+/// Jobs or a task, as a user names them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Which {
+    /// By number.
+    One(JobOrTask),
+    /// `1-4`: those that are there.
+    Range(JobId, JobId),
+    /// `last`: the newest of one's own.
+    Last,
+    /// All of one's own that were given this name.
+    Name(String),
+}
+
+impl FromStr for Which {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "last" {
+            return Ok(Self::Last);
+        }
+        let range =
+            text.split_once('-').and_then(|(first, last)| Some((job_id(first).ok()?, job_id(last).ok()?)));
+        if let Some((first, last)) = range {
+            let is_one = first <= last;
+            return is_one
+                .then_some(Self::Range(first, last))
+                .ok_or_else(|| "expected the lower number of a range first, as 1-4".to_owned());
+        }
+        let is_number =
+            text.starts_with(|c: char| c.is_ascii_digit()) || text.is_empty() || text.contains('/');
+        if is_number { text.parse().map(Self::One) } else { Ok(Self::Name(text.to_owned())) }
+    }
+}
+
+fn job_id(text: &str) -> Result<JobId, String> {
+    text.parse()
+        .map(JobId)
+        .map_err(|_| "expected the number of a job, as `gleaner submit` printed it".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_and_tasks_are_named() {
+        let task = TaskName { job: JobId(7), task: 42 };
+        assert_eq!("7/42".parse(), Ok(task));
+        assert_eq!("7/42".parse(), Ok(JobOrTask { job: JobId(7), task: Some(42) }));
+        assert_eq!("7".parse(), Ok(JobOrTask { job: JobId(7), task: None }));
+        for (text, which) in [
+            ("last", Which::Last),
+            ("1-4", Which::Range(JobId(1), JobId(4))),
+            ("render", Which::Name("render".to_owned())),
+            ("render-2", Which::Name("render-2".to_owned())),
+            ("7", Which::One(JobOrTask { job: JobId(7), task: None })),
+            ("7/42", Which::One(JobOrTask { job: JobId(7), task: Some(42) })),
+        ] {
+            assert_eq!(text.parse(), Ok(which), "{text}");
+        }
+        for wrong in ["4-1", "7/", "7x", "x/1", ""] {
+            assert!(wrong.parse::<Which>().is_err(), "{wrong}");
+        }
+        for wrong in ["", "/", "7/", "/42", "x", "7/42/1", "-1"] {
+            assert!(wrong.parse::<JobOrTask>().is_err(), "{wrong}");
+            assert!(wrong.parse::<TaskName>().is_err(), "{wrong}");
+        }
+    }
+}
