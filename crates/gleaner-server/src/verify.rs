@@ -125,7 +125,9 @@ impl Left {
             self.forget(tasks);
             let ends = RunId::new(tasks.first(), 0)..=RunId::new(tasks.last(), u32::MAX);
             let gone: Vec<RunId> = outputs.range(ends).map(|(run, _)| *run).collect();
-            gone.iter().for_each(|run| drop(outputs.remove(run)));
+            for run in gone {
+                outputs.remove(&run);
+            }
         }
     }
 

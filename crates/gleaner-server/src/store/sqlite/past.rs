@@ -114,7 +114,7 @@ fn job(row: &Row<'_>) -> rusqlite::Result<FoundJob> {
     let results: String = row.get(1)?;
     let unknown = || rusqlite::Error::InvalidColumnType(1, results.clone(), rusqlite::types::Type::Text);
     let number =
-        |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(i64::cast_unsigned));
+        |column: usize| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(i64::cast_unsigned));
     let removed = number(3)?.zip(number(4)?);
     Ok(FoundJob {
         job: JobId(row.get(0)?),
@@ -219,7 +219,8 @@ impl PastReader for SqliteReader {
         let amount = format!("SELECT count(*), coalesce(sum(bytes), 0) FROM past_jobs WHERE {which}");
         self.ask(|ask| {
             ask.prepare_cached(&amount)?.query_row(values, |row| {
-                let number = |column| Ok::<_, rusqlite::Error>(row.get::<_, i64>(column)?.cast_unsigned());
+                let number =
+                    |column: usize| Ok::<_, rusqlite::Error>(row.get::<_, i64>(column)?.cast_unsigned());
                 Ok(Amount { jobs: number(0)?, bytes: number(1)? })
             })
         })
