@@ -168,7 +168,7 @@ fn run_once(arguments: &SimulateArguments, scenario: &PeersScenario) -> Outcome 
     }
 }
 
-/// One run; what came of it goes to a folder, if one is named.
+/// One run; its results go to a folder, if one is named.
 pub(super) fn run_seed(scenario: &PeersScenario, seed: u64, out: Option<&Path>) -> Result<Summary, Failure> {
     let setup = scenario.seeded(seed);
     let mut run = Run::new(&setup, scenario.recipe);

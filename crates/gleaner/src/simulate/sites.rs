@@ -108,7 +108,7 @@ fn run_one(
     run_seed(scenario, policy, seed, dir.as_deref())
 }
 
-/// One run; what came of it goes to a folder, if one is named.
+/// One run; its results go to a folder, if one is named.
 pub(super) fn run_seed(
     scenario: &SitesScenario,
     policy: &PolicySpec,
