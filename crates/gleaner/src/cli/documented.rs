@@ -2,7 +2,7 @@
 
 use super::Cli;
 use clap::Parser;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -117,12 +117,15 @@ fn every_command_in_a_sentence_is_one() {
             let Err(error) = Cli::try_parse_from(words.iter().filter(|word| *word != "…")) else {
                 continue;
             };
-            let is_short = matches!(
-                error.kind(),
+            let is_short = match error.kind() {
                 ErrorKind::MissingRequiredArgument
-                    | ErrorKind::MissingSubcommand
-                    | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
-            );
+                | ErrorKind::MissingSubcommand
+                | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => true,
+                ErrorKind::InvalidValue => {
+                    error.get(ContextKind::InvalidValue) == Some(&ContextValue::String(String::new()))
+                }
+                _ => false,
+            };
             assert!(is_short || !error.use_stderr(), "{}: {line}\n{words:?}\n{error}", page.display());
         }
     }
