@@ -251,7 +251,7 @@ impl Expr {
     ///
     /// let expr = Expr::parse("target.Memory > RequestMemory && MY.Owner == TARGET.Owner")?;
     /// let names = |ad| expr.references_to(ad).iter().map(ToString::to_string).collect::<Vec<_>>();
-    /// assert_eq!(names(Some("TARGET")), ["Memory", "Owner"]);
+    /// assert_eq!(names(Some("TARGET")), ["Owner", "Memory"]);
     /// assert_eq!(names(None), ["RequestMemory"]);
     /// # Ok::<(), gleaner_classad::ParseError>(())
     /// ```

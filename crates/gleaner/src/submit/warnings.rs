@@ -177,10 +177,10 @@ mod tests {
              Arch?|requirements: no machine has an attribute Weather Model: where it has to be there, the job waits until one has"
         );
         assert_eq!(
-            said("opsys == \"LINUX\" && Gpus > 1 && Owner == \"ada\"", None),
-            "requirements: Gpus by itself is the job's own attribute, and a job has none of this name; a machine's is TARGET.Gpus, \
-             and no machine has one|requirements: opsys by itself is the job's own attribute, and a job has none of this name; did \
-             you mean TARGET.OpSys, the machine's?"
+            said("opsys == \"LINUX\" && Licences > 1 && Owner == \"ada\"", None),
+            "requirements: opsys by itself is the job's own attribute, and a job has none of this name; did you mean TARGET.OpSys, \
+             the machine's?|requirements: Licences by itself is the job's own attribute, and a job has none of this name; a \
+             machine's is TARGET.Licences, and no machine has one"
         );
         assert_eq!(missing(asks, &[], None).len(), 0, "nobody can tell before machines have joined");
     }
