@@ -73,7 +73,7 @@ fn sites() -> Scheduler<Puppet> {
     let mut scheduler = Scheduler::new(empty, Puppet::default());
     let room = Room { slots: Some(2), ..Room::default() };
     let (speeds, provides) = (vec![1.0], Tags::new());
-    let met = MachineClass { speeds, cores: 2, room, price: 0.0, provides, ad: None };
+    let met = MachineClass { room, provides, ..MachineClass::plain(speeds, 2) };
     tell(&mut scheduler, NOW, &Event::MachineClassMet(met));
     for machine in (0..3).map(on) {
         tell(&mut scheduler, NOW, &Event::MachineJoined { machine, class: MachineClassId::new(0) });

@@ -53,7 +53,7 @@ fn grid() -> Scheduler<Puppet> {
     let room = Room { slots: Some(2), memory: Some(10), disk: Some(10) };
     let kind = |speed| {
         let (speeds, provides) = (vec![speed], Tags::new());
-        Event::MachineClassMet(MachineClass { speeds, cores: 2, room, price: 0.0, provides, ad: None })
+        Event::MachineClassMet(MachineClass { room, provides, ..MachineClass::plain(speeds, 2) })
     };
     let joined = |index: usize| {
         let class = MachineClassId::new(usize::from(index == 3));
@@ -62,15 +62,7 @@ fn grid() -> Scheduler<Puppet> {
     let class = |needs| {
         let (payer, requires) = (UserId::default(), Tags::new());
         let composition = vec![1.0];
-        Event::TaskClassMet(TaskClass {
-            composition,
-            needs,
-            priority: 0,
-            restarts: false,
-            payer,
-            requires,
-            ad: None,
-        })
+        Event::TaskClassMet(TaskClass { needs, payer, requires, ..TaskClass::plain(composition) })
     };
     let submitted = |task: usize| Event::TasksSubmitted {
         first: TaskId::new(task),

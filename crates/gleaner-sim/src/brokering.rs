@@ -27,7 +27,7 @@ use crate::parties::Parties;
 use crate::saved::{RestoreError, seal_run, unseal_run};
 use gleaner_core::explain::words;
 use gleaner_core::{
-    Ad, Event, Explanation, Grid, GridConfig, MachineClass, Migration, Room, Scheduler, Tags, TaskClass,
+    Ad, Event, Explanation, Grid, GridConfig, MachineClass, Migration, Room, Scheduler, TaskClass,
 };
 use gleaner_policy::{AnyPolicy, Recipe};
 use gleaner_units::{FileId, MachineClassId, MachineId, PartyId, SiteId, TaskClassId, Time};
@@ -180,12 +180,8 @@ fn empty_grid() -> Grid {
 /// What an element's own scheduler is told: one machine that runs jobs on its processors.
 fn queue_opening(element: &Element) -> [Event; 2] {
     let class = MachineClass {
-        speeds: vec![1.0],
-        cores: element.cpus,
         room: Room { slots: Some(element.cpus), ..Room::default() },
-        price: 0.0,
-        provides: Tags::new(),
-        ad: None,
+        ..MachineClass::plain(vec![1.0], element.cpus)
     };
     let joined = Event::MachineJoined { machine: MachineId::FIRST, class: MachineClassId::FIRST };
     [Event::MachineClassMet(class), joined]
@@ -241,12 +237,9 @@ fn opening(market: &Market<'_>) -> Vec<Event> {
 fn as_machine(element: &Element, widths: &BTreeSet<u32>) -> MachineClass {
     let wide = widths.iter().filter(|cores| (2..=element.cpus).contains(*cores)).map(|cores| at_once(*cores));
     MachineClass {
-        speeds: vec![element.ops_per_s],
-        cores: element.cpus,
-        room: Room::default(),
-        price: 0.0,
         provides: element.provides.iter().cloned().chain(wide).collect(),
         ad: element.ad.clone(),
+        ..MachineClass::plain(vec![element.ops_per_s], element.cpus)
     }
 }
 

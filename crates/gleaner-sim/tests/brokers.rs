@@ -63,10 +63,10 @@ fn example(recipe: Recipe, seed: u64, traversals: [f64; 3]) -> Scheduler<AnyPoli
     let grid = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
     let mut scheduler = Scheduler::new(grid, recipe.build());
     let (room, provides) = (Room::default(), Tags::new());
-    let class = MachineClass { speeds: vec![1.0], cores: 1, room, price: 0.0, provides, ad: None };
+    let class = MachineClass { room, provides, ..MachineClass::plain(vec![1.0], 1) };
     let (needs, payer, requires) = (Needs::default(), UserId::default(), Tags::new());
     let composition = vec![1.0];
-    let task = TaskClass { composition, needs, priority: 0, restarts: false, payer, requires, ad: None };
+    let task = TaskClass { needs, payer, requires, ..TaskClass::plain(composition) };
     let (file, site) = (FileId::FIRST, SiteId::new);
     let mut events = vec![
         Event::SeedDrawn(seed),

@@ -9,8 +9,8 @@ use super::ways::Ways;
 use crate::mail::Letter;
 use crate::network::{Network, TransferId};
 use crate::parties::{Out, Outside};
-use gleaner_core::{Command, Event, Needs, RunEnd, SiteState, Tags, TaskClass};
-use gleaner_units::{FileId, MachineId, Ops, PartyId, RunId, SiteId, TaskId, Time, UserId};
+use gleaner_core::{Command, Event, Needs, RunEnd, SiteState, TaskClass};
+use gleaner_units::{FileId, MachineId, Ops, PartyId, RunId, SiteId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -289,15 +289,7 @@ impl<'a> Market<'a> {
 
 /// A job of so many processors, as an element's own scheduler knows it.
 fn local_class(cores: u32) -> TaskClass {
-    TaskClass {
-        composition: vec![1.0],
-        needs: Needs { cores, ..Needs::default() },
-        priority: 0,
-        restarts: false,
-        payer: UserId::default(),
-        requires: Tags::new(),
-        ad: None,
-    }
+    TaskClass { needs: Needs { cores, ..Needs::default() }, ..TaskClass::plain(vec![1.0]) }
 }
 
 fn publication(element: usize, state: SiteState, known_at: Time) -> Event {

@@ -95,7 +95,7 @@ mod tests {
 
     fn kind(power: f64, cores: u32) -> MachineClass {
         let (provides, room) = (Tags::new(), Room::default());
-        MachineClass { speeds: vec![power], cores, room, price: 0.0, provides, ad: None }
+        MachineClass { room, provides, ..MachineClass::plain(vec![power], cores) }
     }
 
     #[test]
