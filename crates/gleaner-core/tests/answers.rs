@@ -2,7 +2,7 @@
 
 use gleaner_core::{
     Alarm, Answer, Change, Checking, Command, Decision, Event, Grid, GridConfig, MachineClass, Migration,
-    Occasion, Policy, Refusal, Room, RunEnd, Scheduler, TaskClass, TaskState, Trusting,
+    Occasion, Policy, Refusal, RunEnd, Scheduler, TaskClass, TaskState, Trusting,
 };
 use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time};
 
@@ -53,8 +53,7 @@ impl Lab {
     fn new(rule: impl Into<Option<Checking>>) -> Self {
         let empty = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
         let mut lab = Self { scheduler: Scheduler::new(empty, Puppet::default()), orders: Vec::new() };
-        let room = Room::default();
-        let kind = MachineClass { room, ..MachineClass::plain(vec![1.0], 2) };
+        let kind = MachineClass::plain(vec![1.0], 2);
         lab.tell(&Event::CheckingSet(rule.into()));
         lab.tell(&Event::MachineClassMet(kind));
         for index in 0..4 {

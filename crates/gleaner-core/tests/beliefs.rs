@@ -35,8 +35,7 @@ fn run(task: usize) -> RunId {
 fn scheduler() -> Scheduler<Sender> {
     let empty = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
     let mut scheduler = Scheduler::new(empty, Sender);
-    let (speeds, room) = (vec![1.0], Room::default());
-    let site = MachineClass { room, ..MachineClass::plain(speeds, 4) };
+    let site = MachineClass::plain(vec![1.0], 4);
     let tasks = TaskClass::plain(vec![1.0]);
     for event in [
         Event::MachineClassMet(site),

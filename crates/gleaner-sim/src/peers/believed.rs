@@ -91,11 +91,10 @@ impl Believed {
 mod tests {
     use super::*;
     use crate::peers::Site;
-    use gleaner_core::{Room, Tags};
+    
 
     fn kind(power: f64, cores: u32) -> MachineClass {
-        let (provides, room) = (Tags::new(), Room::default());
-        MachineClass { room, provides, ..MachineClass::plain(vec![power], cores) }
+        MachineClass::plain(vec![power], cores)
     }
 
     #[test]
