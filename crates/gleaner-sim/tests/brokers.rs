@@ -1,9 +1,7 @@
 //! A broker equals its naive reference, decision for decision, draws as often as the paper's equations say, and a fault put
 //! into it on purpose is noticed.
 
-use gleaner_core::{
-    Event, Grid, GridConfig, MachineClass, Migration, Scheduler, SiteState, TaskClass,
-};
+use gleaner_core::{Event, Grid, GridConfig, MachineClass, Migration, Scheduler, SiteState, TaskClass};
 use gleaner_policy::{AnyPolicy, Belief, Candidates, Choose, Rank, Recipe, Until};
 use gleaner_testkit::mutant::{Fault, Mutant};
 use gleaner_testkit::naive_broker::{Choice, NaiveBroker};

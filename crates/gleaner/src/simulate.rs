@@ -138,13 +138,7 @@ fn check_places(arguments: &SimulateArguments) -> Outcome {
 
 fn run_once(arguments: &SimulateArguments, experiment: &Experiment) -> Outcome {
     if experiment.groups.is_some() {
-        refuse_saving(arguments, "groups")?;
-        let summary = groups::run_seed(experiment, experiment.seed, arguments.out.as_deref())?;
-        return if arguments.json {
-            stdout::print_json(&summary)
-        } else {
-            stdout::print(describe(&summary, arguments.out.as_deref()))
-        };
+        return groups::run_once(arguments, experiment);
     }
     let mut run = start(arguments, experiment)?;
     let bar = progress::bar(experiment.setup.tasks.len() as u64, "tasks");

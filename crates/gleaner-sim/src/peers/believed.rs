@@ -91,7 +91,6 @@ impl Believed {
 mod tests {
     use super::*;
     use crate::peers::Site;
-    
 
     fn kind(power: f64, cores: u32) -> MachineClass {
         MachineClass::plain(vec![power], cores)
