@@ -84,14 +84,6 @@ fn run_among_peers(arguments: &SimulateArguments, file: &Path) -> Outcome {
     peers::run(arguments, &scenarios)
 }
 
-fn refuse_saving(arguments: &SimulateArguments, what: &str) -> Outcome {
-    if arguments.checkpoint.is_some() || arguments.resume.is_some() {
-        let found = format!("--checkpoint, --resume: {what} are not saved; expected none");
-        return Err(Failure::Usage(found));
-    }
-    Ok(())
-}
-
 fn run_over_sites(arguments: &SimulateArguments, file: &Path) -> Outcome {
     let (mut drawn, mut listed) = (Vec::new(), Vec::new());
     for overrides in choices(arguments)? {

@@ -3,9 +3,10 @@
 use crate::Division;
 use gleaner_core::{Event, Grid, GridConfig, MachineClass, Migration, Needs, Room, TaskClass};
 use gleaner_units::{MachineClassId, MachineId, SiteId, Span, Time};
+use serde::{Deserialize, Serialize};
 
 /// A cluster behind one link.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Site {
     /// How many there are.
     pub processors: u32,
