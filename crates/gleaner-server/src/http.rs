@@ -22,6 +22,7 @@ mod extract;
 mod grid;
 mod guard;
 mod jobs;
+mod keeping;
 mod machines;
 mod metrics;
 mod output;
@@ -165,6 +166,8 @@ fn table() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(jobs::hold))
         .routes(routes!(jobs::release))
         .routes(routes!(jobs::rerun))
+        .routes(routes!(keeping::show))
+        .routes(routes!(keeping::keep))
         .routes(routes!(day::failures))
         .routes(routes!(tasks::list))
         .routes(routes!(tasks::one))

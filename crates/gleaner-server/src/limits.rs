@@ -26,8 +26,16 @@ pub(crate) const OVER_KEPT_MAX: u64 = 10_000;
 pub(crate) const RETIRED_AT_ONCE: u64 = 4_096;
 /// Tasks that return to memory by one fact.
 pub(crate) const RECALLED_AT_ONCE: usize = 65_536;
+/// Tasks that return to memory by one order. The desk's thread waits for the disk meanwhile.
+pub(crate) const RECALLED_MAX: u32 = 262_144;
 /// How long a finished task is kept in memory.
 pub(crate) const RETIRE_AFTER: Duration = Duration::from_hours(1);
+/// Days for which results of jobs that are over are kept, if nothing else is said.
+pub(crate) const RESULTS_KEPT_DAYS: u64 = 30;
+/// Days for which jobs that are over are known, if nothing else is said.
+pub(crate) const RECORDS_KEPT_DAYS: u64 = 365;
+/// Jobs whose results are removed by one fact.
+pub(crate) const REMOVED_AT_ONCE: usize = 256;
 /// Inputs of the desk that share one commit.
 pub(crate) const BATCH_MAX: usize = 1_024;
 /// Inputs that wait for the desk's thread. Whoever brings one more waits.

@@ -34,12 +34,17 @@ pub(crate) fn one(grid: &Api, named: &Which) -> Result<JobOrTask, Failure> {
 
 /// Likewise, where only a job can be meant.
 pub(crate) fn one_job(grid: &Api, named: &Which) -> Result<JobId, Failure> {
-    match one(grid, named)? {
-        JobOrTask { job, task: None } => Ok(job),
-        JobOrTask { job, task: Some(task) } => {
-            Err(Failure::Usage(format!("{job}/{task} is a task; expected a job, as {job}")))
-        }
-    }
+    whole(one(grid, named)?)
+}
+
+/// Likewise, where several can be.
+pub(crate) fn jobs(grid: &Api, named: &Which) -> Result<Vec<JobId>, Failure> {
+    resolve(grid, named)?.into_iter().map(whole).collect()
+}
+
+fn whole(JobOrTask { job, task }: JobOrTask) -> Result<JobId, Failure> {
+    let is_task = |task| Failure::Usage(format!("{job}/{task} is a task; expected a job, as {job}"));
+    task.map_or(Ok(job), |task| Err(is_task(task)))
 }
 
 fn resolve(grid: &Api, which: &Which) -> Result<Vec<JobOrTask>, Failure> {
