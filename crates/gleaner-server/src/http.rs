@@ -34,6 +34,7 @@ mod probe;
 mod quotas;
 mod rates;
 mod refusal;
+mod scrape;
 mod site;
 mod tasks;
 mod tokens;
@@ -206,7 +207,7 @@ fn table() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(agents::enrol))
         .routes(routes!(events::events))
         .routes(routes!(document::openapi))
-        .routes(routes!(metrics::metrics))
+        .routes(routes!(scrape::metrics))
         .routes(routes!(page::health))
         .routes(routes!(page::page))
 }

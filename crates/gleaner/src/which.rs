@@ -48,29 +48,31 @@ fn whole(JobOrTask { job, task }: JobOrTask) -> Result<JobId, Failure> {
 }
 
 fn resolve(grid: &Api, which: &Which) -> Result<Vec<JobOrTask>, Failure> {
-    let found: Vec<JobId> = match which {
+    let (found, task): (Vec<JobId>, _) = match which {
         Which::One(one) => return Ok(vec![*one]),
         Which::Range(first, last) => {
-            numbers(own(grid)?.into_iter().filter(|job| (first..=last).contains(&&job.job)))
+            (numbers(own(grid)?.into_iter().filter(|job| (first..=last).contains(&&job.job))), None)
         }
-        Which::Last => numbers(own(grid)?.into_iter().take(1)),
-        Which::Name(name) => numbers(own(grid)?.into_iter().filter(|job| job.name == *name)),
+        Which::Last(task) => (numbers(own(grid)?.into_iter().take(1)), *task),
+        Which::Name(name, task) => (numbers(own(grid)?.into_iter().filter(|job| job.name == *name)), *task),
     };
     if found.is_empty() {
         let what = match which {
             Which::Range(first, last) => format!("a number from {first} to {last}"),
-            Which::Name(name) => format!("the name \"{name}\""),
-            Which::One(_) | Which::Last => "your name".to_owned(),
+            Which::Name(name, _) => format!("the name \"{name}\""),
+            Which::One(_) | Which::Last(_) => "your name".to_owned(),
         };
         let meant = match which {
-            Which::Name(name) => meant(name, own(grid)?.iter().map(|job| job.name.as_str()).chain(["last"])),
-            Which::Range(..) | Which::One(_) | Which::Last => String::new(),
+            Which::Name(name, _) => {
+                meant(name, own(grid)?.iter().map(|job| job.name.as_str()).chain(["last"]))
+            }
+            Which::Range(..) | Which::One(_) | Which::Last(_) => String::new(),
         };
         return Err(Failure::Usage(format!(
             "there is no job of yours with {what}; see `gleaner status`{meant}"
         )));
     }
-    Ok(found.into_iter().map(|job| JobOrTask { job, task: None }).collect())
+    Ok(found.into_iter().map(|job| JobOrTask { job, task }).collect())
 }
 
 /// In rising order.

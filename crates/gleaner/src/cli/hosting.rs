@@ -176,7 +176,7 @@ pub(crate) struct OwnerSetArguments {
     /// Which rule, such as `grace_max_seconds`; `gleaner owner show` lists them
     #[arg(add = completions::rules())]
     pub(crate) key: String,
-    /// A number, a word, true or false, or a list such as `["mon-fri 18:00-07:30"]`
+    /// A number, a word, true or false, or a list such as `["mon-fri 18:00-07:30"]`; `default` takes the rule back
     #[arg(allow_negative_numbers = true)]
     pub(crate) value: String,
     #[command(flatten)]
