@@ -83,7 +83,7 @@ pub(super) async fn show(
 }
 
 fn found(app: &App, results: Results, user: Option<String>, limit: usize) -> Result<Found, ReadError> {
-    let wanted = WithResults { results, user, ended_by: Time::NEVER };
+    let wanted = WithResults { results, user, ended: (Time::ZERO, Time::NEVER) };
     app.readers.read(|reader| {
         Ok(Found { amount: reader.past_amount(&wanted)?, jobs: Job::list_with(reader, &wanted, limit)? })
     })
