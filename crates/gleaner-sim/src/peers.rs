@@ -26,7 +26,8 @@ pub use kept::{restore, save};
 pub use letters::{Loan, Word};
 pub use results::{Outcome, PeerOutcome};
 pub use setup::{
-    Absence, Forged, Frail, InvalidSetup, Job, Outage, PeersSetup, Silence, Site, Turnover, Unrelated,
+    Absence, BrokerAbsence, Forged, Frail, InvalidSetup, Job, Outage, PeersSetup, Silence, Site, Turnover,
+    Unrelated,
 };
 pub use workers::{Ended, RUNS_KEPT_MAX, Ran};
 pub use world::World;
