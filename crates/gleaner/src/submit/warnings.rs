@@ -64,7 +64,7 @@ fn missing(requirements: &str, machines: &[MachineView], at: Option<&str>) -> Ve
     of_machines.chain(of_job).map(|warning| format!("{place}requirements: {warning}")).collect()
 }
 
-fn is_among<'a>(names: impl IntoIterator<Item = &'a &'a str>, name: &str) -> bool {
+fn is_among<'a, 'b: 'a>(names: impl IntoIterator<Item = &'a &'b str>, name: &str) -> bool {
     names.into_iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
