@@ -42,7 +42,9 @@ fn missing(requirements: &str, machines: &[MachineView], at: Option<&str>) -> Ve
     let mut known: BTreeSet<&str> = ALWAYS.into_iter().collect();
     known.extend(machines.iter().flat_map(|machine| machine.profile.attributes.keys()).map(String::as_str));
     let mut words = known.clone();
-    words.extend(jdf::words().filter(|_| at.is_some()));
+    for word in jdf::words().filter(|_| at.is_some()) {
+        words.insert(word);
+    }
     let place = at.map_or_else(String::new, |at| format!("{at}: "));
     let of_machines = expression.references_to(Some("TARGET")).into_iter().filter_map(|name| {
         let name = name.to_string();
