@@ -25,14 +25,21 @@ for purpose in "$@"; do
     case $purpose in
         build) need cc build-essential ;;
         # The sandbox of tasks.
-        run) need bwrap bubblewrap ;;
+        run)
+            need bwrap bubblewrap
+            # A network of a task's own, for agents of root's.
+            need slirp4netns slirp4netns
+            need nft nftables
+            ;;
         test)
             need bwrap bubblewrap
             need bindfs bindfs
             need faketime faketime
             need ip iproute2
+            need nft nftables
             need ps procps
             need python3 python3 python3-venv
+            need slirp4netns slirp4netns
             need strace strace
             need systemd-analyze systemd
             ;;

@@ -1102,6 +1102,7 @@ export interface components {
             requirements?: string | null;
             /** @description How often it is tried again when it fails. */
             retries?: number;
+            signed?: components["schemas"]["Signed"] | null;
             stdin?: components["schemas"]["BlobHash"] | null;
             tasks?: components["schemas"]["JobTasks"];
         };
@@ -1785,6 +1786,15 @@ export interface components {
              * @description From a task's coming to its first start, on average.
              */
             wait_mean_s: number;
+        };
+        /** @description That a user wants a job to run. Whose key it is, and whether the signature is the key's, is for the reader to find out. */
+        Signed: {
+            /** @description The public half of the user's key, as `ed25519:` and 32 bytes in base64url. */
+            key: string;
+            /** @description The signature under the text: 64 bytes in base64url. */
+            signature: string;
+            /** @description A [`SignedText`] as JSON, byte for byte as it was signed. */
+            text: string;
         };
         /** @description Something stored, and how large it is. */
         Stored: {

@@ -2,9 +2,11 @@
 //!
 //! - The sandbox is bubblewrap's namespaces with a small read-only system, then Landlock and seccomp from within
 //!   ([`crate::launch`]). [`available`] tries a real one once.
+//! - A task has no network, the machine's, or one of its own that leads to the internet only.
 //! - An agent of root's gives each running task a user id of its own; another's gives it a user namespace.
 //! - The [`Limiter`] finds which cgroups this agent may make, and says what stays unlimited.
 
+mod apart;
 mod bwrap;
 pub mod doctor;
 mod empty_network;
@@ -14,6 +16,7 @@ mod limiter;
 mod trial;
 mod user;
 
+pub(crate) use apart::{ApartNetwork, RESOLVER, can_be_apart};
 pub use bwrap::bare_sandbox;
 pub(crate) use bwrap::{LAUNCHER, bwrap_command};
 pub(crate) use empty_network::EmptyNetwork;

@@ -9,6 +9,7 @@
 //! starts          how often an agent was started in it
 //! speeds.json     how fast the machine was measured to be
 //! rules.toml      its owner's rules, if they wrote some
+//! signed          which signed tasks it has run
 //! owner.sock      where its owner says something by hand
 //! cache/          inputs, by their hashes
 //! pipes/          what running programs write goes through these
@@ -171,6 +172,11 @@ impl Home {
     /// Where the owner may have written rules.
     pub fn rules(&self) -> PathBuf {
         self.folder.join("rules.toml")
+    }
+
+    /// Where it is written down which signed tasks were run here.
+    pub fn signed(&self) -> PathBuf {
+        self.folder.join("signed")
     }
 
     /// The folder of a run.

@@ -13,6 +13,7 @@ mod bounds;
 mod file;
 mod hours;
 mod rules;
+mod signed;
 mod verdict;
 
 pub use attendance::{Attendance, Hand, Owner, Sign, Word};
@@ -21,4 +22,5 @@ pub(crate) use bounds::LEAVING;
 pub use file::{FileError, Preset, read, set, write_if_none};
 pub use hours::{DayMinute, Hours, HoursError, WeekMinute};
 pub use rules::{DISK_FREE_MIN, Network, Programs, Rules, RulesError, Sessions};
+pub(crate) use signed::{Permit, check as check_signed};
 pub use verdict::{COOLING, Reason, Verdict, decide};

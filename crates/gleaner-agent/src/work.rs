@@ -11,6 +11,7 @@ mod family;
 mod folders;
 mod joining;
 mod minders;
+mod permits;
 mod room;
 mod spec;
 mod spool;
@@ -21,7 +22,7 @@ use crate::home::{Home, HomeError};
 use crate::keeper::{Keeper, KeeperError};
 use crate::owner;
 use crate::probes::{ProbeError, Sampler, Speeds};
-use gleaner_net::{Address, AgentKeyError, ClientError, JoinToken};
+use gleaner_net::{Address, ClientError, JoinToken, KeyError};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
@@ -119,7 +120,7 @@ pub enum WorkError {
     Joining(Box<ClientError>),
     /// Its key cannot be used.
     #[error(transparent)]
-    Key(#[from] AgentKeyError),
+    Key(#[from] KeyError),
     /// Programs could not be held.
     #[error(transparent)]
     Keeper(#[from] KeeperError),

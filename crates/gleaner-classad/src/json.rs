@@ -225,6 +225,7 @@ impl Reader<'_> {
             match byte {
                 b'"' => return Ok(string),
                 b'\\' => self.escape(&mut string)?,
+                b'\0' => return Err(self.problem(Problem::Nul)),
                 _ => string.push(byte),
             }
         }

@@ -29,6 +29,17 @@ pub(crate) struct Writer {
     indent: usize,
 }
 
+/// Also in front of an index or a name: `-0[3]`.
+fn begins_with_a_number(mut expr: &Expr) -> bool {
+    loop {
+        expr = match expr.node() {
+            Node::Literal(literal) => return matches!(literal, Literal::Integer(_) | Literal::Real(_)),
+            Node::Subscript(base, _) | Node::Attribute(Reference { base: Base::Of(base), .. }) => base,
+            _ => return false,
+        }
+    }
+}
+
 const PRETTY_AD_INDENT: usize = 4;
 const PRETTY_LIST_INDENT: usize = 3;
 
@@ -165,8 +176,7 @@ impl Writer {
         }
         self.out.push(symbol);
         // `-5` would read as one number.
-        if self.is_exact() && matches!(operand.node(), Node::Literal(Literal::Integer(_) | Literal::Real(_)))
-        {
+        if self.is_exact() && begins_with_a_number(operand) {
             self.out.push(' ');
         }
         self.expr(operand);

@@ -251,7 +251,9 @@ impl<'t> Reader<'t> {
         };
         let written = text.trim_ascii();
         let literal = match tag {
-            "s" => Literal::String(Text::from(unescape(&text).ok_or_else(|| wrong("a string without NUL"))?)),
+            "s" => {
+                Literal::String(Text::from(unescaped(&text).ok_or_else(|| wrong("a string without NUL"))?))
+            }
             "i" => Literal::Integer(
                 std::str::from_utf8(written)
                     .ok()
@@ -294,14 +296,20 @@ impl<'t> Reader<'t> {
             let Some(name) = attribute.clone().filter(|name| tag == "a" && !name.is_empty()) else {
                 return Err(self.expected("`<a n=\"…\">`"));
             };
+            let name = unescaped(&name).ok_or_else(|| self.problem(Problem::Nul))?;
             self.next()?;
             let value = self.value()?;
             self.close("a")?;
-            ad.insert(Name::new(unescape(&name).unwrap_or(name)), value);
+            ad.insert(Name::new(name), value);
         }
         self.close("c")?;
         Ok(ad)
     }
+}
+
+/// The language has no NUL, be it written as an escape or as it is.
+fn unescaped(text: &[u8]) -> Option<Vec<u8>> {
+    unescape(text).filter(|text| !text.contains(&0))
 }
 
 fn decode(text: &[u8]) -> Vec<u8> {

@@ -225,3 +225,14 @@ fn a_nul_is_refused_behind_a_backslash_too() {
         assert!(Expr::parse(text).is_err(), "{text:?}");
     }
 }
+
+#[test]
+fn a_nul_is_in_no_name_and_no_string_of_any_form() {
+    for text in [&b"{\"a\0b\": 1}"[..], b"{\"a\\u0000b\": 1}", b"{\"a\": \"b\0\"}"] {
+        assert!(ClassAd::parse_json(text).is_err(), "{text:?}");
+    }
+    for (name, string) in [(&b"a\0b"[..], &b"s"[..]), (b"a\\0b", b"s"), (b"a", b"s\0"), (b"a", b"s\\000")] {
+        let text = [b"<c><a n=\"", name, b"\"><s>", string, b"</s></a></c>"].concat();
+        assert!(ClassAd::parse_xml(&text).is_err(), "{text:?}");
+    }
+}

@@ -10,6 +10,16 @@ fn generator(seed: u64) -> Generator {
     Generator { random: Random::new(seed) }
 }
 
+/// Where a sign stands before a number that something hangs on.
+#[test]
+fn a_sign_before_a_number_stays_a_sign() {
+    for text in ["--0[3]", "-0[3]", "- -5[1][2]", "--1.5.a", "-(0)[3]", "!-0[3]", "-a[0]", "---1"] {
+        let expr = Expr::parse(text).expect("an expression");
+        let written = expr.to_string();
+        assert_eq!(Expr::parse(&written).as_ref(), Ok(&expr), "{text} was written {written}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -19,9 +19,9 @@ const PURPOSE: &[u8; 24] = b"gleaner agent session v1";
 /// An agent's key pair. `Debug` shows the public half.
 pub struct AgentKey(SigningKey);
 
-/// Why an agent's key could not be read or made.
+/// Why a key could not be read or made.
 #[derive(Debug, thiserror::Error)]
-pub enum AgentKeyError {
+pub enum KeyError {
     /// Its file could not be read or written.
     #[error(transparent)]
     File(#[from] PrivateFileError),
@@ -29,8 +29,8 @@ pub enum AgentKeyError {
     #[error(transparent)]
     NoRandomness(#[from] NoRandomness),
     /// The file holds something else.
-    #[error("{path} holds no Ed25519 key in PEM (PKCS#8): {why}; delete it to have a new one made, and join again",
-            path = path.display())]
+    #[error("{path} holds no Ed25519 key in PEM (PKCS#8): {why}; delete it to have a new one made, which whoever knew the old \
+             one has to be told: an agent joins again", path = path.display())]
     NotAKey {
         /// The file.
         path: PathBuf,
@@ -50,9 +50,9 @@ pub struct Challenge {
     pub nonce: SessionNonce,
 }
 
-/// A signature that does not fit: another key, another challenge, or a changed bit.
+/// A signature that does not fit: another key, another text, or a changed bit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the signature is not that of the agent's key under this session's challenge")]
+#[error("the signature is not that of this key under this text")]
 pub struct SignatureRefused;
 
 /// Bytes of one length, which travel as they are or as base64url text.
@@ -134,14 +134,8 @@ impl SessionNonce {
 
 impl AgentKey {
     /// The key in the file at `path`, made and written there if there is none.
-    pub fn open_or_create(path: &Path) -> Result<Self, AgentKeyError> {
-        let not_a_key = |why| AgentKeyError::NotAKey { path: path.into(), why };
-        let pem = private_file::read_or_create(path, || {
-            let key = SigningKey::from_bytes(&random_bytes()?);
-            let pem = key.to_pkcs8_pem(LineEnding::LF).map_err(not_a_key)?;
-            Ok::<_, AgentKeyError>(pem.as_bytes().to_vec())
-        })?;
-        SigningKey::from_pkcs8_pem(&String::from_utf8_lossy(&pem)).map(Self).map_err(not_a_key)
+    pub fn open_or_create(path: &Path) -> Result<Self, KeyError> {
+        open_or_create(path).map(Self)
     }
 
     /// What the coordinator knows it by.
@@ -153,6 +147,17 @@ impl AgentKey {
     pub fn sign_session(&self, challenge: &Challenge) -> SessionSignature {
         SessionSignature(self.0.sign(&challenge.signed_text()).to_bytes())
     }
+}
+
+/// The key in the file at `path`, made and written there if there is none.
+pub(crate) fn open_or_create(path: &Path) -> Result<SigningKey, KeyError> {
+    let not_a_key = |why| KeyError::NotAKey { path: path.into(), why };
+    let pem = private_file::read_or_create(path, || {
+        let key = SigningKey::from_bytes(&random_bytes()?);
+        let pem = key.to_pkcs8_pem(LineEnding::LF).map_err(not_a_key)?;
+        Ok::<_, KeyError>(pem.as_bytes().to_vec())
+    })?;
+    SigningKey::from_pkcs8_pem(&String::from_utf8_lossy(&pem)).map_err(not_a_key)
 }
 
 impl fmt::Debug for AgentKey {
@@ -210,7 +215,7 @@ mod tests {
         let path = home.path().join("agent.key");
         private_file::read_or_create::<PrivateFileError>(&path, || Ok(b"hello".into())).unwrap();
         let refusal = AgentKey::open_or_create(&path).unwrap_err();
-        assert!(matches!(refusal, AgentKeyError::NotAKey { .. }), "{refusal}");
+        assert!(matches!(refusal, KeyError::NotAKey { .. }), "{refusal}");
     }
 
     #[test]

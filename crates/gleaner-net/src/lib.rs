@@ -6,7 +6,7 @@
 //! - The coordinator holds an [`Authority`] and shows a [`ServerIdentity`] issued by it.
 //! - A client pins the authority: [`client_config`] accepts no server that the fingerprint does not lead to.
 //! - Users and joining agents show a [`Token`], of which the coordinator stores a [`TokenHash`] only.
-//! - A joined agent signs a [`Challenge`] with its [`AgentKey`].
+//! - A joined agent signs a [`Challenge`] with its [`AgentKey`]; a user signs jobs with a [`UserKey`].
 //! - [`Client`] speaks HTTP and blocks; `connect_session` (feature `tokio`) opens an agent's WebSocket.
 //!
 //! **Invariants.** No byte that anybody could use leaves before the other side has shown the pinned authority, on loopback
@@ -27,10 +27,11 @@ mod server_identity;
 #[cfg(feature = "tokio")]
 mod session;
 mod token;
+mod user_key;
 
 pub use address::{Address, AddressError};
 pub use agent_key::{
-    AgentKey, AgentKeyError, AgentPublicKey, Challenge, NotBytes, SessionNonce, SessionSignature,
+    AgentKey, AgentPublicKey, Challenge, KeyError, NotBytes, SessionNonce, SessionSignature,
     SignatureRefused, verify_session,
 };
 pub use authority::{Authority, AuthorityError, Damage};
@@ -43,6 +44,7 @@ pub use server_identity::{Renewal, ServerIdentity};
 #[cfg(feature = "tokio")]
 pub use session::{SessionLimits, SessionStream, connect_session};
 pub use token::{JoinToken, Token, TokenError, TokenHash, TokenKind};
+pub use user_key::{NotASigner, Signer, UserKey, UserPublicKey};
 
 /// The system gave no random bytes. Nothing secret, and no seed, can be made without them.
 #[derive(Debug, thiserror::Error)]

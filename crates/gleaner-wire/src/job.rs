@@ -6,9 +6,11 @@
 
 mod filling;
 mod own;
+mod signed;
 
-pub use filling::fill_in;
+pub use filling::{Filled, fill_in};
 pub use own::OwnInputs;
+pub use signed::{Signed, SignedText};
 
 use crate::limits::{LENGTH_MAX, LENGTHS_PER_JOB_MAX};
 use crate::{BlobHash, Words};
@@ -89,6 +91,9 @@ pub struct JobSpec {
     /// Where it may reach.
     #[serde(default)]
     pub confinement: Confinement,
+    /// That its user wants it to run, for machines whose owners ask for that.
+    #[serde(default)]
+    pub signed: Option<Box<Signed>>,
 }
 
 fn one() -> u32 {
@@ -281,6 +286,7 @@ impl JobSpec {
             checkpoint: Checkpointing::default(),
             hold: false,
             confinement: Confinement::Sandbox,
+            signed: None,
         }
     }
 }

@@ -61,6 +61,12 @@ pub const PARAMETERS_MAX: usize = 256;
 pub const ITEMS_MAX: usize = 4_096;
 /// Input files that only one task of a job gets, over all its tasks.
 pub const OWN_INPUTS_MAX: usize = 100_000;
+/// Bytes of what a user signs of a job: it goes to the machine with each of its tasks.
+pub const SIGNED_BYTES_MAX: usize = 256 << 10;
+/// Signed tasks that a machine remembers until their signatures expire, if its owner runs nothing else; more do not start.
+pub const SIGNED_REMEMBERED_MAX: usize = 1_000_000;
+/// How often a signed task begins on one machine, besides the retries that its user asked for.
+pub const SIGNED_STARTS_MAX: u32 = 20;
 /// Bytes of requirements or of a rank.
 pub const EXPRESSION_BYTES_MAX: usize = 64 << 10;
 /// Bytes of a text from an agent: why a machine is closed, why a run failed, what its sandbox consists of.

@@ -11,7 +11,7 @@
 //! ordered, and an agent forgets the runs of a past that is no more before it says anything else.
 
 use crate::BlobHash;
-use crate::job::{Checkpointing, Confinement, Input, Needs};
+use crate::job::{Checkpointing, Confinement, Input, Needs, Signed};
 use crate::limits::FRAME_BYTES_MAX;
 use crate::{ChainHash, Had, Lineage, Met};
 use serde::de::DeserializeOwned;
@@ -312,6 +312,9 @@ pub struct Run {
     pub resume_from: Option<Stored>,
     /// Where it may reach.
     pub confinement: Confinement,
+    /// That its user wants its job to run.
+    #[serde(default)]
+    pub signed: Option<Box<Signed>>,
 }
 
 /// Something stored, and how large it is.

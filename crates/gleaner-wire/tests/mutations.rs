@@ -2,7 +2,7 @@
 
 use gleaner_units::{RunId, TaskId};
 use gleaner_wire::api::{BudgetSetting, Choice, Enrolment, PolicyKeys};
-use gleaner_wire::job::{Input, JobSpec, TaskList};
+use gleaner_wire::job::{Input, JobSpec, Signed, TaskList};
 use gleaner_wire::session::{
     End, FromAgent, Hello, Outcome, Profile, Run, Sample, Staging, Stored, Stream, Tail, ToAgent, Usage,
     decode, encode,
@@ -71,6 +71,11 @@ fn run() -> Run {
         checkpoint,
         resume_from,
         confinement,
+        signed: Some(Box::new(Signed {
+            text: "{}".into(),
+            key: "ed25519:".into(),
+            signature: String::new(),
+        })),
     }
 }
 

@@ -24,6 +24,7 @@ const OUTPUT_PIECE_MAX: u64 = 128 << 20;
 /// A coordinator, as one user reaches it.
 pub(crate) struct Api {
     client: Client,
+    fingerprint: Fingerprint,
 }
 
 /// One of the two streams of a program.
@@ -70,7 +71,12 @@ impl Api {
             None => home::token(&folder()?)?,
         };
         let token: Token = token.parse().map_err(|error| Failure::Usage(format!("the token: {error}")))?;
-        Ok(Self { client: Client::new(address, fingerprint, &token) })
+        Ok(Self { client: Client::new(address, fingerprint, &token), fingerprint })
+    }
+
+    /// By which the coordinator is known to be the right one.
+    pub(crate) fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
     }
 
     pub(crate) fn submit(&self, job: &JobSpec, key: Option<&str>) -> Answer<Submitted> {

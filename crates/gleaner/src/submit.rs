@@ -3,6 +3,7 @@
 mod describe;
 mod files;
 mod outputs;
+mod signing;
 mod tell;
 mod warnings;
 
@@ -15,8 +16,11 @@ use crate::{Outcome, stdout};
 use describe::Described;
 use files::Sending;
 use gleaner_wire::api::Submitted;
+use gleaner_wire::job::JobSpec;
 use gleaner_workload::submit::JobDescription;
 use serde_json::json;
+
+pub(crate) use signing::Signing;
 
 pub(crate) fn run(arguments: &SubmitArguments) -> Outcome {
     let Described { jobs, requirements_at } = describe::jobs(arguments)?;
@@ -35,14 +39,16 @@ pub(crate) fn run(arguments: &SubmitArguments) -> Outcome {
     if let Some((job, _)) = sending.first() {
         warnings::tell_of_attributes(&grid, job, requirements_at.as_deref());
     }
+    let specs = sending.iter().map(|(job, sending)| sending.spec(&job.spec)).collect();
+    let specs = signing::signed(arguments, &grid, specs)?;
     if arguments.dry_run {
-        return dry_run(&grid, arguments, &sending);
+        return dry_run(&grid, arguments, &specs);
     }
     let mut submitted = Vec::with_capacity(sending.len());
-    for (position, (job, sending)) in sending.iter().enumerate() {
-        let spec = sending.upload(&grid, &job.spec)?;
+    for (position, ((_, sending), spec)) in sending.iter().zip(&specs).enumerate() {
+        sending.upload(&grid)?;
         let key = arguments.key.as_ref().map(|key| key_of(key, position));
-        submitted.push(grid.submit(&spec, key.as_deref())?);
+        submitted.push(grid.submit(spec, key.as_deref())?);
     }
     if arguments.wait {
         let ended = finish(&grid, arguments, &sending, &submitted);
@@ -77,11 +83,8 @@ fn tell_submitted(arguments: &SubmitArguments, submitted: &[Submitted]) -> Outco
     stdout::print_json(&document)
 }
 
-fn dry_run(grid: &Api, arguments: &SubmitArguments, sending: &[(JobDescription, Sending)]) -> Outcome {
-    let previews = sending
-        .iter()
-        .map(|(job, sending)| grid.preview(&sending.spec(&job.spec)))
-        .collect::<Result<Vec<_>, Failure>>()?;
+fn dry_run(grid: &Api, arguments: &SubmitArguments, specs: &[JobSpec]) -> Outcome {
+    let previews = specs.iter().map(|spec| grid.preview(spec)).collect::<Result<Vec<_>, Failure>>()?;
     if arguments.grid.json {
         return stdout::print_json(&json!({ "version": 1, "jobs": previews }));
     }

@@ -12,7 +12,7 @@ use std::process::Command;
 
 use rustix::fs::{MemfdFlags, memfd_create};
 
-use super::TransientUser;
+use super::{RESOLVER, TransientUser};
 use crate::keeper::{Limits, Network, Sandbox, TASK_FOLDER};
 
 /// The system's programs and libraries.
@@ -36,7 +36,10 @@ const SETTINGS: [&str; 13] = [
 ];
 
 /// What the network needs besides.
-const NETWORK_SETTINGS: [&str; 4] = ["/etc/hosts", "/etc/protocols", "/etc/resolv.conf", "/etc/services"];
+const NETWORK_SETTINGS: [&str; 3] = ["/etc/hosts", "/etc/protocols", "/etc/services"];
+
+/// Who is asked about names.
+const RESOLVERS: &str = "/etc/resolv.conf";
 
 /// The folders in which the settings are put.
 const FOLDERS: [&str; 3] = ["/etc", "/etc/ssl", "/run"];
@@ -62,8 +65,8 @@ enum EmptyNetworkBy {
 pub(crate) struct Bubblewrap {
     /// The command.
     pub(crate) command: Command,
-    /// What it reads its options from. Open until it has started.
-    _options: File,
+    /// What it reads its options from, and what the task reads. Open until it has started.
+    _files: Vec<File>,
 }
 
 /// A command that builds the sandbox and runs the launcher in it, which must be its standard output. With a user of its
@@ -74,7 +77,14 @@ pub(crate) fn bwrap_command(
     user: Option<&TransientUser>,
 ) -> io::Result<Bubblewrap> {
     let by = if user.is_some() { EmptyNetworkBy::Minder } else { EmptyNetworkBy::Bubblewrap };
-    bubblewrap(&options(sandbox, limits, user, by), &[LAUNCHER, "launch"])
+    let resolvers = match sandbox.network {
+        Network::Internet { .. } => {
+            Some(shared_file("resolvers", format!("nameserver {RESOLVER}\n").as_bytes())?)
+        }
+        Network::None | Network::Machine => None,
+    };
+    let options = options(sandbox, limits, user, by, resolvers.as_ref());
+    bubblewrap(&options, resolvers, &[LAUNCHER, "launch"])
 }
 
 /// A command that runs a program with the namespaces and mounts of a task's sandbox, but none of its other walls: what
@@ -84,7 +94,7 @@ pub fn bare_sandbox(folder: &Path, program: &str) -> io::Result<Command> {
     let user = TransientUser::for_folder(folder)?;
     let mut command = Command::new(find_bwrap()?);
     command
-        .args(options(&sandbox, &Limits::default(), user.as_ref(), EmptyNetworkBy::Bubblewrap).0)
+        .args(options(&sandbox, &Limits::default(), user.as_ref(), EmptyNetworkBy::Bubblewrap, None).0)
         .arg("--")
         .arg(program);
     Ok(command)
@@ -92,17 +102,20 @@ pub fn bare_sandbox(folder: &Path, program: &str) -> io::Result<Command> {
 
 /// Bubblewrap with options, and what runs inside. The options are not arguments: it is the first process in the sandbox,
 /// and there anybody could read in its arguments where on the machine everything lies.
-fn bubblewrap(options: &Options, inside: &[&str]) -> io::Result<Bubblewrap> {
-    // Not closed when the program starts, so that bubblewrap has it; it closes it itself.
-    let mut file = File::from(memfd_create("options", MemfdFlags::empty())?);
-    for option in &options.0 {
-        file.write_all(option.as_bytes())?;
-        file.write_all(&[0])?;
-    }
-    file.rewind()?;
+fn bubblewrap(options: &Options, beside: Option<File>, inside: &[&str]) -> io::Result<Bubblewrap> {
+    let ended = options.0.iter().flat_map(|option| [option.as_bytes(), &[0]]);
+    let file = shared_file("options", &ended.collect::<Vec<_>>().concat())?;
     let mut command = Command::new(find_bwrap()?);
     command.arg("--args").arg(file.as_raw_fd().to_string()).arg("--").args(inside);
-    Ok(Bubblewrap { command, _options: file })
+    Ok(Bubblewrap { command, _files: std::iter::once(file).chain(beside).collect() })
+}
+
+/// What is not closed when the program starts, so that bubblewrap has it; it closes it itself.
+fn shared_file(name: &str, bytes: &[u8]) -> io::Result<File> {
+    let mut file = File::from(memfd_create(name, MemfdFlags::empty())?);
+    file.write_all(bytes)?;
+    file.rewind()?;
+    Ok(file)
 }
 
 /// Options of bubblewrap.
@@ -121,7 +134,14 @@ impl Options {
     }
 }
 
-fn options(sandbox: &Sandbox, limits: &Limits, user: Option<&TransientUser>, by: EmptyNetworkBy) -> Options {
+/// `resolvers` is what the task reads of whom to ask about names, if that is not the machine's own file.
+fn options(
+    sandbox: &Sandbox,
+    limits: &Limits,
+    user: Option<&TransientUser>,
+    by: EmptyNetworkBy,
+    resolvers: Option<&File>,
+) -> Options {
     let mut command = Options::default();
     command.args([
         "--unshare-ipc",
@@ -151,7 +171,7 @@ fn options(sandbox: &Sandbox, limits: &Limits, user: Option<&TransientUser>, by:
             command.arg("--unshare-net");
             &[]
         }
-        Network::Machine => &NETWORK_SETTINGS,
+        Network::Internet { .. } | Network::Machine => &NETWORK_SETTINGS,
     };
     let places = sandbox.inputs.iter().flat_map(|input| input.at.ancestors().skip(1));
     let folders: BTreeSet<&Path> = FOLDERS.map(Path::new).into_iter().chain(places).collect();
@@ -161,6 +181,14 @@ fn options(sandbox: &Sandbox, limits: &Limits, user: Option<&TransientUser>, by:
     }
     for path in SYSTEM.iter().chain(&SETTINGS).chain(settings) {
         show(&mut command, Path::new(path));
+    }
+    match resolvers {
+        Some(file) => {
+            let number = file.as_raw_fd().to_string();
+            command.args(["--perms", "0644", "--ro-bind-data", &number, RESOLVERS]);
+        }
+        None if settings.is_empty() => {}
+        None => show(&mut command, Path::new(RESOLVERS)),
     }
     command.args(["--proc", "/proc", "--dev", "/dev"]);
     let most = temporary_bytes(limits).to_string();

@@ -1,6 +1,6 @@
 //! Which of the walls around tasks stand on this machine: an agent's own trial at its start, and what is behind it.
 
-use super::{Control, Limiter, SandboxLevel, Version, Why, available};
+use super::{Control, Limiter, SandboxLevel, Version, Why, available, can_be_apart};
 use crate::beneath;
 use crate::keeper::{Keeper, KeeperError};
 use rustix::time::{ClockId, clock_gettime};
@@ -44,6 +44,9 @@ pub fn examine(program: &Path, scratch: &Path) -> Result<Vec<Finding>, DoctorErr
     let mut found = sandbox(&level);
     found.extend(Control::ALL.map(|control| cgroup(&limiter, control)));
     limiter.remove();
+    let apart =
+        can_be_apart().map(|()| "with `network = \"internet\"` a task has a network of its own".to_owned());
+    found.push(finding("network of its own", apart));
     found.extend([openat2(scratch)?, quota(scratch)?, clock()]);
     Ok(found)
 }

@@ -12,7 +12,7 @@ use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 use nix::sched::{CloneFlags, setns, unshare};
 
-const OURS: &str = "/proc/thread-self/ns/net";
+pub(super) const OURS: &str = "/proc/thread-self/ns/net";
 
 /// What the kernel counts in a namespace. A file that it does not have is as good as one that never changes.
 const COUNTS: [&str; 4] = ["dev", "netstat", "snmp", "snmp6"];
@@ -79,7 +79,7 @@ impl Kept {
 }
 
 /// Comes back to this thread's namespace from wherever it goes.
-fn and_back<T>(go: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+pub(super) fn and_back<T>(go: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     let ours = File::open(OURS)?;
     let done = go();
     setns(&ours, CloneFlags::CLONE_NEWNET).expect("a namespace that this thread came from");
@@ -96,7 +96,7 @@ fn counts() -> Vec<u8> {
 }
 
 /// The kernel gives the loopback its addresses when it is set up.
-fn raise_loopback() -> io::Result<()> {
+pub(super) fn raise_loopback() -> io::Result<()> {
     // As the kernel has them: `struct nlmsghdr`, `struct ifinfomsg`, and in an answer the error behind the first.
     const HEADER_BYTES: usize = 16;
     const BYTES: usize = HEADER_BYTES + 16;

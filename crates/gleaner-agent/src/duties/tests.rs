@@ -63,6 +63,7 @@ fn run(task: usize, number: u32) -> Run {
         checkpoint: Checkpointing { grace_s: 3.0, ..Checkpointing::default() },
         resume_from: None,
         confinement: Confinement::Sandbox,
+        signed: None,
     }
 }
 

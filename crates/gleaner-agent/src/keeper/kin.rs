@@ -27,8 +27,8 @@ pub(crate) enum Passing<'a> {
     Nobody,
     /// These processes and all below them.
     Trees(&'a [Pid]),
-    /// The process of this id and its children, but not those below: the frame of a sandbox.
-    Frame(Pid),
+    /// The process of this id and its children, but not those below: the frame of a sandbox. And what carries its packets.
+    Frame(Pid, Option<Pid>),
 }
 
 /// All processes below this one, parents before children.
@@ -43,8 +43,9 @@ pub(crate) fn below(passing: Passing<'_>) -> Vec<Pid> {
         for &pid in children.get(&parent).into_iter().flatten() {
             match passing {
                 Passing::Trees(roots) if roots.contains(&pid) => continue,
-                Passing::Frame(frame) if pid == frame || parent == frame => {}
-                Passing::Nobody | Passing::Trees(_) | Passing::Frame(_) => found.push(pid),
+                Passing::Frame(_, Some(forwarder)) if pid == forwarder => continue,
+                Passing::Frame(frame, _) if pid == frame || parent == frame => {}
+                Passing::Nobody | Passing::Trees(_) | Passing::Frame(..) => found.push(pid),
             }
             open.push(pid);
         }

@@ -181,6 +181,11 @@ pub struct Input {
 pub enum Network {
     /// A loopback of its own, and nothing else.
     None,
+    /// The internet, over a network of its own: not the machine's own services, nor the networks that the machine is in.
+    Internet {
+        /// How many bytes pass each way in a second at most.
+        bytes_per_s: Option<u64>,
+    },
     /// The machine's.
     Machine,
 }

@@ -14,7 +14,9 @@ use rustix::fs::OFlags;
 
 use super::kin;
 use super::orders::{Confinement, Limits, Network, RunSpec, Sandbox};
-use crate::confine::{EmptyNetwork, Group, GroupError, LAUNCHER, MinderGroup, TransientUser, bwrap_command};
+use crate::confine::{
+    ApartNetwork, EmptyNetwork, Group, GroupError, LAUNCHER, MinderGroup, TransientUser, bwrap_command,
+};
 use crate::launch::{Instructions, Rlimit, Walls, send};
 
 /// Why a task's first process could not be started.
@@ -32,6 +34,8 @@ pub(crate) enum StartError {
     Group(#[from] GroupError),
     #[error("no user for the task: {0}")]
     User(io::Error),
+    #[error("no network for the task: {0}")]
+    Network(io::Error),
     #[error("the task's folder could not be given to it: {0}")]
     Give(io::Error),
     #[error("{0} could not be started: {1}")]
@@ -53,6 +57,8 @@ pub(crate) struct Started {
     pub(crate) child: Child,
     pub(crate) group: Option<Group>,
     pub(crate) user: Option<TransientUser>,
+    /// Held until the task has ended.
+    pub(crate) network: Option<ApartNetwork>,
     /// Where bubblewrap and the launcher say how far they came; `None` for a direct start.
     pub(crate) launcher: Option<PipeReader>,
 }
@@ -101,7 +107,7 @@ fn start_directly(spec: &RunSpec, streams: Streams) -> Result<Started, StartErro
         Err(folder) => StartError::Folder(spec.cwd.clone(), folder),
         Ok(_) => StartError::Spawn(program.display().to_string(), error),
     })?;
-    Ok(Started { child, group: None, user: None, launcher: None })
+    Ok(Started { child, group: None, user: None, network: None, launcher: None })
 }
 
 fn start_limited(id: u64, spec: &RunSpec, streams: &Streams, means: &Means) -> Result<Started, StartError> {
@@ -118,7 +124,7 @@ fn start_limited(id: u64, spec: &RunSpec, streams: &Streams, means: &Means) -> R
     };
     let (child, launcher) =
         launch(command, &means.launcher, &instructions, streams, group.as_ref(), Command::spawn)?;
-    Ok(Started { child, group, user: None, launcher: Some(launcher) })
+    Ok(Started { child, group, user: None, network: None, launcher: Some(launcher) })
 }
 
 fn start_boxed(
@@ -155,13 +161,20 @@ fn start_boxed(
         walls: Some(Walls { network: sandbox.network }),
     };
     let has_user = user.is_some();
-    let spawn = |command: &mut Command| match sandbox.network {
-        Network::None if has_user => network.within(|| command.spawn()),
-        Network::None | Network::Machine => command.spawn(),
+    let apart = match sandbox.network {
+        Network::Internet { bytes_per_s } => {
+            Some(ApartNetwork::make(bytes_per_s).map_err(StartError::Network)?)
+        }
+        Network::None | Network::Machine => None,
+    };
+    let spawn = |command: &mut Command| match (sandbox.network, &apart) {
+        (Network::None, _) if has_user => network.within(|| command.spawn()),
+        (_, Some(apart)) => apart.within(|| command.spawn()),
+        (Network::None | Network::Internet { .. } | Network::Machine, None) => command.spawn(),
     };
     let command = bubblewrap.command;
     let (child, launcher) = launch(command, launcher, &instructions, streams, group.as_ref(), spawn)?;
-    Ok(Started { child, group, user, launcher: Some(launcher) })
+    Ok(Started { child, group, user, network: apart, launcher: Some(launcher) })
 }
 
 /// What of a sandboxed task's limits needs a cgroup besides the freezer's, which each has where there is one. To enter one

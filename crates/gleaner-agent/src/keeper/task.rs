@@ -17,7 +17,7 @@ use super::orders::{Network, Outcome, RunSpec, Sign, Usage};
 use super::standing::Standing;
 use super::start::{Means, StartError, Started, start};
 use super::traffic::Traffic;
-use crate::confine::{Group, MinderGroup, TransientUser};
+use crate::confine::{ApartNetwork, Group, MinderGroup, TransientUser};
 use crate::launch::{Words, read_words};
 
 /// What bubblewrap and the launcher may say before the rest is dropped.
@@ -36,6 +36,8 @@ pub(crate) struct Task {
     minder_group: Option<(MinderGroup, u64)>,
     launcher: Option<PipeReader>,
     frame: Frame,
+    /// A network of the task's own.
+    network: Option<ApartNetwork>,
     before: Consumed,
     /// None where the network is not to be reached.
     traffic: Option<Traffic>,
@@ -58,7 +60,7 @@ impl Task {
     pub(crate) fn start(id: u64, spec: &RunSpec, means: &mut Means) -> Result<Self, StartError> {
         let before = Consumed::now();
         let killed = means.minder_group.as_ref().map_or(0, MinderGroup::killed_for_memory);
-        let Started { child, group, user, launcher } = start(id, spec, means)?;
+        let Started { child, group, user, network: apart, launcher } = start(id, spec, means)?;
         let main = Pid::from_child(&child);
         let exit = pidfd_open(main, PidfdFlags::empty())
             .map_err(|error| StartError::Spawn("the watch on the task".to_owned(), error.into()))?;
@@ -66,7 +68,8 @@ impl Task {
             super::Confinement::Own => (Frame::None, Network::Machine),
             super::Confinement::Sandbox(sandbox) => (Frame::Bubblewrap, sandbox.network),
         };
-        let traffic = (network == Network::Machine).then(Traffic::new);
+        // What a network of its own carries goes through sockets of the machine's, which are below this process too.
+        let traffic = (network != Network::None).then(Traffic::new);
         let ended_by_order = std::cell::Cell::new(false);
         Ok(Self {
             id,
@@ -77,6 +80,7 @@ impl Task {
             minder_group: means.minder_group.clone().map(|minder_group| (minder_group, killed)),
             launcher,
             frame,
+            network: apart,
             before,
             traffic,
             _user: user,
@@ -114,7 +118,7 @@ impl Task {
         if let Some(traffic) = &mut self.traffic {
             traffic.look();
         }
-        let programs = programs(self.frame, self.main);
+        let programs = self.programs();
         if self.standing.as_mut().is_some_and(|standing| standing.is_defied(programs)) {
             (self.standing, self.defied) = (None, true);
             self.kill();
@@ -122,7 +126,7 @@ impl Task {
     }
 
     pub(crate) fn signal(&mut self, sign: Sign) {
-        let programs = programs(self.frame, self.main);
+        let programs = self.programs();
         self.standing = None;
         match sign {
             Sign::Kill => self.kill(),
@@ -141,6 +145,16 @@ impl Task {
                     group.thaw();
                 }
                 kin::signal(programs, Signal::CONT);
+            }
+        }
+    }
+
+    /// Whom signals to a task must not reach: whoever is the frame around its programs.
+    fn programs(&self) -> Passing<'static> {
+        match self.frame {
+            Frame::None => Passing::Nobody,
+            Frame::Bubblewrap => {
+                Passing::Frame(self.main, self.network.as_ref().map(ApartNetwork::forwarder))
             }
         }
     }
@@ -165,6 +179,8 @@ impl Task {
             group.kill();
             group.thaw();
         }
+        // What carried its packets ends by itself with this.
+        drop(self.network);
         if self.frame == Frame::Bubblewrap {
             // Its first process inside dies with it, and takes the namespace along.
             kin::wait(COLLAPSE);
@@ -196,14 +212,6 @@ impl Task {
             Words::Failed(_) if self.ended_by_order.get() => (Outcome::Signal(Signal::KILL.as_raw()), usage),
             Words::Failed(why) => (Outcome::CouldNotStart(why), usage),
         }
-    }
-}
-
-/// Whom signals to a task must not reach: whoever is the frame around its programs.
-fn programs<'a>(frame: Frame, main: Pid) -> Passing<'a> {
-    match frame {
-        Frame::None => Passing::Nobody,
-        Frame::Bubblewrap => Passing::Frame(main),
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the owner configured. `docs/owner.md` says the same to owners.
 
+use gleaner_net::Signer;
 use gleaner_units::Span;
 use gleaner_wire::session::Profile;
 use serde::{Deserialize, Serialize};
@@ -7,7 +8,8 @@ use std::path::{Component, Path, PathBuf};
 
 use super::bounds::Bounds;
 use super::hours::Hours;
-use crate::keeper::TASK_FOLDER;
+use crate::confine::can_be_apart;
+use crate::keeper::{self, TASK_FOLDER};
 
 /// How many bytes must be free where tasks have their folders, or nothing new starts, unless the rules ask for more: it
 /// could keep nothing.
@@ -57,8 +59,12 @@ pub struct Rules {
     pub users: Option<Vec<String>>,
     /// Labels of tasks that may come; without one none may. Default: all.
     pub labels: Option<Vec<String>>,
-    /// Whether sandboxed tasks may use the network, which is the machine's own. Default: no.
+    /// Users with their keys, of whom only what they signed may come. Default: nothing has to be signed.
+    pub signed_by: Option<Vec<Signer>>,
+    /// Whether sandboxed tasks may use the network. Default: no.
     pub network: Network,
+    /// Millions of bits a second, each way, of each task where the network is the internet only. Default: no limit.
+    pub bandwidth_max_mbit: Option<f64>,
     /// Folders of the machine that sandboxed tasks may read, each where it is. Default: none.
     pub folders: Option<Vec<PathBuf>>,
 }
@@ -70,6 +76,8 @@ pub enum Network {
     /// None of them.
     #[default]
     No,
+    /// Those that ask for it: the internet, but neither the machine's own services nor the networks that it is in.
+    Internet,
     /// Those that ask for it: all that the machine reaches, its own services and its local network among that.
     All,
 }
@@ -110,6 +118,8 @@ const BUSY_SHARE_MAX: f64 = 0.25;
 const GIGABYTE: f64 = 1e9;
 /// How a machine says which of its folders tasks may read.
 const FOLDERS: &str = "Folders";
+/// How a machine says which network it lets tasks have.
+const NETWORK: &str = "Network";
 /// What the sandbox makes by itself, or shows anyway.
 const OWN_PLACES: [&str; 13] = [
     "/bin", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run", "/sbin", "/sys", "/tmp",
@@ -143,7 +153,9 @@ impl Default for Rules {
             run_hours_max: 168.0,
             users: None,
             labels: None,
+            signed_by: None,
             network: Network::No,
+            bandwidth_max_mbit: None,
             folders: None,
         }
     }
@@ -158,6 +170,7 @@ impl Rules {
             ("hours", self.hours.as_ref().map(Vec::len)),
             ("users", self.users.as_ref().map(Vec::len)),
             ("labels", self.labels.as_ref().map(Vec::len)),
+            ("signed_by", self.signed_by.as_ref().map(Vec::len)),
         ];
         for (key, length) in lists {
             if length == Some(0) {
@@ -180,12 +193,18 @@ impl Rules {
             ("memory_max_gb", self.memory_max_gb, "gigabytes above 0"),
             ("disk_free_min_gb", self.disk_free_min_gb, "gigabytes above 0"),
             ("processes_max", Some(self.processes_max.into()), "a number of processes, 1 or more"),
+            ("bandwidth_max_mbit", self.bandwidth_max_mbit, "millions of bits a second above 0"),
             ("open_files_max", Some(self.open_files_max.into()), "a number of files, 1 or more"),
         ];
         for (key, value, expected) in numbers {
             if let Some(value) = value.filter(|value| !(*value > 0.0 && value.is_finite())) {
                 return refuse(key, &value, expected);
             }
+        }
+        if let Some(most) = self.bandwidth_max_mbit.filter(|_| self.network != Network::Internet) {
+            let expected =
+                "left out, unless network is \"internet\": only there a task has a network of its own";
+            return refuse("bandwidth_max_mbit", &most, expected);
         }
         if !(self.run_hours_max >= 0.0 && self.run_hours_max.is_finite()) {
             return refuse("run_hours_max", &self.run_hours_max, "hours above 0, or 0 for no limit");
@@ -212,14 +231,21 @@ impl Rules {
         if let Some(gigabytes) = self.memory_max_gb {
             profile.memory = profile.memory.min((gigabytes * GIGABYTE) as u64);
         }
-        profile.network = self.network == Network::All;
-        let member = |attribute: &str, names: &Option<Vec<String>>| {
-            let names: Vec<String> = names.as_ref()?.iter().map(|name| quoted(name)).collect();
+        let apart = self.network == Network::Internet && can_be_apart().is_ok();
+        profile.network = apart || self.network == Network::All;
+        if profile.network {
+            let network = if apart { "internet" } else { "all" };
+            profile.attributes.insert(NETWORK.to_owned(), quoted(network));
+        }
+        let member = |attribute: &str, names: Option<Vec<String>>| {
+            let names: Vec<String> = names?.iter().map(|name| quoted(name)).collect();
             Some(format!("member(TARGET.{attribute}, {{{}}})", names.join(", ")))
         };
+        let signers = self.signed_by.as_ref().map(|signers| signers.iter().map(Signer::to_string).collect());
         let asked = profile.attributes.get(REQUIREMENTS).map(|text| format!("({text})"));
-        let all = [asked, member("Owner", &self.users), member("Label", &self.labels)];
-        let all: Vec<String> = all.into_iter().flatten().collect();
+        let members = [("Owner", self.users.clone()), ("Label", self.labels.clone()), ("SignedBy", signers)];
+        let members = members.map(|(attribute, names)| member(attribute, names));
+        let all: Vec<String> = std::iter::once(asked).chain(members).flatten().collect();
         if !all.is_empty() {
             profile.attributes.insert(REQUIREMENTS.to_owned(), all.join(" && "));
         }
@@ -249,6 +275,18 @@ impl Rules {
     /// The folders that tasks may read, as far as they are there: one on a server that is away is not.
     pub(crate) fn shown_folders(&self) -> impl Iterator<Item = &PathBuf> {
         self.folders.iter().flatten().filter(|folder| folder.is_dir())
+    }
+
+    /// What sandboxed tasks get that ask for the network; the error says why they get none.
+    pub(crate) fn network(&self) -> Result<keeper::Network, String> {
+        match self.network {
+            Network::No => Err("the machine's owner lets no task use the network".to_owned()),
+            Network::All => Ok(keeper::Network::Machine),
+            Network::Internet => can_be_apart().map(|()| {
+                let bytes_per_s = self.bandwidth_max_mbit.map(|most| (most * 1e6 / 8.0) as u64);
+                keeper::Network::Internet { bytes_per_s }
+            }),
+        }
     }
 
     /// How many bytes must be free.

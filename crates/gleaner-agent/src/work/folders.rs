@@ -103,6 +103,7 @@ mod tests {
             checkpoint: Checkpointing::default(),
             resume_from: None,
             confinement,
+            signed: None,
         }
     }
 

@@ -32,7 +32,7 @@ pub(crate) fn spec_of(
 ) -> Result<RunSpec, String> {
     rules.admit(&run.user, run.label.as_deref())?;
     let inputs = rules.shown_folders().map(|at| Input { from: at.clone(), at: at.clone() }).collect();
-    let confinement = walls(run, profile, folder, inputs)?;
+    let confinement = walls(run, (profile, rules), folder, inputs)?;
     let seen = match &confinement {
         Walls::Own => folder.to_owned(),
         Walls::Sandbox(_) => PathBuf::from(TASK_FOLDER),
@@ -51,7 +51,12 @@ pub(crate) fn spec_of(
     })
 }
 
-fn walls(run: &Run, profile: &Profile, folder: &Path, inputs: Vec<Input>) -> Result<Walls, String> {
+fn walls(
+    run: &Run,
+    (profile, rules): (&Profile, &Rules),
+    folder: &Path,
+    inputs: Vec<Input>,
+) -> Result<Walls, String> {
     let network = match run.confinement {
         Confinement::None if run.user != profile.user => {
             return Err(format!(
@@ -62,13 +67,10 @@ fn walls(run: &Run, profile: &Profile, folder: &Path, inputs: Vec<Input>) -> Res
         }
         Confinement::None => return Ok(Walls::Own),
         Confinement::Sandbox => Network::None,
-        Confinement::SandboxWithNetwork => Network::Machine,
+        Confinement::SandboxWithNetwork => rules.network()?,
     };
     if let Err(why) = &profile.sandbox {
         return Err(format!("this agent cannot build the sandbox: {why}"));
-    }
-    if network == Network::Machine && !profile.network {
-        return Err("the machine's owner lets no task use the network".to_owned());
     }
     if run.cwd.is_some() {
         return Err(

@@ -4,6 +4,7 @@ use super::dialler::{Dialler, News, Outgoing};
 use super::folders::Folders;
 use super::joining;
 use super::minders::Minders;
+use super::permits::Permits;
 use super::spec::memory_unless_named;
 use super::watch::Watch;
 use super::{Stop, WorkError, WorkOptions, room, spool};
@@ -14,7 +15,7 @@ use crate::duties::{Action, Duties, Event, Exit, Piece, TransferError, Wanted};
 use crate::folder;
 use crate::home::{Home, Identity};
 use crate::keeper::Keeper;
-use crate::owner::{Verdict, Word};
+use crate::owner::{Verdict, Word, check_signed};
 use crate::owner_socket::{self, Answer, Asked};
 use crate::probes::Benchmark;
 use gleaner_net::{AgentKey, Challenge, Client, SessionNonce, Token, random_bytes};
@@ -25,7 +26,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::fs;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio::sync::{Notify, Semaphore, mpsc, watch};
 use tokio::time::MissedTickBehavior;
 
@@ -60,6 +61,8 @@ pub(super) struct Worker {
     watch: Watch,
     folders: Folders,
     minders: Minders,
+    /// Which signed tasks were run here.
+    permits: Permits,
     limiter: Limiter,
     cache: Arc<Cache>,
     client: Option<Client>,
@@ -100,6 +103,8 @@ impl Worker {
         let minders =
             Minders::new(options.program, keeper, limiter.clone(), memory, home.clone(), events.clone());
         let folders = Folders::new(home.clone());
+        let permits = Permits::open(&home.signed(), unix_s())
+            .map_err(|why| WorkError::System { what: "what was run on signatures is not known", why })?;
         let mut duties = Duties::new(identity.agent, incarnation, met.clone(), offered);
         duties.handle(now(), Event::Ruled(watch.rules().bounds()));
         duties.handle(now(), Event::Judged(watch.verdict()));
@@ -113,6 +118,7 @@ impl Worker {
             watch,
             folders,
             minders,
+            permits,
             limiter,
             cache: Arc::new(cache),
             client: None,
@@ -173,6 +179,11 @@ impl Worker {
 
     fn take(&mut self, event: Event) {
         self.minders.observe(&event);
+        match &event {
+            Event::Exited(run, exit, _) => self.permits.ended(*run, *exit == Exit::Code(0)),
+            Event::KeeperLost(run) => self.permits.ended(*run, false),
+            _ => {}
+        }
         if let Event::Wrote { run, .. } | Event::OutputLost(run, _) = event {
             self.spooled.insert(run);
         }
@@ -393,11 +404,24 @@ impl Worker {
 
     fn launch(&mut self, run: &Run) {
         tracing::info!(task = run.name, run = run.id.number, user = run.user, "starts");
+        let permitted = self.permit(run);
         let by = (self.duties.profile(), self.watch.rules());
-        if let Err(why) = self.minders.start(run, &self.folders.of(run.id), by) {
-            let exit = Exit::NotStarted(why.to_string());
+        let started = permitted.and_then(|()| {
+            let started = self.minders.start(run, &self.folders.of(run.id), by);
+            started.map_err(|why| why.to_string())
+        });
+        if let Err(why) = started {
+            let exit = Exit::NotStarted(why);
             self.results.push_back(Event::Exited(run.id, exit, Usage::default()));
         }
+    }
+
+    /// Whether its user signed it, where the owner asks for that.
+    fn permit(&mut self, run: &Run) -> Result<(), String> {
+        let Some(signers) = &self.watch.rules().signed_by else { return Ok(()) };
+        let (grid, now_s) = (self.identity.authority.to_string(), unix_s());
+        let permit = check_signed(run, signers, &grid, now_s)?;
+        self.permits.begin(run.id, permit, now_s)
     }
 
     fn collect(&mut self, run: Arc<Run>, wanted: Wanted) {
@@ -495,6 +519,11 @@ impl Worker {
             }
         })
     }
+}
+
+/// By the machine's own clock. Before 1970 nothing has expired.
+fn unix_s() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 /// Copies of a folder count alike; what is drawn tells their agents apart.

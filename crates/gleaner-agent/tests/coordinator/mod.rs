@@ -117,12 +117,22 @@ impl Coordinator {
         self.blobs.lock().unwrap()[hash.as_str()].clone()
     }
 
+    /// As signatures name it.
+    pub(crate) fn grid(&self) -> String {
+        self.authority.to_string()
+    }
+
     /// An agent that joins here, in a folder of its own.
     pub(crate) fn agent(&self) -> Agent {
+        self.agent_by("")
+    }
+
+    /// Likewise, with more of its owner's rules.
+    pub(crate) fn agent_by(&self, more: &str) -> Agent {
         let folder = TempDir::new().unwrap();
         // Other programs on this machine are no owner.
         let rules = "suspend_on_return = false\nsessions = \"ignore\"\nnot_on_battery = false\n";
-        std::fs::write(folder.path().join("rules.toml"), rules).unwrap();
+        std::fs::write(folder.path().join("rules.toml"), format!("{rules}{more}")).unwrap();
         Agent::start(folder, self.port, self.authority)
     }
 }
@@ -304,6 +314,7 @@ pub(crate) fn script(id: RunId, text: &str) -> Run {
         checkpoint: Checkpointing { grace_s: 5.0, ..Checkpointing::default() },
         resume_from: None,
         confinement: Confinement::None,
+        signed: None,
     }
 }
 

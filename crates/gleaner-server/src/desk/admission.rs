@@ -1,11 +1,12 @@
 //! What is refused at the door: what has no meaning, and what is more than anyone may hand in.
 
 use gleaner_classad::Expr;
-use gleaner_wire::job::{Confinement, JobSpec, OwnInputs, TaskList, is_length};
+use gleaner_net::UserPublicKey;
+use gleaner_wire::job::{Confinement, JobSpec, OwnInputs, Signed, SignedText, TaskList, is_length};
 use gleaner_wire::limits::{
     EXPRESSION_BYTES_MAX, ITEMS_MAX, LENGTH_MAX, MEMORY_BYTES_MAX, NAME_BYTES_MAX, ORDER_BYTES_MAX,
     OWN_INPUTS_MAX, PARAMETERS_MAX, PROFILE_BYTES_MAX, PROFILE_ITEMS_MAX, QUORUM_MAX, REASON_BYTES_MAX,
-    SLOTS_MAX, SPEED_MAX, TASKS_PER_JOB_MAX, WORD_BYTES_MAX,
+    SIGNED_BYTES_MAX, SLOTS_MAX, SPEED_MAX, TASKS_PER_JOB_MAX, WORD_BYTES_MAX,
 };
 use gleaner_wire::session::Profile;
 use gleaner_wire::text::is_hidden;
@@ -53,18 +54,31 @@ fn refuse_if(refuse: bool, message: impl FnOnce() -> String) -> Result<(), Rejec
 /// A job that can be recorded, as whoever takes it in has found before it reaches the desk: what that costs grows with the
 /// description, and the desk's thread decides for all.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Admitted(Arc<JobSpec>);
+pub struct Admitted {
+    spec: Arc<JobSpec>,
+    /// Who says to have signed it.
+    signer: Option<String>,
+}
 
 impl Admitted {
     /// What is refused has no meaning, or is more than anyone may hand in.
     pub fn check(spec: JobSpec) -> Result<Self, Rejection> {
         check_job(&spec)?;
-        Ok(Self(Arc::new(spec)))
+        let signer = spec.signed.as_deref().map(|signed| check_signed(&spec, signed)).transpose()?;
+        Ok(Self { spec: Arc::new(spec), signer })
+    }
+
+    /// Nobody hands in what another signed.
+    pub(super) fn check_signer(&self, user: &str) -> Result<(), Rejection> {
+        let other = self.signer.as_deref().filter(|signer| *signer != user);
+        other.map_or(Ok(()), |signer| {
+            Err(Rejection::invalid(format!("signed is by {signer}; expected {user}'s own signature")))
+        })
     }
 
     /// What was handed in.
     pub fn spec(&self) -> &Arc<JobSpec> {
-        &self.0
+        &self.spec
     }
 }
 
@@ -84,6 +98,33 @@ fn check_job(spec: &JobSpec) -> Result<(), Rejection> {
         }
     }
     check_paths(spec)
+}
+
+/// Whether a signature is one and is under this very job, so that its user hears of a mistake before an agent does; and whose
+/// it says to be.
+fn check_signed(spec: &JobSpec, signed: &Signed) -> Result<String, Rejection> {
+    refuse_if(signed.text.len() > SIGNED_BYTES_MAX, || {
+        format!(
+            "signed.text has {} bytes; at most {SIGNED_BYTES_MAX} are taken, since it goes to the machine with each task: put \
+             what is long into an input file, or submit several jobs",
+            signed.text.len()
+        )
+    })?;
+    let has_signed =
+        signed.key.parse::<UserPublicKey>().and_then(|key| key.verify_job(&signed.text, &signed.signature));
+    refuse_if(has_signed.is_err(), || {
+        "signed.signature is not that of signed.key under signed.text".to_owned()
+    })?;
+    let text = SignedText::read(&signed.text)
+        .map_err(|why| Rejection::invalid(format!("signed.text cannot be read: {why}")))?;
+    refuse_if(text.job != spec.unsigned(), || {
+        "signed.text is another job than the one that was handed in".to_owned()
+    })?;
+    refuse_if(spec.checkpoint.folder || spec.checkpoint.exit_code.is_some(), || {
+        "the job is signed, and it has a checkpoint; expected one of the two: nobody signs what a task would go on from".to_owned()
+    })?;
+    check_name("a signer", &text.user)?;
+    Ok(text.user)
 }
 
 fn check_tasks(tasks: &TaskList) -> Result<(), Rejection> {
@@ -330,27 +371,4 @@ pub fn check_profile(profile: &Profile) -> Result<(), Rejection> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use gleaner_wire::job::Checkpointing;
-
-    #[test]
-    fn a_quorum_is_of_a_few_machines_that_begin_at_the_beginning() {
-        let with = |quorum, checkpoint| {
-            let spec = JobSpec { quorum, checkpoint, ..JobSpec::new(["true"]) };
-            Admitted::check(spec).err().map(|rejection| rejection.message)
-        };
-        let none = Checkpointing::default;
-        assert_eq!((with(1, none()), with(QUORUM_MAX, none())), (None, None));
-        for quorum in [0, QUORUM_MAX + 1] {
-            let why = with(quorum, none()).expect("refused");
-            assert!(why.contains(&format!("quorum is {quorum}; expected 1 to {QUORUM_MAX}")), "{why}");
-        }
-        let folder = Checkpointing { folder: true, ..none() };
-        assert_eq!(with(1, folder.clone()), None);
-        for checkpoint in [folder, Checkpointing { exit_code: Some(85), ..none() }] {
-            let why = with(2, checkpoint).expect("refused");
-            assert!(why.contains("one of the two"), "{why}");
-        }
-    }
-}
+mod tests;

@@ -233,6 +233,7 @@ impl Desk {
         earlier: Option<(JobId, Job)>,
     ) -> Result<Answer, Rejection> {
         let spec = job.spec();
+        job.check_signer(&by.user)?;
         if let Some((id, earlier)) = earlier {
             return submitted_before(id, &earlier, spec);
         }
@@ -418,7 +419,9 @@ fn own_job(by: &Requester, id: JobId, found: Option<Job>) -> Result<Job, Rejecti
 }
 
 fn submitted_before(id: JobId, job: &Job, spec: &JobSpec) -> Result<Answer, Rejection> {
-    if *job.spec != *spec {
+    let is_signed = job.spec.signed.is_some() || spec.signed.is_some();
+    // A signature is another each time.
+    if *job.spec != *spec && !(is_signed && job.spec.unsigned() == spec.unsigned()) {
         let message = format!("job {id} was submitted under this key, and it is another; use a new key");
         return Err(Rejection::of(Kind::Conflict, message));
     }

@@ -2,11 +2,9 @@
 
 use crate::ledger::Ledger;
 use gleaner_units::RunId;
-use gleaner_wire::job::{Input, JobSpec, fill_in};
-use gleaner_wire::limits::ORDER_BYTES_MAX;
+use gleaner_wire::job::{Filled, JobSpec};
 use gleaner_wire::session::{Run, Stored};
 use gleaner_wire::{JobId, Lineage};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// An order to run a task, before its texts are filled in: a thousand of them share what their job says.
@@ -39,45 +37,27 @@ impl RunOrder {
         }
     }
 
-    /// As the agent gets it; an error says why it cannot be sent. Jobs are refused for that when they are handed in, but
-    /// the journal may be from a time of other limits.
+    /// As the agent gets it; an error says why it cannot be sent.
     pub fn filled_in(&self) -> Result<Run, String> {
         let spec = &self.spec;
-        let bytes = spec.order_bytes(self.position);
-        if bytes > ORDER_BYTES_MAX {
-            return Err(format!(
-                "with its parameters filled in, the task has {bytes} bytes; at most {ORDER_BYTES_MAX} can be sent"
-            ));
-        }
-        let parameters = spec.tasks.parameters(self.position);
-        let fill = |text: &String| fill_in(text, &parameters);
-        let mut inputs: Vec<&Input> = spec.inputs.iter().collect();
-        for own in &spec.own_inputs {
-            let files = own.of_task(&parameters);
-            inputs.extend(files.ok_or_else(|| format!("its job has no file {:?}", fill(&own.of)))?);
-        }
-        let mut env: BTreeMap<String, String> =
-            parameters.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        env.extend(spec.env.iter().map(|(name, value)| (name.clone(), fill(value))));
+        let Filled { command, env, cwd, inputs, outputs } = spec.filled_in(self.position)?;
         Ok(Run {
             id: self.run,
             lineage: self.lineage,
             name: format!("{}/{}", self.job, spec.tasks.number(self.position)),
             user: self.user.clone(),
             label: spec.label.clone(),
-            command: spec.command.iter().map(fill).collect(),
+            command,
             env,
-            cwd: spec.cwd.as_ref().map(fill),
+            cwd,
             stdin: spec.stdin.clone(),
-            inputs: inputs
-                .into_iter()
-                .map(|input| Input { path: fill(&input.path), ..input.clone() })
-                .collect(),
-            outputs: spec.outputs.iter().map(fill).collect(),
+            inputs,
+            outputs,
             needs: spec.needs.clone(),
             checkpoint: spec.checkpoint.clone(),
             resume_from: self.resume_from.clone(),
             confinement: spec.confinement,
+            signed: spec.signed.clone(),
         })
     }
 }
@@ -86,9 +66,10 @@ impl RunOrder {
 mod tests {
     use super::*;
     use gleaner_units::{RunId, TaskId};
-    use gleaner_wire::job::{LENGTH, OwnInputs, TaskList};
-    use gleaner_wire::limits::{FRAME_BYTES_MAX, ITEMS_MAX};
+    use gleaner_wire::job::{Input, LENGTH, OwnInputs, TaskList};
+    use gleaner_wire::limits::{FRAME_BYTES_MAX, ITEMS_MAX, ORDER_BYTES_MAX};
     use gleaner_wire::session::{ToAgent, encode};
+    use std::collections::BTreeMap;
 
     fn order(spec: JobSpec) -> RunOrder {
         let run = RunId { task: TaskId::new(0), number: 1 };

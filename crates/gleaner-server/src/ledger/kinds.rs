@@ -156,6 +156,10 @@ fn task_ad(user: &str, spec: &JobSpec, elsewhere: Option<&str>) -> Result<ClassA
     if let Some(label) = &spec.label {
         ad.insert("Label", Expr::parse(quoted(label))?);
     }
+    if let Some(signed) = &spec.signed {
+        // As owners write down whom they trust.
+        ad.insert("SignedBy", Expr::parse(quoted(&format!("{user} {}", signed.key)))?);
+    }
     ad.insert("RequestCpus", Expr::parse(spec.needs.cores.to_string())?);
     ad.insert("RequestMemory", Expr::parse(spec.needs.memory.div_ceil(1 << 20).to_string())?);
     let asked = match (&spec.requirements, elsewhere) {

@@ -206,7 +206,8 @@ impl Ledger {
     fn note_start(&mut self, task: TaskId, on: MachineId, outcome: &Outcome) {
         let is_started = !matches!(outcome, Outcome::NotStarted { .. });
         let (id, job) = self.books.jobs.find(task).expect("what runs is not retired");
-        let ran_elsewhere = job.ever_ran;
+        // A signature that expired, or was used, is not the machine's fault.
+        let (ran_elsewhere, is_signed) = (job.ever_ran, job.spec.signed.is_some());
         if is_started
             && !ran_elsewhere
             && let Some(job) = self.books.jobs.get_mut(id)
@@ -216,7 +217,7 @@ impl Ledger {
         let agent = &mut self.books.agents[on.index()];
         if is_started {
             agent.not_started = 0;
-        } else if ran_elsewhere {
+        } else if ran_elsewhere && !is_signed {
             agent.not_started += 1;
         }
     }

@@ -260,5 +260,6 @@ fn job(chance: &mut Chance, plans: bool) -> JobSpec {
         checkpoint,
         hold: chance.one_in(8),
         confinement: gleaner_wire::job::Confinement::default(),
+        signed: None,
     }
 }

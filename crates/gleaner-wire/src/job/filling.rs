@@ -135,7 +135,51 @@ impl<'a> Measure<'a> {
     }
 }
 
+/// What of an order to run a task differs from task to task.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Filled {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// The variables, parameters among them.
+    pub env: BTreeMap<String, String>,
+    /// Where it runs, unless in its own folder.
+    pub cwd: Option<String>,
+    /// Files in its folder.
+    pub inputs: Vec<Input>,
+    /// Which files to keep.
+    pub outputs: Vec<String>,
+}
+
 impl JobSpec {
+    /// The texts of the task at a position. An error says why there are none: jobs are refused for that when they are handed
+    /// in, but a journal may be from a time of other limits.
+    pub fn filled_in(&self, position: u32) -> Result<Filled, String> {
+        let bytes = self.order_bytes(position);
+        if bytes > ORDER_BYTES_MAX {
+            return Err(format!(
+                "with its parameters filled in, the task has {bytes} bytes; at most {ORDER_BYTES_MAX} can be sent"
+            ));
+        }
+        let parameters = self.tasks.parameters(position);
+        let fill = |text: &String| fill_in(text, &parameters);
+        let mut inputs: Vec<&Input> = self.inputs.iter().collect();
+        for own in &self.own_inputs {
+            let files = own.of_task(&parameters);
+            inputs.extend(files.ok_or_else(|| format!("its job has no file {:?}", fill(&own.of)))?);
+        }
+        let mut env: BTreeMap<String, String> =
+            parameters.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        env.extend(self.env.iter().map(|(name, value)| (name.clone(), fill(value))));
+        let inputs = inputs.into_iter().map(|input| Input { path: fill(&input.path), ..input.clone() });
+        Ok(Filled {
+            command: self.command.iter().map(fill).collect(),
+            env,
+            cwd: self.cwd.as_ref().map(fill),
+            inputs: inputs.collect(),
+            outputs: self.outputs.iter().map(fill).collect(),
+        })
+    }
+
     /// How many bytes an order to run the task at a position has, or somewhat more. Costs O(texts of the job).
     pub fn order_bytes(&self, position: u32) -> u64 {
         let parameters = self.tasks.parameters(position);

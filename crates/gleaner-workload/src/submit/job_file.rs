@@ -97,6 +97,7 @@ pub fn read_job_file(source: &Source) -> Result<JobFile, InputError> {
         confinement: root
             .find("confinement")
             .map_or(Ok(Confinement::default()), |key| key.choice(&CONFINEMENTS))?,
+        signed: None,
     };
     let job = JobDescription { inputs, stdin: text(&root, "stdin")?, ..JobDescription::new(spec) };
     Ok(JobFile { job, tasks: source })

@@ -4,7 +4,7 @@ use super::names::Which;
 use crate::completions;
 use clap::{Args, Subcommand, ValueEnum};
 use gleaner_wire::api::TaskPhase;
-use gleaner_wire::limits::NAME_BYTES_MAX;
+use gleaner_wire::limits::{NAME_BYTES_MAX, USER_TOKEN_SECONDS_MAX};
 use gleaner_workload::submit::{duration_s, operations, size_bytes};
 use std::path::PathBuf;
 
@@ -43,6 +43,13 @@ pub(super) fn tag(text: &str) -> Result<String, String> {
 
 pub(super) fn seconds(text: &str) -> Result<f64, String> {
     duration_s(text).map_err(|error| format!("expected a {}", error.expected))
+}
+
+/// How long a token or a signature is good.
+pub(super) fn life(text: &str) -> Result<u32, String> {
+    let whole = seconds(text)?.round() as u32;
+    let expected = || format!("expected 1 second to {} days", USER_TOKEN_SECONDS_MAX / 86_400);
+    (1..=USER_TOKEN_SECONDS_MAX).contains(&whole).then_some(whole).ok_or_else(expected)
 }
 
 pub(super) fn bytes(text: &str) -> Result<u64, String> {
@@ -198,6 +205,13 @@ pub(crate) struct SubmitArguments {
     /// Hold the job: nothing starts until it is released
     #[arg(long, conflicts_with = "wait", help_heading = "Scheduling")]
     pub(crate) hold: bool,
+
+    /// Sign the job with your key, for machines whose owners run only what certain users signed (see `gleaner user key`)
+    #[arg(long, env = "GLEANER_SIGN", value_parser = clap::builder::FalseyValueParser::new(), help_heading = "Scheduling")]
+    pub(crate) sign: bool,
+    /// How long the signature is good: no task starts on such a machine after that
+    #[arg(long, value_name = "TIME", value_parser = life, default_value = "7d", help_heading = "Scheduling")]
+    pub(crate) sign_for: u32,
 
     /// Submit the job only once, however often it is submitted with this key
     #[arg(long, value_name = "KEY")]

@@ -1,10 +1,10 @@
 //! The arguments of `gleaner token` and `gleaner user`.
 
-use super::live::{GridArguments, PlainArguments, seconds};
+use super::live::{GridArguments, PlainArguments, life};
 use crate::completions;
 use clap::{Subcommand, ValueEnum};
 use gleaner_wire::api::Role;
-use gleaner_wire::limits::{JOIN_SECONDS_MAX, JOIN_TOKEN_USES_MAX, USER_TOKEN_SECONDS_MAX};
+use gleaner_wire::limits::{JOIN_SECONDS_MAX, JOIN_TOKEN_USES_MAX};
 
 /// `gleaner token`.
 #[derive(Debug, Subcommand)]
@@ -69,12 +69,6 @@ impl From<RoleArgument> for Role {
     }
 }
 
-fn life(text: &str) -> Result<u32, String> {
-    let whole = seconds(text)?.round() as u32;
-    let expected = || format!("expected 1 second to {} days", USER_TOKEN_SECONDS_MAX / 86_400);
-    (1..=USER_TOKEN_SECONDS_MAX).contains(&whole).then_some(whole).ok_or_else(expected)
-}
-
 fn join_life(text: &str) -> Result<u32, String> {
     life(text)
         .ok()
@@ -87,6 +81,8 @@ fn join_life(text: &str) -> Result<u32, String> {
 pub(crate) enum UserArguments {
     /// List the users: who may sign in, with which role and until when
     List(PlainArguments),
+    /// Show the key that your jobs are signed with, as owners of machines write it down; it is made if there is none
+    Key(PlainArguments),
     /// Remove a user, who cannot sign in any more; the user's jobs go on
     Remove {
         /// Their name, as `gleaner user list` has it
@@ -100,7 +96,7 @@ pub(crate) enum UserArguments {
 impl UserArguments {
     pub(crate) fn json(&self) -> bool {
         match self {
-            Self::List(arguments) => arguments.grid.json,
+            Self::List(arguments) | Self::Key(arguments) => arguments.grid.json,
             Self::Remove { grid, .. } => grid.json,
         }
     }

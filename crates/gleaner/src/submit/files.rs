@@ -74,8 +74,8 @@ impl Sending {
         JobSpec { inputs: self.inputs.inputs(), own_inputs: own_inputs.collect(), stdin, ..spec.clone() }
     }
 
-    /// Likewise, when the coordinator has all that they stand for.
-    pub(super) fn upload(&self, grid: &Api, spec: &JobSpec) -> Result<JobSpec, Failure> {
+    /// Sends what the coordinator does not have.
+    pub(super) fn upload(&self, grid: &Api) -> Result<(), Failure> {
         let files: BTreeMap<&BlobHash, &Hashed> =
             self.all().chain(&self.stdin).map(|file| (&file.blob, file)).collect();
         let bar = progress::bar(files.values().map(|file| file.size).sum(), "bytes");
@@ -88,7 +88,7 @@ impl Sending {
             bar.inc(file.size);
         }
         bar.finish_and_clear();
-        Ok(self.spec(spec))
+        Ok(())
     }
 
     fn all(&self) -> impl Iterator<Item = &Hashed> {

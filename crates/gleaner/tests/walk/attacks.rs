@@ -9,6 +9,8 @@ mod audit;
 mod bounds;
 mod folders;
 mod guests;
+mod internet;
 mod loopback;
 mod senders;
+mod signed;
 mod walls;

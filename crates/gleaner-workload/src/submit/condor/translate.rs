@@ -67,6 +67,7 @@ impl Translation<'_> {
             checkpoint: self.checkpointing(),
             hold: self.parsed("hold", flag).unwrap_or(false),
             confinement: Confinement::default(),
+            signed: None,
         };
         let stdin = self.local("input").or_else(|| self.local("stdin"));
         self.scope.cluster = Some(JOB_NUMBER);

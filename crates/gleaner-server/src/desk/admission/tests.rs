@@ -1,0 +1,221 @@
+use super::*;
+use gleaner_wire::BlobHash;
+use gleaner_wire::job::{Checkpointing, Input, LENGTH};
+use gleaner_wire::limits::LENGTHS_PER_JOB_MAX;
+use std::collections::BTreeMap;
+
+#[test]
+fn a_quorum_is_of_a_few_machines_that_begin_at_the_beginning() {
+    let with = |quorum, checkpoint| {
+        let spec = JobSpec { quorum, checkpoint, ..JobSpec::new(["true"]) };
+        Admitted::check(spec).err().map(|rejection| rejection.message)
+    };
+    let none = Checkpointing::default;
+    assert_eq!((with(1, none()), with(QUORUM_MAX, none())), (None, None));
+    for quorum in [0, QUORUM_MAX + 1] {
+        let why = with(quorum, none()).expect("refused");
+        assert!(why.contains(&format!("quorum is {quorum}; expected 1 to {QUORUM_MAX}")), "{why}");
+    }
+    let folder = Checkpointing { folder: true, ..none() };
+    assert_eq!(with(1, folder.clone()), None);
+    for checkpoint in [folder, Checkpointing { exit_code: Some(85), ..none() }] {
+        let why = with(2, checkpoint).expect("refused");
+        assert!(why.contains("one of the two"), "{why}");
+    }
+}
+
+fn text(bytes: usize) -> String {
+    "x".repeat(bytes)
+}
+
+fn names(count: usize) -> impl Iterator<Item = String> {
+    (0..count).map(|number| format!("n{number}"))
+}
+
+fn files(count: usize) -> Vec<Input> {
+    let blob = BlobHash::try_from("0".repeat(64)).expect("a hash");
+    names(count).map(|path| Input { path, blob: blob.clone(), executable: false }).collect()
+}
+
+fn job() -> JobSpec {
+    JobSpec::new(["true"])
+}
+
+fn with_parameters(count: usize) -> JobSpec {
+    let axes = names(count).map(|name| (name, vec![text(1)])).collect();
+    JobSpec { tasks: TaskList::Sweep { axes }, ..job() }
+}
+
+/// Each set of files is another task's, so that no order gets too long.
+fn with_own_files(count: usize) -> JobSpec {
+    let mut files = files(count);
+    let sets = (0..count.div_ceil(100)).map(|set| {
+        let left = files.len().saturating_sub(100);
+        (set.to_string(), files.split_off(left))
+    });
+    let own = OwnInputs { of: "{GLEANER_INDEX}".to_owned(), files: sets.collect() };
+    JobSpec { own_inputs: vec![own], ..job() }
+}
+
+fn with_order(bytes: u64) -> JobSpec {
+    let mut job = JobSpec::new(std::iter::repeat_n(text(100_000).as_str(), 20));
+    job.command.push(String::new());
+    let left = bytes - job.order_bytes_max();
+    job.command[20] = text(left as usize);
+    job
+}
+
+fn with_lengths(count: usize) -> JobSpec {
+    let values = (0..count).map(|number| if number % 2 == 0 { "1" } else { "2" }).collect();
+    JobSpec { tasks: TaskList::Rows { names: vec![LENGTH.to_owned()], values }, ..job() }
+}
+
+fn signed(bytes: usize) -> JobSpec {
+    let signed = Signed { text: text(bytes), key: String::new(), signature: String::new() };
+    JobSpec { signed: Some(Box::new(signed)), ..job() }
+}
+
+/// What is handed in, as much as it may be and so many more.
+type Handed<T> = fn(usize) -> T;
+
+/// As much as a limit says meets no word about it; one more is refused, and the refusal names the limit.
+fn expect_limits<T>(limits: &[(&str, String, Handed<T>)], check: impl Fn(T) -> Result<(), Rejection>) {
+    for (name, limit, handed) in limits {
+        let said = |more| check(handed(more)).err().map_or(String::new(), |rejection| rejection.message);
+        assert!(!said(0).contains(limit), "{name}: as much as it may be is refused: {}", said(0));
+        assert!(said(1).contains(limit), "{name}: more is not refused with {limit}: {:?}", said(1));
+    }
+}
+
+#[test]
+fn each_limit_of_a_job_is_kept_and_named() {
+    let limits: [(&str, String, Handed<JobSpec>); 21] = [
+        ("TASKS_PER_JOB_MAX", TASKS_PER_JOB_MAX.to_string(), |more| {
+            let last = TASKS_PER_JOB_MAX + more as u32;
+            JobSpec { tasks: TaskList::Array { first: 1, last, step: 1 }, ..job() }
+        }),
+        ("PARAMETERS_MAX", format!("at most {PARAMETERS_MAX}"), |more| {
+            with_parameters(PARAMETERS_MAX + more)
+        }),
+        ("ITEMS_MAX of words", format!("at most {ITEMS_MAX}"), |more| JobSpec {
+            command: vec![text(1); ITEMS_MAX + more],
+            ..job()
+        }),
+        ("ITEMS_MAX of variables", format!("at most {ITEMS_MAX}"), |more| JobSpec {
+            env: names(ITEMS_MAX + more).map(|name| (name, text(1))).collect(),
+            ..job()
+        }),
+        ("ITEMS_MAX of inputs", format!("at most {ITEMS_MAX}"), |more| JobSpec {
+            inputs: files(ITEMS_MAX + more),
+            ..job()
+        }),
+        ("ITEMS_MAX of outputs", format!("at most {ITEMS_MAX}"), |more| JobSpec {
+            outputs: names(ITEMS_MAX + more).collect(),
+            ..job()
+        }),
+        ("ITEMS_MAX of own inputs", format!("at most {ITEMS_MAX}"), |more| {
+            let own = |of| OwnInputs { of, files: BTreeMap::new() };
+            JobSpec { own_inputs: names(ITEMS_MAX + more).map(own).collect(), ..job() }
+        }),
+        ("OWN_INPUTS_MAX", format!("at most {OWN_INPUTS_MAX}"), |more| with_own_files(OWN_INPUTS_MAX + more)),
+        ("NAME_BYTES_MAX of a name", format!("{NAME_BYTES_MAX} bytes"), |more| JobSpec {
+            name: text(NAME_BYTES_MAX + more),
+            ..job()
+        }),
+        ("NAME_BYTES_MAX of a label", format!("{NAME_BYTES_MAX} bytes"), |more| JobSpec {
+            label: Some(text(NAME_BYTES_MAX + more)),
+            ..job()
+        }),
+        ("NAME_BYTES_MAX of a variable", format!("{NAME_BYTES_MAX} bytes"), |more| JobSpec {
+            env: BTreeMap::from([(text(NAME_BYTES_MAX + more), text(1))]),
+            ..job()
+        }),
+        ("WORD_BYTES_MAX of an argument", WORD_BYTES_MAX.to_string(), |more| JobSpec {
+            command: vec![text(WORD_BYTES_MAX + more)],
+            ..job()
+        }),
+        ("WORD_BYTES_MAX of a variable", WORD_BYTES_MAX.to_string(), |more| JobSpec {
+            env: BTreeMap::from([(text(1), text(WORD_BYTES_MAX + more))]),
+            ..job()
+        }),
+        ("ORDER_BYTES_MAX", ORDER_BYTES_MAX.to_string(), |more| with_order(ORDER_BYTES_MAX + more as u64)),
+        ("EXPRESSION_BYTES_MAX of requirements", format!("at most {EXPRESSION_BYTES_MAX}"), |more| JobSpec {
+            requirements: Some(format!("{:1$}", 1, EXPRESSION_BYTES_MAX + more)),
+            ..job()
+        }),
+        ("EXPRESSION_BYTES_MAX of a rank", format!("at most {EXPRESSION_BYTES_MAX}"), |more| JobSpec {
+            rank: Some(format!("{:1$}", 1, EXPRESSION_BYTES_MAX + more)),
+            ..job()
+        }),
+        ("SLOTS_MAX", format!("1 to {SLOTS_MAX}"), |more| {
+            let mut job = job();
+            job.needs.cores = SLOTS_MAX + more as u32;
+            job
+        }),
+        ("LENGTH_MAX", format!("{LENGTH_MAX:e}"), |more| JobSpec {
+            length: Some(LENGTH_MAX * (1.0 + more as f64)),
+            ..job()
+        }),
+        ("LENGTHS_PER_JOB_MAX", format!("more than {LENGTHS_PER_JOB_MAX}"), |more| {
+            with_lengths(LENGTHS_PER_JOB_MAX + more)
+        }),
+        ("QUORUM_MAX", format!("1 to {QUORUM_MAX}"), |more| JobSpec {
+            quorum: QUORUM_MAX + more as u32,
+            ..job()
+        }),
+        ("SIGNED_BYTES_MAX", format!("at most {SIGNED_BYTES_MAX}"), |more| signed(SIGNED_BYTES_MAX + more)),
+    ];
+    expect_limits(&limits, |job| Admitted::check(job).map(drop));
+}
+
+#[test]
+fn each_limit_of_a_machine_is_kept_and_named() {
+    fn machine() -> Profile {
+        Profile::new([1.0; 3], 1)
+    }
+    let limits: [(&str, String, Handed<Profile>); 9] = [
+        ("SPEED_MAX", format!("0 to {SPEED_MAX:e}"), |more| Profile {
+            speeds: [1.0, 1.0, SPEED_MAX * (1.0 + more as f64)],
+            ..machine()
+        }),
+        ("MEMORY_BYTES_MAX", format!("at most {MEMORY_BYTES_MAX}"), |more| Profile {
+            memory: MEMORY_BYTES_MAX + more as u64,
+            ..machine()
+        }),
+        ("SLOTS_MAX of cores", format!("1 to {SLOTS_MAX}"), |more| Profile {
+            cores: SLOTS_MAX + more as u32,
+            ..machine()
+        }),
+        ("SLOTS_MAX of slots", format!("1 to {SLOTS_MAX}"), |more| Profile {
+            slots: SLOTS_MAX + more as u32,
+            ..machine()
+        }),
+        ("NAME_BYTES_MAX", format!("at most {NAME_BYTES_MAX}"), |more| Profile {
+            user: text(NAME_BYTES_MAX + more),
+            ..machine()
+        }),
+        ("PROFILE_ITEMS_MAX of tags", format!("at most {PROFILE_ITEMS_MAX}"), |more| Profile {
+            tags: names(PROFILE_ITEMS_MAX + more).collect(),
+            ..machine()
+        }),
+        ("PROFILE_ITEMS_MAX of attributes", format!("at most {PROFILE_ITEMS_MAX}"), |more| {
+            let attributes = names(PROFILE_ITEMS_MAX + more).map(|name| (name, "1".to_owned()));
+            Profile { attributes: attributes.collect(), ..machine() }
+        }),
+        ("PROFILE_BYTES_MAX", format!("at most {PROFILE_BYTES_MAX}"), |more| {
+            let parts = 8;
+            let one = |name: String| {
+                let bytes = PROFILE_BYTES_MAX / parts - name.len();
+                (name, format!("{:1$}", 1, bytes))
+            };
+            let mut attributes: BTreeMap<String, String> = names(parts).map(one).collect();
+            attributes.entry("n0".to_owned()).or_default().push_str(&" ".repeat(more));
+            Profile { attributes, ..machine() }
+        }),
+        ("REASON_BYTES_MAX", format!("at most {REASON_BYTES_MAX}"), |more| Profile {
+            sandbox: Err(text(REASON_BYTES_MAX + more)),
+            ..machine()
+        }),
+    ];
+    expect_limits(&limits, |profile| check_profile(&profile));
+}
