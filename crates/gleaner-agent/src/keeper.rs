@@ -33,7 +33,7 @@ mod start;
 mod task;
 mod traffic;
 
-pub use client::{Keeper, KeeperError, Minder, OrderSender};
+pub use client::{Keeper, KeeperError, Minder};
 pub use frames::{FRAME_BYTES_MAX, FrameError, Inbox, encode};
 pub use keep::keep;
 pub use mind::mind;

@@ -1,8 +1,8 @@
 //! The owner's rules as tables.
 
 use gleaner_agent::owner::{
-    Attendance, DISK_FREE_MIN, DayMinute, Owner, Reason, Rules, Sessions, Sign, Verdict, WeekMinute, Word,
-    decide,
+    Attendance, DISK_FREE_MIN, DayMinute, Owner, Programs, Reason, Rules, Sessions, Sign, Verdict,
+    WeekMinute, Word, decide,
 };
 use gleaner_agent::probes::Sample;
 use gleaner_units::{Span, Time};
@@ -104,6 +104,27 @@ fn the_owner_configures_what_counts() {
     ];
     for (rules, steps, expected) in table {
         assert_eq!(attend(&rules, steps), expected, "{steps}");
+    }
+}
+
+#[test]
+fn a_sign_that_the_rules_no_longer_watch_is_none() {
+    let unwatched = |rules: Rules, sampled: &str| {
+        let mut attendance = Attendance::new();
+        let at = |second: f64| Time::from_seconds(second).unwrap();
+        attendance.observe(&Rules::default(), at(1.0), &sample(sampled));
+        attendance.observe(&rules, at(2.0), &sample("quiet"));
+        attendance.owner()
+    };
+    let no_programs = Rules { programs: Programs::Ignore, ..Rules::default() };
+    let no_sessions = Rules { sessions: Sessions::Ignore, ..Rules::default() };
+    for (rules, sampled, expected) in [
+        (&no_programs, "busy 1", Owner::Away),
+        (&no_programs, "typed 0", Owner::Here(Sign::Session)),
+        (&no_sessions, "typed 0", Owner::Away),
+        (&no_sessions, "busy 1", Owner::Here(Sign::Programs)),
+    ] {
+        assert_eq!(unwatched(rules.clone(), sampled), expected, "{sampled} under {rules:?}");
     }
 }
 

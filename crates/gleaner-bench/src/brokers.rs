@@ -2,14 +2,12 @@
 //! multiply and as much changes between two of them as before.
 
 use crate::processor_seconds;
-use gleaner_core::{
-    Event, Grid, GridConfig, MachineClass, Migration, Needs, Room, Scheduler, SiteState, Tags, TaskClass,
-};
+use gleaner_core::{Event, Grid, GridConfig, MachineClass, Migration, Scheduler, SiteState, Tags, TaskClass};
 use gleaner_policy::{AnyPolicy, Belief, Choose, Rank, Recipe};
 use gleaner_sim::brokering::{
     Brokerage, BrokeringSetup, Element, IndexNode, Job, JobClass, Link, Model, Storage, first_come,
 };
-use gleaner_units::{MachineClassId, MachineId, Ops, SiteId, Span, TaskClassId, TaskId, Time, UserId};
+use gleaner_units::{MachineClassId, MachineId, Ops, SiteId, Span, TaskClassId, TaskId, Time};
 
 /// The rules whose speed is looked at, with their names.
 ///
@@ -40,15 +38,7 @@ pub fn recipe(choose: Choose, belief: Belief) -> Recipe {
 }
 
 fn job_class() -> TaskClass {
-    TaskClass {
-        composition: vec![1.0],
-        needs: Needs::default(),
-        priority: 0,
-        restarts: false,
-        payer: UserId::default(),
-        requires: Tags::new(),
-        ad: None,
-    }
+    TaskClass::plain(vec![1.0])
 }
 
 /// So many elements, brokers and jobs, at seven tenths of what the elements can do.
@@ -117,14 +107,7 @@ impl Informed {
         let mut scheduler = Scheduler::new(grid, recipe.build());
         scheduler.apply(Time::ZERO, &Event::SeedDrawn(1));
         for speed in SPEEDS {
-            let class = MachineClass {
-                speeds: vec![speed],
-                cores: CPUS,
-                room: Room::default(),
-                price: 0.0,
-                provides: Tags::new(),
-                ad: None,
-            };
+            let class = MachineClass::plain(vec![speed], CPUS);
             scheduler.apply(Time::ZERO, &Event::MachineClassMet(class));
         }
         scheduler.apply(Time::ZERO, &Event::TaskClassMet(job_class()));

@@ -14,8 +14,8 @@ const BATCH: [Heuristic; 4] =
     [Heuristic::MinMin, Heuristic::MaxMin, Heuristic::Sufferage, Heuristic::SufferagePasses];
 
 /// A kind of matrix and how to make one.
-type Kind = (&'static str, fn(usize, usize, u64) -> Matrix);
-const KINDS: [Kind; 3] = [
+type Generator = (&'static str, fn(usize, usize, u64) -> Matrix);
+const KINDS: [Generator; 3] = [
     ("inconsistent", random_matrix),
     ("consistent", consistent_matrix),
     ("semi-consistent", semi_consistent_matrix),
@@ -27,7 +27,7 @@ pub fn steps() -> Vec<Step> {
     KINDS.into_iter().flat_map(of_kind).collect()
 }
 
-fn measured((kind, matrix): Kind, heuristic: Heuristic) -> Vec<Measurement> {
+fn measured((kind, matrix): Generator, heuristic: Heuristic) -> Vec<Measurement> {
     let matrix = matrix(TASKS, MACHINES, SEED);
     let fast = least(|| seconds(|| heuristic.map(&matrix)));
     let mut expected = None;

@@ -1,10 +1,10 @@
 //! Peers that lend each other workers: what a job costs when peers multiply, each with as much to do as before.
 
 use crate::processor_seconds;
-use gleaner_core::{MachineClass, Needs, Room, Tags, TaskClass};
+use gleaner_core::{MachineClass, TaskClass};
 use gleaner_policy::{Choose, Peering, Recipe, Score};
 use gleaner_sim::peers::{Job, PeersSetup, Site, peers};
-use gleaner_units::{MachineClassId, Ops, PartyId, TaskClassId, Time, UserId};
+use gleaner_units::{MachineClassId, Ops, PartyId, TaskClassId, Time};
 
 /// From ten peers to a thousand.
 pub const PEERS: [usize; 3] = [10, 100, 1_000];
@@ -18,23 +18,8 @@ const LOAD: f64 = 0.5;
 
 /// So many peers, each with so many jobs of one task.
 pub fn setup(count: usize, jobs_a_peer: usize) -> PeersSetup {
-    let class = |speed: f64| MachineClass {
-        speeds: vec![speed],
-        cores: 1,
-        room: Room::default(),
-        price: 0.0,
-        provides: Tags::new(),
-        ad: None,
-    };
-    let task = TaskClass {
-        composition: vec![1.0],
-        needs: Needs::default(),
-        priority: 0,
-        restarts: true,
-        payer: UserId::default(),
-        requires: Tags::new(),
-        ad: None,
-    };
+    let class = |speed: f64| MachineClass::plain(vec![speed], 1);
+    let task = TaskClass { restarts: true, ..TaskClass::plain(vec![1.0]) };
     let site = |peer: usize| Site {
         workers: (0..WORKERS[peer % 4]).map(|at| MachineClassId::new((peer + at) % SPEEDS.len())).collect(),
     };

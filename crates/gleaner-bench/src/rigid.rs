@@ -1,7 +1,7 @@
 //! Rigid jobs on one machine: a log drawn from a seed, with as much work as is asked for.
 
 use crate::processor_seconds;
-use gleaner_core::{Needs, Tags, TaskClass};
+use gleaner_core::{Needs, TaskClass};
 use gleaner_papers::Stream;
 use gleaner_policy::{Backfill, PolicySpec, Recipe};
 use gleaner_sim::{Setup, Simulation, Tasks};
@@ -60,13 +60,10 @@ fn ops(seconds: f64) -> Ops {
 
 fn task_class(cores: u32, user: usize) -> TaskClass {
     TaskClass {
-        composition: vec![1.0],
         needs: Needs { cores, ..Needs::default() },
-        priority: 0,
         restarts: true,
         payer: UserId::new(user),
-        requires: Tags::new(),
-        ad: None,
+        ..TaskClass::plain(vec![1.0])
     }
 }
 

@@ -1,11 +1,11 @@
 //! Grids and tasks.
 
-use gleaner_core::{GridConfig, MachineClass, Migration, Needs, Room, Tags, TaskClass};
+use gleaner_core::{GridConfig, MachineClass, Migration, TaskClass};
 use gleaner_papers::Stream;
 use gleaner_papers::bertasi::jobs::JobSet;
 use gleaner_papers::bertasi::{COMPOSITIONS, WEIGHTS, grids};
 use gleaner_sim::{Answers, Setup, Tasks};
-use gleaner_units::{MachineClassId, Ops, TaskClassId, Time, UserId};
+use gleaner_units::{MachineClassId, Ops, TaskClassId, Time};
 
 /// Tells these streams from those of the papers.
 const STREAM: u64 = 0x6265_6e63;
@@ -61,26 +61,11 @@ pub(crate) fn grid(machines: usize) -> Setup {
 }
 
 fn machine_class(speeds: &grids::Speeds) -> MachineClass {
-    MachineClass {
-        speeds: speeds.to_vec(),
-        cores: 1,
-        room: Room::default(),
-        price: 0.0,
-        provides: Tags::new(),
-        ad: None,
-    }
+    MachineClass::plain(speeds.to_vec(), 1)
 }
 
 fn task_class(composition: &[f64; 3]) -> TaskClass {
-    TaskClass {
-        composition: composition.to_vec(),
-        needs: Needs::default(),
-        priority: 0,
-        restarts: false,
-        payer: UserId::default(),
-        requires: Tags::new(),
-        ad: None,
-    }
+    TaskClass::plain(composition.to_vec())
 }
 
 pub(crate) fn draw(count: usize, arrival_s: impl Fn(usize) -> f64) -> Tasks {

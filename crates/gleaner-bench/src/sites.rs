@@ -2,10 +2,10 @@
 
 use crate::processor_seconds;
 use gleaner_core::{
-    Alarm, Event, Grid, GridConfig, MachineClass, Migration, Needs, Room, Scheduler, Tags, TaskClass,
+    Alarm, Event, Grid, GridConfig, MachineClass, Migration, Needs, Room, Scheduler, TaskClass,
 };
 use gleaner_policy::{AnyPolicy, Recipe, SiteRule};
-use gleaner_units::{FileId, MachineClassId, MachineId, Ops, SiteId, TaskClassId, TaskId, Time, UserId};
+use gleaner_units::{FileId, MachineClassId, MachineId, Ops, SiteId, TaskClassId, TaskId, Time};
 
 /// From a hundred to ten thousand.
 pub const SITES: [usize; 3] = [100, 1_000, 10_000];
@@ -27,14 +27,7 @@ impl Idle {
         let mut scheduler = Scheduler::new(grid, Recipe::over_sites(SiteRule::MRS).build());
         for kind in 0..KINDS {
             let room = Room { slots: Some(64), memory: Some(1 << 36), disk: Some(1 << 40) };
-            let class = MachineClass {
-                speeds: vec![1.0 + kind as f64 / 4.0],
-                cores: 64,
-                room,
-                price: 0.0,
-                provides: Tags::new(),
-                ad: None,
-            };
+            let class = MachineClass { room, ..MachineClass::plain(vec![1.0 + kind as f64 / 4.0], 64) };
             scheduler.apply(Time::ZERO, &Event::MachineClassMet(class));
         }
         for index in 0..sites {
@@ -51,13 +44,9 @@ impl Idle {
         scheduler.apply(Time::ZERO, &Event::FileMet { file: FileId::FIRST, bytes: 10_000_000_000 });
         scheduler.apply(Time::ZERO, &Event::FileStored { file: FileId::FIRST, site: SiteId::FIRST });
         let class = TaskClass {
-            composition: vec![1.0],
             needs: Needs { cores: 24, memory: 1 << 34, disk: 1 << 30 },
-            priority: 0,
             restarts: true,
-            payer: UserId::default(),
-            requires: Tags::new(),
-            ad: None,
+            ..TaskClass::plain(vec![1.0])
         };
         scheduler.apply(Time::ZERO, &Event::TaskClassMet(class));
         let inputs = Event::InputsNamed { class: TaskClassId::FIRST, files: vec![FileId::FIRST] };

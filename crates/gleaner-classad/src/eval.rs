@@ -24,7 +24,7 @@ pub(crate) enum Halt {
     Exhausted,
 }
 
-pub(crate) type Outcome = Result<Value, Halt>;
+pub(crate) type Evaluated = Result<Value, Halt>;
 
 /// Where an expression is evaluated.
 #[derive(Clone, Copy)]
@@ -233,7 +233,7 @@ impl Evaluator {
     }
 
     /// A string made during the evaluation, if it is not too long.
-    pub(crate) fn string(&mut self, bytes: impl Into<Text>) -> Outcome {
+    pub(crate) fn string(&mut self, bytes: impl Into<Text>) -> Evaluated {
         let text = bytes.into();
         let length = text.as_bytes().len();
         self.spend(length as u64 / 1024)?;
@@ -241,7 +241,7 @@ impl Evaluator {
     }
 
     #[inline]
-    pub(crate) fn eval(&mut self, expr: &Expr, at: At<'_>) -> Outcome {
+    pub(crate) fn eval(&mut self, expr: &Expr, at: At<'_>) -> Evaluated {
         self.spend(1)?;
         if let Node::Literal(literal) = expr.node() {
             return Ok(literal.value());
@@ -255,7 +255,7 @@ impl Evaluator {
         outcome
     }
 
-    fn node(&mut self, expr: &Expr, at: At<'_>) -> Outcome {
+    fn node(&mut self, expr: &Expr, at: At<'_>) -> Evaluated {
         match expr.node() {
             Node::Literal(literal) => Ok(literal.value()),
             Node::Attribute(reference) => self.attribute(reference, at),
@@ -275,7 +275,7 @@ impl Evaluator {
         }
     }
 
-    fn chain(&mut self, first: &Expr, rest: &[(BinaryOp, Expr)], at: At<'_>) -> Outcome {
+    fn chain(&mut self, first: &Expr, rest: &[(BinaryOp, Expr)], at: At<'_>) -> Evaluated {
         let mut value = self.eval(first, at)?;
         for (op, operand) in rest {
             value = if let Some(decided) = ops::decided(*op, &value) {
@@ -291,7 +291,7 @@ impl Evaluator {
         Ok(value)
     }
 
-    fn first_defined(&mut self, alternatives: &[Expr], at: At<'_>) -> Outcome {
+    fn first_defined(&mut self, alternatives: &[Expr], at: At<'_>) -> Evaluated {
         for alternative in alternatives {
             let value = self.eval(alternative, at)?;
             if !value.is_undefined() {
@@ -301,7 +301,7 @@ impl Evaluator {
         Ok(Value::Undefined)
     }
 
-    fn conditional(&mut self, condition: &Expr, middle: &Expr, otherwise: &Expr, at: At<'_>) -> Outcome {
+    fn conditional(&mut self, condition: &Expr, middle: &Expr, otherwise: &Expr, at: At<'_>) -> Evaluated {
         let selector = self.eval(condition, at)?;
         match selector.as_condition() {
             Some(true) => self.eval(middle, at),
@@ -311,14 +311,14 @@ impl Evaluator {
         }
     }
 
-    fn call(&mut self, call: &Call, at: At<'_>) -> Outcome {
+    fn call(&mut self, call: &Call, at: At<'_>) -> Evaluated {
         match call.function {
             Some(function) => (function.run)(self, call, at),
             None => Ok(Value::Error),
         }
     }
 
-    fn subscript(&mut self, base: &Expr, index: &Expr, at: At<'_>) -> Outcome {
+    fn subscript(&mut self, base: &Expr, index: &Expr, at: At<'_>) -> Evaluated {
         let base = self.eval(base, at)?;
         let index = self.eval(index, at)?;
         match (&base, &index) {
@@ -330,7 +330,7 @@ impl Evaluator {
         }
     }
 
-    fn element(&mut self, list: &List, place: i64) -> Outcome {
+    fn element(&mut self, list: &List, place: i64) -> Evaluated {
         // The place is cut to 32 bits.
         let Some(item) = usize::try_from(place as i32).ok().and_then(|place| list.items.get(place)) else {
             return Ok(Value::Error);
@@ -338,7 +338,7 @@ impl Evaluator {
         self.nest(item, At::inside(list.scope.as_ref())).or_else(soften)
     }
 
-    fn member(&mut self, scope: &Scope, name: &Name) -> Outcome {
+    fn member(&mut self, scope: &Scope, name: &Name) -> Evaluated {
         let Some(expr) = scope.ad().get_name(name) else { return Ok(Value::Undefined) };
         let outer = self.root.replace(scope.root().clone());
         let outcome = self.enter(expr, At::inside(Some(scope)));
@@ -351,7 +351,7 @@ impl Evaluator {
         })
     }
 
-    fn attribute(&mut self, reference: &Reference, at: At<'_>) -> Outcome {
+    fn attribute(&mut self, reference: &Reference, at: At<'_>) -> Evaluated {
         let name = &reference.name;
         match &reference.base {
             Base::Here => match at.names {
@@ -369,7 +369,7 @@ impl Evaluator {
         }
     }
 
-    fn select(&mut self, base: &Value, name: &Name, at: At<'_>) -> Outcome {
+    fn select(&mut self, base: &Value, name: &Name, at: At<'_>) -> Evaluated {
         match base {
             Value::Undefined => Ok(Value::Undefined),
             Value::Ad(scope) if scope.is_detached() => Ok(Value::Undefined),
@@ -387,7 +387,7 @@ impl Evaluator {
         }
     }
 
-    fn look_up(&mut self, name: &Name, scope: &Scope) -> Outcome {
+    fn look_up(&mut self, name: &Name, scope: &Scope) -> Evaluated {
         match self.find(name, scope) {
             Found::Expr(expr, place) => {
                 if let Node::Literal(literal) = expr.node() {
@@ -403,7 +403,7 @@ impl Evaluator {
     }
 
     /// Evaluates an expression that another one refers to.
-    pub(crate) fn enter(&mut self, expr: &Expr, at: At<'_>) -> Outcome {
+    pub(crate) fn enter(&mut self, expr: &Expr, at: At<'_>) -> Evaluated {
         let identity = expr.identity();
         if self.open.contains(&identity) {
             return Ok(Value::Undefined);
@@ -415,7 +415,7 @@ impl Evaluator {
     }
 
     /// Evaluates an expression that another one leads to, as one level of references.
-    fn nest(&mut self, expr: &Expr, at: At<'_>) -> Outcome {
+    fn nest(&mut self, expr: &Expr, at: At<'_>) -> Evaluated {
         if self.references >= self.limits.references {
             return Err(Halt::Exhausted);
         }
@@ -484,7 +484,7 @@ impl Evaluator {
 
     /// Evaluates in another ad, which becomes the outermost but for the ads around it; what is written inside the
     /// expression belongs to the owner.
-    pub(crate) fn eval_within(&mut self, expr: &Expr, scope: &Scope, owner: Option<&Scope>) -> Outcome {
+    pub(crate) fn eval_within(&mut self, expr: &Expr, scope: &Scope, owner: Option<&Scope>) -> Evaluated {
         let outer = self.root.replace(scope.root().clone());
         let outcome = self.eval(expr, At { names: Some(scope), owner });
         self.root = outer;
@@ -493,7 +493,7 @@ impl Evaluator {
 }
 
 /// A failure inside becomes a value, running out of a limit does not.
-pub(crate) fn soften(halt: Halt) -> Outcome {
+pub(crate) fn soften(halt: Halt) -> Evaluated {
     match halt {
         Halt::Failed => Ok(Value::Error),
         Halt::Exhausted => Err(halt),

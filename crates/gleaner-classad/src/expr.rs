@@ -243,6 +243,35 @@ impl Expr {
         names
     }
 
+    /// The names of the attributes that the expression looks for in the ad called `ad` there, as `TARGET`, or that stand
+    /// with no ad before them.
+    ///
+    /// ```
+    /// use gleaner_classad::Expr;
+    ///
+    /// let expr = Expr::parse("target.Memory > RequestMemory && MY.Owner == TARGET.Owner")?;
+    /// let names = |ad| expr.references_to(ad).iter().map(ToString::to_string).collect::<Vec<_>>();
+    /// assert_eq!(names(Some("TARGET")), ["Owner", "Memory"]);
+    /// assert_eq!(names(None), ["RequestMemory"]);
+    /// # Ok::<(), gleaner_classad::ParseError>(())
+    /// ```
+    pub fn references_to(&self, ad: Option<&str>) -> BTreeSet<Name> {
+        let mut names = BTreeSet::new();
+        self.walk(&mut |expr| {
+            let Node::Attribute(reference) = expr.node() else { return };
+            let is_meant = match (&reference.base, ad) {
+                (Base::Here, None) => !names_an_ad(&reference.name),
+                (Base::Of(base), Some(ad)) => matches!(base.node(), Node::Attribute(of)
+                    if matches!(of.base, Base::Here) && of.name.is(ad)),
+                (Base::Here | Base::Root | Base::Of(_), _) => false,
+            };
+            if is_meant {
+                names.insert(reference.name.clone());
+            }
+        });
+        names
+    }
+
     /// Whether [`Expr::references`] tells the whole story: the expression neither calls `eval` nor reads a whole ad.
     pub fn is_closed(&self) -> bool {
         let mut closed = true;

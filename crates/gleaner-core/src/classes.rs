@@ -38,6 +38,11 @@ pub struct MachineClass {
 }
 
 impl MachineClass {
+    /// One that costs nothing, says nothing, and has no room but its cores.
+    pub fn plain(speeds: Vec<f64>, cores: u32) -> Self {
+        Self { speeds, cores, room: Room::default(), price: 0.0, provides: Tags::new(), ad: None }
+    }
+
     /// What such a machine takes at work, in watts: what its ad says as [`WATTS`], and [`WATTS_USUAL`] where it says nothing
     /// above 0.
     pub fn watts(&self) -> f64 {
@@ -63,6 +68,21 @@ pub struct TaskClass {
     pub requires: Tags,
     /// What it says of itself, asks of machines, and likes in them.
     pub ad: Option<Ad>,
+}
+
+impl TaskClass {
+    /// One that takes one core, asks nothing, and goes on elsewhere from where it was.
+    pub fn plain(composition: Vec<f64>) -> Self {
+        Self {
+            composition,
+            needs: Needs::default(),
+            priority: 0,
+            restarts: false,
+            payer: UserId::default(),
+            requires: Tags::new(),
+            ad: None,
+        }
+    }
 }
 
 /// Why a class has no meaning in this grid.

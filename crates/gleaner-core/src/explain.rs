@@ -126,23 +126,19 @@ fn keep_nearest(kept: &mut [Failure], others: &[Failure]) {
 mod tests {
     use super::*;
     use crate::{Ad, Decision, Event, GridConfig, MachineClass, Needs, Room, Tags, TaskClass};
-    use gleaner_units::{MachineClassId, MachineId, TaskId, Time, UserId};
+    use gleaner_units::{MachineClassId, MachineId, TaskId, Time};
 
     fn machine(speeds: [f64; 2], tag: &str, ad: &str) -> MachineClass {
         let provides: Tags = tag.split_whitespace().map(str::to_owned).collect();
         let ad = (!ad.is_empty()).then(|| Ad::parse(ad).expect("an ad"));
-        MachineClass { speeds: speeds.to_vec(), cores: 1, room: Room::default(), price: 0.0, provides, ad }
+        MachineClass { provides, ad, ..MachineClass::plain(speeds.to_vec(), 1) }
     }
 
     fn explained(task_ad: &str, machines: &[MachineClass]) -> Explanation {
         let task = TaskClass {
-            composition: vec![0.5, 0.5],
-            needs: Needs::default(),
-            priority: 0,
-            restarts: false,
-            payer: UserId::default(),
             requires: Tags::from(["linux".to_owned()]),
             ad: Some(Ad::parse(task_ad).expect("an ad")),
+            ..TaskClass::plain(vec![0.5, 0.5])
         };
         let config = GridConfig { weights: vec![1.0, 1.0], migration: crate::Migration::default() };
         let each: Vec<_> = (0..machines.len()).map(MachineClassId::new).collect();
@@ -186,25 +182,10 @@ mod tests {
     fn a_full_machine_and_a_small_one_fail_otherwise() {
         let [small, full, closed] = [1, 2, 2].map(|slots| {
             let room = Room { slots: Some(slots), memory: Some(8), disk: None };
-            MachineClass {
-                speeds: vec![1.0],
-                cores: slots,
-                room,
-                price: 0.0,
-                provides: Tags::new(),
-                ad: None,
-            }
+            MachineClass { room, ..MachineClass::plain(vec![1.0], slots) }
         });
         let needs = Needs { cores: 2, memory: 8, disk: 0 };
-        let task = TaskClass {
-            composition: vec![1.0],
-            needs,
-            priority: 0,
-            restarts: false,
-            payer: UserId::default(),
-            requires: Tags::new(),
-            ad: None,
-        };
+        let task = TaskClass { needs, ..TaskClass::plain(vec![1.0]) };
         let config = GridConfig { weights: vec![1.0], migration: crate::Migration::default() };
         let each = [0, 1, 2].map(MachineClassId::new);
         let mut grid = Grid::idle(config, &[small, full, closed], &[task], &each);

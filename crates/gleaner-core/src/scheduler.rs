@@ -59,7 +59,7 @@ impl<P: Policy> Scheduler<P> {
         self.policy = policy;
     }
 
-    /// Takes in a fact, and shows what came of it. [Orders](Self::take_orders) may follow from it alone.
+    /// Applies an event, and returns the changes that it made. [Orders](Self::take_orders) may follow from it alone.
     pub fn apply(&mut self, now: Time, event: &Event) -> &[Change] {
         self.effects.changes.clear();
         self.grid.apply(now, event, &mut self.effects);

@@ -2,9 +2,9 @@
 
 use gleaner_core::{
     Alarm, Answer, Change, Checking, Command, Decision, Event, Grid, GridConfig, MachineClass, Migration,
-    Needs, Occasion, Policy, Refusal, Room, RunEnd, Scheduler, Tags, TaskClass, TaskState, Trusting,
+    Occasion, Policy, Refusal, RunEnd, Scheduler, TaskClass, TaskState, Trusting,
 };
-use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time, UserId};
+use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time};
 
 const NOW: Time = Time::from_nanos(5);
 /// Who has three in a row is trusted; one in two of its tasks is checked all the same.
@@ -53,23 +53,13 @@ impl Lab {
     fn new(rule: impl Into<Option<Checking>>) -> Self {
         let empty = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
         let mut lab = Self { scheduler: Scheduler::new(empty, Puppet::default()), orders: Vec::new() };
-        let room = Room::default();
-        let kind =
-            MachineClass { speeds: vec![1.0], cores: 2, room, price: 0.0, provides: Tags::new(), ad: None };
+        let kind = MachineClass::plain(vec![1.0], 2);
         lab.tell(&Event::CheckingSet(rule.into()));
         lab.tell(&Event::MachineClassMet(kind));
         for index in 0..4 {
             lab.tell(&Event::MachineJoined { machine: machine(index), class: MachineClassId::new(0) });
         }
-        lab.tell(&Event::TaskClassMet(TaskClass {
-            composition: vec![1.0],
-            needs: Needs::default(),
-            priority: 0,
-            restarts: false,
-            payer: UserId::default(),
-            requires: Tags::new(),
-            ad: None,
-        }));
+        lab.tell(&Event::TaskClassMet(TaskClass::plain(vec![1.0])));
         lab.tell(&Event::TasksSubmitted {
             first: task(0),
             count: 100,

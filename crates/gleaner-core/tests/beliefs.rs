@@ -1,10 +1,10 @@
 //! What a published state says, and which of the runs that were sent there it cannot know of.
 
 use gleaner_core::{
-    Cause, Change, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs, Occasion, Policy, Room,
-    RunEnd, Scheduler, SiteState, Tags, TaskClass,
+    Cause, Change, Decision, Event, Grid, GridConfig, MachineClass, Migration, Occasion, Policy, Room,
+    RunEnd, Scheduler, SiteState, TaskClass,
 };
-use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time, UserId};
+use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time};
 
 /// Starts what comes on the only site, and starts what waits again when that publishes its state.
 struct Sender;
@@ -35,17 +35,8 @@ fn run(task: usize) -> RunId {
 fn scheduler() -> Scheduler<Sender> {
     let empty = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
     let mut scheduler = Scheduler::new(empty, Sender);
-    let (speeds, room) = (vec![1.0], Room::default());
-    let site = MachineClass { speeds, cores: 4, room, price: 0.0, provides: Tags::new(), ad: None };
-    let tasks = TaskClass {
-        composition: vec![1.0],
-        needs: Needs::default(),
-        priority: 0,
-        restarts: false,
-        payer: UserId::default(),
-        requires: Tags::new(),
-        ad: None,
-    };
+    let site = MachineClass::plain(vec![1.0], 4);
+    let tasks = TaskClass::plain(vec![1.0]);
     for event in [
         Event::MachineClassMet(site),
         Event::TaskClassMet(tasks),
@@ -139,17 +130,8 @@ fn tasks_of_others_take_room() {
     let empty = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
     let mut scheduler = Scheduler::new(empty, Sender);
     let room = Room { slots: Some(2), ..Room::default() };
-    let site =
-        MachineClass { speeds: vec![1.0], cores: 2, room, price: 0.0, provides: Tags::new(), ad: None };
-    let class = TaskClass {
-        composition: vec![1.0],
-        needs: Needs::default(),
-        priority: 0,
-        restarts: false,
-        payer: UserId::default(),
-        requires: Tags::new(),
-        ad: None,
-    };
+    let site = MachineClass { room, ..MachineClass::plain(vec![1.0], 2) };
+    let class = TaskClass::plain(vec![1.0]);
     for event in [
         Event::MachineClassMet(site),
         Event::TaskClassMet(class),

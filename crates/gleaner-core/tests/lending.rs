@@ -2,10 +2,9 @@
 
 use gleaner_core::{
     Availability, Change, Command, Decision, Event, Grid, GridConfig, Lending, LendingEvent, LendingRefusal,
-    MachineClass, Migration, Needs, Occasion, Policy, Refusal, Room, Scheduler, Seek, Tags, TaskClass,
-    TaskState, Want,
+    MachineClass, Migration, Occasion, Policy, Refusal, Scheduler, Seek, TaskClass, TaskState, Want,
 };
-use gleaner_units::{MachineClassId, MachineId, PartyId, Span, TaskClassId, TaskId, Time, UserId};
+use gleaner_units::{MachineClassId, MachineId, PartyId, Span, TaskClassId, TaskId, Time};
 
 /// Wishes what a test tells it to.
 #[derive(Clone, Debug, Default)]
@@ -46,23 +45,8 @@ fn hear_of(scheduler: &mut Scheduler<Told>, event: LendingEvent) {
 fn site(machines: usize) -> Scheduler<Told> {
     let grid = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
     let mut site = Scheduler::new(grid, Told::default());
-    let class = MachineClass {
-        speeds: vec![1.0],
-        cores: 1,
-        room: Room::default(),
-        price: 0.0,
-        provides: Tags::new(),
-        ad: None,
-    };
-    let tasks = TaskClass {
-        composition: vec![1.0],
-        needs: Needs::default(),
-        priority: 0,
-        restarts: true,
-        payer: UserId::default(),
-        requires: Tags::new(),
-        ad: None,
-    };
+    let class = MachineClass::plain(vec![1.0], 1);
+    let tasks = TaskClass { restarts: true, ..TaskClass::plain(vec![1.0]) };
     hear(&mut site, &Event::MachineClassMet(class));
     hear(&mut site, &Event::TaskClassMet(tasks));
     for index in 0..machines {

@@ -2,9 +2,9 @@
 
 use gleaner_core::{
     Alarm, Availability, Change, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs, Occasion,
-    Policy, Refusal, Room, Run, RunEnd, Scheduler, Stage, Tags, TaskClass, TaskState,
+    Policy, Refusal, Room, Run, RunEnd, Scheduler, Stage, TaskClass, TaskState,
 };
-use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time, UserId};
+use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time};
 
 const NOW: Time = Time::from_nanos(5);
 
@@ -43,15 +43,7 @@ fn machine(index: usize) -> MachineId {
 
 fn class(cores: u32, memory: u64, priority: i32) -> Event {
     let needs = Needs { cores, memory, disk: 0 };
-    Event::TaskClassMet(TaskClass {
-        composition: vec![1.0],
-        needs,
-        priority,
-        restarts: false,
-        payer: UserId::default(),
-        requires: Tags::new(),
-        ad: None,
-    })
+    Event::TaskClassMet(TaskClass { needs, priority, ..TaskClass::plain(vec![1.0]) })
 }
 
 fn submitted(first: usize, count: u32, class: usize) -> Event {
@@ -63,8 +55,7 @@ fn grid(events: &[Event]) -> Scheduler<Puppet> {
     let empty = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
     let mut scheduler = Scheduler::new(empty, Puppet::default());
     let room = Room { slots: Some(2), memory: Some(10), disk: None };
-    let kind =
-        MachineClass { speeds: vec![1.0], cores: 2, room, price: 0.0, provides: Tags::new(), ad: None };
+    let kind = MachineClass { room, ..MachineClass::plain(vec![1.0], 2) };
     let joined = |index| Event::MachineJoined { machine: machine(index), class: MachineClassId::new(0) };
     for event in [&[Event::MachineClassMet(kind), joined(0), joined(1)], events].concat() {
         tell(&mut scheduler, &event);

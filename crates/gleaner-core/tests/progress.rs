@@ -1,10 +1,10 @@
 //! What a task has done where it runs, as speeds, owners and neighbours change.
 
 use gleaner_core::{
-    Alarm, Change, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs, Occasion, Policy, Room,
-    RunEnd, Scheduler, Tags, TaskClass,
+    Alarm, Change, Decision, Event, Grid, GridConfig, MachineClass, Migration, Occasion, Policy, RunEnd,
+    Scheduler, TaskClass,
 };
-use gleaner_units::{MachineClassId, MachineId, Ops, RunId, TaskClassId, TaskId, Time, UserId};
+use gleaner_units::{MachineClassId, MachineId, Ops, RunId, TaskClassId, TaskId, Time};
 
 /// Wishes what it is told.
 #[derive(Clone, Default)]
@@ -41,25 +41,8 @@ fn machine(digit: &str) -> MachineId {
 fn grid(restarts: bool) -> Scheduler<Puppet> {
     let empty = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
     let mut scheduler = Scheduler::new(empty, Puppet::default());
-    let class = |speed: f64| {
-        Event::MachineClassMet(MachineClass {
-            speeds: vec![speed],
-            cores: 2,
-            room: Room::default(),
-            price: 0.0,
-            provides: Tags::new(),
-            ad: None,
-        })
-    };
-    let kind = TaskClass {
-        composition: vec![1.0],
-        needs: Needs::default(),
-        priority: 0,
-        restarts,
-        payer: UserId::default(),
-        requires: Tags::new(),
-        ad: None,
-    };
+    let class = |speed: f64| Event::MachineClassMet(MachineClass::plain(vec![speed], 2));
+    let kind = TaskClass { restarts, ..TaskClass::plain(vec![1.0]) };
     let joined =
         |index| Event::MachineJoined { machine: MachineId::new(index), class: MachineClassId::new(1) };
     let submitted = Event::TasksSubmitted {

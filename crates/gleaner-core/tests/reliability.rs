@@ -1,10 +1,10 @@
 //! What counts for and against a machine.
 
 use gleaner_core::{
-    Change, Decision, Ends, Event, Grid, GridConfig, LendingEvent, MachineClass, Migration, Needs, Occasion,
-    Policy, Room, RunEnd, Scheduler, Tags, TaskClass,
+    Change, Decision, Ends, Event, Grid, GridConfig, LendingEvent, MachineClass, Migration, Occasion, Policy,
+    RunEnd, Scheduler, TaskClass,
 };
-use gleaner_units::{MachineClassId, MachineId, PartyId, RunId, TaskClassId, TaskId, Time, UserId};
+use gleaner_units::{MachineClassId, MachineId, PartyId, RunId, TaskClassId, TaskId, Time};
 
 /// Starts each task on the machine of its number, while that is open.
 #[derive(Clone, Debug)]
@@ -28,23 +28,8 @@ impl Policy for ByNumber {
 fn grid() -> Scheduler<ByNumber> {
     let config = GridConfig { weights: vec![1.0], migration: Migration::default() };
     let mut grid = Scheduler::new(Grid::new(config), ByNumber);
-    let machine = MachineClass {
-        speeds: vec![1.0],
-        cores: 1,
-        room: Room::default(),
-        price: 0.0,
-        provides: Tags::new(),
-        ad: None,
-    };
-    let task = TaskClass {
-        composition: vec![1.0],
-        needs: Needs::default(),
-        priority: 0,
-        restarts: true,
-        payer: UserId::default(),
-        requires: Tags::new(),
-        ad: None,
-    };
+    let machine = MachineClass::plain(vec![1.0], 1);
+    let task = TaskClass { restarts: true, ..TaskClass::plain(vec![1.0]) };
     hear(&mut grid, &Event::MachineClassMet(machine));
     hear(&mut grid, &Event::TaskClassMet(task));
     hear(&mut grid, &Event::MachineJoined { machine: MachineId::FIRST, class: MachineClassId::FIRST });

@@ -2,7 +2,7 @@
 
 use gleaner_core::{
     Alarm, Cause, Change, Command, Decision, Event, Grid, GridConfig, MachineClass, Migration, Occasion,
-    Policy, Refusal, Room, Scheduler, SiteState, Tags,
+    Policy, Refusal, Room, Scheduler, SiteState,
 };
 use gleaner_units::{MachineClassId, MachineId, Time};
 
@@ -72,8 +72,7 @@ fn sites() -> Scheduler<Puppet> {
     let empty = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
     let mut scheduler = Scheduler::new(empty, Puppet::default());
     let room = Room { slots: Some(2), ..Room::default() };
-    let (speeds, provides) = (vec![1.0], Tags::new());
-    let met = MachineClass { speeds, cores: 2, room, price: 0.0, provides, ad: None };
+    let met = MachineClass { room, ..MachineClass::plain(vec![1.0], 2) };
     tell(&mut scheduler, NOW, &Event::MachineClassMet(met));
     for machine in (0..3).map(on) {
         tell(&mut scheduler, NOW, &Event::MachineJoined { machine, class: MachineClassId::new(0) });

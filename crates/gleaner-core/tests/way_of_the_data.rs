@@ -2,9 +2,9 @@
 
 use gleaner_core::{
     Alarm, Cause, Change, Command, DECISIONS_MAX, Decision, Event, Grid, GridConfig, MachineClass, Migration,
-    Needs, Occasion, Policy, Refusal, Room, RunEnd, Scheduler, Stage, StopReason, Tags, TaskClass, TaskState,
+    Occasion, Policy, Refusal, RunEnd, Scheduler, Stage, StopReason, TaskClass, TaskState,
 };
-use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time, UserId};
+use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time};
 
 const NOW: Time = Time::from_nanos(5);
 
@@ -54,29 +54,12 @@ fn grid() -> Grid {
         Grid::new(GridConfig { weights: vec![1.0, 1.0], migration: Migration::default() }),
         Puppet::default(),
     );
-    let class = |speeds: [f64; 2]| {
-        Event::MachineClassMet(MachineClass {
-            speeds: speeds.to_vec(),
-            cores: 1,
-            room: Room::default(),
-            price: 0.0,
-            provides: Tags::new(),
-            ad: None,
-        })
-    };
+    let class = |speeds: [f64; 2]| Event::MachineClassMet(MachineClass::plain(speeds.to_vec(), 1));
     let joined =
         |index, class| Event::MachineJoined { machine: machine(index), class: MachineClassId::new(class) };
     let submitted =
         Event::TasksSubmitted { first: task(), count: 1, class: TaskClassId::new(0), length: None };
-    let kind = TaskClass {
-        composition: vec![0.5, 0.5],
-        needs: Needs::default(),
-        priority: 0,
-        restarts: false,
-        payer: UserId::default(),
-        requires: Tags::new(),
-        ad: None,
-    };
+    let kind = TaskClass::plain(vec![0.5, 0.5]);
     let events = [
         class([1.0, 1.0]),
         class([1.0, 0.0]),

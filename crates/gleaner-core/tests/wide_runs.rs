@@ -2,9 +2,9 @@
 
 use gleaner_core::{
     Change, Command, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs, Occasion, Part,
-    Policy, Refusal, Room, RunEnd, Scheduler, SiteState, Stage, StopReason, Tags, TaskClass, TaskState,
+    Policy, Refusal, Room, RunEnd, Scheduler, SiteState, Stage, StopReason, TaskClass, TaskState,
 };
-use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time, UserId};
+use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time};
 
 const NOW: Time = Time::from_nanos(5);
 
@@ -51,27 +51,12 @@ fn grid() -> Scheduler<Puppet> {
     let empty = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
     let mut scheduler = Scheduler::new(empty, Puppet::default());
     let room = Room { slots: Some(2), memory: Some(10), disk: Some(10) };
-    let kind = |speed| {
-        let (speeds, provides) = (vec![speed], Tags::new());
-        Event::MachineClassMet(MachineClass { speeds, cores: 2, room, price: 0.0, provides, ad: None })
-    };
+    let kind = |speed| Event::MachineClassMet(MachineClass { room, ..MachineClass::plain(vec![speed], 2) });
     let joined = |index: usize| {
         let class = MachineClassId::new(usize::from(index == 3));
         Event::MachineJoined { machine: on(index), class }
     };
-    let class = |needs| {
-        let (payer, requires) = (UserId::default(), Tags::new());
-        let composition = vec![1.0];
-        Event::TaskClassMet(TaskClass {
-            composition,
-            needs,
-            priority: 0,
-            restarts: false,
-            payer,
-            requires,
-            ad: None,
-        })
-    };
+    let class = |needs| Event::TaskClassMet(TaskClass { needs, ..TaskClass::plain(vec![1.0]) });
     let submitted = |task: usize| Event::TasksSubmitted {
         first: TaskId::new(task),
         count: 1,

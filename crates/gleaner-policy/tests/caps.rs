@@ -1,8 +1,8 @@
 //! A user whose runs take all the cores that are theirs waits, and nobody behind them does, whatever the rule.
 
 use gleaner_core::{
-    Alarm, Command, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs, Room, RunEnd,
-    Scheduler, Tags, TaskClass,
+    Alarm, Command, Decision, Event, Grid, GridConfig, MachineClass, Migration, Room, RunEnd, Scheduler,
+    Tags, TaskClass,
 };
 use gleaner_policy::{AnyPolicy, Preset, Recipe};
 use gleaner_units::{MachineClassId, MachineId, Ops, RunId, TaskClassId, TaskId, Time, UserId};
@@ -28,24 +28,17 @@ impl Stage {
         };
         let room = Room { slots: Some(1), memory: None, disk: None };
         let class = |tag: &str| MachineClass {
-            speeds: vec![1.0],
-            cores: 1,
             room,
-            price: 0.0,
             provides: Tags::from([tag.to_owned()]),
-            ad: None,
+            ..MachineClass::plain(vec![1.0], 1)
         };
         stage.tell(&Event::MachineClassMet(class("old")));
         stage.tell(&Event::MachineClassMet(class("new")));
         for (user, requires) in [(0, Tags::new()), (1, Tags::new()), (0, Tags::from(["new".to_owned()]))] {
             stage.tell(&Event::TaskClassMet(TaskClass {
-                composition: vec![1.0],
-                needs: Needs::default(),
-                priority: 0,
-                restarts: false,
                 payer: UserId::new(user),
                 requires,
-                ad: None,
+                ..TaskClass::plain(vec![1.0])
             }));
         }
         for index in 0..MACHINES {

@@ -1,7 +1,7 @@
 //! What a live grid's history would have been under another policy.
 //!
 //! ```text
-//! journal ──Entry──▶ Reading ──▶ Past { was, setup } ──Simulation──▶ Outcome
+//! journal ──Entry──▶ Reading ──▶ Past { was, setup } ──Simulation──▶ Figures
 //! ```
 //!
 //! [`Reading`] follows the journal through a ledger, as a coordinator that recovers does, and notes beside it when
@@ -21,6 +21,6 @@ mod past;
 mod source;
 mod what_if;
 
-pub use past::{LeftOut, Outcome, Past, Placed, Reading};
+pub use past::{Figures, LeftOut, Past, Placed, Reading};
 pub use source::{SourceError, read, read_last};
 pub use what_if::what_if;

@@ -60,7 +60,7 @@ struct Presence {
 #[derive(Debug)]
 pub struct Past {
     /// What was.
-    pub was: Outcome,
+    pub was: Figures,
     /// The policy that was in force at the end.
     pub policy: PolicySpec,
     /// What the simulator is given, but for what may be spent.
@@ -92,7 +92,7 @@ pub struct Placed {
 
 /// How it went.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct Outcome {
+pub struct Figures {
     /// From the first task's coming to the last one's end.
     pub makespan_s: f64,
     /// From a task's coming to its first start, on average.
@@ -292,12 +292,12 @@ impl Reading {
         Ops::new(done.sum()).filter(|length| length.amount() > 0.0)
     }
 
-    fn was(&self, compared: &[(TaskId, Ops)]) -> Outcome {
+    fn was(&self, compared: &[(TaskId, Ops)]) -> Figures {
         let noted: Vec<&Noted> = compared.iter().map(|(task, _)| &self.tasks[task]).collect();
         let waits = noted.iter().filter_map(|task| Some(task.started?.since(task.came).seconds()));
         let ends = noted.iter().filter_map(|task| task.ended);
         let flows = noted.iter().filter_map(|task| Some(task.ended?.since(task.came).seconds()));
-        Outcome {
+        Figures {
             makespan_s: span(noted.first().map(|task| task.came), ends.max()),
             flow_mean_s: mean(flows),
             moves: noted.iter().map(|task| u64::from(task.moves)).sum(),
@@ -358,16 +358,16 @@ impl Noted {
 
 impl Past {
     /// How it would have gone, by the simulator, with tasks that came at other moments than these did.
-    pub fn under(&self, policy: &PolicySpec, tasks: &Tasks, seed: u64) -> Outcome {
+    pub fn under(&self, policy: &PolicySpec, tasks: &Tasks, seed: u64) -> Figures {
         self.run(policy, tasks, seed).0
     }
 
     /// How it would have gone, and where each task would have been.
-    pub fn schedule_under(&self, policy: &PolicySpec) -> (Outcome, Vec<Option<Placed>>) {
+    pub fn schedule_under(&self, policy: &PolicySpec) -> (Figures, Vec<Option<Placed>>) {
         self.run(policy, &self.setup.tasks, self.seed)
     }
 
-    fn run(&self, policy: &PolicySpec, tasks: &Tasks, seed: u64) -> (Outcome, Vec<Option<Placed>>) {
+    fn run(&self, policy: &PolicySpec, tasks: &Tasks, seed: u64) -> (Figures, Vec<Option<Placed>>) {
         let setup = Setup { budget: policy.budget(), tasks: tasks.clone(), ..self.setup.clone() };
         let mut run = Simulation::new(&setup, policy.recipe().build()).with_seed(seed);
         run.run();
@@ -383,7 +383,7 @@ impl Past {
             task.machine.filter(|_| has_ended).map(|on| Placed { on, from: task.started, to: task.finished })
         });
         let placed = placed.collect();
-        let outcome = Outcome {
+        let outcome = Figures {
             makespan_s: span(arrivals.first().copied(), (history.finished() > 0).then(|| history.makespan())),
             flow_mean_s: mean(ended.map(|(task, came)| task.finished.since(*came).seconds())),
             moves: history.moves(),
@@ -411,11 +411,11 @@ fn machine_of(fact: &Fact) -> Option<MachineId> {
 }
 
 /// An outcome of which only the waits are filled in.
-fn waits_of(waits: impl Iterator<Item = f64>) -> Outcome {
+fn waits_of(waits: impl Iterator<Item = f64>) -> Figures {
     let (count, sum, longest) = waits.fold((0_u32, 0.0, 0.0_f64), |(count, sum, longest), wait| {
         (count + 1, sum + wait, longest.max(wait))
     });
-    Outcome {
+    Figures {
         makespan_s: 0.0,
         wait_mean_s: sum / f64::from(count.max(1)),
         wait_max_s: longest,

@@ -1,6 +1,6 @@
 //! The last day under another policy, for the coordinator's page.
 
-use crate::{LeftOut, Outcome, Past, Placed, Reading};
+use crate::{Figures, LeftOut, Past, Placed, Reading};
 use gleaner_policy::PolicySpec;
 use gleaner_server::recovery::entries;
 use gleaner_server::store::{Reader, Seq};
@@ -37,7 +37,7 @@ pub fn what_if(reader: &dyn Reader, since: Time, asked: &PolicySpec) -> Result<W
     })
 }
 
-fn schedule(past: &Past, name: String, went: Outcome, placed: &[Option<Placed>]) -> ScheduleView {
+fn schedule(past: &Past, name: String, went: Figures, placed: &[Option<Placed>]) -> ScheduleView {
     let at_s = |at: Time| past.begun.seconds() + at.seconds();
     let runs = past.tasks.iter().zip(placed).filter_map(|(&(job, task), placed)| {
         let Placed { on, from, to } = (*placed)?;

@@ -13,20 +13,22 @@
 mod administering;
 mod admission;
 mod agents;
+mod keeping;
 mod leases;
 mod orders;
 mod reports;
 mod run;
 
 pub use admission::{Admitted, Kind, Rejection, check_profile};
+pub use keeping::Keeping;
+pub(crate) use keeping::removed;
 pub use orders::{Answer, JobFiles, Order, Requester};
 pub use run::RunOrder;
 
 use crate::blobs::BlobId;
 use crate::journal::{Entry, Fact};
 use crate::ledger::{Ledger, Told};
-use crate::limits::OVER_KEPT_MAX;
-use crate::limits::UPLOADS_OF_AGENT_MAX;
+use crate::limits::{OVER_KEPT_MAX, UPLOADS_OF_AGENT_MAX};
 use crate::store::{Past, PastReader, RANGES_LIMIT, ReadError, TaskRange};
 use crate::uploads::Uploads;
 use gleaner_units::{MachineId, RunId, Span, Time};
@@ -48,12 +50,20 @@ pub struct Terms {
     pub margin: Span,
     /// How many tasks that are over stay in memory.
     pub over_max: u64,
+    /// How long what is over is kept.
+    pub keeping: Keeping,
 }
 
 impl Default for Terms {
     fn default() -> Self {
         let seconds = |seconds: u64| Span::from_nanos(seconds * 1_000_000_000);
-        Self { lease: seconds(60), heartbeat: seconds(10), margin: seconds(5), over_max: OVER_KEPT_MAX }
+        Self {
+            lease: seconds(60),
+            heartbeat: seconds(10),
+            margin: seconds(5),
+            over_max: OVER_KEPT_MAX,
+            keeping: Keeping::default(),
+        }
     }
 }
 
@@ -268,6 +278,11 @@ impl Desk {
         &self.ledger
     }
 
+    /// How long agents may be silent, and what is over is kept.
+    pub fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
     /// Takes one thing in. What left memory is read in `past`; an error is that of reading there.
     pub fn handle(&mut self, now: Time, input: Input, past: &dyn PastReader) -> Result<(), ReadError> {
         match input {
@@ -362,7 +377,11 @@ impl Desk {
             self.record(now, Fact::WokeUp { alarm });
         }
         // Whoever is told of a batch asks for the tasks in it: they stay until the next.
-        let due = self.ledger.due_to_retire(now, self.settled, self.terms.over_max);
+        let due = self.ledger.due_to_retire(
+            now,
+            self.settled,
+            (self.terms.over_max, self.terms.keeping.in_memory()),
+        );
         if !due.is_empty() {
             self.record(now, Fact::TasksRetired(due));
         }

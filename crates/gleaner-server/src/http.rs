@@ -22,6 +22,7 @@ mod extract;
 mod grid;
 mod guard;
 mod jobs;
+mod keeping;
 mod machines;
 mod metrics;
 mod output;
@@ -33,6 +34,7 @@ mod probe;
 mod quotas;
 mod rates;
 mod refusal;
+mod scrape;
 mod site;
 mod tasks;
 mod tokens;
@@ -164,6 +166,8 @@ fn table() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(jobs::hold))
         .routes(routes!(jobs::release))
         .routes(routes!(jobs::rerun))
+        .routes(routes!(keeping::show))
+        .routes(routes!(keeping::keep))
         .routes(routes!(day::failures))
         .routes(routes!(tasks::list))
         .routes(routes!(tasks::one))
@@ -203,7 +207,7 @@ fn table() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(agents::enrol))
         .routes(routes!(events::events))
         .routes(routes!(document::openapi))
-        .routes(routes!(metrics::metrics))
+        .routes(routes!(scrape::metrics))
         .routes(routes!(page::health))
         .routes(routes!(page::page))
 }

@@ -3,10 +3,10 @@
 //! **Everything the coordinator knows for longer than a connection lives follows from these alone.** The core's events
 //! are derived from them; the core's decisions are among them ([`Fact::Decided`]), so that recovery never decides again.
 
-use crate::store::TaskRange;
+use crate::store::{Removal, Results, TaskRange};
 use gleaner_core::{Alarm, Decision, Judgement, Settled};
 use gleaner_policy::PolicySpec;
-use gleaner_units::{MachineId, RunId, TaskClassId, TaskId, Time};
+use gleaner_units::{MachineId, RunId, Span, TaskClassId, TaskId, Time};
 use gleaner_wire::api::{Actor, Quota, Role};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{End, Profile};
@@ -217,6 +217,31 @@ pub enum Fact {
     TasksRetired(Vec<TaskRange>),
     /// Retired tasks that are to run again are back in memory.
     TasksRecalled(Recalled),
+    /// A user wants the results of a job kept, or not any more.
+    ResultsKept {
+        /// Which job.
+        job: JobId,
+        /// Whether they are to be kept.
+        keep: bool,
+        /// By whose order.
+        by: Actor,
+    },
+    /// What retired jobs read, left and wrote counts as removed from now on; its files are removed after this.
+    ResultsRemoved {
+        /// Which jobs.
+        jobs: Vec<RemovedResults>,
+        /// How long after the end of their jobs results are kept.
+        kept_for: Span,
+    },
+    /// None of those files is on the disk any more.
+    ResultsGone(Vec<JobId>),
+    /// Nothing is to be known any more of retired jobs whose results are gone.
+    JobsForgotten {
+        /// Which jobs, each with its tasks.
+        jobs: Vec<(JobId, TaskRange)>,
+        /// How long after their end jobs are known.
+        kept_for: Span,
+    },
     /// Tasks that failed have rested, and wait for another run.
     TasksRested(Vec<TaskId>),
     /// A run began.
@@ -301,6 +326,19 @@ pub struct RecalledTasks {
     pub settled: Vec<Settlement>,
 }
 
+/// What the ledger forgot of a retired job that it needs to have its results removed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct RemovedResults {
+    /// Which job.
+    pub job: JobId,
+    /// Whose.
+    pub user: String,
+    /// All its tasks.
+    pub tasks: TaskRange,
+    /// How many bytes fewer are kept for its user.
+    pub bytes: u64,
+}
+
 /// What an agent is told of the end of a run, each time it reports it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Settlement {
@@ -331,4 +369,10 @@ pub struct RetiredJob {
     pub wasted_s: f64,
     /// Whether a run of it ever ended that had run.
     pub ever_ran: bool,
+    /// Whether its results are to be kept.
+    pub results: Results,
+    /// How many bytes of its user's are its.
+    pub bytes: u64,
+    /// When results of its runs so far were removed.
+    pub removed: Option<Removal>,
 }

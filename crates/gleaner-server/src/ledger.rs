@@ -10,6 +10,7 @@
 mod agent;
 mod elsewhere;
 mod job;
+mod keeping;
 mod keeping_away;
 mod kept_bytes;
 mod kinds;
@@ -65,7 +66,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// The format of a snapshot, of the ledger and of the day behind it: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 13;
+pub const FORMAT: u32 = 14;
 
 /// See the module.
 #[derive(Clone)]
@@ -336,8 +337,7 @@ impl Ledger {
             Fact::MachineOpened { agent, open, why, by } => self.opened(at, *agent, *open, why, by),
             Fact::OwnerLoadReported { agent, load, why } => self.load_reported(at, *agent, *load, why),
             Fact::JobSubmitted { job, user, spec, key, bytes } => {
-                self.keep_bytes(user, *bytes);
-                self.submitted(at, *job, user, spec, key.as_deref());
+                self.submitted(at, *job, user, spec, (key.as_deref(), *bytes));
             }
             Fact::TasksCancelled(chosen) => self.wished(at, chosen, Wish::Cancel),
             Fact::TasksHeld(chosen) => self.wished(at, chosen, Wish::Hold),
@@ -345,6 +345,10 @@ impl Ledger {
             Fact::TasksRerun(chosen) => self.rerun(at, chosen),
             Fact::TasksRetired(tasks) => self.retire(at, tasks),
             Fact::TasksRecalled(recalled) => self.recall(at, recalled),
+            Fact::ResultsKept { job, keep, .. } => self.results_kept(*job, *keep),
+            Fact::ResultsRemoved { jobs, kept_for } => self.results_removed(at, jobs, *kept_for),
+            Fact::ResultsGone(jobs) => self.results_gone(jobs),
+            Fact::JobsForgotten { jobs, .. } => self.jobs_forgotten(jobs),
             Fact::TasksRested(tasks) => self.rested(at, tasks),
             Fact::RunStarted(run) => self.run_started(at, *run),
             Fact::RunEnded { run, agent, end, answer } => {

@@ -25,6 +25,7 @@ pub mod life;
 mod limits;
 mod listener;
 mod live;
+mod moments;
 pub mod outputs;
 pub mod policy;
 pub mod recovery;

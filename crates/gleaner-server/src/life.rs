@@ -94,6 +94,10 @@ impl Life {
             Fact::TasksRested(_)
             | Fact::TasksRetired(_)
             | Fact::TasksRecalled(_)
+            | Fact::ResultsKept { .. }
+            | Fact::ResultsRemoved { .. }
+            | Fact::ResultsGone(_)
+            | Fact::JobsForgotten { .. }
             | Fact::CoordinatorStarted { .. }
             | Fact::PolicySet { .. }
             | Fact::PriceSet { .. }

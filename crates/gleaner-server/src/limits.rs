@@ -13,112 +13,119 @@ pub(crate) struct Share {
     pub(crate) each: usize,
 }
 
-/// Runs in a row that a machine cannot start, of jobs that run elsewhere, before nothing more is given to it.
+/// Runs in a row that a machine cannot start although other runs of their jobs start elsewhere. After that it is given
+/// nothing more.
 pub(crate) const NOT_STARTED_CLOSES: u32 = 5;
-/// Answers of a machine that are outvoted, without as many agreed on in a row in between as are forgiven, before nothing more is
-/// given to it.
+/// Outvoted answers after which a machine is given nothing more. Enough accepted answers in a row make up for one.
 pub(crate) const OUTVOTED_CLOSES: u32 = 3;
-/// How long a task is given to nobody else when a machine comes back that says to have something of its run.
+/// How long a task waits for its machine that came back and says that it has results of the task's run.
 pub(crate) const BROUGHT_WITHIN: Duration = Duration::from_secs(20);
-/// Tasks that are over and in memory, the latest; those before them are in the store.
+/// Finished tasks that are kept in memory: the latest ones. The store has the older ones.
 pub(crate) const OVER_KEPT_MAX: u64 = 10_000;
-/// Tasks that leave memory with one fact.
+/// Tasks that leave memory by one fact.
 pub(crate) const RETIRED_AT_ONCE: u64 = 4_096;
-/// Tasks that come back into memory with one fact.
+/// Tasks that return to memory by one fact.
 pub(crate) const RECALLED_AT_ONCE: usize = 65_536;
-/// How long tasks that are over stay in memory at most.
+/// Tasks that return to memory by one order. The desk's thread waits for the disk meanwhile.
+pub(crate) const RECALLED_MAX: u32 = 262_144;
+/// How long a finished task is kept in memory.
 pub(crate) const RETIRE_AFTER: Duration = Duration::from_hours(1);
-/// Inputs that share a commit at most.
+/// Days for which results of jobs that are over are kept, if nothing else is said.
+pub(crate) const RESULTS_KEPT_DAYS: u64 = 30;
+/// Days for which jobs that are over are known, if nothing else is said.
+pub(crate) const RECORDS_KEPT_DAYS: u64 = 365;
+/// Jobs whose results are removed by one fact.
+pub(crate) const REMOVED_AT_ONCE: usize = 256;
+/// Inputs of the desk that share one commit.
 pub(crate) const BATCH_MAX: usize = 1_024;
-/// Inputs that wait for the thread at most; who wants to hand in more waits.
+/// Inputs that wait for the desk's thread. Whoever brings one more waits.
 pub(crate) const QUEUE_MAX: usize = 8_192;
-/// Live events that a slow watcher may be behind.
+/// Live events that a slow watcher may be behind. Then it is told how many it missed.
 pub(crate) const LIVE_BACKLOG_MAX: usize = 4_096;
-/// How long an agent may take to say who it is.
+/// How long an agent may take to prove who it is.
 pub(crate) const GREETING_MAX: Duration = Duration::from_secs(10);
-/// Messages on their way to an agent: as many runs as a machine may have, and some more.
+/// Messages that are on their way to one agent: as many as a machine may have runs, and some more.
 pub(crate) const OUTGOING_MAX: usize = SLOTS_MAX as usize + 1_024;
-/// Messages of one agent that are handed in together.
+/// Messages of one agent that are given to the desk together.
 pub(crate) const TOGETHER_MAX: usize = 16;
-/// How long a message may take to leave.
+/// How long the sending of one message may take.
 pub(crate) const SENDING_MAX: Duration = Duration::from_secs(30);
-/// Connections at once: every agent has one, users come and go.
+/// Open connections. Every agent has one.
 pub(crate) const CONNECTIONS_MAX: usize = 16_384;
-/// How long a handshake, or the head of a request, may take.
+/// How long a TLS handshake, or the head of a request, may take.
 pub(crate) const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
-/// Bytes of address and headers together.
+/// Bytes of a request's address and headers together.
 pub(crate) const HEAD_MAX: usize = 16 << 10;
-/// Steps of a task's life that are told at most.
+/// Steps of a task's life in one history.
 pub(crate) const HISTORY_TOLD_MAX: usize = 10_000;
 /// Machines in one answer about the last day.
 pub(crate) const MACHINES_LISTED_MAX: usize = 1_000;
 /// Runs in one answer about the last day.
 pub(crate) const RUNS_LISTED_MAX: usize = 20_000;
-/// Runs that are over and remembered for the last day: some 100 bytes each.
+/// Finished runs of the last day that are kept in memory, some 100 bytes each.
 pub(crate) const RUNS_KEPT: usize = 20_000;
-/// Samples of the queue that are remembered, one a minute: a day.
+/// Samples of the queue that are kept, one a minute: a day.
 pub(crate) const QUEUE_SAMPLES_KEPT: usize = 1_440;
-/// Samples of each machine that are remembered, one for ten minutes: a day.
+/// Samples that are kept of each machine, one in ten minutes: a day.
 pub(crate) const MACHINE_SAMPLES_KEPT: usize = 144;
-/// Jobs of which it is remembered what their runs used: the newest.
+/// Jobs whose use of machines is kept: the newest ones.
 pub(crate) const JOBS_USED_KEPT: usize = 1_000;
-/// Users of whom it is remembered what their runs used in the last day.
+/// Users whose use of machines in the last day is kept.
 pub(crate) const USERS_USED_KEPT: usize = 4_096;
-/// Jobs with waiting tasks that are looked at to say why things wait: the newest.
+/// Jobs with waiting tasks that are examined to say why tasks wait: the newest ones.
 pub(crate) const WAITING_JOBS_READ_MAX: usize = 500;
-/// Reasons for waiting that are told, each with an explanation that costs a look at all machines.
+/// Reasons for waiting in one answer. To explain one, all machines are examined.
 pub(crate) const WAITS_TOLD_MAX: usize = 20;
-/// Tasks of a job that are looked at to say why some failed; those that are alike count as one.
+/// Tasks of a job that are examined to say why some failed. A stretch of equal tasks counts as one.
 pub(crate) const FAILURES_READ_MAX: usize = 100_000;
-/// Users whose waits are numbers of their own at /metrics; those who come later are counted together.
+/// Users whose waits are separate series at /metrics. Those of later users are added up in one.
 pub(crate) const USERS_MEASURED: usize = 100;
-/// Likewise labels.
+/// Labels whose waits are separate series at /metrics.
 pub(crate) const LABELS_MEASURED: usize = 100;
-/// Seconds that a request waits for something to happen.
+/// Seconds for which a request may wait for an event.
 pub(crate) const WAIT_MAX_S: u64 = 60;
 /// Bytes of output in one answer.
 pub(crate) const OUTPUT_PIECE_MAX: usize = 256 << 10;
 
-/// Machines on which a task's latest tries failed and where it is not tried again while others could take it.
+/// Machines on which a task's latest runs failed and where it does not run again while others can take it.
 pub(crate) const TRIED_ON_MAX: usize = 3;
-/// Machines that are told apart because a try failed there: each is a class of its own for the scheduler.
+/// Machines that the scheduler tells apart because runs failed there. Each is a class of its own.
 pub(crate) const TRIED_MACHINES_MAX: usize = 256;
-/// Classes of tasks that are made to keep tasks from machines; with more, tries go anywhere.
+/// Classes of tasks that are made to keep tasks off machines. Above that, the next run of a task may go to any machine.
 pub(crate) const ELSEWHERE_CLASSES_MAX: u32 = 1_024;
-/// Requests of users; one more is told to come back.
+/// Open requests of users. Further ones are told to try again.
 pub(crate) const REQUESTS_OF_USERS: Share = Share { all: 512, each: 128 };
-/// Requests of agents, which are files.
+/// Open requests of agents, all of which are about files.
 pub(crate) const REQUESTS_OF_AGENTS: Share = Share { all: 512, each: 16 };
-/// Requests of those who have no token that is good: they are answered before their bodies are read.
+/// Open requests without a valid token. They are answered before their bodies are read.
 pub(crate) const REQUESTS_OF_STRANGERS: Share = Share { all: 64, each: 64 };
-/// Of the requests of users, the ones that wait for something to happen, so that others always get through.
+/// Requests of users that wait for an event. There are fewer than requests in all, so that other requests always get
+/// through.
 pub(crate) const WAITS: Share = Share { all: 384, each: 96 };
-/// Streams of events.
+/// Open streams of events.
 pub(crate) const STREAMS: Share = Share { all: 256, each: 64 };
-/// Files of users on their way in or out.
+/// Files that users send or receive at a time.
 pub(crate) const FILES_OF_USERS: Share = Share { all: 64, each: 16 };
-/// Files of agents: an agent has a few on their way at a time.
+/// Files that agents send or receive at a time.
 pub(crate) const FILES_OF_AGENTS: Share = Share { all: 128, each: 8 };
-/// Jobs that are too large to be read in one go and are on their way: each is held in memory.
+/// Jobs on their way that are too large to be read in one go. Each is held in memory.
 pub(crate) const LARGE_JOBS: Share = Share { all: 4, each: 2 };
-/// Of those, the ones that are read at the same time: each takes a multiple of its bytes in memory.
+/// Of those jobs, the ones that are parsed at the same time. Each takes several times its bytes in memory.
 pub(crate) const LARGE_JOBS_READ_MAX: usize = 2;
-/// Looks into the past, which read the whole journal, and previews, which copy the ledger.
+/// Requests at a time that read the whole journal, or copy the ledger for a preview.
 pub(crate) const STUDIES_MAX: usize = 2;
-/// Looks at the last day, for which the desk waits when it has news for it, and at why things wait, which copy the ledger.
+/// Requests at a time about the last day, which make the desk wait, and about why tasks wait, which copy the ledger.
 pub(crate) const DAYS_MAX: usize = 2;
 
-/// How long the other side may let us wait, in all, for each of the bytes below.
+/// In how long the other side has to send or receive the bytes of the next two rows.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
-/// Bytes of a body that come, or are taken, within [`PATIENCE`]: 16 KiB a second. A body of 16 GiB may so take 12 days,
-/// one of a megabyte a minute.
+/// Bytes of a body within [`PATIENCE`]: 16 KiB a second. So 16 GiB may take 12 days, and a megabyte a minute.
 pub(crate) const BODY_BYTES_MIN: u64 = 480 << 10;
-/// Likewise of a large job, which waits in memory: 256 KiB a second.
+/// Bytes of a large job, which is held in memory, within [`PATIENCE`]: 256 KiB a second.
 pub(crate) const LARGE_JOB_BYTES_MIN: u64 = 7_680 << 10;
-/// Uploads of one user that count as theirs until a job names them; of more, the oldest has to be sent again.
+/// Uploaded files of one user that no job names yet. Above that, the oldest has to be sent again.
 pub(crate) const UPLOADS_OF_USER_MAX: usize = 16_384;
-/// Uploads of one agent that count as its own: an end that names another has to be preceded by its upload. A few are on
-/// their way at a time.
+/// Uploaded files of one agent that no end of a run names yet. Above that, the oldest has to be sent again.
 pub(crate) const UPLOADS_OF_AGENT_MAX: usize = 256;
 
 /// As SECURITY.md says.

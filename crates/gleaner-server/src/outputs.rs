@@ -8,11 +8,11 @@
 //! run is committed its files are synced, so that an end that counts has its whole output.
 
 use crate::desk::Written;
-use crate::store::Home;
-use gleaner_units::{RunId, Time};
+use crate::store::{Home, TaskRange};
+use gleaner_units::{RunId, TaskId, Time};
 use gleaner_wire::limits::OUTPUT_BYTES_MAX;
 use gleaner_wire::session::Stream;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _};
@@ -28,7 +28,7 @@ const OPEN_MAX: usize = 256;
 
 /// Output could not be kept, so nothing that rests on it may be committed.
 #[derive(Debug, Error)]
-#[error("the output of a task could not be kept in {} ({source}); free some space or mend the disk, then start again: nothing that was acknowledged is lost", path.display())]
+#[error("the output of a task cannot be kept or removed in {} ({source}); free some space or mend the disk, then start again: nothing that was acknowledged is lost", path.display())]
 pub struct OutputError {
     path: PathBuf,
     source: io::Error,
@@ -93,6 +93,42 @@ impl Outputs {
         }
         Ok(())
     }
+}
+
+/// Removes all that runs of some tasks wrote: what is not there is removed already. Costs O(files in their folders).
+pub fn remove(home: &Path, began: Time, tasks: Vec<TaskRange>) -> Result<(), OutputError> {
+    let (outputs, tasks) = (folder(home, began), TaskRange::merged(tasks));
+    let number = |task: TaskId| task.index() / TASKS_PER_FOLDER;
+    let numbers: BTreeSet<usize> =
+        tasks.iter().flat_map(|range| number(range.first())..=number(range.last())).collect();
+    for number in numbers {
+        let path = outputs.join(number.to_string());
+        remove_in(&path, &tasks).map_err(|source| OutputError { path, source })?;
+    }
+    Ok(())
+}
+
+fn remove_in(folder: &Path, tasks: &[TaskRange]) -> io::Result<()> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        let task = entry.file_name().to_str().and_then(|name| name.split('.').next()?.parse().ok());
+        let is_meant = |task| {
+            let behind = tasks.partition_point(|range| range.first() <= task);
+            tasks[..behind].last().is_some_and(|range| range.contains(task))
+        };
+        if task.is_some_and(|task| is_meant(TaskId::new(task))) {
+            match fs::remove_file(entry.path()) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                Ok(()) | Err(_) => {}
+            }
+        }
+    }
+    // A loss of power brings none of them back.
+    File::open(folder)?.sync_all()
 }
 
 /// A part of what a run wrote to a stream: at most `at_most` bytes from `offset` on. Nothing where it wrote nothing.

@@ -9,7 +9,7 @@ use crate::listener::{self, Peer};
 use crate::sessions::{self, Lobby};
 use crate::store::{Home, HomeError, NetworkFolder, OpenError, ReadError, SqliteReader, SqliteStore};
 use crate::study::Study;
-use crate::tidying::keep_tidy;
+use crate::tidying::{keep_removing, keep_tidy};
 use axum::extract::Request;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
@@ -236,6 +236,7 @@ async fn listen<F: Future<Output = ()>>(
     let renewed = tokio::spawn(take_care(identity, home.clone()));
     let app = Arc::new(app);
     let tidied = tokio::spawn(keep_tidy(Arc::clone(&app)));
+    let removed = tokio::spawn(keep_removing(Arc::clone(&app)));
     let stopped = ready(Ready { reached, desk: desk.clone(), authority });
     let ended = async {
         tokio::select! {
@@ -245,7 +246,7 @@ async fn listen<F: Future<Output = ()>>(
         }
     };
     listener::serve(listener, Arc::new(tls), router(app), ended).await;
-    for task in [renewed, tidied] {
+    for task in [renewed, tidied, removed] {
         task.abort();
     }
     Ok(())

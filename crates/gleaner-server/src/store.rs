@@ -34,7 +34,9 @@ pub(crate) use home::make_folder;
 pub use home::{Home, NetworkFolder};
 pub use limits::{BODY_LIMIT, PAGE_BYTES, RANGES_LIMIT};
 pub use memory::{Failure, MemoryDisk, MemoryStore};
-pub use past::{FoundJob, Past, PastJob, PastReader, PastTask, Wanted};
+pub use past::{
+    Amount, FoundJob, Past, PastJob, PastReader, PastTask, Removal, Results, Wanted, WithResults,
+};
 pub use replace::{Readable, ReplaceError, readable, replace};
 pub(crate) use room::Promise;
 pub use room::Room;

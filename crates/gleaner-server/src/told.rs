@@ -4,7 +4,8 @@ use crate::desk::Recorded;
 use crate::journal::{Chosen, Fact};
 use crate::ledger::Ledger;
 use crate::live;
-use gleaner_units::MachineId;
+use gleaner_units::{MachineId, Span};
+use gleaner_wire::JobId;
 use gleaner_wire::api::Actor;
 
 /// How much of a command is told.
@@ -61,6 +62,16 @@ pub fn told(fact: &Fact, machine: impl Fn(MachineId) -> String) -> Option<Told> 
         | Fact::TasksHeld(chosen)
         | Fact::TasksReleased(chosen)
         | Fact::TasksRerun(chosen) => (&chosen.by, tasks(chosen)),
+        Fact::ResultsKept { job, by, .. } => (by, format!("job {job}")),
+        Fact::ResultsRemoved { jobs, kept_for } => {
+            let bytes: u64 = jobs.iter().map(|removed| removed.bytes).sum();
+            let ids = jobs.iter().map(|removed| removed.job);
+            (&Actor::Coordinator, format!("{}, {bytes} bytes, {}", named(ids), since(*kept_for)))
+        }
+        Fact::JobsForgotten { jobs, kept_for } => (
+            &Actor::Coordinator,
+            format!("{}, {}", named(jobs.iter().map(|(job, _)| *job)), since(*kept_for)),
+        ),
         Fact::RunEnded { run, answer: Some(answer), .. } if !answer.wrong.is_empty() => {
             let names: Vec<String> = answer.wrong.iter().map(|wrong| machine(*wrong)).collect();
             let about = format!("{}: another answer to {} than the others gave", names.join(", "), run.task);
@@ -76,6 +87,7 @@ pub fn told(fact: &Fact, machine: impl Fn(MachineId) -> String) -> Option<Told> 
         | Fact::OwnerLoadReported { .. }
         | Fact::TasksRetired(_)
         | Fact::TasksRecalled(_)
+        | Fact::ResultsGone(_)
         | Fact::TasksRested(_)
         | Fact::RunStarted(_)
         | Fact::ResultRefused { .. }
@@ -96,6 +108,21 @@ fn tasks(chosen: &Chosen) -> String {
     } else {
         format!("job {}, {count} of its tasks", chosen.job)
     }
+}
+
+/// Jobs by their numbers, as ranges where they follow each other.
+fn named(jobs: impl Iterator<Item = JobId>) -> String {
+    let mut numbers: Vec<u32> = jobs.map(|JobId(number)| number).collect();
+    numbers.sort_unstable();
+    let ranges = numbers.chunk_by(|one, next| one + 1 == *next).map(|range| match range {
+        [one] => one.to_string(),
+        range => format!("{}-{}", range[0], range[range.len() - 1]),
+    });
+    format!("{} {}", if numbers.len() == 1 { "job" } else { "jobs" }, ranges.collect::<Vec<_>>().join(","))
+}
+
+fn since(kept_for: Span) -> String {
+    format!("over for more than {} s", kept_for.seconds())
 }
 
 /// As much of a token's hash as tells it from others.

@@ -10,9 +10,9 @@ pub use files::{Depth, Kept, files};
 
 use crate::journal::{Entry, Fact};
 use crate::ledger::Ledger;
-use crate::store::Seq;
-use gleaner_units::{RunId, Time};
-use gleaner_wire::BlobHash;
+use crate::store::{Past, Seq, TaskRange};
+use gleaner_units::{RunId, TaskId, Time};
+use gleaner_wire::{BlobHash, JobId};
 
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
@@ -67,6 +67,7 @@ pub enum Mismatch {
 pub fn verify(rows: impl IntoIterator<Item = (Seq, Entry)>) -> Result<Report, Mismatch> {
     let mut ledger = Ledger::new();
     let mut report = Report::default();
+    let mut left = Left::default();
     let mut last = Seq::NONE;
     for (seq, entry) in rows {
         last = seq;
@@ -88,16 +89,51 @@ pub fn verify(rows: impl IntoIterator<Item = (Seq, Entry)>) -> Result<Report, Mi
         } else {
             ledger.apply(&entry);
         }
-        let past = ledger.take_past().unwrap_or_default();
-        report.files.extend(past.tasks.into_iter().flat_map(|task| task.files));
-        report.files.extend(past.jobs.into_iter().flat_map(|job| job.files));
+        if let Some(past) = ledger.take_past() {
+            left.take(past, &mut report.outputs);
+        }
         // Nobody is to be told.
         ledger.take_orders();
     }
     ledger.check().map_err(|broken| Mismatch::Inconsistent { seq: last, broken })?;
     report.began = ledger.began();
+    report.files = left.jobs.into_values().chain(left.tasks.into_values()).flatten().collect();
     report.files.extend(ledger.files().cloned());
     Ok(report)
+}
+
+/// The files that what left memory names.
+#[derive(Default)]
+struct Left {
+    jobs: BTreeMap<JobId, Vec<BlobHash>>,
+    tasks: BTreeMap<TaskId, Vec<BlobHash>>,
+}
+
+impl Left {
+    fn take(&mut self, past: Past, outputs: &mut BTreeMap<RunId, [u64; 2]>) {
+        let Past { tasks, jobs, recalled, recalled_tasks, removed, forgotten, .. } = past;
+        recalled.iter().for_each(|job| drop(self.jobs.remove(job)));
+        recalled_tasks.into_iter().for_each(|tasks| self.forget(tasks));
+        self.jobs
+            .extend(jobs.into_iter().filter(|job| !job.files.is_empty()).map(|job| (job.job, job.files)));
+        self.tasks.extend(
+            tasks.into_iter().filter(|task| !task.files.is_empty()).map(|task| (task.task, task.files)),
+        );
+        let removed = removed.into_iter().map(|(job, tasks, _)| (job, tasks));
+        for (job, tasks) in removed.chain(forgotten) {
+            self.jobs.remove(&job);
+            self.forget(tasks);
+            let ends = RunId::new(tasks.first(), 0)..=RunId::new(tasks.last(), u32::MAX);
+            let gone: Vec<RunId> = outputs.range(ends).map(|(run, _)| *run).collect();
+            gone.iter().for_each(|run| drop(outputs.remove(run)));
+        }
+    }
+
+    fn forget(&mut self, tasks: TaskRange) {
+        let gone: Vec<TaskId> =
+            self.tasks.range(tasks.first()..=tasks.last()).map(|(task, _)| *task).collect();
+        gone.iter().for_each(|task| drop(self.tasks.remove(task)));
+    }
 }
 
 fn decide_again(ledger: &mut Ledger, seq: Seq, entry: &Entry) -> Result<(), Mismatch> {

@@ -2,10 +2,10 @@
 //!
 //! `cargo run -p gleaner-sim --example trust` prints them.
 
-use gleaner_core::{Checking, GridConfig, MachineClass, Migration, Needs, Room, Tags, TaskClass, Trusting};
+use gleaner_core::{Checking, GridConfig, MachineClass, Migration, Room, TaskClass, Trusting};
 use gleaner_policy::{Choose, Recipe, Replicate, Score};
 use gleaner_sim::{Answered, Answers, Liars, Setup, Simulation, Tasks};
-use gleaner_units::{MachineClassId, Ops, TaskClassId, Time, UserId};
+use gleaner_units::{MachineClassId, Ops, TaskClassId, Time};
 
 const MACHINES: usize = 100;
 const TASKS: usize = 10_000;
@@ -34,17 +34,8 @@ fn rules() -> Vec<(&'static str, Option<Checking>)> {
 /// Machines that are alike, each with one core, and tasks of one length that come at equal distances.
 fn setup(checking: Option<Checking>, liars: Liars) -> Setup {
     let room = Room { slots: Some(1), ..Room::default() };
-    let machine =
-        MachineClass { speeds: vec![1.0], cores: 1, room, price: 0.0, provides: Tags::new(), ad: None };
-    let task = TaskClass {
-        composition: vec![1.0],
-        needs: Needs::default(),
-        priority: 0,
-        restarts: false,
-        payer: UserId::default(),
-        requires: Tags::new(),
-        ad: None,
-    };
+    let machine = MachineClass { room, ..MachineClass::plain(vec![1.0], 1) };
+    let task = TaskClass::plain(vec![1.0]);
     let length = 100.0;
     let every_s = length / (LOAD * MACHINES as f64) * checking.map_or(1.0, |rule| f64::from(rule.quorum));
     let mut tasks = Tasks::default();

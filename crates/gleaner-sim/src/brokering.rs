@@ -21,18 +21,18 @@ pub use setup::{
     RankSource, Storage, first_come,
 };
 
-use crate::clock::Clock;
+use crate::kept;
 use crate::mail::{Mail, Way};
 use crate::parties::Parties;
-use crate::saved::{RestoreError, seal_run, unseal_run};
+use crate::saved::RestoreError;
 use gleaner_core::explain::words;
 use gleaner_core::{
-    Ad, Event, Explanation, Grid, GridConfig, MachineClass, Migration, Room, Scheduler, Tags, TaskClass,
+    Ad, Event, Explanation, Grid, GridConfig, MachineClass, Migration, Room, Scheduler, TaskClass,
 };
 use gleaner_policy::{AnyPolicy, Recipe};
 use gleaner_units::{FileId, MachineClassId, MachineId, PartyId, SiteId, TaskClassId, Time};
-use market::{Market, State, Word};
-use serde::{Deserialize, Serialize};
+use market::Market;
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A run of a setup under one rule.
@@ -50,15 +50,6 @@ pub struct Held {
     pub jobs: usize,
     /// What keeps them.
     pub why: String,
-}
-
-/// All that it takes to go on, beside the setup and the rule.
-#[derive(Serialize, Deserialize)]
-struct Kept {
-    grids: Vec<Grid>,
-    state: State,
-    mail: Mail<Word>,
-    clock: Clock,
 }
 
 impl<'a> Brokerage<'a> {
@@ -151,24 +142,13 @@ impl<'a> Brokerage<'a> {
 
     /// Everything needed to go on later, as a file's contents.
     pub fn save(&self) -> Vec<u8> {
-        let setup = self.parties.outside().setup();
-        let all = (0..setup.brokers + setup.elements.len()).map(PartyId::new);
-        let kept = Kept {
-            grids: all.map(|party| self.parties.scheduler(party).grid().clone()).collect(),
-            state: self.parties.outside().state().clone(),
-            mail: self.parties.mail().clone(),
-            clock: self.parties.clock().clone(),
-        };
-        seal_run(setup, &self.rule.to_string(), &kept)
+        kept::save(&self.parties, &self.rule.to_string())
     }
 
     /// Goes on where a run of the same setup and rule was saved: it draws what that would have drawn.
     pub fn restore(setup: &'a BrokeringSetup, rule: Recipe, kept: &[u8]) -> Result<Self, RestoreError> {
-        let Kept { grids, state, mail, clock } = unseal_run(setup, &rule.to_string(), kept)?;
         let policy = |party: usize| if party < setup.brokers { rule.build() } else { setup.queue.build() };
-        let schedulers = grids.into_iter().enumerate();
-        let schedulers = schedulers.map(|(party, grid)| Scheduler::new(grid, policy(party))).collect();
-        let parties = Parties::at(schedulers, Market::at(setup, state), mail, clock);
+        let parties = kept::restore(setup, (&rule.to_string(), policy), kept)?;
         Ok(Self { rule, parties })
     }
 }
@@ -180,12 +160,8 @@ fn empty_grid() -> Grid {
 /// What an element's own scheduler is told: one machine that runs jobs on its processors.
 fn queue_opening(element: &Element) -> [Event; 2] {
     let class = MachineClass {
-        speeds: vec![1.0],
-        cores: element.cpus,
         room: Room { slots: Some(element.cpus), ..Room::default() },
-        price: 0.0,
-        provides: Tags::new(),
-        ad: None,
+        ..MachineClass::plain(vec![1.0], element.cpus)
     };
     let joined = Event::MachineJoined { machine: MachineId::FIRST, class: MachineClassId::FIRST };
     [Event::MachineClassMet(class), joined]
@@ -241,12 +217,9 @@ fn opening(market: &Market<'_>) -> Vec<Event> {
 fn as_machine(element: &Element, widths: &BTreeSet<u32>) -> MachineClass {
     let wide = widths.iter().filter(|cores| (2..=element.cpus).contains(*cores)).map(|cores| at_once(*cores));
     MachineClass {
-        speeds: vec![element.ops_per_s],
-        cores: element.cpus,
-        room: Room::default(),
-        price: 0.0,
         provides: element.provides.iter().cloned().chain(wide).collect(),
         ad: element.ad.clone(),
+        ..MachineClass::plain(vec![element.ops_per_s], element.cpus)
     }
 }
 

@@ -279,6 +279,11 @@ impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
         &self.clock
     }
 
+    /// The schedulers, in order of their parties' ids.
+    pub(crate) fn schedulers(&self) -> &[Scheduler<P>] {
+        &self.schedulers
+    }
+
     /// A party's scheduler.
     pub fn scheduler(&self, party: PartyId) -> &Scheduler<P> {
         &self.schedulers[party.index()]

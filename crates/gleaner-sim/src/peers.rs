@@ -4,7 +4,6 @@
 //! - `letters` is what they say to each other; `discovery` is who knows of whom.
 //! - A `desk` stands between each scheduler and its letters: it translates ids, and **what a peer sends is checked there
 //!   and nowhere else**. What it refuses is shown in [`Refused`].
-//! - [`save`] and [`restore`] let a run go on later.
 //! - [`World`] has the true workers and tasks. A task on another site's worker takes its inputs there first.
 
 mod absences;
@@ -12,7 +11,6 @@ mod accounts;
 mod believed;
 mod desk;
 mod discovery;
-mod kept;
 mod letters;
 mod post;
 mod results;
@@ -22,7 +20,6 @@ mod world;
 
 pub use accounts::worth;
 pub use desk::{REFUSED_MAX, Refused};
-pub use kept::{restore, save};
 pub use letters::{Loan, Word};
 pub use results::{Outcome, PeerOutcome};
 pub use setup::{

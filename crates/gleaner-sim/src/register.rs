@@ -1,7 +1,7 @@
-//! Which machines of a trace are there, and what is known of each: the information service of Elleuch et al.
+//! Which machines of a trace are present, and what is known of each: the information service of Elleuch et al.
 //!
-//! - **Those present are in order of their numbers**, and so is what a look finds.
-//! - **What there is to tell is told before time goes on.**
+//! - **Machines that are present are sorted by their numbers**, and so are the results of a look.
+//! - **News is delivered before the clock advances.**
 
 use crate::agenda::Next;
 use crate::availability::{MachineTraces, PredictedSpeed, Pricing};
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Who comes, who is there, who goes.
+/// The machines that arrive, are present and depart.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Register {
     /// The interval that begins next.
@@ -21,7 +21,7 @@ pub(crate) struct Register {
     departures: BinaryHeap<Reverse<(Time, MachineId)>>,
     present: Vec<Present>,
     looked: Time,
-    /// What is to be told, at the moment at which it came up.
+    /// Events for the scheduler, with the moments at which they happened.
     news: VecDeque<(Time, Event)>,
     reputation: Reputation,
     /// None where prices do not follow it.

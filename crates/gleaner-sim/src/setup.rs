@@ -2,7 +2,7 @@ use crate::availability::MachineTraces;
 use crate::liars::Liars;
 use gleaner_core::{
     Answer, Budget, Checking, Classes, Event, Grid, GridConfig, InvalidClass, MachineClass, Migration, Room,
-    Tags, TaskClass,
+    TaskClass,
 };
 use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, TaskId, Time};
 
@@ -103,8 +103,7 @@ impl Setup {
     /// One machine that does an operation a second on each of so many cores, and gives them to one task at a time.
     pub fn one_machine(cores: u32, task_classes: Vec<TaskClass>, tasks: Tasks) -> Self {
         let room = Room { slots: Some(cores), ..Room::default() };
-        let machine =
-            MachineClass { speeds: vec![1.0], cores, room, price: 0.0, provides: Tags::new(), ad: None };
+        let machine = MachineClass { room, ..MachineClass::plain(vec![1.0], cores) };
         Self {
             config: GridConfig { weights: vec![1.0], migration: Migration::default() },
             machine_classes: vec![machine],

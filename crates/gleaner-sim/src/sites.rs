@@ -34,11 +34,11 @@ pub fn simulate<P: Policy>(setup: &SitesSetup, mut policy: impl FnMut() -> P) ->
 
 /// The same, before anything happened.
 pub fn parties<'a, P: Policy>(
-    setup: &SitesSetup,
+    setup: &'a SitesSetup,
     policy: &mut impl FnMut() -> P,
-) -> Parties<'a, P, SitesWorld> {
+) -> Parties<'a, P, SitesWorld<'a>> {
     let schedulers = (0..setup.schedulers.max(1)).map(|_| Scheduler::new(SitesSetup::grid(), policy()));
     let Protocol { delay, loss, .. } = setup.protocol;
     let mail = Mail::new(setup.seed, Way { delay, loss });
-    Parties::new(schedulers.collect(), SitesWorld::new(setup.clone()), mail)
+    Parties::new(schedulers.collect(), SitesWorld::new(setup), mail)
 }

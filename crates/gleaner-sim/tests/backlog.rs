@@ -1,9 +1,9 @@
 //! A backlog under a budget: what waits beyond what the machines can do does not keep them idle.
 
-use gleaner_core::{Budget, Charged, GridConfig, MachineClass, Migration, Needs, Room, Scope, TaskClass};
+use gleaner_core::{Budget, Charged, GridConfig, MachineClass, Migration, Room, Scope, TaskClass};
 use gleaner_policy::{Cheapest, Holding, Order, Recipe, Savings, Spending};
 use gleaner_sim::{Answers, Setup, Simulation, Tasks};
-use gleaner_units::{Credits, MachineClassId, Ops, Span, TaskClassId, Time, UserId};
+use gleaner_units::{Credits, MachineClassId, Ops, Span, TaskClassId, Time};
 use std::collections::BTreeSet;
 
 const PERIOD: Span = Span::from_nanos(10_000_000_000);
@@ -18,15 +18,7 @@ fn slow_and_fast(faster: f64, (tasks, length): (usize, f64), recharge: u64) -> S
         provides: BTreeSet::new(),
         ad: None,
     };
-    let task = TaskClass {
-        composition: vec![1.0],
-        needs: Needs::default(),
-        priority: 0,
-        restarts: false,
-        payer: UserId::default(),
-        requires: BTreeSet::new(),
-        ad: None,
-    };
+    let task = TaskClass { requires: BTreeSet::new(), ..TaskClass::plain(vec![1.0]) };
     Setup {
         config: GridConfig { weights: vec![1.0], migration: Migration::default() },
         machine_classes: [1.0, faster].map(machine).to_vec(),

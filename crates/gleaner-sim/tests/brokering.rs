@@ -1,6 +1,6 @@
 //! Brokers, elements and an index that is out of date: what comes of small setups, by hand, and of saved ones.
 
-use gleaner_core::{Ad, Needs, Tags, TaskClass};
+use gleaner_core::{Ad, Tags, TaskClass};
 use gleaner_policy::{Belief, Choose, Rank, Recipe};
 use gleaner_sim::brokering::{
     Brokerage, BrokeringError, BrokeringSetup, Element, File, IndexNode, Job, JobClass, LaterCopy, Link,
@@ -8,7 +8,7 @@ use gleaner_sim::brokering::{
 };
 use gleaner_sim::{Division, RestoreError};
 use gleaner_testkit::random::Choices;
-use gleaner_units::{FileId, Ops, SiteId, Span, TaskClassId, Time, UserId};
+use gleaner_units::{FileId, Ops, SiteId, Span, TaskClassId, Time};
 
 fn seconds(seconds: f64) -> Span {
     Span::from_seconds(seconds).expect("a span")
@@ -52,13 +52,8 @@ fn setup(speeds: &[f64], bytes_per_s: f64, jobs: &[(f64, f64)]) -> BrokeringSetu
 
 fn class(ad: &str) -> JobClass {
     let task = TaskClass {
-        composition: vec![1.0],
-        needs: Needs::default(),
-        priority: 0,
-        restarts: false,
-        payer: UserId::default(),
-        requires: Tags::new(),
         ad: (!ad.is_empty()).then(|| Ad::parse(ad).expect("an ad")),
+        ..TaskClass::plain(vec![1.0])
     };
     JobClass { task, inputs: Vec::new() }
 }

@@ -1,15 +1,13 @@
 //! A broker equals its naive reference, decision for decision, draws as often as the paper's equations say, and a fault put
 //! into it on purpose is noticed.
 
-use gleaner_core::{
-    Event, Grid, GridConfig, MachineClass, Migration, Needs, Room, Scheduler, SiteState, Tags, TaskClass,
-};
+use gleaner_core::{Event, Grid, GridConfig, MachineClass, Migration, Scheduler, SiteState, TaskClass};
 use gleaner_policy::{AnyPolicy, Belief, Candidates, Choose, Rank, Recipe, Until};
 use gleaner_testkit::mutant::{Fault, Mutant};
 use gleaner_testkit::naive_broker::{Choice, NaiveBroker};
 use gleaner_testkit::random::Choices;
 use gleaner_testkit::sites::first_difference;
-use gleaner_units::{FileId, MachineClassId, MachineId, SiteId, TaskClassId, TaskId, Time, UserId};
+use gleaner_units::{FileId, MachineClassId, MachineId, SiteId, TaskClassId, TaskId, Time};
 
 const CHOICES: [(Choose, Choice); 7] = [
     (Choose::Best, Choice::Best),
@@ -62,11 +60,8 @@ fn a_fault_in_a_broker_is_noticed() {
 fn example(recipe: Recipe, seed: u64, traversals: [f64; 3]) -> Scheduler<AnyPolicy> {
     let grid = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
     let mut scheduler = Scheduler::new(grid, recipe.build());
-    let (room, provides) = (Room::default(), Tags::new());
-    let class = MachineClass { speeds: vec![1.0], cores: 1, room, price: 0.0, provides, ad: None };
-    let (needs, payer, requires) = (Needs::default(), UserId::default(), Tags::new());
-    let composition = vec![1.0];
-    let task = TaskClass { composition, needs, priority: 0, restarts: false, payer, requires, ad: None };
+    let class = MachineClass::plain(vec![1.0], 1);
+    let task = TaskClass::plain(vec![1.0]);
     let (file, site) = (FileId::FIRST, SiteId::new);
     let mut events = vec![
         Event::SeedDrawn(seed),

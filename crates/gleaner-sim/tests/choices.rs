@@ -1,10 +1,8 @@
 //! Who is chosen among machines where chance has a say: as often as the scores say, by the seed and the run alone.
 
-use gleaner_core::{
-    Event, Grid, GridConfig, MachineClass, Migration, Needs, Room, RunEnd, Scheduler, Tags, TaskClass,
-};
+use gleaner_core::{Event, Grid, GridConfig, MachineClass, Migration, RunEnd, Scheduler, TaskClass};
 use gleaner_policy::{AnyPolicy, Choose, Recipe, Score};
-use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time, UserId};
+use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time};
 
 const TASKS: u32 = 200;
 const SEEDS: u64 = 100;
@@ -13,23 +11,8 @@ const SEEDS: u64 = 100;
 fn lab(recipe: Recipe, seed: u64, speeds: [f64; 3]) -> Scheduler<AnyPolicy> {
     let grid = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
     let mut scheduler = Scheduler::new(grid, recipe.build());
-    let class = |speed| MachineClass {
-        speeds: vec![speed],
-        cores: 1,
-        room: Room::default(),
-        price: 0.0,
-        provides: Tags::new(),
-        ad: None,
-    };
-    let task = TaskClass {
-        composition: vec![1.0],
-        needs: Needs::default(),
-        priority: 0,
-        restarts: false,
-        payer: UserId::default(),
-        requires: Tags::new(),
-        ad: None,
-    };
+    let class = |speed| MachineClass::plain(vec![speed], 1);
+    let task = TaskClass::plain(vec![1.0]);
     let mut events = vec![Event::SeedDrawn(seed), Event::TaskClassMet(task)];
     for (index, speed) in speeds.into_iter().enumerate() {
         events.push(Event::MachineClassMet(class(speed)));

@@ -5,7 +5,7 @@ use gleaner_policy::{AnyPolicy, Recipe, Relocate, Score, When};
 use gleaner_sim::neighbours::{
     Change, GroupsSetup, InvalidSetup, Neighbourhood, Topology, neighbours, with_timeline,
 };
-use gleaner_sim::{Parties, Setup, Simulation, Way};
+use gleaner_sim::{Parties, Setup, Simulation, Way, restore, save};
 use gleaner_testkit::random::{self, Choices};
 use gleaner_testkit::table;
 use gleaner_units::{MachineId, PartyId, Span, Time};
@@ -122,6 +122,28 @@ fn nothing_is_lost_or_done_twice() {
         lost += parties.mail().lost();
     }
     assert!(handed_over > 1_000 && recalled > 100 && lost > 1_000, "{handed_over} {recalled} {lost}");
+}
+
+#[test]
+fn a_run_that_was_saved_goes_on_to_the_same_end() {
+    for seed in 0..60 {
+        let (setup, recipe) = scattered(seed);
+        let rule = recipe.to_string();
+        let mut whole = with_timeline(neighbours(&setup, |_| recipe.build()));
+        let mut steps = 0;
+        while whole.step() {
+            steps += 1;
+        }
+        let mut half = with_timeline(neighbours(&setup, |_| recipe.build()));
+        (0..steps / 2).for_each(|_| assert!(half.step()));
+        let kept = save(&half, &rule);
+        let mut resumed: Parties<'_, _, Neighbourhood<'_>> =
+            restore(&setup, (&rule, |_| recipe.build()), &kept).expect("what was saved");
+        assert_eq!(save(&resumed, &rule), kept, "seed {seed}: nothing is missing");
+        resumed.run();
+        assert_eq!(save(&resumed, &rule), save(&whole, &rule), "seed {seed}, {recipe}");
+        assert_eq!(resumed.outside().history().stays(), whole.outside().history().stays(), "seed {seed}");
+    }
 }
 
 /// Whoever hears at once how all machines are decides as one scheduler that has them all.

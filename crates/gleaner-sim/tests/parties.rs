@@ -1,12 +1,11 @@
 //! A broker and two queues, each a scheduler, with letters between them that take their time or are lost.
 
 use gleaner_core::{
-    Command, Event, Grid, GridConfig, MachineClass, Migration, Needs, Room, RunEnd, Scheduler, SiteState,
-    Tags, TaskClass,
+    Command, Event, Grid, GridConfig, MachineClass, Migration, Room, RunEnd, Scheduler, SiteState, TaskClass,
 };
 use gleaner_policy::{AnyPolicy, Recipe, Score};
 use gleaner_sim::{Letter, Mail, Out, Outside, Parties, Way};
-use gleaner_units::{MachineClassId, MachineId, PartyId, RunId, Span, TaskClassId, TaskId, Time, UserId};
+use gleaner_units::{MachineClassId, MachineId, PartyId, RunId, Span, TaskClassId, TaskId, Time};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -109,17 +108,8 @@ fn scheduler(machines: usize, slots: Option<u32>) -> Scheduler<AnyPolicy> {
     let grid = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
     let mut scheduler = Scheduler::new(grid, Recipe::by(Score::MinNum).build());
     let room = Room { slots, memory: None, disk: None };
-    let class =
-        MachineClass { speeds: vec![1.0], cores: 1, room, price: 0.0, provides: Tags::new(), ad: None };
-    let tasks = TaskClass {
-        composition: vec![1.0],
-        needs: Needs::default(),
-        priority: 0,
-        restarts: false,
-        payer: UserId::default(),
-        requires: Tags::new(),
-        ad: None,
-    };
+    let class = MachineClass { room, ..MachineClass::plain(vec![1.0], 1) };
+    let tasks = TaskClass::plain(vec![1.0]);
     scheduler.apply(Time::ZERO, &Event::MachineClassMet(class));
     scheduler.apply(Time::ZERO, &Event::TaskClassMet(tasks));
     for machine in 0..machines {

@@ -1,6 +1,6 @@
 //! Rigid jobs in one line equal a naive reference job by job, and each fault put in on purpose is noticed.
 
-use gleaner_core::{GridConfig, MachineClass, Migration, Needs, Room, Tags, TaskClass};
+use gleaner_core::{GridConfig, MachineClass, Migration, Needs, Room, TaskClass};
 use gleaner_policy::{Backfill, Choice, Correction, Fill, Goal, Lengths, Queueing, Recipe};
 use gleaner_sim::{Answers, Setup, Simulation, Tasks};
 use gleaner_testkit::mutant::{Fault, Mutant};
@@ -43,18 +43,15 @@ fn setup(jobs: &[Job], machines: &[u32]) -> Setup {
 
 fn machine(cores: u32) -> MachineClass {
     let room = Room { slots: Some(cores), memory: None, disk: None };
-    MachineClass { speeds: vec![1.0], cores, room, price: 0.0, provides: Tags::new(), ad: None }
+    MachineClass { room, ..MachineClass::plain(vec![1.0], cores) }
 }
 
 fn task((cores, user): (u32, usize)) -> TaskClass {
     TaskClass {
-        composition: vec![1.0],
         needs: Needs { cores, memory: 0, disk: 0 },
-        priority: 0,
         restarts: true,
         payer: UserId::new(user),
-        requires: Tags::new(),
-        ad: None,
+        ..TaskClass::plain(vec![1.0])
     }
 }
 

@@ -2,13 +2,13 @@
 //! policy would have wished.
 
 use gleaner_core::{
-    Change, DECISIONS_MAX, Decision, Diverged, Event, Grid, GridConfig, MachineClass, Migration, Needs,
-    Policy, Refusal, Room, RunEnd, Scheduler, Settled, Tags, TaskClass,
+    Change, DECISIONS_MAX, Decision, Diverged, Event, Grid, GridConfig, MachineClass, Migration, Policy,
+    Refusal, RunEnd, Scheduler, Settled, TaskClass,
 };
 use gleaner_policy::{Choose, Recipe, Relocate, Replicate, Score, When};
 use gleaner_testkit::history::{self, Step, bytes};
 use gleaner_testkit::random;
-use gleaner_units::{MachineClassId, MachineId, RunId, Span, TaskClassId, TaskId, Time, UserId};
+use gleaner_units::{MachineClassId, MachineId, RunId, Span, TaskClassId, TaskId, Time};
 
 const NOW: Time = Time::from_nanos(7);
 
@@ -54,23 +54,8 @@ fn crowded(count: u32) -> Scheduler<impl Policy + Clone> {
     let grid = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
     let recipe = Recipe::by(Score::Greedy);
     let mut scheduler = Scheduler::new(grid, recipe.build());
-    let machine = MachineClass {
-        speeds: vec![1.0],
-        cores: 1,
-        room: Room::default(),
-        price: 0.0,
-        provides: Tags::new(),
-        ad: None,
-    };
-    let task = TaskClass {
-        composition: vec![1.0],
-        needs: Needs::default(),
-        priority: 0,
-        restarts: false,
-        payer: UserId::default(),
-        requires: Tags::new(),
-        ad: None,
-    };
+    let machine = MachineClass::plain(vec![1.0], 1);
+    let task = TaskClass::plain(vec![1.0]);
     let events = [
         Event::MachineClassMet(machine),
         Event::TaskClassMet(task),

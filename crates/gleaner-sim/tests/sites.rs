@@ -3,8 +3,10 @@
 use gleaner_policy::parts::sites::{Behind, Copies, GiveUp, Split};
 use gleaner_policy::sites::map::{AtSource, Root};
 use gleaner_policy::{AnyPolicy, Recipe, SiteRule};
-use gleaner_sim::Division;
-use gleaner_sim::sites::{Job, Protocol, Site, SitesOutcome, SitesSetup, Staging, simulate};
+use gleaner_sim::sites::{
+    Job, Protocol, Site, SitesOutcome, SitesSetup, SitesWorld, Staging, parties, simulate,
+};
+use gleaner_sim::{Division, Parties, restore, save};
 use gleaner_units::Time;
 
 fn site(processors: u32, memory: u64, upload: f64, download: f64) -> Site {
@@ -48,14 +50,30 @@ fn policy(rule: SiteRule) -> AnyPolicy {
 }
 
 fn run(setup: &SitesSetup, rule: SiteRule) -> SitesOutcome {
-    let mut parties = gleaner_sim::sites::parties(setup, &mut || policy(rule));
+    let mut parties = parties(setup, &mut || policy(rule));
+    let mut steps = 0;
     while parties.step() {
+        steps += 1;
         parties.scheduler(gleaner_units::PartyId::FIRST).check().expect("a whole grid");
         parties.outside().check();
     }
     let outcome = parties.outside().outcome();
     assert_eq!(outcome, simulate(setup, || policy(rule)), "the same again");
+    assert_eq!(outcome, run_in_two(setup, rule, steps / 2), "saved in the middle");
     outcome
+}
+
+/// The same, saved after so many steps.
+fn run_in_two(setup: &SitesSetup, rule: SiteRule, steps: usize) -> SitesOutcome {
+    let mut before = parties(setup, &mut || policy(rule));
+    (0..steps).for_each(|_| assert!(before.step()));
+    let name = Recipe::over_sites(rule).to_string();
+    let kept = save(&before, &name);
+    let mut after: Parties<'_, _, SitesWorld<'_>> =
+        restore(setup, (&name, |_| policy(rule)), &kept).expect("what was saved");
+    assert_eq!(save(&after, &name), kept, "nothing is missing");
+    after.run();
+    after.outside().outcome()
 }
 
 /// Job by job: start, parts, end.

@@ -4,9 +4,9 @@
 use gleaner_core::Policy;
 use gleaner_policy::parts::sites::{Behind, Copies, Has, Nearness, News, Split};
 use gleaner_policy::sites::map::{AtSource, Direction, Reading, Root, Weights};
-use gleaner_policy::{Recipe, SiteRule};
-use gleaner_sim::Division;
-use gleaner_sim::sites::{Job, Protocol, Site, SitesSetup, Staging, parties};
+use gleaner_policy::{AnyPolicy, Recipe, SiteRule};
+use gleaner_sim::sites::{Job, Protocol, Site, SitesSetup, SitesWorld, Staging, parties};
+use gleaner_sim::{Division, Parties, restore, save};
 use gleaner_testkit::mutant::{Fault, Mutant};
 use gleaner_testkit::naive_sites::NaiveSites;
 use gleaner_testkit::random::Choices;
@@ -168,14 +168,30 @@ fn several_meta_schedulers_book_nothing_twice_whatever_letters_meet_with() {
             };
             let setup = setup(seed, 3, protocol);
             let mut parties = parties(&setup, &mut || Recipe::over_sites(rule).build());
+            let mut kept = None;
             let mut steps = 0;
             while parties.step() {
                 // At each site, no more is held than there is.
                 parties.outside().check();
                 steps += 1;
                 assert!(steps < 2_000_000, "seed {seed}: it does not end");
+                if steps == 200 {
+                    kept = Some(save(&parties, "mrs"));
+                }
             }
             let outcome = parties.outside().outcome();
+            let mut resumed: Parties<'_, AnyPolicy, SitesWorld<'_>> = restore(
+                &setup,
+                ("mrs", |_| Recipe::over_sites(rule).build()),
+                &kept.expect("more than 200 steps"),
+            )
+            .expect("what was saved");
+            resumed.run();
+            assert_eq!(
+                save(&resumed, "mrs"),
+                save(&parties, "mrs"),
+                "seed {seed}: it goes on to the same end"
+            );
             assert_eq!(outcome.unfinished(), 0, "seed {seed}: every job ends");
             for (job, of) in outcome.jobs.iter().zip(&setup.jobs) {
                 let cores: u32 = job.parts.iter().map(|part| part.cores).sum();

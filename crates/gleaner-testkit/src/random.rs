@@ -197,12 +197,9 @@ fn machine_class(choices: &mut Choices, index: usize) -> MachineClass {
     let memory = if index == 0 { 64 } else { 1 << choices.below(7) };
     let wish = if index > 0 && choices.one_in(4) { "; Requirements = TARGET.Owner != \"eve\"" } else { "" };
     MachineClass {
-        speeds,
-        cores,
-        room: Room::default(),
-        price: 0.0,
         provides,
         ad: Some(ad(&format!("[ Memory = {memory}{wish} ]"))),
+        ..MachineClass::plain(speeds, cores)
     }
 }
 
@@ -215,13 +212,10 @@ fn task_class(choices: &mut Choices) -> TaskClass {
     let disk = if choices.one_in(2) { 0.0 } else { (1.0 - cpu) * choices.unit() };
     let requires = choices.one_in(5).then(|| "big".to_owned()).into_iter().collect();
     TaskClass {
-        composition: vec![cpu, disk, 1.0 - cpu - disk],
-        needs: Needs::default(),
-        priority: 0,
         restarts: choices.one_in(4),
-        payer: UserId::default(),
         requires,
         ad: task_ad(choices),
+        ..TaskClass::plain(vec![cpu, disk, 1.0 - cpu - disk])
     }
 }
 

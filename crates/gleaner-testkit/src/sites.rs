@@ -95,8 +95,7 @@ fn beginning(choices: &mut Choices, (sites, files, classes): (usize, usize, usiz
         let slots = choices.one_in(3).then_some(2);
         let room = Room { slots, ..Room::default() };
         let cores = 1 + choices.below(4) as u32;
-        let class =
-            MachineClass { speeds: vec![speed], cores, room, price: 0.0, provides: Tags::new(), ad: None };
+        let class = MachineClass { room, ..MachineClass::plain(vec![speed], cores) };
         events.push(Event::MachineClassMet(class));
     }
     for file in (0..files).map(FileId::new) {

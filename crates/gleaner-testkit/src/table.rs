@@ -8,9 +8,9 @@
 //! load 2 m0 0.95              # from 2 s on, the owner of m0 uses 95 %
 //! ```
 
-use gleaner_core::{GridConfig, MachineClass, Migration, Needs, Room, Tags, TaskClass};
+use gleaner_core::{GridConfig, MachineClass, Migration, TaskClass};
 use gleaner_sim::{Answers, LoadChange, Setup, Tasks};
-use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, Time, UserId};
+use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, Time};
 
 /// Reads a table; classes are numbered in the order in which they appear.
 ///
@@ -58,14 +58,7 @@ fn moment(word: &str) -> Time {
 }
 
 fn add_machine<'a>(setup: &mut Setup, words: impl Iterator<Item = &'a str>) {
-    let mut class = MachineClass {
-        speeds: Vec::new(),
-        cores: 1,
-        room: Room::default(),
-        price: 0.0,
-        provides: Tags::new(),
-        ad: None,
-    };
+    let mut class = MachineClass::plain(Vec::new(), 1);
     for word in words {
         match (word.strip_prefix('x'), word.strip_prefix('+')) {
             (Some(cores), _) => class.cores = cores.parse().expect("a number of cores"),
@@ -79,15 +72,7 @@ fn add_machine<'a>(setup: &mut Setup, words: impl Iterator<Item = &'a str>) {
 fn add_task<'a>(setup: &mut Setup, mut words: impl Iterator<Item = &'a str>) {
     let arrival = moment(words.next().expect("an arrival"));
     let length = Ops::new(number(words.next().expect("a length"))).expect("a length above 0");
-    let mut class = TaskClass {
-        composition: Vec::new(),
-        needs: Needs::default(),
-        priority: 0,
-        restarts: false,
-        payer: UserId::default(),
-        requires: Tags::new(),
-        ad: None,
-    };
+    let mut class = TaskClass::plain(Vec::new());
     for word in words {
         match word.strip_prefix('+') {
             Some(tag) => drop(class.requires.insert(tag.to_owned())),

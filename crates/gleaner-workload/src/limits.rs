@@ -1,18 +1,18 @@
 //! How large a log of jobs may be. What is larger is refused with the limit's name.
 
-/// Bytes of a log of jobs, unpacked: twenty times what the largest public one has.
+/// Bytes of an unpacked log of jobs: twenty times the largest public one.
 pub(crate) const LOG_BYTES_MAX: u64 = 2 << 30;
 /// Jobs of one log.
 pub(crate) const LOG_JOBS_MAX: usize = 20_000_000;
-/// How deep a condition of a job description may nest.
+/// Levels of a nested condition in a job description.
 pub(crate) const CONDITION_DEPTH_MAX: usize = 100;
-/// Names that ranges in one name stand for.
+/// File names that the ranges in one name of a job description produce.
 pub(crate) const RANGE_MAX: usize = 100_000;
-/// Bytes of the names of files in one job description, ranges written out.
+/// Bytes of all file names in one job description, with their ranges written out.
 pub(crate) const TRANSFER_BYTES_MAX: usize = 64 << 20;
 /// Workers of one site description.
 pub(crate) const WORKERS_MAX: usize = 100_000;
-/// Bytes of the attributes of all workers of one site description, defaults written out.
+/// Bytes of the attributes of all workers in one site description, with defaults written out.
 pub(crate) const SITE_BYTES_MAX: usize = 256 << 20;
 /// Tasks of one trace of bags of tasks.
 pub(crate) const TRACE_TASKS_MAX: usize = 50_000_000;

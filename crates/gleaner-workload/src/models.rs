@@ -6,4 +6,4 @@ mod groups;
 mod lublin;
 
 pub use groups::{GROUPS, Group, JobClass, UserGroups};
-pub use lublin::{Kind, Lublin};
+pub use lublin::{Lublin, Parameters};

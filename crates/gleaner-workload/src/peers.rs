@@ -34,11 +34,11 @@ pub use trace::{Gap, jobs};
 use crate::document;
 use crate::section::Section;
 use crate::{InputError, Shake, settings};
-use gleaner_core::{Needs, Tags, TaskClass};
+use gleaner_core::TaskClass;
 use gleaner_policy::{Input, PolicySpec, Recipe};
 use gleaner_sim::Way;
 use gleaner_sim::peers::{Job, PeersSetup, Turnover, Unrelated};
-use gleaner_units::{Time, UserId};
+use gleaner_units::Time;
 use std::path::Path;
 use tables::{Jobs, Workers};
 
@@ -214,13 +214,5 @@ fn loss(letters: &Section<'_>) -> Result<f64, InputError> {
 
 /// All tasks are alike but for their lengths.
 fn tasks() -> TaskClass {
-    TaskClass {
-        composition: vec![1.0],
-        needs: Needs::default(),
-        priority: 0,
-        restarts: true,
-        payer: UserId::default(),
-        requires: Tags::new(),
-        ad: None,
-    }
+    TaskClass { restarts: true, ..TaskClass::plain(vec![1.0]) }
 }

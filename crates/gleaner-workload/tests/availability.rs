@@ -1,13 +1,13 @@
 //! Machines that come and go by a trace: what happens, and what the scheduler is told of it.
 
-use gleaner_core::{Command, Event, GridConfig, MachineClass, Migration, Needs, Room, RunEnd, TaskClass};
+use gleaner_core::{Command, Event, GridConfig, MachineClass, Migration, Room, RunEnd, TaskClass};
 use gleaner_policy::{Recipe, Relocate, Score};
 use gleaner_sim::bound::makespan_bound;
 use gleaner_sim::{
     Answers, MachineTraces, Prediction, Pricing, Saved, Setup, Simulation, SpeedScale, Tasks, Trace,
 };
 use gleaner_testkit::record::{Entry, Record, run};
-use gleaner_units::{Ops, Span, TaskClassId, Time, UserId};
+use gleaner_units::{Ops, Span, TaskClassId, Time};
 use gleaner_workload::availability::{Profile, load};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -29,22 +29,11 @@ fn setup(rows: &str, tasks: &[(f64, f64)], prediction: Prediction) -> Setup {
 fn of_trace(trace: Trace, tasks: &[(f64, f64)], prediction: Prediction) -> Setup {
     let scale = SpeedScale::elleuch();
     let kind = MachineClass {
-        speeds: Vec::new(),
-        cores: 1,
         room: Room { slots: Some(1), ..Room::default() },
-        price: 0.0,
         provides: BTreeSet::new(),
-        ad: None,
+        ..MachineClass::plain(Vec::new(), 1)
     };
-    let task_class = TaskClass {
-        composition: vec![1.0],
-        needs: Needs::default(),
-        priority: 0,
-        restarts: false,
-        payer: UserId::default(),
-        requires: BTreeSet::new(),
-        ad: None,
-    };
+    let task_class = TaskClass { requires: BTreeSet::new(), ..TaskClass::plain(vec![1.0]) };
     Setup {
         config: GridConfig { weights: vec![1.0], migration: Migration::default() },
         machine_classes: MachineTraces::classes(&scale, &[kind], Pricing::BySpeed),

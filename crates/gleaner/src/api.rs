@@ -5,9 +5,9 @@ use crate::failure::Failure;
 use crate::home;
 use gleaner_net::{Address, Client, ClientError, Events, Fingerprint, Token};
 use gleaner_wire::api::{
-    BudgetSetting, BudgetView, Choice, ExplanationView, GridView, History, JobList, JobView, LabelList,
-    MachineList, MachineView, NewToken, Ordered, PolicyKeys, PolicyView, Preview, PriceSpec, QuotaList,
-    QuotaSetting, Role, Submitted, TaskList, TaskPhase, TaskView, UserList,
+    BudgetSetting, BudgetView, Choice, ExplanationView, GridView, History, JobList, JobView, KeepSetting,
+    KeepingView, LabelList, MachineList, MachineView, NewToken, Ordered, PolicyKeys, PolicyView, Preview,
+    PriceSpec, QuotaList, QuotaSetting, Role, Submitted, TaskList, TaskPhase, TaskView, UserList,
 };
 use gleaner_wire::day::{FailureList, WaitList};
 use gleaner_wire::job::JobSpec;
@@ -182,6 +182,14 @@ impl Api {
     /// `order` is one of cancel, hold, release and rerun.
     pub(crate) fn order(&self, job: JobId, order: &str, choice: &Choice) -> Answer<Ordered> {
         Ok(self.client.post(&format!("/api/v1/jobs/{job}/{order}"), choice)?)
+    }
+
+    pub(crate) fn keeping(&self, limit: u32) -> Answer<KeepingView> {
+        Ok(self.client.get(&format!("/api/v1/keeping?limit={limit}"))?)
+    }
+
+    pub(crate) fn keep(&self, job: JobId, keep: bool) -> Answer<JobView> {
+        Ok(self.client.put(&format!("/api/v1/jobs/{job}/results"), &KeepSetting { keep })?)
     }
 
     pub(crate) fn overview(&self) -> Answer<GridView> {

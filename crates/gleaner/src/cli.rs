@@ -4,6 +4,7 @@ mod advise;
 #[cfg(test)]
 mod documented;
 mod hosting;
+mod keeping;
 mod live;
 mod measuring;
 mod names;
@@ -21,6 +22,7 @@ mod wrapped;
 
 pub(crate) use advise::*;
 pub(crate) use hosting::*;
+pub(crate) use keeping::*;
 pub(crate) use live::*;
 pub(crate) use measuring::*;
 pub(crate) use names::*;
@@ -99,6 +101,8 @@ pub(crate) enum Command {
     Rerun(RerunArguments),
     /// Get the output files of tasks
     Fetch(FetchArguments),
+    /// Show when results of jobs that are over are removed, and keep some
+    Keep(KeepArguments),
     /// Show what happened to a task, when, why and by whom
     History(HistoryArguments),
     /// Show the machines of the grid, and what they are doing

@@ -9,6 +9,7 @@ use crate::{Outcome, progress, stdout, which};
 use gleaner_agent::archive::{ArchiveError, Taking, unpack};
 use gleaner_agent::beneath::open_root;
 use gleaner_wire::JobId;
+use gleaner_wire::api::TaskView;
 use serde_json::json;
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
@@ -55,7 +56,12 @@ fn fetch_into(
     folder: &Path,
     taking: Taking,
 ) -> Result<Option<u64>, Failure> {
-    let Some(files) = grid.task(job, task)?.files else { return Ok(None) };
+    let TaskView { files, results_removed, .. } = grid.task(job, task)?;
+    if results_removed.is_some() {
+        // The coordinator says when they were, and why.
+        grid.files_of((job, task), &mut std::io::sink())?;
+    }
+    let Some(files) = files else { return Ok(None) };
     std::fs::create_dir_all(folder).map_err(|error| Failure::io("create", folder, error))?;
     let failed = |error| Failure::io("write to", folder, error);
     // In a file, since it may be large; without a name, so that nothing of it stays.

@@ -99,9 +99,14 @@ const NAMED: usize = 8;
 
 /// Why machines take nothing, below the table, where there is room for it: those with the same reason together.
 fn reasons(machines: &[MachineView]) -> String {
-    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut by_reason: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for machine in machines.iter().filter(|machine| machine.state != MachineState::Open) {
-        if let Some(why) = machine.why.as_deref().filter(|why| !why.is_empty()) {
+        let is_gone = matches!(machine.state, MachineState::Away | MachineState::Lost);
+        let silent = machine
+            .heard_s
+            .filter(|_| is_gone)
+            .map(|at_s| format!("not heard of since {}", moments::clock(at_s)));
+        if let Some(why) = machine.why.clone().filter(|why| !why.is_empty()).or(silent) {
             by_reason.entry(why).or_default().push(&machine.machine);
         }
     }

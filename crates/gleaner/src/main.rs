@@ -23,6 +23,7 @@ mod hold;
 mod home;
 mod interrupt;
 mod journal;
+mod keep;
 mod labels;
 mod lasting;
 mod login;
@@ -95,6 +96,7 @@ fn main() -> ExitCode {
         Command::Release(arguments) => (arguments.grid.json, orders::release(&arguments)),
         Command::Rerun(arguments) => (arguments.order.grid.json, orders::rerun(&arguments)),
         Command::Fetch(arguments) => (arguments.grid.json, fetch::run(&arguments)),
+        Command::Keep(arguments) => (arguments.grid.json, keep::run(&arguments)),
         Command::History(arguments) => (arguments.grid.json, history::run(&arguments)),
         Command::Machines(arguments) => (arguments.grid.json, machines::list(&arguments)),
         Command::Machine(arguments) => (arguments.json(), machines::order(&arguments)),

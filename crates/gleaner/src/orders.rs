@@ -10,22 +10,24 @@ use serde_json::json;
 use std::collections::BTreeMap;
 
 pub(crate) fn cancel(arguments: &OrderArguments) -> Outcome {
-    carry_out(arguments, "cancel", &Choice::default())
+    carry_out(arguments, ("cancel", "all of them are over, or about to be"), &Choice::default())
 }
 
 pub(crate) fn hold(arguments: &OrderArguments) -> Outcome {
-    carry_out(arguments, "hold", &Choice::default())
+    carry_out(arguments, ("hold", "all of them are held or over"), &Choice::default())
 }
 
 pub(crate) fn release(arguments: &OrderArguments) -> Outcome {
-    carry_out(arguments, "release", &Choice::default())
+    carry_out(arguments, ("release", "none of them is held"), &Choice::default())
 }
 
 pub(crate) fn rerun(arguments: &RerunArguments) -> Outcome {
-    carry_out(&arguments.order, "rerun", &Choice { failed: arguments.failed, ..Choice::default() })
+    let why = if arguments.failed { "none of them failed" } else { "none of them is over" };
+    carry_out(&arguments.order, ("rerun", why), &Choice { failed: arguments.failed, ..Choice::default() })
 }
 
-fn carry_out(arguments: &OrderArguments, order: &str, choice: &Choice) -> Outcome {
+/// `why` says why an order applied to no task, if it did.
+fn carry_out(arguments: &OrderArguments, (order, why): (&str, &str), choice: &Choice) -> Outcome {
     let grid = Api::open(&arguments.grid)?;
     let mut tasks = 0;
     for (job, chosen) in by_job(&which::all(&grid, &arguments.of)?) {
@@ -34,7 +36,8 @@ fn carry_out(arguments: &OrderArguments, order: &str, choice: &Choice) -> Outcom
     if arguments.grid.json {
         return stdout::print_json(&json!({ "version": 1, "tasks": tasks }));
     }
-    stdout::print(format!("{order}: {}\n", plural(u64::from(tasks), "task")))
+    let why = if tasks == 0 { format!(": {why}") } else { String::new() };
+    stdout::print(format!("{order}: {}{why}\n", plural(u64::from(tasks), "task")))
 }
 
 /// The tasks named of each job; none where the whole job was named.

@@ -55,7 +55,7 @@ fn table(quotas: &QuotaList) -> String {
 }
 
 /// As people write it.
-fn stored(bytes: u64) -> String {
+pub(crate) fn stored(bytes: u64) -> String {
     let units = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)];
     let bytes = bytes as f64;
     let unit = units.into_iter().find(|(_, size)| bytes >= *size);

@@ -7,7 +7,7 @@ use crate::files::write_text;
 use crate::policy::source;
 use crate::{Outcome, stdout};
 use gleaner_policy::PolicySpec;
-use gleaner_replay::{LeftOut, Outcome as Went, Past, Placed, SourceError, read};
+use gleaner_replay::{Figures, LeftOut, Past, Placed, SourceError, read};
 use gleaner_report::{Bar, Block, Cell, Gantt, Report, Table};
 use gleaner_workload::read_policy;
 use serde_json::json;
@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &ReplayArguments) -> Outcome {
     stdout::print(told(&past, [then, asked], [again, other]))
 }
 
-fn told(past: &Past, [then, asked]: [&PolicySpec; 2], [again, other]: [Went; 2]) -> String {
+fn told(past: &Past, [then, asked]: [&PolicySpec; 2], [again, other]: [Figures; 2]) -> String {
     let headings = [
         ("", Side::Left),
         ("MAKESPAN", Side::Right),
@@ -67,8 +67,8 @@ fn told(past: &Past, [then, asked]: [&PolicySpec; 2], [again, other]: [Went; 2])
     )
 }
 
-fn rows(past: &Past, [again, other]: [Went; 2]) -> Vec<Vec<String>> {
-    let row = |name: &str, went: &Went| {
+fn rows(past: &Past, [again, other]: [Figures; 2]) -> Vec<Vec<String>> {
+    let row = |name: &str, went: &Figures| {
         let seconds = |seconds: f64| format!("{seconds:.3} s");
         vec![
             name.to_owned(),

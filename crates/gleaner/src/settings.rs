@@ -7,11 +7,12 @@ use figment::Figment;
 use figment::error::Kind;
 use figment::providers::{Env, Format, Serialized, Toml};
 use gleaner_net::CertificateFiles;
-use gleaner_server::desk::Terms;
+use gleaner_server::desk::{Keeping, Terms};
 use gleaner_server::serve::ServeOptions;
 use gleaner_server::store::NetworkFolder;
 use gleaner_units::Span;
 use gleaner_wire::meant::meant;
+use gleaner_workload::submit::duration_s;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -19,8 +20,19 @@ use std::path::{Path, PathBuf};
 
 const FILE: &str = "config.toml";
 const PORT: u16 = 7717;
-const VARIABLES: [&str; 8] =
-    ["listen", "names", "tls_cert", "tls_key", "lease_s", "heartbeat_s", "network_folder", "user"];
+const VARIABLES: [&str; 10] = [
+    "listen",
+    "names",
+    "tls_cert",
+    "tls_key",
+    "lease_s",
+    "heartbeat_s",
+    "keep_results_for",
+    "keep_for",
+    "network_folder",
+    "user",
+];
+const FOREVER: &str = "forever";
 
 /// Each field is a key of the file; `GLEANER_LISTEN` and so on are the variables.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -38,6 +50,10 @@ pub(crate) struct Settings {
     lease_s: f64,
     /// How often an agent says that it lives.
     heartbeat_s: f64,
+    /// How long results are kept after their job is over.
+    keep_results_for: String,
+    /// How long a job is known after it is over.
+    keep_for: String,
     /// Whether the folder may be on a network file system.
     network_folder: bool,
     /// The first user.
@@ -55,6 +71,10 @@ struct Flags {
     tls_cert: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tls_key: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    keep_results_for: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    keep_for: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     network_folder: bool,
 }
@@ -75,6 +95,8 @@ fn sources(home: &Path, arguments: &ServeArguments) -> Figment {
         tls_key: None,
         lease_s: Terms::default().lease.seconds(),
         heartbeat_s: Terms::default().heartbeat.seconds(),
+        keep_results_for: kept(Keeping::default().results),
+        keep_for: kept(Keeping::default().records),
         network_folder: false,
         user: user_name(),
     };
@@ -83,6 +105,8 @@ fn sources(home: &Path, arguments: &ServeArguments) -> Figment {
         names: arguments.names.clone(),
         tls_cert: arguments.tls_cert.clone(),
         tls_key: arguments.tls_key.clone(),
+        keep_results_for: arguments.keep_results_for.clone(),
+        keep_for: arguments.keep_for.clone(),
         network_folder: arguments.network_folder,
     };
     let file = home.join(FILE);
@@ -106,6 +130,7 @@ pub(crate) fn serve_options(home: PathBuf, arguments: &ServeArguments) -> Result
         let message = "heartbeat_s is more than half of lease_s: one lost message would end a lease";
         return Err(Failure::Usage(message.to_owned()));
     }
+    let keeping = keeping(&settings)?;
     let certificate = match (settings.tls_cert, settings.tls_key) {
         (Some(certificate), Some(key)) => Some(CertificateFiles { certificate, key }),
         (None, None) => None,
@@ -124,8 +149,38 @@ pub(crate) fn serve_options(home: PathBuf, arguments: &ServeArguments) -> Result
         certificate,
         network,
         user: settings.user,
-        terms: Terms { lease, heartbeat, ..Terms::default() },
+        terms: Terms { lease, heartbeat, keeping, ..Terms::default() },
     })
+}
+
+fn keeping(settings: &Settings) -> Result<Keeping, Failure> {
+    let span = |key: &str, text: &String| {
+        if text == FOREVER {
+            return Ok(None);
+        }
+        let span = duration_s(text).ok().and_then(Span::from_seconds);
+        let span = span.filter(|span| *span >= Span::from_nanos(1_000_000_000));
+        span.map(Some).ok_or_else(|| {
+            Failure::Usage(format!(
+                "{key} is {text}; expected a time of 1 second or more, as 30d or 12h, or {FOREVER}"
+            ))
+        })
+    };
+    let results = span("keep_results_for", &settings.keep_results_for)?;
+    let records = span("keep_for", &settings.keep_for)?;
+    let is_shorter = records.is_some_and(|records| results.is_none_or(|results| records < results));
+    if is_shorter {
+        return Err(Failure::Usage(format!(
+            "keep_for is {}, and keep_results_for {}: results cannot be kept for longer than what is known of their job",
+            settings.keep_for, settings.keep_results_for
+        )));
+    }
+    Ok(Keeping { results, records })
+}
+
+/// As it is written.
+fn kept(span: Option<Span>) -> String {
+    span.map_or(FOREVER.to_owned(), |span| format!("{}d", span.seconds() / 86_400.0))
 }
 
 /// Every setting with its source.

@@ -84,14 +84,6 @@ fn run_among_peers(arguments: &SimulateArguments, file: &Path) -> Outcome {
     peers::run(arguments, &scenarios)
 }
 
-fn refuse_saving(arguments: &SimulateArguments, what: &str) -> Outcome {
-    if arguments.checkpoint.is_some() || arguments.resume.is_some() {
-        let found = format!("--checkpoint, --resume: {what} are not saved; expected none");
-        return Err(Failure::Usage(found));
-    }
-    Ok(())
-}
-
 fn run_over_sites(arguments: &SimulateArguments, file: &Path) -> Outcome {
     let (mut drawn, mut listed) = (Vec::new(), Vec::new());
     for overrides in choices(arguments)? {
@@ -138,13 +130,7 @@ fn check_places(arguments: &SimulateArguments) -> Outcome {
 
 fn run_once(arguments: &SimulateArguments, experiment: &Experiment) -> Outcome {
     if experiment.groups.is_some() {
-        refuse_saving(arguments, "groups")?;
-        let summary = groups::run_seed(experiment, experiment.seed, arguments.out.as_deref())?;
-        return if arguments.json {
-            stdout::print_json(&summary)
-        } else {
-            stdout::print(describe(&summary, arguments.out.as_deref()))
-        };
+        return groups::run_once(arguments, experiment);
     }
     let mut run = start(arguments, experiment)?;
     let bar = progress::bar(experiment.setup.tasks.len() as u64, "tasks");

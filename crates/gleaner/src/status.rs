@@ -3,6 +3,7 @@
 use crate::api::Api;
 use crate::cli::StatusArguments;
 use crate::columns::{Side, marked, shown};
+use crate::keep::standing;
 use crate::moments::{clock, span};
 use crate::{Outcome, failures, stdout, which};
 use gleaner_wire::api::{JobState, JobView, RunStage, RunView, Tally, TaskPhase, TaskView};
@@ -72,6 +73,9 @@ pub(crate) fn describe(job: &JobView) -> String {
     lines.extend(job.label.as_ref().map(|label| ("label", shown(label, NAME_WIDTH))));
     if job.wasted_s > 0.0 {
         lines.push(("wasted", format!("{} in runs beside faster ones", span(job.wasted_s))));
+    }
+    if job.results_kept || job.results_until_s.is_some() || job.results_removed.is_some() {
+        lines.push(("results", standing(job)));
     }
     lines.extend(job.waits_for.as_ref().map(|why| ("waits for", shown(why, 200))));
     lines.iter().map(|(name, value)| format!("{name:<10} {value}\n")).collect()
@@ -176,6 +180,10 @@ mod tests {
             label: Some("render".into()),
             wasted_s: 0.0,
             waits_for: None,
+            bytes: 0,
+            results_kept: false,
+            results_until_s: None,
+            results_removed: None,
         }
     }
 

@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &SubmitArguments) -> Outcome {
         submitted.push(grid.submit(&spec, key.as_deref())?);
     }
     if arguments.wait {
-        let ended = finish(&grid, arguments, &submitted);
+        let ended = finish(&grid, arguments, &sending, &submitted);
         // What failed wrote something too.
         let written = sending
             .iter()
@@ -88,7 +88,12 @@ fn dry_run(grid: &Api, arguments: &SubmitArguments, sending: &[(JobDescription, 
     stdout::print(previews.iter().map(tell::preview).collect::<Vec<_>>().join("\n"))
 }
 
-fn finish(grid: &Api, arguments: &SubmitArguments, submitted: &[Submitted]) -> Outcome {
+fn finish(
+    grid: &Api,
+    arguments: &SubmitArguments,
+    sending: &[(JobDescription, Sending)],
+    submitted: &[Submitted],
+) -> Outcome {
     if !arguments.grid.json {
         tell_submitted(arguments, submitted)?;
     }
@@ -99,7 +104,8 @@ fn finish(grid: &Api, arguments: &SubmitArguments, submitted: &[Submitted]) -> O
         let (job, tasks) = first.expect("each description makes a job");
         stdout::print_json(&json!({ "version": 1, "job": job, "tasks": tasks, "jobs": jobs }))?;
     } else {
-        stdout::print(jobs.iter().map(tell::ended).collect::<String>())?;
+        let lines = jobs.iter().zip(sending).map(|(ended, (job, _))| tell::ended(ended, &job.spec));
+        stdout::print(lines.collect::<String>())?;
         say_why(grid, &jobs)?;
     }
     all_done(&jobs)

@@ -34,38 +34,45 @@ pub(crate) fn one(grid: &Api, named: &Which) -> Result<JobOrTask, Failure> {
 
 /// Likewise, where only a job can be meant.
 pub(crate) fn one_job(grid: &Api, named: &Which) -> Result<JobId, Failure> {
-    match one(grid, named)? {
-        JobOrTask { job, task: None } => Ok(job),
-        JobOrTask { job, task: Some(task) } => {
-            Err(Failure::Usage(format!("{job}/{task} is a task; expected a job, as {job}")))
-        }
-    }
+    whole(one(grid, named)?)
+}
+
+/// Likewise, where several can be.
+pub(crate) fn jobs(grid: &Api, named: &Which) -> Result<Vec<JobId>, Failure> {
+    resolve(grid, named)?.into_iter().map(whole).collect()
+}
+
+fn whole(JobOrTask { job, task }: JobOrTask) -> Result<JobId, Failure> {
+    let is_task = |task| Failure::Usage(format!("{job}/{task} is a task; expected a job, as {job}"));
+    task.map_or(Ok(job), |task| Err(is_task(task)))
 }
 
 fn resolve(grid: &Api, which: &Which) -> Result<Vec<JobOrTask>, Failure> {
-    let found: Vec<JobId> = match which {
+    let (found, task): (Vec<JobId>, _) = match which {
         Which::One(one) => return Ok(vec![*one]),
         Which::Range(first, last) => {
-            numbers(own(grid)?.into_iter().filter(|job| (first..=last).contains(&&job.job)))
+            (numbers(own(grid)?.into_iter().filter(|job| (first..=last).contains(&&job.job))), None)
         }
-        Which::Last => numbers(own(grid)?.into_iter().take(1)),
-        Which::Name(name) => numbers(own(grid)?.into_iter().filter(|job| job.name == *name)),
+        Which::Last(task) => (numbers(own(grid)?.into_iter().take(1)), *task),
+        Which::Name(name, task) => (numbers(own(grid)?.into_iter().filter(|job| job.name == *name)), *task),
     };
     if found.is_empty() {
         let what = match which {
             Which::Range(first, last) => format!("a number from {first} to {last}"),
-            Which::Name(name) => format!("the name \"{name}\""),
-            Which::One(_) | Which::Last => "your name".to_owned(),
+            Which::Name(name, _) => format!("the name \"{name}\""),
+            Which::One(_) | Which::Last(_) => "your name".to_owned(),
         };
         let meant = match which {
-            Which::Name(name) => meant(name, own(grid)?.iter().map(|job| job.name.as_str()).chain(["last"])),
-            Which::Range(..) | Which::One(_) | Which::Last => String::new(),
+            Which::Name(name, _) => {
+                meant(name, own(grid)?.iter().map(|job| job.name.as_str()).chain(["last"]))
+            }
+            Which::Range(..) | Which::One(_) | Which::Last(_) => String::new(),
         };
         return Err(Failure::Usage(format!(
             "there is no job of yours with {what}; see `gleaner status`{meant}"
         )));
     }
-    Ok(found.into_iter().map(|job| JobOrTask { job, task: None }).collect())
+    Ok(found.into_iter().map(|job| JobOrTask { job, task }).collect())
 }
 
 /// In rising order.

@@ -56,6 +56,35 @@ fn every_key_of_a_scenario_is_in_the_reference_and_no_other() {
     );
 }
 
+/// Each `[policy]` section of a page, in the scenario of the examples.
+#[test]
+fn every_policy_in_the_docs_is_one() {
+    let program = assert_cmd::cargo::cargo_bin!("gleaner");
+    let lab = root().join("examples/lab");
+    let scenario = fs::read_to_string(lab.join("scenario.toml")).expect("the example");
+    let (others, _) = scenario.split_once("[policy]").expect("its policy is last");
+    let mut tried = 0;
+    for entry in fs::read_dir(root().join("docs")).expect("the folder") {
+        let page = entry.expect("a file").path();
+        let text = fs::read_to_string(&page).expect("a page");
+        let fences = text.split("\n```toml\n").skip(1).filter_map(|rest| rest.split("\n```").next());
+        for policy in fences.filter(|fence| fence.starts_with("[policy]")) {
+            let folder = tempfile::tempdir().expect("a folder");
+            for table in ["machines.csv", "owner_load.csv", "tasks.csv"] {
+                fs::copy(lab.join(table), folder.path().join(table)).expect("a copy");
+            }
+            let file = folder.path().join("scenario.toml");
+            fs::write(&file, format!("{others}{policy}\n")).expect("a scenario");
+            let output = std::process::Command::new(program).arg("simulate").arg(&file).output();
+            let output = output.expect("it runs");
+            let error = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{}:\n{policy}\n{error}", page.display());
+            tried += 1;
+        }
+    }
+    assert!(tried > 1, "{tried} policies in all pages");
+}
+
 #[test]
 fn every_page_is_in_the_book_and_every_link_leads_somewhere() {
     let summary = read("docs/SUMMARY.md");

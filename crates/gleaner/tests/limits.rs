@@ -5,19 +5,17 @@ use std::fs;
 use std::path::Path;
 
 const SOURCES: [(&str, &str); 4] = [
-    ("What anyone may hand in", "crates/gleaner-wire/src/limits.rs"),
-    (
-        "What a log of jobs, or a description in another grid's words, holds",
-        "crates/gleaner-workload/src/limits.rs",
-    ),
-    ("What the coordinator takes at a time", "crates/gleaner-server/src/limits.rs"),
-    ("What a row of the journal holds", "crates/gleaner-server/src/store/limits.rs"),
+    ("What anyone may send", "crates/gleaner-wire/src/limits.rs"),
+    ("Logs of jobs, scenarios, and descriptions of other grids", "crates/gleaner-workload/src/limits.rs"),
+    ("What the coordinator handles at a time", "crates/gleaner-server/src/limits.rs"),
+    ("Rows of the journal", "crates/gleaner-server/src/store/limits.rs"),
 ];
 const HEAD: &str = "\
 # Limits
 
-What is larger is refused, and the refusal names the limit; what takes longer is ended. `cargo test -p gleaner --test limits` compares
-this table with the sources, and writes it anew with `GLEANER_WRITE=1`.
+Gleaner refuses what exceeds one of these limits, and the refusal names the limit. It ends what takes longer than a limit says. A limit
+with two numbers holds for all clients together, and for each of them. `cargo test -p gleaner --test limits` compares these tables with
+the sources; with `GLEANER_WRITE=1` it writes them.
 ";
 
 /// A value as people read it: `64 << 10` of something that is counted in bytes is 64 KiB.
@@ -25,8 +23,7 @@ fn plain(name: &str, said: &str, value: &str) -> String {
     let (number, shift) = value.split_once(" << ").unwrap_or((value, "0"));
     let digits = number.replace('_', "");
     let (Ok(number), Ok(shift)) = (digits.parse::<u64>(), shift.parse::<u32>()) else {
-        let seconds = value.strip_prefix("Duration::from_secs(").and_then(|rest| rest.strip_suffix(')'));
-        return seconds.map_or(format!("`{value}`"), |seconds| format!("{seconds} s"));
+        return constructed(value);
     };
     let number = number << shift;
     let is_bytes = name.contains("BYTES") || said.starts_with("Bytes") || said.contains("in bytes");
@@ -36,6 +33,18 @@ fn plain(name: &str, said: &str, value: &str) -> String {
         Some(unit) => format!("{} {}", number >> (10 * unit), units[unit]),
         None => grouped(number),
     }
+}
+
+/// A value that is no plain number: a time, a number for all and one for each, or as the source has it.
+fn constructed(value: &str) -> String {
+    let within = |start, end| value.strip_prefix(start).and_then(|rest| rest.strip_suffix(end));
+    let seconds = within("Duration::from_secs(", ")").map(|seconds| format!("{seconds} s"));
+    let hours = || within("Duration::from_hours(", ")").map(|hours| format!("{hours} h"));
+    let share = || {
+        let (all, each) = within("Share { all: ", " }")?.split_once(", each: ")?;
+        Some(format!("{all}, {each} each"))
+    };
+    seconds.or_else(hours).or_else(share).unwrap_or_else(|| format!("`{value}`"))
 }
 
 fn grouped(number: u64) -> String {

@@ -91,26 +91,8 @@ impl Minder {
         }
     }
 
-    /// Another end to give orders by, while a thread waits for reports.
-    pub fn sender(&self) -> io::Result<OrderSender> {
-        Ok(OrderSender { stream: self.stream.try_clone()? })
-    }
-
     /// The socket itself, for a runtime of its own: write [`encode`]d orders, read reports through an [`Inbox`].
     pub fn into_stream(self) -> UnixStream {
         self.stream
-    }
-}
-
-/// Gives orders to a minder whose reports are read elsewhere. The minder lives until this is dropped as well.
-#[derive(Debug)]
-pub struct OrderSender {
-    stream: UnixStream,
-}
-
-impl OrderSender {
-    /// Gives an order.
-    pub fn order(&self, order: &Order) -> Result<(), FrameError> {
-        Ok((&self.stream).write_all(&encode(order)?)?)
     }
 }

@@ -2,7 +2,7 @@
 
 use gleaner_units::Time;
 
-use super::rules::{Rules, Sessions};
+use super::rules::{Programs, Rules, Sessions};
 use crate::probes::Sample;
 
 /// What the owner says by hand.
@@ -83,16 +83,13 @@ impl Attendance {
         }
     }
 
-    /// A sample was taken at `now`.
+    /// A sample was taken at `now`. An earlier sign that the rules do not watch any more counts no longer.
     pub fn observe(&mut self, rules: &Rules, now: Time, sample: &Sample) {
-        if let Some(sign) = sign_in(rules, sample) {
-            self.last_sign = Some((now, sign));
-        } else if self
-            .last_sign
-            .is_some_and(|(at, _)| now.since(at).seconds() >= f64::from(rules.idle_seconds))
-        {
-            self.last_sign = None;
-        }
+        let is_kept = |&(at, sign): &(Time, Sign)| {
+            is_watched(rules, sign) && now.since(at).seconds() < f64::from(rules.idle_seconds)
+        };
+        let seen = sign_in(rules, sample).map(|sign| (now, sign));
+        self.last_sign = seen.or_else(|| self.last_sign.filter(is_kept));
     }
 
     /// Whether the owner is here, as of the last sample.
@@ -110,15 +107,21 @@ impl Attendance {
     }
 }
 
+fn is_watched(rules: &Rules, sign: Sign) -> bool {
+    match sign {
+        Sign::ByHand => true,
+        Sign::Session => rules.sessions == Sessions::Watch,
+        Sign::Programs => rules.programs == Programs::Watch,
+    }
+}
+
 fn sign_in(rules: &Rules, sample: &Sample) -> Option<Sign> {
     let idle_enough = f64::from(rules.idle_seconds);
-    let is_typing = match rules.sessions {
-        Sessions::Watch => sample.session_idle.is_some_and(|idle| idle.seconds() < idle_enough),
-        Sessions::Ignore => false,
-    };
-    if is_typing {
+    let is_typing = || sample.session_idle.is_some_and(|idle| idle.seconds() < idle_enough);
+    if is_watched(rules, Sign::Session) && is_typing() {
         return Some(Sign::Session);
     }
     let cores = sample.load? * sample.cores;
-    (cores >= rules.busy_threshold(sample.cores)).then_some(Sign::Programs)
+    let is_busy = cores >= rules.busy_threshold(sample.cores);
+    (is_busy && is_watched(rules, Sign::Programs)).then_some(Sign::Programs)
 }

@@ -65,24 +65,30 @@ pub fn write_if_none(path: &Path, preset: Preset) -> Result<(), FileError> {
     }
     let text = match preset {
         Preset::Machine => COMMENTED.to_owned(),
-        Preset::Submitters => with(COMMENTED, "sessions", "\"ignore\""),
+        Preset::Submitters => with(COMMENTED, "sessions = \"ignore\""),
         Preset::Demonstration => {
-            let alone = with(COMMENTED, "sessions", "\"ignore\"");
-            with(&with(&alone, "programs", "\"ignore\""), "not_on_battery", "false")
+            let alone = with(COMMENTED, "sessions = \"ignore\"");
+            with(&with(&alone, "programs = \"ignore\""), "not_on_battery = false")
         }
     };
     replace(path, &text)
 }
 
-/// Sets one rule, and leaves the rest of the file as it is. What is no TOML by itself is taken for a text.
+/// Sets one rule, and leaves the rest of the file as it is. What is no TOML by itself is taken for a text; `default` takes
+/// the rule back.
 pub fn set(path: &Path, key: &str, value: &str) -> Result<Rules, FileError> {
     let text = match fs::read_to_string(path) {
         Err(why) if why.kind() == io::ErrorKind::NotFound => COMMENTED.to_owned(),
         read => read.map_err(|why| FileError::File { path: path.into(), why })?,
     };
     let is_toml = toml::from_str::<toml::Table>(&format!("x = {value}")).is_ok();
-    let value = if is_toml { value.to_owned() } else { format!("{value:?}") };
-    let text = with(&text, key, &value);
+    let commented = COMMENTED.lines().find(|line| is_about(key, line)).filter(|_| value == "default");
+    let line = match commented {
+        Some(commented) => commented.to_owned(),
+        None if is_toml => format!("{key} = {value}"),
+        None => format!("{key} = {value:?}"),
+    };
+    let text = with(&text, &line);
     let rules = parse(path, &text)?;
     replace(path, &text)?;
     Ok(rules)
@@ -95,20 +101,21 @@ fn parse(path: &Path, text: &str) -> Result<Rules, FileError> {
     Ok(rules)
 }
 
-/// The text with a rule in the line where it was, be it as a comment, or behind all.
-fn with(text: &str, key: &str, value: &str) -> String {
-    let is_about = |line: &&str| {
-        let line = line.trim_start_matches(['#', ' ']);
-        line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with('='))
-    };
-    let set = |line: &&str| is_about(line) && !line.starts_with('#');
-    let at =
-        text.lines().position(|line| set(&line)).or_else(|| text.lines().position(|line| is_about(&line)));
+/// Whether a line sets a rule, be it as a comment.
+fn is_about(key: &str, line: &str) -> bool {
+    let line = line.trim_start_matches(['#', ' ']);
+    line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with('='))
+}
+
+/// The text with this line where the rule was set, else where it was a comment, else behind all.
+fn with(text: &str, line: &str) -> String {
+    let key = line.trim_start_matches('#').split('=').next().unwrap_or_default().trim();
+    let set = |line: &str| is_about(key, line) && !line.starts_with('#');
+    let at = text.lines().position(set).or_else(|| text.lines().position(|line| is_about(key, line)));
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    let line = format!("{key} = {value}");
     match at {
-        Some(at) => lines[at] = line,
-        None => lines.push(line),
+        Some(at) => line.clone_into(&mut lines[at]),
+        None => lines.push(line.to_owned()),
     }
     lines.join("\n") + "\n"
 }
@@ -162,6 +169,12 @@ mod tests {
             (rules.network, rules.sessions),
             (super::super::Network::No, super::super::Sessions::Ignore)
         );
+        for key in ["network", "cores_max", "users"] {
+            set(&path, key, "default").unwrap();
+        }
+        let rules = read(&path).unwrap();
+        assert_eq!((rules.cores_max, rules.users), (None, None));
+        assert_eq!(rules.network, Rules::default().network);
         assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), lines);
     }
 
@@ -175,6 +188,7 @@ mod tests {
                 "2",
                 &["core_max", "unknown field", "expected one of", "did you mean cores_max?"][..],
             ),
+            ("core_max", "default", &["core_max", "did you mean cores_max?"]),
             ("cores_max", "two", &["cores_max", "\"two\"", "expected a whole number"]),
             ("hours", "[\"late\"]", &["hours", "\"late\"", "expected HH:MM-HH:MM"]),
             ("hours", "[]", &["hours is an empty list", "it must be", "gleaner owner drain"]),

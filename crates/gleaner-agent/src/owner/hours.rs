@@ -79,7 +79,7 @@ impl Hours {
 
 /// `mon-fri`, `sat,sun`, or both ways together; a stretch may go past Sunday.
 fn days(text: &str) -> Option<u8> {
-    let number = |name: &str| DAYS.iter().position(|day| *day == name);
+    let number = |name: &str| DAYS.iter().position(|day| day.eq_ignore_ascii_case(name));
     text.split(',').try_fold(0, |days, part| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let (first, last) = (number(first)?, number(last)?);
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn days_of_the_week_begin_and_end() {
         for (hours, minute, expected, written) in [
-            ("mon-fri 09:00-17:00", "12:00", "xxxxx--", "mon,tue,wed,thu,fri 09:00-17:00"),
+            ("Mon-FRI 09:00-17:00", "12:00", "xxxxx--", "mon,tue,wed,thu,fri 09:00-17:00"),
             ("fri-mon 18:00-07:00", "20:00", "x---xxx", "mon,fri,sat,sun 18:00-07:00"),
             ("fri-mon 18:00-07:00", "06:59", "xx---xx", "mon,fri,sat,sun 18:00-07:00"),
             ("sat,sun 00:00-00:00", "00:00", "-----xx", "sat,sun 00:00-00:00"),

@@ -67,11 +67,6 @@ impl Domain {
         self.cores
     }
 
-    /// The cgroup measured in, if it is not the whole machine.
-    pub fn measured_cgroup(&self) -> Option<&Cgroup> {
-        self.measured.as_ref()
-    }
-
     pub(crate) fn root(&self) -> &Root {
         &self.root
     }

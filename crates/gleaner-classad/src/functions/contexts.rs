@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::eval::{At, Evaluator, Halt, Outcome, soften};
+use crate::eval::{At, Evaluated, Evaluator, Halt, soften};
 use crate::expr::{Base, Call, Expr, Node, Reference};
 use crate::functions::conversions::text_of;
 use crate::functions::patterns::{Options, Pattern};
@@ -12,7 +12,7 @@ use crate::stack::deeper;
 use crate::unparse::{Style, Writer};
 use crate::value::{List, Value};
 
-pub(super) fn if_then_else(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn if_then_else(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let [condition, then, otherwise] = &*call.args else { return Ok(Value::Error) };
     let condition = evaluator.eval(condition, at)?;
     match condition.as_condition() {
@@ -24,12 +24,12 @@ pub(super) fn if_then_else(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -
 }
 
 /// `debug(expr)`: HTCondor writes the evaluation to its log; there is none here.
-pub(super) fn debug(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn debug(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     Ok(evaluator.args(call, at)?.map_or(Value::Error, |[value]| value))
 }
 
 /// `eval(text)`
-pub(super) fn eval(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn eval(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let Some([value]) = evaluator.args(call, at)? else { return Ok(Value::Error) };
     let Ok(text) = text_of(&value) else { return Ok(Value::Error) };
     evaluator.spend(text.as_bytes().len() as u64 / 4)?;
@@ -44,7 +44,7 @@ fn write(style: Style, expr: &Expr) -> String {
 }
 
 /// `unparse(attribute)`: the expression of the attribute as text, not evaluated.
-pub(super) fn unparse(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn unparse(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let [arg] = &*call.args else { return Ok(Value::Error) };
     if !matches!(arg.node(), Node::Attribute(_)) {
         return Ok(Value::Error);
@@ -119,7 +119,7 @@ fn reference(expr: &Expr) -> Option<&Reference> {
 }
 
 /// `unresolved(attribute[, pattern])`: the names its expression mentions and cannot find, or whether one matches.
-pub(super) fn unresolved(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn unresolved(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let Some(attribute) = call.args.first().and_then(reference) else { return Ok(Value::Error) };
     if call.args.len() > 2 {
         return Ok(Value::Error);
@@ -191,13 +191,13 @@ fn in_each(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Result<Result<
 }
 
 /// `evalInEachContext(expr, ads)`: the values of an expression in each of the ads.
-pub(super) fn eval_in_each_context(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn eval_in_each_context(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     Ok(in_each(evaluator, call, at)?
         .map_or_else(|answer| answer, |values| Value::List(List::made_of(values))))
 }
 
 /// `countMatches(expr, ads)`: in how many of the ads an expression is true.
-pub(super) fn count_matches(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn count_matches(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     Ok(match in_each(evaluator, call, at)? {
         Ok(values) => {
             Value::Integer(values.iter().filter(|value| value.as_condition() == Some(true)).count() as i64)

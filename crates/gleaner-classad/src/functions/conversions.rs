@@ -1,6 +1,6 @@
 //! Conversions between types, as functions and for the use of other functions.
 
-use crate::eval::{At, Evaluator, Outcome};
+use crate::eval::{At, Evaluated, Evaluator};
 use crate::expr::Call;
 use crate::number::{leading_real, truncate_i32, truncate_i64};
 use crate::time;
@@ -46,17 +46,17 @@ pub(super) fn int_of(value: &Value) -> Result<i64, Value> {
     }
 }
 
-pub(super) fn to_int(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn to_int(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let Some([value]) = evaluator.args(call, at)? else { return Ok(Value::Error) };
     Ok(int_of(&value).map_or_else(|exceptional| exceptional, Value::Integer))
 }
 
-pub(super) fn to_real(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn to_real(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let Some([value]) = evaluator.args(call, at)? else { return Ok(Value::Error) };
     Ok(real_of(&value).map_or_else(|exceptional| exceptional, Value::Real))
 }
 
-pub(super) fn to_string(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn to_string(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let Some([value]) = evaluator.args(call, at)? else { return Ok(Value::Error) };
     match text_of(&value) {
         Ok(text) => evaluator.string(text),
@@ -64,7 +64,7 @@ pub(super) fn to_string(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> O
     }
 }
 
-pub(super) fn to_bool(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn to_bool(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let Some([value]) = evaluator.args(call, at)? else { return Ok(Value::Error) };
     Ok(match &value {
         Value::RelTime(secs) => Value::Boolean(truncate_i32(*secs) != 0),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::eval::{At, Evaluator, Halt, Outcome};
+use crate::eval::{At, Evaluated, Evaluator, Halt};
 use crate::expr::Call;
 use crate::value::{List, Value};
 
@@ -77,7 +77,7 @@ fn syntax(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Result<Option<i
     }
 }
 
-pub(super) fn args_to_list(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn args_to_list(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let Some(version) = syntax(evaluator, call, at)? else { return Ok(Value::Error) };
     let value = evaluator.eval(&call.args[0], at)?;
     let Some(text) = value.as_bytes() else { return Ok(Value::Error) };
@@ -91,7 +91,7 @@ pub(super) fn args_to_list(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -
     }))
 }
 
-pub(super) fn list_to_args(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn list_to_args(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let Some(version) = syntax(evaluator, call, at)? else { return Ok(Value::Error) };
     let Value::List(list) = evaluator.eval(&call.args[0], at)? else { return Ok(Value::Error) };
     let mut words = Vec::new();
@@ -131,14 +131,14 @@ fn set(variables: &mut Variables, entry: &[u8]) -> bool {
     }
 }
 
-fn write_environment(evaluator: &mut Evaluator, variables: &Variables) -> Outcome {
+fn write_environment(evaluator: &mut Evaluator, variables: &Variables) -> Evaluated {
     let entries: Vec<Vec<u8>> =
         variables.iter().map(|(name, value)| [name, &b"="[..], value].concat()).collect();
     evaluator.string(join_quoted(entries.iter().map(Vec::as_slice)))
 }
 
 /// `envV1ToV2("a=1;b=2")`; a sign at the start is the delimiter instead.
-pub(super) fn env_v1_to_v2(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn env_v1_to_v2(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let Some([value]) = evaluator.args(call, at)? else { return Ok(Value::Error) };
     let text = match &value {
         Value::Undefined => return Ok(Value::Undefined),
@@ -164,7 +164,7 @@ pub(super) fn env_v1_to_v2(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -
 }
 
 /// `mergeEnvironment(env, …)`: later ones win, undefined ones are left out.
-pub(super) fn merge_environment(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn merge_environment(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let mut variables = Variables::new();
     for arg in &call.args {
         let text = match evaluator.eval(arg, at)? {
@@ -194,7 +194,7 @@ fn home_of(user: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// `userHome(user[, default])`
-pub(super) fn user_home(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn user_home(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let Some(args) = evaluator.args_between(call, at, 1, 2)? else { return Err(Halt::Failed) };
     let default = args.get(1).filter(|default| default.as_bytes().is_some_and(|default| !default.is_empty()));
     let otherwise = |value: Value| default.cloned().unwrap_or(value);
@@ -209,7 +209,7 @@ pub(super) fn user_home(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> O
 }
 
 /// `userMap(map, user[, preferred[, default]])`: no maps are configured here, so the default is what there is.
-pub(super) fn user_map(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn user_map(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let Some(mut args) = evaluator.args_between(call, at, 2, 4)? else { return Ok(Value::Error) };
     if args[..2].iter().any(Value::is_error) {
         return Ok(Value::Error);

@@ -2,7 +2,7 @@
 //!
 //! Elements are evaluated with the names of the place of the call, not of the list: HTCondor does so.
 
-use crate::eval::{At, Evaluator, Halt, Outcome};
+use crate::eval::{At, Evaluated, Evaluator, Halt};
 use crate::expr::{BinaryOp, Call};
 use crate::ops;
 use crate::value::{List, Value};
@@ -35,7 +35,7 @@ impl Evaluator {
     }
 }
 
-pub(super) fn size(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn size(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let Some([value]) = evaluator.args(call, at)? else { return Ok(Value::Error) };
     Ok(match value {
         Value::Undefined => Value::Undefined,
@@ -67,7 +67,7 @@ fn sum_and_count(evaluator: &mut Evaluator, list: &List, at: At<'_>) -> Result<O
     Ok(if spoilt.is_some() { None } else { Some((sum.unwrap_or(Value::Integer(0)), count)) })
 }
 
-pub(super) fn sum(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn sum(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let list = match evaluator.list_arg(call, at)? {
         Ok(list) => list,
         Err(answer) => return Ok(answer),
@@ -75,7 +75,7 @@ pub(super) fn sum(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome
     Ok(sum_and_count(evaluator, &list, at)?.map_or(Value::Error, |(sum, _)| sum))
 }
 
-pub(super) fn avg(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn avg(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let list = match evaluator.list_arg(call, at)? {
         Ok(list) => list,
         Err(answer) => return Ok(answer),
@@ -98,7 +98,7 @@ fn promote(left: Value, right: Value) -> (Value, Value) {
     }
 }
 
-fn bound(evaluator: &mut Evaluator, call: &Call, at: At<'_>, better: BinaryOp) -> Outcome {
+fn bound(evaluator: &mut Evaluator, call: &Call, at: At<'_>, better: BinaryOp) -> Evaluated {
     let list = match evaluator.list_arg(call, at)? {
         Ok(list) => list,
         Err(answer) => return Ok(answer),
@@ -123,15 +123,15 @@ fn bound(evaluator: &mut Evaluator, call: &Call, at: At<'_>, better: BinaryOp) -
     Ok(spoilt.or(best).unwrap_or_default())
 }
 
-pub(super) fn min(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn min(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     bound(evaluator, call, at, BinaryOp::Less)
 }
 
-pub(super) fn max(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn max(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     bound(evaluator, call, at, BinaryOp::Greater)
 }
 
-fn membership(evaluator: &mut Evaluator, call: &Call, at: At<'_>, equal: BinaryOp) -> Outcome {
+fn membership(evaluator: &mut Evaluator, call: &Call, at: At<'_>, equal: BinaryOp) -> Evaluated {
     let Some([wanted, list]) = evaluator.args(call, at)? else { return Ok(Value::Error) };
     let strict = equal == BinaryOp::Equal;
     if list.is_undefined() || strict && wanted.is_undefined() {
@@ -150,11 +150,11 @@ fn membership(evaluator: &mut Evaluator, call: &Call, at: At<'_>, equal: BinaryO
     Ok(found.unwrap_or(Value::Boolean(false)))
 }
 
-pub(super) fn member(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn member(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     membership(evaluator, call, at, BinaryOp::Equal)
 }
 
-pub(super) fn identical_member(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn identical_member(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     membership(evaluator, call, at, BinaryOp::Is)
 }
 
@@ -173,7 +173,7 @@ fn comparison(written: &[u8]) -> Option<BinaryOp> {
 }
 
 /// Compares the elements until one decides; `decisive` is the outcome that does.
-fn compare_each(evaluator: &mut Evaluator, call: &Call, at: At<'_>, decisive: bool) -> Outcome {
+fn compare_each(evaluator: &mut Evaluator, call: &Call, at: At<'_>, decisive: bool) -> Evaluated {
     if call.args.len() != 3 {
         return Ok(Value::Error);
     }
@@ -202,10 +202,10 @@ fn compare_each(evaluator: &mut Evaluator, call: &Call, at: At<'_>, decisive: bo
     Ok(decided.unwrap_or(Value::Boolean(!decisive)))
 }
 
-pub(super) fn any_compare(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn any_compare(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     compare_each(evaluator, call, at, true)
 }
 
-pub(super) fn all_compare(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn all_compare(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     compare_each(evaluator, call, at, false)
 }

@@ -19,14 +19,14 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::LazyLock;
 
-use crate::eval::{At, Evaluator, Halt, Outcome};
+use crate::eval::{At, Evaluated, Evaluator, Halt};
 use crate::expr::Call;
 use crate::name::Name;
 use crate::value::Value;
 
 pub(crate) struct Function {
     name: &'static str,
-    pub(crate) run: fn(&mut Evaluator, &Call, At<'_>) -> Outcome,
+    pub(crate) run: fn(&mut Evaluator, &Call, At<'_>) -> Evaluated,
 }
 
 impl fmt::Debug for Function {

@@ -1,12 +1,12 @@
 //! Functions of numbers.
 
-use crate::eval::{At, Evaluator, Halt, Outcome};
+use crate::eval::{At, Evaluated, Evaluator, Halt};
 use crate::expr::Call;
 use crate::functions::conversions::real_of;
 use crate::number::truncate_i64;
 use crate::value::Value;
 
-fn to_whole(evaluator: &mut Evaluator, call: &Call, at: At<'_>, round: fn(f64) -> f64) -> Outcome {
+fn to_whole(evaluator: &mut Evaluator, call: &Call, at: At<'_>, round: fn(f64) -> f64) -> Evaluated {
     Ok(match evaluator.args(call, at)? {
         Some([Value::Integer(i)]) => Value::Integer(i),
         Some([value]) => {
@@ -16,20 +16,20 @@ fn to_whole(evaluator: &mut Evaluator, call: &Call, at: At<'_>, round: fn(f64) -
     })
 }
 
-pub(super) fn floor(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn floor(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     to_whole(evaluator, call, at, f64::floor)
 }
 
-pub(super) fn ceiling(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn ceiling(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     to_whole(evaluator, call, at, f64::ceil)
 }
 
-pub(super) fn round(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn round(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     to_whole(evaluator, call, at, f64::round_ties_even)
 }
 
 /// `pow(base, exponent)`: an integer where both are and the exponent is not negative.
-pub(super) fn pow(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn pow(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let Some([base, exponent]) = evaluator.args(call, at)? else { return Ok(Value::Error) };
     if let (&Value::Integer(base), &Value::Integer(exponent)) = (&base, &exponent)
         && exponent >= 0
@@ -45,7 +45,7 @@ pub(super) fn pow(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome
 
 /// `quantize(value, step)`: the next multiple of the step; with a list, its first element that is not less, else a
 /// multiple of its last.
-pub(super) fn quantize(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn quantize(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let Some([value, mut step]) = evaluator.args(call, at)? else { return Ok(Value::Error) };
     let Ok(real) = real_of(&value) else { return Ok(Value::Error) };
     if let Value::List(list) = step {
@@ -72,7 +72,7 @@ pub(super) fn quantize(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Ou
 }
 
 /// `random([most])`: an integer below an integer, a real below a real.
-pub(super) fn random(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn random(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     const GREATEST: u32 = i32::MAX as u32;
     let most = match &*call.args {
         [] => Value::Real(1.0),

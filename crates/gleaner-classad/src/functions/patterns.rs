@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use pcre2::bytes::CaptureLocations;
 use search::{Found, Search};
 
-use crate::eval::{At, Evaluator, Halt, Outcome};
+use crate::eval::{At, Evaluated, Evaluator, Halt};
 use crate::expr::Call;
 use crate::functions::exceptional;
 use crate::value::Value;
@@ -102,7 +102,7 @@ fn bytes(args: &[Value], place: usize) -> Option<&[u8]> {
 }
 
 /// `regexp(pattern, text[, options])`
-pub(super) fn regexp(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn regexp(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let args = match prepare(evaluator, call, at, 2)? {
         Ok(args) => args,
         Err(value) => return Ok(value),
@@ -114,7 +114,7 @@ pub(super) fn regexp(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outc
 }
 
 /// `regexpMember(pattern, list[, options])`
-pub(super) fn regexp_member(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn regexp_member(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let args = match prepare(evaluator, call, at, 2)? {
         Ok(args) => args,
         Err(value) => return Ok(value),
@@ -141,7 +141,7 @@ pub(super) fn regexp_member(evaluator: &mut Evaluator, call: &Call, at: At<'_>) 
     Ok(answer.unwrap_or(without))
 }
 
-fn substitute(evaluator: &mut Evaluator, call: &Call, at: At<'_>, more_options: &[u8]) -> Outcome {
+fn substitute(evaluator: &mut Evaluator, call: &Call, at: At<'_>, more_options: &[u8]) -> Evaluated {
     let args = match prepare(evaluator, call, at, 3)? {
         Ok(args) => args,
         Err(value) => return Ok(value),
@@ -233,14 +233,14 @@ fn expand(replacement: &[u8], text: &[u8], groups: &CaptureLocations, written: &
     true
 }
 
-pub(super) fn regexps(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn regexps(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     substitute(evaluator, call, at, b"")
 }
 
-pub(super) fn replace(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn replace(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     substitute(evaluator, call, at, b"f")
 }
 
-pub(super) fn replace_all(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn replace_all(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     substitute(evaluator, call, at, b"fg")
 }

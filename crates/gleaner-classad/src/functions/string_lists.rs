@@ -1,6 +1,6 @@
 //! Functions of strings that are lists: items between delimiters, without the space around them.
 
-use crate::eval::{At, Evaluator, Halt, Outcome};
+use crate::eval::{At, Evaluated, Evaluator, Halt};
 use crate::expr::Call;
 use crate::functions::exceptional;
 use crate::functions::patterns::{Options, Pattern};
@@ -46,7 +46,7 @@ fn list_and_delimiters(
     })
 }
 
-pub(super) fn size(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn size(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     Ok(match list_and_delimiters(evaluator, call, at)? {
         Some((list, delimiters)) => {
             let (list, delimiters) =
@@ -65,7 +65,7 @@ struct Summary {
     of_nothing: Value,
 }
 
-fn summarize(evaluator: &mut Evaluator, call: &Call, at: At<'_>, summary: &Summary) -> Outcome {
+fn summarize(evaluator: &mut Evaluator, call: &Call, at: At<'_>, summary: &Summary) -> Evaluated {
     let Some((list, delimiters)) = list_and_delimiters(evaluator, call, at)? else { return Ok(Value::Error) };
     let mut result = summary.start;
     let mut count = 0_u32;
@@ -85,7 +85,7 @@ fn summarize(evaluator: &mut Evaluator, call: &Call, at: At<'_>, summary: &Summa
     Ok(if is_real { Value::Real(result) } else { Value::Integer(truncate_i64(result)) })
 }
 
-pub(super) fn sum(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn sum(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let summary = Summary {
         start: 0.0,
         combine: |item, sum| item + sum,
@@ -95,7 +95,7 @@ pub(super) fn sum(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome
     summarize(evaluator, call, at, &summary)
 }
 
-pub(super) fn avg(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn avg(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let summary =
         Summary { start: 0.0, combine: |item, sum| item + sum, averages: true, of_nothing: Value::Real(0.0) };
     summarize(evaluator, call, at, &summary)
@@ -103,7 +103,7 @@ pub(super) fn avg(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome
 
 // HTCondor starts at the greatest and the least positive float, so that the greatest of negative numbers is nearly 0.
 
-pub(super) fn min(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn min(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let summary = Summary {
         start: f64::from(f32::MAX),
         combine: |item, least| if item < least { item } else { least },
@@ -113,7 +113,7 @@ pub(super) fn min(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome
     summarize(evaluator, call, at, &summary)
 }
 
-pub(super) fn max(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn max(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let summary = Summary {
         start: f64::from(f32::MIN_POSITIVE),
         combine: |item, greatest| if item > greatest { item } else { greatest },
@@ -146,7 +146,7 @@ fn two_lists(
     Ok(Ok(lists))
 }
 
-fn is_member(evaluator: &mut Evaluator, call: &Call, at: At<'_>, fold: fn(&[u8]) -> Vec<u8>) -> Outcome {
+fn is_member(evaluator: &mut Evaluator, call: &Call, at: At<'_>, fold: fn(&[u8]) -> Vec<u8>) -> Evaluated {
     Ok(match two_lists(evaluator, call, at)? {
         Ok([item, list, delimiters]) => {
             let wanted = fold(&item);
@@ -156,7 +156,7 @@ fn is_member(evaluator: &mut Evaluator, call: &Call, at: At<'_>, fold: fn(&[u8])
     })
 }
 
-fn is_subset(evaluator: &mut Evaluator, call: &Call, at: At<'_>, fold: fn(&[u8]) -> Vec<u8>) -> Outcome {
+fn is_subset(evaluator: &mut Evaluator, call: &Call, at: At<'_>, fold: fn(&[u8]) -> Vec<u8>) -> Evaluated {
     Ok(match two_lists(evaluator, call, at)? {
         Ok([part, _, _]) if part.is_empty() => Value::Boolean(true),
         Ok([part, list, delimiters]) => {
@@ -169,24 +169,24 @@ fn is_subset(evaluator: &mut Evaluator, call: &Call, at: At<'_>, fold: fn(&[u8])
     })
 }
 
-pub(super) fn member(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn member(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     is_member(evaluator, call, at, <[u8]>::to_vec)
 }
 
-pub(super) fn member_any_case(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn member_any_case(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     is_member(evaluator, call, at, <[u8]>::to_ascii_lowercase)
 }
 
-pub(super) fn subset(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn subset(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     is_subset(evaluator, call, at, <[u8]>::to_vec)
 }
 
-pub(super) fn subset_any_case(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn subset_any_case(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     is_subset(evaluator, call, at, <[u8]>::to_ascii_lowercase)
 }
 
 /// `stringListsIntersect(a, b[, delimiters])`: this one keeps the space around items.
-pub(super) fn intersect(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn intersect(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let Some(args) = evaluator.args_between(call, at, 2, 3)? else { return Ok(Value::Error) };
     if let Some(value) = exceptional(&args) {
         return Ok(value);
@@ -206,7 +206,7 @@ pub(super) fn intersect(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> O
 }
 
 /// `stringList_regexpMember(pattern, list[, delimiters[, options]])`
-pub(super) fn regexp_member(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn regexp_member(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let Some(args) = evaluator.args_between(call, at, 2, 4)? else { return Ok(Value::Error) };
     let Some(strings) = args.iter().map(Value::as_bytes).collect::<Option<Vec<_>>>() else {
         return Ok(Value::Error);

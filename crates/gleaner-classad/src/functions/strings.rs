@@ -1,12 +1,12 @@
 //! Functions of strings.
 
-use crate::eval::{At, Evaluator, Halt, Outcome};
+use crate::eval::{At, Evaluated, Evaluator, Halt};
 use crate::expr::Call;
 use crate::functions::conversions::text_of;
 use crate::ops::compare_folded;
 use crate::value::{List, Value};
 
-pub(super) fn strcat(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn strcat(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let mut joined = Vec::new();
     for arg in &call.args {
         match text_of(&evaluator.eval(arg, at)?) {
@@ -58,7 +58,7 @@ impl Joiner {
     }
 
     /// Nothing but undefined strings make an undefined one.
-    fn finish(self, evaluator: &mut Evaluator) -> Outcome {
+    fn finish(self, evaluator: &mut Evaluator) -> Evaluated {
         if self.has_undefined && !self.has_item {
             Ok(Value::Undefined)
         } else {
@@ -68,7 +68,7 @@ impl Joiner {
 }
 
 /// `join(sep, a, b, …)`, `join(sep, list)` or `join(list)`.
-pub(super) fn join(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn join(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let mut joiner = Joiner::new(None);
     if let [.., last] = &*call.args
         && call.args.len() <= 2
@@ -98,7 +98,7 @@ pub(super) fn join(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcom
     joiner.finish(evaluator)
 }
 
-fn change_case(evaluator: &mut Evaluator, call: &Call, at: At<'_>, change: fn(&mut [u8])) -> Outcome {
+fn change_case(evaluator: &mut Evaluator, call: &Call, at: At<'_>, change: fn(&mut [u8])) -> Evaluated {
     let Some([value]) = evaluator.args(call, at)? else { return Ok(Value::Error) };
     match text_of(&value) {
         Ok(text) => {
@@ -110,16 +110,16 @@ fn change_case(evaluator: &mut Evaluator, call: &Call, at: At<'_>, change: fn(&m
     }
 }
 
-pub(super) fn to_lower(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn to_lower(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     change_case(evaluator, call, at, <[u8]>::make_ascii_lowercase)
 }
 
-pub(super) fn to_upper(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn to_upper(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     change_case(evaluator, call, at, <[u8]>::make_ascii_uppercase)
 }
 
 /// `substr(s, offset[, length])`; what is negative counts from the end.
-pub(super) fn substr(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn substr(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let Some(args) = evaluator.args_between(call, at, 2, 3)? else { return Ok(Value::Error) };
     if args.iter().any(Value::is_undefined) {
         return Ok(Value::Undefined);
@@ -152,7 +152,7 @@ fn compare(
     call: &Call,
     at: At<'_>,
     order: fn(&[u8], &[u8]) -> std::cmp::Ordering,
-) -> Outcome {
+) -> Evaluated {
     let Some([left, right]) = evaluator.args(call, at)? else { return Ok(Value::Error) };
     if left.is_undefined() || right.is_undefined() {
         return Ok(Value::Undefined);
@@ -163,16 +163,16 @@ fn compare(
     })
 }
 
-pub(super) fn strcmp(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn strcmp(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     compare(evaluator, call, at, Ord::cmp)
 }
 
-pub(super) fn stricmp(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn stricmp(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     compare(evaluator, call, at, compare_folded)
 }
 
 /// Both sides of the first `@`; without one the whole is the first side or, for slots, the second.
-fn split_at_sign(evaluator: &mut Evaluator, call: &Call, at: At<'_>, whole_is_first: bool) -> Outcome {
+fn split_at_sign(evaluator: &mut Evaluator, call: &Call, at: At<'_>, whole_is_first: bool) -> Evaluated {
     let Some([Value::String(text)]) = evaluator.args(call, at)? else { return Ok(Value::Error) };
     let bytes = text.as_bytes();
     let (first, second) = match bytes.iter().position(|&byte| byte == b'@') {
@@ -183,17 +183,17 @@ fn split_at_sign(evaluator: &mut Evaluator, call: &Call, at: At<'_>, whole_is_fi
     Ok(Value::List(List::made_of([Value::string(first), Value::string(second)])))
 }
 
-pub(super) fn split_user_name(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn split_user_name(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     split_at_sign(evaluator, call, at, true)
 }
 
-pub(super) fn split_slot_name(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn split_slot_name(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     split_at_sign(evaluator, call, at, false)
 }
 
 /// `split(s[, separators])`: space around a separator belongs to it, and two of the same separator have an empty
 /// string between them.
-pub(super) fn split(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn split(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let Some(args) = evaluator.args_between(call, at, 1, 2)? else { return Ok(Value::Error) };
     let Some(bytes) = args[0].as_bytes() else { return Ok(Value::Error) };
     let separators = match args.get(1) {

@@ -3,7 +3,7 @@
 #![expect(clippy::unnecessary_wraps, reason = "the functions of the language have one signature")]
 
 use crate::ad::ClassAd;
-use crate::eval::{At, Evaluator, Halt, Outcome};
+use crate::eval::{At, Evaluated, Evaluator, Halt};
 use crate::expr::Call;
 use crate::functions::conversions::int_of;
 use crate::number::truncate_i32;
@@ -16,20 +16,20 @@ fn local(secs: i64) -> AbsTime {
     AbsTime { secs, offset_secs: time::local_offset(secs) }
 }
 
-pub(super) fn time(evaluator: &mut Evaluator, call: &Call, _: At<'_>) -> Outcome {
+pub(super) fn time(evaluator: &mut Evaluator, call: &Call, _: At<'_>) -> Evaluated {
     Ok(if call.args.is_empty() { Value::Integer(evaluator.clock.now_secs()) } else { Value::Error })
 }
 
-pub(super) fn current_time(evaluator: &mut Evaluator, call: &Call, _: At<'_>) -> Outcome {
+pub(super) fn current_time(evaluator: &mut Evaluator, call: &Call, _: At<'_>) -> Evaluated {
     Ok(if call.args.is_empty() { Value::AbsTime(local(evaluator.clock.now_secs())) } else { Value::Error })
 }
 
-pub(super) fn time_zone_offset(evaluator: &mut Evaluator, call: &Call, _: At<'_>) -> Outcome {
+pub(super) fn time_zone_offset(evaluator: &mut Evaluator, call: &Call, _: At<'_>) -> Evaluated {
     let offset = time::local_offset(evaluator.clock.now_secs());
     Ok(if call.args.is_empty() { Value::RelTime(f64::from(offset)) } else { Value::Error })
 }
 
-pub(super) fn day_time(evaluator: &mut Evaluator, call: &Call, _: At<'_>) -> Outcome {
+pub(super) fn day_time(evaluator: &mut Evaluator, call: &Call, _: At<'_>) -> Evaluated {
     let now = local(evaluator.clock.now_secs());
     let in_day = (now.secs + i64::from(now.offset_secs)).rem_euclid(time::DAY_SECS);
     Ok(if call.args.is_empty() { Value::RelTime(in_day as f64) } else { Value::Error })
@@ -45,7 +45,7 @@ fn offset_of(value: &Value) -> Option<i32> {
 }
 
 /// `absTime(secs | time[, offset])`; a string is a literal already where it is written out, and else stays one.
-pub(super) fn abs_time(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn abs_time(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     if call.args.is_empty() {
         return current_time(evaluator, call, at);
     }
@@ -70,7 +70,7 @@ pub(super) fn abs_time(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Ou
 }
 
 /// `relTime(secs | time)`.
-pub(super) fn rel_time(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn rel_time(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let Some([value]) = evaluator.args(call, at)? else { return Ok(Value::Error) };
     Ok(match value {
         Value::Undefined => Value::Undefined,
@@ -89,7 +89,7 @@ fn get(
     at: At<'_>,
     of_instant: Option<fn(&Calendar) -> i64>,
     of_span: Option<fn(i64) -> i64>,
-) -> Outcome {
+) -> Evaluated {
     Ok(match evaluator.args(call, at)? {
         Some([Value::AbsTime(instant)]) => of_instant.map_or(Value::Error, |part| {
             let here = instant.secs.saturating_add(i64::from(time::local_offset(instant.secs)));
@@ -104,7 +104,7 @@ fn get(
 
 macro_rules! getters {
     ($($name:ident: $of_instant:expr, $of_span:expr;)*) => {$(
-        pub(super) fn $name(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+        pub(super) fn $name(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
             get(evaluator, call, at, $of_instant, $of_span)
         }
     )*};
@@ -171,7 +171,7 @@ fn split_span(secs: f64) -> ClassAd {
 }
 
 /// `splitTime(time)`: an ad with the parts.
-pub(super) fn split_time(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn split_time(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let Some([value]) = evaluator.args(call, at)? else { return Ok(Value::Error) };
     let ad = match (&value, instant_of(&value)) {
         (_, Some(instant)) => split_instant(instant),
@@ -204,7 +204,7 @@ fn calendar_of(evaluator: &mut Evaluator, scope: &Scope) -> Result<Calendar, Hal
 }
 
 /// `formatTime([time[, format]])`.
-pub(super) fn format_time(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn format_time(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     const BYTES_MAX: usize = 1_022;
     let Some(args) = evaluator.args_between(call, at, 0, 2)? else { return Ok(Value::Error) };
     let calendar = match args.first() {
@@ -234,7 +234,7 @@ pub(super) fn format_time(evaluator: &mut Evaluator, call: &Call, at: At<'_>) ->
 }
 
 /// `interval(secs)`: `4+03:02:01`, without the parts before the first that is not zero.
-pub(super) fn interval(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn interval(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let Some([value]) = evaluator.args(call, at)? else { return Ok(Value::Error) };
     let Ok(secs) = int_of(&value) else { return Ok(Value::Error) };
     // Cut to 32 bits.

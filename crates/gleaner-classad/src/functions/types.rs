@@ -1,10 +1,10 @@
 //! Questions about the type of a value.
 
-use crate::eval::{At, Evaluator, Outcome};
+use crate::eval::{At, Evaluated, Evaluator};
 use crate::expr::Call;
 use crate::value::Value;
 
-fn ask(evaluator: &mut Evaluator, call: &Call, at: At<'_>, question: impl Fn(&Value) -> bool) -> Outcome {
+fn ask(evaluator: &mut Evaluator, call: &Call, at: At<'_>, question: impl Fn(&Value) -> bool) -> Evaluated {
     Ok(match evaluator.args(call, at)? {
         Some([value]) => Value::Boolean(question(&value)),
         None => Value::Error,
@@ -13,7 +13,7 @@ fn ask(evaluator: &mut Evaluator, call: &Call, at: At<'_>, question: impl Fn(&Va
 
 macro_rules! questions {
     ($($name:ident: $pattern:pat,)*) => {$(
-        pub(super) fn $name(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+        pub(super) fn $name(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
             ask(evaluator, call, at, |value| matches!(value, $pattern))
         }
     )*};

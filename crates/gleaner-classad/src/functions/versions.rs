@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::eval::{At, Evaluator, Outcome};
+use crate::eval::{At, Evaluated, Evaluator};
 use crate::expr::Call;
 use crate::functions::conversions::text_of;
 use crate::value::Value;
@@ -44,7 +44,7 @@ pub(super) fn natural_difference(left: &[u8], right: &[u8]) -> i64 {
     }
 }
 
-fn difference(evaluator: &mut Evaluator, call: &Call, at: At<'_>, answer: fn(i64) -> Value) -> Outcome {
+fn difference(evaluator: &mut Evaluator, call: &Call, at: At<'_>, answer: fn(i64) -> Value) -> Evaluated {
     let Some([left, right]) = evaluator.args(call, at)? else { return Ok(Value::Error) };
     if left.is_undefined() || right.is_undefined() {
         return Ok(Value::Undefined);
@@ -55,13 +55,13 @@ fn difference(evaluator: &mut Evaluator, call: &Call, at: At<'_>, answer: fn(i64
     })
 }
 
-pub(super) fn versioncmp(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn versioncmp(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     difference(evaluator, call, at, Value::Integer)
 }
 
 macro_rules! orders {
     ($($name:ident: $pattern:pat,)*) => {$(
-        pub(super) fn $name(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+        pub(super) fn $name(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
             difference(evaluator, call, at, |difference| Value::Boolean(matches!(difference.cmp(&0), $pattern)))
         }
     )*};
@@ -76,7 +76,7 @@ orders! {
 }
 
 /// `version_in_range(version, least, greatest)`
-pub(super) fn version_in_range(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Outcome {
+pub(super) fn version_in_range(evaluator: &mut Evaluator, call: &Call, at: At<'_>) -> Evaluated {
     let Some([version, least, greatest]) = evaluator.args(call, at)? else { return Ok(Value::Error) };
     if least.is_undefined() || greatest.is_undefined() {
         return Ok(Value::Undefined);

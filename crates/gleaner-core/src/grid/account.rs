@@ -1,13 +1,13 @@
-//! What may be spent, what was, and what is spoken for.
+//! The credits that may be spent, that were spent, and that are held.
 //!
-//! **What is spent in a period is the cost of the tasks charged in it, less what was given back in it.** When a task is
-//! charged is a choice ([`Charged`]); what it costs is ⌈declared length × price⌉ of the machine it goes to, and what was
-//! charged as it was planned is not charged again as it starts for as much, be it in a later period. A task
-//! whose plan is dropped, or that leaves its machine without an end, is given back all that it was charged: in the
-//! period in which it was, or else without use to anyone, since credits are never hoarded.
+//! **The spending of a period is the cost of the tasks charged in it, less what was refunded in it.** [`Charged`] says
+//! when a task is charged. The cost of a task is ⌈declared length × price⌉ of its machine. A task is charged once, when
+//! it is planned; a start at the same cost costs nothing more, in a later period too. A task whose plan is dropped, or
+//! that leaves its machine without an end, gets a full refund. The refund counts only in the period of the charge, since
+//! credits are never saved up.
 //!
-//! **Spent and held together never exceed the recharge**, or what they were when the recharge was made smaller: whoever
-//! would take more than is left is refused. A recharge makes what was spent nothing; what is held stays held.
+//! **Spent and held credits together never exceed the recharge**, or what they were when the recharge was made smaller: a
+//! charge above what is left is refused. A recharge sets what was spent to zero, and leaves what is held.
 
 use gleaner_units::{Credits, Ops, OpsTotal, Span, TaskId, Time};
 use serde::{Deserialize, Serialize};

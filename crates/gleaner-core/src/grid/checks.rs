@@ -23,11 +23,6 @@ impl Grid {
         self.checks.rule
     }
 
-    /// How many answers that are the same users asked for of tasks of that class.
-    pub fn quorum_asked(&self, class: TaskClassId) -> u32 {
-        self.checks.asked_by_user(class)
-    }
-
     /// Whether answers to tasks of that class may have to be given by several machines.
     #[inline]
     pub fn is_checked(&self, class: TaskClassId) -> bool {

@@ -38,26 +38,17 @@ pub enum Availability {
     Lost,
 }
 
-/// What all runs on a machine take together. Wide enough that no number of tasks overflows it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-struct Taken {
-    slots: u64,
-    memory: u128,
-    disk: u128,
-}
-
-impl Taken {
-    fn take(&mut self, needs: Needs, times: u32) {
-        self.slots += u64::from(needs.cores) * u64::from(times);
-        self.memory += u128::from(needs.memory) * u128::from(times);
-        self.disk += u128::from(needs.disk) * u128::from(times);
-    }
-
-    fn give(&mut self, needs: Needs, times: u32) {
-        self.slots -= u64::from(needs.cores) * u64::from(times);
-        self.memory -= u128::from(needs.memory) * u128::from(times);
-        self.disk -= u128::from(needs.disk) * u128::from(times);
-    }
+/// What is seldom asked for: apart from the rest of a machine, so that a grid of many fits into a processor's cache.
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
+struct Seldom {
+    /// The bytes that it has room for, if there is a bound.
+    memory: Option<u64>,
+    disk: Option<u64>,
+    /// The bytes that all runs take together: wide enough that no number of tasks overflows it.
+    memory_taken: u128,
+    disk_taken: u128,
+    /// The runs that are to stop: their room is taken until they are over. In the order in which they were told.
+    stopping: Vec<RunId>,
 }
 
 /// Whatever runs tasks, as the grid knows it.
@@ -66,8 +57,8 @@ pub struct Machine {
     class: MachineClassId,
     cores: u32,
     availability: Availability,
-    room: Room,
-    taken: Taken,
+    slots: Option<u32>,
+    slots_taken: u64,
     load: f64,
     count: u32,
     /// The cores that those want which are to stay: each has so many shares.
@@ -75,24 +66,54 @@ pub struct Machine {
     service: Service,
     /// In order of class; a group stays when its last task leaves, since another like it is likely.
     groups: Vec<Group>,
-    /// The runs that are to stop: their room is taken until they are over. In the order in which they were told.
-    stopping: Vec<RunId>,
+    /// None while it would say nothing.
+    seldom: Option<Box<Seldom>>,
 }
 
 impl Machine {
     pub(super) fn new(id: MachineClassId, class: &MachineClass) -> Self {
-        Self {
+        let mut machine = Self {
             class: id,
             cores: class.cores,
             availability: Availability::Open,
-            room: class.room,
-            taken: Taken::default(),
+            slots: None,
+            slots_taken: 0,
             load: 0.0,
             count: 0,
             shares: 0,
             service: Service::default(),
             groups: Vec::new(),
-            stopping: Vec::new(),
+            seldom: None,
+        };
+        machine.set_room(class.room);
+        machine
+    }
+
+    fn set_room(&mut self, Room { slots, memory, disk }: Room) {
+        self.slots = slots;
+        if memory.is_some() || disk.is_some() || self.seldom.is_some() {
+            let seldom = self.seldom.get_or_insert_default();
+            (seldom.memory, seldom.disk) = (memory, disk);
+        }
+    }
+
+    #[inline]
+    fn take(&mut self, needs: Needs, times: u32) {
+        self.slots_taken += u64::from(needs.cores) * u64::from(times);
+        if (needs.memory, needs.disk) != (0, 0) {
+            let seldom = self.seldom.get_or_insert_default();
+            seldom.memory_taken += u128::from(needs.memory) * u128::from(times);
+            seldom.disk_taken += u128::from(needs.disk) * u128::from(times);
+        }
+    }
+
+    #[inline]
+    fn give(&mut self, needs: Needs, times: u32) {
+        self.slots_taken -= u64::from(needs.cores) * u64::from(times);
+        if (needs.memory, needs.disk) != (0, 0) {
+            let seldom = self.seldom.as_mut().expect("what is given back was taken");
+            seldom.memory_taken -= u128::from(needs.memory) * u128::from(times);
+            seldom.disk_taken -= u128::from(needs.disk) * u128::from(times);
         }
     }
 
@@ -118,17 +139,18 @@ impl Machine {
     pub fn free(&self) -> Room {
         // Neither difference is more than the number it is taken from, and so it fits. It may be below 0 where the
         // machine turned out to be smaller than was thought.
-        let slots = self.room.slots.map(|slots| u64::from(slots).saturating_sub(self.taken.slots) as u32);
+        let slots = self.slots.map(|slots| u64::from(slots).saturating_sub(self.slots_taken) as u32);
+        let Some(seldom) = &self.seldom else { return Room { slots, memory: None, disk: None } };
         let left = |bytes: u64, taken: u128| u128::from(bytes).saturating_sub(taken) as u64;
-        let memory = self.room.memory.map(|bytes| left(bytes, self.taken.memory));
-        let disk = self.room.disk.map(|bytes| left(bytes, self.taken.disk));
+        let memory = seldom.memory.map(|bytes| left(bytes, seldom.memory_taken));
+        let disk = seldom.disk.map(|bytes| left(bytes, seldom.disk_taken));
         Room { slots, memory, disk }
     }
 
     /// Whether it could take some task: it is open, its owner leaves some of it, and not all slots are taken.
     #[inline]
     pub fn takes_tasks(&self) -> bool {
-        let slots_left = self.room.slots.is_none_or(|slots| self.taken.slots < u64::from(slots));
+        let slots_left = self.slots.is_none_or(|slots| self.slots_taken < u64::from(slots));
         self.availability == Availability::Open && self.capacity() > 0.0 && slots_left
     }
 
@@ -194,7 +216,7 @@ impl Machine {
 
     /// The runs that are to stop and whose end was not reported yet.
     pub fn stopping(&self) -> &[RunId] {
-        &self.stopping
+        self.seldom.as_deref().map_or(&[], |seldom| &seldom.stopping)
     }
 
     #[inline]
@@ -225,7 +247,8 @@ impl Machine {
             let seconds_per_op = seconds_per_op(group.class);
             group.runs.iter_mut().for_each(|resident| resident.fold(clock, seconds_per_op));
         }
-        (self.class, self.cores, self.room) = (id, class.cores, class.room);
+        (self.class, self.cores) = (id, class.cores);
+        self.set_room(class.room);
     }
 
     /// Costs O(classes here), and O(tasks of the class here) only where the task is not the newest.
@@ -243,7 +266,7 @@ impl Machine {
         }
         self.count += 1;
         self.shares += u64::from(needs.cores);
-        self.taken.take(needs, 1);
+        self.take(needs, 1);
     }
 
     /// So many of each class are here that others sent, in order of class; whether that is other than before. Costs
@@ -261,18 +284,19 @@ impl Machine {
             self.service = Service::starting(now);
         }
         self.advance(now);
-        for group in &mut self.groups {
+        for at in 0..self.groups.len() {
+            let group = &mut self.groups[at];
             let (needs, gone) = (needs(group.class), std::mem::take(&mut group.others));
             self.count -= gone;
             self.shares -= u64::from(needs.cores) * u64::from(gone);
-            self.taken.give(needs, gone);
+            self.give(needs, gone);
         }
         for &(class, count) in others {
             let needs = needs(class);
             self.group_of(class).others = count;
             self.count += count;
             self.shares += u64::from(needs.cores) * u64::from(count);
-            self.taken.take(needs, count);
+            self.take(needs, count);
         }
         true
     }
@@ -299,7 +323,7 @@ impl Machine {
         self.groups[group].runs.remove(position);
         self.count -= 1;
         self.shares -= u64::from(needs.cores);
-        self.taken.give(needs, 1);
+        self.give(needs, 1);
     }
 
     /// A run that is here is to stop: the others have its share from now on, but not its room.
@@ -309,14 +333,15 @@ impl Machine {
         self.groups[group].runs.remove(position);
         self.count -= 1;
         self.shares -= u64::from(needs.cores);
-        self.stopping.push(run);
+        self.seldom.get_or_insert_default().stopping.push(run);
     }
 
     /// A run that was to stop is over.
     pub(super) fn release(&mut self, run: RunId, needs: Needs) {
-        let position = self.stopping.iter().position(|other| *other == run);
-        self.stopping.remove(position.expect("a run that was told to stop"));
-        self.taken.give(needs, 1);
+        let stopping = &mut self.seldom.as_mut().expect("a run that was told to stop").stopping;
+        let position = stopping.iter().position(|other| *other == run);
+        stopping.remove(position.expect("a run that was told to stop"));
+        self.give(needs, 1);
     }
 
     /// A run on its way here goes on from elsewhere than was thought.
@@ -367,5 +392,15 @@ impl Machine {
         let there = self.groups[at].runs.get(position).map(|resident| resident.run());
         assert_eq!(there, Some(run), "{run} is not where the grid has it");
         (at, position)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Machine;
+
+    #[test]
+    fn a_machine_lies_in_two_lines_of_a_processors_cache() {
+        assert!(size_of::<Machine>() <= 2 * 64, "{} bytes", size_of::<Machine>());
     }
 }

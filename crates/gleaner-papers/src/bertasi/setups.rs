@@ -5,9 +5,9 @@ use super::jobs::{JobSet, MissingShare, PERMUTATIONS, job_set_0, job_set_1, job_
 use super::owners::{self, OwnerChange};
 use super::{COMPOSITIONS, WEIGHTS};
 use crate::Stream;
-use gleaner_core::{GridConfig, MachineClass, Migration, Needs, Room, TaskClass};
+use gleaner_core::{GridConfig, MachineClass, Migration, TaskClass};
 use gleaner_sim::{Answers, LoadChange, Setup, Tasks};
-use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, UserId};
+use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId};
 use std::collections::BTreeSet;
 
 /// The synthetic grid, job set 0, no owners.
@@ -74,15 +74,7 @@ fn setup(grid: &[Speeds], jobs: JobSet, owners: &[OwnerChange]) -> Setup {
         machines,
         task_classes: COMPOSITIONS
             .iter()
-            .map(|shares| TaskClass {
-                composition: shares.to_vec(),
-                needs: Needs::default(),
-                priority: 0,
-                restarts: false,
-                payer: UserId::default(),
-                requires: BTreeSet::new(),
-                ad: None,
-            })
+            .map(|shares| TaskClass { requires: BTreeSet::new(), ..TaskClass::plain(shares.to_vec()) })
             .collect(),
         tasks: Tasks::truly_declared(
             jobs.arrivals,
@@ -106,12 +98,8 @@ fn classes(grid: &[Speeds]) -> (Vec<MachineClass>, Vec<MachineClassId>) {
     });
     let machines = machines.collect();
     let class = |speeds: &Speeds| MachineClass {
-        speeds: speeds.to_vec(),
-        cores: 1,
-        room: Room::default(),
-        price: 0.0,
         provides: BTreeSet::new(),
-        ad: None,
+        ..MachineClass::plain(speeds.to_vec(), 1)
     };
     (known.iter().map(class).collect(), machines)
 }

@@ -3,12 +3,12 @@
 use super::JOBS;
 use super::case::{Case, Variant, Work};
 use crate::Stream;
-use gleaner_core::{Needs, Tags, TaskClass};
+use gleaner_core::{Tags, TaskClass};
 use gleaner_sim::Division;
 use gleaner_sim::brokering::{
     BrokeringSetup, Element, File, IndexNode, Job, JobClass, Link, Model, RankSource, Storage, first_come,
 };
-use gleaner_units::{FileId, Ops, SiteId, Span, TaskClassId, Time, UserId};
+use gleaner_units::{FileId, Ops, SiteId, Span, TaskClassId, Time};
 
 /// What is drawn, by number.
 const ARRIVALS: u64 = 50;
@@ -110,15 +110,7 @@ fn length(work: Work) -> f64 {
 }
 
 fn job_class() -> TaskClass {
-    TaskClass {
-        composition: vec![1.0],
-        needs: Needs::default(),
-        priority: 0,
-        restarts: false,
-        payer: UserId::default(),
-        requires: Tags::new(),
-        ad: None,
-    }
+    TaskClass::plain(vec![1.0])
 }
 
 /// The same for all rules and variants of a seed.

@@ -4,10 +4,10 @@ use super::band::Band;
 use super::table_1::{Processor, processors};
 use super::table_2::Cell;
 use crate::Stream;
-use gleaner_core::{MachineClass, Needs, Room, Tags, TaskClass};
+use gleaner_core::{MachineClass, TaskClass};
 use gleaner_policy::{Choose, Favours, Overflow, Peering, Reach, Recalling, Recipe, Score};
 use gleaner_sim::peers::{Job, PeersSetup, Site, Unrelated};
-use gleaner_units::{MachineClassId, Ops, PartyId, Span, TaskClassId, Time, UserId};
+use gleaner_units::{MachineClassId, Ops, PartyId, Span, TaskClassId, Time};
 use gleaner_workload::ourgrid::trace::Workload;
 use gleaner_workload::peers::Gap;
 
@@ -159,26 +159,11 @@ fn site(stream: &mut Stream, rows: &[Processor], band: Band, workers: usize) -> 
 }
 
 pub(super) fn tasks() -> TaskClass {
-    TaskClass {
-        composition: vec![1.0],
-        needs: Needs::default(),
-        priority: 0,
-        restarts: true,
-        payer: UserId::default(),
-        requires: Tags::new(),
-        ad: None,
-    }
+    TaskClass { restarts: true, ..TaskClass::plain(vec![1.0]) }
 }
 
 pub(super) fn worker(ops_per_s: f64, cores: u32) -> MachineClass {
-    MachineClass {
-        speeds: vec![ops_per_s],
-        cores,
-        room: Room::default(),
-        price: 0.0,
-        provides: Tags::new(),
-        ad: None,
-    }
+    MachineClass::plain(vec![ops_per_s], cores)
 }
 
 const MONTH_S: f64 = 365.0 / 12.0 * 86_400.0;

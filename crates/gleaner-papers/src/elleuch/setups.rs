@@ -4,9 +4,9 @@ use super::case::{Case, Month, Variant};
 use super::outcome::Outcome;
 use super::{ARRIVALS_MAX, PERIOD_S, patterns};
 use crate::Stream;
-use gleaner_core::{Budget, GridConfig, MachineClass, Migration, Needs, Room, Scope, TaskClass};
+use gleaner_core::{Budget, GridConfig, MachineClass, Migration, Room, Scope, TaskClass};
 use gleaner_sim::{Answers, MachineTraces, Prediction, Pricing, Setup, Simulation, SpeedScale, Trace};
-use gleaner_units::{Credits, MachineId, Span, UserId};
+use gleaner_units::{Credits, MachineId, Span};
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
@@ -84,12 +84,9 @@ pub(super) fn setup(case: Case, seed: u64, traces: &Traces) -> Setup {
     let unit = case.month.profile(case.variant).law.unit;
     let (trace, scale) = (traces.of(case), SpeedScale::elleuch().times(unit));
     let kind = MachineClass {
-        speeds: Vec::new(),
-        cores: 1,
         room: Room { slots: Some(1), ..Room::default() },
-        price: 0.0,
         provides: BTreeSet::new(),
-        ad: None,
+        ..MachineClass::plain(Vec::new(), 1)
     };
     let pricing = if case.variant == Variant::DemandPrices { Pricing::ByDemand } else { Pricing::BySpeed };
     Setup {
@@ -113,15 +110,7 @@ pub(super) fn setup(case: Case, seed: u64, traces: &Traces) -> Setup {
             },
             aborts_max: (case.variant == Variant::PutAside).then_some(ABORTS_MAX),
         }),
-        task_classes: vec![TaskClass {
-            composition: vec![1.0],
-            needs: Needs::default(),
-            priority: 0,
-            restarts: false,
-            payer: UserId::default(),
-            requires: BTreeSet::new(),
-            ad: None,
-        }],
+        task_classes: vec![TaskClass { requires: BTreeSet::new(), ..TaskClass::plain(vec![1.0]) }],
         tasks: patterns::tasks(seed, period_s, traces.days),
         loads: Vec::new(),
         answers: Answers::default(),

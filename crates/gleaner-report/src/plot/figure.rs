@@ -4,7 +4,7 @@ use super::describe;
 use super::legend::Legend;
 use super::measure::{TEXT, TITLE, fit, wrap};
 use super::paint::Paint;
-use super::panel::{self, Place};
+use super::panel::{self, Area};
 use super::series::{Plot, PlotGrid, Style};
 use super::shown::{Shown, names, shown};
 use super::svg::{Lettering, Pen, Svg};
@@ -70,7 +70,7 @@ impl Figure<'_> {
     fn panels(&self, pen: &mut Pen, top: f64, shown: &[Vec<Shown>]) {
         for (at, (plot, shown)) in self.panels.iter().zip(shown).enumerate() {
             let (column, row) = (at % self.columns, at / self.columns);
-            let place = Place {
+            let place = Area {
                 left: MARGIN + column as f64 * (self.size.0 + PANEL_GAP),
                 top: top + row as f64 * (self.size.1 + PANEL_GAP),
                 width: self.size.0,

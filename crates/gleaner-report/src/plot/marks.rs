@@ -4,7 +4,7 @@ use super::clip::Frame;
 use super::measure::TEXT;
 use super::paint::Paint;
 use super::scale::Scale;
-use super::series::{Kind, Plot, Style};
+use super::series::{AxisScale, Plot, Style};
 use super::shown::{Datum, Shown};
 use super::svg::{Lettering, Pen, Point};
 use super::thin;
@@ -56,7 +56,7 @@ pub(super) fn draw(pen: &mut Pen, panel: &Panel<'_>, plot: &Plot, shown: &[Shown
 /// How far each series stands aside, in pixels: on named places, error bars would otherwise hide each other.
 fn aside(panel: &Panel<'_>, plot: &Plot, shown: &[Shown]) -> Vec<f64> {
     let has_bounds = |series: &Shown| series.data().any(|datum| datum.bounds.is_some());
-    let named = matches!(plot.x.kind, Kind::Categories(_));
+    let named = matches!(plot.x.scale, AxisScale::Categories(_));
     let crowded = named && shown.iter().filter(|series| has_bounds(series)).count() > 1;
     let place = panel.across(1.0) - panel.across(0.0);
     let apart = if crowded { (place * 0.6 / shown.len() as f64).min(ASIDE_MAX) } else { 0.0 };
@@ -162,9 +162,9 @@ fn bar_room(panel: &Panel<'_>, plot: &Plot, groups: &[&Shown]) -> f64 {
         groups.iter().flat_map(|series| series.data()).map(|d| panel.across(d.x)).collect();
     xs.sort_by(f64::total_cmp);
     let gap = xs.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 1e-6);
-    let filled = match plot.x.kind {
-        Kind::Categories(_) => 0.75,
-        Kind::Linear | Kind::Log => 0.94,
+    let filled = match plot.x.scale {
+        AxisScale::Categories(_) => 0.75,
+        AxisScale::Linear | AxisScale::Log => 0.94,
     };
     let widest = (panel.frame.right - panel.frame.left) / 4.0;
     (gap.fold(f64::INFINITY, f64::min) * filled).clamp(1.0, widest.max(1.0))

@@ -5,7 +5,7 @@ use super::marks::{self, Panel};
 use super::measure::{LABEL, TEXT, fit};
 use super::paint::Paint;
 use super::scale::{Along, Room, Scale};
-use super::series::{Kind, Plot, Style};
+use super::series::{AxisScale, Plot, Style};
 use super::shown::{Extent, Shown};
 use super::svg::{Lettering, Pen};
 
@@ -14,7 +14,7 @@ const TITLE_ROW: f64 = 27.0;
 
 /// Where a panel stands in the figure, in pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Place {
+pub(super) struct Area {
     pub(super) left: f64,
     pub(super) top: f64,
     pub(super) width: f64,
@@ -22,13 +22,13 @@ pub(super) struct Place {
 }
 
 /// Draws `plot` at `place`, with `title` above it if it has one.
-pub(super) fn draw(pen: &mut Pen, plot: &Plot, title: &str, shown: &[Shown], place: Place) {
+pub(super) fn draw(pen: &mut Pen, plot: &Plot, title: &str, shown: &[Shown], place: Area) {
     let above = if title.is_empty() { TEXT / 2.0 } else { TITLE_ROW };
     let below = 2.0 * TICK + TEXT + 6.0 + if plot.x.label.is_empty() { 0.0 } else { LABEL + 4.0 };
     let y = y_scale(plot, shown, place.height - above - below);
     let y_label = y.label(&plot.y);
     let beside = 2.0 * TICK + y.label_width() + 4.0 + if y_label.is_empty() { 0.0 } else { LABEL + 6.0 };
-    let right = if plot.x.kind == Kind::Linear { 16.0 } else { 4.0 };
+    let right = if plot.x.scale == AxisScale::Linear { 16.0 } else { 4.0 };
     let x = x_scale(plot, shown, place.width - beside - right);
     let frame = Frame {
         left: place.left + beside,
@@ -77,7 +77,7 @@ fn y_scale(plot: &Plot, shown: &[Shown], height: f64) -> Scale {
         let (low, high) = datum.bounds.unwrap_or((datum.y, datum.y));
         [datum.y, low, high]
     });
-    let positive_only = plot.y.kind == Kind::Log;
+    let positive_only = plot.y.scale == AxisScale::Log;
     let seen = values.filter(|v| v.abs() <= 1e300 && (!positive_only || *v > 0.0));
     let zero = shown.iter().any(|series| series.style == Style::Bars) && !positive_only;
     Scale::new(&plot.y, Extent::of(seen.chain(zero.then_some(0.0))), Room::Round, Along::Left(height))

@@ -1,7 +1,7 @@
 //! How values on one axis become positions: the range and the ticks.
 
 use super::measure::{self, TEXT, width};
-use super::series::{Axis, Kind};
+use super::series::{Axis, AxisScale};
 use super::shown::Extent;
 use super::ticks::{self, Tick};
 use crate::numbers::power_of_ten;
@@ -41,10 +41,10 @@ pub(super) struct Scale {
 
 impl Scale {
     pub(super) fn new(axis: &Axis, data: Extent, room: Room, along: Along) -> Self {
-        match &axis.kind {
-            Kind::Categories(names) => Self::of_names(names, along),
-            Kind::Linear => Self::linear(axis.range, data, room, along),
-            Kind::Log => Self::log(axis.range, data, room, along),
+        match &axis.scale {
+            AxisScale::Categories(names) => Self::of_names(names, along),
+            AxisScale::Linear => Self::linear(axis.range, data, room, along),
+            AxisScale::Log => Self::log(axis.range, data, room, along),
         }
     }
 
@@ -229,7 +229,7 @@ mod tests {
             for axis in [Axis::linear(""), Axis::log(""), Axis::linear("").range(f64::NAN, 1.0)] {
                 for room in [Room::None, Room::Around(0.5), Room::Round] {
                     let positive: Vec<f64> = values.iter().map(|v| v.abs().max(f64::MIN_POSITIVE)).collect();
-                    let values = if axis.kind == Kind::Log { &positive } else { values };
+                    let values = if axis.scale == AxisScale::Log { &positive } else { values };
                     let scale = scale(&axis, values, room);
                     assert!(scale.low < scale.high, "{values:?} {axis:?} {room:?}");
                     assert!(scale.ticks.len() <= 101);

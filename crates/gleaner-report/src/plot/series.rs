@@ -54,12 +54,12 @@ impl PlotGrid {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
     pub(super) label: String,
-    pub(super) kind: Kind,
+    pub(super) scale: AxisScale,
     pub(super) range: Option<(f64, f64)>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum AxisScale {
     Linear,
     Log,
     Categories(Vec<String>),
@@ -68,18 +68,18 @@ pub(super) enum Kind {
 impl Axis {
     /// An axis in proportion to the value. Name the unit in the label: `time (s)`.
     pub fn linear(label: impl Into<String>) -> Self {
-        Self { label: label.into(), kind: Kind::Linear, range: None }
+        Self { label: label.into(), scale: AxisScale::Linear, range: None }
     }
 
     /// A logarithmic axis. Values that are not positive are left out and counted below the plot.
     pub fn log(label: impl Into<String>) -> Self {
-        Self { label: label.into(), kind: Kind::Log, range: None }
+        Self { label: label.into(), scale: AxisScale::Log, range: None }
     }
 
     /// Named places: value 0 stands at the first name, 1 at the second.
     pub fn categories<T: Into<String>>(label: impl Into<String>, names: impl IntoIterator<Item = T>) -> Self {
         let names = names.into_iter().map(Into::into).collect();
-        Self { label: label.into(), kind: Kind::Categories(names), range: None }
+        Self { label: label.into(), scale: AxisScale::Categories(names), range: None }
     }
 
     /// From where to where the axis goes, instead of what the data asks for; what lies outside is cut off. Does

@@ -1,6 +1,6 @@
 //! What of a plot's series can be shown: values cleaned, put in order, given a look, and their extent known.
 
-use super::series::{Axis, Kind, Plot, Series, Style};
+use super::series::{Axis, AxisScale, Plot, Series, Style};
 
 /// Greater values are left out like infinite ones: differences between them would overflow.
 const LARGEST: f64 = 1e300;
@@ -99,9 +99,9 @@ fn runs(series: &Series, x: &Axis, y: &Axis) -> (Vec<Vec<Datum>>, usize) {
 }
 
 fn drawable(value: f64, axis: &Axis) -> bool {
-    let possible = match &axis.kind {
-        Kind::Linear | Kind::Categories(_) => true,
-        Kind::Log => value >= f64::MIN_POSITIVE,
+    let possible = match &axis.scale {
+        AxisScale::Linear | AxisScale::Categories(_) => true,
+        AxisScale::Log => value >= f64::MIN_POSITIVE,
     };
     possible && value.abs() <= LARGEST
 }

@@ -2,6 +2,7 @@
 
 use super::Desk;
 use super::admission::{Admitted, Kind, Rejection, check_name};
+use super::keeping::{check_recall, check_rerun};
 use crate::journal::{Chosen, Fact, Recalled};
 use crate::ledger::{Job, Record, Wish, to_recall};
 use crate::store::{PastReader, ReadError, TaskRange};
@@ -64,6 +65,14 @@ pub enum Order {
     Release(JobId, Choice),
     /// Let ended tasks run again.
     Rerun(JobId, Choice),
+    /// Keep the results of a job until this is taken back, or take it back.
+    KeepResults(JobId, bool),
+    /// Remove the results of those of some jobs that were over for long enough.
+    RemoveResults(Vec<JobId>),
+    /// No file of the removed results of these jobs is left.
+    ResultsGone(Vec<JobId>),
+    /// Let nothing be known any more of those of some jobs that were over for long enough.
+    ForgetJobs(Vec<JobId>),
     /// Schedule by another rule.
     SetPolicy(PolicyKeys),
     /// Let so much be spent, or let running cost nothing.
@@ -180,6 +189,21 @@ impl Desk {
                 let applies = |record: &Record| record.phase.is_over();
                 self.choose(now, by, (job, &choice), applies, Fact::TasksRerun, past)?
             }
+            Order::KeepResults(job, keep) => {
+                self.keep_results(now, by, (job, keep), past)?.map(|()| Answer::Done)
+            }
+            Order::RemoveResults(jobs) => {
+                self.remove_results(now, &jobs, past)?;
+                Ok(Answer::Done)
+            }
+            Order::ResultsGone(jobs) => {
+                self.results_gone(now, &jobs, past)?;
+                Ok(Answer::Done)
+            }
+            Order::ForgetJobs(jobs) => {
+                self.forget_jobs(now, &jobs, past)?;
+                Ok(Answer::Done)
+            }
             Order::Enrol { token, enrolment } => self.enrol(now, &token, *enrolment),
             Order::SetPolicy(_)
             | Order::SetBudget(_)
@@ -251,11 +275,7 @@ impl Desk {
         fact: fn(Chosen) -> Fact,
         past: &dyn PastReader,
     ) -> Result<Result<Answer, Rejection>, ReadError> {
-        let job = match self.ledger.find_job(id) {
-            Some(job) => Some(job.clone()),
-            None => Job::find_past(past, id)?,
-        };
-        let job = match own_job(by, id, job) {
+        let job = match own_job(by, id, self.known_job(id, past)?) {
             Ok(job) => job,
             Err(rejection) => return Ok(Err(rejection)),
         };
@@ -280,12 +300,18 @@ impl Desk {
             let tasks = if all { Vec::new() } else { tasks };
             let fact = fact(Chosen { job: id, tasks, by: by.actor() });
             if let Fact::TasksRerun(_) = fact {
-                if let Err(rejection) = self.check_quota(&job.user, count) {
+                if let Err(rejection) =
+                    self.check_quota(&job.user, count).and_then(|()| check_rerun(id, &job))
+                {
                     return Ok(Err(rejection));
                 }
                 let retired =
                     chosen.into_iter().filter(|(_, is_retired)| *is_retired).map(|(tasks, _)| tasks);
-                self.recall(now, (id, &job), &TaskRange::merged(retired.collect()), past)?;
+                let retired = TaskRange::merged(retired.collect());
+                if let Err(rejection) = check_recall(id, &retired) {
+                    return Ok(Err(rejection));
+                }
+                self.recall(now, (id, &job), &retired, past)?;
             }
             self.record(now, fact);
         }
@@ -384,7 +410,7 @@ impl From<PolicyError> for Rejection {
 }
 
 /// Whether it exists is nobody else's business.
-fn own_job(by: &Requester, id: JobId, found: Option<Job>) -> Result<Job, Rejection> {
+pub(super) fn own_job(by: &Requester, id: JobId, found: Option<Job>) -> Result<Job, Rejection> {
     let found = found.filter(|job| by.role.sees_all() || job.user == by.user);
     found.ok_or_else(|| Rejection::of(Kind::NotFound, format!("no job {id} of yours; see `gleaner status`")))
 }

@@ -13,7 +13,7 @@ use super::pace::Pace;
 use super::places::{Place, Who};
 use super::refusal::Refusal;
 use crate::blobs::{Blob, BlobId, PutError, Terms};
-use crate::desk::Input;
+use crate::desk::{Input, removed};
 use crate::limits::BODY_BYTES_MIN;
 use crate::view::Known;
 use axum::Json;
@@ -135,8 +135,11 @@ pub(super) async fn of_task(
 ) -> Result<Response, Refusal> {
     let who = Who::User(by.user.clone());
     let look = move |known: Known<'_>, _| {
-        let (_, task) = own_task(&known, &by, JobId(job), number)?;
+        let (of, task) = own_task(&known, &by, JobId(job), number)?;
         let record = known.task(task)?.record;
+        if of.removed_since(record.ended).is_some() {
+            return Err(Refusal::removed(removed(JobId(job), of.removed)));
+        }
         Ok(record.last.as_ref().and_then(|last| last.files.clone()))
     };
     let files = api.look_back(look).await?;

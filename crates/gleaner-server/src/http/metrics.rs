@@ -1,15 +1,7 @@
 //! Numbers for Prometheus: how requests are answered, and how the grid stands.
 
-use super::Api;
-use super::caller::MetricsCaller;
-use super::refusal::Refusal;
 use crate::day::Waits;
-use crate::desk::Desk;
-use crate::view;
-use axum::extract::State;
 use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
-use axum::response::{IntoResponse as _, Response};
 use gleaner_wire::api::{GridView, MachineState, MachineView, Tally, TaskPhase};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
@@ -18,11 +10,10 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+pub(super) const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 /// From a tenth of a millisecond to a minute, which is the longest wait.
 const BUCKETS_S: [f64; 9] = [0.000_1, 0.000_5, 0.001, 0.005, 0.01, 0.1, 1.0, 10.0, 60.0];
 
@@ -56,10 +47,10 @@ struct OfUser {
 }
 
 /// What the numbers are taken from.
-struct Seen {
-    grid: GridView,
-    machines: Vec<MachineView>,
-    users: Vec<(String, Tally)>,
+pub(super) struct Seen {
+    pub(super) grid: GridView,
+    pub(super) machines: Vec<MachineView>,
+    pub(super) users: Vec<(String, Tally)>,
 }
 
 /// See the module.
@@ -126,7 +117,7 @@ impl Metrics {
         self.durations.get_or_create(&Route { method, route }).observe(took.as_secs_f64());
     }
 
-    fn written(&self, Seen { grid, machines, users }: &Seen) -> String {
+    pub(super) fn written(&self, Seen { grid, machines, users }: &Seen) -> String {
         for phase in TaskPhase::ALL {
             let state = InState { state: phase.name().to_owned() };
             self.tasks.get_or_create(&state).set(i64::from(grid.tasks.of(phase)));
@@ -175,23 +166,4 @@ impl Metrics {
 
 fn latencies() -> Histogram {
     Histogram::new(BUCKETS_S)
-}
-
-/// Numbers for Prometheus.
-#[utoipa::path(
-    get, path = "/metrics", tag = "operation",
-    responses((status = 200, description = "In the OpenMetrics format",
-        content_type = "application/openmetrics-text", body = String))
-)]
-pub(super) async fn metrics(
-    State(api): State<Arc<Api>>,
-    MetricsCaller(by): MetricsCaller,
-) -> Result<Response, Refusal> {
-    let look = |desk: &Desk, _| Seen {
-        grid: view::grid(desk, by),
-        machines: view::machines(desk).machines,
-        users: desk.ledger().tallies().map(|(user, tally)| (user.clone(), *tally)).collect(),
-    };
-    let seen = api.look(look).await?;
-    Ok(([(CONTENT_TYPE, OPEN_METRICS)], api.metrics.written(&seen)).into_response())
 }

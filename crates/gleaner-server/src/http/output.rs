@@ -8,17 +8,17 @@ use super::own::own_task;
 use super::refusal::Refusal;
 use super::waiting::{place, task_changed};
 use crate::app::App;
-use crate::desk::Requester;
+use crate::desk::{self, Requester};
 use crate::journal::Fact;
 use crate::limits::OUTPUT_PIECE_MAX;
 use crate::outputs;
-use crate::store::{ReadError, Reader, Seq};
+use crate::store::{ReadError, Reader, Removal, Seq};
 use crate::view::{Known, KnownTask};
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
-use gleaner_units::RunId;
+use gleaner_units::{RunId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::limits::OUTPUT_BYTES_MAX;
 use gleaner_wire::session::{Stream, Tail};
@@ -67,6 +67,8 @@ struct Standing {
     /// None before the first.
     run: Option<RunId>,
     is_over: bool,
+    /// When what its job's runs had written until then was removed.
+    removed: Option<(JobId, Removal)>,
 }
 
 /// A part of what a run wrote.
@@ -129,18 +131,19 @@ async fn standing(
     run: Option<u32>,
 ) -> Result<Standing, Refusal> {
     let look = move |known: Known<'_>, _| {
-        let (_, task) = own_task(&known, &by, job, number)?;
+        let (of, task) = own_task(&known, &by, job, number)?;
+        let removed = of.removed.map(|removed| (job, removed));
         let KnownTask { record, runs, .. } = known.task(task)?;
         let ledger = known.ledger();
         let Some(run) = run.or_else(|| ledger.last_live_run(task).max(record.last_settled())) else {
-            return Ok(Standing { run: None, is_over: record.phase.is_over() });
+            return Ok(Standing { run: None, is_over: record.phase.is_over(), removed: None });
         };
         if run > runs {
             return Err(Refusal::not_found(format!("task {job}/{number} has not had a run {run}")));
         }
         let run = RunId { task, number: run };
         let goes_on = ledger.grid().find_run(run).is_some_and(gleaner_core::Run::goes_on);
-        Ok(Standing { run: Some(run), is_over: !goes_on })
+        Ok(Standing { run: Some(run), is_over: !goes_on, removed })
     };
     api.look_back(look).await
 }
@@ -152,7 +155,7 @@ async fn piece(api: &Api, standing: Standing, stream: Stream, offset: u64) -> Re
     let app = Arc::clone(&api.app);
     let read = spawn_blocking(move || {
         if standing.is_over {
-            of_ended(&app, run, stream, offset)
+            of_ended(&app, run, (stream, offset), standing.removed)
         } else {
             let bytes = from_file(&app, run, stream, offset)?;
             Ok(Piece { bytes, is_last: false, dropped: 0 })
@@ -161,8 +164,19 @@ async fn piece(api: &Api, standing: Standing, stream: Stream, offset: u64) -> Re
     read.await.map_err(|panic| Refusal::internal(format!("reading output: {panic}")))?
 }
 
-fn of_ended(app: &App, run: RunId, stream: Stream, offset: u64) -> Result<Piece, Refusal> {
-    let tail = app.readers.read(|reader| end_of(reader, run, stream))?;
+fn of_ended(
+    app: &App,
+    run: RunId,
+    (stream, offset): (Stream, u64),
+    removed: Option<(JobId, Removal)>,
+) -> Result<Piece, Refusal> {
+    let end = app.readers.read(|reader| end_of(reader, run, stream))?;
+    // Of a run that was given up nobody said when it ended: what was there of it then is gone.
+    let ended = end.as_ref().map(|(at, _)| *at);
+    if let Some((job, removal)) = removed.filter(|(_, removal)| ended.is_none_or(|at| at <= removal.at)) {
+        return Err(Refusal::removed(desk::removed(job, Some(removal))));
+    }
+    let tail = end.map(|(_, tail)| tail);
     let dropped = tail.as_ref().map_or(0, |tail| tail.dropped);
     let bytes = match tail {
         // All of it is here.
@@ -199,14 +213,15 @@ fn from_file(app: &App, run: RunId, stream: Stream, offset: u64) -> Result<Vec<u
 }
 
 /// How a run ended its stream, if its end was reported.
-fn end_of(reader: &dyn Reader, run: RunId, stream: Stream) -> Result<Option<Tail>, ReadError> {
+fn end_of(reader: &dyn Reader, run: RunId, stream: Stream) -> Result<Option<(Time, Tail)>, ReadError> {
     let mut from = Seq::FIRST;
     loop {
         let page = reader.history(run.task, from, PAGE)?;
         let Some(last) = page.last() else { return Ok(None) };
         from = last.seq.next();
-        if let Some(tail) = page.iter().find_map(|row| tail_in(&row.row.body, run, stream)) {
-            return Ok(Some(tail));
+        let tail = page.iter().find_map(|row| Some((row.row.at, tail_in(&row.row.body, run, stream)?)));
+        if tail.is_some() {
+            return Ok(tail);
         }
     }
 }

@@ -95,6 +95,11 @@ impl Refusal {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "damaged", message)
     }
 
+    /// It was there, and was removed as it was due.
+    pub(super) fn removed(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::GONE, "removed", message)
+    }
+
     /// There is no room for it.
     pub(super) fn disk_full(message: impl Into<String>) -> Self {
         Self::new(StatusCode::INSUFFICIENT_STORAGE, "disk_full", message)

@@ -1,7 +1,7 @@
 //! The jobs, and which tasks are whose.
 
 use crate::journal::RetiredJob;
-use crate::store::TaskRange;
+use crate::store::{Removal, Results, TaskRange};
 use gleaner_units::{TaskClassId, TaskId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{Tally, TaskPhase};
@@ -37,6 +37,12 @@ pub struct Job {
     pub key: Option<String>,
     /// How many of its tasks are retired.
     pub retired: u32,
+    /// How things stand with its results.
+    pub results: Results,
+    /// How many bytes of its user's are its.
+    pub bytes: u64,
+    /// When results of its runs until then were removed.
+    pub removed: Option<Removal>,
 }
 
 impl Job {
@@ -57,8 +63,20 @@ impl Job {
 
     /// As it was retired: all its tasks are, and how they are is not said.
     pub(super) fn of_past(past: &RetiredJob) -> Self {
-        let RetiredJob { user, spec, key, first, class, submitted, wasted_s, ever_ran } = past.clone();
-        let count = spec.tasks.count();
+        let count = past.spec.tasks.count();
+        let RetiredJob {
+            user,
+            spec,
+            key,
+            first,
+            class,
+            submitted,
+            wasted_s,
+            ever_ran,
+            results,
+            bytes,
+            removed,
+        } = past.clone();
         let (tally, ended) = (Tally::default(), None);
         Self {
             user,
@@ -73,6 +91,9 @@ impl Job {
             ever_ran,
             key,
             retired: count,
+            results,
+            bytes,
+            removed,
         }
     }
 
@@ -87,7 +108,16 @@ impl Job {
             submitted: self.submitted,
             wasted_s: self.wasted_s,
             ever_ran: self.ever_ran,
+            // What it will leave is there again.
+            results: if self.results == Results::Kept { Results::Kept } else { Results::There },
+            bytes: self.bytes,
+            removed: self.removed,
         }
+    }
+
+    /// When results of a task were removed that was over at a moment, if they were.
+    pub fn removed_since(&self, ended: Option<Time>) -> Option<Removal> {
+        self.removed.filter(|removed| ended.is_some_and(|ended| ended <= removed.at))
     }
 
     /// The place of one of its tasks, counted from 0.

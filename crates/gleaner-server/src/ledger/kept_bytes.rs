@@ -2,6 +2,7 @@
 
 use super::Ledger;
 use gleaner_units::RunId;
+use gleaner_wire::JobId;
 use gleaner_wire::session::{End, Stored};
 
 impl Ledger {
@@ -34,12 +35,20 @@ impl Ledger {
         }
     }
 
-    /// Something else is kept instead of what was.
-    pub(super) fn replace_bytes(&mut self, user: &str, before: u64, now: u64) {
+    /// Less is kept for a user.
+    pub(super) fn drop_bytes(&mut self, user: &str, bytes: u64) {
         if let Some(kept) = self.books.bytes.get_mut(user) {
-            *kept -= before.min(*kept);
+            *kept -= bytes.min(*kept);
         }
-        self.keep_bytes(user, now);
+    }
+
+    /// Something else is kept of a job instead of what was.
+    pub(super) fn replace_bytes(&mut self, id: JobId, before: u64, now: u64) {
+        let Some(job) = self.books.jobs.get_mut(id) else { return };
+        job.bytes = (job.bytes - before.min(job.bytes)).saturating_add(now);
+        let user = job.user.clone();
+        self.drop_bytes(&user, before);
+        self.keep_bytes(&user, now);
     }
 }
 

@@ -10,10 +10,10 @@
 
 use super::{Job, Ledger, Record};
 use crate::journal::{Recalled, RecalledTasks};
-use crate::limits::{RECALLED_AT_ONCE, RETIRE_AFTER, RETIRED_AT_ONCE};
+use crate::limits::{RECALLED_AT_ONCE, RETIRED_AT_ONCE};
 use crate::store::{FoundJob, Past, PastJob, PastReader, PastTask, ReadError, Seq, TaskRange, Wanted};
 use gleaner_core::Event;
-use gleaner_units::{Ops, TaskId, Time};
+use gleaner_units::{Ops, Span, TaskId, Time};
 use gleaner_wire::api::Tally;
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::Stored;
@@ -103,11 +103,17 @@ impl Job {
     /// The newest retired jobs of some, to be listed: of what was asked for there is command, name and label.
     pub fn list_past(past: &dyn PastReader, wanted: &Wanted) -> Result<Vec<(JobId, Self)>, ReadError> {
         let found = past.past_jobs(wanted)?.into_iter();
-        found.map(|found| Ok((found.job, unpacked(&found.body)?))).collect()
+        found.map(|found| Ok((found.job, Self::of_listed(&found)?))).collect()
     }
 
     fn of_found(found: &FoundJob) -> Result<Self, ReadError> {
-        Ok(Self { spec: unpacked(&found.spec)?, ..unpacked(&found.body)? })
+        Ok(Self { spec: unpacked(&found.spec)?, ..Self::of_listed(found)? })
+    }
+
+    /// Of what was asked for there is command, name and label.
+    pub(super) fn of_listed(found: &FoundJob) -> Result<Self, ReadError> {
+        let FoundJob { results, bytes, removed, ref body, .. } = *found;
+        Ok(Self { results, bytes, removed, ..unpacked(body)? })
     }
 
     fn to_list(&self) -> Self {
@@ -123,8 +129,8 @@ impl Job {
 impl Ledger {
     /// The tasks that are to be retired next: those over since `since`, as far as they are more than `most` or long over. None of
     /// which anything is still to be heard.
-    pub fn due_to_retire(&self, now: Time, since: Time, most: u64) -> Vec<TaskRange> {
-        let long_ago = Time::from_nanos(now.nanos().saturating_sub(RETIRE_AFTER.as_nanos() as u64));
+    pub fn due_to_retire(&self, now: Time, since: Time, (most, after): (u64, Span)) -> Vec<TaskRange> {
+        let long_ago = Time::from_nanos(now.nanos().saturating_sub(after.nanos()));
         let over = &self.books.over;
         let surplus = over.count().saturating_sub(most);
         let mut due = Vec::new();
@@ -291,6 +297,9 @@ impl Ledger {
             state: job.tally.state(),
             ended: job.ended.unwrap_or(self.books.now),
             files,
+            results: job.results,
+            bytes: job.bytes,
+            removed: job.removed,
             body: packed(&job.to_list()),
             spec: packed(&job.spec),
         })
@@ -304,7 +313,7 @@ impl Ledger {
         tally
     }
 
-    fn left(&mut self, past: Past) {
+    pub(super) fn left(&mut self, past: Past) {
         self.books.past_at = self.books.rows;
         self.past = Some(match self.past.take() {
             Some(earlier) => earlier.and(past),

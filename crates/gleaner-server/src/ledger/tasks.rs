@@ -6,7 +6,7 @@ use super::kinds::{Met, task_class};
 use super::{Ending, Job, Ledger, Record, Step, Verdict, Wish};
 use crate::journal::{Chosen, Judged};
 use crate::limits::BROUGHT_WITHIN;
-use crate::store::TaskRange;
+use crate::store::{Results, TaskRange};
 use gleaner_core::{Comparison, Event, Judgement, RunEnd, Stage, TaskState};
 use gleaner_units::{MachineId, Ops, RunId, Span, TaskClassId, TaskId, Time};
 use gleaner_wire::api::{Tally, TaskPhase};
@@ -45,8 +45,9 @@ impl Ledger {
         id: JobId,
         user: &str,
         spec: &Arc<JobSpec>,
-        key: Option<&str>,
+        (key, bytes): (Option<&str>, u64),
     ) {
+        self.keep_bytes(user, bytes);
         assert_eq!(id, self.next_job(), "job {id} is not the next job");
         let payer = self.payer(at, user);
         let met = self.task_class_of(at, user, spec, None);
@@ -76,6 +77,9 @@ impl Ledger {
             ever_ran: false,
             key: key.map(str::to_owned),
             retired: 0,
+            results: Results::default(),
+            bytes,
+            removed: None,
         };
         self.named.add(payer, &job);
         let tasks = job.range();
@@ -168,8 +172,7 @@ impl Ledger {
             }
             let ended = record.ended.expect("what is over ended");
             ledger.books.over.remove(ended, tasks);
-            let user = ledger.job_of(tasks.first()).1.user.clone();
-            ledger.replace_bytes(&user, left(&record) * u64::from(tasks.count()), 0);
+            ledger.replace_bytes(chosen.job, left(&record) * u64::from(tasks.count()), 0);
             ledger.write_record(tasks, record.begun_anew());
             ledger.enter_alike(at, tasks, TaskPhase::Waiting);
             ledger.try_anywhere(at, tasks);
@@ -232,14 +235,14 @@ impl Ledger {
         self.learn(at, task, on, end);
         self.show_speed(task, on, end);
         let was_asked_for = self.is_asked_to_end(run);
-        let (_, job) = self.books.jobs.find(task).expect("what runs is not retired");
+        let (id, job) = self.books.jobs.find(task).expect("what runs is not retired");
         let record = self.books.records.own(task);
         let before = left(record);
         let answer = judged.map(|judged| RunEnd::Answered(record.answer(&judged.digest)));
         let verdict = record.run_ended(at, &job.spec, Ending { id: run, on, end, was_asked_for, judged });
         let over_by = record.over_by(verdict);
-        let (user, now) = (job.user.clone(), left(record) + written(end));
-        self.replace_bytes(&user, before, now);
+        let now = left(record) + written(end);
+        self.replace_bytes(id, before, now);
         if let Some(phase) = over_by {
             self.finish(at, run, phase, answer.unwrap_or(RunEnd::Finished));
         } else {

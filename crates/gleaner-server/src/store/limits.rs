@@ -2,13 +2,13 @@
 
 use super::{CommitError, Row, StoredRow};
 
-/// The longest body of a row, in bytes.
+/// Bytes of one row's body.
 pub const BODY_LIMIT: usize = 256 << 20;
 
-/// The most task ranges that a row may list.
+/// Ranges of tasks that a row may list.
 pub const RANGES_LIMIT: usize = 1 << 16;
 
-/// A page of rows ends once its bodies hold this many bytes.
+/// Bytes of rows' bodies after which a page of rows ends.
 pub const PAGE_BYTES: usize = 16 << 20;
 
 /// The first row that is too large to be kept, if there is one.

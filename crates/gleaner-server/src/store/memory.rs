@@ -6,7 +6,7 @@
 use super::TaskRange;
 use super::checksum::chain;
 use super::limits::{self, Page};
-use super::past::{FoundJob, Past, PastJob, PastReader, PastTask, Wanted};
+use super::past::{Amount, FoundJob, Past, PastJob, PastReader, PastTask, Results, Wanted, WithResults};
 use super::{
     CommitError, Damage, ReadError, Reader, Row, Seq, Snapshot, SnapshotError, Snapshots, Store, StoredRow,
 };
@@ -110,6 +110,34 @@ impl Disk {
         }
         self.past_tasks.extend(past.tasks.iter().map(|task| (task.task, task.clone())));
         self.past_jobs.extend(past.jobs.iter().map(|job| (job.job, job.clone())));
+        for (job, tasks, removal) in &past.removed {
+            if let Some(job) = self.past_jobs.get_mut(job) {
+                (job.results, job.bytes, job.removed) = (Results::Going, 0, Some(*removal));
+                job.files.clear();
+            }
+            self.past_tasks.range_mut(tasks.first()..=tasks.last()).for_each(|(_, task)| task.files.clear());
+        }
+        for (job, results) in &past.results {
+            if let Some(job) = self.past_jobs.get_mut(job) {
+                job.results = *results;
+            }
+        }
+        for (job, tasks) in &past.forgotten {
+            self.past_jobs.remove(job);
+            self.past_tasks.retain(|task, _| !tasks.contains(*task));
+        }
+    }
+
+    /// Those first that were over first.
+    fn with(&self, wanted: &WithResults) -> Vec<&PastJob> {
+        let is_wanted = |job: &&PastJob| {
+            job.results == wanted.results
+                && job.ended <= wanted.ended_by
+                && wanted.user.as_ref().is_none_or(|user| job.user == *user)
+        };
+        let mut found: Vec<&PastJob> = self.past_jobs.values().filter(is_wanted).collect();
+        found.sort_by_key(|job| (job.ended, job.job));
+        found
     }
 
     fn put(&mut self, row: &Row) {
@@ -261,6 +289,16 @@ impl PastReader for MemoryDisk {
         Ok(disk.past_jobs.values().rev().filter(is_wanted).take(wanted.limit).map(listed).collect())
     }
 
+    fn past_with(&self, wanted: &WithResults, limit: usize) -> Result<Vec<FoundJob>, ReadError> {
+        Ok(self.disk().with(wanted).into_iter().take(limit).map(listed).collect())
+    }
+
+    fn past_amount(&self, wanted: &WithResults) -> Result<Amount, ReadError> {
+        let disk = self.disk();
+        let found = disk.with(wanted);
+        Ok(Amount { jobs: found.len() as u64, bytes: found.iter().map(|job| job.bytes).sum() })
+    }
+
     fn names_file(&self, file: &BlobHash) -> Result<bool, ReadError> {
         let disk = self.disk();
         let mut files = { disk.past_jobs.values().flat_map(|job| &job.files) }
@@ -274,7 +312,8 @@ fn listed(past: &PastJob) -> FoundJob {
 }
 
 fn found(past: &PastJob) -> FoundJob {
-    FoundJob { job: past.job, body: past.body.clone(), spec: past.spec.clone() }
+    let PastJob { job, results, bytes, removed, .. } = *past;
+    FoundJob { job, results, bytes, removed, body: past.body.clone(), spec: past.spec.clone() }
 }
 
 impl Snapshots for MemoryDisk {

@@ -3,9 +3,10 @@
 //! A store knows no meaning here either: bodies are bytes to it, and what it finds by is beside them.
 
 use super::{ReadError, Seq, TaskRange};
-use gleaner_units::{TaskId, Time};
+use gleaner_units::{Span, TaskId, Time};
 use gleaner_wire::api::JobState;
 use gleaner_wire::{BlobHash, JobId};
+use serde::{Deserialize, Serialize};
 
 /// What rows up to one of them sent out of memory, or had back.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -20,6 +21,51 @@ pub struct Past {
     pub recalled: Vec<JobId>,
     /// Tasks that are back.
     pub recalled_tasks: Vec<TaskRange>,
+    /// Jobs whose results are to be kept from now on, or are not any more.
+    pub results: Vec<(JobId, Results)>,
+    /// Jobs whose results, of these tasks, are removed.
+    pub removed: Vec<(JobId, TaskRange, Removal)>,
+    /// Jobs of which nothing is to be known any more, and their tasks.
+    pub forgotten: Vec<(JobId, TaskRange)>,
+}
+
+/// How things stand with what a job read, left and wrote.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Results {
+    /// They are there until they are due to be removed.
+    #[default]
+    There,
+    /// They are there, and somebody wants them kept.
+    Kept,
+    /// They are removed, and files of theirs may still be on the disk.
+    Going,
+    /// They are removed.
+    Gone,
+}
+
+impl Results {
+    /// As a store writes it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::There => "there",
+            Self::Kept => "kept",
+            Self::Going => "going",
+            Self::Gone => "gone",
+        }
+    }
+
+    pub(super) fn named(name: &str) -> Option<Self> {
+        [Self::There, Self::Kept, Self::Going, Self::Gone].into_iter().find(|results| results.name() == name)
+    }
+}
+
+/// When results were removed, and why.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Removal {
+    /// When.
+    pub at: Time,
+    /// How long after the end of their job results were kept.
+    pub kept_for: Span,
 }
 
 /// A task.
@@ -48,6 +94,12 @@ pub struct PastJob {
     pub ended: Time,
     /// The files that it reads.
     pub files: Vec<BlobHash>,
+    /// How things stand with its results.
+    pub results: Results,
+    /// How many bytes of its user's are its.
+    pub bytes: u64,
+    /// When results of its earlier runs were removed.
+    pub removed: Option<Removal>,
     /// What lists of jobs say of it.
     pub body: Vec<u8>,
     /// All else, which may be long.
@@ -65,11 +117,37 @@ pub struct Wanted {
     pub limit: usize,
 }
 
+/// Which jobs are asked for by their results.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WithResults {
+    /// Those whose results stand so.
+    pub results: Results,
+    /// One user's, or all.
+    pub user: Option<String>,
+    /// Those that were over by then.
+    pub ended_by: Time,
+}
+
+/// How many they are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Amount {
+    /// Jobs.
+    pub jobs: u64,
+    /// Bytes of their users'.
+    pub bytes: u64,
+}
+
 /// A job of the past as it is read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FoundJob {
     /// Which.
     pub job: JobId,
+    /// How things stand with its results.
+    pub results: Results,
+    /// How many bytes of its user's are its.
+    pub bytes: u64,
+    /// When results of it were removed last.
+    pub removed: Option<Removal>,
     /// What lists of jobs say of it.
     pub body: Vec<u8>,
     /// All else; nothing in a list.
@@ -96,6 +174,12 @@ pub trait PastReader {
     /// The newest jobs of some.
     fn past_jobs(&self, wanted: &Wanted) -> Result<Vec<FoundJob>, ReadError>;
 
+    /// Some jobs, those first that were over first, without what is long.
+    fn past_with(&self, wanted: &WithResults, limit: usize) -> Result<Vec<FoundJob>, ReadError>;
+
+    /// How many they are. Costs O(these).
+    fn past_amount(&self, wanted: &WithResults) -> Result<Amount, ReadError>;
+
     /// Whether a job or task of the past reads or left a file.
     fn names_file(&self, file: &BlobHash) -> Result<bool, ReadError>;
 }
@@ -104,7 +188,7 @@ impl Past {
     /// Both, one after the other.
     #[must_use]
     pub fn and(mut self, later: Self) -> Self {
-        let Self { upto, tasks, jobs, recalled, recalled_tasks } = later;
+        let Self { upto, tasks, jobs, recalled, recalled_tasks, results, removed, forgotten } = later;
         // What comes back is not what left a moment before.
         self.jobs.retain(|job| !recalled.contains(&job.job));
         self.tasks.retain(|task| !recalled_tasks.iter().any(|range| range.contains(task.task)));
@@ -113,6 +197,9 @@ impl Past {
         self.jobs.extend(jobs);
         self.recalled.extend(recalled);
         self.recalled_tasks.extend(recalled_tasks);
+        self.results.extend(results);
+        self.removed.extend(removed);
+        self.forgotten.extend(forgotten);
         self
     }
 }

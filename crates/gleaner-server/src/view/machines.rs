@@ -27,10 +27,14 @@ pub fn state_name(state: MachineState) -> &'static str {
 
 fn machine(desk: &Desk, id: MachineId, agent: &Agent) -> MachineView {
     let heard = desk.heard(id);
+    let state = state(desk, id, agent);
+    // Why it took tasks says nothing of a machine that is gone.
+    let is_gone = agent.open && matches!(state, MachineState::Away | MachineState::Lost);
+    let why = agent.why.as_ref().filter(|_| !is_gone);
     MachineView {
         machine: agent.name.clone(),
-        state: state(desk, id, agent),
-        why: desk.turned_away(id).or(agent.why.as_ref()).or(agent.shown.why()).cloned(),
+        state,
+        why: desk.turned_away(id).or(why).or(agent.shown.why()).cloned(),
         profile: agent.profile.clone(),
         owner_load: agent.load,
         price: agent.price,

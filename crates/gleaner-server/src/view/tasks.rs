@@ -3,17 +3,23 @@
 use super::{Known, KnownTask};
 use crate::desk::Desk;
 use crate::ledger::{Job, Ledger, OPERATIONS_EACH};
-use crate::store::{ReadError, TaskRange};
+use crate::store::{ReadError, Removal, Results, TaskRange};
 use gleaner_core::explain::words;
 use gleaner_core::{Explanation, Stage, TaskState};
 use gleaner_units::{MachineId, TaskId};
-use gleaner_wire::api::{JobList, JobState, JobView, RunStage, RunView, TaskList, TaskPhase, TaskView};
+use gleaner_wire::api::{
+    JobList, JobState, JobView, RemovalView, RunStage, RunView, TaskList, TaskPhase, TaskView,
+};
 use gleaner_wire::session::Staging;
 use gleaner_wire::{JobId, VERSION};
 
 /// A job.
 pub fn job(known: &Known<'_>, id: JobId, job: &Job) -> JobView {
-    job_view(known.ledger(), id, job)
+    job_view(known.desk(), id, job)
+}
+
+fn removal(removal: Removal) -> RemovalView {
+    RemovalView { at_s: removal.at.seconds(), kept_for_s: removal.kept_for.seconds() }
 }
 
 /// The newest jobs, of one user or of all.
@@ -24,7 +30,7 @@ pub fn jobs(
     limit: usize,
 ) -> Result<JobList, ReadError> {
     let jobs = known.jobs(user, state, limit)?;
-    let jobs = jobs.iter().map(|(id, job)| job_view(known.ledger(), *id, job));
+    let jobs = jobs.iter().map(|(id, job)| job_view(known.desk(), *id, job));
     Ok(JobList { version: VERSION, jobs: jobs.collect() })
 }
 
@@ -33,6 +39,7 @@ pub fn task(known: &Known<'_>, of: (JobId, &Job), task: &KnownTask<'_>) -> TaskV
     let (ledger, (job_id, job)) = (known.ledger(), of);
     let KnownTask { id, ref record, runs, length } = *task;
     let last = record.last.as_ref();
+    let removed = job.removed_since(record.ended);
     TaskView {
         job: job_id,
         task: job.number(id),
@@ -45,8 +52,9 @@ pub fn task(known: &Known<'_>, of: (JobId, &Job), task: &KnownTask<'_>) -> TaskV
         ended_s: record.ended.map(gleaner_units::Time::seconds),
         outcome: last.map(|last| last.outcome.clone()),
         usage: last.map(|last| last.usage),
-        checkpoint: record.checkpoint.clone(),
-        files: last.and_then(|last| last.files.clone()),
+        checkpoint: record.checkpoint.clone().filter(|_| removed.is_none()),
+        files: last.and_then(|last| last.files.clone()).filter(|_| removed.is_none()),
+        results_removed: removed.map(removal),
     }
 }
 
@@ -95,7 +103,9 @@ pub fn tasks(
     Ok(TaskList { version: VERSION, tasks, next })
 }
 
-fn job_view(ledger: &Ledger, id: JobId, job: &Job) -> JobView {
+fn job_view(desk: &Desk, id: JobId, job: &Job) -> JobView {
+    let is_there = job.results == Results::There;
+    let until = job.ended.filter(|_| is_there).and_then(|ended| desk.terms().keeping.until(ended));
     JobView {
         version: VERSION,
         job: id,
@@ -108,7 +118,11 @@ fn job_view(ledger: &Ledger, id: JobId, job: &Job) -> JobView {
         ended_s: job.ended.map(gleaner_units::Time::seconds),
         label: job.spec.label.clone(),
         wasted_s: job.wasted_s,
-        waits_for: waits_for(ledger, job),
+        waits_for: waits_for(desk.ledger(), job),
+        bytes: job.bytes,
+        results_kept: job.results == Results::Kept,
+        results_until_s: until.map(gleaner_units::Time::seconds),
+        results_removed: job.removed.map(removal),
     }
 }
 

@@ -14,6 +14,9 @@ pub(crate) struct Seen {
     pub(crate) retired: u64,
     pub(crate) recalled: u64,
     pub(crate) jobs: u64,
+    /// How often results of a job were removed, and how often somebody wanted some kept, or not any more.
+    pub(crate) removed: u64,
+    pub(crate) kept: u64,
 }
 
 pub(crate) fn check(rows: &[StoredRow], disk: &MemoryDisk) -> Result<Seen, String> {
@@ -32,6 +35,11 @@ pub(crate) fn check(rows: &[StoredRow], disk: &MemoryDisk) -> Result<Seen, Strin
         if let Fact::TasksRecalled(recalled) = &fact {
             seen.recalled += recalled.tasks.iter().map(|alike| u64::from(alike.tasks.count())).sum::<u64>();
         }
+        match &fact {
+            Fact::ResultsRemoved { jobs, .. } => seen.removed += jobs.len() as u64,
+            Fact::ResultsKept { .. } => seen.kept += 1,
+            _ => {}
+        }
         ledger.replay(&Entry { at: stored.row.at, fact }).map_err(|error| error.to_string())?;
     }
     for (task, (record, runs)) in gone {
@@ -48,14 +56,24 @@ pub(crate) fn check(rows: &[StoredRow], disk: &MemoryDisk) -> Result<Seen, Strin
             }
         }
     }
+    let mut bytes: BTreeMap<String, u64> = BTreeMap::new();
     for id in (1..ledger.next_job().0).map(JobId) {
         let found = Job::find_past(disk, id).map_err(|error| error.to_string())?;
+        if let Some(job) = ledger.find_job(id).or(found.as_ref()) {
+            *bytes.entry(job.user.clone()).or_default() += job.bytes;
+        }
         match (ledger.find_job(id), found) {
             (Some(_), None) => {}
             (None, Some(job)) if job.tally.open() == 0 && job.retired == job.count => seen.jobs += 1,
             (living, found) => {
                 return Err(format!("job {id} is {living:?} in memory and {found:?} in the store"));
             }
+        }
+    }
+    for (user, bytes) in bytes {
+        if ledger.bytes_of(&user) != bytes {
+            let said = ledger.bytes_of(&user);
+            return Err(format!("{said} bytes are said to be kept for {user}, whose jobs make {bytes}"));
         }
     }
     made_again(rows, &ledger, disk)?;

@@ -5,7 +5,7 @@
 
 use super::history::Seen;
 use super::mutant::Mutant;
-use gleaner_server::desk::{Batch, Desk, Effect, Input, Recorded, Start, Terms};
+use gleaner_server::desk::{Batch, Desk, Effect, Input, Keeping, Recorded, Start, Terms};
 use gleaner_server::driver::row;
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::ledger::FORMAT;
@@ -225,9 +225,10 @@ impl Server {
     }
 }
 
-/// Hardly anything that is over stays in memory.
+/// Hardly anything that is over stays in memory, and its results are due soon.
 fn terms() -> Terms {
-    Terms { over_max: 2, ..Terms::default() }
+    let keeping = Keeping { results: Some(Span::from_nanos(10_000_000_000)), records: None };
+    Terms { over_max: 2, keeping, ..Terms::default() }
 }
 
 /// Another for each start.

@@ -6,8 +6,9 @@ use super::queue::Event;
 use super::users::ADMIN;
 use super::world::World;
 use gleaner_server::desk::{Input, Order, OrderId, Requester};
-use gleaner_server::store::Failure;
+use gleaner_server::store::{Failure, PastReader as _, Results, WithResults};
 use gleaner_units::{Span, Time};
+use gleaner_wire::JobId;
 use gleaner_wire::api::{Choice, Enrolment, Role};
 use gleaner_wire::session::Profile;
 
@@ -64,11 +65,27 @@ impl World {
 
     pub(super) fn user_acts(&mut self) {
         if self.is_rough {
-            let (by, order) = self.users.wish(&mut self.chance, self.agents.len() as u32);
+            let (by, order) = match self.due() {
+                Some(order) => (String::new(), order),
+                None => self.users.wish(&mut self.chance, self.agents.len() as u32),
+            };
             let (id, asked) = self.users.ask(&by, order);
             self.request(id, asked);
             self.after(200, 10_000, Event::UserActs);
         }
+    }
+
+    /// What the coordinator itself wants done about results that were kept for long enough.
+    fn due(&mut self) -> Option<Order> {
+        let results = *self.chance.pick(&[Results::There, Results::Going]);
+        let wanted = WithResults { results, user: None, ended_by: Time::NEVER };
+        let jobs = self.server.disk.past_with(&wanted, 3).expect("memory can be read");
+        let jobs: Vec<JobId> = jobs.into_iter().map(|found| found.job).collect();
+        let is_wanted = !jobs.is_empty() && self.chance.one_in(3);
+        is_wanted.then(|| match results {
+            Results::There => Order::RemoveResults(jobs),
+            _ => Order::ResultsGone(jobs),
+        })
     }
 
     pub(super) fn owner_acts(&mut self) {

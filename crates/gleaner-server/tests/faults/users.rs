@@ -119,10 +119,11 @@ impl Users {
         }
         let (user, job, tasks) = chance.pick(&self.jobs).clone();
         let choice = choice(chance, tasks);
-        let order = match chance.below(9) {
+        let order = match chance.below(10) {
             0 => Order::Cancel(job, choice),
             1..=3 => Order::Hold(job, choice),
             4..=6 => Order::Release(job, choice),
+            7 => Order::KeepResults(job, chance.one_in(2)),
             _ => Order::Rerun(job, choice),
         };
         (user, order)

@@ -9,6 +9,7 @@ mod day;
 mod document;
 mod events;
 mod jobs;
+mod keeping;
 mod output;
 mod queues;
 mod quotas;

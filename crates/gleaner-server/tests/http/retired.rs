@@ -51,7 +51,11 @@ async fn all_of_it(world: &World) -> Vec<(String, String)> {
 
 /// Nothing that is over stays in memory.
 async fn forget(world: &mut World) {
-    world.restart_with(Terms { over_max: 0, ..Terms::default() });
+    forget_with(world, Terms { over_max: 0, ..Terms::default() }).await;
+}
+
+pub(crate) async fn forget_with(world: &mut World, terms: Terms) {
+    world.restart_with(terms);
     while world.app.desk.look(|desk, _| desk.ledger().in_memory()).await.unwrap() != (0, 0) {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }

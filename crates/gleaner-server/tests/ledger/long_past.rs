@@ -5,7 +5,7 @@ use gleaner_core::TaskState;
 use gleaner_server::journal::{Chosen, Fact};
 use gleaner_server::ledger::Ledger;
 use gleaner_server::store::TaskRange;
-use gleaner_units::{TaskId, Time};
+use gleaner_units::{Span, TaskId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{Actor, TaskPhase};
 use gleaner_wire::job::JobSpec;
@@ -19,7 +19,7 @@ fn array(tasks: u32) -> JobSpec {
 
 fn retire_all(books: &mut Books) {
     loop {
-        let due = books.ledger.due_to_retire(Time::NEVER, Time::NEVER, 0);
+        let due = books.ledger.due_to_retire(Time::NEVER, Time::NEVER, (0, Span::ZERO));
         if due.is_empty() {
             return;
         }
@@ -112,7 +112,7 @@ fn a_cancelled_array_of_millions_leaves_at_once() {
     let chosen = Chosen { job: JobId(1), tasks, by: Actor::Coordinator };
     books.add_unchecked(Fact::TasksCancelled(chosen));
     loop {
-        let due = books.ledger.due_to_retire(Time::NEVER, Time::NEVER, 0);
+        let due = books.ledger.due_to_retire(Time::NEVER, Time::NEVER, (0, Span::ZERO));
         if due.is_empty() {
             break;
         }

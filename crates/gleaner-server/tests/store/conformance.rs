@@ -2,10 +2,10 @@
 
 use crate::{numbers, row, rows};
 use gleaner_server::store::{
-    BODY_LIMIT, CommitError, PAGE_BYTES, Past, PastJob, PastTask, RANGES_LIMIT, Reader, Row, Seq, Snapshot,
-    SnapshotError, Store, TaskRange, Wanted, verify,
+    Amount, BODY_LIMIT, CommitError, PAGE_BYTES, Past, PastJob, PastTask, RANGES_LIMIT, Reader, Removal,
+    Results, Row, Seq, Snapshot, SnapshotError, Store, TaskRange, Wanted, WithResults, verify,
 };
-use gleaner_units::{TaskId, Time};
+use gleaner_units::{Span, TaskId, Time};
 use gleaner_wire::api::JobState;
 use gleaner_wire::{BlobHash, JobId};
 
@@ -29,6 +29,7 @@ pub(crate) fn keeps_every_promise<M: Medium>() {
     keeps_the_newest_snapshot_of_each_kind::<M>();
     no_snapshot_stands_on_nothing::<M>();
     keeps_what_left_memory_with_its_rows::<M>();
+    keeps_what_became_of_results::<M>();
 }
 
 fn begins_empty<M: Medium>() {
@@ -218,6 +219,9 @@ fn keeps_what_left_memory_with_its_rows<M: Medium>() {
         state,
         ended: Time::from_nanos(9),
         files: vec![file("2")],
+        results: if number == 2 { Results::Kept } else { Results::There },
+        bytes: 100 * u64::from(number),
+        removed: None,
         body: vec![number as u8],
         spec: b"long".to_vec(),
     };
@@ -258,6 +262,8 @@ fn keeps_what_left_memory_with_its_rows<M: Medium>() {
     assert_eq!(["ada", "bob", "eve"].map(by_key), [Some(1), Some(2), None]);
     assert_eq!(["1", "2", "3"].map(|digit| reader.names_file(&file(digit)).unwrap()), [true, true, false]);
 
+    results_of_what_left_memory_are_told_apart(&*reader);
+
     let back = TaskRange::between(TaskId::new(3), TaskId::new(7)).unwrap();
     let later = Past {
         upto: Seq::new(3),
@@ -294,4 +300,82 @@ fn keeps_what_left_memory_with_its_rows<M: Medium>() {
     assert_eq!((reader.past_at().unwrap(), reader.last().unwrap()), (Seq::NONE, Seq::new(4)));
     assert_eq!(jobs(&*reader, None, None, 9), Vec::<u32>::new());
     assert!(!reader.names_file(&file("4")).unwrap());
+}
+
+/// Of jobs 1 and 3 of ada's and 2 of bob's, whose results are kept.
+fn results_of_what_left_memory_are_told_apart(reader: &dyn Reader) {
+    let with = |results, user: Option<&str>, ended_by| {
+        let ended_by = Time::from_nanos(ended_by);
+        let wanted = WithResults { results, user: user.map(str::to_owned), ended_by };
+        let found = reader.past_with(&wanted, 9).unwrap().into_iter();
+        let Amount { jobs, bytes } = reader.past_amount(&wanted).unwrap();
+        (found.map(|found| found.job.0).collect::<Vec<_>>(), jobs, bytes)
+    };
+    assert_eq!(with(Results::There, None, 9), (vec![1, 3], 2, 400));
+    assert_eq!(with(Results::There, None, 8), (vec![], 0, 0), "they were over later");
+    assert_eq!(with(Results::There, Some("bob"), 9), (vec![], 0, 0));
+    assert_eq!(with(Results::Kept, Some("bob"), 9), (vec![2], 1, 200));
+}
+
+fn keeps_what_became_of_results<M: Medium>() {
+    let file = |digit: &str| BlobHash::try_from(digit.repeat(64)).unwrap();
+    let tasks = |first, last| TaskRange::between(TaskId::new(first), TaskId::new(last)).unwrap();
+    let job = |number: u32, reads: &str| PastJob {
+        job: JobId(number),
+        user: "ada".to_owned(),
+        key: Some(number.to_string()),
+        state: JobState::Done,
+        ended: Time::from_nanos(10 - u64::from(number)),
+        files: vec![file(reads)],
+        results: Results::There,
+        bytes: 7,
+        removed: None,
+        body: Vec::new(),
+        spec: Vec::new(),
+    };
+    let task = |number, left: &str| PastTask {
+        task: TaskId::new(number),
+        files: vec![file(left)],
+        body: b"body".to_vec(),
+    };
+    let past = Past {
+        upto: Seq::new(1),
+        tasks: vec![task(1, "a"), task(2, "b"), task(3, "c")],
+        jobs: vec![job(1, "1"), job(2, "2")],
+        ..Past::default()
+    };
+    let medium = M::default();
+    let mut store = medium.open();
+    store.commit_with(&rows(1..=1), Some(&past)).unwrap();
+    let removal = Removal { at: Time::from_nanos(50), kept_for: Span::from_nanos(40) };
+    let removed = Past {
+        upto: Seq::new(2),
+        removed: vec![(JobId(1), tasks(1, 2), removal)],
+        results: vec![(JobId(2), Results::Kept)],
+        ..Past::default()
+    };
+    store.commit_with(&rows(2..=2), Some(&removed)).unwrap();
+    drop(store);
+    let mut store = medium.open();
+    let reader = store.reader().unwrap();
+    let told = |reader: &dyn Reader, id| {
+        let found = reader.past_job(JobId(id)).unwrap();
+        found.map(|found| (found.results, found.bytes, found.removed))
+    };
+    assert_eq!(told(&*reader, 1), Some((Results::Going, 0, Some(removal))));
+    assert_eq!(told(&*reader, 2), Some((Results::Kept, 7, None)));
+    let named =
+        |reader: &dyn Reader| ["1", "a", "b", "2", "c"].map(|digit| reader.names_file(&file(digit)).unwrap());
+    assert_eq!(named(&*reader), [false, false, false, true, true], "what is removed names no file");
+    assert_eq!(reader.past_task(TaskId::new(1)).unwrap(), Some(b"body".to_vec()), "the record stays");
+
+    let gone = Past { upto: Seq::new(3), results: vec![(JobId(1), Results::Gone)], ..Past::default() };
+    store.commit_with(&rows(3..=3), Some(&gone)).unwrap();
+    assert_eq!(told(&*reader, 1), Some((Results::Gone, 0, Some(removal))));
+    let forgotten = Past { upto: Seq::new(4), forgotten: vec![(JobId(1), tasks(1, 2))], ..Past::default() };
+    store.commit_with(&rows(4..=4), Some(&forgotten)).unwrap();
+    assert_eq!(told(&*reader, 1), None);
+    let left = reader.past_tasks(tasks(0, 9), 9).unwrap();
+    assert_eq!(left, [(TaskId::new(3), b"body".to_vec())]);
+    assert_eq!(named(&*reader), [false, false, false, true, true]);
 }

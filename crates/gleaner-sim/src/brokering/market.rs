@@ -6,11 +6,12 @@ use super::index::Index;
 use super::replicas::{Replicas, Stored};
 use super::setup::{BrokeringSetup, LaterCopy, RankSource};
 use super::ways::Ways;
+use crate::kept::Lasting;
 use crate::mail::Letter;
 use crate::network::{Network, TransferId};
 use crate::parties::{Out, Outside};
-use gleaner_core::{Command, Event, Needs, RunEnd, SiteState, Tags, TaskClass};
-use gleaner_units::{FileId, MachineId, Ops, PartyId, RunId, SiteId, TaskId, Time, UserId};
+use gleaner_core::{Command, Event, Needs, RunEnd, SiteState, TaskClass};
+use gleaner_units::{FileId, MachineId, Ops, PartyId, RunId, SiteId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -114,12 +115,6 @@ impl<'a> Market<'a> {
             quiet: 0,
         };
         Self { setup, ways, keeps_to_bookings: setup.keeps_to_bookings(), state }
-    }
-
-    /// In the middle of a run.
-    pub(super) fn at(setup: &'a BrokeringSetup, state: State) -> Self {
-        let keeps_to_bookings = setup.keeps_to_bookings();
-        Self { setup, ways: Ways::of(setup).0, keeps_to_bookings, state }
     }
 
     pub(super) fn setup(&self) -> &'a BrokeringSetup {
@@ -289,19 +284,29 @@ impl<'a> Market<'a> {
 
 /// A job of so many processors, as an element's own scheduler knows it.
 fn local_class(cores: u32) -> TaskClass {
-    TaskClass {
-        composition: vec![1.0],
-        needs: Needs { cores, ..Needs::default() },
-        priority: 0,
-        restarts: false,
-        payer: UserId::default(),
-        requires: Tags::new(),
-        ad: None,
-    }
+    TaskClass { needs: Needs { cores, ..Needs::default() }, ..TaskClass::plain(vec![1.0]) }
 }
 
 fn publication(element: usize, state: SiteState, known_at: Time) -> Event {
     Event::StatePublished { machine: MachineId::new(element), state, known_at }
+}
+
+impl<'a> Lasting<'a> for Market<'a> {
+    type Setup = BrokeringSetup;
+    type State = State;
+
+    fn setup(&self) -> &BrokeringSetup {
+        self.setup
+    }
+
+    fn state(&self) -> State {
+        self.state.clone()
+    }
+
+    fn at(setup: &'a BrokeringSetup, state: State) -> Self {
+        let keeps_to_bookings = setup.keeps_to_bookings();
+        Self { setup, ways: Ways::of(setup).0, keeps_to_bookings, state }
+    }
 }
 
 impl Outside for Market<'_> {

@@ -3,10 +3,11 @@
 use super::letters::Ticket;
 use gleaner_core::RunEnd;
 use gleaner_units::{MachineId, PartyId, RunId, TaskClassId, TaskId};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// How many tasks of each class; no class without any.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Residents(BTreeMap<TaskClassId, u32>);
 
 impl Residents {
@@ -35,7 +36,7 @@ impl Residents {
 }
 
 /// Where a task is, as far as whoever has it in hands knows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum Place {
     /// It waits, or is over.
     Nowhere,
@@ -46,7 +47,7 @@ pub(super) enum Place {
 }
 
 /// A task that a neighbour handed over.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Guest {
     /// By whom.
     pub(super) from: PartyId,
@@ -61,7 +62,7 @@ pub(super) struct Guest {
 }
 
 /// A task in a group's hands.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Entry {
     pub(super) task: TaskId,
     /// How often it was handed on until it was here.
@@ -72,7 +73,7 @@ pub(super) struct Entry {
 }
 
 /// How far what was handed over is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum Stage {
     /// Nobody said yet that it came.
     Offered,
@@ -82,7 +83,7 @@ pub(super) enum Stage {
 }
 
 /// What was handed over.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Sent {
     /// As the group's own scheduler calls it.
     pub(super) run: RunId,
@@ -92,7 +93,7 @@ pub(super) struct Sent {
 }
 
 /// What is said again until it is answered: by whom and to whom, about which ticket of theirs.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(super) enum Unanswered {
     /// What was handed over, or is to be given back.
     Sent(PartyId, PartyId, Ticket),
@@ -101,7 +102,7 @@ pub(super) enum Unanswered {
 }
 
 /// A group's notes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Book {
     /// By the ids of the group's own scheduler.
     pub(super) tasks: Vec<Entry>,

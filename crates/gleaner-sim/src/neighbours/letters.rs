@@ -2,13 +2,14 @@
 
 use gleaner_core::RunEnd;
 use gleaner_units::{MachineId, TaskClassId, TaskId};
+use serde::{Deserialize, Serialize};
 
 /// What was handed over: whoever hands over counts, and nobody else gives it a number.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct Ticket(pub u64);
 
 /// How a machine is.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct MachineState {
     /// How many tasks of each class are there, without those that whoever reads this counts there itself.
     pub others: Vec<(TaskClassId, u32)>,
@@ -17,7 +18,7 @@ pub struct MachineState {
 }
 
 /// A letter.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Word {
     /// How my machines are, in their order.
     State(Vec<MachineState>),

@@ -3,20 +3,21 @@
 use super::books::Residents;
 use super::setup::GroupsSetup;
 use gleaner_units::{MachineId, PartyId, Span, Time};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// Where nothing else happens for so many periods, no more is told: nothing would come of it.
 const QUIET_PERIODS_MAX: usize = 100;
 
 /// How a machine is.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Known {
     pub(super) residents: Residents,
     pub(super) load: f64,
 }
 
 /// What is known of machines, and was told of them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct News {
     /// By machine.
     pub(super) now: Vec<Known>,

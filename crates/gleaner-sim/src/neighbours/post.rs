@@ -15,15 +15,15 @@ impl Neighbourhood<'_> {
         guest: Option<Guest>,
         out: Leaves<'_>,
     ) {
-        let first = self.books[party.index()].next_task();
-        self.books[party.index()].tasks.push(Entry { task, hops, place: Place::Nowhere, guest });
+        let first = self.state.books[party.index()].next_task();
+        self.state.books[party.index()].tasks.push(Entry { task, hops, place: Place::Nowhere, guest });
         let tasks = &self.setup.grid.tasks;
         let class = tasks.classes[task.index()];
         // Whoever may not hand it on has it as one that asks for machines of its own.
         let is_last = hops >= self.setup.hops_max;
         let last = self.setup.grid.task_classes.len();
         let class = if is_last { TaskClassId::new(last + class.index()) } else { class };
-        let left = self.world.part_left(&self.setup.grid, task);
+        let left = self.state.world.part_left(&self.setup.grid, task);
         let length = tasks.declared[task.index()].and_then(|length| Ops::new(length.amount() * left));
         out.tell(party, Event::TasksSubmitted { first, count: 1, class, length });
     }
@@ -36,9 +36,9 @@ impl Neighbourhood<'_> {
         on: MachineId,
         out: Leaves<'_>,
     ) {
-        self.outcome.hands_over(self.news.age(now, party, on));
+        self.state.outcome.hands_over(self.state.news.age(now, party, on));
         let (to, own) = self.places.owner(self.places.machine(party, on));
-        let book = &mut self.books[party.index()];
+        let book = &mut self.state.books[party.index()];
         let ticket = book.next_ticket();
         book.tasks[run.task.index()].place = Place::Away(to, ticket);
         book.sent.insert((to, ticket), Sent { run, on: own, stage: Stage::Offered });
@@ -53,7 +53,7 @@ impl Neighbourhood<'_> {
         (to, ticket): (PartyId, Ticket),
         out: Leaves<'_>,
     ) {
-        let sent = self.books[party.index()].sent.get_mut(&(to, ticket));
+        let sent = self.state.books[party.index()].sent.get_mut(&(to, ticket));
         let sent = sent.expect("what is away was sent");
         if sent.stage != Stage::Recalled {
             sent.stage = Stage::Recalled;
@@ -65,7 +65,7 @@ impl Neighbourhood<'_> {
     fn say(&mut self, what: Unanswered, now: Time, out: Leaves<'_>) {
         let (from, to, word) = match what {
             Unanswered::Sent(from, to, ticket) => {
-                let book = &self.books[from.index()];
+                let book = &self.state.books[from.index()];
                 let Some(&Sent { run, on, stage }) = book.sent.get(&(to, ticket)) else { return };
                 let Entry { task, hops, .. } = book.tasks[run.task.index()];
                 match stage {
@@ -75,7 +75,7 @@ impl Neighbourhood<'_> {
                 }
             }
             Unanswered::Over(from, to, ticket) => {
-                let book = &self.books[from.index()];
+                let book = &self.state.books[from.index()];
                 let guest = book.guests.get(&(to, ticket)).and_then(|task| book.tasks[task.index()].guest);
                 let Some(end) = guest.and_then(|guest| guest.over) else { return };
                 (from, to, Word::Over(ticket, end))
@@ -83,15 +83,15 @@ impl Neighbourhood<'_> {
         };
         out.send(from, to, word);
         if let Some(repeat) = self.setup.repeat {
-            self.unanswered.insert((now + repeat, what));
+            self.state.unanswered.insert((now + repeat, what));
         }
     }
 
     pub(super) fn says_again(&mut self, now: Time, what: Unanswered, out: Leaves<'_>) {
-        self.unanswered.remove(&(now, what));
-        let before = self.unanswered.len();
+        self.state.unanswered.remove(&(now, what));
+        let before = self.state.unanswered.len();
         self.say(what, now, out);
-        self.outcome.repeated += (self.unanswered.len() - before) as u64;
+        self.state.outcome.repeated += (self.state.unanswered.len() - before) as u64;
     }
 
     /// A run is over, on whosever machine: its scheduler hears of it, and whoever else has the task.
@@ -102,22 +102,22 @@ impl Neighbourhood<'_> {
         end: RunEnd,
         out: Leaves<'_>,
     ) {
-        self.books[party.index()].tasks[run.task.index()].place = Place::Nowhere;
+        self.state.books[party.index()].tasks[run.task.index()].place = Place::Nowhere;
         out.tell(party, Event::RunEnded { run, end });
-        match self.books[party.index()].tasks[run.task.index()].guest {
+        match self.state.books[party.index()].tasks[run.task.index()].guest {
             Some(guest) if end == RunEnd::Finished || guest.is_recalled => {
                 self.guest_over(now, (party, run.task), end, out);
             }
             None if end == RunEnd::Finished => {
-                self.outcome.known += 1;
-                self.outcome.known_at = now;
+                self.state.outcome.known += 1;
+                self.state.outcome.known_at = now;
             }
             Some(_) | None => {}
         }
     }
 
     fn guest_over(&mut self, now: Time, (party, id): (PartyId, TaskId), end: RunEnd, out: Leaves<'_>) {
-        let book = &mut self.books[party.index()];
+        let book = &mut self.state.books[party.index()];
         let entry = &mut book.tasks[id.index()];
         let class = self.setup.grid.tasks.classes[entry.task.index()];
         let guest = entry.guest.as_mut().expect("it is a neighbour's");
@@ -136,7 +136,7 @@ impl Neighbourhood<'_> {
         word: &Word,
         out: Leaves<'_>,
     ) {
-        let book = &mut self.books[to.index()];
+        let book = &mut self.state.books[to.index()];
         match *word {
             Word::State(_) => unreachable!("news goes its own way"),
             Word::Take { ticket, task, on, hops } => match book.guests.get(&(from, ticket)) {
@@ -182,7 +182,7 @@ impl Neighbourhood<'_> {
 
     /// Whoever handed a task over wants it back.
     fn give_back(&mut self, now: Time, party: PartyId, id: TaskId, out: Leaves<'_>) {
-        let entry = &mut self.books[party.index()].tasks[id.index()];
+        let entry = &mut self.state.books[party.index()].tasks[id.index()];
         let guest = entry.guest.as_mut().expect("it is a neighbour's");
         if guest.over.is_some() || std::mem::replace(&mut guest.is_recalled, true) {
             return;

@@ -1,9 +1,10 @@
 //! What a run of groups leaves besides its history.
 
 use gleaner_units::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 /// Counts of what groups said to each other and did for each other.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Outcome {
     /// Tasks of which the end is known where they were handed in.
     pub known: usize,

@@ -8,11 +8,13 @@ use super::results::Outcome;
 use super::setup::GroupsSetup;
 use crate::agenda::Next;
 use crate::history::History;
+use crate::kept::Lasting;
 use crate::mail::Letter;
 use crate::parties::{Out, Outside};
 use crate::world::World;
 use gleaner_core::{Chance, Command, Event, Purpose, StopReason};
 use gleaner_units::{MachineId, PartyId, RunId, TaskId, Time};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// What happens by itself.
@@ -35,6 +37,12 @@ enum What {
 pub struct Neighbourhood<'a> {
     pub(super) setup: &'a GroupsSetup,
     pub(super) places: Places,
+    pub(super) state: State,
+}
+
+/// All that changes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct State {
     pub(super) world: World,
     pub(super) books: Vec<Book>,
     pub(super) news: News,
@@ -52,16 +60,15 @@ impl<'a> Neighbourhood<'a> {
         let places = Places::of(setup);
         let groups = (0..setup.count()).map(PartyId::new);
         let news = News::of(setup, groups.map(|group| places.seen(group).len()));
-        Self {
-            setup,
+        let state = State {
             world: World::new(&setup.grid),
             books: vec![Book::default(); setup.count()],
             news,
             unanswered: BTreeSet::new(),
             runs: vec![(None, 0); setup.grid.tasks.len()],
             outcome: Outcome::default(),
-            places,
-        }
+        };
+        Self { setup, places, state }
     }
 
     pub(super) fn places(&self) -> &Places {
@@ -70,22 +77,22 @@ impl<'a> Neighbourhood<'a> {
 
     /// What was said and done besides.
     pub fn outcome(&self) -> &Outcome {
-        &self.outcome
+        &self.state.outcome
     }
 
     /// What became of tasks and machines.
     pub fn history(&self) -> &History {
-        self.world.history()
+        self.state.world.history()
     }
 
     /// For how long a machine had something to run and could, until `now`.
     pub fn busy_seconds(&self, machine: MachineId, now: Time) -> f64 {
-        self.world.busy_seconds(machine, now)
+        self.state.world.busy_seconds(machine, now)
     }
 
     /// Keeps, from now on, how many tasks each machine runs over time, and where runs were.
     pub(crate) fn keep_timeline(&mut self) {
-        self.world.history_mut().keep_timeline();
+        self.state.world.history_mut().keep_timeline();
     }
 
     /// Where a task is handed in: at a machine that is drawn.
@@ -101,20 +108,20 @@ impl<'a> Neighbourhood<'a> {
             Event::TasksSubmitted { first, .. } => self.comes(self.home(first), (first, 0), None, out),
             Event::OwnerLoadReported { machine, load } => {
                 let (party, own) = self.places.owner(machine.index());
-                self.news.now[machine.index()].load = load;
+                self.state.news.now[machine.index()].load = load;
                 out.tell(party, Event::OwnerLoadReported { machine: own, load });
                 self.changed(now, machine.index());
             }
             Event::RunStarted(run) => {
-                let (party, own) = self.runs[run.task.index()].0.expect("what begins was ordered");
+                let (party, own) = self.state.runs[run.task.index()].0.expect("what begins was ordered");
                 out.tell(party, Event::RunStarted(own));
             }
             Event::RunEnded { run, end } => {
-                let (party, own) = self.runs[run.task.index()].0.take().expect("what ends was ordered");
-                let entry = self.books[party.index()].tasks[own.task.index()];
+                let (party, own) = self.state.runs[run.task.index()].0.take().expect("what ends was ordered");
+                let entry = self.state.books[party.index()].tasks[own.task.index()];
                 let Place::Here(_, machine) = entry.place else { unreachable!("it is on a machine") };
                 let class = self.setup.grid.tasks.classes[run.task.index()];
-                self.news.now[machine].residents.take(class);
+                self.state.news.now[machine].residents.take(class);
                 self.run_over(now, (party, own), end, out);
                 self.changed(now, machine);
             }
@@ -123,30 +130,30 @@ impl<'a> Neighbourhood<'a> {
     }
 
     fn start(&mut self, now: Time, (party, run): (PartyId, RunId), on: MachineId, out: Leaves<'_>) {
-        self.outcome.runs += 1;
+        self.state.outcome.runs += 1;
         if !self.places.is_own(party, on) {
             self.hand_over(now, (party, run), on, out);
             return;
         }
         let machine = self.places.machine(party, on);
-        let entry = &mut self.books[party.index()].tasks[run.task.index()];
+        let entry = &mut self.state.books[party.index()].tasks[run.task.index()];
         entry.place = Place::Here(run, machine);
         let task = entry.task;
-        let (at, number) = &mut self.runs[task.index()];
+        let (at, number) = &mut self.state.runs[task.index()];
         assert!(at.is_none(), "{task} is in one group's hands at a time, and has one run there");
         *at = Some((party, run));
         *number += 1;
         let run = RunId::new(task, *number);
-        self.news.now[machine].residents.add(self.setup.grid.tasks.classes[task.index()]);
+        self.state.news.now[machine].residents.add(self.setup.grid.tasks.classes[task.index()]);
         let order = Command::Start { run, on: MachineId::new(machine) };
-        if let Some(event) = self.world.obey(&self.setup.grid, now, order) {
+        if let Some(event) = self.state.world.obey(&self.setup.grid, now, order) {
             self.heard(now, &event, out);
         }
         self.changed(now, machine);
     }
 
     fn stop(&mut self, now: Time, (party, run): (PartyId, RunId), why: StopReason, out: Leaves<'_>) {
-        let entry = self.books[party.index()].tasks[run.task.index()];
+        let entry = self.state.books[party.index()].tasks[run.task.index()];
         match entry.place {
             // Its end was on its way when the order was given.
             Place::Nowhere => {}
@@ -154,13 +161,30 @@ impl<'a> Neighbourhood<'a> {
             Place::Here(_, machine) => {
                 // What a neighbour recalls goes on elsewhere: it is moved.
                 let why = if why == StopReason::Withdrawn { StopReason::Moved } else { why };
-                let run = RunId::new(entry.task, self.runs[entry.task.index()].1);
+                let run = RunId::new(entry.task, self.state.runs[entry.task.index()].1);
                 let order = Command::Stop { run, on: MachineId::new(machine), why };
                 let event =
-                    self.world.obey(&self.setup.grid, now, order).expect("a stop is answered at once");
+                    self.state.world.obey(&self.setup.grid, now, order).expect("a stop is answered at once");
                 self.heard(now, &event, out);
             }
         }
+    }
+}
+
+impl<'a> Lasting<'a> for Neighbourhood<'a> {
+    type Setup = GroupsSetup;
+    type State = State;
+
+    fn setup(&self) -> &GroupsSetup {
+        self.setup
+    }
+
+    fn state(&self) -> State {
+        self.state.clone()
+    }
+
+    fn at(setup: &'a GroupsSetup, state: State) -> Self {
+        Self { setup, places: Places::of(setup), state }
     }
 }
 
@@ -170,21 +194,21 @@ impl Outside for Neighbourhood<'_> {
 
     /// Whether each end is known where its task was handed in.
     fn is_over(&self) -> bool {
-        self.outcome.known == self.runs.len()
+        self.state.outcome.known == self.state.runs.len()
     }
 
     fn next(&self) -> Option<(Time, Happening)> {
-        let world = self.world.next(&self.setup.grid).map(|(at, next)| (at, What::World(next)));
-        let turn = self.news.next_turn().map(|(at, group)| (at, What::Turn(group)));
-        let again = self.unanswered.first().map(|&(at, what)| (at, What::Again(what)));
+        let world = self.state.world.next(&self.setup.grid).map(|(at, next)| (at, What::World(next)));
+        let turn = self.state.news.next_turn().map(|(at, group)| (at, What::Turn(group)));
+        let again = self.state.unanswered.first().map(|&(at, what)| (at, What::Again(what)));
         world.into_iter().chain(turn).chain(again).min().map(|(at, what)| (at, Happening(what)))
     }
 
     fn take(&mut self, now: Time, Happening(what): Happening, out: Leaves<'_>) {
         match what {
             What::World(next) => {
-                self.news.stirred();
-                if let Some(event) = self.world.take(&self.setup.grid, now, next) {
+                self.state.news.stirred();
+                if let Some(event) = self.state.world.take(&self.setup.grid, now, next) {
                     self.heard(now, &event, out);
                 }
             }
@@ -194,7 +218,7 @@ impl Outside for Neighbourhood<'_> {
     }
 
     fn obey(&mut self, now: Time, party: PartyId, order: Command, out: Leaves<'_>) {
-        self.news.stirred();
+        self.state.news.stirred();
         match order {
             Command::Start { run, on } => self.start(now, (party, run), on, out),
             Command::Stop { run, why, .. } => self.stop(now, (party, run), why, out),
@@ -213,7 +237,7 @@ impl Outside for Neighbourhood<'_> {
         match body {
             Word::State(states) => self.hears((from, to), sent, states, out),
             word => {
-                self.news.stirred();
+                self.state.news.stirred();
                 self.receive(now, (from, to), &word, out);
             }
         }

@@ -91,11 +91,9 @@ impl Believed {
 mod tests {
     use super::*;
     use crate::peers::Site;
-    use gleaner_core::{Room, Tags};
 
     fn kind(power: f64, cores: u32) -> MachineClass {
-        let (provides, room) = (Tags::new(), Room::default());
-        MachineClass { speeds: vec![power], cores, room, price: 0.0, provides, ad: None }
+        MachineClass::plain(vec![power], cores)
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::letters::{Loan, Word};
 use super::results::Outcome;
 use super::setup::{Absence, PeersSetup};
 use super::workers::{Running, Worker, Workers};
+use crate::kept::Lasting;
 use crate::mail::Letter;
 use crate::parties::{Out, Outside};
 use gleaner_core::{Chance, Command, Event, LendingEvent, Purpose, RunEnd, Seek};
@@ -59,7 +60,7 @@ pub struct World<'a> {
 
 /// What of it changes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct State {
+pub struct State {
     pub(super) workers: Workers,
     pub(super) desks: Vec<Desk>,
     discovery: Discovery,
@@ -171,16 +172,6 @@ impl<'a> World<'a> {
         self.state.absences.push(turnover.absence(self.setup.seed, (peer, *nth), now));
         *nth += 1;
         self.date_absence(self.state.absences.len() - 1);
-    }
-
-    /// The same setup's world in the middle of a run.
-    pub(super) fn at(setup: &'a PeersSetup, state: State) -> Self {
-        Self { state, ..Self::new(setup) }
-    }
-
-    /// What of it changes, for whoever saves the run.
-    pub(super) fn state(&self) -> &State {
-        &self.state
     }
 
     /// Where letters to and from the discovery service go.
@@ -485,6 +476,23 @@ impl<'a> World<'a> {
             | Word::Ended { .. } => return Err(Unheard::Senseless("not for the discovery service")),
         }
         Ok(())
+    }
+}
+
+impl<'a> Lasting<'a> for World<'a> {
+    type Setup = PeersSetup;
+    type State = State;
+
+    fn setup(&self) -> &PeersSetup {
+        self.setup
+    }
+
+    fn state(&self) -> State {
+        self.state.clone()
+    }
+
+    fn at(setup: &'a PeersSetup, state: State) -> Self {
+        Self { state, ..Self::new(setup) }
     }
 }
 

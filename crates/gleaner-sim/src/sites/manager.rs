@@ -3,12 +3,13 @@
 use super::setup::Site;
 use gleaner_core::{Needs, SiteState};
 use gleaner_units::{PartyId, RunId};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Whose run.
 pub(super) type Holder = (PartyId, RunId);
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Manager {
     site: Site,
     held: BTreeMap<Holder, Needs>,

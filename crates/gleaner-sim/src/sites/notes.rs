@@ -1,10 +1,11 @@
 //! The requirements of jobs that wait, which a site remembers from when it was told of them: so they are told once.
 
 use gleaner_units::{PartyId, TaskId};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What one site remembers, and what was said to it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Notes {
     /// By meta-scheduler: up to which of its jobs it was told of those that waited.
     told: BTreeMap<PartyId, usize>,

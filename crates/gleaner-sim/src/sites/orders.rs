@@ -4,10 +4,11 @@ use super::manager::Holder;
 use crate::TransferId;
 use gleaner_core::{Part, RunEnd};
 use gleaner_units::Time;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One run, as what surrounds the meta-schedulers knows it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Order {
     /// The job's place in the list.
     pub(super) job: usize,
@@ -21,7 +22,7 @@ pub(super) struct Order {
 }
 
 /// What it waits for.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) enum Phase {
     /// That its meta-scheduler has heard from all of its sites.
     Asked,
@@ -40,7 +41,7 @@ pub(super) enum Phase {
 }
 
 /// All of them, and when their computing ends.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Orders {
     of_holder: BTreeMap<Holder, Order>,
     of_transfer: BTreeMap<TransferId, Holder>,

@@ -2,9 +2,10 @@
 
 use gleaner_core::Part;
 use gleaner_units::Time;
+use serde::{Deserialize, Serialize};
 
 /// What came of a job.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct JobOutcome {
     /// When it was handed in.
     pub submitted: Time,
@@ -33,7 +34,7 @@ impl JobOutcome {
 }
 
 /// What came of all of them.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SitesOutcome {
     /// In order of submission.
     pub jobs: Vec<JobOutcome>,

@@ -3,9 +3,10 @@
 use super::words::{Slip, Word};
 use crate::Out;
 use gleaner_units::{PartyId, Span, Time};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Post {
     said: u64,
     /// What was not acknowledged yet.

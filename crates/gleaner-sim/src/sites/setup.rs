@@ -1,11 +1,12 @@
 //! What a run over sites is given.
 
 use crate::Division;
-use gleaner_core::{Event, Grid, GridConfig, MachineClass, Migration, Needs, Room, Tags, TaskClass};
-use gleaner_units::{MachineClassId, MachineId, SiteId, Span, Time, UserId};
+use gleaner_core::{Event, Grid, GridConfig, MachineClass, Migration, Needs, Room, TaskClass};
+use gleaner_units::{MachineClassId, MachineId, SiteId, Span, Time};
+use serde::{Deserialize, Serialize};
 
 /// A cluster behind one link.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Site {
     /// How many there are.
     pub processors: u32,
@@ -122,12 +123,8 @@ impl SitesSetup {
             let room =
                 Room { slots: Some(site.processors), memory: Some(site.memory), disk: Some(site.disk) };
             events.push(Event::MachineClassMet(MachineClass {
-                speeds: vec![site.gflops],
-                cores: site.processors,
                 room,
-                price: 0.0,
-                provides: Tags::new(),
-                ad: None,
+                ..MachineClass::plain(vec![site.gflops], site.processors)
             }));
             events.push(Event::MachineJoined { machine, class: MachineClassId::new(index) });
             events.push(Event::MachineSited { machine, site: at });
@@ -150,14 +147,6 @@ impl Job {
     }
 
     pub(super) fn class(&self) -> TaskClass {
-        TaskClass {
-            composition: vec![1.0],
-            needs: self.needs(),
-            priority: 0,
-            restarts: true,
-            payer: UserId::default(),
-            requires: Tags::new(),
-            ad: None,
-        }
+        TaskClass { needs: self.needs(), restarts: true, ..TaskClass::plain(vec![1.0]) }
     }
 }

@@ -2,9 +2,10 @@
 
 use gleaner_core::{Needs, SiteState};
 use gleaner_units::{RunId, TaskId, Time};
+use serde::{Deserialize, Serialize};
 
 /// One thing that is said. A run goes by the name that its meta-scheduler gave it.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Word {
     /// To a site: hold this for a run.
     Reserve(RunId, Needs),
@@ -32,7 +33,7 @@ pub enum Word {
 }
 
 /// A word on its way, or the acknowledgement of one.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Slip {
     /// The word of that number.
     Word(u64, Word),

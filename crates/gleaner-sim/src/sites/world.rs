@@ -7,15 +7,23 @@ use super::outcome::{JobOutcome, SitesOutcome};
 use super::post::Post;
 use super::setup::{SitesSetup, Staging};
 use super::words::{Slip, Word};
+use crate::kept::Lasting;
 use crate::{Letter, LinkId, Network, Out, Outside, TransferId};
 use gleaner_core::{Command, Event, Part, RunEnd, SiteState};
 use gleaner_units::{FileId, MachineId, Ops, PartyId, RunId, SiteId, TaskClassId, TaskId, Time};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// The world of a run over sites.
 #[derive(Clone, Debug)]
-pub struct SitesWorld {
-    setup: SitesSetup,
+pub struct SitesWorld<'a> {
+    setup: &'a SitesSetup,
+    state: State,
+}
+
+/// All that changes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct State {
     /// How many jobs came.
     came: usize,
     /// By meta-scheduler, by task: the job's place in the list.
@@ -51,8 +59,8 @@ pub enum Happening {
     Silence,
 }
 
-impl SitesWorld {
-    pub(super) fn new(setup: SitesSetup) -> Self {
+impl<'a> SitesWorld<'a> {
+    pub(super) fn new(setup: &'a SitesSetup) -> Self {
         let mut network = Network::new(setup.division);
         let links = setup.sites.iter();
         let links =
@@ -78,7 +86,7 @@ impl SitesWorld {
             letters: 0,
             requirements: (0, 0),
         };
-        Self {
+        let state = State {
             came: 0,
             handed_in: vec![Vec::new(); setup.schedulers.max(1)],
             managers: setup.sites.iter().map(|site| Manager::new(*site)).collect(),
@@ -94,13 +102,18 @@ impl SitesWorld {
             holding: 0,
             published: vec![Time::ZERO; setup.sites.len()],
             notes: vec![Notes::default(); setup.sites.len()],
-            setup,
-        }
+        };
+        Self { setup, state }
     }
 
     /// What came of it so far.
     pub fn outcome(&self) -> SitesOutcome {
-        self.outcome.clone()
+        self.state.outcome.clone()
+    }
+
+    /// How many jobs are done.
+    pub fn ended(&self) -> usize {
+        self.state.ended
     }
 
     /// Asserts that no site holds more than it has.
@@ -108,20 +121,23 @@ impl SitesWorld {
     /// # Panics
     /// If one does.
     pub fn check(&self) {
-        self.managers.iter().for_each(Manager::check);
-        let held: u64 = self.managers.iter().map(Manager::cores_held).sum();
-        assert_eq!(held, self.holding, "what is held does not add up");
-        if self.post.is_idle() && self.ended == self.setup.jobs.len() {
-            assert!(self.notes.iter().all(Notes::is_empty), "a site remembers a job that waits no more");
+        self.state.managers.iter().for_each(Manager::check);
+        let held: u64 = self.state.managers.iter().map(Manager::cores_held).sum();
+        assert_eq!(held, self.state.holding, "what is held does not add up");
+        if self.state.post.is_idle() && self.state.ended == self.setup.jobs.len() {
+            assert!(
+                self.state.notes.iter().all(Notes::is_empty),
+                "a site remembers a job that waits no more"
+            );
         }
     }
 
     fn party_of(&self, site: usize) -> PartyId {
-        PartyId::new(self.handed_in.len() + site)
+        PartyId::new(self.state.handed_in.len() + site)
     }
 
     fn site_of(&self, party: PartyId) -> usize {
-        party.index() - self.handed_in.len()
+        party.index() - self.state.handed_in.len()
     }
 
     /// What a site is to the meta-schedulers.
@@ -131,24 +147,24 @@ impl SitesWorld {
 
     /// Brings up to date what is counted over time.
     fn count(&mut self, now: Time) {
-        let seconds = now.since(self.counted).seconds();
-        self.outcome.held += self.holding as f64 * seconds;
-        self.outcome.sites_in_use += self.in_use.len() as f64 * seconds;
-        self.outcome.waited += self.waiting as f64 * seconds;
-        self.counted = now;
+        let seconds = now.since(self.state.counted).seconds();
+        self.state.outcome.held += self.state.holding as f64 * seconds;
+        self.state.outcome.sites_in_use += self.state.in_use.len() as f64 * seconds;
+        self.state.outcome.waited += self.state.waiting as f64 * seconds;
+        self.state.counted = now;
     }
 
     fn arrive(&mut self, now: Time, out: &mut Out<Slip>) {
-        if self.came == 0 {
-            for party in (0..self.handed_in.len()).map(PartyId::new) {
+        if self.state.came == 0 {
+            for party in (0..self.state.handed_in.len()).map(PartyId::new) {
                 self.setup.introductions().into_iter().for_each(|event| out.tell(party, event));
             }
         }
-        while let Some(job) = self.setup.jobs.get(self.came).filter(|job| job.submitted <= now) {
+        while let Some(job) = self.setup.jobs.get(self.state.came).filter(|job| job.submitted <= now) {
             let party = PartyId::new(job.scheduler);
-            let tasks = &mut self.handed_in[job.scheduler];
+            let tasks = &mut self.state.handed_in[job.scheduler];
             let next = tasks.len();
-            tasks.push(self.came);
+            tasks.push(self.state.came);
             let class = TaskClassId::new(next);
             out.tell(party, Event::TaskClassMet(job.class()));
             let file = FileId::new(next);
@@ -162,26 +178,26 @@ impl SitesWorld {
                 party,
                 Event::TasksSubmitted { first, count: 1, class, length: Ops::new(job.estimate_s) },
             );
-            self.came += 1;
-            self.waiting += 1;
+            self.state.came += 1;
+            self.state.waiting += 1;
         }
     }
 
     fn ask(&mut self, now: Time, holder: Holder, parts: Vec<Part>, out: &mut Out<Slip>) {
         let (party, run) = holder;
-        let job = self.handed_in[party.index()][run.task.index()];
+        let job = self.state.handed_in[party.index()][run.task.index()];
         let needs = self.setup.jobs[job].needs();
         for part in &parts {
             let word = Word::Reserve(run, needs.of_part(part.cores));
             let site = self.party_of(part.on.index());
-            self.post.say(now, (party, site), word, out);
+            self.state.post.say(now, (party, site), word, out);
         }
-        self.orders.add(holder, job, parts);
+        self.state.orders.add(holder, job, parts);
     }
 
     /// A run is not wanted any more, or cannot be: all of its sites are told.
     fn give_up(&mut self, now: Time, holder: Holder, end: RunEnd, out: &mut Out<Slip>) {
-        let Some(order) = self.orders.find(holder) else { return };
+        let Some(order) = self.state.orders.find(holder) else { return };
         if matches!(order.phase, Phase::GivenUp(..) | Phase::Done) {
             return;
         }
@@ -189,50 +205,50 @@ impl SitesWorld {
         if let (Phase::Computing(until), began) = (&order.phase, order.began) {
             let cores: u32 = order.parts.iter().map(|part| part.cores).sum();
             debug_assert!(*until >= now, "it has ended");
-            self.outcome.computed += f64::from(cores) * now.since(began).seconds();
+            self.state.outcome.computed += f64::from(cores) * now.since(began).seconds();
         }
         for site in &sites {
             let to = self.party_of(*site);
-            self.post.say(now, (holder.0, to), Word::Release(holder.1), out);
+            self.state.post.say(now, (holder.0, to), Word::Release(holder.1), out);
         }
-        for transfer in self.orders.set(holder, Phase::GivenUp(sites, end)) {
-            self.network.cancel(now, transfer);
+        for transfer in self.state.orders.set(holder, Phase::GivenUp(sites, end)) {
+            self.state.network.cancel(now, transfer);
         }
     }
 
     fn release(&mut self, now: Time, site: usize, holder: Holder, out: &mut Out<Slip>) {
         self.count(now);
-        self.holding -= u64::from(self.managers[site].release(holder));
+        self.state.holding -= u64::from(self.state.managers[site].release(holder));
         self.changed(now, site, out);
     }
 
     /// A site holds other than before, and says so where more than one meta-scheduler wants to know.
     fn changed(&mut self, now: Time, site: usize, out: &mut Out<Slip>) {
-        if self.managers[site].cores_held() > 0 {
-            self.in_use.insert(site);
+        if self.state.managers[site].cores_held() > 0 {
+            self.state.in_use.insert(site);
         } else {
-            self.in_use.remove(&site);
+            self.state.in_use.remove(&site);
         }
         self.publish(now, site, out);
     }
 
     /// Where there is one meta-scheduler, it knows of its own runs and there are no others.
     fn publish(&mut self, now: Time, site: usize, out: &mut Out<Slip>) {
-        if self.handed_in.len() < 2 || !self.setup.protocol.publishes {
+        if self.state.handed_in.len() < 2 || !self.setup.protocol.publishes {
             return;
         }
         let (state, at) = self.state(now, site);
-        for party in (0..self.handed_in.len()).map(PartyId::new) {
-            self.post.say(now, (self.party_of(site), party), Word::State(state, at), out);
+        for party in (0..self.state.handed_in.len()).map(PartyId::new) {
+            self.state.post.say(now, (self.party_of(site), party), Word::State(state, at), out);
         }
     }
 
     /// What is said at one instant has an order too: a letter that is late must not undo a later one.
     fn state(&mut self, now: Time, site: usize) -> (SiteState, Time) {
-        let before = self.published[site];
+        let before = self.state.published[site];
         let at = now.max(Time::from_nanos(before.nanos() + 1));
-        self.published[site] = at;
-        (self.managers[site].state(), at)
+        self.state.published[site] = at;
+        (self.state.managers[site].state(), at)
     }
 
     /// Sites are asked how things are, with the requirements of the jobs that they do not know.
@@ -243,31 +259,31 @@ impl SitesWorld {
         sites: &[MachineId],
         out: &mut Out<Slip>,
     ) {
-        let jobs = &self.handed_in[party.index()];
+        let jobs = &self.state.handed_in[party.index()];
         for site in sites {
-            let notes = &mut self.notes[site.index()];
+            let notes = &mut self.state.notes[site.index()];
             let told = notes.told(party, jobs.len());
-            let waits = |place: &usize| self.outcome.jobs[jobs[*place]].dispatched == Time::NEVER;
+            let waits = |place: &usize| self.state.outcome.jobs[jobs[*place]].dispatched == Time::NEVER;
             let new: Box<[TaskId]> = (told..jobs.len()).filter(waits).map(TaskId::new).collect();
-            self.outcome.requirements.0 += new.len() as u64;
-            self.outcome.requirements.1 += notes.known_of(party) as u64;
-            let to = PartyId::new(self.handed_in.len() + site.index());
-            self.post.say(now, (party, to), Word::Survey(number, new), out);
+            self.state.outcome.requirements.0 += new.len() as u64;
+            self.state.outcome.requirements.1 += notes.known_of(party) as u64;
+            let to = PartyId::new(self.state.handed_in.len() + site.index());
+            self.state.post.say(now, (party, to), Word::Survey(number, new), out);
         }
     }
 
     /// A job waits no more: whoever was told of it hears so.
     fn forget(&mut self, now: Time, (party, task): (PartyId, TaskId), out: &mut Out<Slip>) {
-        for site in 0..self.notes.len() {
-            if self.notes[site].was_told(party, task) {
-                self.post.say(now, (party, self.party_of(site)), Word::Forget(task), out);
+        for site in 0..self.state.notes.len() {
+            if self.state.notes[site].was_told(party, task) {
+                self.state.post.say(now, (party, self.party_of(site)), Word::Forget(task), out);
             }
         }
     }
 
     /// All sites hold their part: the data may come.
     fn stage_in(&mut self, now: Time, holder: Holder, out: &mut Out<Slip>) {
-        let Some(order) = self.orders.find(holder) else { return };
+        let Some(order) = self.state.orders.find(holder) else { return };
         let job = &self.setup.jobs[order.job];
         let (source, data) = (job.source, job.data as f64);
         let shares = self.shares(&order.parts);
@@ -275,12 +291,12 @@ impl SitesWorld {
         for (part, share) in order.parts.clone().iter().zip(shares) {
             let to = part.on.index();
             if to != source && data > 0.0 {
-                let route = [self.links[source].0, self.links[to].1];
-                transfers.insert(self.network.start(now, &route, data * share));
+                let route = [self.state.links[source].0, self.state.links[to].1];
+                transfers.insert(self.state.network.start(now, &route, data * share));
             }
         }
         let is_there = transfers.is_empty();
-        self.orders.set(holder, Phase::StagingIn(transfers));
+        self.state.orders.set(holder, Phase::StagingIn(transfers));
         if is_there {
             self.compute(now, holder, out);
         }
@@ -298,7 +314,7 @@ impl SitesWorld {
 
     fn compute(&mut self, now: Time, holder: Holder, out: &mut Out<Slip>) {
         let (party, run) = holder;
-        let Some(order) = self.orders.find_mut(holder) else { return };
+        let Some(order) = self.state.orders.find_mut(holder) else { return };
         order.began = now;
         let job = &self.setup.jobs[order.job];
         let slowest = order.parts.iter().map(|part| self.setup.sites[part.on.index()].gflops);
@@ -306,58 +322,58 @@ impl SitesWorld {
         let all: f64 = order.parts.iter().map(|part| f64::from(part.cores)).sum();
         let within: f64 = order.parts.iter().map(|part| (f64::from(part.cores) / all).powi(2)).sum();
         let seconds = job.run_s / slowest * (1.0 + self.setup.crossing * (1.0 - within));
-        self.orders.set(holder, Phase::Computing(now.after_seconds(seconds)));
+        self.state.orders.set(holder, Phase::Computing(now.after_seconds(seconds)));
         // Its sites tell its meta-scheduler; nothing waits for that.
         out.tell(party, Event::RunStarted(run));
     }
 
     fn stage_out(&mut self, now: Time, holder: Holder, out: &mut Out<Slip>) {
-        let Some(order) = self.orders.find(holder) else { return };
+        let Some(order) = self.state.orders.find(holder) else { return };
         let job = &self.setup.jobs[order.job];
         let cores: u32 = order.parts.iter().map(|part| part.cores).sum();
-        self.outcome.computed += f64::from(cores) * now.since(order.began).seconds();
+        self.state.outcome.computed += f64::from(cores) * now.since(order.began).seconds();
         let (source, result) = (job.source, job.result as f64);
         let mut transfers = BTreeSet::new();
         for part in &order.parts {
             let from = part.on.index();
             if from != source && result > 0.0 {
-                let route = [self.links[from].0, self.links[source].1];
+                let route = [self.state.links[from].0, self.state.links[source].1];
                 // A result has as many pieces as its job has parts, whatever each part was sent.
                 let share = f64::from(part.cores) / f64::from(cores);
-                transfers.insert(self.network.start(now, &route, result * share));
+                transfers.insert(self.state.network.start(now, &route, result * share));
             }
         }
         let is_back = transfers.is_empty();
-        self.orders.set(holder, Phase::StagingOut(transfers));
+        self.state.orders.set(holder, Phase::StagingOut(transfers));
         if is_back {
             self.finish(now, holder, out);
         }
     }
 
     fn finish(&mut self, now: Time, holder: Holder, out: &mut Out<Slip>) {
-        let Some(order) = self.orders.find(holder).cloned() else { return };
-        self.orders.set(holder, Phase::Done);
+        let Some(order) = self.state.orders.find(holder).cloned() else { return };
+        self.state.orders.set(holder, Phase::Done);
         for part in &order.parts {
             self.release(now, part.on.index(), holder, out);
         }
-        let job = &mut self.outcome.jobs[order.job];
+        let job = &mut self.state.outcome.jobs[order.job];
         if job.ended == Time::NEVER {
             job.ended = now;
             job.dispatched_last = order.dispatched;
             job.computed_s = now.since(order.began).seconds();
             job.parts.clone_from(&order.parts);
-            self.ended += 1;
+            self.state.ended += 1;
         } else {
             self.waste(now, holder);
         }
         let first = self.party_of(order.parts[0].on.index());
-        self.post.say(now, (first, holder.0), Word::Ended(holder.1), out);
+        self.state.post.say(now, (first, holder.0), Word::Ended(holder.1), out);
     }
 
     fn waste(&mut self, now: Time, holder: Holder) {
-        let Some(order) = self.orders.find(holder) else { return };
+        let Some(order) = self.state.orders.find(holder) else { return };
         let cores: u32 = order.parts.iter().map(|part| part.cores).sum();
-        self.outcome.wasted += f64::from(cores) * now.since(order.dispatched).seconds();
+        self.state.outcome.wasted += f64::from(cores) * now.since(order.dispatched).seconds();
     }
 
     fn hear(&mut self, now: Time, (from, to): (PartyId, PartyId), word: Word, out: &mut Out<Slip>) {
@@ -365,22 +381,22 @@ impl SitesWorld {
             Word::Reserve(run, needs) => {
                 let (site, holder) = (self.site_of(to), (from, run));
                 self.count(now);
-                let is_held = self.managers[site].reserve(holder, needs);
+                let is_held = self.state.managers[site].reserve(holder, needs);
                 if is_held {
-                    self.holding += u64::from(needs.cores);
+                    self.state.holding += u64::from(needs.cores);
                     self.changed(now, site, out);
                 } else {
-                    self.outcome.refused += 1;
+                    self.state.outcome.refused += 1;
                     self.publish(now, site, out);
                 }
                 let answer = if is_held { Word::Granted(run) } else { Word::Refused(run) };
-                self.post.say(now, (to, from), answer, out);
+                self.state.post.say(now, (to, from), answer, out);
             }
             Word::Granted(run) => out.tell(to, Event::RunGranted { run, on: self.machine_of(from) }),
             Word::Refused(run) => out.tell(to, Event::RunRefused { run, on: self.machine_of(from) }),
             Word::Dispatch(run) => {
                 let (holder, site) = ((from, run), self.site_of(to));
-                let Some(order) = self.orders.find_mut(holder) else { return };
+                let Some(order) = self.state.orders.find_mut(holder) else { return };
                 let Phase::Granted(silent) = &mut order.phase else { return };
                 silent.remove(&site);
                 if silent.is_empty() {
@@ -390,18 +406,18 @@ impl SitesWorld {
             Word::Release(run) => {
                 let (site, holder) = (self.site_of(to), (from, run));
                 self.release(now, site, holder, out);
-                self.post.say(now, (to, from), Word::Released(run), out);
+                self.state.post.say(now, (to, from), Word::Released(run), out);
             }
             Word::Released(run) => self.released(now, (to, run), self.site_of(from), out),
             Word::Ended(run) => {
-                self.orders.remove((to, run));
+                self.state.orders.remove((to, run));
                 out.tell(to, Event::RunEnded { run, end: RunEnd::Finished });
             }
             Word::Survey(number, new) => {
                 let site = self.site_of(to);
-                self.notes[site].note(from, &new);
+                self.state.notes[site].note(from, &new);
                 let (state, at) = self.state(now, site);
-                self.post.say(now, (to, from), Word::Answer(number, state, at), out);
+                self.state.post.say(now, (to, from), Word::Answer(number, state, at), out);
             }
             Word::Answer(number, state, known_at) => {
                 let machine = self.machine_of(from);
@@ -409,7 +425,7 @@ impl SitesWorld {
             }
             Word::Forget(task) => {
                 let site = self.site_of(to);
-                self.notes[site].forget(from, task);
+                self.state.notes[site].forget(from, task);
             }
             Word::State(state, known_at) => {
                 let machine = self.machine_of(from);
@@ -420,25 +436,25 @@ impl SitesWorld {
 
     /// All sites hold their part, and their meta-scheduler knows.
     fn dispatch(&mut self, now: Time, holder: Holder, out: &mut Out<Slip>) {
-        let order = self.orders.find_mut(holder).expect("only what was asked for is sent");
+        let order = self.state.orders.find_mut(holder).expect("only what was asked for is sent");
         order.dispatched = now;
-        let job = &mut self.outcome.jobs[order.job];
+        let job = &mut self.state.outcome.jobs[order.job];
         let sites: BTreeSet<usize> = order.parts.iter().map(|part| part.on.index()).collect();
         if job.dispatched == Time::NEVER {
             job.dispatched = now;
             self.count(now);
-            self.waiting -= 1;
+            self.state.waiting -= 1;
             self.forget(now, (holder.0, holder.1.task), out);
         }
         for site in &sites {
             let to = self.party_of(*site);
-            self.post.say(now, (holder.0, to), Word::Dispatch(holder.1), out);
+            self.state.post.say(now, (holder.0, to), Word::Dispatch(holder.1), out);
         }
-        self.orders.set(holder, Phase::Granted(sites));
+        self.state.orders.set(holder, Phase::Granted(sites));
     }
 
     fn released(&mut self, now: Time, holder: Holder, site: usize, out: &mut Out<Slip>) {
-        let Some(order) = self.orders.find_mut(holder) else { return };
+        let Some(order) = self.state.orders.find_mut(holder) else { return };
         let Phase::GivenUp(silent, end) = &mut order.phase else { return };
         silent.remove(&site);
         if silent.is_empty() {
@@ -446,33 +462,50 @@ impl SitesWorld {
             if was_dispatched {
                 self.waste(now, holder);
             }
-            self.orders.remove(holder);
+            self.state.orders.remove(holder);
             out.tell(holder.0, Event::RunEnded { run: holder.1, end });
         }
     }
 
     fn moment(&mut self, now: Time, out: &mut Out<Slip>) {
-        let Some((_, holder)) = self.orders.next() else { return };
-        match self.orders.find(holder).map(|order| order.phase.clone()) {
+        let Some((_, holder)) = self.state.orders.next() else { return };
+        match self.state.orders.find(holder).map(|order| order.phase.clone()) {
             Some(Phase::Computing(_)) => self.stage_out(now, holder, out),
             _ => unreachable!("only what computes waits for a moment"),
         }
     }
 }
 
-impl Outside for SitesWorld {
+impl<'a> Lasting<'a> for SitesWorld<'a> {
+    type Setup = SitesSetup;
+    type State = State;
+
+    fn setup(&self) -> &SitesSetup {
+        self.setup
+    }
+
+    fn state(&self) -> State {
+        self.state.clone()
+    }
+
+    fn at(setup: &'a SitesSetup, state: State) -> Self {
+        Self { setup, state }
+    }
+}
+
+impl Outside for SitesWorld<'_> {
     type Happening = Happening;
     type Letter = Slip;
 
     fn is_over(&self) -> bool {
-        self.ended == self.setup.jobs.len() && self.orders.is_empty()
+        self.state.ended == self.setup.jobs.len() && self.state.orders.is_empty()
     }
 
     fn next(&self) -> Option<(Time, Happening)> {
-        let arrival = self.setup.jobs.get(self.came).map(|job| (job.submitted, Happening::Arrival));
-        let transfer = self.network.next().map(|(at, transfer)| (at, Happening::Transfer(transfer)));
-        let moment = self.orders.next().map(|(at, _)| (at, Happening::Moment));
-        let silence = self.post.next().map(|at| (at, Happening::Silence));
+        let arrival = self.setup.jobs.get(self.state.came).map(|job| (job.submitted, Happening::Arrival));
+        let transfer = self.state.network.next().map(|(at, transfer)| (at, Happening::Transfer(transfer)));
+        let moment = self.state.orders.next().map(|(at, _)| (at, Happening::Moment));
+        let silence = self.state.post.next().map(|at| (at, Happening::Silence));
         // Of what happens at one time ends come first, then arrivals, then what is said again.
         [moment, transfer, arrival, silence].into_iter().flatten().min_by_key(|(at, _)| *at)
     }
@@ -484,16 +517,16 @@ impl Outside for SitesWorld {
                 self.arrive(now, out);
             }
             Happening::Transfer(transfer) => {
-                self.network.end(now, transfer);
-                let holder = self.orders.arrived(transfer);
-                match self.orders.find(holder).map(|order| order.phase.clone()) {
+                self.state.network.end(now, transfer);
+                let holder = self.state.orders.arrived(transfer);
+                match self.state.orders.find(holder).map(|order| order.phase.clone()) {
                     Some(Phase::StagingIn(left)) if left.is_empty() => self.compute(now, holder, out),
                     Some(Phase::StagingOut(left)) if left.is_empty() => self.finish(now, holder, out),
                     _ => {}
                 }
             }
             Happening::Moment => self.moment(now, out),
-            Happening::Silence => self.post.say_again(now, out),
+            Happening::Silence => self.state.post.say_again(now, out),
         }
     }
 
@@ -511,15 +544,15 @@ impl Outside for SitesWorld {
     }
 
     fn deliver(&mut self, now: Time, letter: Letter<Slip>, out: &mut Out<Slip>) {
-        self.outcome.letters += 1;
+        self.state.outcome.letters += 1;
         let ends = (letter.from, letter.to);
-        if let Some(word) = self.post.hear(ends, letter.body, out) {
+        if let Some(word) = self.state.post.hear(ends, letter.body, out) {
             self.hear(now, ends, word, out);
         }
     }
 }
 
-impl SitesWorld {
+impl SitesWorld<'_> {
     /// A copy that is not wanted any more; one that has just ended is told as it was.
     fn stop(&mut self, now: Time, holder: (PartyId, RunId), out: &mut Out<Slip>) {
         self.give_up(now, holder, RunEnd::Lost, out);

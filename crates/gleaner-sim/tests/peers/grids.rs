@@ -1,11 +1,11 @@
 //! Peers for tests, written down or drawn from a seed.
 
-use gleaner_core::{Ad, MachineClass, Needs, Policy, Room, Tags, TaskClass};
+use gleaner_core::{Ad, MachineClass, Policy, TaskClass};
 use gleaner_policy::{AnyPolicy, PolicySpec, Recipe};
 use gleaner_sim::Parties;
 use gleaner_sim::peers::{Job, PeersSetup, Site, World, peers};
 use gleaner_testkit::random::Choices;
-use gleaner_units::{MachineClassId, Ops, PartyId, Span, TaskClassId, Time, UserId};
+use gleaner_units::{MachineClassId, Ops, PartyId, Span, TaskClassId, Time};
 
 pub(crate) fn seconds(seconds: f64) -> Span {
     Span::from_seconds(seconds).expect("seconds")
@@ -20,26 +20,11 @@ pub(crate) fn peer(index: usize) -> PartyId {
 }
 
 pub(crate) fn worker(power: f64, cores: u32) -> MachineClass {
-    MachineClass {
-        speeds: vec![power],
-        cores,
-        room: Room::default(),
-        price: 0.0,
-        provides: Tags::new(),
-        ad: None,
-    }
+    MachineClass::plain(vec![power], cores)
 }
 
 fn tasks() -> TaskClass {
-    TaskClass {
-        composition: vec![1.0],
-        needs: Needs::default(),
-        priority: 0,
-        restarts: true,
-        payer: UserId::default(),
-        requires: Tags::new(),
-        ad: None,
-    }
+    TaskClass { restarts: true, ..TaskClass::plain(vec![1.0]) }
 }
 
 /// Sites by the powers of their workers, one core each; jobs as (when, where, lengths).

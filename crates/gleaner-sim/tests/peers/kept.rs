@@ -1,8 +1,9 @@
 //! A run that was saved at any moment goes on as one that was not.
 
 use crate::grids::{at, of, peer, random, recipe, seconds};
-use gleaner_sim::Way;
-use gleaner_sim::peers::{Frail, Outage, Turnover, restore, save};
+use gleaner_policy::AnyPolicy;
+use gleaner_sim::peers::{Frail, Outage, Turnover, World};
+use gleaner_sim::{Parties, Way, restore, save};
 
 #[test]
 fn a_run_goes_on_from_any_moment_to_the_same_end() {
@@ -26,10 +27,13 @@ fn a_run_goes_on_from_any_moment_to_the_same_end() {
         let mut half = of(&setup, recipe);
         (0..steps / 2).for_each(|_| assert!(half.step()));
         let kept = save(&half, &rule);
-        let mut resumed = restore(&setup, (&rule, |_| recipe.build()), &kept).expect("what was saved");
+        let mut resumed: Parties<'_, _, World<'_>> =
+            restore(&setup, (&rule, |_| recipe.build()), &kept).expect("what was saved");
         assert_eq!(save(&resumed, &rule), kept, "seed {seed}: nothing is missing");
         resumed.run();
         assert_eq!(save(&resumed, &rule), save(&whole, &rule), "seed {seed}, {preset}");
-        assert!(restore(&setup, ("another", |_| recipe.build()), &kept).is_err());
+        let other: Result<Parties<'_, AnyPolicy, World<'_>>, _> =
+            restore(&setup, ("another", |_| recipe.build()), &kept);
+        assert!(other.is_err());
     }
 }

@@ -199,6 +199,67 @@ pub struct JobView {
     pub wasted_s: f64,
     /// Why none of its tasks runs, if none does.
     pub waits_for: Option<String>,
+    /// How many bytes are kept of it: what it reads, and what it left and wrote.
+    #[serde(default)]
+    pub bytes: u64,
+    /// Whether somebody wants its results kept.
+    #[serde(default)]
+    pub results_kept: bool,
+    /// When its results are due to be removed, if they are there, it is over, and nobody wants them kept.
+    #[serde(default)]
+    pub results_until_s: Option<f64>,
+    /// When results of it were removed last.
+    #[serde(default)]
+    pub results_removed: Option<RemovalView>,
+}
+
+/// When results were removed, and by which rule.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RemovalView {
+    /// When.
+    pub at_s: f64,
+    /// How long after the end of their job results were kept.
+    pub kept_for_s: f64,
+}
+
+/// Whether the results of a job are to be kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct KeepSetting {
+    /// True until somebody says otherwise; false for no longer than others.
+    pub keep: bool,
+}
+
+/// What is kept of jobs that are over, and until when.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct KeepingView {
+    /// 1.
+    pub version: u32,
+    /// How long results are kept after the end of their job; none stands for ever.
+    pub results_for_s: Option<f64>,
+    /// Likewise all else that is known of a job.
+    pub records_for_s: Option<f64>,
+    /// Whose results are due to be removed at some time: how many jobs, and how many bytes they are together.
+    pub due: AmountView,
+    /// Likewise those that somebody wants kept.
+    pub kept: AmountView,
+    /// The jobs whose results are due next, in that order.
+    pub next: Vec<JobView>,
+    /// The jobs whose results somebody wants kept, those first that were over first.
+    pub kept_jobs: Vec<JobView>,
+}
+
+/// How many jobs, and how much is kept of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AmountView {
+    /// Jobs.
+    pub jobs: u64,
+    /// Bytes of files and output.
+    pub bytes: u64,
 }
 
 /// Several jobs.
@@ -243,6 +304,9 @@ pub struct TaskView {
     pub checkpoint: Option<Stored>,
     /// Its output files, as a tar archive.
     pub files: Option<Stored>,
+    /// When what it had left was removed, if it was.
+    #[serde(default)]
+    pub results_removed: Option<RemovalView>,
 }
 
 /// A run of a task that is not over.

@@ -9,7 +9,7 @@ use crate::words::words;
 use gleaner_classad::{Expr, Value};
 use gleaner_core::{Ad, Needs, TaskClass};
 use gleaner_sim::brokering::{Element, File, Job, JobClass, LaterCopy, Link, Storage};
-use gleaner_units::{FileId, Ops, SiteId, TaskClassId, Time, UserId};
+use gleaner_units::{FileId, Ops, SiteId, TaskClassId, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -351,13 +351,10 @@ impl Jobs {
                 .map_err(|_| row.wrong(column, "a whole number, 1 or more, below 2^32"))?,
         };
         let task = TaskClass {
-            composition: vec![1.0],
             needs: Needs { cores, ..Needs::default() },
-            priority: 0,
-            restarts: false,
-            payer: UserId::default(),
             requires,
             ad,
+            ..TaskClass::plain(vec![1.0])
         };
         self.met.insert(written, self.classes.len());
         self.classes.push(JobClass { task, inputs });

@@ -3,7 +3,7 @@
 use super::Experiment;
 use crate::Shake;
 use crate::swf::{Kept, KeptJob, Log};
-use gleaner_core::{Needs, Tags, TaskClass};
+use gleaner_core::{Needs, TaskClass};
 use gleaner_policy::{Lengths, PolicySpec};
 use gleaner_sim::{Ids, Setup, Tasks};
 use gleaner_units::{Ops, TaskClassId, UserId};
@@ -131,12 +131,9 @@ fn setup(cores: u32, kept: &Kept, lengths: Lengths) -> Setup {
 
 fn task_class(cores: u32, user: usize) -> TaskClass {
     TaskClass {
-        composition: vec![1.0],
         needs: Needs { cores, memory: 0, disk: 0 },
-        priority: 0,
         restarts: true,
         payer: UserId::new(user),
-        requires: Tags::new(),
-        ad: None,
+        ..TaskClass::plain(vec![1.0])
     }
 }

@@ -9,7 +9,7 @@
 //! Lublin-Feitelson model; of a group's users the k-th submits with a rate of 1/k.
 
 use super::cycle::{Clock, Cycle};
-use super::lublin::Kind;
+use super::lublin::Parameters;
 use crate::swf::{Job, Log};
 use crate::{InputError, Stream};
 use std::cmp::Reverse;
@@ -90,7 +90,7 @@ struct User {
 impl UserGroups {
     /// The first `count` jobs. A job's group is the number of its user's group, from 1.
     pub fn draw(&self, seed: u64, count: usize) -> Vec<Job> {
-        let cycle = Cycle::new(Kind::ALL.day[0], Kind::ALL.day[1]);
+        let cycle = Cycle::new(Parameters::ALL.day[0], Parameters::ALL.day[1]);
         let mut users = self.users(seed);
         let mut next: BinaryHeap<Reverse<(u64, usize)>> =
             (0..users.len()).map(|at| Reverse((users[at].advance(&cycle), at))).collect();

@@ -10,7 +10,7 @@ use crate::{InputError, Stream};
 
 /// The parameters of one kind of jobs, as the paper calls them.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Kind {
+pub struct Parameters {
     /// Of a job on one processor.
     pub serial: f64,
     /// Of a parallel job on a power of two.
@@ -35,7 +35,7 @@ pub struct Kind {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Lublin {
     /// Each with the number of its queue.
-    kinds: Vec<(u64, Kind)>,
+    kinds: Vec<(u64, Parameters)>,
     cores: u32,
 }
 
@@ -46,7 +46,7 @@ const LOG_GAP_MAX: f64 = 13.0;
 /// What the published sizes are for.
 const CORES: u32 = 128;
 
-impl Kind {
+impl Parameters {
     /// Batch jobs.
     pub const BATCH: Self = Self {
         serial: 0.2927,
@@ -131,12 +131,12 @@ impl Kind {
 impl Lublin {
     /// Batch and interactive jobs, on 128 processors.
     pub fn of_two_kinds() -> Self {
-        Self { kinds: vec![(0, Kind::INTERACTIVE), (1, Kind::BATCH)], cores: CORES }
+        Self { kinds: vec![(0, Parameters::INTERACTIVE), (1, Parameters::BATCH)], cores: CORES }
     }
 
     /// Jobs of one kind, on 128 processors.
     pub fn of_one_kind() -> Self {
-        Self { kinds: vec![(0, Kind::ALL)], cores: CORES }
+        Self { kinds: vec![(0, Parameters::ALL)], cores: CORES }
     }
 
     /// On a machine of another size, which is at least 1.
@@ -186,7 +186,7 @@ impl Lublin {
 /// The jobs of one kind.
 struct Source<'a> {
     queue: u64,
-    kind: &'a Kind,
+    kind: &'a Parameters,
     cycle: Cycle,
     clock: Clock,
     next_s: f64,
@@ -196,7 +196,7 @@ struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    fn new((queue, kind): &'a (u64, Kind), seed: u64, at: u64) -> Self {
+    fn new((queue, kind): &'a (u64, Parameters), seed: u64, at: u64) -> Self {
         let stream = |purpose| Stream::new(seed, 3 * at + purpose);
         let mut source = Self {
             queue: *queue,

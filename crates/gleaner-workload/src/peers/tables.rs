@@ -7,7 +7,7 @@ use crate::names::one_of;
 use crate::section::Section;
 use crate::settings;
 use crate::table::{Column, Limit, Row, Table};
-use gleaner_core::{Ad, MachineClass, Room, Tags, WATTS};
+use gleaner_core::{Ad, MachineClass, WATTS};
 use gleaner_sim::peers::{Absence, Frail, Job, Outage, Silence, Site};
 use gleaner_units::{MachineClassId, Ops, PartyId, Span, TaskClassId, Time};
 use std::collections::BTreeMap;
@@ -188,14 +188,7 @@ fn interval(row: &Row<'_>, (from, until): (Column, Column)) -> Result<(Time, Tim
 
 fn class(ops_per_s: f64, cores: u32, watts: Option<f64>) -> MachineClass {
     let ad = |watts: f64| Ad::parse(&format!("[ {WATTS} = {watts:?} ]")).expect("a number makes an ad");
-    MachineClass {
-        speeds: vec![ops_per_s],
-        cores,
-        room: Room::default(),
-        price: 0.0,
-        provides: Tags::new(),
-        ad: watts.map(ad),
-    }
+    MachineClass { ad: watts.map(ad), ..MachineClass::plain(vec![ops_per_s], cores) }
 }
 
 /// What users hand in.

@@ -2,6 +2,7 @@
 
 use super::Cli;
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,16 @@ fn pages() -> Vec<PathBuf> {
     let docs =
         fs::read_dir(root.join("docs")).expect("the folder").map(|entry| entry.expect("a file").path());
     let pages = docs.filter(|path| path.extension().is_some_and(|end| end == "md"));
-    pages.chain(["README.md", "packaging/README.md"].map(|name| root.join(name))).collect()
+    let others = ["README.md", "packaging/README.md", "SECURITY.md", "ARCHITECTURE.md"];
+    pages.chain(others.map(|name| root.join(name))).collect()
+}
+
+/// What stands in backquotes within sentences; a sentence may go on in the next line.
+fn inline(text: &str) -> Vec<String> {
+    let fences = text.split("\n```").step_by(2);
+    let paragraphs = fences.flat_map(|prose| prose.split("\n\n"));
+    let codes = paragraphs.flat_map(|paragraph| paragraph.split('`').skip(1).step_by(2));
+    codes.map(|code| code.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
 }
 
 /// The lines within fences that are for a shell or unnamed, continued ones as one.
@@ -93,6 +103,33 @@ fn every_command_in_the_docs_is_one() {
         }
     }
     assert!(found > 60, "{found} commands in all pages");
+}
+
+/// A sentence may leave out what a command needs, and nothing else.
+#[test]
+fn every_command_in_a_sentence_is_one() {
+    let mut found = 0;
+    for page in pages() {
+        let text = fs::read_to_string(&page).expect("a page");
+        for line in inline(&text) {
+            let Some(words) = command(&line) else { continue };
+            found += 1;
+            let Err(error) = Cli::try_parse_from(words.iter().filter(|word| *word != "…")) else {
+                continue;
+            };
+            let is_short = match error.kind() {
+                ErrorKind::MissingRequiredArgument
+                | ErrorKind::MissingSubcommand
+                | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => true,
+                ErrorKind::InvalidValue => {
+                    error.get(ContextKind::InvalidValue) == Some(&ContextValue::String(String::new()))
+                }
+                _ => false,
+            };
+            assert!(is_short || !error.use_stderr(), "{}: {line}\n{words:?}\n{error}", page.display());
+        }
+    }
+    assert!(found > 100, "{found} commands in all sentences");
 }
 
 #[test]

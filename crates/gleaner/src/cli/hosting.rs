@@ -51,6 +51,12 @@ pub(crate) struct ServeArguments {
     /// Its key, in PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
+    /// How long results are kept after their job is over, as 30d or 12h: what it read, left and wrote; `forever` for no end [default: 30d]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) keep_results_for: Option<String>,
+    /// How long a job is known after it is over; no shorter than its results are kept [default: 365d]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) keep_for: Option<String>,
     /// Accept a folder on a network file system, where locks and syncs may not work
     #[arg(long)]
     pub(crate) network_folder: bool,
@@ -170,7 +176,7 @@ pub(crate) struct OwnerSetArguments {
     /// Which rule, such as `grace_max_seconds`; `gleaner owner show` lists them
     #[arg(add = completions::rules())]
     pub(crate) key: String,
-    /// A number, a word, true or false, or a list such as `["mon-fri 18:00-07:30"]`
+    /// A number, a word, true or false, or a list such as `["mon-fri 18:00-07:30"]`; `default` takes the rule back
     #[arg(allow_negative_numbers = true)]
     pub(crate) value: String,
     #[command(flatten)]

@@ -46,18 +46,20 @@ pub(crate) enum Which {
     One(JobOrTask),
     /// `1-4`: those that are there.
     Range(JobId, JobId),
-    /// `last`: the newest of one's own.
-    Last,
-    /// All of one's own that were given this name.
-    Name(String),
+    /// `last`: the newest of one's own; as `last/3` a task of it.
+    Last(Option<u32>),
+    /// All of one's own that were given this name; as `render/3` a task of each.
+    Name(String, Option<u32>),
 }
 
 impl FromStr for Which {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if text == "last" {
-            return Ok(Self::Last);
+        let with_task = text.rsplit_once('/').and_then(|(job, task)| Some((job, Some(task.parse().ok()?))));
+        let (job, task) = with_task.unwrap_or((text, None));
+        if job == "last" {
+            return Ok(Self::Last(task));
         }
         let range =
             text.split_once('-').and_then(|(first, last)| Some((job_id(first).ok()?, job_id(last).ok()?)));
@@ -67,9 +69,8 @@ impl FromStr for Which {
                 .then_some(Self::Range(first, last))
                 .ok_or_else(|| "expected the lower number of a range first, as 1-4".to_owned());
         }
-        let is_number =
-            text.starts_with(|c: char| c.is_ascii_digit()) || text.is_empty() || text.contains('/');
-        if is_number { text.parse().map(Self::One) } else { Ok(Self::Name(text.to_owned())) }
+        let is_number = job.starts_with(|c: char| c.is_ascii_digit()) || job.is_empty() || job.contains('/');
+        if is_number { text.parse().map(Self::One) } else { Ok(Self::Name(job.to_owned(), task)) }
     }
 }
 
@@ -90,16 +91,18 @@ mod tests {
         assert_eq!("7/42".parse(), Ok(JobOrTask { job: JobId(7), task: Some(42) }));
         assert_eq!("7".parse(), Ok(JobOrTask { job: JobId(7), task: None }));
         for (text, which) in [
-            ("last", Which::Last),
+            ("last", Which::Last(None)),
+            ("last/0", Which::Last(Some(0))),
+            ("render/3", Which::Name("render".to_owned(), Some(3))),
             ("1-4", Which::Range(JobId(1), JobId(4))),
-            ("render", Which::Name("render".to_owned())),
-            ("render-2", Which::Name("render-2".to_owned())),
+            ("render", Which::Name("render".to_owned(), None)),
+            ("render-2", Which::Name("render-2".to_owned(), None)),
             ("7", Which::One(JobOrTask { job: JobId(7), task: None })),
             ("7/42", Which::One(JobOrTask { job: JobId(7), task: Some(42) })),
         ] {
             assert_eq!(text.parse(), Ok(which), "{text}");
         }
-        for wrong in ["4-1", "7/", "7x", "x/1", ""] {
+        for wrong in ["4-1", "7/", "7x", "x/y", "x/1/2", "/1", ""] {
             assert!(wrong.parse::<Which>().is_err(), "{wrong}");
         }
         for wrong in ["", "/", "7/", "/42", "x", "7/42/1", "-1"] {

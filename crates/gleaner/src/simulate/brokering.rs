@@ -126,7 +126,7 @@ fn go_on<'a>(scenario: &'a BrokeringScenario, file: &Path) -> Result<Brokerage<'
     Ok(run)
 }
 
-/// One run; what came of it goes to a folder, if one is named.
+/// One run; its results go to a folder, if one is named.
 pub(super) fn run_seed(
     scenario: &BrokeringScenario,
     seed: u64,

@@ -1,26 +1,98 @@
 //! `gleaner simulate` of a scenario in which each group of machines has a scheduler of its own.
 
 use super::summary::Summary;
-use super::{finish, report, results};
+use super::{Ended, Steps, advance, describe, finish, read_saved, report, results, what_is_kept};
+use crate::cli::SimulateArguments;
 use crate::failure::Failure;
-use gleaner_sim::neighbours::{neighbours, with_timeline};
+use crate::{Outcome, progress, stdout};
+use gleaner_policy::AnyPolicy;
+use gleaner_sim::neighbours::{GroupsSetup, Neighbourhood, neighbours, with_timeline};
+use gleaner_sim::{Parties, restore, save};
+use gleaner_units::Time;
 use gleaner_workload::Experiment;
 use std::path::Path;
 
-/// One run, which leaves its tables in a folder where one is named. The seed says where tasks are handed in, who knows whom
-/// where that is drawn, and which letters are lost.
-pub(super) fn run_seed(experiment: &Experiment, seed: u64, dir: Option<&Path>) -> Result<Summary, Failure> {
-    let groups = experiment.groups.as_ref().expect("a scenario of groups");
-    let setup = groups.setup(&experiment.setup, seed);
-    let mut run = neighbours(&setup, |_| experiment.recipe.build());
-    if dir.is_some() {
-        run = with_timeline(run);
+/// A run, under the rule that its file names.
+struct Run<'a> {
+    parties: Parties<'a, AnyPolicy, Neighbourhood<'a>>,
+    rule: String,
+}
+
+impl Steps for Run<'_> {
+    fn step(&mut self) -> bool {
+        self.parties.step()
     }
+
+    fn done(&self) -> (usize, Time) {
+        let history = self.parties.outside().history();
+        (history.finished(), self.parties.now())
+    }
+
+    fn saved(&self) -> Vec<u8> {
+        save(&self.parties, &self.rule)
+    }
+}
+
+/// One run that can be saved.
+pub(super) fn run_once(arguments: &SimulateArguments, experiment: &Experiment) -> Outcome {
+    let setup = setup(experiment, experiment.seed);
+    let keeps = arguments.out.is_some() || arguments.checkpoint.is_some();
+    let mut run = Run { rule: experiment.recipe.to_string(), parties: begin(experiment, &setup, keeps) };
+    if let Some(file) = &arguments.resume {
+        run.parties = restore(&setup, (&run.rule, |_| experiment.recipe.build()), &read_saved(file)?)
+            .map_err(|error| Failure::Usage(format!("--resume {}: {error}", file.display())))?;
+    }
+    let tasks = setup.grid.tasks.len();
+    let bar = progress::bar(tasks as u64, "tasks");
+    let ended = advance(arguments, &mut run, &bar)?;
+    bar.finish_and_clear();
+    let summary = summary(experiment, experiment.seed, &run.parties, arguments.out.as_deref())?;
+    if arguments.json {
+        stdout::print_json(&summary)?;
+    } else {
+        stdout::print(describe(&summary, arguments.out.as_deref()))?;
+    }
+    match ended {
+        Ended::Whole => Ok(()),
+        Ended::Interrupted => {
+            let (done, now) = run.done();
+            Err(Failure::Interrupted(what_is_kept(arguments, (done, tasks), "tasks", now)))
+        }
+    }
+}
+
+/// One run of several, which leaves its tables in a folder where one is named.
+pub(super) fn run_seed(experiment: &Experiment, seed: u64, dir: Option<&Path>) -> Result<Summary, Failure> {
+    let setup = setup(experiment, seed);
+    let mut run = begin(experiment, &setup, dir.is_some());
     finish(|| run.step())?;
-    let mut summary = Summary::of(experiment, seed, &run);
+    summary(experiment, seed, &run, dir)
+}
+
+/// The seed says where tasks are handed in, who knows whom where that is drawn, and which letters are lost.
+fn setup(experiment: &Experiment, seed: u64) -> GroupsSetup {
+    experiment.groups.as_ref().expect("a scenario of groups").setup(&experiment.setup, seed)
+}
+
+fn begin<'a>(
+    experiment: &Experiment,
+    setup: &'a GroupsSetup,
+    keeps: bool,
+) -> Parties<'a, AnyPolicy, Neighbourhood<'a>> {
+    let run = neighbours(setup, |_| experiment.recipe.build());
+    if keeps { with_timeline(run) } else { run }
+}
+
+fn summary(
+    experiment: &Experiment,
+    seed: u64,
+    run: &Parties<'_, AnyPolicy, Neighbourhood<'_>>,
+    dir: Option<&Path>,
+) -> Result<Summary, Failure> {
+    let mut summary = Summary::of(experiment, seed, run);
     if let Some(dir) = dir {
-        results::write_run(dir, experiment, &run, &summary)?;
-        summary.schedule = (seed == experiment.seed).then(|| report::schedule(experiment, &run));
+        results::write_run(dir, experiment, run, &summary)?;
+        summary.schedule = (seed == experiment.seed).then(|| report::schedule(experiment, run));
     }
     Ok(summary)
 }

@@ -11,8 +11,8 @@ use gleaner_papers::dasilva::gantt;
 use gleaner_policy::{AnyPolicy, Recipe};
 use gleaner_report::numbers::{self, decimals, grouped};
 use gleaner_report::{Axis, Block, Cell, Figure, Plot, Report, Series, Style, Table, histogram};
-use gleaner_sim::Parties;
-use gleaner_sim::peers::{Outcome as Came, PeersSetup, RUNS_KEPT_MAX, Refused, World, peers, restore, save};
+use gleaner_sim::peers::{Outcome as Came, PeersSetup, RUNS_KEPT_MAX, Refused, World, peers};
+use gleaner_sim::{Parties, restore, save};
 use gleaner_units::{Ops, Time};
 use gleaner_workload::PeersScenario;
 use gleaner_workload::swf::{Served, Services};
@@ -168,7 +168,7 @@ fn run_once(arguments: &SimulateArguments, scenario: &PeersScenario) -> Outcome 
     }
 }
 
-/// One run; what came of it goes to a folder, if one is named.
+/// One run; its results go to a folder, if one is named.
 pub(super) fn run_seed(scenario: &PeersScenario, seed: u64, out: Option<&Path>) -> Result<Summary, Failure> {
     let setup = scenario.seeded(seed);
     let mut run = Run::new(&setup, scenario.recipe);

@@ -2,14 +2,16 @@
 
 use super::compare::{self, Measured, Metric};
 use super::service::{self, ServiceSummary};
+use super::{Ended, Steps, advance, read_saved, what_is_kept};
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
-use crate::{Outcome, files, stdout};
+use crate::{Outcome, files, progress, stdout};
 use gleaner_papers::khoo::gantt;
-use gleaner_policy::PolicySpec;
+use gleaner_policy::{AnyPolicy, PolicySpec};
 use gleaner_report::Gantt;
 use gleaner_report::numbers::{decimals, grouped};
-use gleaner_sim::sites::{JobOutcome, SitesOutcome, SitesSetup, simulate};
+use gleaner_sim::sites::{JobOutcome, SitesOutcome, SitesSetup, SitesWorld, parties, simulate};
+use gleaner_sim::{Parties, restore, save};
 use gleaner_units::Time;
 use gleaner_workload::sites::SitesScenario;
 use gleaner_workload::swf::{Served, Services};
@@ -81,7 +83,6 @@ pub(super) fn run(arguments: &SimulateArguments, scenarios: &[SitesScenario]) ->
         let found = "--shake: jobs over sites are drawn for each seed; expected none";
         return Err(Failure::Usage(found.to_owned()));
     }
-    super::refuse_saving(arguments, "runs over sites that are drawn")?;
     let policies: Vec<&PolicySpec> = scenarios.iter().map(policy).collect::<Result<_, _>>()?;
     let one = |at: usize, seed: u64| run_one(arguments, &scenarios[at], policies[at], seed);
     if compare::is_wanted(arguments) {
@@ -90,7 +91,48 @@ pub(super) fn run(arguments: &SimulateArguments, scenarios: &[SitesScenario]) ->
         return compare::run(arguments, &names, seeds, one);
     }
     super::check_places(arguments)?;
-    let summary = one(0, scenarios[0].seed)?;
+    run_once(arguments, &scenarios[0], policies[0])
+}
+
+/// A run, under the rule that its file names.
+struct Run<'a> {
+    parties: Parties<'a, AnyPolicy, SitesWorld<'a>>,
+    rule: String,
+}
+
+impl Steps for Run<'_> {
+    fn step(&mut self) -> bool {
+        self.parties.step()
+    }
+
+    fn done(&self) -> (usize, Time) {
+        (self.parties.outside().ended(), self.parties.now())
+    }
+
+    fn saved(&self) -> Vec<u8> {
+        save(&self.parties, &self.rule)
+    }
+}
+
+/// One run that can be saved.
+fn run_once(arguments: &SimulateArguments, scenario: &SitesScenario, policy: &PolicySpec) -> Outcome {
+    let (setup, recipe) = (scenario.setup(scenario.seed), policy.recipe());
+    let rule = recipe.to_string();
+    let parties = match &arguments.resume {
+        None => parties(&setup, &mut || recipe.build()),
+        Some(file) => restore(&setup, (&rule, |_| recipe.build()), &read_saved(file)?)
+            .map_err(|error| Failure::Usage(format!("--resume {}: {error}", file.display())))?,
+    };
+    let mut run = Run { parties, rule };
+    let bar = progress::bar(setup.jobs.len() as u64, "jobs");
+    let ended = advance(arguments, &mut run, &bar)?;
+    bar.finish_and_clear();
+    if let Ended::Interrupted = ended {
+        let (done, now) = run.done();
+        return Err(Failure::Interrupted(what_is_kept(arguments, (done, setup.jobs.len()), "jobs", now)));
+    }
+    let outcome = run.parties.outside().outcome();
+    let summary = finished(scenario, policy, (scenario.seed, &setup, &outcome), arguments.out.as_deref())?;
     if arguments.json {
         stdout::print_json(&summary)
     } else {
@@ -108,7 +150,7 @@ fn run_one(
     run_seed(scenario, policy, seed, dir.as_deref())
 }
 
-/// One run; what came of it goes to a folder, if one is named.
+/// One run; its results go to a folder, if one is named.
 pub(super) fn run_seed(
     scenario: &SitesScenario,
     policy: &PolicySpec,
@@ -118,13 +160,23 @@ pub(super) fn run_seed(
     let setup = scenario.setup(seed);
     let recipe = policy.recipe();
     let outcome = simulate(&setup, || recipe.build());
-    let mut summary = summary(policy, seed, &setup, &outcome);
+    finished(scenario, policy, (seed, &setup, &outcome), out)
+}
+
+/// What came of a run; its tables go to a folder, if one is named.
+fn finished(
+    scenario: &SitesScenario,
+    policy: &PolicySpec,
+    (seed, setup, outcome): (u64, &SitesSetup, &SitesOutcome),
+    out: Option<&Path>,
+) -> Result<SitesSummary, Failure> {
+    let mut summary = summary(policy, seed, setup, outcome);
     if let Some(dir) = out {
-        let schedule = gantt(&setup, policy.name(), &outcome);
+        let schedule = gantt(setup, policy.name(), outcome);
         // Of several seeds the first stands for all.
         summary.schedule = (seed == scenario.seed).then(|| schedule.clone());
-        files::write_text(dir, "jobs.csv", &jobs(&setup, &outcome))?;
-        let flows_s: Vec<f64> = served(&setup, &outcome).iter().map(Served::flow_s).collect();
+        files::write_text(dir, "jobs.csv", &jobs(setup, outcome))?;
+        let flows_s: Vec<f64> = served(setup, outcome).iter().map(Served::flow_s).collect();
         let title = format!("A simulated run of jobs over sites under {}", policy.name());
         files::write_text(dir, "report.html", &service::report(title, rows(&summary), &flows_s, schedule))?;
         files::write_json(dir, "summary.json", &summary)?;

@@ -31,38 +31,48 @@ pub(super) fn tell_of_attributes(grid: &Api, job: &JobDescription, at: Option<&s
 
 /// The attributes of every machine, as the coordinator puts them beside what its agent says.
 const ALWAYS: [&str; 4] = ["Machine", "Tags", "Cpus", "Memory"];
+/// The attributes of a job.
+const OF_JOB: [&str; 6] = ["Owner", "Label", "RequestCpus", "RequestMemory", "Requirements", "Rank"];
 
 fn missing(requirements: &str, machines: &[MachineView], at: Option<&str>) -> Vec<String> {
     let Ok(expression) = Expr::parse(requirements) else { return Vec::new() };
-    let mut known: BTreeSet<&str> = ALWAYS.into_iter().collect();
-    known.extend(machines.iter().flat_map(|machine| machine.profile.attributes.keys()).map(String::as_str));
-    // What is not asked of the machine by name may be the job's own.
-    let text = requirements.to_ascii_lowercase();
-    let is_asked = |name: &str| {
-        ["target.", "target.'"].iter().any(|of| text.contains(&format!("{of}{}", name.to_ascii_lowercase())))
-    };
-    let names: Vec<String> = expression.references().iter().map(ToString::to_string).collect();
-    let is_missing =
-        |name: &&String| !known.iter().any(|known| known.eq_ignore_ascii_case(name)) && is_asked(name);
     if machines.is_empty() {
         return Vec::new();
     }
+    let mut known: BTreeSet<&str> = ALWAYS.into_iter().collect();
+    known.extend(machines.iter().flat_map(|machine| machine.profile.attributes.keys()).map(String::as_str));
+    let mut words = known.clone();
+    words.extend(jdf::words().filter(|_| at.is_some()));
     let place = at.map_or_else(String::new, |at| format!("{at}: "));
-    let told = |name: &String| {
-        let mut words = known.clone();
-        for word in jdf::words().filter(|_| at.is_some()) {
-            words.insert(word);
-        }
-        let distance =
-            |word: &str| strsim::damerau_levenshtein(&word.to_ascii_lowercase(), &name.to_ascii_lowercase());
-        let nearest =
-            words.into_iter().min_by_key(|word| distance(word)).filter(|word| distance(word) <= NEAR);
-        let meant = nearest.map_or_else(String::new, |word| format!("; did you mean {word}?"));
-        format!(
-            "{place}requirements: no machine has an attribute {name}: where it has to be there, the job waits until one has{meant}"
-        )
-    };
-    names.iter().filter(is_missing).map(told).collect()
+    let of_machines = expression.references_to(Some("TARGET")).into_iter().filter_map(|name| {
+        let name = name.to_string();
+        let meant = nearest(&words, &name).map_or_else(String::new, |word| format!("; did you mean {word}?"));
+        (!is_among(&known, &name)).then(|| {
+            format!("no machine has an attribute {name}: where it has to be there, the job waits until one has{meant}")
+        })
+    });
+    let of_job = expression.references_to(None).into_iter().filter_map(|name| {
+        let name = name.to_string();
+        let meant = nearest(&words, &name).map_or_else(
+            || format!("; a machine's is TARGET.{name}, and no machine has one"),
+            |word| format!("; did you mean TARGET.{word}, the machine's?"),
+        );
+        (!is_among(OF_JOB.iter(), &name)).then(|| {
+            format!("{name} by itself is the job's own attribute, and a job has none of this name{meant}")
+        })
+    });
+    of_machines.chain(of_job).map(|warning| format!("{place}requirements: {warning}")).collect()
+}
+
+fn is_among<'a>(names: impl IntoIterator<Item = &'a &'a str>, name: &str) -> bool {
+    names.into_iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// Of all words the nearest one to a name, if it is that near that the name may be the word mistyped.
+fn nearest<'a>(words: &BTreeSet<&'a str>, name: &str) -> Option<&'a str> {
+    let distance =
+        |word: &str| strsim::damerau_levenshtein(&word.to_ascii_lowercase(), &name.to_ascii_lowercase());
+    words.iter().copied().min_by_key(|word| distance(word)).filter(|word| distance(word) <= NEAR)
 }
 
 fn all(job: &JobDescription, is_file: impl Fn(&Path) -> bool) -> Vec<String> {
@@ -165,6 +175,12 @@ mod tests {
             said("TARGET.Archi == 1 && TARGET.'Weather Model' && RequestMemory < TARGET.Memory", None),
             "requirements: no machine has an attribute Archi: where it has to be there, the job waits until one has; did you mean \
              Arch?|requirements: no machine has an attribute Weather Model: where it has to be there, the job waits until one has"
+        );
+        assert_eq!(
+            said("opsys == \"LINUX\" && Licences > 1 && Owner == \"ada\"", None),
+            "requirements: opsys by itself is the job's own attribute, and a job has none of this name; did you mean TARGET.OpSys, \
+             the machine's?|requirements: Licences by itself is the job's own attribute, and a job has none of this name; a \
+             machine's is TARGET.Licences, and no machine has one"
         );
         assert_eq!(missing(asks, &[], None).len(), 0, "nobody can tell before machines have joined");
     }

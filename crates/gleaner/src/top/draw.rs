@@ -1,4 +1,4 @@
-//! How the screen looks. 80 columns and 24 lines are enough; whatever is called how, it is plain text of one line.
+//! How the screen looks. 80 columns and 24 lines are enough; every name is shown as plain text in one line.
 
 use super::screen::{Act, Focus, Look, Screen, Shown};
 use crate::api::Stream;

@@ -43,6 +43,10 @@ fn job(number: u32, name: &str, tasks: Tally) -> JobView {
         label: None,
         waits_for: None,
         wasted_s: 0.0,
+        bytes: 0,
+        results_kept: false,
+        results_until_s: None,
+        results_removed: None,
     }
 }
 
@@ -75,6 +79,7 @@ fn task(number: u32, phase: TaskPhase, outcome: Option<Outcome>) -> TaskView {
         usage: None,
         checkpoint: None,
         files: None,
+        results_removed: None,
         open_runs: Vec::new(),
     }
 }

@@ -63,11 +63,55 @@ fn what_a_student_reads_is_so() {
 }
 
 #[test]
-fn what_a_researcher_reads_is_so() {
+fn what_pages_on_quorums_and_budgets_say_is_so() {
+    let mut grid = Grid::new("pages", 30);
+    grid.start();
+    for machine in ["lab-1", "lab-2", "lab-3"] {
+        grid.add(machine, 100, RULES, &[]);
+    }
+    let folder = grid.folder.path().join("pages");
+    fs::create_dir(&folder).expect("a folder");
+    for program in ["simulate", "run"] {
+        fs::write(folder.join(program), "#!/bin/sh\necho 42 > result.csv\n").expect("a program");
+    }
+    for page in ["docs/trust.md", "docs/budgets.md"] {
+        run(page, &folder, || {
+            let mut command = grid.within();
+            command.arg("env").env("GLEANER_HOME", &grid.home);
+            command
+        });
+    }
+    grid.wind_up();
+}
+
+/// A folder with the examples in it, as the pages' commands name them.
+fn with_examples() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let examples = folder.path().join("examples");
     std::os::unix::fs::symlink(root().join("examples").canonicalize().expect("it is there"), examples)
         .expect("a link");
+    folder
+}
+
+#[test]
+fn what_pages_on_scenarios_and_logs_say_is_so() {
+    let folder = with_examples();
+    // The pages speak of a public log and of a trace, which are not ours to pass on.
+    let generate = "gleaner workload generate lublin --cores 100 --jobs 300 --out KTH-SP2.swf.gz";
+    let convert = "gleaner workload convert KTH-SP2.swf.gz --out trace.gwf";
+    for line in [generate, convert] {
+        let output = Command::new(PROGRAM).args(line.split(' ').skip(1)).current_dir(folder.path()).output();
+        let output = output.expect("it runs");
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    for page in ["bertasi", "khoo", "cavalieri", "workloads", "queues"] {
+        run(&format!("docs/{page}.md"), folder.path(), || Command::new("env"));
+    }
+}
+
+#[test]
+fn what_a_researcher_reads_is_so() {
+    let folder = with_examples();
     run("docs/researcher.md", folder.path(), || Command::new("env"));
     assert!(folder.path().join("results/report.html").is_file() && folder.path().join("bertasi").is_dir());
 }

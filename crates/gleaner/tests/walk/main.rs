@@ -21,6 +21,7 @@ mod elsewhere;
 mod full_disk;
 mod grid;
 mod journey;
+mod keeping;
 mod kills;
 mod lasting;
 mod liars;

@@ -1,16 +1,26 @@
 //! The tables of what left memory. Beside the journal, and never in place of it: they can be made of it again.
 
 use super::reader::{SqliteReader, read_error};
-use crate::store::past::{FoundJob, Past, PastJob, PastReader, PastTask, Wanted};
+use crate::store::past::{
+    Amount, FoundJob, Past, PastJob, PastReader, PastTask, Removal, Results, Wanted, WithResults,
+};
 use crate::store::{ReadError, Seq, TaskRange};
-use gleaner_units::TaskId;
+use gleaner_units::{Span, TaskId, Time};
 use gleaner_wire::api::JobState;
 use gleaner_wire::{BlobHash, JobId};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 const UPTO: &str = "UPDATE past SET upto = ?1";
 const TASK: &str = "INSERT OR REPLACE INTO past_tasks (task, body) VALUES (?1, ?2)";
-const JOB: &str = "INSERT OR REPLACE INTO past_jobs (job, user, key, state, ended, body, spec) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+const JOB: &str = "INSERT OR REPLACE INTO past_jobs
+    (job, user, key, state, ended, results, bytes, removed_at, kept_for, body, spec)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+const RESULTS: &str = "UPDATE past_jobs SET results = ?2 WHERE job = ?1";
+const REMOVED: &str =
+    "UPDATE past_jobs SET results = 'going', bytes = 0, removed_at = ?2, kept_for = ?3 WHERE job = ?1";
+/// The order in which [`job`] reads them.
+const FOUND: &str = "SELECT job, results, bytes, removed_at, kept_for, body, spec FROM past_jobs";
+const LISTED: &str = "SELECT job, results, bytes, removed_at, kept_for, body, x'' FROM past_jobs";
 const BACK: &str = "DELETE FROM past_jobs WHERE job = ?1";
 const TASKS_BACK: &str = "DELETE FROM past_tasks WHERE task BETWEEN ?1 AND ?2";
 /// What tasks left, and what jobs read.
@@ -43,13 +53,18 @@ pub(super) fn write(connection: &Connection, past: &Past) -> rusqlite::Result<()
         }
     }
     let mut insert_job = connection.prepare_cached(JOB)?;
-    for PastJob { job, user, key, state, ended, files, body, spec } in &past.jobs {
+    for past in &past.jobs {
+        let PastJob { job, user, key, state, ended, files, results, bytes: size, removed, body, spec } = past;
         insert_job.execute(params![
             job.0,
             user,
             key,
             state.name(),
             ended.nanos().cast_signed(),
+            results.name(),
+            size.cast_signed(),
+            removed.map(|removed| removed.at.nanos().cast_signed()),
+            removed.map(|removed| removed.kept_for.nanos().cast_signed()),
             body,
             spec
         ])?;
@@ -57,7 +72,31 @@ pub(super) fn write(connection: &Connection, past: &Past) -> rusqlite::Result<()
             insert_file.execute(params![bytes(file), false, job.0])?;
         }
     }
+    write_results(connection, past)?;
     connection.prepare_cached(UPTO)?.execute([past.upto.number().cast_signed()]).map(drop)
+}
+
+fn write_results(connection: &Connection, past: &Past) -> rusqlite::Result<()> {
+    let mut files_back = connection.prepare_cached(FILES_BACK)?;
+    let mut forget_files = |job: JobId, tasks: TaskRange| {
+        let (first, last) = ends(tasks);
+        files_back.execute(params![false, job.0, job.0])?;
+        files_back.execute(params![true, first, last])
+    };
+    for (job, tasks, Removal { at, kept_for }) in &past.removed {
+        let (at, kept_for) = (at.nanos().cast_signed(), kept_for.nanos().cast_signed());
+        connection.prepare_cached(REMOVED)?.execute(params![job.0, at, kept_for])?;
+        forget_files(*job, *tasks)?;
+    }
+    for (job, results) in &past.results {
+        connection.prepare_cached(RESULTS)?.execute(params![job.0, results.name()])?;
+    }
+    for (job, tasks) in &past.forgotten {
+        connection.prepare_cached(BACK)?.execute([job.0])?;
+        connection.prepare_cached(TASKS_BACK)?.execute(ends(*tasks))?;
+        forget_files(*job, *tasks)?;
+    }
+    Ok(())
 }
 
 pub(super) fn clear(connection: &Connection) -> rusqlite::Result<()> {
@@ -72,7 +111,30 @@ fn bytes(file: &BlobHash) -> Vec<u8> {
 }
 
 fn job(row: &Row<'_>) -> rusqlite::Result<FoundJob> {
-    Ok(FoundJob { job: JobId(row.get(0)?), body: row.get(1)?, spec: row.get(2)? })
+    let results: String = row.get(1)?;
+    let unknown = || rusqlite::Error::InvalidColumnType(1, results.clone(), rusqlite::types::Type::Text);
+    let number =
+        |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(i64::cast_unsigned));
+    let removed = number(3)?.zip(number(4)?);
+    Ok(FoundJob {
+        job: JobId(row.get(0)?),
+        results: Results::named(&results).ok_or_else(unknown)?,
+        bytes: number(2)?.unwrap_or(0),
+        removed: removed
+            .map(|(at, kept_for)| Removal { at: Time::from_nanos(at), kept_for: Span::from_nanos(kept_for) }),
+        body: row.get(5)?,
+        spec: row.get(6)?,
+    })
+}
+
+/// Which rows [`WithResults`] stands for: its results, the moment, and its user, in this order.
+fn with(wanted: &WithResults) -> (&'static str, [rusqlite::types::Value; 3]) {
+    let which = match wanted.user {
+        Some(_) => "results = ?1 AND ended <= ?2 AND user = ?3",
+        None => "results = ?1 AND ended <= ?2 AND ?3 IS NULL",
+    };
+    let ended_by = wanted.ended_by.nanos().min(i64::MAX.cast_unsigned()).cast_signed();
+    (which, [wanted.results.name().to_owned().into(), ended_by.into(), wanted.user.clone().into()])
 }
 
 fn number(task: TaskId) -> i64 {
@@ -123,24 +185,43 @@ impl PastReader for SqliteReader {
     }
 
     fn past_job(&self, id: JobId) -> Result<Option<FoundJob>, ReadError> {
-        let found = "SELECT job, body, spec FROM past_jobs WHERE job = ?1";
-        self.ask(|ask| ask.prepare_cached(found)?.query_row([id.0], job).optional())
+        let found = format!("{FOUND} WHERE job = ?1");
+        self.ask(|ask| ask.prepare_cached(&found)?.query_row([id.0], job).optional())
     }
 
     fn past_job_with_key(&self, user: &str, key: &str) -> Result<Option<FoundJob>, ReadError> {
-        let found = "SELECT job, body, spec FROM past_jobs WHERE user = ?1 AND key = ?2";
-        self.ask(|ask| ask.prepare_cached(found)?.query_row([user, key], job).optional())
+        let found = format!("{FOUND} WHERE user = ?1 AND key = ?2");
+        self.ask(|ask| ask.prepare_cached(&found)?.query_row([user, key], job).optional())
     }
 
     fn past_jobs(&self, wanted: &Wanted) -> Result<Vec<FoundJob>, ReadError> {
         let of_user = if wanted.user.is_some() { "user = ?1" } else { "?1 IS NULL" };
-        let found = format!(
-            "SELECT job, body, x'' FROM past_jobs WHERE {of_user} AND (?2 IS NULL OR state = ?2) ORDER BY job DESC LIMIT ?3"
-        );
+        let found =
+            format!("{LISTED} WHERE {of_user} AND (?2 IS NULL OR state = ?2) ORDER BY job DESC LIMIT ?3");
         let state = wanted.state.map(JobState::name);
         self.ask(|ask| {
             let mut found = ask.prepare_cached(&found)?;
             found.query_map(params![wanted.user, state, limit(wanted.limit)], job)?.collect()
+        })
+    }
+
+    fn past_with(&self, wanted: &WithResults, at_most: usize) -> Result<Vec<FoundJob>, ReadError> {
+        let (which, [results, ended_by, user]) = with(wanted);
+        let found = format!("{LISTED} WHERE {which} ORDER BY ended, job LIMIT ?4");
+        self.ask(|ask| {
+            let mut found = ask.prepare_cached(&found)?;
+            found.query_map(params![results, ended_by, user, limit(at_most)], job)?.collect()
+        })
+    }
+
+    fn past_amount(&self, wanted: &WithResults) -> Result<Amount, ReadError> {
+        let (which, values) = with(wanted);
+        let amount = format!("SELECT count(*), coalesce(sum(bytes), 0) FROM past_jobs WHERE {which}");
+        self.ask(|ask| {
+            ask.prepare_cached(&amount)?.query_row(values, |row| {
+                let number = |column| Ok::<_, rusqlite::Error>(row.get::<_, i64>(column)?.cast_unsigned());
+                Ok(Amount { jobs: number(0)?, bytes: number(1)? })
+            })
         })
     }
 

@@ -24,8 +24,8 @@ const APPLICATION: u32 = 0x476c_6e72;
 ///
 /// 1: policy and budget were two facts, each in words of its own. 2: a policy is one fact, said as in a scenario.
 /// 3: alarms have names. 4: every start draws a lineage and a seed. 6: each row is tied to all before it, and what is over
-/// leaves memory for tables of its own.
-pub const FORMAT: u32 = 6;
+/// leaves memory for tables of its own. 7: results are removed.
+pub const FORMAT: u32 = 7;
 /// Somebody may look at the file with a program of theirs that takes a lock for a moment.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -57,12 +57,17 @@ const TABLES: &str = "
         key TEXT,
         state TEXT NOT NULL,
         ended INTEGER NOT NULL,
+        results TEXT NOT NULL,
+        bytes INTEGER NOT NULL,
+        removed_at INTEGER,
+        kept_for INTEGER,
         body BLOB NOT NULL,
         spec BLOB NOT NULL
     ) STRICT;
     CREATE INDEX past_jobs_of_user ON past_jobs (user, job);
     CREATE UNIQUE INDEX past_jobs_by_key ON past_jobs (user, key) WHERE key IS NOT NULL;
-    CREATE INDEX past_jobs_by_end ON past_jobs (ended);
+    CREATE INDEX past_jobs_by_results ON past_jobs (results, ended, job);
+    CREATE INDEX past_jobs_of_user_by_results ON past_jobs (user, results, ended, job);
     CREATE TABLE past_files (
         file BLOB NOT NULL,
         is_left INTEGER NOT NULL,

@@ -90,7 +90,7 @@ pub(super) fn read(
                 .collect()
         }
         Word::Matching => {
-            let (kind, patterns) = Kind::read(after);
+            let (kind, patterns) = Entries::read(after);
             let patterns =
                 listed(patterns, place, lines)?.unwrap_or_else(|| vec![patterns.to_owned()]).join("\n");
             let found = files(kind, &patterns, folder, place)?;
@@ -234,13 +234,13 @@ impl Slice {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum Entries {
     Files,
     Folders,
     Any,
 }
 
-impl Kind {
+impl Entries {
     fn read(text: &str) -> (Self, &str) {
         let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         match word.to_ascii_lowercase().as_str() {
@@ -253,16 +253,16 @@ impl Kind {
 }
 
 /// What matches, in the order of the patterns, once each; folders with a slash.
-fn files(kind: Kind, patterns: &str, folder: &Path, place: &Place) -> Result<Vec<String>, InputError> {
+fn files(kind: Entries, patterns: &str, folder: &Path, place: &Place) -> Result<Vec<String>, InputError> {
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
     for pattern in words(patterns) {
         for name in matching_at(folder, pattern, place)? {
             let is_folder = folder.join(&name).is_dir();
             let wanted = match kind {
-                Kind::Files => !is_folder,
-                Kind::Folders => is_folder,
-                Kind::Any => true,
+                Entries::Files => !is_folder,
+                Entries::Folders => is_folder,
+                Entries::Any => true,
             };
             let name = if is_folder { name + "/" } else { name };
             if wanted && seen.insert(name.clone()) {

@@ -1,0 +1,187 @@
+//! What is ordered about the results of jobs: by their users, that they be kept; by the coordinator, that what is due be removed.
+//!
+//! **What is removed is looked at here once more**: between the look that found it due and the order, somebody may have wanted
+//! it kept, or run again.
+
+use super::admission::{Kind, Rejection};
+use super::orders::own_job;
+use super::{Desk, Requester};
+use crate::journal::{Fact, RemovedResults};
+use crate::ledger::Job;
+use crate::limits::{RECALLED_MAX, RECORDS_KEPT_DAYS, RESULTS_KEPT_DAYS, RETIRE_AFTER};
+use crate::moments::day;
+use crate::store::{PastReader, ReadError, Removal, Results, TaskRange};
+use gleaner_units::{Span, Time};
+use gleaner_wire::JobId;
+
+/// How long what is over is kept; for ever, where nothing is said.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Keeping {
+    /// What jobs read, left and wrote, from the end of the job on.
+    pub results: Option<Span>,
+    /// All else that is known of them.
+    pub records: Option<Span>,
+}
+
+impl Default for Keeping {
+    fn default() -> Self {
+        let days = |days: u64| Some(Span::from_nanos(days * 86_400_000_000_000));
+        Self { results: days(RESULTS_KEPT_DAYS), records: days(RECORDS_KEPT_DAYS) }
+    }
+}
+
+impl Keeping {
+    /// How long tasks that are over stay in memory at most: what is there is not removed.
+    pub(crate) fn in_memory(self) -> Span {
+        let most = Span::from_nanos(RETIRE_AFTER.as_nanos() as u64);
+        self.results.map_or(most, |results| results.min(most))
+    }
+
+    /// When the results of a job are due to be removed that was over then.
+    pub(crate) fn until(self, ended: Time) -> Option<Time> {
+        self.results.map(|results| ended + results)
+    }
+}
+
+impl Desk {
+    /// A job, in memory or in the store, as what is not committed yet leaves it.
+    pub(super) fn known_job(&self, id: JobId, past: &dyn PastReader) -> Result<Option<Job>, ReadError> {
+        match self.ledger.find_job(id) {
+            Some(job) => Ok(Some(job.clone())),
+            None => self.ledger.past_job(past, id),
+        }
+    }
+
+    pub(super) fn keep_results(
+        &mut self,
+        now: Time,
+        by: &Requester,
+        (id, keep): (JobId, bool),
+        past: &dyn PastReader,
+    ) -> Result<Result<(), Rejection>, ReadError> {
+        let job = match own_job(by, id, self.known_job(id, past)?) {
+            Ok(job) => job,
+            Err(rejection) => return Ok(Err(rejection)),
+        };
+        match job.results {
+            Results::There if keep => {}
+            Results::Kept if !keep => {}
+            Results::There | Results::Kept => return Ok(Ok(())),
+            Results::Going | Results::Gone => {
+                return Ok(Err(Rejection::of(Kind::Conflict, removed(id, job.removed))));
+            }
+        }
+        self.record(now, Fact::ResultsKept { job: id, keep, by: by.actor() });
+        Ok(Ok(()))
+    }
+
+    /// Has results removed of jobs that were over for long enough.
+    pub(super) fn remove_results(
+        &mut self,
+        now: Time,
+        jobs: &[JobId],
+        past: &dyn PastReader,
+    ) -> Result<(), ReadError> {
+        let Some(kept_for) = self.terms.keeping.results else { return Ok(()) };
+        let mut due = Vec::new();
+        for (id, job) in self.long_over(now, (jobs, kept_for), Results::There, past)? {
+            due.push(RemovedResults { job: id, tasks: job.range(), bytes: job.bytes, user: job.user });
+        }
+        if !due.is_empty() {
+            self.record(now, Fact::ResultsRemoved { jobs: due, kept_for });
+        }
+        Ok(())
+    }
+
+    /// No file of results that were removed is left.
+    pub(super) fn results_gone(
+        &mut self,
+        now: Time,
+        jobs: &[JobId],
+        past: &dyn PastReader,
+    ) -> Result<(), ReadError> {
+        let going = self.long_over(now, (jobs, Span::ZERO), Results::Going, past)?;
+        if !going.is_empty() {
+            self.record(now, Fact::ResultsGone(going.into_iter().map(|(id, _)| id).collect()));
+        }
+        Ok(())
+    }
+
+    /// Has nothing known any more of jobs that were over for long enough.
+    pub(super) fn forget_jobs(
+        &mut self,
+        now: Time,
+        jobs: &[JobId],
+        past: &dyn PastReader,
+    ) -> Result<(), ReadError> {
+        let Some(kept_for) = self.terms.keeping.records else { return Ok(()) };
+        let due = self.long_over(now, (jobs, kept_for), Results::Gone, past)?;
+        if !due.is_empty() {
+            let jobs = due.into_iter().map(|(id, job)| (id, job.range())).collect();
+            self.record(now, Fact::JobsForgotten { jobs, kept_for });
+        }
+        Ok(())
+    }
+
+    /// Those of some jobs that are retired, have been over for so long, and whose results stand so.
+    fn long_over(
+        &self,
+        now: Time,
+        (jobs, kept_for): (&[JobId], Span),
+        results: Results,
+        past: &dyn PastReader,
+    ) -> Result<Vec<(JobId, Job)>, ReadError> {
+        let mut found = Vec::new();
+        for &id in jobs.iter().filter(|id| self.ledger.find_job(**id).is_none()) {
+            let is_due =
+                |job: &Job| job.results == results && job.ended.is_some_and(|ended| ended + kept_for <= now);
+            found.extend(self.ledger.past_job(past, id)?.filter(is_due).map(|job| (id, job)));
+        }
+        Ok(found)
+    }
+}
+
+/// Whether tasks of a retired job can be run again.
+pub(super) fn check_rerun(id: JobId, job: &Job) -> Result<(), Rejection> {
+    match job.results {
+        Results::There | Results::Kept => Ok(()),
+        Results::Going => Err(Rejection::of(
+            Kind::Conflict,
+            format!("the results of job {id} are being removed at this moment; run it again in a minute"),
+        )),
+        Results::Gone if job.spec.files().next().is_none() => Ok(()),
+        Results::Gone => Err(Rejection::of(
+            Kind::Conflict,
+            removed(id, job.removed)
+                + "; the files that it reads were removed with them: submit it as a new job",
+        )),
+    }
+}
+
+/// Whether so many retired tasks can be run again with one order.
+pub(super) fn check_recall(id: JobId, tasks: &[TaskRange]) -> Result<(), Rejection> {
+    let count: u64 = tasks.iter().map(|range| u64::from(range.count())).sum();
+    if count <= u64::from(RECALLED_MAX) {
+        return Ok(());
+    }
+    Err(Rejection::of(
+        Kind::Conflict,
+        format!(
+            "{count} tasks of job {id} are long over, and at most {RECALLED_MAX} of such are run again with one order: name \
+             some of them, take those that failed (`gleaner rerun --failed {id}`), or submit the job again"
+        ),
+    ))
+}
+
+/// That results were removed, when, and by which rule.
+pub(crate) fn removed(id: JobId, removal: Option<Removal>) -> String {
+    let Some(Removal { at, kept_for }) = removal else {
+        return format!("the results of job {id} were removed");
+    };
+    format!(
+        "the results of job {id} were removed on {}: this grid keeps results for {:.1} days after their job is over \
+         (--keep-results-for)",
+        day(at),
+        kept_for.seconds() / 86_400.0
+    )
+}

@@ -1,0 +1,36 @@
+//! Moments for people.
+
+use gleaner_units::Time;
+
+const SECONDS_A_DAY: u64 = 86_400;
+
+/// The day of a moment in UTC, as 2026-11-23. By the Gregorian calendar's cycle of 400 years, with years that begin in March.
+pub(crate) fn day(at: Time) -> String {
+    let days = at.nanos() / 1_000_000_000 / SECONDS_A_DAY + 719_468;
+    let (cycle, of_cycle) = (days / 146_097, days % 146_097);
+    let year = (of_cycle - of_cycle / 1_460 + of_cycle / 36_524 - of_cycle / 146_096) / 365;
+    let of_year = of_cycle - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    format!("{:04}-{month:02}-{day:02}", cycle * 400 + year + next)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_those_of_the_calendar() {
+        for (seconds, expected) in [
+            (0, "1970-01-01"),
+            (86_399, "1970-01-01"),
+            (951_782_400, "2000-02-29"),
+            (951_868_800, "2000-03-01"),
+            (1_795_392_000, "2026-11-23"),
+            (4_107_542_400, "2100-03-01"),
+        ] {
+            assert_eq!(day(Time::from_nanos(seconds * 1_000_000_000)), expected, "{seconds}");
+        }
+    }
+}

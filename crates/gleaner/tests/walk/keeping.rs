@@ -1,0 +1,66 @@
+//! Results go when they are due, also where the coordinator is killed meanwhile, and what somebody wants kept stays.
+
+use crate::grid::{Grid, PATIENCE, USER};
+use crate::processes::until;
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+const RULES: &str = "sessions = \"ignore\"\nnot_on_battery = false\nsuspend_on_return = false\nrun_below_load = 1.0\n\
+                     busy_cores = 64.0\nidle_seconds = 1\n";
+const TASKS: usize = 20;
+
+/// Files of output below a folder.
+fn files(folder: &Path) -> usize {
+    let entries = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.expect("an entry").path());
+    entries.map(|path| if path.is_dir() { files(&path) } else { 1 }).sum()
+}
+
+#[test]
+fn results_go_when_they_are_due_and_what_is_kept_stays() {
+    let mut grid = Grid::new("keeping", 4);
+    let settings = fs::OpenOptions::new().append(true).open(grid.home.join("config.toml"));
+    settings.and_then(|mut file| file.write_all(b"keep_results_for = \"4s\"\n")).expect("the settings");
+    grid.start();
+    grid.add("lab", 80, RULES, &["--as", USER, "--slots", "2"]);
+    let script = "seq 1 3000; echo $GLEANER_INDEX > left";
+    let array = ["--array", "1-20", "--output", "left", "--", "sh", "-c", script];
+    let submit =
+        |grid: &Grid| grid.json(&[&["submit", "--no-sandbox"], &array[..]].concat())["job"].to_string();
+    let [kept, due] = [submit(&grid), submit(&grid)];
+    grid.ok(&["keep", &kept]);
+    // Whatever was recorded by then, and whatever was removed.
+    for _ in 0..4 {
+        grid.ok(&["wait", &kept, &due]);
+        std::thread::sleep(Duration::from_millis(900));
+        grid.kill_coordinator();
+        grid.start();
+    }
+    until("the results are removed", PATIENCE, || {
+        (!grid.json(&["status", &due])["results_removed"].is_null()).then_some(())
+    });
+    until("nothing of them is on the disk", PATIENCE, || {
+        (files(&grid.home.join("outputs")) == TASKS).then_some(())
+    });
+    eprintln!("{}{}{}", grid.ok(&["keep"]), grid.ok(&["status", &due]), grid.ok(&["audit"]));
+    for command in [&["logs", &due][..], &["fetch", &due, "--to", "nowhere"]] {
+        let refused = grid.cli(command);
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(
+            !refused.status.success() && said.contains(&format!("results of job {due} were removed")),
+            "{said}"
+        );
+    }
+    assert_eq!(grid.json(&["status", &due])["tasks"]["done"], TASKS, "what became of its tasks is known");
+    let expected: String = (1..=3_000).map(|number| format!("{number}\n")).collect();
+    for output in grid.json(&["logs", &kept])["outputs"].as_array().expect("a list") {
+        assert!(output["text"] == expected, "the output of task {} is not what it wrote", output["task"]);
+    }
+    let bytes = |of: &str| grid.json(&["status", of])["bytes"].as_u64().expect("a number");
+    assert_eq!(bytes(&due), 0);
+    let users = grid.json(&["quota", "show"]);
+    let user = users["users"].as_array().expect("a list").iter().find(|view| view["user"] == USER);
+    assert_eq!(user.expect("a user")["bytes"], bytes(&kept), "{users}");
+    grid.wind_up();
+}
