@@ -48,7 +48,7 @@ fn price(ledger: &Ledger, now: Time, task: TaskId) -> String {
     match batcher.price(grid, now, grid.task(task).class()) {
         Some(price) => format!(
             "; the budget pays for all machines up to {} credits for a million operations",
-            price * 1e6
+            (price * 1e9).round() / 1e3
         ),
         None => String::new(),
     }
