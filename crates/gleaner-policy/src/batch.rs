@@ -118,8 +118,13 @@ impl<'a> Batch<'a> {
         let mut kinds = kinds::all(grid, backlog, &pools);
         let conditions_of_each = conditions_of_each(recipe, (grid, open), now, &mut kinds);
         if let (Holding::WhenSlower, When::Every(period)) = (recipe.hold, recipe.when) {
-            let terms = (period.seconds(), recipe.spending.heeds_budget());
-            holding::hold_back(grid, now, (open, &pools), terms, &mut kinds);
+            holding::hold_back(
+                grid,
+                now,
+                (open, &pools),
+                (period.seconds(), &conditions_of_each),
+                &mut kinds,
+            );
         }
         let deadline_s = recipe.deadline.map_or(f64::INFINITY, |deadline| deadline.since(now).seconds());
         Self {

@@ -126,6 +126,11 @@ impl Conditions {
             }
     }
 
+    /// Up to which price a task of that length is under no condition, as soon as there is a whole recharge.
+    pub(crate) fn surely_pays(&self, length: f64) -> f64 {
+        at_most(self.recharge / length).min(self.prices.0)
+    }
+
     /// No task of these lengths, the shortest and the longest, may go where an operation costs more, unless it is the
     /// cheapest place.
     pub(crate) fn dearest(&self, (shortest, longest): (f64, f64)) -> f64 {

@@ -143,6 +143,12 @@ fn what_does_not_go_together_is_refused_with_its_reason() {
             "never: what is planned as it comes is planned once",
         ),
         (
+            json!({ "preset": "elleuch/btt-min-min", "hold": "when-slower", "budget": budget(json!({})) }),
+            "hold",
+            "when-slower",
+            "would wait for ever",
+        ),
+        (
             json!({ "preset": "bertasi/greedy", "hold": "when-slower" }),
             "hold",
             "when-slower",

@@ -82,7 +82,8 @@ fn pair(
     let when = if at_once { When::AtEvents } else { When::Every(period) };
     let replan = if stands { Replan::Lost } else { Replan::Unbegun };
     let level = if by_class { Level::Classes } else { Level::Machines };
-    let holds = !at_once && choices.one_in(3);
+    let lets_wait = matches!(spending, Spending::Free | Spending::Cap | Spending::MovingPrice);
+    let holds = !at_once && lets_wait && choices.one_in(2);
     let hold = if holds { Holding::WhenSlower } else { Holding::Never };
     (
         Recipe {

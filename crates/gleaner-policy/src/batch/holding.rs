@@ -8,6 +8,7 @@
 use super::kinds::Kind;
 use super::pool::Pool;
 use crate::open_machines::OpenMachines;
+use crate::spending::Conditions;
 use gleaner_core::Grid;
 use gleaner_units::{MachineClassId, Ops, TaskId, Time};
 
@@ -29,22 +30,23 @@ impl Work {
     }
 }
 
-/// Tells each kind which tasks are too long for which pools, where all are held back from slow ones. A machine on which the
-/// longest task would cost more than a recharge is no reason to wait. Costs O(machines + runs + kinds × pools·log pools).
+/// Tells each kind which tasks are too long for which pools, where all are held back from slow ones. A machine above the
+/// batch's price, or on which the longest task would cost more than a recharge, is no reason to wait: nothing would come of it. Costs
+/// O(machines + runs + kinds × pools·log pools).
 pub(super) fn hold_back(
     grid: &Grid,
     now: Time,
     (open, pools): (&OpenMachines, &[Pool]),
-    (period_s, heeds_budget): (f64, bool),
+    (period_s, conditions_of_each): (f64, &[Conditions]),
     kinds: &mut [Kind<'_>],
 ) {
     let work = work(grid, now, open, kinds);
-    let recharge = grid.accounts().filter(|_| heeds_budget).map(|accounts| accounts.budget().recharge);
-    let dearest = recharge.map_or(f64::INFINITY, |recharge| recharge.amount() / work.longest);
     let cores =
         |class: MachineClassId| open.of_class(class).map(|id| grid.machine(id).capacity()).sum::<f64>();
     let cores: Vec<f64> = pools.iter().map(|pool| cores(pool.class)).collect();
     for tasks in kinds {
+        let conditions = conditions_of_each.get(tasks.conditions);
+        let dearest = conditions.map_or(f64::INFINITY, |conditions| conditions.surely_pays(work.longest));
         let able = (0..pools.len()).filter(|number| tasks.seconds(1.0, *number).is_finite());
         let mut able: Vec<(f64, usize)> = able.map(|number| (tasks.seconds(1.0, number), number)).collect();
         able.sort_by(|one, other| one.0.total_cmp(&other.0));
@@ -52,7 +54,7 @@ pub(super) fn hold_back(
         for (place, &(seconds, number)) in able.iter().enumerate() {
             while able[from].0 < seconds {
                 let (seconds, number) = able[from];
-                if pools[number].price <= dearest * ROUNDING {
+                if pools[number].price <= dearest {
                     ops_per_second += cores[number] / seconds;
                     faster += cores[number];
                 }

@@ -253,6 +253,19 @@ impl Spending {
         }
     }
 
+    /// Whether tasks may wait for faster machines: by averages and shares they could be kept from those for ever.
+    pub(crate) fn lets_wait(self) -> bool {
+        match self {
+            Spending::Free | Spending::Cap | Spending::MovingPrice => true,
+            Spending::PerTask
+            | Spending::PerTaskWithinPeriod(_)
+            | Spending::PerTaskAndTime(..)
+            | Spending::WithinReach
+            | Spending::Share
+            | Spending::LeastShare => false,
+        }
+    }
+
     /// The same with another reading of condition (5), if it has one.
     pub(crate) fn reading(self, savings: Savings) -> Option<Self> {
         match self {

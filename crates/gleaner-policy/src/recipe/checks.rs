@@ -85,6 +85,9 @@ impl Recipe {
         let wrong = |expected| Err(PolicyError::new("hold", self.hold.name(), expected));
         match (self.score, self.peering, self.when) {
             _ if self.hold == Holding::Never => Ok(()),
+            (Goal::End(_), _, When::Every(_)) if !self.spending.lets_wait() => wrong(
+                "never, or budget.rule = \"none\", \"b\" or \"moving-price\": what other rules keep from faster machines would wait for ever",
+            ),
             (Goal::Now(_), Some(Peering { queue: Overflow::Peer, .. }), _)
             | (Goal::End(_), _, When::Every(_)) => Ok(()),
             (Goal::Now(_), Some(_), _) => {

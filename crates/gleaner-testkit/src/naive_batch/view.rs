@@ -298,12 +298,16 @@ impl View<'_> {
             longest = f64::max(longest, length);
         }
         let row = self.grid.classes().seconds_per_op_row(self.grid.task(task).class());
-        let dearest = self.budget().map_or(f64::INFINITY, |budget| budget.recharge.count() as f64 / longest);
+        // Machines that could not be paid for are not waited for.
+        let paid = self.budget().map_or(f64::INFINITY, |budget| budget.recharge.count() as f64 / longest);
+        let by_price = self.budget().filter(|_| self.terms.rule == Rule::MovingPrice);
+        let price =
+            by_price.and_then(|budget| self.going(task, budget)).map_or(f64::INFINITY, |going| going.0);
         let (mut ops_per_second, mut cores) = (0.0, 0.0);
         for id in self.present() {
             let machine = self.grid.machine(id);
             let class = machine.class().index();
-            if row[class] < row[worker.class] && self.price(class) <= dearest * (1.0 + 1e-12) {
+            if row[class] < row[worker.class] && self.price(class) <= (paid * (1.0 + 1e-12)).min(price) {
                 let capacity = f64::from(machine.cores()) * (1.0 - machine.load());
                 cores += capacity;
                 ops_per_second += capacity / row[class];
@@ -371,28 +375,33 @@ impl View<'_> {
         (cost, done)
     }
 
-    /// Whether a worker asks no more than the price of this batch; or the next higher one, and what the price leaves pays.
-    fn is_in_the_price(&self, task: TaskId, worker: Worker, budget: Budget) -> bool {
-        let Sums { allocated, done, all } = self.sums(task, budget);
+    /// The price of this batch for whoever pays for a task, the next higher one, what an operation costs on average that is
+    /// expected to begin, and what that leaves; none where there are no machines.
+    fn going(&self, task: TaskId, budget: Budget) -> Option<(f64, f64, f64, f64)> {
+        let all = self.sums(task, budget).all;
         let (b, r) = (budget.recharge.count() as f64, budget.period.seconds());
         let machines: Vec<(f64, f64)> = self.speeds().into_iter().filter(|machine| machine.1 > 0.0).collect();
         let mut prices: Vec<f64> = machines.iter().map(|machine| machine.0).collect();
         prices.sort_by(f64::total_cmp);
         let is_paid = |price: &f64| Self::doing(&machines, r, *price, all).0 <= b * (1.0 + 1e-12);
-        let Some(price) = prices.iter().rev().copied().find(is_paid).or(prices.first().copied()) else {
-            return true;
+        let price = prices.iter().rev().copied().find(is_paid).or(prices.first().copied())?;
+        let Some(next) = prices.iter().copied().find(|other| *other > price) else {
+            return Some((f64::INFINITY, f64::INFINITY, 0.0, 0.0));
         };
-        let next = prices.iter().copied().find(|other| *other > price);
-        if worker.price <= price || next.is_none() {
-            return true;
-        }
-        if next.is_some_and(|next| worker.price > next) {
-            return false;
-        }
         let (cost, ops) = Self::doing(&machines, r, price, all);
         let average = if ops > 0.0 { cost / ops } else { 0.0 };
+        Some((price, next, average, (b - cost).max(0.0)))
+    }
+
+    /// Whether a worker asks no more than the price of this batch; or the next higher one, and what the price leaves pays.
+    fn is_in_the_price(&self, task: TaskId, worker: Worker, budget: Budget) -> bool {
+        let Some((price, next, average, surplus)) = self.going(task, budget) else { return true };
+        if worker.price <= price || worker.price > next {
+            return worker.price <= price;
+        }
+        let Sums { allocated, done, .. } = self.sums(task, budget);
         let own = self.length(task);
-        let allowed = average * (done + own) + (b - cost).max(0.0);
+        let allowed = average * (done + own) + surplus;
         allocated + own * worker.price <= allowed * (1.0 + 1e-12)
     }
 
