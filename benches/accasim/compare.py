@@ -1,4 +1,5 @@
-"""AccaSim and Gleaner on the same jobs in the same run: EASY on one machine, jobs a second of the whole program.
+"""AccaSim and Gleaner on the same jobs in the same run: EASY on one machine, jobs for each second of processor time that the
+whole program takes, so that it matters little what else the machine does.
 
     python3 -m venv venv && venv/bin/pip install accasim
     venv/bin/python benches/accasim/compare.py GLEANER LOG.swf CORES
@@ -9,10 +10,10 @@ processors as one group of nodes with a core each, and its own reader, EASY and 
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
-import time
 
 
 def jobs_in(log):
@@ -35,7 +36,9 @@ def accasim(log, cores, folder):
         "Simulator(log, system, EASYBackfilling(FirstFit()), scheduling_output=False, statistics_output=False,\n"
         "          show_statistics=False, RESULTS_FOLDER_NAME='results').start_simulation()\n"
     )
-    subprocess.run([sys.executable, "-c", program, os.path.abspath(log), system], check=True, cwd=folder)
+    told = subprocess.run([sys.executable, "-c", program, os.path.abspath(log), system], cwd=folder, capture_output=True)
+    if told.returncode != 0:
+        sys.exit(f"AccaSim ended with {told.returncode}:\n{told.stderr.decode(errors='replace')}")
 
 
 def gleaner(program, log, cores):
@@ -44,9 +47,13 @@ def gleaner(program, log, cores):
 
 
 def took(work):
-    began = time.perf_counter()
+    def processor_s():
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+    before = processor_s()
     work()
-    return time.perf_counter() - began
+    return processor_s() - before
 
 
 def main():

@@ -64,7 +64,7 @@ pub enum HomeError {
     /// An earlier agent is gone, but not what it ran.
     #[error(
         "{path}: what an earlier agent ran has not ended within {RUNS_END_S} s; end the processes called \
-         `gleaner keep` and start again",
+         `gleaner keeper` and start again",
         path = .0.display()
     )]
     StillRuns(PathBuf),

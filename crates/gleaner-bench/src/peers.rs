@@ -32,6 +32,7 @@ pub fn setup(count: usize, jobs_a_peer: usize) -> PeersSetup {
         submitted: Time::from_seconds(between_s * number as f64).expect("a moment"),
         // In no order, and each as often as another.
         peer: PartyId::new(number * 7 % count),
+        broker: 0,
         class: TaskClassId::FIRST,
         tasks: 1,
         after: None,

@@ -483,3 +483,12 @@ fn a_quorum_says_how_many_are_asked_and_who_is_asked_alone() {
     }
     assert_eq!(read(quorum(&json!(2))).expect("two runs").checking(), None);
 }
+
+/// `--set lengths=true` says the word, and is read as a truth value first.
+#[test]
+fn a_choice_may_be_called_true() {
+    let spec = |lengths: Value| read(json!({ "preset": "queue/easy", "lengths": lengths }));
+    let [bare, word] = [json!(true), json!("true")].map(|said| spec(said).expect("a policy").recipe());
+    assert_eq!(bare, word);
+    assert!(spec(json!(false)).is_err());
+}

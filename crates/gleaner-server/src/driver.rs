@@ -11,7 +11,7 @@ use crate::desk::{
 };
 use crate::journal::Fact;
 use crate::ledger::People;
-use crate::limits::{BATCH_MAX, LIVE_BACKLOG_MAX, QUEUE_MAX};
+use crate::limits::{BATCH_MAX, GAP_MIN, LIVE_BACKLOG_MAX, QUEUE_MAX};
 use crate::live;
 use crate::outputs::{OutputError, Outputs};
 use crate::recovery::{Recovered, RecoveryError, mend_past, recover};
@@ -230,6 +230,14 @@ impl Driver {
                 "the journal goes on {:.1} days ahead of this machine's clock, which was wrong then or is now: moments are shown \
                  as the journal has them, and nothing else depends on it",
                 ahead.seconds() / 86_400.0
+            );
+        }
+        let away = clock.now().since(ledger.now());
+        if ledger.epoch() > 0 && away.nanos() >= GAP_MIN.as_nanos() as u64 {
+            tracing::warn!(
+                "this machine's clock is {:.1} days ahead of the journal's last row: if the coordinator was off for so long, all is well; \
+                 if the clock is wrong, mend it. These days do not count for how long results are kept",
+                away.seconds() / 86_400.0
             );
         }
         let start = Start { program, lineage: Lineage::of(random_bytes()?), seed: random_seed()? };

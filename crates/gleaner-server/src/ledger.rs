@@ -54,6 +54,7 @@ use gleaner_units::{MachineId, RunId, TaskId, Time, UserId};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{Quota, Tally, TaskPhase};
 use job::Jobs;
+use keeping::Gap;
 use kinds::Kinds;
 use label::Labels;
 use lineages::Lineages;
@@ -114,6 +115,8 @@ struct Books {
     tally: Tally,
     /// The same for each user.
     tallies: BTreeMap<String, Tally>,
+    /// What does not count for how long results are kept.
+    gaps: Vec<Gap>,
     now: Time,
 }
 
@@ -160,6 +163,7 @@ impl Ledger {
             bytes: BTreeMap::new(),
             tally: Tally::default(),
             tallies: BTreeMap::new(),
+            gaps: Vec::new(),
             now: Time::ZERO,
         };
         Self::of(grid, books)
@@ -293,6 +297,9 @@ impl Ledger {
     }
 
     fn write(&mut self, at: Time, fact: &Fact) {
+        if matches!(fact, Fact::CoordinatorStarted { .. }) {
+            self.note_gap(at);
+        }
         self.books.now = at;
         self.books.rows += 1;
         match fact {

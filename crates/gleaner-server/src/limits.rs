@@ -34,6 +34,8 @@ pub(crate) const RETIRE_AFTER: Duration = Duration::from_hours(1);
 pub(crate) const RESULTS_KEPT_DAYS: u64 = 30;
 /// Days for which jobs that are over are known, if nothing else is said.
 pub(crate) const RECORDS_KEPT_DAYS: u64 = 365;
+/// So long before a start without a row does not count for how long results are kept: the coordinator was off, or its clock is wrong.
+pub(crate) const GAP_MIN: Duration = Duration::from_hours(72);
 /// Jobs whose results are removed by one fact.
 pub(crate) const REMOVED_AT_ONCE: usize = 256;
 /// Inputs of the desk that share one commit.

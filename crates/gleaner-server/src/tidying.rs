@@ -60,14 +60,17 @@ pub async fn remove_due(app: &Arc<App>) -> Result<Amount, TidyError> {
     let mut removed = Amount::default();
     for (kept_for, results) in [(keeping.results, Results::There), (keeping.records, Results::Gone)] {
         let Some(kept_for) = kept_for else { continue };
-        let ended_by = Time::from_nanos(app.desk.now().nanos().saturating_sub(kept_for.nanos()));
+        let over = app.desk.look(move |desk, now| desk.ledger().long_over(now, kept_for)).await?;
+        let mut over = over.into_iter();
+        let mut ended = over.next();
         let mut before = Vec::new();
-        loop {
-            let due = jobs_with(app, results, ended_by).await?;
+        while let Some((from, by)) = ended {
+            let due = jobs_with(app, results, (from, by)).await?;
             let ids: Vec<JobId> = due.iter().map(|(id, _)| *id).collect();
             // What the desk does not remove stays for the next look.
             if ids == before || ids.is_empty() {
-                break;
+                ended = over.next();
+                continue;
             }
             before.clone_from(&ids);
             if results == Results::There {
@@ -86,7 +89,7 @@ pub async fn remove_due(app: &Arc<App>) -> Result<Amount, TidyError> {
 /// Removes the files of results that were removed.
 async fn remove_going(app: &Arc<App>) -> Result<(), TidyError> {
     loop {
-        let going = jobs_with(app, Results::Going, Time::NEVER).await?;
+        let going = jobs_with(app, Results::Going, (Time::ZERO, Time::NEVER)).await?;
         if going.is_empty() {
             return Ok(());
         }
@@ -97,9 +100,13 @@ async fn remove_going(app: &Arc<App>) -> Result<(), TidyError> {
     }
 }
 
-async fn jobs_with(app: &Arc<App>, results: Results, ended_by: Time) -> Result<Vec<(JobId, Job)>, TidyError> {
+async fn jobs_with(
+    app: &Arc<App>,
+    results: Results,
+    ended: (Time, Time),
+) -> Result<Vec<(JobId, Job)>, TidyError> {
     let app = Arc::clone(app);
-    let wanted = WithResults { results, user: None, ended_by };
+    let wanted = WithResults { results, user: None, ended };
     let read = move || app.readers.read(|reader| Job::list_with(reader, &wanted, REMOVED_AT_ONCE));
     Ok(spawn_blocking(read).await??)
 }
@@ -117,7 +124,7 @@ pub(crate) async fn keep_removing(app: Arc<App>) {
         match done {
             Ok(Amount { jobs: 0, .. }) => {}
             Ok(Amount { jobs, bytes }) => {
-                tracing::info!(jobs, bytes, "removed results that were kept for long enough")
+                tracing::info!(jobs, bytes, "removed results that were kept for long enough");
             }
             Err(TidyError::Stopped(_)) => return,
             Err(error) => tracing::warn!("results could not be removed: {error}"),

@@ -112,8 +112,12 @@ struct Left {
 impl Left {
     fn take(&mut self, past: Past, outputs: &mut BTreeMap<RunId, [u64; 2]>) {
         let Past { tasks, jobs, recalled, recalled_tasks, removed, forgotten, .. } = past;
-        recalled.iter().for_each(|job| drop(self.jobs.remove(job)));
-        recalled_tasks.into_iter().for_each(|tasks| self.forget(tasks));
+        for job in recalled {
+            self.jobs.remove(&job);
+        }
+        for tasks in recalled_tasks {
+            self.forget(tasks);
+        }
         self.jobs
             .extend(jobs.into_iter().filter(|job| !job.files.is_empty()).map(|job| (job.job, job.files)));
         self.tasks.extend(
@@ -125,14 +129,18 @@ impl Left {
             self.forget(tasks);
             let ends = RunId::new(tasks.first(), 0)..=RunId::new(tasks.last(), u32::MAX);
             let gone: Vec<RunId> = outputs.range(ends).map(|(run, _)| *run).collect();
-            gone.iter().for_each(|run| drop(outputs.remove(run)));
+            for run in gone {
+                outputs.remove(&run);
+            }
         }
     }
 
     fn forget(&mut self, tasks: TaskRange) {
         let gone: Vec<TaskId> =
             self.tasks.range(tasks.first()..=tasks.last()).map(|(task, _)| *task).collect();
-        gone.iter().for_each(|task| drop(self.tasks.remove(task)));
+        for task in gone {
+            self.tasks.remove(&task);
+        }
     }
 }
 

@@ -23,7 +23,8 @@ pub use desk::{REFUSED_MAX, Refused};
 pub use letters::{Loan, Word};
 pub use results::{Outcome, PeerOutcome};
 pub use setup::{
-    Absence, Forged, Frail, InvalidSetup, Job, Outage, PeersSetup, Silence, Site, Turnover, Unrelated,
+    Absence, BrokerAbsence, Forged, Frail, InvalidSetup, Job, Outage, PeersSetup, Silence, Site, Turnover,
+    Unrelated,
 };
 pub use workers::{Ended, RUNS_KEPT_MAX, Ran};
 pub use world::World;

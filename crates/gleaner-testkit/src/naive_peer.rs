@@ -1,8 +1,9 @@
 //! A peer's policy written straight from Da Silva and Nesmachnow's section 5 and the contract, by scans of everything at every
-//! question. It keeps nothing.
+//! question. It keeps how long tasks were that ended, and nothing else.
 
 use gleaner_core::{
-    Availability, Cause, Change, Decision, Grid, Lending, Occasion, Policy, Seek, TaskState, Want,
+    Alarm, Availability, Cause, Change, Decision, Grid, Lending, Occasion, Policy, Seek, Stage, TaskState,
+    Want,
 };
 use gleaner_units::{MachineClassId, MachineId, PartyId, TaskClassId, TaskId, Time};
 
@@ -24,7 +25,7 @@ pub enum Measure {
 }
 
 /// The rule, said with words of its own.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is one choice of the rule, said apart from the policy's own words"
@@ -44,6 +45,11 @@ pub struct NaivePeer {
     pub takes_back: bool,
     /// A task starts at home only after no peer has a more powerful worker.
     pub reaches: bool,
+    /// A task does not start on a machine of its own if faster ones there would have done all that waits before that one had done
+    /// one task.
+    pub holds: bool,
+    /// How many operations tasks had that ended, one after the other, in parts of 1/1024.
+    pub ended: Vec<(TaskClassId, f64)>,
 }
 
 fn machines(grid: &Grid) -> impl Iterator<Item = MachineId> + '_ {
@@ -74,7 +80,7 @@ fn ops_per_s(grid: &Grid, class: MachineClassId) -> f64 {
 
 impl NaivePeer {
     /// What peers were asked for and do not have: a worker above this power.
-    fn none_above(self, grid: &Grid, class: TaskClassId) -> Option<f64> {
+    fn none_above(&self, grid: &Grid, class: TaskClassId) -> Option<f64> {
         if !self.reaches || !grid.loans().is_connected() {
             return Some(0.0);
         }
@@ -86,13 +92,58 @@ impl NaivePeer {
         (asked.workers > 0 && asked.in_vain).then_some(above)
     }
 
-    fn is_short(self, grid: &Grid, class: TaskClassId) -> bool {
+    /// When a machine is idle for a task that had better wait for a faster one: when the first of these should be done.
+    fn held_until(&self, grid: &Grid, now: Time, class: TaskClassId, idle: MachineId) -> Option<Time> {
+        let lengths: Vec<f64> =
+            self.ended.iter().filter(|(of, _)| *of == class).map(|(_, parts)| *parts).collect();
+        if !self.holds || lengths.is_empty() {
+            return None;
+        }
+        let usual = lengths.iter().sum::<f64>() / 1024.0 / lengths.len() as f64;
+        let here = usual * grid.seconds_per_op(class, idle);
+        let (mut elsewhere, mut soonest) = (0.0, f64::INFINITY);
+        for machine in machines(grid).filter(|machine| is_own(grid, *machine)) {
+            let there = usual * grid.seconds_per_op(class, machine);
+            if there.is_nan() || there >= here {
+                continue;
+            }
+            for run in grid.machine(machine).runs().filter_map(|run| grid.find_run(run)) {
+                if grid.task(run.id().task).class() != class {
+                    continue;
+                }
+                let mut done = 0.0;
+                if run.stage() == Stage::Running {
+                    done = now.since(run.since()).seconds() / (there / usual);
+                }
+                let left = if usual > 2.0 * done { usual - done } else { 2.0 * done - done };
+                let seconds = left * there / usual;
+                let tasks = ((here - seconds) / there).floor();
+                if tasks > 0.0 {
+                    elsewhere += tasks;
+                    soonest = soonest.min(seconds);
+                }
+            }
+        }
+        let waits = waiting(grid).iter().filter(|task| grid.task(**task).class() == class).count();
+        (elsewhere >= waits as f64).then(|| now.after_seconds(soonest.max(1e-6)))
+    }
+
+    /// Whoever is held back is looked at again when the first of the faster machines should be done.
+    fn wake(&self, grid: &Grid, now: Time) -> Option<Decision> {
+        let waits: Vec<TaskClassId> = waiting(grid).iter().map(|task| grid.task(*task).class()).collect();
+        let own = |class| self.free(grid, class).filter(|machine| is_own(grid, *machine));
+        let held = waits.iter().filter_map(|class| self.held_until(grid, now, *class, own(*class)?));
+        let (alarm, at) = (Alarm::Held, held.min()?);
+        grid.alarm(alarm).is_none_or(|set| at < set).then_some(Decision::Wake { alarm, at })
+    }
+
+    fn is_short(&self, grid: &Grid, class: TaskClassId) -> bool {
         let asked = grid.loans().asked(class);
         let all_were_asked = asked.in_vain && asked.seek == Seek::MostPowerful;
         !self.reaches || !grid.loans().is_connected() || all_were_asked
     }
 
-    fn power(self, grid: &Grid, machine: MachineId) -> f64 {
+    fn power(&self, grid: &Grid, machine: MachineId) -> f64 {
         let class = grid.classes().machine_class(grid.machine(machine).class());
         let power = class.speeds[0] * f64::from(class.cores);
         let said = class.ad.as_ref().map(|ad| ad.class_ad().to_string());
@@ -114,7 +165,7 @@ impl NaivePeer {
     }
 
     /// Algorithm 1, lines 6 to 24: each is put before the first that is no more powerful.
-    fn ordered(self, grid: &Grid, possible: Vec<MachineId>) -> Vec<MachineId> {
+    fn ordered(&self, grid: &Grid, possible: Vec<MachineId>) -> Vec<MachineId> {
         if !self.is_greedy {
             return possible;
         }
@@ -128,18 +179,18 @@ impl NaivePeer {
         list
     }
 
-    fn first(self, grid: &Grid, wanted: impl Fn(MachineId) -> bool) -> Option<MachineId> {
+    fn first(&self, grid: &Grid, wanted: impl Fn(MachineId) -> bool) -> Option<MachineId> {
         let possible = machines(grid).filter(|machine| wanted(*machine)).collect();
         self.ordered(grid, possible).first().copied()
     }
 
-    fn free(self, grid: &Grid, class: TaskClassId) -> Option<MachineId> {
+    fn free(&self, grid: &Grid, class: TaskClassId) -> Option<MachineId> {
         self.first(grid, |machine| {
             runs(grid, class, machine) && grid.machine(machine).count() < grid.machine(machine).cores()
         })
     }
 
-    fn lendable(self, grid: &Grid, class: TaskClassId) -> Option<MachineId> {
+    fn lendable(&self, grid: &Grid, class: TaskClassId) -> Option<MachineId> {
         let is_empty = |machine| {
             let machine = grid.machine(machine);
             machine.count() == 0 && machine.stopping().is_empty()
@@ -147,7 +198,7 @@ impl NaivePeer {
         self.first(grid, |machine| is_own(grid, machine) && runs(grid, class, machine) && is_empty(machine))
     }
 
-    fn shortest(self, grid: &Grid, class: TaskClassId) -> Option<MachineId> {
+    fn shortest(&self, grid: &Grid, class: TaskClassId) -> Option<MachineId> {
         let length = |machine: MachineId| {
             f64::from(grid.machine(machine).count()) / f64::from(grid.machine(machine).cores())
         };
@@ -161,13 +212,13 @@ impl NaivePeer {
         found.map(|(task, on)| Decision::Start { task, on })
     }
 
-    fn may_lend(self, grid: &Grid) -> bool {
+    fn may_lend(&self, grid: &Grid) -> bool {
         let lent = machines(grid).filter(|m| grid.machine(*m).availability() == Availability::Lent).count();
         let own = machines(grid).filter(|machine| is_own(grid, *machine)).count();
         !self.matches || lent < grid.loans().favours().supply(own as u32) as usize
     }
 
-    fn lend(self, grid: &Grid) -> Option<Lending> {
+    fn lend(&self, grid: &Grid) -> Option<Lending> {
         let wants = grid.loans().wants();
         if wants.is_empty() {
             return None;
@@ -219,7 +270,7 @@ impl NaivePeer {
         best.map(|(.., machine)| machine)
     }
 
-    fn recall(self, grid: &Grid) -> Option<Lending> {
+    fn recall(&self, grid: &Grid) -> Option<Lending> {
         let held: usize = grid.loans().holders().map(|(_, held)| held.len()).sum();
         if !self.takes_back || held == 0 {
             return None;
@@ -234,9 +285,20 @@ impl NaivePeer {
 }
 
 impl Policy for NaivePeer {
-    fn observe(&mut self, _: &Grid, _: &Change) {}
+    fn observe(&mut self, grid: &Grid, change: &Change) {
+        if let Change::Finished(id) = *change
+            && let TaskState::Finished(on) = grid.task(id).state()
+        {
+            let task = grid.task(id);
+            let seconds = task.ended().since(task.started()).seconds();
+            let parts = (seconds / grid.seconds_per_op(task.class(), on) * 1024.0).round();
+            if grid.seconds_per_op(task.class(), on).is_finite() {
+                self.ended.push((task.class(), parts));
+            }
+        }
+    }
 
-    fn propose(&mut self, grid: &Grid, _: Time, occasion: Occasion) -> Option<Decision> {
+    fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
         let gives_back = |machine: MachineId| {
             let there = grid.machine(machine);
             let is_done = there.count() == 0 && there.stopping().is_empty();
@@ -258,7 +320,9 @@ impl Policy for NaivePeer {
         }
         let clear = |class, machine: &MachineId| {
             let power = ops_per_s(grid, grid.machine(*machine).class());
-            !is_own(grid, *machine) || self.none_above(grid, class).is_some_and(|above| power >= above)
+            !is_own(grid, *machine)
+                || (self.none_above(grid, class).is_some_and(|above| power >= above)
+                    && self.held_until(grid, now, class, *machine).is_none())
         };
         if let Some(start) =
             Self::place(grid, |class| self.free(grid, class).filter(|machine| clear(class, machine)))
@@ -302,7 +366,7 @@ impl Policy for NaivePeer {
         let best = best.map(|machine| grid.machine(machine).class());
         let said = grid.loans().offers();
         let is_news = if self.reaches { best != said } else { best.is_some() != said.is_some() };
-        is_news.then_some(Decision::Lending(Lending::Offer { best }))
+        if is_news { Some(Decision::Lending(Lending::Offer { best })) } else { self.wake(grid, now) }
     }
 
     fn rebuild(&mut self, _: &Grid) {}

@@ -347,20 +347,25 @@ pub struct End {
     #[serde(default)]
     pub usage: Usage,
     /// What it left to go on from: kept if it was stopped, or asked to be run again.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_nothing")]
     pub checkpoint: Option<Stored>,
     /// Its output files, as a tar archive.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_nothing")]
     pub files: Option<Stored>,
     /// For its user: where the machine's owner allowed it less than was asked for.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_nothing")]
     pub notes: Vec<String>,
     /// Short output that was not sent before.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_nothing")]
     pub stdout: Tail,
     /// Likewise.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_nothing")]
     pub stderr: Tail,
+}
+
+/// What need not be said: the journal has a row for each end, and most leave little.
+fn is_nothing<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl End {
@@ -384,12 +389,14 @@ impl End {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Tail {
     /// How much was sent before.
+    #[serde(skip_serializing_if = "is_nothing")]
     pub offset: u64,
     /// The rest.
-    #[serde(with = "crate::bytes")]
+    #[serde(with = "crate::bytes", skip_serializing_if = "is_nothing")]
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub bytes: Vec<u8>,
     /// How many bytes were dropped, because there were more than the limit.
+    #[serde(skip_serializing_if = "is_nothing")]
     pub dropped: u64,
 }
 

@@ -6,6 +6,7 @@
 //! outages = "outages.csv"     # optional: peer, worker (from 1), from_s, until_s
 //! silences = "silences.csv"   # optional: peer, from_s, until_s
 //! absences = "absences.csv"   # optional: the same columns: the peer is switched off, with its workers
+//! brokers = "brokers.csv"     # optional: peer, user, from_s, until_s: when a user's broker is not registered at the peer
 //! stays_s = 36000             # optional: peers come and go by chance; away_s with it
 //! away_s = 3600
 //! unrelated = 0.0             # a task takes on each worker this part more or less than its power says, drawn evenly
@@ -43,8 +44,18 @@ use std::path::Path;
 use tables::{Jobs, Workers};
 
 const SECTIONS: [&str; 5] = ["peers", "letters", "work", "policy", "run"];
-const PEERS_KEYS: [&str; 9] =
-    ["workers", "outages", "silences", "absences", "stays_s", "away_s", "unrelated", "inputs_s", "power"];
+const PEERS_KEYS: [&str; 10] = [
+    "workers",
+    "outages",
+    "silences",
+    "absences",
+    "brokers",
+    "stays_s",
+    "away_s",
+    "unrelated",
+    "inputs_s",
+    "power",
+];
 const POWER: &str = "\"declared\", or \"learnt\" from what ran";
 
 /// Such a scenario, ready to run.
@@ -95,6 +106,7 @@ impl PeersScenario {
             (None, Some(trace)) => trace::read(base, &work, &trace, &workers.peers)?,
             (_, None) => Jobs::read(base, &work, &workers.peers)?,
         };
+        let brokers_away = jobs.brokers_away(base, &peers, &workers.peers)?;
         let unrelated = peers.find("unrelated").map_or(Ok(0.0), |key| {
             key.number("a part, from 0 to below 1", |part| (0.0..1.0).contains(&part))
         })?;
@@ -121,6 +133,7 @@ impl PeersScenario {
             outages: workers.outages,
             silences: workers.silences,
             absences: workers.absences,
+            brokers_away,
             turnover,
             frail: workers.frail,
             forged: Vec::new(),

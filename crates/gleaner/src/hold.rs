@@ -8,7 +8,7 @@ use std::process::ExitCode;
 pub(crate) fn run() -> Option<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);
     let error = match (arguments.next()?.to_str()?, arguments.next()) {
-        ("keep", None) => keeper::keep().err().map(|error| error.to_string()),
+        ("keeper", None) => keeper::keep().err().map(|error| error.to_string()),
         ("mind", None) => keeper::mind().err().map(|error| error.to_string()),
         ("launch", None) => Some(launch::launch().to_string()),
         _ => return None,

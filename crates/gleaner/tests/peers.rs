@@ -77,11 +77,12 @@ fn folder(file: &str, before: &str, after: &str) -> tempfile::TempDir {
     let files = [
         (
             "grid.toml",
-            "[peers]\nworkers = \"workers.csv\"\noutages = \"outages.csv\"\n[letters]\nloss = 0.0\n\
+            "[peers]\nworkers = \"workers.csv\"\noutages = \"outages.csv\"\nbrokers = \"brokers.csv\"\n[letters]\nloss = 0.0\n\
              [work]\njobs = \"jobs.csv\"\n[policy]\npreset = \"dasilva/greedy\"\n",
         ),
         ("workers.csv", "peer,ops_per_s,count\none,10,2\ntwo,20,1\n"),
         ("outages.csv", "peer,worker,from_s,until_s\none,2,5,9\n"),
+        ("brokers.csv", "peer,user,from_s,until_s\none,ada,1000,1001\n"),
         (
             "jobs.csv",
             "id,peer,arrival_s,lengths,user,think_s\na,one,0,100x3,ada,\nb,one,1,50 70,ada,30\nc,two,2,10,,\n",
@@ -113,6 +114,8 @@ fn a_user_s_next_job_comes_after_the_last_one_ended() {
 #[test]
 fn bad_input_says_where_what_was_found_and_what_is_expected() {
     let bad = [
+        ("brokers.csv", "ada", "eve", "brokers.csv:2: user: found \"eve\"; expected one of ada"),
+        ("brokers.csv", "1000,1001", "1000,900", "later than it begins"),
         (
             "grid.toml",
             "dasilva/greedy",

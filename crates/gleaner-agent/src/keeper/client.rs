@@ -30,7 +30,7 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// Starts `program keep`, where `program` calls [`super::keep`] for `keep`, [`super::mind`] for `mind` and
+    /// Starts `program keeper`, where `program` calls [`super::keep`] for `keeper`, [`super::mind`] for `mind` and
     /// [`crate::launch::launch`] for `launch`. `held` stays open as long as it or one of its minders lives: a lock that
     /// their tasks need.
     pub fn start(program: &Path, held: Stdio) -> Result<Self, KeeperError> {
@@ -38,7 +38,7 @@ impl Keeper {
         let (ours, theirs) = UnixStream::pair().map_err(failed)?;
         let process = Command::new(program)
             .arg0("gleaner")
-            .arg("keep")
+            .arg("keeper")
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(held)
             .spawn()

@@ -30,7 +30,7 @@ struct Child {
 
 /// Serves the agent at the other end of standard input (a socket) until it is gone, then ends all that runs.
 ///
-/// This process must be started for it alone: `gleaner keep`. It starts its minders as `/proc/self/exe mind`.
+/// This process must be started for it alone: `gleaner keeper`. It starts its minders as `/proc/self/exe mind`.
 pub fn keep() -> io::Result<()> {
     close_inherited()?;
     // Out of reach of the terminal's Ctrl-C, which the agent turns into an orderly end. Fails for a group's leader, who

@@ -1,4 +1,4 @@
-//! The agent's processes without the agent: what `gleaner` does for `keep`, `mind` and `launch`, and an agent that can
+//! The agent's processes without the agent: what `gleaner` does for `keeper`, `mind` and `launch`, and an agent that can
 //! be killed.
 
 use std::path::Path;
@@ -9,11 +9,11 @@ use gleaner_agent::keeper::{Confinement, Keeper, Limits, Order, RunSpec};
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().collect();
     let failure = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[1..] {
-        ["keep"] => gleaner_agent::keeper::keep().err().map(|error| error.to_string()),
+        ["keeper"] => gleaner_agent::keeper::keep().err().map(|error| error.to_string()),
         ["mind"] => gleaner_agent::keeper::mind().err().map(|error| error.to_string()),
         ["launch"] => Some(gleaner_agent::launch::launch().to_string()),
         ["agent", folder, script] => Some(agent(Path::new(folder), script)),
-        _ => Some("expected keep, mind, launch, or agent FOLDER SCRIPT".to_owned()),
+        _ => Some("expected keeper, mind, launch, or agent FOLDER SCRIPT".to_owned()),
     };
     match failure {
         None => ExitCode::SUCCESS,

@@ -172,7 +172,16 @@ fn of_bags(bagged: &Bagged) -> Vec<Claim> {
         reading: does,
         ..claim("past the paper: a rule of ours beats greedy", "above 0", bagged.gain(rule), PERCENT)
     };
-    RULES.into_iter().enumerate().map(of_rule).collect()
+    let held = bagged.held().map(|(name, added)| Claim {
+        id: format!("holding/{name}-{}-load-{}", bagged.bag, bagged.load),
+        quantity: format!(
+            "points of greedy's mean response: ten peers, jobs of 1 to {} tasks, a load of {}",
+            bagged.bag, bagged.load
+        ),
+        reading: "no machine so slow that waiting is better, beside the same rule without that",
+        ..claim("past the paper: what it adds to hold tasks back", "above 0", added, PERCENT)
+    });
+    RULES.into_iter().enumerate().map(of_rule).chain(held).collect()
 }
 
 /// What the paper leaves for later: what each score gains over power, and what it costs.

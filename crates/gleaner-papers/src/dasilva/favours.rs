@@ -103,6 +103,7 @@ fn setup(sites: &[usize], need: Need, contention: f64, seed: u64) -> PeersSetup 
             jobs.push(Job {
                 submitted: Time::ZERO,
                 peer: PartyId::new(peer),
+                broker: 0,
                 class: TaskClassId::FIRST,
                 tasks: BAG,
                 after,

@@ -210,6 +210,7 @@ pub(super) fn instance(cell: &Cell, reading: &Reading, seed: u64, jobs_max: u32)
     let job = |(at, peer): (f64, usize)| Job {
         submitted: Time::from_seconds(at).expect("within years"),
         peer: PartyId::new(peer),
+        broker: 0,
         class: TaskClassId::FIRST,
         tasks: 1 + bags.below(reading.bag as usize) as u32,
         after: None,

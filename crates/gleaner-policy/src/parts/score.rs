@@ -89,8 +89,8 @@ impl Choice for Score {
             Score::ReliablePower => About {
                 name: "reliable-power",
                 meaning: "As power, times the part of the runs so far that came to their end there: (1 + finished)/(1 + finished \
-                          + lost). What fails, or is lost with its machine, counts as lost; what was told to stop does not. \
-                          All machines that a peer lends count as one.",
+                          + lost). What fails and is run again, or is lost with its machine, counts as lost; what was told to \
+                          stop does not. All machines that a peer lends count as one.",
                 reads: &[Input::Speeds, Input::Ends],
             },
             Score::Energy => About {

@@ -97,14 +97,15 @@ impl Holds {
         let until = since.after_seconds(seconds(grid, forecast, id, on));
         self.runs.insert(id, Hold { on, cores, since, until });
         self.ends.insert((until, id));
-        self.calendars[on.index()].take(since, until, cores.into());
+        // Nobody asks what was free before now, and a step at each beginning would only be in the way.
+        self.calendars[on.index()].take(Time::ZERO, until, cores.into());
     }
 
     /// A run takes its room no more. When it was believed to end.
     pub(crate) fn free(&mut self, id: RunId) -> Option<Time> {
-        let Hold { on, cores, since, until } = self.runs.remove(&id)?;
+        let Hold { on, cores, until, .. } = self.runs.remove(&id)?;
         self.ends.remove(&(until, id));
-        self.calendars[on.index()].take(since, until, -i64::from(cores));
+        self.calendars[on.index()].take(Time::ZERO, until, -i64::from(cores));
         Some(until)
     }
 

@@ -77,7 +77,11 @@ impl<'a> Key<'a> {
 
     /// The choice of that name.
     pub(super) fn choice<C: Choice>(&self) -> Result<C, PolicyError> {
-        let text = self.value.as_str().unwrap_or_default();
+        let text = match self.value {
+            // One of the words is what the languages write a truth value as.
+            Value::Bool(true) => "true",
+            other => other.as_str().unwrap_or_default(),
+        };
         C::named(text).ok_or_else(|| {
             let known: Vec<_> = C::all().iter().map(Choice::name).collect();
             self.wrong(one_of(text, &known))

@@ -3,9 +3,8 @@
 //! **What is removed is looked at here once more**: between the look that found it due and the order, somebody may have wanted
 //! it kept, or run again.
 
+use super::Desk;
 use super::admission::{Kind, Rejection};
-use super::orders::own_job;
-use super::{Desk, Requester};
 use crate::journal::{Fact, RemovedResults};
 use crate::ledger::Job;
 use crate::limits::{RECALLED_MAX, RECORDS_KEPT_DAYS, RESULTS_KEPT_DAYS, RETIRE_AFTER};
@@ -13,6 +12,7 @@ use crate::moments::day;
 use crate::store::{PastReader, ReadError, Removal, Results, TaskRange};
 use gleaner_units::{Span, Time};
 use gleaner_wire::JobId;
+use gleaner_wire::api::Actor;
 
 /// How long what is over is kept; for ever, where nothing is said.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,11 +36,6 @@ impl Keeping {
         let most = Span::from_nanos(RETIRE_AFTER.as_nanos() as u64);
         self.results.map_or(most, |results| results.min(most))
     }
-
-    /// When the results of a job are due to be removed that was over then.
-    pub(crate) fn until(self, ended: Time) -> Option<Time> {
-        self.results.map(|results| ended + results)
-    }
 }
 
 impl Desk {
@@ -55,24 +50,19 @@ impl Desk {
     pub(super) fn keep_results(
         &mut self,
         now: Time,
-        by: &Requester,
-        (id, keep): (JobId, bool),
-        past: &dyn PastReader,
-    ) -> Result<Result<(), Rejection>, ReadError> {
-        let job = match own_job(by, id, self.known_job(id, past)?) {
-            Ok(job) => job,
-            Err(rejection) => return Ok(Err(rejection)),
-        };
+        by: Actor,
+        (id, job): (JobId, &Job),
+        keep: bool,
+    ) -> Result<(), Rejection> {
         match job.results {
-            Results::There if keep => {}
-            Results::Kept if !keep => {}
-            Results::There | Results::Kept => return Ok(Ok(())),
+            Results::There if keep => self.record(now, Fact::ResultsKept { job: id, keep, by }),
+            Results::Kept if !keep => self.record(now, Fact::ResultsKept { job: id, keep, by }),
+            Results::There | Results::Kept => {}
             Results::Going | Results::Gone => {
-                return Ok(Err(Rejection::of(Kind::Conflict, removed(id, job.removed))));
+                return Err(Rejection::of(Kind::Conflict, removed(id, job.removed)));
             }
         }
-        self.record(now, Fact::ResultsKept { job: id, keep, by: by.actor() });
-        Ok(Ok(()))
+        Ok(())
     }
 
     /// Has results removed of jobs that were over for long enough.
@@ -133,8 +123,8 @@ impl Desk {
     ) -> Result<Vec<(JobId, Job)>, ReadError> {
         let mut found = Vec::new();
         for &id in jobs.iter().filter(|id| self.ledger.find_job(**id).is_none()) {
-            let is_due =
-                |job: &Job| job.results == results && job.ended.is_some_and(|ended| ended + kept_for <= now);
+            let is_long_over = |ended| self.ledger.kept_until(ended, kept_for) <= now;
+            let is_due = |job: &Job| job.results == results && job.ended.is_some_and(is_long_over);
             found.extend(self.ledger.past_job(past, id)?.filter(is_due).map(|job| (id, job)));
         }
         Ok(found)

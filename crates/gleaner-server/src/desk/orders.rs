@@ -190,7 +190,9 @@ impl Desk {
                 self.choose(now, by, (job, &choice), applies, Fact::TasksRerun, past)?
             }
             Order::KeepResults(job, keep) => {
-                self.keep_results(now, by, (job, keep), past)?.map(|()| Answer::Done)
+                let own = own_job(by, job, self.known_job(job, past)?);
+                let kept = own.and_then(|own| self.keep_results(now, by.actor(), (job, &own), keep));
+                kept.map(|()| Answer::Done)
             }
             Order::RemoveResults(jobs) => {
                 self.remove_results(now, &jobs, past)?;
@@ -410,7 +412,7 @@ impl From<PolicyError> for Rejection {
 }
 
 /// Whether it exists is nobody else's business.
-pub(super) fn own_job(by: &Requester, id: JobId, found: Option<Job>) -> Result<Job, Rejection> {
+fn own_job(by: &Requester, id: JobId, found: Option<Job>) -> Result<Job, Rejection> {
     let found = found.filter(|job| by.role.sees_all() || job.user == by.user);
     found.ok_or_else(|| Rejection::of(Kind::NotFound, format!("no job {id} of yours; see `gleaner status`")))
 }

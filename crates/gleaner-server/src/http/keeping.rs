@@ -83,7 +83,7 @@ pub(super) async fn show(
 }
 
 fn found(app: &App, results: Results, user: Option<String>, limit: usize) -> Result<Found, ReadError> {
-    let wanted = WithResults { results, user, ended_by: Time::NEVER };
+    let wanted = WithResults { results, user, ended: (Time::ZERO, Time::NEVER) };
     app.readers.read(|reader| {
         Ok(Found { amount: reader.past_amount(&wanted)?, jobs: Job::list_with(reader, &wanted, limit)? })
     })
@@ -108,6 +108,9 @@ pub(super) async fn keep(
 ) -> Result<Json<JobView>, Refusal> {
     let id = JobId(job);
     api.order(by.clone(), Order::KeepResults(id, setting.keep)).await?;
-    let look = move |known: Known<'_>, _| Ok(view::job(&known, id, &*own_job(&known, &by, id)?));
+    let look = move |known: Known<'_>, _| {
+        let job = own_job(&known, &by, id)?;
+        Ok(view::job(&known, id, &job))
+    };
     api.look_back(look).await.map(Json)
 }

@@ -4,9 +4,23 @@
 
 use super::{Job, Ledger};
 use crate::journal::RemovedResults;
+use crate::limits::GAP_MIN;
 use crate::store::{Past, PastReader, ReadError, Removal, Results, Seq, TaskRange, WithResults};
 use gleaner_units::{Span, Time};
 use gleaner_wire::JobId;
+use serde::{Deserialize, Serialize};
+
+/// How many gaps are told apart.
+const GAPS_MAX: usize = 64;
+
+/// A stretch of time before a start of the coordinator of which the journal has no row: it was off, or its clock is wrong.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Gap {
+    /// When it was back.
+    back: Time,
+    /// For how long it was away.
+    length: Span,
+}
 
 impl Job {
     /// The retired jobs whose results stand so, those first that were over first: of what was asked for there is command,
@@ -65,7 +79,97 @@ impl Ledger {
         self.left(Past { forgotten: jobs.to_vec(), ..self.now_past() });
     }
 
+    /// A start so long after the last row: a clock that is wrong by a year must not remove what was kept for an hour.
+    pub(super) fn note_gap(&mut self, back: Time) {
+        let length = back.since(self.books.now);
+        if self.books.epoch == 0 || length.nanos() < GAP_MIN.as_nanos() as u64 {
+            return;
+        }
+        let gaps = &mut self.books.gaps;
+        gaps.push(Gap { back, length });
+        if gaps.len() > GAPS_MAX {
+            // Both as one at the later moment: what was over between them is kept for longer.
+            let first = gaps.remove(0);
+            let both = gaps[0].length.nanos().saturating_add(first.length.nanos());
+            gaps[0].length = Span::from_nanos(both);
+        }
+    }
+
+    /// When what is kept for so long is due to be removed of a job that was over then.
+    pub(crate) fn kept_until(&self, ended: Time, kept_for: Span) -> Time {
+        let gaps = self.books.gaps.iter().filter(|gap| gap.back > ended);
+        gaps.fold(ended + kept_for, |until, gap| until + gap.length)
+    }
+
+    /// Between which moments, both included, those jobs were over of which what is kept for so long is due now.
+    pub(crate) fn long_over(&self, now: Time, kept_for: Span) -> Vec<(Time, Time)> {
+        let backs = self.books.gaps.iter().map(|gap| gap.back);
+        let begins = std::iter::once(Time::ZERO).chain(backs.clone());
+        let before = |back: Time| Time::from_nanos(back.nanos().saturating_sub(1));
+        let ends = backs.map(before).chain([Time::NEVER]);
+        let due = begins.zip(ends).filter_map(|(from, by)| {
+            let counted = self.kept_until(from, kept_for).since(from);
+            let last = now.nanos().checked_sub(counted.nanos()).map(Time::from_nanos)?;
+            Some((from, by.min(last))).filter(|(from, by)| from <= by)
+        });
+        due.collect()
+    }
+
     fn now_past(&self) -> Past {
         Past { upto: Seq::new(self.books.rows), ..Past::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::{Entry, Fact};
+    use gleaner_wire::Lineage;
+
+    const DAY: u64 = 86_400_000_000_000;
+
+    fn started(ledger: &mut Ledger, day: u64) {
+        let (epoch, lineage) = (ledger.epoch() + 1, Lineage::of(day.to_le_bytes()));
+        let fact = Fact::CoordinatorStarted { epoch, lineage, program: "test".to_owned(), seed: day };
+        ledger.apply(&Entry { at: Time::from_nanos(day * DAY), fact });
+    }
+
+    /// A clock 400 days ahead, a week's holidays, and starts that follow each other closely.
+    #[test]
+    fn what_no_row_tells_of_does_not_count() {
+        let mut ledger = Ledger::new();
+        for day in [100, 101, 501, 502, 509, 510] {
+            started(&mut ledger, day);
+        }
+        let at = |day: u64| Time::from_nanos(day * DAY);
+        let month = Span::from_nanos(30 * DAY);
+        let until = |day| ledger.kept_until(at(day), month);
+        assert_eq!(
+            [100, 101, 501, 502, 509, 510].map(until),
+            [537, 538, 538, 539, 539, 540].map(at),
+            "as many days as the coordinator was there"
+        );
+        for now in 100..700 {
+            let over = ledger.long_over(at(now), month);
+            for ended in 100..700 {
+                let is_due = over.iter().any(|(from, by)| (*from..=*by).contains(&at(ended)));
+                assert_eq!(
+                    is_due,
+                    until(ended) <= at(now),
+                    "over on day {ended}, looked at on day {now}: {over:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn of_many_gaps_the_first_are_one() {
+        let mut ledger = Ledger::new();
+        for start in 0..=2 * GAPS_MAX as u64 {
+            started(&mut ledger, 1 + start * 10);
+        }
+        assert_eq!(ledger.books.gaps.len(), GAPS_MAX);
+        let until = ledger.kept_until(Time::from_nanos(DAY), Span::ZERO);
+        assert_eq!(until, ledger.now(), "none of them counts");
     }
 }

@@ -132,7 +132,7 @@ impl Disk {
     fn with(&self, wanted: &WithResults) -> Vec<&PastJob> {
         let is_wanted = |job: &&PastJob| {
             job.results == wanted.results
-                && job.ended <= wanted.ended_by
+                && (wanted.ended.0..=wanted.ended.1).contains(&job.ended)
                 && wanted.user.as_ref().is_none_or(|user| job.user == *user)
         };
         let mut found: Vec<&PastJob> = self.past_jobs.values().filter(is_wanted).collect();

@@ -124,8 +124,8 @@ pub struct WithResults {
     pub results: Results,
     /// One user's, or all.
     pub user: Option<String>,
-    /// Those that were over by then.
-    pub ended_by: Time,
+    /// Those that were over between these moments, both included.
+    pub ended: (Time, Time),
 }
 
 /// How many they are.

@@ -105,7 +105,8 @@ pub fn tasks(
 
 fn job_view(desk: &Desk, id: JobId, job: &Job) -> JobView {
     let is_there = job.results == Results::There;
-    let until = job.ended.filter(|_| is_there).and_then(|ended| desk.terms().keeping.until(ended));
+    let until = job.ended.filter(|_| is_there).zip(desk.terms().keeping.results);
+    let until = until.map(|(ended, kept_for)| desk.ledger().kept_until(ended, kept_for));
     JobView {
         version: VERSION,
         job: id,

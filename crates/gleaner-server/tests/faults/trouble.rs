@@ -78,7 +78,7 @@ impl World {
     /// What the coordinator itself wants done about results that were kept for long enough.
     fn due(&mut self) -> Option<Order> {
         let results = *self.chance.pick(&[Results::There, Results::Going]);
-        let wanted = WithResults { results, user: None, ended_by: Time::NEVER };
+        let wanted = WithResults { results, user: None, ended: (Time::ZERO, Time::NEVER) };
         let jobs = self.server.disk.past_with(&wanted, 3).expect("memory can be read");
         let jobs: Vec<JobId> = jobs.into_iter().map(|found| found.job).collect();
         let is_wanted = !jobs.is_empty() && self.chance.one_in(3);

@@ -304,17 +304,18 @@ fn keeps_what_left_memory_with_its_rows<M: Medium>() {
 
 /// Of jobs 1 and 3 of ada's and 2 of bob's, whose results are kept.
 fn results_of_what_left_memory_are_told_apart(reader: &dyn Reader) {
-    let with = |results, user: Option<&str>, ended_by| {
-        let ended_by = Time::from_nanos(ended_by);
-        let wanted = WithResults { results, user: user.map(str::to_owned), ended_by };
+    let with = |results, user: Option<&str>, (from, by)| {
+        let ended = (Time::from_nanos(from), Time::from_nanos(by));
+        let wanted = WithResults { results, user: user.map(str::to_owned), ended };
         let found = reader.past_with(&wanted, 9).unwrap().into_iter();
         let Amount { jobs, bytes } = reader.past_amount(&wanted).unwrap();
         (found.map(|found| found.job.0).collect::<Vec<_>>(), jobs, bytes)
     };
-    assert_eq!(with(Results::There, None, 9), (vec![1, 3], 2, 400));
-    assert_eq!(with(Results::There, None, 8), (vec![], 0, 0), "they were over later");
-    assert_eq!(with(Results::There, Some("bob"), 9), (vec![], 0, 0));
-    assert_eq!(with(Results::Kept, Some("bob"), 9), (vec![2], 1, 200));
+    assert_eq!(with(Results::There, None, (9, 9)), (vec![1, 3], 2, 400));
+    assert_eq!(with(Results::There, None, (0, 8)), (vec![], 0, 0), "they were over later");
+    assert_eq!(with(Results::There, None, (10, 99)), (vec![], 0, 0), "they were over before");
+    assert_eq!(with(Results::There, Some("bob"), (0, 9)), (vec![], 0, 0));
+    assert_eq!(with(Results::Kept, Some("bob"), (0, 99)), (vec![2], 1, 200));
 }
 
 fn keeps_what_became_of_results<M: Medium>() {

@@ -21,6 +21,8 @@ pub struct Job {
     pub submitted: Time,
     /// Where.
     pub peer: PartyId,
+    /// By which of the peer's brokers, which a user has each.
+    pub broker: u32,
     /// What kind of tasks.
     pub class: TaskClassId,
     /// How many tasks.
@@ -62,6 +64,27 @@ pub struct Absence {
     pub from: Time,
     /// Until when.
     pub until: Time,
+}
+
+/// A broker that is not registered at its peer for a while: what it handed in and is not done leaves the peer, what runs of it is
+/// stopped, and all of it begins again when the broker is back. The peer and its workers stay.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct BrokerAbsence {
+    /// At which peer.
+    pub peer: PartyId,
+    /// Which of its brokers.
+    pub broker: u32,
+    /// From when.
+    pub from: Time,
+    /// Until when.
+    pub until: Time,
+}
+
+impl BrokerAbsence {
+    /// Whether it keeps a job from being worked on.
+    pub(super) fn is_of(&self, job: &Job) -> bool {
+        (self.peer, self.broker) == (job.peer, job.broker)
+    }
 }
 
 /// Peers come and go by chance: each stays for a while and is away for a while, both drawn from exponential distributions.
@@ -159,6 +182,8 @@ pub struct PeersSetup {
     pub silences: Vec<Silence>,
     /// Peers that are switched off.
     pub absences: Vec<Absence>,
+    /// Brokers that are not registered at their peers.
+    pub brokers_away: Vec<BrokerAbsence>,
     /// Whether peers come and go by chance besides.
     pub turnover: Option<Turnover>,
     /// Workers on which runs fail by chance.
@@ -194,7 +219,9 @@ pub enum InvalidSetup {
     #[error("there is one kind of operation among peers, and a task takes one core")]
     Operations,
     /// An outage, a silence or an absence names what is not there, or ends before it begins.
-    #[error("an outage, a silence or an absence is of nobody, or ends before it begins")]
+    #[error(
+        "an outage, a silence or an absence, of a peer or a broker, is of nobody, or ends before it begins"
+    )]
     Absence,
     /// A frail worker is not there, or its runs fail at once.
     #[error("a worker whose runs fail is nobody's, or they fail after no time")]
@@ -240,7 +267,8 @@ impl PeersSetup {
         let absence = |absence: &Absence| known(absence.peer) && absence.from < absence.until;
         let is_whole = self.outages.iter().all(outage)
             && self.silences.iter().all(silence)
-            && self.absences.iter().all(absence);
+            && self.absences.iter().all(absence)
+            && self.brokers_away.iter().all(|away| known(away.peer) && away.from < away.until);
         if !is_whole {
             return Err(InvalidSetup::Absence);
         }

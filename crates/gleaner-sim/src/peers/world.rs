@@ -35,6 +35,10 @@ pub enum Happening {
     Leaves(u32),
     /// A peer is back.
     Comes(u32),
+    /// A broker goes, by its absence.
+    BrokerLeaves(u32),
+    /// A broker is back.
+    BrokerComes(u32),
     /// A letter that nothing led to.
     Forged(u32),
     /// All say that they are here.
@@ -70,15 +74,15 @@ pub struct State {
     next_job: usize,
     next_arrivals: BinaryHeap<Reverse<(Time, u32)>>,
     followers: BTreeMap<u32, u32>,
-    open: BTreeMap<u32, OpenJob>,
+    pub(super) open: BTreeMap<u32, OpenJob>,
     /// Those of the setup, and those that were drawn so far.
-    absences: Vec<Absence>,
+    pub(super) absences: Vec<Absence>,
     /// By peer: for how many reasons it is away.
     pub(super) away: Vec<u32>,
     /// By peer: how often it went by chance.
-    drawn: Vec<u32>,
+    pub(super) drawn: Vec<u32>,
     /// Outages, absences, forged letters and heartbeats to come.
-    dated: BinaryHeap<Reverse<(Time, Happening)>>,
+    pub(super) dated: BinaryHeap<Reverse<(Time, Happening)>>,
     tasks_left: u64,
     pub(super) outcome: Outcome,
     refused: Vec<Refused>,
@@ -114,6 +118,10 @@ impl<'a> World<'a> {
         for (outage, index) in setup.outages.iter().zip(0..) {
             dated.push(Reverse((outage.from, Happening::Down(index))));
             dated.push(Reverse((outage.until, Happening::Up(index))));
+        }
+        for (away, index) in setup.brokers_away.iter().zip(0..) {
+            dated.push(Reverse((away.from, Happening::BrokerLeaves(index))));
+            dated.push(Reverse((away.until, Happening::BrokerComes(index))));
         }
         dated.extend(
             setup
@@ -156,22 +164,6 @@ impl<'a> World<'a> {
         (0..setup.absences.len()).for_each(|index| world.date_absence(index));
         (0..setup.peers.len()).map(PartyId::new).for_each(|peer| world.draw_absence(peer, Time::ZERO));
         world
-    }
-
-    fn date_absence(&mut self, index: usize) {
-        let absence = self.state.absences[index];
-        let index = u32::try_from(index).expect("fewer absences than 2^32");
-        self.state.dated.push(Reverse((absence.from, Happening::Leaves(index))));
-        self.state.dated.push(Reverse((absence.until, Happening::Comes(index))));
-    }
-
-    /// When a peer that is there goes next, where that is left to chance.
-    pub(super) fn draw_absence(&mut self, peer: PartyId, now: Time) {
-        let Some(turnover) = self.setup.turnover else { return };
-        let nth = &mut self.state.drawn[peer.index()];
-        self.state.absences.push(turnover.absence(self.setup.seed, (peer, *nth), now));
-        *nth += 1;
-        self.date_absence(self.state.absences.len() - 1);
     }
 
     /// Where letters to and from the discovery service go.
@@ -527,7 +519,10 @@ impl Outside for World<'_> {
                 } else {
                     self.state.next_arrivals.pop();
                 }
-                self.job_arrives(now, index, out);
+                match self.broker_is_back(now, index) {
+                    None => self.job_arrives(now, index, out),
+                    Some(back) => self.state.next_arrivals.push(Reverse((back, index))),
+                }
             }
             Happening::Down(index) | Happening::Up(index) => {
                 self.state.dated.pop();
@@ -551,6 +546,11 @@ impl Outside for World<'_> {
                         self.draw_absence(peer, now);
                     }
                 }
+            }
+            Happening::BrokerLeaves(index) | Happening::BrokerComes(index) => {
+                self.state.dated.pop();
+                let is_back = matches!(happening, Happening::BrokerComes(_));
+                self.broker_moves(now, &self.setup.brokers_away[index as usize], is_back, out);
             }
             Happening::Forged(index) => {
                 self.state.dated.pop();

@@ -2,7 +2,9 @@
 
 use crate::grids::{at, of, peer, random, recipe, run_checked, seconds, setup};
 use gleaner_sim::Way;
-use gleaner_sim::peers::{Absence, Frail, InvalidSetup, Outage, Outcome, PeersSetup, Silence, Turnover};
+use gleaner_sim::peers::{
+    Absence, BrokerAbsence, Frail, InvalidSetup, Outage, Outcome, PeersSetup, Silence, Turnover,
+};
 
 /// To the end, with all tasks done and nothing refused.
 fn outcome(setup: &PeersSetup, preset: &str) -> Outcome {
@@ -46,6 +48,46 @@ fn what_a_peer_borrowed_goes_back_when_it_goes() {
     assert_eq!(outcome.stopped, 2);
 }
 
+fn broker_away(whose: usize, broker: u32, from: f64, until: f64) -> BrokerAbsence {
+    BrokerAbsence { peer: peer(whose), broker, from: at(from), until: at(until) }
+}
+
+#[test]
+fn a_broker_that_goes_takes_its_tasks_along_and_the_worker_is_free_for_others() {
+    let jobs: &[(f64, usize, &[f64])] = &[(0.0, 0, &[40.0]), (0.0, 0, &[6.0]), (5.0, 0, &[10.0])];
+    for preset in ["dasilva/greedy", "dasilva/traditional", "gleaner/bags"] {
+        let mut setup = setup(&[&[1.0]], jobs);
+        (setup.jobs[0].broker, setup.jobs[1].broker) = (1, 1);
+        setup.brokers_away.push(broker_away(0, 1, 10.0, 100.0));
+        let outcome = outcome(&setup, preset);
+        assert_eq!(response(&outcome, 2), 15.0, "{preset}: from 10 s to 20 s");
+        assert_eq!(response(&outcome, 0), 140.0, "{preset}: it begins again at 100 s");
+        assert_eq!(response(&outcome, 1), 146.0, "{preset}: it had not begun");
+        assert_eq!(outcome.busy_s, [66.0], "{preset}: the first 10 s are in vain");
+    }
+}
+
+#[test]
+fn what_a_broker_that_goes_had_on_lent_workers_goes_back() {
+    // Peer 1's only worker runs peer 0's task; peer 2's task gets it when the broker goes.
+    let mut setup = setup(&[&[], &[1.0], &[]], &[(0.0, 0, &[40.0]), (5.0, 2, &[10.0])]);
+    setup.brokers_away.push(broker_away(0, 0, 10.0, 12.0));
+    let outcome = outcome(&setup, "dasilva/greedy");
+    assert_eq!((response(&outcome, 1), response(&outcome, 0)), (15.0, 60.0), "{outcome:?}");
+    assert_eq!((outcome.stopped, outcome.remote), (1, 2));
+}
+
+#[test]
+fn nothing_is_handed_in_by_a_broker_that_is_away() {
+    let mut setup = setup(&[&[1.0, 1.0]], &[(15.0, 0, &[10.0]), (15.0, 0, &[10.0])]);
+    setup.jobs[1].broker = 1;
+    setup.brokers_away = vec![broker_away(0, 1, 1.0, 30.0), broker_away(0, 1, 20.0, 50.0)];
+    let outcome = outcome(&setup, "gleaner/bags");
+    let told: Vec<(f64, f64)> =
+        outcome.ended.iter().flatten().map(|(came, end)| (came.seconds(), end.seconds())).collect();
+    assert_eq!(told, [(15.0, 25.0), (50.0, 60.0)], "away until the later end, and waited for from then on");
+}
+
 #[test]
 fn what_is_handed_in_meanwhile_waits_for_the_peer() {
     let mut setup = setup(&[&[1.0], &[1.0]], &[(5.0, 0, &[10.0])]);
@@ -79,6 +121,10 @@ fn peers_that_come_and_go_leave_no_task_undone() {
             setup.silences.push(Silence { peer: peer(0), from: at(3.0), until: at(19.0) });
             crashed += 1;
         }
+        for job in &mut setup.jobs {
+            job.broker = job.tasks % 2;
+        }
+        setup.brokers_away = vec![broker_away(0, 1, 2.0, 14.0), broker_away(0, 0, 9.0, 15.0)];
         let preset = ["dasilva/greedy", "gleaner/bags", "dasilva/traditional"][seed as usize % 3];
         let parties = run_checked(of(&setup, recipe(preset, &[])), &setup);
         assert_eq!(parties.outside().tasks_left(), 0, "seed {seed}");

@@ -50,7 +50,14 @@ pub(crate) fn ops(length: f64) -> Ops {
 }
 
 pub(crate) fn job(submitted: Time, whose: usize, tasks: usize) -> Job {
-    Job { submitted, peer: peer(whose), class: TaskClassId::FIRST, tasks: tasks as u32, after: None }
+    Job {
+        submitted,
+        peer: peer(whose),
+        broker: 0,
+        class: TaskClassId::FIRST,
+        tasks: tasks as u32,
+        after: None,
+    }
 }
 
 pub(crate) fn recipe(preset: &str, more: &[(&str, &str)]) -> Recipe {

@@ -2,9 +2,9 @@
 
 use crate::grids::{at, random, recipe, run_checked, seconds};
 use gleaner_core::Policy;
-use gleaner_policy::{Choose, Favours, Overflow, Peering, Reach, Recalling, Recipe, Score};
+use gleaner_policy::{Choose, Favours, Holding, Overflow, Peering, Reach, Recalling, Recipe, Score};
 use gleaner_sim::Parties;
-use gleaner_sim::peers::{Frail, Outage, PeersSetup, Turnover, peers};
+use gleaner_sim::peers::{BrokerAbsence, Frail, Outage, PeersSetup, Turnover, peers};
 use gleaner_testkit::mutant::{Fault, Mutant};
 use gleaner_testkit::naive_peer::{Measure, NaivePeer};
 use gleaner_testkit::random::Choices;
@@ -32,6 +32,7 @@ fn combination(seed: u64) -> (Recipe, NaivePeer) {
     let (by_favours, matches, may_reach) = (yes(), yes(), yes());
     let (measure, score) = MEASURES[choices.below(MEASURES.len())];
     let reaches = is_greedy && measure == Measure::Power && may_reach;
+    let holds = !on_workers && choices.one_in(2);
     let naive = NaivePeer {
         is_greedy,
         measure,
@@ -40,6 +41,8 @@ fn combination(seed: u64) -> (Recipe, NaivePeer) {
         on_workers,
         takes_back,
         reaches,
+        holds,
+        ended: Vec::new(),
     };
     let favours = match (by_favours, matches) {
         (_, true) => Favours::FdNof,
@@ -49,9 +52,10 @@ fn combination(seed: u64) -> (Recipe, NaivePeer) {
     let queue = if on_workers { Overflow::Machines } else { Overflow::Peer };
     let recall = if takes_back { Recalling::WhenShort } else { Recalling::Never };
     let reach = if reaches { Reach::Grid } else { Reach::Site };
+    let hold = if holds { Holding::WhenSlower } else { Holding::Never };
     let recipe = Recipe {
         choose: if is_greedy { Choose::BestLatest } else { Choose::First },
-        peering: Some(Peering { favours, queue, recall, reach, ..Peering::default() }),
+        peering: Some(Peering { favours, queue, recall, reach, hold, ..Peering::default() }),
         ..Recipe::by(score)
     };
     (recipe, naive)
@@ -73,6 +77,15 @@ fn troubled(seed: u64) -> PeersSetup {
         let peer = choices.below(setup.peers.len());
         let worker = choices.below(setup.peers[peer].workers.len());
         setup.frail.push(Frail { peer: PartyId::new(peer), worker, fails_after: seconds(9.0) });
+    }
+    for job in &mut setup.jobs {
+        job.broker = choices.below(2) as u32;
+    }
+    for _ in 0..choices.below(3) {
+        let (peer, broker) = (PartyId::new(choices.below(setup.peers.len())), choices.below(2) as u32);
+        let from = choices.below(20) as f64;
+        let until = from + 1.0 + choices.below(15) as f64;
+        setup.brokers_away.push(BrokerAbsence { peer, broker, from: at(from), until: at(until) });
     }
     if choices.one_in(2) {
         setup.heartbeat = Some(seconds(5.0));
@@ -102,7 +115,7 @@ fn the_policy_equals_its_reference_and_every_task_is_done() {
         let (recipe, naive) = combination(seed);
         let setup = troubled(seed);
         let (fast, left) = record(&setup, |_| recipe.build(), true);
-        let (reference, _) = record(&setup, |_| naive, false);
+        let (reference, _) = record(&setup, |_| naive.clone(), false);
         if let Some(difference) = first_difference(&fast, &reference) {
             panic!("seed {seed}, {recipe:?}: {difference}");
         }
@@ -117,7 +130,7 @@ fn a_fault_is_noticed() {
             let (recipe, naive) = combination(seed);
             let setup = random(seed);
             let (mutant, _) = record(&setup, |_| Mutant::new(recipe.build(), fault, seed), false);
-            let (reference, _) = record(&setup, |_| naive, false);
+            let (reference, _) = record(&setup, |_| naive.clone(), false);
             first_difference(&mutant, &reference).is_some()
         });
         assert!(noticed.is_some_and(|seed| seed < 20), "{fault:?}: {noticed:?}");

@@ -8,9 +8,10 @@ use crate::section::Section;
 use crate::settings;
 use crate::table::{Column, Limit, Row, Table};
 use gleaner_core::{Ad, MachineClass, WATTS};
-use gleaner_sim::peers::{Absence, Frail, Job, Outage, Silence, Site};
+use gleaner_sim::peers::{Absence, BrokerAbsence, Frail, Job, Outage, Silence, Site};
 use gleaner_units::{MachineClassId, Ops, PartyId, Span, TaskClassId, Time};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::Path;
 
 const FILE: &str = "the name of a file, as \"workers.csv\"";
@@ -198,6 +199,8 @@ pub(super) struct Jobs {
     pub(super) rows: Vec<Job>,
     /// Job after job.
     pub(super) lengths: Vec<Ops>,
+    /// By peer and user's name: the number of the user's broker.
+    pub(super) brokers: BTreeMap<(usize, String), u32>,
 }
 
 impl Jobs {
@@ -211,7 +214,8 @@ impl Jobs {
         let (arrival, lengths) = (table.column("arrival_s")?, table.column("lengths")?);
         let [user, think] = ["user", "think_s"].map(|name| table.find(name));
         let mut jobs = Self::default();
-        let mut last_of: BTreeMap<(usize, String), u32> = BTreeMap::new();
+        // The users of each peer, each with the number of its broker and its latest job.
+        let mut users: BTreeMap<(usize, String), (u32, u32)> = BTreeMap::new();
         let mut last = Time::ZERO;
         while let Some(row) = table.next()? {
             last = row.time(arrival, last)?;
@@ -219,7 +223,18 @@ impl Jobs {
             let tasks = jobs.add_lengths(&row, lengths)?;
             let index = jobs.rows.len() as u32;
             let whose = user.map_or("", |column| row.text(column));
-            let before = (!whose.is_empty()).then(|| last_of.insert((of, whose.to_owned()), index)).flatten();
+            let (broker, before) = if whose.is_empty() {
+                (0, None)
+            } else {
+                let next = users.len() as u32 + 1;
+                match users.entry((of, whose.to_owned())) {
+                    Entry::Vacant(new) => (new.insert((next, index)).0, None),
+                    Entry::Occupied(mut known) => {
+                        let (broker, before) = known.insert((known.get().0, index));
+                        (broker, Some(before))
+                    }
+                }
+            };
             let thinks = match think.filter(|column| !row.text(*column).is_empty()) {
                 None => Span::ZERO,
                 Some(column) => {
@@ -231,13 +246,44 @@ impl Jobs {
             jobs.rows.push(Job {
                 submitted: last,
                 peer: PartyId::new(of),
+                broker,
                 class: TaskClassId::FIRST,
                 tasks,
                 after: before.map(|before| (before, thinks)),
             });
         }
         table.check_not_empty()?;
+        jobs.brokers = users.into_iter().map(|(user, (broker, _))| (user, broker)).collect();
         Ok(jobs)
+    }
+
+    /// When which users' brokers are away.
+    pub(super) fn brokers_away(
+        &self,
+        base: &Path,
+        section: &Section<'_>,
+        peers: &Peers,
+    ) -> Result<Vec<BrokerAbsence>, InputError> {
+        if section.find("brokers").is_none() {
+            return Ok(Vec::new());
+        }
+        let mut table = open(base, section, "brokers", Limit { rows: PEER_TASKS_MAX as u64, of: "brokers" })?;
+        table.check_known(&["peer", "user", "from_s", "until_s"])?;
+        let columns = ["peer", "user", "from_s", "until_s"].map(|name| table.column(name));
+        let [peer, user, from, until] = columns;
+        let (peer, user, from, until) = (peer?, user?, from?, until?);
+        let mut away = Vec::new();
+        while let Some(row) = table.next()? {
+            let of = peers.of_row(&row, peer)?;
+            let whose = row.id(user)?.to_owned();
+            let Some(&broker) = self.brokers.get(&(of, whose.clone())) else {
+                let names = self.brokers.keys().filter(|(at, _)| *at == of).map(|(_, user)| user.as_str());
+                return Err(row.error(user, quoted(&whose), one_of(&whose, names)));
+            };
+            let (from, until) = interval(&row, (from, until))?;
+            away.push(BrokerAbsence { peer: PartyId::new(of), broker, from, until });
+        }
+        Ok(away)
     }
 
     /// `600x30`, or `600 500 700`, or both.

@@ -48,7 +48,9 @@ pub(super) fn read(
     };
     let of: Vec<usize> = workload.peers.iter().map(peer_of).collect::<Result<_, InputError>>()?;
     let (names, rows, lengths) = jobs(&workload, &of, gap, speed);
-    Ok(Jobs { names, rows, lengths })
+    let users = workload.users.iter().zip(0..);
+    let brokers = users.map(|(user, broker)| ((of[user.peer], user.name.clone()), broker)).collect();
+    Ok(Jobs { names, rows, lengths, brokers })
 }
 
 /// The jobs' names, themselves, and their tasks' lengths; the trace's peers are those of `of`, in its order.
@@ -77,6 +79,7 @@ pub fn jobs(workload: &Workload, of: &[usize], gap: Gap, speed: f64) -> (Vec<Str
         rows.push(Job {
             submitted,
             peer: PartyId::new(of[whose.peer]),
+            broker: user as u32,
             class: TaskClassId::FIRST,
             tasks: u32::try_from(job.tasks).expect("no more than a trace may have"),
             after: (at > 0).then_some((before, waits)),

@@ -14,8 +14,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 const SECTIONS: [&str; 6] = ["sites", "work", "network", "protocol", "policy", "run"];
-const SITES: [&str; 8] =
-    ["count", "processors", "gflops", "memory_gb", "disk_gb", "upload_mbit", "download_mbit", "load"];
+const SITES: [&str; 9] = [
+    "count",
+    "processors",
+    "gflops",
+    "memory_gb",
+    "disk_gb",
+    "upload_mbit",
+    "download_mbit",
+    "load",
+    "queue",
+];
 const WORK: [&str; 11] = [
     "count",
     "days",
@@ -70,6 +79,13 @@ pub(super) fn scenario(root: &Node, base: &Path) -> Result<SitesScenario, InputE
 }
 
 fn sites(sites: &Section<'_>) -> Result<SitesDrawn, InputError> {
+    if let Some(queue) = sites.find("queue") {
+        return Err(queue.error_found(
+            "a rule for the queue of sites that are drawn, over which jobs are split",
+            "no such key, as the parts of a job start together and no queue says when; or sites.elements, behind whose queues each \
+             job is at one site",
+        ));
+    }
     Ok(SitesDrawn {
         count: count(&sites.key("count", "how many sites there are")?, SITES_MAX)?,
         processors: numbers(sites, "processors")?,

@@ -106,6 +106,11 @@ fn what_cannot_be_done_is_named_with_its_line() {
         ),
         ("job :\ncheck : diff\ntask :\nremote : a", "a.jdf:2: check: results are not checked"),
         ("job :\ntask :\nfoo", "a.jdf:3: column 1: found \"foo\""),
+        // With = for the colon, as in a test of OurGrid's reader of grammars.
+        (
+            "JOB : \nREQUIREMENTS\t=\tOS == Linux;\nINIT =\tscript;\nTASK :\n",
+            "a.jdf:2: column 14: found \"=\"; expected a colon behind requirements",
+        ),
     ] {
         let refused = translated(text, &[]).expect_err(text);
         assert!(refused.starts_with(said), "{refused}");

@@ -196,8 +196,9 @@ fn write(
     let places = allocation::of(experiment, history, cores);
     files::write_file(dir, "jobs.swf", |out| tables::swf(out, log, experiment, history))?;
     files::write_file(dir, "jobs.csv", |out| tables::jobs(out, log, experiment, (history, &places)))?;
-    let table = tables::Schedule::of(experiment, history, &summary.services, cores);
-    files::write_json(dir, "schedule.json", &table)?;
+    files::write_file(dir, "schedule.csv", |out| {
+        tables::schedule(out, (experiment, history), &summary.services, cores)
+    })?;
     files::write_file(dir, "users.csv", |out| users::table(out, &summary.services))?;
     let mut figures = gantt::figures(experiment, history, (&places, cores));
     figures.push(users::figure(&summary.services));

@@ -200,7 +200,8 @@ fn patience_s(setup: &PeersSetup) -> f64 {
     let thinks = setup.jobs.iter().filter_map(|job| Some(job.after?.1.seconds())).fold(0.0, f64::max);
     let away = setup.outages.iter().map(|outage| outage.until);
     let away = away.chain(setup.silences.iter().map(|silence| silence.until));
-    let away = away.chain(setup.absences.iter().map(|absence| absence.until)).max().unwrap_or_default();
+    let away = away.chain(setup.absences.iter().map(|absence| absence.until));
+    let away = away.chain(setup.brokers_away.iter().map(|broker| broker.until)).max().unwrap_or_default();
     // One in half a million lasts longer than 13 times the mean.
     let gone = setup.turnover.map_or(0.0, |turnover| 13.0 * turnover.away.seconds());
     gone + comes + thinks + away.seconds() + 10.0 * (longest / slowest + setup.inputs.seconds()) + 86_400.0

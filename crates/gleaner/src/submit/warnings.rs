@@ -42,7 +42,9 @@ fn missing(requirements: &str, machines: &[MachineView], at: Option<&str>) -> Ve
     let mut known: BTreeSet<&str> = ALWAYS.into_iter().collect();
     known.extend(machines.iter().flat_map(|machine| machine.profile.attributes.keys()).map(String::as_str));
     let mut words = known.clone();
-    words.extend(jdf::words().filter(|_| at.is_some()));
+    for word in jdf::words().filter(|_| at.is_some()) {
+        words.insert(word);
+    }
     let place = at.map_or_else(String::new, |at| format!("{at}: "));
     let of_machines = expression.references_to(Some("TARGET")).into_iter().filter_map(|name| {
         let name = name.to_string();
@@ -64,7 +66,7 @@ fn missing(requirements: &str, machines: &[MachineView], at: Option<&str>) -> Ve
     of_machines.chain(of_job).map(|warning| format!("{place}requirements: {warning}")).collect()
 }
 
-fn is_among<'a>(names: impl IntoIterator<Item = &'a &'a str>, name: &str) -> bool {
+fn is_among<'a, 'b: 'a>(names: impl IntoIterator<Item = &'a &'b str>, name: &str) -> bool {
     names.into_iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 

@@ -2,6 +2,7 @@
 
 use crate::grid::{Grid, PROGRAM};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -72,7 +73,9 @@ fn what_pages_on_quorums_and_budgets_say_is_so() {
     let folder = grid.folder.path().join("pages");
     fs::create_dir(&folder).expect("a folder");
     for program in ["simulate", "run"] {
-        fs::write(folder.join(program), "#!/bin/sh\necho 42 > result.csv\n").expect("a program");
+        let path = folder.join(program);
+        fs::write(&path, "#!/bin/sh\necho 42 > result.csv\n").expect("a program");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("its mode");
     }
     for page in ["docs/trust.md", "docs/budgets.md"] {
         run(page, &folder, || {

@@ -80,7 +80,7 @@ impl Machine {
 
     /// Kills agent, keeper and minders in one instant, as far as there is one: none of them sees the others die.
     pub(crate) fn kill_all_parts(&mut self) {
-        let parts: Vec<u32> = ["keep", "mind"].iter().flat_map(|called| self.parts(called)).collect();
+        let parts: Vec<u32> = ["keeper", "mind"].iter().flat_map(|called| self.parts(called)).collect();
         self.stall();
         for part in &parts {
             signal(*part, Signal::STOP);

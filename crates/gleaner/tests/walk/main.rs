@@ -18,6 +18,7 @@ mod clock;
 mod disk;
 mod docs;
 mod elsewhere;
+mod frail;
 mod full_disk;
 mod grid;
 mod journey;

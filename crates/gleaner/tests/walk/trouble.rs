@@ -53,7 +53,7 @@ impl Trouble {
         let did = match self.choices.below(12) {
             0 | 1 => self.kill_coordinator(grid),
             2..=5 => self.kill_agent(grid),
-            6 => self.kill_part(grid, "keep"),
+            6 => self.kill_part(grid, "keeper"),
             7 => self.kill_part(grid, "mind"),
             8 => self.kill_all_parts(grid),
             9 => self.stall_agent(grid),

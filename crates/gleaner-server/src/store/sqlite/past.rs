@@ -114,7 +114,7 @@ fn job(row: &Row<'_>) -> rusqlite::Result<FoundJob> {
     let results: String = row.get(1)?;
     let unknown = || rusqlite::Error::InvalidColumnType(1, results.clone(), rusqlite::types::Type::Text);
     let number =
-        |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(i64::cast_unsigned));
+        |column: usize| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(i64::cast_unsigned));
     let removed = number(3)?.zip(number(4)?);
     Ok(FoundJob {
         job: JobId(row.get(0)?),
@@ -127,14 +127,15 @@ fn job(row: &Row<'_>) -> rusqlite::Result<FoundJob> {
     })
 }
 
-/// Which rows [`WithResults`] stands for: its results, the moment, and its user, in this order.
-fn with(wanted: &WithResults) -> (&'static str, [rusqlite::types::Value; 3]) {
+/// Which rows [`WithResults`] stands for: its results, the moments, and its user, in this order.
+fn with(wanted: &WithResults) -> (&'static str, [rusqlite::types::Value; 4]) {
     let which = match wanted.user {
-        Some(_) => "results = ?1 AND ended <= ?2 AND user = ?3",
-        None => "results = ?1 AND ended <= ?2 AND ?3 IS NULL",
+        Some(_) => "results = ?1 AND ended BETWEEN ?2 AND ?3 AND user = ?4",
+        None => "results = ?1 AND ended BETWEEN ?2 AND ?3 AND ?4 IS NULL",
     };
-    let ended_by = wanted.ended_by.nanos().min(i64::MAX.cast_unsigned()).cast_signed();
-    (which, [wanted.results.name().to_owned().into(), ended_by.into(), wanted.user.clone().into()])
+    let moment = |at: Time| at.nanos().min(i64::MAX.cast_unsigned()).cast_signed();
+    let (from, by) = (moment(wanted.ended.0), moment(wanted.ended.1));
+    (which, [wanted.results.name().to_owned().into(), from.into(), by.into(), wanted.user.clone().into()])
 }
 
 fn number(task: TaskId) -> i64 {
@@ -206,11 +207,11 @@ impl PastReader for SqliteReader {
     }
 
     fn past_with(&self, wanted: &WithResults, at_most: usize) -> Result<Vec<FoundJob>, ReadError> {
-        let (which, [results, ended_by, user]) = with(wanted);
-        let found = format!("{LISTED} WHERE {which} ORDER BY ended, job LIMIT ?4");
+        let (which, [results, from, by, user]) = with(wanted);
+        let found = format!("{LISTED} WHERE {which} ORDER BY ended, job LIMIT ?5");
         self.ask(|ask| {
             let mut found = ask.prepare_cached(&found)?;
-            found.query_map(params![results, ended_by, user, limit(at_most)], job)?.collect()
+            found.query_map(params![results, from, by, user, limit(at_most)], job)?.collect()
         })
     }
 
@@ -219,7 +220,8 @@ impl PastReader for SqliteReader {
         let amount = format!("SELECT count(*), coalesce(sum(bytes), 0) FROM past_jobs WHERE {which}");
         self.ask(|ask| {
             ask.prepare_cached(&amount)?.query_row(values, |row| {
-                let number = |column| Ok::<_, rusqlite::Error>(row.get::<_, i64>(column)?.cast_unsigned());
+                let number =
+                    |column: usize| Ok::<_, rusqlite::Error>(row.get::<_, i64>(column)?.cast_unsigned());
                 Ok(Amount { jobs: number(0)?, bytes: number(1)? })
             })
         })

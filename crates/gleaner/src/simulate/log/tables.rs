@@ -5,7 +5,6 @@ use gleaner_sim::{History, TaskHistory};
 use gleaner_units::Time;
 use gleaner_workload::LogExperiment;
 use gleaner_workload::swf::{Log, Services, with_field};
-use serde::Serialize;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -73,58 +72,48 @@ fn run_s(task: &TaskHistory) -> f64 {
     task.finished.since(task.started).seconds()
 }
 
-/// A run in Batsim's numbers.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Schedule {
-    version: u32,
-    makespan: f64,
-    max_slowdown: f64,
-    max_turnaround_time: f64,
-    max_waiting_time: f64,
-    mean_slowdown: f64,
-    mean_turnaround_time: f64,
-    mean_waiting_time: f64,
-    nb_computing_machines: u32,
-    nb_jobs: usize,
-    nb_jobs_finished: usize,
-    nb_jobs_killed: usize,
-    nb_jobs_success: usize,
-    success_rate: f64,
-    time_computing: f64,
-    time_idle: f64,
-}
-
-impl Schedule {
-    pub(super) fn of(experiment: &LogExperiment, history: &History, services: &Services, cores: u32) -> Self {
-        let killed = experiment.killed.iter().filter(|killed| **killed).count();
-        let finished = history.finished();
-        let jobs = experiment.kept.jobs.iter().zip(history.tasks());
-        let ended = jobs.clone().filter(|(_, task)| task.finished != Time::NEVER);
-        let time_computing = ended.clone().map(|(job, task)| run_s(task) * f64::from(job.processors)).sum();
-        let slowdown =
-            |(job, task): (_, &TaskHistory)| -> f64 { task.finished.since(job).seconds() / run_s(task) };
-        let slowdowns =
-            ended.filter(|(_, task)| run_s(task) > 0.0).map(|(job, task)| slowdown((job.submit, task)));
-        let slowdowns: Vec<f64> = slowdowns.collect();
-        let makespan = history.makespan().seconds();
-        let all = &services.all;
-        Self {
-            version: 1,
-            makespan,
-            max_slowdown: slowdowns.iter().copied().fold(0.0, f64::max),
-            max_turnaround_time: all.flow_s.max,
-            max_waiting_time: all.wait_s.max,
-            mean_slowdown: slowdowns.iter().sum::<f64>() / slowdowns.len().max(1) as f64,
-            mean_turnaround_time: all.flow_s.mean,
-            mean_waiting_time: all.wait_s.mean,
-            nb_computing_machines: cores,
-            nb_jobs: experiment.kept.jobs.len(),
-            nb_jobs_finished: finished,
-            nb_jobs_killed: killed,
-            nb_jobs_success: finished.saturating_sub(killed),
-            success_rate: finished.saturating_sub(killed) as f64 / experiment.kept.jobs.len().max(1) as f64,
-            time_computing,
-            time_idle: makespan * f64::from(cores) - time_computing,
-        }
-    }
+/// A run in Batsim's numbers, in one row; nothing where a scheduler's own time or joules would stand.
+pub(super) fn schedule(
+    out: &mut dyn Write,
+    (experiment, history): (&LogExperiment, &History),
+    services: &Services,
+    cores: u32,
+) -> io::Result<()> {
+    let killed = experiment.killed.iter().filter(|killed| **killed).count();
+    let all_jobs = experiment.kept.jobs.len();
+    let success = history.finished().saturating_sub(killed);
+    let jobs = experiment.kept.jobs.iter().zip(history.tasks());
+    let ended = jobs.filter(|(_, task)| task.finished != Time::NEVER);
+    let computing_s: f64 = ended.clone().map(|(job, task)| run_s(task) * f64::from(job.processors)).sum();
+    let slowdowns = ended.filter(|(_, task)| run_s(task) > 0.0);
+    let slowdowns: Vec<f64> =
+        slowdowns.map(|(job, task)| task.finished.since(job.submit).seconds() / run_s(task)).collect();
+    let makespan_s = history.makespan().seconds();
+    let all = &services.all;
+    let columns = [
+        ("consumed_joules", None),
+        ("makespan", Some(makespan_s)),
+        ("max_slowdown", Some(slowdowns.iter().copied().fold(0.0, f64::max))),
+        ("max_turnaround_time", Some(all.flow_s.max)),
+        ("max_waiting_time", Some(all.wait_s.max)),
+        ("mean_slowdown", Some(slowdowns.iter().sum::<f64>() / slowdowns.len().max(1) as f64)),
+        ("mean_turnaround_time", Some(all.flow_s.mean)),
+        ("mean_waiting_time", Some(all.wait_s.mean)),
+        ("nb_computing_machines", Some(cores.into())),
+        ("nb_jobs", Some(all_jobs as f64)),
+        ("nb_jobs_finished", Some(history.finished() as f64)),
+        ("nb_jobs_killed", Some(killed as f64)),
+        ("nb_jobs_success", Some(success as f64)),
+        ("scheduling_time", None),
+        ("simulation_time", None),
+        ("success_rate", Some(success as f64 / all_jobs.max(1) as f64)),
+        ("time_computing", Some(computing_s)),
+        ("time_idle", Some(makespan_s * f64::from(cores) - computing_s)),
+        ("time_sleeping", Some(0.0)),
+        ("time_switching_off", Some(0.0)),
+        ("time_switching_on", Some(0.0)),
+    ];
+    let names = columns.map(|(name, _)| name.to_owned());
+    let values = columns.map(|(_, value)| value.map_or(String::new(), |value: f64| value.to_string()));
+    writeln!(out, "{}\n{}", names.join(","), values.join(","))
 }
