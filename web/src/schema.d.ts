@@ -852,7 +852,7 @@ export interface components {
     schemas: {
         /** @description What became of a recharge, in credits. */
         AccountView: {
-            /** @description Held for tasks that run and are charged when they end. */
+            /** @description Held for tasks that are charged when they start or end. */
             held: number;
             /** @description What may still be spent in this period. */
             left: number;

@@ -28,7 +28,7 @@ fn excess(rule: Rule, budget: u64) -> f64 {
         Rule::PerTask => [0.5, 0.4, 0.3, 0.1, 0.004][rank],
         Rule::PerTaskAndTime => [0.05, 0.004, 0.003, 0.002, 0.001][rank],
         Rule::PerClass => [0.4, 0.3, 0.2, 0.05, 0.002][rank],
-        Rule::WithinReach => 0.001,
+        Rule::WithinReach | Rule::MovingPrice => 0.001,
     }
 }
 
@@ -75,7 +75,7 @@ fn and_does_not_where_it_is_otherwise() {
             Rule::PerTask => 0.2,
             Rule::PerTaskAndTime => 0.3,
             Rule::PerClass => 0.12,
-            Rule::WithinReach => 0.6,
+            Rule::WithinReach | Rule::MovingPrice => 0.6,
         };
         let budget = case.budget.map_or(0.0, |budget| budget as f64 / AMPLE as f64);
         let heuristic = if case.heuristic == Heuristic::MinMin { 1.0 } else { 1.0 + budget };

@@ -3,7 +3,7 @@
 mod shelf;
 
 use gleaner_core::{Change, Grid};
-use gleaner_units::{Ops, RunId, TaskClassId, TaskId};
+use gleaner_units::{Ops, OpsTotal, RunId, TaskClassId, TaskId};
 pub(crate) use shelf::{Place, Shelf};
 
 /// A task that has no place, and how long it is.
@@ -124,6 +124,12 @@ impl Backlog {
             | Change::Refused(..)
             | Change::AlarmChanged(_) => {}
         }
+    }
+
+    /// How long the tasks of some classes are together. Costs O(task classes).
+    pub(crate) fn ops(&self, is_wanted: impl Fn(TaskClassId) -> bool) -> OpsTotal {
+        let numbered = self.shelves.iter().enumerate();
+        numbered.filter(|(index, _)| is_wanted(TaskClassId::new(*index))).map(|(_, shelf)| shelf.ops()).sum()
     }
 
     /// Whether there is anything.

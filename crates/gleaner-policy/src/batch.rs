@@ -19,6 +19,7 @@
 
 mod baselines;
 mod heuristics;
+mod holding;
 mod kinds;
 mod pool;
 mod readiness;
@@ -30,10 +31,10 @@ use crate::open_machines::OpenMachines;
 use crate::parts::aim::Aim;
 use crate::parts::budget::{Level, REACH, Spending};
 use crate::parts::order::Order;
-use crate::parts::when::{Replan, When};
-use crate::spending::Conditions;
-use gleaner_core::{Grid, Queue};
-use gleaner_units::{OpsTotal, TaskClassId, TaskId, Time, UserId};
+use crate::parts::when::{Holding, Replan, When};
+use crate::spending::{Conditions, Supply};
+use gleaner_core::{Budget, Grid, Queue};
+use gleaner_units::{MachineClassId, OpsTotal, TaskClassId, TaskId, Time, UserId};
 use kinds::{Bid, Kind};
 use pool::Pool;
 use std::collections::{BTreeMap, VecDeque};
@@ -61,6 +62,8 @@ pub(crate) struct Batching {
     pub(crate) deadline: Option<Time>,
     /// Which plans the next batch makes anew.
     pub(crate) replan: Replan,
+    /// Whether tasks go to machines however slow those are.
+    pub(crate) hold: Holding,
 }
 
 /// Gives all waiting tasks that are not planned yet their places, as far as there are any. Tasks without a declared
@@ -114,6 +117,15 @@ impl<'a> Batch<'a> {
         };
         let mut kinds = kinds::all(grid, backlog, &pools);
         let conditions_of_each = conditions_of_each(recipe, (grid, open), now, &mut kinds);
+        if let (Holding::WhenSlower, When::Every(period)) = (recipe.hold, recipe.when) {
+            holding::hold_back(
+                grid,
+                now,
+                (open, &pools),
+                (period.seconds(), &conditions_of_each),
+                &mut kinds,
+            );
+        }
         let deadline_s = recipe.deadline.map_or(f64::INFINITY, |deadline| deadline.since(now).seconds());
         Self {
             recipe,
@@ -203,7 +215,9 @@ impl<'a> Batch<'a> {
 
     /// Whether each task goes to whichever machine would be done with it first.
     fn is_for_the_earliest(&self) -> bool {
-        self.conditions_of_each.is_empty() && self.recipe.aim == Aim::Earliest
+        self.conditions_of_each.is_empty()
+            && self.recipe.aim == Aim::Earliest
+            && self.recipe.hold == Holding::Never
     }
 
     /// Whether there may be enough to do for one of these bids to be taken, where each task goes to the machine that
@@ -282,7 +296,8 @@ impl<'a> Batch<'a> {
 
     #[inline]
     fn allows(&self, tasks: &Kind<'_>, length: f64, bid: &Bid) -> bool {
-        self.conditions(tasks).is_none_or(|conditions| conditions.allows(length, bid.terms))
+        length <= bid.longest
+            && self.conditions(tasks).is_none_or(|conditions| conditions.allows(length, bid.terms))
     }
 }
 
@@ -303,28 +318,51 @@ fn conditions_of_each(
         let key = accounts.key(grid.classes().task_class(tasks.class).payer);
         tasks.conditions = sums.range(..key).count();
     }
-    let reach = match recipe.spending {
-        Spending::WithinReach => REACH * accounts.budget().period.seconds() * ops_per_second(grid, open),
+    let supply = supply(recipe.spending, accounts.budget(), grid, open);
+    let conditions = |(&key, &sum)| Conditions::new(recipe.spending, accounts.of(key), now, sum, &supply);
+    sums.iter().filter_map(conditions).collect()
+}
+
+/// What the machines can do in a period, as far as the rule asks.
+pub(crate) fn supply(spending: Spending, budget: Budget, grid: &Grid, open: &OpenMachines) -> Supply {
+    let period_s = budget.period.seconds();
+    match spending {
+        Spending::WithinReach => {
+            let ops_per_second: f64 = speeds(grid, open).into_iter().map(|(_, speed)| speed).sum();
+            let reach = REACH * period_s * ops_per_second;
+            // Where there are no machines, nothing is placed, whatever it may cost.
+            if reach > 0.0 { Supply::Within(reach) } else { Supply::Unasked }
+        }
+        Spending::MovingPrice => {
+            let price = |class| grid.classes().machine_class(class).price;
+            let at_prices =
+                speeds(grid, open).into_iter().map(|(class, speed)| (price(class), period_s * speed));
+            Supply::at_prices(at_prices.collect())
+        }
         Spending::Free
         | Spending::Cap
         | Spending::PerTask
         | Spending::PerTaskWithinPeriod(_)
         | Spending::PerTaskAndTime(..)
         | Spending::Share
-        | Spending::LeastShare => f64::INFINITY,
-    };
-    let conditions = |(&key, &sum)| Conditions::new(recipe.spending, accounts.of(key), now, sum, reach);
-    sums.iter().filter_map(conditions).collect()
+        | Spending::LeastShare => Supply::Unasked,
+    }
 }
 
-/// What the machines do together, of the class of tasks for which that is most: it does not depend on which tasks are
-/// left. Costs O(machines + task classes × machine classes).
-fn ops_per_second(grid: &Grid, open: &OpenMachines) -> f64 {
+/// The operations that the machines of each class do together in a second, of the class of tasks for which that is most in
+/// all: it does not depend on which tasks are left. Costs O(machines + task classes × machine classes).
+fn speeds(grid: &Grid, open: &OpenMachines) -> Vec<(MachineClassId, f64)> {
     let capacity = |class| open.of_class(class).map(|id| grid.machine(id).capacity()).sum::<f64>();
-    let able: Vec<(usize, f64)> = open.classes().map(|(class, _)| (class.index(), capacity(class))).collect();
-    let together = |task: usize| {
+    let able: Vec<(MachineClassId, f64)> =
+        open.classes().map(|(class, _)| (class, capacity(class))).collect();
+    let speeds = |task: usize| {
         let row = grid.classes().seconds_per_op_row(TaskClassId::new(task));
-        able.iter().map(|(class, capacity)| capacity / row[*class]).sum::<f64>()
+        able.iter().map(|(class, capacity)| capacity / row[class.index()])
     };
-    (0..grid.classes().task_classes().len()).map(together).fold(0.0, f64::max)
+    let most = (0..grid.classes().task_classes().len()).fold((0.0, None), |most, task| {
+        let together: f64 = speeds(task).sum();
+        if together > most.0 { (together, Some(task)) } else { most }
+    });
+    let Some(task) = most.1 else { return Vec::new() };
+    able.iter().map(|(class, _)| *class).zip(speeds(task)).filter(|(_, speed)| *speed > 0.0).collect()
 }

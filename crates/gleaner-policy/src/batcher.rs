@@ -7,7 +7,7 @@ use crate::open_machines::OpenMachines;
 use crate::parts::budget::Spending;
 use crate::parts::when::{Replan, When};
 use gleaner_core::{Alarm, Cause, Change, Decision, Grid, Occasion, Policy, Queue};
-use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
 use std::collections::{BTreeSet, VecDeque};
 
 /// Plans all waiting tasks at each multiple of a period.
@@ -36,6 +36,17 @@ impl Batcher {
     /// The policy that follows `recipe`.
     pub(crate) fn new(recipe: Batching) -> Self {
         Self { recipe, open: OpenMachines::default(), backlog: Backlog::default(), agenda: None }
+    }
+
+    /// Up to which price the tasks that are paid for as one of a class may go, where the rule has one. Costs O(machines).
+    pub fn price(&self, grid: &Grid, now: Time, class: TaskClassId) -> Option<f64> {
+        let accounts = grid.accounts().filter(|_| self.recipe.spending == Spending::MovingPrice)?;
+        let payer = |class| accounts.key(grid.classes().task_class(class).payer);
+        let waits = self.backlog.ops(|other| payer(other) == payer(class));
+        let demand = (accounts.of(payer(class)).allocated(now).ops + waits).amount();
+        let supply = batch::supply(self.recipe.spending, accounts.budget(), grid, &self.open);
+        let price = supply.going(demand, accounts.budget().recharge).price;
+        price.is_finite().then_some(price)
     }
 
     /// The batch of the moment `due`, which may be a while ago where waking takes time.

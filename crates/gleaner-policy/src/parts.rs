@@ -2,7 +2,7 @@
 //!
 //! | part | room | choices so far |
 //! |---|---|---|
-//! | when | [`when`] | as tasks come · every so often |
+//! | when | [`when`] | as tasks come · every so often; at once, or not on machines that are too slow |
 //! | order | [`order`] | submission · Min-Min · Max-Min · Sufferage, also in passes |
 //! | where | the grid itself | requirements, domains and room hold whatever the policy is; a budget adds its condition |
 //! | score | [`score`], [`aim`], [`rank`] | the first paper's four, by how things are · a machine's power, reliability and energy · six by when a task would be done · the rank of a site |
@@ -11,7 +11,7 @@
 //! | choose | [`choose`] | the best · of equals the latest, or any · the first · one drawn by its score · the better of two |
 //! | belief | [`belief`] | as published · with what was sent since |
 //! | lengths | [`lengths`] | declared · the last two · true |
-//! | budget | [`budget`] | none · B · BT · BTT · shares, for machines or for classes |
+//! | budget | [`budget`] | none · B · BT · BTT · a moving price · shares, for machines or for classes |
 //! | relocate | [`relocate`] | none · by a score |
 //! | favours, queue, recall | [`favours`] | among peers: who is lent to, where tasks wait, what is taken back |
 //! | replicate | [`replicate`] | one run · several, of which the first to end counts · as many as agree on the answer |

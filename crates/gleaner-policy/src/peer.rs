@@ -13,8 +13,9 @@ mod seeker;
 
 use crate::fleet::{Fleet, OWN_BOUNDS};
 use crate::parts::choose::Choose;
-use crate::parts::favours::{Favours, Holding, Overflow, Peering, Reach, Recalling};
+use crate::parts::favours::{Favours, Overflow, Peering, Reach, Recalling};
 use crate::parts::replicate::Replicate;
+use crate::parts::when::Holding;
 use crate::{Score, placement};
 use copies::Ended;
 use gleaner_core::{
@@ -36,6 +37,8 @@ pub(crate) struct Sharing {
     pub(crate) turn: Turn,
     /// Whether idle machines run tasks once more.
     pub(crate) replicate: Replicate,
+    /// Whether a task starts on an idle machine however slow that is.
+    pub(crate) hold: Holding,
     /// What makes the site a peer.
     pub(crate) peering: Peering,
 }
@@ -81,7 +84,7 @@ impl Peer {
 
     /// When it is looked at again whether a task starts on this machine, if it had better wait.
     fn held_until(&self, grid: &Grid, now: Time, place: (TaskClassId, MachineId)) -> Option<Time> {
-        match self.recipe.peering.hold {
+        match self.recipe.hold {
             Holding::Never => None,
             Holding::WhenSlower => hold::better_later(grid, now, place, &self.ended),
         }
@@ -89,7 +92,7 @@ impl Peer {
 
     /// Whoever is held back is looked at again when the first run that it waits for should be over, whether it is or not.
     fn wake_held(&self, grid: &Grid, now: Time) -> Option<Decision> {
-        if self.recipe.peering.hold == Holding::Never || !grid.has_waiting() {
+        if self.recipe.hold == Holding::Never || !grid.has_waiting() {
             return None;
         }
         let until = |class| {

@@ -5,7 +5,7 @@ use crate::fleet::{Fleet, Objective, Size, Summary};
 use crate::parts::budget::Spending;
 use crate::parts::choose::Choose;
 use crate::parts::score;
-use crate::spending::{Conditions, Terms};
+use crate::spending::{Conditions, Supply, Terms};
 use gleaner_core::{Grid, tie_threshold};
 use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, TaskId, Time};
 
@@ -33,7 +33,7 @@ impl<'a> Means<'a> {
         let class = grid.task(task).class();
         let account = grid.account_of(class)?;
         let conditions =
-            Conditions::new(spending, account, now, (1, grid.waiting_ops(class)), f64::INFINITY)?;
+            Conditions::new(spending, account, now, (1, grid.waiting_ops(class)), &Supply::Unasked)?;
         let row = grid.classes().seconds_per_op_row(class);
         // Machines that are gone make nobody else's price dear.
         let able = fleet.open_classes().filter(|machine| row[machine.index()].is_finite());

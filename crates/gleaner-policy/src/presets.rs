@@ -12,7 +12,7 @@ use crate::parts::rank::{Rank, Until};
 use crate::parts::replicate::Replicate;
 use crate::parts::score::Score;
 use crate::parts::sites::SiteRule;
-use crate::parts::when::PERIOD;
+use crate::parts::when::{Holding, PERIOD};
 use crate::recipe::{Goal, Recipe};
 
 /// A recipe with a name, and what to know before choosing it.
@@ -143,15 +143,17 @@ fn nimrods() -> [Preset; 4] {
 
 /// What this project recommends where machines cost something.
 fn budget() -> Preset {
-    let rule = (Spending::WithinReach, Level::Machines);
+    let base = elleuch((Spending::MovingPrice, Level::Machines), Order::MinMin);
     Preset {
         name: "gleaner/budget".to_owned(),
         description: format!(
-            "BTT of Elleuch, Chourou and Jemni with Min-Min, with the budget divided among no more than the machines can \
-             do in 1.4 periods, so that a backlog does not keep machines idle. {PLANNED} A batch costs O(tasks·log tasks + \
-             machines·log machines + task classes × machine classes), and then O(machine classes) for each task."
+            "Min-Min within a budget, up to a price that each batch sets anew so that what is expected to begin costs the whole \
+             recharge; and no task goes to a machine so slow that the faster ones would have done everything first. {PLANNED} A \
+             batch costs O(tasks·log tasks + machines·log machines + task classes × machine classes), and then O(machine \
+             classes) for each task."
         ),
-        ..elleuch(rule, Order::MinMin)
+        recipe: Recipe { hold: Holding::WhenSlower, ..base.recipe },
+        ..base
     }
 }
 

@@ -22,7 +22,7 @@ use crate::parts::relocate::Relocate;
 use crate::parts::replicate::Replicate;
 use crate::parts::score::Score;
 use crate::parts::sites::SiteRule;
-use crate::parts::when::{Replan, When};
+use crate::parts::when::{Holding, Replan, When};
 use crate::parts::{About, Choice, Input};
 use crate::peer::{Peer, Sharing, Turn};
 use crate::{AnyPolicy, Backfiller, Dispatcher, ends, placement};
@@ -75,6 +75,8 @@ pub struct Recipe {
     pub relocate: Option<Relocate>,
     /// How often a task runs at a time.
     pub replicate: Replicate,
+    /// Whether a task goes to a machine however slow that is.
+    pub hold: Holding,
     /// What makes the site a peer of others, if it is one.
     pub peering: Option<Peering>,
 }
@@ -96,6 +98,7 @@ impl Recipe {
             replan: Replan::Unbegun,
             relocate: None,
             replicate: Replicate::ONE,
+            hold: Holding::Never,
             peering: None,
         }
     }
@@ -146,6 +149,7 @@ impl Recipe {
             replan,
             relocate,
             replicate,
+            hold,
             peering,
             ..
         } = self;
@@ -154,7 +158,7 @@ impl Recipe {
             Goal::Now(score) => match peering {
                 Some(peering) => {
                     let turn = if order == Order::MaxMin { Turn::Longest } else { Turn::Submission };
-                    AnyPolicy::Peer(Peer::new(Sharing { score, choose, turn, replicate, peering }))
+                    AnyPolicy::Peer(Peer::new(Sharing { score, choose, turn, replicate, hold, peering }))
                 }
                 None => AnyPolicy::Matchmaker(Matchmaker::new(Matching {
                     place: score,
@@ -165,7 +169,7 @@ impl Recipe {
                 })),
             },
             Goal::End(aim) => {
-                let batching = Batching { when, order, aim, spending, level, aging, deadline, replan };
+                let batching = Batching { when, order, aim, spending, level, aging, deadline, replan, hold };
                 AnyPolicy::Batcher(Batcher::new(batching))
             }
             Goal::Start(queueing) => AnyPolicy::Backfiller(Backfiller::new(queueing, self.lengths)),
@@ -176,11 +180,16 @@ impl Recipe {
     /// What it goes by.
     pub fn reads(&self) -> BTreeSet<Input> {
         let relocate = self.relocate.iter().flat_map(|rule| rule.score.about().reads);
-        let parts = [self.order.about(), self.score.about(), self.spending.about(), self.lengths.about()];
+        let parts = [
+            self.order.about(),
+            self.score.about(),
+            self.spending.about(),
+            self.lengths.about(),
+            self.hold.about(),
+        ];
         let peering = self.peering.iter();
-        let peering = peering.flat_map(|own| {
-            [own.favours.about(), own.reach.about(), own.hold.about()].map(|about| about.reads).concat()
-        });
+        let peering = peering
+            .flat_map(|own| [own.favours.about(), own.reach.about()].map(|about| about.reads).concat());
         parts.iter().flat_map(|part| part.reads).chain(relocate).copied().chain(peering).collect()
     }
 

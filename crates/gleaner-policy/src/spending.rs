@@ -4,16 +4,22 @@
 //! tasks to be served with this budget and M̄ those of them that are. An amount exceeds a limit where it does by more
 //! than 1e-12 of it: what is equal but for rounding does not.
 
+mod supply;
+
 use crate::backlog::last_where;
 use crate::parts::budget::{Cheapest, Savings, Spending};
 use gleaner_core::{Account, Charged};
 use gleaner_units::{Credits, Ops, OpsTotal, Time};
+pub(crate) use supply::{Going, Supply};
 
 /// How much more than a limit exceeds it, relative to it.
 const ROUNDING: f64 = 1e-12;
 
 /// More than all rounding errors together.
 const CLEARLY: f64 = 1.0 + 1e-9;
+
+/// Where no rule asks for them.
+const NO_PRICES: (f64, f64) = (f64::INFINITY, f64::INFINITY);
 
 /// What the conditions read, between two assignments.
 #[derive(Clone, Copy, Debug)]
@@ -27,8 +33,12 @@ pub(crate) struct Conditions {
     allocated_ops: OpsTotal,
     /// Credits an operation of the whole budget, expression (3), with what rounding may add.
     limit: f64,
-    /// What a mean within the limit allows the tasks allocated so far.
+    /// What a mean within the limit allows the tasks allocated so far, with the surplus.
     allowance: f64,
+    /// What may be spent beyond the mean.
+    surplus: f64,
+    /// Up to which price machines are under no condition, and up to which under any.
+    prices: (f64, f64),
     tasks_left: usize,
     /// B/|M|.
     share: f64,
@@ -53,16 +63,23 @@ impl Conditions {
         account: &Account,
         now: Time,
         (tasks, ops): (usize, OpsTotal),
-        reach: f64,
+        supply: &Supply,
     ) -> Option<Self> {
         if spending == Spending::Free {
             return None;
         }
         let budget = account.budget();
         let allocated = account.allocated(now);
-        // Where there are no machines, nothing is placed, whatever it may cost.
-        let served = (allocated.ops + ops).amount().min(if reach > 0.0 { reach } else { f64::INFINITY });
-        let limit = at_most(budget.recharge.amount() / served);
+        let demand = (allocated.ops + ops).amount();
+        let (limit, surplus, prices) = match supply {
+            Supply::Unasked => (budget.recharge.amount() / demand, 0.0, NO_PRICES),
+            Supply::Within(reach) => (budget.recharge.amount() / demand.min(*reach), 0.0, NO_PRICES),
+            Supply::AtPrices(_) => {
+                let Going { price, next, average, surplus } = supply.going(demand, budget.recharge);
+                (average, at_most(surplus), (price, next))
+            }
+        };
+        let limit = at_most(limit);
         Some(Self {
             spending,
             charged: budget.charged,
@@ -72,7 +89,9 @@ impl Conditions {
             allocated: allocated.credits,
             allocated_ops: allocated.ops,
             limit,
-            allowance: limit * allocated.ops.amount(),
+            allowance: surplus + limit * allocated.ops.amount(),
+            surplus,
+            prices,
             tasks_left: tasks,
             share: account.left(now).amount() / tasks as f64,
         })
@@ -83,9 +102,10 @@ impl Conditions {
         let cost = Credits::cost(length, price);
         self.allocated += cost;
         self.allocated_ops += length.into();
-        self.allowance = self.limit * self.allocated_ops.amount();
-        if self.charged == Charged::Planned {
-            self.left -= cost;
+        self.allowance = self.surplus + self.limit * self.allocated_ops.amount();
+        match self.charged {
+            Charged::Planned | Charged::Reserved => self.left -= cost,
+            Charged::Started | Charged::Ended => {}
         }
         self.tasks_left -= 1;
     }
@@ -106,6 +126,11 @@ impl Conditions {
             }
     }
 
+    /// Up to which price a task of that length is under no condition, as soon as there is a whole recharge.
+    pub(crate) fn surely_pays(&self, length: f64) -> f64 {
+        at_most(self.recharge / length).min(self.prices.0)
+    }
+
     /// No task of these lengths, the shortest and the longest, may go where an operation costs more, unless it is the
     /// cheapest place.
     pub(crate) fn dearest(&self, (shortest, longest): (f64, f64)) -> f64 {
@@ -113,6 +138,7 @@ impl Conditions {
         // What may be spent beyond the average, by the easiest condition there is.
         let spare = match self.spending {
             Spending::Free | Spending::Cap | Spending::Share | Spending::LeastShare => return CLEARLY * paid,
+            Spending::MovingPrice => return (CLEARLY * paid).min(self.prices.1),
             Spending::PerTask | Spending::PerTaskWithinPeriod(_) => self.allowance - self.allocated.amount(),
             Spending::PerTaskAndTime(Savings::AsPrinted, _) | Spending::WithinReach => self.allowance,
             Spending::PerTaskAndTime(Savings::AsDerived, _) => {
@@ -163,7 +189,8 @@ impl Conditions {
             | Spending::PerTask
             | Spending::PerTaskWithinPeriod(_)
             | Spending::PerTaskAndTime(..)
-            | Spending::WithinReach => self.left_holds(cost),
+            | Spending::WithinReach
+            | Spending::MovingPrice => self.left_holds(cost),
             Spending::Share => {
                 self.left_holds(cost) && cost <= at_most(self.left.amount() / self.tasks_left as f64)
             }
@@ -186,9 +213,20 @@ impl Conditions {
             Spending::Free | Spending::Cap | Spending::Share | Spending::LeastShare => Base::Unconditional,
             Spending::PerTaskWithinPeriod(Cheapest::IfReady)
             | Spending::PerTaskAndTime(_, Cheapest::IfReady)
+            | Spending::MovingPrice
                 if late =>
             {
                 Base::Never
+            }
+            Spending::MovingPrice => {
+                let (price, next) = self.prices;
+                if terms.is_cheapest || terms.price <= price {
+                    Base::Unconditional
+                } else if terms.price <= next {
+                    Base::Counted(self.allocated.amount())
+                } else {
+                    Base::Never
+                }
             }
             Spending::PerTask
             | Spending::PerTaskWithinPeriod(_)

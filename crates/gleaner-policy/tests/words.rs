@@ -137,6 +137,24 @@ fn what_does_not_go_together_is_refused_with_its_reason() {
             "earliest reads none",
         ),
         (
+            json!({ "preset": "immediate/mct", "hold": "when-slower" }),
+            "hold",
+            "when-slower",
+            "never: what is planned as it comes is planned once",
+        ),
+        (
+            json!({ "preset": "elleuch/btt-min-min", "hold": "when-slower", "budget": budget(json!({})) }),
+            "hold",
+            "when-slower",
+            "would wait for ever",
+        ),
+        (
+            json!({ "preset": "bertasi/greedy", "hold": "when-slower" }),
+            "hold",
+            "when-slower",
+            "only batches and peers hold tasks back",
+        ),
+        (
             json!({ "preset": "elleuch/min-min", "budget": budget(json!({ "rule": "bbt" })) }),
             "budget.rule",
             "\"bbt\"",
@@ -355,7 +373,9 @@ fn a_preset_is_found_by_its_name_and_no_two_are_alike() {
 
 #[test]
 fn every_rule_may_be_given_where_a_name_says_none() {
-    for rule in ["b", "bt", "bt-within-period", "btt", "share", "least-share", "lb", "lbt", "lbtt"] {
+    for rule in
+        ["b", "bt", "bt-within-period", "btt", "moving-price", "share", "least-share", "lb", "lbt", "lbtt"]
+    {
         let budget = budget(json!({ "rule": rule }));
         let built = recipe(json!({ "preset": "elleuch/max-min", "budget": budget }));
         assert!(

@@ -3,8 +3,8 @@
 
 use gleaner_core::{Account, Charged, Grid};
 use gleaner_policy::{
-    Aim, Cheapest, Choice, Level, Order, PolicyError, Recipe, Relocate, Replan, Savings, Score, Spending,
-    When,
+    Aim, Cheapest, Choice, Holding, Level, Order, PolicyError, Recipe, Relocate, Replan, Savings, Score,
+    Spending, When,
 };
 use gleaner_sim::{Saved, Setup, Simulation};
 use gleaner_testkit::mutant::{Fault, Mutant};
@@ -22,7 +22,7 @@ const ORDERS: [(Order, Pick); 5] = [
     (Order::SufferagePasses, Pick::SufferagePasses),
 ];
 
-const RULES: [(Spending, Rule); 12] = [
+const RULES: [(Spending, Rule); 13] = [
     (Spending::Free, Rule::None),
     (Spending::Cap, Rule::B),
     (Spending::PerTask, Rule::Bt),
@@ -33,6 +33,7 @@ const RULES: [(Spending, Rule); 12] = [
     (Spending::PerTaskAndTime(Savings::AsDerived, Cheapest::First), Rule::BttDerived),
     (Spending::PerTaskAndTime(Savings::AsDerived, Cheapest::IfReady), Rule::BttDerived),
     (Spending::WithinReach, Rule::BttWithinReach),
+    (Spending::MovingPrice, Rule::MovingPrice),
     (Spending::Share, Rule::Share),
     (Spending::LeastShare, Rule::LeastShare),
 ];
@@ -81,6 +82,9 @@ fn pair(
     let when = if at_once { When::AtEvents } else { When::Every(period) };
     let replan = if stands { Replan::Lost } else { Replan::Unbegun };
     let level = if by_class { Level::Classes } else { Level::Machines };
+    let lets_wait = matches!(spending, Spending::Free | Spending::Cap | Spending::MovingPrice);
+    let holds = !at_once && lets_wait && choices.one_in(2);
+    let hold = if holds { Holding::WhenSlower } else { Holding::Never };
     (
         Recipe {
             when,
@@ -90,6 +94,7 @@ fn pair(
             aging: aging as u32,
             deadline,
             replan,
+            hold,
             ..Recipe::in_batches(order, period)
         },
         Terms {
@@ -103,6 +108,7 @@ fn pair(
             deadline,
             stands,
             at_once,
+            holds,
         },
     )
 }
@@ -177,6 +183,7 @@ fn reference(recipe: &Recipe, aim: Aim, period: Span) -> Terms {
         deadline: recipe.deadline,
         stands: recipe.replan == Replan::Lost,
         at_once: recipe.when == When::AtEvents,
+        holds: recipe.hold == Holding::WhenSlower,
     }
 }
 
@@ -337,4 +344,19 @@ fn line_9_read_one_way_is_not_line_9_read_the_other_way() {
         };
         assert!((1..=60).any(differs), "{spending:?}: nobody would notice which machines are asked first");
     }
+}
+
+/// Somewhere a machine is so slow that a task waits: a reference that never has one wait parts from the policy there.
+#[test]
+fn what_is_held_back_is_not_planned_elsewhere_by_the_reference() {
+    let differs = |(seed, rule): (u64, (Spending, Rule))| {
+        let setup = random::setup_with_budget(seed);
+        let (recipe, terms) = pair(&setup, (Order::MinMin, Pick::MinMin), rule, seed);
+        let careless = Terms { holds: false, ..terms };
+        recipe.hold == Holding::WhenSlower
+            && first_difference(&run(&setup, recipe.build()), &naive_batch::run(&setup, careless, None))
+                .is_some()
+    };
+    let mut all = (1..=60).flat_map(|seed| RULES.map(|rule| (seed, rule)));
+    assert!(all.any(differs), "nobody would notice whether a task waits");
 }

@@ -134,7 +134,8 @@ pub fn setup_with_budget(seed: u64) -> Setup {
     setup.budget = Some(Budget {
         recharge: Credits::new(recharge as u64),
         period: Span::from_seconds(period).expect("a period"),
-        charged: [Charged::Planned, Charged::Planned, Charged::Started, Charged::Ended][choices.below(4)],
+        charged: [Charged::Planned, Charged::Planned, Charged::Reserved, Charged::Started, Charged::Ended]
+            [choices.below(5)],
         scope: Scope::Shared,
     });
     setup

@@ -27,6 +27,7 @@ fn told(view: &BudgetView) -> String {
     let said = |key: &str| budget.0.get(key).and_then(Value::as_str).unwrap_or_default();
     let whose = if said("per") == "user" { "for each user" } else { "for all together" };
     let when = match said("charged") {
+        "reserved" => "as they start, and their cost is held from when they are planned",
         "started" => "as they start",
         "ended" => "as they end",
         _ => "as they are planned",

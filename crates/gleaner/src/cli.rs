@@ -437,7 +437,7 @@ pub(crate) enum PaperPart {
     Heuristics,
     /// How results depend on readings of the paper: which job moves; when a task is charged; ties, networks, the index
     Readings,
-    /// elleuch: machines as they are counted, or as slow as printed
+    /// elleuch: machines as they are counted, or as slow as printed; tasks held back from the slowest
     Machines,
     /// elleuch: forecasts, prices that follow demand, a reputation
     FutureWork,

@@ -6,8 +6,8 @@
 //! that leaves its machine without an end, gets a full refund. The refund counts only in the period of the charge, since
 //! credits are never saved up.
 //!
-//! **Spent and held credits together never exceed the recharge**: a charge above what is left is refused. A recharge
-//! sets what was spent to zero, and leaves what is held.
+//! **Spent and held credits together never exceed the recharge**, or what they were when the recharge was made smaller: a
+//! charge above what is left is refused. A recharge sets what was spent to zero, and leaves what is held.
 
 use gleaner_units::{Credits, Ops, OpsTotal, Span, TaskId, Time};
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,8 @@ pub enum Charged {
     Started,
     /// As it ends; while it runs, its cost is held.
     Ended,
+    /// As it starts; from its plan until then its cost is held.
+    Reserved,
 }
 
 /// Whose tasks are paid from one account.
@@ -111,6 +113,8 @@ struct Bill {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Account {
     budget: Budget,
+    /// The recharge, or what was spent and held when it was made smaller.
+    most: Credits,
     /// The number of the period that `spent` is of.
     period: u64,
     planned: Sum,
@@ -126,6 +130,7 @@ impl Account {
     pub(super) fn new(budget: Budget) -> Self {
         Self {
             budget,
+            most: budget.recharge,
             period: 0,
             planned: Sum::default(),
             held: Sum::default(),
@@ -145,7 +150,7 @@ impl Account {
         self.spent_sum(now).credits
     }
 
-    /// What running tasks will be charged when they end.
+    /// What planned tasks will be charged when they start, or running ones when they end.
     pub fn held(&self) -> Credits {
         self.held.credits
     }
@@ -175,6 +180,7 @@ impl Account {
     pub(super) fn set_budget(&mut self, now: Time, budget: Budget) {
         self.begin_period(now);
         self.budget = budget;
+        self.most = budget.recharge.max(self.spent.credits + self.held.credits);
         self.period = self.budget.number_of(now);
     }
 
@@ -187,6 +193,7 @@ impl Account {
         self.begin_period(now);
         let stage = match self.budget.charged {
             Charged::Planned => Stage::Spent { period: self.period },
+            Charged::Reserved => Stage::Held,
             Charged::Started | Charged::Ended => Stage::Planned,
         };
         self.enter(task, Bill { sum, stage });
@@ -210,7 +217,7 @@ impl Account {
         }
         self.give_back(now, task);
         let stage = match self.budget.charged {
-            Charged::Planned | Charged::Started => Stage::Spent { period: self.period },
+            Charged::Planned | Charged::Reserved | Charged::Started => Stage::Spent { period: self.period },
             Charged::Ended => Stage::Held,
         };
         self.enter(task, Bill { sum, stage });
@@ -288,7 +295,8 @@ impl Account {
         }
     }
 
-    /// Whether the sums are those of the bills. What ended tasks were charged has no bill any more.
+    /// Whether the sums are those of the bills, and no more is spent and held than may be. What ended tasks were charged has
+    /// no bill any more.
     pub(super) fn is_whole(&self) -> bool {
         let sum = |wanted: &dyn Fn(Stage) -> bool| {
             let bills = self.bills.values().filter(|bill| wanted(bill.stage));
@@ -303,6 +311,7 @@ impl Account {
             && sum(&|stage| stage == Stage::Held) == self.held
             && open.credits <= self.spent.credits
             && open.ops <= self.spent.ops
+            && self.spent.credits + self.held.credits <= self.most
     }
 
     /// The tasks that anything was charged for, or will be.

@@ -88,14 +88,13 @@ fn rules(greedy: Recipe) -> [(Recipe, Known); 1 + RULES.len()] {
     let of = |name: &str| Preset::named(name).expect("a preset of ours").recipe;
     let bags = of("gleaner/bags");
     let peering = greedy.peering.map(|own| Peering { reach: Reach::Grid, ..own });
-    let held = |own: Option<Peering>| own.map(|own| Peering { hold: Holding::WhenSlower, ..own });
     [
         (greedy, Known::Declared),
         (Recipe { replicate: Replicate::Idle, ..greedy }, Known::Declared),
         (Recipe { peering, ..greedy }, Known::Declared),
         (bags, Known::Declared),
-        (Recipe { peering: held(peering), ..greedy }, Known::Declared),
-        (Recipe { peering: held(bags.peering), ..bags }, Known::Declared),
+        (Recipe { peering, hold: Holding::WhenSlower, ..greedy }, Known::Declared),
+        (Recipe { hold: Holding::WhenSlower, ..bags }, Known::Declared),
         (bags, Known::Learnt),
         (of("gleaner/bags-longest"), Known::Declared),
     ]

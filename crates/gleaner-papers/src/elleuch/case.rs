@@ -2,7 +2,7 @@
 
 use super::PERIOD_S;
 use gleaner_core::Charged;
-use gleaner_policy::{Cheapest, Level, Order, Recipe, Replan, Savings, Spending};
+use gleaner_policy::{Cheapest, Holding, Level, Order, Recipe, Replan, Savings, Spending};
 use gleaner_units::Span;
 use gleaner_workload::availability::Profile;
 use std::fmt;
@@ -42,6 +42,9 @@ pub enum Rule {
     PerClass,
     /// Ours: BTT, with the budget divided among no more than the machines can do.
     WithinReach,
+    /// Ours: a price that moves with each batch; costs are held from the plan until the start. With tasks held back from slow
+    /// machines it is `gleaner/budget`.
+    MovingPrice,
 }
 
 /// What is otherwise than in the paper's figures.
@@ -65,6 +68,10 @@ pub enum Variant {
     ChargedAtEnd,
     /// What is planned and has not begun does not rejoin the next batch.
     PlansStand,
+    /// Tasks are held back from slow machines.
+    Held,
+    /// The same, on machines as slow as printed.
+    HeldManyMachines,
     /// Speeds are forecast from what was measured, and not known in advance.
     Forecast,
     /// Prices follow supply and demand.
@@ -96,11 +103,11 @@ impl Month {
 
     /// What its traces are like, in the default reading or with machines as slow as printed.
     pub fn profile(self, variant: Variant) -> Profile {
-        match (self, variant) {
-            (Month::September, Variant::ManyMachines) => Profile::MANY_SEPTEMBER,
-            (Month::June, Variant::ManyMachines) => Profile::MANY_JUNE,
-            (Month::September, _) => Profile::SEPTEMBER,
-            (Month::June, _) => Profile::JUNE,
+        match (self, variant.has_many_machines()) {
+            (Month::September, true) => Profile::MANY_SEPTEMBER,
+            (Month::June, true) => Profile::MANY_JUNE,
+            (Month::September, false) => Profile::SEPTEMBER,
+            (Month::June, false) => Profile::JUNE,
         }
     }
 
@@ -140,8 +147,14 @@ impl Rule {
     pub const BUDGETED: [Rule; 4] = [Rule::Cap, Rule::PerTask, Rule::PerTaskAndTime, Rule::PerClass];
 
     /// Those and ours.
-    pub const ALL_BUDGETED: [Rule; 5] =
-        [Rule::Cap, Rule::PerTask, Rule::PerTaskAndTime, Rule::PerClass, Rule::WithinReach];
+    pub const ALL_BUDGETED: [Rule; 6] = [
+        Rule::Cap,
+        Rule::PerTask,
+        Rule::PerTaskAndTime,
+        Rule::PerClass,
+        Rule::WithinReach,
+        Rule::MovingPrice,
+    ];
 
     /// What the paper puts before the heuristic's name, or would.
     pub fn prefix(self) -> &'static str {
@@ -152,6 +165,7 @@ impl Rule {
             Rule::PerTaskAndTime => "BTT",
             Rule::PerClass => "LBTT",
             Rule::WithinReach => "BTTR",
+            Rule::MovingPrice => "MP",
         }
     }
 }
@@ -177,11 +191,18 @@ impl Variant {
             | Variant::CheapestIfReady
             | Variant::ManyMachines
             | Variant::PlansStand
+            | Variant::Held
+            | Variant::HeldManyMachines
             | Variant::Forecast
             | Variant::DemandPrices
             | Variant::Saboteurs
             | Variant::PutAside => Charged::Planned,
         }
+    }
+
+    /// Whether machines are as slow as printed.
+    pub(super) fn has_many_machines(self) -> bool {
+        matches!(self, Variant::ManyMachines | Variant::HeldManyMachines)
     }
 
     fn savings(self) -> Savings {
@@ -214,6 +235,7 @@ impl Case {
     pub fn readings(self) -> &'static [Variant] {
         match self.rule {
             Rule::Free | Rule::Cap | Rule::WithinReach => &[Variant::Standard],
+            Rule::MovingPrice => &[Variant::Standard, Variant::Held],
             Rule::PerTask => &[Variant::Standard, Variant::WithinPeriod],
             Rule::PerTaskAndTime | Rule::PerClass => &Variant::READINGS,
         }
@@ -231,6 +253,7 @@ impl Case {
             Variant::AsDerived => ", (5) as derived",
             Variant::CheapestIfReady => ", the cheapest if ready",
             Variant::WithinPeriod => ", within the period",
+            Variant::Held => ", held back from slow machines",
             _ => "",
         }
     }
@@ -245,12 +268,20 @@ impl Case {
     #[must_use]
     pub fn yardstick(self) -> Self {
         let free = Self::free(self.month, self.heuristic);
-        if self.variant == Variant::ManyMachines { free.with(self.variant) } else { free }
+        if self.variant.has_many_machines() { free.with(Variant::ManyMachines) } else { free }
     }
 
     /// As the paper calls it: `BTTMinMin`.
     pub fn version(self) -> String {
         format!("{}{}", self.rule.prefix(), self.heuristic.name())
+    }
+
+    /// When a task is charged: by a moving price, costs are held from the plan until the start.
+    pub(super) fn charged(self) -> Charged {
+        match (self.rule, self.variant.charged()) {
+            (Rule::MovingPrice, Charged::Planned) => Charged::Reserved,
+            (_, charged) => charged,
+        }
     }
 
     /// The parts that the policy is made of.
@@ -266,10 +297,15 @@ impl Case {
             Rule::PerTaskAndTime => (through_time, Level::Machines),
             Rule::PerClass => (through_time, Level::Classes),
             Rule::WithinReach => (Spending::WithinReach, Level::Machines),
+            Rule::MovingPrice => (Spending::MovingPrice, Level::Machines),
         };
         let period = Span::from_nanos(u64::from(self.variant.period_s()) * 1_000_000_000);
         let replan = if self.variant == Variant::PlansStand { Replan::Lost } else { Replan::Unbegun };
-        Recipe { spending, level, replan, ..Recipe::in_batches(self.heuristic.order(), period) }
+        let hold = match self.variant {
+            Variant::Held | Variant::HeldManyMachines => Holding::WhenSlower,
+            _ => Holding::Never,
+        };
+        Recipe { spending, level, replan, hold, ..Recipe::in_batches(self.heuristic.order(), period) }
     }
 }
 
@@ -291,6 +327,8 @@ impl fmt::Display for Case {
             Variant::ChargedAtStart => f.write_str(" charged-at-start"),
             Variant::ChargedAtEnd => f.write_str(" charged-at-end"),
             Variant::PlansStand => f.write_str(" plans-stand"),
+            Variant::Held => f.write_str(" held"),
+            Variant::HeldManyMachines => f.write_str(" held-many-machines"),
             Variant::Forecast => f.write_str(" forecast"),
             Variant::DemandPrices => f.write_str(" demand-prices"),
             Variant::Saboteurs => f.write_str(" saboteurs"),
@@ -310,7 +348,7 @@ pub enum Part {
     Heuristics,
     /// When a task is charged, and whether what has not begun is planned anew.
     Readings,
-    /// Machines as they are counted, or as slow as printed.
+    /// Machines as they are counted, or as slow as printed; tasks held back from the slowest.
     Machines,
     /// What the paper leaves as future work: forecasts instead of knowledge, prices that follow demand, a reputation.
     FutureWork,

@@ -59,7 +59,7 @@ pub(super) fn readings() -> Vec<Case> {
     cases
 }
 
-/// The default machines, and many as slow as printed.
+/// The default machines, and many as slow as printed; tasks wherever they end first, and held back from slow machines.
 pub(super) fn machines() -> Vec<Case> {
     let of_month = |month: Month| {
         let budgeted = [SCARCE, AMPLE].into_iter().flat_map(move |budget| {
@@ -67,8 +67,11 @@ pub(super) fn machines() -> Vec<Case> {
         });
         budgeted.chain([Case::free(month, Heuristic::MinMin)])
     };
-    let both = |case: Case| [case, case.with(Variant::ManyMachines)];
-    Month::ALL.into_iter().flat_map(of_month).flat_map(both).collect()
+    let variants = [Variant::Standard, Variant::ManyMachines, Variant::Held, Variant::HeldManyMachines];
+    let of_case = |case: Case| variants.map(|variant| case.with(variant));
+    let all = Month::ALL.into_iter().flat_map(of_month).flat_map(of_case);
+    // Not every rule goes with tasks that wait.
+    all.filter(|case| case.recipe().check().is_ok()).collect()
 }
 
 /// Knowledge of the next fifteen minutes, and forecasts.

@@ -149,6 +149,8 @@ fn variants(findings: &Findings, caption: &str, cases: Vec<Case>) -> Block {
             Variant::ChargedAtStart => "charged as it starts",
             Variant::ChargedAtEnd => "charged as it ends",
             Variant::PlansStand => "plans stand",
+            Variant::Held => "held back from slow machines",
+            Variant::HeldManyMachines => "as slow as printed, and held back from the slowest",
             Variant::Forecast => "speeds forecast",
             Variant::DemandPrices => "prices follow demand",
             Variant::Saboteurs => "one machine in ten gives up every task",
@@ -167,7 +169,7 @@ fn readings_compared(findings: &Findings) -> Block {
 }
 
 fn machines_compared(findings: &Findings) -> Block {
-    let caption = "Machines as they are counted, and as slow as printed, ± the 95 % interval";
+    let caption = "Machines as they are counted, and as slow as printed; tasks held back from the slowest; ± the 95 % interval";
     variants(findings, caption, experiments::machines())
 }
 

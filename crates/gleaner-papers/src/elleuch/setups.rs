@@ -45,7 +45,7 @@ impl Traces {
     fn of(&self, Case { month, variant, .. }: Case) -> Arc<Trace> {
         let end_s = (self.days * TRACE_DAYS + TRACE_DAYS_MORE) * 86_400.0;
         let draw = || Arc::new(month.profile(variant).draw(TRACE_SEED, end_s));
-        let at = 2 * month as usize + usize::from(variant == Variant::ManyMachines);
+        let at = 2 * month as usize + usize::from(variant.has_many_machines());
         Arc::clone(self.months[at].get_or_init(draw))
     }
 }
@@ -117,7 +117,7 @@ pub(super) fn setup(case: Case, seed: u64, traces: &Traces) -> Setup {
         budget: case.budget.map(|recharge| Budget {
             recharge: Credits::new(recharge),
             period,
-            charged: case.variant.charged(),
+            charged: case.charged(),
             scope: Scope::Shared,
         }),
     }

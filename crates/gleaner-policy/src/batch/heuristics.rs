@@ -76,6 +76,10 @@ fn kinds_left<'a>(batch: &'a Batch<'_>) -> impl Iterator<Item = (usize, &'a Kind
 /// The sizes that a bid may take.
 fn stretch(batch: &Batch<'_>, tasks: &Kind<'_>, bid: &Bid) -> Option<Sizes> {
     let (shortest, longest) = tasks.lengths()?;
+    if shortest > bid.longest {
+        return None;
+    }
+    let longest = longest.min(bid.longest);
     let Some(conditions) = batch.conditions(tasks) else {
         return Some((Size::of(shortest), Size::of(longest)));
     };
@@ -87,8 +91,11 @@ fn stretch(batch: &Batch<'_>, tasks: &Kind<'_>, bid: &Bid) -> Option<Sizes> {
 #[inline]
 fn first_allowed(batch: &Batch<'_>, tasks: &Kind<'_>, bid: &Bid) -> Option<Waiting> {
     let (shortest, longest) = tasks.span()?;
+    if shortest.length.amount() > bid.longest {
+        return None;
+    }
     let Some(conditions) = batch.conditions(tasks) else { return Some(shortest) };
-    let lengths = (shortest.length.amount(), longest.length.amount());
+    let lengths = (shortest.length.amount(), longest.length.amount().min(bid.longest));
     let first = conditions.first_allowed(lengths, bid.terms)?;
     if first == lengths.0 {
         return Some(shortest);

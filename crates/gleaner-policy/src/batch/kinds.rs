@@ -32,6 +32,8 @@ pub(super) struct Kind<'a> {
     least_seconds: Vec<f64>,
     /// The lowest price above 0 that pools ask which could.
     cheapest: f64,
+    /// By pool; longer tasks had better wait than go there.
+    longest: Vec<f64>,
 }
 
 /// An offer, as it is to the tasks of one class.
@@ -43,6 +45,8 @@ pub(super) struct Bid {
     pub(super) seconds: f64,
     /// Whether another machine of the pool offers the same.
     pub(super) several: bool,
+    /// Longer tasks had better wait.
+    pub(super) longest: f64,
 }
 
 impl Bid {
@@ -90,6 +94,7 @@ impl<'a> Kind<'a> {
             seconds_per_op,
             least_seconds,
             cheapest,
+            longest: vec![f64::INFINITY; pools.len()],
         };
         kind.measure();
         (0..pools.len()).for_each(|number| kind.hear(number, &pools[number]));
@@ -102,10 +107,11 @@ impl<'a> Kind<'a> {
         if !seconds.is_finite() {
             return;
         }
+        let longest = self.longest[number];
         let is_cheapest = pool.price > 0.0 && pool.price <= self.cheapest;
         let bids = pool.offers().iter().map(|offer| {
             let terms = Terms { price: pool.price, ready_s: offer.ready_s, is_cheapest };
-            Bid { pool: number, terms, seconds, several: offer.several }
+            Bid { pool: number, terms, seconds, several: offer.several, longest }
         });
         let from = self.bids.partition_point(|bid| bid.pool < number);
         let before = self.bids[from..].iter().take_while(|bid| bid.pool == number).count();
@@ -114,6 +120,12 @@ impl<'a> Kind<'a> {
         } else {
             self.bids.splice(from..from + before, bids);
         }
+    }
+
+    /// Longer tasks do not go to a pool in this batch.
+    pub(super) fn hold_back(&mut self, number: usize, longest: f64) {
+        self.longest[number] = longest;
+        self.bids.iter_mut().filter(|bid| bid.pool == number).for_each(|bid| bid.longest = longest);
     }
 
     /// The offers for which an operation costs no more than that, and the cheapest.

@@ -73,6 +73,7 @@ pub(super) fn of_machines(
         | Spending::Cap
         | Spending::PerTask
         | Spending::PerTaskWithinPeriod(_)
+        | Spending::MovingPrice
         | Spending::Share
         | Spending::LeastShare => Wanted::Earliest(depth),
     };

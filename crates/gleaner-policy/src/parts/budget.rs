@@ -24,6 +24,9 @@ pub enum Spending {
     /// BTT, with the budget divided among no more than what the machines can do in [`REACH`] periods: what waits beyond
     /// that takes nothing from what can begin.
     WithinReach,
+    /// The moving price: up to a price that each batch sets anew, so that what is expected to begin in the period costs the
+    /// whole recharge; what that leaves goes to machines at the next price.
+    MovingPrice,
     /// A task costs no more than what is left over the tasks left.
     Share,
     /// A task costs no more than what is left when each other task left keeps its least share, B/|M|.
@@ -75,6 +78,7 @@ impl Choice for Spending {
             Spending::PerTaskWithinPeriod(Cheapest::First),
             Spending::PerTaskAndTime(Savings::AsPrinted, Cheapest::First),
             Spending::WithinReach,
+            Spending::MovingPrice,
             Spending::Share,
             Spending::LeastShare,
         ]
@@ -111,6 +115,14 @@ impl Choice for Spending {
                 name: "btt-within-reach",
                 meaning: "BTT, with the budget divided among no more than the machines can do in 1.4 periods. However \
                           much waits, what can begin keeps its part.",
+                reads: READ,
+            },
+            Spending::MovingPrice => About {
+                name: "moving-price",
+                meaning: "A task goes only where an operation costs no more than the batch's price, and where it begins \
+                          before the next recharge. The price is the highest at which all that is expected to begin in the \
+                          period costs no more than the recharge, each machine doing what it can in a period, the dearest \
+                          first. What that leaves may be spent at the next higher price.",
                 reads: READ,
             },
             Spending::Share => About {
@@ -189,7 +201,7 @@ impl Choice for Level {
 
 impl Choice for Charged {
     fn all() -> Vec<Self> {
-        vec![Charged::Planned, Charged::Started, Charged::Ended]
+        vec![Charged::Planned, Charged::Reserved, Charged::Started, Charged::Ended]
     }
 
     fn about(&self) -> About {
@@ -197,6 +209,10 @@ impl Choice for Charged {
             Charged::Planned => {
                 ("planned", "A task is charged once, when it is planned, or else when it starts.")
             }
+            Charged::Reserved => (
+                "reserved",
+                "A task is charged when it starts; from when it is planned until then its cost is held.",
+            ),
             Charged::Started => ("started", "A task is charged when it starts."),
             Charged::Ended => ("ended", "A task is charged when it ends; while it runs, its cost is held."),
         };
@@ -230,9 +246,23 @@ impl Spending {
         match self {
             Spending::PerTaskWithinPeriod(_)
             | Spending::WithinReach
+            | Spending::MovingPrice
             | Spending::Share
             | Spending::LeastShare => true,
             Spending::Free | Spending::Cap | Spending::PerTask | Spending::PerTaskAndTime(..) => false,
+        }
+    }
+
+    /// Whether tasks may wait for faster machines: by averages and shares they could be kept from those for ever.
+    pub(crate) fn lets_wait(self) -> bool {
+        match self {
+            Spending::Free | Spending::Cap | Spending::MovingPrice => true,
+            Spending::PerTask
+            | Spending::PerTaskWithinPeriod(_)
+            | Spending::PerTaskAndTime(..)
+            | Spending::WithinReach
+            | Spending::Share
+            | Spending::LeastShare => false,
         }
     }
 
@@ -245,6 +275,7 @@ impl Spending {
             | Spending::PerTask
             | Spending::PerTaskWithinPeriod(_)
             | Spending::WithinReach
+            | Spending::MovingPrice
             | Spending::Share
             | Spending::LeastShare => None,
         }
@@ -259,6 +290,7 @@ impl Spending {
             | Spending::Cap
             | Spending::PerTask
             | Spending::WithinReach
+            | Spending::MovingPrice
             | Spending::Share
             | Spending::LeastShare => None,
         }
@@ -273,6 +305,7 @@ impl Spending {
             Spending::PerTaskWithinPeriod(_) => "the budget divided among tasks, within the period",
             Spending::PerTaskAndTime(..) => "the budget divided among tasks and time",
             Spending::WithinReach => "the budget divided among what can be done with it",
+            Spending::MovingPrice => "up to a price that moves with each batch",
             Spending::Share => "each task for at most its part of what is left",
             Spending::LeastShare => "each task not yet begun keeps a least share",
         }

@@ -139,38 +139,6 @@ impl Choice for Reach {
     }
 }
 
-/// Whether a task starts on an idle machine however slow that is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Holding {
-    /// At once.
-    #[default]
-    Never,
-    /// Not where waiting is better.
-    WhenSlower,
-}
-
-impl Choice for Holding {
-    fn all() -> Vec<Self> {
-        vec![Holding::Never, Holding::WhenSlower]
-    }
-
-    fn about(&self) -> About {
-        match self {
-            Holding::Never => About {
-                name: "never",
-                meaning: "A task starts on whatever machine is idle, however slow that is.",
-                reads: &[],
-            },
-            Holding::WhenSlower => About {
-                name: "when-slower",
-                meaning: "A task does not start on an idle machine of the site's own if faster ones of the site, busy now, would \
-                          have done all that waits before this one had done one task, by how long tasks like it took so far.",
-                reads: &[Input::Speeds],
-            },
-        }
-    }
-}
-
 /// The parts that make a site a peer of others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Peering {
@@ -182,6 +150,4 @@ pub struct Peering {
     pub recall: Recalling,
     /// Where the machine for a task is looked for.
     pub reach: Reach,
-    /// Whether a task starts on an idle machine however slow that is.
-    pub hold: Holding,
 }

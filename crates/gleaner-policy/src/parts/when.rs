@@ -1,6 +1,6 @@
 //! When the policy acts: when tasks are placed or planned, and when running ones are moved.
 
-use super::{About, Choice};
+use super::{About, Choice, Input};
 use gleaner_units::Span;
 use std::fmt;
 
@@ -85,6 +85,40 @@ impl Choice for Replan {
                 meaning: "A plan stays while its machine takes tasks. If some machine that something is planned for does \
                           not, all tasks that have not begun are planned anew.",
                 reads: &[],
+            },
+        }
+    }
+}
+
+/// Whether a task goes to a machine however slow that is: among peers, where it starts at once, and in batches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Holding {
+    /// At once.
+    #[default]
+    Never,
+    /// Not where waiting is better.
+    WhenSlower,
+}
+
+impl Choice for Holding {
+    fn all() -> Vec<Self> {
+        vec![Holding::Never, Holding::WhenSlower]
+    }
+
+    fn about(&self) -> About {
+        match self {
+            Holding::Never => About {
+                name: "never",
+                meaning: "A task goes to any machine, however slow that is.",
+                reads: &[],
+            },
+            Holding::WhenSlower => About {
+                name: "when-slower",
+                meaning: "A task does not go to a machine if faster ones would have done all that there is to do before this one \
+                          had done the task. In batches that is by declared lengths, from the next batch on, and faster \
+                          machines count that a recharge pays for; among peers by how long tasks like it took so far, on \
+                          machines of the site's own.",
+                reads: &[Input::Speeds],
             },
         }
     }

@@ -8,19 +8,20 @@ use crate::parts::aim::Aim;
 use crate::parts::belief::Belief;
 use crate::parts::budget::{Level, Spending, rule_name};
 use crate::parts::choose::Choose;
-use crate::parts::favours::{Holding, Overflow, Peering, Reach};
+use crate::parts::favours::{Overflow, Peering, Reach};
 use crate::parts::lengths::Lengths;
 use crate::parts::order::Order;
 use crate::parts::queue::{Backfill, Correction, Fill, Queueing};
 use crate::parts::replicate::Replicate;
 use crate::parts::score::Score;
 use crate::parts::sites::SiteRule;
-use crate::parts::when::{Replan, When};
+use crate::parts::when::{Holding, Replan, When};
 
 impl Recipe {
     /// Refuses parts that do not go together, with the reason.
     pub fn check(&self) -> Result<(), PolicyError> {
         self.check_replicas()?;
+        self.check_holding()?;
         match self.score {
             Goal::Now(score) => self
                 .check_own_machines()
@@ -76,6 +77,26 @@ impl Recipe {
             (Goal::Rank(_), _) => wrong("1: a broker sends a task to one site"),
             (Goal::Start(_), _) => wrong("1: what waits in a queue is one run"),
             (Goal::Sites(_), _) => wrong("1: sites.copies says how often a job runs at a time"),
+        }
+    }
+
+    /// What is held back is looked at again: by peers, and by each batch.
+    fn check_holding(&self) -> Result<(), PolicyError> {
+        let wrong = |expected| Err(PolicyError::new("hold", self.hold.name(), expected));
+        match (self.score, self.peering, self.when) {
+            _ if self.hold == Holding::Never => Ok(()),
+            (Goal::End(_), _, When::Every(_)) if !self.spending.lets_wait() => wrong(
+                "never, or budget.rule = \"none\", \"b\" or \"moving-price\": what other rules keep from faster machines would wait for ever",
+            ),
+            (Goal::Now(_), Some(Peering { queue: Overflow::Peer, .. }), _)
+            | (Goal::End(_), _, When::Every(_)) => Ok(()),
+            (Goal::Now(_), Some(_), _) => {
+                wrong("never, or queue = \"peer\": what queues on machines is not held back")
+            }
+            (Goal::End(_), _, When::AtEvents) => wrong("never: what is planned as it comes is planned once"),
+            (Goal::Now(_) | Goal::Rank(_) | Goal::Start(_) | Goal::Sites(_), _, _) => {
+                wrong("never: only batches and peers hold tasks back from slow machines")
+            }
         }
     }
 
@@ -210,10 +231,6 @@ impl Recipe {
             let expected =
                 "site, or score = \"power\" and choose = \"best-latest\": peers know each other's power";
             return Err(PolicyError::new("reach", "grid", expected));
-        }
-        if let Some(Peering { hold: Holding::WhenSlower, queue: Overflow::Machines, .. }) = self.peering {
-            let expected = "never, or queue = \"peer\": what queues on machines is not held back";
-            return Err(PolicyError::new("hold", "when-slower", expected));
         }
         if aging > 0 {
             return Err(PolicyError::new("aging", aging.to_string(), places("no such key")));

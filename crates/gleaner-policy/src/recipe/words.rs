@@ -6,7 +6,7 @@ use crate::parts::aim::Aim;
 use crate::parts::belief::Belief;
 use crate::parts::budget::{Cheapest, Level, Savings, Spending, rule_name};
 use crate::parts::choose::Choose;
-use crate::parts::favours::{Favours, Holding, Overflow, Peering, Reach, Recalling};
+use crate::parts::favours::{Favours, Overflow, Peering, Reach, Recalling};
 use crate::parts::lengths::Lengths;
 use crate::parts::order::Order;
 use crate::parts::queue::{Backfill, Correction, Fill, Queueing};
@@ -15,7 +15,7 @@ use crate::parts::relocate::Mover;
 use crate::parts::replicate::Replicate;
 use crate::parts::score::Score;
 use crate::parts::sites::{Behind, Copies, Data, GiveUp, Has, Nearness, Queues, Split, Turn};
-use crate::parts::when::{Replan, When};
+use crate::parts::when::{Holding, Replan, When};
 use crate::sites::map::{AtSource, Direction, Root};
 use gleaner_core::{Charged, Checking, Scope, Trusting};
 use std::fmt;
@@ -57,13 +57,15 @@ impl Recipe {
             parts.push(PartView::of("level", self.level));
         }
         parts.extend([self.relocation(), PartView::of("replicate", self.replicate)]);
-        if let Some(Peering { favours, queue, recall, reach, hold }) = self.peering {
+        if self.plans() || self.peering.is_some() {
+            parts.push(PartView::of("hold", self.hold));
+        }
+        if let Some(Peering { favours, queue, recall, reach }) = self.peering {
             parts.extend([
                 PartView::of("favours", favours),
                 PartView::of("queue", queue),
                 PartView::of("recall", recall),
                 PartView::of("reach", reach),
-                PartView::of("hold", hold),
             ]);
         }
         parts
@@ -165,14 +167,14 @@ impl Recipe {
         if self.choose != Choose::Best {
             write!(f, ", {}", self.choose.name())?;
         }
-        if let Some(Peering { favours, queue, recall, reach, hold }) = self.peering {
+        if let Some(Peering { favours, queue, recall, reach }) = self.peering {
             let (favours, queue, recall) = (favours.name(), queue.name(), recall.name());
             write!(f, "; among peers, favours {favours}, queue {queue}, recall {recall}")?;
             match reach {
                 Reach::Site => {}
                 Reach::Grid => f.write_str(", machines of the whole grid")?,
             }
-            match hold {
+            match self.hold {
                 Holding::Never => {}
                 Holding::WhenSlower => f.write_str(", held back from slow ones")?,
             }
@@ -280,6 +282,10 @@ impl Recipe {
         match (when, replan) {
             (When::Every(_), Replan::Lost) => f.write_str("; plans stay"),
             (When::Every(_), Replan::Unbegun) | (When::AtEvents, _) => Ok(()),
+        }?;
+        match self.hold {
+            Holding::Never => Ok(()),
+            Holding::WhenSlower => f.write_str("; held back from slow machines"),
         }
     }
 }
@@ -297,6 +303,7 @@ impl fmt::Display for Budgeting {
             Spending::PerTaskAndTime(Savings::AsPrinted, _) => "budget BTT, condition (5) as printed",
             Spending::PerTaskAndTime(Savings::AsDerived, _) => "budget BTT, condition (5) as derived",
             Spending::WithinReach => "budget BTT within reach",
+            Spending::MovingPrice => "budget by a moving price",
             Spending::Share => "budget in shares",
             Spending::LeastShare => "budget in least shares",
         })?;
@@ -309,6 +316,7 @@ impl fmt::Display for Budgeting {
             | Spending::PerTaskWithinPeriod(Cheapest::First)
             | Spending::PerTaskAndTime(_, Cheapest::First)
             | Spending::WithinReach
+            | Spending::MovingPrice
             | Spending::Share
             | Spending::LeastShare => Ok(()),
         }

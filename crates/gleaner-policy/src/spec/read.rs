@@ -37,6 +37,7 @@ pub(super) fn policy(tree: &Tree) -> Result<(Preset, Recipe, Option<Budget>), Po
         recipe.replicate = replicate(&key)?;
     }
     recipe.replan = chosen(&table, "replan", recipe.replan)?;
+    recipe.hold = chosen(&table, "hold", recipe.hold)?;
     if let Goal::Start(queueing) = &mut recipe.score {
         queueing.fill = chosen(&table, "fill", queueing.fill)?;
         let own = if recipe.lengths == Lengths::Learnt { Correction::Alike } else { queueing.correction };
@@ -142,14 +143,13 @@ fn contradicts(key: &Key<'_>, own: &str, preset: &Preset) -> PolicyError {
 
 /// A key of them makes a peer of what was none.
 fn peering(table: &Table<'_>, own: Option<Peering>) -> Result<Option<Peering>, PolicyError> {
-    let is_said = ["favours", "queue", "recall", "reach", "hold"].iter().any(|key| table.find(key).is_some());
+    let is_said = ["favours", "queue", "recall", "reach"].iter().any(|key| table.find(key).is_some());
     let Some(own) = own.or_else(|| is_said.then(Peering::default)) else { return Ok(None) };
     Ok(Some(Peering {
         favours: chosen(table, "favours", own.favours)?,
         queue: chosen(table, "queue", own.queue)?,
         recall: chosen(table, "recall", own.recall)?,
         reach: chosen(table, "reach", own.reach)?,
-        hold: chosen(table, "hold", own.hold)?,
     }))
 }
 

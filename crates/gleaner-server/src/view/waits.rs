@@ -33,9 +33,24 @@ pub(super) fn why(ledger: &Ledger, now: Time, task: TaskId) -> String {
         None if is_too_dear(ledger, now, task) => {
             format!("it waits for the next recharge of the budget{batch}")
         }
-        None if ledger.recipe().plans() => format!("it waits for {}{batch}", ledger.recipe().waits_for()),
+        None if ledger.recipe().plans() => {
+            format!("it waits for {}{batch}{}", ledger.recipe().waits_for(), price(ledger, now, task))
+        }
         None => held_back(ledger, now, task)
             .unwrap_or_else(|| format!("it waits for {}", ledger.recipe().waits_for())),
+    }
+}
+
+/// What a price that moves keeps the task from.
+fn price(ledger: &Ledger, now: Time, task: TaskId) -> String {
+    let grid = ledger.grid();
+    let AnyPolicy::Batcher(batcher) = ledger.scheduler().policy() else { return String::new() };
+    match batcher.price(grid, now, grid.task(task).class()) {
+        Some(price) => format!(
+            "; the budget pays for all machines up to {} credits for a million operations",
+            (price * 1e9).round() / 1e3
+        ),
+        None => String::new(),
     }
 }
 

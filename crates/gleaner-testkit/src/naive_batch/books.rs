@@ -226,7 +226,11 @@ impl Books {
                     Queue::Class(class) => class.index(),
                 };
                 self.planned.insert(task, on);
-                let paid = if charged == Charged::Planned { Paid::At(now) } else { Paid::Counted };
+                let paid = match charged {
+                    Charged::Planned => Paid::At(now),
+                    Charged::Reserved => Paid::Held,
+                    Charged::Started | Charged::Ended => Paid::Counted,
+                };
                 self.charge(task, class, paid);
             }
             Decision::Start { task, on } => self.started(now, task, on, charged),

@@ -34,6 +34,8 @@ pub enum Rule {
     BttDerived,
     /// BTT as printed, for no more than the machines can do in 1.4 periods.
     BttWithinReach,
+    /// Up to a price at which what can be done in R costs no more than B, and at the next with what that leaves.
+    MovingPrice,
     /// What is left over tasks left.
     Share,
     /// What is left when the others keep an even share.
@@ -89,4 +91,6 @@ pub struct Terms {
     pub stands: bool,
     /// Whether tasks are scheduled as they come, and not at the end of each period.
     pub at_once: bool,
+    /// Whether tasks wait where faster machines would have done everything first.
+    pub holds: bool,
 }

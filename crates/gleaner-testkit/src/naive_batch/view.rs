@@ -38,6 +38,13 @@ pub(super) struct Worker {
     price: f64,
 }
 
+/// B̄ with its tasks, and with those that are to be served beside them.
+struct Sums {
+    allocated: f64,
+    done: f64,
+    all: f64,
+}
+
 /// A worker that a task may go to, with its expected completion.
 type Fit = (Worker, f64);
 
@@ -81,7 +88,7 @@ impl View<'_> {
     /// B̲, of whoever pays for a task.
     fn left(&self, task: TaskId, budget: Budget) -> f64 {
         let left = self.books.left(self.payer(task), self.now);
-        if budget.charged != Charged::Planned {
+        if matches!(budget.charged, Charged::Started | Charged::Ended) {
             return left;
         }
         let beyond: Vec<TaskId> = self.meta.beyond.iter().map(|(task, _)| *task).collect();
@@ -243,6 +250,9 @@ impl View<'_> {
         if !self.seconds(task, worker.class).is_finite() {
             return false;
         }
+        if self.terms.holds && self.had_better_wait(task, worker) {
+            return false;
+        }
         let Some(budget) = self.budget() else { return true };
         let cost = (self.length(task) * worker.price).ceil();
         let left = self.left(task, budget);
@@ -262,7 +272,52 @@ impl View<'_> {
             Rule::Bt | Rule::BtWithinPeriod | Rule::BttPrinted | Rule::BttDerived | Rule::BttWithinReach => {
                 self.line_9(task, worker, workers, budget)
             }
+            Rule::MovingPrice => {
+                let is_in_time = worker.ready <= budget.period.seconds();
+                is_in_time
+                    && (self.is_cheapest(task, worker, workers) || self.is_in_the_price(task, worker, budget))
+            }
         }
+    }
+
+    /// Whether the faster machines would have done all that there is to do, and this task besides, before the worker had: from
+    /// the next batch on, each core doing its share of all and one task like this.
+    fn had_better_wait(&self, task: TaskId, worker: Worker) -> bool {
+        let (mut ops, mut longest) = (0.0, 0.0);
+        for (id, state) in self.grid.tasks() {
+            let length = self.length(id);
+            let left = match self.grid.placed_on(id) {
+                Some(on) if works(self.grid, on) => {
+                    let runs = self.grid.machine(on).runs().filter(|run| run.task == id);
+                    runs.map(|run| f64::max(length - self.books.ops_done(run), 0.0)).sum()
+                }
+                None if state.state() == TaskState::Waiting => length,
+                Some(_) | None => continue,
+            };
+            ops += left;
+            longest = f64::max(longest, length);
+        }
+        let row = self.grid.classes().seconds_per_op_row(self.grid.task(task).class());
+        // Machines that could not be paid for are not waited for.
+        let paid = self.budget().map_or(f64::INFINITY, |budget| budget.recharge.count() as f64 / longest);
+        let by_price = self.budget().filter(|_| self.terms.rule == Rule::MovingPrice);
+        let price =
+            by_price.and_then(|budget| self.going(task, budget)).map_or(f64::INFINITY, |going| going.0);
+        let (mut ops_per_second, mut cores) = (0.0, 0.0);
+        for id in self.present() {
+            let machine = self.grid.machine(id);
+            let class = machine.class().index();
+            if row[class] < row[worker.class] && self.price(class) <= (paid * (1.0 + 1e-12)).min(price) {
+                let capacity = f64::from(machine.cores()) * (1.0 - machine.load());
+                cores += capacity;
+                ops_per_second += capacity / row[class];
+            }
+        }
+        if ops_per_second == 0.0 {
+            return false;
+        }
+        let by_others = self.terms.period.seconds() + (ops + self.length(task) * cores) / ops_per_second;
+        self.length(task) * row[worker.class] > by_others * (1.0 + 1e-12)
     }
 
     /// "if p is not the lowest price then (if r > D then condition (5) holds else condition (4) holds)"; and of machines
@@ -286,20 +341,68 @@ impl View<'_> {
         }
     }
 
-    /// The operations that all machines do in a second, of the class of tasks for which that is most.
-    fn ops_per_second(&self) -> f64 {
-        let mut most = 0.0;
+    /// The price of each machine and the operations that it does in a second, of the class of tasks for which that is most
+    /// in all.
+    fn speeds(&self) -> Vec<(f64, f64)> {
+        let mut most = (0.0, Vec::new());
         for task in 0..self.grid.classes().task_classes().len() {
             let row = self.grid.classes().seconds_per_op_row(gleaner_units::TaskClassId::new(task));
-            let mut together = 0.0;
+            let mut speeds = Vec::new();
             for id in self.present() {
                 let machine = self.grid.machine(id);
                 let cores = f64::from(machine.cores()) * (1.0 - machine.load());
-                together += cores / row[machine.class().index()];
+                speeds.push((self.price(machine.class().index()), cores / row[machine.class().index()]));
             }
-            most = f64::max(most, together);
+            let together = speeds.iter().map(|machine| machine.1).sum::<f64>();
+            if together > most.0 {
+                most = (together, speeds);
+            }
         }
-        most
+        most.1
+    }
+
+    /// What it costs to do so many operations in R on machines up to a price, the dearest first, and how many are done.
+    fn doing(machines: &[(f64, f64)], period_s: f64, upto: f64, demand: f64) -> (f64, f64) {
+        let mut cheap: Vec<(f64, f64)> =
+            machines.iter().copied().filter(|(price, _)| *price <= upto).collect();
+        cheap.sort_by(|one, other| other.0.total_cmp(&one.0));
+        let (mut cost, mut done) = (0.0, 0.0);
+        for (price, speed) in cheap {
+            let ops = f64::min(period_s * speed, demand - done);
+            cost += ops * price;
+            done += ops;
+        }
+        (cost, done)
+    }
+
+    /// The price of this batch for whoever pays for a task, the next higher one, what an operation costs on average that is
+    /// expected to begin, and what that leaves; none where there are no machines.
+    fn going(&self, task: TaskId, budget: Budget) -> Option<(f64, f64, f64, f64)> {
+        let all = self.sums(task, budget).all;
+        let (b, r) = (budget.recharge.count() as f64, budget.period.seconds());
+        let machines: Vec<(f64, f64)> = self.speeds().into_iter().filter(|machine| machine.1 > 0.0).collect();
+        let mut prices: Vec<f64> = machines.iter().map(|machine| machine.0).collect();
+        prices.sort_by(f64::total_cmp);
+        let is_paid = |price: &f64| Self::doing(&machines, r, *price, all).0 <= b * (1.0 + 1e-12);
+        let price = prices.iter().rev().copied().find(is_paid).or(prices.first().copied())?;
+        let Some(next) = prices.iter().copied().find(|other| *other > price) else {
+            return Some((f64::INFINITY, f64::INFINITY, 0.0, 0.0));
+        };
+        let (cost, ops) = Self::doing(&machines, r, price, all);
+        let average = if ops > 0.0 { cost / ops } else { 0.0 };
+        Some((price, next, average, (b - cost).max(0.0)))
+    }
+
+    /// Whether a worker asks no more than the price of this batch; or the next higher one, and what the price leaves pays.
+    fn is_in_the_price(&self, task: TaskId, worker: Worker, budget: Budget) -> bool {
+        let Some((price, next, average, surplus)) = self.going(task, budget) else { return true };
+        if worker.price <= price || worker.price > next {
+            return worker.price <= price;
+        }
+        let Sums { allocated, done, .. } = self.sums(task, budget);
+        let own = self.length(task);
+        let allowed = average * (done + own) + surplus;
+        allocated + own * worker.price <= allowed * (1.0 + 1e-12)
     }
 
     fn is_cheapest(&self, task: TaskId, worker: Worker, workers: &[Worker]) -> bool {
@@ -308,8 +411,8 @@ impl View<'_> {
         worker.price > 0.0 && worker.price <= positive.fold(f64::INFINITY, f64::min)
     }
 
-    /// (4), or (5) for a busy worker.
-    fn condition(&self, task: TaskId, worker: Worker, budget: Budget, busy: bool) -> bool {
+    /// What is allocated of the budget that pays for a task, and what is to be served with it.
+    fn sums(&self, task: TaskId, budget: Budget) -> Sums {
         // What runs and is charged only when it ends is served with this budget too.
         let runs = self.grid.tasks().map(|(id, _)| id).filter(|id| self.grid.placed_on(*id).is_some());
         let held: Vec<TaskId> = runs.filter(|_| budget.charged == Charged::Ended).collect();
@@ -327,11 +430,17 @@ impl View<'_> {
         let scheduled: Vec<TaskId> = held.iter().copied().chain(planned).collect();
         // Between two recharges: what was paid for in this period is nobody's task any more.
         let before = if self.terms.at_once { self.paid_before(task, &scheduled) } else { (0.0, 0.0) };
-        let b = budget.recharge.count() as f64;
-        let r = budget.period.seconds();
         let allocated: f64 = before.0 + scheduled.iter().map(|task| self.cost(*task)).sum::<f64>();
         let done: f64 = before.1 + scheduled.iter().map(|task| self.length(*task)).sum::<f64>();
         let all: f64 = before.1 + held.into_iter().chain(meta).map(|task| self.length(task)).sum::<f64>();
+        Sums { allocated, done, all }
+    }
+
+    /// (4), or (5) for a busy worker.
+    fn condition(&self, task: TaskId, worker: Worker, budget: Budget, busy: bool) -> bool {
+        let Sums { allocated, done, all } = self.sums(task, budget);
+        let b = budget.recharge.count() as f64;
+        let r = budget.period.seconds();
         let counted = match (busy, self.terms.rule) {
             (true, Rule::BttPrinted | Rule::BttWithinReach) => b / r * worker.ready,
             (true, _) => allocated - ((b / r - allocated / worker.ready) * worker.ready),
@@ -340,7 +449,9 @@ impl View<'_> {
         let own = self.length(task);
         let average = (counted + own * worker.price) / (done + own);
         let served = match self.terms.rule {
-            Rule::BttWithinReach => all.min(1.4 * r * self.ops_per_second()),
+            Rule::BttWithinReach => {
+                all.min(1.4 * r * self.speeds().iter().map(|machine| machine.1).sum::<f64>())
+            }
             _ => all,
         };
         average <= b / served * (1.0 + 1e-12)

@@ -137,7 +137,7 @@ pub struct AccountView {
     pub user: Option<String>,
     /// Spent in this period, less what was given back in it.
     pub spent: u64,
-    /// Held for tasks that run and are charged when they end.
+    /// Held for tasks that are charged when they start or end.
     pub held: u64,
     /// What may still be spent in this period.
     pub left: u64,

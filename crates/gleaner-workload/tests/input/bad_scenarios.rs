@@ -191,7 +191,7 @@ fn settings_out_of_bounds() {
         ("policy.budget.recharge", "0", "0", credits),
         ("policy.budget.recharge", "-5", "-5", credits),
         ("policy.budget.recharge", "9007199254740993", "9007199254740993", credits),
-        ("policy.budget.charged", "never", "\"never\"", "one of planned, started, ended"),
+        ("policy.budget.charged", "never", "\"never\"", "one of planned, reserved, started, ended"),
         ("policy.budget.per", "team", "\"team\"", "one of grid, user"),
         ("policy.period_s", "0", "0", period),
         ("policy.aging", "-1", "-1", "a whole number, 0 or more, below 2^32"),

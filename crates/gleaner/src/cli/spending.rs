@@ -51,7 +51,7 @@ pub(crate) struct BudgetSetArguments {
     /// How long a period is, which is also the time from one batch to the next
     #[arg(long, value_name = "TIME", value_parser = seconds, default_value = "2min")]
     period: f64,
-    /// When a task's cost is charged: as it is planned, starts or ends
+    /// When a task's cost is charged: as it is planned, starts or ends; `reserved` holds it from the plan to the start
     #[arg(long, value_parser = names::<Charged>(), default_value = "planned")]
     charged: String,
     /// Whose it is: everyone's together, or each user's by themselves

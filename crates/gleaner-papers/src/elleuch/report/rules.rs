@@ -1,7 +1,7 @@
 //! All rules at all budgets: makespans in units of that without a budget, and how many runs were given up.
 
 use super::with_reach;
-use crate::elleuch::case::{Case, Heuristic, Month, Rule};
+use crate::elleuch::case::{Case, Heuristic, Month, Rule, Variant};
 use crate::elleuch::findings::Findings;
 use crate::statistics::Estimate;
 use gleaner_report::{Block, Cell, Table};
@@ -31,7 +31,11 @@ fn of_month(findings: &Findings, month: Month) -> Table {
 
 fn name(rule: Rule, case: Case) -> String {
     match rule {
-        Rule::WithinReach => "BTT within reach (gleaner/budget)".to_owned(),
+        Rule::WithinReach => "BTT within reach".to_owned(),
+        Rule::MovingPrice if case.variant == Variant::Held => {
+            "moving price, held back (gleaner/budget)".to_owned()
+        }
+        Rule::MovingPrice => "moving price".to_owned(),
         _ => rule.prefix().to_owned() + case.remark(),
     }
 }

@@ -12,6 +12,7 @@ use crate::backlog::{Size, Waiting};
 use crate::batch::Batch;
 use crate::batch::kinds::{Bid, Kind};
 use crate::batch::target::highest_tie;
+use crate::parts::when::Holding;
 use std::iter::successors;
 
 /// How much worse than the second best an offer must be, relative to it, to be no one's second best by rounding either.
@@ -41,7 +42,7 @@ pub(super) fn add_pieces<'a>(
     let all = (shortest.size(), longest.size());
     let bids = batch.within_means(tasks, (shortest.length.amount(), longest.length.amount()));
     let (mut whole, mut partial): (Vec<&Bid>, Vec<(Sizes, &Bid)>) = (Vec::new(), Vec::new());
-    if batch.conditions(tasks).is_none() {
+    if batch.conditions(tasks).is_none() && batch.recipe.hold == Holding::Never {
         whole.extend(bids);
     } else {
         for bid in bids {
