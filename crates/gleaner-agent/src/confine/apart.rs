@@ -22,6 +22,8 @@ use super::empty_network::{OURS, and_back, raise_loopback};
 /// What carries packets, and what refuses them.
 const FORWARDER: &str = "slirp4netns";
 const FILTER: &str = "nft";
+/// What starts the forwarder with mounts of its own.
+const OWN_MOUNTS: &str = "unshare";
 const INTERFACE: &str = "tap0";
 /// How long the forwarder may take until it carries something, on a machine that is busy.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -65,7 +67,10 @@ impl ApartNetwork {
             File::open(OURS)
         })?;
         let path = format!("/proc/{}/fd/{}", std::process::id(), namespace.as_raw_fd());
-        let mut forwarder = Command::new(found(FORWARDER)?)
+        // Its sandbox takes the mounts apart that it sees: they have to be its own first, or shared ones go everywhere.
+        let mut forwarder = Command::new(found(OWN_MOUNTS)?)
+            .args(["--mount", "--propagation", "private"])
+            .arg(found(FORWARDER)?)
             .args([
                 "--configure",
                 "--mtu=1500",
@@ -129,7 +134,7 @@ pub(crate) fn can_be_apart() -> Result<(), String> {
     if !rustix::process::geteuid().is_root() {
         return Err("only an agent of root's can give a task a network of its own".to_owned());
     }
-    for program in [FORWARDER, FILTER] {
+    for program in [FORWARDER, FILTER, OWN_MOUNTS] {
         found(program).map_err(|why| why.to_string())?;
     }
     if !fs::exists("/dev/net/tun").unwrap_or(false) {
@@ -143,7 +148,11 @@ fn found(name: &str) -> io::Result<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/sbin", "/usr/bin"].map(PathBuf::from));
     folders.map(|folder| folder.join(name)).find(|file| file.is_file()).ok_or_else(|| {
-        let package = if name == FILTER { "nftables" } else { name };
+        let package = match name {
+            FILTER => "nftables",
+            OWN_MOUNTS => "util-linux",
+            other => other,
+        };
         io::Error::new(
             io::ErrorKind::NotFound,
             format!("{name} is not installed: install the package `{package}`"),

@@ -15,7 +15,7 @@ use crate::duties::{Action, Duties, Event, Exit, Piece, TransferError, Wanted};
 use crate::folder;
 use crate::home::{Home, Identity};
 use crate::keeper::Keeper;
-use crate::owner::{Verdict, Word, check_signed};
+use crate::owner::{Permit, Verdict, Word, check_signed};
 use crate::owner_socket::{self, Answer, Asked};
 use crate::probes::Benchmark;
 use gleaner_net::{AgentKey, Challenge, Client, SessionNonce, Token, random_bytes};
@@ -389,7 +389,10 @@ impl Worker {
 
     fn prepare(&mut self, run: Arc<Run>) {
         let id = run.id;
-        if folder::needs_transfers(&run) {
+        // Nothing is fetched, or unpacked, that nobody signed.
+        if let Err(why) = self.signed(&run) {
+            self.results.push_back(Event::Prepared(id, Err(TransferError::Failed(why))));
+        } else if folder::needs_transfers(&run) {
             let path = self.folders.of(id);
             let (cache, client) = (self.cache.clone(), self.client.clone());
             self.on_thread(move || {
@@ -416,12 +419,16 @@ impl Worker {
         }
     }
 
-    /// Whether its user signed it, where the owner asks for that.
+    /// What its user signed, where the owner asks for that.
+    fn signed(&self, run: &Run) -> Result<Option<Permit>, String> {
+        let Some(signers) = &self.watch.rules().signed_by else { return Ok(None) };
+        check_signed(run, signers, &self.identity.authority.to_string(), unix_s()).map(Some)
+    }
+
+    /// Whether it may start by what its user signed, and did not on the same signature before.
     fn permit(&mut self, run: &Run) -> Result<(), String> {
-        let Some(signers) = &self.watch.rules().signed_by else { return Ok(()) };
-        let (grid, now_s) = (self.identity.authority.to_string(), unix_s());
-        let permit = check_signed(run, signers, &grid, now_s)?;
-        self.permits.begin(run.id, permit, now_s)
+        let permit = self.signed(run)?;
+        permit.map_or(Ok(()), |permit| self.permits.begin(run.id, permit, unix_s()))
     }
 
     fn collect(&mut self, run: Arc<Run>, wanted: Wanted) {

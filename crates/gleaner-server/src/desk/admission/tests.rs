@@ -28,6 +28,11 @@ fn text(bytes: usize) -> String {
     "x".repeat(bytes)
 }
 
+/// An expression of so many bytes.
+fn padded(bytes: usize) -> String {
+    format!("{}1", " ".repeat(bytes - 1))
+}
+
 fn names(count: usize) -> impl Iterator<Item = String> {
     (0..count).map(|number| format!("n{number}"))
 }
@@ -140,11 +145,11 @@ fn each_limit_of_a_job_is_kept_and_named() {
         }),
         ("ORDER_BYTES_MAX", ORDER_BYTES_MAX.to_string(), |more| with_order(ORDER_BYTES_MAX + more as u64)),
         ("EXPRESSION_BYTES_MAX of requirements", format!("at most {EXPRESSION_BYTES_MAX}"), |more| JobSpec {
-            requirements: Some(format!("{:1$}", 1, EXPRESSION_BYTES_MAX + more)),
+            requirements: Some(padded(EXPRESSION_BYTES_MAX + more)),
             ..job()
         }),
         ("EXPRESSION_BYTES_MAX of a rank", format!("at most {EXPRESSION_BYTES_MAX}"), |more| JobSpec {
-            rank: Some(format!("{:1$}", 1, EXPRESSION_BYTES_MAX + more)),
+            rank: Some(padded(EXPRESSION_BYTES_MAX + more)),
             ..job()
         }),
         ("SLOTS_MAX", format!("1 to {SLOTS_MAX}"), |more| {
@@ -206,7 +211,7 @@ fn each_limit_of_a_machine_is_kept_and_named() {
             let parts = 8;
             let one = |name: String| {
                 let bytes = PROFILE_BYTES_MAX / parts - name.len();
-                (name, format!("{:1$}", 1, bytes))
+                (name, padded(bytes))
             };
             let mut attributes: BTreeMap<String, String> = names(parts).map(one).collect();
             attributes.entry("n0".to_owned()).or_default().push_str(&" ".repeat(more));

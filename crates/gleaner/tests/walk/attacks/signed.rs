@@ -36,7 +36,7 @@ fn only_what_its_user_signed_comes_to_a_machine_that_asks_for_that() {
     assert_eq!(grid.api("POST", "/api/v1/jobs", Some(&spec)).0, 201);
     spec["command"][1] = "yours".into();
     let (status, problem) = grid.api("POST", "/api/v1/jobs", Some(&spec));
-    assert!(status == 400 && problem.to_string().contains("another job"), "{status} {problem}");
+    assert!(status == 422 && problem.to_string().contains("another job"), "{status} {problem}");
 
     // An owner who asks no more for it gets the others too.
     fs::write(grid.machine("lab").home.join("rules.toml"), RULES).expect("the owner's rules");
