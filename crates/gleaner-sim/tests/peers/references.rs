@@ -55,7 +55,8 @@ fn combination(seed: u64) -> (Recipe, NaivePeer) {
     let hold = if holds { Holding::WhenSlower } else { Holding::Never };
     let recipe = Recipe {
         choose: if is_greedy { Choose::BestLatest } else { Choose::First },
-        peering: Some(Peering { favours, queue, recall, reach, hold, ..Peering::default() }),
+        hold,
+        peering: Some(Peering { favours, queue, recall, reach }),
         ..Recipe::by(score)
     };
     (recipe, naive)
