@@ -71,13 +71,8 @@ pub struct Shares {
 }
 
 fn recipe(favours: Favours) -> Recipe {
-    let peering = Peering {
-        favours,
-        queue: Overflow::Peer,
-        recall: Recalling::WhenShort,
-        reach: Reach::Site,
-        ..Peering::default()
-    };
+    let peering =
+        Peering { favours, queue: Overflow::Peer, recall: Recalling::WhenShort, reach: Reach::Site };
     Recipe { choose: Choose::BestLatest, peering: Some(peering), ..Recipe::by(Score::Power) }
 }
 

@@ -116,7 +116,7 @@ impl Reading {
     pub fn recipes(&self) -> [Recipe; 2] {
         let score = if self.power == Power::Core { Score::PowerPerCore } else { Score::Power };
         let Self { favours, overflow: queue, recall, .. } = *self;
-        let peering = Some(Peering { favours, queue, recall, reach: Reach::Site, ..Peering::default() });
+        let peering = Some(Peering { favours, queue, recall, reach: Reach::Site });
         [Choose::First, Choose::BestLatest].map(|choose| Recipe { choose, peering, ..Recipe::by(score) })
     }
 }

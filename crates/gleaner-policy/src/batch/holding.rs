@@ -77,12 +77,16 @@ fn work(grid: &Grid, now: Time, open: &OpenMachines, kinds: &[Kind<'_>]) -> Work
     }
     let length = |task: TaskId| grid.declared_length(task).map(Ops::amount);
     for task in grid.plans().queues().flat_map(|queue| grid.plans().ranked(queue)) {
-        length(task).into_iter().for_each(|length| work.add(length, length));
+        if let Some(length) = length(task) {
+            work.add(length, length);
+        }
     }
     for (_, members) in open.classes() {
         for run in members.busy.iter().flat_map(|id| grid.machine(*id).runs()) {
             let left = |length: f64| (length - grid.ops_done(now, run)).max(0.0);
-            length(run.task).into_iter().for_each(|length| work.add(length, left(length)));
+            if let Some(length) = length(run.task) {
+                work.add(length, left(length));
+            }
         }
     }
     work

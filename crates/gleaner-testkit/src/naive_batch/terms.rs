@@ -69,6 +69,7 @@ pub enum Goal {
 }
 
 /// What a reference goes by.
+#[expect(clippy::struct_excessive_bools, reason = "each is a rule that holds or does not")]
 #[derive(Clone, PartialEq, Debug)]
 pub struct Terms {
     /// R.
