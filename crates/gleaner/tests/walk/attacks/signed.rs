@@ -27,10 +27,10 @@ fn only_what_its_user_signed_comes_to_a_machine_that_asks_for_that() {
     assert_eq!(grid.json(&["status", &unsigned])["tasks"]["waiting"], 1);
 
     // Who takes another's job for their own, or changes a signed one, is told so at the door.
-    let job = grid.json(&["submit", "--sign", "--hold", "--", "echo", "mine"])["job"].to_string();
+    let job = grid.json(&["submit", "--sign", "--hold", "--", "echo", "mine"])["job"].clone();
     let submitted = |fact: &serde_json::Value| {
         let submitted = fact.get("JobSubmitted").or_else(|| fact.get("job_submitted"))?;
-        (submitted["job"].to_string() == job).then(|| submitted["spec"].clone())
+        (submitted["job"] == job).then(|| submitted["spec"].clone())
     };
     let mut spec = grid.facts().iter().find_map(submitted).expect("it was written down");
     assert_eq!(grid.api("POST", "/api/v1/jobs", Some(&spec)).0, 201);
