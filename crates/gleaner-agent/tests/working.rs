@@ -406,6 +406,9 @@ fn wait_for(path: &Path) -> u32 {
     }
 }
 
+/// What is done to a signed run: in words, what it is refused for, and how.
+type Attack<'a> = (&'a str, &'a str, &'a dyn Fn(&mut Run));
+
 /// A coordinator that was taken over, with what a user signed once and an agent whose owner wrote down the user's key.
 #[test]
 fn a_coordinator_that_was_taken_over_runs_nothing_that_nobody_signed() {
@@ -452,7 +455,7 @@ fn a_coordinator_that_was_taken_over_runs_nothing_that_nobody_signed() {
     let end = order(0, 1, &|_| {});
     assert_eq!((&end.outcome, text(&end).as_str()), (&Outcome::Exited { code: 0 }, "good\n0\n"));
     let bad = input(b"bad\n");
-    let attacks: [(&str, &str, &dyn Fn(&mut Run)); 10] = [
+    let attacks: [Attack<'_>; 10] = [
         ("an unsigned program", "nobody signed", &|run| run.signed = None),
         ("another program", "its command", &|run| run.command[2] = "id".into()),
         ("another argument", "its command", &|run| run.command.push("-x".into())),

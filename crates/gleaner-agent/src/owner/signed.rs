@@ -136,6 +136,9 @@ mod tests {
         }
     }
 
+    /// What is done to a signed run, in words and indeed.
+    type Change = (&'static str, fn(&mut Run));
+
     #[test]
     fn only_what_was_signed_runs_and_all_of_it_was_signed() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -148,7 +151,7 @@ mod tests {
         let permit = Permit { nonce: "n".into(), number: 7, expires_s: NOW_S + 1, retries: 3 };
         assert_eq!(check(&good, &signers, GRID, NOW_S), Ok(permit));
 
-        let changes: [(&str, fn(&mut Run)); 18] = [
+        let changes: [Change; 18] = [
             ("nobody signed", |run| run.signed = None),
             ("command", |run| run.command[1] = "9".into()),
             ("command", |run| run.command.push("more".into())),

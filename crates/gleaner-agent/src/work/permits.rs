@@ -143,7 +143,7 @@ mod tests {
         let open = |now_s| Permits::open(&path, now_s).expect("a file");
         let run = |number| RunId { task: TaskId::new(1), number };
         let mut permits = open(NOW_S);
-        let mut begin = |permits: &mut Permits, number, nonce: &str| {
+        let begin = |permits: &mut Permits, number, nonce: &str| {
             permits.begin(run(number), permit(nonce, 7, NOW_S + 10), NOW_S)
         };
         // What fails or is moved away is tried again, but not for ever.

@@ -82,10 +82,8 @@ impl World {
         let jobs = self.server.disk.past_with(&wanted, 3).expect("memory can be read");
         let jobs: Vec<JobId> = jobs.into_iter().map(|found| found.job).collect();
         let is_wanted = !jobs.is_empty() && self.chance.one_in(3);
-        is_wanted.then(|| match results {
-            Results::There => Order::RemoveResults(jobs),
-            _ => Order::ResultsGone(jobs),
-        })
+        let removes = results == Results::There;
+        is_wanted.then_some(if removes { Order::RemoveResults(jobs) } else { Order::ResultsGone(jobs) })
     }
 
     pub(super) fn owner_acts(&mut self) {
