@@ -201,9 +201,9 @@ impl Rules {
                 return refuse(key, &value, expected);
             }
         }
-        if let Some(most) = self.bandwidth_max_mbit.filter(|_| self.network != Network::Internet) {
+        if let Some(most) = self.bandwidth_max_mbit.filter(|_| self.network == Network::All) {
             let expected =
-                "left out, unless network is \"internet\": only there a task has a network of its own";
+                "left out where network is \"all\": only with \"internet\" a task has a network of its own";
             return refuse("bandwidth_max_mbit", &most, expected);
         }
         if !(self.run_hours_max >= 0.0 && self.run_hours_max.is_finite()) {
