@@ -185,6 +185,8 @@ fn a_trace_of_bags_of_tasks_runs_among_peers() {
     let dir = folder("grid.toml", "jobs = \"jobs.csv\"", "ourgrid = \"trace.txt\"\nops_per_s = 10");
     let trace = "taskId time jobId jobSize runtime user peer\n1 0 1 2 5 1 one\n2 0 1 2 7 1 one\n3 20 2 1 4 1 one\n4 3 3 1 6 2 two\n";
     std::fs::write(dir.path().join("trace.txt"), trace).expect("written");
+    let away = "peer,user,from_s,until_s\none,1,1000,1001\n";
+    std::fs::write(dir.path().join("brokers.csv"), away).expect("written");
     let run = summary(&simulate(&dir.path().join("grid.toml"), &["--json"]));
     assert_eq!((&run["jobs"], &run["tasks"], &run["unfinished"]), (&3.into(), &4.into(), &0.into()), "{run}");
     std::fs::write(dir.path().join("trace.txt"), trace.replace("two", "six")).expect("written");

@@ -12,7 +12,7 @@ const JOBS_MAX: u32 = 40;
 
 fn score(grid: &Grid, name: &str) {
     let score = format!("score={name}");
-    grid.ok(&["policy", "set", "bertasi/greedy", "--set", "relocate=none", "--set", &score]);
+    grid.ok(&["policy", "set", "dasilva/greedy", "--set", &score]);
 }
 
 /// The machines on which a job of one task ran, one after the other.
