@@ -1,5 +1,6 @@
 //! Which attributes of ads anything looks at. Machines, or tasks, whose ads differ only in others are one class.
 
+use crate::classes::WATTS;
 use gleaner_classad::{ClassAd, Expr, Name, RANK, REQUIREMENTS};
 use std::collections::BTreeSet;
 
@@ -13,10 +14,10 @@ pub enum Seen {
 }
 
 impl Seen {
-    /// What requirements and ranks mention, and what the attributes so mentioned mention in turn, on either side.
+    /// Watts, what requirements and ranks mention, and what the attributes so mentioned mention in turn, on either side.
     /// Costs O(size of the ads), once for each round of mentions.
     pub fn in_ads(ads: &[&ClassAd]) -> Self {
-        let mut names = BTreeSet::from([REQUIREMENTS, RANK].map(Name::new));
+        let mut names = BTreeSet::from([REQUIREMENTS, RANK, WATTS].map(Name::new));
         loop {
             let visible = || ads.iter().flat_map(|ad| ad.iter()).filter(|(name, _)| names.contains(*name));
             if !visible().all(|(_, expr)| expr.is_closed()) {
@@ -58,12 +59,14 @@ mod tests {
         let kept = parts(&[
             "[Name = \"a\"; Memory = Half * 2; Half = 8; Disk = 1]",
             "[Name = \"b\"; Disk = 2]",
+            "[Name = \"c\"; Watts = 65]",
             "[Id = 7; Requirements = TARGET.Memory >= MY.Need; Need = 4]",
         ]);
         assert!(kept[0].contains("Memory") && kept[0].contains("Half"), "{}", kept[0]);
         assert!(!kept[0].contains("Name") && !kept[0].contains("Disk"), "{}", kept[0]);
         assert_eq!(kept[1], "");
-        assert!(kept[2].contains("Need") && !kept[2].contains("Id"), "{}", kept[2]);
+        assert_eq!(kept[2], "[Watts = 65]", "a score by energy looks at it");
+        assert!(kept[3].contains("Need") && !kept[3].contains("Id"), "{}", kept[3]);
     }
 
     #[test]
