@@ -317,6 +317,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs/{job}/results": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Keeps the results of a job until this is taken back, or takes it back. */
+        put: operations["keep"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs/{job}/tasks": {
         parameters: {
             query?: never;
@@ -411,6 +428,26 @@ export interface paths {
         };
         /** A part of what a run of a task wrote to one of its streams. */
         get: operations["output"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/keeping": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is due to be removed when, and what somebody wants kept: of the caller's jobs, or for an administrator of all. Jobs
+         *     that were over a short while ago are not among them yet.
+         */
+        get: operations["show"];
         put?: never;
         post?: never;
         delete?: never;
@@ -871,6 +908,13 @@ export interface components {
             /** @description An agent, by its machine's name: its owner's rules, or what happened there. */
             agent: string;
         } | "coordinator";
+        /** @description How many jobs, and how much is kept of them. */
+        AmountView: {
+            /** @description Bytes of files and output. */
+            bytes: number;
+            /** @description Jobs. */
+            jobs: number;
+        };
         /** @description The blake3 hash of some bytes, in hexadecimal: their name wherever they are stored. */
         BlobHash: string;
         /** @description What the budget is to be. */
@@ -1191,6 +1235,8 @@ export interface components {
         };
         /** @description A job. */
         JobView: {
+            /** @description How many bytes are kept of it: what it reads, and what it left and wrote. */
+            bytes?: number;
             /** @description The program and its arguments. */
             command: string[];
             /**
@@ -1204,6 +1250,14 @@ export interface components {
             label?: string | null;
             /** @description For people. */
             name: string;
+            /** @description Whether somebody wants its results kept. */
+            results_kept?: boolean;
+            results_removed?: components["schemas"]["RemovalView"] | null;
+            /**
+             * Format: double
+             * @description When its results are due to be removed, if they are there, it is over, and nobody wants them kept.
+             */
+            results_until_s?: number | null;
             /** @description All its tasks taken together. */
             state: components["schemas"]["JobState"];
             /**
@@ -1236,6 +1290,34 @@ export interface components {
             id: string;
             /** @description How many machines may still join with it. */
             uses: number;
+        };
+        /** @description Whether the results of a job are to be kept. */
+        KeepSetting: {
+            /** @description True until somebody says otherwise; false for no longer than others. */
+            keep: boolean;
+        };
+        /** @description What is kept of jobs that are over, and until when. */
+        KeepingView: {
+            /** @description Whose results are due to be removed at some time: how many jobs, and how many bytes they are together. */
+            due: components["schemas"]["AmountView"];
+            /** @description Likewise those that somebody wants kept. */
+            kept: components["schemas"]["AmountView"];
+            /** @description The jobs whose results somebody wants kept, those first that were over first. */
+            kept_jobs: components["schemas"]["JobView"][];
+            /** @description The jobs whose results are due next, in that order. */
+            next: components["schemas"]["JobView"][];
+            /**
+             * Format: double
+             * @description Likewise all else that is known of a job.
+             */
+            records_for_s?: number | null;
+            /**
+             * Format: double
+             * @description How long results are kept after the end of their job; none stands for ever.
+             */
+            results_for_s?: number | null;
+            /** @description 1. */
+            version: number;
         };
         /** @description What was learnt of labels. */
         LabelList: {
@@ -1650,6 +1732,19 @@ export interface components {
              */
             score: number;
         };
+        /** @description When results were removed, and by which rule. */
+        RemovalView: {
+            /**
+             * Format: double
+             * @description When.
+             */
+            at_s: number;
+            /**
+             * Format: double
+             * @description How long after the end of their job results were kept.
+             */
+            kept_for_s: number;
+        };
         /**
          * @description What a user may do.
          * @enum {string}
@@ -1897,6 +1992,7 @@ export interface components {
             outcome?: components["schemas"]["Outcome"] | null;
             /** @description Where it is in its life. */
             phase: components["schemas"]["TaskPhase"];
+            results_removed?: components["schemas"]["RemovalView"] | null;
             /** @description How often it was sent to a machine. */
             runs: number;
             /**
@@ -4416,6 +4512,150 @@ export interface operations {
             };
         };
     };
+    keep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its number */
+                job: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KeepSetting"];
+            };
+        };
+        responses: {
+            /** @description The job */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobView"];
+                };
+            };
+            /** @description It cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Nobody has this token, or none was given */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Who asks may not, or a page of another site asks */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not exist, or not for who asks */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of it did not come */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description They are removed already */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The coordinator does not go by the name that it is asked under */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It has no meaning, or is more than is taken */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Its address and headers are too long */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect, or damage to the coordinator's folder */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The coordinator has stopped, or too much goes on; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list: {
         parameters: {
             query?: {
@@ -4998,6 +5238,101 @@ export interface operations {
             };
             /** @description It does not exist, or not for who asks */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The coordinator does not go by the name that it is asked under */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It has no meaning, or is more than is taken */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Its address and headers are too long */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect, or damage to the coordinator's folder */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The coordinator has stopped, or too much goes on; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show: {
+        parameters: {
+            query?: {
+                /** @description How many jobs to list at most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is kept until when */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeepingView"];
+                };
+            };
+            /** @description It cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Nobody has this token, or none was given */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Who asks may not, or a page of another site asks */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
