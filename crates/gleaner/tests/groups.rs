@@ -51,6 +51,18 @@ fn policies_are_compared_over_seeds_in_groups() {
     assert_eq!(compared["runs"].as_array().map(Vec::len), Some(6));
 }
 
+#[test]
+fn a_run_of_groups_that_was_saved_goes_on() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("run.save");
+    let file = file.to_str().expect("a plain path");
+    let whole = summary(&gleaner("simulate", &example("groups"), &["--json", "--checkpoint", file]));
+    assert_eq!(summary(&gleaner("simulate", &example("groups"), &["--json", "--resume", file])), whole);
+    let other = gleaner("simulate", &example("groups"), &["--set", "groups.size=3", "--resume", file]);
+    assert_eq!(other.status.code(), Some(2), "{other:?}");
+    assert!(String::from_utf8_lossy(&other.stderr).contains("another scenario"), "{other:?}");
+}
+
 const EASY: &str = "--policy=queue/easy";
 const NO_MOVES: &str = "--set=policy.relocate=none";
 
@@ -68,7 +80,6 @@ fn what_groups_cannot_do_is_refused_where_it_is_asked_for() {
         (&["--set", "groups.neighbours=some"], "groups.neighbours", "some"),
         (&["--set", "groups.publish_s=0"], "groups.publish_s", "0"),
         (&["--set", "letters.loss=1"], "letters.loss", "1"),
-        (&["--checkpoint", "no.such"], "--checkpoint", "groups"),
     ] {
         let said = refused(arguments);
         assert!(said.contains(key) && said.contains(found), "{arguments:?}: {said}");

@@ -52,6 +52,21 @@ fn a_run_of_brokers_that_was_saved_goes_on_with_its_seed() {
 }
 
 #[test]
+fn a_run_over_drawn_sites_that_was_saved_goes_on() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("run.save");
+    let file = file.to_str().expect("a plain path");
+    let run = |more: &[&str]| gleaner(&[&["simulate", &example(), "--json"], more].concat());
+    let whole = run(&["--checkpoint", file]);
+    assert_eq!(whole.status.code(), Some(0), "{whole:?}");
+    let resumed = run(&["--resume", file]);
+    assert_eq!(resumed.stdout, whole.stdout, "{resumed:?}");
+    let refused = run(&["--policy", "khoo/backfill", "--resume", file]);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("expected one under"), "{refused:?}");
+}
+
+#[test]
 fn policies_are_compared_over_sites() {
     let dir = tempfile::tempdir().expect("a folder");
     let out = dir.path().to_str().expect("a plain path");
