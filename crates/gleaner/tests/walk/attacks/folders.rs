@@ -10,10 +10,13 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 const RULES: &str = "sessions = \"ignore\"\nprograms = \"ignore\"\nnot_on_battery = false\n";
 /// Deeper than a stack, and than the descriptors of a process.
 const DEPTH: u32 = 30_000;
+/// The kernel walks up from each folder that it makes in a sandbox: so deep a nest takes a slow machine a minute and more.
+const NESTING: Duration = Duration::from_mins(5);
 
 fn grid(test: &str, options: &[&str]) -> Grid {
     let mut grid = Grid::new(test, 30);
@@ -31,7 +34,7 @@ fn said(grid: &Grid, job: &str) -> String {
 }
 
 fn until_it_says(grid: &Grid, job: &str, text: &str) {
-    until(&format!("the task says {text}"), PATIENCE, || {
+    until(&format!("the task says {text}"), NESTING, || {
         let said = grid.json(&["logs", job])["outputs"][0]["text"].take();
         said.as_str().is_some_and(|said| said.contains(text)).then_some(())
     });
