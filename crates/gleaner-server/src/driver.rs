@@ -205,7 +205,7 @@ impl Handle {
 
 /// The running thread.
 pub struct Driver {
-    thread: thread::JoinHandle<Result<(), DriverError>>,
+    thread: thread::JoinHandle<Result<Box<dyn Store>, DriverError>>,
 }
 
 impl Driver {
@@ -273,18 +273,19 @@ impl Driver {
         self.thread.is_finished()
     }
 
-    /// Waits for its end and says why it ended.
+    /// Waits for its end and says why it ended. The store is the caller's to close, after all readers of it: only whoever closes
+    /// the file last takes its log in.
     ///
     /// # Panics
     /// If the thread did: a broken invariant.
-    pub fn join(self) -> Result<(), DriverError> {
+    pub fn join(self) -> Result<Box<dyn Store>, DriverError> {
         self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
 
 struct Work {
     desk: Desk,
-    /// Reads what left memory. It is closed before the store, which takes in its log where nobody else has the file open.
+    /// Reads what left memory. It is closed before the store.
     past: Box<dyn Reader>,
     store: Box<dyn Store>,
     outputs: Outputs,
@@ -298,7 +299,7 @@ struct Work {
 }
 
 impl Work {
-    fn run(mut self, snapshotter: Snapshotter) -> Result<(), DriverError> {
+    fn run(mut self, snapshotter: Snapshotter) -> Result<Box<dyn Store>, DriverError> {
         let end = self.serve(&snapshotter);
         // Whoever waits for room or an answer hears that there will be none.
         self.shared.room.close();
@@ -307,7 +308,7 @@ impl Work {
             snapshotter.order();
         }
         snapshotter.finish();
-        end
+        end.map(|()| self.store)
     }
 
     fn serve(&mut self, snapshotter: &Snapshotter) -> Result<(), DriverError> {

@@ -88,6 +88,9 @@ impl Reached {
     }
 }
 
+/// How long whoever reads may take to end with the coordinator.
+const READING_ENDS: Duration = Duration::from_secs(10);
+
 /// A coordinator that is up.
 #[derive(Clone)]
 pub struct Ready {
@@ -194,7 +197,10 @@ pub fn serve<F: Future<Output = ()>>(
     let (driver, desk) = Driver::start(Box::new(store), &home, options.terms, program)?;
     let served = runtime.block_on(listen(options, &home, Arc::new(blobs), &desk, ready));
     desk.stop();
-    driver.join()?;
+    let store = driver.join()?;
+    // What still reads ends first, so that the store, closed last, takes its log in.
+    runtime.shutdown_timeout(READING_ENDS);
+    drop(store);
     served
 }
 

@@ -99,7 +99,7 @@ impl World {
     fn stop(&mut self) {
         self.app.desk.stop();
         if let Some(driver) = self.driver.take() {
-            driver.join().unwrap();
+            drop(driver.join().unwrap());
         }
     }
 
