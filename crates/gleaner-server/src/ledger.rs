@@ -9,6 +9,7 @@
 
 mod agent;
 mod elsewhere;
+mod gap;
 mod job;
 mod keeping;
 mod keeping_away;
@@ -48,13 +49,13 @@ use crate::journal::{Entry, Fact};
 use crate::policy::default_policy;
 use crate::store::{Past, TaskRange};
 use elsewhere::Elsewhere;
+use gap::Gap;
 use gleaner_core::{Command, Decision, Diverged, Event, Grid, GridConfig, Migration, Run, Scheduler, Stage};
 use gleaner_policy::{AnyPolicy, PolicySpec};
 use gleaner_units::{MachineId, RunId, TaskId, Time, UserId};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{Quota, Tally, TaskPhase};
 use job::Jobs;
-use keeping::Gap;
 use kinds::Kinds;
 use label::Labels;
 use lineages::Lineages;

@@ -12,16 +12,12 @@ use std::borrow::Cow;
 pub(super) fn own_job<'a>(known: &Known<'a>, by: &Requester, id: JobId) -> Result<Cow<'a, Job>, Refusal> {
     let job = known.job(id)?.filter(|job| by.role.sees_all() || job.user == by.user);
     job.ok_or_else(|| {
-        let keeping = known.desk().terms().keeping;
-        // What neither lives nor is in the store was removed, or never there.
-        Refusal::not_found(match keeping.records.filter(|_| id < known.ledger().next_job()) {
-            Some(kept_for) => format!(
-                "no job {id} of yours is known; see `gleaner status`. What is known of a job is removed {:.1} days after its end \
-                 (--keep-for)",
-                kept_for.seconds() / 86_400.0
-            ),
-            None => format!("no job {id} of yours; see `gleaner status`"),
-        })
+        // The same words for what never was, what was removed, and what is another's.
+        let removed = known.desk().terms().keeping.records.map_or_else(String::new, |kept_for| {
+            let days = kept_for.seconds() / 86_400.0;
+            format!(". What is known of a job is removed {days:.1} days after its end (--keep-for)")
+        });
+        Refusal::not_found(format!("no job {id} of yours; see `gleaner status`{removed}"))
     })
 }
 

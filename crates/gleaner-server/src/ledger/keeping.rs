@@ -2,25 +2,16 @@
 //!
 //! The ledger knows no retired job: what is said of one is for the store, and the facts say what the ledger forgot.
 
+use super::gap::Gap;
 use super::{Job, Ledger};
 use crate::journal::RemovedResults;
 use crate::limits::GAP_MIN;
 use crate::store::{Past, PastReader, ReadError, Removal, Results, Seq, TaskRange, WithResults};
 use gleaner_units::{Span, Time};
 use gleaner_wire::JobId;
-use serde::{Deserialize, Serialize};
 
 /// How many gaps are told apart.
 const GAPS_MAX: usize = 64;
-
-/// A stretch of time before a start of the coordinator of which the journal has no row: it was off, or its clock is wrong.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Gap {
-    /// When it was back.
-    back: Time,
-    /// For how long it was away.
-    length: Span,
-}
 
 impl Job {
     /// The retired jobs whose results stand so, those first that were over first: of what was asked for there is command,
