@@ -18,12 +18,12 @@ impl World<'_> {
         Outcome { busy_s, energy_j, lost_s: self.state.workers.lost_s, ..self.state.outcome.clone() }
     }
 
-    /// What peers sent that made no sense, up to [`REFUSED_MAX`] of it.
+    /// What peers sent that made no sense, up to [`REFUSED_MAX`](crate::peers::REFUSED_MAX) of it.
     pub fn refused(&self) -> &[Refused] {
         &self.state.refused
     }
 
-    /// The first [`RUNS_KEPT_MAX`](super::RUNS_KEPT_MAX) runs that are over, each with the number of its job.
+    /// The first [`RUNS_KEPT_MAX`](crate::peers::RUNS_KEPT_MAX) runs that are over, each with the number of its job.
     pub fn ran(&self) -> impl Iterator<Item = (Ran, usize)> + '_ {
         let job = |ran: &Ran| self.state.desks[ran.party.index()].tasks[ran.run.task.index()].1;
         self.state.workers.ran.iter().map(move |ran| (*ran, job(ran) as usize))
