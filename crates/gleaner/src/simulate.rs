@@ -29,6 +29,7 @@ use gleaner_units::Time;
 use gleaner_workload::sites::{self as over, OverSites};
 use gleaner_workload::{Experiment, InputError, PeersScenario, Scenario, Shake};
 use indicatif::ProgressBar;
+use serde::Serialize;
 use std::path::Path;
 use std::sync::Once;
 use std::time::{Duration, Instant};
@@ -140,14 +141,25 @@ fn run_once(arguments: &SimulateArguments, experiment: &Experiment) -> Outcome {
     if let Some(dir) = &arguments.out {
         results::write_run(dir, experiment, &run, &summary)?;
     }
+    let text = describe(&summary, arguments.out.as_deref());
+    conclude(arguments, &summary, text, (ended, what_is_kept_of(arguments, &run)))
+}
+
+/// Says what came of a run, and what is kept of one that was interrupted.
+fn conclude(
+    arguments: &SimulateArguments,
+    summary: &impl Serialize,
+    text: String,
+    (ended, kept): (Ended, String),
+) -> Outcome {
     if arguments.json {
-        stdout::print_json(&summary)?;
+        stdout::print_json(summary)?;
     } else {
-        stdout::print(describe(&summary, arguments.out.as_deref()))?;
+        stdout::print(text)?;
     }
     match ended {
         Ended::Whole => Ok(()),
-        Ended::Interrupted => Err(Failure::Interrupted(what_is_kept_of(arguments, &run))),
+        Ended::Interrupted => Err(Failure::Interrupted(kept)),
     }
 }
 
@@ -269,10 +281,17 @@ fn what_is_kept(
     what: &str,
     now: Time,
 ) -> String {
-    let done = format!("{finished} of {all} {what} had ended by {now} s");
     let written = arguments.out.as_ref().map(|dir| format!("; what is done so far is in {}", dir.display()));
+    format!(
+        "{finished} of {all} {what} had ended by {now} s{}{}",
+        written.unwrap_or_default(),
+        how_to_go_on(arguments)
+    )
+}
+
+fn how_to_go_on(arguments: &SimulateArguments) -> String {
     let saved = arguments.checkpoint.as_ref().map(|file| format!("; go on with --resume {}", file.display()));
-    done + &written.unwrap_or_default() + &saved.unwrap_or_default()
+    saved.unwrap_or_default()
 }
 
 /// One of several.

@@ -1,11 +1,12 @@
 //! The world around the peers: what is true of workers and tasks, and what becomes of letters and orders.
 
+mod service;
 mod told;
 
 use super::accounts::OpenJob;
 use super::believed::Believed;
-use super::desk::{Desk, Lent, REFUSED_MAX, Refused, Unheard};
-use super::discovery::{Discovery, Power};
+use super::desk::{Desk, Lent, Refused, Unheard};
+use super::discovery::Discovery;
 use super::letters::{Loan, Word};
 use super::results::Outcome;
 use super::setup::{Absence, PeersSetup};
@@ -13,8 +14,8 @@ use super::workers::{Running, Worker, Workers};
 use crate::kept::Lasting;
 use crate::mail::Letter;
 use crate::parties::{Out, Outside};
-use gleaner_core::{Chance, Command, Event, LendingEvent, Purpose, RunEnd, Seek};
-use gleaner_units::{MachineClassId, MachineId, PartyId, RunId, Span, TaskId, Time};
+use gleaner_core::{Chance, Command, Event, LendingEvent, Purpose, RunEnd};
+use gleaner_units::{MachineId, PartyId, RunId, Span, TaskId, Time};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -409,65 +410,6 @@ impl<'a> World<'a> {
                 }
             }
         }
-    }
-
-    fn unheard(&mut self, now: Time, (by, from): (PartyId, PartyId), why: Unheard) {
-        match why {
-            Unheard::Late => self.state.outcome.late += 1,
-            Unheard::Senseless(why) => {
-                self.state.outcome.refused += 1;
-                if self.state.refused.len() < REFUSED_MAX {
-                    self.state.refused.push(Refused { at: now, by, from, why: why.into() });
-                }
-            }
-        }
-    }
-
-    /// What all cores of a worker of that kind do in a second.
-    fn power_of(&self, class: MachineClassId) -> Result<Power, Unheard> {
-        let class = self.believed.classes.get(class.index());
-        let class = class.ok_or(Unheard::Senseless("workers of a kind that does not exist"))?;
-        Ok(Power::new(class.speeds[0] * f64::from(class.cores)))
-    }
-
-    /// A letter to the discovery service.
-    fn hear(&mut self, now: Time, from: PartyId, word: Word, out: Leaves<'_>) -> Result<(), Unheard> {
-        let service = self.service();
-        let post: &mut dyn FnMut(PartyId, Word) = &mut |to, word| out.send(service, to, word);
-        match word {
-            Word::Wants { class, workers, seek, received } => {
-                if class.index() >= self.setup.task_classes.len() {
-                    return Err(Unheard::Senseless("wants for tasks that do not exist"));
-                }
-                let above = match seek {
-                    Seek::First => None,
-                    Seek::MostPowerful => Some(Power::NONE),
-                    Seek::Above(class) => Some(self.power_of(class)?),
-                };
-                self.state.discovery.wants((from, class), (workers, received), (seek, above), post);
-            }
-            Word::Offers { best } => {
-                let best = best.map(|class| self.power_of(class)).transpose()?;
-                self.state.discovery.offers(from, best, post);
-            }
-            Word::Served(served) => self.state.discovery.served(from, &served, post),
-            Word::Here => {
-                self.state.heard[from.index()] = Some(now);
-                self.state.discovery.here(from, post);
-                post(from, Word::Here);
-            }
-            Word::Wanted(_)
-            | Word::NothingLent { .. }
-            | Word::Gone(_)
-            | Word::Lent { .. }
-            | Word::Recalled(_)
-            | Word::GivenBack(_)
-            | Word::Holds(_)
-            | Word::Run { .. }
-            | Word::Stop { .. }
-            | Word::Ended { .. } => return Err(Unheard::Senseless("not for the discovery service")),
-        }
-        Ok(())
     }
 }
 

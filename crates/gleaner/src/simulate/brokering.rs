@@ -2,11 +2,11 @@
 
 use super::compare::{self, Measured, Metric};
 use super::service::{self, ServiceSummary};
-use super::{Ended, Steps, advance, aligned, check_seed, finish, read_saved, what_is_kept};
+use super::{Steps, advance, aligned, check_seed, conclude, finish, read_saved, what_is_kept};
 use crate::cli::SimulateArguments;
 use crate::columns::plural;
 use crate::failure::Failure;
-use crate::{Outcome, files, progress, stdout};
+use crate::{Outcome, files, progress};
 use gleaner_papers::cavalieri::gantt;
 use gleaner_report::Gantt;
 use gleaner_report::numbers::grouped;
@@ -99,18 +99,8 @@ fn run_once(arguments: &SimulateArguments, scenario: &BrokeringScenario) -> Outc
     if let Some(dir) = &arguments.out {
         write(dir, scenario, &run, &summary)?;
     }
-    if arguments.json {
-        stdout::print_json(&summary)?;
-    } else {
-        stdout::print(describe(&summary, arguments.out.as_deref()))?;
-    }
-    match ended {
-        Ended::Whole => Ok(()),
-        Ended::Interrupted => {
-            let kept = what_is_kept(arguments, (run.finished(), jobs), "jobs", run.now());
-            Err(Failure::Interrupted(kept))
-        }
-    }
+    let kept = what_is_kept(arguments, (run.finished(), jobs), "jobs", run.now());
+    conclude(arguments, &summary, describe(&summary, arguments.out.as_deref()), (ended, kept))
 }
 
 fn begin(scenario: &BrokeringScenario, seed: u64) -> Result<Brokerage<'_>, Failure> {

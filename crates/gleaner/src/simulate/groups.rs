@@ -1,10 +1,10 @@
 //! `gleaner simulate` of a scenario in which each group of machines has a scheduler of its own.
 
 use super::summary::Summary;
-use super::{Ended, Steps, advance, describe, finish, read_saved, report, results, what_is_kept};
+use super::{Steps, advance, conclude, describe, finish, read_saved, report, results, what_is_kept};
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
-use crate::{Outcome, progress, stdout};
+use crate::{Outcome, progress};
 use gleaner_policy::AnyPolicy;
 use gleaner_sim::neighbours::{GroupsSetup, Neighbourhood, neighbours, with_timeline};
 use gleaner_sim::{Parties, restore, save};
@@ -47,18 +47,9 @@ pub(super) fn run_once(arguments: &SimulateArguments, experiment: &Experiment) -
     let ended = advance(arguments, &mut run, &bar)?;
     bar.finish_and_clear();
     let summary = summary(experiment, experiment.seed, &run.parties, arguments.out.as_deref())?;
-    if arguments.json {
-        stdout::print_json(&summary)?;
-    } else {
-        stdout::print(describe(&summary, arguments.out.as_deref()))?;
-    }
-    match ended {
-        Ended::Whole => Ok(()),
-        Ended::Interrupted => {
-            let (done, now) = run.done();
-            Err(Failure::Interrupted(what_is_kept(arguments, (done, tasks), "tasks", now)))
-        }
-    }
+    let (done, now) = run.done();
+    let kept = what_is_kept(arguments, (done, tasks), "tasks", now);
+    conclude(arguments, &summary, describe(&summary, arguments.out.as_deref()), (ended, kept))
 }
 
 /// One run of several, which leaves its tables in a folder where one is named.

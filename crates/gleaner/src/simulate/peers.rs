@@ -3,10 +3,10 @@
 use super::compare::{self, Measured, Metric};
 use super::figures::Figures;
 use super::service::{self, ServiceSummary};
-use super::{Ended, Steps, advance, aligned, finish, read_saved, what_is_kept};
+use super::{Steps, advance, aligned, conclude, finish, read_saved, what_is_kept};
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
-use crate::{Outcome, files, progress, stdout};
+use crate::{Outcome, files, progress};
 use gleaner_papers::dasilva::gantt;
 use gleaner_policy::{AnyPolicy, Recipe};
 use gleaner_report::numbers::{self, decimals, grouped};
@@ -154,18 +154,9 @@ fn run_once(arguments: &SimulateArguments, scenario: &PeersScenario) -> Outcome 
     bar.finish_and_clear();
     let out = arguments.out.as_deref();
     let summary = finished(scenario, scenario.seed, &run, out)?;
-    if arguments.json {
-        stdout::print_json(&summary)?;
-    } else {
-        stdout::print(describe(&summary, out))?;
-    }
-    match ended {
-        Ended::Whole => Ok(()),
-        Ended::Interrupted => {
-            let (done, now) = run.done();
-            Err(Failure::Interrupted(what_is_kept(arguments, (done, tasks), "tasks", now)))
-        }
-    }
+    let (done, now) = run.done();
+    let kept = what_is_kept(arguments, (done, tasks), "tasks", now);
+    conclude(arguments, &summary, describe(&summary, out), (ended, kept))
 }
 
 /// One run; its results go to a folder, if one is named.

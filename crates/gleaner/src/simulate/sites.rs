@@ -2,7 +2,7 @@
 
 use super::compare::{self, Measured, Metric};
 use super::service::{self, ServiceSummary};
-use super::{Ended, Steps, advance, read_saved, what_is_kept};
+use super::{Ended, Steps, advance, how_to_go_on, read_saved};
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
 use crate::{Outcome, files, progress, stdout};
@@ -129,7 +129,9 @@ fn run_once(arguments: &SimulateArguments, scenario: &SitesScenario, policy: &Po
     bar.finish_and_clear();
     if let Ended::Interrupted = ended {
         let (done, now) = run.done();
-        return Err(Failure::Interrupted(what_is_kept(arguments, (done, setup.jobs.len()), "jobs", now)));
+        // Tables and summaries are of whole runs.
+        let far = format!("{done} of {} jobs had ended by {now} s", setup.jobs.len());
+        return Err(Failure::Interrupted(far + &how_to_go_on(arguments)));
     }
     let outcome = run.parties.outside().outcome();
     let summary = finished(scenario, policy, (scenario.seed, &setup, &outcome), arguments.out.as_deref())?;
