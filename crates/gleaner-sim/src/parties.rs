@@ -41,18 +41,26 @@ pub trait Outside {
 /// What comes of something that happened: events for parties, at once and in order, and letters.
 #[derive(Debug)]
 pub struct Out<L> {
-    events: Vec<(PartyId, Event)>,
+    /// What is to be done at this instant, the next one last; behind it what the outside is telling now, in order.
+    due: Vec<Due>,
     letters: Vec<(PartyId, PartyId, L)>,
+}
+
+/// What is to be done at this instant.
+#[derive(Debug)]
+enum Due {
+    Hear(PartyId, Event),
+    Obey(PartyId, Command),
 }
 
 impl<L> Out<L> {
     fn new() -> Self {
-        Self { events: Vec::new(), letters: Vec::new() }
+        Self { due: Vec::new(), letters: Vec::new() }
     }
 
     /// A party hears of a fact now.
     pub fn tell(&mut self, party: PartyId, event: Event) {
-        self.events.push((party, event));
+        self.due.push(Due::Hear(party, event));
     }
 
     /// A letter leaves now.
@@ -76,12 +84,6 @@ pub trait Observer {
     fn command(&mut self, now: Time, party: PartyId, command: &Command);
 }
 
-/// What is to be done at this instant.
-enum Due {
-    Hear(PartyId, Event),
-    Obey(PartyId, Command),
-}
-
 /// The schedulers, what surrounds them, and what is between them.
 pub struct Parties<'a, P, O: Outside> {
     schedulers: Vec<Scheduler<P>>,
@@ -92,8 +94,6 @@ pub struct Parties<'a, P, O: Outside> {
     alarms: BTreeSet<(Time, PartyId)>,
     /// The same by party.
     alarm_of: Vec<Option<Time>>,
-    /// The next one last.
-    due: Vec<Due>,
     out: Out<O::Letter>,
     decisions: Vec<Decision>,
     observer: Option<&'a mut dyn Observer>,
@@ -112,19 +112,8 @@ impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
         let alarm_of: Vec<_> = schedulers.iter().map(|scheduler| alarm_of(scheduler)).collect();
         let parties = (0..).map(PartyId::new);
         let alarms = alarm_of.iter().zip(parties).filter_map(|(at, party)| Some(((*at)?, party))).collect();
-        let (due, decisions) = (Vec::new(), Vec::new());
-        Self {
-            schedulers,
-            outside,
-            mail,
-            clock,
-            alarms,
-            alarm_of,
-            due,
-            out: Out::new(),
-            decisions,
-            observer: None,
-        }
+        let (out, decisions) = (Out::new(), Vec::new());
+        Self { schedulers, outside, mail, clock, alarms, alarm_of, out, decisions, observer: None }
     }
 
     /// These schedulers, before anything happened.
@@ -206,23 +195,24 @@ impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
 
     /// Does what there is to do at this instant: what follows from a fact or an order comes before what was due earlier.
     fn settle(&mut self) {
-        self.take_out();
-        while let Some(due) = self.due.pop() {
+        self.take_out(0);
+        while let Some(due) = self.out.due.pop() {
             match due {
                 Due::Hear(party, event) => self.hear(party, &event),
                 Due::Obey(party, order) => {
+                    let earlier = self.out.due.len();
                     self.clock.stirred();
                     self.outside.obey(self.clock.now, party, order, &mut self.out);
-                    self.take_out();
+                    self.take_out(earlier);
                 }
             }
         }
     }
 
-    /// What came of the latest deed of the outside.
+    /// What came of the latest deed of the outside, behind so much that was due `earlier`.
     #[inline]
-    fn take_out(&mut self) {
-        self.due.extend(self.out.events.drain(..).rev().map(|(party, event)| Due::Hear(party, event)));
+    fn take_out(&mut self, earlier: usize) {
+        self.out.due[earlier..].reverse();
         for (from, to, letter) in self.out.letters.drain(..) {
             self.mail.post(self.clock.now, (from, to), letter);
         }
@@ -239,12 +229,12 @@ impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
         while scheduler.is_asked() {
             scheduler.decide(now, &mut self.decisions);
         }
-        let earlier = self.due.len();
+        let earlier = self.out.due.len();
         let orders = scheduler.take_orders().rev().map(|order| Due::Obey(party, order));
-        self.due.extend(orders);
+        self.out.due.extend(orders);
         if let Some(observer) = &mut self.observer {
             self.decisions.iter().for_each(|decision| observer.decision(now, party, decision));
-            for due in self.due[earlier..].iter().rev() {
+            for due in self.out.due[earlier..].iter().rev() {
                 if let Due::Obey(_, order) = due {
                     observer.command(now, party, order);
                 }

@@ -198,7 +198,7 @@ fn of_ad(source: &Source) -> Result<Site, InputError> {
         let attributes = attributes.collect();
         if let Some(part) = lacks(&attributes) {
             let found = format!("a worker without {part}");
-            return Err(source.place().error(name, found, &format!("{part}, in its ad or around all ads")));
+            return Err(source.place().error(name, found, format!("{part}, in its ad or around all ads")));
         }
         workers.push(Worker { line: 1, attributes });
     }
