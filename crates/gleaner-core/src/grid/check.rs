@@ -80,8 +80,8 @@ pub enum BrokenInvariant {
     /// Sites are waited for without an alarm, or the alarm is set for nobody.
     #[error("not all surveys have an alarm, or an alarm has no survey")]
     Survey,
-    /// The alarms by name are not those in order.
-    #[error("the alarms do not agree with themselves")]
+    /// There are two alarms of one name, or they are not in order.
+    #[error("the alarms are not in order, or two have one name")]
     Alarms,
     /// A machine out of reach has tasks all the same.
     #[error("{0} is on {1}, which is out of reach")]
