@@ -27,6 +27,7 @@ mod target;
 mod targets;
 
 use crate::backlog::{Backlog, Size, Waiting};
+use crate::forecast::Forecast;
 use crate::open_machines::OpenMachines;
 use crate::parts::aim::Aim;
 use crate::parts::budget::{Level, REACH, Spending};
@@ -42,6 +43,15 @@ use target::Target;
 
 /// A task and its place.
 pub(crate) type Assignment = (TaskId, Queue);
+
+/// What a batch sees.
+#[derive(Clone, Copy)]
+pub(crate) struct Looks<'a> {
+    pub(crate) grid: &'a Grid,
+    pub(crate) now: Time,
+    pub(crate) open: &'a OpenMachines,
+    pub(crate) forecast: &'a Forecast,
+}
 
 /// All tasks that wait are planned together, every so often or as soon as any come.
 #[derive(Clone, Copy, Debug)]
@@ -66,16 +76,14 @@ pub(crate) struct Batching {
     pub(crate) hold: Holding,
 }
 
-/// Gives all waiting tasks that are not planned yet their places, as far as there are any. Tasks without a declared
-/// length have none. The backlog is left as it was.
+/// Gives all waiting tasks that are not planned yet their places, as far as there are any. Tasks of whose
+/// length nothing is known have none. The backlog is left as it was.
 pub(crate) fn assignments(
     recipe: &Batching,
-    grid: &Grid,
-    now: Time,
-    open: &OpenMachines,
+    looks: Looks<'_>,
     backlog: &mut Backlog,
 ) -> VecDeque<Assignment> {
-    let mut batch = Batch::new(recipe, grid, now, open, backlog);
+    let mut batch = Batch::new(recipe, looks, backlog);
     batch.run();
     batch.kinds.into_iter().for_each(Kind::put_back);
     batch.made
@@ -103,28 +111,17 @@ struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    fn new(
-        recipe: &'a Batching,
-        grid: &Grid,
-        now: Time,
-        open: &OpenMachines,
-        backlog: &'a mut Backlog,
-    ) -> Self {
+    fn new(recipe: &'a Batching, looks: Looks<'_>, backlog: &'a mut Backlog) -> Self {
+        let Looks { grid, now, open, .. } = looks;
         let depth = if recipe.order.is_by_loss() { 2 } else { 1 };
         let pools = match recipe.level {
-            Level::Machines => pool::of_machines(grid, now, open, (recipe.spending, depth)),
-            Level::Classes => pool::of_classes(grid, now, open),
+            Level::Machines => pool::of_machines(looks, (recipe.spending, depth)),
+            Level::Classes => pool::of_classes(looks),
         };
         let mut kinds = kinds::all(grid, backlog, &pools);
         let conditions_of_each = conditions_of_each(recipe, (grid, open), now, &mut kinds);
         if let (Holding::WhenSlower, When::Every(period)) = (recipe.hold, recipe.when) {
-            holding::hold_back(
-                grid,
-                now,
-                (open, &pools),
-                (period.seconds(), &conditions_of_each),
-                &mut kinds,
-            );
+            holding::hold_back(looks, &pools, (period.seconds(), &conditions_of_each), &mut kinds);
         }
         let deadline_s = recipe.deadline.map_or(f64::INFINITY, |deadline| deadline.since(now).seconds());
         Self {

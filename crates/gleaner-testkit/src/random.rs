@@ -173,6 +173,39 @@ pub fn setup_with_budgets(seed: u64) -> Setup {
     setup
 }
 
+/// Tasks of a few users that come over a longer time than they take, with labels that say something of their lengths; some
+/// declare no length. Machines have one core, or several.
+pub fn setup_with_labels(seed: u64, several: bool) -> Setup {
+    let mut setup = if several { setup_with_cores(seed) } else { setup_with_budget(seed) };
+    let choices = &mut Choices::seeded(seed ^ 0x6c61_6265);
+    let (users, labels, kinds) = (1 + choices.below(3), 1 + choices.below(3), setup.task_classes.len());
+    let mut classes = Vec::new();
+    for (user, label) in (0..users).flat_map(|user| (0..=labels).map(move |label| (user, label))) {
+        let own = setup.task_classes.iter().map(|class| {
+            // The last label is none.
+            let ad = (label < labels).then(|| ad(&format!("[ Label = \"{label}\" ]")));
+            TaskClass { payer: UserId::new(user), ad, ..class.clone() }
+        });
+        classes.extend(own);
+    }
+    setup.task_classes = classes;
+    let Tasks { arrivals, lengths, declared, classes } = &mut setup.tasks;
+    for task in 0..arrivals.len() {
+        let (user, label) = (choices.below(users), choices.below(labels + 1));
+        classes[task] = TaskClassId::new(classes[task].index() + kinds * (user * (labels + 1) + label));
+        arrivals[task] = Time::from_nanos(arrivals[task].nanos() * 8);
+        if !choices.one_in(3) {
+            lengths[task] = Ops::new(1e4 * (label + 1 + choices.below(2)) as f64).expect("a length");
+        }
+        declared[task] = match choices.below(4) {
+            0 => None,
+            1 => Some(lengths[task]),
+            _ => Ops::new(2e5),
+        };
+    }
+    setup
+}
+
 /// In a third of the grids users are wrong about how long their tasks are.
 fn misjudge(tasks: &mut Tasks, choices: &mut Choices) {
     if !choices.one_in(3) {

@@ -1,7 +1,7 @@
 //! What runs hold of machines, and until when that is believed.
 
 use super::calendar::Calendar;
-use super::forecast::Forecast;
+use crate::forecast::Forecast;
 use crate::parts::queue::Correction;
 use gleaner_core::{Availability, Grid, Room};
 use gleaner_units::{MachineClassId, MachineId, RunId, Span, TaskId, Time};

@@ -29,7 +29,7 @@ impl Recipe {
                 .and_then(|()| self.check_lengths())
                 .and_then(|()| self.check_placing()),
             Goal::End(aim) => {
-                self.check_best().and_then(|()| self.check_lengths()).and_then(|()| self.check_planning(aim))
+                self.check_best().and_then(|()| self.check_learning()).and_then(|()| self.check_planning(aim))
             }
             Goal::Start(queueing) => self.check_best().and_then(|()| self.check_queueing(queueing)),
             Goal::Rank(_) => {
@@ -201,11 +201,21 @@ impl Recipe {
         Ok(())
     }
 
+    /// What a plan is to cost is what it will be charged.
+    fn check_learning(&self) -> Result<(), PolicyError> {
+        if self.lengths.is_learnt() && self.heeds_budget() {
+            let expected =
+                "declared or true, or budget.rule = \"none\": tasks are charged by declared lengths";
+            return Err(PolicyError::new("lengths", self.lengths.name(), expected));
+        }
+        Ok(())
+    }
+
     fn check_lengths(&self) -> Result<(), PolicyError> {
         if self.lengths == Lengths::Declared {
             return Ok(());
         }
-        let expected = "declared: only queues go by other lengths";
+        let expected = "declared: only batches, plans and queues go by other lengths";
         Err(PolicyError::new("lengths", self.lengths.name(), expected))
     }
 

@@ -235,12 +235,7 @@ impl Recipe {
             Fill::Shortest => ", the shortest first",
             Fill::SmallestArea => ", the smallest area first",
         })?;
-        f.write_str(match self.lengths {
-            Lengths::Declared => "",
-            Lengths::LastTwo => ", by each user's last two",
-            Lengths::Learnt => ", by what ran before",
-            Lengths::True => ", by true lengths",
-        })?;
+        f.write_str(by_lengths(self.lengths))?;
         f.write_str(match correction {
             Correction::Estimate => "",
             Correction::Alike => ", then by what ran longer",
@@ -272,6 +267,7 @@ impl Recipe {
             When::AtEvents => f.write_str("as tasks come")?,
             When::Every(period) => write!(f, "a batch every {} s", period.seconds())?,
         }
+        f.write_str(by_lengths(self.lengths))?;
         write!(f, "; {}", Budgeting(*spending))?;
         if *aging > 0 {
             write!(f, "; the {aging} oldest first")?;
@@ -287,6 +283,16 @@ impl Recipe {
             Holding::Never => Ok(()),
             Holding::WhenSlower => f.write_str("; held back from slow machines"),
         }
+    }
+}
+
+/// Whose word on lengths is taken, where it is not the users'.
+fn by_lengths(lengths: Lengths) -> &'static str {
+    match lengths {
+        Lengths::Declared => "",
+        Lengths::LastTwo => ", by each user's last two",
+        Lengths::Learnt => ", by what ran before",
+        Lengths::True => ", by true lengths",
     }
 }
 

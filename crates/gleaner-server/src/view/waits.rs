@@ -79,8 +79,13 @@ pub(super) fn remedies(ledger: &Ledger, task: TaskId) -> Vec<String> {
     let mut remedies = Vec::new();
     if has_no_length(ledger, task) {
         let policy = &ledger.policy().name();
+        let learns = if ledger.recipe().lengths.is_learnt() {
+            ", and no task of its user has ended yet from which to learn one"
+        } else {
+            ""
+        };
         remedies.push(format!(
-            "a declared length, as `gleaner submit --length 5G`: {policy} plans by lengths and prices"
+            "a declared length, as `gleaner submit --length 5G`: {policy} plans by lengths and prices{learns}"
         ));
     }
     if ledger.grid().is_capped(ledger.grid().task(task).class()) {
@@ -103,7 +108,7 @@ pub(super) fn remedies(ledger: &Ledger, task: TaskId) -> Vec<String> {
 /// Whether the rule in force cannot place it for that.
 pub(crate) fn has_no_length(ledger: &Ledger, task: TaskId) -> bool {
     let grid = ledger.grid();
-    let is_unknown = grid.declared_length(task).is_none();
+    let is_unknown = ledger.scheduler().policy().length(grid, task).is_none();
     let costs_something = || grid.accounts().is_some() && least_cost(ledger, task).is_none();
     is_unknown && (ledger.recipe().plans() || costs_something())
 }
