@@ -14,6 +14,10 @@
 //!   taken back before it could begin, unless plans stand. It has its part in all sums all the same, and the batch ends as soon as nothing
 //!   more can come of it ([`Batch::goes_on`]).
 //!
+//! - Where it counts how long machines stay, an end counts as a later one by a function that grows with it and is the same
+//!   for all machines of a class ([`weighed`](crate::parts::staying)): shorter tasks and machines that are ready earlier still
+//!   come first. What a task would lose is no straight line then, so that Sufferage is refused.
+//!
 //! Cost: O(machines·log machines), and then for each assignment O(offers + √tasks). What waits is in order already
 //! ([`Backlog`]). **What a batch does is a function of the grid alone**, also in the middle of one.
 
@@ -21,37 +25,30 @@ mod baselines;
 mod heuristics;
 mod holding;
 mod kinds;
+mod looks;
 mod pool;
 mod readiness;
 mod target;
 mod targets;
 
 use crate::backlog::{Backlog, Size, Waiting};
-use crate::forecast::Forecast;
 use crate::open_machines::OpenMachines;
 use crate::parts::aim::Aim;
 use crate::parts::budget::{Level, REACH, Spending};
 use crate::parts::order::Order;
+use crate::parts::staying::Staying;
 use crate::parts::when::{Holding, Replan, When};
 use crate::spending::{Conditions, Supply};
 use gleaner_core::{Budget, Grid, Queue};
 use gleaner_units::{MachineClassId, OpsTotal, TaskClassId, TaskId, Time, UserId};
 use kinds::{Bid, Kind};
+pub(crate) use looks::Looks;
 use pool::Pool;
 use std::collections::{BTreeMap, VecDeque};
 use target::Target;
 
 /// A task and its place.
 pub(crate) type Assignment = (TaskId, Queue);
-
-/// What a batch sees.
-#[derive(Clone, Copy)]
-pub(crate) struct Looks<'a> {
-    pub(crate) grid: &'a Grid,
-    pub(crate) now: Time,
-    pub(crate) open: &'a OpenMachines,
-    pub(crate) forecast: &'a Forecast,
-}
 
 /// All tasks that wait are planned together, every so often or as soon as any come.
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +71,8 @@ pub(crate) struct Batching {
     pub(crate) replan: Replan,
     /// Whether tasks go to machines however slow those are.
     pub(crate) hold: Holding,
+    /// Whether it counts how long machines stay.
+    pub(crate) availability: Staying,
 }
 
 /// Gives all waiting tasks that are not planned yet their places, as far as there are any. Tasks of whose
@@ -114,10 +113,15 @@ impl<'a> Batch<'a> {
     fn new(recipe: &'a Batching, looks: Looks<'_>, backlog: &'a mut Backlog) -> Self {
         let Looks { grid, now, open, .. } = looks;
         let depth = if recipe.order.is_by_loss() { 2 } else { 1 };
-        let pools = match recipe.level {
+        let mut pools = match recipe.level {
             Level::Machines => pool::of_machines(looks, (recipe.spending, depth)),
             Level::Classes => pool::of_classes(looks),
         };
+        if recipe.availability == Staying::Learnt {
+            for pool in &mut pools {
+                pool.losses_per_s = grid.losses_per_s(now, pool.class);
+            }
+        }
         let mut kinds = kinds::all(grid, backlog, &pools);
         let conditions_of_each = conditions_of_each(recipe, (grid, open), now, &mut kinds);
         if let (Holding::WhenSlower, When::Every(period)) = (recipe.hold, recipe.when) {
@@ -215,6 +219,7 @@ impl<'a> Batch<'a> {
         self.conditions_of_each.is_empty()
             && self.recipe.aim == Aim::Earliest
             && self.recipe.hold == Holding::Never
+            && self.recipe.availability == Staying::Ignored
     }
 
     /// Whether there may be enough to do for one of these bids to be taken, where each task goes to the machine that

@@ -177,11 +177,13 @@ impl Forecast {
         Ops::new(believed.unwrap_or_else(|| declared(grid, id))).expect("lengths are above 0")
     }
 
-    /// The same, where anything is known of it: a batch plans no others.
+    /// The same for a batch, which plans no task of which nothing is believed. Where it learns, one of which nothing is known
+    /// counts as short, so that it runs soon and others are judged by it.
     #[inline]
     pub(crate) fn known(&self, grid: &Grid, id: TaskId) -> Option<Ops> {
         match self.believed.get(id.index()) {
-            Some(believed) => Ops::new(*believed).filter(|length| length.amount() < UNKNOWN),
+            Some(believed) if *believed < UNKNOWN => Ops::new(*believed),
+            Some(_) => Ops::new(SHORTEST_S / fastest(grid, id)),
             None => grid.declared_length(id),
         }
     }
@@ -257,12 +259,16 @@ impl Forecast {
 /// What was declared, or what a run can do at most until it is stopped, whichever is less.
 fn declared(grid: &Grid, id: TaskId) -> f64 {
     let said = grid.declared_length(id).map_or(UNKNOWN, Ops::amount);
-    let class = grid.task(id).class();
-    let Some(limit) = grid.limit(class) else { return said };
-    let able = grid.classes().seconds_per_op_row(class).iter().filter(|seconds| seconds.is_finite());
+    let Some(limit) = grid.limit(grid.task(id).class()) else { return said };
     // On slower machines it is stopped before that is done: whoever holds cores there is looked at by the limit itself.
-    let fastest = able.copied().fold(f64::INFINITY, f64::min);
+    let fastest = fastest(grid, id);
     if fastest.is_finite() { said.min(limit.seconds() / fastest) } else { said }
+}
+
+/// The fewest seconds that an operation of a task takes anywhere; infinite where nobody can run it. Costs O(machine classes).
+fn fastest(grid: &Grid, id: TaskId) -> f64 {
+    let row = grid.classes().seconds_per_op_row(grid.task(id).class());
+    row.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
 /// What its user calls it alike to, if he does.

@@ -57,6 +57,7 @@ pub use parts::relocate::{Mover, Relocate};
 pub use parts::replicate::Replicate;
 pub use parts::score::Score;
 pub use parts::sites::SiteRule;
+pub use parts::staying::Staying;
 pub use parts::when::{Holding, Replan, When};
 pub use parts::{Choice, Input};
 pub use peer::Peer;

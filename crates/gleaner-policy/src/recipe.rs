@@ -22,6 +22,7 @@ use crate::parts::relocate::Relocate;
 use crate::parts::replicate::Replicate;
 use crate::parts::score::Score;
 use crate::parts::sites::SiteRule;
+use crate::parts::staying::Staying;
 use crate::parts::when::{Holding, Replan, When};
 use crate::parts::{About, Choice, Input};
 use crate::peer::{Peer, Sharing, Turn};
@@ -77,6 +78,8 @@ pub struct Recipe {
     pub replicate: Replicate,
     /// Whether a task goes to a machine however slow that is.
     pub hold: Holding,
+    /// Whether it counts how long machines stay.
+    pub availability: Staying,
     /// What makes the site a peer of others, if it is one.
     pub peering: Option<Peering>,
 }
@@ -99,6 +102,7 @@ impl Recipe {
             relocate: None,
             replicate: Replicate::ONE,
             hold: Holding::Never,
+            availability: Staying::Ignored,
             peering: None,
         }
     }
@@ -150,6 +154,7 @@ impl Recipe {
             relocate,
             replicate,
             hold,
+            availability,
             peering,
             ..
         } = self;
@@ -169,7 +174,18 @@ impl Recipe {
                 })),
             },
             Goal::End(aim) => {
-                let batching = Batching { when, order, aim, spending, level, aging, deadline, replan, hold };
+                let batching = Batching {
+                    when,
+                    order,
+                    aim,
+                    spending,
+                    level,
+                    aging,
+                    deadline,
+                    replan,
+                    hold,
+                    availability,
+                };
                 AnyPolicy::Batcher(Batcher::new(batching, self.lengths))
             }
             Goal::Start(queueing) => AnyPolicy::Backfiller(Backfiller::new(queueing, self.lengths)),
@@ -186,6 +202,7 @@ impl Recipe {
             self.spending.about(),
             self.lengths.about(),
             self.hold.about(),
+            self.availability.about(),
         ];
         let peering = self.peering.iter();
         let peering = peering

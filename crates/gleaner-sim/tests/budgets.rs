@@ -4,7 +4,7 @@
 use gleaner_core::{Account, Charged, Grid};
 use gleaner_policy::{
     Aim, Cheapest, Choice, Holding, Lengths, Level, Order, PolicyError, Recipe, Relocate, Replan, Savings,
-    Score, Spending, When,
+    Score, Spending, Staying, When,
 };
 use gleaner_sim::{Saved, Setup, Simulation};
 use gleaner_testkit::mutant::{Fault, Mutant};
@@ -110,6 +110,7 @@ fn pair(
             stands,
             at_once,
             lengths: Belief::Declared,
+            weighs: false,
             holds,
         },
     )
@@ -184,6 +185,60 @@ fn a_batch_that_learns_wrongly_is_noticed() {
     }
 }
 
+/// Orders on machines that come and go, where it counts that they leave.
+fn leaving(seed: u64) -> impl Iterator<Item = (Setup, (Recipe, Terms))> {
+    let whole = random::setup_with_leaving(seed);
+    ORDERS.into_iter().filter_map(move |order| {
+        let (recipe, naive) = pair(&whole, order, (Spending::Free, Rule::None), seed);
+        let setup = Setup { budget: None, ..whole.clone() };
+        let recipe = Recipe { availability: Staying::Learnt, ..recipe };
+        recipe.check().is_ok().then_some((setup, (recipe, Terms { weighs: true, ..naive })))
+    })
+}
+
+#[test]
+fn batches_on_machines_that_leave_equal_their_references() {
+    let mut compared = 0;
+    for (seed, (setup, (recipe, naive))) in seeds().flat_map(|seed| leaving(seed).map(move |it| (seed, it))) {
+        compared += 1;
+        let fast = run_checked(&setup, recipe.build())
+            .unwrap_or_else(|broken| panic!("seed {seed}, {recipe:?}: {broken}"));
+        if let Some(difference) = first_difference(&fast, &naive_batch::run(&setup, naive, None)) {
+            panic!("seed {seed}, {recipe:?}: {difference}");
+        }
+    }
+    assert!(compared >= 2 * seeds().count(), "{compared} make sense");
+}
+
+#[test]
+fn probe() {
+    for seed in seeds() {
+        let whole = random::setup_with_leaving(seed);
+        let mut bad = Vec::new();
+        for rule in RULES {
+            let (recipe, naive) = pair(&whole, ORDERS[1], rule, seed);
+            let setup = Setup { budget: whole.budget.filter(|_| recipe.heeds_budget()), ..whole.clone() };
+            let fast = run(&setup, recipe.build());
+            if first_difference(&fast, &naive_batch::run(&setup, naive, None)).is_some() {
+                bad.push(rule.0);
+            }
+        }
+        eprintln!("{seed}: {bad:?}");
+    }
+}
+
+/// That machines leave makes a difference.
+#[test]
+fn a_batch_that_takes_machines_to_stay_is_noticed() {
+    let differs = |seed: u64| {
+        leaving(seed).any(|(setup, (recipe, naive))| {
+            let naive = Terms { weighs: false, ..naive };
+            first_difference(&run(&setup, recipe.build()), &naive_batch::run(&setup, naive, None)).is_some()
+        })
+    };
+    assert!((1..=20).any(differs));
+}
+
 /// Every choice for every part with every other. What is drawn elsewhere is a few numbers here.
 fn combinations(period: Span) -> impl Iterator<Item = Recipe> {
     let whens = [When::AtEvents, When::Every(period)];
@@ -233,6 +288,7 @@ fn reference(recipe: &Recipe, aim: Aim, period: Span) -> Terms {
         stands: recipe.replan == Replan::Lost,
         at_once: recipe.when == When::AtEvents,
         lengths: Belief::Declared,
+        weighs: false,
         holds: recipe.hold == Holding::WhenSlower,
     }
 }

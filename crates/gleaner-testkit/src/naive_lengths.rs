@@ -15,7 +15,7 @@ pub enum Belief {
     Learnt,
 }
 
-/// What a task is believed to be; nothing where nobody can say. Where so many operations are done and it has not ended, it
+/// What a task is believed to be; nothing where that is to be declared and was not. Where so many operations are done and it has not ended, it
 /// is as long as those that took longer, and at last as was declared.
 pub fn length(grid: &Grid, belief: Belief, task: TaskId, done: f64) -> Option<f64> {
     let declared = grid.declared_length(task).map(Ops::amount);
@@ -26,6 +26,12 @@ pub fn length(grid: &Grid, belief: Belief, task: TaskId, done: f64) -> Option<f6
     };
     beliefs.retain(|ops| declared.is_none_or(|declared| *ops < declared));
     beliefs.extend(declared);
+    if beliefs.is_empty() {
+        // Of one of which nobody knows anything it is guessed that it takes a second where it is fastest.
+        let row = grid.classes().seconds_per_op_row(grid.task(task).class());
+        let fastest = row.iter().copied().fold(f64::INFINITY, f64::min);
+        return Some(1.0 / fastest).filter(|guess| *guess > 0.0);
+    }
     let first = beliefs.first().copied()?;
     Some(beliefs.into_iter().find(|ops| *ops > done * (1.0 + 1e-9)).unwrap_or(first))
 }

@@ -5,8 +5,8 @@
 //! that runs, is planned or waits, S what the n cores that are faster do in a second, and R the time to the next batch. It
 //! follows from what is there to do and from the machines, and so is **the same at every moment of a batch**.
 
-use super::Looks;
 use super::kinds::Kind;
+use super::looks::Looks;
 use super::pool::Pool;
 use crate::spending::Conditions;
 use gleaner_units::MachineClassId;

@@ -1,6 +1,6 @@
 //! Machines of one class during a batch: when they are ready, and what that lets the class offer.
 
-use super::Looks;
+use super::looks::Looks;
 use super::readiness::{Moment, Offer, Readiness};
 use crate::open_machines::Members;
 use crate::parts::budget::{Savings, Spending};
@@ -29,6 +29,8 @@ impl Place {
 pub(super) struct Pool {
     pub(super) class: MachineClassId,
     pub(super) price: f64,
+    /// How often one of its machines is lost, where that counts.
+    pub(super) losses_per_s: f64,
     /// Of each machine.
     cores: usize,
     machines: Machines,
@@ -202,7 +204,8 @@ fn take_least(numbers: &mut Vec<f64>) -> f64 {
 impl Pool {
     fn new(grid: &Grid, class: MachineClassId, machines: Machines) -> Self {
         let MachineClass { price, cores, .. } = *grid.classes().machine_class(class);
-        let mut pool = Self { class, price, cores: cores as usize, machines, offers: Vec::new() };
+        let (cores, offers) = (cores as usize, Vec::new());
+        let mut pool = Self { class, price, losses_per_s: 0.0, cores, machines, offers };
         pool.offer();
         pool
     }

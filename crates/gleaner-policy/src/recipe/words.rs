@@ -15,6 +15,7 @@ use crate::parts::relocate::Mover;
 use crate::parts::replicate::Replicate;
 use crate::parts::score::Score;
 use crate::parts::sites::{Behind, Copies, Data, GiveUp, Has, Nearness, Queues, Split, Turn};
+use crate::parts::staying::Staying;
 use crate::parts::when::{Holding, Replan, When};
 use crate::sites::map::{AtSource, Direction, Root};
 use gleaner_core::{Charged, Checking, Scope, Trusting};
@@ -59,6 +60,9 @@ impl Recipe {
         parts.extend([self.relocation(), PartView::of("replicate", self.replicate)]);
         if self.plans() || self.peering.is_some() {
             parts.push(PartView::of("hold", self.hold));
+        }
+        if self.plans() {
+            parts.push(PartView::of("availability", self.availability));
         }
         if let Some(Peering { favours, queue, recall, reach }) = self.peering {
             parts.extend([
@@ -116,6 +120,7 @@ pub fn choices() -> Vec<PartView> {
         .chain(all::<Recalling>("recall"))
         .chain(all::<Reach>("reach"))
         .chain(all::<Holding>("hold"))
+        .chain(all::<Staying>("availability"))
         .chain(all::<Nearness>("sites.nearness"))
         .chain(all::<Behind>("sites.behind"))
         .chain(all::<Turn>("sites.turn"))
@@ -282,6 +287,10 @@ impl Recipe {
         match self.hold {
             Holding::Never => Ok(()),
             Holding::WhenSlower => f.write_str("; held back from slow machines"),
+        }?;
+        match self.availability {
+            Staying::Ignored => Ok(()),
+            Staying::Learnt => f.write_str("; by how long machines stay"),
         }
     }
 }

@@ -79,13 +79,8 @@ pub(super) fn remedies(ledger: &Ledger, task: TaskId) -> Vec<String> {
     let mut remedies = Vec::new();
     if has_no_length(ledger, task) {
         let policy = &ledger.policy().name();
-        let learns = if ledger.recipe().lengths.is_learnt() {
-            ", and no task of its user has ended yet from which to learn one"
-        } else {
-            ""
-        };
         remedies.push(format!(
-            "a declared length, as `gleaner submit --length 5G`: {policy} plans by lengths and prices{learns}"
+            "a declared length, as `gleaner submit --length 5G`: {policy} plans by lengths and prices"
         ));
     }
     if ledger.grid().is_capped(ledger.grid().task(task).class()) {

@@ -96,6 +96,8 @@ pub struct Terms {
     pub at_once: bool,
     /// Whose word on lengths is taken.
     pub lengths: Belief,
+    /// Whether it counts that machines leave.
+    pub weighs: bool,
     /// Whether tasks wait where faster machines would have done everything first.
     pub holds: bool,
 }

@@ -478,7 +478,15 @@ impl View<'_> {
     fn fits(&self, task: TaskId, workers: &[Worker]) -> Vec<Fit> {
         let kept = self.kept(task, workers);
         let allowed = kept.iter().filter(|worker| self.allowed(task, **worker, workers));
-        allowed.map(|worker| (*worker, worker.ready + self.seconds(task, worker.class))).collect()
+        allowed.map(|worker| (*worker, self.counted_end(task, *worker))).collect()
+    }
+
+    /// When the task would be done there; where machines leave, as if it took longer by as many times that as one is expected to
+    /// be lost until then.
+    fn counted_end(&self, task: TaskId, worker: Worker) -> f64 {
+        let end = worker.ready + self.seconds(task, worker.class);
+        let losses = if self.terms.weighs { self.books.losses_per_s(worker.class, self.now) } else { 0.0 };
+        end * (1.0 + losses * end)
     }
 
     /// Whom the goal looks at: all workers, or some that are fast for the task.
