@@ -27,6 +27,7 @@ mod reliability;
 mod replies;
 mod retiring;
 mod runs;
+mod staying;
 mod surveying;
 mod surveys;
 mod task;
@@ -61,6 +62,7 @@ use pages::Pages;
 use reliability::Reliability;
 use runs::Runs;
 use serde::{Deserialize, Serialize};
+use staying::Staying;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 use surveys::Surveys;
@@ -119,6 +121,7 @@ pub struct Grid {
     surveys: Surveys,
     loans: Loans,
     reliability: Reliability,
+    staying: Staying,
     checks: Checks,
 }
 
@@ -149,6 +152,7 @@ impl Grid {
             surveys: Surveys::default(),
             loans: Loans::default(),
             reliability: Reliability::default(),
+            staying: Staying::default(),
             checks: Checks::default(),
         }
     }
@@ -203,6 +207,12 @@ impl Grid {
     #[inline]
     pub fn machine(&self, id: MachineId) -> &Machine {
         &self.machines[id.index()]
+    }
+
+    /// How often a machine of a class is lost, by the second that it is there, as far as is known from all that came and went;
+    /// 0 before any was lost.
+    pub fn losses_per_s(&self, now: Time, class: MachineClassId) -> f64 {
+        self.staying.losses_per_s(now, class)
     }
 
     /// How many tasks were ever submitted.

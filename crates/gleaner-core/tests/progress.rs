@@ -110,7 +110,8 @@ fn check(stories: &[(&str, f64, Option<f64>)], restarts: bool) {
         let now = story.split_whitespace().map(|word| step(&mut scheduler, word)).last().expect("a step");
         let grid = scheduler.grid();
         let run = RunId::new(task('a'), grid.task(task('a')).runs());
-        let found = (grid.ops_done(now, run), grid.seconds_left(now, run));
+        let length = grid.declared_length(run.task).expect("each has one");
+        let found = (grid.ops_done(now, run), grid.seconds_left(now, run, length));
         assert_eq!(found, (done, left), "{story}");
     }
 }

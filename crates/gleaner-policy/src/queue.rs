@@ -5,12 +5,11 @@
 //! that is answered. A moment that is kept is worked out from what is believed of the runs, and never stands in the grid.
 //!
 //! - `holds` has what runs hold and until when that is believed, `ends` when a machine's cores are free again by that.
-//! - `line` has who waits, `forecast` how long they are believed to be.
+//! - `line` has who waits; how long they are believed to be, [`Forecast`] says.
 //! - `plan` has the moments that conservative backfilling keeps, `calendar` what of a machine's cores is left by them.
 
 mod calendar;
 mod ends;
-mod forecast;
 mod held;
 mod holds;
 mod line;
@@ -18,10 +17,10 @@ mod members;
 mod plan;
 
 use crate::backlog::{Size, last_where};
+use crate::forecast::Forecast;
 use crate::parts::lengths::Lengths;
 use crate::parts::queue::{Backfill, Queueing};
 use crate::wait_for_all::wait_for_all;
-use forecast::Forecast;
 use gleaner_core::{Alarm, Cause, Change, Decision, Grid, Occasion, Policy};
 use gleaner_units::{MachineClassId, MachineId, TaskId, Time};
 use holds::Holds;
@@ -60,6 +59,10 @@ impl Backfiller {
     pub(crate) fn new(recipe: Queueing, lengths: Lengths) -> Self {
         let (forecast, holds) = (Forecast::new(lengths), Holds::new(recipe.correction));
         Self { recipe, lengths, forecast, line: Line::default(), holds, plan: None }
+    }
+
+    pub(crate) fn forecast(&self) -> &Forecast {
+        &self.forecast
     }
 
     /// The first in line, where it cannot start now, with what is kept for it. Costs O(machines that it could use).

@@ -55,6 +55,9 @@ pub enum BrokenInvariant {
         /// As they should be.
         expected: f64,
     },
+    /// What is kept of how long machines stay is not of those that are there.
+    #[error("{0} is counted as there, or as away, or with a class, against its state")]
+    Staying(MachineId),
     /// The queues and what is said of the planned tasks differ, or a planned task does not wait.
     #[error("the plans do not agree with themselves, or with the waiting tasks")]
     Plans,
@@ -148,6 +151,7 @@ impl Grid {
         }
         self.check_progress()?;
         self.check_plans()?;
+        self.check_staying()?;
         if !self.alarms.is_whole() {
             return Err(BrokenInvariant::Alarms);
         }
@@ -242,6 +246,16 @@ impl Grid {
         let Some(accounts) = &self.accounts else { return Ok(()) };
         let pays = |key, task| active(task) && accounts.key(self.payer(task)) == key;
         if accounts.is_whole(pays) { Ok(()) } else { Err(BrokenInvariant::Account) }
+    }
+
+    fn check_staying(&self) -> Result<(), BrokenInvariant> {
+        let own = (0..self.machines.len()).map(MachineId::new).filter(|id| !self.loans.is_borrowed(*id));
+        let expected = |id: &MachineId| {
+            let machine = self.machine(*id);
+            (machine.availability() != Availability::Lost).then_some(machine.class())
+        };
+        let wrong = own.into_iter().find(|id| self.staying.class_of(*id) != expected(id));
+        wrong.map_or(Ok(()), |id| Err(BrokenInvariant::Staying(id)))
     }
 
     fn compare_residents(&self, derived: &[Machine]) -> Result<(), BrokenInvariant> {

@@ -1,8 +1,8 @@
 //! What runs hold of machines, and until when that is believed.
 
 use super::ends::{End, Ends};
-use super::forecast::Forecast;
 use super::held::{Held, Hold};
+use crate::forecast::Forecast;
 use crate::parts::queue::Correction;
 use gleaner_core::{Availability, Grid, Room};
 use gleaner_units::{MachineClassId, MachineId, RunId, Span, TaskId, Time};

@@ -5,9 +5,9 @@
 //! costs O(waiting tasks), each as much as a search in a calendar.
 
 use super::calendar::Calendar;
-use super::forecast::Forecast;
 use super::holds::Holds;
 use super::line::{Line, Turn};
+use crate::forecast::Forecast;
 use gleaner_core::Grid;
 use gleaner_units::{MachineClassId, MachineId, RunId, TaskId, Time};
 use std::collections::BTreeSet;
