@@ -264,8 +264,9 @@ impl Policy for Backfiller {
                 }
             }
             Change::RoomTaken(run) => {
-                let was_here = self.line.remove(grid, run.task, || self.forecast.length(grid, run.task));
-                self.holds.take(grid, &self.forecast, run);
+                let length = self.forecast.length(grid, run.task);
+                let was_here = self.line.remove(grid, run.task, || length);
+                self.holds.take(grid, length, run);
                 let as_planned = self.plan.as_mut().is_some_and(|plan| plan.started(grid, run));
                 if !(was_here && as_planned) {
                     self.plan = None;

@@ -173,8 +173,8 @@ mod tests {
         };
         let (mut ends, mut plain) = (Ends::of(1_000), Vec::<End>::new());
         let mut blocks_most = 0;
-        for step in 0..6_000 {
-            let grows = draw(4) < if step < 3_000 { 3 } else { 1 };
+        for step in 0..1_600 {
+            let grows = draw(4) < if step < 800 { 3 } else { 1 };
             if grows || plain.is_empty() {
                 let at = if draw(20) == 0 { Time::NEVER } else { Time::from_nanos(draw(300)) };
                 let end = End { at, run: RunId::new(TaskId::new(step), 1), cores: 1 + draw(9) as u32 };
@@ -187,8 +187,8 @@ mod tests {
             let taken = |at: Time| plain.iter().filter(move |end| end.at == Time::NEVER || end.at > at);
             let free = |at: Time| 1_000 - taken(at).map(|end| i64::from(end.cores)).sum::<i64>();
             let (now, cores) = (Time::from_nanos(draw(300)), draw(1_500) as u32);
-            let moments = (now.nanos()..=300).map(Time::from_nanos);
-            let earliest = moments.into_iter().find(|at| free(*at) >= i64::from(cores));
+            let mut moments = (now.nanos()..=300).map(Time::from_nanos);
+            let earliest = moments.find(|at| free(*at) >= i64::from(cores));
             assert_eq!(ends.earliest(now, cores), earliest.unwrap_or(Time::NEVER), "{cores} from {now}");
             assert_eq!(ends.free_at(now), free(now));
             assert_eq!(ends.free_at(Time::NEVER), free(Time::NEVER));

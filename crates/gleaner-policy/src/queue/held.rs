@@ -115,9 +115,13 @@ mod tests {
             assert_eq!(held.all(), map);
         }
         let mut other = Held::default();
-        map.values().rev().for_each(|hold| other.insert(*hold));
+        for hold in map.values().rev() {
+            other.insert(*hold);
+        }
         assert!(!map.is_empty() && held == other);
-        map.keys().for_each(|run| assert!(held.remove(*run).is_some()));
+        for run in map.keys() {
+            assert!(held.remove(*run).is_some());
+        }
         assert!(held.pages.iter().all(Option::is_none), "nothing is left");
     }
 }

@@ -5,7 +5,7 @@ use super::held::{Held, Hold};
 use crate::forecast::Forecast;
 use crate::parts::queue::Correction;
 use gleaner_core::{Availability, Grid, Room};
-use gleaner_units::{MachineClassId, MachineId, RunId, Span, TaskId, Time};
+use gleaner_units::{MachineClassId, MachineId, Ops, RunId, Span, TaskId, Time};
 use std::collections::BTreeSet;
 
 /// The machines, with what runs hold of each.
@@ -50,7 +50,7 @@ impl Holds {
             let machine = grid.machine(MachineId::new(index));
             holds.join(grid, MachineId::new(index));
             machine.runs().chain(machine.stopping().iter().copied()).for_each(|run| {
-                holds.take(grid, forecast, run);
+                holds.take(grid, forecast.length(grid, run.task), run);
             });
         }
         holds.look(grid, forecast, looked);
@@ -83,12 +83,12 @@ impl Holds {
         }
     }
 
-    /// A run takes its room. Costs O(log runs + log machines).
-    pub(crate) fn take(&mut self, grid: &Grid, forecast: &Forecast, id: RunId) {
+    /// A run of a task that is believed to be so long takes its room. Costs O(log runs + log machines).
+    pub(crate) fn take(&mut self, grid: &Grid, length: Ops, id: RunId) {
         let Some(run) = grid.find_run(id) else { return };
         let cores = grid.classes().task_class(grid.task(id.task).class()).needs.cores;
         let (on, since) = (run.on(), run.since());
-        let until = since.after_seconds(seconds(grid, forecast, id, on));
+        let until = since.after_seconds(seconds(grid, length, id, on));
         self.runs.insert(Hold { run: id, on, cores, since, until });
         self.change_ends(on, |ends| ends.take(End { at: until, run: id, cores }));
     }
@@ -121,7 +121,7 @@ impl Holds {
             let id = old.run;
             let hold = self.runs.get_mut(id).expect("what ends is held");
             let seconds_per_op = grid.seconds_per_op(grid.task(id.task).class(), hold.on);
-            let believed = seconds(grid, forecast, id, hold.on);
+            let believed = seconds(grid, forecast.length(grid, id.task), id, hold.on);
             let limit = stopped_by(grid, id.task, Forecast::limit(grid, id.task) * seconds_per_op);
             let alike = || {
                 let ops = now.since(hold.since).seconds() / seconds_per_op;
@@ -192,9 +192,9 @@ impl Holds {
     }
 }
 
-fn seconds(grid: &Grid, forecast: &Forecast, id: RunId, on: MachineId) -> f64 {
+fn seconds(grid: &Grid, length: Ops, id: RunId, on: MachineId) -> f64 {
     let seconds_per_op = grid.seconds_per_op(grid.task(id.task).class(), on);
-    stopped_by(grid, id.task, forecast.length(grid, id.task).amount() * seconds_per_op)
+    stopped_by(grid, id.task, length.amount() * seconds_per_op)
 }
 
 /// So many seconds, or as many as its runs may take.
