@@ -191,8 +191,8 @@ fn leaving(seed: u64) -> impl Iterator<Item = (Setup, (Recipe, Terms))> {
     ORDERS.into_iter().filter_map(move |order| {
         let (recipe, naive) = pair(&whole, order, (Spending::Free, Rule::None), seed);
         let setup = Setup { budget: None, ..whole.clone() };
-        let recipe = Recipe { availability: Staying::Learnt, ..recipe };
-        recipe.check().is_ok().then_some((setup, (recipe, Terms { weighs: true, ..naive })))
+        let recipe = Recipe { availability: Staying::Learnt, hold: Holding::Never, ..recipe };
+        recipe.check().is_ok().then_some((setup, (recipe, Terms { weighs: true, holds: false, ..naive })))
     })
 }
 
