@@ -101,7 +101,8 @@ pub struct Grid {
     /// As they were declared, in operations; 0 where nobody said.
     lengths: Pages<f64>,
     waiting: Waiting,
-    /// How long the waiting tasks of each user are together, as far as it was declared; no user without any.
+    /// How long the waiting tasks of each user are together, as far as it was declared; 0 for whom nothing waits any
+    /// more.
     waiting_ops: BTreeMap<UserId, OpsTotal>,
     /// The operations that the next run of a task need not do, since earlier ones kept them.
     kept: BTreeMap<TaskId, f64>,
@@ -164,8 +165,8 @@ impl Grid {
         machines: &[MachineClassId],
     ) -> Self {
         let mut grid = Self::new(config);
-        let met = classes.iter().cloned().map(Event::MachineClassMet);
-        let met = met.chain(tasks.iter().cloned().map(Event::TaskClassMet));
+        let met = classes.iter().cloned().map(Box::new).map(Event::MachineClassMet);
+        let met = met.chain(tasks.iter().cloned().map(Box::new).map(Event::TaskClassMet));
         let joined = machines.iter().enumerate();
         let joined =
             joined.map(|(index, &class)| Event::MachineJoined { machine: MachineId::new(index), class });

@@ -1,6 +1,6 @@
 use super::{Availability, Grid, Machine, Task};
 use crate::effects::Effects;
-use crate::{Alarm, Cause, Change, Event, Occasion, Part, Queue};
+use crate::{Alarm, Cause, Change, Event, MachineClass, Occasion, Part, Queue, TaskClass};
 use gleaner_units::{FileId, MachineClassId, MachineId, Ops, TaskClassId, TaskId, Time};
 
 impl Grid {
@@ -12,11 +12,11 @@ impl Grid {
     pub(crate) fn apply(&mut self, now: Time, event: &Event, effects: &mut Effects) {
         match *event {
             Event::MachineClassMet(ref class) => {
-                let id = self.classes.add_machine_class(class.clone());
+                let id = self.classes.add_machine_class(MachineClass::clone(class));
                 effects.changes.push(Change::MachineClassMet(id));
             }
             Event::TaskClassMet(ref class) => {
-                let id = self.classes.add_task_class(class.clone());
+                let id = self.classes.add_task_class(TaskClass::clone(class));
                 self.placed.push(0);
                 effects.changes.push(Change::TaskClassMet(id));
             }

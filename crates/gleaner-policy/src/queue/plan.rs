@@ -26,7 +26,8 @@ pub(crate) struct Plan {
 impl Plan {
     /// Nobody has a moment yet.
     pub(crate) fn on(holds: &Holds) -> Self {
-        Self { calendars: holds.calendars().to_vec(), starts: BTreeSet::new(), until: None }
+        let calendars = holds.ends().iter().map(|ends| Calendar::of(ends.steps())).collect();
+        Self { calendars, starts: BTreeSet::new(), until: None }
     }
 
     /// Forgets what was before.

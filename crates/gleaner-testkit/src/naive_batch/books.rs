@@ -3,7 +3,7 @@
 
 use crate::naive_progress::NaiveProgress;
 use crate::record::Entry;
-use gleaner_core::{Budget, Charged, Decision, Event, MachineClass, Queue, RunEnd, Scope};
+use gleaner_core::{Budget, Charged, Decision, Event, Queue, RunEnd, Scope};
 use gleaner_units::{MachineId, Ops, RunId, TaskClassId, TaskId, Time, UserId};
 use std::collections::BTreeMap;
 
@@ -175,7 +175,7 @@ impl Books {
         self.settle();
         self.progress.take_in(now, &Entry::Event(event.clone()));
         match *event {
-            Event::MachineClassMet(MachineClass { price, .. }) => self.prices.push(price),
+            Event::MachineClassMet(ref class) => self.prices.push(class.price),
             Event::TaskClassMet(ref class) => self.payers.push(class.payer),
             Event::MachineJoined { class, machine } => {
                 self.stations.push(class.index());
