@@ -120,6 +120,12 @@ fn what_is_learnt_is_refused_where_it_means_nothing() {
             "does not go by when a task would be done",
         ),
         (
+            json!({ "preset": "nimrod/cost", "availability": "learnt", "budget": budget(json!({})) }),
+            "availability",
+            "learnt",
+            "its deadline is about expected ends",
+        ),
+        (
             json!({ "preset": "queue/easy", "availability": "learnt" }),
             "availability",
             "learnt",
