@@ -105,6 +105,48 @@ fn what_is_no_policy_is_refused_with_key_found_and_expected() {
 }
 
 #[test]
+fn what_is_learnt_is_refused_where_it_means_nothing() {
+    check_refused(&[
+        (
+            json!({ "preset": "elleuch/sufferage", "availability": "learnt" }),
+            "availability",
+            "learnt",
+            "no straight line",
+        ),
+        (
+            json!({ "preset": "immediate/met", "availability": "learnt" }),
+            "availability",
+            "learnt",
+            "does not go by when a task would be done",
+        ),
+        (
+            json!({ "preset": "nimrod/cost", "availability": "learnt", "budget": budget(json!({})) }),
+            "availability",
+            "learnt",
+            "its deadline is about expected ends",
+        ),
+        (
+            json!({ "preset": "queue/easy", "availability": "learnt" }),
+            "availability",
+            "learnt",
+            "only batches and plans",
+        ),
+        (
+            json!({ "preset": "elleuch/b-min-min", "lengths": "learnt", "budget": budget(json!({})) }),
+            "lengths",
+            "learnt",
+            "charged by declared lengths",
+        ),
+        (
+            json!({ "preset": "bertasi/greedy", "lengths": "learnt" }),
+            "lengths",
+            "learnt",
+            "only batches, plans and queues",
+        ),
+    ]);
+}
+
+#[test]
 fn what_does_not_go_together_is_refused_with_its_reason() {
     let moving = json!({ "score": "greedy" });
     check_refused(&[
@@ -147,36 +189,6 @@ fn what_does_not_go_together_is_refused_with_its_reason() {
             "hold",
             "when-slower",
             "would wait for ever",
-        ),
-        (
-            json!({ "preset": "elleuch/sufferage", "availability": "learnt" }),
-            "availability",
-            "learnt",
-            "no straight line",
-        ),
-        (
-            json!({ "preset": "immediate/met", "availability": "learnt" }),
-            "availability",
-            "learnt",
-            "does not go by when a task would be done",
-        ),
-        (
-            json!({ "preset": "queue/easy", "availability": "learnt" }),
-            "availability",
-            "learnt",
-            "only batches and plans",
-        ),
-        (
-            json!({ "preset": "elleuch/b-min-min", "lengths": "learnt", "budget": budget(json!({})) }),
-            "lengths",
-            "learnt",
-            "charged by declared lengths",
-        ),
-        (
-            json!({ "preset": "bertasi/greedy", "lengths": "learnt" }),
-            "lengths",
-            "learnt",
-            "only batches, plans and queues",
         ),
         (
             json!({ "preset": "bertasi/greedy", "hold": "when-slower" }),

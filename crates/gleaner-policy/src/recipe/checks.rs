@@ -110,6 +110,10 @@ impl Recipe {
             (_, Goal::End(aim @ (Aim::Fastest | Aim::FirstFree)), _) => {
                 wrong(format!("ignored: {} does not go by when a task would be done", aim.name()))
             }
+            (_, Goal::End(aim @ (Aim::Cheapest | Aim::CheapestThenEarliest)), _) => wrong(format!(
+                "ignored: {} goes by prices, and its deadline is about expected ends",
+                aim.name()
+            )),
             (_, Goal::End(_), Order::Sufferage | Order::SufferagePasses) => wrong(
                 "ignored: what a task would lose is no straight line in its length where machines leave"
                     .to_owned(),
