@@ -3,7 +3,8 @@
 use crate::ledger::Ledger;
 use gleaner_units::RunId;
 use gleaner_wire::job::{Filled, JobSpec};
-use gleaner_wire::session::{Run, Stored};
+use gleaner_wire::limits::COMPARE_SECONDS_MAX;
+use gleaner_wire::session::{ANSWERS, Run, Stored};
 use gleaner_wire::{JobId, Lineage};
 use std::sync::Arc;
 
@@ -17,6 +18,8 @@ pub struct RunOrder {
     spec: Arc<JobSpec>,
     position: u32,
     resume_from: Option<Stored>,
+    /// What it compares, if that is what it is to do.
+    answers: Option<[Option<Stored>; 2]>,
     lineage: Lineage,
 }
 
@@ -33,6 +36,7 @@ impl RunOrder {
             position: job.position(run.task),
             // An answer is one machine's from its beginning.
             resume_from: ledger.record(run.task).checkpoint.clone().filter(|_| !ledger.is_compared(run)),
+            answers: ledger.compared_by(run),
             lineage: ledger.lineage_of(run).expect("what the grid knows was ordered once"),
         }
     }
@@ -41,7 +45,7 @@ impl RunOrder {
     pub fn filled_in(&self) -> Result<Run, String> {
         let spec = &self.spec;
         let Filled { command, env, cwd, inputs, outputs } = spec.filled_in(self.position)?;
-        Ok(Run {
+        let mut run = Run {
             id: self.run,
             lineage: self.lineage,
             name: format!("{}/{}", self.job, spec.tasks.number(self.position)),
@@ -56,9 +60,19 @@ impl RunOrder {
             needs: spec.needs.clone(),
             checkpoint: spec.checkpoint.clone(),
             resume_from: self.resume_from.clone(),
+            answers: None,
             confinement: spec.confinement,
             signed: spec.signed.clone(),
-        })
+        };
+        if let Some(answers) = &self.answers {
+            run.command = spec.compare.iter().cloned().chain(ANSWERS.map(str::to_owned)).collect();
+            run.answers = Some(Box::new(answers.clone()));
+            (run.outputs, run.stdin) = (Vec::new(), None);
+            let limit = run.needs.time_limit_s;
+            run.needs.time_limit_s =
+                if limit > 0.0 { limit.min(COMPARE_SECONDS_MAX) } else { COMPARE_SECONDS_MAX };
+        }
+        Ok(run)
     }
 }
 
@@ -75,7 +89,7 @@ mod tests {
         let run = RunId { task: TaskId::new(0), number: 1 };
         let (job, user) = (JobId(1), "ada".to_owned());
         let lineage = Lineage::of([1; 8]);
-        RunOrder { run, job, user, spec: Arc::new(spec), position: 0, resume_from: None, lineage }
+        RunOrder { run, job, user, spec: Arc::new(spec), position: 0, resume_from: None, answers: None, lineage }
     }
 
     fn message_bytes(spec: JobSpec) -> usize {

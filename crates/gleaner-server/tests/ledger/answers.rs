@@ -64,7 +64,7 @@ impl Story {
         let run = self.run_on(on).expect("it has a run");
         let digest = digit.to_string().repeat(64).try_into().expect("a hash");
         let wrong = wrong.iter().map(|&wrong| agent(wrong)).collect();
-        let answer = Some(Box::new(Judged { digest, judgement, wrong }));
+        let answer = Some(Box::new(Judged { digest: Some(digest), judgement, wrong, likeness: None, result: None }));
         let end = end(&Outcome::Exited { code: 0 });
         self.tell(&Fact::RunEnded { run, agent: on, end, answer });
     }
@@ -104,7 +104,7 @@ fn a_task_that_no_two_agree_on_fails_and_says_so() {
         let on = (0..5).map(agent).find(|&on| story.run_on(on).is_some()).expect("one is asked");
         let run = story.run_on(on).expect("it has a run");
         let digest = digit.to_string().repeat(64).try_into().expect("a hash");
-        let answer = Some(Box::new(Judged { digest, judgement, wrong: Vec::new() }));
+        let answer = Some(Box::new(Judged { digest: Some(digest), judgement, wrong: Vec::new(), likeness: None, result: None }));
         story.at = story.at.after_seconds(1.0);
         let fact = Fact::RunEnded { run, agent: on, end: end(&Outcome::Exited { code: 0 }), answer };
         story.books.ledger.apply(&Entry { at: story.at, fact });
