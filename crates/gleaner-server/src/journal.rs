@@ -4,13 +4,12 @@
 //! are derived from them; the core's decisions are among them ([`Fact::Decided`]), so that recovery never decides again.
 
 use crate::store::{Removal, Results, TaskRange};
-use crate::ledger::Last;
 use gleaner_core::{Alarm, Decision, Judgement, Likeness, Settled};
 use gleaner_policy::PolicySpec;
 use gleaner_units::{MachineId, RunId, Span, TaskClassId, TaskId, Time};
 use gleaner_wire::api::{Actor, Quota, Role};
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::session::{End, Profile};
+use gleaner_wire::session::{End, Outcome, Profile, Stored, Usage};
 use gleaner_wire::{BlobHash, JobId, Lineage};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -302,6 +301,17 @@ pub struct Judged {
     /// What the task came to, where the run that decided it compared: the first of the answers that are the same, or why there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Box<Last>>,
+}
+
+/// How a run ended, as far as people ask for it later.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Last {
+    /// What came of it.
+    pub outcome: Outcome,
+    /// What it used.
+    pub usage: Usage,
+    /// Its output files.
+    pub files: Option<Stored>,
 }
 
 /// Tasks of one job, and who chose them.

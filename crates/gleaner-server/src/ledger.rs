@@ -37,7 +37,7 @@ pub use label::Label;
 pub(crate) use past::Acquaintance;
 pub use people::{JoinPermit, People, User};
 pub(crate) use record::{Ending, Others};
-pub use record::{Last, Record, Wish};
+pub use record::{Record, Wish};
 pub use retiring::RetiredTask;
 pub(crate) use retiring::to_recall;
 pub use shown::Shown;
@@ -45,7 +45,7 @@ pub use step::{Loss, Step, Told};
 pub(crate) use tasks::OPERATIONS_EACH;
 pub use tries::{Tries, Verdict};
 
-use crate::journal::{Entry, Fact};
+use crate::journal::{Entry, Fact, Last};
 use crate::policy::default_policy;
 use crate::store::{Past, TaskRange};
 use elsewhere::Elsewhere;

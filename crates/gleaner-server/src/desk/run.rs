@@ -19,7 +19,7 @@ pub struct RunOrder {
     position: u32,
     resume_from: Option<Stored>,
     /// What it compares, if that is what it is to do.
-    answers: Option<[Option<Stored>; 2]>,
+    answers: Option<Option<[Option<Stored>; 2]>>,
     lineage: Lineage,
 }
 
@@ -36,7 +36,7 @@ impl RunOrder {
             position: job.position(run.task),
             // An answer is one machine's from its beginning.
             resume_from: ledger.record(run.task).checkpoint.clone().filter(|_| !ledger.is_compared(run)),
-            answers: ledger.compared_by(run),
+            answers: ledger.pair_of(run).map(|_| ledger.compared_by(run)),
             lineage: ledger.lineage_of(run).expect("what the grid knows was ordered once"),
         }
     }
@@ -65,6 +65,7 @@ impl RunOrder {
             signed: spec.signed.clone(),
         };
         if let Some(answers) = &self.answers {
+            let answers = answers.as_ref().ok_or("the answers that it is to compare are not kept any more")?;
             run.command = spec.compare.iter().cloned().chain(ANSWERS.map(str::to_owned)).collect();
             run.answers = Some(Box::new(answers.clone()));
             (run.outputs, run.stdin) = (Vec::new(), None);

@@ -4,13 +4,13 @@
 //! [`Life`](crate::life::Life), which has read of them.
 
 use super::tries::{Ended, Tries, Verdict, disputed, given_up};
-use crate::journal::{Judged, Settlement};
+use crate::journal::{Judged, Last, Settlement};
 use gleaner_core::{Answer, Judgement};
 use gleaner_units::{MachineId, RunId, Span, Time};
 use gleaner_wire::BlobHash;
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::session::{End, Outcome, Stored, Usage};
+use gleaner_wire::session::{End, Outcome, Stored};
 use serde::{Deserialize, Serialize};
 
 /// Ended runs of a task that are remembered, in case their agents did not hear what came of them.
@@ -33,17 +33,6 @@ impl Wish {
             Self::Hold => TaskPhase::Held,
         }
     }
-}
-
-/// How a run ended, as far as people ask for it later.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Last {
-    /// What came of it.
-    pub outcome: Outcome,
-    /// What it used.
-    pub usage: Usage,
-    /// Its output files.
-    pub files: Option<Stored>,
 }
 
 /// A task's own record.
