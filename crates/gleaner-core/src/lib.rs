@@ -47,8 +47,8 @@ pub use event::{Event, RunEnd, SiteState};
 pub use explain::{Condition, Explanation, Remedy, RuledOut};
 pub use grid::{
     ALONE_MAX, Account, Accounts, Asked, Availability, Belief, BrokenInvariant, Budget, Catalogue, Charged,
-    Comparison, Ends, FORGIVEN_AFTER, Favours, Given, Vote, Grid, GridConfig, Judgement, Loan, Loans, Machine,
-    Migration, OwnRank, Plans, Run, Scope, SentRun, Stage, Sum, Task, TaskState, Trust,
+    Comparison, Ends, FORGIVEN_AFTER, Favours, Given, Grid, GridConfig, Judgement, Loan, Loans, Machine,
+    Migration, OwnRank, Plans, Run, Scope, SentRun, Stage, Sum, Task, TaskState, Trust, Vote,
 };
 pub use lending::{Lending, LendingEvent, LendingRefusal, Seek, Want};
 pub use occasion::{Cause, Occasion, Settled};

@@ -1,8 +1,9 @@
 //! When a task is over of which several machines are to give the same answer, and what each answer makes of its machine.
 
 use gleaner_core::{
-    Alarm, Answer, Change, Checking, Command, Comparison, Decision, Event, Grid, GridConfig, Likeness, MachineClass, Migration, Owner,
-    Occasion, Policy, Refusal, RunEnd, Scheduler, TaskClass, TaskState, Trusting,
+    Alarm, Answer, Change, Checking, Command, Comparison, Decision, Event, Grid, GridConfig, Likeness,
+    MachineClass, Migration, Occasion, Owner, Policy, Refusal, RunEnd, Scheduler, TaskClass, TaskState,
+    Trusting,
 };
 use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time};
 

@@ -160,7 +160,9 @@ impl Objective for Newcomer<'_> {
     #[inline]
     fn score(&self, machine: MachineId) -> f64 {
         match self.choose {
-            _ if !self.grid.can_run(self.class, machine) || self.liked.within.apart.binary_search(&machine).is_ok() => {
+            _ if !self.grid.can_run(self.class, machine)
+                || self.liked.within.apart.binary_search(&machine).is_ok() =>
+            {
                 f64::NEG_INFINITY
             }
             Choose::First => 0.0,

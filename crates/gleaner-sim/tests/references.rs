@@ -107,8 +107,9 @@ fn with_liars(seed: u64, setup: Setup) -> Setup {
         Event::CheckingSet(checking) => checking,
         _ => None,
     });
-    let liars = Liars::drawn(setup.machines.len(), 0.4, (0.7, seed.is_multiple_of(2)), seed);
-    Setup { answers: Answers { checking, liars: Some(liars) }, ..setup }
+    let each = 1 + seed as usize % 3;
+    let liars = Liars::with_owners((setup.machines.len(), each), 0.4, (0.7, seed.is_multiple_of(2)), seed);
+    Setup { answers: Answers { checking, liars: Some(liars), owned: (each > 1).then_some(each) }, ..setup }
 }
 
 fn seeds() -> impl Iterator<Item = u64> {

@@ -3,8 +3,8 @@
 
 use crate::random::{self, Choices};
 use gleaner_core::{
-    Alarm, Answer, Change, Command, Decision, Event, Grid, Likeness, Owner, Policy, Run, RunEnd, Scheduler, Settled, Stage,
-    TaskState,
+    Alarm, Answer, Change, Command, Decision, Event, Grid, Likeness, Owner, Policy, Run, RunEnd, Scheduler,
+    Settled, Stage, TaskState,
 };
 use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time};
 

@@ -3,8 +3,8 @@
 
 use gleaner_classad::{ClassAd, Context};
 use gleaner_core::{
-    Ad, Alarm, Answer, Availability, Cause, Change, Comparison, Decision, Grid, Likeness, MachineClass, Needs, Occasion, Policy, Vote,
-    Purpose, Run, Stage, TaskState,
+    Ad, Alarm, Answer, Availability, Cause, Change, Comparison, Decision, Grid, Likeness, MachineClass,
+    Needs, Occasion, Policy, Purpose, Run, Stage, TaskState, Vote,
 };
 use gleaner_units::{MachineId, TaskId, Time};
 use std::cmp::Reverse;

@@ -51,7 +51,11 @@ fn list(json: bool, users: &UserList) -> Outcome {
         let owner = token.owner.clone().unwrap_or_default();
         vec![token.id.clone(), token.uses.to_string(), clock(token.expires_s), owner]
     };
-    let headings =
-        [("TOKEN", Side::Left), ("USES LEFT", Side::Right), ("GOOD UNTIL", Side::Left), ("OWNER", Side::Left)];
+    let headings = [
+        ("TOKEN", Side::Left),
+        ("USES LEFT", Side::Right),
+        ("GOOD UNTIL", Side::Left),
+        ("OWNER", Side::Left),
+    ];
     stdout::print(aligned(&headings, &users.join_tokens.iter().map(row).collect::<Vec<_>>()))
 }

@@ -79,7 +79,10 @@ fn difference(run: &Run, text: &SignedText, position: u32) -> Option<&'static st
         ("its standard input is", run.stdin == job.stdin),
         ("its label is", run.label == job.label),
         ("what it needs is", run.needs == job.needs),
-        ("its checkpoint is", run.checkpoint == job.checkpoint && run.resume_from.is_none() && run.answers.is_none()),
+        (
+            "its checkpoint is",
+            run.checkpoint == job.checkpoint && run.resume_from.is_none() && run.answers.is_none(),
+        ),
         ("what it may reach is", run.confinement == job.confinement),
     ];
     same.into_iter().find_map(|(what, is_same)| (!is_same).then_some(what))

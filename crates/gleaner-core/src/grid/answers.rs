@@ -210,7 +210,9 @@ impl Comparison {
         let answered = self.given.iter().zip(groups);
         let answered = answered.filter(move |(_, first)| Some(*first) != agreed).map(|(given, _)| given.on);
         let is_outvoted = |vote: &&Vote| match (self.verdict(vote.pair), vote.likeness) {
-            (Some(Likeness::Alike), Likeness::Different) | (Some(Likeness::Different), Likeness::Alike) => true,
+            (Some(Likeness::Alike), Likeness::Different) | (Some(Likeness::Different), Likeness::Alike) => {
+                true
+            }
             _ => false,
         };
         answered.chain(self.votes.iter().filter(is_outvoted).map(|vote| vote.on))

@@ -81,11 +81,8 @@ impl Grid {
         let has_comparison = self.comparison(task).is_some();
         let here = self.runs_of(task).filter(|run| run.goes_on()).map(|run| run.on);
         let all = here.chain(self.voices_in(task));
-        let mut apart: Vec<MachineId> = if has_comparison {
-            all.flat_map(|on| self.checks.as_one(on)).collect()
-        } else {
-            all.collect()
-        };
+        let mut apart: Vec<MachineId> =
+            if has_comparison { all.flat_map(|on| self.checks.as_one(on)).collect() } else { all.collect() };
         apart.sort_unstable();
         apart.dedup();
         apart

@@ -230,10 +230,19 @@ fn check_compare(spec: &JobSpec) -> Result<(), Rejection> {
         return Ok(());
     }
     let refused = [
-        (spec.quorum == 1, "quorum is 1; expected 2 or more, or no compare: one answer is compared with nothing"),
-        (spec.outputs.is_empty(), "outputs is empty; expected the output files that the program is to compare"),
-        (spec.signed.is_some(), "the job is signed; expected no signature: machines run of a signed job what was signed, and who knows \
-                                 the answers to compare before they were given"),
+        (
+            spec.quorum == 1,
+            "quorum is 1; expected 2 or more, or no compare: one answer is compared with nothing",
+        ),
+        (
+            spec.outputs.is_empty(),
+            "outputs is empty; expected the output files that the program is to compare",
+        ),
+        (
+            spec.signed.is_some(),
+            "the job is signed; expected no signature: machines run of a signed job what was signed, and who knows \
+                                 the answers to compare before they were given",
+        ),
     ];
     if let Some((_, why)) = refused.into_iter().find(|(is_so, _)| *is_so) {
         return Err(Rejection::invalid(format!("compare is given, and {why}")));

@@ -371,8 +371,7 @@ impl Desk {
             let end = self.within_quota(run, sound(end));
             let is_said = compares || digest.is_some();
             let digest = digest.filter(|_| !compares);
-            let judged =
-                is_said.then(|| self.ledger.judged(now, (run, agent), &end, digest)).flatten();
+            let judged = is_said.then(|| self.ledger.judged(now, (run, agent), &end, digest)).flatten();
             let wrong = judged.iter().flat_map(|judged| judged.wrong.clone()).collect::<Vec<_>>();
             let (end, answer) = (Box::new(self.keep_tails(run, end)), judged.map(Box::new));
             self.record(now, Fact::RunEnded { run, agent, end, answer });

@@ -65,7 +65,8 @@ impl RunOrder {
             signed: spec.signed.clone(),
         };
         if let Some(answers) = &self.answers {
-            let answers = answers.as_ref().ok_or("the answers that it is to compare are not kept any more")?;
+            let answers =
+                answers.as_ref().ok_or("the answers that it is to compare are not kept any more")?;
             run.command = spec.compare.iter().cloned().chain(ANSWERS.map(str::to_owned)).collect();
             run.answers = Some(Box::new(answers.clone()));
             (run.outputs, run.stdin) = (Vec::new(), None);
@@ -90,7 +91,16 @@ mod tests {
         let run = RunId { task: TaskId::new(0), number: 1 };
         let (job, user) = (JobId(1), "ada".to_owned());
         let lineage = Lineage::of([1; 8]);
-        RunOrder { run, job, user, spec: Arc::new(spec), position: 0, resume_from: None, answers: None, lineage }
+        RunOrder {
+            run,
+            job,
+            user,
+            spec: Arc::new(spec),
+            position: 0,
+            resume_from: None,
+            answers: None,
+            lineage,
+        }
     }
 
     fn message_bytes(spec: JobSpec) -> usize {
@@ -136,6 +146,26 @@ mod tests {
         assert_eq!(inputs(1), Ok(vec![file("0", "common"), file("2", "in"), file("2", "n2")]));
         assert_eq!(inputs(2), Err("its job has no file \"in/3\"".to_owned()));
         assert_eq!(spec.files().count(), 5);
+    }
+
+    #[test]
+    fn a_run_that_compares_gets_the_jobs_program_and_both_answers() {
+        let mut spec = JobSpec::new(["./simulate"]);
+        (spec.compare, spec.outputs) =
+            (vec!["./close".to_owned(), "1e-6".to_owned()], vec!["out".to_owned()]);
+        let stored = |digit: &str| Stored { blob: digit.repeat(64).try_into().expect("a hash"), size: 1 };
+        let pair = [Some(stored("1")), None];
+        for (limit_s, expected) in [(0.0, COMPARE_SECONDS_MAX), (7.0, 7.0), (1e6, COMPARE_SECONDS_MAX)] {
+            spec.needs.time_limit_s = limit_s;
+            let run = RunOrder { answers: Some(Some(pair.clone())), ..order(spec.clone()) }.filled_in();
+            let run = run.expect("it can be sent");
+            assert_eq!(run.command, ["./close", "1e-6", ".answers/1", ".answers/2"]);
+            assert_eq!((run.answers, run.outputs.len()), (Some(Box::new(pair.clone())), 0));
+            assert_eq!(run.needs.time_limit_s, expected);
+        }
+        // Its task's own program would say something else by its exit code.
+        let gone = RunOrder { answers: Some(None), ..order(spec) }.filled_in();
+        assert!(gone.expect_err("there is nothing to compare").contains("not kept any more"));
     }
 
     #[test]

@@ -157,7 +157,8 @@ impl Ledger {
             let files = record.last.as_ref().and_then(|last| last.files.as_ref());
             record.checkpoint.iter().chain(files)
         });
-        let compared = self.books.answers.values().flat_map(BTreeMap::values).filter_map(|last| last.files.as_ref());
+        let compared =
+            self.books.answers.values().flat_map(BTreeMap::values).filter_map(|last| last.files.as_ref());
         read.chain(left.chain(compared).map(|stored| &stored.blob))
     }
 

@@ -304,7 +304,9 @@ impl Ledger {
         let agreed = so_far.filter(|_| judgement == Judgement::Agreed);
         let (likeness, result) = match said {
             Said::Answer(_) => (None, None),
-            Said::Likeness(likeness) => (Some(likeness), so_far.and_then(|so_far| self.result(run.task, so_far))),
+            Said::Likeness(likeness) => {
+                (Some(likeness), so_far.and_then(|so_far| self.result(run.task, so_far)))
+            }
         };
         let wrong = agreed.map_or_else(Vec::new, |so_far| so_far.wrong().collect());
         Some(Judged { digest, judgement, wrong, likeness, result })
@@ -543,9 +545,10 @@ fn likeness(outcome: &Outcome) -> Option<Likeness> {
     match outcome {
         Outcome::Exited { code: 0 } => Some(Likeness::Alike),
         Outcome::Exited { code: 1 } => Some(Likeness::Different),
-        Outcome::Exited { .. } | Outcome::Signalled { .. } | Outcome::TimedOut | Outcome::OverLimit { .. } => {
-            Some(Likeness::Failed)
-        }
+        Outcome::Exited { .. }
+        | Outcome::Signalled { .. }
+        | Outcome::TimedOut
+        | Outcome::OverLimit { .. } => Some(Likeness::Failed),
         Outcome::NotStarted { .. } | Outcome::Abandoned { .. } | Outcome::Stopped => None,
     }
 }

@@ -187,7 +187,9 @@ fn waits_for_answers(ledger: &Ledger, task: TaskId) -> String {
     }
     let groups: Vec<String> = by_answer.values().map(|names| names.join(" and ")).collect();
     let waits_for = match so_far.to_compare() {
-        Some(_) => "a machine to compare two of them that has done neither, and whose owner has no other that did",
+        Some(_) => {
+            "a machine to compare two of them that has done neither, and whose owner has no other that did"
+        }
         None => "a machine that has not answered it yet, and whose owner has no other that did",
     };
     format!(

@@ -126,6 +126,9 @@ fn a_users_program_compares_and_a_liar_with_two_machines_has_one_voice() {
     let told = grid.ok(&["history", &format!("{job}/1")]);
     assert!(told.contains("it compared two answers"), "{told}");
     let why = grid.ok(&["explain", &format!("{job}/1")]);
-    assert!(grid.ok(&["status", &job]).contains("comparing answers") || why.contains("comparing answers"), "{why}");
+    assert!(
+        grid.ok(&["status", &job]).contains("comparing answers") || why.contains("comparing answers"),
+        "{why}"
+    );
     grid.wind_up();
 }
