@@ -209,11 +209,10 @@ impl Comparison {
         let ((groups, _), agreed) = (self.groups(), self.agreed());
         let answered = self.given.iter().zip(groups);
         let answered = answered.filter(move |(_, first)| Some(*first) != agreed).map(|(given, _)| given.on);
-        let is_outvoted = |vote: &&Vote| match (self.verdict(vote.pair), vote.likeness) {
-            (Some(Likeness::Alike), Likeness::Different) | (Some(Likeness::Different), Likeness::Alike) => {
-                true
-            }
-            _ => false,
+        let is_outvoted = |vote: &&Vote| {
+            let verdict = self.verdict(vote.pair);
+            let says = [verdict, Some(vote.likeness)];
+            says.iter().all(|says| says.is_some_and(|says| says != Likeness::Failed)) && says[0] != says[1]
         };
         answered.chain(self.votes.iter().filter(is_outvoted).map(|vote| vote.on))
     }

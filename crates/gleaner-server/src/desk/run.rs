@@ -19,7 +19,7 @@ pub struct RunOrder {
     position: u32,
     resume_from: Option<Stored>,
     /// What it compares, if that is what it is to do.
-    answers: Option<Option<[Option<Stored>; 2]>>,
+    answers: Option<Result<[Option<Stored>; 2], String>>,
     lineage: Lineage,
 }
 
@@ -36,7 +36,10 @@ impl RunOrder {
             position: job.position(run.task),
             // An answer is one machine's from its beginning.
             resume_from: ledger.record(run.task).checkpoint.clone().filter(|_| !ledger.is_compared(run)),
-            answers: ledger.pair_of(run).map(|_| ledger.compared_by(run)),
+            answers: ledger.pair_of(run).map(|_| {
+                let gone = || "the answers that it is to compare are not kept any more".to_owned();
+                ledger.compared_by(run).ok_or_else(gone)
+            }),
             lineage: ledger.lineage_of(run).expect("what the grid knows was ordered once"),
         }
     }
@@ -65,8 +68,7 @@ impl RunOrder {
             signed: spec.signed.clone(),
         };
         if let Some(answers) = &self.answers {
-            let answers =
-                answers.as_ref().ok_or("the answers that it is to compare are not kept any more")?;
+            let answers = answers.as_ref().map_err(String::clone)?;
             run.command = spec.compare.iter().cloned().chain(ANSWERS.map(str::to_owned)).collect();
             run.answers = Some(Box::new(answers.clone()));
             (run.outputs, run.stdin) = (Vec::new(), None);
@@ -157,15 +159,15 @@ mod tests {
         let pair = [Some(stored("1")), None];
         for (limit_s, expected) in [(0.0, COMPARE_SECONDS_MAX), (7.0, 7.0), (1e6, COMPARE_SECONDS_MAX)] {
             spec.needs.time_limit_s = limit_s;
-            let run = RunOrder { answers: Some(Some(pair.clone())), ..order(spec.clone()) }.filled_in();
+            let run = RunOrder { answers: Some(Ok(pair.clone())), ..order(spec.clone()) }.filled_in();
             let run = run.expect("it can be sent");
             assert_eq!(run.command, ["./close", "1e-6", ".answers/1", ".answers/2"]);
             assert_eq!((run.answers, run.outputs.len()), (Some(Box::new(pair.clone())), 0));
             assert_eq!(run.needs.time_limit_s, expected);
         }
         // Its task's own program would say something else by its exit code.
-        let gone = RunOrder { answers: Some(None), ..order(spec) }.filled_in();
-        assert!(gone.expect_err("there is nothing to compare").contains("not kept any more"));
+        let gone = RunOrder { answers: Some(Err("gone".to_owned())), ..order(spec) }.filled_in();
+        assert!(gone.expect_err("there is nothing to compare").contains("gone"));
     }
 
     #[test]
