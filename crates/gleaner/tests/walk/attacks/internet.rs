@@ -205,8 +205,9 @@ fn a_task_moves_no_more_bytes_than_its_owner_allows() {
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "KILL"]).args(&hub).args([PYTHON, "-c", POURS]);
     let said = grid.folder.path().join("pours");
-    let _pours =
-        Server(command.stdout(fs::File::create(&said).expect("a file")).spawn().expect("setpriv and python3"));
+    let _pours = Server(
+        command.stdout(fs::File::create(&said).expect("a file")).spawn().expect("setpriv and python3"),
+    );
     until("it serves", PATIENCE, || {
         fs::read_to_string(&said).is_ok_and(|said| said == "ready\n").then_some(())
     });
