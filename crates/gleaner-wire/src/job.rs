@@ -84,7 +84,7 @@ pub struct JobSpec {
     pub quorum: u32,
     /// A program and its arguments that says whether two answers of a task that ended well are the same, by exit code 0, or not, by 1;
     /// it gets the folders with the output files of each as its last two arguments. Equal bytes are the same if nothing is said.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub compare: Vec<String>,
     /// How it can be stopped and go on elsewhere.
     #[serde(default)]

@@ -176,7 +176,10 @@ import socket, threading, time
 def rate(word):
     moved, began, length = [0] * 4, time.monotonic(), 5
     def move(index):
-        s = socket.create_connection(('198.51.100.7', 8090), 20)
+        s = socket.socket()
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 16384)
+        s.settimeout(20)
+        s.connect(('198.51.100.7', 8090))
         s.sendall(word)
         s.settimeout(1)
         while time.monotonic() < began + length:
