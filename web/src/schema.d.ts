@@ -1103,6 +1103,11 @@ export interface components {
             checkpoint?: components["schemas"]["Checkpointing"];
             /** @description The program and its arguments. */
             command: string[];
+            /**
+             * @description A program and its arguments that says whether two answers of a task that ended well are the same, by exit code 0, or not, by 1;
+             *     it gets the folders with the output files of each as its last two arguments. Equal bytes are the same if nothing is said.
+             */
+            compare?: string[];
             /** @description How its operations divide over CPU, disk and network, if the user knows; else it is learnt from the label. */
             composition?: number[] | null;
             /** @description Where it may reach. */
@@ -1288,6 +1293,8 @@ export interface components {
             expires_s: number;
             /** @description What it is called: the beginning of its hash. */
             id: string;
+            /** @description Whose machines they are, where that was said. */
+            owner?: string | null;
             /** @description How many machines may still join with it. */
             uses: number;
         };
@@ -1410,6 +1417,8 @@ export interface components {
             heard_s?: number | null;
             /** @description Its name. */
             machine: string;
+            /** @description Whose it is, where that was said of the token with which it joined: all machines of one owner have one voice. */
+            owner?: string | null;
             /**
              * Format: double
              * @description λ, as the scheduler knows it.
@@ -7108,6 +7117,11 @@ export interface operations {
                 expires_s?: number;
                 /** @description How many machines may join with it. */
                 uses?: number;
+                /**
+                 * @description Whose machines they are: where answers are compared, all machines of one owner have one voice. Each has its own if nothing is
+                 *     said.
+                 */
+                owner?: string;
             };
             header?: never;
             path?: never;

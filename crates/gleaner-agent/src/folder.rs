@@ -17,7 +17,7 @@ use gleaner_net::{Client, ClientError};
 use gleaner_wire::BlobHash;
 use gleaner_wire::job::Checkpointing;
 use gleaner_wire::limits::BLOB_BYTES_MAX;
-use gleaner_wire::session::{Run, Stored};
+use gleaner_wire::session::{ANSWERS, Run, Stored};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use rustix::fd::{AsFd, OwnedFd};
 use serde::de::IgnoredAny;
@@ -28,6 +28,8 @@ use std::path::{Component, Path};
 
 /// Where a program keeps what it needs to go on, in its folder.
 pub(crate) const CHECKPOINT: &str = ".checkpoint";
+/// The answers that it compares, in its folder.
+const ANSWERS_FOLDER: &str = ".answers";
 /// Where a program may put what nobody needs afterwards, in its folder.
 pub(crate) const TEMPORARY: &str = ".tmp";
 /// What it reads, in its folder.
@@ -44,7 +46,7 @@ pub(crate) enum Origin {
 
 /// Whether making the folder takes more than a moment.
 pub(crate) fn needs_transfers(run: &Run) -> bool {
-    !run.inputs.is_empty() || run.stdin.is_some() || run.resume_from.is_some()
+    !run.inputs.is_empty() || run.stdin.is_some() || run.resume_from.is_some() || run.answers.is_some()
 }
 
 /// Whether the program keeps something to go on from.
@@ -91,11 +93,20 @@ pub(crate) fn prepare(
     if let Some(stdin) = &run.stdin {
         bring(stdin, Path::new(STDIN), false)?;
     }
-    if let Some(checkpoint) = &run.resume_from {
-        let blob = &checkpoint.blob;
+    let unpack = |stored: &Stored, into: &str| {
+        let blob = &stored.blob;
         let file = cache.open_file(blob, |into, limit| fetch(blob, into, limit)).map_err(from_cache)?;
-        let into = open_inside(&opened, CHECKPOINT)?;
-        archive::unpack(file, into, Taking::All).map_err(|why| from_archive(&why))?;
+        archive::unpack(file, open_inside(&opened, into)?, Taking::All).map_err(|why| from_archive(&why))
+    };
+    if let Some(checkpoint) = &run.resume_from {
+        unpack(checkpoint, CHECKPOINT)?;
+    }
+    if let Some(answers) = &run.answers {
+        make(&folder.join(ANSWERS_FOLDER))?;
+        for (answer, into) in answers.iter().zip(ANSWERS) {
+            make(&folder.join(into))?;
+            answer.as_ref().map_or(Ok(()), |answer| unpack(answer, into))?;
+        }
     }
     Ok(())
 }

@@ -7,6 +7,41 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct Answer(pub u32);
 
+impl Answer {
+    /// From this number on answers are compared as they are, also where a user's program compares others: those of a task that failed.
+    pub const EXACT: u32 = 1 << 31;
+
+    /// Whether it is never handed to a user's program.
+    pub fn is_exact(self) -> bool {
+        self.0 >= Self::EXACT
+    }
+}
+
+/// Whoever owns machines: all of them together have one voice.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct Owner(pub u32);
+
+/// What a user's program says of two answers to a task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Likeness {
+    /// They are the same.
+    Alike,
+    /// They are not.
+    Different,
+    /// It could not compare them.
+    Failed,
+}
+
+/// What a run that ended said of its task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Said {
+    /// What the task came to.
+    Answer(Answer),
+    /// How the two answers are that it was to compare.
+    Likeness(Likeness),
+}
+
 /// How many machines have to agree, for all tasks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Checking {

@@ -116,8 +116,8 @@ pub enum Refusal {
     /// The task is there already.
     #[error("{0} is on {1} already")]
     AlreadyThere(TaskId, MachineId),
-    /// Its answer to the task is known.
-    #[error("{1} gave its answer to {0} already")]
+    /// What it has to say of the task is known, or another machine of its owner was asked.
+    #[error("{1}, or another machine of its owner, gave its answer to {0} already, or is at it")]
     Answered(TaskId, MachineId),
     /// The machine lacks a speed or a tag that the task needs, or its owner uses all of it.
     #[error("{0} cannot run on {1} now")]

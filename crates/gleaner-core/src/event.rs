@@ -1,5 +1,5 @@
 use crate::alarm::Alarm;
-use crate::checking::{Answer, Checking};
+use crate::checking::{Answer, Checking, Likeness, Owner};
 use crate::classes::{MachineClass, TaskClass};
 use crate::grid::Budget;
 use crate::lending::LendingEvent;
@@ -240,6 +240,15 @@ pub enum Event {
         class: TaskClassId,
         /// How many; at least 2.
         quorum: u32,
+        /// Whether a program of theirs says which answers are the same: it runs on machines that gave none of the two.
+        by_program: bool,
+    },
+    /// A machine is one of this owner's, whose machines have one voice where answers are compared.
+    MachineOwned {
+        /// Which.
+        machine: MachineId,
+        /// Whose.
+        owner: Owner,
     },
     /// What is left to chance goes by this seed from now on.
     SeedDrawn(u64),
@@ -296,6 +305,8 @@ pub enum RunEnd {
     Finished,
     /// The task is done, if this is its answer: as many machines as are to agree gave the same.
     Answered(Answer),
+    /// It compared two answers to the task, which is done if so many machines gave the same then.
+    Compared(Likeness),
     /// The task is not done, and the next run goes on from where this one was.
     Kept,
     /// The task is not done, and nothing is left of what this run did: it failed, was refused or was lost.

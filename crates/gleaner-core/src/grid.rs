@@ -35,7 +35,7 @@ mod waiting;
 
 pub use account::{Account, Budget, Charged, Scope, Sum};
 pub use accounts::Accounts;
-pub use answers::{ALONE_MAX, Comparison, FORGIVEN_AFTER, Given, Judgement, Trust};
+pub use answers::{ALONE_MAX, Comparison, FORGIVEN_AFTER, Given, Judgement, Trust, Vote};
 pub use beliefs::{Belief, SentRun};
 pub use catalogue::Catalogue;
 pub use check::BrokenInvariant;

@@ -39,7 +39,7 @@ pub use ad::Ad;
 pub use alarm::Alarm;
 pub use chance::{Chance, Purpose};
 pub use change::Change;
-pub use checking::{Answer, Checking, Trusting};
+pub use checking::{Answer, Checking, Likeness, Owner, Said, Trusting};
 pub use classes::{Classes, InvalidClass, MachineClass, Tags, TaskClass, WATTS, WATTS_USUAL};
 pub use command::{Command, StopReason};
 pub use decision::{Decision, Queue, Refusal};
@@ -48,7 +48,7 @@ pub use explain::{Condition, Explanation, Remedy, RuledOut};
 pub use grid::{
     ALONE_MAX, Account, Accounts, Asked, Availability, Belief, BrokenInvariant, Budget, Catalogue, Charged,
     Comparison, Ends, FORGIVEN_AFTER, Favours, Given, Grid, GridConfig, Judgement, Loan, Loans, Machine,
-    Migration, OwnRank, Plans, Run, Scope, SentRun, Stage, Sum, Task, TaskState, Trust,
+    Migration, OwnRank, Plans, Run, Scope, SentRun, Stage, Sum, Task, TaskState, Trust, Vote,
 };
 pub use lending::{Lending, LendingEvent, LendingRefusal, Seek, Want};
 pub use occasion::{Cause, Occasion, Settled};

@@ -1,8 +1,9 @@
 //! When a task is over of which several machines are to give the same answer, and what each answer makes of its machine.
 
 use gleaner_core::{
-    Alarm, Answer, Change, Checking, Command, Decision, Event, Grid, GridConfig, MachineClass, Migration,
-    Occasion, Policy, Refusal, RunEnd, Scheduler, TaskClass, TaskState, Trusting,
+    Alarm, Answer, Change, Checking, Command, Comparison, Decision, Event, Grid, GridConfig, Likeness,
+    MachineClass, Migration, Occasion, Owner, Policy, Refusal, RunEnd, Scheduler, TaskClass, TaskState,
+    Trusting,
 };
 use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time};
 
@@ -161,7 +162,7 @@ fn a_task_is_over_when_enough_machines_agree() {
 #[test]
 fn users_ask_for_more_than_the_rule() {
     let mut lab = Lab::new(None);
-    lab.tell(&Event::ClassChecked { class: TaskClassId::new(0), quorum: 3 });
+    lab.tell(&Event::ClassChecked { class: TaskClassId::new(0), quorum: 3, by_program: false });
     for on in 0..2 {
         lab.answer(task(0), on, 1);
     }
@@ -284,4 +285,127 @@ fn what_a_machine_is_at_is_compared_where_it_was_found_to_lie_meanwhile() {
     let end = RunEnd::Answered(Answer(0));
     lab.tell(&Event::RunEnded { run: lab.newest(pending), end });
     assert_eq!((lab.state(pending).as_str(), lab.scheduler.grid().answers_wanted(pending)), ("placed", 1));
+}
+
+/// Six machines and a job whose user's program says which answers are the same; two have to give them.
+fn by_program() -> Lab {
+    let mut lab = Lab::new(None);
+    for index in 4..8 {
+        lab.tell(&Event::MachineJoined { machine: machine(index), class: MachineClassId::new(0) });
+    }
+    lab.tell(&Event::ClassChecked { class: TaskClassId::new(0), quorum: 2, by_program: true });
+    lab
+}
+
+impl Lab {
+    /// A machine compares what is to be compared, and its user's program says this.
+    fn compare(&mut self, on: usize, likeness: Likeness) {
+        assert_eq!(self.run(task(0), on), None, "to compare on {on}");
+        self.tell(&Event::RunEnded { run: self.newest(task(0)), end: RunEnd::Compared(likeness) });
+    }
+
+    fn to_compare(&self) -> Option<(u32, u32)> {
+        let pair = self.scheduler.grid().comparison(task(0)).and_then(Comparison::to_compare);
+        pair.map(|(one, other)| (one.0, other.0))
+    }
+}
+
+#[test]
+fn a_users_program_says_which_answers_are_the_same() {
+    use Likeness::{Alike, Different, Failed};
+    // The word of each machine that compares the answers 7 and 8 of the first two, and where that leaves the task.
+    for (words, expected, wrong) in [
+        (&[Alike][..], "placed", &[][..]),
+        (&[Alike, Alike], "done@m3", &[]),
+        (&[Different, Alike, Alike], "done@m4", &[2]),
+        // A program that failed on a machine says nothing against the machine.
+        (&[Failed, Alike, Alike], "done@m4", &[]),
+        (&[Failed, Failed], "done@m3", &[]),
+        (&[Different, Different], "placed", &[]),
+        // Of five that may be asked, no two say the same but the last.
+        (&[Alike, Different, Failed, Failed], "done@m5", &[]),
+    ] {
+        let mut lab = by_program();
+        lab.answer(task(0), 0, 7);
+        lab.answer(task(0), 1, 8);
+        assert_eq!((lab.to_compare(), lab.scheduler.grid().answers_wanted(task(0))), (Some((7, 8)), 2));
+        for (index, &word) in words.iter().enumerate() {
+            lab.compare(2 + index, word);
+        }
+        assert_eq!(lab.state(task(0)), expected, "{words:?}");
+        let grid = lab.scheduler.grid();
+        let fails = words.iter().filter(|word| **word == Failed).count() > 1;
+        assert_eq!(grid.is_disputed(task(0)), fails, "{words:?}");
+        let were_wrong = (0..8).filter(|index| grid.trust(machine(*index)).wrong > 0).collect::<Vec<_>>();
+        assert_eq!(were_wrong, wrong, "{words:?}");
+        let agreed = grid.trust(machine(0)).agreed + grid.trust(machine(1)).agreed;
+        let is_agreed = expected.starts_with("done") && !fails;
+        assert_eq!(agreed, if is_agreed { 2 } else { 0 }, "{words:?}");
+    }
+}
+
+#[test]
+fn whoever_gave_an_answer_does_not_say_what_it_is_like() {
+    let mut lab = by_program();
+    lab.answer(task(0), 0, 7);
+    lab.answer(task(0), 1, 8);
+    let said = |lab: &mut Lab, on| lab.run(task(0), on);
+    assert_eq!(said(&mut lab, 0), Some(Refusal::Answered(task(0), machine(0))));
+    lab.compare(2, Likeness::Different);
+    assert_eq!(said(&mut lab, 2), Some(Refusal::Answered(task(0), machine(2))), "it did already");
+    // A machine that was to compare says that the task is done, and one that was to answer, that answers are the same.
+    lab.run(task(0), 3);
+    lab.tell(&Event::RunEnded { run: lab.newest(task(0)), end: RunEnd::Answered(Answer(8)) });
+    assert_eq!((lab.state(task(0)).as_str(), lab.to_compare()), ("placed", Some((7, 8))));
+    lab.compare(3, Likeness::Different);
+    assert_eq!((lab.to_compare(), lab.scheduler.grid().answers_wanted(task(0))), (None, 1));
+    lab.run(task(0), 4);
+    lab.tell(&Event::RunEnded { run: lab.newest(task(0)), end: RunEnd::Compared(Likeness::Alike) });
+    assert_eq!(lab.scheduler.grid().comparison(task(0)).map(|so_far| so_far.votes().len()), Some(2));
+    // A third answer is compared with the first of each group; one that is equal to another needs no program.
+    lab.answer(task(0), 4, 9);
+    assert_eq!(lab.to_compare(), Some((7, 9)));
+    lab.compare(2, Likeness::Different);
+    lab.compare(3, Likeness::Different);
+    assert_eq!(lab.to_compare(), Some((8, 9)));
+    lab.compare(5, Likeness::Alike);
+    lab.compare(6, Likeness::Alike);
+    assert_eq!(lab.state(task(0)), "done@m6");
+    let wrong = |index| lab.scheduler.grid().trust(machine(index)).wrong;
+    assert_eq!((0..8).map(wrong).collect::<Vec<_>>(), [1, 0, 0, 0, 0, 0, 0, 0]);
+}
+
+#[test]
+fn what_is_the_same_to_the_byte_is_not_compared() {
+    let mut lab = by_program();
+    lab.answer(task(0), 0, 7);
+    lab.answer(task(0), 1, 7);
+    assert_eq!(lab.state(task(0)), "done@m1");
+}
+
+#[test]
+fn machines_of_one_owner_have_one_voice() {
+    let mut lab = Lab::new(quorum(2, 5));
+    for index in 0..2 {
+        lab.tell(&Event::MachineOwned { machine: machine(index), owner: Owner(9) });
+    }
+    lab.run(task(0), 0);
+    let first = lab.newest(task(0));
+    assert_eq!(lab.run(task(0), 1), Some(Refusal::Answered(task(0), machine(1))), "while the other is at it");
+    lab.tell(&Event::RunEnded { run: first, end: RunEnd::Answered(Answer(7)) });
+    assert_eq!(lab.run(task(0), 1), Some(Refusal::Answered(task(0), machine(1))), "once it has answered");
+    assert_eq!(lab.scheduler.grid().apart_from(task(0)), [machine(0), machine(1)]);
+    lab.answer(task(0), 2, 7);
+    assert_eq!(lab.state(task(0)), "done@m2");
+    // One that began before it was known whose its machine is brings nothing new.
+    lab.run(task(1), 2);
+    lab.run(task(1), 3);
+    let runs = [RunId::new(task(1), 1), RunId::new(task(1), 2)];
+    for index in 2..4 {
+        lab.tell(&Event::MachineOwned { machine: machine(index), owner: Owner(9) });
+    }
+    for run in runs {
+        lab.tell(&Event::RunEnded { run, end: RunEnd::Answered(Answer(7)) });
+    }
+    assert_eq!(lab.state(task(1)), "placed");
 }

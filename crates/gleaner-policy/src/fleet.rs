@@ -207,7 +207,10 @@ impl Fleet {
                 0.0,
                 |summary| able(summary.may_take(size)),
                 |leaf| {
-                    able(grid.can_run(task, class.machines[leaf]) && !apart.contains(&class.machines[leaf]))
+                    able(
+                        grid.can_run(task, class.machines[leaf])
+                            && apart.binary_search(&class.machines[leaf]).is_err(),
+                    )
                 },
             );
             found.is_some()

@@ -12,7 +12,7 @@ use crate::placement::{Means, Within, place};
 use crate::relocation::View;
 use crate::wait_for_all::wait_for_all;
 use crate::{Score, Spending};
-use gleaner_core::{Alarm, Cause, Change, Comparison, Decision, Grid, Occasion, Policy, Run};
+use gleaner_core::{Alarm, Cause, Change, Decision, Grid, Occasion, Policy};
 use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
 use std::cmp::Reverse;
 
@@ -117,9 +117,7 @@ impl Matchmaker {
     }
 
     fn place_copy(&self, grid: &Grid, task: TaskId) -> Option<MachineId> {
-        let answered = grid.comparison(task).map_or(&[][..], Comparison::given).iter().map(|given| given.on);
-        let here = grid.runs_of(task).filter(|run| run.goes_on()).map(Run::on);
-        let apart: Vec<MachineId> = here.chain(answered).collect();
+        let apart = grid.apart_from(task);
         self.place_apart(grid, task, Within { means: None, apart: &apart })
     }
 

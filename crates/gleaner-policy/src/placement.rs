@@ -84,7 +84,7 @@ pub(crate) fn able<'a>(
 ) -> impl Iterator<Item = MachineId> + use<'a> {
     let liked = Liked::of(grid, fleet, class, within);
     let machines = (0..grid.machines().len()).map(MachineId::new);
-    let takes = move |on: MachineId| grid.can_run(class, on) && !within.apart.contains(&on);
+    let takes = move |on: MachineId| grid.can_run(class, on) && within.apart.binary_search(&on).is_err();
     machines.filter(move |&on| takes(on) && liked.holds(grid.machine(on).class()))
 }
 
@@ -160,7 +160,9 @@ impl Objective for Newcomer<'_> {
     #[inline]
     fn score(&self, machine: MachineId) -> f64 {
         match self.choose {
-            _ if !self.grid.can_run(self.class, machine) || self.liked.within.apart.contains(&machine) => {
+            _ if !self.grid.can_run(self.class, machine)
+                || self.liked.within.apart.binary_search(&machine).is_ok() =>
+            {
                 f64::NEG_INFINITY
             }
             Choose::First => 0.0,

@@ -128,7 +128,7 @@ async fn jobs(desk: &Handle, tasks: u32, seconds: &str) {
 async fn join(desk: &Handle, number: u32) {
     let token = Token::generate(TokenKind::Join).expect("randomness");
     let expires = desk.now() + Span::from_nanos(3_600_000_000_000);
-    let token_for_one = Order::IssueJoinToken { token: hex(&token), expires, uses: 1 };
+    let token_for_one = Order::IssueJoinToken { token: hex(&token), expires, uses: 1, owner: None };
     order(desk, by("root", Role::Admin), token_for_one).await;
     let mut profile = Profile::new([1e3 * f64::from(1 + number % 3), 100.0, 100.0], 2 + 2 * (number % 2));
     profile.memory = (8 << 30) << (number % 2);

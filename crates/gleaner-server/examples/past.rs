@@ -69,7 +69,12 @@ fn live(folder: &Path, tasks: u32) -> Result<(), Box<dyn Error>> {
     let past = store.reader()?;
     let mut crowd = Crowd { store, past, desk, now, since_snapshot: 0 };
     if crowd.desk.ledger().agents().is_empty() {
-        crowd.order(Order::IssueJoinToken { token: "t".into(), expires: Time::NEVER, uses: 1 })?;
+        crowd.order(Order::IssueJoinToken {
+            token: "t".into(),
+            expires: Time::NEVER,
+            uses: 1,
+            owner: None,
+        })?;
         let enrolment = Enrolment { name: "m".into(), key: "k".into(), profile: profile(), replace: false };
         crowd.order(Order::Enrol { token: "t".into(), enrolment: Box::new(enrolment) })?;
     }

@@ -4,12 +4,12 @@
 //! are derived from them; the core's decisions are among them ([`Fact::Decided`]), so that recovery never decides again.
 
 use crate::store::{Removal, Results, TaskRange};
-use gleaner_core::{Alarm, Decision, Judgement, Settled};
+use gleaner_core::{Alarm, Decision, Judgement, Likeness, Settled};
 use gleaner_policy::PolicySpec;
 use gleaner_units::{MachineId, RunId, Span, TaskClassId, TaskId, Time};
 use gleaner_wire::api::{Actor, Quota, Role};
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::session::{End, Profile};
+use gleaner_wire::session::{End, Outcome, Profile, Stored, Usage};
 use gleaner_wire::{BlobHash, JobId, Lineage};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -97,6 +97,9 @@ pub enum Fact {
         expires: Time,
         /// How many.
         uses: u32,
+        /// Whose machines they are, where answers are compared.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        owner: Option<String>,
         /// By whose order.
         by: Actor,
     },
@@ -284,13 +287,31 @@ pub enum Fact {
 /// An answer, and what came of the comparison.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Judged {
-    /// Equal where the answers are.
-    pub digest: BlobHash,
+    /// Equal where the answers are; none where the run only compared two of others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<BlobHash>,
     /// What it is for its task.
     pub judgement: Judgement,
     /// Where it decides: the machines that gave another, and were outvoted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wrong: Vec<MachineId>,
+    /// What the user's program said, where the run compared two answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub likeness: Option<Likeness>,
+    /// What the task came to, where the run that decided it compared: the first of the answers that are the same, or why there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<Box<Last>>,
+}
+
+/// How a run ended, as far as people ask for it later.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Last {
+    /// What came of it.
+    pub outcome: Outcome,
+    /// What it used.
+    pub usage: Usage,
+    /// Its output files.
+    pub files: Option<Stored>,
 }
 
 /// Tasks of one job, and who chose them.

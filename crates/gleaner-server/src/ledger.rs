@@ -37,7 +37,7 @@ pub use label::Label;
 pub(crate) use past::Acquaintance;
 pub use people::{JoinPermit, People, User};
 pub(crate) use record::{Ending, Others};
-pub use record::{Last, Record, Wish};
+pub use record::{Record, Wish};
 pub use retiring::RetiredTask;
 pub(crate) use retiring::to_recall;
 pub use shown::Shown;
@@ -45,7 +45,7 @@ pub use step::{Loss, Step, Told};
 pub(crate) use tasks::OPERATIONS_EACH;
 pub use tries::{Tries, Verdict};
 
-use crate::journal::{Entry, Fact};
+use crate::journal::{Entry, Fact, Last};
 use crate::policy::default_policy;
 use crate::store::{Past, TaskRange};
 use elsewhere::Elsewhere;
@@ -53,8 +53,8 @@ use gap::Gap;
 use gleaner_core::{Command, Decision, Diverged, Event, Grid, GridConfig, Migration, Run, Scheduler, Stage};
 use gleaner_policy::{AnyPolicy, PolicySpec};
 use gleaner_units::{MachineId, RunId, TaskId, Time, UserId};
-use gleaner_wire::JobId;
 use gleaner_wire::api::{Quota, Tally, TaskPhase};
+use gleaner_wire::{BlobHash, JobId};
 use job::Jobs;
 use kinds::Kinds;
 use label::Labels;
@@ -68,7 +68,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// The format of a snapshot, of the ledger and of the day behind it: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 15;
+pub const FORMAT: u32 = 16;
 
 /// See the module.
 #[derive(Clone)]
@@ -118,6 +118,10 @@ struct Books {
     tallies: BTreeMap<String, Tally>,
     /// What does not count for how long results are kept.
     gaps: Vec<Gap>,
+    /// What tasks came to whose answers a user's program compares, by the answers' digests, until they are over.
+    answers: BTreeMap<TaskId, BTreeMap<BlobHash, Last>>,
+    /// Those who own machines, in the order in which the first of them joined.
+    owners: BTreeMap<String, u32>,
     now: Time,
 }
 
@@ -162,6 +166,8 @@ impl Ledger {
             keys: BTreeMap::new(),
             payers: BTreeMap::new(),
             bytes: BTreeMap::new(),
+            answers: BTreeMap::new(),
+            owners: BTreeMap::new(),
             tally: Tally::default(),
             tallies: BTreeMap::new(),
             gaps: Vec::new(),
@@ -321,14 +327,15 @@ impl Ledger {
                 self.books.people.add(user, token.clone());
             }
             Fact::UserRemoved { user, .. } => self.books.people.remove(user),
-            Fact::JoinTokenIssued { token, expires, uses, .. } => {
-                let permit = JoinPermit { expires: *expires, uses: *uses };
+            Fact::JoinTokenIssued { token, expires, uses, owner, .. } => {
+                let permit = JoinPermit { expires: *expires, uses: *uses, owner: owner.clone() };
                 self.books.people.issue(token.clone(), permit);
             }
             Fact::JoinTokenRemoved { token, .. } => self.books.people.withdraw(token),
             Fact::AgentEnrolled { agent, name, key, token, profile } => {
-                self.books.people.joins(token.clone(), *agent);
-                self.enrolled(at, *agent, Agent::new(name.clone(), key.clone(), profile.clone()));
+                let owner = self.books.people.joins(token.clone(), *agent);
+                let agent_of = Agent { owner, ..Agent::new(name.clone(), key.clone(), profile.clone()) };
+                self.enrolled(at, *agent, agent_of);
             }
             Fact::AgentRevoked { agent, .. } => self.revoked(at, *agent),
             Fact::AgentForgotten { agent, .. } => self.forgotten(at, *agent),

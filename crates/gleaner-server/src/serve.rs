@@ -167,7 +167,7 @@ impl Ready {
     pub async fn join_token(&self) -> Result<String, ServeError> {
         let token = Token::generate(TokenKind::Join)?;
         let expires = self.desk.now() + gleaner_units::Span::from_nanos(JOIN_SECONDS * 1_000_000_000);
-        let order = Order::IssueJoinToken { token: hash_text(&token), expires, uses: 1 };
+        let order = Order::IssueJoinToken { token: hash_text(&token), expires, uses: 1, owner: None };
         // An order of the coordinator's own is not refused.
         let _ = self.desk.order(Requester::coordinator(), order).await?;
         Ok(JoinToken::new(token, self.authority)?.reveal())

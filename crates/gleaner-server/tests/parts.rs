@@ -22,7 +22,10 @@ fn a_task_in_parts_fails_with_its_reason_and_the_coordinator_goes_on() {
     for number in 0..2 {
         let (agent, token) = (MachineId::new(number), format!("t{number}"));
         let by = Actor::Coordinator;
-        add(&mut ledger, Fact::JoinTokenIssued { token: token.clone(), expires: Time::NEVER, uses: 1, by });
+        add(
+            &mut ledger,
+            Fact::JoinTokenIssued { token: token.clone(), expires: Time::NEVER, uses: 1, owner: None, by },
+        );
         let (name, key) = (format!("m{number}"), format!("k{number}"));
         add(&mut ledger, Fact::AgentEnrolled { agent, name, key, token, profile: profile.clone() });
         add(&mut ledger, Fact::AgentStarted { agent, incarnation: 1, profile: profile.clone() });

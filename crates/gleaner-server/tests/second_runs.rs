@@ -28,7 +28,13 @@ impl Books {
             let (name, token) = (format!("{agent}"), format!("token of {agent}"));
             let profile = Profile { user: "worker".to_owned(), ..Profile::new([speed; 3], 1) };
             let by = Actor::Coordinator;
-            books.add(Fact::JoinTokenIssued { token: token.clone(), expires: Time::NEVER, uses: 1, by });
+            books.add(Fact::JoinTokenIssued {
+                token: token.clone(),
+                expires: Time::NEVER,
+                uses: 1,
+                owner: None,
+                by,
+            });
             let (key, started) = (name.clone(), profile.clone());
             books.add(Fact::AgentEnrolled { agent, name, key, token, profile });
             books.add(Fact::AgentStarted { agent, incarnation: 1, profile: started });

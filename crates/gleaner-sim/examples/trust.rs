@@ -32,7 +32,7 @@ fn rules() -> Vec<(&'static str, Option<Checking>)> {
 }
 
 /// Machines that are alike, each with one core, and tasks of one length that come at equal distances.
-fn setup(checking: Option<Checking>, liars: Liars) -> Setup {
+fn setup(checking: Option<Checking>, liars: Liars, owned: Option<usize>) -> Setup {
     let room = Room { slots: Some(1), ..Room::default() };
     let machine = MachineClass { room, ..MachineClass::plain(vec![1.0], 1) };
     let task = TaskClass::plain(vec![1.0]);
@@ -52,12 +52,24 @@ fn setup(checking: Option<Checking>, liars: Liars) -> Setup {
         tasks,
         loads: Vec::new(),
         budget: None,
-        answers: Answers { checking, liars: Some(liars) },
+        answers: Answers { checking, liars: Some(liars), owned },
     }
 }
 
-fn run(checking: Option<Checking>, (share, chance, collude): (f64, f64, bool), seed: u64) -> Answered {
-    let setup = setup(checking, Liars::drawn(MACHINES, share, (chance, collude), seed));
+/// Who lies: what share of the owners, how often, together or not; how many machines each has, and whether the grid knows that.
+#[derive(Clone, Copy)]
+struct World {
+    share: f64,
+    chance: f64,
+    collude: bool,
+    each: usize,
+    is_known: bool,
+}
+
+fn run(checking: Option<Checking>, world: World, seed: u64) -> Answered {
+    let World { share, chance, collude, each, is_known } = world;
+    let liars = Liars::with_owners((MACHINES, each), share, (chance, collude), seed);
+    let setup = setup(checking, liars, is_known.then_some(each));
     // Any machine is as likely as any other.
     let recipe = Recipe { choose: Choose::BestByLot, ..Recipe::by(Score::Greedy) };
     let mut simulation = Simulation::new(&setup, recipe.build()).with_seed(seed);
@@ -73,14 +85,14 @@ fn interval(values: &[f64]) -> (f64, f64) {
     (mean, T * (variance / n).sqrt())
 }
 
-fn table(title: &str, (chance, collude): (f64, bool)) {
+fn table(title: &str, (chance, collude): (f64, bool), (each, is_known): (usize, bool)) {
     println!("\n**{title}**\n");
     println!("| liars | rule | wrong results accepted | work per task |");
     println!("|---|---|---|---|");
-    for share in [0.0, 0.01, 0.05, 0.2] {
+    for share in if each == 1 { vec![0.0, 0.01, 0.05, 0.2] } else { vec![0.1, 0.2] } {
+        let world = World { share, chance, collude, each, is_known };
         for (name, checking) in rules() {
-            let runs: Vec<Answered> =
-                (1..=SEEDS).map(|seed| run(checking, (share, chance, collude), seed)).collect();
+            let runs: Vec<Answered> = (1..=SEEDS).map(|seed| run(checking, world, seed)).collect();
             let of = |value: &dyn Fn(&Answered) -> f64| interval(&runs.iter().map(value).collect::<Vec<_>>());
             let (wrong, wrong_by) = of(&|run| 100.0 * run.wrong as f64 / run.accepted.max(1) as f64);
             let (work, work_by) = of(&|run| run.work);
@@ -94,7 +106,13 @@ fn table(title: &str, (chance, collude): (f64, bool)) {
 
 fn main() {
     println!("{MACHINES} machines, {TASKS} tasks, {SEEDS} seeds; ± is half of the 95 % interval.");
-    table("Liars that always lie, each for itself", (1.0, false));
-    table("Liars that always lie, and tell the same lie", (1.0, true));
-    table("Liars that lie about one task in ten, and tell the same lie", (0.1, true));
+    table("Liars that always lie, each for itself", (1.0, false), (1, false));
+    table("Liars that always lie, and tell the same lie", (1.0, true), (1, false));
+    table("Liars that lie about one task in ten, and tell the same lie", (0.1, true), (1, false));
+    table(
+        "Owners of ten machines who lie on all of them, and the grid does not know whose they are",
+        (1.0, true),
+        (10, false),
+    );
+    table("The same, and the grid knows", (1.0, true), (10, true));
 }

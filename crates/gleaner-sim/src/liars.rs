@@ -19,6 +19,8 @@ pub struct Liars {
     machines: BTreeSet<MachineId>,
     /// Of how many machines these are some.
     of: usize,
+    /// How many machines in a row are one owner's, who lies on all of them or on none.
+    each: usize,
     chance: f64,
     collude: bool,
     seed: u64,
@@ -27,22 +29,36 @@ pub struct Liars {
 impl Liars {
     /// So large a share of the machines, to the nearest whole number; the seed says which.
     pub fn drawn(machines: usize, share: f64, (chance, collude): (f64, bool), seed: u64) -> Self {
-        let count = (share * machines as f64).round() as usize;
-        Self::so_many((count, machines), (chance, collude), seed)
+        Self::with_owners((machines, 1), share, (chance, collude), seed)
+    }
+
+    /// Likewise of owners with so many machines in a row each.
+    pub fn with_owners(
+        (machines, each): (usize, usize),
+        share: f64,
+        (chance, collude): (f64, bool),
+        seed: u64,
+    ) -> Self {
+        let owners = machines.div_ceil(each);
+        let count = (share * owners as f64).round() as usize;
+        Self::so_many((count, machines, each), (chance, collude), seed)
     }
 
     /// As many others, as another seed has them.
     #[must_use]
     pub fn drawn_anew(&self, seed: u64) -> Self {
-        Self::so_many((self.count(), self.of), (self.chance, self.collude), seed)
+        let owners = self.count().div_ceil(self.each);
+        Self::so_many((owners, self.of, self.each), (self.chance, self.collude), seed)
     }
 
-    fn so_many((count, of): (usize, usize), (chance, collude): (f64, bool), seed: u64) -> Self {
+    fn so_many((count, of, each): (usize, usize, usize), (chance, collude): (f64, bool), seed: u64) -> Self {
         let drawn = |index: usize| Chance::of_nth(seed, Purpose::Liar, index as u64).unit();
-        let mut in_turn: Vec<(f64, usize)> = (0..of).map(|index| (drawn(index), index)).collect();
+        let mut in_turn: Vec<(f64, usize)> =
+            (0..of.div_ceil(each)).map(|index| (drawn(index), index)).collect();
         in_turn.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
-        let machines = in_turn.into_iter().take(count).map(|(_, index)| MachineId::new(index)).collect();
-        Self { machines, of, chance, collude, seed }
+        let owners = in_turn.into_iter().take(count).map(|(_, owner)| owner);
+        let machines = owners.flat_map(|owner| owner * each..of.min((owner + 1) * each));
+        Self { machines: machines.map(MachineId::new).collect(), of, each, chance, collude, seed }
     }
 
     /// How many there are.
@@ -89,6 +105,17 @@ mod tests {
         assert_eq!(one, liars(1.0, false));
         assert_ne!(one.machines, Liars::drawn(40, 0.1, (1.0, false), 8).machines);
         assert_eq!(Liars::drawn(40, 0.0, (1.0, false), 7).count(), 0);
+    }
+
+    #[test]
+    fn an_owner_lies_on_all_machines_or_on_none() {
+        let liars = Liars::with_owners((40, 5), 0.25, (1.0, true), 7);
+        assert_eq!(liars.count(), 10);
+        assert!((0..40).step_by(5).all(|first| {
+            let lie = (first..first + 5).filter(|&on| liars.has(MachineId::new(on))).count();
+            lie == 0 || lie == 5
+        }));
+        assert_eq!(liars.drawn_anew(8).count(), 10);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 use crate::availability::MachineTraces;
 use crate::liars::Liars;
 use gleaner_core::{
-    Answer, Budget, Checking, Classes, Event, Grid, GridConfig, InvalidClass, MachineClass, Migration, Room,
-    TaskClass,
+    Answer, Budget, Checking, Classes, Event, Grid, GridConfig, InvalidClass, MachineClass, Migration, Owner,
+    Room, TaskClass,
 };
 use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, TaskId, Time};
 
@@ -62,6 +62,8 @@ pub struct Answers {
     pub checking: Option<Checking>,
     /// Who lies; without it, nobody.
     pub liars: Option<Liars>,
+    /// How many machines in a row the grid knows to be one owner's; without it, each is its own.
+    pub owned: Option<usize>,
 }
 
 impl Answers {
@@ -146,6 +148,16 @@ impl Setup {
             machines.map(|(index, &class)| Event::MachineJoined { machine: MachineId::new(index), class });
         let budget = self.budget.map(|budget| Event::BudgetSet(Some(budget)));
         let checking = self.answers.checking.map(|checking| Event::CheckingSet(Some(checking)));
-        budget.into_iter().chain(checking).chain(machine_classes).chain(task_classes).chain(joins)
+        let owned = (0..self.machines.len()).filter_map(|index| {
+            let owner = Owner((index / self.answers.owned?) as u32);
+            Some(Event::MachineOwned { machine: MachineId::new(index), owner })
+        });
+        budget
+            .into_iter()
+            .chain(checking)
+            .chain(machine_classes)
+            .chain(task_classes)
+            .chain(joins)
+            .chain(owned)
     }
 }

@@ -83,7 +83,8 @@ fn checks(seed: u64) -> Vec<Event> {
     let after = 1 + choices.below(3) as u32;
     let trust = (!choices.one_in(3)).then_some(Trusting { after, check_every: 1 + choices.below(4) as u32 });
     let for_all = Event::CheckingSet(Some(Checking { quorum, most, trust }));
-    let for_some = |class| Event::ClassChecked { class: TaskClassId::new(class), quorum };
+    let by_program = choices.one_in(2);
+    let for_some = |class| Event::ClassChecked { class: TaskClassId::new(class), quorum, by_program };
     match choices.below(3) {
         0 => vec![for_all],
         1 => vec![for_some(0), for_some(2)],
@@ -106,8 +107,9 @@ fn with_liars(seed: u64, setup: Setup) -> Setup {
         Event::CheckingSet(checking) => checking,
         _ => None,
     });
-    let liars = Liars::drawn(setup.machines.len(), 0.4, (0.7, seed.is_multiple_of(2)), seed);
-    Setup { answers: Answers { checking, liars: Some(liars) }, ..setup }
+    let each = 1 + seed as usize % 3;
+    let liars = Liars::with_owners((setup.machines.len(), each), 0.4, (0.7, seed.is_multiple_of(2)), seed);
+    Setup { answers: Answers { checking, liars: Some(liars), owned: (each > 1).then_some(each) }, ..setup }
 }
 
 fn seeds() -> impl Iterator<Item = u64> {

@@ -3,8 +3,8 @@
 
 use crate::random::{self, Choices};
 use gleaner_core::{
-    Alarm, Answer, Change, Command, Decision, Event, Grid, Policy, Run, RunEnd, Scheduler, Settled, Stage,
-    TaskState,
+    Alarm, Answer, Change, Command, Decision, Event, Grid, Likeness, Owner, Policy, Run, RunEnd, Scheduler,
+    Settled, Stage, TaskState,
 };
 use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time};
 
@@ -106,8 +106,16 @@ impl Outside {
             4..=8 if stage == Some(Stage::Sent) => Event::RunStarted(run),
             4..=8 if stage == Some(Stage::Stopping) => Event::RunEnded { run, end: RunEnd::Kept },
             9 if self.choices.one_in(2) => Event::RunEnded { run, end: RunEnd::Kept },
+            _ if grid.comparison(task).is_some_and(|so_far| so_far.compared_by(run).is_some())
+                && !self.choices.one_in(10) =>
+            {
+                let likeness = [Likeness::Alike, Likeness::Different, Likeness::Failed];
+                let likeness = likeness[self.choices.below(5) % 3];
+                Event::RunEnded { run, end: RunEnd::Compared(likeness) }
+            }
             _ if grid.is_checked(grid.task(task).class()) => {
-                let answer = Answer(self.choices.below(3) as u32);
+                let exact = if self.choices.one_in(6) { Answer::EXACT } else { 0 };
+                let answer = Answer(exact + self.choices.below(3) as u32);
                 Event::RunEnded { run, end: RunEnd::Answered(answer) }
             }
             _ => Event::RunEnded { run, end: RunEnd::Finished },
@@ -163,7 +171,8 @@ impl Outside {
 
     fn about_a_machine(&mut self, grid: &Grid) -> Event {
         let machine = self.machine(grid);
-        match self.choices.below(7) {
+        match self.choices.below(8) {
+            7 => Event::MachineOwned { machine, owner: Owner(self.choices.below(3) as u32) },
             0 => Event::MachineClosed { machine },
             1 | 2 => Event::MachineOpened { machine },
             3 => Event::MachineLost { machine },

@@ -3,8 +3,8 @@
 
 use gleaner_classad::{ClassAd, Context};
 use gleaner_core::{
-    Ad, Alarm, Availability, Cause, Change, Decision, Given, Grid, MachineClass, Needs, Occasion, Policy,
-    Purpose, Run, Stage, TaskState,
+    Ad, Alarm, Answer, Availability, Cause, Change, Comparison, Decision, Grid, Likeness, MachineClass,
+    Needs, Occasion, Policy, Purpose, Run, Stage, TaskState, Vote,
 };
 use gleaner_units::{MachineId, TaskId, Time};
 use std::cmp::Reverse;
@@ -332,6 +332,39 @@ fn wants(one: Option<&Ad>, other: Option<&Ad>) -> bool {
     asking.get("requirements").is_none() || gleaner_classad::matches(other, asking, &Context::new())
 }
 
+/// The answers to a task, those together that are the same by what their users' program said to enough machines; else the two that it
+/// has to compare first.
+fn groups(comparison: &Comparison) -> Result<Vec<Vec<Answer>>, (Answer, Answer)> {
+    let mut groups: Vec<Vec<Answer>> = Vec::new();
+    for answer in comparison.given().iter().map(|given| given.answer) {
+        let mut own = groups.iter().position(|group| group.contains(&answer));
+        for (index, group) in groups.iter().enumerate().filter(|_| comparison.is_by_program()) {
+            if own.is_some() || answer.is_exact() {
+                break;
+            }
+            if group[0].is_exact() {
+                continue;
+            }
+            let pair = (group[0], answer);
+            let says = |likeness| {
+                let votes = comparison.votes().iter();
+                votes.filter(|vote| (vote.pair, vote.likeness) == (pair, likeness)).count()
+                    >= comparison.quorum() as usize
+            };
+            if says(Likeness::Alike) {
+                own = Some(index);
+            } else if !says(Likeness::Different) {
+                return Err(pair);
+            }
+        }
+        match own {
+            Some(index) => groups[index].push(answer),
+            None => groups.push(vec![answer]),
+        }
+    }
+    Ok(groups)
+}
+
 impl Naive {
     fn start(&self, now: &Now<'_>, task: TaskId) -> Option<Decision> {
         let on = self.place(now, task, &[])?;
@@ -344,15 +377,36 @@ impl Naive {
         now.in_turn(TaskState::Placed).into_iter().find_map(|task| {
             let comparison = grid.comparison(task)?;
             let (given, here) = (comparison.given(), now.here(task));
-            let same = |one: &Given| given.iter().filter(|other| other.answer == one.answer).count();
-            let best = given.iter().map(same).max().unwrap_or(0);
-            let decided = best + here.len() >= comparison.quorum() as usize;
-            let exhausted = given.len() + here.len() >= comparison.most() as usize;
-            let moving = here.iter().any(|run| !matches!(run.stage(), Stage::Sent | Stage::Running));
-            if decided || exhausted || moving {
+            if here.iter().any(|run| !matches!(run.stage(), Stage::Sent | Stage::Running)) {
                 return None;
             }
-            let apart = given.iter().map(|given| given.on).chain(here.iter().map(|run| run.on()));
+            let groups = groups(comparison);
+            let votes: Vec<&Vote> = match groups {
+                Ok(_) => Vec::new(),
+                Err(pair) => comparison.votes().iter().filter(|vote| vote.pair == pair).collect(),
+            };
+            let quorum = comparison.quorum() as usize;
+            let is_short = match &groups {
+                Ok(groups) => {
+                    let best = groups.iter().map(Vec::len).max().unwrap_or(0);
+                    best + here.len() < quorum && given.len() + here.len() < comparison.most() as usize
+                }
+                Err(pair) => {
+                    let says = |likeness| votes.iter().filter(|vote| vote.likeness == likeness).count();
+                    let best = [Likeness::Alike, Likeness::Different, Likeness::Failed].map(says);
+                    let at_it = here.iter().filter(|run| comparison.compared_by(run.id()) == Some(*pair));
+                    best.into_iter().max().unwrap_or(0) + at_it.count() < quorum
+                }
+            };
+            if !is_short {
+                return None;
+            }
+            let said = given.iter().map(|given| given.on).chain(votes.iter().map(|vote| vote.on));
+            let said: Vec<MachineId> = said.chain(here.iter().map(|run| run.on())).collect();
+            let is_one = |one: MachineId, other: MachineId| {
+                one == other || (grid.owner_of(one).is_some() && grid.owner_of(one) == grid.owner_of(other))
+            };
+            let apart = now.machines().filter(|machine| said.iter().any(|other| is_one(*machine, *other)));
             let on = self.place(now, task, &apart.collect::<Vec<_>>())?;
             Some(Decision::Replicate { task, on })
         })

@@ -192,6 +192,7 @@ impl NaiveProgress {
             | Event::CoresCapped { .. }
             | Event::CheckingSet(_)
             | Event::ClassChecked { .. }
+            | Event::MachineOwned { .. }
             | Event::SeedDrawn(_)
             | Event::RuleChanged
             | Event::WokeUp { .. } => {}
@@ -263,7 +264,7 @@ impl NaiveProgress {
                 self.stop_all(task);
             }
             RunEnd::Kept => self.keep(task, done),
-            RunEnd::Lost => {}
+            RunEnd::Lost | RunEnd::Compared(_) => {}
         }
         if end != RunEnd::Kept && run.is_some() {
             self.start_anew(task);

@@ -82,6 +82,10 @@ pub struct JobSpec {
     /// How many machines have to give the same answer (exit code, standard output and output files) before a task is done.
     #[serde(default = "one")]
     pub quorum: u32,
+    /// A program and its arguments that says whether two answers of a task that ended well are the same, by exit code 0, or not, by 1;
+    /// it gets the folders with the output files of each as its last two arguments. Equal bytes are the same if nothing is said.
+    #[serde(default)]
+    pub compare: Vec<String>,
     /// How it can be stopped and go on elsewhere.
     #[serde(default)]
     pub checkpoint: Checkpointing,
@@ -283,6 +287,7 @@ impl JobSpec {
             priority: 0,
             retries: 0,
             quorum: 1,
+            compare: Vec::new(),
             checkpoint: Checkpointing::default(),
             hold: false,
             confinement: Confinement::Sandbox,

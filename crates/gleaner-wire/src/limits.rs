@@ -28,6 +28,8 @@ pub const GREETINGS_PER_ADDRESS_MAX: usize = 256;
 pub const GREETINGS_MAX: usize = 4_096;
 /// Machines that have to give the same answer to a task, at most.
 pub const QUORUM_MAX: u32 = 7;
+/// Seconds that a job's program may take to compare two answers, where its tasks may take no less.
+pub const COMPARE_SECONDS_MAX: f64 = 600.0;
 /// Bytes of output in one message.
 pub const OUTPUT_CHUNK_MAX: usize = 64 << 10;
 /// Bytes of a run's output that are kept in the journal. Longer output is kept in files.

@@ -252,8 +252,9 @@ impl Api {
     }
 
     /// Good for so many machines and seconds.
-    pub(crate) fn join_token(&self, uses: u32, expires_s: u32) -> Answer<NewToken> {
-        let path = format!("/api/v1/tokens/join?uses={uses}&expires_s={expires_s}");
+    pub(crate) fn join_token(&self, uses: u32, expires_s: u32, owner: Option<&str>) -> Answer<NewToken> {
+        let owner = owner.map(|owner| format!("&owner={}", escaped(owner))).unwrap_or_default();
+        let path = format!("/api/v1/tokens/join?uses={uses}&expires_s={expires_s}{owner}");
         Ok(self.client.post(&path, &json!({}))?)
     }
 

@@ -11,9 +11,9 @@ use gleaner_wire::api::{JoinTokenView, NewToken, UserList};
 pub(crate) fn run(arguments: &TokenArguments) -> Outcome {
     let json = arguments.json();
     match arguments {
-        TokenArguments::Join { uses, expires, grid } => {
+        TokenArguments::Join { uses, expires, owner, grid } => {
             let good = format!("good for {}", plural(u64::from(*uses), "machine"));
-            show(json, &Api::open(grid)?.join_token(*uses, *expires)?, &good)
+            show(json, &Api::open(grid)?.join_token(*uses, *expires, owner.as_deref())?, &good)
         }
         TokenArguments::User { name, role, expires, grid } => {
             let token = Api::open(grid)?.user_token(name, (*role).into(), *expires)?;
@@ -47,7 +47,15 @@ fn list(json: bool, users: &UserList) -> Outcome {
     if users.join_tokens.is_empty() {
         return stdout::print("no join token is good: `gleaner token join` makes one\n");
     }
-    let row = |token: &JoinTokenView| vec![token.id.clone(), token.uses.to_string(), clock(token.expires_s)];
-    let headings = [("TOKEN", Side::Left), ("USES LEFT", Side::Right), ("GOOD UNTIL", Side::Left)];
+    let row = |token: &JoinTokenView| {
+        let owner = token.owner.clone().unwrap_or_default();
+        vec![token.id.clone(), token.uses.to_string(), clock(token.expires_s), owner]
+    };
+    let headings = [
+        ("TOKEN", Side::Left),
+        ("USES LEFT", Side::Right),
+        ("GOOD UNTIL", Side::Left),
+        ("OWNER", Side::Left),
+    ];
     stdout::print(aligned(&headings, &users.join_tokens.iter().map(row).collect::<Vec<_>>()))
 }

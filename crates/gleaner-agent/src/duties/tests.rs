@@ -62,6 +62,7 @@ fn run(task: usize, number: u32) -> Run {
         needs: Needs::default(),
         checkpoint: Checkpointing { grace_s: 3.0, ..Checkpointing::default() },
         resume_from: None,
+        answers: None,
         confinement: Confinement::Sandbox,
         signed: None,
     }

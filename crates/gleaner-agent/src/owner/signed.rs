@@ -79,7 +79,10 @@ fn difference(run: &Run, text: &SignedText, position: u32) -> Option<&'static st
         ("its standard input is", run.stdin == job.stdin),
         ("its label is", run.label == job.label),
         ("what it needs is", run.needs == job.needs),
-        ("its checkpoint is", run.checkpoint == job.checkpoint && run.resume_from.is_none()),
+        (
+            "its checkpoint is",
+            run.checkpoint == job.checkpoint && run.resume_from.is_none() && run.answers.is_none(),
+        ),
         ("what it may reach is", run.confinement == job.confinement),
     ];
     same.into_iter().find_map(|(what, is_same)| (!is_same).then_some(what))
@@ -131,6 +134,7 @@ mod tests {
             needs,
             checkpoint,
             resume_from: None,
+            answers: None,
             confinement,
             signed: Some(Box::new(Signed { text: signed, key, signature })),
         }
@@ -151,7 +155,7 @@ mod tests {
         let permit = Permit { nonce: "n".into(), number: 7, expires_s: NOW_S + 1, retries: 3 };
         assert_eq!(check(&good, &signers, GRID, NOW_S), Ok(permit));
 
-        let changes: [Change; 18] = [
+        let changes: [Change; 19] = [
             ("nobody signed", |run| run.signed = None),
             ("command", |run| run.command[1] = "9".into()),
             ("command", |run| run.command.push("more".into())),
@@ -164,6 +168,7 @@ mod tests {
             ("label", |run| run.label = None),
             ("what it needs", |run| run.needs.memory = 1 << 40),
             ("checkpoint", |run| run.checkpoint.folder = true),
+            ("checkpoint", |run| run.answers = Some(Box::new([None, None]))),
             ("checkpoint", |run| run.resume_from = Some(Stored { blob: blob("4"), size: 1 })),
             ("may reach", |run| run.confinement = Confinement::SandboxWithNetwork),
             // Another task's number, or none.

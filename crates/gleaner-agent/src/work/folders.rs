@@ -102,6 +102,7 @@ mod tests {
             needs: Needs::default(),
             checkpoint: Checkpointing::default(),
             resume_from: None,
+            answers: None,
             confinement,
             signed: None,
         }

@@ -175,7 +175,8 @@ impl Grid {
         self.pay(now, id, to)?;
         self.stop(now, &run, StopReason::Moved, effects);
         let done = self.run_mut(run.id).done;
-        self.place(now, id, to, (Stage::Held, done), effects);
+        let held = self.place(now, id, to, (Stage::Held, done), effects);
+        self.checks.compare_elsewhere(run.id, held);
         if let Some(occasion) = self.occasions.front_mut() {
             occasion.moves += 1;
         }
@@ -203,12 +204,13 @@ impl Grid {
             return Err(Refusal::AlreadyThere(id, on));
         }
         self.check_cap(id)?;
-        if self.comparison(id).is_some_and(|comparison| comparison.has(on)) {
+        if self.has_voice_in(id, on) {
             return Err(Refusal::Answered(id, on));
         }
         self.check_can_run(id, on)?;
         self.pay_also(now, id, on)?;
         let run = self.place(now, id, on, (Stage::Sent, self.kept(id)), effects);
+        self.checks.begin_comparing(run);
         effects.orders.push(Command::Start { run, on });
         Ok(())
     }

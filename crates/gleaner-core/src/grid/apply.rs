@@ -1,3 +1,4 @@
+use super::answers::Asked;
 use super::{Availability, Grid, Machine, Task};
 use crate::effects::Effects;
 use crate::{Alarm, Cause, Change, Event, MachineClass, Occasion, Part, Queue, TaskClass};
@@ -96,7 +97,10 @@ impl Grid {
             Event::RunStarted(run) => self.run_started(now, run, effects),
             Event::RunEnded { run, end } => self.run_ended(now, run, end, effects),
             Event::CheckingSet(rule) => self.checks.set_rule(rule),
-            Event::ClassChecked { class, quorum } => self.checks.ask_for(class, quorum),
+            Event::ClassChecked { class, quorum, by_program } => {
+                self.checks.ask_for(class, Asked { quorum, by_program });
+            }
+            Event::MachineOwned { machine, owner } => self.checks.set_owner(machine, owner),
             Event::SeedDrawn(seed) => self.seed = seed,
             Event::RuleChanged => {
                 self.drop_nobody(effects);

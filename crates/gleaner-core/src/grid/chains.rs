@@ -125,6 +125,7 @@ impl Grid {
 
     /// A run is over.
     pub(super) fn forget_run(&mut self, id: RunId) {
+        self.checks.forget_run(id);
         let newest = self.tasks.get(id.task).newest;
         let (mut newer, mut slot) = (None, newest);
         while let Some(at) = slot {

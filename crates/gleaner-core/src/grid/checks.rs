@@ -8,11 +8,11 @@
 //! that is trusted is asked alone, but for some tasks that chance picks. What it answered alone since it was last checked is
 //! run again when it is found to lie.
 
-use super::answers::{ALONE_MAX, Comparison, FORGIVEN_AFTER, Given, Judgement, Trust};
+use super::answers::{ALONE_MAX, Comparison, FORGIVEN_AFTER, Given, Judgement, Trust, Vote};
 use super::{Grid, Run, Stage, TaskState};
 use crate::Command;
 use crate::chance::{Chance, Purpose};
-use crate::checking::{Answer, Checking};
+use crate::checking::{Checking, Owner, Said};
 use crate::effects::Effects;
 use gleaner_units::{MachineId, RunId, TaskClassId, TaskId, Time};
 use std::collections::BTreeSet;
@@ -39,6 +39,11 @@ impl Grid {
         self.checks.trusts(machine)
     }
 
+    /// Whose a machine is, where somebody has several.
+    pub fn owner_of(&self, machine: MachineId) -> Option<Owner> {
+        self.checks.owner(machine)
+    }
+
     /// The answers to a task so far, where several are wanted.
     #[inline]
     pub fn comparison(&self, task: TaskId) -> Option<&Comparison> {
@@ -63,30 +68,64 @@ impl Grid {
     /// How many more runs a task is to have, so that enough machines may agree: beside those that go on.
     pub fn answers_wanted(&self, task: TaskId) -> u32 {
         let Some(comparison) = self.comparison(task) else { return 0 };
-        let goes_on = self.runs_of(task).filter(|run| run.stage != Stage::Missing).count() as u32;
-        let needed = (comparison.quorum - comparison.best()).min(comparison.left());
-        needed.saturating_sub(goes_on)
+        let pair = comparison.to_compare();
+        let counts = |run: &&Run| {
+            run.stage != Stage::Missing && (pair.is_none() || comparison.compared_by(run.id) == pair)
+        };
+        comparison.wanted().saturating_sub(self.runs_of(task).filter(counts).count() as u32)
     }
 
-    /// What an answer of a run would be for its task now.
-    pub fn judge(&self, run: &Run, answer: Answer) -> Judgement {
+    /// The machines that a task of which answers are wanted is not to be given to: who answered it or is at it, who compared the same
+    /// two answers, and all that are of one owner with them. In order; costs O(their number).
+    pub fn apart_from(&self, task: TaskId) -> Vec<MachineId> {
+        let has_comparison = self.comparison(task).is_some();
+        let here = self.runs_of(task).filter(|run| run.goes_on()).map(|run| run.on);
+        let all = here.chain(self.voices_in(task));
+        let mut apart: Vec<MachineId> =
+            if has_comparison { all.flat_map(|on| self.checks.as_one(on)).collect() } else { all.collect() };
+        apart.sort_unstable();
+        apart.dedup();
+        apart
+    }
+
+    /// Who answered a task, or compared the two answers to it that are to be compared.
+    fn voices_in(&self, task: TaskId) -> impl Iterator<Item = MachineId> {
+        self.comparison(task).into_iter().flat_map(|comparison| {
+            let pair = comparison.to_compare();
+            let votes = comparison.votes.iter().filter(move |vote| Some(vote.pair) == pair);
+            comparison.given.iter().map(|given| given.on).chain(votes.map(|vote| vote.on))
+        })
+    }
+
+    /// Whether a machine, or another of its owner, is at a task whose answers are compared, or has said what it could say of it.
+    pub(super) fn has_voice_in(&self, task: TaskId, on: MachineId) -> bool {
+        let here = self.runs_of(task).filter(|run| run.goes_on()).map(|run| run.on);
+        self.comparison(task).is_some()
+            && here.chain(self.voices_in(task)).any(|other| self.checks.are_one(other, on))
+    }
+
+    /// What the word of a run would be for its task now, and all that was said of it then; nothing where nobody else is asked, or
+    /// where it comes to nothing.
+    pub fn judge(&self, run: &Run, said: Said) -> (Judgement, Option<Comparison>) {
         let task = self.task(run.id.task);
         let new = || self.checks.comparison(task.class, self.checks.trusts(run.on));
         let Some(mut comparison) = self.comparison(run.id.task).cloned().or_else(new) else {
-            return Judgement::Agreed;
+            let is_answer = matches!(said, Said::Answer(_));
+            return (if is_answer { Judgement::Agreed } else { Judgement::Void }, None);
         };
-        if task.state != TaskState::Placed || comparison.has(run.on) {
-            return Judgement::Void;
+        let has_spoken = self.voices_in(run.id.task).any(|other| self.checks.are_one(other, run.on));
+        let compared = comparison.compared_by(run.id);
+        match said {
+            _ if task.state != TaskState::Placed || has_spoken => return (Judgement::Void, None),
+            Said::Answer(answer) if compared.is_none() => {
+                comparison.given.push(Given { run: run.id, on: run.on, answer });
+            }
+            Said::Likeness(likeness) if compared.is_some() && compared == comparison.to_compare() => {
+                comparison.votes.extend(compared.map(|pair| Vote { pair, on: run.on, likeness }));
+            }
+            Said::Answer(_) | Said::Likeness(_) => return (Judgement::Void, None),
         }
-        comparison.given.push(Given { run: run.id, on: run.on, answer });
-        let best = comparison.best();
-        if comparison.count(answer) >= comparison.quorum {
-            Judgement::Agreed
-        } else if best + comparison.left() < comparison.quorum {
-            Judgement::Disputed
-        } else {
-            Judgement::Kept
-        }
+        (comparison.judgement(), Some(comparison))
     }
 
     /// A task that waited is on its way to a machine: is it to be asked alone?
@@ -109,46 +148,40 @@ impl Grid {
         self.comparison(task).is_some_and(|comparison| !comparison.given.is_empty())
     }
 
-    /// An answer is kept that was judged so.
-    pub(super) fn keep_answer(&mut self, given: Given) {
-        let task = given.run.task;
-        if self.comparison(task).is_none()
-            && let Some(new) = self.checks.comparison(self.task(task).class, self.is_trusted(given.on))
-        {
-            self.checks.open.insert(task, new);
-        }
-        let comparison = self.checks.open.get_mut(&task).expect("what is kept is compared");
-        comparison.given.push(given);
+    /// What was said is kept that was judged so.
+    pub(super) fn keep_answer(&mut self, task: TaskId, comparison: Comparison) {
+        self.checks.open.insert(task, comparison);
     }
 
-    /// A task is over with this answer: who gave it was right, who gave another was wrong.
-    pub(super) fn agree(&mut self, now: Time, last: Given, effects: &mut Effects) {
-        let task = last.run.task;
-        let Some(comparison) = self.checks.open.remove(&task) else {
-            if self.checks.rule.is_some_and(|rule| rule.trust.is_some()) {
-                let alone = self.checks.alone.entry(last.on).or_default();
-                alone.push_back(task);
-                let surplus = alone.len().saturating_sub(ALONE_MAX);
-                alone.drain(..surplus);
+    /// A task is over with the answer of a machine that was asked alone.
+    pub(super) fn answered_alone(&mut self, task: TaskId, on: MachineId) {
+        if self.checks.rule.is_some_and(|rule| rule.trust.is_some()) {
+            let alone = self.checks.alone.entry(on).or_default();
+            alone.push_back(task);
+            let surplus = alone.len().saturating_sub(ALONE_MAX);
+            alone.drain(..surplus);
+        }
+    }
+
+    /// A task is over with an answer: who gave it was right, who gave another was wrong, and so was who said of two answers what
+    /// others did not.
+    pub(super) fn agree(&mut self, now: Time, comparison: &Comparison, effects: &mut Effects) {
+        for on in comparison.right() {
+            let trust = self.checks.trust.entry(on).or_default();
+            trust.row += 1;
+            trust.agreed += 1;
+            if trust.row >= FORGIVEN_AFTER {
+                trust.strikes = 0;
             }
-            return;
-        };
-        for given in comparison.given.into_iter().chain([last]) {
-            let trust = self.checks.trust.entry(given.on).or_default();
-            if given.answer == last.answer {
-                trust.row += 1;
-                trust.agreed += 1;
-                if trust.row >= FORGIVEN_AFTER {
-                    trust.strikes = 0;
-                }
-                self.checks.alone.remove(&given.on);
-                continue;
-            }
+            self.checks.alone.remove(&on);
+        }
+        for on in comparison.wrong() {
+            let trust = self.checks.trust.entry(on).or_default();
             (trust.row, trust.last_wrong) = (0, Some(now));
             trust.wrong += 1;
             trust.strikes += 1;
-            let alone = self.checks.alone.remove(&given.on).into_iter().flatten();
-            let is_its = |task: &TaskId| self.task(*task).state == TaskState::Finished(given.on);
+            let alone = self.checks.alone.remove(&on).into_iter().flatten();
+            let is_its = |task: &TaskId| self.task(*task).state == TaskState::Finished(on);
             effects.orders.extend(alone.filter(is_its).map(|task| Command::Recheck { task }));
         }
     }
@@ -177,8 +210,8 @@ impl Grid {
             may_have
                 && comparison.quorum > 1
                 && machines.len() == comparison.given.len()
-                && comparison.best() < comparison.quorum
-                && comparison.best() + comparison.left() >= comparison.quorum
+                && comparison.judgement() == Judgement::Kept
+                && comparison.comparing.keys().all(|run| self.find_run(*run).is_some())
         };
         let is_over = |task: &TaskId| matches!(self.task(*task).state, TaskState::Finished(_));
         self.comparisons().all(is_whole) && self.checks.disputed.iter().all(is_over)

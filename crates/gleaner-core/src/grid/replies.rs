@@ -4,9 +4,10 @@
 //! from an end without any choice is ordered here: the run that was held until then is sent, runs that nobody needs any
 //! more are stopped.
 
-use super::answers::{Given, Judgement};
+use super::answers::Judgement;
 use super::runs::{Run, Stage};
 use super::{Grid, Task, TaskState};
+use crate::checking::Said;
 use crate::effects::Effects;
 use crate::{Cause, Change, Command, RunEnd, StopReason};
 use gleaner_units::{MachineId, OpsTotal, RunId, TaskId, Time};
@@ -66,7 +67,7 @@ impl Grid {
             }
             // Its task waits, or is where another run of it is.
             _ if run.stage == Stage::Missing => {}
-            (RunEnd::Kept | RunEnd::Lost | RunEnd::Answered(_), TaskState::Placed) => {
+            (RunEnd::Kept | RunEnd::Lost | RunEnd::Answered(_) | RunEnd::Compared(_), TaskState::Placed) => {
                 self.over(now, id.task, machines, end, effects);
             }
             (_, TaskState::Finished(_) | TaskState::Withdrawn | TaskState::Retired) => {
@@ -75,7 +76,7 @@ impl Grid {
                     self.ask(Cause::Freed(on));
                 }
             }
-            (RunEnd::Kept | RunEnd::Lost | RunEnd::Answered(_), TaskState::Waiting) => {
+            (RunEnd::Kept | RunEnd::Lost | RunEnd::Answered(_) | RunEnd::Compared(_), TaskState::Waiting) => {
                 unreachable!("what waits is on no machine")
             }
         }
@@ -83,17 +84,22 @@ impl Grid {
 
     /// What the end of a run comes to, once its answer is compared with others.
     fn heard(&mut self, now: Time, run: &Run, end: RunEnd, effects: &mut Effects) -> RunEnd {
-        let RunEnd::Answered(answer) = end else { return end };
-        let given = Given { run: run.id, on: run.on, answer };
-        match self.judge(run, answer) {
-            Judgement::Agreed => self.agree(now, given, effects),
-            Judgement::Disputed => self.dispute(run.id.task),
-            Judgement::Void => return RunEnd::Lost,
-            Judgement::Kept => {
-                self.keep_answer(given);
-                effects.changes.push(Change::AnswerKept(run.id.task));
+        let said = match end {
+            RunEnd::Answered(answer) => Said::Answer(answer),
+            RunEnd::Compared(likeness) => Said::Likeness(likeness),
+            RunEnd::Finished | RunEnd::Kept | RunEnd::Lost => return end,
+        };
+        let task = run.id.task;
+        match self.judge(run, said) {
+            (Judgement::Agreed, Some(comparison)) => self.agree(now, &comparison, effects),
+            (Judgement::Agreed, None) => self.answered_alone(task, run.on),
+            (Judgement::Disputed, _) => self.dispute(task),
+            (Judgement::Kept, Some(comparison)) => {
+                self.keep_answer(task, comparison);
+                effects.changes.push(Change::AnswerKept(task));
                 return end;
             }
+            (Judgement::Kept | Judgement::Void, _) => return RunEnd::Lost,
         }
         RunEnd::Finished
     }

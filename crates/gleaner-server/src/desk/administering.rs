@@ -168,8 +168,9 @@ impl Desk {
                 self.check_administered_without(&user)?;
                 self.record(now, Fact::UserRemoved { user, by: actor });
             }
-            Order::IssueJoinToken { token, expires, uses } => {
-                self.record(now, Fact::JoinTokenIssued { token, expires, uses, by: actor });
+            Order::IssueJoinToken { token, expires, uses, owner } => {
+                owner.as_deref().map_or(Ok(()), |owner| check_name("an owner", owner))?;
+                self.record(now, Fact::JoinTokenIssued { token, expires, uses, owner, by: actor });
             }
             Order::RemoveJoinToken(id) => {
                 let token = self.join_token(now, &id)?;

@@ -224,6 +224,40 @@ fn check_words(spec: &JobSpec) -> Result<(), Rejection> {
     })
 }
 
+/// Whether answers can be compared as a job says.
+fn check_compare(spec: &JobSpec) -> Result<(), Rejection> {
+    if spec.compare.is_empty() {
+        return Ok(());
+    }
+    let refused = [
+        (
+            spec.quorum == 1,
+            "quorum is 1; expected 2 or more, or no compare: one answer is compared with nothing",
+        ),
+        (
+            spec.outputs.is_empty(),
+            "outputs is empty; expected the output files that the program is to compare",
+        ),
+        (
+            spec.signed.is_some(),
+            "the job is signed; expected no signature: machines run of a signed job what was signed, and who knows \
+                                 the answers to compare before they were given",
+        ),
+    ];
+    if let Some((_, why)) = refused.into_iter().find(|(is_so, _)| *is_so) {
+        return Err(Rejection::invalid(format!("compare is given, and {why}")));
+    }
+    let bytes: usize = spec.compare.iter().map(String::len).sum();
+    let is_bad = spec.compare.iter().any(|word| word.contains('\0')) || spec.compare[0].is_empty();
+    refuse_if(is_bad || bytes > WORD_BYTES_MAX || spec.compare.len() > ITEMS_MAX, || {
+        format!(
+            "compare has {} words of {bytes} bytes; expected a program and at most {ITEMS_MAX} words of {WORD_BYTES_MAX} bytes together, \
+             without a NUL",
+            spec.compare.len()
+        )
+    })
+}
+
 /// How long the longest order to run one of its tasks is. Nothing is filled in to find that.
 fn check_order(spec: &JobSpec) -> Result<(), Rejection> {
     let bytes = spec.order_bytes_max();
@@ -251,6 +285,7 @@ fn check_numbers(spec: &JobSpec) -> Result<(), Rejection> {
     refuse_if(!(1..=QUORUM_MAX).contains(&quorum), || {
         format!("quorum is {quorum}; expected 1 to {QUORUM_MAX} machines that have to give the same answer")
     })?;
+    check_compare(spec)?;
     let goes_on = spec.checkpoint.folder || spec.checkpoint.exit_code.is_some();
     refuse_if(quorum > 1 && goes_on, || {
         format!(

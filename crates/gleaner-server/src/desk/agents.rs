@@ -362,13 +362,16 @@ impl Desk {
             self.send(session, ToAgent::StoreAgain { run });
             return Ok(());
         }
-        if is_awaited && digest.is_none() && self.ledger.is_compared(run) {
+        let compares = self.ledger.pair_of(run).is_some();
+        if is_awaited && digest.is_none() && self.ledger.is_compared(run) && !compares {
             self.batch.effects.push(Effect::Compare(session, run, Box::new(end)));
             return Ok(());
         }
         if is_awaited {
             let end = self.within_quota(run, sound(end));
-            let judged = digest.and_then(|digest| self.ledger.judged(now, (run, agent), &end, digest));
+            let is_said = compares || digest.is_some();
+            let digest = digest.filter(|_| !compares);
+            let judged = is_said.then(|| self.ledger.judged(now, (run, agent), &end, digest)).flatten();
             let wrong = judged.iter().flat_map(|judged| judged.wrong.clone()).collect::<Vec<_>>();
             let (end, answer) = (Box::new(self.keep_tails(run, end)), judged.map(Box::new));
             self.record(now, Fact::RunEnded { run, agent, end, answer });

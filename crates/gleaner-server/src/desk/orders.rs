@@ -127,6 +127,8 @@ pub enum Order {
         expires: Time,
         /// How many.
         uses: u32,
+        /// Whose machines they are, where answers are compared.
+        owner: Option<String>,
     },
     /// Let nobody join any more with the token whose hash begins so.
     RemoveJoinToken(String),

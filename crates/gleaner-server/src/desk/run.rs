@@ -3,7 +3,8 @@
 use crate::ledger::Ledger;
 use gleaner_units::RunId;
 use gleaner_wire::job::{Filled, JobSpec};
-use gleaner_wire::session::{Run, Stored};
+use gleaner_wire::limits::COMPARE_SECONDS_MAX;
+use gleaner_wire::session::{ANSWERS, Run, Stored};
 use gleaner_wire::{JobId, Lineage};
 use std::sync::Arc;
 
@@ -17,6 +18,8 @@ pub struct RunOrder {
     spec: Arc<JobSpec>,
     position: u32,
     resume_from: Option<Stored>,
+    /// What it compares, if that is what it is to do.
+    answers: Option<Result<[Option<Stored>; 2], String>>,
     lineage: Lineage,
 }
 
@@ -33,6 +36,10 @@ impl RunOrder {
             position: job.position(run.task),
             // An answer is one machine's from its beginning.
             resume_from: ledger.record(run.task).checkpoint.clone().filter(|_| !ledger.is_compared(run)),
+            answers: ledger.pair_of(run).map(|_| {
+                let gone = || "the answers that it is to compare are not kept any more".to_owned();
+                ledger.compared_by(run).ok_or_else(gone)
+            }),
             lineage: ledger.lineage_of(run).expect("what the grid knows was ordered once"),
         }
     }
@@ -41,7 +48,7 @@ impl RunOrder {
     pub fn filled_in(&self) -> Result<Run, String> {
         let spec = &self.spec;
         let Filled { command, env, cwd, inputs, outputs } = spec.filled_in(self.position)?;
-        Ok(Run {
+        let mut run = Run {
             id: self.run,
             lineage: self.lineage,
             name: format!("{}/{}", self.job, spec.tasks.number(self.position)),
@@ -56,9 +63,20 @@ impl RunOrder {
             needs: spec.needs.clone(),
             checkpoint: spec.checkpoint.clone(),
             resume_from: self.resume_from.clone(),
+            answers: None,
             confinement: spec.confinement,
             signed: spec.signed.clone(),
-        })
+        };
+        if let Some(answers) = &self.answers {
+            let answers = answers.as_ref().map_err(String::clone)?;
+            run.command = spec.compare.iter().cloned().chain(ANSWERS.map(str::to_owned)).collect();
+            run.answers = Some(Box::new(answers.clone()));
+            (run.outputs, run.stdin) = (Vec::new(), None);
+            let limit = run.needs.time_limit_s;
+            run.needs.time_limit_s =
+                if limit > 0.0 { limit.min(COMPARE_SECONDS_MAX) } else { COMPARE_SECONDS_MAX };
+        }
+        Ok(run)
     }
 }
 
@@ -75,7 +93,16 @@ mod tests {
         let run = RunId { task: TaskId::new(0), number: 1 };
         let (job, user) = (JobId(1), "ada".to_owned());
         let lineage = Lineage::of([1; 8]);
-        RunOrder { run, job, user, spec: Arc::new(spec), position: 0, resume_from: None, lineage }
+        RunOrder {
+            run,
+            job,
+            user,
+            spec: Arc::new(spec),
+            position: 0,
+            resume_from: None,
+            answers: None,
+            lineage,
+        }
     }
 
     fn message_bytes(spec: JobSpec) -> usize {
@@ -121,6 +148,26 @@ mod tests {
         assert_eq!(inputs(1), Ok(vec![file("0", "common"), file("2", "in"), file("2", "n2")]));
         assert_eq!(inputs(2), Err("its job has no file \"in/3\"".to_owned()));
         assert_eq!(spec.files().count(), 5);
+    }
+
+    #[test]
+    fn a_run_that_compares_gets_the_jobs_program_and_both_answers() {
+        let mut spec = JobSpec::new(["./simulate"]);
+        (spec.compare, spec.outputs) =
+            (vec!["./close".to_owned(), "1e-6".to_owned()], vec!["out".to_owned()]);
+        let stored = |digit: &str| Stored { blob: digit.repeat(64).try_into().expect("a hash"), size: 1 };
+        let pair = [Some(stored("1")), None];
+        for (limit_s, expected) in [(0.0, COMPARE_SECONDS_MAX), (7.0, 7.0), (1e6, COMPARE_SECONDS_MAX)] {
+            spec.needs.time_limit_s = limit_s;
+            let run = RunOrder { answers: Some(Ok(pair.clone())), ..order(spec.clone()) }.filled_in();
+            let run = run.expect("it can be sent");
+            assert_eq!(run.command, ["./close", "1e-6", ".answers/1", ".answers/2"]);
+            assert_eq!((run.answers, run.outputs.len()), (Some(Box::new(pair.clone())), 0));
+            assert_eq!(run.needs.time_limit_s, expected);
+        }
+        // Its task's own program would say something else by its exit code.
+        let gone = RunOrder { answers: Some(Err("gone".to_owned())), ..order(spec) }.filled_in();
+        assert!(gone.expect_err("there is nothing to compare").contains("gone"));
     }
 
     #[test]

@@ -31,6 +31,9 @@ pub(super) struct JoinQuery {
     #[serde(default = "one")]
     #[param(minimum = 1, maximum = 10_000, default = 1)]
     uses: u32,
+    /// Whose machines they are: where answers are compared, all machines of one owner have one voice. Each has its own if nothing is
+    /// said.
+    owner: Option<String>,
 }
 
 fn an_hour() -> u32 {
@@ -72,7 +75,8 @@ pub(super) async fn join(
     let expires = api.app.desk.now().after_seconds(f64::from(seconds));
     let uses = within("uses", query.uses, &(1..=JOIN_TOKEN_USES_MAX))?;
     let token = Token::generate(TokenKind::Join)?;
-    api.order(by, Order::IssueJoinToken { token: stored_hash(&token), expires, uses }).await?;
+    api.order(by, Order::IssueJoinToken { token: stored_hash(&token), expires, uses, owner: query.owner })
+        .await?;
     let token = JoinToken::new(token, api.app.authority).expect("it was made as a join token").reveal();
     let line = join_line(&api.app.address, &token);
     Ok((

@@ -55,10 +55,11 @@ pub(super) fn users(api: &Api) -> UserList {
     };
     let mut users: Vec<UserView> = people.users().map(view).collect();
     users.sort_by(|one, other| one.name.cmp(&other.name));
-    let token = |(hash, permit): (&String, JoinPermit)| JoinTokenView {
+    let token = |(hash, permit): (&String, &JoinPermit)| JoinTokenView {
         id: hash[..ID_DIGITS].to_owned(),
         uses: permit.uses,
         expires_s: permit.expires.seconds(),
+        owner: permit.owner.clone(),
     };
     let join_tokens = people.join_tokens(api.app.desk.now()).map(token).collect();
     UserList { version: VERSION, users, join_tokens }

@@ -12,6 +12,8 @@ pub struct Agent {
     pub name: String,
     /// Its public key, in base64.
     pub key: String,
+    /// Whose it is, where that was said of the token with which it joined: all machines of one owner have one voice.
+    pub owner: Option<String>,
     /// Whether it may not come back.
     pub revoked: bool,
     /// Whether it is listed no more, and its name free.
@@ -45,6 +47,7 @@ impl Agent {
         Self {
             name,
             key,
+            owner: None,
             revoked: false,
             forgotten: false,
             incarnation: None,

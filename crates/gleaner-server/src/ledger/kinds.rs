@@ -40,12 +40,13 @@ impl Kinds {
     }
 
     /// The class less its composition decides, where the composition is learnt, with what the grid is told beside it: after how
-    /// many seconds its runs are stopped, and how many machines have to give the same answer.
+    /// many seconds its runs are stopped, how many machines have to give the same answer, and whether a user's program
+    /// says which are.
     pub(super) fn task(
         &mut self,
         label: Option<&str>,
         class: &TaskClass,
-        beside: (f64, u32),
+        beside: (f64, u32, bool),
     ) -> Met<TaskClassId> {
         let next = TaskClassId::new(self.tasks.len());
         let composition = if label.is_some() { Vec::new() } else { class.composition.clone() };

@@ -4,7 +4,7 @@ use super::kinds::{machine_ad, machine_class};
 use super::{Agent, Ledger, Loss, Step};
 use crate::store::TaskRange;
 use gleaner_classad::{ClassAd, REQUIREMENTS};
-use gleaner_core::{Event, Run, RunEnd, Seen};
+use gleaner_core::{Event, Owner, Run, RunEnd, Seen};
 use gleaner_units::{MachineClassId, MachineId, RunId, Time};
 use gleaner_wire::api::{Actor, TaskPhase};
 use gleaner_wire::session::Profile;
@@ -13,10 +13,16 @@ impl Ledger {
     /// It is part of the grid at once, and lost until it connects.
     pub(super) fn enrolled(&mut self, at: Time, id: MachineId, agent: Agent) {
         assert_eq!(id.index(), self.books.agents.len(), "{id} is not the next agent");
+        let owner = agent.owner.clone();
         self.books.agents.push(agent);
         let seen = self.seen();
         let class = self.class_of(at, id, &seen);
         self.tell(at, &Event::MachineJoined { machine: id, class });
+        if let Some(owner) = owner {
+            let next = self.books.owners.len() as u32;
+            let owner = Owner(*self.books.owners.entry(owner).or_insert(next));
+            self.tell(at, &Event::MachineOwned { machine: id, owner });
+        }
         self.tell(at, &Event::MachineLost { machine: id });
         self.classify_others(at, id, &seen);
     }

@@ -35,12 +35,14 @@ pub struct People {
 }
 
 /// What a join token is good for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct JoinPermit {
     /// When it is of no use any more.
     pub expires: Time,
     /// How many may still join.
     pub uses: u32,
+    /// Whose machines they are, where somebody said so.
+    pub owner: Option<String>,
 }
 
 /// How much each user may have.
@@ -68,14 +70,18 @@ impl People {
         self.join_tokens.remove(token);
     }
 
-    pub(super) fn joins(&mut self, token: String, agent: MachineId) {
+    /// Whose the machine is.
+    pub(super) fn joins(&mut self, token: String, agent: MachineId) -> Option<String> {
+        let mut owner = None;
         if let Some(permit) = self.join_tokens.get_mut(&token) {
+            owner.clone_from(&permit.owner);
             permit.uses -= 1;
             if permit.uses == 0 {
                 self.withdraw(&token);
             }
         }
         self.joined.entry(token).or_default().push(agent);
+        owner
     }
 
     /// Whose token it is, or was. The hash is compared, so its time says nothing of the token.
@@ -116,8 +122,8 @@ impl People {
     }
 
     /// The hash of each join token that is still good, and what it is good for.
-    pub fn join_tokens(&self, now: Time) -> impl Iterator<Item = (&String, JoinPermit)> {
-        let permits = self.join_tokens.iter().map(|(token, &permit)| (token, permit));
+    pub fn join_tokens(&self, now: Time) -> impl Iterator<Item = (&String, &JoinPermit)> {
+        let permits = self.join_tokens.iter();
         permits.filter(move |(_, permit)| now < permit.expires)
     }
 

@@ -7,7 +7,7 @@ use gleaner_policy::{AnyPolicy, PolicySpec, Recipe};
 use gleaner_units::{MachineId, RunId, TaskId, Time, UserId};
 use gleaner_wire::api::Tally;
 use gleaner_wire::{BlobHash, JobId};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Ledger {
     /// What the scheduler knows.
@@ -157,7 +157,9 @@ impl Ledger {
             let files = record.last.as_ref().and_then(|last| last.files.as_ref());
             record.checkpoint.iter().chain(files)
         });
-        read.chain(left.map(|stored| &stored.blob))
+        let compared =
+            self.books.answers.values().flat_map(BTreeMap::values).filter_map(|last| last.files.as_ref());
+        read.chain(left.chain(compared).map(|stored| &stored.blob))
     }
 
     /// Whether a job of this user's reads a file.
@@ -170,7 +172,12 @@ impl Ledger {
     /// their jobs' files).
     pub fn is_needed_on(&self, agent: MachineId, file: &BlobHash) -> bool {
         let mut seen = BTreeSet::new();
-        self.live_on(agent).map(|run| run.id().task).any(|task| {
+        self.live_on(agent).map(Run::id).any(|run| {
+            let task = run.task;
+            let compared = self.compared_by(run).into_iter().flatten().flatten();
+            if compared.map(|answer| answer.blob).any(|blob| blob == *file) {
+                return true;
+            }
             let goes_on_from = self.record(task).checkpoint.as_ref();
             let (id, job) = self.job_of(task);
             goes_on_from.is_some_and(|stored| stored.blob == *file)

@@ -4,13 +4,13 @@
 //! [`Life`](crate::life::Life), which has read of them.
 
 use super::tries::{Ended, Tries, Verdict, disputed, given_up};
-use crate::journal::{Judged, Settlement};
-use gleaner_core::Answer;
+use crate::journal::{Judged, Last, Settlement};
+use gleaner_core::{Answer, Judgement};
 use gleaner_units::{MachineId, RunId, Span, Time};
 use gleaner_wire::BlobHash;
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::session::{End, Outcome, Stored, Usage};
+use gleaner_wire::session::{End, Outcome, Stored};
 use serde::{Deserialize, Serialize};
 
 /// Ended runs of a task that are remembered, in case their agents did not hear what came of them.
@@ -33,17 +33,6 @@ impl Wish {
             Self::Hold => TaskPhase::Held,
         }
     }
-}
-
-/// How a run ended, as far as people ask for it later.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Last {
-    /// What came of it.
-    pub outcome: Outcome,
-    /// What it used.
-    pub usage: Usage,
-    /// Its output files.
-    pub files: Option<Stored>,
 }
 
 /// A task's own record.
@@ -82,6 +71,19 @@ pub(crate) struct Others {
     pub(crate) go_on: bool,
     /// The program of one runs, and is not to stop.
     pub(crate) runs: bool,
+}
+
+impl Judged {
+    /// What a run is for its task that compared two answers of others.
+    fn of_a_program(&self) -> Verdict {
+        let is_well = |last: &Last| last.outcome == Outcome::Exited { code: 0 };
+        match self.judgement {
+            Judgement::Agreed if self.result.as_deref().is_some_and(is_well) => Verdict::Done,
+            Judgement::Agreed => Verdict::Failed,
+            Judgement::Disputed => Verdict::Disputed,
+            Judgement::Kept | Judgement::Void => Verdict::Judges,
+        }
+    }
 }
 
 /// A run that ended, and counts.
@@ -142,9 +144,16 @@ impl Record {
     }
 
     /// What the scheduler calls an answer of this digest: that of the first that was equal, or the next number.
-    pub(super) fn answer(&self, digest: &BlobHash) -> Answer {
+    pub(super) fn answer(&self, digest: &BlobHash, outcome: &Outcome) -> Answer {
         let known = self.answers.iter().position(|other| other == digest);
-        Answer(known.unwrap_or(self.answers.len()) as u32)
+        let number = known.unwrap_or(self.answers.len()) as u32;
+        // Only what ended well is handed to a user's program.
+        Answer(if *outcome == (Outcome::Exited { code: 0 }) { number } else { number | Answer::EXACT })
+    }
+
+    /// The digest of an answer.
+    pub(super) fn digest(&self, answer: Answer) -> Option<&BlobHash> {
+        self.answers.get((answer.0 & !Answer::EXACT) as usize)
     }
 
     pub(crate) fn last_settled(&self) -> Option<u32> {
@@ -177,20 +186,21 @@ impl Record {
     /// A run of it ended, and that counts.
     pub(crate) fn run_ended(&mut self, at: Time, spec: &JobSpec, run: Ending<'_>) -> Verdict {
         let Ending { id, on, end, was_asked_for, judged } = run;
-        let verdict = self.tries.verdict(
-            spec,
-            Ended {
-                outcome: &end.outcome,
-                lasted: self.started.map_or(Span::ZERO, |started| at.since(started)),
-                was_asked_for: was_asked_for || self.wish.is_some(),
-                got_further: end.checkpoint.is_some() && end.checkpoint != self.checkpoint,
-            },
-        );
+        let ended = Ended {
+            outcome: &end.outcome,
+            lasted: self.started.map_or(Span::ZERO, |started| at.since(started)),
+            was_asked_for: was_asked_for || self.wish.is_some(),
+            got_further: end.checkpoint.is_some() && end.checkpoint != self.checkpoint,
+        };
+        // What compares is no try of its task.
+        let verdict = match judged {
+            Some(judged) if judged.likeness.is_some() => judged.of_a_program(),
+            _ => self.tries.verdict(spec, ended),
+        };
         let verdict = match (judged, self.over_by(verdict)) {
-            (Some(judged), Some(_)) => {
-                if !self.answers.contains(&judged.digest) {
-                    self.answers.push(judged.digest.clone());
-                }
+            (Some(judged), Some(_)) if judged.likeness.is_none() => {
+                let digest = judged.digest.as_ref().filter(|digest| !self.answers.contains(digest));
+                self.answers.extend(digest.cloned());
                 verdict.compared(judged.judgement)
             }
             _ => verdict,
@@ -200,11 +210,19 @@ impl Record {
         let outcome = match verdict {
             Verdict::GivenUp => given_up(),
             Verdict::Disputed => disputed(self.answers.len()),
-            Verdict::Done | Verdict::Failed | Verdict::Compared | Verdict::Again | Verdict::AgainAfter(_) => {
-                end.outcome.clone()
-            }
+            Verdict::Done
+            | Verdict::Failed
+            | Verdict::Compared
+            | Verdict::Judges
+            | Verdict::Again
+            | Verdict::AgainAfter(_) => end.outcome.clone(),
         };
-        self.last = Some(Box::new(Last { outcome, usage: end.usage, files: end.files.clone() }));
+        let own = Last { outcome, usage: end.usage, files: end.files.clone() };
+        match judged {
+            Some(Judged { result: Some(result), .. }) => self.last = Some(result.clone()),
+            Some(Judged { likeness: Some(_), .. }) if verdict == Verdict::Judges => {}
+            _ => self.last = Some(Box::new(own)),
+        }
         if end.checkpoint.is_some() {
             self.checkpoint.clone_from(&end.checkpoint);
         }
@@ -222,6 +240,7 @@ impl Record {
             | Verdict::GivenUp
             | Verdict::Disputed
             | Verdict::Compared
+            | Verdict::Judges
             | Verdict::Again
             | Verdict::AgainAfter(_) => None,
         }

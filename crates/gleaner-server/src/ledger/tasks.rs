@@ -3,15 +3,16 @@
 use super::job::count;
 use super::kept_bytes::{left, written};
 use super::kinds::{Met, task_class};
+use super::tries::not_compared;
 use super::{Ending, Job, Ledger, Record, Step, Verdict, Wish};
-use crate::journal::{Chosen, Judged};
+use crate::journal::{Chosen, Judged, Last};
 use crate::limits::BROUGHT_WITHIN;
 use crate::store::{Results, TaskRange};
-use gleaner_core::{Comparison, Event, Judgement, RunEnd, Stage, TaskState};
+use gleaner_core::{Answer, Comparison, Event, Judgement, Likeness, RunEnd, Said, Stage, TaskState};
 use gleaner_units::{MachineId, Ops, RunId, Span, TaskClassId, TaskId, Time};
 use gleaner_wire::api::{Tally, TaskPhase};
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::session::{End, Outcome};
+use gleaner_wire::session::{End, Outcome, Stored, Usage};
 use gleaner_wire::{BlobHash, JobId};
 use std::sync::Arc;
 
@@ -111,7 +112,8 @@ impl Ledger {
         let payer = self.payer(at, user);
         let class = task_class((user, payer), spec, composition, elsewhere)
             .expect("only jobs that can be read are recorded");
-        let met = self.books.kinds.task(learnt, &class, (spec.needs.time_limit_s, spec.quorum));
+        let by_program = !spec.compare.is_empty();
+        let met = self.books.kinds.task(learnt, &class, (spec.needs.time_limit_s, spec.quorum, by_program));
         if met.is_new {
             self.tell(at, &Event::TaskClassMet(Box::new(class)));
             let limit = Span::from_seconds(spec.needs.time_limit_s).filter(|limit| *limit > Span::ZERO);
@@ -119,7 +121,7 @@ impl Ledger {
                 self.tell(at, &Event::ClassLimited { class: met.id, limit });
             }
             if spec.quorum > 1 {
-                self.tell(at, &Event::ClassChecked { class: met.id, quorum: spec.quorum });
+                self.tell(at, &Event::ClassChecked { class: met.id, quorum: spec.quorum, by_program });
             }
             if let Some(label) = learnt {
                 self.books.labels.follow(user, label, met.id);
@@ -233,13 +235,20 @@ impl Ledger {
         let task = run.task;
         self.note_start(task, on, &end.outcome);
         self.hear_brought(at, task);
-        self.learn(at, task, on, end);
-        self.show_speed(task, on, end);
+        let likeness = judged.and_then(|judged| judged.likeness);
+        if self.pair_of(run).is_none() {
+            self.learn(at, task, on, end);
+            self.show_speed(task, on, end);
+        }
+        self.keep_for_comparing(task, judged, end);
         let was_asked_for = self.is_asked_to_end(run);
         let (id, job) = self.books.jobs.find(task).expect("what runs is not retired");
         let record = self.books.records.own(task);
         let before = left(record);
-        let answer = judged.map(|judged| RunEnd::Answered(record.answer(&judged.digest)));
+        let answer = judged.and_then(|judged| match (likeness, &judged.digest) {
+            (Some(likeness), _) => Some(RunEnd::Compared(likeness)),
+            (None, digest) => Some(RunEnd::Answered(record.answer(digest.as_ref()?, &end.outcome))),
+        });
         let verdict = record.run_ended(at, &job.spec, Ending { id: run, on, end, was_asked_for, judged });
         let over_by = record.over_by(verdict);
         let now = left(record) + written(end);
@@ -247,7 +256,7 @@ impl Ledger {
         if let Some(phase) = over_by {
             self.finish(at, run, phase, answer.unwrap_or(RunEnd::Finished));
         } else {
-            let left = match answer.filter(|_| verdict == Verdict::Compared) {
+            let left = match answer.filter(|_| matches!(verdict, Verdict::Compared | Verdict::Judges)) {
                 Some(answer) => answer,
                 None if end.checkpoint.is_some() => RunEnd::Kept,
                 None => RunEnd::Lost,
@@ -268,26 +277,62 @@ impl Ledger {
         self.grid().is_checked(self.grid().task(run.task).class())
     }
 
-    /// What an answer would be for its task now; nothing where the task is to be run again whatever it answered.
+    /// What the word of a run would be for its task now; nothing where the task is to be run again whatever it said. The digest is
+    /// that of its answer, where it gave one.
     pub(crate) fn judged(
         &self,
         at: Time,
         (run, on): (RunId, MachineId),
         end: &End,
-        digest: BlobHash,
+        digest: Option<BlobHash>,
     ) -> Option<Judged> {
         let known = self.grid().find_run(run)?;
-        let (_, job) = self.job_of(run.task);
-        let was_asked_for = self.is_asked_to_end(run);
         let mut record = self.record(run.task).clone();
-        let ending = Ending { id: run, on, end, was_asked_for, judged: None };
-        let verdict = record.run_ended(at, &job.spec, ending);
-        record.over_by(verdict)?;
-        let answer = record.answer(&digest);
-        let judgement = self.grid().judge(known, answer);
-        let given = self.grid().comparison(run.task).map_or(&[][..], Comparison::given).iter();
-        let wrong = given.filter(|given| judgement == Judgement::Agreed && given.answer != answer);
-        Some(Judged { wrong: wrong.map(|given| given.on).collect(), digest, judgement })
+        let said = match &digest {
+            None => Said::Likeness(likeness(&end.outcome)?),
+            Some(digest) => {
+                let (_, job) = self.job_of(run.task);
+                let was_asked_for = self.is_asked_to_end(run);
+                let ending = Ending { id: run, on, end, was_asked_for, judged: None };
+                let verdict = record.run_ended(at, &job.spec, ending);
+                record.over_by(verdict)?;
+                Said::Answer(record.answer(digest, &end.outcome))
+            }
+        };
+        let (judgement, so_far) = self.grid().judge(known, said);
+        let so_far = so_far.as_ref();
+        let agreed = so_far.filter(|_| judgement == Judgement::Agreed);
+        let (likeness, result) = match said {
+            Said::Answer(_) => (None, None),
+            Said::Likeness(likeness) => {
+                (Some(likeness), so_far.and_then(|so_far| self.result(run.task, so_far)))
+            }
+        };
+        let wrong = agreed.map_or_else(Vec::new, |so_far| so_far.wrong().collect());
+        Some(Judged { digest, judgement, wrong, likeness, result })
+    }
+
+    /// What a task came to, or why it came to nothing, as far as that is known by what was said of it.
+    fn result(&self, task: TaskId, so_far: &Comparison) -> Option<Box<Last>> {
+        if so_far.has_failed() {
+            let usage = Usage::default();
+            return Some(Box::new(Last { outcome: not_compared(so_far.quorum()), usage, files: None }));
+        }
+        let digest = self.record(task).digest(so_far.agreed()?)?;
+        self.books.answers.get(&task)?.get(digest).cloned().map(Box::new)
+    }
+
+    /// The output files of the two answers that a run compares.
+    pub(crate) fn compared_by(&self, run: RunId) -> Option<[Option<Stored>; 2]> {
+        let (one, other) = self.pair_of(run)?;
+        let answers = self.books.answers.get(&run.task)?;
+        let files = |answer| Some(answers.get(self.record(run.task).digest(answer)?)?.files.clone());
+        Some([files(one)?, files(other)?])
+    }
+
+    /// The two answers that a run compares.
+    pub(crate) fn pair_of(&self, run: RunId) -> Option<(Answer, Answer)> {
+        self.grid().comparison(run.task)?.compared_by(run)
     }
 
     /// Whether the scheduler ordered a run to stop, or wants another one of its task.
@@ -295,6 +340,21 @@ impl Ledger {
         let stops = |known: &gleaner_core::Run| known.stage() == Stage::Stopping;
         let is_other = |known: &gleaner_core::Run| known.id() != run && known.stage() != Stage::Missing;
         self.grid().find_run(run).is_some_and(stops) || self.grid().runs_of(run.task).any(is_other)
+    }
+
+    /// What an answer was is kept that a user's program is to compare with others.
+    fn keep_for_comparing(&mut self, task: TaskId, judged: Option<&Judged>, end: &End) {
+        let is_first = self.grid().comparison(task).is_none_or(|so_far| so_far.given().is_empty());
+        let (_, job) = self.job_of(task);
+        let is_compared = !job.spec.compare.is_empty();
+        let judged = judged.filter(|judged| is_compared && judged.judgement == Judgement::Kept);
+        let Some(digest) = judged.and_then(|judged| judged.digest.as_ref()) else { return };
+        let kept = self.books.answers.entry(task).or_default();
+        if is_first {
+            kept.clear();
+        }
+        let last = Last { outcome: end.outcome.clone(), usage: end.usage, files: end.files.clone() };
+        kept.entry(digest.clone()).or_insert(last);
     }
 
     fn run_again(&mut self, at: Time, run: RunId, end: RunEnd) {
@@ -387,6 +447,10 @@ impl Ledger {
         count(&mut self.books.tally, tasks.count(), before, phase);
         if phase.is_over() {
             self.books.elsewhere.forget(tasks);
+            let kept = self.books.answers.range(tasks.first()..=tasks.last());
+            for task in kept.map(|(task, _)| *task).collect::<Vec<_>>() {
+                self.books.answers.remove(&task);
+            }
         }
         let was_over = self.record(tasks.first()).ended;
         let ended = phase.is_over().then_some(at);
@@ -473,5 +537,18 @@ impl Ledger {
                 rest = stretch.behind_within(range);
             }
         }
+    }
+}
+
+/// What a user's program said of two answers by how it ended; nothing where it did not come to it.
+fn likeness(outcome: &Outcome) -> Option<Likeness> {
+    match outcome {
+        Outcome::Exited { code: 0 } => Some(Likeness::Alike),
+        Outcome::Exited { code: 1 } => Some(Likeness::Different),
+        Outcome::Exited { .. }
+        | Outcome::Signalled { .. }
+        | Outcome::TimedOut
+        | Outcome::OverLimit { .. } => Some(Likeness::Failed),
+        Outcome::NotStarted { .. } | Outcome::Abandoned { .. } | Outcome::Stopped => None,
     }
 }

@@ -27,6 +27,8 @@ pub enum Verdict {
     GivenUp,
     /// Its answer is kept, or is of no use: more machines have to give theirs.
     Compared,
+    /// It said of two answers whether they are the same.
+    Judges,
     /// As many machines were asked as may be, and too few of them agree.
     Disputed,
     /// It waits for another run.
@@ -127,6 +129,16 @@ pub(crate) fn given_up() -> Outcome {
 pub(crate) fn disputed(different: usize) -> Outcome {
     Outcome::OverLimit {
         what: format!("asking machines: they gave {different} different answers, and too few gave the same"),
+    }
+}
+
+/// Why a task is given up whose answers its user's program cannot compare, likewise.
+pub(crate) fn not_compared(machines: u32) -> Outcome {
+    Outcome::OverLimit {
+        what: format!(
+            "comparing answers: on {machines} machines the job's program to compare ended with another exit code than 0 (the same) \
+             or 1 (not the same), or went over a limit; `gleaner history` has its runs, and `gleaner logs --run` what each wrote"
+        ),
     }
 }
 

@@ -88,6 +88,7 @@ fn ended(end: &End, verdict: Verdict) -> String {
     match verdict {
         Verdict::GivenUp => told.push_str("; too many runs in a row came to nothing"),
         Verdict::Compared => told.push_str("; its answer is kept until other machines gave theirs"),
+        Verdict::Judges => told.push_str("; it compared two answers that other machines gave"),
         Verdict::Disputed => told.push_str("; as many machines were asked as may be, and too few agree"),
         Verdict::Done | Verdict::Failed | Verdict::Again | Verdict::AgainAfter(_) => {}
     }

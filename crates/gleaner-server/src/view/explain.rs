@@ -186,9 +186,14 @@ fn waits_for_answers(ledger: &Ledger, task: TaskId) -> String {
         by_answer.entry(given.answer).or_default().push(&ledger.agent(given.on).name);
     }
     let groups: Vec<String> = by_answer.values().map(|names| names.join(" and ")).collect();
+    let waits_for = match so_far.to_compare() {
+        Some(_) => {
+            "a machine to compare two of them that has done neither, and whose owner has no other that did"
+        }
+        None => "a machine that has not answered it yet, and whose owner has no other that did",
+    };
     format!(
-        "answers so far are of {}; {} machines have to give the same, and at most {} are asked: it waits for a machine that \
-         has not answered it yet",
+        "answers so far are of {}; {} machines have to give the same, and at most {} are asked: it waits for {waits_for}",
         groups.join(", and another of "),
         so_far.quorum(),
         so_far.most()

@@ -35,6 +35,7 @@ fn machine(desk: &Desk, id: MachineId, agent: &Agent) -> MachineView {
         machine: agent.name.clone(),
         state,
         why: desk.turned_away(id).or(why).or(agent.shown.why()).cloned(),
+        owner: agent.owner.clone(),
         profile: agent.profile.clone(),
         owner_load: agent.load,
         price: agent.price,

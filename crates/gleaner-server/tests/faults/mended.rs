@@ -65,7 +65,7 @@ impl Small {
         let desk = Desk::new(Ledger::new(), Terms::default(), now, start);
         let mut small =
             Self { desk, now, effects: Vec::new(), facts: Vec::new(), all: Vec::new(), sessions: 0 };
-        small.order(Order::IssueJoinToken { token: "t".into(), expires: Time::NEVER, uses: 1 });
+        small.order(Order::IssueJoinToken { token: "t".into(), expires: Time::NEVER, uses: 1, owner: None });
         let enrolment = Enrolment { name: "m".into(), key: "k".into(), profile: profile(), replace: false };
         small.order(Order::Enrol { token: "t".into(), enrolment: Box::new(enrolment) });
         small.connect(1);

@@ -27,7 +27,12 @@ impl World {
         for number in 0..agents {
             let token = format!("join-{number}");
             let profile = self.profile(number);
-            orders.push(Order::IssueJoinToken { token: token.clone(), expires: Time::NEVER, uses: 1 });
+            orders.push(Order::IssueJoinToken {
+                token: token.clone(),
+                expires: Time::NEVER,
+                uses: 1,
+                owner: None,
+            });
             let enrolment = Enrolment {
                 name: format!("m{number}"),
                 key: format!("k{number}"),

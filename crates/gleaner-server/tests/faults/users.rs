@@ -256,6 +256,7 @@ fn job(chance: &mut Chance, plans: bool) -> JobSpec {
         rank: None,
         priority: chance.below(2) as i32,
         quorum: 1,
+        compare: Vec::new(),
         retries: chance.below(2) as u32,
         checkpoint,
         hold: chance.one_in(8),

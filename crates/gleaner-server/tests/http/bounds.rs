@@ -3,7 +3,7 @@
 use crate::world::{World, request};
 use axum::body::Body;
 use gleaner_wire::api::JobList;
-use gleaner_wire::limits::{BODY_BYTES_MAX, JOB_BYTES_MAX};
+use gleaner_wire::limits::{BODY_BYTES_MAX, JOB_BYTES_MAX, NAME_BYTES_MAX};
 use serde_json::json;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -37,6 +37,62 @@ async fn numbers_in_queries_have_bounds() {
         let reply = world.get(path, &world.alice).await;
         assert_eq!(reply.status, status, "{path}: {reply}");
     }
+}
+
+/// What `docs/limits.md` says of a limit; a test compares that page with the sources.
+fn documented(limit: &str) -> u64 {
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/limits.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let row = page.lines().find(|line| line.starts_with(&format!("| `{limit}` |")));
+    let value = row.and_then(|row| row.split('|').nth(2)).unwrap_or_else(|| panic!("no limit {limit}"));
+    value.split_whitespace().collect::<String>().parse().unwrap_or_else(|_| panic!("{limit} is {value}"))
+}
+
+/// As much as a limit says is taken; one more is refused, and the refusal names the limit.
+#[tokio::test(flavor = "multi_thread")]
+async fn each_limit_of_a_query_is_kept_and_named() {
+    let world = World::new().await;
+    world.submit(&world.alice, 1).await;
+    for (limit, method, path) in [
+        ("JOBS_LISTED_MAX", "GET", "/api/v1/jobs?limit="),
+        ("JOBS_LISTED_MAX", "GET", "/api/v1/keeping?limit="),
+        ("TASKS_LISTED_MAX", "GET", "/api/v1/jobs/1/tasks?limit="),
+        ("MACHINES_LISTED_MAX", "GET", "/api/v1/day/machines?limit="),
+        ("RUNS_LISTED_MAX", "GET", "/api/v1/day/runs?limit="),
+        ("JOIN_SECONDS_MAX", "POST", "/api/v1/tokens/join?expires_s="),
+        ("JOIN_TOKEN_USES_MAX", "POST", "/api/v1/tokens/join?uses="),
+        ("USER_TOKEN_SECONDS_MAX", "POST", "/api/v1/tokens/user?name=carol&expires_s="),
+    ] {
+        let most = documented(limit);
+        let taken = world.call(method, &format!("{path}{most}"), &world.root, Body::empty()).await;
+        assert!((200..300).contains(&taken.status), "{limit}: {taken}");
+        let refused = world.call(method, &format!("{path}{}", most + 1), &world.root, Body::empty()).await;
+        let said = refused.to_string();
+        assert_eq!(refused.status, 422, "{limit}: {said}");
+        assert!(said.contains(&format!("is {}; expected 1 to {most}", most + 1)), "{limit}: {said}");
+    }
+}
+
+/// A name of an owner is one as machines have, and what is no name is refused.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_join_token_can_say_whose_the_machines_are() {
+    let world = World::new().await;
+    let join = |owner: &str| format!("/api/v1/tokens/join?owner={owner}");
+    let long = |bytes: usize| "x".repeat(bytes);
+    let owners = [
+        ("ada".to_owned(), 201),
+        (long(NAME_BYTES_MAX), 201),
+        (long(NAME_BYTES_MAX + 1), 422),
+        (String::new(), 422),
+        ("a%0Ab".to_owned(), 422),
+    ];
+    for (owner, status) in owners {
+        let reply = world.call("POST", &join(&owner), &world.root, Body::empty()).await;
+        assert_eq!(reply.status, status, "{owner:?}: {reply}");
+    }
+    let users: serde_json::Value = world.get("/api/v1/users", &world.root).await.json();
+    let owners = users["join_tokens"].as_array().unwrap().iter().filter(|token| token["owner"] == "ada");
+    assert_eq!(owners.count(), 1, "{users}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

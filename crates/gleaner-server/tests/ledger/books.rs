@@ -26,7 +26,13 @@ impl Books {
         for number in 0..agents {
             let (name, token) = (format!("m{number}"), format!("t{number}"));
             let by = gleaner_wire::api::Actor::Coordinator;
-            books.add(Fact::JoinTokenIssued { token: token.clone(), expires: Time::NEVER, uses: 1, by });
+            books.add(Fact::JoinTokenIssued {
+                token: token.clone(),
+                expires: Time::NEVER,
+                uses: 1,
+                owner: None,
+                by,
+            });
             let (agent, profile) = (agent(number), profile.clone());
             let (key, started) = (name.clone(), profile.clone());
             books.add(Fact::AgentEnrolled { agent, name, key, token, profile });

@@ -226,6 +226,7 @@ impl Books {
             | Event::RunStarted(_)
             | Event::CheckingSet(_)
             | Event::ClassChecked { .. }
+            | Event::MachineOwned { .. }
             | Event::SeedDrawn(_)
             | Event::CoresCapped { .. }
             | Event::RuleChanged
@@ -315,7 +316,7 @@ impl Books {
                     }
                 }
             }
-            RunEnd::Kept | RunEnd::Lost => self.give_back(task),
+            RunEnd::Kept | RunEnd::Lost | RunEnd::Compared(_) => self.give_back(task),
         }
     }
 

@@ -13,6 +13,9 @@ pub struct MachineView {
     pub state: MachineState,
     /// Why, where someone wants it so.
     pub why: Option<String>,
+    /// Whose it is, where that was said of the token with which it joined: all machines of one owner have one voice.
+    #[serde(default)]
+    pub owner: Option<String>,
     /// What it is.
     pub profile: Profile,
     /// λ, as the scheduler knows it.

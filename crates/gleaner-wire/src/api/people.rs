@@ -72,6 +72,9 @@ pub struct JoinTokenView {
     pub uses: u32,
     /// When it is of no use any more.
     pub expires_s: f64,
+    /// Whose machines they are, where that was said.
+    #[serde(default)]
+    pub owner: Option<String>,
 }
 
 /// A user.

@@ -71,7 +71,7 @@ pub(super) fn answers(scenario: &Scenario, recipe: &Recipe) -> Result<Answers, I
     let liars = scenario.liars.map(|LiarSettings { share, chance, collude }| {
         Liars::drawn(machines, share, (chance, collude), scenario.seed)
     });
-    Ok(Answers { checking, liars })
+    Ok(Answers { checking, liars, owned: None })
 }
 
 /// A task that costs more than the recharge wherever it could run would wait for ever.

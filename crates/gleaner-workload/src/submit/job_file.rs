@@ -9,7 +9,7 @@ use gleaner_classad::Expr;
 use gleaner_wire::job::{Checkpointing, Confinement, JobSpec, Needs, TaskList, is_length};
 use std::collections::BTreeMap;
 
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 21] = [
     "name",
     "command",
     "label",
@@ -24,6 +24,7 @@ const KEYS: [&str; 20] = [
     "priority",
     "retries",
     "quorum",
+    "compare",
     "hold",
     "confinement",
     "env",
@@ -92,6 +93,7 @@ pub fn read_job_file(source: &Source) -> Result<JobFile, InputError> {
         priority: integer(&root, "priority", i128::from(i32::MIN), "a whole number")?.unwrap_or(0),
         retries: integer(&root, "retries", 0, "a whole number, 0 or more")?.unwrap_or(0),
         quorum: integer(&root, "quorum", 1, "a whole number of machines, 1 or more")?.unwrap_or(1),
+        compare: texts(&root, "compare")?,
         checkpoint: checkpointing(&root)?,
         hold: flag(&root, "hold")?,
         confinement: root

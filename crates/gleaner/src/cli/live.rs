@@ -77,7 +77,7 @@ In the command, in --env and in file names, {NAME} stands for a task's value of 
 variable in the task's environment as well.
 
 A job file (-f job.toml) has a key for each option here: command, name, label, composition, \
-length, inputs, outputs, stdin, cwd, requirements, rank, priority, retries, quorum, hold, confinement, env, \
+length, inputs, outputs, stdin, cwd, requirements, rank, priority, retries, quorum, compare, hold, confinement, env, \
 needs, checkpoint, tasks. A file in .jdf is a job description of OurGrid, any other -f FILE an HTCondor \
 submit file; what of them Gleaner cannot honour is an error unless --ignore names it.
 
@@ -193,6 +193,10 @@ pub(crate) struct SubmitArguments {
     /// How many machines have to give the same exit code, standard output and output files
     #[arg(long, value_name = "N", help_heading = "Scheduling")]
     pub(crate) quorum: Option<u32>,
+    /// What says whether two answers are the same (exit code 0, else 1), words apart by spaces; the folders of their output files are
+    /// its last two arguments
+    #[arg(long, value_name = "PROGRAM", help_heading = "Scheduling")]
+    pub(crate) compare: Option<String>,
     /// The program saves its state in the folder `GLEANER_CHECKPOINT`, and resumes from it
     #[arg(long, help_heading = "Scheduling")]
     pub(crate) checkpoint: bool,

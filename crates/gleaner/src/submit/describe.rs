@@ -153,6 +153,9 @@ fn lay_over(arguments: &SubmitArguments, job: &mut JobDescription) -> Result<(),
     set(&mut spec.priority, arguments.priority.as_ref());
     set(&mut spec.retries, arguments.retries.as_ref());
     set(&mut spec.quorum, arguments.quorum.as_ref());
+    if let Some(program) = &arguments.compare {
+        spec.compare = program.split_whitespace().map(str::to_owned).collect();
+    }
     set(&mut spec.needs.cores, arguments.cores.as_ref());
     set(&mut spec.needs.memory, arguments.memory.as_ref());
     set(&mut spec.needs.disk, arguments.disk.as_ref());

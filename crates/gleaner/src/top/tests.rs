@@ -52,6 +52,7 @@ fn job(number: u32, name: &str, tasks: Tally) -> JobView {
 
 fn machine(name: &str, state: MachineState, why: Option<&str>) -> MachineView {
     MachineView {
+        owner: None,
         machine: name.to_owned(),
         state,
         why: why.map(str::to_owned),

@@ -77,11 +77,28 @@ impl Grid {
 
     /// Likewise, with the agent's folder elsewhere.
     pub(crate) fn add_at(&mut self, name: &str, home: PathBuf, percent: u32, rules: &str, options: &[&str]) {
+        self.add_by((name, home), &self.join_line(), percent, rules, options);
+    }
+
+    /// Likewise, as one of somebody's machines.
+    pub(crate) fn add_of(&mut self, owner: &str, name: &str, percent: u32, rules: &str, options: &[&str]) {
+        let home = self.folder.path().join(name);
+        self.add_by((name, home), &self.join_line_for(&["--owner", owner]), percent, rules, options);
+    }
+
+    fn add_by(
+        &mut self,
+        (name, home): (&str, PathBuf),
+        line: &str,
+        percent: u32,
+        rules: &str,
+        options: &[&str],
+    ) {
         let quota = Quota::new(&format!("{}-{name}", self.name), percent);
         let log = self.folder.path().join(format!("{name}.log"));
         let mut machine = Machine::new(name, home, log, self.hub.wire(), quota, rules);
         machine.clock.clone_from(&self.clock);
-        machine.join(&self.join_line(), options);
+        machine.join(line, options);
         self.machines.push(machine);
         until(&format!("{name} joins"), PATIENCE, || {
             if let Some(status) = self.machine(name).ended() {
@@ -93,7 +110,12 @@ impl Grid {
 
     /// The line that `gleaner up` prints, as an administrator makes it.
     pub(crate) fn join_line(&self) -> String {
-        let token = self.json(&["token", "join"])["token"].as_str().expect("a token").to_owned();
+        self.join_line_for(&[])
+    }
+
+    fn join_line_for(&self, options: &[&str]) -> String {
+        let token = self.json(&[&["token", "join"], options].concat());
+        let token = token["token"].as_str().expect("a token").to_owned();
         format!("gleaner work --join https://{ADDRESS} --token {token}")
     }
 

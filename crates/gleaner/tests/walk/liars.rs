@@ -1,4 +1,5 @@
-//! Three machines, of which one gives wrong answers: two that agree outvote it, its trust is gone, and it is closed.
+//! Three machines, of which one gives wrong answers: two that agree outvote it, its trust is gone, and it is closed. And six, of which
+//! two are one liar's: they have one voice, also where a user's own program says which answers are the same.
 //!
 //! What makes a liar of it is a folder that its owner shows to tasks and that the others do not have.
 
@@ -70,5 +71,64 @@ fn two_that_agree_outvote_a_liar_whose_trust_is_gone_and_who_is_closed() {
     assert!(refused.contains("makes no copies for that"), "{refused}");
     grid.ok(&["machine", "resume", "liar"]);
     grid.ok(&["wait", &job]);
+    grid.wind_up();
+}
+
+/// Numbers that differ in their last digits are the same.
+const CLOSE: &str = "#!/bin/sh\n\
+    [ \"$(cut -c1-4 \"$1/out\")\" = \"$(cut -c1-4 \"$2/out\")\" ]\n";
+
+#[test]
+fn a_users_program_compares_and_a_liar_with_two_machines_has_one_voice() {
+    let mut grid = Grid::new("mob", 30);
+    let folder = tempfile::Builder::new().prefix("gleaner-lies-").tempdir_in("/opt").expect("a folder");
+    let lies = folder.path().display().to_string();
+    grid.start();
+    for name in ["mob1", "mob2"] {
+        grid.add_of("mob", name, 40, &format!("{RULES}folders = [\"{lies}\"]\n"), &["--slots", "1"]);
+    }
+    assert_eq!(machine(&grid, "mob2")["owner"], "mob");
+    for name in ["ada", "bob", "cid", "dan"] {
+        grid.add(name, 40, RULES, &["--slots", "1"]);
+    }
+    let submit = |grid: &Grid, more: &[&str], right: &str| {
+        let program = format!("if [ -d {lies} ]; then echo 8.5 > out; else {right} > out; fi");
+        let job = ["submit", "--quorum", "2", "--array", "1-4", "--output", "out"];
+        let options = [&job[..], more, &["--", "sh", "-c", &program]].concat();
+        grid.json(&options)["job"].to_string()
+    };
+    let results = |grid: &Grid, job: &str| {
+        let into = grid.folder.path().join(job);
+        grid.ok(&["fetch", job, "--to", &into.display().to_string()]);
+        let read = |task: u32| std::fs::read_to_string(into.join(task.to_string()).join("out"));
+        (1..=4).map(|task| read(task).expect("each left its file")).collect::<Vec<_>>()
+    };
+
+    // The same lie twice, of which the second is not asked for.
+    let job = submit(&grid, &[], "echo 7");
+    grid.ok(&["wait", &job]);
+    assert_eq!(results(&grid, &job), ["7\n"; 4]);
+
+    let close = grid.folder.path().join("close");
+    std::fs::write(&close, CLOSE).expect("a program");
+    let close = close.display().to_string();
+    let noisy = "echo 7.0000$GLEANER_ATTEMPT";
+    let job = submit(&grid, &["-i", &close, "--compare", "sh close"], noisy);
+    grid.ok(&["wait", &job]);
+    for result in results(&grid, &job) {
+        assert!(result.starts_with("7.0000"), "{result}");
+    }
+    let told = grid.ok(&["history", &format!("{job}/1")]);
+    assert!(told.contains("it compared two answers that other machines gave"), "{told}");
+
+    let job = submit(&grid, &["-i", &close, "--compare", "sh missing"], noisy);
+    assert!(!grid.cli(&["wait", &job]).status.success());
+    let told = grid.ok(&["history", &format!("{job}/1")]);
+    assert!(told.contains("it compared two answers"), "{told}");
+    let why = grid.ok(&["explain", &format!("{job}/1")]);
+    assert!(
+        grid.ok(&["status", &job]).contains("comparing answers") || why.contains("comparing answers"),
+        "{why}"
+    );
     grid.wind_up();
 }

@@ -80,6 +80,30 @@ fn signed(bytes: usize) -> JobSpec {
     JobSpec { signed: Some(Box::new(signed)), ..job() }
 }
 
+fn comparing(compare: Vec<String>) -> JobSpec {
+    JobSpec { quorum: 2, outputs: vec!["out".to_owned()], compare, ..job() }
+}
+
+#[test]
+fn a_program_compares_output_files_of_several_machines() {
+    let with = |change: &dyn Fn(&mut JobSpec)| {
+        let mut spec = comparing(vec!["./close".to_owned()]);
+        change(&mut spec);
+        Admitted::check(spec).err().map_or(String::new(), |rejection| rejection.message)
+    };
+    assert_eq!(with(&|_| {}), "");
+    let refused: [(&str, &dyn Fn(&mut JobSpec)); 4] = [
+        ("quorum is 1", &|spec| spec.quorum = 1),
+        ("outputs is empty", &|spec| spec.outputs.clear()),
+        ("without a NUL", &|spec| spec.compare[0].push('\0')),
+        ("expected a program", &|spec| spec.compare[0].clear()),
+    ];
+    for (why, change) in refused {
+        let said = with(change);
+        assert!(said.contains("compare") && said.contains(why), "{said:?} has no {why:?}");
+    }
+}
+
 /// What is handed in, as much as it may be and so many more.
 type Handed<T> = fn(usize) -> T;
 
@@ -94,7 +118,7 @@ fn expect_limits<T>(limits: &[(&str, String, Handed<T>)], check: impl Fn(T) -> R
 
 #[test]
 fn each_limit_of_a_job_is_kept_and_named() {
-    let limits: [(&str, String, Handed<JobSpec>); 21] = [
+    let limits: [(&str, String, Handed<JobSpec>); 23] = [
         ("TASKS_PER_JOB_MAX", TASKS_PER_JOB_MAX.to_string(), |more| {
             let last = TASKS_PER_JOB_MAX + more as u32;
             JobSpec { tasks: TaskList::Array { first: 1, last, step: 1 }, ..job() }
@@ -167,6 +191,12 @@ fn each_limit_of_a_job_is_kept_and_named() {
         ("QUORUM_MAX", format!("1 to {QUORUM_MAX}"), |more| JobSpec {
             quorum: QUORUM_MAX + more as u32,
             ..job()
+        }),
+        ("ITEMS_MAX of a program that compares", format!("at most {ITEMS_MAX} words"), |more| {
+            comparing(vec!["x".to_owned(); ITEMS_MAX + more])
+        }),
+        ("WORD_BYTES_MAX of a program that compares", format!("{WORD_BYTES_MAX} bytes together"), |more| {
+            comparing(vec![text(WORD_BYTES_MAX - 1 + more), "x".to_owned()])
         }),
         ("SIGNED_BYTES_MAX", format!("at most {SIGNED_BYTES_MAX}"), |more| signed(SIGNED_BYTES_MAX + more)),
     ];

@@ -64,6 +64,7 @@ impl Translation<'_> {
                 .unwrap_or(0),
             retries: self.parsed("max_retries", count).unwrap_or(0),
             quorum: 1,
+            compare: Vec::new(),
             checkpoint: self.checkpointing(),
             hold: self.parsed("hold", flag).unwrap_or(false),
             confinement: Confinement::default(),

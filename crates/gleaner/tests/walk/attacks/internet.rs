@@ -4,6 +4,7 @@ use crate::grid::{Grid, PATIENCE};
 use crate::processes::until;
 use std::fs;
 use std::process::{Child, Command};
+use std::time::Duration;
 
 const RULES: &str = "sessions = \"ignore\"\nprograms = \"ignore\"\nnot_on_battery = false\n";
 const PYTHON: &str = "/usr/bin/python3";
@@ -149,5 +150,92 @@ fn the_internet_is_neither_the_machine_nor_its_neighbours() {
     until("nothing carries packets", PATIENCE, || {
         (!grid.machine("lab").processes().iter().any(carries)).then_some(())
     });
+    grid.wind_up();
+}
+
+/// Sends as fast as it can to whoever connects and says nothing, and reads as fast from whoever says `up`.
+const POURS: &str = "\
+import socket, sys, threading
+def pour(s):
+    s.settimeout(20)
+    try:
+        up = s.recv(2) == b'up'
+        while s.recv(65536) if up else s.send(b'x' * 65536):
+            pass
+    except OSError:
+        pass
+listening = socket.create_server(('198.51.100.7', 8090))
+print('ready', flush=True)
+while True:
+    threading.Thread(target=pour, args=(listening.accept()[0],), daemon=True).start()
+";
+
+/// Bytes a second that it receives and sends, in five seconds each and over four connections together.
+const DRINKS: &str = "\
+import socket, threading, time
+def rate(word):
+    moved, began, length = [0] * 4, time.monotonic(), 5
+    def move(index):
+        s = socket.socket()
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 16384)
+        s.settimeout(20)
+        s.connect(('198.51.100.7', 8090))
+        s.sendall(word)
+        s.settimeout(1)
+        while time.monotonic() < began + length:
+            try:
+                moved[index] += len(s.recv(65536)) if word == b'dn' else s.send(b'x' * 4096)
+            except OSError:
+                pass
+    threads = [threading.Thread(target=move, args=(index,)) for index in range(4)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    return int(sum(moved) / (time.monotonic() - began))
+print(rate(b'dn'), rate(b'up'))
+";
+
+/// With `bandwidth_max_mbit` a task moves no more than that in each direction, over however many connections; without it, the same task
+/// moves more.
+#[test]
+fn a_task_moves_no_more_bytes_than_its_owner_allows() {
+    const MBIT: f64 = 8.0;
+    let mut grid = Grid::new("bandwidth", 60);
+    grid.start();
+    grid.add("lab", 100, RULES, &[]);
+    let (hub, lab) = (grid.prefix(), grid.machine("lab").wire.prefix());
+    run(&hub, &["ip", "addr", "add", "198.51.100.7/32", "dev", "lo"]);
+    run(&lab, &["ip", "route", "add", "default", "via", "10.77.0.1"]);
+    let mut command = Command::new("setpriv");
+    command.args(["--pdeathsig", "KILL"]).args(&hub).args([PYTHON, "-c", POURS]);
+    let said = grid.folder.path().join("pours");
+    let _pours = Server(
+        command.stdout(fs::File::create(&said).expect("a file")).spawn().expect("setpriv and python3"),
+    );
+    until("it serves", PATIENCE, || {
+        fs::read_to_string(&said).is_ok_and(|said| said == "ready\n").then_some(())
+    });
+    let mut moved = |rule: &str, only: &str| -> [f64; 2] {
+        let rules = grid.machine("lab").home.join("rules.toml");
+        fs::write(rules, format!("{RULES}network = \"internet\"\n{rule}")).expect("the owner's rules");
+        // The agent reads them once a second, and says nothing of this one.
+        std::thread::sleep(Duration::from_secs(5));
+        let name = format!("moves-{only}");
+        let submit = ["submit", "--name", &name, "--wait", "--network", "--requirements"];
+        let network = ["TARGET.Network == \"internet\"", "--", PYTHON, "-c", DRINKS];
+        let ended = grid.ok(&[&submit[..], &network].concat());
+        assert!(ended.contains("1 done"), "{ended}");
+        let said = grid.ok(&["logs", "last"]);
+        let rates: Vec<f64> = said.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        [rates[0], rates[1]]
+    };
+    let free = moved("", "free");
+    let bound = moved(&format!("bandwidth_max_mbit = {MBIT}\n"), "bound");
+    eprintln!("bytes a second received and sent: {free:?} without a bound, {bound:?} with {MBIT} Mbit/s");
+    let most = MBIT * 1e6 / 8.0;
+    for (free, bound) in free.into_iter().zip(bound) {
+        // What is on its way in buffers counts as sent.
+        assert!(bound <= 1.25 * most + 200_000.0, "{bound} bytes a second, of {most}");
+        assert!(bound > 0.0 && free > 2.0 * most, "{free} bytes a second without a bound");
+    }
     grid.wind_up();
 }
