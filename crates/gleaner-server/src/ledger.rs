@@ -312,6 +312,8 @@ impl Ledger {
                 self.books.epoch = *epoch;
                 self.tell(at, &Event::SeedDrawn(*seed));
             }
+            // What it drops is known here by what it led to.
+            Fact::JournalCompacted { .. } => {}
             Fact::JournalRestored { lineage } => self.books.lineages.restored(*lineage),
             Fact::PolicySet { policy, .. } => self.set_policy(at, policy.clone()),
             Fact::PriceSet { agent, price, .. } => self.priced(at, *agent, *price),
