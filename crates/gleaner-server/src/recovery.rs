@@ -75,9 +75,11 @@ pub struct Recovered {
 
 /// The ledger and the day as the journal has them, from the newest snapshot on.
 pub fn recover(reader: &dyn Reader, snapshots: &dyn Snapshots) -> Result<Recovered, RecoveryError> {
+    let begins = reader.beginning()?.map_or(Seq::NONE, |beginning| beginning.at);
     let from = match snapshots.latest(FORMAT)? {
-        Some(snapshot) => Recovered::load(&snapshot)?,
-        None => beginning(reader)?,
+        // Behind an older one, rows may be missing.
+        Some(snapshot) if snapshot.at >= begins => Recovered::load(&snapshot)?,
+        Some(_) | None => beginning(reader)?,
     };
     replay(from, reader)
 }

@@ -148,20 +148,24 @@ impl SqliteStore {
         beginning: &Beginning,
         base: &Snapshot,
     ) -> Result<rusqlite::Result<()>, ReadError> {
-        let mut from = Seq::FIRST;
+        let (mut from, mut at_most) = (Seq::FIRST, PAGE);
         while from <= beginning.at {
-            let kept = match other.read(from, PAGE) {
-                Ok(rows) => rows.into_iter().filter(|stored| stored.seq <= beginning.at).collect(),
+            let rows = match other.read(from, at_most) {
+                Ok(rows) => rows,
+                // Those before it are read one by one.
+                Err(ReadError::Damaged { .. }) if at_most > 1 => {
+                    at_most = 1;
+                    continue;
+                }
                 Err(ReadError::Damaged { seq, .. }) => {
                     from = seq.next();
                     continue;
                 }
                 Err(error) => return Err(error),
             };
-            let rows: Vec<StoredRow> = kept;
             let Some(last) = rows.last() else { break };
             from = last.seq.next();
-            for StoredRow { seq, row } in &rows {
+            for StoredRow { seq, row } in rows.iter().filter(|stored| stored.seq <= beginning.at) {
                 let chain = other.chain(*seq)?.unwrap_or(ChainHash::NONE);
                 if let Err(error) = put_row(&self.connection, *seq, row, &chain) {
                     return Ok(Err(error));

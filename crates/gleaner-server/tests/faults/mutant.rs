@@ -26,10 +26,12 @@ pub(crate) enum Mutant {
     LeaseKeptByTheAgentAlone,
     /// Runs of a past that is no more are taken for those that have their numbers now.
     PastsConfused,
+    /// A compacted journal begins with a state that has a row less than it says.
+    BaseTooOld,
 }
 
 impl Mutant {
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::EffectsBeforeCommit,
         Self::CommitNotSynced,
         Self::OutputAfterCommit,
@@ -42,5 +44,6 @@ impl Mutant {
         Self::KeysLost,
         Self::LeaseKeptByTheAgentAlone,
         Self::PastsConfused,
+        Self::BaseTooOld,
     ];
 }

@@ -104,12 +104,12 @@ impl World {
         self.after(2_000, 20_000, Event::OwnerActs);
     }
 
-    pub(super) fn trouble(&mut self) {
+    pub(super) fn trouble(&mut self) -> Result<(), String> {
         if !self.is_rough {
-            return;
+            return Ok(());
         }
         let agent = self.chance.below(self.agents.len() as u64) as usize;
-        let happened = match self.chance.below(12) {
+        let happened = match self.chance.below(13) {
             0 | 1 => self.server_crashes(),
             2 => self.commit_fails(),
             3 => self.connection_breaks(agent),
@@ -122,6 +122,7 @@ impl World {
             }
             8 => self.journal_is_put_back(),
             9 | 10 => self.agent_is_stopped(agent),
+            11 => self.journal_is_compacted()?,
             _ => {
                 self.slowness = if self.slowness == 1 { self.chance.between(5, 60) } else { 1 };
                 true
@@ -129,6 +130,7 @@ impl World {
         };
         self.history.faults += u64::from(happened);
         self.after(1_000, 25_000, Event::Trouble);
+        Ok(())
     }
 
     fn server_crashes(&mut self) -> bool {
@@ -145,12 +147,16 @@ impl World {
             return false;
         }
         self.kill_server();
-        // A backup has whole commits.
+        // A backup has whole commits, and is no older than the last compaction.
+        let begins = self.server.begins().number();
         let commits = self.history.seen.iter().filter_map(|(_, seen)| match seen {
-            Seen::Committed { rows } if *rows >= self.founded => Some(*rows),
+            Seen::Committed { rows } if *rows >= self.founded.max(begins) => Some(*rows),
             _ => None,
         });
         let commits: Vec<u64> = commits.collect();
+        if commits.is_empty() {
+            return true;
+        }
         let back = self.chance.below(commits.len() as u64).min(self.chance.below(40));
         let rows = commits[commits.len() - 1 - back as usize];
         // What was on its way is of the past that is no more.
@@ -162,6 +168,26 @@ impl World {
         self.history.seen.push((self.now, Seen::Committed { rows: last }));
         self.users.forget(&self.server.jobs());
         true
+    }
+
+    /// By order, while the coordinator is stopped. It may be killed in the middle of it.
+    fn journal_is_compacted(&mut self) -> Result<bool, String> {
+        if !self.server.is_up() {
+            return Ok(false);
+        }
+        self.kill_server();
+        let (begins, last) = (self.server.begins().number(), self.server.rows().len() as u64);
+        let rows = self.chance.between(begins.max(1), last);
+        if rows == last {
+            return Ok(true);
+        }
+        if self.chance.one_in(3) {
+            self.commit_fails();
+        }
+        self.server.compact(rows)?;
+        let last = self.server.rows().len() as u64;
+        self.history.seen.push((self.now, Seen::Committed { rows: last }));
+        Ok(true)
     }
 
     fn commit_fails(&mut self) -> bool {
