@@ -79,6 +79,7 @@ impl MemoryDisk {
         let mut disk = self.disk();
         let kept = usize::try_from(last.number()).unwrap_or(usize::MAX);
         disk.rows.truncate(kept);
+        disk.altered.retain(|altered| *altered <= last);
         disk.chain.truncate(kept);
         disk.snapshots.retain(|at, _| *at <= last);
         disk.forget_past();
@@ -93,6 +94,11 @@ impl MemoryDisk {
     /// Row `seq` will read as damaged.
     pub fn alter(&self, seq: Seq) {
         self.disk().altered.insert(seq);
+    }
+
+    /// Row `seq` reads as it was written again.
+    pub fn mend(&self, seq: Seq) {
+        self.disk().altered.remove(&seq);
     }
 
     fn disk(&self) -> MutexGuard<'_, Disk> {

@@ -28,10 +28,12 @@ pub(crate) enum Mutant {
     PastsConfused,
     /// A compacted journal begins with a state that has a row less than it says.
     BaseTooOld,
+    /// A damaged row is taken for the journal's end.
+    DamageTakenForTheEnd,
 }
 
 impl Mutant {
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::EffectsBeforeCommit,
         Self::CommitNotSynced,
         Self::OutputAfterCommit,
@@ -45,5 +47,6 @@ impl Mutant {
         Self::LeaseKeptByTheAgentAlone,
         Self::PastsConfused,
         Self::BaseTooOld,
+        Self::DamageTakenForTheEnd,
     ];
 }

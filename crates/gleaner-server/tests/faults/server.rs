@@ -12,7 +12,8 @@ use gleaner_server::ledger::FORMAT;
 use gleaner_server::recovery::{RecoveryError, beginning, entries, mend_past, recover};
 use gleaner_server::restoring::ledger_at;
 use gleaner_server::store::{
-    Compaction, Failure, MemoryDisk, MemoryStore, Reader as _, Seq, Snapshot, Source, Store, StoredRow,
+    Compaction, Failure, MemoryDisk, MemoryStore, ReadError, Reader as _, Seq, Snapshot, Source, Store,
+    StoredRow, verify,
 };
 use gleaner_units::{Span, Time};
 use gleaner_wire::session::ToAgent;
@@ -154,6 +155,31 @@ impl Server {
             self.archive.extend(dropped.into_iter().map(|stored| (stored.seq, stored)));
         }
         Ok(())
+    }
+
+    /// Has a row read as damaged, which whoever verifies notices. Whether a start would need it: then it has to say so, and the
+    /// row stays as it is.
+    pub(crate) fn flip(&mut self, row: u64) -> Result<bool, String> {
+        let row = Seq::new(row);
+        self.disk.alter(row);
+        let verified = verify(&self.disk).map_err(|error| error.to_string())?;
+        if !verified.named.iter().any(|(seq, _)| *seq == row) {
+            return Err(format!("row {row} is damaged, and verify says {verified:?}"));
+        }
+        match recover(&self.disk, &self.disk) {
+            Err(RecoveryError::Read(ReadError::Damaged { seq, .. })) if seq == row => Ok(true),
+            Err(error) => Err(format!("row {row} is damaged, and a start says {error}")),
+            Ok(_) => {
+                self.disk.mend(row);
+                Ok(false)
+            }
+        }
+    }
+
+    /// Loses all behind a row, and says nothing.
+    pub(crate) fn cut(&mut self, row: u64) {
+        self.disk.put_back(Seq::new(row));
+        self.saved.retain(|(at, _)| at.number() <= row);
     }
 
     /// The last row of those that were dropped.

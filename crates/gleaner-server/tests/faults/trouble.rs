@@ -2,6 +2,7 @@
 
 use super::agent::Agent;
 use super::history::Seen;
+use super::mutant::Mutant;
 use super::queue::Event;
 use super::users::ADMIN;
 use super::world::World;
@@ -109,7 +110,7 @@ impl World {
             return Ok(());
         }
         let agent = self.chance.below(self.agents.len() as u64) as usize;
-        let happened = match self.chance.below(13) {
+        let happened = match self.chance.below(14) {
             0 | 1 => self.server_crashes(),
             2 => self.commit_fails(),
             3 => self.connection_breaks(agent),
@@ -123,6 +124,7 @@ impl World {
             8 => self.journal_is_put_back(),
             9 | 10 => self.agent_is_stopped(agent),
             11 => self.journal_is_compacted()?,
+            12 => self.a_bit_flips()?,
             _ => {
                 self.slowness = if self.slowness == 1 { self.chance.between(5, 60) } else { 1 };
                 true
@@ -158,7 +160,11 @@ impl World {
             return true;
         }
         let back = self.chance.below(commits.len() as u64).min(self.chance.below(40));
-        let rows = commits[commits.len() - 1 - back as usize];
+        self.put_back(commits[commits.len() - 1 - back as usize]);
+        true
+    }
+
+    fn put_back(&mut self, rows: u64) {
         // What was on its way is of the past that is no more.
         for connection in self.network.all() {
             self.network.get_mut(connection).is_dead = true;
@@ -167,7 +173,24 @@ impl World {
         self.history.put_back(self.now, rows, self.server.starts());
         self.history.seen.push((self.now, Seen::Committed { rows: last }));
         self.users.forget(&self.server.jobs());
-        true
+    }
+
+    /// In a row of the journal, while the coordinator is down. What cannot be read any more is noticed, and saved by order as far as
+    /// it goes; what nobody reads is noticed by whoever verifies, and put right from a copy.
+    fn a_bit_flips(&mut self) -> Result<bool, String> {
+        let (begins, last) = (self.server.begins().number(), self.server.rows().len() as u64);
+        if !self.server.is_up() || last <= self.founded.max(begins) {
+            return Ok(false);
+        }
+        self.kill_server();
+        let row = self.chance.between(self.founded.max(begins) + 1, last);
+        let is_read = self.server.flip(row)?;
+        if is_read && self.mutant == Some(Mutant::DamageTakenForTheEnd) {
+            self.server.cut(row - 1);
+        } else if is_read {
+            self.put_back(row - 1);
+        }
+        Ok(true)
     }
 
     /// By order, while the coordinator is stopped. It may be killed in the middle of it.
