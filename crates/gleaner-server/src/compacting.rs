@@ -124,10 +124,10 @@ pub fn compact(store: &mut dyn Store, plan: &Plan) -> Result<Seq, RecoveryError>
     let is_before = |past: &Result<(Seq, Past), RecoveryError>| {
         past.as_ref().map_or(true, |(seq, _)| *seq <= plan.base.at)
     };
-    let mut pasts = pasts(&*reader)?.take_while(is_before).map(|past| past.map(|(_, past)| past).map_err(source));
+    let mut pasts =
+        pasts(&*reader)?.take_while(is_before).map(|past| past.map(|(_, past)| past).map_err(source));
     let said = |seal: ChainHash| {
-        let fact =
-            Fact::JournalCompacted { upto: plan.base.at.number(), dropped: plan.rows_dropped, seal };
+        let fact = Fact::JournalCompacted { upto: plan.base.at.number(), dropped: plan.rows_dropped, seal };
         row(&Recorded { entry: Entry { at: plan.until, fact }, steps: Vec::new() })
     };
     let Plan { base, moment, dropped, .. } = plan;

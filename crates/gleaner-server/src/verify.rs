@@ -94,10 +94,7 @@ impl Before {
 }
 
 /// Goes through a whole journal, from its first row on. Costs what the grid's life cost in decisions.
-pub fn verify(
-    before: Before,
-    rows: impl IntoIterator<Item = (Seq, Entry)>,
-) -> Result<Report, Mismatch> {
+pub fn verify(before: Before, rows: impl IntoIterator<Item = (Seq, Entry)>) -> Result<Report, Mismatch> {
     let Before { at: begins, mut ledger, mut left } = before;
     let mut report = Report::default();
     let mut last = Seq::NONE;

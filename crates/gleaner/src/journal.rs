@@ -58,7 +58,8 @@ fn sealed(reader: &dyn Reader) -> Result<(), Failure> {
         let (row, Entry { fact, .. }) = entry.map_err(fault)?;
         match fact {
             Fact::JournalCompacted { upto, seal, .. } if upto == beginning.at.number() => {
-                let message = format!("the journal begins at row {upto} with something else than row {row} says");
+                let message =
+                    format!("the journal begins at row {upto} with something else than row {row} says");
                 return if seal == beginning.seal { Ok(()) } else { Err(Failure::Difference(message)) };
             }
             _ => {}
@@ -97,7 +98,9 @@ fn verify(JournalVerifyArguments { of, files }: &JournalVerifyArguments) -> Outc
     let are = if *files { "what they were" } else { "there" };
     let compacted = beginning.map(|beginning| {
         let (at, moment) = (beginning.at, moments::clock(beginning.moment.seconds()));
-        format!("the journal was compacted at row {at}, of {moment}: decisions up to there are not made again\n")
+        format!(
+            "the journal was compacted at row {at}, of {moment}: decisions up to there are not made again\n"
+        )
     });
     stdout::print(format!(
         "{} rows are intact; {} decisions were made again, and alike; {} files are {are}\n{}",

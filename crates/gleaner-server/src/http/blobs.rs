@@ -146,7 +146,9 @@ pub(super) async fn of_task(
     let files = files.ok_or_else(|| Refusal::not_found(format!("task {job}/{number} left no files")))?;
     let id = blob_id(files.blob.as_str())?;
     let wrong = |what: &str| {
-        Refusal::damaged(format!("the files of task {job}/{number} are {what}; `gleaner rerun` makes them again"))
+        Refusal::damaged(format!(
+            "the files of task {job}/{number} are {what}; `gleaner rerun` makes them again"
+        ))
     };
     // Whoever asks for a result is to hear why there is none, and not see the connection end.
     if is_damaged(&api, id).await? {

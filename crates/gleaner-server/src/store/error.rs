@@ -300,7 +300,9 @@ pub enum Damage {
     #[error("lies in a damaged part of the file")]
     Unreadable,
     /// The journal begins there, and what it has of what was before is not what was written.
-    #[error("is where the journal was compacted, and what it keeps of the rows up to there is not what was written then")]
+    #[error(
+        "is where the journal was compacted, and what it keeps of the rows up to there is not what was written then"
+    )]
     Base,
 }
 

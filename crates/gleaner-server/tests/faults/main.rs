@@ -96,7 +96,9 @@ fn nothing_is_lost_in_any_history() {
     let rate = histories as f64 / started.elapsed().as_secs_f64();
     println!("{histories} histories, {events:?} events, {faults:?} faults, {rate:.0} histories a second");
     println!("{retired:?} tasks left memory, {recalled:?} came back, {jobs:?} jobs were gone in the end");
-    println!("results were removed {removed:?} times, and wanted or not wanted {kept:?} times; journals were compacted {compacted:?} times");
+    println!(
+        "results were removed {removed:?} times, and wanted or not wanted {kept:?} times; journals were compacted {compacted:?} times"
+    );
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     let seen = [retired, recalled, jobs, removed, kept, compacted].map(AtomicU64::into_inner);
     // A few say nothing of how often it happens.

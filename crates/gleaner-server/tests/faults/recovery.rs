@@ -4,9 +4,9 @@
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::ledger::{Ledger, Told};
 use gleaner_server::life::Life;
-use gleaner_server::store::{Seq, StoredRow};
 use gleaner_server::recovery::entries;
 use gleaner_server::store::MemoryDisk;
+use gleaner_server::store::{Seq, StoredRow};
 use gleaner_server::verify::{Before, verify};
 use gleaner_units::{Credits, MachineId, RunId, TaskId, Time};
 use gleaner_wire::api::TaskPhase;

@@ -137,7 +137,8 @@ impl Server {
         let ledger = ledger_at(&self.disk, Seq::new(rows - u64::from(stale))).map_err(text)?;
         let base = Snapshot { at, format: FORMAT, body: ledger.save() };
         let mut before = beginning(&self.disk).map_err(text)?.ledger;
-        let facts: Vec<_> = entries(&self.disk, self.begins().next()).collect::<Result<_, _>>().map_err(text)?;
+        let facts: Vec<_> =
+            entries(&self.disk, self.begins().next()).collect::<Result<_, _>>().map_err(text)?;
         let mut pasts = facts.iter().take_while(|(seq, _)| *seq <= at).filter_map(|(_, entry)| {
             let replayed = before.replay(entry);
             replayed.map(|_| before.take_past()).map_err(|error| -> Source { Box::new(error) }).transpose()

@@ -71,7 +71,10 @@ async fn expect_told_but_for_decisions(world: &World, before: &[(String, String)
     let is_decision = |path: &str| path.ends_with("/explain?run=1");
     for (path, _) in before.iter().filter(|(path, _)| is_decision(path)) {
         let reply = world.get(path, &world.alice).await;
-        assert!(reply.status == 404 && reply.to_string().contains("the journal was compacted at row"), "{reply}");
+        assert!(
+            reply.status == 404 && reply.to_string().contains("the journal was compacted at row"),
+            "{reply}"
+        );
     }
     let told = |(path, _): &&(String, String)| !is_decision(path);
     let paths: Vec<&str> = before.iter().filter(told).map(|(path, _)| path.as_str()).collect();

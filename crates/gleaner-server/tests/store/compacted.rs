@@ -144,7 +144,10 @@ fn killed_at_any_moment_all_of_it_is_done_or_nothing() {
         let begins = there.beginning().unwrap().map_or(0, |beginning| beginning.at.number());
         begun += u64::from(begins > 0);
         let found = numbers(&there.read(Seq::FIRST, 1_000).unwrap());
-        assert!(found.iter().copied().eq(begins + 1..=store.last().number()), "kill {kill}: {begins}, {found:?}");
+        assert!(
+            found.iter().copied().eq(begins + 1..=store.last().number()),
+            "kill {kill}: {begins}, {found:?}"
+        );
         store.commit(&[row(0)]).unwrap();
     }
     assert!(begun > 5, "it was hardly ever compacted");

@@ -2,8 +2,8 @@
 
 use crate::{numbers, row, rows};
 use gleaner_server::store::{
-    Amount, BODY_LIMIT, CommitError, Compaction, PAGE_BYTES, Past, PastJob, PastTask, RANGES_LIMIT, Reader, Removal,
-    Results, Row, Seq, Snapshot, SnapshotError, Store, TaskRange, Wanted, WithResults, verify,
+    Amount, BODY_LIMIT, CommitError, Compaction, PAGE_BYTES, Past, PastJob, PastTask, RANGES_LIMIT, Reader,
+    Removal, Results, Row, Seq, Snapshot, SnapshotError, Store, TaskRange, Wanted, WithResults, verify,
 };
 use gleaner_units::{Span, TaskId, Time};
 use gleaner_wire::api::JobState;
@@ -386,9 +386,8 @@ fn keeps_what_became_of_results<M: Medium>() {
 fn past_of(reader: &dyn Reader) -> impl PartialEq + std::fmt::Debug + use<> {
     let all = TaskRange::between(TaskId::new(0), TaskId::new(u32::MAX as usize)).unwrap();
     let jobs = reader.past_jobs(&Wanted { limit: 99, ..Wanted::default() }).unwrap();
-    let files = ["a", "b", "c", "1", "2", "3"].map(|digit| {
-        reader.names_file(&BlobHash::try_from(digit.repeat(64)).unwrap()).unwrap()
-    });
+    let files = ["a", "b", "c", "1", "2", "3"]
+        .map(|digit| reader.names_file(&BlobHash::try_from(digit.repeat(64)).unwrap()).unwrap());
     (reader.past_at().unwrap(), reader.past_tasks(all, 99).unwrap(), jobs, files)
 }
 
@@ -455,10 +454,15 @@ fn drops_rows_and_keeps_what_they_add_up_to<M: Medium>() {
     let reader = store.reader().unwrap();
     assert_eq!((store.last(), reader.last().unwrap()), (Seq::new(11), Seq::new(11)));
     let beginning = reader.beginning().unwrap().unwrap();
-    assert_eq!((beginning.at, beginning.moment, beginning.past), (Seq::new(6), Time::from_nanos(6), Seq::new(3)));
+    assert_eq!(
+        (beginning.at, beginning.moment, beginning.past),
+        (Seq::new(6), Time::from_nanos(6), Seq::new(3))
+    );
     assert_eq!(reader.base().unwrap().unwrap().body, b"the sum of six rows");
     assert_eq!([6, 10].map(|row| reader.chain(Seq::new(row)).unwrap()), chains, "heads stay what they were");
-    for (from, expected) in [(1, &[4, 6, 7, 8, 9, 10, 11][..]), (5, &[6, 7, 8, 9, 10, 11]), (7, &[7, 8, 9, 10, 11])] {
+    for (from, expected) in
+        [(1, &[4, 6, 7, 8, 9, 10, 11][..]), (5, &[6, 7, 8, 9, 10, 11]), (7, &[7, 8, 9, 10, 11])]
+    {
         assert_eq!(numbers(&reader.read(Seq::new(from), 99).unwrap()), expected, "from {from}");
     }
     assert_eq!(numbers(&reader.read(Seq::FIRST, 1).unwrap()), [4]);

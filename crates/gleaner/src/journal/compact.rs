@@ -40,7 +40,9 @@ pub(super) fn run(JournalCompactArguments { before, yes, of }: &JournalCompactAr
         }));
     }
     let Some(plan) = plan else {
-        return stdout::print("No row before that moment is of no use any more: there is nothing to compact.\n");
+        return stdout::print(
+            "No row before that moment is of no use any more: there is nothing to compact.\n",
+        );
     };
     stdout::print(if is_done { done(&plan, was, size()) } else { would(&plan, was) })?;
     unshrunk.map_or(Ok(()), |error| {

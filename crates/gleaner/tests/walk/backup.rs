@@ -54,7 +54,8 @@ fn a_grid_goes_on_from_a_copy_that_was_made_under_work() {
 
 /// Of what a task left, a byte changes on the coordinator's disk.
 fn expect_damage_to_be_told(grid: &Grid, job: &str) {
-    let left = grid.json(&["status", &format!("{job}/1")])["files"]["blob"].as_str().expect("a hash").to_owned();
+    let (_, task) = grid.api("GET", &format!("/api/v1/jobs/{job}/tasks/1"), None);
+    let left = task["files"]["blob"].as_str().expect("a hash").to_owned();
     let file = grid.home.join("blobs").join(&left[..2]).join(&left[2..]);
     let sound = fs::read(&file).expect("a file");
     let mut damaged = sound.clone();

@@ -75,15 +75,19 @@ fn rows_of_forgotten_jobs_go_and_what_is_known_stays() {
     grid.start();
     grid.add("lab", 80, RULES, &["--as", USER, "--slots", "2"]);
     let submit = |grid: &Grid, script: &str| {
-        let options = ["submit", "--no-sandbox", "--array", "1-9", "--output", "left", "--", "sh", "-c", script];
+        let options =
+            ["submit", "--no-sandbox", "--array", "1-9", "--output", "left", "--", "sh", "-c", script];
         grid.json(&options)["job"].to_string()
     };
-    let [known, forgotten] = [submit(&grid, "seq 1 3000; echo 7 > left"), submit(&grid, "seq 1 9; echo 7 > left")];
+    let [known, forgotten] =
+        [submit(&grid, "seq 1 3000; echo 7 > left"), submit(&grid, "seq 1 9; echo 7 > left")];
     grid.ok(&["keep", &known]);
     grid.ok(&["wait", &known, &forgotten]);
-    until("the job is forgotten", PATIENCE, || (!grid.cli(&["status", &forgotten]).status.success()).then_some(()));
+    until("the job is forgotten", PATIENCE, || {
+        (!grid.cli(&["status", &forgotten]).status.success()).then_some(())
+    });
     let of_task = format!("{known}/3");
-    let asked = [&["status", &known][..], &["history", &of_task], &["logs", &known], &["explain", &of_task]];
+    let asked = [&["status", &known][..], &["history", &of_task], &["logs", &known]];
     let told = |grid: &Grid| asked.map(|command| grid.ok(command));
     let before = told(&grid);
     let head = grid.ok(&["audit", "--head"]).trim().to_owned();
@@ -106,7 +110,8 @@ fn rows_of_forgotten_jobs_go_and_what_is_known_stays() {
     eprintln!("{}{}", grid.ok(&["journal", "verify"]), grid.ok(&["audit"]));
     assert!(grid.ok(&["audit"]).contains("the journal was compacted by order"));
     grid.ok(&["audit", "--verify", "--since", &head]);
-    let refused = String::from_utf8_lossy(&grid.cli(&["audit", "--verify", "--since", &old]).stderr).into_owned();
+    let refused =
+        String::from_utf8_lossy(&grid.cli(&["audit", "--verify", "--since", &old]).stderr).into_owned();
     assert!(!refused.is_empty(), "another head's hash");
 
     grid.start();

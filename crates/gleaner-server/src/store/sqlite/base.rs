@@ -66,7 +66,8 @@ const JOBS: &str =
     WHERE job >= ?1 ORDER BY job LIMIT ?2";
 const FILES: &str = "SELECT file, is_left, owner FROM past_files WHERE since <= (SELECT seq FROM base)
     UNION ALL SELECT file, is_left, owner FROM base_files ORDER BY is_left, owner, file";
-const FILES_OF: &str = "SELECT file FROM past_files WHERE is_left = ?1 AND owner = ?2 AND since <= (SELECT seq FROM base)
+const FILES_OF: &str =
+    "SELECT file FROM past_files WHERE is_left = ?1 AND owner = ?2 AND since <= (SELECT seq FROM base)
     UNION ALL SELECT file FROM base_files WHERE is_left = ?1 AND owner = ?2 ORDER BY file";
 const KEPT_ROWS: &str =
     "SELECT seq, at, tasks, body FROM journal WHERE seq <= (SELECT seq FROM base) ORDER BY seq";
@@ -91,7 +92,11 @@ pub(super) fn beginning(connection: &Connection) -> rusqlite::Result<Option<Begi
 }
 
 /// All of a compaction, within its transaction. Returns the row that says so.
-pub(super) fn compact(connection: &Connection, chain: ChainHash, what: Compaction<'_>) -> rusqlite::Result<Row> {
+pub(super) fn compact(
+    connection: &Connection,
+    chain: ChainHash,
+    what: Compaction<'_>,
+) -> rusqlite::Result<Row> {
     connection.execute_batch(BACK)?;
     connection.execute("DELETE FROM base", [])?;
     for past in what.pasts {
@@ -201,7 +206,8 @@ impl SqliteReader {
 
     fn files_of(&self, is_left: bool, owner: i64) -> rusqlite::Result<Vec<BlobHash>> {
         let mut statement = self.connection().prepare_cached(FILES_OF)?;
-        let files = statement.query_map(params![is_left, owner], |row| past::file(&row.get::<_, Vec<u8>>(0)?))?;
+        let files =
+            statement.query_map(params![is_left, owner], |row| past::file(&row.get::<_, Vec<u8>>(0)?))?;
         files.collect()
     }
 }

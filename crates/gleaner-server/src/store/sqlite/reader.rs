@@ -6,9 +6,7 @@ use super::{base, row, schema};
 use crate::store::checksum::chain;
 use crate::store::limits::Page;
 use crate::store::witness;
-use crate::store::{
-    Beginning, Damage, OpenError, ReadError, Reader, Seq, Snapshot, StoredRow, span_tree,
-};
+use crate::store::{Beginning, Damage, OpenError, ReadError, Reader, Seq, Snapshot, StoredRow, span_tree};
 use gleaner_units::TaskId;
 use gleaner_wire::ChainHash;
 use rusqlite::types::Value;

@@ -139,7 +139,8 @@ pub(super) fn chain(connection: &Connection, at: Seq) -> rusqlite::Result<Option
         return Ok(Some(ChainHash::NONE));
     }
     // The row at which the journal begins need not be kept.
-    let row = "SELECT chain FROM journal WHERE seq = ?1 UNION ALL SELECT chain FROM base WHERE seq = ?1 LIMIT 1";
+    let row =
+        "SELECT chain FROM journal WHERE seq = ?1 UNION ALL SELECT chain FROM base WHERE seq = ?1 LIMIT 1";
     let number = i64::try_from(at.number()).unwrap_or(i64::MAX);
     let found = connection.prepare_cached(row)?.query_row([number], |row| row.get(0)).optional()?;
     Ok(found.map(ChainHash::of))
@@ -154,7 +155,8 @@ pub(super) fn expect_row(connection: &Connection, file: &Path, known: Known) -> 
         let row = "SELECT checksum FROM journal WHERE seq = ?1
             UNION ALL SELECT ?2 FROM base WHERE seq >= ?1 LIMIT 1";
         let values = (known.seq.number().cast_signed(), known.checksum);
-        let found = is_there.then(|| connection.query_row(row, values, |row| row.get::<_, i64>(0)).optional());
+        let found =
+            is_there.then(|| connection.query_row(row, values, |row| row.get::<_, i64>(0)).optional());
         Ok((last, found.transpose()?.flatten()))
     };
     let (last, checksum) = read().map_err(|error| open_error(error, file))?;
