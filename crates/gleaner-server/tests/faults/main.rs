@@ -111,7 +111,8 @@ fn every_mistake_is_noticed() {
     for mutant in Mutant::ALL {
         let notice = (0..MUTANT_HISTORIES).find_map(|seed| {
             // What nobody judges is not noticed: a history that goes round in circles does not count.
-            let (history, _) = World::new(seed, Some(mutant), false).run().ok()?;
+            let live = AssertUnwindSafe(|| World::new(seed, Some(mutant), false).run());
+            let (history, _) = catch_unwind(live).ok()?.ok()?;
             checker::judge(&history).err().map(|broken| (seed, broken))
         });
         let (seed, broken) = notice.unwrap_or_else(|| panic!("{mutant:?} goes unnoticed"));
