@@ -7,10 +7,9 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Instant;
 
+use gleaner_agent::confine::Limits;
 use gleaner_agent::confine::{Limiter, available, bare_sandbox};
-use gleaner_agent::keeper::{
-    Confinement, Keeper, Limits, Minder, Network, Order, Outcome, Report, RunSpec, Sandbox,
-};
+use gleaner_agent::keeper::{Confinement, Keeper, Minder, Network, Order, Outcome, Report, RunSpec, Sandbox};
 
 const AT_A_TIME: usize = 2;
 const ROUNDS: usize = 3;

@@ -13,6 +13,7 @@ mod empty_network;
 mod group;
 mod hierarchy;
 mod limiter;
+mod limits;
 mod trial;
 mod user;
 
@@ -24,5 +25,6 @@ pub use group::GroupError;
 pub(crate) use group::{Group, MinderGroup};
 pub use hierarchy::{Control, Hierarchy, Version};
 pub use limiter::Limiter;
+pub use limits::Limits;
 pub use trial::{SandboxLevel, Why, available};
 pub(crate) use user::TransientUser;

@@ -7,8 +7,8 @@ use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use gleaner_agent::confine::{Control, Limiter, SandboxLevel, available};
-use gleaner_agent::keeper::{Confinement, Input, Limits, Network, Outcome, RunSpec, Sandbox, Sign};
+use gleaner_agent::confine::{Control, Limiter, Limits, SandboxLevel, available};
+use gleaner_agent::keeper::{Confinement, Input, Network, Outcome, RunSpec, Sandbox, Sign};
 use processes::{PROGRAM, Stage, lives, until};
 
 /// A stage on which sandboxes can be built, or the reason why the test is skipped.

@@ -108,9 +108,9 @@ impl Informed {
         scheduler.apply(Time::ZERO, &Event::SeedDrawn(1));
         for speed in SPEEDS {
             let class = MachineClass::plain(vec![speed], CPUS);
-            scheduler.apply(Time::ZERO, &Event::MachineClassMet(class));
+            scheduler.apply(Time::ZERO, &Event::MachineClassMet(Box::new(class)));
         }
-        scheduler.apply(Time::ZERO, &Event::TaskClassMet(job_class()));
+        scheduler.apply(Time::ZERO, &Event::TaskClassMet(Box::new(job_class())));
         let mut informed = Self { scheduler, elements, submitted: 0 };
         for number in 0..elements {
             let (machine, class) = (MachineId::new(number), MachineClassId::new(number % SPEEDS.len()));

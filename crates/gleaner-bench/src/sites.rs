@@ -28,7 +28,7 @@ impl Idle {
         for kind in 0..KINDS {
             let room = Room { slots: Some(64), memory: Some(1 << 36), disk: Some(1 << 40) };
             let class = MachineClass { room, ..MachineClass::plain(vec![1.0 + kind as f64 / 4.0], 64) };
-            scheduler.apply(Time::ZERO, &Event::MachineClassMet(class));
+            scheduler.apply(Time::ZERO, &Event::MachineClassMet(Box::new(class)));
         }
         for index in 0..sites {
             let (machine, site) = (MachineId::new(index), SiteId::new(index));
@@ -48,7 +48,7 @@ impl Idle {
             restarts: true,
             ..TaskClass::plain(vec![1.0])
         };
-        scheduler.apply(Time::ZERO, &Event::TaskClassMet(class));
+        scheduler.apply(Time::ZERO, &Event::TaskClassMet(Box::new(class)));
         let inputs = Event::InputsNamed { class: TaskClassId::FIRST, files: vec![FileId::FIRST] };
         scheduler.apply(Time::ZERO, &inputs);
         let mut idle = Self { scheduler, sites, submitted: 0 };

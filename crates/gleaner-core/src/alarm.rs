@@ -5,7 +5,7 @@
 
 use gleaner_units::{RunId, TaskId, Time};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Its name, in the order in which those of one moment come.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -26,38 +26,34 @@ pub enum Alarm {
     Silence(RunId),
 }
 
-/// All that were asked for and have not come.
+/// All that were asked for and have not come, in that order. There are few of them: a look at all is nothing.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Alarms {
-    due: BTreeMap<Alarm, Time>,
-    /// The same, earliest first.
-    in_order: BTreeSet<(Time, Alarm)>,
-}
+pub(crate) struct Alarms(Vec<(Time, Alarm)>);
 
 impl Alarms {
     pub(crate) fn find(&self, alarm: Alarm) -> Option<Time> {
-        self.due.get(&alarm).copied()
+        self.0.iter().find(|(_, other)| *other == alarm).map(|(at, _)| *at)
     }
 
     pub(crate) fn in_order(&self) -> impl Iterator<Item = (Time, Alarm)> + '_ {
-        self.in_order.iter().copied()
+        self.0.iter().copied()
     }
 
     /// Instead of when it was to come before.
     pub(crate) fn set(&mut self, alarm: Alarm, at: Time) {
         self.take(alarm);
-        self.due.insert(alarm, at);
-        self.in_order.insert((at, alarm));
+        let place = self.0.partition_point(|other| *other < (at, alarm));
+        self.0.insert(place, (at, alarm));
     }
 
     pub(crate) fn take(&mut self, alarm: Alarm) -> Option<Time> {
-        let at = self.due.remove(&alarm)?;
-        self.in_order.remove(&(at, alarm));
-        Some(at)
+        let place = self.0.iter().position(|(_, other)| *other == alarm)?;
+        Some(self.0.remove(place).0)
     }
 
-    /// Whether both sides tell the same.
+    /// Whether there is one of each name at most, in order.
     pub(crate) fn is_whole(&self) -> bool {
-        self.due.iter().map(|(&alarm, &at)| (at, alarm)).collect::<BTreeSet<_>>() == self.in_order
+        let names: BTreeSet<Alarm> = self.0.iter().map(|(_, alarm)| *alarm).collect();
+        self.0.is_sorted() && names.len() == self.0.len()
     }
 }

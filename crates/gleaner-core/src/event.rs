@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Event {
     /// A kind of machine was met for the first time; it gets the next [`MachineClassId`].
-    MachineClassMet(MachineClass),
+    MachineClassMet(Box<MachineClass>),
     /// A kind of task was met for the first time; it gets the next [`TaskClassId`].
-    TaskClassMet(TaskClass),
+    TaskClassMet(Box<TaskClass>),
     /// The composition of a kind of task is another than was thought.
     TaskClassMeasured {
         /// Which kind.

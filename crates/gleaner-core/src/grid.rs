@@ -27,6 +27,7 @@ mod reliability;
 mod replies;
 mod retiring;
 mod runs;
+mod staying;
 mod surveying;
 mod surveys;
 mod task;
@@ -61,6 +62,7 @@ use pages::Pages;
 use reliability::Reliability;
 use runs::Runs;
 use serde::{Deserialize, Serialize};
+use staying::Staying;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 use surveys::Surveys;
@@ -99,7 +101,8 @@ pub struct Grid {
     /// As they were declared, in operations; 0 where nobody said.
     lengths: Pages<f64>,
     waiting: Waiting,
-    /// How long the waiting tasks of each user are together, as far as it was declared; no user without any.
+    /// How long the waiting tasks of each user are together, as far as it was declared; 0 for whom nothing waits any
+    /// more.
     waiting_ops: BTreeMap<UserId, OpsTotal>,
     /// The operations that the next run of a task need not do, since earlier ones kept them.
     kept: BTreeMap<TaskId, f64>,
@@ -118,6 +121,7 @@ pub struct Grid {
     surveys: Surveys,
     loans: Loans,
     reliability: Reliability,
+    staying: Staying,
     checks: Checks,
 }
 
@@ -148,6 +152,7 @@ impl Grid {
             surveys: Surveys::default(),
             loans: Loans::default(),
             reliability: Reliability::default(),
+            staying: Staying::default(),
             checks: Checks::default(),
         }
     }
@@ -160,8 +165,8 @@ impl Grid {
         machines: &[MachineClassId],
     ) -> Self {
         let mut grid = Self::new(config);
-        let met = classes.iter().cloned().map(Event::MachineClassMet);
-        let met = met.chain(tasks.iter().cloned().map(Event::TaskClassMet));
+        let met = classes.iter().cloned().map(Box::new).map(Event::MachineClassMet);
+        let met = met.chain(tasks.iter().cloned().map(Box::new).map(Event::TaskClassMet));
         let joined = machines.iter().enumerate();
         let joined =
             joined.map(|(index, &class)| Event::MachineJoined { machine: MachineId::new(index), class });
@@ -202,6 +207,12 @@ impl Grid {
     #[inline]
     pub fn machine(&self, id: MachineId) -> &Machine {
         &self.machines[id.index()]
+    }
+
+    /// How often a machine of a class is lost, by the second that it is there, as far as is known from all that came and went;
+    /// 0 before any was lost.
+    pub fn losses_per_s(&self, now: Time, class: MachineClassId) -> f64 {
+        self.staying.losses_per_s(now, class)
     }
 
     /// How many tasks were ever submitted.

@@ -57,4 +57,4 @@ pub use policy::Policy;
 pub use room::{Needs, Room};
 pub use scheduler::{DECISIONS_MAX, Diverged, Scheduler};
 pub use seen::Seen;
-pub use ties::{exceeds, tie_threshold};
+pub use ties::{exceeds, least_above, tie_threshold};

@@ -33,6 +33,15 @@ impl Seen {
         }
     }
 
+    /// Those and one more, which a policy reads.
+    #[must_use]
+    pub fn and(mut self, name: &str) -> Self {
+        if let Self::Names(names) = &mut self {
+            names.insert(Name::new(name));
+        }
+        self
+    }
+
     /// The part of an ad that matters; nothing if none does.
     pub fn part_of(&self, ad: &ClassAd) -> Option<ClassAd> {
         let Self::Names(names) = self else { return Some(ad.clone()) };

@@ -12,5 +12,11 @@ pub fn tie_threshold(best: f64) -> f64 {
 /// Whether a gain, which is relative already, exceeds a threshold: what is equal but for rounding does not.
 #[inline]
 pub fn exceeds(gain: f64, threshold: f64) -> bool {
-    gain > threshold + TIE_RELATIVE * threshold.max(1.0)
+    gain >= least_above(threshold)
+}
+
+/// The least gain that [exceeds](exceeds) a threshold.
+#[inline]
+pub fn least_above(threshold: f64) -> f64 {
+    (threshold + TIE_RELATIVE * threshold.max(1.0)).next_up()
 }

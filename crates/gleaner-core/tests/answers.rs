@@ -55,11 +55,11 @@ impl Lab {
         let mut lab = Self { scheduler: Scheduler::new(empty, Puppet::default()), orders: Vec::new() };
         let kind = MachineClass::plain(vec![1.0], 2);
         lab.tell(&Event::CheckingSet(rule.into()));
-        lab.tell(&Event::MachineClassMet(kind));
+        lab.tell(&Event::MachineClassMet(Box::new(kind)));
         for index in 0..4 {
             lab.tell(&Event::MachineJoined { machine: machine(index), class: MachineClassId::new(0) });
         }
-        lab.tell(&Event::TaskClassMet(TaskClass::plain(vec![1.0])));
+        lab.tell(&Event::TaskClassMet(Box::new(TaskClass::plain(vec![1.0]))));
         lab.tell(&Event::TasksSubmitted {
             first: task(0),
             count: 100,

@@ -38,8 +38,8 @@ fn scheduler() -> Scheduler<Sender> {
     let site = MachineClass::plain(vec![1.0], 4);
     let tasks = TaskClass::plain(vec![1.0]);
     for event in [
-        Event::MachineClassMet(site),
-        Event::TaskClassMet(tasks),
+        Event::MachineClassMet(Box::new(site)),
+        Event::TaskClassMet(Box::new(tasks)),
         Event::MachineJoined { machine: SITE, class: MachineClassId::FIRST },
         published(0, 0),
         Event::TasksSubmitted { first: TaskId::FIRST, count: 3, class: TaskClassId::FIRST, length: None },
@@ -133,8 +133,8 @@ fn tasks_of_others_take_room() {
     let site = MachineClass { room, ..MachineClass::plain(vec![1.0], 2) };
     let class = TaskClass::plain(vec![1.0]);
     for event in [
-        Event::MachineClassMet(site),
-        Event::TaskClassMet(class),
+        Event::MachineClassMet(Box::new(site)),
+        Event::TaskClassMet(Box::new(class)),
         Event::MachineJoined { machine: SITE, class: MachineClassId::FIRST },
         residents(1, 2, 0.0),
         Event::TasksSubmitted { first: TaskId::FIRST, count: 1, class: TaskClassId::FIRST, length: None },

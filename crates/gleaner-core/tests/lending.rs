@@ -47,8 +47,8 @@ fn site(machines: usize) -> Scheduler<Told> {
     let mut site = Scheduler::new(grid, Told::default());
     let class = MachineClass::plain(vec![1.0], 1);
     let tasks = TaskClass { restarts: true, ..TaskClass::plain(vec![1.0]) };
-    hear(&mut site, &Event::MachineClassMet(class));
-    hear(&mut site, &Event::TaskClassMet(tasks));
+    hear(&mut site, &Event::MachineClassMet(Box::new(class)));
+    hear(&mut site, &Event::TaskClassMet(Box::new(tasks)));
     for index in 0..machines {
         hear(&mut site, &Event::MachineJoined { machine: machine(index), class: KIND });
     }

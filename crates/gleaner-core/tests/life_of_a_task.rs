@@ -43,7 +43,7 @@ fn machine(index: usize) -> MachineId {
 
 fn class(cores: u32, memory: u64, priority: i32) -> Event {
     let needs = Needs { cores, memory, disk: 0 };
-    Event::TaskClassMet(TaskClass { needs, priority, ..TaskClass::plain(vec![1.0]) })
+    Event::TaskClassMet(Box::new(TaskClass { needs, priority, ..TaskClass::plain(vec![1.0]) }))
 }
 
 fn submitted(first: usize, count: u32, class: usize) -> Event {
@@ -57,7 +57,7 @@ fn grid(events: &[Event]) -> Scheduler<Puppet> {
     let room = Room { slots: Some(2), memory: Some(10), disk: None };
     let kind = MachineClass { room, ..MachineClass::plain(vec![1.0], 2) };
     let joined = |index| Event::MachineJoined { machine: machine(index), class: MachineClassId::new(0) };
-    for event in [&[Event::MachineClassMet(kind), joined(0), joined(1)], events].concat() {
+    for event in [&[Event::MachineClassMet(Box::new(kind)), joined(0), joined(1)], events].concat() {
         tell(&mut scheduler, &event);
     }
     scheduler

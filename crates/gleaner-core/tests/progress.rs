@@ -41,7 +41,7 @@ fn machine(digit: &str) -> MachineId {
 fn grid(restarts: bool) -> Scheduler<Puppet> {
     let empty = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
     let mut scheduler = Scheduler::new(empty, Puppet::default());
-    let class = |speed: f64| Event::MachineClassMet(MachineClass::plain(vec![speed], 2));
+    let class = |speed: f64| Event::MachineClassMet(Box::new(MachineClass::plain(vec![speed], 2)));
     let kind = TaskClass { restarts, ..TaskClass::plain(vec![1.0]) };
     let joined =
         |index| Event::MachineJoined { machine: MachineId::new(index), class: MachineClassId::new(1) };
@@ -52,7 +52,9 @@ fn grid(restarts: bool) -> Scheduler<Puppet> {
         length: Ops::new(LENGTH),
     };
     let classes = [0.0, 1.0, 2.0, 4.0].map(class);
-    for event in classes.into_iter().chain([Event::TaskClassMet(kind), joined(0), joined(1), submitted]) {
+    for event in
+        classes.into_iter().chain([Event::TaskClassMet(Box::new(kind)), joined(0), joined(1), submitted])
+    {
         tell(&mut scheduler, Time::ZERO, &event);
     }
     scheduler
@@ -108,7 +110,8 @@ fn check(stories: &[(&str, f64, Option<f64>)], restarts: bool) {
         let now = story.split_whitespace().map(|word| step(&mut scheduler, word)).last().expect("a step");
         let grid = scheduler.grid();
         let run = RunId::new(task('a'), grid.task(task('a')).runs());
-        let found = (grid.ops_done(now, run), grid.seconds_left(now, run));
+        let length = grid.declared_length(run.task).expect("each has one");
+        let found = (grid.ops_done(now, run), grid.seconds_left(now, run, length));
         assert_eq!(found, (done, left), "{story}");
     }
 }

@@ -30,8 +30,8 @@ fn grid() -> Scheduler<ByNumber> {
     let mut grid = Scheduler::new(Grid::new(config), ByNumber);
     let machine = MachineClass::plain(vec![1.0], 1);
     let task = TaskClass { restarts: true, ..TaskClass::plain(vec![1.0]) };
-    hear(&mut grid, &Event::MachineClassMet(machine));
-    hear(&mut grid, &Event::TaskClassMet(task));
+    hear(&mut grid, &Event::MachineClassMet(Box::new(machine)));
+    hear(&mut grid, &Event::TaskClassMet(Box::new(task)));
     hear(&mut grid, &Event::MachineJoined { machine: MachineId::FIRST, class: MachineClassId::FIRST });
     let (first, class) = (TaskId::FIRST, TaskClassId::FIRST);
     hear(&mut grid, &Event::TasksSubmitted { first, count: 2, class, length: None });

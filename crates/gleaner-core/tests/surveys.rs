@@ -73,7 +73,7 @@ fn sites() -> Scheduler<Puppet> {
     let mut scheduler = Scheduler::new(empty, Puppet::default());
     let room = Room { slots: Some(2), ..Room::default() };
     let met = MachineClass { room, ..MachineClass::plain(vec![1.0], 2) };
-    tell(&mut scheduler, NOW, &Event::MachineClassMet(met));
+    tell(&mut scheduler, NOW, &Event::MachineClassMet(Box::new(met)));
     for machine in (0..3).map(on) {
         tell(&mut scheduler, NOW, &Event::MachineJoined { machine, class: MachineClassId::new(0) });
     }

@@ -54,7 +54,7 @@ fn grid() -> Grid {
         Grid::new(GridConfig { weights: vec![1.0, 1.0], migration: Migration::default() }),
         Puppet::default(),
     );
-    let class = |speeds: [f64; 2]| Event::MachineClassMet(MachineClass::plain(speeds.to_vec(), 1));
+    let class = |speeds: [f64; 2]| Event::MachineClassMet(Box::new(MachineClass::plain(speeds.to_vec(), 1)));
     let joined =
         |index, class| Event::MachineJoined { machine: machine(index), class: MachineClassId::new(class) };
     let submitted =
@@ -63,7 +63,7 @@ fn grid() -> Grid {
     let events = [
         class([1.0, 1.0]),
         class([1.0, 0.0]),
-        Event::TaskClassMet(kind),
+        Event::TaskClassMet(Box::new(kind)),
         joined(0, 0),
         joined(1, 1),
         joined(2, 0),

@@ -51,12 +51,14 @@ fn grid() -> Scheduler<Puppet> {
     let empty = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
     let mut scheduler = Scheduler::new(empty, Puppet::default());
     let room = Room { slots: Some(2), memory: Some(10), disk: Some(10) };
-    let kind = |speed| Event::MachineClassMet(MachineClass { room, ..MachineClass::plain(vec![speed], 2) });
+    let kind = |speed| {
+        Event::MachineClassMet(Box::new(MachineClass { room, ..MachineClass::plain(vec![speed], 2) }))
+    };
     let joined = |index: usize| {
         let class = MachineClassId::new(usize::from(index == 3));
         Event::MachineJoined { machine: on(index), class }
     };
-    let class = |needs| Event::TaskClassMet(TaskClass { needs, ..TaskClass::plain(vec![1.0]) });
+    let class = |needs| Event::TaskClassMet(Box::new(TaskClass { needs, ..TaskClass::plain(vec![1.0]) }));
     let submitted = |task: usize| Event::TasksSubmitted {
         first: TaskId::new(task),
         count: 1,

@@ -1,8 +1,9 @@
 //! Whatever a recipe makes, as one type.
 
+use crate::forecast::Forecast;
 use crate::{Backfiller, Batcher, Broker, Dispatcher, Matchmaker, Peer};
 use gleaner_core::{Change, Decision, Grid, Occasion, Policy};
-use gleaner_units::Time;
+use gleaner_units::{Ops, RunId, TaskId, Time};
 
 /// The policy of a recipe that is known only when the program runs.
 #[derive(Clone, Debug)]
@@ -19,6 +20,30 @@ pub enum AnyPolicy {
     Backfiller(Backfiller),
     /// Of a recipe for sites.
     Dispatcher(Dispatcher),
+}
+
+impl AnyPolicy {
+    /// How long it believes a task to be, where anything is known of that.
+    pub fn length(&self, grid: &Grid, task: TaskId) -> Option<Ops> {
+        self.forecast().map_or_else(|| grid.declared_length(task), |forecast| forecast.known(grid, task))
+    }
+
+    /// The same of the task of a run, by what that has done.
+    pub fn expected_length(&self, grid: &Grid, now: Time, run: RunId) -> Option<Ops> {
+        let declared = || grid.declared_length(run.task);
+        self.forecast().map_or_else(declared, |forecast| forecast.expected(grid, now, run))
+    }
+
+    fn forecast(&self) -> Option<&Forecast> {
+        match self {
+            AnyPolicy::Batcher(policy) => Some(policy.forecast()),
+            AnyPolicy::Backfiller(policy) => Some(policy.forecast()),
+            AnyPolicy::Matchmaker(_)
+            | AnyPolicy::Peer(_)
+            | AnyPolicy::Broker(_)
+            | AnyPolicy::Dispatcher(_) => None,
+        }
+    }
 }
 
 impl Policy for AnyPolicy {

@@ -2,6 +2,7 @@
 
 mod shelf;
 
+use crate::forecast::Forecast;
 use gleaner_core::{Change, Grid};
 use gleaner_units::{Ops, OpsTotal, RunId, TaskClassId, TaskId};
 pub(crate) use shelf::{Place, Shelf};
@@ -85,26 +86,28 @@ pub(crate) struct Backlog {
 
 impl Backlog {
     /// Of a whole grid. Costs O(waiting tasks).
-    pub(crate) fn of(grid: &Grid) -> Self {
+    pub(crate) fn of(grid: &Grid, forecast: &Forecast) -> Self {
         let mut backlog = Self { shelves: vec![Shelf::default(); grid.classes().task_classes().len()] };
-        grid.waiting_tasks().for_each(|(_, task)| backlog.add(grid, task));
+        grid.waiting_tasks().for_each(|(_, task)| backlog.add(grid, forecast, task));
         backlog
     }
 
     /// Takes note of what became of the grid. Costs O(√tasks) at most for each task, and that is little.
-    pub(crate) fn observe(&mut self, grid: &Grid, change: &Change) {
+    pub(crate) fn observe(&mut self, grid: &Grid, forecast: &Forecast, change: &Change) {
         match *change {
             Change::TaskClassMet(_) => self.shelves.push(Shelf::default()),
             Change::Wait { first, count } => {
-                (0..count as usize).for_each(|more| self.add(grid, TaskId::new(first.index() + more)));
+                (0..count as usize)
+                    .for_each(|more| self.add(grid, forecast, TaskId::new(first.index() + more)));
             }
             Change::Withdrawn { first, count } => {
-                (0..count as usize).for_each(|more| self.remove(grid, TaskId::new(first.index() + more)));
+                (0..count as usize)
+                    .for_each(|more| self.remove(grid, forecast, TaskId::new(first.index() + more)));
             }
-            Change::Unplanned(task) => self.add(grid, task),
+            Change::Unplanned(task) => self.add(grid, forecast, task),
             // A task that starts was planned before, or is none of this policy's.
             Change::Planned(task, _) | Change::Started(RunId { task, .. }) | Change::Finished(task) => {
-                self.remove(grid, task);
+                self.remove(grid, forecast, task);
             }
             Change::MachineClassMet(_)
             | Change::TaskClassMeasured(_)
@@ -143,16 +146,16 @@ impl Backlog {
         numbered.filter(|(_, shelf)| !shelf.is_empty()).map(|(index, shelf)| (TaskClassId::new(index), shelf))
     }
 
-    fn add(&mut self, grid: &Grid, id: TaskId) {
+    fn add(&mut self, grid: &Grid, forecast: &Forecast, id: TaskId) {
         if grid.plans().queue_of(id).is_none()
-            && let Some(length) = grid.declared_length(id)
+            && let Some(length) = forecast.known(grid, id)
         {
             self.shelves[grid.task(id).class().index()].insert(Waiting { length, id });
         }
     }
 
-    fn remove(&mut self, grid: &Grid, id: TaskId) {
-        if let Some(length) = grid.declared_length(id) {
+    fn remove(&mut self, grid: &Grid, forecast: &Forecast, id: TaskId) {
+        if let Some(length) = forecast.known(grid, id) {
             self.shelves[grid.task(id).class().index()].remove(Waiting { length, id });
         }
     }

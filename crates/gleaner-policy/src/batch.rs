@@ -14,6 +14,10 @@
 //!   taken back before it could begin, unless plans stand. It has its part in all sums all the same, and the batch ends as soon as nothing
 //!   more can come of it ([`Batch::goes_on`]).
 //!
+//! - Where it counts how long machines stay, an end counts as a later one by a function that grows with it and is the same
+//!   for all machines of a class ([`weighed`](crate::parts::staying)): shorter tasks and machines that are ready earlier still
+//!   come first. What a task would lose is no straight line then, so that Sufferage is refused.
+//!
 //! Cost: O(machines·log machines), and then for each assignment O(offers + √tasks). What waits is in order already
 //! ([`Backlog`]). **What a batch does is a function of the grid alone**, also in the middle of one.
 
@@ -21,6 +25,7 @@ mod baselines;
 mod heuristics;
 mod holding;
 mod kinds;
+mod looks;
 mod pool;
 mod readiness;
 mod target;
@@ -31,11 +36,13 @@ use crate::open_machines::OpenMachines;
 use crate::parts::aim::Aim;
 use crate::parts::budget::{Level, REACH, Spending};
 use crate::parts::order::Order;
+use crate::parts::staying::Staying;
 use crate::parts::when::{Holding, Replan, When};
 use crate::spending::{Conditions, Supply};
 use gleaner_core::{Budget, Grid, Queue};
 use gleaner_units::{MachineClassId, OpsTotal, TaskClassId, TaskId, Time, UserId};
 use kinds::{Bid, Kind};
+pub(crate) use looks::Looks;
 use pool::Pool;
 use std::collections::{BTreeMap, VecDeque};
 use target::Target;
@@ -64,18 +71,18 @@ pub(crate) struct Batching {
     pub(crate) replan: Replan,
     /// Whether tasks go to machines however slow those are.
     pub(crate) hold: Holding,
+    /// Whether it counts how long machines stay.
+    pub(crate) availability: Staying,
 }
 
-/// Gives all waiting tasks that are not planned yet their places, as far as there are any. Tasks without a declared
-/// length have none. The backlog is left as it was.
+/// Gives all waiting tasks that are not planned yet their places, as far as there are any. Tasks of whose
+/// length nothing is known have none. The backlog is left as it was.
 pub(crate) fn assignments(
     recipe: &Batching,
-    grid: &Grid,
-    now: Time,
-    open: &OpenMachines,
+    looks: Looks<'_>,
     backlog: &mut Backlog,
 ) -> VecDeque<Assignment> {
-    let mut batch = Batch::new(recipe, grid, now, open, backlog);
+    let mut batch = Batch::new(recipe, looks, backlog);
     batch.run();
     batch.kinds.into_iter().for_each(Kind::put_back);
     batch.made
@@ -103,28 +110,22 @@ struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    fn new(
-        recipe: &'a Batching,
-        grid: &Grid,
-        now: Time,
-        open: &OpenMachines,
-        backlog: &'a mut Backlog,
-    ) -> Self {
+    fn new(recipe: &'a Batching, looks: Looks<'_>, backlog: &'a mut Backlog) -> Self {
+        let Looks { grid, now, open, .. } = looks;
         let depth = if recipe.order.is_by_loss() { 2 } else { 1 };
-        let pools = match recipe.level {
-            Level::Machines => pool::of_machines(grid, now, open, (recipe.spending, depth)),
-            Level::Classes => pool::of_classes(grid, now, open),
+        let mut pools = match recipe.level {
+            Level::Machines => pool::of_machines(looks, (recipe.spending, depth)),
+            Level::Classes => pool::of_classes(looks),
         };
+        if recipe.availability == Staying::Learnt {
+            for pool in &mut pools {
+                pool.losses_per_s = grid.losses_per_s(now, pool.class);
+            }
+        }
         let mut kinds = kinds::all(grid, backlog, &pools);
         let conditions_of_each = conditions_of_each(recipe, (grid, open), now, &mut kinds);
         if let (Holding::WhenSlower, When::Every(period)) = (recipe.hold, recipe.when) {
-            holding::hold_back(
-                grid,
-                now,
-                (open, &pools),
-                (period.seconds(), &conditions_of_each),
-                &mut kinds,
-            );
+            holding::hold_back(looks, &pools, (period.seconds(), &conditions_of_each), &mut kinds);
         }
         let deadline_s = recipe.deadline.map_or(f64::INFINITY, |deadline| deadline.since(now).seconds());
         Self {
@@ -218,6 +219,7 @@ impl<'a> Batch<'a> {
         self.conditions_of_each.is_empty()
             && self.recipe.aim == Aim::Earliest
             && self.recipe.hold == Holding::Never
+            && self.recipe.availability == Staying::Ignored
     }
 
     /// Whether there may be enough to do for one of these bids to be taken, where each task goes to the machine that

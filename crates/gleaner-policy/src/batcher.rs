@@ -2,9 +2,11 @@
 //! start as the machines that they are planned for become free.
 
 use crate::backlog::Backlog;
-use crate::batch::{self, Assignment, Batching};
+use crate::batch::{self, Assignment, Batching, Looks};
+use crate::forecast::Forecast;
 use crate::open_machines::OpenMachines;
 use crate::parts::budget::Spending;
+use crate::parts::lengths::Lengths;
 use crate::parts::when::{Replan, When};
 use gleaner_core::{Alarm, Cause, Change, Decision, Grid, Occasion, Policy, Queue};
 use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
@@ -18,6 +20,8 @@ use std::collections::{BTreeSet, VecDeque};
 #[derive(Clone, Debug)]
 pub struct Batcher {
     recipe: Batching,
+    lengths: Lengths,
+    forecast: Forecast,
     open: OpenMachines,
     backlog: Backlog,
     agenda: Option<Agenda>,
@@ -34,8 +38,19 @@ struct Agenda {
 
 impl Batcher {
     /// The policy that follows `recipe`.
-    pub(crate) fn new(recipe: Batching) -> Self {
-        Self { recipe, open: OpenMachines::default(), backlog: Backlog::default(), agenda: None }
+    pub(crate) fn new(recipe: Batching, lengths: Lengths) -> Self {
+        Self {
+            recipe,
+            lengths,
+            forecast: Forecast::new(lengths),
+            open: OpenMachines::default(),
+            backlog: Backlog::default(),
+            agenda: None,
+        }
+    }
+
+    pub(crate) fn forecast(&self) -> &Forecast {
+        &self.forecast
     }
 
     /// Up to which price the tasks that are paid for as one of a class may go, where the rule has one. Costs O(machines).
@@ -77,11 +92,11 @@ impl Batcher {
 
     /// The next of what follows from the grid as it is.
     fn carry_on(&mut self, grid: &Grid, now: Time) -> Option<Decision> {
-        let Self { recipe, open, backlog, agenda } = self;
+        let Self { recipe, forecast, open, backlog, agenda, .. } = self;
         let stale = agenda.take().filter(|agenda| agenda.at == now);
         let agenda = agenda.insert(stale.unwrap_or_else(|| Agenda {
             at: now,
-            plans: batch::assignments(recipe, grid, now, open, backlog),
+            plans: batch::assignments(recipe, Looks { grid, now, open, forecast }, backlog),
             machines: None,
         }));
         if let Some((task, on)) = agenda.plans.pop_front() {
@@ -149,7 +164,11 @@ fn next_for(grid: &Grid, now: Time, on: MachineId) -> Option<TaskId> {
 
 impl Policy for Batcher {
     fn observe(&mut self, grid: &Grid, change: &Change) {
-        self.backlog.observe(grid, change);
+        if self.forecast.observe(grid, change) {
+            self.backlog = Backlog::of(grid, &self.forecast);
+            self.agenda = None;
+        }
+        self.backlog.observe(grid, &self.forecast, change);
         match *change {
             Change::MachineJoined(machine)
             | Change::MachineMeasured(machine)
@@ -231,7 +250,8 @@ impl Policy for Batcher {
 
     fn rebuild(&mut self, grid: &Grid) {
         self.open = OpenMachines::of(grid);
-        self.backlog = Backlog::of(grid);
+        self.forecast = Forecast::of(self.lengths, grid);
+        self.backlog = Backlog::of(grid, &self.forecast);
         self.agenda = None;
     }
 
@@ -239,7 +259,10 @@ impl Policy for Batcher {
         if self.open != OpenMachines::of(grid) {
             return Err("the open machines are not those of the grid".into());
         }
-        if self.backlog != Backlog::of(grid) {
+        if self.forecast != Forecast::of(self.lengths, grid) {
+            return Err("what is believed of tasks is not what the grid says".into());
+        }
+        if self.backlog != Backlog::of(grid, &self.forecast) {
             return Err("the tasks without a place are not those of the grid".into());
         }
         Ok(())

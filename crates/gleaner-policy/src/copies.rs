@@ -49,7 +49,15 @@ impl Copies {
     }
 
     /// Costs O(log tasks), for withdrawn tasks each.
+    #[inline]
     pub(crate) fn observe(&mut self, grid: &Grid, change: &Change) {
+        let is_idle = self.runs <= 1 && self.unanswered.is_empty() && grid.comparisons().next().is_none();
+        if !is_idle {
+            self.take_note(grid, change);
+        }
+    }
+
+    fn take_note(&mut self, grid: &Grid, change: &Change) {
         match *change {
             Change::RoomTaken(run) | Change::RoomFreed(run, _) | Change::Started(run) => {
                 self.look_at(grid, run.task);

@@ -7,7 +7,8 @@
 //!
 //! - A change to one machine costs O(log machines of its class).
 //! - A search costs O(machine classes) bounds and, where the bound is sharp (GREEDY, MIN-NUM), O(log machines) more;
-//!   where it is not, what it must look into and no more than all machines.
+//!   where it is not, what it must look into and no more than all machines. The class with the highest bound is searched
+//!   first, so that most others need no more than their bound.
 //! - **A bound is never below the score of a machine under it.**
 
 mod summary;
@@ -18,6 +19,7 @@ pub use tournament::Tournament;
 
 use gleaner_core::{Availability, Grid};
 use gleaner_units::{MachineClassId, MachineId, TaskClassId};
+use smallvec::SmallVec;
 
 /// What a search looks for: the machine with the highest score.
 pub trait Objective {
@@ -26,6 +28,99 @@ pub trait Objective {
 
     /// The score of one machine; −∞ where it will not do.
     fn score(&self, machine: MachineId) -> f64;
+}
+
+/// A search over all machines.
+pub struct Search<'a, O> {
+    fleet: &'a Fleet,
+    wanted: O,
+    /// By class: what its best machine could score at most.
+    bounds: SmallVec<[f64; USUAL_CLASSES]>,
+    /// The class with the highest bound.
+    likeliest: usize,
+    highest: f64,
+}
+
+/// So many classes are searched without memory from the heap.
+const USUAL_CLASSES: usize = 32;
+
+impl<O: Objective> Search<'_, O> {
+    /// What is looked for.
+    pub fn wanted(&self) -> &O {
+        &self.wanted
+    }
+
+    /// The highest score above `floor`, or `floor`.
+    #[inline]
+    pub fn best(&self, floor: f64) -> f64 {
+        if self.highest <= floor {
+            return floor;
+        }
+        // Where that class comes first, most of the others end at their root.
+        let mut best = self.best_of(self.likeliest, floor);
+        for (index, &bound) in self.bounds.iter().enumerate() {
+            if bound > best && index != self.likeliest {
+                best = self.best_of(index, best);
+            }
+        }
+        best
+    }
+
+    fn best_of(&self, index: usize, floor: f64) -> f64 {
+        let OneClass { machines, tournament, .. } = &self.fleet.classes[index];
+        let class = MachineClassId::new(index);
+        tournament.best_below_root(
+            floor,
+            |summary| self.wanted.bound(class, summary),
+            |leaf| self.wanted.score(machines[leaf]),
+        )
+    }
+
+    /// The lowest machine whose score is at least `threshold`.
+    pub fn lowest(&self, threshold: f64) -> Option<MachineId> {
+        let mut lowest: Option<MachineId> = None;
+        for (class, OneClass { machines, tournament, .. }) in self.reaching(threshold) {
+            // Machines are in order of id: a class that begins after the lowest so far has none lower.
+            if machines.first().is_none_or(|first| lowest.is_some_and(|lowest| lowest < *first)) {
+                continue;
+            }
+            let leaf = tournament.first(
+                threshold,
+                |summary| self.wanted.bound(class, summary),
+                |leaf| self.wanted.score(machines[leaf]),
+            );
+            if let Some(found) = leaf.map(|leaf| machines[leaf]) {
+                lowest = Some(lowest.map_or(found, |lowest| lowest.min(found)));
+            }
+        }
+        lowest
+    }
+
+    /// The highest machine whose score is at least `threshold`. Costs as [`lowest`](Self::lowest) does.
+    pub fn highest(&self, threshold: f64) -> Option<MachineId> {
+        let mut highest: Option<MachineId> = None;
+        for (class, OneClass { machines, tournament, .. }) in self.reaching(threshold) {
+            if machines.last().is_none_or(|last| highest.is_some_and(|highest| highest > *last)) {
+                continue;
+            }
+            let leaf = tournament.last(
+                threshold,
+                |summary| self.wanted.bound(class, summary),
+                |leaf| self.wanted.score(machines[leaf]),
+            );
+            if let Some(found) = leaf.map(|leaf| machines[leaf]) {
+                highest = Some(highest.map_or(found, |highest| highest.max(found)));
+            }
+        }
+        highest
+    }
+
+    /// The classes with a machine that may score so much.
+    fn reaching(&self, threshold: f64) -> impl Iterator<Item = (MachineClassId, &OneClass)> {
+        let classes = self.bounds.iter().zip(&self.fleet.classes).enumerate();
+        let reaching = classes.filter(move |(_, (bound, _))| **bound >= threshold);
+        reaching.map(|(index, (_, class))| (MachineClassId::new(index), class))
+    }
 }
 
 /// All machines, by class.
@@ -121,56 +216,25 @@ impl Fleet {
         classes.filter(move |(_, class)| takes(class)).map(|(index, _)| MachineClassId::new(index))
     }
 
-    /// The highest score above `floor`, or `floor`.
-    pub fn best(&self, objective: &impl Objective, floor: f64) -> f64 {
-        let mut best = floor;
-        for (index, OneClass { machines, tournament, .. }) in self.classes.iter().enumerate() {
-            let class = MachineClassId::new(index);
-            best = tournament.best(
-                best,
-                |summary| objective.bound(class, summary),
-                |leaf| objective.score(machines[leaf]),
-            );
-        }
-        best
-    }
-
-    /// The lowest machine whose score is at least `threshold`.
-    pub fn lowest(&self, objective: &impl Objective, threshold: f64) -> Option<MachineId> {
-        let mut lowest = None;
-        for (index, OneClass { machines, tournament, .. }) in self.classes.iter().enumerate() {
-            // Machines are in order of id: a class that begins after the lowest so far has none lower.
-            if machines.first().is_none_or(|first| lowest.is_some_and(|lowest| lowest < *first)) {
-                continue;
+    /// Begins to look for a machine. Costs a bound for each machine class.
+    #[inline]
+    pub fn search<O: Objective>(&self, wanted: O) -> Search<'_, O> {
+        // Filled in place: it is large, and whoever asks begins many searches.
+        let mut search =
+            Search { fleet: self, wanted, bounds: SmallVec::new(), likeliest: 0, highest: f64::NEG_INFINITY };
+        search.bounds.resize(self.classes.len(), f64::NEG_INFINITY);
+        let (mut likeliest, mut highest) = (0, f64::NEG_INFINITY);
+        let (bounds, wanted) = (search.bounds.as_mut_slice(), &search.wanted);
+        for (index, class) in self.classes.iter().enumerate() {
+            let Some(root) = class.tournament.root() else { continue };
+            let bound = wanted.bound(MachineClassId::new(index), root);
+            bounds[index] = bound;
+            if bound > highest {
+                (likeliest, highest) = (index, bound);
             }
-            let class = MachineClassId::new(index);
-            let leaf = tournament.first(
-                threshold,
-                |summary| objective.bound(class, summary),
-                |leaf| objective.score(machines[leaf]),
-            );
-            let found = leaf.map(|leaf| machines[leaf]);
-            lowest = lowest.into_iter().chain(found).min();
         }
-        lowest
-    }
-
-    /// The highest machine whose score is at least `threshold`. Costs as [`lowest`](Self::lowest) does.
-    pub fn highest(&self, objective: &impl Objective, threshold: f64) -> Option<MachineId> {
-        let mut highest = None;
-        for (index, OneClass { machines, tournament, .. }) in self.classes.iter().enumerate() {
-            if machines.last().is_none_or(|last| highest.is_some_and(|highest| highest > *last)) {
-                continue;
-            }
-            let class = MachineClassId::new(index);
-            let leaf = tournament.last(
-                threshold,
-                |summary| objective.bound(class, summary),
-                |leaf| objective.score(machines[leaf]),
-            );
-            highest = highest.into_iter().chain(leaf.map(|leaf| machines[leaf])).max();
-        }
-        highest
+        (search.likeliest, search.highest) = (likeliest, highest);
+        search
     }
 
     /// What differs from the index of the grid as it is.

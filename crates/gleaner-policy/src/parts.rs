@@ -10,7 +10,8 @@
 //! | sites | [`sites`] | which sites first · what jobs behind may do · splitting · copies · readings of MRS |
 //! | choose | [`choose`] | the best · of equals the latest, or any · the first · one drawn by its score · the better of two |
 //! | belief | [`belief`] | as published · with what was sent since |
-//! | lengths | [`lengths`] | declared · the last two · true |
+//! | lengths | [`lengths`] | declared · the last two · learnt · true |
+//! | availability | [`staying`] | machines are taken to stay · how often they were lost |
 //! | budget | [`budget`] | none · B · BT · BTT · a moving price · shares, for machines or for classes |
 //! | relocate | [`relocate`] | none · by a score |
 //! | favours, queue, recall | [`favours`] | among peers: who is lent to, where tasks wait, what is taken back |
@@ -32,6 +33,7 @@ pub mod relocate;
 pub mod replicate;
 pub mod score;
 pub mod sites;
+pub mod staying;
 pub mod when;
 
 use std::borrow::Cow;
@@ -58,6 +60,8 @@ pub enum Input {
     Files,
     /// How long each user's tasks ran before.
     Runs,
+    /// How often machines were lost.
+    Stays,
     /// What peers did for each other.
     Favours,
     /// What room machines have.
@@ -81,6 +85,7 @@ impl Input {
             Input::Published => "what sites publish",
             Input::Files => "where files are and how fast they move",
             Input::Runs => "what ran before",
+            Input::Stays => "how long machines stayed",
             Input::Favours => "what peers did for each other",
             Input::Room => "what machines have free",
             Input::Ends => "how many runs came to their end on each machine",

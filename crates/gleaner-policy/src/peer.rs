@@ -64,7 +64,7 @@ impl Peer {
     fn find(&self, grid: &Grid, class: TaskClassId, wanted: Wanted) -> Option<MachineId> {
         let Sharing { score, choose, .. } = self.recipe;
         let seeker = Seeker::new((score, choose), grid, class, wanted);
-        placement::search(choose, &self.fleet, &seeker)
+        placement::search(choose, &self.fleet, seeker)
     }
 
     /// The next of those that wait, for which a machine is free. Costs a search for each class that waits, and O(machines) where
@@ -138,7 +138,7 @@ impl Peer {
             }
             let shortest =
                 Seeker::new((self.recipe.score, self.recipe.choose), grid, class, Wanted::Shortest);
-            let least = self.fleet.best(&shortest, f64::NEG_INFINITY);
+            let least = self.fleet.search(shortest).best(f64::NEG_INFINITY);
             if least == f64::NEG_INFINITY { None } else { self.find(grid, class, Wanted::Queue(-least)) }
         };
         let task = self.line.next(grid, |class| queue(class).is_some())?;

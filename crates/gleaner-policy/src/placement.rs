@@ -6,7 +6,7 @@ use crate::parts::budget::Spending;
 use crate::parts::choose::Choose;
 use crate::parts::score;
 use crate::spending::{Conditions, Supply, Terms};
-use gleaner_core::{Grid, tie_threshold};
+use gleaner_core::{Classes, Grid, tie_threshold};
 use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, TaskId, Time};
 
 /// Bounds that are summed in another order than the score may fall short of it by rounding; this much, relative,
@@ -72,7 +72,7 @@ pub fn place(
     let seconds_per_op = grid.classes().seconds_per_op_row(class);
     let size = Size::from(grid.classes().task_class(class).needs);
     let liked = Liked::of(grid, fleet, class, within);
-    search(choose, fleet, &Newcomer { score, choose, grid, class, size, seconds_per_op, liked })
+    search(choose, fleet, Newcomer { score, choose, grid, class, size, seconds_per_op, liked })
 }
 
 /// The machines that can take a task of `class` now and that it likes best, of those that it may go to. Costs O(machines).
@@ -137,7 +137,11 @@ struct Newcomer<'a> {
 }
 
 impl Objective for Newcomer<'_> {
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "it is a few instructions, asked for at every node of every search"
+    )]
+    #[inline(always)]
     fn bound(&self, class: MachineClassId, summary: &Summary) -> f64 {
         let h = self.seconds_per_op[class.index()];
         if h == f64::INFINITY || !summary.may_take(self.size) || !self.liked.holds(class) {
@@ -149,11 +153,7 @@ impl Objective for Newcomer<'_> {
             | Choose::BestLatest
             | Choose::BestByLot
             | Choose::Proportional { .. }
-            | Choose::TwoChoices => {
-                let classes = self.grid.classes();
-                let machine = (f64::from(classes.machine_class(class).cores), classes.watts(class));
-                bound(self.score, (self.class, h), machine, summary)
-            }
+            | Choose::TwoChoices => bound(self.score, (self.class, h), (self.grid.classes(), class), summary),
         }
     }
 
@@ -173,13 +173,14 @@ impl Objective for Newcomer<'_> {
     }
 }
 
-/// At least the score of every machine that a summary covers and that can take a task of a class, which takes h there for an
-/// operation.
-#[inline]
+/// At least the score of every machine of a class that a summary covers and that can take a task of a class, which takes h
+/// there for an operation.
+#[expect(clippy::inline_always, reason = "it is a few instructions, asked for at every node of every search")]
+#[inline(always)]
 pub(crate) fn bound(
     score: Score,
     (task, h): (TaskClassId, f64),
-    (cores, watts): (f64, f64),
+    (classes, machine): (&Classes, MachineClassId),
     summary: &Summary,
 ) -> f64 {
     match score {
@@ -191,23 +192,43 @@ pub(crate) fn bound(
             None => (ROUNDING - 1.0) * (summary.next_crowding_min * h + summary.next_times_min),
         },
         Score::MinNum => -summary.next_count_min,
-        // No machine is better than one that never failed.
-        Score::Power | Score::ReliablePower => cores / h,
+        Score::Power
+        | Score::ReliablePower
+        | Score::PowerPerCore
+        | Score::Energy
+        | Score::EnergyDelay
+        | Score::ReliableEnergyDelay => power_bound(score, h, (classes, machine)),
+    }
+}
+
+/// The same for scores that look at nothing but the class: all its machines have it, and none is better than one that never
+/// failed.
+fn power_bound(score: Score, h: f64, (classes, machine): (&Classes, MachineClassId)) -> f64 {
+    let power = f64::from(classes.machine_class(machine).cores) / h;
+    match score {
+        Score::Energy => power / classes.watts(machine),
+        Score::EnergyDelay | Score::ReliableEnergyDelay => score::energy_delay(power, classes.watts(machine)),
         Score::PowerPerCore => 1.0 / h,
-        Score::Energy => cores / h / watts,
-        Score::EnergyDelay | Score::ReliableEnergyDelay => score::energy_delay(cores / h, watts),
+        Score::Greedy
+        | Score::Social
+        | Score::SocialWhole
+        | Score::SocialAsPrinted
+        | Score::MinNum
+        | Score::Power
+        | Score::ReliablePower => power,
     }
 }
 
 /// The machine that is chosen among those with the best score.
-pub(crate) fn search(choose: Choose, fleet: &Fleet, wanted: &impl Objective) -> Option<MachineId> {
+pub(crate) fn search(choose: Choose, fleet: &Fleet, wanted: impl Objective) -> Option<MachineId> {
+    let search = fleet.search(wanted);
     let best = match choose {
         Choose::First => 0.0,
         Choose::Best
         | Choose::BestLatest
         | Choose::BestByLot
         | Choose::Proportional { .. }
-        | Choose::TwoChoices => fleet.best(wanted, f64::NEG_INFINITY),
+        | Choose::TwoChoices => search.best(f64::NEG_INFINITY),
     };
     match choose {
         _ if best == f64::NEG_INFINITY => None,
@@ -215,7 +236,7 @@ pub(crate) fn search(choose: Choose, fleet: &Fleet, wanted: &impl Objective) -> 
         | Choose::Best
         | Choose::BestByLot
         | Choose::Proportional { .. }
-        | Choose::TwoChoices => fleet.lowest(wanted, tie_threshold(best)),
-        Choose::BestLatest => fleet.highest(wanted, tie_threshold(best)),
+        | Choose::TwoChoices => search.lowest(tie_threshold(best)),
+        Choose::BestLatest => search.highest(tie_threshold(best)),
     }
 }

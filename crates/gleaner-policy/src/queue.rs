@@ -4,21 +4,23 @@
 //! All that happens at one instant is told before anybody starts: what happens asks for a wake-up at the same instant, and
 //! that is answered. A moment that is kept is worked out from what is believed of the runs, and never stands in the grid.
 //!
-//! - `calendar` has a machine's free cores over time, `holds` what runs hold and until when that is believed.
-//! - `line` has who waits, `forecast` how long they are believed to be.
-//! - `plan` has the moments that conservative backfilling keeps.
+//! - `holds` has what runs hold and until when that is believed, `ends` when a machine's cores are free again by that.
+//! - `line` has who waits; how long they are believed to be, [`Forecast`] says.
+//! - `plan` has the moments that conservative backfilling keeps, `calendar` what of a machine's cores is left by them.
 
 mod calendar;
-mod forecast;
+mod ends;
+mod held;
 mod holds;
 mod line;
+mod members;
 mod plan;
 
 use crate::backlog::{Size, last_where};
+use crate::forecast::Forecast;
 use crate::parts::lengths::Lengths;
 use crate::parts::queue::{Backfill, Queueing};
 use crate::wait_for_all::wait_for_all;
-use forecast::Forecast;
 use gleaner_core::{Alarm, Cause, Change, Decision, Grid, Occasion, Policy};
 use gleaner_units::{MachineClassId, MachineId, TaskId, Time};
 use holds::Holds;
@@ -59,6 +61,10 @@ impl Backfiller {
         Self { recipe, lengths, forecast, line: Line::default(), holds, plan: None }
     }
 
+    pub(crate) fn forecast(&self) -> &Forecast {
+        &self.forecast
+    }
+
     /// The first in line, where it cannot start now, with what is kept for it. Costs O(machines that it could use).
     pub fn reservation(&self, grid: &Grid, now: Time) -> Option<Reservation> {
         let first = self.head(grid)?;
@@ -94,13 +100,13 @@ impl Backfiller {
         let machines = classes_for(grid, kind).flat_map(|(_, class)| self.holds.open(class));
         let moments = machines.map(|on| (self.moment(grid, now, kind, on), on));
         let (at, on) = moments.min()?;
-        let spare = self.holds.calendar(on).free_at(at) - i64::from(cores);
+        let spare = self.holds.ends()[on.index()].free_at(at) - i64::from(cores);
         Some(Reservation { task, on, at, spare: u32::try_from(spare).unwrap_or(0) })
     }
 
     /// From when on a machine has room for the first in line, as far as cores go.
     fn moment(&self, grid: &Grid, now: Time, kind: &Kind, on: MachineId) -> Time {
-        let by_cores = self.holds.calendar(on).earliest(now, kind.needs.cores, |begin| begin);
+        let by_cores = self.holds.ends()[on.index()].earliest(now, kind.needs.cores);
         if by_cores > now || grid.can_run(kind.class, on) {
             return by_cores;
         }
@@ -146,7 +152,7 @@ impl Backfiller {
     /// Who starts before the first in line, and where.
     fn filler(&self, grid: &Grid, now: Time, head: TaskId) -> Option<(TaskId, MachineId)> {
         let cores_max = self.holds.free_most();
-        if cores_max == 0 {
+        if self.line.fewest_cores().is_none_or(|fewest| fewest > cores_max) {
             return None;
         }
         let kept = self.reserve(grid, now, head)?;
@@ -244,22 +250,23 @@ impl Policy for Backfiller {
                 for id in (0..count as usize).map(|more| TaskId::new(first.index() + more)) {
                     self.forecast.submitted(grid, id);
                     self.line.add(grid, id, self.forecast.length(grid, id));
-                    let turn = self.line.turn_of(grid, id);
-                    if self.plan.as_ref().is_some_and(|plan| !plan.is_before(turn)) {
+                    let is_last = |plan: &Plan| plan.is_before(self.line.turn_of(grid, id));
+                    if !self.plan.as_ref().is_none_or(is_last) {
                         self.plan = None;
                     }
                 }
             }
             Change::Withdrawn { first, count } => {
                 for id in (0..count as usize).map(|more| TaskId::new(first.index() + more)) {
-                    if self.line.remove(grid, id, self.forecast.length(grid, id)) {
+                    if self.line.remove(grid, id, || self.forecast.length(grid, id)) {
                         self.plan = None;
                     }
                 }
             }
             Change::RoomTaken(run) => {
-                let was_here = self.line.remove(grid, run.task, self.forecast.length(grid, run.task));
-                self.holds.take(grid, &self.forecast, run);
+                let length = self.forecast.length(grid, run.task);
+                let was_here = self.line.remove(grid, run.task, || length);
+                self.holds.take(grid, length, run);
                 let as_planned = self.plan.as_mut().is_some_and(|plan| plan.started(grid, run));
                 if !(was_here && as_planned) {
                     self.plan = None;
@@ -272,7 +279,7 @@ impl Policy for Backfiller {
                 }
             }
             Change::Finished(task) => {
-                self.line.remove(grid, task, self.forecast.length(grid, task));
+                self.line.remove(grid, task, || self.forecast.length(grid, task));
                 self.forecast.ended(grid, task);
             }
             Change::Planned(..)

@@ -22,6 +22,7 @@ use crate::parts::relocate::Relocate;
 use crate::parts::replicate::Replicate;
 use crate::parts::score::Score;
 use crate::parts::sites::SiteRule;
+use crate::parts::staying::Staying;
 use crate::parts::when::{Holding, Replan, When};
 use crate::parts::{About, Choice, Input};
 use crate::peer::{Peer, Sharing, Turn};
@@ -77,6 +78,8 @@ pub struct Recipe {
     pub replicate: Replicate,
     /// Whether a task goes to a machine however slow that is.
     pub hold: Holding,
+    /// Whether it counts how long machines stay.
+    pub availability: Staying,
     /// What makes the site a peer of others, if it is one.
     pub peering: Option<Peering>,
 }
@@ -99,6 +102,7 @@ impl Recipe {
             relocate: None,
             replicate: Replicate::ONE,
             hold: Holding::Never,
+            availability: Staying::Ignored,
             peering: None,
         }
     }
@@ -150,6 +154,7 @@ impl Recipe {
             relocate,
             replicate,
             hold,
+            availability,
             peering,
             ..
         } = self;
@@ -169,8 +174,19 @@ impl Recipe {
                 })),
             },
             Goal::End(aim) => {
-                let batching = Batching { when, order, aim, spending, level, aging, deadline, replan, hold };
-                AnyPolicy::Batcher(Batcher::new(batching))
+                let batching = Batching {
+                    when,
+                    order,
+                    aim,
+                    spending,
+                    level,
+                    aging,
+                    deadline,
+                    replan,
+                    hold,
+                    availability,
+                };
+                AnyPolicy::Batcher(Batcher::new(batching, self.lengths))
             }
             Goal::Start(queueing) => AnyPolicy::Backfiller(Backfiller::new(queueing, self.lengths)),
             Goal::Sites(rule) => AnyPolicy::Dispatcher(Dispatcher::new(rule)),
@@ -186,6 +202,7 @@ impl Recipe {
             self.spending.about(),
             self.lengths.about(),
             self.hold.about(),
+            self.availability.about(),
         ];
         let peering = self.peering.iter();
         let peering = peering
@@ -198,8 +215,8 @@ impl Recipe {
         self.spending.heeds_budget()
     }
 
-    /// Whether it plans tasks for machines that run one task a core, by declared lengths: a task without one is not planned
-    /// then.
+    /// Whether it plans tasks for machines that run one task a core, by their lengths: a task of whose length nothing is known
+    /// is not planned then.
     pub fn plans(&self) -> bool {
         match self.score {
             Goal::Now(_) | Goal::Rank(_) | Goal::Start(_) | Goal::Sites(_) => false,
@@ -243,14 +260,14 @@ impl Recipe {
     }
 
     /// The machines that could take a task of that class, the best first, as far as each can be judged by itself: by score,
-    /// or by how many seconds it would take, less than nothing. None where that takes a length that was not declared. Costs
+    /// or by how many seconds it would take, less than nothing. None where that takes a length and there is none. Costs
     /// O(machines): for explanations.
     pub fn ratings(
         &self,
         grid: &Grid,
         now: Time,
-        class: TaskClassId,
-        length: Option<Ops>,
+        (class, length): (TaskClassId, Option<Ops>),
+        lengths: ends::Lengths<'_>,
     ) -> Vec<(MachineId, f64)> {
         match (self.score, length) {
             (Goal::Now(score), _) => placement::ratings(score, grid, class),
@@ -260,7 +277,7 @@ impl Recipe {
             }
             (Goal::End(_) | Goal::Start(_) | Goal::Sites(_), None) => Vec::new(),
             (Goal::End(_) | Goal::Start(_) | Goal::Sites(_), Some(length)) => {
-                let ends = ends::expected(grid, now, class, length);
+                let ends = ends::expected(grid, now, (class, length), lengths);
                 ends.into_iter().map(|(on, end)| (on, -end)).collect()
             }
         }

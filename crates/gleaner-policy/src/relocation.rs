@@ -150,23 +150,44 @@ fn choose(fleet: &Fleet, movers: impl Iterator<Item = impl Movable>) -> Option<(
     for mover in movers {
         // Just below, so that ties get through.
         let floor = tie_threshold(best).next_down();
-        let own = fleet.best(&mover, floor);
+        let search = fleet.search(mover);
+        let own = search.best(floor);
         if own > floor {
             best = best.max(own);
-            leading.push(mover);
+            leading.push(search);
         }
     }
     let threshold = tie_threshold(best);
-    let candidates = leading.iter().filter_map(|mover| {
-        let machine = fleet.lowest(mover, threshold)?;
-        Some((machine, mover.task(machine)?))
+    let candidates = leading.iter().filter_map(|search| {
+        let machine = search.lowest(threshold)?;
+        Some((machine, search.wanted().task(machine)?))
     });
     candidates.min().map(|(machine, turn)| (machine, turn.task))
+}
+
+/// What a gain is, and how large it has to be.
+#[derive(Clone, Copy)]
+struct Worth {
+    score: Score,
+    least: f64,
+}
+
+impl Worth {
+    fn of(rule: &Relocate) -> Self {
+        Self { score: rule.score, least: rule.least_gain() }
+    }
+
+    /// A bound that no worthwhile gain can meet is as good as none.
+    #[inline]
+    fn or_none(self, bound: f64) -> f64 {
+        if bound >= self.least { bound } else { f64::NEG_INFINITY }
+    }
 }
 
 /// Tasks of one class on a machine that would rather be elsewhere.
 struct Leaving<'a> {
     view: &'a View<'a>,
+    worth: Worth,
     class: TaskClassId,
     size: Size,
     from: MachineId,
@@ -185,10 +206,12 @@ impl<'a> Leaving<'a> {
         let machine = view.grid.machine(from);
         let sum = sum_of_times(view.grid, machine);
         let (count, free) = (f64::from(machine.count()), 1.0 - machine.load());
+        let worth = Worth::of(view.rule);
         machine.counts().map(move |(class, _)| {
             let h = view.grid.seconds_per_op(class, from);
             Leaving {
                 view,
+                worth,
                 class,
                 size: Size::from(view.grid.classes().task_class(class).needs),
                 from,
@@ -203,18 +226,21 @@ impl<'a> Leaving<'a> {
 }
 
 impl Objective for Leaving<'_> {
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "it is a few instructions, asked for at every node of every search"
+    )]
+    #[inline(always)]
     fn bound(&self, class: MachineClassId, summary: &Summary) -> f64 {
         let h = self.seconds_per_op[class.index()];
         if h == f64::INFINITY || !summary.may_take(self.size) {
             return f64::NEG_INFINITY;
         }
-        let rule = self.view.rule;
-        match rule.score {
-            Score::Greedy => rule.floor((summary.next_share_max / h - self.affinity) / self.affinity),
+        let bound = match self.worth.score {
+            Score::Greedy => (summary.next_share_max / h - self.affinity) / self.affinity,
             Score::Social => {
                 let burden = summary.next_crowding_min * h + summary.next_times_min;
-                rule.floor(rounded_up((self.relief - burden) / self.own))
+                rounded_up((self.relief - burden) / self.own)
             }
             Score::SocialWhole
             | Score::SocialAsPrinted
@@ -224,8 +250,9 @@ impl Objective for Leaving<'_> {
             | Score::Energy
             | Score::EnergyDelay
             | Score::ReliableEnergyDelay => f64::INFINITY,
-            Score::MinNum => rule.floor(self.count - summary.next_count_min),
-        }
+            Score::MinNum => self.count - summary.next_count_min,
+        };
+        self.worth.or_none(bound)
     }
 
     fn score(&self, to: MachineId) -> f64 {
@@ -263,6 +290,7 @@ impl Target {
 /// Tasks of one class, wherever they are, that the target could take.
 struct Joining<'a> {
     view: &'a View<'a>,
+    worth: Worth,
     class: TaskClassId,
     target: Target,
     seconds_per_op: &'a [f64],
@@ -274,11 +302,13 @@ struct Joining<'a> {
 
 impl<'a> Joining<'a> {
     fn all(view: &'a View<'a>, target: Target) -> impl Iterator<Item = Joining<'a>> {
+        let worth = Worth::of(view.rule);
         let fits = move |&class: &TaskClassId| view.grid.can_run(class, target.machine);
         view.grid.placed_classes().filter(fits).map(move |class| {
             let h = view.grid.seconds_per_op(class, target.machine);
             Joining {
                 view,
+                worth,
                 class,
                 target,
                 seconds_per_op: view.grid.classes().seconds_per_op_row(class),
@@ -290,22 +320,25 @@ impl<'a> Joining<'a> {
 }
 
 impl Objective for Joining<'_> {
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "it is a few instructions, asked for at every node of every search"
+    )]
+    #[inline(always)]
     fn bound(&self, class: MachineClassId, summary: &Summary) -> f64 {
         let h = self.seconds_per_op[class.index()];
         if h == f64::INFINITY || !summary.may_hold(self.class) {
             return f64::NEG_INFINITY;
         }
-        let rule = self.view.rule;
-        match rule.score {
+        let bound = match self.worth.score {
             Score::Greedy => {
                 let slowest = summary.share_min / h;
-                rule.floor((self.affinity - slowest) / slowest)
+                (self.affinity - slowest) / slowest
             }
             Score::Social => {
                 // Σh/(n·h) + (n−1)/n − burden·(1−λ)/(n·h), each at its best.
                 let relief = summary.mean_max / h + (summary.count_max - 1.0) / summary.count_max;
-                rule.floor(rounded_up(relief - self.burden / (summary.crowding_max * h)))
+                rounded_up(relief - self.burden / (summary.crowding_max * h))
             }
             Score::SocialWhole
             | Score::SocialAsPrinted
@@ -315,8 +348,9 @@ impl Objective for Joining<'_> {
             | Score::Energy
             | Score::EnergyDelay
             | Score::ReliableEnergyDelay => f64::INFINITY,
-            Score::MinNum => rule.floor(summary.count_max - self.target.count),
-        }
+            Score::MinNum => summary.count_max - self.target.count,
+        };
+        self.worth.or_none(bound)
     }
 
     fn score(&self, from: MachineId) -> f64 {

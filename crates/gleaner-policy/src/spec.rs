@@ -35,7 +35,7 @@ pub struct PolicySpec {
 }
 
 /// The keys of a policy, in the order in which they are written.
-pub(crate) const KEYS: [&str; 26] = [
+pub(crate) const KEYS: [&str; 27] = [
     "preset",
     "period_s",
     "order",
@@ -62,6 +62,7 @@ pub(crate) const KEYS: [&str; 26] = [
     "recall",
     "reach",
     "hold",
+    "availability",
 ];
 /// The keys of a relocation.
 pub(crate) const RELOCATE_KEYS: [&str; 6] =

@@ -32,14 +32,14 @@ impl Stage {
             provides: Tags::from([tag.to_owned()]),
             ..MachineClass::plain(vec![1.0], 1)
         };
-        stage.tell(&Event::MachineClassMet(class("old")));
-        stage.tell(&Event::MachineClassMet(class("new")));
+        stage.tell(&Event::MachineClassMet(Box::new(class("old"))));
+        stage.tell(&Event::MachineClassMet(Box::new(class("new"))));
         for (user, requires) in [(0, Tags::new()), (1, Tags::new()), (0, Tags::from(["new".to_owned()]))] {
-            stage.tell(&Event::TaskClassMet(TaskClass {
+            stage.tell(&Event::TaskClassMet(Box::new(TaskClass {
                 payer: UserId::new(user),
                 requires,
                 ..TaskClass::plain(vec![1.0])
-            }));
+            })));
         }
         for index in 0..MACHINES {
             let class = MachineClassId::new(usize::from(index == MACHINES - 1));

@@ -149,6 +149,36 @@ fn what_does_not_go_together_is_refused_with_its_reason() {
             "would wait for ever",
         ),
         (
+            json!({ "preset": "elleuch/sufferage", "availability": "learnt" }),
+            "availability",
+            "learnt",
+            "no straight line",
+        ),
+        (
+            json!({ "preset": "immediate/met", "availability": "learnt" }),
+            "availability",
+            "learnt",
+            "does not go by when a task would be done",
+        ),
+        (
+            json!({ "preset": "queue/easy", "availability": "learnt" }),
+            "availability",
+            "learnt",
+            "only batches and plans",
+        ),
+        (
+            json!({ "preset": "elleuch/b-min-min", "lengths": "learnt", "budget": budget(json!({})) }),
+            "lengths",
+            "learnt",
+            "charged by declared lengths",
+        ),
+        (
+            json!({ "preset": "bertasi/greedy", "lengths": "learnt" }),
+            "lengths",
+            "learnt",
+            "only batches, plans and queues",
+        ),
+        (
             json!({ "preset": "bertasi/greedy", "hold": "when-slower" }),
             "hold",
             "when-slower",

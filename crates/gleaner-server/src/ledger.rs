@@ -68,7 +68,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// The format of a snapshot, of the ledger and of the day behind it: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 14;
+pub const FORMAT: u32 = 15;
 
 /// See the module.
 #[derive(Clone)]
@@ -312,8 +312,6 @@ impl Ledger {
                 self.books.epoch = *epoch;
                 self.tell(at, &Event::SeedDrawn(*seed));
             }
-            // What it drops is known here by what it led to.
-            Fact::JournalCompacted { .. } => {}
             Fact::JournalRestored { lineage } => self.books.lineages.restored(*lineage),
             Fact::PolicySet { policy, .. } => self.set_policy(at, policy.clone()),
             Fact::PriceSet { agent, price, .. } => self.priced(at, *agent, *price),
@@ -366,7 +364,7 @@ impl Ledger {
             }
             Fact::ResultRefused { run, agent, end } => self.result_refused(at, *run, *agent, end),
             Fact::WokeUp { alarm } => self.tell(at, &Event::WokeUp { alarm: *alarm }),
-            Fact::Decided { .. } => {}
+            Fact::Decided { .. } | Fact::JournalCompacted { .. } => {}
         }
     }
 

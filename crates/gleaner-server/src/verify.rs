@@ -113,7 +113,9 @@ pub fn verify(before: Before, rows: impl IntoIterator<Item = (Seq, Entry)>) -> R
         }
         if seq <= begins {
             if let Fact::ResultsRemoved { jobs, .. } = &entry.fact {
-                jobs.iter().for_each(|removed| forget_outputs(&mut report.outputs, removed.tasks));
+                for removed in jobs {
+                    forget_outputs(&mut report.outputs, removed.tasks);
+                }
             }
             continue;
         }

@@ -164,7 +164,7 @@ fn queue_opening(element: &Element) -> [Event; 2] {
         ..MachineClass::plain(vec![1.0], element.cpus)
     };
     let joined = Event::MachineJoined { machine: MachineId::FIRST, class: MachineClassId::FIRST };
-    [Event::MachineClassMet(class), joined]
+    [Event::MachineClassMet(Box::new(class)), joined]
 }
 
 /// What an element with so many processors has, and a job that takes them requires.
@@ -185,7 +185,7 @@ fn opening(market: &Market<'_>) -> Vec<Event> {
         let ad = of.task.ad.clone().map(Ad::with_published_apart);
         let mut requires = of.task.requires.clone();
         requires.extend(Some(of.task.needs.cores).filter(|cores| *cores > 1).map(at_once));
-        events.push(Event::TaskClassMet(TaskClass { ad, requires, ..of.task.clone() }));
+        events.push(Event::TaskClassMet(Box::new(TaskClass { ad, requires, ..of.task.clone() })));
         events.push(Event::InputsNamed { class: TaskClassId::new(class), files: of.inputs.clone() });
     }
     let sites = || (0..setup.storage.len()).map(SiteId::new);
@@ -203,7 +203,7 @@ fn opening(market: &Market<'_>) -> Vec<Event> {
         let machine = MachineId::new(element);
         let class = as_machine(of, &widths);
         let number = met.iter().position(|other| *other == class).unwrap_or_else(|| {
-            events.push(Event::MachineClassMet(class.clone()));
+            events.push(Event::MachineClassMet(Box::new(class.clone())));
             met.push(class);
             met.len() - 1
         });

@@ -36,6 +36,7 @@ mod simulation;
 pub mod sites;
 mod speed_scale;
 mod stays;
+mod tournament;
 mod trace;
 mod traced;
 mod wide;

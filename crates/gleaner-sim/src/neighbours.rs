@@ -58,12 +58,14 @@ pub fn neighbours<P: Policy>(
             class.provides.insert(OWN.to_owned());
             class
         });
-        let machine_classes = own.chain(grid.machine_classes.iter().cloned()).map(Event::MachineClassMet);
+        let machine_classes =
+            own.chain(grid.machine_classes.iter().cloned()).map(Box::new).map(Event::MachineClassMet);
         let at_home = grid.task_classes.iter().cloned().map(|mut class| {
             class.requires.insert(OWN.to_owned());
             class
         });
-        let task_classes = grid.task_classes.iter().cloned().chain(at_home).map(Event::TaskClassMet);
+        let task_classes =
+            grid.task_classes.iter().cloned().chain(at_home).map(Box::new).map(Event::TaskClassMet);
         let places = parties.outside().places();
         let machines = places.seen(group).enumerate().map(|(at, machine)| {
             let others = if places.is_own(group, MachineId::new(at)) { 0 } else { classes };

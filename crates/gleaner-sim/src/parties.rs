@@ -11,9 +11,9 @@
 
 use crate::clock::Clock;
 use crate::mail::{Letter, Mail};
+use crate::tournament::Tournament;
 use gleaner_core::{Command, Decision, Event, Policy, Scheduler};
 use gleaner_units::{PartyId, Time};
-use std::collections::BTreeSet;
 
 /// What surrounds the parties: machines, users, networks. It never sees a grid.
 pub trait Outside {
@@ -41,18 +41,26 @@ pub trait Outside {
 /// What comes of something that happened: events for parties, at once and in order, and letters.
 #[derive(Debug)]
 pub struct Out<L> {
-    events: Vec<(PartyId, Event)>,
+    /// What is to be done at this instant, the next one last; behind it what the outside is telling now, in order.
+    due: Vec<Due>,
     letters: Vec<(PartyId, PartyId, L)>,
+}
+
+/// What is to be done at this instant.
+#[derive(Debug)]
+enum Due {
+    Hear(PartyId, Event),
+    Obey(PartyId, Command),
 }
 
 impl<L> Out<L> {
     fn new() -> Self {
-        Self { events: Vec::new(), letters: Vec::new() }
+        Self { due: Vec::new(), letters: Vec::new() }
     }
 
     /// A party hears of a fact now.
     pub fn tell(&mut self, party: PartyId, event: Event) {
-        self.events.push((party, event));
+        self.due.push(Due::Hear(party, event));
     }
 
     /// A letter leaves now.
@@ -76,27 +84,37 @@ pub trait Observer {
     fn command(&mut self, now: Time, party: PartyId, command: &Command);
 }
 
-/// What is to be done at this instant.
-enum Due {
-    Hear(PartyId, Event),
-    Obey(PartyId, Command),
-}
-
 /// The schedulers, what surrounds them, and what is between them.
 pub struct Parties<'a, P, O: Outside> {
     schedulers: Vec<Scheduler<P>>,
     outside: O,
     mail: Mail<O::Letter>,
     clock: Clock,
-    /// When each party that asked for it wants to be asked.
-    alarms: BTreeSet<(Time, PartyId)>,
-    /// The same by party.
-    alarm_of: Vec<Option<Time>>,
-    /// The next one last.
-    due: Vec<Due>,
+    /// When each party wants to be asked.
+    alarms: Tournament<Alarm>,
     out: Out<O::Letter>,
     decisions: Vec<Decision>,
     observer: Option<&'a mut dyn Observer>,
+}
+
+/// When a party wants to be asked; those that do not, after all others.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Alarm {
+    is_off: bool,
+    at: Time,
+    party: PartyId,
+}
+
+impl Alarm {
+    fn off(party: PartyId) -> Self {
+        Self { is_off: true, at: Time::NEVER, party }
+    }
+
+    #[inline]
+    fn of<P: Policy>(party: PartyId, scheduler: &Scheduler<P>) -> Self {
+        let next = scheduler.grid().next_alarm();
+        next.map_or(Self::off(party), |(at, _)| Self { is_off: false, at, party })
+    }
 }
 
 /// What comes next.
@@ -109,22 +127,13 @@ enum Next<H> {
 impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
     /// These schedulers, in order of their ids, in the middle of a run.
     pub(crate) fn at(schedulers: Vec<Scheduler<P>>, outside: O, mail: Mail<O::Letter>, clock: Clock) -> Self {
-        let alarm_of: Vec<_> = schedulers.iter().map(|scheduler| alarm_of(scheduler)).collect();
-        let parties = (0..).map(PartyId::new);
-        let alarms = alarm_of.iter().zip(parties).filter_map(|(at, party)| Some(((*at)?, party))).collect();
-        let (due, decisions) = (Vec::new(), Vec::new());
-        Self {
-            schedulers,
-            outside,
-            mail,
-            clock,
-            alarms,
-            alarm_of,
-            due,
-            out: Out::new(),
-            decisions,
-            observer: None,
+        let mut alarms = Tournament::default();
+        for (index, scheduler) in schedulers.iter().enumerate() {
+            alarms.push(Alarm::off(PartyId::new(index)));
+            alarms.set(index, Alarm::of(PartyId::new(index), scheduler));
         }
+        let (out, decisions) = (Out::new(), Vec::new());
+        Self { schedulers, outside, mail, clock, alarms, out, decisions, observer: None }
     }
 
     /// These schedulers, before anything happened.
@@ -189,40 +198,40 @@ impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
         {
             next = Some((time, Next::Letter));
         }
-        let alarm = self.alarms.first();
+        let alarm = self.alarms.first().filter(|alarm| !alarm.is_off);
         // Wake-ups that changed nothing would change nothing again while nothing else can happen.
-        let is_idle = |party: PartyId| {
-            let mut alarms = self.schedulers[party.index()].grid().alarms();
-            alarms.all(|(_, alarm)| self.clock.is_idle(party, alarm))
+        let is_idle = |(party, scheduler): (usize, &Scheduler<P>)| {
+            scheduler.grid().alarms().all(|(_, alarm)| self.clock.is_idle(PartyId::new(party), alarm))
         };
-        if next.is_none() && self.alarms.iter().all(|(_, party)| is_idle(*party)) {
+        if next.is_none() && self.schedulers.iter().enumerate().all(is_idle) {
             return None;
         }
         match (next, alarm) {
-            (Some((time, next)), alarm) if alarm.is_none_or(|(at, _)| time <= *at) => Some((time, next)),
-            (_, alarm) => alarm.map(|(at, party)| (*at, Next::Alarm(*party))),
+            (Some((time, next)), alarm) if alarm.is_none_or(|alarm| time <= alarm.at) => Some((time, next)),
+            (_, alarm) => alarm.map(|alarm| (alarm.at, Next::Alarm(alarm.party))),
         }
     }
 
     /// Does what there is to do at this instant: what follows from a fact or an order comes before what was due earlier.
     fn settle(&mut self) {
-        self.take_out();
-        while let Some(due) = self.due.pop() {
+        self.take_out(0);
+        while let Some(due) = self.out.due.pop() {
             match due {
                 Due::Hear(party, event) => self.hear(party, &event),
                 Due::Obey(party, order) => {
+                    let earlier = self.out.due.len();
                     self.clock.stirred();
                     self.outside.obey(self.clock.now, party, order, &mut self.out);
-                    self.take_out();
+                    self.take_out(earlier);
                 }
             }
         }
     }
 
-    /// What came of the latest deed of the outside.
+    /// What came of the latest deed of the outside, behind so much that was due `earlier`.
     #[inline]
-    fn take_out(&mut self) {
-        self.due.extend(self.out.events.drain(..).rev().map(|(party, event)| Due::Hear(party, event)));
+    fn take_out(&mut self, earlier: usize) {
+        self.out.due[earlier..].reverse();
         for (from, to, letter) in self.out.letters.drain(..) {
             self.mail.post(self.clock.now, (from, to), letter);
         }
@@ -239,12 +248,12 @@ impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
         while scheduler.is_asked() {
             scheduler.decide(now, &mut self.decisions);
         }
-        let earlier = self.due.len();
+        let earlier = self.out.due.len();
         let orders = scheduler.take_orders().rev().map(|order| Due::Obey(party, order));
-        self.due.extend(orders);
+        self.out.due.extend(orders);
         if let Some(observer) = &mut self.observer {
             self.decisions.iter().for_each(|decision| observer.decision(now, party, decision));
-            for due in self.due[earlier..].iter().rev() {
+            for due in self.out.due[earlier..].iter().rev() {
                 if let Due::Obey(_, order) = due {
                     observer.command(now, party, order);
                 }
@@ -256,18 +265,10 @@ impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
 
     #[inline]
     fn set_alarm(&mut self, party: PartyId) {
-        let at = alarm_of(&self.schedulers[party.index()]);
-        let before = &mut self.alarm_of[party.index()];
-        if *before == at {
-            return;
+        let alarm = Alarm::of(party, &self.schedulers[party.index()]);
+        if self.alarms.get(party.index()) != alarm {
+            self.alarms.set(party.index(), alarm);
         }
-        if let Some(before) = *before {
-            self.alarms.remove(&(before, party));
-        }
-        if let Some(at) = at {
-            self.alarms.insert((at, party));
-        }
-        *before = at;
     }
 
     /// The simulated moment.
@@ -316,10 +317,4 @@ impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
     pub fn mail(&self) -> &Mail<O::Letter> {
         &self.mail
     }
-}
-
-/// When a scheduler wants to be asked next.
-#[inline]
-fn alarm_of<P: Policy>(scheduler: &Scheduler<P>) -> Option<Time> {
-    scheduler.grid().next_alarm().map(|(at, _)| at)
 }

@@ -52,8 +52,8 @@ pub fn peers<P: Policy>(setup: &PeersSetup, policy: impl Fn(usize) -> P) -> Part
             scheduler.apply(Time::ZERO, &event);
         };
         // Every peer knows all kinds of workers from the beginning: their ids are the same everywhere.
-        believed.classes.iter().cloned().map(Event::MachineClassMet).for_each(&mut tell);
-        setup.task_classes.iter().cloned().map(Event::TaskClassMet).for_each(&mut tell);
+        believed.classes.iter().cloned().map(Box::new).map(Event::MachineClassMet).for_each(&mut tell);
+        setup.task_classes.iter().cloned().map(Box::new).map(Event::TaskClassMet).for_each(&mut tell);
         let joined = |(machine, class): (usize, &MachineClassId)| Event::MachineJoined {
             machine: MachineId::new(machine),
             class: believed.at_first(*class),

@@ -139,8 +139,8 @@ impl Setup {
 
     /// What happens before time begins: every class is met and every machine joins.
     pub(crate) fn opening(&self) -> impl Iterator<Item = Event> + '_ {
-        let machine_classes = self.machine_classes.iter().cloned().map(Event::MachineClassMet);
-        let task_classes = self.task_classes.iter().cloned().map(Event::TaskClassMet);
+        let machine_classes = self.machine_classes.iter().cloned().map(Box::new).map(Event::MachineClassMet);
+        let task_classes = self.task_classes.iter().cloned().map(Box::new).map(Event::TaskClassMet);
         let machines = self.machines.iter().enumerate();
         let joins =
             machines.map(|(index, &class)| Event::MachineJoined { machine: MachineId::new(index), class });

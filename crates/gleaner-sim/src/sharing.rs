@@ -22,13 +22,14 @@
 //! with the room that growing tables keep and the machines themselves, 40 to 50 bytes a task were measured.
 
 mod closed_loop;
-mod earliest;
+mod completion;
 mod finish_order;
 mod machine;
 
 pub use closed_loop::{ClosedLoop, Outcome};
 
-use earliest::Earliest;
+use crate::tournament::Tournament;
+use completion::Completion;
 use finish_order::Finish;
 use gleaner_units::{MachineId, RunId, Time};
 use machine::{Instant, Machine};
@@ -42,7 +43,7 @@ use std::collections::BTreeMap;
 pub struct Sharing {
     machines: Vec<Machine>,
     /// The next completion of each machine.
-    earliest: Earliest,
+    earliest: Tournament<Completion>,
     /// By task: where a run of it is.
     places: Vec<Place>,
     /// Where further runs of the same tasks are.
@@ -73,7 +74,7 @@ impl Sharing {
     pub fn add_machine(&mut self, cores: u32) -> MachineId {
         let id = MachineId::new(self.machines.len());
         self.machines.push(Machine::new(cores));
-        self.earliest.add_machine();
+        self.earliest.push(Completion::never());
         id
     }
 
@@ -130,7 +131,7 @@ impl Sharing {
     /// The earliest finish if nothing changes before, and the lowest task's run that has it. `None` if nothing is running.
     #[inline]
     pub fn next_completion(&self) -> Option<(Time, RunId)> {
-        self.earliest.first().map(|next| (next.at, next.run))
+        self.next().map(|next| (next.at, next.run))
     }
 
     /// Takes the next completion off its machine.
@@ -138,7 +139,7 @@ impl Sharing {
     /// # Panics
     /// If (`now`, `run`) is not what [`next_completion`](Self::next_completion) says: runs complete in one order.
     pub fn complete(&mut self, now: Time, run: RunId) {
-        let next = self.earliest.first().copied().filter(|next| (next.at, next.run) == (now, run));
+        let next = self.next().filter(|next| (next.at, next.run) == (now, run));
         let Some(next) = next else { panic!("{run} at {now} is not the next completion") };
         let finish = self.place(run).finish;
         self.latest = self.machines[next.machine.index()].instant_of(now, finish);
@@ -191,7 +192,8 @@ impl Sharing {
         }
         let placed = self.places.iter().filter(|place| place.number > 0).count();
         assert_eq!(placed + self.more_places.len(), on_machines, "a run is on no machine's list");
-        self.earliest.check(self.machines.iter().map(Machine::next_completion_by_scan));
+        let next = self.machines.iter().map(Machine::next_completion_by_scan).enumerate();
+        self.earliest.check(next.map(|(machine, next)| Completion::new(MachineId::new(machine), next)));
     }
 
     #[inline]
@@ -209,7 +211,13 @@ impl Sharing {
 
     #[inline]
     fn reschedule(&mut self, machine: MachineId) {
-        self.earliest.set(machine, self.machines[machine.index()].next_completion());
+        let next = Completion::new(machine, self.machines[machine.index()].next_completion());
+        self.earliest.set(machine.index(), next);
+    }
+
+    #[inline]
+    fn next(&self) -> Option<Completion> {
+        self.earliest.first().filter(|next| next.at != Time::NEVER)
     }
 
     #[inline]

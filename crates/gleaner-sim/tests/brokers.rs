@@ -65,8 +65,8 @@ fn example(recipe: Recipe, seed: u64, traversals: [f64; 3]) -> Scheduler<AnyPoli
     let (file, site) = (FileId::FIRST, SiteId::new);
     let mut events = vec![
         Event::SeedDrawn(seed),
-        Event::MachineClassMet(class),
-        Event::TaskClassMet(task),
+        Event::MachineClassMet(Box::new(class)),
+        Event::TaskClassMet(Box::new(task)),
         Event::FileMet { file, bytes: 84_000 },
         Event::InputsNamed { class: TaskClassId::FIRST, files: vec![file] },
         Event::FileStored { file, site: site(0) },

@@ -3,12 +3,13 @@
 
 use gleaner_core::{Account, Charged, Grid};
 use gleaner_policy::{
-    Aim, Cheapest, Choice, Holding, Level, Order, PolicyError, Recipe, Relocate, Replan, Savings, Score,
-    Spending, When,
+    Aim, Cheapest, Choice, Holding, Lengths, Level, Order, PolicyError, Recipe, Relocate, Replan, Savings,
+    Score, Spending, Staying, When,
 };
 use gleaner_sim::{Saved, Setup, Simulation};
 use gleaner_testkit::mutant::{Fault, Mutant};
 use gleaner_testkit::naive_batch::{self, First, Goal, Pick, Rule, Terms};
+use gleaner_testkit::naive_lengths::Belief;
 use gleaner_testkit::random::{self, Choices};
 use gleaner_testkit::record::{first_difference, run, run_checked};
 use gleaner_units::{Credits, Span, Time};
@@ -108,6 +109,8 @@ fn pair(
             deadline,
             stands,
             at_once,
+            lengths: Belief::Declared,
+            weighs: false,
             holds,
         },
     )
@@ -133,6 +136,107 @@ fn batches_equal_their_references() {
             }
         }
     }
+}
+
+/// The grids of a few users with labels, of whom some declare no lengths, and by which word of lengths their tasks are planned.
+fn learning(seed: u64) -> impl Iterator<Item = (Setup, (Recipe, Terms))> {
+    let beliefs = [(Lengths::Learnt, Belief::Learnt), (Lengths::LastTwo, Belief::LastTwo)];
+    let setups = [random::setup_with_labels(seed, false), random::setup_with_labels(seed, true)];
+    let both = setups.into_iter().flat_map(move |setup| beliefs.map(|belief| (setup.clone(), belief)));
+    both.flat_map(move |(setup, (lengths, belief))| {
+        ORDERS.map(|order| {
+            let (recipe, naive) = pair(&setup, order, (Spending::Free, Rule::None), seed);
+            let setup = Setup { budget: None, ..setup.clone() };
+            (setup, (Recipe { lengths, ..recipe }, Terms { lengths: belief, ..naive }))
+        })
+    })
+}
+
+#[test]
+fn batches_by_learnt_lengths_equal_their_references() {
+    for (seed, (setup, (recipe, naive))) in seeds().flat_map(|seed| learning(seed).map(move |it| (seed, it)))
+    {
+        let fast = run_checked(&setup, recipe.build())
+            .unwrap_or_else(|broken| panic!("seed {seed}, {recipe:?}: {broken}"));
+        if let Some(difference) = first_difference(&fast, &naive_batch::run(&setup, naive, None)) {
+            panic!("seed {seed}, {recipe:?}: {difference}");
+        }
+    }
+}
+
+/// What was learnt makes a difference, and so does one that learns something else.
+#[test]
+fn a_batch_that_learns_wrongly_is_noticed() {
+    for (right, wrong) in [
+        (Lengths::Learnt, Belief::LastTwo),
+        (Lengths::LastTwo, Belief::Learnt),
+        (Lengths::Learnt, Belief::Declared),
+    ] {
+        let differs = |seed: u64| {
+            learning(seed).filter(|(_, (recipe, _))| recipe.lengths == right).any(
+                |(setup, (recipe, naive))| {
+                    let naive = Terms { lengths: wrong, ..naive };
+                    first_difference(&run(&setup, recipe.build()), &naive_batch::run(&setup, naive, None))
+                        .is_some()
+                },
+            )
+        };
+        assert!((1..=20).any(differs), "{right:?} is the same as {wrong:?}");
+    }
+}
+
+/// Orders on machines that come and go, where it counts that they leave.
+fn leaving(seed: u64) -> impl Iterator<Item = (Setup, (Recipe, Terms))> {
+    let whole = random::setup_with_leaving(seed);
+    ORDERS.into_iter().filter_map(move |order| {
+        let (recipe, naive) = pair(&whole, order, (Spending::Free, Rule::None), seed);
+        let setup = Setup { budget: None, ..whole.clone() };
+        let recipe = Recipe { availability: Staying::Learnt, ..recipe };
+        recipe.check().is_ok().then_some((setup, (recipe, Terms { weighs: true, ..naive })))
+    })
+}
+
+#[test]
+fn batches_on_machines_that_leave_equal_their_references() {
+    let mut compared = 0;
+    for (seed, (setup, (recipe, naive))) in seeds().flat_map(|seed| leaving(seed).map(move |it| (seed, it))) {
+        compared += 1;
+        let fast = run_checked(&setup, recipe.build())
+            .unwrap_or_else(|broken| panic!("seed {seed}, {recipe:?}: {broken}"));
+        if let Some(difference) = first_difference(&fast, &naive_batch::run(&setup, naive, None)) {
+            panic!("seed {seed}, {recipe:?}: {difference}");
+        }
+    }
+    assert!(compared >= 2 * seeds().count(), "{compared} make sense");
+}
+
+#[test]
+fn probe() {
+    for seed in seeds() {
+        let whole = random::setup_with_leaving(seed);
+        let mut bad = Vec::new();
+        for rule in RULES {
+            let (recipe, naive) = pair(&whole, ORDERS[1], rule, seed);
+            let setup = Setup { budget: whole.budget.filter(|_| recipe.heeds_budget()), ..whole.clone() };
+            let fast = run(&setup, recipe.build());
+            if first_difference(&fast, &naive_batch::run(&setup, naive, None)).is_some() {
+                bad.push(rule.0);
+            }
+        }
+        eprintln!("{seed}: {bad:?}");
+    }
+}
+
+/// That machines leave makes a difference.
+#[test]
+fn a_batch_that_takes_machines_to_stay_is_noticed() {
+    let differs = |seed: u64| {
+        leaving(seed).any(|(setup, (recipe, naive))| {
+            let naive = Terms { weighs: false, ..naive };
+            first_difference(&run(&setup, recipe.build()), &naive_batch::run(&setup, naive, None)).is_some()
+        })
+    };
+    assert!((1..=20).any(differs));
 }
 
 /// Every choice for every part with every other. What is drawn elsewhere is a few numbers here.
@@ -183,6 +287,8 @@ fn reference(recipe: &Recipe, aim: Aim, period: Span) -> Terms {
         deadline: recipe.deadline,
         stands: recipe.replan == Replan::Lost,
         at_once: recipe.when == When::AtEvents,
+        lengths: Belief::Declared,
+        weighs: false,
         holds: recipe.hold == Holding::WhenSlower,
     }
 }

@@ -13,9 +13,9 @@ fn lab(recipe: Recipe, seed: u64, speeds: [f64; 3]) -> Scheduler<AnyPolicy> {
     let mut scheduler = Scheduler::new(grid, recipe.build());
     let class = |speed| MachineClass::plain(vec![speed], 1);
     let task = TaskClass::plain(vec![1.0]);
-    let mut events = vec![Event::SeedDrawn(seed), Event::TaskClassMet(task)];
+    let mut events = vec![Event::SeedDrawn(seed), Event::TaskClassMet(Box::new(task))];
     for (index, speed) in speeds.into_iter().enumerate() {
-        events.push(Event::MachineClassMet(class(speed)));
+        events.push(Event::MachineClassMet(Box::new(class(speed))));
         let (machine, class) = (MachineId::new(index), MachineClassId::new(index));
         events.push(Event::MachineJoined { machine, class });
     }

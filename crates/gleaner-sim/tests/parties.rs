@@ -110,8 +110,8 @@ fn scheduler(machines: usize, slots: Option<u32>) -> Scheduler<AnyPolicy> {
     let room = Room { slots, memory: None, disk: None };
     let class = MachineClass { room, ..MachineClass::plain(vec![1.0], 1) };
     let tasks = TaskClass::plain(vec![1.0]);
-    scheduler.apply(Time::ZERO, &Event::MachineClassMet(class));
-    scheduler.apply(Time::ZERO, &Event::TaskClassMet(tasks));
+    scheduler.apply(Time::ZERO, &Event::MachineClassMet(Box::new(class)));
+    scheduler.apply(Time::ZERO, &Event::TaskClassMet(Box::new(tasks)));
     for machine in 0..machines {
         let machine = MachineId::new(machine);
         scheduler.apply(Time::ZERO, &Event::MachineJoined { machine, class: MachineClassId::FIRST });

@@ -57,8 +57,8 @@ fn crowded(count: u32) -> Scheduler<impl Policy + Clone> {
     let machine = MachineClass::plain(vec![1.0], 1);
     let task = TaskClass::plain(vec![1.0]);
     let events = [
-        Event::MachineClassMet(machine),
-        Event::TaskClassMet(task),
+        Event::MachineClassMet(Box::new(machine)),
+        Event::TaskClassMet(Box::new(task)),
         Event::MachineJoined { machine: MachineId::new(0), class: MachineClassId::new(0) },
         Event::TasksSubmitted { first: TaskId::new(0), count, class: TaskClassId::new(0), length: None },
     ];

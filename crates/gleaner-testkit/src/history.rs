@@ -23,8 +23,8 @@ impl Outside {
     pub fn seeded(seed: u64) -> Self {
         let with_room = !seed.is_multiple_of(4);
         let setup = if with_room { random::setup_with_room(seed) } else { random::setup(seed) };
-        let machine_classes = setup.machine_classes.into_iter().map(Event::MachineClassMet);
-        let task_classes = setup.task_classes.into_iter().map(Event::TaskClassMet);
+        let machine_classes = setup.machine_classes.into_iter().map(Box::new).map(Event::MachineClassMet);
+        let task_classes = setup.task_classes.into_iter().map(Box::new).map(Event::TaskClassMet);
         let joined = setup.machines.into_iter().enumerate();
         let joined =
             joined.map(|(index, class)| Event::MachineJoined { machine: MachineId::new(index), class });

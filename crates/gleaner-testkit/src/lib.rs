@@ -4,6 +4,7 @@
 //! - [`naive`]: the policies as a reader of the papers would write them, each machine and task scored afresh. They
 //!   share no code with the policies under test.
 //! - [`naive_batch`]: the same for batches under a budget.
+//! - [`naive_lengths`]: how long tasks are believed to be, by what ran before.
 //! - [`naive_peer`]: the policy of a site among peers.
 //! - [`naive_broker`]: the same for a broker that sends tasks to sites.
 //! - [`naive_progress`]: what each task has done, from the record of all that passed.
@@ -22,6 +23,7 @@ pub mod mutant;
 pub mod naive;
 pub mod naive_batch;
 pub mod naive_broker;
+pub mod naive_lengths;
 pub mod naive_named;
 pub mod naive_peer;
 pub mod naive_progress;

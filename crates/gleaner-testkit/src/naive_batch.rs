@@ -70,7 +70,7 @@ impl NaiveBatch {
             .filter(|(id, task)| {
                 task.state() == TaskState::Waiting
                     && grid.plans().queue_of(*id).is_none()
-                    && grid.declared_length(*id).is_some()
+                    && self.terms.knows(grid, *id)
             })
             .map(|(id, _)| id)
             .collect();
@@ -221,7 +221,7 @@ impl NaiveBatch {
         let waits = |(id, task): (TaskId, gleaner_core::Task)| {
             task.state() == TaskState::Waiting
                 && grid.plans().queue_of(id).is_none()
-                && grid.declared_length(id).is_some()
+                && self.terms.knows(grid, id)
         };
         let wakes = again || !at_once || (rule != Rule::None && grid.tasks().any(waits));
         answer.or_else(|| {

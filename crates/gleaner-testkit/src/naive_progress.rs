@@ -105,8 +105,8 @@ impl NaiveProgress {
 
     fn event(&mut self, event: &Event) {
         match *event {
-            Event::MachineClassMet(ref class) => self.machine_classes.push(class.clone()),
-            Event::TaskClassMet(ref class) => self.task_classes.push(class.clone()),
+            Event::MachineClassMet(ref class) => self.machine_classes.push(MachineClass::clone(class)),
+            Event::TaskClassMet(ref class) => self.task_classes.push(TaskClass::clone(class)),
             Event::TaskClassMeasured { class, ref composition } => {
                 self.task_classes[class.index()].composition.clone_from(composition);
             }

@@ -1,10 +1,14 @@
 //! Grids drawn from a seed: small, and odd on purpose.
 
 use gleaner_core::{Ad, Budget, Charged, GridConfig, MachineClass, Migration, Needs, Room, Scope, TaskClass};
-use gleaner_sim::{Answers, LoadChange, Setup, Tasks};
+use gleaner_sim::{
+    Answers, Draft, Ids, LoadChange, MachineTraces, Prediction, Pricing, Setup, SpeedScale, Tasks, Trace,
+};
 use gleaner_units::{Credits, MachineClassId, MachineId, Ops, Span, TaskClassId, Time, UserId};
 use rand_core::Rng;
 use rand_pcg::Pcg64;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Tasks need multiples of half of the step in which the index bounds memory.
 const MEMORY: u64 = 1 << 19;
@@ -171,6 +175,99 @@ pub fn setup_with_budgets(seed: u64) -> Setup {
     }
     setup.budget = setup.budget.map(|budget| Budget { scope: Scope::PerUser, ..budget });
     setup
+}
+
+/// Tasks of a few users that come over a longer time than they take, with labels that say something of their lengths; some
+/// declare no length. Machines have one core, or several.
+pub fn setup_with_labels(seed: u64, several: bool) -> Setup {
+    let mut setup = if several { setup_with_cores(seed) } else { setup_with_budget(seed) };
+    let choices = &mut Choices::seeded(seed ^ 0x6c61_6265);
+    let (users, labels, kinds) = (1 + choices.below(3), 1 + choices.below(3), setup.task_classes.len());
+    let mut classes = Vec::new();
+    for (user, label) in (0..users).flat_map(|user| (0..=labels).map(move |label| (user, label))) {
+        let own = setup.task_classes.iter().map(|class| {
+            // The last label is none.
+            let ad = (label < labels).then(|| ad(&format!("[ Label = \"{label}\" ]")));
+            TaskClass { payer: UserId::new(user), ad, ..class.clone() }
+        });
+        classes.extend(own);
+    }
+    setup.task_classes = classes;
+    let Tasks { arrivals, lengths, declared, classes } = &mut setup.tasks;
+    for task in 0..arrivals.len() {
+        let (user, label) = (choices.below(users), choices.below(labels + 1));
+        classes[task] = TaskClassId::new(classes[task].index() + kinds * (user * (labels + 1) + label));
+        arrivals[task] = Time::from_nanos(arrivals[task].nanos() * 8);
+        if !choices.one_in(3) {
+            lengths[task] = Ops::new(1e4 * (label + 1 + choices.below(2)) as f64).expect("a length");
+        }
+        declared[task] = match choices.below(4) {
+            0 => None,
+            1 => Some(lengths[task]),
+            _ => Ops::new(2e5),
+        };
+    }
+    setup
+}
+
+/// Machines with one core that come and go by a trace, some for long and some not, and change their speeds; tasks of a budget.
+pub fn setup_with_leaving(seed: u64) -> Setup {
+    let choices = &mut Choices::seeded(seed ^ 0x6c65_6176);
+    let moment = |seconds: f64| Time::from_seconds(seconds).expect("a moment");
+    let (mut ids, mut drafts) = (Ids::default(), Vec::new());
+    for machine in 0..2 + choices.below(6) as u32 {
+        ids.push(&machine.to_string());
+        let stays_s = [5.0, 40.0, 300.0][choices.below(3)];
+        let mut at = 20.0 * choices.unit();
+        while at < 600.0 {
+            let mut draft = Draft::new(machine, moment(at));
+            for _ in 0..=choices.below(2) {
+                at += 0.1 + stays_s * choices.unit();
+                draft.go_on(moment(at), [1.0, 2.0, 4.0, 8.0][choices.below(4)]);
+            }
+            drafts.push(draft);
+            at += 0.1 + 20.0 * choices.unit();
+        }
+    }
+    let (trace, scale) = (Trace::of(ids, drafts), SpeedScale::two_digits(1.0, 8.0));
+    let kind = MachineClass {
+        room: Room { slots: Some(1), ..Room::default() },
+        ..MachineClass::plain(Vec::new(), 1)
+    };
+    let mut tasks = Tasks::default();
+    let mut now = 0.0;
+    for _ in 0..5 + choices.below(60) {
+        now += if choices.one_in(3) { 0.0 } else { 6.0 * choices.unit() };
+        let length = if choices.one_in(2) { 100.0 * choices.unit() } else { 20.0 * choices.below(4) as f64 };
+        tasks.push(moment(now), Ops::new(1.0 + length).expect("a length"), TaskClassId::new(0));
+    }
+    let period = Span::from_seconds(2.0 + choices.below(20) as f64).expect("a period");
+    Setup {
+        config: GridConfig { weights: vec![1.0], migration: Migration::default() },
+        machine_classes: MachineTraces::classes(&scale, &[kind], Pricing::BySpeed),
+        machines: Vec::new(),
+        task_classes: vec![TaskClass::plain(vec![1.0])],
+        tasks,
+        loads: Vec::new(),
+        availability: Some(MachineTraces {
+            kinds: vec![0; trace.machines().len()],
+            trace: Arc::new(trace),
+            scale,
+            look_every: period,
+            prediction: Prediction::ELLEUCH,
+            pricing: Pricing::BySpeed,
+            saboteurs: BTreeSet::new(),
+            aborts_max: None,
+        }),
+        budget: Some(Budget {
+            recharge: Credits::new(200 + choices.below(2_000) as u64),
+            period,
+            charged: [Charged::Planned, Charged::Reserved, Charged::Started, Charged::Ended]
+                [choices.below(4)],
+            scope: Scope::Shared,
+        }),
+        answers: Answers::default(),
+    }
 }
 
 /// In a third of the grids users are wrong about how long their tasks are.

@@ -96,7 +96,7 @@ fn beginning(choices: &mut Choices, (sites, files, classes): (usize, usize, usiz
         let room = Room { slots, ..Room::default() };
         let cores = 1 + choices.below(4) as u32;
         let class = MachineClass { room, ..MachineClass::plain(vec![speed], cores) };
-        events.push(Event::MachineClassMet(class));
+        events.push(Event::MachineClassMet(Box::new(class)));
     }
     for file in (0..files).map(FileId::new) {
         events.push(Event::FileMet { file, bytes: 100 * (1 + choices.below(5) as u64) });
@@ -106,7 +106,7 @@ fn beginning(choices: &mut Choices, (sites, files, classes): (usize, usize, usiz
         let (restarts, payer, requires) = (false, UserId::default(), Tags::new());
         let needs = Needs::default();
         let met = TaskClass { composition: vec![1.0], needs, priority, restarts, payer, requires, ad: None };
-        events.push(Event::TaskClassMet(met));
+        events.push(Event::TaskClassMet(Box::new(met)));
         let read = (0..files).map(FileId::new).filter(|_| choices.one_in(2)).collect();
         events.push(Event::InputsNamed { class, files: read });
     }

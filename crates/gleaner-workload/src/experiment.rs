@@ -17,7 +17,7 @@ use gleaner_core::explain::words;
 use gleaner_core::{
     Ad, Budget, Condition, Explanation, GridConfig, MachineClass, Migration, Room, Scope, Seen, TaskClass,
 };
-use gleaner_policy::{Lengths, Recipe};
+use gleaner_policy::{LABEL, Lengths, Recipe};
 use gleaner_sim::{
     Answers, Ids, LoadChange, MachineTraces, Prediction, Pricing, Setup, SpeedScale, Tasks, Trace,
 };
@@ -59,7 +59,8 @@ impl Experiment {
             Migration { seconds: scenario.migration.seconds, volume: scenario.migration.bytes, network };
         let config = GridConfig { weights: scenario.weights.clone(), migration };
         let answers = choice::answers(&scenario, &recipe)?;
-        let mut setup = Setup { budget, answers, ..setup(&scenario, config, budget) };
+        let learnt = recipe.lengths.is_learnt();
+        let mut setup = Setup { budget, answers, ..setup(&scenario, config, (budget, learnt)) };
         if recipe.lengths == Lengths::True {
             setup.tasks.declared = setup.tasks.lengths.iter().copied().map(Some).collect();
         }
@@ -103,12 +104,14 @@ impl Experiment {
     }
 }
 
-/// Classes are kinds less what nobody looks at in their ads, and with their prices and payers where those matter.
-fn setup(scenario: &Scenario, config: GridConfig, budget: Option<Budget>) -> Setup {
+/// Classes are kinds less what nobody looks at in their ads, and with their prices where those matter; with their users where
+/// each has a budget, or lengths are learnt by user and label.
+fn setup(scenario: &Scenario, config: GridConfig, (budget, learnt): (Option<Budget>, bool)) -> Setup {
     let (machines, tasks) = (&scenario.machines, &scenario.tasks);
     let machine_ads = machines.kinds().iter().filter_map(|kind| kind.ad.as_ref());
     let task_ads = tasks.kinds().iter().filter_map(|kind| kind.ad.as_ref());
     let seen = Seen::in_ads(&machine_ads.chain(task_ads).collect::<Vec<_>>());
+    let seen = if learnt { seen.and(LABEL) } else { seen };
     let ad = |ad: &Option<ClassAd>| ad.as_ref().and_then(|ad| seen.part_of(ad)).map(Ad::from);
     let by_trace = scenario.availability.is_some();
     let price = |row: &MachineRow| row.price.filter(|_| budget.is_some()).unwrap_or(0.0);
@@ -132,6 +135,7 @@ fn setup(scenario: &Scenario, config: GridConfig, budget: Option<Budget>) -> Set
     };
     let payer = |user: u32| match budget.map(|budget| budget.scope) {
         Some(Scope::PerUser) => UserId::new(user as usize),
+        _ if learnt => UserId::new(user as usize),
         Some(Scope::Shared) | None => UserId::default(),
     };
     let task_classes = Merged::of(tasks.kinds(), |kind| TaskClass {

@@ -439,6 +439,10 @@ pub(crate) enum PaperPart {
     Readings,
     /// elleuch: machines as they are counted, or as slow as printed; tasks held back from the slowest
     Machines,
+    /// elleuch: the recommended rule beside the paper's, at two budgets: 50 patterns of two days with --days 2 --seeds 50
+    Recommended,
+    /// elleuch: whether it counts how long machines stay
+    Stays,
     /// elleuch: forecasts, prices that follow demand, a reputation
     FutureWork,
     /// cavalieri: every choice and belief by the age of the index

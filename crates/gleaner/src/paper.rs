@@ -228,6 +228,8 @@ impl PaperPart {
             PaperPart::Heuristics => Ok(Part::Heuristics),
             PaperPart::Readings => Ok(Part::Readings),
             PaperPart::Machines => Ok(Part::Machines),
+            PaperPart::Recommended => Ok(Part::Recommended),
+            PaperPart::Stays => Ok(Part::Stays),
             PaperPart::FutureWork => Ok(Part::FutureWork),
             PaperPart::Ages | PaperPart::Distributed | PaperPart::Lengths => {
                 Err(Failure::Usage("--part: elleuch has no such part".to_owned()))
@@ -243,6 +245,8 @@ impl PaperPart {
             PaperPart::Periods
             | PaperPart::Heuristics
             | PaperPart::Machines
+            | PaperPart::Recommended
+            | PaperPart::Stays
             | PaperPart::FutureWork
             | PaperPart::Distributed
             | PaperPart::Lengths => {

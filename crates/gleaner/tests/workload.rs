@@ -124,8 +124,11 @@ fn descriptions_of_ourgrid_are_told_of() {
     .expect("written");
     let told = json(dir.path(), "workload info a.jdf");
     assert_eq!((&told["tasks"], &told["requirements"]), (&1.into(), &"os == linux".into()));
-    fs::write(dir.path().join("a.sdf"), "workerdefaults:\n os: linux\nworker:\n username: w{1-2}\n")
-        .expect("written");
+    fs::write(
+        dir.path().join("a.sdf"),
+        "workerdefaults:\n servername: x\n os: linux\nworker:\n username: w{1-2}\n",
+    )
+    .expect("written");
     let told = json(dir.path(), "workload info a.sdf");
     assert_eq!((&told["workers"][1]["username"], &told["workers"][1]["os"]), (&"w2".into(), &"linux".into()));
     let trace =

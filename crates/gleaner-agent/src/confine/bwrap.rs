@@ -12,8 +12,9 @@ use std::process::Command;
 
 use rustix::fs::{MemfdFlags, memfd_create};
 
+use super::limits::Limits;
 use super::{RESOLVER, TransientUser};
-use crate::keeper::{Limits, Network, Sandbox, TASK_FOLDER};
+use crate::keeper::{Network, Sandbox, TASK_FOLDER};
 
 /// The system's programs and libraries.
 const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];

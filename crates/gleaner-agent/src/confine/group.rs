@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::hierarchy::{Control, Hierarchy, Version};
-use crate::keeper::Limits;
+use super::limits::Limits;
 
 /// The period over which processor time is limited.
 const CPU_PERIOD_US: u64 = 100_000;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::group::{Group, GroupError, MinderGroup, sweep};
 use super::hierarchy::{Control, Hierarchy, Version};
-use crate::keeper::Limits;
+use super::limits::Limits;
 
 /// By what limits are held. The empty one has no cgroups: then each process is limited, not the task.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

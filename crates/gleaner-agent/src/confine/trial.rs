@@ -7,8 +7,9 @@ use std::path::Path;
 
 use super::Limiter;
 use super::bwrap::find_bwrap;
+use super::limits::Limits;
 use crate::keeper::{
-    Confinement, FrameError, Keeper, KeeperError, Limits, Network, Order, Outcome, Report, RunSpec, Sandbox,
+    Confinement, FrameError, Keeper, KeeperError, Network, Order, Outcome, Report, RunSpec, Sandbox,
     TASK_FOLDER,
 };
 

@@ -13,9 +13,10 @@ use std::process::{Child, Command};
 use rustix::fs::OFlags;
 
 use super::kin;
-use super::orders::{Confinement, Limits, Network, RunSpec, Sandbox};
+use super::orders::{Confinement, Network, RunSpec, Sandbox};
 use crate::confine::{
-    ApartNetwork, EmptyNetwork, Group, GroupError, LAUNCHER, MinderGroup, TransientUser, bwrap_command,
+    ApartNetwork, EmptyNetwork, Group, GroupError, LAUNCHER, Limits, MinderGroup, TransientUser,
+    bwrap_command,
 };
 use crate::launch::{Instructions, Rlimit, Walls, send};
 

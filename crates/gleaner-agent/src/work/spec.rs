@@ -2,8 +2,9 @@
 //! for those who write tasks.
 
 use crate::confine::Limiter;
+use crate::confine::Limits;
 use crate::folder::{CHECKPOINT, STDIN, TEMPORARY, has_checkpoint};
-use crate::keeper::{Confinement as Walls, Input, Limits, Network, RunSpec, Sandbox, TASK_FOLDER};
+use crate::keeper::{Confinement as Walls, Input, Network, RunSpec, Sandbox, TASK_FOLDER};
 use crate::owner::Rules;
 use gleaner_wire::job::Confinement;
 use gleaner_wire::session::{Profile, Run};

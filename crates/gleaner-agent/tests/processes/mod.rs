@@ -5,10 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use gleaner_agent::confine::Limiter;
-use gleaner_agent::keeper::{
-    Confinement, Keeper, Limits, Minder, Order, Outcome, Report, RunSpec, Sign, Usage,
-};
+use gleaner_agent::confine::{Limiter, Limits};
+use gleaner_agent::keeper::{Confinement, Keeper, Minder, Order, Outcome, Report, RunSpec, Sign, Usage};
 use tempfile::TempDir;
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_gleaner-processes");

@@ -4,7 +4,8 @@
 use std::path::Path;
 use std::process::{ExitCode, Stdio};
 
-use gleaner_agent::keeper::{Confinement, Keeper, Limits, Order, RunSpec};
+use gleaner_agent::confine::Limits;
+use gleaner_agent::keeper::{Confinement, Keeper, Order, RunSpec};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().collect();

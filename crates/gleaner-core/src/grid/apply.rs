@@ -1,6 +1,6 @@
 use super::{Availability, Grid, Machine, Task};
 use crate::effects::Effects;
-use crate::{Alarm, Cause, Change, Event, Occasion, Part, Queue};
+use crate::{Alarm, Cause, Change, Event, MachineClass, Occasion, Part, Queue, TaskClass};
 use gleaner_units::{FileId, MachineClassId, MachineId, Ops, TaskClassId, TaskId, Time};
 
 impl Grid {
@@ -12,11 +12,11 @@ impl Grid {
     pub(crate) fn apply(&mut self, now: Time, event: &Event, effects: &mut Effects) {
         match *event {
             Event::MachineClassMet(ref class) => {
-                let id = self.classes.add_machine_class(class.clone());
+                let id = self.classes.add_machine_class(MachineClass::clone(class));
                 effects.changes.push(Change::MachineClassMet(id));
             }
             Event::TaskClassMet(ref class) => {
-                let id = self.classes.add_task_class(class.clone());
+                let id = self.classes.add_task_class(TaskClass::clone(class));
                 self.placed.push(0);
                 effects.changes.push(Change::TaskClassMet(id));
             }
@@ -25,7 +25,10 @@ impl Grid {
                 effects.changes.push(Change::TaskClassMeasured(class));
                 self.ask(Cause::Submitted(class));
             }
-            Event::MachineJoined { machine, class } => self.joined(machine, class, effects),
+            Event::MachineJoined { machine, class } => {
+                self.joined(machine, class, effects);
+                self.staying.begin(now, machine, class);
+            }
             Event::MachineMeasured { machine, class } => self.measured(now, machine, class, effects),
             Event::MachineClosed { machine } => self.closed(machine, effects),
             Event::MachineOpened { machine } => self.opened(machine, effects),
@@ -161,6 +164,9 @@ impl Grid {
         let seconds_per_op = |task| classes.seconds_per_op_in_parts(task, before);
         let kind = (class, classes.machine_class(class));
         self.machines[machine.index()].set_class(now, kind, seconds_per_op);
+        if self.staying.end(now, machine, false) {
+            self.staying.begin(now, machine, class);
+        }
         effects.changes.push(Change::MachineMeasured(machine));
         if self.machine(machine).availability() == Availability::Open {
             self.ask(Cause::Opened(machine));
@@ -201,6 +207,7 @@ impl Grid {
         }
         effects.changes.push(Change::ResidentsChanged(machine));
         self.set_availability(machine, Availability::Lost, effects);
+        self.staying.end(now, machine, true);
         self.ask(Cause::Lost(machine));
     }
 
@@ -210,6 +217,7 @@ impl Grid {
         if is_own && self.machine(machine).availability() == Availability::Lost {
             self.machines[machine.index()].set_load(now, 0.0);
             self.set_availability(machine, Availability::Open, effects);
+            self.staying.begin(now, machine, self.machine(machine).class());
             self.ask(Cause::Opened(machine));
         }
     }

@@ -3,7 +3,7 @@
 use super::Grid;
 use super::runs::{Run, Stage};
 use crate::Part;
-use gleaner_units::{MachineId, RunId, TaskId, Time};
+use gleaner_units::{MachineId, Ops, RunId, TaskId, Time};
 
 impl Grid {
     /// The runs of a task that are not over, newest first.
@@ -85,12 +85,11 @@ impl Grid {
         }
     }
 
-    /// The seconds until a run is done by its task's declared length, as fast as it goes now; none left if it should have
+    /// The seconds until a run is done if its task is of that length, as fast as it goes now; none left if it should have
     /// been done already, and nothing for one that is to stop or was lost. Costs O(log tasks there), for each part.
-    pub fn seconds_left(&self, now: Time, id: RunId) -> Option<f64> {
+    pub fn seconds_left(&self, now: Time, id: RunId, length: Ops) -> Option<f64> {
         let run = self.find_run(id).filter(|run| run.counts())?;
-        let class = self.task(id.task).class;
-        let length = self.declared_length(id.task)?.amount();
+        let (class, length) = (self.task(id.task).class, length.amount());
         let left = |on: MachineId| {
             let seconds_per_op = self.classes.seconds_per_op_in_parts(class, self.machine(on).class());
             self.machine(on).seconds_left(now, (class, id), (length, seconds_per_op))

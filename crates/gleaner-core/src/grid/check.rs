@@ -55,6 +55,9 @@ pub enum BrokenInvariant {
         /// As they should be.
         expected: f64,
     },
+    /// What is kept of how long machines stay is not of those that are there.
+    #[error("{0} is counted as there, or as away, or with a class, against its state")]
+    Staying(MachineId),
     /// The queues and what is said of the planned tasks differ, or a planned task does not wait.
     #[error("the plans do not agree with themselves, or with the waiting tasks")]
     Plans,
@@ -80,8 +83,8 @@ pub enum BrokenInvariant {
     /// Sites are waited for without an alarm, or the alarm is set for nobody.
     #[error("not all surveys have an alarm, or an alarm has no survey")]
     Survey,
-    /// The alarms by name are not those in order.
-    #[error("the alarms do not agree with themselves")]
+    /// There are two alarms of one name, or they are not in order.
+    #[error("the alarms are not in order, or two have one name")]
     Alarms,
     /// A machine out of reach has tasks all the same.
     #[error("{0} is on {1}, which is out of reach")]
@@ -148,6 +151,7 @@ impl Grid {
         }
         self.check_progress()?;
         self.check_plans()?;
+        self.check_staying()?;
         if !self.alarms.is_whole() {
             return Err(BrokenInvariant::Alarms);
         }
@@ -221,7 +225,9 @@ impl Grid {
                 *expected.entry(self.payer(id)).or_default() += OpsTotal::from(length);
             }
         }
-        if expected != self.waiting_ops {
+        // Who has nothing that waits any more stays there with nothing.
+        let is_any = |(_, sum): &(&UserId, &OpsTotal)| **sum != OpsTotal::ZERO;
+        if !expected.iter().filter(is_any).eq(self.waiting_ops.iter().filter(is_any)) {
             let sum = |sums: &BTreeMap<UserId, OpsTotal>| sums.values().copied().sum::<OpsTotal>().amount();
             let (listed, expected) = (sum(&self.waiting_ops), sum(&expected));
             return Err(BrokenInvariant::WaitingOps { listed, expected });
@@ -240,6 +246,16 @@ impl Grid {
         let Some(accounts) = &self.accounts else { return Ok(()) };
         let pays = |key, task| active(task) && accounts.key(self.payer(task)) == key;
         if accounts.is_whole(pays) { Ok(()) } else { Err(BrokenInvariant::Account) }
+    }
+
+    fn check_staying(&self) -> Result<(), BrokenInvariant> {
+        let own = (0..self.machines.len()).map(MachineId::new).filter(|id| !self.loans.is_borrowed(*id));
+        let expected = |id: &MachineId| {
+            let machine = self.machine(*id);
+            (machine.availability() != Availability::Lost).then_some(machine.class())
+        };
+        let wrong = own.into_iter().find(|id| self.staying.class_of(*id) != expected(id));
+        wrong.map_or(Ok(()), |id| Err(BrokenInvariant::Staying(id)))
     }
 
     fn compare_residents(&self, derived: &[Machine]) -> Result<(), BrokenInvariant> {

@@ -124,6 +124,17 @@ impl Grid {
         if was_there {
             effects.changes.extend(machines.clone().map(Change::ResidentsChanged));
         }
+        self.supersede(now, id, effects);
+        if was_there {
+            machines.for_each(|on| self.ask(Cause::Freed(on)));
+        }
+    }
+
+    /// No other run of a task is needed any more.
+    fn supersede(&mut self, now: Time, id: TaskId, effects: &mut Effects) {
+        if self.task(id).newest.is_none() {
+            return;
+        }
         for other in self.all_runs(id) {
             if other.stage == Stage::Missing {
                 self.forget_run(other.id);
@@ -133,9 +144,6 @@ impl Grid {
                 }
                 self.stop(now, &other, StopReason::Superseded, effects);
             }
-        }
-        if was_there {
-            machines.for_each(|on| self.ask(Cause::Freed(on)));
         }
     }
 
@@ -460,9 +468,6 @@ impl Grid {
             && let Some(sum) = self.waiting_ops.get_mut(&payer)
         {
             *sum -= OpsTotal::from(length).times(count);
-            if *sum == OpsTotal::ZERO {
-                self.waiting_ops.remove(&payer);
-            }
         }
     }
 

@@ -204,6 +204,7 @@ fn of_scores(judged: &Judged) -> Vec<Claim> {
             of.says(),
             judged.load
         ),
+        besides: endless(judged.endless(at)),
         reading,
         ..claim(
             "future work: node reliability and energy consumption",
@@ -213,6 +214,11 @@ fn of_scores(judged: &Judged) -> Vec<Claim> {
         )
     };
     cases.map(claim).collect()
+}
+
+fn endless(instances: usize) -> Option<String> {
+    let those = "a task never ends, since it is given to the same failing worker again and again";
+    (instances > 0).then(|| format!("left out: {instances} instances, where {those}"))
 }
 
 /// Both rules on a week of `OurGrid`'s work: the paper says nothing of it, but that its workloads are realistic.

@@ -2,7 +2,7 @@
 
 use super::PERIOD_S;
 use gleaner_core::Charged;
-use gleaner_policy::{Cheapest, Holding, Level, Order, Recipe, Replan, Savings, Spending};
+use gleaner_policy::{Cheapest, Holding, Level, Order, Recipe, Replan, Savings, Spending, Staying};
 use gleaner_units::Span;
 use gleaner_workload::availability::Profile;
 use std::fmt;
@@ -72,6 +72,10 @@ pub enum Variant {
     Held,
     /// The same, on machines as slow as printed.
     HeldManyMachines,
+    /// It counts how often machines were lost so far.
+    StaysLearnt,
+    /// The same, and tasks are held back from slow machines.
+    HeldStaysLearnt,
     /// Speeds are forecast from what was measured, and not known in advance.
     Forecast,
     /// Prices follow supply and demand.
@@ -193,6 +197,8 @@ impl Variant {
             | Variant::PlansStand
             | Variant::Held
             | Variant::HeldManyMachines
+            | Variant::StaysLearnt
+            | Variant::HeldStaysLearnt
             | Variant::Forecast
             | Variant::DemandPrices
             | Variant::Saboteurs
@@ -302,10 +308,15 @@ impl Case {
         let period = Span::from_nanos(u64::from(self.variant.period_s()) * 1_000_000_000);
         let replan = if self.variant == Variant::PlansStand { Replan::Lost } else { Replan::Unbegun };
         let hold = match self.variant {
-            Variant::Held | Variant::HeldManyMachines => Holding::WhenSlower,
+            Variant::Held | Variant::HeldManyMachines | Variant::HeldStaysLearnt => Holding::WhenSlower,
             _ => Holding::Never,
         };
-        Recipe { spending, level, replan, hold, ..Recipe::in_batches(self.heuristic.order(), period) }
+        let availability = match self.variant {
+            Variant::StaysLearnt | Variant::HeldStaysLearnt => Staying::Learnt,
+            _ => Staying::Ignored,
+        };
+        let batches = Recipe::in_batches(self.heuristic.order(), period);
+        Recipe { spending, level, replan, hold, availability, ..batches }
     }
 }
 
@@ -329,6 +340,8 @@ impl fmt::Display for Case {
             Variant::PlansStand => f.write_str(" plans-stand"),
             Variant::Held => f.write_str(" held"),
             Variant::HeldManyMachines => f.write_str(" held-many-machines"),
+            Variant::StaysLearnt => f.write_str(" stays-learnt"),
+            Variant::HeldStaysLearnt => f.write_str(" held-stays-learnt"),
             Variant::Forecast => f.write_str(" forecast"),
             Variant::DemandPrices => f.write_str(" demand-prices"),
             Variant::Saboteurs => f.write_str(" saboteurs"),
@@ -350,12 +363,24 @@ pub enum Part {
     Readings,
     /// Machines as they are counted, or as slow as printed; tasks held back from the slowest.
     Machines,
+    /// The recommended rule beside those that the paper recommends, with enough patterns to tell them apart.
+    Recommended,
+    /// Whether it counts how long machines stay.
+    Stays,
     /// What the paper leaves as future work: forecasts instead of knowledge, prices that follow demand, a reputation.
     FutureWork,
 }
 
 impl Part {
     /// All of them.
-    pub const ALL: [Part; 6] =
-        [Part::Figures, Part::Periods, Part::Heuristics, Part::Readings, Part::Machines, Part::FutureWork];
+    pub const ALL: [Part; 8] = [
+        Part::Figures,
+        Part::Periods,
+        Part::Heuristics,
+        Part::Readings,
+        Part::Machines,
+        Part::Recommended,
+        Part::Stays,
+        Part::FutureWork,
+    ];
 }

@@ -24,6 +24,8 @@ impl Part {
                 .collect(),
             Part::Readings => readings(),
             Part::Machines => machines(),
+            Part::Recommended => recommended(),
+            Part::Stays => stays(),
             Part::FutureWork => forecasts().into_iter().chain(demand_prices()).chain(reputation()).collect(),
         }
     }
@@ -72,6 +74,33 @@ pub(super) fn machines() -> Vec<Case> {
     let all = Month::ALL.into_iter().flat_map(of_month).flat_map(of_case);
     // Not every rule goes with tasks that wait.
     all.filter(|case| case.recipe().check().is_ok()).collect()
+}
+
+/// No budget, `gleaner/budget`, BTT within reach, BTT and LBTT.
+pub(super) fn recommended() -> Vec<Case> {
+    let of_month = |month: Month| {
+        let budgeted = [SCARCE, AMPLE].into_iter().flat_map(move |budget| {
+            let case = |rule| Case::min_min(month, rule, budget);
+            let rules = [Rule::WithinReach, Rule::PerTaskAndTime, Rule::PerClass].map(case);
+            [case(Rule::MovingPrice).with(Variant::Held)].into_iter().chain(rules)
+        });
+        [Case::free(month, Heuristic::MinMin)].into_iter().chain(budgeted)
+    };
+    Month::ALL.into_iter().flat_map(of_month).collect()
+}
+
+/// Without a budget and by a moving price, with machines that are taken to stay and with machines of which it counts how often
+/// they were lost; tasks wherever they end first, and held back from slow machines.
+pub(super) fn stays() -> Vec<Case> {
+    let of_month = |month: Month| {
+        [Case::free(month, Heuristic::MinMin), Case::min_min(month, Rule::MovingPrice, SCARCE)]
+    };
+    let variants = [Variant::Standard, Variant::StaysLearnt, Variant::Held, Variant::HeldStaysLearnt];
+    Month::ALL
+        .into_iter()
+        .flat_map(of_month)
+        .flat_map(|case| variants.map(|variant| case.with(variant)))
+        .collect()
 }
 
 /// Knowledge of the next fifteen minutes, and forecasts.

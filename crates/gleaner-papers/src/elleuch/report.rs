@@ -56,6 +56,8 @@ impl Findings {
             self.has(Part::Heuristics).then(|| figures(self, Heuristic::Sufferage)),
             self.has(Part::Readings).then(|| readings_compared(self)),
             self.has(Part::Machines).then(|| machines_compared(self)),
+            self.has(Part::Recommended).then(|| rules::recommended(self)),
+            self.has(Part::Stays).then(|| stays_compared(self)),
             self.has(Part::FutureWork).then(|| forecasts(self)),
             self.has(Part::FutureWork).then(|| demand_prices(self)),
             self.has(Part::FutureWork).then(|| reputation(self)),
@@ -151,6 +153,8 @@ fn variants(findings: &Findings, caption: &str, cases: Vec<Case>) -> Block {
             Variant::PlansStand => "plans stand",
             Variant::Held => "held back from slow machines",
             Variant::HeldManyMachines => "as slow as printed, and held back from the slowest",
+            Variant::StaysLearnt => "it counts how often machines were lost",
+            Variant::HeldStaysLearnt => "the same, and held back from slow machines",
             Variant::Forecast => "speeds forecast",
             Variant::DemandPrices => "prices follow demand",
             Variant::Saboteurs => "one machine in ten gives up every task",
@@ -171,6 +175,11 @@ fn readings_compared(findings: &Findings) -> Block {
 fn machines_compared(findings: &Findings) -> Block {
     let caption = "Machines as they are counted, and as slow as printed; tasks held back from the slowest; ± the 95 % interval";
     variants(findings, caption, experiments::machines())
+}
+
+fn stays_compared(findings: &Findings) -> Block {
+    let caption = "Machines that are taken to stay, and machines of which it counts how often they were lost, ± the 95 % interval";
+    variants(findings, caption, experiments::stays())
 }
 
 fn forecasts(findings: &Findings) -> Block {

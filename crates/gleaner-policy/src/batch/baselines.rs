@@ -3,6 +3,7 @@
 use super::Batch;
 use super::kinds::{Bid, Kind};
 use super::target::{Target, highest_tie};
+use crate::parts::staying::weighed;
 
 /// A machine that could do a task, in which time.
 struct Able {
@@ -46,7 +47,8 @@ impl Batch<'_> {
             bids.next().is_some_and(|bid| self.allows(tasks, length, &bid.at(able.ready_s)))
         };
         fastest.retain(is_allowed);
-        let end = |able: &Able| able.ready_s + able.seconds;
+        let losses_per_s = |able: &Able| self.pools[able.target.pool].losses_per_s;
+        let end = |able: &Able| weighed(able.ready_s + able.seconds, losses_per_s(able));
         let limit = highest_tie(fastest.iter().map(end).fold(f64::INFINITY, f64::min));
         let tied = fastest.into_iter().filter(|able| end(able) <= limit).map(|able| able.target);
         tied.min_by_key(|target| target.place.rank())

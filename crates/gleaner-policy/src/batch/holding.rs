@@ -6,11 +6,10 @@
 //! follows from what is there to do and from the machines, and so is **the same at every moment of a batch**.
 
 use super::kinds::Kind;
+use super::looks::Looks;
 use super::pool::Pool;
-use crate::open_machines::OpenMachines;
 use crate::spending::Conditions;
-use gleaner_core::Grid;
-use gleaner_units::{MachineClassId, Ops, TaskId, Time};
+use gleaner_units::MachineClassId;
 
 /// More than what is equal but for rounding differs by.
 const ROUNDING: f64 = 1.0 + 1e-12;
@@ -19,7 +18,7 @@ const ROUNDING: f64 = 1.0 + 1e-12;
 #[derive(Clone, Copy, Debug, Default)]
 struct Work {
     ops: f64,
-    /// Of one task, as it was declared.
+    /// Of one task.
     longest: f64,
 }
 
@@ -34,13 +33,13 @@ impl Work {
 /// batch's price, or on which the longest task would cost more than a recharge, is no reason to wait: nothing would come of it. Costs
 /// O(machines + runs + kinds × pools·log pools).
 pub(super) fn hold_back(
-    grid: &Grid,
-    now: Time,
-    (open, pools): (&OpenMachines, &[Pool]),
+    looks: Looks<'_>,
+    pools: &[Pool],
     (period_s, conditions_of_each): (f64, &[Conditions]),
     kinds: &mut [Kind<'_>],
 ) {
-    let work = work(grid, now, open, kinds);
+    let Looks { grid, open, .. } = looks;
+    let work = work(looks, kinds);
     let cores =
         |class: MachineClassId| open.of_class(class).map(|id| grid.machine(id).capacity()).sum::<f64>();
     let cores: Vec<f64> = pools.iter().map(|pool| cores(pool.class)).collect();
@@ -70,22 +69,21 @@ pub(super) fn hold_back(
 }
 
 /// What runs on open machines, is planned or waits, as far as its length is known.
-fn work(grid: &Grid, now: Time, open: &OpenMachines, kinds: &[Kind<'_>]) -> Work {
+fn work(Looks { grid, now, open, forecast }: Looks<'_>, kinds: &[Kind<'_>]) -> Work {
     let mut work = Work::default();
     for tasks in kinds {
         work.add(tasks.lengths().map_or(0.0, |(_, longest)| longest), tasks.ops().amount());
     }
-    let length = |task: TaskId| grid.declared_length(task).map(Ops::amount);
     for task in grid.plans().queues().flat_map(|queue| grid.plans().ranked(queue)) {
-        if let Some(length) = length(task) {
-            work.add(length, length);
+        if let Some(length) = forecast.known(grid, task) {
+            work.add(length.amount(), length.amount());
         }
     }
     for (_, members) in open.classes() {
         for run in members.busy.iter().flat_map(|id| grid.machine(*id).runs()) {
             let left = |length: f64| (length - grid.ops_done(now, run)).max(0.0);
-            if let Some(length) = length(run.task) {
-                work.add(length, left(length));
+            if let Some(length) = forecast.expected(grid, now, run) {
+                work.add(length.amount(), left(length.amount()));
             }
         }
     }

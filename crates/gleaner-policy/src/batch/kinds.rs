@@ -2,6 +2,7 @@
 
 use super::pool::Pool;
 use crate::backlog::{Backlog, Place, Shelf, Size, Waiting};
+use crate::parts::staying::weighed;
 use crate::spending::Terms;
 use gleaner_core::Grid;
 use gleaner_units::{OpsTotal, TaskClassId};
@@ -47,13 +48,15 @@ pub(super) struct Bid {
     pub(super) several: bool,
     /// Longer tasks had better wait.
     pub(super) longest: f64,
+    /// How often a machine of the pool is lost, where that counts.
+    pub(super) losses_per_s: f64,
 }
 
 impl Bid {
-    /// Seconds from now until a task of that length would be done.
+    /// Seconds from now until a task of that length would be done, and more where it counts that machines leave.
     #[inline]
     pub(super) fn end(&self, length: f64) -> f64 {
-        self.terms.ready_s + length * self.seconds
+        weighed(self.terms.ready_s + length * self.seconds, self.losses_per_s)
     }
 
     /// The same by a machine of the pool that is ready at another moment.
@@ -111,7 +114,8 @@ impl<'a> Kind<'a> {
         let is_cheapest = pool.price > 0.0 && pool.price <= self.cheapest;
         let bids = pool.offers().iter().map(|offer| {
             let terms = Terms { price: pool.price, ready_s: offer.ready_s, is_cheapest };
-            Bid { pool: number, terms, seconds, several: offer.several, longest }
+            let losses_per_s = pool.losses_per_s;
+            Bid { pool: number, terms, seconds, several: offer.several, longest, losses_per_s }
         });
         let from = self.bids.partition_point(|bid| bid.pool < number);
         let before = self.bids[from..].iter().take_while(|bid| bid.pool == number).count();

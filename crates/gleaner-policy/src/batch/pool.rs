@@ -1,10 +1,11 @@
 //! Machines of one class during a batch: when they are ready, and what that lets the class offer.
 
+use super::looks::Looks;
 use super::readiness::{Moment, Offer, Readiness};
-use crate::open_machines::{Members, OpenMachines};
+use crate::open_machines::Members;
 use crate::parts::budget::{Savings, Spending};
 use gleaner_core::{Grid, MachineClass, Queue};
-use gleaner_units::{MachineClassId, MachineId, RunId, TaskId, Time};
+use gleaner_units::{MachineClassId, MachineId, Ops, RunId, TaskId};
 use std::collections::BTreeMap;
 
 /// Which machine a task goes to, and when that is ready; or that any of the class will do.
@@ -28,6 +29,8 @@ impl Place {
 pub(super) struct Pool {
     pub(super) class: MachineClassId,
     pub(super) price: f64,
+    /// How often one of its machines is lost, where that counts.
+    pub(super) losses_per_s: f64,
     /// Of each machine.
     cores: usize,
     machines: Machines,
@@ -58,12 +61,8 @@ enum Wanted {
 }
 
 /// One pool for each class of the open machines, each machine by itself; the cheapest first.
-pub(super) fn of_machines(
-    grid: &Grid,
-    now: Time,
-    open: &OpenMachines,
-    (spending, depth): (Spending, usize),
-) -> Vec<Pool> {
+pub(super) fn of_machines(looks: Looks<'_>, (spending, depth): (Spending, usize)) -> Vec<Pool> {
+    let Looks { grid, open, .. } = looks;
     let wanted = match spending {
         Spending::PerTaskAndTime(Savings::AsPrinted, _) | Spending::WithinReach => {
             Wanted::EarliestIdleAndBusy(depth)
@@ -81,7 +80,7 @@ pub(super) fn of_machines(
         let (idle, planned) = idle_and_planned(grid, members);
         let (mut others, mut cores) = (BTreeMap::new(), Vec::new());
         let busy = members.busy.iter().copied().chain(planned).filter_map(|id| {
-            let first = first_ready(grid, now, id, &mut cores)?;
+            let first = first_ready(looks, id, &mut cores)?;
             if !cores.is_empty() {
                 others.insert(id, cores.clone());
             }
@@ -94,10 +93,11 @@ pub(super) fn of_machines(
 }
 
 /// One pool for each class of the open machines, all its machines as one; the cheapest first.
-pub(super) fn of_classes(grid: &Grid, now: Time, open: &OpenMachines) -> Vec<Pool> {
+pub(super) fn of_classes(looks: Looks<'_>) -> Vec<Pool> {
+    let Looks { grid, open, .. } = looks;
     let pools = open.classes().filter_map(|(class, members)| {
         let mut ready = Vec::new();
-        members.busy.iter().for_each(|&id| add_ready_times(grid, now, id, &mut ready));
+        members.busy.iter().for_each(|&id| add_ready_times(looks, id, &mut ready));
         let running: u64 = members.busy.iter().map(|&id| grid.machine(id).shares()).sum();
         let cores = ready.len() + members.idle.len() * grid.classes().machine_class(class).cores as usize;
         if cores == 0 {
@@ -107,7 +107,7 @@ pub(super) fn of_classes(grid: &Grid, now: Time, open: &OpenMachines) -> Vec<Poo
         let idle = cores.saturating_sub(usize::try_from(running).unwrap_or(usize::MAX));
         let mut pool = Pool::new(grid, class, Machines::Shared { cores: cores as f64, idle, ready_s });
         for task in grid.plans().ranked(Queue::Class(class)) {
-            pool.take(Place::Any(class), (cores_of(grid, task), seconds(grid, task, class)));
+            pool.take(Place::Any(class), (cores_of(grid, task), seconds(looks, task, class)));
         }
         Some(pool)
     });
@@ -131,15 +131,16 @@ fn idle_and_planned(grid: &Grid, members: &Members) -> (Vec<MachineId>, Vec<Mach
 
 /// When the first core of a machine is done with all that the machine has and all that is planned for it; nothing where no
 /// core ever is. `cores` are then the others.
-fn first_ready(grid: &Grid, now: Time, id: MachineId, cores: &mut Vec<f64>) -> Option<f64> {
+fn first_ready(looks: Looks<'_>, id: MachineId, cores: &mut Vec<f64>) -> Option<f64> {
+    let grid = looks.grid;
     cores.clear();
-    add_ready_times(grid, now, id, cores);
+    add_ready_times(looks, id, cores);
     if cores.is_empty() {
         return None;
     }
     let mut first = take_least(cores);
     for task in grid.plans().ranked(Queue::Machine(id)) {
-        let seconds = seconds(grid, task, grid.machine(id).class());
+        let seconds = seconds(looks, task, grid.machine(id).class());
         first = occupy(first, cores, (cores_of(grid, task), seconds));
     }
     Some(first)
@@ -166,19 +167,20 @@ fn cores_of(grid: &Grid, task: TaskId) -> usize {
 }
 
 /// How long a planned task takes there.
-fn seconds(grid: &Grid, task: TaskId, class: MachineClassId) -> f64 {
-    let length = grid.declared_length(task).map_or(0.0, gleaner_units::Ops::amount);
+fn seconds(Looks { grid, forecast, .. }: Looks<'_>, task: TaskId, class: MachineClassId) -> f64 {
+    let length = forecast.known(grid, task).map_or(0.0, Ops::amount);
     length * grid.classes().seconds_per_op(grid.task(task).class(), class)
 }
 
-/// When each core of a machine is done with what it has, by its declared length: a task that should have ended already
-/// is expected to end at once, as one is that has no length. A task has all cores that it needs. Those on which a task
+/// When each core of a machine is done with what it has, by expected lengths: a task that should have ended already
+/// is expected to end at once, as one is of whose length nothing is known. A task has all cores that it needs. Those on which a task
 /// stands still are not among them.
-fn add_ready_times(grid: &Grid, now: Time, id: MachineId, to: &mut Vec<f64>) {
+fn add_ready_times(Looks { grid, now, forecast, .. }: Looks<'_>, id: MachineId, to: &mut Vec<f64>) {
     let machine = grid.machine(id);
     let idle = u64::from(machine.cores()).saturating_sub(machine.shares());
     for run in machine.runs() {
-        let left_s = grid.seconds_left(now, run).unwrap_or(0.0);
+        let length = forecast.expected(grid, now, run);
+        let left_s = length.and_then(|length| grid.seconds_left(now, run, length)).unwrap_or(0.0);
         let cores = if left_s.is_finite() { cores_there(grid, run, id) } else { 0 };
         to.extend(std::iter::repeat_n(left_s, cores));
     }
@@ -202,7 +204,8 @@ fn take_least(numbers: &mut Vec<f64>) -> f64 {
 impl Pool {
     fn new(grid: &Grid, class: MachineClassId, machines: Machines) -> Self {
         let MachineClass { price, cores, .. } = *grid.classes().machine_class(class);
-        let mut pool = Self { class, price, cores: cores as usize, machines, offers: Vec::new() };
+        let (cores, offers) = (cores as usize, Vec::new());
+        let mut pool = Self { class, price, losses_per_s: 0.0, cores, machines, offers };
         pool.offer();
         pool
     }

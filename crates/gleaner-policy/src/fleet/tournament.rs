@@ -45,14 +45,21 @@ impl Tournament {
         self.nodes.get(1).copied().unwrap_or(Summary::NONE)
     }
 
-    /// The highest score above `floor`, or `floor`.
+    /// The extremes of all leaves, if there are any.
     #[inline]
-    pub fn best(&self, floor: f64, bound: impl Fn(&Summary) -> f64, score: impl Fn(usize) -> f64) -> f64 {
-        // Most searches end at the root: nothing below it could win.
-        match self.nodes.get(1) {
-            Some(root) if bound(root) > floor => self.best_below(1, floor, &bound, &score),
-            Some(_) | None => floor,
-        }
+    pub fn root(&self) -> Option<&Summary> {
+        self.nodes.get(1)
+    }
+
+    /// The highest score above `floor`, or `floor`; for who knows that the root's bound is above it.
+    #[inline]
+    pub fn best_below_root(
+        &self,
+        floor: f64,
+        bound: impl Fn(&Summary) -> f64,
+        score: impl Fn(usize) -> f64,
+    ) -> f64 {
+        self.best_below(1, floor, &bound, &score)
     }
 
     /// The first leaf whose score is at least `threshold`.

@@ -50,7 +50,8 @@ impl Choice for Lengths {
                 meaning: "A task is as long as the median of its user's latest that ended before it was submitted: of up \
                           to 20 with the same label, or else, where there are not two of these, with the same declared \
                           length or time limit, or else of any; and no longer than was declared. Without them, as was \
-                          declared.",
+                          declared; and without that a batch counts it as one of a second on the fastest machine, so that it runs \
+                          early. A time limit counts as a declared length.",
                 reads: &[Input::Runs],
             },
             Lengths::True => About {

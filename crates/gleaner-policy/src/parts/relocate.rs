@@ -3,7 +3,7 @@
 use super::score::Score;
 use super::when::When;
 use super::{About, Choice};
-use gleaner_core::{Grid, exceeds};
+use gleaner_core::{Grid, least_above};
 use gleaner_units::{RunId, Time};
 use std::fmt;
 
@@ -88,20 +88,16 @@ impl Relocate {
         }
     }
 
+    /// The least gain that is worth a move, its cost aside.
+    #[inline]
+    pub(crate) fn least_gain(&self) -> f64 {
+        if self.score.counts_tasks() { f64::from(self.difference_min) } else { least_above(self.gain_min) }
+    }
+
     /// Whether a gain is worth a move, its cost aside.
     #[inline]
     pub(crate) fn is_enough(&self, gain: f64) -> bool {
-        if self.score.counts_tasks() {
-            gain >= f64::from(self.difference_min)
-        } else {
-            exceeds(gain, self.gain_min)
-        }
-    }
-
-    /// A bound that no worthwhile gain can meet is as good as none.
-    #[inline]
-    pub(crate) fn floor(&self, bound: f64) -> f64 {
-        if self.is_enough(bound) { bound } else { f64::NEG_INFINITY }
+        gain >= self.least_gain()
     }
 }
 

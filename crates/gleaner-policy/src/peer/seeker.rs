@@ -73,10 +73,7 @@ impl Objective for Seeker<'_> {
                 | Choose::BestByLot
                 | Choose::Proportional { .. }
                 | Choose::TwoChoices,
-            ) => {
-                let watts = self.grid.classes().watts(class);
-                placement::bound(self.score, (self.class, h), (cores, watts), summary)
-            }
+            ) => placement::bound(self.score, (self.class, h), (self.grid.classes(), class), summary),
         }
     }
 

@@ -32,13 +32,6 @@ pub(crate) struct Calendar {
     blocks: Vec<Block>,
 }
 
-/// Calendars are equal if they say the same, however that is cut into blocks.
-impl PartialEq for Calendar {
-    fn eq(&self, other: &Self) -> bool {
-        self.steps().eq(other.steps())
-    }
-}
-
 /// Where a step is: its block, and its place there.
 type Place = (usize, usize);
 
@@ -62,13 +55,23 @@ impl Block {
 }
 
 impl Calendar {
-    /// All of so many cores are free for ever.
-    pub(crate) fn of(cores: u32) -> Self {
-        let always = Step { from: Time::ZERO, free: cores.into() };
-        Self { blocks: vec![Block::of(vec![always], 0)] }
+    /// From each of these moments on so many are free; they are in order, the first is [`Time::ZERO`], and of equals the last
+    /// counts.
+    pub(crate) fn of(free: impl Iterator<Item = (Time, i64)>) -> Self {
+        let mut steps: Vec<Step> = Vec::new();
+        for (from, free) in free {
+            match steps.last_mut() {
+                Some(last) if last.from == from => last.free = free,
+                Some(last) if last.free == free => {}
+                Some(_) | None => steps.push(Step { from, free }),
+            }
+        }
+        let blocks = steps.chunks(BLOCK_MAX / 2).map(|steps| Block::of(steps.to_vec(), 0)).collect();
+        Self { blocks }
     }
 
     /// From when on, and how many are free then.
+    #[cfg(test)]
     fn steps(&self) -> impl Iterator<Item = (Time, i64)> + '_ {
         self.blocks
             .iter()
@@ -119,7 +122,8 @@ impl Calendar {
     }
 
     /// How many are free at a moment.
-    pub(crate) fn free_at(&self, at: Time) -> i64 {
+    #[cfg(test)]
+    fn free_at(&self, at: Time) -> i64 {
         let (block, index) = self.place_of(at);
         self.blocks[block].free(index)
     }
@@ -252,7 +256,7 @@ mod tests {
             (random >> 33) as usize % below
         };
         let second = |second: usize| Time::from_nanos(second as u64);
-        let (mut calendar, mut row) = (Calendar::of(1_000), vec![1_000; END]);
+        let (mut calendar, mut row) = (Calendar::of([(Time::ZERO, 1_000)].into_iter()), vec![1_000; END]);
         let mut taken: Vec<(usize, usize, i64)> = Vec::new();
         let mut now = 0;
         let mut blocks_most = 0;

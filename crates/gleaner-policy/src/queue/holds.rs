@@ -1,32 +1,24 @@
 //! What runs hold of machines, and until when that is believed.
 
-use super::calendar::Calendar;
-use super::forecast::Forecast;
+use super::ends::{End, Ends};
+use super::held::{Held, Hold};
+use crate::forecast::Forecast;
 use crate::parts::queue::Correction;
 use gleaner_core::{Availability, Grid, Room};
-use gleaner_units::{MachineClassId, MachineId, RunId, Span, TaskId, Time};
-use std::collections::{BTreeMap, BTreeSet};
-
-/// What a run holds.
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Hold {
-    on: MachineId,
-    cores: u32,
-    since: Time,
-    until: Time,
-}
+use gleaner_units::{MachineClassId, MachineId, Ops, RunId, Span, TaskId, Time};
+use std::collections::BTreeSet;
 
 /// The machines, with what runs hold of each.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Holds {
     correction: Correction,
-    runs: BTreeMap<RunId, Hold>,
-    /// By when they are believed to end.
-    ends: BTreeSet<(Time, RunId)>,
+    runs: Held,
     /// By machine.
-    calendars: Vec<Calendar>,
-    /// By class of machines: those that take tasks, by how many cores are free.
-    rooms: Vec<BTreeSet<(u32, MachineId)>>,
+    ends: Vec<Ends>,
+    /// When the first run there is believed to end; no machine of which no run is.
+    firsts: BTreeSet<(Time, MachineId)>,
+    /// By class of machines: those that take tasks, those with the fewest free cores first.
+    rooms: Vec<Vec<(u32, MachineId)>>,
     /// By machine: where it is in `rooms`.
     listed: Vec<Option<(MachineClassId, u32)>>,
     /// What was believed until now was looked at then.
@@ -41,9 +33,9 @@ impl Holds {
     pub(crate) fn new(correction: Correction) -> Self {
         Self {
             correction,
-            runs: BTreeMap::new(),
-            ends: BTreeSet::new(),
-            calendars: Vec::new(),
+            runs: Held::default(),
+            ends: Vec::new(),
+            firsts: BTreeSet::new(),
             rooms: Vec::new(),
             listed: Vec::new(),
             looked: Time::ZERO,
@@ -53,12 +45,12 @@ impl Holds {
     /// Of a whole grid, as it was last looked at. Costs O(machines + runs).
     pub(crate) fn of(correction: Correction, grid: &Grid, forecast: &Forecast, looked: Time) -> Self {
         let mut holds = Self::new(correction);
-        holds.rooms.resize_with(grid.classes().machine_classes().len(), BTreeSet::new);
+        holds.rooms.resize_with(grid.classes().machine_classes().len(), Vec::new);
         for index in 0..grid.machines().len() {
             let machine = grid.machine(MachineId::new(index));
             holds.join(grid, MachineId::new(index));
             machine.runs().chain(machine.stopping().iter().copied()).for_each(|run| {
-                holds.take(grid, forecast, run);
+                holds.take(grid, forecast.length(grid, run.task), run);
             });
         }
         holds.look(grid, forecast, looked);
@@ -67,12 +59,12 @@ impl Holds {
 
     pub(crate) fn join(&mut self, grid: &Grid, id: MachineId) {
         let class = grid.classes().machine_class(grid.machine(id).class());
-        self.calendars.push(Calendar::of(slots(class.room)));
+        self.ends.push(Ends::of(slots(class.room)));
         self.listed.push(None);
         self.list(grid, id);
     }
 
-    /// Takes note of how much is free. Costs O(log machines).
+    /// Takes note of how much is free. Costs O(log machines), but for the moving of what lies side by side in memory.
     pub(crate) fn list(&mut self, grid: &Grid, id: MachineId) {
         let machine = grid.machine(id);
         let takes = machine.availability() == Availability::Open && machine.capacity() > 0.0;
@@ -82,43 +74,54 @@ impl Holds {
             return;
         }
         if let Some((class, free)) = before {
-            self.rooms[class.index()].remove(&(free, id));
+            let rooms = &mut self.rooms[class.index()];
+            rooms.remove(rooms.partition_point(|room| *room < (free, id)));
         }
         if let Some((class, free)) = now {
-            self.rooms[class.index()].insert((free, id));
+            let rooms = &mut self.rooms[class.index()];
+            rooms.insert(rooms.partition_point(|room| *room < (free, id)), (free, id));
         }
     }
 
-    /// A run takes its room. Costs O(log runs), and what a calendar's change does.
-    pub(crate) fn take(&mut self, grid: &Grid, forecast: &Forecast, id: RunId) {
+    /// A run of a task that is believed to be so long takes its room. Costs O(log runs + log machines).
+    pub(crate) fn take(&mut self, grid: &Grid, length: Ops, id: RunId) {
         let Some(run) = grid.find_run(id) else { return };
         let cores = grid.classes().task_class(grid.task(id.task).class()).needs.cores;
         let (on, since) = (run.on(), run.since());
-        let until = since.after_seconds(seconds(grid, forecast, id, on));
-        self.runs.insert(id, Hold { on, cores, since, until });
-        self.ends.insert((until, id));
-        // Nobody asks what was free before now, and a step at each beginning would only be in the way.
-        self.calendars[on.index()].take(Time::ZERO, until, cores.into());
+        let until = since.after_seconds(seconds(grid, length, id, on));
+        self.runs.insert(Hold { run: id, on, cores, since, until });
+        self.change_ends(on, |ends| ends.take(End { at: until, run: id, cores }));
     }
 
     /// A run takes its room no more. When it was believed to end.
     pub(crate) fn free(&mut self, id: RunId) -> Option<Time> {
-        let Hold { on, cores, until, .. } = self.runs.remove(&id)?;
-        self.ends.remove(&(until, id));
-        self.calendars[on.index()].take(Time::ZERO, until, -i64::from(cores));
+        let Hold { on, cores, until, .. } = self.runs.remove(id)?;
+        self.change_ends(on, |ends| ends.give(End { at: until, run: id, cores }));
         Some(until)
+    }
+
+    fn change_ends(&mut self, on: MachineId, change: impl FnOnce(&mut Ends)) {
+        let ends = &mut self.ends[on.index()];
+        let before = ends.first().map(|end| end.at);
+        change(ends);
+        let now = ends.first().map(|end| end.at);
+        if before != now {
+            self.firsts.extend(now.map(|at| (at, on)));
+            before.map(|at| self.firsts.remove(&(at, on)));
+        }
     }
 
     /// What should have ended by now and has not is believed to end later. Whether there was any. Costs O(log runs) each.
     pub(crate) fn look(&mut self, grid: &Grid, forecast: &Forecast, now: Time) -> bool {
         self.looked = now;
         let mut any = false;
-        while let Some(&(until, id)) = self.ends.first().filter(|(until, _)| *until <= now) {
+        while let Some(&(_, on)) = self.firsts.first().filter(|(at, _)| *at <= now) {
             any = true;
-            self.ends.pop_first();
-            let hold = self.runs.get_mut(&id).expect("what ends is held");
+            let old = self.ends[on.index()].first().expect("the first to end there");
+            let id = old.run;
+            let hold = self.runs.get_mut(id).expect("what ends is held");
             let seconds_per_op = grid.seconds_per_op(grid.task(id.task).class(), hold.on);
-            let believed = seconds(grid, forecast, id, hold.on);
+            let believed = seconds(grid, forecast.length(grid, id.task), id, hold.on);
             let limit = stopped_by(grid, id.task, Forecast::limit(grid, id.task) * seconds_per_op);
             let alike = || {
                 let ops = now.since(hold.since).seconds() / seconds_per_op;
@@ -129,24 +132,23 @@ impl Holds {
                 Correction::Estimate | Correction::Doubled | Correction::InTurn => None,
             }
             .unwrap_or_else(|| corrected(self.correction, hold.since, now, (believed, limit)));
-            let Hold { on, cores, until: later, .. } = *hold;
-            self.ends.insert((later, id));
-            self.calendars[on.index()].take(until, later, cores.into());
+            let new = End { at: hold.until, ..old };
+            self.change_ends(on, |ends| {
+                ends.give(old);
+                ends.take(new);
+            });
         }
         any
     }
 
     /// When the next run is believed to end.
     pub(crate) fn next_end(&self) -> Option<Time> {
-        self.ends.first().map(|(until, _)| *until).filter(|until| *until < Time::NEVER)
+        self.firsts.first().map(|(at, _)| *at)
     }
 
-    pub(crate) fn calendar(&self, on: MachineId) -> &Calendar {
-        &self.calendars[on.index()]
-    }
-
-    pub(crate) fn calendars(&self) -> &[Calendar] {
-        &self.calendars
+    /// When cores are free again, by machine.
+    pub(crate) fn ends(&self) -> &[Ends] {
+        &self.ends
     }
 
     /// The machines of a class that have that many cores free, with how many, those with the fewest first.
@@ -155,7 +157,8 @@ impl Holds {
         class: MachineClassId,
         cores: u32,
     ) -> impl Iterator<Item = (u32, MachineId)> + '_ {
-        self.rooms[class.index()].range((cores, MachineId::new(0))..).copied()
+        let rooms = &self.rooms[class.index()];
+        rooms[rooms.partition_point(|room| room.0 < cores)..].iter().copied()
     }
 
     /// The machines of a class that take tasks, in no order.
@@ -165,7 +168,7 @@ impl Holds {
 
     /// Whether there is but one machine that takes tasks.
     pub(crate) fn is_one(&self) -> bool {
-        self.rooms.iter().map(BTreeSet::len).sum::<usize>() == 1
+        self.rooms.iter().map(Vec::len).sum::<usize>() == 1
     }
 
     /// The most cores that are free on any machine. Costs O(machine classes).
@@ -175,28 +178,23 @@ impl Holds {
 
     /// What differs from what the grid says.
     pub(crate) fn check(&self, grid: &Grid, forecast: &Forecast) -> Result<(), String> {
-        let mut fresh = Self::of(self.correction, grid, forecast, self.looked);
-        let mut kept = self.clone();
-        for holds in [&mut fresh, &mut kept] {
-            holds.calendars.iter_mut().for_each(|calendar| calendar.advance(self.looked));
-        }
-        let same = (&kept.runs, &kept.ends) == (&fresh.runs, &fresh.ends);
-        if !same {
+        let fresh = Self::of(self.correction, grid, forecast, self.looked);
+        if self.runs != fresh.runs {
             return Err("what runs hold is not what the grid says".to_owned());
         }
-        if (&kept.rooms, &kept.listed) != (&fresh.rooms, &fresh.listed) {
+        if (&self.rooms, &self.listed) != (&fresh.rooms, &fresh.listed) {
             return Err("the machines with room are not those of the grid".to_owned());
         }
-        if kept.calendars != fresh.calendars {
-            return Err("a calendar is not what runs hold".to_owned());
+        if (&self.ends, &self.firsts) != (&fresh.ends, &fresh.firsts) {
+            return Err("when cores are free again is not what runs hold".to_owned());
         }
         Ok(())
     }
 }
 
-fn seconds(grid: &Grid, forecast: &Forecast, id: RunId, on: MachineId) -> f64 {
+fn seconds(grid: &Grid, length: Ops, id: RunId, on: MachineId) -> f64 {
     let seconds_per_op = grid.seconds_per_op(grid.task(id.task).class(), on);
-    stopped_by(grid, id.task, forecast.length(grid, id.task).amount() * seconds_per_op)
+    stopped_by(grid, id.task, length.amount() * seconds_per_op)
 }
 
 /// So many seconds, or as many as its runs may take.

@@ -4,12 +4,13 @@
 //! a shelf in order of length, so that the first, or the shortest, that may start is found with a look at each kind, not at
 //! each task.
 
+use super::members::Members;
 use crate::backlog::{Place, Shelf, Size, Waiting};
 use crate::parts::queue::Fill;
 use gleaner_core::{Grid, Needs};
 use gleaner_units::{MachineClassId, Ops, TaskClassId, TaskId};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// What tasks of a kind have in common.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -51,7 +52,8 @@ pub(crate) struct Line {
     known: BTreeMap<Like, usize>,
     /// Those with anybody, by cores, the fewest first.
     waiting: Vec<Waits>,
-    turns: BTreeSet<Turn>,
+    /// By priority.
+    turns: BTreeMap<Reverse<i32>, Members>,
     /// By machine class: the fewest seconds that an operation takes there; infinite where nobody can run.
     fastest: Vec<f64>,
 }
@@ -77,23 +79,45 @@ impl Line {
     /// A task of that length waits.
     pub(crate) fn add(&mut self, grid: &Grid, id: TaskId, length: Ops) {
         let number = self.number_of(grid, id);
+        let at = self.place_of(number);
         let kind = &mut self.kinds[number];
-        self.turns.insert((Reverse(kind.priority), id));
-        kind.shelf.insert(Waiting { length, id });
-        self.note(number, |first| first.min(id));
+        let turn = (Reverse(kind.priority), id);
+        self.turns.entry(turn.0).or_default().insert(id);
+        let task = Waiting { length, id };
+        kind.shelf.insert(task);
+        match at {
+            Ok(at) => {
+                let waits = &mut self.waiting[at];
+                (waits.shortest, waits.first) = (waits.shortest.min(task.size()), waits.first.min(turn));
+            }
+            Err(at) => {
+                let cores = kind.needs.cores;
+                self.waiting.insert(at, Waits { cores, shortest: task.size(), first: turn, kind: number });
+            }
+        }
     }
 
     /// A task, of the length with which it came, waits no more. Whether it did.
-    pub(crate) fn remove(&mut self, grid: &Grid, id: TaskId, length: Ops) -> bool {
+    pub(crate) fn remove(&mut self, grid: &Grid, id: TaskId, length: impl Fn() -> Ops) -> bool {
         let number = self.number_of(grid, id);
         let kind = &mut self.kinds[number];
-        if !kind.shelf.remove(Waiting { length, id }) {
+        let waited = self.turns.get_mut(&Reverse(kind.priority)).is_some_and(|turns| turns.remove(id));
+        if !waited {
             return false;
         }
-        let turn = (Reverse(kind.priority), id);
-        let lowest = if self.is_first_of(number, id) { self.kinds[number].shelf.lowest() } else { None };
-        self.note(number, |first| lowest.unwrap_or(first));
-        self.turns.remove(&turn)
+        kind.shelf.remove(Waiting { length: length(), id });
+        let at = self.place_of(number).expect("it waited");
+        let shelf = &self.kinds[number].shelf;
+        let Some(shortest) = shelf.at(Place::FIRST) else {
+            self.waiting.remove(at);
+            return true;
+        };
+        let waits = &mut self.waiting[at];
+        waits.shortest = shortest.size();
+        if waits.first.1 == id {
+            waits.first.1 = shelf.lowest().unwrap_or(id);
+        }
+        true
     }
 
     fn place_of(&self, number: usize) -> Result<usize, usize> {
@@ -101,50 +125,36 @@ impl Line {
         self.waiting.binary_search_by_key(&entry, |other| (other.cores, other.kind))
     }
 
-    fn is_first_of(&self, number: usize, id: TaskId) -> bool {
-        self.place_of(number).is_ok_and(|at| self.waiting[at].first.1 == id)
-    }
-
-    /// Somebody came to a kind or left it; who comes first there follows from who did.
-    fn note(&mut self, number: usize, first: impl Fn(TaskId) -> TaskId) {
-        let at = self.place_of(number);
-        let Kind { needs: Needs { cores, .. }, priority, ref shelf, .. } = self.kinds[number];
-        match (shelf.at(Place::FIRST), at) {
-            (Some(shortest), Ok(at)) => {
-                let waits = &mut self.waiting[at];
-                (waits.shortest, waits.first.1) = (shortest.size(), first(waits.first.1));
-            }
-            (Some(only), Err(at)) => {
-                let first = (Reverse(priority), only.id);
-                self.waiting.insert(at, Waits { cores, shortest: only.size(), first, kind: number });
-            }
-            (None, Ok(at)) => drop(self.waiting.remove(at)),
-            (None, Err(_)) => {}
-        }
-    }
-
     /// The fewest seconds that an operation of any task takes on a machine of that class.
     pub(crate) fn fastest(&self, class: MachineClassId) -> f64 {
         self.fastest[class.index()]
     }
 
+    /// The fewest cores that anybody who waits needs.
+    pub(crate) fn fewest_cores(&self) -> Option<u32> {
+        self.waiting.first().map(|waits| waits.cores)
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
-        self.turns.is_empty()
+        self.turns.values().all(Members::is_empty)
     }
 
     /// Whose turn it is.
     pub(crate) fn first(&self) -> Option<TaskId> {
-        self.turns.first().map(|turn| turn.1)
+        self.in_order().next()
     }
 
     /// One after the other.
     pub(crate) fn in_order(&self) -> impl Iterator<Item = TaskId> + '_ {
-        self.turns.iter().map(|turn| turn.1)
+        self.turns.values().flat_map(|turns| turns.from(0))
     }
 
     /// In order, from a turn on.
     pub(crate) fn from(&self, turn: Turn) -> impl Iterator<Item = Turn> + '_ {
-        self.turns.range(turn..).copied()
+        self.turns.range(turn.0..).flat_map(move |(&priority, turns)| {
+            let place = if priority == turn.0 { turn.1.index() } else { 0 };
+            turns.from(place).map(move |task| (priority, task))
+        })
     }
 
     pub(crate) fn turn_of(&self, grid: &Grid, id: TaskId) -> Turn {
@@ -186,7 +196,7 @@ impl Line {
 
     /// What differs from another line of the same tasks.
     pub(crate) fn check(&self, fresh: &Self) -> Result<(), String> {
-        if (&self.turns, &self.waiting) != (&fresh.turns, &fresh.waiting) {
+        if !self.in_order().eq(fresh.in_order()) || self.waiting != fresh.waiting {
             return Err("the line is not who waits".to_owned());
         }
         let shelves =

@@ -5,9 +5,9 @@
 //! costs O(waiting tasks), each as much as a search in a calendar.
 
 use super::calendar::Calendar;
-use super::forecast::Forecast;
 use super::holds::Holds;
 use super::line::{Line, Turn};
+use crate::forecast::Forecast;
 use gleaner_core::Grid;
 use gleaner_units::{MachineClassId, MachineId, RunId, TaskId, Time};
 use std::collections::BTreeSet;
@@ -26,7 +26,8 @@ pub(crate) struct Plan {
 impl Plan {
     /// Nobody has a moment yet.
     pub(crate) fn on(holds: &Holds) -> Self {
-        Self { calendars: holds.calendars().to_vec(), starts: BTreeSet::new(), until: None }
+        let calendars = holds.ends().iter().map(|ends| Calendar::of(ends.steps())).collect();
+        Self { calendars, starts: BTreeSet::new(), until: None }
     }
 
     /// Forgets what was before.

@@ -15,6 +15,7 @@ use crate::parts::queue::{Backfill, Correction, Fill, Queueing};
 use crate::parts::replicate::Replicate;
 use crate::parts::score::Score;
 use crate::parts::sites::SiteRule;
+use crate::parts::staying::Staying;
 use crate::parts::when::{Holding, Replan, When};
 
 impl Recipe {
@@ -22,6 +23,7 @@ impl Recipe {
     pub fn check(&self) -> Result<(), PolicyError> {
         self.check_replicas()?;
         self.check_holding()?;
+        self.check_staying()?;
         match self.score {
             Goal::Now(score) => self
                 .check_own_machines()
@@ -29,7 +31,7 @@ impl Recipe {
                 .and_then(|()| self.check_lengths())
                 .and_then(|()| self.check_placing()),
             Goal::End(aim) => {
-                self.check_best().and_then(|()| self.check_lengths()).and_then(|()| self.check_planning(aim))
+                self.check_best().and_then(|()| self.check_learning()).and_then(|()| self.check_planning(aim))
             }
             Goal::Start(queueing) => self.check_best().and_then(|()| self.check_queueing(queueing)),
             Goal::Rank(_) => {
@@ -96,6 +98,25 @@ impl Recipe {
             (Goal::End(_), _, When::AtEvents) => wrong("never: what is planned as it comes is planned once"),
             (Goal::Now(_) | Goal::Rank(_) | Goal::Start(_) | Goal::Sites(_), _, _) => {
                 wrong("never: only batches and peers hold tasks back from slow machines")
+            }
+        }
+    }
+
+    /// What counts is a task's end, and Sufferage compares ends that are straight lines in its length.
+    fn check_staying(&self) -> Result<(), PolicyError> {
+        let wrong = |expected| Err(PolicyError::new("availability", self.availability.name(), expected));
+        match (self.availability, self.score, self.order) {
+            (Staying::Ignored, ..) => Ok(()),
+            (_, Goal::End(aim @ (Aim::Fastest | Aim::FirstFree)), _) => {
+                wrong(format!("ignored: {} does not go by when a task would be done", aim.name()))
+            }
+            (_, Goal::End(_), Order::Sufferage | Order::SufferagePasses) => wrong(
+                "ignored: what a task would lose is no straight line in its length where machines leave"
+                    .to_owned(),
+            ),
+            (_, Goal::End(_), Order::Submission | Order::MinMin | Order::MaxMin) => Ok(()),
+            (_, Goal::Now(_) | Goal::Rank(_) | Goal::Start(_) | Goal::Sites(_), _) => {
+                wrong("ignored: only batches and plans go by when a task would be done".to_owned())
             }
         }
     }
@@ -201,11 +222,21 @@ impl Recipe {
         Ok(())
     }
 
+    /// What a plan is to cost is what it will be charged.
+    fn check_learning(&self) -> Result<(), PolicyError> {
+        if self.lengths.is_learnt() && self.heeds_budget() {
+            let expected =
+                "declared or true, or budget.rule = \"none\": tasks are charged by declared lengths";
+            return Err(PolicyError::new("lengths", self.lengths.name(), expected));
+        }
+        Ok(())
+    }
+
     fn check_lengths(&self) -> Result<(), PolicyError> {
         if self.lengths == Lengths::Declared {
             return Ok(());
         }
-        let expected = "declared: only queues go by other lengths";
+        let expected = "declared: only batches, plans and queues go by other lengths";
         Err(PolicyError::new("lengths", self.lengths.name(), expected))
     }
 

@@ -15,6 +15,7 @@ use crate::parts::relocate::Mover;
 use crate::parts::replicate::Replicate;
 use crate::parts::score::Score;
 use crate::parts::sites::{Behind, Copies, Data, GiveUp, Has, Nearness, Queues, Split, Turn};
+use crate::parts::staying::Staying;
 use crate::parts::when::{Holding, Replan, When};
 use crate::sites::map::{AtSource, Direction, Root};
 use gleaner_core::{Charged, Checking, Scope, Trusting};
@@ -59,6 +60,9 @@ impl Recipe {
         parts.extend([self.relocation(), PartView::of("replicate", self.replicate)]);
         if self.plans() || self.peering.is_some() {
             parts.push(PartView::of("hold", self.hold));
+        }
+        if self.plans() {
+            parts.push(PartView::of("availability", self.availability));
         }
         if let Some(Peering { favours, queue, recall, reach }) = self.peering {
             parts.extend([
@@ -116,6 +120,7 @@ pub fn choices() -> Vec<PartView> {
         .chain(all::<Recalling>("recall"))
         .chain(all::<Reach>("reach"))
         .chain(all::<Holding>("hold"))
+        .chain(all::<Staying>("availability"))
         .chain(all::<Nearness>("sites.nearness"))
         .chain(all::<Behind>("sites.behind"))
         .chain(all::<Turn>("sites.turn"))
@@ -235,12 +240,7 @@ impl Recipe {
             Fill::Shortest => ", the shortest first",
             Fill::SmallestArea => ", the smallest area first",
         })?;
-        f.write_str(match self.lengths {
-            Lengths::Declared => "",
-            Lengths::LastTwo => ", by each user's last two",
-            Lengths::Learnt => ", by what ran before",
-            Lengths::True => ", by true lengths",
-        })?;
+        f.write_str(by_lengths(self.lengths))?;
         f.write_str(match correction {
             Correction::Estimate => "",
             Correction::Alike => ", then by what ran longer",
@@ -272,6 +272,7 @@ impl Recipe {
             When::AtEvents => f.write_str("as tasks come")?,
             When::Every(period) => write!(f, "a batch every {} s", period.seconds())?,
         }
+        f.write_str(by_lengths(self.lengths))?;
         write!(f, "; {}", Budgeting(*spending))?;
         if *aging > 0 {
             write!(f, "; the {aging} oldest first")?;
@@ -286,7 +287,21 @@ impl Recipe {
         match self.hold {
             Holding::Never => Ok(()),
             Holding::WhenSlower => f.write_str("; held back from slow machines"),
+        }?;
+        match self.availability {
+            Staying::Ignored => Ok(()),
+            Staying::Learnt => f.write_str("; by how long machines stay"),
         }
+    }
+}
+
+/// Whose word on lengths is taken, where it is not the users'.
+fn by_lengths(lengths: Lengths) -> &'static str {
+    match lengths {
+        Lengths::Declared => "",
+        Lengths::LastTwo => ", by each user's last two",
+        Lengths::Learnt => ", by what ran before",
+        Lengths::True => ", by true lengths",
     }
 }
 

@@ -185,7 +185,7 @@ impl Ledger {
         let class = machine_class(&agent.profile, agent.shown.share(), agent.price, &self.ad(id), seen);
         let met = self.books.kinds.machine(&class);
         if met.is_new {
-            self.tell(at, &Event::MachineClassMet(class));
+            self.tell(at, &Event::MachineClassMet(Box::new(class)));
         }
         met.id
     }

@@ -113,7 +113,7 @@ impl Ledger {
             .expect("only jobs that can be read are recorded");
         let met = self.books.kinds.task(learnt, &class, (spec.needs.time_limit_s, spec.quorum));
         if met.is_new {
-            self.tell(at, &Event::TaskClassMet(class));
+            self.tell(at, &Event::TaskClassMet(Box::new(class)));
             let limit = Span::from_seconds(spec.needs.time_limit_s).filter(|limit| *limit > Span::ZERO);
             if let Some(limit) = limit {
                 self.tell(at, &Event::ClassLimited { class: met.id, limit });

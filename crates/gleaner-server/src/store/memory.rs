@@ -170,13 +170,9 @@ impl Disk {
         self.rows.push(Some(row.clone()));
     }
 
-    fn compact(&mut self, what: Compaction<'_>, failure: Option<Failure>) -> Result<(), Source> {
-        let pasts: Vec<Past> = what.pasts.collect::<Result<_, Source>>()?;
-        if failure == Some(Failure::Lost) {
-            return Ok(());
-        }
+    fn compact(&mut self, what: &Compaction<'_>, pasts: &[Past]) {
         self.forget_past();
-        for past in &pasts {
+        for past in pasts {
             self.keep(past);
         }
         let rows = self.rows.len();
@@ -190,7 +186,6 @@ impl Disk {
         let (tasks, jobs) = (self.past_tasks.clone(), self.past_jobs.clone());
         self.base = Some(Base { beginning, snapshot: what.base.clone(), tasks, jobs });
         self.put(&(what.row)(chain));
-        Ok(())
     }
 
     fn page<'a>(
@@ -245,17 +240,19 @@ impl Store for MemoryStore {
         }
         let failure = self.disk.disk().next_failure();
         // Whoever makes the past anew reads this disk meanwhile.
-        let pasts: Vec<Result<Past, Source>> = what.pasts.collect();
-        let what = Compaction { pasts: &mut pasts.into_iter(), ..what };
-        let mut disk = self.disk.disk();
-        let done = disk.compact(what, failure);
-        let error = match (done, failure) {
-            (Ok(()), None) => {
-                self.last = disk.last();
-                return Ok(self.last);
-            }
-            (Ok(()), Some(_)) => CommitError::DiskFull { last: self.last },
+        let pasts: Result<Vec<Past>, Source> = what.pasts.collect();
+        let error = match (pasts, failure) {
             (Err(source), _) => CommitError::Io { last: self.last, source },
+            (Ok(_), Some(Failure::Lost)) => CommitError::DiskFull { last: self.last },
+            (Ok(pasts), failure) => {
+                let mut disk = self.disk.disk();
+                disk.compact(&what, &pasts);
+                if failure.is_none() {
+                    self.last = disk.last();
+                    return Ok(self.last);
+                }
+                CommitError::DiskFull { last: self.last }
+            }
         };
         self.stopped = true;
         Err(error)

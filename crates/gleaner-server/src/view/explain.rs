@@ -254,7 +254,9 @@ fn why_closed(ledger: &Ledger, condition: &Condition) -> String {
 /// The machines by the rule in force: by its score, or by how soon each would be done.
 fn rated_by_policy(ledger: &Ledger, at: Time, task: TaskId) -> Vec<(MachineId, f64)> {
     let (grid, class) = (ledger.grid(), ledger.job_of(task).1.class);
-    ledger.recipe().ratings(grid, at, class, grid.declared_length(task))
+    let policy = ledger.scheduler().policy();
+    let length = policy.length(grid, task);
+    ledger.recipe().ratings(grid, at, (class, length), &|run| policy.expected_length(grid, at, run))
 }
 
 fn failing_machines(ledger: &Ledger, class: TaskClassId) -> BTreeMap<Condition, Vec<String>> {

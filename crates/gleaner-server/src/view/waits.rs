@@ -103,7 +103,7 @@ pub(super) fn remedies(ledger: &Ledger, task: TaskId) -> Vec<String> {
 /// Whether the rule in force cannot place it for that.
 pub(crate) fn has_no_length(ledger: &Ledger, task: TaskId) -> bool {
     let grid = ledger.grid();
-    let is_unknown = grid.declared_length(task).is_none();
+    let is_unknown = ledger.scheduler().policy().length(grid, task).is_none();
     let costs_something = || grid.accounts().is_some() && least_cost(ledger, task).is_none();
     is_unknown && (ledger.recipe().plans() || costs_something())
 }

@@ -370,7 +370,7 @@ impl Outside for Market<'_> {
                 self.state.records[job as usize].queued = Some(now);
                 let (class, is_new) = station.kind(piece.cores);
                 if is_new {
-                    out.tell(letter.to, Event::TaskClassMet(local_class(piece.cores)));
+                    out.tell(letter.to, Event::TaskClassMet(Box::new(local_class(piece.cores))));
                 }
                 // An element's own machine does one operation a second.
                 let (count, length) = (1, Ops::new(piece.estimated_s));

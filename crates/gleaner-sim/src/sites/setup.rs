@@ -122,10 +122,10 @@ impl SitesSetup {
             let (machine, at) = (MachineId::new(index), SiteId::new(index));
             let room =
                 Room { slots: Some(site.processors), memory: Some(site.memory), disk: Some(site.disk) };
-            events.push(Event::MachineClassMet(MachineClass {
+            events.push(Event::MachineClassMet(Box::new(MachineClass {
                 room,
                 ..MachineClass::plain(vec![site.gflops], site.processors)
-            }));
+            })));
             events.push(Event::MachineJoined { machine, class: MachineClassId::new(index) });
             events.push(Event::MachineSited { machine, site: at });
         }

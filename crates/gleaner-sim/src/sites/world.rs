@@ -166,7 +166,7 @@ impl<'a> SitesWorld<'a> {
             let next = tasks.len();
             tasks.push(self.state.came);
             let class = TaskClassId::new(next);
-            out.tell(party, Event::TaskClassMet(job.class()));
+            out.tell(party, Event::TaskClassMet(Box::new(job.class())));
             let file = FileId::new(next);
             out.tell(party, Event::FileMet { file, bytes: job.data });
             if job.data > 0 {

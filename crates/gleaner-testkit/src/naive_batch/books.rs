@@ -3,7 +3,7 @@
 
 use crate::naive_progress::NaiveProgress;
 use crate::record::Entry;
-use gleaner_core::{Budget, Charged, Decision, Event, MachineClass, Queue, RunEnd, Scope};
+use gleaner_core::{Budget, Charged, Decision, Event, Queue, RunEnd, Scope};
 use gleaner_units::{MachineId, Ops, RunId, TaskClassId, TaskId, Time, UserId};
 use std::collections::BTreeMap;
 
@@ -40,6 +40,16 @@ struct Charge {
     over: bool,
 }
 
+/// A machine is there with a class.
+#[derive(Clone, Copy, Debug)]
+struct Stay {
+    machine: MachineId,
+    class: usize,
+    from: Time,
+    /// When it was over, and whether the machine was lost.
+    end: Option<(Time, bool)>,
+}
+
 /// The charges so far, and how far each run is.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Books {
@@ -51,6 +61,7 @@ pub(super) struct Books {
     payers: Vec<UserId>,
     /// The class of each machine.
     stations: Vec<usize>,
+    stays: Vec<Stay>,
     tasks: Vec<(TaskClassId, f64)>,
     planned: BTreeMap<TaskId, Queue>,
     placed: BTreeMap<TaskId, MachineId>,
@@ -111,6 +122,30 @@ impl Books {
         cost <= self.left(payer, now) + back
     }
 
+    /// How often machines of a class were lost by the second, with one stay more that is as long as all are on average.
+    pub(super) fn losses_per_s(&self, class: usize, now: Time) -> f64 {
+        let losses = |stays: &[&Stay]| stays.iter().filter(|stay| stay.end.is_some_and(|end| end.1)).count();
+        let seconds = |stays: &[&Stay]| {
+            let nanos = |stay: &&Stay| stay.end.map_or(now, |end| end.0).nanos() - stay.from.nanos();
+            stays.iter().map(nanos).sum::<u64>() as f64 / 1e9
+        };
+        let all: Vec<&Stay> = self.stays.iter().collect();
+        let own: Vec<&Stay> = self.stays.iter().filter(|stay| stay.class == class).collect();
+        if losses(&all) == 0 {
+            return 0.0;
+        }
+        let usual_s = seconds(&all) / losses(&all) as f64;
+        let there_s = seconds(&own) + usual_s;
+        if there_s > 0.0 { (losses(&own) + 1) as f64 / there_s } else { 0.0 }
+    }
+
+    fn over(&mut self, now: Time, machine: MachineId, is_loss: bool) {
+        let lasts = |stay: &&mut Stay| stay.machine == machine && stay.end.is_none();
+        if let Some(stay) = self.stays.iter_mut().find(lasts) {
+            stay.end = Some((now, is_loss));
+        }
+    }
+
     /// Whether both pay from one account.
     pub(super) fn share(&self, one: UserId, other: UserId) -> bool {
         self.budget.is_none_or(|budget| budget.scope == Scope::Shared) || one == other
@@ -140,11 +175,21 @@ impl Books {
         self.settle();
         self.progress.take_in(now, &Entry::Event(event.clone()));
         match *event {
-            Event::MachineClassMet(MachineClass { price, .. }) => self.prices.push(price),
+            Event::MachineClassMet(ref class) => self.prices.push(class.price),
             Event::TaskClassMet(ref class) => self.payers.push(class.payer),
-            Event::MachineJoined { class, .. } => self.stations.push(class.index()),
-            Event::MachineMeasured { machine, class } => self.stations[machine.index()] = class.index(),
-            Event::MachineLost { machine } => self.lost(machine),
+            Event::MachineJoined { class, machine } => {
+                self.stations.push(class.index());
+                self.stays.push(Stay { machine, class: class.index(), from: now, end: None });
+            }
+            Event::MachineMeasured { machine, class } => {
+                self.stations[machine.index()] = class.index();
+                self.over(now, machine, false);
+                self.stays.push(Stay { machine, class: class.index(), from: now, end: None });
+            }
+            Event::MachineLost { machine } => {
+                self.lost(machine);
+                self.over(now, machine, true);
+            }
             Event::TasksSubmitted { count, class, length, .. } => {
                 let task = (class, length.map_or(0.0, Ops::amount));
                 self.tasks.extend(std::iter::repeat_n(task, count as usize));

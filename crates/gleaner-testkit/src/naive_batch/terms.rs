@@ -1,6 +1,8 @@
 //! What a reference goes by.
 
-use gleaner_units::{Span, Time};
+use crate::naive_lengths::{self, Belief};
+use gleaner_core::Grid;
+use gleaner_units::{Span, TaskId, Time};
 
 /// Metric and best metric, table 1 of the paper; and tasks as they come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,6 +94,17 @@ pub struct Terms {
     pub stands: bool,
     /// Whether tasks are scheduled as they come, and not at the end of each period.
     pub at_once: bool,
+    /// Whose word on lengths is taken.
+    pub lengths: Belief,
+    /// Whether it counts that machines leave.
+    pub weighs: bool,
     /// Whether tasks wait where faster machines would have done everything first.
     pub holds: bool,
+}
+
+impl Terms {
+    /// Whether anything is known of a task's length.
+    pub(super) fn knows(&self, grid: &Grid, task: TaskId) -> bool {
+        naive_lengths::length(grid, self.lengths, task, 0.0).is_some()
+    }
 }

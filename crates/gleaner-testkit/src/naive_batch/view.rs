@@ -2,6 +2,7 @@
 
 use super::books::Books;
 use super::terms::{First, Goal, Pick, Rule, Terms};
+use crate::naive_lengths;
 use gleaner_core::{Availability, Budget, Charged, Grid, Queue, TaskState};
 use gleaner_units::{MachineId, TaskId, Time, UserId};
 use std::collections::BTreeMap;
@@ -66,7 +67,12 @@ pub(super) struct View<'a> {
 
 impl View<'_> {
     fn length(&self, task: TaskId) -> f64 {
-        self.grid.declared_length(task).map_or(0.0, gleaner_units::Ops::amount)
+        self.length_after(task, 0.0)
+    }
+
+    /// How long it is believed to be once so many operations are done.
+    fn length_after(&self, task: TaskId, done: f64) -> f64 {
+        naive_lengths::length(self.grid, self.terms.lengths, task, done).unwrap_or(0.0)
     }
 
     fn seconds(&self, task: TaskId, class: usize) -> f64 {
@@ -121,7 +127,8 @@ impl View<'_> {
         for (task_class, _) in machine.counts() {
             for run in machine.runs_of(task_class) {
                 let row = self.grid.classes().seconds_per_op_row(task_class);
-                let ops = self.length(run.task) - self.books.ops_done(run);
+                let done = self.books.ops_done(run);
+                let ops = self.length_after(run.task, done) - done;
                 let left = if ops > 0.0 { ops * row[class] / share } else { 0.0 };
                 for _ in 0..self.needed(run.task) {
                     cores.push(left);
@@ -285,11 +292,13 @@ impl View<'_> {
     fn had_better_wait(&self, task: TaskId, worker: Worker) -> bool {
         let (mut ops, mut longest) = (0.0, 0.0);
         for (id, state) in self.grid.tasks() {
-            let length = self.length(id);
+            let mut length = self.length(id);
             let left = match self.grid.placed_on(id) {
                 Some(on) if works(self.grid, on) => {
                     let runs = self.grid.machine(on).runs().filter(|run| run.task == id);
-                    runs.map(|run| f64::max(length - self.books.ops_done(run), 0.0)).sum()
+                    let done: f64 = runs.map(|run| self.books.ops_done(run)).sum();
+                    length = self.length_after(id, done);
+                    f64::max(length - done, 0.0)
                 }
                 None if state.state() == TaskState::Waiting => length,
                 Some(_) | None => continue,
@@ -469,7 +478,15 @@ impl View<'_> {
     fn fits(&self, task: TaskId, workers: &[Worker]) -> Vec<Fit> {
         let kept = self.kept(task, workers);
         let allowed = kept.iter().filter(|worker| self.allowed(task, **worker, workers));
-        allowed.map(|worker| (*worker, worker.ready + self.seconds(task, worker.class))).collect()
+        allowed.map(|worker| (*worker, self.counted_end(task, *worker))).collect()
+    }
+
+    /// When the task would be done there; where machines leave, as if it took longer by as many times that as one is expected to
+    /// be lost until then.
+    fn counted_end(&self, task: TaskId, worker: Worker) -> f64 {
+        let end = worker.ready + self.seconds(task, worker.class);
+        let losses = if self.terms.weighs { self.books.losses_per_s(worker.class, self.now) } else { 0.0 };
+        end * (1.0 + losses * end)
     }
 
     /// Whom the goal looks at: all workers, or some that are fast for the task.

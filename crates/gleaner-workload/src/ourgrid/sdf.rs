@@ -38,15 +38,18 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// What the site calls it: `username@servername`, as far as they are there.
+    /// What the site calls it: `username@servername`.
     pub fn name(&self) -> String {
-        let of = |key: &str| self.attributes.get(key).map_or("", String::as_str);
-        [of("username"), of("servername")]
-            .into_iter()
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join("@")
+        ADDRESS.map(|part| self.attributes[part].as_str()).join("@")
     }
+}
+
+/// Each worker has them, of its own or from the defaults: without them `OurGrid` has no address for it.
+const ADDRESS: [&str; 2] = ["username", "servername"];
+
+/// The part of its address that a worker lacks.
+fn lacks(attributes: &Attributes) -> Option<&'static str> {
+    ADDRESS.into_iter().find(|part| attributes.get(*part).is_none_or(String::is_empty))
 }
 
 /// Reads a site.
@@ -123,24 +126,23 @@ impl Reader<'_> {
     fn add(&mut self, spot: Spot, defaults: &Attributes, own: Attributes) -> Result<(), InputError> {
         let mut attributes = defaults.clone();
         attributes.extend(own);
-        let names = attributes.get("username").map(|name| ranges::expand(name)).transpose();
+        if let Some(part) = lacks(&attributes) {
+            let expected = format!("{part} : NAME, in the worker or in workerdefaults");
+            return Err(self.text.error(spot, format!("a worker without {part}"), &expected));
+        }
+        let names = ranges::expand(&attributes["username"]);
         let names = names.map_err(|found| self.text.error(spot, found, "a shorter range"))?;
-        let several = names.unwrap_or_default();
-        if self.workers.len() + several.len().max(1) > WORKERS_MAX {
+        if self.workers.len() + names.len() > WORKERS_MAX {
             let found = format!("more than {WORKERS_MAX} workers");
             return Err(self.text.error(spot, found, "at most WORKERS_MAX of them"));
         }
         let each = attributes.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
-        self.bytes += each * several.len().max(1);
+        self.bytes += each * names.len();
         if self.bytes > SITE_BYTES_MAX {
             let found = format!("attributes of more than {SITE_BYTES_MAX} bytes over all workers");
             return Err(self.text.error(spot, found, "at most SITE_BYTES_MAX"));
         }
-        if several.is_empty() {
-            self.workers.push(Worker { line: spot.line, attributes });
-            return Ok(());
-        }
-        self.workers.extend(several.into_iter().map(|name| {
+        self.workers.extend(names.into_iter().map(|name| {
             let mut attributes = attributes.clone();
             attributes.insert("username".to_owned(), name);
             Worker { line: spot.line, attributes }
@@ -193,7 +195,12 @@ fn of_ad(source: &Source) -> Result<Site, InputError> {
             let text = value.as_bytes().map(|bytes| String::from_utf8_lossy(bytes).into_owned());
             (name.to_string().to_ascii_lowercase(), text.unwrap_or_else(|| value.to_string()))
         });
-        workers.push(Worker { line: 1, attributes: attributes.collect() });
+        let attributes = attributes.collect();
+        if let Some(part) = lacks(&attributes) {
+            let found = format!("a worker without {part}");
+            return Err(source.place().error(name, found, format!("{part}, in its ad or around all ads")));
+        }
+        workers.push(Worker { line: 1, attributes });
     }
     Ok(Site { workers })
 }

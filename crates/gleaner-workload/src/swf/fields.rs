@@ -100,16 +100,19 @@ impl<'a> Fields<'a> {
 
     fn whole_in(&mut self, field: &[u8], expected: &str, max: f64) -> Result<Option<u64>, InputError> {
         match self.number(field, expected, max)? {
-            Some(number) if number.fract() != 0.0 => Err(self.wrong(field, expected)),
+            Some(number) if number as u64 as f64 != number => Err(self.wrong(field, expected)),
             known => Ok(known.map(|number| number as u64)),
         }
     }
 }
 
-/// A finite number. Most are short and whole, and take no general reader.
+/// A finite number. Most are short and whole, or −1, and take no general reader.
 fn number(field: &[u8]) -> Option<f64> {
-    if field.len() <= 15 && field.iter().all(u8::is_ascii_digit) && !field.is_empty() {
-        return Some(field.iter().fold(0, |number, &digit| number * 10 + u64::from(digit - b'0')) as f64);
+    let below_0 = field.strip_prefix(b"-");
+    let digits = below_0.unwrap_or(field);
+    if (1..=15).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit) {
+        let whole = digits.iter().fold(0, |number, &digit| number * 10 + u64::from(digit - b'0')) as f64;
+        return Some(if below_0.is_some() { -whole } else { whole });
     }
     let number: f64 = std::str::from_utf8(field).ok()?.parse().ok()?;
     number.is_finite().then_some(number)

@@ -77,7 +77,8 @@ fn explained<'a>(
     let class = experiment.setup.tasks.classes[position];
     let arrival = experiment.setup.tasks.arrivals[position];
     // Where a task goes that is planned depends on what else is in its batch: its length says nothing of that.
-    let ratings = experiment.recipe.ratings(grid, arrival, class, None);
+    let ratings =
+        experiment.recipe.ratings(grid, arrival, (class, None), &|run| grid.declared_length(run.task));
     Explained {
         version: 1,
         task,

@@ -14,12 +14,7 @@ const RECHARGE: u64 = 6000;
 
 #[test]
 fn tasks_end_within_a_budget() {
-    let mut grid = Grid::new("budget", 8);
-    grid.start();
-    for (name, percent, price) in PRICES {
-        grid.add(name, percent, "sessions = \"ignore\"\nnot_on_battery = false\n", &[]);
-        grid.ok(&["machine", "price", name, &price.to_string()]);
-    }
+    let mut grid = priced("budget");
     let recharge = RECHARGE.to_string();
     grid.ok(&["budget", "set", &recharge, "--period", "2s", "--per", "user", "--charged", "ended"]);
 
@@ -50,6 +45,50 @@ fn tasks_end_within_a_budget() {
     let replayed = grid.ok(&["replay", &grid.home.display().to_string(), "--policy", "elleuch/b-max-min"]);
     assert!(replayed.contains("as asked"), "{replayed}");
     grid.wind_up();
+}
+
+/// `gleaner/budget` by a price that moves: what is planned is held until it starts, what is spent and held is never more than the
+/// recharge, and `budget show` says both. Then a policy that plans without a declared length, by what ran before.
+#[test]
+fn a_price_moves_and_lengths_are_learnt() {
+    let mut grid = priced("price");
+    let recharge = RECHARGE.to_string();
+    grid.ok(&["budget", "set", &recharge, "--period", "2s", "--charged", "reserved"]);
+    grid.ok(&["policy", "set", "gleaner/budget"]);
+    let told = grid.ok(&["budget", "show"]);
+    assert!(told.contains("their cost is held from when they are planned"), "{told}");
+    let last = (TASKS - 1).to_string();
+    let job = submit(&grid, &["--array", &format!("0-{last}"), "--length", "1G", "--", "sleep", "1"]);
+    let most = spending(&grid, &job);
+    eprintln!("at most {most} credits were spent or held at a time; by machine: {:?}", costs(&grid, &job));
+    assert!((1..=RECHARGE).contains(&most));
+    let told = grid.ok(&["budget", "show"]);
+    assert!(told.contains("everyone"), "{told}");
+
+    let refused = grid.cli(&["policy", "set", "gleaner/budget", "--set", "lengths=learnt"]);
+    let why = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success() && why.contains("charged by declared lengths"), "{why}");
+    let learning = ["lengths=learnt", "availability=learnt", "period_s=1", "budget=none"];
+    let learning = learning.iter().flat_map(|key| ["--set", key]);
+    grid.ok(&["policy", "set", "elleuch/min-min"].into_iter().chain(learning).collect::<Vec<_>>());
+    let told = grid.ok(&["policy", "current"]);
+    assert!(told.contains("learnt"), "{told}");
+    for _ in 0..2 {
+        let undeclared = submit(&grid, &["--array", "0-3", "--label", "nap", "--", "sleep", "0.2"]);
+        grid.ok(&["wait", &undeclared]);
+    }
+    grid.wind_up();
+}
+
+/// Two machines with prices.
+fn priced(name: &str) -> Grid {
+    let mut grid = Grid::new(name, 8);
+    grid.start();
+    for (name, percent, price) in PRICES {
+        grid.add(name, percent, "sessions = \"ignore\"\nnot_on_battery = false\n", &[]);
+        grid.ok(&["machine", "price", name, &price.to_string()]);
+    }
+    grid
 }
 
 fn submit(grid: &Grid, arguments: &[&str]) -> String {

@@ -2,6 +2,7 @@
 
 use super::with_reach;
 use crate::elleuch::case::{Case, Heuristic, Month, Rule, Variant};
+use crate::elleuch::experiments;
 use crate::elleuch::findings::Findings;
 use crate::statistics::Estimate;
 use gleaner_report::{Block, Cell, Table};
@@ -27,6 +28,37 @@ fn of_month(findings: &Findings, month: Month) -> Table {
         let cells = budgets.iter().map(|budget| outcome(findings, case(*budget)));
         table.row(std::iter::once(Cell::text(name(rule, case(0)))).chain(cells))
     })
+}
+
+/// The recommended rule and the paper's, in pairs: every pattern with each.
+pub(super) fn recommended(findings: &Findings) -> Block {
+    let caption = "The recommended rule beside the paper's: makespans in units of that without a budget, and how much longer than \
+                   gleaner/budget takes with the same patterns, ± the 95 % interval, of the patterns that came to their end";
+    let header = ["Rule", "Month", "Budget (10¹¹)", "Makespan", "Longer than gleaner/budget (%)"];
+    let cases = experiments::recommended().into_iter();
+    let table =
+        cases.filter(|case| case.rule != Rule::Free).fold(Table::new(caption, header), |table, case| {
+            let own = Case::min_min(case.month, Rule::MovingPrice, 0).with(Variant::Held);
+            let own = Case { budget: case.budget, ..own };
+            table.row([
+                Cell::text(name(case.rule, case)),
+                Cell::text(case.month.name()),
+                super::budget(case),
+                outcome(findings, case),
+                if case == own { Cell::text("") } else { longer(findings, case, own) },
+            ])
+        });
+    table.into()
+}
+
+fn longer(findings: &Findings, case: Case, own: Case) -> Cell {
+    let ended = |seed: &usize| [case, own].iter().all(|case| findings.outcome(*case, *seed).unfinished == 0);
+    let percent = |seed: usize| {
+        let makespan_s = |case| findings.outcome(case, seed).makespan_s;
+        100.0 * (makespan_s(case) / makespan_s(own) - 1.0)
+    };
+    let longer: Vec<f64> = (0..findings.seeds() as usize).filter(ended).map(percent).collect();
+    if longer.is_empty() { Cell::text("–") } else { Cell::number(with_reach(Estimate::of(&longer), 2)) }
 }
 
 fn name(rule: Rule, case: Case) -> String {

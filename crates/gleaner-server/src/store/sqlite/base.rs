@@ -12,6 +12,7 @@ use gleaner_wire::{BlobHash, ChainHash, JobId};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+/// The long body comes last: what is before it is read without it.
 pub(super) const TABLES: &str = "
     CREATE TABLE base (
         seq INTEGER PRIMARY KEY,
@@ -19,9 +20,9 @@ pub(super) const TABLES: &str = "
         chain BLOB NOT NULL,
         format INTEGER NOT NULL,
         past INTEGER NOT NULL,
-        body BLOB NOT NULL,
         checksum BLOB NOT NULL,
-        seal BLOB NOT NULL
+        seal BLOB NOT NULL,
+        body BLOB NOT NULL
     ) STRICT;
     CREATE TABLE base_tasks AS SELECT * FROM past_tasks;
     CREATE UNIQUE INDEX base_tasks_by_number ON base_tasks (task);

@@ -4,8 +4,8 @@
 //! in order of end, so that beliefs can be formed again from the grid alone.
 
 use crate::parts::lengths::Lengths;
-use gleaner_core::{Grid, TaskState};
-use gleaner_units::{Ops, TaskId, Time, UserId};
+use gleaner_core::{Change, Grid, TaskState};
+use gleaner_units::{Ops, RunId, TaskId, Time, UserId};
 use std::collections::{BTreeMap, VecDeque};
 
 /// What stands for the length of a task of which nothing is known: it ends at no moment that can be told.
@@ -18,8 +18,11 @@ const SHORTEST_S: f64 = 1.0;
 /// So many are remembered: more than count, since those that ended at this very instant do not.
 const RUNS_KEPT: usize = 32;
 
+/// A run that is so close to what was believed of it is over that: more than all rounding errors together.
+const NEARLY: f64 = 1.0 + 1e-9;
+
 /// The attribute of a task's ad by which its user says what it is alike to.
-const LABEL: &str = "Label";
+pub const LABEL: &str = "Label";
 
 /// What a user's tasks have in common.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -92,6 +95,46 @@ impl Forecast {
         self.lengths.is_learnt()
     }
 
+    /// Takes note of what became of the grid, where what ran matters. Whether all beliefs were formed anew, as speeds changed:
+    /// what a time limit allows depends on them. That costs O(tasks·log tasks).
+    pub(crate) fn observe(&mut self, grid: &Grid, change: &Change) -> bool {
+        if !self.is_learnt() {
+            return false;
+        }
+        match *change {
+            Change::MachineClassMet(_) | Change::TaskClassMeasured(_) | Change::MachineMeasured(_) => {
+                *self = Self::of(self.lengths, grid);
+                return true;
+            }
+            Change::Wait { first, count } => {
+                for more in 0..count as usize {
+                    self.submitted(grid, TaskId::new(first.index() + more));
+                }
+            }
+            Change::Finished(task) => self.ended(grid, task),
+            Change::TaskClassMet(_)
+            | Change::MachineJoined(_)
+            | Change::AvailabilityChanged(_)
+            | Change::LoadChanged(_)
+            | Change::ResidentsChanged(_)
+            | Change::Withdrawn { .. }
+            | Change::RoomTaken(_)
+            | Change::RoomFreed(..)
+            | Change::Planned(..)
+            | Change::Unplanned(_)
+            | Change::BudgetChanged
+            | Change::Started(_)
+            | Change::CatalogueChanged
+            | Change::BeliefChanged(_)
+            | Change::LoansChanged
+            | Change::AnswerKept(_)
+            | Change::StaleReply(_)
+            | Change::Refused(..)
+            | Change::AlarmChanged(_) => {}
+        }
+        false
+    }
+
     /// A task was handed in; those before it were.
     pub(crate) fn submitted(&mut self, grid: &Grid, id: TaskId) {
         if self.is_learnt() && id.index() == self.believed.len() {
@@ -132,6 +175,32 @@ impl Forecast {
     pub(crate) fn length(&self, grid: &Grid, id: TaskId) -> Ops {
         let believed = self.believed.get(id.index()).copied();
         Ops::new(believed.unwrap_or_else(|| declared(grid, id))).expect("lengths are above 0")
+    }
+
+    /// The same for a batch, which plans no task of which nothing is believed. Where it learns, one of which nothing is known
+    /// counts as short, so that it runs soon and others are judged by it.
+    #[inline]
+    pub(crate) fn known(&self, grid: &Grid, id: TaskId) -> Option<Ops> {
+        match self.believed.get(id.index()) {
+            Some(believed) if *believed < UNKNOWN => Ops::new(*believed),
+            Some(_) => Ops::new(SHORTEST_S / fastest(grid, id)),
+            None => grid.declared_length(id),
+        }
+    }
+
+    /// How long the task of a run is believed to be now: once it has taken longer than was believed, as long as those alike
+    /// that took longer, and then as was declared.
+    pub(crate) fn expected(&self, grid: &Grid, now: Time, run: RunId) -> Option<Ops> {
+        let known = self.known(grid, run.task)?;
+        if !self.is_learnt() {
+            return Some(known);
+        }
+        let done = NEARLY * grid.ops_done(now, run);
+        if done < known.amount() {
+            return Some(known);
+        }
+        let limit = Some(declared(grid, run.task)).filter(|limit| done < *limit && *limit < UNKNOWN);
+        self.beyond(run.task, done).or(limit).and_then(Ops::new).or(Some(known))
     }
 
     /// How long it may be at most, by what was declared.
@@ -190,12 +259,16 @@ impl Forecast {
 /// What was declared, or what a run can do at most until it is stopped, whichever is less.
 fn declared(grid: &Grid, id: TaskId) -> f64 {
     let said = grid.declared_length(id).map_or(UNKNOWN, Ops::amount);
-    let class = grid.task(id).class();
-    let Some(limit) = grid.limit(class) else { return said };
-    let able = grid.classes().seconds_per_op_row(class).iter().filter(|seconds| seconds.is_finite());
+    let Some(limit) = grid.limit(grid.task(id).class()) else { return said };
     // On slower machines it is stopped before that is done: whoever holds cores there is looked at by the limit itself.
-    let fastest = able.copied().fold(f64::INFINITY, f64::min);
+    let fastest = fastest(grid, id);
     if fastest.is_finite() { said.min(limit.seconds() / fastest) } else { said }
+}
+
+/// The fewest seconds that an operation of a task takes anywhere; infinite where nobody can run it. Costs O(machine classes).
+fn fastest(grid: &Grid, id: TaskId) -> f64 {
+    let row = grid.classes().seconds_per_op_row(grid.task(id).class());
+    row.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
 /// What its user calls it alike to, if he does.
