@@ -218,7 +218,7 @@ pub(crate) enum JournalArguments {
     /// Drop the journal's rows of jobs that were forgotten
     ///
     /// The coordinator has to be stopped. Says first what would be dropped, and does nothing without --yes. Of the rows before a
-    /// moment, those go that are about forgotten jobs alone (see the setting keep_for), and those of machines' reports.
+    /// moment, those go that are about forgotten jobs alone (`--keep-for`), and those of machines' reports.
     /// Histories and output of other jobs stay, and so does the audit trail. A state takes the place of what goes:
     /// `explain --at`, `replay`, `journal verify` and a restore to an earlier row begin there.
     Compact(JournalCompactArguments),
