@@ -100,7 +100,13 @@ impl SqliteStore {
     fn write_compacted(&mut self, what: Compaction<'_>) -> rusqlite::Result<(Known, ChainHash)> {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let beginning = schema::chain(&transaction, what.base.at)?.unwrap_or(ChainHash::NONE);
-        let row = base::compact(&transaction, beginning, what)?;
+        transaction.execute_batch(base::BACK)?;
+        transaction.execute("DELETE FROM base", [])?;
+        for past in what.pasts {
+            past::write(&transaction, &past.map_err(rusqlite::Error::ToSqlConversionFailure)?)?;
+        }
+        drop_rows(&transaction, what.base.at, what.dropped)?;
+        let row = (what.row)(base::seal(&transaction, (what.base, what.moment, beginning))?);
         let seq = self.last.next();
         let chain = checksum::chain(&self.chain, seq, &row);
         let checksum = put_row(&transaction, seq, &row, &chain)?;
@@ -192,7 +198,8 @@ impl SqliteStore {
 
 impl Store for SqliteStore {
     fn forget_past(&mut self) -> Result<(), CommitError> {
-        past::begin_anew(&self.connection).map_err(|error| self.commit_error(error))
+        let begin = format!("BEGIN IMMEDIATE; {} COMMIT;", base::BACK);
+        self.connection.execute_batch(&begin).map_err(|error| self.commit_error(error))
     }
 
     fn compact(&mut self, what: Compaction<'_>) -> Result<Seq, CommitError> {
@@ -259,6 +266,16 @@ fn put_row(connection: &Connection, seq: Seq, row: &Row, chain: &ChainHash) -> r
         insert_node.execute((node, number))?;
     }
     Ok(checksum)
+}
+
+/// Rows from one to another each, none behind `at`, and where they are listed.
+fn drop_rows(connection: &Connection, at: Seq, dropped: &[(Seq, Seq)]) -> rusqlite::Result<()> {
+    for (first, last) in dropped {
+        let ends = [first, last].map(|seq| seq.number().cast_signed());
+        connection.prepare_cached("DELETE FROM journal WHERE seq BETWEEN ?1 AND ?2")?.execute(ends)?;
+    }
+    let listed = "DELETE FROM history WHERE seq <= ?1 AND seq NOT IN (SELECT seq FROM journal)";
+    connection.execute(listed, [at.number().cast_signed()]).map(drop)
 }
 
 /// What a journal of which nothing is left, or which was altered, left behind: looked for before anything is opened, since

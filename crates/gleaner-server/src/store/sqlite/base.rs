@@ -3,12 +3,9 @@
 //! `past_tasks` and its like say with each line since which row it stands. **Triggers put a line aside that stood where the
 //! journal begins**, before it goes or changes: so the past can be made anew from there.
 
-use super::past;
-use super::reader::{SqliteReader, read_error};
-use crate::store::past::{PastJob, PastTask};
-use crate::store::{Beginning, Compaction, ReadError, Row, Seq, Snapshot};
-use gleaner_units::{TaskId, Time};
-use gleaner_wire::{BlobHash, ChainHash, JobId};
+use crate::store::{Beginning, Seq, Snapshot};
+use gleaner_units::Time;
+use gleaner_wire::ChainHash;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -58,16 +55,17 @@ pub(super) const BACK: &str = "
     UPDATE past SET upto = (SELECT coalesce(max(past), 0) FROM base);
 ";
 
-const TASKS: &str = "SELECT task, body FROM past_tasks WHERE since <= (SELECT seq FROM base) AND task >= ?1
+pub(super) const TASKS: &str =
+    "SELECT task, body FROM past_tasks WHERE since <= (SELECT seq FROM base) AND task >= ?1
     UNION ALL SELECT task, body FROM base_tasks WHERE task >= ?1 ORDER BY task LIMIT ?2";
-const JOBS: &str =
+pub(super) const JOBS: &str =
     "SELECT job, user, key, state, ended, results, bytes, removed_at, kept_for, body, spec FROM past_jobs
     WHERE since <= (SELECT seq FROM base) AND job NOT IN (SELECT job FROM base_jobs) AND job >= ?1
     UNION ALL SELECT job, user, key, state, ended, results, bytes, removed_at, kept_for, body, spec FROM base_jobs
     WHERE job >= ?1 ORDER BY job LIMIT ?2";
 const FILES: &str = "SELECT file, is_left, owner FROM past_files WHERE since <= (SELECT seq FROM base)
     UNION ALL SELECT file, is_left, owner FROM base_files ORDER BY is_left, owner, file";
-const FILES_OF: &str =
+pub(super) const FILES_OF: &str =
     "SELECT file FROM past_files WHERE is_left = ?1 AND owner = ?2 AND since <= (SELECT seq FROM base)
     UNION ALL SELECT file FROM base_files WHERE is_left = ?1 AND owner = ?2 ORDER BY file";
 const KEPT_ROWS: &str =
@@ -90,26 +88,6 @@ pub(super) fn beginning(connection: &Connection) -> rusqlite::Result<Option<Begi
         })
     };
     connection.prepare_cached(found)?.query_row([], read).optional()
-}
-
-/// All of a compaction, within its transaction. Returns the row that says so.
-pub(super) fn compact(
-    connection: &Connection,
-    chain: ChainHash,
-    what: Compaction<'_>,
-) -> rusqlite::Result<Row> {
-    connection.execute_batch(BACK)?;
-    connection.execute("DELETE FROM base", [])?;
-    for past in what.pasts {
-        past::write(connection, &past.map_err(rusqlite::Error::ToSqlConversionFailure)?)?;
-    }
-    for (first, last) in what.dropped {
-        let ends = [first, last].map(|seq| seq.number().cast_signed());
-        connection.prepare_cached("DELETE FROM journal WHERE seq BETWEEN ?1 AND ?2")?.execute(ends)?;
-    }
-    let listed = "DELETE FROM history WHERE seq <= ?1 AND seq NOT IN (SELECT seq FROM journal)";
-    connection.execute(listed, [what.base.at.number().cast_signed()])?;
-    seal(connection, (what.base, what.moment, chain)).map(|seal| (what.row)(seal))
 }
 
 /// Puts down where the journal begins, with what is kept of what was before.
@@ -158,57 +136,21 @@ fn digest(connection: &Connection, before: ChainHash, sql: &str) -> rusqlite::Re
     Ok(ChainHash::of(hasher.finalize().into()))
 }
 
-impl SqliteReader {
-    pub(super) fn read_base(&self) -> rusqlite::Result<Option<(Snapshot, bool)>> {
-        let found = "SELECT seq, format, body, checksum FROM base";
-        let read = |row: &rusqlite::Row<'_>| {
-            let at = Seq::new(row.get::<_, i64>(0)?.cast_unsigned());
-            let snapshot = Snapshot { at, format: row.get(1)?, body: row.get(2)? };
-            Ok((snapshot, row.get(3).map(ChainHash::of)?))
-        };
-        let found = self.connection().query_row(found, [], read).optional()?;
-        found.map(|(base, written)| Ok((base, checksum(self.connection())? == written))).transpose()
-    }
+/// What the rows up to there add up to, and whether it is what was written.
+pub(super) fn read(connection: &Connection) -> rusqlite::Result<Option<(Snapshot, bool)>> {
+    let found = "SELECT seq, format, body, checksum FROM base";
+    let read = |row: &rusqlite::Row<'_>| {
+        let at = Seq::new(row.get::<_, i64>(0)?.cast_unsigned());
+        let snapshot = Snapshot { at, format: row.get(1)?, body: row.get(2)? };
+        Ok((snapshot, row.get(3).map(ChainHash::of)?))
+    };
+    let found = connection.query_row(found, [], read).optional()?;
+    found.map(|(base, written)| Ok((base, checksum(connection)? == written))).transpose()
+}
 
-    pub(super) fn is_base_sealed(&self) -> rusqlite::Result<bool> {
-        let Some(beginning) = beginning(self.connection())? else { return Ok(true) };
-        let checksum = checksum(self.connection())?;
-        Ok(sealed(self.connection(), checksum)? == beginning.seal)
-    }
-
-    pub(super) fn read_base_tasks(&self, from: TaskId, at_most: usize) -> Result<Vec<PastTask>, ReadError> {
-        let read = || {
-            let mut statement = self.connection().prepare_cached(TASKS)?;
-            let found = statement
-                .query_map([past::number(from), past::limit(at_most)], |row| {
-                    Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?))
-                })?
-                .collect::<rusqlite::Result<Vec<_>>>()?;
-            let tasks = found.into_iter().map(|(number, body)| {
-                Ok(PastTask { task: past::task(number), files: self.files_of(true, number)?, body })
-            });
-            tasks.collect::<rusqlite::Result<Vec<_>>>()
-        };
-        read().map_err(read_error)
-    }
-
-    pub(super) fn read_base_jobs(&self, from: JobId, at_most: usize) -> Result<Vec<PastJob>, ReadError> {
-        let read = || {
-            let mut statement = self.connection().prepare_cached(JOBS)?;
-            let found = statement.query_map([i64::from(from.0), past::limit(at_most)], past::whole_job)?;
-            let mut jobs = found.collect::<rusqlite::Result<Vec<_>>>()?;
-            for job in &mut jobs {
-                job.files = self.files_of(false, i64::from(job.job.0))?;
-            }
-            Ok(jobs)
-        };
-        read().map_err(read_error)
-    }
-
-    fn files_of(&self, is_left: bool, owner: i64) -> rusqlite::Result<Vec<BlobHash>> {
-        let mut statement = self.connection().prepare_cached(FILES_OF)?;
-        let files =
-            statement.query_map(params![is_left, owner], |row| past::file(&row.get::<_, Vec<u8>>(0)?))?;
-        files.collect()
-    }
+/// Whether all that is kept of what was before is what was sealed.
+pub(super) fn is_sealed(connection: &Connection) -> rusqlite::Result<bool> {
+    let Some(beginning) = beginning(connection)? else { return Ok(true) };
+    let checksum = checksum(connection)?;
+    Ok(sealed(connection, checksum)? == beginning.seal)
 }

@@ -97,10 +97,6 @@ fn write_results(connection: &Connection, past: &Past) -> rusqlite::Result<()> {
     Ok(())
 }
 
-pub(super) fn begin_anew(connection: &Connection) -> rusqlite::Result<()> {
-    connection.execute_batch(&format!("BEGIN IMMEDIATE; {} COMMIT;", base::BACK))
-}
-
 /// Half of its text.
 fn bytes(file: &BlobHash) -> Vec<u8> {
     let digits = file.as_str().as_bytes();
@@ -108,14 +104,21 @@ fn bytes(file: &BlobHash) -> Vec<u8> {
     (0..digits.len() / 2).map(|at| digit(2 * at) << 4 | digit(2 * at + 1)).collect()
 }
 
+/// What a task left, or a job reads, where the journal begins.
+fn files_of(connection: &Connection, is_left: bool, owner: i64) -> rusqlite::Result<Vec<BlobHash>> {
+    let mut statement = connection.prepare_cached(base::FILES_OF)?;
+    let files = statement.query_map(params![is_left, owner], |row| file(&row.get::<_, Vec<u8>>(0)?))?;
+    files.collect()
+}
+
 /// The other way round.
-pub(super) fn file(bytes: &[u8]) -> rusqlite::Result<BlobHash> {
+fn file(bytes: &[u8]) -> rusqlite::Result<BlobHash> {
     let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     BlobHash::try_from(text).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
 }
 
 /// With all columns as they were written, less its files.
-pub(super) fn whole_job(row: &Row<'_>) -> rusqlite::Result<PastJob> {
+fn whole_job(row: &Row<'_>) -> rusqlite::Result<PastJob> {
     let number =
         |column: usize| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(i64::cast_unsigned));
     let unknown =
@@ -166,7 +169,7 @@ fn with(wanted: &WithResults) -> (&'static str, [rusqlite::types::Value; 4]) {
     (which, [wanted.results.name().to_owned().into(), from.into(), by.into(), wanted.user.clone().into()])
 }
 
-pub(super) fn number(task: TaskId) -> i64 {
+fn number(task: TaskId) -> i64 {
     task.index().cast_signed() as i64
 }
 
@@ -175,11 +178,11 @@ fn ends(range: TaskRange) -> (i64, i64) {
 }
 
 /// The database's numbers end there.
-pub(super) fn limit(at_most: usize) -> i64 {
+fn limit(at_most: usize) -> i64 {
     i64::try_from(at_most).unwrap_or(i64::MAX)
 }
 
-pub(super) fn task(number: i64) -> TaskId {
+fn task(number: i64) -> TaskId {
     TaskId::new(usize::try_from(number).unwrap_or(usize::MAX))
 }
 
@@ -256,11 +259,29 @@ impl PastReader for SqliteReader {
     }
 
     fn base_tasks(&self, from: TaskId, at_most: usize) -> Result<Vec<PastTask>, ReadError> {
-        self.read_base_tasks(from, at_most)
+        let found = self.ask(|ask| {
+            let mut found = ask.prepare_cached(base::TASKS)?;
+            let found =
+                found.query_map([number(from), limit(at_most)], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            found.collect::<rusqlite::Result<Vec<(i64, Vec<u8>)>>>()
+        })?;
+        let tasks = found.into_iter().map(|(number, body)| {
+            let files = self.ask(|ask| files_of(ask, true, number))?;
+            Ok(PastTask { task: task(number), files, body })
+        });
+        tasks.collect()
     }
 
     fn base_jobs(&self, from: JobId, at_most: usize) -> Result<Vec<PastJob>, ReadError> {
-        self.read_base_jobs(from, at_most)
+        let mut jobs = self.ask(|ask| {
+            let mut found = ask.prepare_cached(base::JOBS)?;
+            let found = found.query_map([i64::from(from.0), limit(at_most)], whole_job)?;
+            found.collect::<rusqlite::Result<Vec<_>>>()
+        })?;
+        for job in &mut jobs {
+            job.files = self.ask(|ask| files_of(ask, false, i64::from(job.job.0)))?;
+        }
+        Ok(jobs)
     }
 
     fn names_file(&self, file: &BlobHash) -> Result<bool, ReadError> {

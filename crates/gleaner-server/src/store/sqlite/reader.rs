@@ -124,13 +124,15 @@ impl Reader for SqliteReader {
     }
 
     fn base(&self) -> Result<Option<Snapshot>, ReadError> {
-        let Some((base, is_intact)) = self.read_base().map_err(read_error)? else { return Ok(None) };
+        let Some((base, is_intact)) = base::read(&self.connection).map_err(read_error)? else {
+            return Ok(None);
+        };
         let damaged = ReadError::Damaged { seq: base.at, damage: Damage::Base };
         if is_intact { Ok(Some(base)) } else { Err(damaged) }
     }
 
     fn is_sealed(&self) -> Result<bool, ReadError> {
-        self.is_base_sealed().map_err(read_error)
+        base::is_sealed(&self.connection).map_err(read_error)
     }
 
     fn read(&self, from: Seq, at_most: usize) -> Result<Vec<StoredRow>, ReadError> {
