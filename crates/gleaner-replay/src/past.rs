@@ -3,7 +3,7 @@
 use gleaner_core::{GridConfig, Migration};
 use gleaner_policy::PolicySpec;
 use gleaner_server::journal::{Entry, Fact};
-use gleaner_server::ledger::{Ledger, ReplayError, Step, Told};
+use gleaner_server::ledger::{Agent, Ledger, ReplayError, Step, Told};
 use gleaner_sim::{Answers, LoadChange, Setup, Simulation, Tasks};
 use gleaner_units::{MachineId, Ops, TaskClassId, TaskId, Time};
 use gleaner_wire::JobId;
@@ -122,8 +122,24 @@ pub struct LeftOut {
 
 impl Reading {
     /// One of which no more is to be asked than how it went with what came since a moment.
-    pub fn since(since: Time) -> Self {
-        Self { since, ..Self::default() }
+    pub fn since(ledger: Ledger, since: Time) -> Self {
+        Self { since, ..Self::begun_with(ledger) }
+    }
+
+    /// One that goes on from a state: what it says of machines is known, of tasks those are noted that come later.
+    pub fn begun_with(ledger: Ledger) -> Self {
+        let presence = |agent: &Agent| {
+            let (is_there, is_open) = (!agent.lost && !agent.forgotten, agent.open);
+            let told = if is_there && is_open { agent.load } else { 1.0 };
+            Presence { owner: agent.load, is_there, is_open, told }
+        };
+        let machines: Vec<Presence> = ledger.agents().iter().map(presence).collect();
+        let told = machines.iter().enumerate().map(|(index, machine)| LoadChange {
+            time: Time::ZERO,
+            machine: MachineId::new(index),
+            load: machine.told,
+        });
+        Self { loads: told.collect(), machines, ledger, ..Self::default() }
     }
 
     /// Takes note of the next entry. Fails where the journal contradicts itself.

@@ -3,9 +3,8 @@
 use crate::{Past, Reading};
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::ledger::ReplayError;
-use gleaner_server::recovery::RecoveryError;
-use gleaner_server::recovery::entries;
-use gleaner_server::store::{DATABASE, FORMAT, OpenError, Seq, SqliteReader};
+use gleaner_server::recovery::{Recovered, RecoveryError, beginning, entries};
+use gleaner_server::store::{DATABASE, FORMAT, OpenError, SqliteReader};
 use gleaner_units::{Span, Time};
 use serde::Deserialize;
 use std::fs::File;
@@ -75,24 +74,27 @@ pub fn read_last(path: &Path, last: Span) -> Result<Past, SourceError> {
 }
 
 fn read_whole(path: &Path) -> Result<Reading, SourceError> {
-    let mut reading = Reading::default();
     let is_database = path.file_name().is_some_and(|name| name == DATABASE);
     match (path.is_dir(), is_database) {
-        (true, _) => read_database(&mut reading, path)?,
-        (false, true) => read_database(&mut reading, path.parent().unwrap_or(Path::new(".")))?,
-        (false, false) => read_export(&mut reading, path)?,
+        (true, _) => read_database(path),
+        (false, true) => read_database(path.parent().unwrap_or(Path::new("."))),
+        (false, false) => read_export(path),
+    }
+}
+
+/// From where it begins.
+fn read_database(folder: &Path) -> Result<Reading, SourceError> {
+    let reader = SqliteReader::open(folder)?;
+    let Recovered { ledger, at: begins, .. } = beginning(&reader)?;
+    let mut reading = Reading::begun_with(ledger);
+    for entry in entries(&reader, begins.next()) {
+        reading.read(&entry?.1)?;
     }
     Ok(reading)
 }
 
-fn read_database(reading: &mut Reading, folder: &Path) -> Result<(), SourceError> {
-    for entry in entries(&SqliteReader::open(folder)?, Seq::FIRST) {
-        reading.read(&entry?.1)?;
-    }
-    Ok(())
-}
-
-fn read_export(reading: &mut Reading, path: &Path) -> Result<(), SourceError> {
+fn read_export(path: &Path) -> Result<Reading, SourceError> {
+    let mut reading = Reading::default();
     let failed = |source| SourceError::Io { path: path.to_owned(), source };
     let mut file = BufReader::new(File::open(path).map_err(failed)?);
     let mut text = Vec::new();
@@ -100,13 +102,13 @@ fn read_export(reading: &mut Reading, path: &Path) -> Result<(), SourceError> {
         text.clear();
         file.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut text).map_err(failed)?;
         if text.is_empty() {
-            return Ok(());
+            return Ok(reading);
         }
         let entry =
             parse(&text, line).map_err(|why| SourceError::Line { path: path.to_owned(), line, why })?;
         reading.read(&entry)?;
     }
-    Ok(())
+    Ok(reading)
 }
 
 /// Rows are counted from 1, as lines are.
@@ -124,7 +126,8 @@ fn parse(text: &[u8], line: u64) -> Result<Entry, String> {
     let Line { seq, at_ns, fact } = serde_json::from_slice(text).map_err(wrong)?;
     if seq != line {
         return Err(format!(
-            "found row {seq} of the journal; expected row {line}: rows before it are missing"
+            "found row {seq} of the journal; expected row {line}: rows before it are missing. If the journal was compacted, replay \
+             its folder: that begins where the journal does"
         ));
     }
     Ok(Entry { at: Time::from_nanos(at_ns), fact })

@@ -2,8 +2,8 @@
 
 use crate::{Figures, LeftOut, Past, Placed, Reading};
 use gleaner_policy::PolicySpec;
-use gleaner_server::recovery::entries;
-use gleaner_server::store::{Reader, Seq};
+use gleaner_server::recovery::{Recovered, RecoveryError, beginning, entries};
+use gleaner_server::store::Reader;
 use gleaner_server::study::StudyError;
 use gleaner_units::Time;
 use gleaner_wire::VERSION;
@@ -12,9 +12,11 @@ use gleaner_wire::limits::WHAT_IF_TASKS_MAX;
 
 /// Of the tasks that came since a moment: how they went, and would have gone. Costs O(journal) and a simulation of each.
 pub fn what_if(reader: &dyn Reader, since: Time, asked: &PolicySpec) -> Result<WhatIfView, StudyError> {
-    let mut reading = Reading::since(since);
-    for entry in entries(reader, Seq::FIRST) {
-        let (_, entry) = entry.map_err(|error| StudyError::Journal(error.to_string()))?;
+    let journal = |error: RecoveryError| StudyError::Journal(error.to_string());
+    let Recovered { ledger, at: begins, .. } = beginning(reader).map_err(journal)?;
+    let mut reading = Reading::since(ledger, since);
+    for entry in entries(reader, begins.next()) {
+        let (_, entry) = entry.map_err(journal)?;
         reading.read(&entry).map_err(|error| StudyError::Journal(error.to_string()))?;
     }
     let past = reading.end_since(since, WHAT_IF_TASKS_MAX);

@@ -1,20 +1,22 @@
 //! What a coordinator that has a long past costs: how much memory, how long a start, how many bytes of disk for each task.
 //!
 //! `cargo run --release -p gleaner-server --example past -- live FOLDER 1000000` makes a journal with so many tasks that are over, by
-//! the real desk, ledger and store and an agent of a few lines; `… start FOLDER` starts on it, as a coordinator does.
+//! the real desk, ledger and store and an agent of a few lines; `… start FOLDER` starts on it, as a coordinator does;
+//! `… compact FOLDER` compacts it as it is, has every second job forgotten, and compacts it again.
 
+use gleaner_server::compacting::{compact, plan};
 use gleaner_server::desk::{
-    Admitted, Desk, Effect, Input, JobFiles, Order, OrderId, Requester, SessionId, Start, Terms,
+    Admitted, Desk, Effect, Input, JobFiles, Keeping, Order, OrderId, Requester, SessionId, Start, Terms,
 };
 use gleaner_server::driver::row;
 use gleaner_server::ledger::FORMAT;
 use gleaner_server::recovery::{mend_past, recover};
 use gleaner_server::store::{DATABASE, Home, NetworkFolder, Reader, SqliteStore, Store};
-use gleaner_units::{MachineId, Time};
-use gleaner_wire::Lineage;
+use gleaner_units::{MachineId, Span, Time};
 use gleaner_wire::api::{Enrolment, Role};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{End, FromAgent, Hello, Outcome, Profile, Sample, ToAgent, Usage};
+use gleaner_wire::{JobId, Lineage};
 use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
@@ -28,13 +30,49 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["live", folder, tasks] => live(Path::new(folder), tasks.parse()?),
-        ["start", folder] => start(Path::new(folder)).map(drop),
-        _ => Err("say: live FOLDER TASKS, or start FOLDER".into()),
+        ["start", folder] => start(Path::new(folder), Terms::default()).map(drop),
+        ["compact", folder] => forget_and_compact(Path::new(folder)),
+        _ => Err("say: live FOLDER TASKS, start FOLDER, or compact FOLDER".into()),
     }
 }
 
+fn forget_and_compact(folder: &Path) -> Result<(), Box<dyn Error>> {
+    compacted(folder)?;
+    let at_once = Some(Span::ZERO);
+    let terms = Terms { keeping: Keeping { results: at_once, records: at_once }, ..Terms::default() };
+    let mut crowd = Crowd::start(folder, terms)?;
+    let jobs: Vec<JobId> = (1..crowd.desk.ledger().next_job().0).step_by(2).map(JobId).collect();
+    for some in jobs.chunks(1_000) {
+        for order in [Order::RemoveResults, Order::ResultsGone, Order::ForgetJobs] {
+            crowd.order(order(some.to_vec()))?;
+        }
+    }
+    drop(crowd);
+    println!("every second job is forgotten:");
+    compacted(folder)
+}
+
+fn compacted(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let size = || std::fs::metadata(folder.join(DATABASE)).map(|file| file.len());
+    let (begun, was) = (Instant::now(), size()?);
+    let mut store = SqliteStore::open(&Home::open(folder, NetworkFolder::Accept)?)?;
+    let plan = plan(&*store.reader()?, Time::NEVER)?.ok_or("there are no rows")?;
+    compact(&mut store, &plan)?;
+    store.shrink()?;
+    drop(store);
+    println!(
+        "compacted: {} of {} rows dropped, {was} bytes before, {} after, in {:.1} s, {} MiB resident",
+        plan.rows_dropped,
+        plan.rows,
+        size()?,
+        begun.elapsed().as_secs_f64(),
+        resident_mib()
+    );
+    start(folder, Terms::default()).map(drop)
+}
+
 /// As a coordinator does.
-fn start(folder: &Path) -> Result<(SqliteStore, Desk, Time), Box<dyn Error>> {
+fn start(folder: &Path, terms: Terms) -> Result<(SqliteStore, Desk, Time), Box<dyn Error>> {
     let begun = Instant::now();
     let mut store = SqliteStore::open(&Home::open(folder, NetworkFolder::Accept)?)?;
     let recovered = recover(&*store.reader()?, &*store.snapshots()?)?;
@@ -45,7 +83,7 @@ fn start(folder: &Path) -> Result<(SqliteStore, Desk, Time), Box<dyn Error>> {
     mend_past(&mut store, &recovered.ledger)?;
     let now = recovered.ledger.now().after_seconds(1.0);
     let start = Start { program: "past", lineage: Lineage::of([recovered.ledger.epoch() as u8; 8]), seed: 1 };
-    let desk = Desk::new(recovered.ledger, Terms::default(), now, start);
+    let desk = Desk::new(recovered.ledger, terms, now, start);
     let (jobs, records) = desk.ledger().in_memory();
     println!(
         "start: {:.2} s, {rows} rows read, {} MiB resident; {} tasks, of which {records} records and {jobs} jobs in memory",
@@ -65,9 +103,7 @@ struct Crowd {
 }
 
 fn live(folder: &Path, tasks: u32) -> Result<(), Box<dyn Error>> {
-    let (store, desk, now) = start(folder)?;
-    let past = store.reader()?;
-    let mut crowd = Crowd { store, past, desk, now, since_snapshot: 0 };
+    let mut crowd = Crowd::start(folder, Terms::default())?;
     if crowd.desk.ledger().agents().is_empty() {
         crowd.order(Order::IssueJoinToken {
             token: "t".into(),
@@ -108,10 +144,16 @@ fn live(folder: &Path, tasks: u32) -> Result<(), Box<dyn Error>> {
     drop(crowd);
     let bytes = std::fs::metadata(folder.join(DATABASE))?.len();
     println!("{} bytes of disk for each task", bytes / u64::from(tasks));
-    start(folder).map(drop)
+    start(folder, Terms::default()).map(drop)
 }
 
 impl Crowd {
+    fn start(folder: &Path, terms: Terms) -> Result<Self, Box<dyn Error>> {
+        let (store, desk, now) = start(folder, terms)?;
+        let past = store.reader()?;
+        Ok(Self { store, past, desk, now, since_snapshot: 0 })
+    }
+
     fn order(&mut self, order: Order) -> Result<(), Box<dyn Error>> {
         let by = Requester { user: "root".into(), role: Role::Admin };
         self.turn(vec![Input::Order { id: OrderId(0), by, order: Box::new(order) }])

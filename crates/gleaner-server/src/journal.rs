@@ -10,7 +10,7 @@ use gleaner_units::{MachineId, RunId, Span, TaskClassId, TaskId, Time};
 use gleaner_wire::api::{Actor, Quota, Role};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{End, Outcome, Profile, Stored, Usage};
-use gleaner_wire::{BlobHash, JobId, Lineage};
+use gleaner_wire::{BlobHash, ChainHash, JobId, Lineage};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -43,6 +43,15 @@ pub enum Fact {
     JournalRestored {
         /// What no other such act drew.
         lineage: Lineage,
+    },
+    /// Rows up to one of them were dropped by order: the journal begins there.
+    JournalCompacted {
+        /// The number of the last row that may be missing.
+        upto: u64,
+        /// How many are.
+        dropped: u64,
+        /// A hash over all that is kept of what was before.
+        seal: ChainHash,
     },
     /// Tasks are placed and moved by this policy from now on, and so much may be spent.
     PolicySet {

@@ -371,7 +371,7 @@ impl Ledger {
             }
             Fact::ResultRefused { run, agent, end } => self.result_refused(at, *run, *agent, end),
             Fact::WokeUp { alarm } => self.tell(at, &Event::WokeUp { alarm: *alarm }),
-            Fact::Decided { .. } => {}
+            Fact::Decided { .. } | Fact::JournalCompacted { .. } => {}
         }
     }
 

@@ -15,6 +15,7 @@ pub mod app;
 pub mod backup;
 pub mod blobs;
 pub mod clock;
+pub mod compacting;
 pub mod day;
 pub mod desk;
 pub mod driver;

@@ -107,6 +107,7 @@ impl Life {
             | Fact::JoinTokenIssued { .. }
             | Fact::JoinTokenRemoved { .. }
             | Fact::JournalRestored { .. }
+            | Fact::JournalCompacted { .. }
             | Fact::AgentForgotten { .. }
             | Fact::SpeedDoubted { .. }
             | Fact::AgentEnrolled { .. }

@@ -3,9 +3,11 @@
 use crate::day::Day;
 use crate::journal::{Entry, Fact};
 use crate::ledger::{FORMAT, Ledger, ReplayError};
+use crate::moments;
 use crate::store::{
-    CommitError, ReadError, Reader, Seq, Snapshot, SnapshotError, Snapshots, Store, StoredRow,
+    CommitError, Past, ReadError, Reader, Seq, Snapshot, SnapshotError, Snapshots, Store, StoredRow,
 };
+use gleaner_units::Time;
 use thiserror::Error;
 
 /// Rows read at once.
@@ -23,6 +25,27 @@ pub enum RecoveryError {
     /// The journal does not lead where it says it did.
     #[error(transparent)]
     Replay(#[from] ReplayError),
+    /// It begins with a state that only another program can read.
+    #[error(
+        "the journal was compacted at row {at} by a program whose states have format {found}, and this one reads format {known} \
+         only: go on with that program"
+    )]
+    Base {
+        /// Where.
+        at: Seq,
+        /// The state's format.
+        found: u32,
+        /// The one that is known here.
+        known: u32,
+    },
+    /// Nothing is left that would say what was asked for.
+    #[error("the journal was compacted at row {at}, of {}: what was before cannot be told any more", moments::day(*moment))]
+    Compacted {
+        /// Where.
+        at: Seq,
+        /// When that row was written.
+        moment: Time,
+    },
     /// What left memory could not be kept.
     #[error(transparent)]
     Commit(#[from] CommitError),
@@ -52,16 +75,27 @@ pub struct Recovered {
 
 /// The ledger and the day as the journal has them, from the newest snapshot on.
 pub fn recover(reader: &dyn Reader, snapshots: &dyn Snapshots) -> Result<Recovered, RecoveryError> {
+    let begins = reader.beginning()?.map_or(Seq::NONE, |beginning| beginning.at);
     let from = match snapshots.latest(FORMAT)? {
-        Some(snapshot) => Recovered::load(&snapshot)?,
-        None => Recovered::nothing(),
+        // Behind an older one, rows may be missing.
+        Some(snapshot) if snapshot.at >= begins => Recovered::load(&snapshot)?,
+        Some(_) | None => beginning(reader)?,
     };
     replay(from, reader)
 }
 
 /// The ledger as the whole journal has it, whatever the snapshots say.
 pub fn replay_all(reader: &dyn Reader) -> Result<Recovered, RecoveryError> {
-    replay(Recovered::nothing(), reader)
+    replay(beginning(reader)?, reader)
+}
+
+/// Where the journal begins: with nothing, or with what it was compacted to.
+pub fn beginning(reader: &dyn Reader) -> Result<Recovered, RecoveryError> {
+    match reader.base()? {
+        None => Ok(Recovered::nothing()),
+        Some(base) if base.format == FORMAT => Ok(Recovered::load(&base)?),
+        Some(Snapshot { at, format: found, .. }) => Err(RecoveryError::Base { at, found, known: FORMAT }),
+    }
 }
 
 impl Recovered {
@@ -77,6 +111,15 @@ impl Recovered {
             postcard::from_bytes(rest).map_err(|error| ReplayError::Snapshot(error.to_string()))?
         };
         Ok(Self { ledger, day, at: snapshot.at, rows: 0 })
+    }
+
+    /// Takes in the next row.
+    pub(crate) fn take(&mut self, seq: Seq, entry: &Entry) -> Result<(), ReplayError> {
+        self.day.pass(&self.ledger, entry);
+        self.ledger.replay(entry)?;
+        self.day.read(&self.ledger, entry);
+        (self.at, self.rows) = (seq, self.rows + 1);
+        Ok(())
     }
 
     /// So that a start need not read the rows again.
@@ -97,25 +140,31 @@ pub fn mend_past(store: &mut dyn Store, ledger: &Ledger) -> Result<bool, Recover
         return Ok(false);
     }
     store.forget_past()?;
-    let mut again = Ledger::new();
-    for entry in entries(&*reader, Seq::FIRST) {
-        let (_, entry) = entry?;
-        again.replay(&entry)?;
-        if let Some(past) = again.take_past() {
-            store.commit_with(&[], Some(&past))?;
-        }
+    for past in pasts(&*reader)? {
+        store.commit_with(&[], Some(&past?.1))?;
     }
     Ok(true)
+}
+
+/// What each row since the journal's beginning sent out of memory, or had back.
+pub(crate) fn pasts(
+    reader: &dyn Reader,
+) -> Result<impl Iterator<Item = Result<(Seq, Past), RecoveryError>>, RecoveryError> {
+    let Recovered { mut ledger, at, .. } = beginning(reader)?;
+    let past = move |entry: Result<(Seq, Entry), RecoveryError>| {
+        let followed = entry.and_then(|(seq, entry)| {
+            ledger.replay(&entry)?;
+            Ok(ledger.take_past().map(|past| (seq, past)))
+        });
+        followed.transpose()
+    };
+    Ok(entries(reader, at.next()).filter_map(past))
 }
 
 fn replay(mut recovered: Recovered, reader: &dyn Reader) -> Result<Recovered, RecoveryError> {
     for entry in entries(reader, recovered.at.next()) {
         let (seq, entry) = entry?;
-        recovered.day.pass(&recovered.ledger, &entry);
-        recovered.ledger.replay(&entry)?;
-        recovered.day.read(&recovered.ledger, &entry);
-        recovered.at = seq;
-        recovered.rows += 1;
+        recovered.take(seq, &entry)?;
     }
     Ok(recovered)
 }

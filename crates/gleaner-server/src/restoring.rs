@@ -4,7 +4,7 @@ use crate::desk::Recorded;
 use crate::driver::row;
 use crate::journal::{Entry, Fact};
 use crate::ledger::Ledger;
-use crate::recovery::{RecoveryError, entries};
+use crate::recovery::{Recovered, RecoveryError, beginning, entries};
 use crate::store::{Home, Reader, ReplaceError, Seq, replace};
 use gleaner_units::Time;
 use gleaner_wire::api::TaskPhase;
@@ -26,8 +26,8 @@ pub struct Loss {
 
 /// The ledger as the first rows of a journal have it.
 pub fn ledger_at(reader: &dyn Reader, last: Seq) -> Result<Ledger, RecoveryError> {
-    let mut ledger = Ledger::new();
-    for entry in entries(reader, Seq::FIRST) {
+    let Recovered { mut ledger, at: begins, .. } = beginning(reader)?;
+    for entry in entries(reader, begins.next()) {
         let (seq, entry) = entry?;
         if seq > last {
             break;

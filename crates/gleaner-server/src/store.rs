@@ -15,6 +15,7 @@
 //!
 //! A store knows no meaning: a body is text to it, and the tasks of a row are where its history lists it.
 
+mod base;
 mod checksum;
 mod error;
 mod home;
@@ -29,6 +30,7 @@ mod sqlite;
 mod verify;
 mod witness;
 
+pub use base::{Beginning, Compaction};
 pub use error::{CommitError, Damage, HomeError, OpenError, ReadError, SnapshotError, Source, TornTail};
 pub(crate) use home::make_folder;
 pub use home::{Home, NetworkFolder};
@@ -215,8 +217,12 @@ pub trait Store: Send {
     /// The same, with what the rows sent out of memory: both are kept, or neither.
     fn commit_with(&mut self, rows: &[Row], past: Option<&Past>) -> Result<Seq, CommitError>;
 
-    /// Begins what is kept of the past anew, from nothing.
+    /// Begins what is kept of the past anew, from what it was where the journal begins.
     fn forget_past(&mut self) -> Result<(), CommitError>;
+
+    /// Drops rows, and keeps what they add up to instead. All of it is done when it returns, or nothing. Returns the row that
+    /// says so.
+    fn compact(&mut self, compaction: Compaction<'_>) -> Result<Seq, CommitError>;
 
     /// The last row that is surely kept.
     fn last(&self) -> Seq;
@@ -241,7 +247,17 @@ pub trait Reader: PastReader + Send {
     /// What the rows up to `at` add up to, as it was written down with it; `None` if it is not there.
     fn chain(&self, at: Seq) -> Result<Option<ChainHash>, ReadError>;
 
-    /// The rows from `from` on, `at_most` of them. Each follows from the row before it, or is damaged.
+    /// Where the journal begins, if it was compacted.
+    fn beginning(&self) -> Result<Option<Beginning>, ReadError>;
+
+    /// What the rows up to its beginning add up to.
+    fn base(&self) -> Result<Option<Snapshot>, ReadError>;
+
+    /// Whether all that is kept of what was before its beginning is what was sealed. Costs O(that).
+    fn is_sealed(&self) -> Result<bool, ReadError>;
+
+    /// The rows from `from` on, `at_most` of them. Each follows from the row before it, or is damaged; up to the journal's
+    /// beginning, rows may be missing.
     fn read(&self, from: Seq, at_most: usize) -> Result<Vec<StoredRow>, ReadError>;
 
     /// The rows from `from` on that list `task`, `at_most` of them.

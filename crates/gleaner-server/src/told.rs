@@ -29,6 +29,9 @@ pub fn told(fact: &Fact, machine: impl Fn(MachineId) -> String) -> Option<Told> 
             (&Actor::Coordinator, format!("{program}, start {epoch}"))
         }
         Fact::JournalRestored { lineage } => (&Actor::Coordinator, format!("lineage {lineage}")),
+        Fact::JournalCompacted { upto, dropped, seal } => {
+            (&Actor::Coordinator, format!("{dropped} rows up to row {upto} were dropped, seal {seal}"))
+        }
         Fact::PolicySet { policy, by } => (by, policy.name().to_owned()),
         Fact::PriceSet { agent, price, by } => (by, format!("{}: {price}", machine(*agent))),
         Fact::QuotaSet { user, quota, by } => {

@@ -10,12 +10,16 @@ pub use files::{Depth, Kept, files};
 
 use crate::journal::{Entry, Fact};
 use crate::ledger::Ledger;
-use crate::store::{Past, Seq, TaskRange};
+use crate::recovery::{Recovered, RecoveryError, beginning};
+use crate::store::{Past, Reader, Seq, TaskRange};
 use gleaner_units::{RunId, TaskId, Time};
 use gleaner_wire::{BlobHash, JobId};
 
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
+
+/// How much of what left memory is read at once.
+const PAGE: usize = 10_000;
 
 /// What a journal was found to hold.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -63,11 +67,36 @@ pub enum Mismatch {
     },
 }
 
+/// What had come of the rows before the first that is decided again.
+#[derive(Default)]
+pub struct Before {
+    at: Seq,
+    ledger: Ledger,
+    left: Left,
+}
+
+impl Before {
+    /// Where a journal begins. Costs O(what left memory before).
+    pub fn of(reader: &dyn Reader) -> Result<Self, RecoveryError> {
+        let Recovered { ledger, at, .. } = beginning(reader)?;
+        let mut left = Left::default();
+        let (mut task, mut job) = (TaskId::new(0), JobId(0));
+        loop {
+            let (tasks, jobs) = (reader.base_tasks(task, PAGE)?, reader.base_jobs(job, PAGE)?);
+            if tasks.is_empty() && jobs.is_empty() {
+                return Ok(Self { at, ledger, left });
+            }
+            task = tasks.last().map_or(task, |last| TaskId::new(last.task.index() + 1));
+            job = jobs.last().map_or(job, |last| JobId(last.job.0 + 1));
+            left.take(Past { tasks, jobs, ..Past::default() }, &mut BTreeMap::new());
+        }
+    }
+}
+
 /// Goes through a whole journal, from its first row on. Costs what the grid's life cost in decisions.
-pub fn verify(rows: impl IntoIterator<Item = (Seq, Entry)>) -> Result<Report, Mismatch> {
-    let mut ledger = Ledger::new();
+pub fn verify(before: Before, rows: impl IntoIterator<Item = (Seq, Entry)>) -> Result<Report, Mismatch> {
+    let Before { at: begins, mut ledger, mut left } = before;
     let mut report = Report::default();
-    let mut left = Left::default();
     let mut last = Seq::NONE;
     for (seq, entry) in rows {
         last = seq;
@@ -81,6 +110,14 @@ pub fn verify(rows: impl IntoIterator<Item = (Seq, Entry)>) -> Result<Report, Mi
             if lengths != [0, 0] {
                 report.outputs.insert(*run, lengths);
             }
+        }
+        if seq <= begins {
+            if let Fact::ResultsRemoved { jobs, .. } = &entry.fact {
+                for removed in jobs {
+                    forget_outputs(&mut report.outputs, removed.tasks);
+                }
+            }
+            continue;
         }
         if let Fact::Decided { decisions, .. } = &entry.fact {
             report.answers += 1;
@@ -127,11 +164,7 @@ impl Left {
         for (job, tasks) in removed.chain(forgotten) {
             self.jobs.remove(&job);
             self.forget(tasks);
-            let ends = RunId::new(tasks.first(), 0)..=RunId::new(tasks.last(), u32::MAX);
-            let gone: Vec<RunId> = outputs.range(ends).map(|(run, _)| *run).collect();
-            for run in gone {
-                outputs.remove(&run);
-            }
+            forget_outputs(outputs, tasks);
         }
     }
 
@@ -141,6 +174,14 @@ impl Left {
         for task in gone {
             self.tasks.remove(&task);
         }
+    }
+}
+
+fn forget_outputs(outputs: &mut BTreeMap<RunId, [u64; 2]>, tasks: TaskRange) {
+    let ends = RunId::new(tasks.first(), 0)..=RunId::new(tasks.last(), u32::MAX);
+    let gone: Vec<RunId> = outputs.range(ends).map(|(run, _)| *run).collect();
+    for run in gone {
+        outputs.remove(&run);
     }
 }
 

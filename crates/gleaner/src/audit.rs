@@ -74,14 +74,19 @@ fn verify(reader: &SqliteReader, since: Option<Since>) -> Outcome {
         Some(Since::Head(known)) => {
             let found = reader.chain(Seq::new(known.row)).map_err(|error| fault(&error))?;
             let row = known.row;
+            let begins = reader.beginning().map_err(|error| fault(&error))?;
+            let last = reader.last().map_err(|error| fault(&error))?;
             let why = match found {
                 Some(hash) if hash == known.hash => None,
                 Some(_) => Some(format!(
                     "a row up to {row} was changed or taken away since that head was written down"
                 )),
+                None if begins.is_some_and(|begins| row < begins.at.number()) => Some(format!(
+                    "the journal was compacted since, and row {row} was dropped: only heads of later rows can be compared"
+                )),
                 None => Some(format!(
-                    "the journal ends at row {rows}: rows {} to {row} were taken away",
-                    rows + 1
+                    "the journal ends at row {last}: rows {} to {row} were taken away",
+                    last.next()
                 )),
             };
             why.map_or(Ok(()), |why| Err(Failure::Difference(why)))?;

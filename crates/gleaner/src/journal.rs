@@ -1,14 +1,15 @@
 //! `gleaner journal`: looks after a coordinator's journal.
 
+mod compact;
 mod restore;
 
 use crate::cli::{JournalArguments, JournalFolderArguments, JournalVerifyArguments};
 use crate::failure::Failure;
-use crate::{Outcome, home, stdout};
-use gleaner_server::journal::Entry;
+use crate::{Outcome, home, moments, stdout};
+use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::recovery::{entries, replay_all};
 use gleaner_server::store::{self, Home, NetworkFolder, Reader, Seq, SqliteReader, SqliteStore, Store as _};
-use gleaner_server::verify::{self, Depth};
+use gleaner_server::verify::{self, Before, Depth};
 use serde_json::json;
 use std::io::Write as _;
 
@@ -17,6 +18,7 @@ pub(crate) fn run(arguments: &JournalArguments) -> Outcome {
         JournalArguments::Verify(arguments) => verify(arguments),
         JournalArguments::Rebuild(of) => rebuild(of),
         JournalArguments::Export(of) => export(of),
+        JournalArguments::Compact(arguments) => compact::run(arguments),
         JournalArguments::Restore(arguments) => restore::run(arguments),
     }
 }
@@ -26,6 +28,7 @@ impl JournalArguments {
         match self {
             Self::Verify(arguments) => arguments.of.json,
             Self::Rebuild(of) | Self::Export(of) => of.json,
+            Self::Compact(arguments) => arguments.of.json,
             Self::Restore(arguments) => arguments.of.json,
         }
     }
@@ -39,12 +42,30 @@ fn fault(error: impl std::fmt::Display) -> Failure {
 pub(crate) fn whole(reader: &dyn Reader) -> Result<u64, Failure> {
     let rows = store::verify(reader).map_err(fault)?;
     if rows.damaged == 0 {
+        sealed(reader)?;
         return Ok(rows.intact);
     }
     let named: Vec<String> = rows.named.iter().map(|(seq, damage)| format!("row {seq}: {damage}")).collect();
     let all = rows.damaged + rows.intact;
     let message = format!("{} of {all} rows are damaged: {}", rows.damaged, named.join("; "));
     Err(Failure::Difference(message))
+}
+
+/// What a compacted journal keeps of what was before is what its row of that day says.
+fn sealed(reader: &dyn Reader) -> Result<(), Failure> {
+    let Some(beginning) = reader.beginning().map_err(fault)? else { return Ok(()) };
+    for entry in entries(reader, beginning.at.next()) {
+        let (row, Entry { fact, .. }) = entry.map_err(fault)?;
+        match fact {
+            Fact::JournalCompacted { upto, seal, .. } if upto == beginning.at.number() => {
+                let message =
+                    format!("the journal begins at row {upto} with something else than row {row} says");
+                return if seal == beginning.seal { Ok(()) } else { Err(Failure::Difference(message)) };
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// A damaged row, a decision that would be another now, or a file that is not there, is a difference.
@@ -55,7 +76,7 @@ fn verify(JournalVerifyArguments { of, files }: &JournalVerifyArguments) -> Outc
     let mut unreadable = None;
     let facts =
         entries(&reader, Seq::FIRST).map_while(|entry| entry.map_err(|error| unreadable = Some(error)).ok());
-    let report = verify::verify(facts);
+    let report = verify::verify(Before::of(&reader).map_err(fault)?, facts);
     unreadable.map_or(Ok(()), |error| Err(fault(error)))?;
     let report = report.map_err(|error| Failure::Difference(error.to_string()))?;
     let depth = if *files { Depth::Content } else { Depth::Lengths };
@@ -66,16 +87,27 @@ fn verify(JournalVerifyArguments { of, files }: &JournalVerifyArguments) -> Outc
             format!("{wrong} of {} files are not as the journal says: {}", kept.files, named.join("; "));
         return Err(Failure::Difference(message));
     }
+    let beginning = reader.beginning().map_err(fault)?;
     if of.json {
+        let begins = beginning.map_or(0, |beginning| beginning.at.number());
         let decisions = report.decisions;
         return stdout::print_json(
-            &json!({ "version": 1, "rows": rows, "decisions": decisions, "files": kept.files }),
+            &json!({ "version": 1, "rows": rows, "begins_behind": begins, "decisions": decisions, "files": kept.files }),
         );
     }
     let are = if *files { "what they were" } else { "there" };
+    let compacted = beginning.map(|beginning| {
+        let (at, moment) = (beginning.at, moments::clock(beginning.moment.seconds()));
+        format!(
+            "the journal was compacted at row {at}, of {moment}: decisions up to there are not made again\n"
+        )
+    });
     stdout::print(format!(
-        "{} rows are intact; {} decisions were made again, and alike; {} files are {are}\n",
-        rows, report.decisions, kept.files
+        "{} rows are intact; {} decisions were made again, and alike; {} files are {are}\n{}",
+        rows,
+        report.decisions,
+        kept.files,
+        compacted.unwrap_or_default()
     ))
 }
 

@@ -313,6 +313,7 @@ pub(crate) fn script(id: RunId, text: &str) -> Run {
         needs: Needs::default(),
         checkpoint: Checkpointing { grace_s: 5.0, ..Checkpointing::default() },
         resume_from: None,
+        answers: None,
         confinement: Confinement::None,
         signed: None,
     }

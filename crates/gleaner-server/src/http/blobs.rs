@@ -12,7 +12,7 @@ use super::own::own_task;
 use super::pace::Pace;
 use super::places::{Place, Who};
 use super::refusal::Refusal;
-use crate::blobs::{Blob, BlobId, PutError, Terms};
+use crate::blobs::{Blob, BlobError, BlobId, PutError, Terms};
 use crate::desk::{Input, removed};
 use crate::limits::BODY_BYTES_MIN;
 use crate::view::Known;
@@ -144,14 +144,28 @@ pub(super) async fn of_task(
     };
     let files = api.look_back(look).await?;
     let files = files.ok_or_else(|| Refusal::not_found(format!("task {job}/{number} left no files")))?;
-    let found = opened(&api, &who, blob_id(files.blob.as_str())?).await?;
-    found.ok_or_else(|| {
-        let message = format!(
-            "the files of task {job}/{number} are not in the coordinator's folder any more; `gleaner rerun` makes them \
-             again"
-        );
-        Refusal::damaged(message)
-    })
+    let id = blob_id(files.blob.as_str())?;
+    let wrong = |what: &str| {
+        Refusal::damaged(format!(
+            "the files of task {job}/{number} are {what}; `gleaner rerun` makes them again"
+        ))
+    };
+    // Whoever asks for a result is to hear why there is none, and not see the connection end.
+    if is_damaged(&api, id).await? {
+        return Err(wrong("not what the task left: the coordinator's disk changed them"));
+    }
+    let found = opened(&api, &who, id).await?;
+    found.ok_or_else(|| wrong("not in the coordinator's folder any more"))
+}
+
+/// Reads a file to its end.
+async fn is_damaged(api: &Api, id: BlobId) -> Result<bool, Refusal> {
+    let blobs = Arc::clone(&api.app.blobs);
+    let read = spawn_blocking(move || {
+        let read = blobs.get(id)?.map_or(Ok(0), |mut blob| io::copy(&mut blob.body, &mut io::sink()));
+        Ok::<bool, BlobError>(read.is_err_and(|error| error.kind() == io::ErrorKind::InvalidData))
+    });
+    Ok(read.await.map_err(|panic| Refusal::internal(format!("reading a file: {panic}")))??)
 }
 
 async fn opened(api: &Api, who: &Who, id: BlobId) -> Result<Option<Response>, Refusal> {

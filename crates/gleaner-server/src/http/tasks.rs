@@ -185,7 +185,10 @@ async fn explain_past(api: &Api, moment: Moment, task: TaskId) -> Result<Explana
         found
     });
     let found = study.await.map_err(|panic| Refusal::internal(format!("looking into the past: {panic}")))?;
-    let found = found.map_err(|error: RecoveryError| Refusal::internal(error.to_string()))?;
+    let found = found.map_err(|error: RecoveryError| match error {
+        compacted @ RecoveryError::Compacted { .. } => Refusal::not_found(compacted.to_string()),
+        error => Refusal::internal(error.to_string()),
+    })?;
     found.ok_or_else(|| {
         Refusal::not_found(match moment {
             Moment::At(at) => format!("the task was not submitted yet at {} s", at.seconds()),

@@ -267,7 +267,8 @@ pub enum ReadError {
     /// What is kept of a job or task that is over is not what was written.
     #[error(
         "what is kept of a job that is over cannot be read ({why}); stop the coordinator, run `sqlite3 gleaner.db 'UPDATE past SET upto = 0'` \
-         in its folder and start it again: it makes all of that anew from the journal"
+         in its folder and start it again: it makes all of that anew from the journal's rows. If the journal was compacted \
+         after that job was over, restore a backup instead"
     )]
     Past {
         /// What does not fit.
@@ -298,6 +299,11 @@ pub enum Damage {
     /// The part of the file it lies in makes no sense.
     #[error("lies in a damaged part of the file")]
     Unreadable,
+    /// The journal begins there, and what it has of what was before is not what was written.
+    #[error(
+        "is where the journal was compacted, and what it keeps of the rows up to there is not what was written then"
+    )]
+    Base,
 }
 
 /// Why a snapshot was not kept or not found. The journal holds all the same.

@@ -8,7 +8,8 @@ use super::checksum::chain;
 use super::limits::{self, Page};
 use super::past::{Amount, FoundJob, Past, PastJob, PastReader, PastTask, Results, Wanted, WithResults};
 use super::{
-    CommitError, Damage, ReadError, Reader, Row, Seq, Snapshot, SnapshotError, Snapshots, Store, StoredRow,
+    Beginning, CommitError, Compaction, Damage, ReadError, Reader, Row, Seq, Snapshot, SnapshotError,
+    Snapshots, Source, Store, StoredRow,
 };
 use gleaner_units::TaskId;
 use gleaner_wire::{BlobHash, ChainHash, JobId};
@@ -33,7 +34,9 @@ pub struct MemoryDisk(Arc<Mutex<Disk>>);
 
 #[derive(Default, Debug)]
 struct Disk {
-    rows: Vec<Row>,
+    /// Nothing in place of a row that was dropped.
+    rows: Vec<Option<Row>>,
+    base: Option<Base>,
     /// What each row and those before it add up to.
     chain: Vec<ChainHash>,
     past_at: Seq,
@@ -45,6 +48,15 @@ struct Disk {
     failing_commits: BTreeMap<u64, Failure>,
     saves: u64,
     failing_saves: BTreeSet<u64>,
+}
+
+/// Where the journal begins, with the past as it was there.
+#[derive(Clone, Debug)]
+struct Base {
+    beginning: Beginning,
+    snapshot: Snapshot,
+    tasks: BTreeMap<TaskId, PastTask>,
+    jobs: BTreeMap<JobId, PastJob>,
 }
 
 impl MemoryDisk {
@@ -67,6 +79,7 @@ impl MemoryDisk {
         let mut disk = self.disk();
         let kept = usize::try_from(last.number()).unwrap_or(usize::MAX);
         disk.rows.truncate(kept);
+        disk.altered.retain(|altered| *altered <= last);
         disk.chain.truncate(kept);
         disk.snapshots.retain(|at, _| *at <= last);
         disk.forget_past();
@@ -83,6 +96,11 @@ impl MemoryDisk {
         self.disk().altered.insert(seq);
     }
 
+    /// Row `seq` reads as it was written again.
+    pub fn mend(&self, seq: Seq) {
+        self.disk().altered.remove(&seq);
+    }
+
     fn disk(&self) -> MutexGuard<'_, Disk> {
         self.0.lock().expect("nobody panics while holding a disk")
     }
@@ -94,9 +112,9 @@ impl Disk {
     }
 
     fn forget_past(&mut self) {
-        self.past_at = Seq::NONE;
-        self.past_tasks.clear();
-        self.past_jobs.clear();
+        let base = self.base.clone();
+        self.past_at = base.as_ref().map_or(Seq::NONE, |base| base.beginning.past);
+        (self.past_tasks, self.past_jobs) = base.map(|base| (base.tasks, base.jobs)).unwrap_or_default();
     }
 
     fn keep(&mut self, past: &Past) {
@@ -140,10 +158,34 @@ impl Disk {
         found
     }
 
+    /// What becomes of the commit that is about to be.
+    fn next_failure(&mut self) -> Option<Failure> {
+        self.commits += 1;
+        self.failing_commits.remove(&self.commits)
+    }
+
     fn put(&mut self, row: &Row) {
         let before = self.chain.last().copied().unwrap_or(ChainHash::NONE);
         self.chain.push(chain(&before, self.last().next(), row));
-        self.rows.push(row.clone());
+        self.rows.push(Some(row.clone()));
+    }
+
+    fn compact(&mut self, what: &Compaction<'_>, pasts: &[Past]) {
+        self.forget_past();
+        for past in pasts {
+            self.keep(past);
+        }
+        let rows = self.rows.len();
+        for (first, last) in what.dropped {
+            let place = |seq: Seq| usize::try_from(seq.number()).unwrap_or(rows);
+            self.rows[place(*first) - 1..place(*last)].fill(None);
+        }
+        let at = what.base.at;
+        let chain = self.chain[usize::try_from(at.number()).unwrap_or(rows) - 1];
+        let beginning = Beginning { at, moment: what.moment, chain, past: self.past_at, seal: chain };
+        let (tasks, jobs) = (self.past_tasks.clone(), self.past_jobs.clone());
+        self.base = Some(Base { beginning, snapshot: what.base.clone(), tasks, jobs });
+        self.put(&(what.row)(chain));
     }
 
     fn page<'a>(
@@ -155,6 +197,7 @@ impl Disk {
         let mut page = Page::new(at_most);
         let before = from.max(Seq::FIRST).number() - 1;
         let rows = self.rows.iter().enumerate().skip(usize::try_from(before).unwrap_or(usize::MAX));
+        let rows = rows.filter_map(|(index, row)| Some((index, row.as_ref()?)));
         for (index, row) in rows.filter(|(_, row)| wanted(row)) {
             if page.is_full() {
                 break;
@@ -191,6 +234,30 @@ impl Store for MemoryStore {
         Ok(())
     }
 
+    fn compact(&mut self, what: Compaction<'_>) -> Result<Seq, CommitError> {
+        if self.stopped {
+            return Err(CommitError::Stopped { last: self.last });
+        }
+        let failure = self.disk.disk().next_failure();
+        // Whoever makes the past anew reads this disk meanwhile.
+        let pasts: Result<Vec<Past>, Source> = what.pasts.collect();
+        let error = match (pasts, failure) {
+            (Err(source), _) => CommitError::Io { last: self.last, source },
+            (Ok(_), Some(Failure::Lost)) => CommitError::DiskFull { last: self.last },
+            (Ok(pasts), failure) => {
+                let mut disk = self.disk.disk();
+                disk.compact(&what, &pasts);
+                if failure.is_none() {
+                    self.last = disk.last();
+                    return Ok(self.last);
+                }
+                CommitError::DiskFull { last: self.last }
+            }
+        };
+        self.stopped = true;
+        Err(error)
+    }
+
     fn commit_with(&mut self, rows: &[Row], past: Option<&Past>) -> Result<Seq, CommitError> {
         if self.stopped {
             return Err(CommitError::Stopped { last: self.last });
@@ -200,9 +267,7 @@ impl Store for MemoryStore {
             return Ok(self.last);
         }
         let mut disk = self.disk.disk();
-        disk.commits += 1;
-        let commit = disk.commits;
-        let failure = disk.failing_commits.remove(&commit);
+        let failure = disk.next_failure();
         if failure != Some(Failure::Lost) {
             for row in rows {
                 disk.put(row);
@@ -244,6 +309,18 @@ impl Reader for MemoryDisk {
     fn chain(&self, at: Seq) -> Result<Option<ChainHash>, ReadError> {
         let index = at.number().checked_sub(1).and_then(|index| usize::try_from(index).ok());
         Ok(index.and_then(|index| self.disk().chain.get(index).copied()))
+    }
+
+    fn beginning(&self) -> Result<Option<Beginning>, ReadError> {
+        Ok(self.disk().base.as_ref().map(|base| base.beginning))
+    }
+
+    fn base(&self) -> Result<Option<Snapshot>, ReadError> {
+        Ok(self.disk().base.as_ref().map(|base| base.snapshot.clone()))
+    }
+
+    fn is_sealed(&self) -> Result<bool, ReadError> {
+        Ok(true)
     }
 
     fn read(&self, from: Seq, at_most: usize) -> Result<Vec<StoredRow>, ReadError> {
@@ -297,6 +374,18 @@ impl PastReader for MemoryDisk {
         let disk = self.disk();
         let found = disk.with(wanted);
         Ok(Amount { jobs: found.len() as u64, bytes: found.iter().map(|job| job.bytes).sum() })
+    }
+
+    fn base_tasks(&self, from: TaskId, at_most: usize) -> Result<Vec<PastTask>, ReadError> {
+        let disk = self.disk();
+        let base = disk.base.iter().flat_map(|base| base.tasks.range(from..));
+        Ok(base.take(at_most).map(|(_, task)| task.clone()).collect())
+    }
+
+    fn base_jobs(&self, from: JobId, at_most: usize) -> Result<Vec<PastJob>, ReadError> {
+        let disk = self.disk();
+        let base = disk.base.iter().flat_map(|base| base.jobs.range(from..));
+        Ok(base.take(at_most).map(|(_, job)| job.clone()).collect())
     }
 
     fn names_file(&self, file: &BlobHash) -> Result<bool, ReadError> {

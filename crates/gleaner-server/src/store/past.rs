@@ -180,6 +180,12 @@ pub trait PastReader {
     /// How many they are. Costs O(these).
     fn past_amount(&self, wanted: &WithResults) -> Result<Amount, ReadError>;
 
+    /// What was kept of tasks from one on where the journal begins, in order, `at_most` of them.
+    fn base_tasks(&self, from: TaskId, at_most: usize) -> Result<Vec<PastTask>, ReadError>;
+
+    /// Likewise of jobs.
+    fn base_jobs(&self, from: JobId, at_most: usize) -> Result<Vec<PastJob>, ReadError>;
+
     /// Whether a job or task of the past reads or left a file.
     fn names_file(&self, file: &BlobHash) -> Result<bool, ReadError>;
 }

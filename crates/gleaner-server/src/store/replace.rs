@@ -65,7 +65,8 @@ pub fn readable(home: &Home) -> Result<Readable, ReplaceError> {
     clear(&saving).and_then(|()| make_folder(&saving)).map_err(io)?;
     altered_copy(&folder.join(DATABASE), &saving.join(DATABASE)).map_err(io)?;
     let reader = SqliteReader::unchecked(&saving.join(DATABASE))?;
-    let mut last = Seq::NONE;
+    // What was kept of before is put together where it is copied.
+    let mut last = reader.beginning()?.map_or(Seq::NONE, |beginning| beginning.at);
     loop {
         match reader.read(last.next(), PAGE) {
             Ok(rows) if rows.is_empty() => break,
@@ -92,6 +93,7 @@ pub fn replace(home: &Home, rows: &dyn Reader, last: Seq, more: Row) -> Result<P
     clear(&making).map_err(io(&making))?;
     {
         let mut store = SqliteStore::open(&Home::open(&making, NetworkFolder::Accept)?)?;
+        store.begin_as(rows)?;
         while store.last() < last {
             let wanted = last.number() - store.last().number();
             let page = rows.read(store.last().next(), PAGE.min(usize::try_from(wanted).unwrap_or(PAGE)))?;

@@ -7,6 +7,7 @@
 //! - The table `history` is an index over it by [span tree](super::span_tree).
 
 mod altered;
+mod base;
 mod log;
 mod nature;
 mod past;
@@ -22,10 +23,11 @@ pub use schema::{DATABASE, FORMAT};
 
 use super::witness::{Known, Witness};
 use super::{
-    CommitError, Home, OpenError, Past, ReadError, Reader, Row, Seq, Snapshots, Store, TornTail, checksum,
-    limits, span_tree, witness,
+    Beginning, CommitError, Compaction, Home, OpenError, Past, ReadError, Reader, ReplaceError, Row, Seq,
+    Snapshot, Snapshots, Store, StoredRow, TornTail, checksum, limits, span_tree, witness,
 };
-use gleaner_wire::ChainHash;
+use gleaner_units::TaskId;
+use gleaner_wire::{ChainHash, JobId};
 use log::Log;
 use nature::Nature;
 use row::Columns;
@@ -36,6 +38,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// How much is taken from another journal at once.
+const PAGE: usize = 10_000;
 const INSERT_ROW: &str =
     "INSERT INTO journal (seq, at, tasks, body, checksum, chain) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 // Ranges of one row may overlap.
@@ -84,25 +88,97 @@ impl SqliteStore {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let (mut seq, mut checksum, mut chain) = (self.last, 0, self.chain);
         past.map_or(Ok(()), |past| past::write(&transaction, past))?;
-        {
-            let mut insert_row = transaction.prepare_cached(INSERT_ROW)?;
-            let mut insert_node = transaction.prepare_cached(INSERT_NODE)?;
-            for row in rows {
-                seq = seq.next();
-                let number = seq.number().cast_signed();
-                let columns = Columns::of(seq, row);
-                checksum = columns.checksum;
-                chain = checksum::chain(&chain, seq, row);
-                let body = &row.body;
-                let Columns { at, tasks, .. } = &columns;
-                insert_row.execute((number, at, tasks, body, checksum, chain.as_bytes()))?;
-                for node in row.tasks.iter().copied().flat_map(span_tree::cover) {
-                    insert_node.execute((node, number))?;
-                }
-            }
+        for row in rows {
+            seq = seq.next();
+            chain = checksum::chain(&chain, seq, row);
+            checksum = put_row(&transaction, seq, row, &chain)?;
         }
         transaction.commit()?;
         Ok((Known { seq, checksum }, chain))
+    }
+
+    fn write_compacted(&mut self, what: Compaction<'_>) -> rusqlite::Result<(Known, ChainHash)> {
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let beginning = schema::chain(&transaction, what.base.at)?.unwrap_or(ChainHash::NONE);
+        transaction.execute_batch(base::BACK)?;
+        transaction.execute("DELETE FROM base", [])?;
+        for past in what.pasts {
+            past::write(&transaction, &past.map_err(rusqlite::Error::ToSqlConversionFailure)?)?;
+        }
+        drop_rows(&transaction, what.base.at, what.dropped)?;
+        let row = (what.row)(base::seal(&transaction, (what.base, what.moment, beginning))?);
+        let seq = self.last.next();
+        let chain = checksum::chain(&self.chain, seq, &row);
+        let checksum = put_row(&transaction, seq, &row, &chain)?;
+        transaction.commit()?;
+        Ok((Known { seq, checksum }, chain))
+    }
+
+    /// Gives the room of rows that were dropped back to the disk; for a while that takes as much room again as what is left. A
+    /// failure leaves the file as large as it was.
+    pub fn shrink(&mut self) -> Result<(), CommitError> {
+        let shrink = || {
+            self.connection.execute_batch("PRAGMA temp_store = FILE")?;
+            let folder = self.home.folder().to_string_lossy();
+            self.connection.pragma_update(None, "temp_store_directory", folder)?;
+            self.connection.execute_batch("VACUUM")?;
+            self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        };
+        shrink().map_err(|error| self.commit_error(error))
+    }
+
+    /// Begins a journal that has no rows where another one begins, with what that one kept of what was before. Rows that cannot be
+    /// read are not kept.
+    pub(super) fn begin_as(&mut self, other: &dyn Reader) -> Result<(), ReplaceError> {
+        let (Some(beginning), Some(base)) = (other.beginning()?, other.base()?) else { return Ok(()) };
+        let (mut task, mut job) = (TaskId::new(0), JobId(0));
+        loop {
+            let (tasks, jobs) = (other.base_tasks(task, PAGE)?, other.base_jobs(job, PAGE)?);
+            if tasks.is_empty() && jobs.is_empty() {
+                break;
+            }
+            task = tasks.last().map_or(task, |last| TaskId::new(last.task.index() + 1));
+            job = jobs.last().map_or(job, |last| JobId(last.job.0 + 1));
+            let past = Past { upto: beginning.past, tasks, jobs, ..Past::default() };
+            self.commit_with(&[], Some(&past))?;
+        }
+        let kept = self.put_kept(other, &beginning, &base)?;
+        kept.map_err(|error| self.commit_error(error))?;
+        (self.last, self.chain) = (beginning.at, beginning.chain);
+        Ok(())
+    }
+
+    fn put_kept(
+        &mut self,
+        other: &dyn Reader,
+        beginning: &Beginning,
+        base: &Snapshot,
+    ) -> Result<rusqlite::Result<()>, ReadError> {
+        let (mut from, mut at_most) = (Seq::FIRST, PAGE);
+        while from <= beginning.at {
+            let rows = match other.read(from, at_most) {
+                Ok(rows) => rows,
+                // Those before it are read one by one.
+                Err(ReadError::Damaged { .. }) if at_most > 1 => {
+                    at_most = 1;
+                    continue;
+                }
+                Err(ReadError::Damaged { seq, .. }) => {
+                    from = seq.next();
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            let Some(last) = rows.last() else { break };
+            from = last.seq.next();
+            for StoredRow { seq, row } in rows.iter().filter(|stored| stored.seq <= beginning.at) {
+                let chain = other.chain(*seq)?.unwrap_or(ChainHash::NONE);
+                if let Err(error) = put_row(&self.connection, *seq, row, &chain) {
+                    return Ok(Err(error));
+                }
+            }
+        }
+        Ok(base::seal(&self.connection, (base, beginning.moment, beginning.chain)).map(drop))
     }
 
     fn commit_error(&self, error: rusqlite::Error) -> CommitError {
@@ -122,7 +198,21 @@ impl SqliteStore {
 
 impl Store for SqliteStore {
     fn forget_past(&mut self) -> Result<(), CommitError> {
-        past::clear(&self.connection).map_err(|error| self.commit_error(error))
+        let begin = format!("BEGIN IMMEDIATE; {} COMMIT;", base::BACK);
+        self.connection.execute_batch(&begin).map_err(|error| self.commit_error(error))
+    }
+
+    fn compact(&mut self, what: Compaction<'_>) -> Result<Seq, CommitError> {
+        if self.stopped {
+            return Err(CommitError::Stopped { last: self.last });
+        }
+        let (known, chain) = self.write_compacted(what).map_err(|error| {
+            self.stopped = true;
+            self.commit_error(error)
+        })?;
+        self.witness.note(known);
+        (self.last, self.chain) = (known.seq, chain);
+        Ok(self.last)
     }
 
     fn commit_with(&mut self, rows: &[Row], past: Option<&Past>) -> Result<Seq, CommitError> {
@@ -163,6 +253,29 @@ impl Store for SqliteStore {
             SqliteReader::of(&self.file()).map_err(|error| ReadError::Io { source: error.into() })?;
         Ok(Box::new(SnapshotFiles::new(self.home.clone(), reader)))
     }
+}
+
+/// Puts a row down with what all rows up to it add up to, and lists it under its tasks. Returns its checksum.
+fn put_row(connection: &Connection, seq: Seq, row: &Row, chain: &ChainHash) -> rusqlite::Result<i64> {
+    let number = seq.number().cast_signed();
+    let Columns { at, tasks, checksum } = Columns::of(seq, row);
+    let values = (number, at, tasks, &row.body, checksum, chain.as_bytes());
+    connection.prepare_cached(INSERT_ROW)?.execute(values)?;
+    let mut insert_node = connection.prepare_cached(INSERT_NODE)?;
+    for node in row.tasks.iter().copied().flat_map(span_tree::cover) {
+        insert_node.execute((node, number))?;
+    }
+    Ok(checksum)
+}
+
+/// Rows from one to another each, none behind `at`, and where they are listed.
+fn drop_rows(connection: &Connection, at: Seq, dropped: &[(Seq, Seq)]) -> rusqlite::Result<()> {
+    for (first, last) in dropped {
+        let ends = [first, last].map(|seq| seq.number().cast_signed());
+        connection.prepare_cached("DELETE FROM journal WHERE seq BETWEEN ?1 AND ?2")?.execute(ends)?;
+    }
+    let listed = "DELETE FROM history WHERE seq <= ?1 AND seq NOT IN (SELECT seq FROM journal)";
+    connection.execute(listed, [at.number().cast_signed()]).map(drop)
 }
 
 /// What a journal of which nothing is left, or which was altered, left behind: looked for before anything is opened, since

@@ -27,17 +27,39 @@ pub fn verify(reader: &dyn Reader) -> Result<Verified, ReadError> {
         next = match reader.read(next, PAGE_ROWS) {
             Ok(rows) => {
                 found.intact += rows.len() as u64;
-                next.plus(rows.len() as u64)
+                rows.last().map_or(last, |row| row.seq).next()
             }
             Err(ReadError::Damaged { seq, damage }) => {
-                found.intact += seq.number() - next.number();
+                found.intact += rows_before(reader, next, seq)?;
                 found.note(seq, damage);
                 seq.next()
             }
             Err(error) => return Err(error),
         };
     }
+    if let Some(beginning) = reader.beginning()?
+        && !reader.is_sealed()?
+    {
+        found.note(beginning.at, Damage::Base);
+    }
     Ok(found)
+}
+
+/// How many rows there are before a damaged one.
+fn rows_before(reader: &dyn Reader, from: Seq, damaged: Seq) -> Result<u64, ReadError> {
+    let begins = reader.beginning()?.map_or(Seq::NONE, |beginning| beginning.at);
+    if from > begins {
+        return Ok(damaged.number() - from.number());
+    }
+    let mut next = from;
+    let mut count = 0;
+    while next < damaged {
+        let Ok(row) = reader.read(next, 1) else { break };
+        let Some(row) = row.first().filter(|row| row.seq < damaged) else { break };
+        count += 1;
+        next = row.seq.next();
+    }
+    Ok(count)
 }
 
 impl Verified {

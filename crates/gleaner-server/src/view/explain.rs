@@ -4,9 +4,8 @@ use super::waits;
 use super::{Known, KnownTask};
 use crate::desk::{Kind, Rejection};
 use crate::journal::{Entry, Fact};
-use crate::ledger::{Ledger, Record};
-use crate::recovery::RecoveryError;
-use crate::recovery::entries;
+use crate::ledger::{Ledger, Record, RetiredTask};
+use crate::recovery::{Recovered, RecoveryError, beginning, entries};
 use crate::store::{ReadError, Reader, Seq};
 use gleaner_core::explain::{obstacles, words};
 use gleaner_core::{Answer, Availability, Condition, Decision, Explanation};
@@ -41,11 +40,22 @@ pub fn explain_past(
     moment: Moment,
     task: TaskId,
 ) -> Result<Option<ExplanationView>, RecoveryError> {
-    let mut ledger = Ledger::new();
-    let (mut runs, mut at) = (0, Time::ZERO);
+    let Recovered { mut ledger, at: begins, .. } = beginning(reader)?;
+    let began = ledger.now();
+    let is_over = ledger.is_retired(task);
     // As it was when it left memory.
-    let mut retired = None;
-    for entry in entries(reader, Seq::FIRST) {
+    let left = if is_over { RetiredTask::find(reader, task)? } else { None };
+    let is_known = task.index() < ledger.task_count();
+    let given = left.as_ref().map(|left| left.runs);
+    let mut runs = given.unwrap_or_else(|| if is_known { ledger.grid().task(task).runs() } else { 0 });
+    if (begins > Seq::NONE && matches!(moment, Moment::At(end) if end < began))
+        || matches!(moment, Moment::BeforeRun(run) if run <= runs)
+    {
+        return Err(RecoveryError::Compacted { at: begins, moment: began });
+    }
+    let mut retired = left.map(|left| left.record);
+    let mut at = began;
+    for entry in entries(reader, begins.next()) {
         let (_, entry) = entry?;
         match moment {
             Moment::At(end) if entry.at > end => break,

@@ -64,7 +64,16 @@ impl History {
         let is_lost =
             |(_, seen): &&(Time, Seen)| matches!(seen, Seen::Committed { rows: more } if *more > rows);
         let since = self.seen.iter().find(is_lost).map_or(now, |(at, _)| *at);
-        self.seen.retain(|(at, seen)| *at < since || !seen.is_told());
+        // Of a commit that is lost in part, the output is there.
+        let before = self.seen.iter().filter(|(at, _)| *at < since).filter_map(|(_, seen)| match seen {
+            Seen::Committed { rows } => Some(*rows),
+            _ => None,
+        });
+        let is_torn = before.max().is_some_and(|before| before < rows);
+        self.seen.retain(|(at, seen)| {
+            let is_there = is_torn && *at == since && matches!(seen, Seen::Kept { .. });
+            *at < since || is_there || !seen.is_told()
+        });
         for (_, seen) in &mut self.seen {
             if let Seen::Committed { rows: more } = seen {
                 *more = rows.min(*more);

@@ -38,7 +38,9 @@ fn live(seed: u64, is_traced: bool) -> Result<(u64, u64, retired::Seen), String>
     let (history, server) = World::new(seed, None, is_traced).run()?;
     checker::judge(&history)?;
     recovery::check(&history.rows, &server.saved)?;
+    recovery::check_from_beginning(&server.disk)?;
     let seen = retired::check(&history.rows, &server.disk)?;
+    let seen = retired::Seen { compacted: server.compactions, ..seen };
     Ok((history.events, history.faults, seen))
 }
 
@@ -61,7 +63,7 @@ fn nothing_is_lost_in_any_history() {
     }
     let histories = number_from("GLEANER_FAULTS").unwrap_or(HISTORIES);
     let (next, events, faults) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
-    let [retired, recalled, jobs, removed, kept] = [const { AtomicU64::new(0) }; 5];
+    let [retired, recalled, jobs, removed, kept, compacted] = [const { AtomicU64::new(0) }; 6];
     let started = Instant::now();
     let work = || {
         let mut failures = Vec::new();
@@ -80,6 +82,7 @@ fn nothing_is_lost_in_any_history() {
                     jobs.fetch_add(seen.jobs, Ordering::Relaxed);
                     removed.fetch_add(seen.removed, Ordering::Relaxed);
                     kept.fetch_add(seen.kept, Ordering::Relaxed);
+                    compacted.fetch_add(seen.compacted, Ordering::Relaxed);
                 }
                 Err(broken) => failures.push(format!("GLEANER_FAULT_SEED={seed}: {broken}")),
             }
@@ -93,9 +96,11 @@ fn nothing_is_lost_in_any_history() {
     let rate = histories as f64 / started.elapsed().as_secs_f64();
     println!("{histories} histories, {events:?} events, {faults:?} faults, {rate:.0} histories a second");
     println!("{retired:?} tasks left memory, {recalled:?} came back, {jobs:?} jobs were gone in the end");
-    println!("results were removed {removed:?} times, and wanted or not wanted {kept:?} times");
+    println!(
+        "results were removed {removed:?} times, and wanted or not wanted {kept:?} times; journals were compacted {compacted:?} times"
+    );
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    let seen = [retired, recalled, jobs, removed, kept].map(AtomicU64::into_inner);
+    let seen = [retired, recalled, jobs, removed, kept, compacted].map(AtomicU64::into_inner);
     // A few say nothing of how often it happens.
     let is_enough = histories < 1_000 || seen.iter().all(|seen| *seen * 20 > histories);
     assert!(is_enough, "hardly anything left memory: {seen:?}");
@@ -106,7 +111,8 @@ fn every_mistake_is_noticed() {
     for mutant in Mutant::ALL {
         let notice = (0..MUTANT_HISTORIES).find_map(|seed| {
             // What nobody judges is not noticed: a history that goes round in circles does not count.
-            let (history, _) = World::new(seed, Some(mutant), false).run().ok()?;
+            let live = AssertUnwindSafe(|| World::new(seed, Some(mutant), false).run());
+            let (history, _) = catch_unwind(live).ok()?.ok()?;
             checker::judge(&history).err().map(|broken| (seed, broken))
         });
         let (seed, broken) = notice.unwrap_or_else(|| panic!("{mutant:?} goes unnoticed"));

@@ -26,10 +26,14 @@ pub(crate) enum Mutant {
     LeaseKeptByTheAgentAlone,
     /// Runs of a past that is no more are taken for those that have their numbers now.
     PastsConfused,
+    /// A compacted journal begins with a state that has a row less than it says.
+    BaseTooOld,
+    /// A damaged row is taken for the journal's end.
+    DamageTakenForTheEnd,
 }
 
 impl Mutant {
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::EffectsBeforeCommit,
         Self::CommitNotSynced,
         Self::OutputAfterCommit,
@@ -42,5 +46,7 @@ impl Mutant {
         Self::KeysLost,
         Self::LeaseKeptByTheAgentAlone,
         Self::PastsConfused,
+        Self::BaseTooOld,
+        Self::DamageTakenForTheEnd,
     ];
 }

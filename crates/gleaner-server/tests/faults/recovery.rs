@@ -4,8 +4,10 @@
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::ledger::{Ledger, Told};
 use gleaner_server::life::Life;
+use gleaner_server::recovery::entries;
+use gleaner_server::store::MemoryDisk;
 use gleaner_server::store::{Seq, StoredRow};
-use gleaner_server::verify::verify;
+use gleaner_server::verify::{Before, verify};
 use gleaner_units::{Credits, MachineId, RunId, TaskId, Time};
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::job::JobSpec;
@@ -36,8 +38,16 @@ pub(crate) fn check(rows: &[StoredRow], saved: &[(Seq, Vec<u8>)]) -> Result<(), 
         next = tasks.end;
         tasks.map(TaskId::new).try_for_each(|task| told((&ledger, &steps), spec, task, rows))?;
     }
-    let report = verify(entries).map_err(|mismatch| mismatch.to_string())?;
+    let report = verify(Before::default(), entries).map_err(|mismatch| mismatch.to_string())?;
     if report.facts == rows.len() as u64 { Ok(()) } else { Err(format!("{report:?}")) }
+}
+
+/// Decided again from where a compacted journal begins, each decision is the one that was made.
+pub(crate) fn check_from_beginning(disk: &MemoryDisk) -> Result<(), String> {
+    let facts: Result<Vec<_>, _> = entries(disk, Seq::FIRST).collect();
+    let facts = facts.map_err(|error| error.to_string())?;
+    let before = Before::of(disk).map_err(|error| error.to_string())?;
+    verify(before, facts).map(drop).map_err(|mismatch| mismatch.to_string())
 }
 
 /// What the rows about a task tell of it is what the ledger says and has, step by step.

@@ -17,6 +17,8 @@ pub(crate) struct Seen {
     /// How often results of a job were removed, and how often somebody wanted some kept, or not any more.
     pub(crate) removed: u64,
     pub(crate) kept: u64,
+    /// How often the journal was compacted.
+    pub(crate) compacted: u64,
 }
 
 pub(crate) fn check(rows: &[StoredRow], disk: &MemoryDisk) -> Result<Seen, String> {

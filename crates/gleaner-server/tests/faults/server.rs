@@ -9,8 +9,12 @@ use gleaner_server::desk::{Batch, Desk, Effect, Input, Keeping, Recorded, Start,
 use gleaner_server::driver::row;
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::ledger::FORMAT;
-use gleaner_server::recovery::{mend_past, recover};
-use gleaner_server::store::{Failure, MemoryDisk, MemoryStore, Reader as _, Seq, Snapshot, Store, StoredRow};
+use gleaner_server::recovery::{RecoveryError, beginning, entries, mend_past, recover};
+use gleaner_server::restoring::ledger_at;
+use gleaner_server::store::{
+    Compaction, Failure, MemoryDisk, MemoryStore, ReadError, Reader as _, Seq, Snapshot, Source, Store,
+    StoredRow, verify,
+};
 use gleaner_units::{Span, Time};
 use gleaner_wire::session::ToAgent;
 use gleaner_wire::{JobId, Lineage};
@@ -27,6 +31,10 @@ pub(crate) struct Server {
     pub(crate) saved: Vec<(Seq, Vec<u8>)>,
     /// How often it was put back.
     restores: u64,
+    /// What was dropped when the journal was compacted, for the checker.
+    archive: BTreeMap<Seq, StoredRow>,
+    /// How often that was.
+    pub(crate) compactions: u64,
     /// The last moment on the coordinator's clock.
     last: Time,
     mutant: Option<Mutant>,
@@ -56,6 +64,8 @@ impl Server {
             inbox: Vec::new(),
             saved: Vec::new(),
             restores: 0,
+            archive: BTreeMap::new(),
+            compactions: 0,
             last: Time::ZERO,
             mutant,
         }
@@ -113,6 +123,70 @@ impl Server {
         let entry = Entry { at, fact: Fact::JournalRestored { lineage } };
         let last = store.commit(&[row(&Recorded { entry, steps: Vec::new() })]);
         last.map(Seq::number).map_err(|error| error.to_string())
+    }
+
+    /// Compacts the journal of a process that has ended to begin behind so many rows; all of them are dropped. Whether that was done
+    /// is for the disk to say.
+    pub(crate) fn compact(&mut self, rows: u64) -> Result<(), String> {
+        let at = Seq::new(rows);
+        let dropped: Vec<StoredRow> = self.rows().into_iter().filter(|stored| stored.seq <= at).collect();
+        let moment = dropped.last().map_or(Time::ZERO, |stored| stored.row.at);
+        let until = self.rows().last().map_or(Time::ZERO, |stored| stored.row.at);
+        let stale = self.mutant == Some(Mutant::BaseTooOld);
+        let text = |error: RecoveryError| error.to_string();
+        let ledger = ledger_at(&self.disk, Seq::new(rows - u64::from(stale))).map_err(text)?;
+        let base = Snapshot { at, format: FORMAT, body: ledger.save() };
+        let mut before = beginning(&self.disk).map_err(text)?.ledger;
+        let facts: Vec<_> =
+            entries(&self.disk, self.begins().next()).collect::<Result<_, _>>().map_err(text)?;
+        let mut pasts = facts.iter().take_while(|(seq, _)| *seq <= at).filter_map(|(_, entry)| {
+            let replayed = before.replay(entry);
+            replayed.map(|_| before.take_past()).map_err(|error| -> Source { Box::new(error) }).transpose()
+        });
+        let said = |seal| {
+            let fact = Fact::JournalCompacted { upto: rows, dropped: rows, seal };
+            row(&Recorded { entry: Entry { at: until, fact }, steps: Vec::new() })
+        };
+        let dropped_rows = [(Seq::FIRST, at)];
+        let what = Compaction { base: &base, moment, pasts: &mut pasts, dropped: &dropped_rows, row: &said };
+        // Whoever is killed in the middle of it begins again, or not.
+        drop(MemoryStore::open(&self.disk).compact(what));
+        if self.begins() == at {
+            self.compactions += 1;
+            self.archive.extend(dropped.into_iter().map(|stored| (stored.seq, stored)));
+        }
+        Ok(())
+    }
+
+    /// Has a row read as damaged, which whoever verifies notices. Whether a start would need it: then it has to say so, and the
+    /// row stays as it is.
+    pub(crate) fn flip(&mut self, row: u64) -> Result<bool, String> {
+        let row = Seq::new(row);
+        self.disk.alter(row);
+        let verified = verify(&self.disk).map_err(|error| error.to_string())?;
+        if !verified.named.iter().any(|(seq, _)| *seq == row) {
+            return Err(format!("row {row} is damaged, and verify says {verified:?}"));
+        }
+        match recover(&self.disk, &self.disk) {
+            Err(RecoveryError::Read(ReadError::Damaged { seq, .. })) if seq == row => Ok(true),
+            Err(error) => Err(format!("row {row} is damaged, and a start says {error}")),
+            Ok(_) => {
+                self.disk.mend(row);
+                Ok(false)
+            }
+        }
+    }
+
+    /// Loses all behind a row, and says nothing.
+    pub(crate) fn cut(&mut self, row: u64) {
+        self.disk.put_back(Seq::new(row));
+        self.saved.retain(|(at, _)| at.number() <= row);
+    }
+
+    /// The last row of those that were dropped.
+    pub(crate) fn begins(&self) -> Seq {
+        let beginning = self.disk.beginning().expect("memory can be read");
+        beginning.map_or(Seq::NONE, |beginning| beginning.at)
     }
 
     /// When in truth the desk next wants to know the time.
@@ -205,9 +279,9 @@ impl Server {
         jobs.collect()
     }
 
-    /// All that is on the disk.
+    /// All that is on the disk, behind all that was dropped of it.
     pub(crate) fn rows(&self) -> Vec<StoredRow> {
-        let mut rows: Vec<StoredRow> = Vec::new();
+        let mut rows: Vec<StoredRow> = self.archive.values().cloned().collect();
         loop {
             let from = rows.last().map_or(Seq::FIRST, |row| row.seq.next());
             let page = self.disk.read(from, usize::MAX).expect("memory can be read");

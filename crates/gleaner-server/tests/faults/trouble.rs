@@ -2,6 +2,7 @@
 
 use super::agent::Agent;
 use super::history::Seen;
+use super::mutant::Mutant;
 use super::queue::Event;
 use super::users::ADMIN;
 use super::world::World;
@@ -109,12 +110,12 @@ impl World {
         self.after(2_000, 20_000, Event::OwnerActs);
     }
 
-    pub(super) fn trouble(&mut self) {
+    pub(super) fn trouble(&mut self) -> Result<(), String> {
         if !self.is_rough {
-            return;
+            return Ok(());
         }
         let agent = self.chance.below(self.agents.len() as u64) as usize;
-        let happened = match self.chance.below(12) {
+        let happened = match self.chance.below(14) {
             0 | 1 => self.server_crashes(),
             2 => self.commit_fails(),
             3 => self.connection_breaks(agent),
@@ -127,6 +128,8 @@ impl World {
             }
             8 => self.journal_is_put_back(),
             9 | 10 => self.agent_is_stopped(agent),
+            11 => self.journal_is_compacted()?,
+            12 => self.a_bit_flips()?,
             _ => {
                 self.slowness = if self.slowness == 1 { self.chance.between(5, 60) } else { 1 };
                 true
@@ -134,6 +137,7 @@ impl World {
         };
         self.history.faults += u64::from(happened);
         self.after(1_000, 25_000, Event::Trouble);
+        Ok(())
     }
 
     fn server_crashes(&mut self) -> bool {
@@ -150,14 +154,22 @@ impl World {
             return false;
         }
         self.kill_server();
-        // A backup has whole commits.
+        // A backup has whole commits, and is no older than the last compaction.
+        let begins = self.server.begins().number();
         let commits = self.history.seen.iter().filter_map(|(_, seen)| match seen {
-            Seen::Committed { rows } if *rows >= self.founded => Some(*rows),
+            Seen::Committed { rows } if *rows >= self.founded.max(begins) => Some(*rows),
             _ => None,
         });
         let commits: Vec<u64> = commits.collect();
+        if commits.is_empty() {
+            return true;
+        }
         let back = self.chance.below(commits.len() as u64).min(self.chance.below(40));
-        let rows = commits[commits.len() - 1 - back as usize];
+        self.put_back(commits[commits.len() - 1 - back as usize]);
+        true
+    }
+
+    fn put_back(&mut self, rows: u64) {
         // What was on its way is of the past that is no more.
         for connection in self.network.all() {
             self.network.get_mut(connection).is_dead = true;
@@ -166,7 +178,44 @@ impl World {
         self.history.put_back(self.now, rows, self.server.starts());
         self.history.seen.push((self.now, Seen::Committed { rows: last }));
         self.users.forget(&self.server.jobs());
-        true
+    }
+
+    /// In a row of the journal, while the coordinator is down. What cannot be read any more is noticed, and saved by order as far as
+    /// it goes; what nobody reads is noticed by whoever verifies, and put right from a copy.
+    fn a_bit_flips(&mut self) -> Result<bool, String> {
+        let (begins, last) = (self.server.begins().number(), self.server.rows().len() as u64);
+        if !self.server.is_up() || last <= self.founded.max(begins) {
+            return Ok(false);
+        }
+        self.kill_server();
+        let row = self.chance.between(self.founded.max(begins) + 1, last);
+        let is_read = self.server.flip(row)?;
+        if is_read && self.mutant == Some(Mutant::DamageTakenForTheEnd) {
+            self.server.cut(row - 1);
+        } else if is_read {
+            self.put_back(row - 1);
+        }
+        Ok(true)
+    }
+
+    /// By order, while the coordinator is stopped. It may be killed in the middle of it.
+    fn journal_is_compacted(&mut self) -> Result<bool, String> {
+        if !self.server.is_up() {
+            return Ok(false);
+        }
+        self.kill_server();
+        let (begins, last) = (self.server.begins().number(), self.server.rows().len() as u64);
+        let rows = self.chance.between(begins.max(1), last);
+        if rows == last {
+            return Ok(true);
+        }
+        if self.chance.one_in(3) {
+            self.commit_fails();
+        }
+        self.server.compact(rows)?;
+        let last = self.server.rows().len() as u64;
+        self.history.seen.push((self.now, Seen::Committed { rows: last }));
+        Ok(true)
     }
 
     fn commit_fails(&mut self) -> bool {

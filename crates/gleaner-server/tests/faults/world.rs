@@ -154,7 +154,7 @@ impl World {
             }
             Event::UserActs => self.user_acts(),
             Event::OwnerActs => self.owner_acts(),
-            Event::Trouble => self.trouble(),
+            Event::Trouble => self.trouble()?,
             Event::Care => self.care(),
         }
         Ok(())

@@ -7,10 +7,12 @@ use axum::http::{HeaderMap, Method, Request};
 use gleaner_net::{Fingerprint, Token, TokenKind};
 use gleaner_server::app::{AgentTokens, App, Readers};
 use gleaner_server::blobs::MemoryBlobs;
+use gleaner_server::compacting::{compact, plan};
 use gleaner_server::desk::{Order, Requester, Terms};
 use gleaner_server::driver::{Driver, Handle};
 use gleaner_server::http::router;
 use gleaner_server::store::{Home, MemoryDisk, MemoryStore, NetworkFolder};
+use gleaner_units::Time;
 use gleaner_wire::api::Role;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -94,6 +96,15 @@ impl World {
 
     pub(crate) fn disk(&self) -> &MemoryDisk {
         &self.disk
+    }
+
+    /// The coordinator is stopped, and of its journal goes what can go. Returns how many rows that are.
+    pub(crate) fn compact(&mut self) -> u64 {
+        self.stop();
+        let mut store = MemoryStore::open(&self.disk);
+        let plan = plan(&self.disk, Time::NEVER).unwrap().expect("there are rows");
+        compact(&mut store, &plan).unwrap();
+        plan.rows_dropped
     }
 
     fn stop(&mut self) {

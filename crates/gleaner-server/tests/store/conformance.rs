@@ -2,8 +2,8 @@
 
 use crate::{numbers, row, rows};
 use gleaner_server::store::{
-    Amount, BODY_LIMIT, CommitError, PAGE_BYTES, Past, PastJob, PastTask, RANGES_LIMIT, Reader, Removal,
-    Results, Row, Seq, Snapshot, SnapshotError, Store, TaskRange, Wanted, WithResults, verify,
+    Amount, BODY_LIMIT, CommitError, Compaction, PAGE_BYTES, Past, PastJob, PastTask, RANGES_LIMIT, Reader,
+    Removal, Results, Row, Seq, Snapshot, SnapshotError, Store, TaskRange, Wanted, WithResults, verify,
 };
 use gleaner_units::{Span, TaskId, Time};
 use gleaner_wire::api::JobState;
@@ -30,6 +30,7 @@ pub(crate) fn keeps_every_promise<M: Medium>() {
     no_snapshot_stands_on_nothing::<M>();
     keeps_what_left_memory_with_its_rows::<M>();
     keeps_what_became_of_results::<M>();
+    drops_rows_and_keeps_what_they_add_up_to::<M>();
 }
 
 fn begins_empty<M: Medium>() {
@@ -379,4 +380,135 @@ fn keeps_what_became_of_results<M: Medium>() {
     let left = reader.past_tasks(tasks(0, 9), 9).unwrap();
     assert_eq!(left, [(TaskId::new(3), b"body".to_vec())]);
     assert_eq!(named(&*reader), [false, false, false, true, true]);
+}
+
+/// What the past tables say, to be compared.
+fn past_of(reader: &dyn Reader) -> impl PartialEq + std::fmt::Debug + use<> {
+    let all = TaskRange::between(TaskId::new(0), TaskId::new(u32::MAX as usize)).unwrap();
+    let jobs = reader.past_jobs(&Wanted { limit: 99, ..Wanted::default() }).unwrap();
+    let files = ["a", "b", "c", "1", "2", "3"]
+        .map(|digit| reader.names_file(&BlobHash::try_from(digit.repeat(64)).unwrap()).unwrap());
+    (reader.past_at().unwrap(), reader.past_tasks(all, 99).unwrap(), jobs, files)
+}
+
+/// With each of the first three rows, two tasks and a job leave memory.
+pub(crate) fn the_past() -> Vec<Past> {
+    let file = |digit: &str| BlobHash::try_from(digit.repeat(64)).unwrap();
+    let past = |(row, [reads, left]): (usize, [&str; 2])| {
+        let number = row as u32 + 1;
+        let job = PastJob {
+            job: JobId(number),
+            user: "ada".to_owned(),
+            key: Some(number.to_string()),
+            state: JobState::Failed,
+            ended: Time::from_nanos(9),
+            files: vec![file(reads)],
+            results: Results::There,
+            bytes: 7,
+            removed: None,
+            body: vec![number as u8],
+            spec: vec![1, 2, 3],
+        };
+        let task =
+            |task| PastTask { task: TaskId::new(task), files: vec![file(left)], body: vec![task as u8] };
+        let tasks = vec![task(2 * row), task(2 * row + 1)];
+        Past { upto: Seq::new(u64::from(number)), tasks, jobs: vec![job], ..Past::default() }
+    };
+    [["1", "a"], ["2", "b"], ["3", "c"]].into_iter().enumerate().map(past).collect()
+}
+
+/// Ten rows, of the first three of which that left memory.
+pub(crate) fn begin_with_a_past(store: &mut dyn Store) {
+    for past in the_past() {
+        store.commit_with(&rows([past.upto.number()]), Some(&past)).unwrap();
+    }
+    store.commit(&rows(4..=10)).unwrap();
+}
+
+/// Rows 1 to 3 and 5 go, and the journal begins behind row 6.
+pub(crate) fn compact(store: &mut dyn Store, pasts: Vec<Past>) -> Result<Seq, CommitError> {
+    let base = Snapshot { at: Seq::new(6), format: 3, body: b"the sum of six rows".to_vec() };
+    let dropped = [(Seq::new(1), Seq::new(3)), (Seq::new(5), Seq::new(5))];
+    store.compact(Compaction {
+        base: &base,
+        moment: Time::from_nanos(6),
+        pasts: &mut pasts.into_iter().map(Ok),
+        dropped: &dropped,
+        row: &|_| row(11),
+    })
+}
+
+fn drops_rows_and_keeps_what_they_add_up_to<M: Medium>() {
+    let medium = M::default();
+    let mut store = medium.open();
+    begin_with_a_past(&mut *store);
+    let reader = store.reader().unwrap();
+    let chains = [6, 10].map(|row| reader.chain(Seq::new(row)).unwrap());
+    let before = past_of(&*reader);
+    assert_eq!((reader.beginning().unwrap(), reader.base().unwrap()), (None, None));
+    drop(reader);
+    assert_eq!(compact(&mut *store, the_past()).unwrap(), Seq::new(11));
+    drop(store);
+
+    let mut store = medium.open();
+    let reader = store.reader().unwrap();
+    assert_eq!((store.last(), reader.last().unwrap()), (Seq::new(11), Seq::new(11)));
+    let beginning = reader.beginning().unwrap().unwrap();
+    assert_eq!(
+        (beginning.at, beginning.moment, beginning.past),
+        (Seq::new(6), Time::from_nanos(6), Seq::new(3))
+    );
+    assert_eq!(reader.base().unwrap().unwrap().body, b"the sum of six rows");
+    assert_eq!([6, 10].map(|row| reader.chain(Seq::new(row)).unwrap()), chains, "heads stay what they were");
+    for (from, expected) in
+        [(1, &[4, 6, 7, 8, 9, 10, 11][..]), (5, &[6, 7, 8, 9, 10, 11]), (7, &[7, 8, 9, 10, 11])]
+    {
+        assert_eq!(numbers(&reader.read(Seq::new(from), 99).unwrap()), expected, "from {from}");
+    }
+    assert_eq!(numbers(&reader.read(Seq::FIRST, 1).unwrap()), [4]);
+    assert_eq!(numbers(&reader.history(TaskId::new(4), Seq::FIRST, 9).unwrap()), [4]);
+    assert_eq!(numbers(&reader.history(TaskId::new(5), Seq::FIRST, 9).unwrap()), [] as [u64; 0]);
+    let found = verify(&*reader).unwrap();
+    assert_eq!((found.intact, found.damaged), (7, 0));
+    assert_eq!(format!("{:?}", past_of(&*reader)), format!("{before:?}"));
+
+    // What changes since can be undone, to be made anew from the rows.
+    let tasks = |first, last| TaskRange::between(TaskId::new(first), TaskId::new(last)).unwrap();
+    let removal = Removal { at: Time::from_nanos(50), kept_for: Span::from_nanos(40) };
+    let later = Past {
+        upto: Seq::new(12),
+        recalled: vec![JobId(1)],
+        recalled_tasks: vec![tasks(0, 1)],
+        removed: vec![(JobId(2), tasks(2, 3), removal)],
+        forgotten: vec![(JobId(3), tasks(4, 5))],
+        ..Past::default()
+    };
+    store.commit_with(&rows(12..=12), Some(&later)).unwrap();
+    let again = the_past().swap_remove(0);
+    store.commit_with(&rows(13..=13), Some(&Past { upto: Seq::new(13), ..again })).unwrap();
+    assert_ne!(format!("{:?}", past_of(&*reader)), format!("{before:?}"));
+    assert!(reader.is_sealed().unwrap(), "the seal is over what was");
+    assert_eq!(reader.base_tasks(TaskId::new(1), 3).unwrap().len(), 3);
+    let jobs = reader.base_jobs(JobId(1), 99).unwrap();
+    assert_eq!(jobs, the_past().into_iter().flat_map(|past| past.jobs).collect::<Vec<_>>());
+    let tasks = reader.base_tasks(TaskId::new(0), 99).unwrap();
+    assert_eq!(tasks, the_past().into_iter().flat_map(|past| past.tasks).collect::<Vec<_>>());
+    store.forget_past().unwrap();
+    assert_eq!(format!("{:?}", past_of(&*reader)), format!("{before:?}"));
+
+    // Once more, from there.
+    let base = Snapshot { at: Seq::new(9), format: 3, body: b"nine".to_vec() };
+    let what = Compaction {
+        base: &base,
+        moment: Time::from_nanos(9),
+        pasts: &mut [].into_iter(),
+        dropped: &[(Seq::FIRST, Seq::new(9))],
+        row: &|_| row(14),
+    };
+    assert_eq!(store.compact(what).unwrap(), Seq::new(14));
+    let reader = store.reader().unwrap();
+    assert_eq!(numbers(&reader.read(Seq::FIRST, 99).unwrap()), [10, 11, 12, 13, 14]);
+    assert_eq!(format!("{:?}", past_of(&*reader)), format!("{before:?}"));
+    assert_eq!(verify(&*reader).unwrap().damaged, 0);
+    store.commit(&rows(15..=15)).unwrap();
 }

@@ -1,5 +1,6 @@
 //! What every form of the store promises, and what only a form with a disk can break.
 
+mod compacted;
 mod conformance;
 mod damage;
 mod disk;

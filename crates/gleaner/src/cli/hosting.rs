@@ -1,6 +1,7 @@
 //! The arguments of the commands that run a grid's programs, and of those that look after a coordinator's folder.
 
 use crate::completions;
+use crate::moments::parse_moment;
 use clap::{Args, Subcommand, ValueEnum};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -214,6 +215,13 @@ pub(crate) enum JournalArguments {
     Rebuild(JournalFolderArguments),
     /// Write the journal as JSON Lines, one fact a line
     Export(JournalFolderArguments),
+    /// Drop the journal's rows of jobs that were forgotten
+    ///
+    /// The coordinator has to be stopped. Says first what would be dropped, and does nothing without --yes. Of the rows before a
+    /// moment, those go that are about forgotten jobs alone (`--keep-for`), and those of machines' reports.
+    /// Histories and output of other jobs stay, and so does the audit trail. A state takes the place of what goes:
+    /// `explain --at`, `replay`, `journal verify` and a restore to an earlier row begin there.
+    Compact(JournalCompactArguments),
     /// Restore the journal from a backup, or from what can be read of a damaged journal
     ///
     /// The coordinator has to be stopped. Says first what would be lost, and does nothing without --yes. What was there
@@ -253,6 +261,19 @@ pub(crate) struct JournalRestoreArguments {
     #[arg(value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     /// Restore; without it, only say what would be lost
+    #[arg(long)]
+    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) of: JournalFolderArguments,
+}
+
+/// `gleaner journal compact`.
+#[derive(Args, Debug)]
+pub(crate) struct JournalCompactArguments {
+    /// Only rows before this moment, as "2026-11-21 07:30:00" or in seconds since 1970 [default: 30 days ago]
+    #[arg(long, value_name = "TIME", value_parser = parse_moment)]
+    pub(crate) before: Option<f64>,
+    /// Compact; without it, only say what would be dropped
     #[arg(long)]
     pub(crate) yes: bool,
     #[command(flatten)]

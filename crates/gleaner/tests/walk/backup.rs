@@ -48,5 +48,25 @@ fn a_grid_goes_on_from_a_copy_that_was_made_under_work() {
         let left = fs::read_to_string(to.join(task.to_string()).join("left")).expect("an output");
         assert_eq!(left, format!("{task}\n"));
     }
+    expect_damage_to_be_told(&grid, &job);
     grid.wind_up();
+}
+
+/// Of what a task left, a byte changes on the coordinator's disk.
+fn expect_damage_to_be_told(grid: &Grid, job: &str) {
+    let (_, task) = grid.api("GET", &format!("/api/v1/jobs/{job}/tasks/1"), None);
+    let left = task["files"]["blob"].as_str().expect("a hash").to_owned();
+    let file = grid.home.join("blobs").join(&left[..2]).join(&left[2..]);
+    let sound = fs::read(&file).expect("a file");
+    let mut damaged = sound.clone();
+    damaged[600] ^= 1;
+    fs::write(&file, damaged).expect("the disk");
+    let to = grid.folder.path().join("nothing");
+    let refused = grid.cli(&["fetch", &format!("{job}/1"), "--to", to.to_str().expect("text")]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && said.contains("not what the task left"), "{said}");
+    assert!(!to.join("left").exists(), "nothing of it was unpacked");
+    let verified = grid.cli(&["journal", "verify", "--files"]);
+    assert_eq!(verified.status.code(), Some(1), "{}", String::from_utf8_lossy(&verified.stderr));
+    fs::write(&file, sound).expect("the disk");
 }

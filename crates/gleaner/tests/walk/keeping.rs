@@ -64,3 +64,66 @@ fn results_go_when_they_are_due_and_what_is_kept_stays() {
     assert_eq!(user.expect("a user")["bytes"], bytes(&kept), "{users}");
     grid.wind_up();
 }
+
+/// Of a forgotten job the rows go too, by order; all else is told as before, and the grid goes on.
+#[test]
+fn rows_of_forgotten_jobs_go_and_what_is_known_stays() {
+    let mut grid = Grid::new("compacting", 4);
+    let settings = fs::OpenOptions::new().append(true).open(grid.home.join("config.toml"));
+    let terms = b"keep_results_for = \"2s\"\nkeep_for = \"3s\"\n";
+    settings.and_then(|mut file| file.write_all(terms)).expect("the settings");
+    grid.start();
+    grid.add("lab", 80, RULES, &["--as", USER, "--slots", "2"]);
+    let submit = |grid: &Grid, script: &str| {
+        let options =
+            ["submit", "--no-sandbox", "--array", "1-9", "--output", "left", "--", "sh", "-c", script];
+        grid.json(&options)["job"].to_string()
+    };
+    let [known, forgotten] =
+        [submit(&grid, "seq 1 3000; echo 7 > left"), submit(&grid, "seq 1 9; echo 7 > left")];
+    grid.ok(&["keep", &known]);
+    grid.ok(&["wait", &known, &forgotten]);
+    until("the job is forgotten", PATIENCE, || {
+        (!grid.cli(&["status", &forgotten]).status.success()).then_some(())
+    });
+    let of_task = format!("{known}/3");
+    let asked = [&["status", &known][..], &["history", &of_task], &["logs", &known]];
+    let told = |grid: &Grid| asked.map(|command| grid.ok(command));
+    let before = told(&grid);
+    let head = grid.ok(&["audit", "--head"]).trim().to_owned();
+    let old = head.split_once(':').map(|(_, hash)| format!("2:{hash}")).expect("a head");
+    assert!(grid.stop_coordinator().success());
+
+    let rows = grid.ok(&["journal", "export"]).lines().count();
+    let since = ["--before", "9999999999"];
+    let would = grid.ok(&[&["journal", "compact"], &since[..]].concat());
+    eprintln!("{would}");
+    assert!(would.contains("1 forgotten job ") && would.contains("Nothing was changed"), "{would}");
+    assert_eq!(grid.ok(&["journal", "export"]).lines().count(), rows);
+    let done = grid.json(&[&["journal", "compact", "--yes"], &since[..]].concat());
+    let dropped = done["rows_dropped"].as_u64().expect("a number") as usize;
+    assert!(dropped >= 9 && done["compacted"] == true, "{done}");
+    let exported = grid.ok(&["journal", "export"]);
+    // The row that says so is new.
+    assert_eq!(exported.lines().count(), rows - dropped + 1);
+    assert!(!exported.contains("seq 1 9;") && exported.contains("seq 1 3000"), "the job's text is gone");
+    eprintln!("{}{}", grid.ok(&["journal", "verify"]), grid.ok(&["audit"]));
+    assert!(grid.ok(&["audit"]).contains("the journal was compacted by order"));
+    grid.ok(&["audit", "--verify", "--since", &head]);
+    let refused =
+        String::from_utf8_lossy(&grid.cli(&["audit", "--verify", "--since", &old]).stderr).into_owned();
+    assert!(!refused.is_empty(), "another head's hash");
+
+    grid.start();
+    assert_eq!(told(&grid), before);
+    let refused = grid.cli(&["explain", &of_task, "--at", "1000000000"]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && said.contains("the journal was compacted at row"), "{said}");
+    let more = submit(&grid, "echo more > left");
+    grid.ok(&["wait", &more]);
+    grid.kill_coordinator();
+    grid.start();
+    assert_eq!(told(&grid), before);
+    eprintln!("{}", grid.ok(&["replay", grid.home.to_str().expect("text")]));
+    grid.wind_up();
+}

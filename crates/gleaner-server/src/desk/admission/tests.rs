@@ -84,19 +84,21 @@ fn comparing(compare: Vec<String>) -> JobSpec {
     JobSpec { quorum: 2, outputs: vec!["out".to_owned()], compare, ..job() }
 }
 
+type Change = fn(&mut JobSpec);
+
 #[test]
 fn a_program_compares_output_files_of_several_machines() {
-    let with = |change: &dyn Fn(&mut JobSpec)| {
+    let with = |change: Change| {
         let mut spec = comparing(vec!["./close".to_owned()]);
         change(&mut spec);
         Admitted::check(spec).err().map_or(String::new(), |rejection| rejection.message)
     };
-    assert_eq!(with(&|_| {}), "");
-    let refused: [(&str, &dyn Fn(&mut JobSpec)); 4] = [
-        ("quorum is 1", &|spec| spec.quorum = 1),
-        ("outputs is empty", &|spec| spec.outputs.clear()),
-        ("without a NUL", &|spec| spec.compare[0].push('\0')),
-        ("expected a program", &|spec| spec.compare[0].clear()),
+    assert_eq!(with(|_| {}), "");
+    let refused: [(&str, Change); 4] = [
+        ("quorum is 1", |spec| spec.quorum = 1),
+        ("outputs is empty", |spec| spec.outputs.clear()),
+        ("without a NUL", |spec| spec.compare[0].push('\0')),
+        ("expected a program", |spec| spec.compare[0].clear()),
     ];
     for (why, change) in refused {
         let said = with(change);

@@ -1,5 +1,6 @@
-//! The tables of what left memory. Beside the journal, and never in place of it: they can be made of it again.
+//! The tables of what left memory. Beside the journal, and never in place of it: they can be made of it again, from where it begins.
 
+use super::base;
 use super::reader::{SqliteReader, read_error};
 use crate::store::past::{
     Amount, FoundJob, Past, PastJob, PastReader, PastTask, Removal, Results, Wanted, WithResults,
@@ -8,13 +9,14 @@ use crate::store::{ReadError, Seq, TaskRange};
 use gleaner_units::{Span, TaskId, Time};
 use gleaner_wire::api::JobState;
 use gleaner_wire::{BlobHash, JobId};
+use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 const UPTO: &str = "UPDATE past SET upto = ?1";
-const TASK: &str = "INSERT OR REPLACE INTO past_tasks (task, body) VALUES (?1, ?2)";
+const TASK: &str = "INSERT OR REPLACE INTO past_tasks (task, body, since) VALUES (?1, ?2, ?3)";
 const JOB: &str = "INSERT OR REPLACE INTO past_jobs
-    (job, user, key, state, ended, results, bytes, removed_at, kept_for, body, spec)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+    (job, user, key, state, ended, results, bytes, removed_at, kept_for, body, spec, since)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
 const RESULTS: &str = "UPDATE past_jobs SET results = ?2 WHERE job = ?1";
 const REMOVED: &str =
     "UPDATE past_jobs SET results = 'going', bytes = 0, removed_at = ?2, kept_for = ?3 WHERE job = ?1";
@@ -24,17 +26,12 @@ const LISTED: &str = "SELECT job, results, bytes, removed_at, kept_for, body, x'
 const BACK: &str = "DELETE FROM past_jobs WHERE job = ?1";
 const TASKS_BACK: &str = "DELETE FROM past_tasks WHERE task BETWEEN ?1 AND ?2";
 /// What tasks left, and what jobs read.
-const FILE: &str = "INSERT OR IGNORE INTO past_files (file, is_left, owner) VALUES (?1, ?2, ?3)";
+const FILE: &str = "INSERT OR IGNORE INTO past_files (file, is_left, owner, since) VALUES (?1, ?2, ?3, ?4)";
 const FILES_BACK: &str = "DELETE FROM past_files WHERE is_left = ?1 AND owner BETWEEN ?2 AND ?3";
-const NOTHING: &str = "
-    DELETE FROM past_tasks;
-    DELETE FROM past_jobs;
-    DELETE FROM past_files;
-    UPDATE past SET upto = 0;
-";
 
 /// Within the transaction of the rows.
 pub(super) fn write(connection: &Connection, past: &Past) -> rusqlite::Result<()> {
+    let since = past.upto.number().cast_signed();
     let mut files_back = connection.prepare_cached(FILES_BACK)?;
     for job in &past.recalled {
         connection.prepare_cached(BACK)?.execute([job.0])?;
@@ -47,9 +44,9 @@ pub(super) fn write(connection: &Connection, past: &Past) -> rusqlite::Result<()
     let (mut insert_task, mut insert_file) =
         (connection.prepare_cached(TASK)?, connection.prepare_cached(FILE)?);
     for PastTask { task, files, body } in &past.tasks {
-        insert_task.execute(params![number(*task), body])?;
+        insert_task.execute(params![number(*task), body, since])?;
         for file in files {
-            insert_file.execute(params![bytes(file), true, number(*task)])?;
+            insert_file.execute(params![bytes(file), true, number(*task), since])?;
         }
     }
     let mut insert_job = connection.prepare_cached(JOB)?;
@@ -66,14 +63,15 @@ pub(super) fn write(connection: &Connection, past: &Past) -> rusqlite::Result<()
             removed.map(|removed| removed.at.nanos().cast_signed()),
             removed.map(|removed| removed.kept_for.nanos().cast_signed()),
             body,
-            spec
+            spec,
+            since
         ])?;
         for file in files {
-            insert_file.execute(params![bytes(file), false, job.0])?;
+            insert_file.execute(params![bytes(file), false, job.0, since])?;
         }
     }
     write_results(connection, past)?;
-    connection.prepare_cached(UPTO)?.execute([past.upto.number().cast_signed()]).map(drop)
+    connection.prepare_cached(UPTO)?.execute([since]).map(drop)
 }
 
 fn write_results(connection: &Connection, past: &Past) -> rusqlite::Result<()> {
@@ -99,10 +97,6 @@ fn write_results(connection: &Connection, past: &Past) -> rusqlite::Result<()> {
     Ok(())
 }
 
-pub(super) fn clear(connection: &Connection) -> rusqlite::Result<()> {
-    connection.execute_batch(&format!("BEGIN IMMEDIATE; {NOTHING} COMMIT;"))
-}
-
 /// Half of its text.
 fn bytes(file: &BlobHash) -> Vec<u8> {
     let digits = file.as_str().as_bytes();
@@ -110,9 +104,46 @@ fn bytes(file: &BlobHash) -> Vec<u8> {
     (0..digits.len() / 2).map(|at| digit(2 * at) << 4 | digit(2 * at + 1)).collect()
 }
 
+/// What a task left, or a job reads, where the journal begins.
+fn files_of(connection: &Connection, is_left: bool, owner: i64) -> rusqlite::Result<Vec<BlobHash>> {
+    let mut statement = connection.prepare_cached(base::FILES_OF)?;
+    let files = statement.query_map(params![is_left, owner], |row| file(&row.get::<_, Vec<u8>>(0)?))?;
+    files.collect()
+}
+
+/// The other way round.
+fn file(bytes: &[u8]) -> rusqlite::Result<BlobHash> {
+    let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    BlobHash::try_from(text).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+}
+
+/// With all columns as they were written, less its files.
+fn whole_job(row: &Row<'_>) -> rusqlite::Result<PastJob> {
+    let number =
+        |column: usize| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(i64::cast_unsigned));
+    let unknown =
+        |column: usize, name: &str| rusqlite::Error::InvalidColumnType(column, name.to_owned(), Type::Text);
+    let (state, results): (String, String) = (row.get(3)?, row.get(5)?);
+    let removed = number(7)?.zip(number(8)?);
+    Ok(PastJob {
+        job: JobId(row.get(0)?),
+        user: row.get(1)?,
+        key: row.get(2)?,
+        state: serde_json::from_value(state.as_str().into()).map_err(|_| unknown(3, &state))?,
+        ended: Time::from_nanos(number(4)?.unwrap_or(0)),
+        files: Vec::new(),
+        results: Results::named(&results).ok_or_else(|| unknown(5, &results))?,
+        bytes: number(6)?.unwrap_or(0),
+        removed: removed
+            .map(|(at, kept_for)| Removal { at: Time::from_nanos(at), kept_for: Span::from_nanos(kept_for) }),
+        body: row.get(9)?,
+        spec: row.get(10)?,
+    })
+}
+
 fn job(row: &Row<'_>) -> rusqlite::Result<FoundJob> {
     let results: String = row.get(1)?;
-    let unknown = || rusqlite::Error::InvalidColumnType(1, results.clone(), rusqlite::types::Type::Text);
+    let unknown = || rusqlite::Error::InvalidColumnType(1, results.clone(), Type::Text);
     let number =
         |column: usize| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(i64::cast_unsigned));
     let removed = number(3)?.zip(number(4)?);
@@ -225,6 +256,32 @@ impl PastReader for SqliteReader {
                 Ok(Amount { jobs: number(0)?, bytes: number(1)? })
             })
         })
+    }
+
+    fn base_tasks(&self, from: TaskId, at_most: usize) -> Result<Vec<PastTask>, ReadError> {
+        let found = self.ask(|ask| {
+            let mut found = ask.prepare_cached(base::TASKS)?;
+            let found =
+                found.query_map([number(from), limit(at_most)], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            found.collect::<rusqlite::Result<Vec<(i64, Vec<u8>)>>>()
+        })?;
+        let tasks = found.into_iter().map(|(number, body)| {
+            let files = self.ask(|ask| files_of(ask, true, number))?;
+            Ok(PastTask { task: task(number), files, body })
+        });
+        tasks.collect()
+    }
+
+    fn base_jobs(&self, from: JobId, at_most: usize) -> Result<Vec<PastJob>, ReadError> {
+        let mut jobs = self.ask(|ask| {
+            let mut found = ask.prepare_cached(base::JOBS)?;
+            let found = found.query_map([i64::from(from.0), limit(at_most)], whole_job)?;
+            found.collect::<rusqlite::Result<Vec<_>>>()
+        })?;
+        for job in &mut jobs {
+            job.files = self.ask(|ask| files_of(ask, false, i64::from(job.job.0)))?;
+        }
+        Ok(jobs)
     }
 
     fn names_file(&self, file: &BlobHash) -> Result<bool, ReadError> {

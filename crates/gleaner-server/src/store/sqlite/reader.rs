@@ -2,11 +2,11 @@
 
 use super::nature::{Nature, nature, open_error};
 use super::schema::{DATABASE, last};
-use super::{row, schema};
+use super::{base, row, schema};
 use crate::store::checksum::chain;
 use crate::store::limits::Page;
 use crate::store::witness;
-use crate::store::{Damage, OpenError, ReadError, Reader, Seq, StoredRow, span_tree};
+use crate::store::{Beginning, Damage, OpenError, ReadError, Reader, Seq, Snapshot, StoredRow, span_tree};
 use gleaner_units::TaskId;
 use gleaner_wire::ChainHash;
 use rusqlite::types::Value;
@@ -63,6 +63,11 @@ impl SqliteReader {
         &self.connection
     }
 
+    /// The last row of those that may be missing.
+    fn begins(&self) -> Result<Seq, ReadError> {
+        Ok(self.beginning()?.map_or(Seq::NONE, |beginning| beginning.at))
+    }
+
     fn numbers(&self, task: TaskId, from: Seq, at_most: usize) -> rusqlite::Result<Vec<Seq>> {
         let mut statement = self.connection.prepare_cached(&listed_rows())?;
         let limits = [number(from), i64::try_from(at_most).unwrap_or(i64::MAX)];
@@ -94,11 +99,14 @@ fn row_error(error: rusqlite::Error, seq: Seq) -> ReadError {
     }
 }
 
-fn check(seq: Seq, columns: &rusqlite::Row) -> Result<StoredRow, ReadError> {
-    let found: i64 = columns.get(0).map_err(read_error)?;
-    if found.cast_unsigned() != seq.number() {
-        return Err(ReadError::Damaged { seq, damage: Damage::Missing });
+/// The row of these columns, where row `seq` is the first to come. Those up to where the journal begins may be missing.
+fn check(seq: Seq, begins: Seq, columns: &rusqlite::Row) -> Result<StoredRow, ReadError> {
+    let found = columns.get::<_, i64>(0).map(|found| Seq::new(found.cast_unsigned())).map_err(read_error)?;
+    let first = if seq <= begins { found.min(begins.next()) } else { seq };
+    if found != first {
+        return Err(ReadError::Damaged { seq: first, damage: Damage::Missing });
     }
+    let seq = found;
     row::from_columns(seq, columns).ok_or(ReadError::Damaged { seq, damage: Damage::Altered })
 }
 
@@ -111,7 +119,24 @@ impl Reader for SqliteReader {
         schema::chain(&self.connection, at).map_err(|error| row_error(error, at))
     }
 
+    fn beginning(&self) -> Result<Option<Beginning>, ReadError> {
+        base::beginning(&self.connection).map_err(read_error)
+    }
+
+    fn base(&self) -> Result<Option<Snapshot>, ReadError> {
+        let Some((base, is_intact)) = base::read(&self.connection).map_err(read_error)? else {
+            return Ok(None);
+        };
+        let damaged = ReadError::Damaged { seq: base.at, damage: Damage::Base };
+        if is_intact { Ok(Some(base)) } else { Err(damaged) }
+    }
+
+    fn is_sealed(&self) -> Result<bool, ReadError> {
+        base::is_sealed(&self.connection).map_err(read_error)
+    }
+
     fn read(&self, from: Seq, at_most: usize) -> Result<Vec<StoredRow>, ReadError> {
+        let begins = self.begins()?;
         let mut seq = from.max(Seq::FIRST);
         // A row behind one that is missing is judged by itself.
         let mut before = self.chain(Seq::new(seq.number() - 1)).unwrap_or(None);
@@ -120,7 +145,11 @@ impl Reader for SqliteReader {
         let mut page = Page::new(at_most);
         while !page.is_full() {
             let Some(columns) = found.next().map_err(|error| row_error(error, seq))? else { break };
-            let stored = check(seq, columns)?;
+            let stored = check(seq, begins, columns)?;
+            if stored.seq != seq {
+                before = self.chain(Seq::new(stored.seq.number() - 1)).unwrap_or(None);
+                seq = stored.seq;
+            }
             let tied = columns.get(5).map(ChainHash::of).map_err(|error| row_error(error, seq))?;
             if before.is_some_and(|before| chain(&before, seq, &stored.row) != tied) {
                 return Err(ReadError::Damaged { seq, damage: Damage::Unchained });
@@ -142,7 +171,7 @@ impl Reader for SqliteReader {
             let mut found = statement.query([number(seq)]).map_err(read_error)?;
             let columns = found.next().map_err(|error| row_error(error, seq))?;
             let missing = ReadError::Damaged { seq, damage: Damage::Missing };
-            page.push(check(seq, columns.ok_or(missing)?)?);
+            page.push(check(seq, Seq::NONE, columns.ok_or(missing)?)?);
         }
         Ok(page.into_rows())
     }

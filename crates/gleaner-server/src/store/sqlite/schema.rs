@@ -3,6 +3,7 @@
 //! - **A file of a newer version, or of another program, is refused before anything in it is changed.**
 //! - **What is read after opening is on the disk**, whatever a crash left half done.
 
+use super::base;
 use super::nature::open_error;
 use crate::store::witness::Known;
 use crate::store::{OpenError, Seq};
@@ -24,7 +25,8 @@ const APPLICATION: u32 = 0x476c_6e72;
 ///
 /// 1: policy and budget were two facts, each in words of its own. 2: a policy is one fact, said as in a scenario.
 /// 3: alarms have names. 4: every start draws a lineage and a seed. 6: each row is tied to all before it, and what is over
-/// leaves memory for tables of its own. 7: results are removed, and a job may be signed. 8: a job may have a program that compares.
+/// leaves memory for tables of its own. 7: results are removed, and a job may be signed. 8: a job may have a program that compares,
+/// and rows may be compacted.
 pub const FORMAT: u32 = 8;
 /// Somebody may look at the file with a program of theirs that takes a lock for a moment.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -49,7 +51,8 @@ const TABLES: &str = "
     INSERT INTO past VALUES (0);
     CREATE TABLE past_tasks (
         task INTEGER PRIMARY KEY,
-        body BLOB NOT NULL
+        body BLOB NOT NULL,
+        since INTEGER NOT NULL
     ) STRICT;
     CREATE TABLE past_jobs (
         job INTEGER PRIMARY KEY,
@@ -62,7 +65,8 @@ const TABLES: &str = "
         removed_at INTEGER,
         kept_for INTEGER,
         body BLOB NOT NULL,
-        spec BLOB NOT NULL
+        spec BLOB NOT NULL,
+        since INTEGER NOT NULL
     ) STRICT;
     CREATE INDEX past_jobs_of_user ON past_jobs (user, job);
     CREATE UNIQUE INDEX past_jobs_by_key ON past_jobs (user, key) WHERE key IS NOT NULL;
@@ -72,12 +76,14 @@ const TABLES: &str = "
         file BLOB NOT NULL,
         is_left INTEGER NOT NULL,
         owner INTEGER NOT NULL,
+        since INTEGER NOT NULL,
         PRIMARY KEY (file, is_left, owner)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX past_files_of_owner ON past_files (is_left, owner);
 ";
 
-const LAST: &str = "SELECT coalesce(max(seq), 0) FROM journal";
+const LAST: &str =
+    "SELECT max((SELECT coalesce(max(seq), 0) FROM journal), (SELECT coalesce(max(seq), 0) FROM base))";
 
 /// The log keeps its size, so that it is written in place: growing a file makes a sync dearer.
 const SETTINGS: &str = "
@@ -133,22 +139,25 @@ pub(super) fn chain(connection: &Connection, at: Seq) -> rusqlite::Result<Option
     if at == Seq::NONE {
         return Ok(Some(ChainHash::NONE));
     }
-    let row = "SELECT chain FROM journal WHERE seq = ?1";
+    // The row at which the journal begins need not be kept.
+    let row =
+        "SELECT chain FROM journal WHERE seq = ?1 UNION ALL SELECT chain FROM base WHERE seq = ?1 LIMIT 1";
     let number = i64::try_from(at.number()).unwrap_or(i64::MAX);
     let found = connection.prepare_cached(row)?.query_row([number], |row| row.get(0)).optional()?;
     Ok(found.map(ChainHash::of))
 }
 
-/// A row that was committed must be there.
+/// A row that was committed must be there, or be one of those that a base stands for.
 pub(super) fn expect_row(connection: &Connection, file: &Path, known: Known) -> Result<(), OpenError> {
     let read = || {
         let there = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'journal')";
         let is_there: bool = connection.query_row(there, [], |row| row.get(0))?;
         let last = if is_there { last(connection)? } else { Seq::NONE };
-        let row = "SELECT checksum FROM journal WHERE seq = ?1";
-        let number = known.seq.number().cast_signed();
+        let row = "SELECT checksum FROM journal WHERE seq = ?1
+            UNION ALL SELECT ?2 FROM base WHERE seq >= ?1 LIMIT 1";
+        let values = (known.seq.number().cast_signed(), known.checksum);
         let found =
-            is_there.then(|| connection.query_row(row, [number], |row| row.get::<_, i64>(0)).optional());
+            is_there.then(|| connection.query_row(row, values, |row| row.get::<_, i64>(0)).optional());
         Ok((last, found.transpose()?.flatten()))
     };
     let (last, checksum) = read().map_err(|error| open_error(error, file))?;
@@ -237,6 +246,7 @@ fn set_up(connection: &mut Connection, is_new: bool) -> rusqlite::Result<u64> {
         // In one transaction with its marks: a crash leaves an empty file or a whole one.
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         transaction.execute_batch(TABLES)?;
+        transaction.execute_batch(base::TABLES)?;
         transaction.pragma_update(None, "application_id", APPLICATION)?;
         transaction.pragma_update(None, "user_version", FORMAT)?;
         transaction.commit()?;

@@ -39,7 +39,8 @@ impl SnapshotFiles {
     /// The checksum of a committed row.
     fn anchor(&self, at: Seq) -> Result<Option<i64>, ReadError> {
         let rows = if at == Seq::NONE { Vec::new() } else { self.journal.read(at, 1)? };
-        Ok(rows.first().map(|StoredRow { seq, row }| super::Columns::of(*seq, row).checksum))
+        let row = rows.first().filter(|stored| stored.seq == at);
+        Ok(row.map(|StoredRow { seq, row }| super::Columns::of(*seq, row).checksum))
     }
 
     fn failure(&self, source: io::Error) -> SnapshotError {
