@@ -70,6 +70,7 @@ fn run() -> Run {
         needs,
         checkpoint,
         resume_from,
+        answers: Some(Box::new([Some(Stored { blob: blob(), size: 9 }), None])),
         confinement,
         signed: Some(Box::new(Signed {
             text: "{}".into(),
