@@ -93,7 +93,7 @@ pub fn replace(home: &Home, rows: &dyn Reader, last: Seq, more: Row) -> Result<P
     clear(&making).map_err(io(&making))?;
     {
         let mut store = SqliteStore::open(&Home::open(&making, NetworkFolder::Accept)?)?;
-        store.begin_as(rows)?;
+        store.begin_as(rows)??;
         while store.last() < last {
             let wanted = last.number() - store.last().number();
             let page = rows.read(store.last().next(), PAGE.min(usize::try_from(wanted).unwrap_or(PAGE)))?;

@@ -23,8 +23,8 @@ pub use schema::{DATABASE, FORMAT};
 
 use super::witness::{Known, Witness};
 use super::{
-    Beginning, CommitError, Compaction, Home, OpenError, Past, ReadError, Reader, ReplaceError, Row, Seq,
-    Snapshot, Snapshots, Store, StoredRow, TornTail, checksum, limits, span_tree, witness,
+    Beginning, CommitError, Compaction, Home, OpenError, Past, ReadError, Reader, Row, Seq, Snapshot,
+    Snapshots, Store, StoredRow, TornTail, checksum, limits, span_tree, witness,
 };
 use gleaner_units::TaskId;
 use gleaner_wire::{ChainHash, JobId};
@@ -129,8 +129,8 @@ impl SqliteStore {
 
     /// Begins a journal that has no rows where another one begins, with what that one kept of what was before. Rows that cannot be
     /// read are not kept.
-    pub(super) fn begin_as(&mut self, other: &dyn Reader) -> Result<(), ReplaceError> {
-        let (Some(beginning), Some(base)) = (other.beginning()?, other.base()?) else { return Ok(()) };
+    pub(super) fn begin_as(&mut self, other: &dyn Reader) -> Result<Result<(), CommitError>, ReadError> {
+        let (Some(beginning), Some(base)) = (other.beginning()?, other.base()?) else { return Ok(Ok(())) };
         let (mut task, mut job) = (TaskId::new(0), JobId(0));
         loop {
             let (tasks, jobs) = (other.base_tasks(task, PAGE)?, other.base_jobs(job, PAGE)?);
@@ -140,12 +140,13 @@ impl SqliteStore {
             task = tasks.last().map_or(task, |last| TaskId::new(last.task.index() + 1));
             job = jobs.last().map_or(job, |last| JobId(last.job.0 + 1));
             let past = Past { upto: beginning.past, tasks, jobs, ..Past::default() };
-            self.commit_with(&[], Some(&past))?;
+            if let Err(error) = self.commit_with(&[], Some(&past)) {
+                return Ok(Err(error));
+            }
         }
         let kept = self.put_kept(other, &beginning, &base)?;
-        kept.map_err(|error| self.commit_error(error))?;
         (self.last, self.chain) = (beginning.at, beginning.chain);
-        Ok(())
+        Ok(kept.map_err(|error| self.commit_error(error)))
     }
 
     fn put_kept(
