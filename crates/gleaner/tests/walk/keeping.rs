@@ -124,6 +124,6 @@ fn rows_of_forgotten_jobs_go_and_what_is_known_stays() {
     grid.kill_coordinator();
     grid.start();
     assert_eq!(told(&grid), before);
-    eprintln!("{}", grid.ok(&["replay", grid.home.to_str().expect("text")]));
+    eprintln!("{}", grid.ok(&["replay", grid.home.to_str().expect("text"), "--policy", "bertasi/social"]));
     grid.wind_up();
 }
