@@ -5,7 +5,7 @@
 //! that is answered. A moment that is kept is worked out from what is believed of the runs, and never stands in the grid.
 //!
 //! - `holds` has what runs hold and until when that is believed, `ends` when a machine's cores are free again by that.
-//! - `line` has who waits; how long they are believed to be, [`Forecast`] says.
+//! - `line` has who waits; `forecast` of the crate says how long they are believed to be.
 //! - `plan` has the moments that conservative backfilling keeps, `calendar` what of a machine's cores is left by them.
 
 mod calendar;
