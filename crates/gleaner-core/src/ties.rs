@@ -12,11 +12,16 @@ pub fn tie_threshold(best: f64) -> f64 {
 /// Whether a gain, which is relative already, exceeds a threshold: what is equal but for rounding does not.
 #[inline]
 pub fn exceeds(gain: f64, threshold: f64) -> bool {
-    gain >= least_above(threshold)
+    gain > just_above(threshold)
 }
 
-/// The least gain that [exceeds](exceeds) a threshold.
+/// The least gain that [exceeds](exceeds) a finite threshold.
 #[inline]
 pub fn least_above(threshold: f64) -> f64 {
-    (threshold + TIE_RELATIVE * threshold.max(1.0)).next_up()
+    just_above(threshold).next_up()
+}
+
+#[inline]
+fn just_above(threshold: f64) -> f64 {
+    threshold + TIE_RELATIVE * threshold.max(1.0)
 }
