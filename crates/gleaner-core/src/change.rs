@@ -1,9 +1,9 @@
 use crate::alarm::Alarm;
-use crate::decision::{Decision, Queue, Refusal};
+use crate::decision::{Queue, Refusal};
 use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId};
 
 /// What an event, an admitted decision or a refusal did to the grid: the only feed of a policy's indices.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Change {
     /// A machine class got its id.
     MachineClassMet(MachineClassId),
@@ -59,8 +59,8 @@ pub enum Change {
     LoansChanged,
     /// A reply spoke of a run that is over, or never was; nothing came of it.
     StaleReply(RunId),
-    /// A wish was refused; it must not be proposed again at this instant.
-    Refused(Decision, Refusal),
+    /// The latest wish was refused; it must not be proposed again at this instant.
+    Refused(Refusal),
     /// An alarm was set, or has come.
     AlarmChanged(Alarm),
 }

@@ -6,6 +6,11 @@ pub trait Policy {
     /// Takes note of what became of the grid. Costs O(log n).
     fn observe(&mut self, grid: &Grid, change: &Change);
 
+    /// Takes note of all that one event or decision did, in order.
+    fn observe_all(&mut self, grid: &Grid, changes: &[Change]) {
+        changes.iter().for_each(|change| self.observe(grid, change));
+    }
+
     /// The next wish in answer to `occasion`, or nothing when content with it. It is asked again after each
     /// wish, with the effect of the last one in the grid.
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision>;

@@ -129,15 +129,13 @@ impl<P: Policy> Scheduler<P> {
         self.effects.changes.clear();
         let admitted = self.grid.admit(now, decision, &mut self.effects);
         if let Err(refusal) = admitted {
-            self.effects.changes.push(Change::Refused(decision.clone(), refusal));
+            self.effects.changes.push(Change::Refused(refusal));
         }
         self.tell_policy();
         admitted
     }
 
     fn tell_policy(&mut self) {
-        for change in &self.effects.changes {
-            self.policy.observe(&self.grid, change);
-        }
+        self.policy.observe_all(&self.grid, &self.effects.changes);
     }
 }

@@ -19,7 +19,7 @@ struct Puppet {
 
 impl Policy for Puppet {
     fn observe(&mut self, _: &Grid, change: &Change) {
-        if let Change::Refused(_, refusal) = change {
+        if let Change::Refused(refusal) = change {
             self.refusal = Some(*refusal);
         }
     }

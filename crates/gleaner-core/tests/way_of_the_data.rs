@@ -19,7 +19,7 @@ struct Puppet {
 impl Policy for Puppet {
     fn observe(&mut self, _: &Grid, change: &Change) {
         match *change {
-            Change::Refused(_, refusal) => self.refusals.push(refusal),
+            Change::Refused(refusal) => self.refusals.push(refusal),
             Change::StaleReply(run) => self.stale.push(run),
             _ => {}
         }

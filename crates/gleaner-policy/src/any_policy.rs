@@ -58,6 +58,18 @@ impl Policy for AnyPolicy {
         }
     }
 
+    // One look at which policy it is, not one for each change.
+    fn observe_all(&mut self, grid: &Grid, changes: &[Change]) {
+        match self {
+            AnyPolicy::Matchmaker(policy) => policy.observe_all(grid, changes),
+            AnyPolicy::Peer(policy) => policy.observe_all(grid, changes),
+            AnyPolicy::Batcher(policy) => policy.observe_all(grid, changes),
+            AnyPolicy::Broker(policy) => policy.observe_all(grid, changes),
+            AnyPolicy::Backfiller(policy) => policy.observe_all(grid, changes),
+            AnyPolicy::Dispatcher(policy) => policy.observe_all(grid, changes),
+        }
+    }
+
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
         match self {
             AnyPolicy::Matchmaker(policy) => policy.propose(grid, now, occasion),

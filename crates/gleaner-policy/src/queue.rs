@@ -68,8 +68,9 @@ impl Backfiller {
     /// The first in line, where it cannot start now, with what is kept for it. Costs O(machines that it could use).
     pub fn reservation(&self, grid: &Grid, now: Time) -> Option<Reservation> {
         let first = self.head(grid)?;
-        let starts_now = self.place_now(grid, self.line.kind_of(grid, first), None).is_some();
-        if starts_now { None } else { self.reserve(grid, now, first) }
+        let kind = self.line.kind_of(grid, first);
+        let starts_now = self.place_now(grid, kind, None).is_some();
+        if starts_now { None } else { self.reserve(grid, now, first, kind) }
     }
 
     /// The first in line that some machine could take, were it empty: nobody waits for machines that are not there. Costs
@@ -94,8 +95,7 @@ impl Backfiller {
     }
 
     /// The earliest moment for a task that cannot start now.
-    fn reserve(&self, grid: &Grid, now: Time, task: TaskId) -> Option<Reservation> {
-        let kind = self.line.kind_of(grid, task);
+    fn reserve(&self, grid: &Grid, now: Time, task: TaskId, kind: &Kind) -> Option<Reservation> {
         let cores = kind.needs.cores;
         let machines = classes_for(grid, kind).flat_map(|(_, class)| self.holds.open(class));
         let moments = machines.map(|on| (self.moment(grid, now, kind, on), on));
@@ -146,30 +146,29 @@ impl Backfiller {
             return None;
         }
         // Tasks are alike here whose users are not: one that has to wait for its user keeps a gap empty.
-        self.filler(grid, now, head).filter(|&(task, _)| !grid.is_capped(grid.task(task).class()))
+        self.filler(grid, now, (head, kind)).filter(|&(task, _)| !grid.is_capped(grid.task(task).class()))
     }
 
     /// Who starts before the first in line, and where.
-    fn filler(&self, grid: &Grid, now: Time, head: TaskId) -> Option<(TaskId, MachineId)> {
+    fn filler(&self, grid: &Grid, now: Time, head: (TaskId, &Kind)) -> Option<(TaskId, MachineId)> {
         let cores_max = self.holds.free_most();
         if self.line.fewest_cores().is_none_or(|fewest| fewest > cores_max) {
             return None;
         }
-        let kept = self.reserve(grid, now, head)?;
+        let kept = self.reserve(grid, now, head.0, head.1)?;
         let is_one = self.holds.is_one();
         let elsewhere = |kind: &Kind| if is_one { None } else { self.place_now(grid, kind, Some(kept.on)) };
         let class = grid.machine(kept.on).class();
         // Nobody that needs what the first in line will need may be longer, however fast the machine is.
-        let most = longest_until(now, kept.at, self.line.fastest(class));
+        let fastest = self.line.fastest(class);
+        let most = longest_until(now, kept.at, fastest);
         let may = |waits: Waits| !is_one || waits.cores <= kept.spare || waits.shortest <= most;
-        let mut latest: Option<(f64, Size)> = None;
-        let mut until_kept = |seconds_per_op: f64| match latest {
-            Some((same, size)) if same == seconds_per_op => size,
-            Some(_) | None => {
-                let size = longest_until(now, kept.at, seconds_per_op);
-                latest = Some((seconds_per_op, size));
-                size
+        let mut latest = (fastest, most);
+        let mut until_kept = |seconds_per_op: f64| {
+            if latest.0 != seconds_per_op {
+                latest = (seconds_per_op, longest_until(now, kept.at, seconds_per_op));
             }
+            latest.1
         };
         let free = grid.machine(kept.on).free();
         let takes_tasks = grid.machine(kept.on).takes_tasks();

@@ -1,17 +1,14 @@
 use gleaner_core::Alarm;
 use gleaner_units::{PartyId, Time};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// Where a simulation is in time.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Clock {
     pub(crate) now: Time,
     pub(crate) events: u64,
-    /// The wake-ups that led to nothing, each with the event that it was.
-    idle: BTreeMap<(PartyId, Alarm), u64>,
-    /// The latest event that led to anything.
-    stirred: u64,
+    /// The wake-ups that led to nothing since anything last led to something, in order.
+    idle: Vec<(PartyId, Alarm)>,
 }
 
 impl Clock {
@@ -25,20 +22,20 @@ impl Clock {
     /// This event leads to something.
     #[inline]
     pub(crate) fn stirred(&mut self) {
-        self.stirred = self.events;
+        self.idle.clear();
     }
 
     /// This event is a wake-up; what it leads to shows later, unless it cannot be in vain.
     pub(crate) fn woke(&mut self, party: PartyId, alarm: Alarm, is_idle: bool) {
-        if is_idle {
-            self.idle.insert((party, alarm), self.events);
-        } else {
+        if !is_idle {
             self.stirred();
+        } else if let Err(place) = self.idle.binary_search(&(party, alarm)) {
+            self.idle.insert(place, (party, alarm));
         }
     }
 
     /// Whether the latest wake-up by that alarm of a party led to nothing, and nothing happened since.
     pub(crate) fn is_idle(&self, party: PartyId, alarm: Alarm) -> bool {
-        self.idle.get(&(party, alarm)).is_some_and(|event| *event > self.stirred)
+        self.idle.binary_search(&(party, alarm)).is_ok()
     }
 }

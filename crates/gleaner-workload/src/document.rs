@@ -2,6 +2,7 @@
 
 use crate::InputError;
 use crate::error::{Place, printable, quoted};
+use crate::logs::Format;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
@@ -72,6 +73,9 @@ pub(crate) fn join(path: &str, key: &str) -> String {
 
 fn read_text(path: &Path, file: &Place) -> Result<String, InputError> {
     let expected = "a scenario, which is a TOML document";
+    if matches!(Format::of_name(path), Some(Format::Swf | Format::Gwf)) {
+        return Err(file.error("", "a log of jobs, by its name", "a scenario; a log is given with --swf"));
+    }
     let mut bytes = Vec::new();
     let read =
         File::open(path).and_then(|opened| opened.take(DOCUMENT_BYTES_MAX + 1).read_to_end(&mut bytes));

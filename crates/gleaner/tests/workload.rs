@@ -152,6 +152,10 @@ fn bad_input_is_named_and_nothing_is_written() {
         ("workload convert a.swf --out b.txt", "expected a name in .swf, .gwf, .json or .csv, or --as"),
         ("workload filter a.swf --scale-load 0 --out b.swf", "expected a factor, from 1e-6 to 1e6"),
         ("workload info a.swf --format batsim", "a.swf:1: column 1: found"),
+        (
+            "simulate a.swf",
+            "a.swf: found a log of jobs, by its name; expected a scenario; a log is given with --swf",
+        ),
         ("workload generate lublin --jobs 0 --out b.swf", "0 is not in 1..=10000000"),
     ] {
         let refused = gleaner(dir.path(), arguments);
