@@ -41,6 +41,8 @@ pub enum Cause {
     },
     /// A copy of data came to a site, or a way for it was found: what waits for data may find a place.
     DataCame,
+    /// Tasks that waited are to be run no more; others wait, and may have waited behind them.
+    Withdrawn,
 }
 
 /// A cause that awaits its answer, with what was done about it so far. Occasions are part of the grid, not of the

@@ -218,6 +218,7 @@ impl Policy for Batcher {
                 | Cause::NothingLent
                 | Cause::DataCame
                 | Cause::Lost(_)
+                | Cause::Withdrawn
                 | Cause::RuleChanged,
             ) => self.at_once(grid, now),
             (
@@ -239,6 +240,7 @@ impl Policy for Batcher {
                 | Cause::Lost(_)
                 | Cause::LoadRose(_)
                 | Cause::Closed(_)
+                | Cause::Withdrawn
                 | Cause::RuleChanged,
             ) => None,
         };

@@ -336,7 +336,8 @@ impl Policy for Broker {
             | Cause::LoadRose(_)
             | Cause::Closed(_)
             | Cause::Wanted
-            | Cause::NothingLent => None,
+            | Cause::NothingLent
+            | Cause::Withdrawn => None,
         }
     }
 

@@ -151,6 +151,7 @@ impl Matchmaker {
                 | Cause::NothingLent
                 | Cause::DataCame
                 | Cause::RuleChanged
+                | Cause::Withdrawn
                 | Cause::WokeUp { .. },
                 _,
             )
@@ -231,6 +232,7 @@ impl Policy for Matchmaker {
             | Cause::WokeUp { .. }
             | Cause::Wanted
             | Cause::NothingLent
+            | Cause::Withdrawn
             | Cause::DataCame => None,
         };
         let placed = placed.or_else(|| self.replicate(grid, now, occasion.cause));

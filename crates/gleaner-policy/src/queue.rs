@@ -323,6 +323,7 @@ impl Policy for Backfiller {
             | Cause::Wanted
             | Cause::NothingLent
             | Cause::DataCame
+            | Cause::Withdrawn
             | Cause::RuleChanged => {
                 if self.line.is_empty() {
                     None

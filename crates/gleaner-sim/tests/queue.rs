@@ -1,13 +1,13 @@
 //! Rigid jobs in one line equal a naive reference job by job, and each fault put in on purpose is noticed.
 
-use gleaner_core::{GridConfig, MachineClass, Migration, Needs, Room, TaskClass};
+use gleaner_core::{Event, GridConfig, MachineClass, Migration, Needs, Room, TaskClass};
 use gleaner_policy::{Backfill, Choice, Correction, Fill, Goal, Lengths, Queueing, Recipe};
 use gleaner_sim::{Answers, Setup, Simulation, Tasks};
 use gleaner_testkit::mutant::{Fault, Mutant};
 use gleaner_testkit::naive_queue::{Belief, Job, Order, Rule, starts};
 use gleaner_testkit::random::Choices;
 use gleaner_testkit::record::{run, run_checked};
-use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, Time, UserId};
+use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, TaskId, Time, UserId};
 use std::collections::BTreeMap;
 
 /// Machines of one speed, at which an operation takes a second.
@@ -222,5 +222,20 @@ fn nobody_waits_for_machines_that_are_not_there() {
     for (rule, belief) in RULES {
         let found = fast_starts(&jobs, &[4], recipe(rule, belief));
         assert_eq!((found[1].0, found[2].0), (1.0, 11.0), "{rule:?} {belief:?}");
+    }
+}
+
+#[test]
+fn who_waits_behind_a_job_that_is_cancelled_starts_at_once() {
+    let job = |cores, run| Job { submit: 0, cores, run, estimate: run, user: 0 };
+    for rule in [Rule::Fcfs, Rule::Easy(Order::Arrival), Rule::Conservative] {
+        // The second waits for the whole machine, and the third would delay it.
+        let setup = setup(&[job(2, 100), job(4, 10), job(2, 1_000)], &[4]);
+        let mut simulation = Simulation::new(&setup, recipe(rule, Belief::Estimate).build());
+        simulation.run_through_instant();
+        assert_eq!(simulation.history().tasks()[2].started, Time::NEVER, "{rule:?}");
+        simulation.hearsay(Event::TasksWithdrawn { first: TaskId::new(1), count: 1 });
+        simulation.run();
+        assert_eq!(simulation.history().tasks()[2].started, Time::ZERO, "{rule:?}");
     }
 }

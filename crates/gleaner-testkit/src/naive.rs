@@ -556,6 +556,7 @@ impl Naive {
             | Cause::DataCame
             | Cause::Lost(_)
             | Cause::RuleChanged
+            | Cause::Withdrawn
             | Cause::WokeUp { .. } => return None,
         };
         Some(Decision::Relocate { task, to })
@@ -589,6 +590,7 @@ impl Policy for Naive {
             | Cause::WokeUp { .. }
             | Cause::Wanted
             | Cause::NothingLent
+            | Cause::Withdrawn
             | Cause::DataCame => None,
         };
         start.or_else(|| self.copy(&view, now, occasion.cause)).or_else(|| self.relocate(grid, now, occasion))

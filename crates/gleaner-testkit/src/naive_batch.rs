@@ -212,6 +212,7 @@ impl NaiveBatch {
             | Cause::Wanted
             | Cause::NothingLent
             | Cause::DataCame
+            | Cause::Withdrawn
             | Cause::WokeUp { .. } => None,
         };
         let period_ns = period.nanos();

@@ -201,7 +201,8 @@ impl Policy for NaiveBroker {
             | Cause::LoadRose(_)
             | Cause::Closed(_)
             | Cause::Wanted
-            | Cause::NothingLent => return None,
+            | Cause::NothingLent
+            | Cause::Withdrawn => return None,
         }
         waiting.into_iter().find_map(|task| Some(Decision::Start { task, on: self.place(grid, task)? }))
     }

@@ -3,15 +3,13 @@
 use crate::InputError;
 use crate::error::{Place, printable, quoted};
 use crate::logs::Format;
+use crate::packed::BOM;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-
-/// The byte order mark that some spreadsheets write.
-pub(crate) const BOM: &[u8] = "\u{feff}".as_bytes();
 
 const DOCUMENT_BYTES_MAX: u64 = 1 << 20;
 /// Deeper than any key that means something, and no danger to the stack.

@@ -1,8 +1,8 @@
 //! A text file line by line, within bounds, whatever it holds.
 
 use crate::InputError;
-use crate::document::BOM;
 use crate::error::Place;
+use crate::packed::BOM;
 use crate::section::Key;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};

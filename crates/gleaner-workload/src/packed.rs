@@ -1,7 +1,6 @@
 //! Files that may be packed with gzip, read whole and within bounds. What a file is says its beginning, not its name.
 
 use crate::InputError;
-use crate::document::BOM;
 use crate::error::Place;
 use crate::limits::LOG_BYTES_MAX;
 use flate2::bufread::MultiGzDecoder;
@@ -9,6 +8,8 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
+/// The byte order mark that some spreadsheets write.
+pub(crate) const BOM: &[u8] = "\u{feff}".as_bytes();
 /// Any gzip file begins so.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 

@@ -203,8 +203,10 @@ impl Grid {
         (first, count): (TaskId, u32),
         effects: &mut Effects,
     ) {
+        let mut any_waited = false;
         self.in_stretches(first, count, |grid, first, count| {
             let task = grid.task(first);
+            any_waited |= task.state == TaskState::Waiting;
             let only_waits = task.state == TaskState::Waiting && task.newest.is_none();
             if !only_waits || grid.plans.has_any(first, count) {
                 tasks(first, count).for_each(|task| grid.task_withdrawn(now, task, effects));
@@ -215,6 +217,9 @@ impl Grid {
             grid.tasks.fill(first, count, Task { state: TaskState::Withdrawn, ..task });
             effects.changes.push(Change::Withdrawn { first, count });
         });
+        if any_waited && self.has_waiting() {
+            self.ask(Cause::Withdrawn);
+        }
     }
 
     /// Likewise.

@@ -221,6 +221,7 @@ impl Policy for Dispatcher {
             | Cause::Wanted
             | Cause::NothingLent
             | Cause::DataCame
+            | Cause::Withdrawn
             | Cause::RuleChanged => {
                 if self.line.is_empty() {
                     None

@@ -1,8 +1,8 @@
 //! A text and what it is called in messages.
 
 use crate::InputError;
-use crate::document::BOM;
 use crate::error::Place;
+use crate::packed::BOM;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
