@@ -23,6 +23,7 @@ mod report;
 pub mod scheme;
 pub mod setups;
 mod tables;
+mod two_days;
 
 pub use compared::{Compared, Conduct, Row};
 pub use experiments::{Experiments, FigureId, Findings};

@@ -38,10 +38,8 @@ impl AnyPolicy {
         match self {
             AnyPolicy::Batcher(policy) => Some(policy.forecast()),
             AnyPolicy::Backfiller(policy) => Some(policy.forecast()),
-            AnyPolicy::Matchmaker(_)
-            | AnyPolicy::Peer(_)
-            | AnyPolicy::Broker(_)
-            | AnyPolicy::Dispatcher(_) => None,
+            AnyPolicy::Matchmaker(policy) => policy.forecast(),
+            AnyPolicy::Peer(_) | AnyPolicy::Broker(_) | AnyPolicy::Dispatcher(_) => None,
         }
     }
 }

@@ -39,13 +39,13 @@ use crate::parts::order::Order;
 use crate::parts::staying::Staying;
 use crate::parts::when::{Holding, Replan, When};
 use crate::spending::{Conditions, Supply};
-use gleaner_core::{Budget, Grid, Queue};
+use gleaner_core::{Budget, Grid, Queue, tie_threshold};
 use gleaner_units::{MachineClassId, OpsTotal, TaskClassId, TaskId, Time, UserId};
 use kinds::{Bid, Kind};
 pub(crate) use looks::Looks;
 use pool::Pool;
 use std::collections::{BTreeMap, VecDeque};
-use target::Target;
+use target::{Target, highest_tie};
 
 /// A task and its place.
 pub(crate) type Assignment = (TaskId, Queue);
@@ -127,11 +127,13 @@ impl<'a> Batch<'a> {
         if let (Holding::WhenSlower, When::Every(period)) = (recipe.hold, recipe.when) {
             holding::hold_back(looks, &pools, (period.seconds(), &conditions_of_each), &mut kinds);
         }
-        let deadline_s = recipe.deadline.map_or(f64::INFINITY, |deadline| deadline.since(now).seconds());
+        let deadline_s = |deadline: Time| highest_tie(deadline.since(now).seconds());
+        let deadline_s = recipe.deadline.map_or(f64::INFINITY, deadline_s);
         Self {
             recipe,
             stands_s: match (recipe.replan, recipe.when) {
-                (Replan::Unbegun, When::Every(period)) => period.seconds(),
+                // What is equal but for rounding is not earlier.
+                (Replan::Unbegun, When::Every(period)) => tie_threshold(period.seconds()),
                 (Replan::Lost, _) | (_, When::AtEvents) => f64::INFINITY,
             },
             deadline_s,

@@ -33,6 +33,7 @@ pub mod presets;
 pub mod queue;
 pub mod recipe;
 pub mod relocation;
+mod remaining;
 pub mod sites;
 pub mod spec;
 mod spending;

@@ -4,16 +4,19 @@
 use crate::copies::Copies;
 use crate::drawing::draw;
 use crate::fleet::{Fleet, OWN_BOUNDS};
+use crate::forecast::Forecast;
 use crate::parts::choose::Choose;
+use crate::parts::lengths::Lengths;
 use crate::parts::relocate::Relocate;
 use crate::parts::replicate::Replicate;
 use crate::parts::when::When;
 use crate::placement::{Means, Within, place};
-use crate::relocation::View;
+use crate::relocation::{Move, View};
+use crate::remaining::{Moves, Remaining};
 use crate::wait_for_all::wait_for_all;
 use crate::{Score, Spending};
 use gleaner_core::{Alarm, Cause, Change, Decision, Grid, Occasion, Policy};
-use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
+use gleaner_units::{MachineId, Ops, RunId, TaskClassId, TaskId, Time};
 use std::cmp::Reverse;
 
 /// Each task is placed by itself, as soon as there is a machine for it.
@@ -29,6 +32,8 @@ pub(crate) struct Matching {
     pub(crate) replicate: Replicate,
     /// How the budget is spent, where the grid has one.
     pub(crate) spending: Spending,
+    /// Whose word on lengths is taken: with the users', SOCIAL weighs all tasks alike, and else by what remains of them.
+    pub(crate) lengths: Lengths,
 }
 
 /// Places by one score, relocates by another or not at all.
@@ -37,21 +42,43 @@ pub struct Matchmaker {
     recipe: Matching,
     fleet: Fleet,
     copies: Copies,
+    forecast: Forecast,
 }
 
 impl Matchmaker {
     /// The policy that follows `recipe`.
     pub(crate) fn new(recipe: Matching) -> Self {
-        Self { recipe, fleet: Fleet::default(), copies: Copies::of_each(recipe.replicate.count()) }
+        Self {
+            recipe,
+            fleet: Fleet::default(),
+            copies: Copies::of_each(recipe.replicate.count()),
+            forecast: Forecast::new(recipe.lengths),
+        }
+    }
+
+    /// What lengths are believed by, where anything is weighed by them.
+    pub(crate) fn forecast(&self) -> Option<&Forecast> {
+        (self.recipe.lengths != Lengths::Declared).then_some(&self.forecast)
+    }
+
+    /// Whether a score weighs tasks by what remains of them.
+    fn weighs(&self, score: Score) -> bool {
+        score == Score::Social && self.recipe.lengths != Lengths::Declared
     }
 
     fn place(&self, grid: &Grid, now: Time, task: TaskId) -> Option<MachineId> {
         let means = Means::of(self.recipe.spending, (grid, &self.fleet), now, task);
-        self.place_apart(grid, task, Within { means: means.as_ref(), apart: &[] })
+        self.place_apart(grid, now, task, Within { means: means.as_ref(), apart: &[] })
     }
 
-    fn place_apart(&self, grid: &Grid, task: TaskId, within: Within<'_>) -> Option<MachineId> {
+    fn place_apart(&self, grid: &Grid, now: Time, task: TaskId, within: Within<'_>) -> Option<MachineId> {
         let Matching { place: score, choose, .. } = self.recipe;
+        if self.weighs(score) {
+            let length = self.forecast.known(grid, task).map_or(0.0, Ops::amount);
+            let lengths = |run| self.forecast.expected(grid, now, run);
+            let remaining = Remaining::new(grid, now, &lengths);
+            return remaining.place(&self.fleet, (grid.task(task).class(), length), within);
+        }
         if choose.draws() {
             return draw((score, choose), grid, &self.fleet, task, within);
         }
@@ -98,7 +125,8 @@ impl Matchmaker {
             return None;
         }
         let copies = short.filter_map(|(class, tasks)| {
-            let (task, on) = tasks.iter().find_map(|&task| Some((task, self.place_copy(grid, task)?)))?;
+            let (task, on) =
+                tasks.iter().find_map(|&task| Some((task, self.place_copy(grid, now, task)?)))?;
             Some((Reverse(grid.classes().task_class(class).priority), task, on))
         });
         copies.min().map(|(_, task, on)| Decision::Replicate { task, on })
@@ -106,19 +134,20 @@ impl Matchmaker {
 
     /// One more run of a task whose answers do not decide, likewise. Costs a search for each class of such tasks, and for each of
     /// them that is already wherever there is room.
-    fn compare(&self, grid: &Grid) -> Option<Decision> {
+    fn compare(&self, grid: &Grid, now: Time) -> Option<Decision> {
         let has_room = |class| self.fleet.classes_that_take(grid, class, &[]).next().is_some();
         let unanswered = self.copies.unanswered().filter(|(class, _)| has_room(*class));
         let copies = unanswered.filter_map(|(class, tasks)| {
-            let (task, on) = tasks.iter().find_map(|&task| Some((task, self.place_copy(grid, task)?)))?;
+            let (task, on) =
+                tasks.iter().find_map(|&task| Some((task, self.place_copy(grid, now, task)?)))?;
             Some((Reverse(grid.classes().task_class(class).priority), task, on))
         });
         copies.min().map(|(_, task, on)| Decision::Replicate { task, on })
     }
 
-    fn place_copy(&self, grid: &Grid, task: TaskId) -> Option<MachineId> {
+    fn place_copy(&self, grid: &Grid, now: Time, task: TaskId) -> Option<MachineId> {
         let apart = grid.apart_from(task);
-        self.place_apart(grid, task, Within { means: None, apart: &apart })
+        self.place_apart(grid, now, task, Within { means: None, apart: &apart })
     }
 
     fn relocate(&self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
@@ -128,18 +157,20 @@ impl Matchmaker {
         }
         let view = View { rule, grid, fleet: &self.fleet, now };
         let (task, to) = match (occasion.cause, rule.when) {
-            (Cause::LoadRose(machine) | Cause::Closed(machine), When::AtEvents) => view.push(machine),
+            (Cause::LoadRose(machine) | Cause::Closed(machine), When::AtEvents) => {
+                self.search(&view, Search::Push(machine))
+            }
             (
                 Cause::Joined(machine)
                 | Cause::Opened(machine)
                 | Cause::LoadFell(machine)
                 | Cause::Freed(machine),
                 When::AtEvents,
-            ) => view.pull(machine),
+            ) => self.search(&view, Search::Pull(machine)),
             (Cause::WokeUp { alarm: Alarm::Relocation, due }, When::Every(period))
                 if due.is_multiple_of(period) =>
             {
-                view.rebalance()
+                self.search(&view, Search::Anywhere)
             }
             // What is vacated is so by moves: to move again for it would never end.
             (
@@ -160,6 +191,24 @@ impl Matchmaker {
         Some(Decision::Relocate { task, to })
     }
 
+    fn search(&self, view: &View<'_>, search: Search) -> Option<Move> {
+        if !self.weighs(view.rule.score) {
+            return match search {
+                Search::Push(from) => view.push(from),
+                Search::Pull(to) => view.pull(to),
+                Search::Anywhere => view.rebalance(),
+            };
+        }
+        let lengths = |run: RunId| self.forecast.expected(view.grid, view.now, run);
+        let remaining = Remaining::new(view.grid, view.now, &lengths);
+        let moves = Moves { view: *view, remaining };
+        match search {
+            Search::Push(from) => moves.push(from),
+            Search::Pull(to) => moves.pull(to),
+            Search::Anywhere => moves.rebalance(),
+        }
+    }
+
     /// A periodic relocator needs to be woken as long as anything runs, and at a recharge tasks that wait for it.
     fn wake(&self, grid: &Grid, now: Time) -> Option<Decision> {
         let rebalance = match self.recipe.relocate {
@@ -178,9 +227,21 @@ impl Matchmaker {
     }
 }
 
+/// Which moves are looked for.
+#[derive(Clone, Copy)]
+enum Search {
+    /// Away from a machine.
+    Push(MachineId),
+    /// To a machine.
+    Pull(MachineId),
+    /// From any machine to any other.
+    Anywhere,
+}
+
 impl Policy for Matchmaker {
     fn observe(&mut self, grid: &Grid, change: &Change) {
         self.copies.observe(grid, change);
+        self.forecast.observe(grid, change);
         match *change {
             Change::MachineJoined(machine) => self.fleet.join(grid, machine),
             Change::ResidentsChanged(machine)
@@ -213,7 +274,7 @@ impl Policy for Matchmaker {
     }
 
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
-        let compared = self.compare(grid);
+        let compared = self.compare(grid, now);
         if compared.is_some() {
             return compared;
         }
@@ -242,10 +303,14 @@ impl Policy for Matchmaker {
     fn rebuild(&mut self, grid: &Grid) {
         self.fleet = Fleet::of(grid);
         self.copies = Copies::of(grid, self.recipe.replicate.count());
+        self.forecast = Forecast::of(self.recipe.lengths, grid);
     }
 
     fn check(&self, grid: &Grid) -> Result<(), String> {
         self.copies.check(grid)?;
+        if self.forecast != Forecast::of(self.recipe.lengths, grid) {
+            return Err("what is believed of tasks is not what the grid says".into());
+        }
         self.fleet.check(grid)
     }
 }

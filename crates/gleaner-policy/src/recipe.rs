@@ -26,6 +26,7 @@ use crate::parts::staying::Staying;
 use crate::parts::when::{Holding, Replan, When};
 use crate::parts::{About, Choice, Input};
 use crate::peer::{Peer, Sharing, Turn};
+use crate::remaining::Remaining;
 use crate::{AnyPolicy, Backfiller, Dispatcher, ends, placement};
 use gleaner_core::{Checking, Grid};
 use gleaner_units::{MachineId, Ops, Span, TaskClassId, Time};
@@ -171,6 +172,7 @@ impl Recipe {
                     relocate,
                     replicate,
                     spending,
+                    lengths: self.lengths,
                 })),
             },
             Goal::End(aim) => {
@@ -270,6 +272,9 @@ impl Recipe {
         lengths: ends::Lengths<'_>,
     ) -> Vec<(MachineId, f64)> {
         match (self.score, length) {
+            (Goal::Now(Score::Social), Some(length)) if self.lengths != Lengths::Declared => {
+                Remaining::new(grid, now, lengths).ratings(class, length.amount())
+            }
             (Goal::Now(score), _) => placement::ratings(score, grid, class),
             (Goal::Rank(rank), _) => {
                 let rule = Brokering { rank, choose: self.choose, belief: self.belief };

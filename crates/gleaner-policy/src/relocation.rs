@@ -10,7 +10,7 @@ use crate::parts::relocate::{Mover, Relocate};
 use crate::parts::score::{self, sum_of_times};
 use crate::placement::ROUNDING;
 use gleaner_core::{Grid, exceeds, tie_threshold};
-use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId, Time};
+use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time};
 use std::cmp::Ordering;
 
 /// A task and the machine to take it to.
@@ -54,12 +54,41 @@ impl View<'_> {
 
     /// The gain of a move if it is worth its cost, and the task of the class for which it is whose turn is first.
     fn weigh(&self, class: TaskClassId, from: MachineId, to: MachineId) -> Option<(f64, Turn)> {
-        if from == to || !self.grid.can_run(class, to) || self.likes_less(class, from, to) {
+        if !self.may_move(class, from, to) {
             return None;
         }
         let gain = score::gain(self.rule.score, self.grid, class, from, to);
         if !self.rule.is_enough(gain) {
             return None;
+        }
+        let running = self.grid.machine(from).running_of(class);
+        let mut movable = running.filter(|run| self.is_worth((class, *run), gain, (from, to)));
+        let first = match self.rule.mover {
+            Mover::First => movable.next().map(|run| self.turn(run)),
+            Mover::Last | Mover::MostDone | Mover::LeastDone => movable.map(|run| self.turn(run)).min(),
+        };
+        Some((gain, first?))
+    }
+
+    /// Whether tasks of that class may go from one machine to the other at all.
+    pub(crate) fn may_move(&self, class: TaskClassId, from: MachineId, to: MachineId) -> bool {
+        from != to && self.grid.can_run(class, to) && !self.likes_less(class, from, to)
+    }
+
+    /// When a running task's turn is among those that would gain alike.
+    pub(crate) fn turn(&self, run: RunId) -> Turn {
+        Turn { at: self.rule.mover.turn(self.grid, self.now, run), task: run.task }
+    }
+
+    /// Whether a running task may move for a gain that is enough: what the move costs is less than what it gains.
+    pub(crate) fn is_worth(
+        &self,
+        (class, run): (TaskClassId, RunId),
+        gain: f64,
+        (from, to): (MachineId, MachineId),
+    ) -> bool {
+        if self.grid.stays(run.task) {
+            return false;
         }
         let cost = match self.rule.score {
             Score::MinNum
@@ -73,23 +102,12 @@ impl View<'_> {
                 self.grid.migration_seconds(from, to)
             }
         };
-        let is_worth = |task: TaskId| {
-            let run = self.grid.task(task).seconds_run(self.now);
-            if self.grid.classes().task_class(class).restarts {
-                self.is_worth_restarting(run, gain, cost, from)
-            } else {
-                cost == 0.0 || exceeds(gain * run, cost)
-            }
-        };
-        let running = self.grid.machine(from).running_of(class);
-        let mut movable = running.filter(|run| !self.grid.stays(run.task) && is_worth(run.task));
-        let first = match self.rule.mover {
-            Mover::First => movable.next().map(|run| Turn { at: 0.0, task: run.task }),
-            mover @ (Mover::Last | Mover::MostDone | Mover::LeastDone) => {
-                movable.map(|run| Turn { at: mover.turn(self.grid, self.now, run), task: run.task }).min()
-            }
-        };
-        Some((gain, first?))
+        let run_s = self.grid.task(run.task).seconds_run(self.now);
+        if self.grid.classes().task_class(class).restarts {
+            self.is_worth_restarting(run_s, gain, cost, from)
+        } else {
+            cost == 0.0 || exceeds(gain * run_s, cost)
+        }
     }
 
     /// A task that starts from its beginning does again what it has done so far, as much faster as the gain says. Where
@@ -112,9 +130,9 @@ impl View<'_> {
 
 /// A task, and when its turn is among those that would gain alike.
 #[derive(Clone, Copy, Debug)]
-struct Turn {
+pub(crate) struct Turn {
     at: f64,
-    task: TaskId,
+    pub(crate) task: TaskId,
 }
 
 impl Ord for Turn {

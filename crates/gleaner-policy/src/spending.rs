@@ -207,7 +207,7 @@ impl Conditions {
 
     #[inline]
     fn base(&self, terms: Terms) -> Base {
-        let (busy, late) = (terms.ready_s > 0.0, terms.ready_s > self.period_s);
+        let (busy, late) = (terms.ready_s > 0.0, terms.ready_s > at_most(self.period_s));
         let due = || self.recharge / self.period_s * terms.ready_s;
         match self.spending {
             Spending::Free | Spending::Cap | Spending::Share | Spending::LeastShare => Base::Unconditional,

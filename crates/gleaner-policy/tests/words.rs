@@ -141,7 +141,13 @@ fn what_is_learnt_is_refused_where_it_means_nothing() {
             json!({ "preset": "bertasi/greedy", "lengths": "learnt" }),
             "lengths",
             "learnt",
-            "only batches, plans and queues",
+            "only batches, plans, queues and social",
+        ),
+        (
+            json!({ "preset": "bertasi/social", "lengths": "learnt", "choose": "best-by-lot" }),
+            "lengths",
+            "learnt",
+            "where the best is sought",
         ),
     ]);
 }

@@ -11,6 +11,7 @@
 //! - [`naive_sites`]: the same for jobs over sites.
 //! - [`random`]: grids drawn from a seed.
 //! - [`history`]: what the outside of a live grid may report, drawn from a seed.
+//! - [`batch_history`]: the same of a grid under batches, with what the reference decides.
 //! - [`sites`]: what a broker may be told, drawn from a seed.
 //! - [`mutant`]: policies with a fault put in on purpose, which a test worth its name must notice.
 //! - [`record`]: what passed between the world and the scheduler, to be compared.
@@ -18,6 +19,7 @@
 //! - [`room`]: whether any machine ever held more than it has.
 //! - [`spreading`]: a policy that runs tasks on several machines at a time.
 
+pub mod batch_history;
 pub mod history;
 pub mod mutant;
 pub mod naive;

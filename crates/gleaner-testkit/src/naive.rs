@@ -1,6 +1,7 @@
 //! The policies as a reader of the contract would write them: every machine scored for every task, each sum taken
 //! over the tasks themselves, nothing kept. They read the grid and share no code with the policies under test.
 
+use crate::naive_lengths::{self, Belief};
 use gleaner_classad::{ClassAd, Context};
 use gleaner_core::{
     Ad, Alarm, Answer, Availability, Cause, Change, Comparison, Decision, Grid, Likeness, MachineClass,
@@ -18,6 +19,8 @@ pub enum Rule {
     Social,
     /// The same; a gain is relative to everyone's.
     SocialWhole,
+    /// The same as social; each task counts as much as it has left to do.
+    SocialRemaining(Belief),
     /// The paper's letter.
     SocialAsPrinted,
     /// The number of tasks.
@@ -128,7 +131,7 @@ fn more(one: f64, other: f64) -> bool {
 }
 
 /// The world at an instant, with `n`, λ and h as the papers write them.
-struct Now<'a>(&'a Grid);
+struct Now<'a>(&'a Grid, Time);
 
 impl Now<'_> {
     fn machines(&self) -> impl Iterator<Item = MachineId> {
@@ -251,6 +254,50 @@ impl Now<'_> {
         tasks.len() as f64 * sum / self.free(machine)
     }
 
+    /// h·l of each task on a machine, with l the operations that it has left.
+    fn work(&self, belief: Belief, machine: MachineId) -> Vec<(TaskId, f64)> {
+        let there = self.runs_on(machine).filter(|run| run.stage() != Stage::Stopping);
+        let work = there.map(|run| {
+            let task = run.id().task;
+            let done = self.0.ops_done(self.1, run.id());
+            let length = naive_lengths::length(self.0, belief, task, done).unwrap_or(0.0);
+            (task, self.h(task, machine) * f64::max(length - done, 0.0))
+        });
+        work.collect()
+    }
+
+    /// What is left of a task where it is, and where it would go: what begins anew has all before it.
+    fn left(&self, belief: Belief, task: TaskId) -> (f64, f64) {
+        let run = self.0.runs_of(task).find(|run| run.counts()).expect("what moves runs");
+        let done = self.0.ops_done(self.1, run.id());
+        let length = naive_lengths::length(self.0, belief, task, done).unwrap_or(0.0);
+        let left = f64::max(length - done, 0.0);
+        let restarts = self.0.classes().task_class(self.0.task(task).class()).restarts;
+        (left, if restarts { length } else { left })
+    }
+
+    /// Σ n·h·l, relative to the moved task's own; nothing is gained by moving what ends at once.
+    fn gain_by_work(&self, belief: Belief, task: TaskId, from: MachineId, to: MachineId) -> f64 {
+        let (left, elsewhere) = self.left(belief, task);
+        let (source, target) = (self.work(belief, from), self.work(belief, to));
+        let sum =
+            |work: &[(TaskId, f64)]| work.len() as f64 * work.iter().map(|(_, seconds)| seconds).sum::<f64>();
+        let mut rest = source.clone();
+        rest.retain(|(other, _)| *other != task);
+        let own = source.len() as f64 * self.h(task, from) * left;
+        if own == 0.0 {
+            return f64::NEG_INFINITY;
+        }
+        if self.free(from) == 0.0 {
+            return (sum(&source) - sum(&rest)) / own;
+        }
+        let mut joined = target.clone();
+        joined.push((task, self.h(task, to) * elsewhere));
+        let before = sum(&source) / self.free(from) + sum(&target) / self.free(to);
+        let after = sum(&rest) / self.free(from) + sum(&joined) / self.free(to);
+        (before - after) / (own / self.free(from))
+    }
+
     fn placement(&self, rule: Rule, task: TaskId, machine: MachineId) -> f64 {
         let there = self.tasks_on(machine);
         let next = there.len() + 1;
@@ -260,6 +307,11 @@ impl Now<'_> {
             Rule::Social | Rule::SocialWhole => {
                 let sum: f64 = there.iter().map(|&other| self.h(other, machine)).sum();
                 -(next as f64 * self.h(task, machine) + sum) / self.free(machine)
+            }
+            Rule::SocialRemaining(belief) => {
+                let length = naive_lengths::length(self.0, belief, task, 0.0).unwrap_or(0.0);
+                let sum: f64 = self.work(belief, machine).into_iter().map(|(_, seconds)| seconds).sum();
+                -(next as f64 * self.h(task, machine) * length + sum) / self.free(machine)
             }
             Rule::SocialAsPrinted => {
                 let own = self.affinity(task, machine, &with);
@@ -292,6 +344,7 @@ impl Now<'_> {
                 let after = self.times(&left, from) + self.times(&joined, to);
                 (before - after) / (source.len() as f64 * self.h(task, from) / self.free(from))
             }
+            Rule::SocialRemaining(belief) => self.gain_by_work(belief, task, from, to),
             Rule::SocialWhole if self.free(from) == 0.0 => {
                 let sum = |tasks: &[TaskId]| tasks.iter().map(|&task| self.h(task, from)).sum::<f64>();
                 1.0 - left.len() as f64 * sum(&left) / (source.len() as f64 * sum(&source))
@@ -494,7 +547,7 @@ impl Naive {
 
     fn relocate(&self, grid: &Grid, time: Time, occasion: Occasion) -> Option<Decision> {
         let relocation = self.relocate.filter(|relocation| occasion.moves < relocation.moves)?;
-        let now = Now(grid);
+        let now = Now(grid, time);
         let mut candidates: Vec<Candidate> = Vec::new();
         for (from, to) in now.machines().flat_map(|a| now.machines().map(move |b| (a, b))) {
             let other = match occasion.cause {
@@ -567,7 +620,7 @@ impl Policy for Naive {
     fn observe(&mut self, _: &Grid, _: &Change) {}
 
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
-        let view = Now(grid);
+        let view = Now(grid, now);
         if let Some(compared) = self.compare(&view) {
             return Some(compared);
         }

@@ -12,7 +12,7 @@ use crate::record::Record;
 use books::Books;
 pub use books::Fault;
 use gleaner_core::{Alarm, Cause, Change, Command, Decision, Event, Grid};
-use gleaner_core::{Occasion, Policy, Queue, TaskState};
+use gleaner_core::{Occasion, Policy, Queue, Scheduler, Settled, TaskState};
 use gleaner_sim::{Observer, Setup, Simulation};
 use gleaner_units::{MachineId, PartyId, TaskId, Time};
 use std::cell::RefCell;
@@ -46,6 +46,31 @@ pub fn run(setup: &Setup, terms: Terms, fault: Option<Fault>) -> Record {
     simulation.run();
     drop(simulation);
     witness.record
+}
+
+/// The reference on a grid of its own, to which the outside of another is told.
+pub struct Follower {
+    scheduler: Scheduler<NaiveBatch>,
+    books: Rc<RefCell<Books>>,
+}
+
+impl Follower {
+    /// By its terms, before anything happened.
+    pub fn new(setup: &Setup, terms: Terms) -> Self {
+        let books = Rc::new(RefCell::new(Books::new(setup.config.weights.clone(), None)));
+        let policy = NaiveBatch { terms, books: Rc::clone(&books), batch: None };
+        Self { scheduler: Scheduler::new(Grid::new(setup.config.clone()), policy), books }
+    }
+
+    /// What it decides when something happens.
+    pub fn step(&mut self, now: Time, event: &Event) -> (Vec<Decision>, Settled) {
+        self.books.borrow_mut().event(now, event);
+        self.scheduler.apply(now, event);
+        let mut decisions = Vec::new();
+        let settled = self.scheduler.decide(now, &mut decisions);
+        drop(self.scheduler.take_orders());
+        (decisions, settled)
+    }
 }
 
 impl Observer for Witness {
@@ -105,7 +130,8 @@ impl NaiveBatch {
                     continue;
                 }
                 let Terms { by_class, stands, period, .. } = self.terms;
-                if by_class || stands || worker.ready < period.seconds() {
+                // What is equal but for rounding is not earlier.
+                if by_class || stands || worker.ready < period.seconds() * (1.0 - 1e-12) {
                     return Some(Decision::Plan { task, on: worker.queue });
                 }
                 drop(books);

@@ -44,6 +44,8 @@ fn before(grid: &Grid, task: TaskId) -> Vec<(TaskId, f64)> {
         if let TaskState::Finished(on) = other.state()
             && user(id) == user(task)
             && other.ended() < grid.task(task).submitted()
+            // Of what ended before anybody said that it had begun, nobody knows how long it took.
+            && other.started() != Time::NEVER
         {
             let row = grid.classes().seconds_per_op_row(other.class());
             let seconds = other.ended().since(other.started()).seconds().max(1.0);

@@ -9,9 +9,10 @@ use super::compared::{Compared, Measure, measured};
 use super::jobs::PERMUTATIONS;
 use super::scheme::{Parameters, Scheme};
 use super::setups;
+use super::two_days::{Day, TwoDays};
 use crate::{Stopped, Stream, Watch};
 use gleaner_core::{Cause, Change, Decision, Grid, Occasion, Policy};
-use gleaner_policy::Score;
+use gleaner_policy::{Lengths as LengthsBelieved, Recipe, Score};
 use gleaner_sim::bound::makespan_bound;
 use gleaner_sim::{Setup, Simulation};
 use gleaner_units::{MachineId, TaskId, Time};
@@ -42,9 +43,12 @@ enum Rule {
     Labels(f64),
     /// By ends, where all lengths are known.
     Known,
+    /// SOCIAL weighted by what remains: where labels say so much of lengths and the policy learns them from the day before, or
+    /// where all lengths are known.
+    Weighed(Option<f64>),
 }
 
-const RULES: [Rule; 8] = [
+const RULES: [Rule; 11] = [
     Rule::Papers(Score::Greedy),
     Rule::Papers(Score::Social),
     Rule::Labels(0.0),
@@ -53,6 +57,9 @@ const RULES: [Rule; 8] = [
     Rule::Labels(0.75),
     Rule::Labels(1.0),
     Rule::Known,
+    Rule::Weighed(Some(0.5)),
+    Rule::Weighed(Some(1.0)),
+    Rule::Weighed(None),
 ];
 
 impl Rule {
@@ -61,6 +68,10 @@ impl Rule {
             Rule::Papers(score) => Scheme::relocating(score).name(),
             Rule::Labels(part) => format!("by end, labels say {:.0} %", 100.0 * part),
             Rule::Known => "by end, lengths known".to_owned(),
+            Rule::Weighed(None) => "SOCIAL by what remains, lengths known".to_owned(),
+            Rule::Weighed(Some(part)) => {
+                format!("SOCIAL by what remains, labels say {:.0} %", 100.0 * part)
+            }
         }
     }
 }
@@ -76,7 +87,8 @@ pub fn conduct(seeds: u64, watch: Watch<'_>) -> Result<Compared, Stopped> {
     let rules = RULES.iter().zip(measures).map(|(rule, runs)| (rule.name(), 0, runs));
     let about = "Figure 3's machines and jobs, the orders of arrival in turn. By end: a job goes where all that is there and \
                  itself would be done first by what is expected to remain, and a machine that gets free takes a job over from \
-                 the one that would be done last.";
+                 the one that would be done last. By what remains: SOCIAL, where each job weighs as much as it has left; what \
+                 labels mean it learns from the runs of another day's jobs.";
     Ok(Compared::of(
         "lengths",
         about.to_owned(),
@@ -90,6 +102,16 @@ fn measure(rule: Rule, seed: u64) -> Measure {
     match rule {
         Rule::Papers(score) => run(&setup, Scheme::relocating(score).recipe(Parameters::default()).build()),
         Rule::Known => run(&setup, ByEnd { lengths: Lengths::Known(lengths(&setup)) }),
+        Rule::Weighed(None) => run(&setup, weighed(LengthsBelieved::True).build()),
+        Rule::Weighed(Some(part)) => {
+            let before = setups::figure_3(0, seed + ANOTHER_DAY);
+            let day = |setup, seed| Day { setup, labels: labels(&lengths(setup), part, seed) };
+            let days = TwoDays::of(&day(&before, seed + ANOTHER_DAY), &day(&setup, seed), LABELS);
+            let mut simulation = Simulation::new(&days.setup, weighed(LengthsBelieved::Learnt).build());
+            simulation.run();
+            let (makespan_s, moves) = days.second(simulation.history());
+            against_the_bound(&setup, makespan_s, moves)
+        }
         Rule::Labels(part) => {
             let before = lengths(&setups::figure_3(0, seed + ANOTHER_DAY));
             let mut by_label = vec![Vec::new(); LABELS];
@@ -131,9 +153,17 @@ fn run(setup: &Setup, policy: impl Policy) -> Measure {
     simulation.run();
     let history = simulation.history();
     assert_eq!(history.unfinished(), 0, "every task of an experiment ends");
-    let makespan_s = history.makespan().seconds();
+    against_the_bound(setup, history.makespan().seconds(), history.moves() as f64)
+}
+
+fn against_the_bound(setup: &Setup, makespan_s: f64, moves: f64) -> Measure {
     let bound_s = makespan_bound(setup).expect("every machine runs every job");
-    Measure { makespan_s, more: vec![100.0 * (makespan_s / bound_s - 1.0), history.moves() as f64] }
+    Measure { makespan_s, more: vec![100.0 * (makespan_s / bound_s - 1.0), moves] }
+}
+
+/// SOCIAL with its relocator, by what is believed to remain of each job.
+fn weighed(lengths: LengthsBelieved) -> Recipe {
+    Recipe { lengths, ..Scheme::relocating(Score::Social).recipe(Parameters::default()) }
 }
 
 /// What is known of lengths.

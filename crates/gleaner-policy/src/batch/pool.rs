@@ -80,7 +80,8 @@ pub(super) fn of_machines(looks: Looks<'_>, (spending, depth): (Spending, usize)
         let (idle, planned) = idle_and_planned(grid, members);
         let (mut others, mut cores) = (BTreeMap::new(), Vec::new());
         let busy = members.busy.iter().copied().chain(planned).filter_map(|id| {
-            let first = first_ready(looks, id, &mut cores)?;
+            // What waits there for what the machine cannot do any more is waited for in vain.
+            let first = first_ready(looks, id, &mut cores).filter(|ready_s| ready_s.is_finite())?;
             if !cores.is_empty() {
                 others.insert(id, cores.clone());
             }
@@ -108,6 +109,9 @@ pub(super) fn of_classes(looks: Looks<'_>) -> Vec<Pool> {
         let mut pool = Pool::new(grid, class, Machines::Shared { cores: cores as f64, idle, ready_s });
         for task in grid.plans().ranked(Queue::Class(class)) {
             pool.take(Place::Any(class), (cores_of(grid, task), seconds(looks, task, class)));
+        }
+        if !pool.offers.iter().all(|offer| offer.ready_s.is_finite()) {
+            return None;
         }
         Some(pool)
     });

@@ -36,7 +36,8 @@ impl Choice for Lengths {
             Lengths::Declared => About {
                 name: "declared",
                 meaning: "A task is as long as its user declared. A batch does not plan one without a declared length; a \
-                          queue believes that it takes its time limit, and without one that it never ends.",
+                          queue believes that it takes its time limit, and without one that it never ends; social \
+                          weighs all tasks alike, and with any other choice by what is believed to remain of them.",
                 reads: &[],
             },
             Lengths::LastTwo => About {

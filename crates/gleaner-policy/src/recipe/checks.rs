@@ -28,7 +28,7 @@ impl Recipe {
             Goal::Now(score) => self
                 .check_own_machines()
                 .and_then(|()| self.check_drawing(score))
-                .and_then(|()| self.check_lengths())
+                .and_then(|()| self.check_weighing(score))
                 .and_then(|()| self.check_placing()),
             Goal::End(aim) => {
                 self.check_best().and_then(|()| self.check_learning()).and_then(|()| self.check_planning(aim))
@@ -234,6 +234,23 @@ impl Recipe {
             return Err(PolicyError::new("lengths", self.lengths.name(), expected));
         }
         Ok(())
+    }
+
+    /// What places each task by itself reads lengths only where SOCIAL weighs tasks by what remains of them.
+    fn check_weighing(&self, score: Score) -> Result<(), PolicyError> {
+        let wrong = |expected| Err(PolicyError::new("lengths", self.lengths.name(), expected));
+        let moves_by = self.relocate.map(|rule| rule.score);
+        if self.lengths == Lengths::Declared {
+            Ok(())
+        } else if score != Score::Social && moves_by != Some(Score::Social) {
+            wrong("declared: only batches, plans, queues and social go by other lengths")
+        } else if self.peering.is_some() {
+            wrong("declared: a peer does not know how far the tasks of others are")
+        } else if score == Score::Social && self.choose != Choose::Best {
+            wrong("declared, or choose = \"best\": what remains of tasks is weighed where the best is sought")
+        } else {
+            self.check_learning()
+        }
     }
 
     fn check_lengths(&self) -> Result<(), PolicyError> {

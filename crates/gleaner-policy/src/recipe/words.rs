@@ -49,7 +49,8 @@ impl Recipe {
                 meaning: about.meaning.to_owned(),
             }));
         }
-        if plans || pays || matches!(self.score, Goal::Start(_)) {
+        let weighs = self.lengths != Lengths::Declared;
+        if plans || pays || weighs || matches!(self.score, Goal::Start(_)) {
             parts.push(PartView::of("lengths", self.lengths));
         }
         let rule = rule_name((self.spending, self.level));
@@ -204,6 +205,9 @@ impl Recipe {
         match &self.relocate {
             None => f.write_str(", no relocation")?,
             Some(relocate) => write!(f, ", relocation by {relocate}")?,
+        }
+        if self.lengths != Lengths::Declared {
+            write!(f, "; social weighs what remains{}", by_lengths(self.lengths))?;
         }
         if self.heeds_budget() { write!(f, "; {}", Budgeting(self.spending)) } else { Ok(()) }
     }

@@ -139,11 +139,14 @@ impl Books {
         if there_s > 0.0 { (losses(&own) + 1) as f64 / there_s } else { 0.0 }
     }
 
-    fn over(&mut self, now: Time, machine: MachineId, is_loss: bool) {
+    /// A stay ends; whether there was one.
+    fn over(&mut self, now: Time, machine: MachineId, is_loss: bool) -> bool {
         let lasts = |stay: &&mut Stay| stay.machine == machine && stay.end.is_none();
-        if let Some(stay) = self.stays.iter_mut().find(lasts) {
+        let stay = self.stays.iter_mut().find(lasts);
+        stay.is_some_and(|stay| {
             stay.end = Some((now, is_loss));
-        }
+            true
+        })
     }
 
     /// Whether both pay from one account.
@@ -182,9 +185,17 @@ impl Books {
                 self.stays.push(Stay { machine, class: class.index(), from: now, end: None });
             }
             Event::MachineMeasured { machine, class } => {
+                // What was known already is no news.
+                if self.stations[machine.index()] != class.index() && self.over(now, machine, false) {
+                    self.stays.push(Stay { machine, class: class.index(), from: now, end: None });
+                }
                 self.stations[machine.index()] = class.index();
-                self.over(now, machine, false);
-                self.stays.push(Stay { machine, class: class.index(), from: now, end: None });
+            }
+            Event::MachineReturned { machine } => {
+                if !self.stays.iter().any(|stay| stay.machine == machine && stay.end.is_none()) {
+                    let class = self.stations[machine.index()];
+                    self.stays.push(Stay { machine, class, from: now, end: None });
+                }
             }
             Event::MachineLost { machine } => {
                 self.lost(machine);
@@ -205,7 +216,6 @@ impl Books {
                 unreachable!("nobody cancels anything in the grids that this reference is made for")
             }
             Event::TaskClassMeasured { .. }
-            | Event::MachineReturned { .. }
             | Event::MachineClosed { .. }
             | Event::MachineOpened { .. }
             | Event::OwnerLoadReported { .. }

@@ -157,7 +157,9 @@ impl View<'_> {
     }
 
     pub(super) fn workers(&self) -> Vec<Worker> {
-        if self.terms.by_class { self.classes() } else { self.machines() }
+        let all = if self.terms.by_class { self.classes() } else { self.machines() };
+        // What is planned where it cannot run any more never ends, and nobody waits for that.
+        all.into_iter().filter(|worker| worker.ready.is_finite()).collect()
     }
 
     fn machines(&self) -> Vec<Worker> {
@@ -280,7 +282,7 @@ impl View<'_> {
                 self.line_9(task, worker, workers, budget)
             }
             Rule::MovingPrice => {
-                let is_in_time = worker.ready <= budget.period.seconds();
+                let is_in_time = worker.ready <= budget.period.seconds() * (1.0 + 1e-12);
                 is_in_time
                     && (self.is_cheapest(task, worker, workers) || self.is_in_the_price(task, worker, budget))
             }
@@ -332,7 +334,7 @@ impl View<'_> {
     /// "if p is not the lowest price then (if r > D then condition (5) holds else condition (4) holds)"; and of machines
     /// with a ready time greater than D + R, that we do not have to consider them.
     fn line_9(&self, task: TaskId, worker: Worker, workers: &[Worker], budget: Budget) -> bool {
-        let within_period = worker.ready <= budget.period.seconds();
+        let within_period = worker.ready <= budget.period.seconds() * (1.0 + 1e-12);
         let heeds_period = self.terms.rule != Rule::Bt;
         let is_lowest = self.is_cheapest(task, worker, workers);
         if is_lowest && (self.terms.first == First::Price || !heeds_period || within_period) {
@@ -387,7 +389,7 @@ impl View<'_> {
     /// The price of this batch for whoever pays for a task, the next higher one, what an operation costs on average that is
     /// expected to begin, and what that leaves; none where there are no machines.
     fn going(&self, task: TaskId, budget: Budget) -> Option<(f64, f64, f64, f64)> {
-        let all = self.sums(task, budget).all;
+        let all = self.sums(task).all;
         let (b, r) = (budget.recharge.count() as f64, budget.period.seconds());
         let machines: Vec<(f64, f64)> = self.speeds().into_iter().filter(|machine| machine.1 > 0.0).collect();
         let mut prices: Vec<f64> = machines.iter().map(|machine| machine.0).collect();
@@ -408,7 +410,7 @@ impl View<'_> {
         if worker.price <= price || worker.price > next {
             return worker.price <= price;
         }
-        let Sums { allocated, done, .. } = self.sums(task, budget);
+        let Sums { allocated, done, .. } = self.sums(task);
         let own = self.length(task);
         let allowed = average * (done + own) + surplus;
         allocated + own * worker.price <= allowed * (1.0 + 1e-12)
@@ -420,34 +422,25 @@ impl View<'_> {
         worker.price > 0.0 && worker.price <= positive.fold(f64::INFINITY, f64::min)
     }
 
-    /// What is allocated of the budget that pays for a task, and what is to be served with it.
-    fn sums(&self, task: TaskId, budget: Budget) -> Sums {
-        // What runs and is charged only when it ends is served with this budget too.
-        let runs = self.grid.tasks().map(|(id, _)| id).filter(|id| self.grid.placed_on(*id).is_some());
-        let held: Vec<TaskId> = runs.filter(|_| budget.charged == Charged::Ended).collect();
-        let held = self.sharing(task, &held);
-        let meta = self.sharing(task, &self.meta.all).into_iter();
-        let planned = meta.clone().filter(|task| self.queue_of(*task).is_some());
-        // So are plans of earlier batches that stand and are not charged yet.
-        let before = self.grid.tasks().map(|(id, _)| id).filter(|id| {
-            self.grid.plans().queue_of(*id).is_some()
-                && !self.meta.all.contains(id)
-                && budget.charged != Charged::Planned
-        });
-        let held: Vec<TaskId> =
-            held.into_iter().chain(self.sharing(task, &before.collect::<Vec<_>>())).collect();
-        let scheduled: Vec<TaskId> = held.iter().copied().chain(planned).collect();
-        // Between two recharges: what was paid for in this period is nobody's task any more.
-        let before = if self.terms.at_once { self.paid_before(task, &scheduled) } else { (0.0, 0.0) };
-        let allocated: f64 = before.0 + scheduled.iter().map(|task| self.cost(*task)).sum::<f64>();
-        let done: f64 = before.1 + scheduled.iter().map(|task| self.length(*task)).sum::<f64>();
-        let all: f64 = before.1 + held.into_iter().chain(meta).map(|task| self.length(task)).sum::<f64>();
-        Sums { allocated, done, all }
+    /// B̄ = B − B̲ of the budget that pays for a task: what was charged in this period, is held or is planned, each for what was
+    /// or is to be taken for it, and what is scheduled beside; M̄, the operations of these; and M, those of all that waits too.
+    fn sums(&self, task: TaskId) -> Sums {
+        let (credits, ops) = self.books.allocated(self.payer(task), self.now);
+        let untold: Vec<TaskId> = self.meta.beyond.iter().map(|(task, _)| *task).collect();
+        let untold = self.sharing(task, &untold);
+        let is_told = |task: &TaskId| self.grid.plans().queue_of(*task).is_some();
+        let waits = |task: &TaskId| self.grid.task(*task).state() == TaskState::Waiting && !is_told(task);
+        let waiting = self.sharing(task, &self.meta.all).into_iter().filter(waits);
+        Sums {
+            allocated: credits + untold.iter().map(|task| self.cost(*task)).sum::<f64>(),
+            done: ops + untold.iter().map(|task| self.length(*task)).sum::<f64>(),
+            all: ops + waiting.map(|task| self.length(task)).sum::<f64>(),
+        }
     }
 
     /// (4), or (5) for a busy worker.
     fn condition(&self, task: TaskId, worker: Worker, budget: Budget, busy: bool) -> bool {
-        let Sums { allocated, done, all } = self.sums(task, budget);
+        let Sums { allocated, done, all } = self.sums(task);
         let b = budget.recharge.count() as f64;
         let r = budget.period.seconds();
         let counted = match (busy, self.terms.rule) {
@@ -464,15 +457,6 @@ impl View<'_> {
             _ => all,
         };
         average <= b / served * (1.0 + 1e-12)
-    }
-
-    /// Credits and operations allocated in this period to other tasks than those.
-    fn paid_before(&self, task: TaskId, scheduled: &[TaskId]) -> (f64, f64) {
-        let allocated = self.books.allocated(self.payer(task), self.now);
-        let counted = self.sharing(task, scheduled);
-        let cost: f64 = counted.iter().map(|task| self.cost(*task)).sum();
-        let ops: f64 = counted.iter().map(|task| self.length(*task)).sum();
-        (allocated.0 - cost, allocated.1 - ops)
     }
 
     fn fits(&self, task: TaskId, workers: &[Worker]) -> Vec<Fit> {
@@ -524,7 +508,8 @@ impl View<'_> {
 
     fn chosen(&self, task: TaskId, fits: &[Fit]) -> Worker {
         let in_time = |fit: &&Fit| {
-            self.terms.deadline.is_none_or(|deadline| fit.1 <= deadline.since(self.now).seconds())
+            let by = |deadline: Time| deadline.since(self.now).seconds() * (1.0 + 1e-12);
+            self.terms.deadline.is_none_or(|deadline| fit.1 <= by(deadline))
         };
         let in_time: Vec<Fit> = fits.iter().filter(in_time).copied().collect();
         let old = self.terms.pick == Pick::First || self.meta.old.contains(&task);

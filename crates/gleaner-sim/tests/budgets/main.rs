@@ -1,119 +1,27 @@
 //! Batches under a budget: each rule equals its naive reference, decision for decision, on random grids; what is spent
 //! never exceeds the recharge in any period, nor what is left at any moment; and faults are noticed.
 
+mod moving;
+mod rules;
+
 use gleaner_core::{Account, Charged, Grid};
 use gleaner_policy::{
-    Aim, Cheapest, Choice, Holding, Lengths, Level, Order, PolicyError, Recipe, Relocate, Replan, Savings,
-    Score, Spending, Staying, When,
+    Aim, Choice, Holding, Lengths, Level, Order, PolicyError, Recipe, Relocate, Replan, Score, Spending,
+    Staying, When,
 };
 use gleaner_sim::{Saved, Setup, Simulation};
 use gleaner_testkit::mutant::{Fault, Mutant};
 use gleaner_testkit::naive_batch::{self, First, Goal, Pick, Rule, Terms};
 use gleaner_testkit::naive_lengths::Belief;
-use gleaner_testkit::random::{self, Choices};
+use gleaner_testkit::random;
 use gleaner_testkit::record::{first_difference, run, run_checked};
 use gleaner_units::{Credits, Span, Time};
+use rules::{AIMS, ORDERS, RULES, first, pair};
 use std::collections::BTreeSet;
-
-const ORDERS: [(Order, Pick); 5] = [
-    (Order::Submission, Pick::First),
-    (Order::MinMin, Pick::MinMin),
-    (Order::MaxMin, Pick::MaxMin),
-    (Order::Sufferage, Pick::Sufferage),
-    (Order::SufferagePasses, Pick::SufferagePasses),
-];
-
-const RULES: [(Spending, Rule); 13] = [
-    (Spending::Free, Rule::None),
-    (Spending::Cap, Rule::B),
-    (Spending::PerTask, Rule::Bt),
-    (Spending::PerTaskWithinPeriod(Cheapest::First), Rule::BtWithinPeriod),
-    (Spending::PerTaskWithinPeriod(Cheapest::IfReady), Rule::BtWithinPeriod),
-    (Spending::PerTaskAndTime(Savings::AsPrinted, Cheapest::First), Rule::BttPrinted),
-    (Spending::PerTaskAndTime(Savings::AsPrinted, Cheapest::IfReady), Rule::BttPrinted),
-    (Spending::PerTaskAndTime(Savings::AsDerived, Cheapest::First), Rule::BttDerived),
-    (Spending::PerTaskAndTime(Savings::AsDerived, Cheapest::IfReady), Rule::BttDerived),
-    (Spending::WithinReach, Rule::BttWithinReach),
-    (Spending::MovingPrice, Rule::MovingPrice),
-    (Spending::Share, Rule::Share),
-    (Spending::LeastShare, Rule::LeastShare),
-];
-
-/// How line 9 is read.
-fn first(spending: Spending) -> First {
-    match spending {
-        Spending::PerTaskWithinPeriod(Cheapest::IfReady) | Spending::PerTaskAndTime(_, Cheapest::IfReady) => {
-            First::Readiness
-        }
-        _ => First::Price,
-    }
-}
-
-const AIMS: [(Aim, Goal); 6] = [
-    (Aim::Earliest, Goal::Time),
-    (Aim::Cheapest, Goal::Cost),
-    (Aim::CheapestThenEarliest, Goal::CostTime),
-    (Aim::Fastest, Goal::Fastest),
-    (Aim::FirstFree, Goal::FirstFree),
-    (Aim::EarliestOfFastest { percent: 40.0 }, Goal::EarliestOfFastest(40)),
-];
 
 fn seeds() -> impl Iterator<Item = u64> {
     let count = std::env::var("GLEANER_SEEDS").map_or(60, |text| text.parse().expect("a number of seeds"));
     1..=count
-}
-
-/// A rule and its reference for the grid of a seed; what a paper does not name is drawn from the seed.
-fn pair(
-    setup: &Setup,
-    (order, pick): (Order, Pick),
-    (spending, rule): (Spending, Rule),
-    seed: u64,
-) -> (Recipe, Terms) {
-    let choices = &mut Choices::seeded(seed ^ 0x7061_6972);
-    let period = setup.budget.expect("a budget").period;
-    let by_class = choices.one_in(3) && spending.heeds_budget();
-    let (aim, goal) = AIMS[if order == Order::Submission { choices.below(AIMS.len()) } else { 0 }];
-    let aging = if choices.one_in(3) && order != Order::Submission { choices.below(4) } else { 0 };
-    let reads_deadline = matches!(aim, Aim::Cheapest | Aim::CheapestThenEarliest);
-    let deadline =
-        (choices.one_in(2) && reads_deadline).then(|| Time::ZERO.after_seconds(100.0 * choices.unit()));
-    let stands = choices.one_in(4);
-    let at_once = stands && choices.one_in(2);
-    let when = if at_once { When::AtEvents } else { When::Every(period) };
-    let replan = if stands { Replan::Lost } else { Replan::Unbegun };
-    let level = if by_class { Level::Classes } else { Level::Machines };
-    let lets_wait = matches!(spending, Spending::Free | Spending::Cap | Spending::MovingPrice);
-    let holds = !at_once && lets_wait && choices.one_in(2);
-    let hold = if holds { Holding::WhenSlower } else { Holding::Never };
-    (
-        Recipe {
-            when,
-            score: gleaner_policy::Goal::End(aim),
-            spending,
-            level,
-            aging: aging as u32,
-            deadline,
-            replan,
-            hold,
-            ..Recipe::in_batches(order, period)
-        },
-        Terms {
-            period,
-            pick,
-            rule,
-            first: first(spending),
-            goal,
-            by_class,
-            aging,
-            deadline,
-            stands,
-            at_once,
-            lengths: Belief::Declared,
-            weighs: false,
-            holds,
-        },
-    )
 }
 
 /// One budget for all, the same grid with one for each user, and with tasks of several cores.
