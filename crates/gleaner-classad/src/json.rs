@@ -255,13 +255,16 @@ impl Reader<'_> {
                 string.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
                 return Ok(());
             }
+            b'\0' => return Err(self.problem(Problem::Nul)),
             other => other,
         });
         Ok(())
     }
 
     fn code_unit(&mut self) -> Result<u32, ParseError> {
-        let digits = self.text.get(self.at..self.at + 4).and_then(|digits| std::str::from_utf8(digits).ok());
+        let digits =
+            self.text.get(self.at..self.at + 4).filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
         match digits.and_then(|digits| u32::from_str_radix(digits, 16).ok()) {
             Some(unit) => {
                 self.at += 4;

@@ -228,9 +228,17 @@ fn a_nul_is_refused_behind_a_backslash_too() {
 
 #[test]
 fn a_nul_is_in_no_name_and_no_string_of_any_form() {
-    for text in [&b"{\"a\0b\": 1}"[..], b"{\"a\\u0000b\": 1}", b"{\"a\": \"b\0\"}"] {
+    for text in [
+        &b"{\"a\0b\": 1}"[..],
+        b"{\"a\\u0000b\": 1}",
+        b"{\"a\": \"b\0\"}",
+        b"{\"a\": \"\\\0\"}",
+        b"{\"\\\0\": 1}",
+    ] {
         assert!(ClassAd::parse_json(text).is_err(), "{text:?}");
     }
+    // Four digits are four digits.
+    assert!(ClassAd::parse_json(b"{\"a\": \"\\u+041\"}").is_err());
     for (name, string) in [(&b"a\0b"[..], &b"s"[..]), (b"a\\0b", b"s"), (b"a", b"s\0"), (b"a", b"s\\000")] {
         let text = [b"<c><a n=\"", name, b"\"><s>", string, b"</s></a></c>"].concat();
         assert!(ClassAd::parse_xml(&text).is_err(), "{text:?}");

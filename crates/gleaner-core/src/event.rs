@@ -243,12 +243,13 @@ pub enum Event {
         /// Whether a program of theirs says which answers are the same: it runs on machines that gave none of the two.
         by_program: bool,
     },
-    /// A machine is one of this owner's, whose machines have one voice where answers are compared.
+    /// A machine is one of this owner's from now on, whose machines have one voice where answers are compared; or nobody's but its
+    /// own. Answers that were given before count as they did.
     MachineOwned {
         /// Which.
         machine: MachineId,
         /// Whose.
-        owner: Owner,
+        owner: Option<Owner>,
     },
     /// What is left to chance goes by this seed from now on.
     SeedDrawn(u64),

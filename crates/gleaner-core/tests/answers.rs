@@ -387,7 +387,7 @@ fn what_is_the_same_to_the_byte_is_not_compared() {
 fn machines_of_one_owner_have_one_voice() {
     let mut lab = Lab::new(quorum(2, 5));
     for index in 0..2 {
-        lab.tell(&Event::MachineOwned { machine: machine(index), owner: Owner(9) });
+        lab.tell(&Event::MachineOwned { machine: machine(index), owner: Some(Owner(9)) });
     }
     lab.run(task(0), 0);
     let first = lab.newest(task(0));
@@ -402,10 +402,33 @@ fn machines_of_one_owner_have_one_voice() {
     lab.run(task(1), 3);
     let runs = [RunId::new(task(1), 1), RunId::new(task(1), 2)];
     for index in 2..4 {
-        lab.tell(&Event::MachineOwned { machine: machine(index), owner: Owner(9) });
+        lab.tell(&Event::MachineOwned { machine: machine(index), owner: Some(Owner(9)) });
     }
     for run in runs {
         lab.tell(&Event::RunEnded { run, end: RunEnd::Answered(Answer(7)) });
     }
     assert_eq!(lab.state(task(1)), "placed");
+}
+
+#[test]
+fn a_machine_can_change_hands_and_be_its_own_again() {
+    let mut lab = Lab::new(quorum(2, 5));
+    let own = |lab: &mut Lab, index: usize, owner: Option<u32>| {
+        lab.tell(&Event::MachineOwned { machine: machine(index), owner: owner.map(Owner) });
+    };
+    own(&mut lab, 0, Some(1));
+    own(&mut lab, 1, Some(1));
+    lab.answer(task(0), 0, 7);
+    let has_spoken = Some(Refusal::Answered(task(0), machine(1)));
+    assert_eq!(lab.run(task(0), 1), has_spoken);
+    // It was sold to who has answered too.
+    own(&mut lab, 1, Some(2));
+    own(&mut lab, 0, Some(2));
+    assert_eq!(lab.run(task(0), 1), has_spoken);
+    assert_eq!(lab.scheduler.grid().owner_of(machine(1)), Some(Owner(2)));
+    own(&mut lab, 1, None);
+    assert_eq!(lab.scheduler.grid().owner_of(machine(1)), None);
+    assert_eq!(lab.scheduler.grid().apart_from(task(0)), [machine(0)]);
+    lab.answer(task(0), 1, 7);
+    assert_eq!(lab.state(task(0)), "done@m1");
 }

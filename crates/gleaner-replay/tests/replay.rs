@@ -151,6 +151,7 @@ fn an_owner_who_was_there_is_there_again() {
     assert_eq!(past.schedule_under(&policy("bertasi/greedy", &json!(null))).0, past.was);
 }
 
+/// As of more tasks than `WHAT_IF_TASKS_MAX`.
 #[test]
 fn of_the_last_hours_the_tasks_that_came_then_are_compared() {
     let mut journal = history();

@@ -234,3 +234,27 @@ impl Started {
         self.wait_max_s = self.wait_max_s.max(wait_s);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_many_samples_of_the_queue_are_kept() {
+        let (mut day, ledger) = (Day::default(), Ledger::new());
+        // Closer to each other than they usually are, so that none is too old.
+        let began = DAY.nanos() * 2;
+        let mut sample = |number: u64| {
+            let at = Time::from_nanos(began + number);
+            day.sample(&ledger, at, |_| None);
+            let view = day.view(at);
+            (view.queue.len(), view.queue[0].at_s)
+        };
+        for number in 0..QUEUE_SAMPLES_KEPT as u64 {
+            sample(number * 1_000_000_000);
+        }
+        let next = |number: usize| number as u64 * 1_000_000_000;
+        let first_s = Time::from_nanos(began).seconds();
+        assert_eq!(sample(next(QUEUE_SAMPLES_KEPT)), (QUEUE_SAMPLES_KEPT, first_s + 1.0));
+    }
+}

@@ -184,6 +184,7 @@ fn table() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(machines::revoke))
         .routes(routes!(machines::forget))
         .routes(routes!(machines::set_price))
+        .routes(routes!(machines::set_owner))
         .routes(routes!(grid::policy, grid::set_policy))
         .routes(routes!(grid::budget, grid::set_budget))
         .routes(routes!(quotas::list, quotas::set))

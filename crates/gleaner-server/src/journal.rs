@@ -69,6 +69,15 @@ pub enum Fact {
         /// By whose order.
         by: Actor,
     },
+    /// A machine is one of an owner's from now on, whose machines have one voice where answers are compared; or its own.
+    MachineOwnerSet {
+        /// Which.
+        agent: MachineId,
+        /// Whose, by name.
+        owner: Option<String>,
+        /// By whose order.
+        by: Actor,
+    },
     /// A user, or everyone without a quota of their own, may have so much from now on.
     QuotaSet {
         /// Whom it is about.

@@ -321,6 +321,7 @@ impl Ledger {
             Fact::JournalRestored { lineage } => self.books.lineages.restored(*lineage),
             Fact::PolicySet { policy, .. } => self.set_policy(at, policy.clone()),
             Fact::PriceSet { agent, price, .. } => self.priced(at, *agent, *price),
+            Fact::MachineOwnerSet { agent, owner, .. } => self.owner_set(at, *agent, owner.as_deref()),
             Fact::QuotaSet { user, quota, .. } => self.quota_set(at, user.as_deref(), *quota),
             Fact::UserAdded { user, token, role, expires, .. } => {
                 let user = User { name: user.clone(), role: *role, expires: *expires };

@@ -101,6 +101,7 @@ impl Life {
             | Fact::CoordinatorStarted { .. }
             | Fact::PolicySet { .. }
             | Fact::PriceSet { .. }
+            | Fact::MachineOwnerSet { .. }
             | Fact::QuotaSet { .. }
             | Fact::UserAdded { .. }
             | Fact::UserRemoved { .. }

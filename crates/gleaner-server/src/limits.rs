@@ -15,38 +15,52 @@ pub(crate) struct Share {
 
 /// Runs in a row that a machine cannot start although other runs of their jobs start elsewhere. After that it is given
 /// nothing more.
+// Tested by: a_machine_that_cannot_start_what_others_can_is_closed
 pub(crate) const NOT_STARTED_CLOSES: u32 = 5;
 /// Outvoted answers after which a machine is given nothing more. Enough accepted answers in a row make up for one.
+// Tested by: two_that_agree_outvote_a_liar_whose_trust_is_gone_and_who_is_closed
 pub(crate) const OUTVOTED_CLOSES: u32 = 3;
 /// How long a task waits for its machine that came back and says that it has results of the task's run.
+// Tested by: what_a_machine_brings_after_its_lease_is_heard_before_its_task_is_given_to_anyone
 pub(crate) const BROUGHT_WITHIN: Duration = Duration::from_secs(20);
 /// Finished tasks that are kept in memory: the latest ones. The store has the older ones.
+// Tested by: so_many_tasks_that_are_over_stay_in_memory
 pub(crate) const OVER_KEPT_MAX: u64 = 10_000;
 /// Tasks that leave memory by one fact.
+// Tested by: so_many_tasks_leave_memory_by_one_fact
 pub(crate) const RETIRED_AT_ONCE: u64 = 4_096;
 /// Tasks that return to memory by one fact.
 pub(crate) const RECALLED_AT_ONCE: usize = 65_536;
 /// Tasks that return to memory by one order. The desk's thread waits for the disk meanwhile.
+// Tested by: so_many_tasks_come_back_by_one_order
 pub(crate) const RECALLED_MAX: u32 = 262_144;
 /// How long a finished task is kept in memory.
+// Tested by: what_is_over_is_kept_for_so_long
 pub(crate) const RETIRE_AFTER: Duration = Duration::from_hours(1);
 /// Days for which results of jobs that are over are kept, if nothing else is said.
+// Tested by: what_is_over_is_kept_for_so_long
 pub(crate) const RESULTS_KEPT_DAYS: u64 = 30;
 /// Days for which jobs that are over are known, if nothing else is said.
+// Tested by: what_is_over_is_kept_for_so_long
 pub(crate) const RECORDS_KEPT_DAYS: u64 = 365;
 /// So long before a start without a row does not count for how long results are kept: the coordinator was off, or its clock is wrong.
+// Tested by: a_gap_is_so_long_at_least
 pub(crate) const GAP_MIN: Duration = Duration::from_hours(72);
 /// Jobs whose results are removed by one fact.
+// Tested by: results_of_so_many_jobs_go_by_one_fact
 pub(crate) const REMOVED_AT_ONCE: usize = 256;
 /// Inputs of the desk that share one commit.
 pub(crate) const BATCH_MAX: usize = 1_024;
 /// Inputs that wait for the desk's thread. Whoever brings one more waits.
+// Tested by: so_much_waits_for_the_desk
 pub(crate) const QUEUE_MAX: usize = 8_192;
 /// Live events that a slow watcher may be behind. Then it is told how many it missed.
+// Tested by: who_watches_slowly_hears_how_much_was_missed
 pub(crate) const LIVE_BACKLOG_MAX: usize = 4_096;
 /// How long an agent may take to prove who it is.
 pub(crate) const GREETING_MAX: Duration = Duration::from_secs(10);
 /// Messages that are on their way to one agent: as many as a machine may have runs, and some more.
+// Tested by: an_agent_that_does_not_read_loses_its_session
 pub(crate) const OUTGOING_MAX: usize = SLOTS_MAX as usize + 1_024;
 /// Messages of one agent that are given to the desk together.
 pub(crate) const TOGETHER_MAX: usize = 16;
@@ -55,79 +69,114 @@ pub(crate) const SENDING_MAX: Duration = Duration::from_secs(30);
 /// Open connections. Every agent has one.
 pub(crate) const CONNECTIONS_MAX: usize = 16_384;
 /// How long a TLS handshake, or the head of a request, may take.
+// Tested by: who_does_not_shake_hands_in_time_is_let_go, who_does_not_finish_the_head_of_a_request_is_let_go
 pub(crate) const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
 /// Bytes of a request's address and headers together.
+// Tested by: headers_and_methods_have_bounds
 pub(crate) const HEAD_MAX: usize = 16 << 10;
 /// Steps of a task's life in one history.
+// Tested by: of_a_long_life_the_latest_steps_are_told
 pub(crate) const HISTORY_TOLD_MAX: usize = 10_000;
 /// Machines in one answer about the last day.
+// Tested by: each_limit_of_a_query_is_kept_and_named
 pub(crate) const MACHINES_LISTED_MAX: usize = 1_000;
 /// Runs in one answer about the last day.
+// Tested by: each_limit_of_a_query_is_kept_and_named
 pub(crate) const RUNS_LISTED_MAX: usize = 20_000;
 /// Finished runs of the last day that are kept in memory, some 100 bytes each.
+// Tested by: so_many_runs_are_kept_the_latest
 pub(crate) const RUNS_KEPT: usize = 20_000;
 /// Samples of the queue that are kept, one a minute: a day.
+// Tested by: so_many_samples_of_the_queue_are_kept
 pub(crate) const QUEUE_SAMPLES_KEPT: usize = 1_440;
 /// Samples that are kept of each machine, one in ten minutes: a day.
+// Tested by: so_many_samples_of_a_machine_are_kept
 pub(crate) const MACHINE_SAMPLES_KEPT: usize = 144;
 /// Jobs whose use of machines is kept: the newest ones.
+// Tested by: so_many_jobs_and_users_are_kept
 pub(crate) const JOBS_USED_KEPT: usize = 1_000;
 /// Users whose use of machines in the last day is kept.
+// Tested by: so_many_jobs_and_users_are_kept
 pub(crate) const USERS_USED_KEPT: usize = 4_096;
 /// Jobs with waiting tasks that are examined to say why tasks wait: the newest ones.
+// Tested by: so_many_jobs_are_read_and_so_many_reasons_told
 pub(crate) const WAITING_JOBS_READ_MAX: usize = 500;
 /// Reasons for waiting in one answer. To explain one, all machines are examined.
+// Tested by: so_many_jobs_are_read_and_so_many_reasons_told
 pub(crate) const WAITS_TOLD_MAX: usize = 20;
 /// Tasks of a job that are examined to say why some failed. A stretch of equal tasks counts as one.
 pub(crate) const FAILURES_READ_MAX: usize = 100_000;
 /// Users whose waits are separate series at /metrics. Those of later users are added up in one.
+// Tested by: so_many_users_and_labels_have_a_series_of_their_own
 pub(crate) const USERS_MEASURED: usize = 100;
 /// Labels whose waits are separate series at /metrics.
+// Tested by: so_many_users_and_labels_have_a_series_of_their_own
 pub(crate) const LABELS_MEASURED: usize = 100;
 /// Seconds for which a request may wait for an event.
+// Tested by: each_limit_of_a_query_is_kept_and_named
 pub(crate) const WAIT_MAX_S: u64 = 60;
 /// Bytes of output in one answer.
+// Tested by: a_long_answer_comes_in_pieces
 pub(crate) const OUTPUT_PIECE_MAX: usize = 256 << 10;
 
 /// Machines on which a task's latest runs failed and where it does not run again while others can take it.
+// Tested by: a_task_keeps_away_from_the_last_machines_where_it_failed
 pub(crate) const TRIED_ON_MAX: usize = 3;
 /// Machines that the scheduler tells apart because runs failed there. Each is a class of its own.
+// Tested by: so_many_machines_are_told_apart
 pub(crate) const TRIED_MACHINES_MAX: usize = 256;
 /// Classes of tasks that are made to keep tasks off machines. Above that, the next run of a task may go to any machine.
+// Tested by: so_many_classes_are_made_to_keep_tasks_away
 pub(crate) const ELSEWHERE_CLASSES_MAX: u32 = 1_024;
 /// Open requests of users. Further ones are told to try again.
+// Tested by: users_have_so_many_places_each_and_together
 pub(crate) const REQUESTS_OF_USERS: Share = Share { all: 512, each: 128 };
 /// Open requests of agents, all of which are about files.
+// Tested by: agents_have_so_many_places_each_and_together
 pub(crate) const REQUESTS_OF_AGENTS: Share = Share { all: 512, each: 16 };
 /// Open requests without a valid token. They are answered before their bodies are read.
+// Tested by: strangers_have_so_many_places_together
 pub(crate) const REQUESTS_OF_STRANGERS: Share = Share { all: 64, each: 64 };
 /// Requests of users that wait for an event. There are fewer than requests in all, so that other requests always get
 /// through.
+// Tested by: users_have_so_many_places_each_and_together
 pub(crate) const WAITS: Share = Share { all: 384, each: 96 };
 /// Open streams of events.
+// Tested by: users_have_so_many_places_each_and_together
 pub(crate) const STREAMS: Share = Share { all: 256, each: 64 };
 /// Files that users send or receive at a time.
+// Tested by: users_have_so_many_places_each_and_together
 pub(crate) const FILES_OF_USERS: Share = Share { all: 64, each: 16 };
 /// Files that agents send or receive at a time.
+// Tested by: agents_have_so_many_places_each_and_together
 pub(crate) const FILES_OF_AGENTS: Share = Share { all: 128, each: 8 };
 /// Jobs on their way that are too large to be read in one go. Each is held in memory.
+// Tested by: users_have_so_many_places_each_and_together
 pub(crate) const LARGE_JOBS: Share = Share { all: 4, each: 2 };
 /// Of those jobs, the ones that are parsed at the same time. Each takes several times its bytes in memory.
+// Tested by: what_takes_long_takes_turns
 pub(crate) const LARGE_JOBS_READ_MAX: usize = 2;
 /// Requests at a time that read the whole journal, or copy the ledger for a preview.
+// Tested by: looks_into_the_past_take_turns
 pub(crate) const STUDIES_MAX: usize = 2;
 /// Requests at a time about the last day, which make the desk wait, and about why tasks wait, which copy the ledger.
+// Tested by: what_takes_long_takes_turns
 pub(crate) const DAYS_MAX: usize = 2;
 
 /// In how long the other side has to send or receive the bytes of the next two rows.
+// Tested by: who_is_too_slow_is_given_up_and_who_is_not_may_take_as_long_as_it_takes
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// Bytes of a body within [`PATIENCE`]: 16 KiB a second. So 16 GiB may take 12 days, and a megabyte a minute.
+// Tested by: who_sends_less_than_the_limit_is_given_up
 pub(crate) const BODY_BYTES_MIN: u64 = 480 << 10;
 /// Bytes of a large job, which is held in memory, within [`PATIENCE`]: 256 KiB a second.
+// Tested by: who_sends_less_than_the_limit_is_given_up
 pub(crate) const LARGE_JOB_BYTES_MIN: u64 = 7_680 << 10;
 /// Uploaded files of one user that no job names yet. Above that, the oldest has to be sent again.
+// Tested by: so_many_uploads_of_a_user_are_remembered
 pub(crate) const UPLOADS_OF_USER_MAX: usize = 16_384;
 /// Uploaded files of one agent that no end of a run names yet. Above that, the oldest has to be sent again.
+// Tested by: so_many_uploads_of_an_agent_are_remembered
 pub(crate) const UPLOADS_OF_AGENT_MAX: usize = 256;
 
 /// As SECURITY.md says.

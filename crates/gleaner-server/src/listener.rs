@@ -85,3 +85,45 @@ async fn http(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static, peer
         tracing::debug!("a connection ended: {error}");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustls::crypto::ring;
+    use rustls::server::ResolvesServerCertUsingSni;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
+    use tokio::time::Instant;
+
+    async fn until_closed(mut stream: impl AsyncRead + Unpin) -> Duration {
+        let began = Instant::now();
+        // Whatever is said, or how it ends.
+        drop(stream.read_to_end(&mut Vec::new()).await);
+        began.elapsed()
+    }
+
+    fn expect_in_time(took: Duration) {
+        assert!(took >= HANDSHAKE_MAX && took < HANDSHAKE_MAX + Duration::from_secs(1), "{took:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_does_not_shake_hands_in_time_is_let_go() {
+        let tls = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .expect("usual versions")
+            .with_no_client_auth()
+            .with_cert_resolver(Arc::new(ResolvesServerCertUsingSni::new()));
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        tokio::spawn(serve(listener, Arc::new(tls), Router::new(), std::future::pending()));
+        let silent = TcpStream::connect(address).await.expect("a connection");
+        expect_in_time(until_closed(silent).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_does_not_finish_the_head_of_a_request_is_let_go() {
+        let (mut theirs, ours) = duplex(1 << 10);
+        tokio::spawn(http(ours, Peer(IpAddr::from([127, 0, 0, 1])), Router::new()));
+        theirs.write_all(b"GET / HTTP/1.1\r\nHost: ").await.expect("it listens");
+        expect_in_time(until_closed(theirs).await);
+    }
+}

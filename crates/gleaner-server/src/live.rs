@@ -61,6 +61,7 @@ pub(crate) fn machine(fact: &Fact) -> Option<MachineId> {
         | Fact::AgentReturned { agent, .. }
         | Fact::MachineOpened { agent, .. }
         | Fact::PriceSet { agent, .. }
+        | Fact::MachineOwnerSet { agent, .. }
         | Fact::OwnerLoadReported { agent, .. } => Some(agent),
         _ => None,
     }
@@ -74,6 +75,7 @@ pub(crate) fn text(fact: &Fact) -> &'static str {
         Fact::JournalCompacted { .. } => "the journal was compacted by order",
         Fact::PolicySet { .. } => "another policy was set",
         Fact::PriceSet { .. } => "the machine's price was set",
+        Fact::MachineOwnerSet { .. } => "it was said whose the machine is",
         Fact::QuotaSet { .. } => "a quota was set",
         Fact::UserAdded { .. } => "a user was added",
         Fact::UserRemoved { .. } => "a user was removed",

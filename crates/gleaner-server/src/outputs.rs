@@ -182,3 +182,23 @@ fn open_existing(path: &Path) -> io::Result<Option<File>> {
         Err(error) => Err(error),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::NetworkFolder;
+
+    #[test]
+    fn what_is_beyond_the_limit_is_dropped() {
+        let home = tempfile::tempdir().expect("a folder");
+        let opened = Home::open(home.path(), NetworkFolder::Accept).expect("a home");
+        let mut outputs = Outputs::open(&opened, Time::ZERO);
+        let (run, stream) = (RunId::new(TaskId::new(0), 1), Stream::Stdout);
+        for (offset, kept) in [(OUTPUT_BYTES_MAX - 4, 4), (OUTPUT_BYTES_MAX - 1, 4), (OUTPUT_BYTES_MAX, 4)] {
+            let bytes = b"four".to_vec();
+            outputs.keep(&Written { run, stream, offset, bytes }).expect("a disk");
+            let length = length(opened.folder(), Time::ZERO, run, stream).expect("a file");
+            assert_eq!(length, OUTPUT_BYTES_MAX - 4 + kept, "at {offset}");
+        }
+    }
+}

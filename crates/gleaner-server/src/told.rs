@@ -34,6 +34,9 @@ pub fn told(fact: &Fact, machine: impl Fn(MachineId) -> String) -> Option<Told> 
         }
         Fact::PolicySet { policy, by } => (by, policy.name().to_owned()),
         Fact::PriceSet { agent, price, by } => (by, format!("{}: {price}", machine(*agent))),
+        Fact::MachineOwnerSet { agent, owner, by } => {
+            (by, format!("{}: {}", machine(*agent), owner.as_deref().unwrap_or("its own")))
+        }
         Fact::QuotaSet { user, quota, by } => {
             let whose = user.as_deref().unwrap_or("everyone");
             (

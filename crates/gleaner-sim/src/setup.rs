@@ -149,7 +149,7 @@ impl Setup {
         let budget = self.budget.map(|budget| Event::BudgetSet(Some(budget)));
         let checking = self.answers.checking.map(|checking| Event::CheckingSet(Some(checking)));
         let owned = (0..self.machines.len()).filter_map(|index| {
-            let owner = Owner((index / self.answers.owned?) as u32);
+            let owner = Some(Owner((index / self.answers.owned?) as u32));
             Some(Event::MachineOwned { machine: MachineId::new(index), owner })
         });
         budget

@@ -172,7 +172,10 @@ impl Outside {
     fn about_a_machine(&mut self, grid: &Grid) -> Event {
         let machine = self.machine(grid);
         match self.choices.below(8) {
-            7 => Event::MachineOwned { machine, owner: Owner(self.choices.below(3) as u32) },
+            7 => {
+                let owner = (!self.choices.one_in(4)).then(|| Owner(self.choices.below(3) as u32));
+                Event::MachineOwned { machine, owner }
+            }
             0 => Event::MachineClosed { machine },
             1 | 2 => Event::MachineOpened { machine },
             3 => Event::MachineLost { machine },

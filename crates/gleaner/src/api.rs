@@ -6,8 +6,8 @@ use crate::home;
 use gleaner_net::{Address, Client, ClientError, Events, Fingerprint, Token};
 use gleaner_wire::api::{
     BudgetSetting, BudgetView, Choice, ExplanationView, GridView, History, JobList, JobView, KeepSetting,
-    KeepingView, LabelList, MachineList, MachineView, NewToken, Ordered, PolicyKeys, PolicyView, Preview,
-    PriceSpec, QuotaList, QuotaSetting, Role, Submitted, TaskList, TaskPhase, TaskView, UserList,
+    KeepingView, LabelList, MachineList, MachineView, NewToken, Ordered, OwnerSpec, PolicyKeys, PolicyView,
+    Preview, PriceSpec, QuotaList, QuotaSetting, Role, Submitted, TaskList, TaskPhase, TaskView, UserList,
 };
 use gleaner_wire::day::{FailureList, WaitList};
 use gleaner_wire::job::JobSpec;
@@ -245,6 +245,10 @@ impl Api {
 
     pub(crate) fn set_price(&self, name: &str, price: f64) -> Answer<MachineView> {
         Ok(self.client.put(&format!("/api/v1/machines/{}/price", escaped(name)), &PriceSpec { price })?)
+    }
+
+    pub(crate) fn set_owner(&self, name: &str, owner: Option<String>) -> Answer<MachineView> {
+        Ok(self.client.put(&format!("/api/v1/machines/{}/owner", escaped(name)), &OwnerSpec { owner })?)
     }
 
     pub(crate) fn labels(&self) -> Answer<LabelList> {

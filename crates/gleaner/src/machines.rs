@@ -1,7 +1,7 @@
 //! `gleaner machines` and `gleaner machine`.
 
 use crate::api::Api;
-use crate::cli::{MachineArguments, MachineName, PlainArguments, PriceArguments};
+use crate::cli::{MachineArguments, MachineName, MachineOwnerArguments, PlainArguments, PriceArguments};
 use crate::columns::{Side, aligned, shown};
 use crate::{Outcome, moments, stdout};
 use gleaner_wire::api::{MachineState, MachineView, TrustView};
@@ -25,7 +25,18 @@ pub(crate) fn order(arguments: &MachineArguments) -> Outcome {
         MachineArguments::Revoke(machine) => tell("revoke", machine),
         MachineArguments::Forget(machine) => tell("forget", machine),
         MachineArguments::Price(arguments) => price(arguments),
+        MachineArguments::Owner(arguments) => owner(arguments),
     }
+}
+
+fn owner(arguments: &MachineOwnerArguments) -> Outcome {
+    let set = Api::open(&arguments.grid)?.set_owner(&arguments.name, arguments.owner.clone())?;
+    let MachineView { machine, owner, .. } = set;
+    if arguments.grid.json {
+        return stdout::print_json(&json!({ "version": 1, "machine": machine, "owner": owner }));
+    }
+    let whose = owner.map_or_else(|| "its own".to_owned(), |owner| format!("one of {owner}'s"));
+    stdout::print(format!("{machine}: {whose}\n"))
 }
 
 fn price(arguments: &PriceArguments) -> Outcome {

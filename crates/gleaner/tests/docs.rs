@@ -1,5 +1,7 @@
 //! The documentation as a book, and its tables against the program.
 
+use gleaner_server::desk::Admitted;
+use gleaner_workload::submit::{Source, read_job_file};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -91,6 +93,27 @@ fn every_policy_in_the_docs_is_one() {
         }
     }
     assert!(tried > 1, "{tried} policies in all pages");
+}
+
+/// Each job of the page would be taken, and so would a job with each list of tasks.
+#[test]
+fn every_job_file_in_the_docs_is_one() {
+    let page = read("docs/job-file.md");
+    let fences: Vec<&str> =
+        page.split("\n```toml\n").skip(1).filter_map(|rest| rest.split("\n```").next()).collect();
+    let (jobs, lists): (Vec<&str>, Vec<&str>) =
+        fences.into_iter().partition(|fence| fence.starts_with("command"));
+    let [list] = lists[..] else { panic!("lists of tasks: {lists:?}") };
+    let (head, keys) = list.split_once('\n').expect("a section");
+    let with_lists = keys.lines().map(|key| format!("command = [\"true\"]\n{head}\n{key}\n"));
+    let mut tried = 0;
+    for job in jobs.into_iter().map(str::to_owned).chain(with_lists) {
+        let file = read_job_file(&Source::new("job.toml", job.as_str()))
+            .unwrap_or_else(|error| panic!("{error}\n{job}"));
+        Admitted::check(file.job.spec).unwrap_or_else(|rejection| panic!("{}\n{job}", rejection.message));
+        tried += 1;
+    }
+    assert!(tried > 5, "{tried} jobs in the page");
 }
 
 #[test]

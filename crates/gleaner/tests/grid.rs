@@ -35,6 +35,8 @@ fn without_a_coordinator_the_exit_code_is_3() {
         "rerun 7 --failed",
         "machines",
         "machine pause lab1",
+        "machine owner lab1 ada",
+        "machine owner lab1 --none",
         "explain 7/0",
         "history 7/0",
         "fetch 7 --to x",

@@ -172,6 +172,21 @@ mod tests {
     }
 
     #[test]
+    fn a_machine_remembers_so_many_signed_tasks() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut permits = Permits::open(&folder.path().join("signed"), NOW_S).expect("a file");
+        let run = RunId { task: TaskId::new(1), number: 1 };
+        let used = Use { expires_s: NOW_S + 10, starts: 1, is_done: true };
+        let known = |number| ((String::new(), number), used);
+        permits.tasks = (1..SIGNED_REMEMBERED_MAX as u32).map(known).collect();
+        assert_eq!(permits.begin(run, permit("last", 1, NOW_S + 20), NOW_S), Ok(()));
+        let refused = permits.begin(run, permit("late", 1, NOW_S + 20), NOW_S).expect_err("no room");
+        assert!(refused.contains(&format!("remembers {SIGNED_REMEMBERED_MAX} signed tasks")), "{refused}");
+        assert_eq!(permits.begin(run, permit("last", 1, NOW_S + 20), NOW_S), Ok(()), "it is known");
+        assert_eq!(permits.begin(run, permit("late", 1, NOW_S + 20), NOW_S + 10), Ok(()), "others expired");
+    }
+
+    #[test]
     fn a_line_that_was_cut_short_counts_for_nothing() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("signed");

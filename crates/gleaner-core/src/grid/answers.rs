@@ -267,13 +267,16 @@ impl Checks {
         self.classes.insert(class, asked);
     }
 
-    pub(super) fn set_owner(&mut self, machine: MachineId, owner: Owner) {
-        if let Some(before) = self.owners.insert(machine, owner)
+    pub(super) fn set_owner(&mut self, machine: MachineId, owner: Option<Owner>) {
+        if let Some(before) = self.owners.remove(&machine)
             && let Some(machines) = self.owned.get_mut(&before)
         {
             machines.remove(&machine);
         }
-        self.owned.entry(owner).or_default().insert(machine);
+        if let Some(owner) = owner {
+            self.owners.insert(machine, owner);
+            self.owned.entry(owner).or_default().insert(machine);
+        }
     }
 
     /// Whether two machines have one voice.

@@ -125,3 +125,26 @@ impl Looks {
         Sample { shares, moved_away: self.moved_away }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_many_samples_of_a_machine_are_kept() {
+        let began = Time::ZERO;
+        let (samples, now) = (VecDeque::new(), Looks::default());
+        let mut machine = Machine { name: "m".to_owned(), from: began, samples, now };
+        let most = MACHINE_SAMPLES_KEPT as u64;
+        let at = |steps: u64| Time::from_nanos(steps * STEP.nanos());
+        for steps in 0..=most {
+            machine.close_until(at(steps));
+        }
+        assert_eq!((machine.samples.len() as u64, machine.from), (most, began));
+        machine.close_until(at(most + 1));
+        assert_eq!((machine.samples.len() as u64, machine.from), (most, at(1)));
+        // After a long time without a look the past is not made up.
+        machine.close_until(at(4 * most));
+        assert_eq!((machine.samples.len(), machine.from), (0, at(4 * most)));
+    }
+}

@@ -139,3 +139,33 @@ impl Told {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_many_runs_are_kept_the_latest() {
+        let told = |number: u32| Told {
+            user: "ada".into(),
+            job: JobId(1),
+            task: number,
+            run: 1,
+            on: MachineId::new(0),
+            machine: "m".into(),
+            from_s: f64::from(number),
+            to_s: Some(f64::from(number)),
+            state: RunState::Done,
+        };
+        let mut runs = Runs::default();
+        let most = RUNS_KEPT as u32;
+        (0..most).for_each(|number| runs.keep(told(number)));
+        let seen = |runs: &Runs| {
+            let (seen, left_out) = runs.view(None, 2 * RUNS_KEPT);
+            (seen.len(), seen[0].task, left_out)
+        };
+        assert_eq!(seen(&runs), (RUNS_KEPT, 0, 0));
+        runs.keep(told(most));
+        assert_eq!(seen(&runs), (RUNS_KEPT, 1, 1));
+    }
+}

@@ -191,6 +191,9 @@ fn hints(job: &JobUse) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::journal::{Entry, Fact};
+    use gleaner_wire::job::JobSpec;
+    use std::sync::Arc;
 
     #[test]
     fn lengths_double_from_one_place_to_the_next() {
@@ -199,6 +202,35 @@ mod tests {
         {
             assert_eq!(place(elapsed_s), expected, "{elapsed_s} s");
         }
+    }
+
+    /// A ledger with so many jobs of a task each, and of a user each.
+    fn jobs(count: usize) -> Ledger {
+        let mut ledger = Ledger::new();
+        let spec = Arc::new(JobSpec::new(["true"]));
+        for number in 0..count {
+            let (job, user, spec) = (ledger.next_job(), format!("user{number}"), Arc::clone(&spec));
+            let fact = Fact::JobSubmitted { job, user, spec, key: None, bytes: 0 };
+            ledger.apply(&Entry { at: Time::ZERO, fact });
+        }
+        ledger
+    }
+
+    #[test]
+    fn so_many_jobs_and_users_are_kept() {
+        let ledger = jobs(USERS_USED_KEPT + 1);
+        let mut usages = Usages::default();
+        let ends = |usages: &mut Usages, tasks: std::ops::Range<usize>| {
+            let end = (RunState::Done, &Usage::default());
+            tasks.for_each(|task| usages.ended(&ledger, Time::ZERO, TaskId::new(task), end));
+            let (users, jobs) = usages.view(None, Time::ZERO);
+            (users.len(), jobs.len(), jobs.last().map(|oldest| oldest.job.0))
+        };
+        let (jobs, users) = (JOBS_USED_KEPT, USERS_USED_KEPT);
+        assert_eq!(ends(&mut usages, 0..jobs), (jobs, jobs, Some(1)));
+        assert_eq!(ends(&mut usages, jobs..jobs + 1), (jobs + 1, jobs, Some(2)), "the newest are kept");
+        assert_eq!(ends(&mut usages, jobs + 1..users).0, users);
+        assert_eq!(ends(&mut usages, users..users + 1).0, users, "who comes later is not counted");
     }
 
     fn job(cores: (u32, f64), memory: (u64, u64), times: (f64, f64)) -> JobUse {

@@ -69,6 +69,36 @@ fn called(known: &mut BTreeSet<String>, name: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::journal::{Entry, Fact};
+    use crate::ledger::Ledger;
+    use gleaner_units::Time;
+    use gleaner_wire::job::JobSpec;
+    use std::sync::Arc;
+
+    #[test]
+    fn so_many_users_and_labels_have_a_series_of_their_own() {
+        let (mut ledger, mut waits) = (Ledger::new(), Waits::default());
+        let mut wait = |number: usize| {
+            let (job, user) = (ledger.next_job(), format!("user{number}"));
+            let spec = Arc::new(JobSpec { label: Some(format!("label{number}")), ..JobSpec::new(["true"]) });
+            ledger.apply(&Entry {
+                at: Time::ZERO,
+                fact: Fact::JobSubmitted { job, user, spec, key: None, bytes: 0 },
+            });
+            waits.add(ledger.find_job(job).expect("a job"), 1.0);
+            (waits.users.len(), waits.labels.len())
+        };
+        for number in 1..USERS_MEASURED.max(LABELS_MEASURED) {
+            wait(number);
+        }
+        assert_eq!(wait(0), (USERS_MEASURED, LABELS_MEASURED));
+        assert_eq!(wait(1_000), (USERS_MEASURED, LABELS_MEASURED));
+        let others = OfUser { user: OTHERS.to_owned() };
+        assert!(
+            waits.by_user.get(&others).is_some()
+                && waits.by_label.get(&OfLabel { label: OTHERS.to_owned() }).is_some()
+        );
+    }
 
     #[test]
     fn those_who_come_late_are_counted_together() {

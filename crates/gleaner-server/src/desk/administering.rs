@@ -124,6 +124,11 @@ impl Desk {
                 let agent = self.machine(&machine)?;
                 self.record(now, Fact::PriceSet { agent, price, by: actor });
             }
+            Order::SetOwner { machine, owner } => {
+                owner.as_deref().map_or(Ok(()), |owner| check_name("an owner", owner))?;
+                let agent = self.machine(&machine)?;
+                self.record(now, Fact::MachineOwnerSet { agent, owner, by: actor });
+            }
             Order::SetOpen { machine, open } => {
                 let agent = self.machine(&machine)?;
                 if self.ledger.agent(agent).revoked {

@@ -549,3 +549,27 @@ fn altered(row: u64) -> String {
          run `gleaner journal restore` there, and start it again"
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_is_cut_to_what_may_be_recorded() {
+        let text = |bytes: usize| "x".repeat(bytes);
+        let end = |more: usize| {
+            let why = text(REASON_BYTES_MAX + more);
+            let mut end = End::of(Outcome::Abandoned { why });
+            end.notes = vec![text(REASON_BYTES_MAX + more); NOTES_MAX + more];
+            end.stdout.bytes = vec![b'x'; OUTPUT_CHUNK_MAX + more];
+            end
+        };
+        assert_eq!(sound(end(0)), end(0), "as much as may be is left as it is");
+        let cut = sound(end(1));
+        let Outcome::Abandoned { why } = &cut.outcome else { panic!("{cut:?}") };
+        let texts = cut.notes.iter().chain([why]);
+        assert!(texts.clone().all(|text| text.len() <= REASON_BYTES_MAX), "{cut:?}");
+        assert_eq!(texts.count(), NOTES_MAX + 1);
+        assert_eq!((cut.stdout.bytes.len(), cut.stdout.dropped), (OUTPUT_CHUNK_MAX, 1));
+    }
+}

@@ -175,3 +175,36 @@ pub(crate) fn removed(id: JobId, removal: Option<Removal>) -> String {
         kept_for.seconds() / 86_400.0
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gleaner_units::TaskId;
+
+    #[test]
+    fn so_many_tasks_come_back_by_one_order() {
+        let check = |count: u32| {
+            let half = count / 2;
+            let range = |first: u32, last: u32| {
+                TaskRange::between(TaskId::new(first as usize), TaskId::new(last as usize)).expect("in order")
+            };
+            check_recall(JobId(1), &[range(0, half - 1), range(half, count - 1)])
+        };
+        assert!(check(RECALLED_MAX).is_ok());
+        let refused = check(RECALLED_MAX + 1).expect_err("too many").message;
+        assert!(refused.contains(&format!("at most {RECALLED_MAX}")), "{refused}");
+    }
+
+    #[test]
+    fn what_is_over_is_kept_for_so_long() {
+        const HOUR: u64 = 3_600;
+        let seconds = |span: Option<Span>| span.expect("not for ever").nanos() / 1_000_000_000;
+        let usual = Keeping::default();
+        assert_eq!(seconds(usual.results), RESULTS_KEPT_DAYS * 24 * HOUR);
+        assert_eq!(seconds(usual.records), RECORDS_KEPT_DAYS * 24 * HOUR);
+        let in_memory = |results| seconds(Some(Keeping { results, ..usual }.in_memory()));
+        assert_eq!(in_memory(usual.results), RETIRE_AFTER.as_secs());
+        assert_eq!(in_memory(None), RETIRE_AFTER.as_secs());
+        assert_eq!(in_memory(Some(Span::from_nanos(7_000_000_000))), 7, "what is there is not removed");
+    }
+}

@@ -86,6 +86,13 @@ pub enum Order {
         /// Credits for a million operations.
         price: f64,
     },
+    /// Let a machine be one of an owner's, or its own.
+    SetOwner {
+        /// Its name.
+        machine: String,
+        /// The owner's.
+        owner: Option<String>,
+    },
     /// Let new tasks start on a machine, or do not.
     SetOpen {
         /// Its name.
@@ -213,6 +220,7 @@ impl Desk {
             | Order::SetBudget(_)
             | Order::SetQuota(_)
             | Order::SetPrice { .. }
+            | Order::SetOwner { .. }
             | Order::SetOpen { .. }
             | Order::SetPaused { .. }
             | Order::Measure(_)

@@ -9,7 +9,7 @@ use crate::desk::{Order, Requester};
 use crate::view;
 use axum::Json;
 use axum::extract::State;
-use gleaner_wire::api::{MachineList, MachineView, PriceSpec, Problem};
+use gleaner_wire::api::{MachineList, MachineView, OwnerSpec, PriceSpec, Problem};
 use std::sync::Arc;
 
 /// All machines.
@@ -119,6 +119,22 @@ pub(super) async fn set_price(
     Document(PriceSpec { price }): Document<PriceSpec>,
 ) -> Result<Json<MachineView>, Refusal> {
     ordered(&api, by, machine, |machine| Order::SetPrice { machine, price }).await
+}
+
+/// Says whose a machine is; answers that were given before count as they did.
+#[utoipa::path(
+    put, path = "/api/v1/machines/{name}/owner", tag = "machines", request_body = OwnerSpec,
+    params(("name" = String, Path, description = "Its name")),
+    responses((status = 200, description = "The machine", body = MachineView),
+        (status = 403, description = "Not an administrator", body = Problem))
+)]
+pub(super) async fn set_owner(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+    Path(machine): Path<String>,
+    Document(OwnerSpec { owner }): Document<OwnerSpec>,
+) -> Result<Json<MachineView>, Refusal> {
+    ordered(&api, by, machine, |machine| Order::SetOwner { machine, owner }).await
 }
 
 /// Never lets a machine's agent back in.

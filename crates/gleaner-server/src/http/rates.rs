@@ -37,7 +37,18 @@ impl Rates {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gleaner_wire::limits::QUOTA_REQUESTS_PER_S;
     use std::time::Duration;
+
+    #[test]
+    fn a_user_without_a_quota_of_their_own_asks_as_often_as_the_limit_says() {
+        let (rates, start) = (Rates::default(), Instant::now());
+        let asked = |after: Duration| rates.admit("ada", Quota::default(), start + after);
+        assert!((0..2 * QUOTA_REQUESTS_PER_S).all(|_| asked(Duration::ZERO)));
+        assert!(!asked(Duration::ZERO), "one more");
+        assert!((0..QUOTA_REQUESTS_PER_S).all(|_| asked(Duration::from_secs(1))));
+        assert!(!asked(Duration::from_secs(1)), "one more in a second");
+    }
 
     #[test]
     fn a_user_asks_so_often_and_another_as_often() {

@@ -57,3 +57,21 @@ impl UsersUploads {
         sent.young.iter().map(|&(_, _, bytes)| bytes).sum()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_many_uploads_of_a_user_are_remembered() {
+        let uploads = UsersUploads::default();
+        let id = |number: usize| BlobId::of(&number.to_le_bytes());
+        let send = |number| uploads.add("ada", id(number), (Time::ZERO, 1));
+        (0..UPLOADS_OF_USER_MAX).for_each(send);
+        assert!(uploads.has("ada", id(0)));
+        send(UPLOADS_OF_USER_MAX);
+        let known: Vec<bool> =
+            [0, 1, UPLOADS_OF_USER_MAX].map(|number| uploads.has("ada", id(number))).into();
+        assert_eq!(known, [false, true, true], "the oldest has to be sent again");
+    }
+}

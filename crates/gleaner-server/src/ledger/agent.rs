@@ -12,7 +12,7 @@ pub struct Agent {
     pub name: String,
     /// Its public key, in base64.
     pub key: String,
-    /// Whose it is, where that was said of the token with which it joined: all machines of one owner have one voice.
+    /// Whose it is, where an administrator said so: all machines of one owner have one voice.
     pub owner: Option<String>,
     /// Whether it may not come back.
     pub revoked: bool,

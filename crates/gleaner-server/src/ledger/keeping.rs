@@ -154,6 +154,20 @@ mod tests {
     }
 
     #[test]
+    fn a_gap_is_so_long_at_least() {
+        let least = GAP_MIN.as_nanos() as u64;
+        for (length, gaps) in [(least - 1, 0), (least, 1)] {
+            let mut ledger = Ledger::new();
+            for (epoch, at) in [(1, 0), (2, length)] {
+                let (lineage, program) = (Lineage::of([epoch; 8]), "test".to_owned());
+                let fact = Fact::CoordinatorStarted { epoch: epoch.into(), lineage, program, seed: 1 };
+                ledger.apply(&Entry { at: Time::from_nanos(at), fact });
+            }
+            assert_eq!(ledger.books.gaps.len(), gaps, "{length}");
+        }
+    }
+
+    #[test]
     fn of_many_gaps_the_first_are_one() {
         let mut ledger = Ledger::new();
         for start in 0..=2 * GAPS_MAX as u64 {

@@ -19,12 +19,25 @@ impl Ledger {
         let class = self.class_of(at, id, &seen);
         self.tell(at, &Event::MachineJoined { machine: id, class });
         if let Some(owner) = owner {
-            let next = self.books.owners.len() as u32;
-            let owner = Owner(*self.books.owners.entry(owner).or_insert(next));
+            let owner = Some(self.owner_called(&owner));
             self.tell(at, &Event::MachineOwned { machine: id, owner });
         }
         self.tell(at, &Event::MachineLost { machine: id });
         self.classify_others(at, id, &seen);
+    }
+
+    /// Under which number the scheduler knows an owner.
+    fn owner_called(&mut self, name: &str) -> Owner {
+        let next = self.books.owners.len() as u32;
+        Owner(*self.books.owners.entry(name.to_owned()).or_insert(next))
+    }
+
+    /// What waits for an answer of somebody else may be given to other machines now than before.
+    pub(super) fn owner_set(&mut self, at: Time, id: MachineId, name: Option<&str>) {
+        self.books.agents[id.index()].owner = name.map(str::to_owned);
+        let owner = name.map(|name| self.owner_called(name));
+        self.tell(at, &Event::MachineOwned { machine: id, owner });
+        self.tell(at, &Event::RuleChanged);
     }
 
     /// What ran there before has ended, and nothing more is heard of it.

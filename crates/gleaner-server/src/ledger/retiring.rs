@@ -330,3 +330,58 @@ fn unpacked<T: DeserializeOwned>(body: &[u8]) -> Result<T, ReadError> {
 fn packed(body: &impl Serialize) -> Vec<u8> {
     postcard::to_stdvec(body).expect("plain data")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::desk::Terms;
+    use crate::journal::{Chosen, Entry, Fact};
+    use crate::limits::{OVER_KEPT_MAX, RETIRE_AFTER};
+    use gleaner_wire::api::Actor;
+    use gleaner_wire::job::TaskList;
+
+    const OVER_AT: Time = Time::from_nanos(1_000_000_000);
+
+    /// A job of so many tasks, all of which are over.
+    fn over(tasks: u64) -> Ledger {
+        let mut ledger = Ledger::new();
+        let tasks = TaskList::Array { first: 1, last: tasks as u32, step: 1 };
+        let (job, spec) = (ledger.next_job(), Arc::new(JobSpec { tasks, ..JobSpec::new(["true"]) }));
+        let user = "ada".to_owned();
+        ledger.apply(&Entry {
+            at: Time::ZERO,
+            fact: Fact::JobSubmitted { job, user, spec, key: None, bytes: 0 },
+        });
+        let chosen = Chosen { job, tasks: Vec::new(), by: Actor::Coordinator };
+        ledger.apply(&Entry { at: OVER_AT, fact: Fact::TasksCancelled(chosen) });
+        ledger
+    }
+
+    fn due(ledger: &Ledger, now: Time, terms: (u64, Span)) -> u64 {
+        let due = ledger.due_to_retire(now, Time::NEVER, terms);
+        due.iter().map(|tasks| u64::from(tasks.count())).sum()
+    }
+
+    #[test]
+    fn so_many_tasks_leave_memory_by_one_fact() {
+        for (tasks, expected) in [(RETIRED_AT_ONCE, RETIRED_AT_ONCE), (RETIRED_AT_ONCE + 1, RETIRED_AT_ONCE)]
+        {
+            assert_eq!(due(&over(tasks), Time::NEVER, (0, Span::ZERO)), expected, "of {tasks}");
+        }
+    }
+
+    #[test]
+    fn so_many_tasks_that_are_over_stay_in_memory() {
+        let terms = Terms::default();
+        let kept = (terms.over_max, terms.keeping.in_memory());
+        let hour = Span::from_nanos(RETIRE_AFTER.as_nanos() as u64);
+        for (tasks, now, expected) in [
+            (OVER_KEPT_MAX, OVER_AT, 0),
+            (OVER_KEPT_MAX + 1, OVER_AT, 1),
+            (1, OVER_AT + Span::from_nanos(hour.nanos() - 1), 0),
+            (1, OVER_AT + hour, 1),
+        ] {
+            assert_eq!(due(&over(tasks), now, kept), expected, "of {tasks} at {now}");
+        }
+    }
+}

@@ -4,7 +4,7 @@ use crate::app::App;
 use gleaner_wire::limits::{GREETINGS_MAX, GREETINGS_PER_ADDRESS_MAX};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// See the module.
 pub(crate) struct Lobby {
@@ -35,28 +35,58 @@ impl Lobby {
 
     /// A place for one who comes from that address; none if there is none.
     pub(crate) fn enter(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
-        let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_address = inside.by_address.get(&address).copied().unwrap_or(0);
-        if inside.all >= GREETINGS_MAX || of_address >= GREETINGS_PER_ADDRESS_MAX {
-            return None;
-        }
-        inside.all += 1;
-        inside.by_address.insert(address, of_address + 1);
-        Some(Place { lobby: Arc::clone(self), address })
+        self.inside().enter(address).then(|| Place { lobby: Arc::clone(self), address })
     }
 
-    fn leave(&self, address: IpAddr) {
-        let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
-        inside.all -= 1;
-        let left = inside.by_address.remove(&address).unwrap_or(0).saturating_sub(1);
+    fn inside(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inside {
+    /// Whether there is a place, which is taken then.
+    fn enter(&mut self, address: IpAddr) -> bool {
+        let of_address = self.by_address.get(&address).copied().unwrap_or(0);
+        let has_place = self.all < GREETINGS_MAX && of_address < GREETINGS_PER_ADDRESS_MAX;
+        if has_place {
+            self.all += 1;
+            self.by_address.insert(address, of_address + 1);
+        }
+        has_place
+    }
+
+    fn leave(&mut self, address: IpAddr) {
+        self.all -= 1;
+        let left = self.by_address.remove(&address).unwrap_or(0).saturating_sub(1);
         if left > 0 {
-            inside.by_address.insert(address, left);
+            self.by_address.insert(address, left);
         }
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.lobby.leave(self.address);
+        self.lobby.inside().leave(self.address);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    #[test]
+    fn so_many_wait_at_an_address_and_at_all_together() {
+        let mut inside = Inside::default();
+        let address = |number: usize| IpAddr::V4(Ipv4Addr::from(number as u32));
+        let each = GREETINGS_PER_ADDRESS_MAX;
+        assert!((0..each).all(|_| inside.enter(address(0))));
+        assert!(!inside.enter(address(0)), "one more of this address");
+        assert!((each..GREETINGS_MAX).all(|number| inside.enter(address(number / each))));
+        let late = address(GREETINGS_MAX);
+        assert!(!inside.enter(late), "one more of any");
+        inside.leave(address(0));
+        assert!(inside.enter(late));
+        assert!(!inside.enter(address(0)));
     }
 }

@@ -3,12 +3,15 @@
 use super::{CommitError, Row, StoredRow};
 
 /// Bytes of one row's body.
+// Tested by: conforms
 pub const BODY_LIMIT: usize = 256 << 20;
 
 /// Ranges of tasks that a row may list.
+// Tested by: conforms
 pub const RANGES_LIMIT: usize = 1 << 16;
 
 /// Bytes of rows' bodies after which a page of rows ends.
+// Tested by: conforms
 pub const PAGE_BYTES: usize = 16 << 20;
 
 /// The first row that is too large to be kept, if there is one.

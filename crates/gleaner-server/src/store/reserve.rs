@@ -52,7 +52,12 @@ fn path(folder: &Path) -> PathBuf {
 }
 
 fn size(disk: &StatVfs) -> u64 {
-    START_RESERVE_BYTES.min(disk.f_blocks * disk.f_frsize / START_RESERVE_PART)
+    of_disk(disk.f_blocks * disk.f_frsize)
+}
+
+/// How large the file is on a disk of so many bytes.
+fn of_disk(bytes: u64) -> u64 {
+    START_RESERVE_BYTES.min(bytes / START_RESERVE_PART)
 }
 
 fn free(disk: &StatVfs) -> u64 {
@@ -62,6 +67,13 @@ fn free(disk: &StatVfs) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn it_is_as_large_as_it_may_be_or_a_part_of_a_small_disk() {
+        let smallest = START_RESERVE_BYTES * START_RESERVE_PART;
+        assert_eq!([u64::MAX, smallest].map(of_disk), [START_RESERVE_BYTES; 2]);
+        assert_eq!(of_disk(smallest - START_RESERVE_PART), START_RESERVE_BYTES - 1);
+    }
 
     #[test]
     fn it_is_kept_where_there_is_room() {

@@ -39,13 +39,17 @@ impl Room {
 
     fn free(&self) -> io::Result<u64> {
         let disk = rustix::fs::statvfs(&self.folder)?;
-        let reserve = DISK_RESERVE_BYTES.min(disk.f_blocks * disk.f_frsize / DISK_RESERVE_PART);
-        Ok((disk.f_bavail * disk.f_frsize).saturating_sub(reserve))
+        Ok((disk.f_bavail * disk.f_frsize).saturating_sub(reserve(disk.f_blocks * disk.f_frsize)))
     }
 
     fn promised(&self) -> MutexGuard<'_, u64> {
         self.promised.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What stays free on a disk of so many bytes.
+fn reserve(disk: u64) -> u64 {
+    DISK_RESERVE_BYTES.min(disk / DISK_RESERVE_PART)
 }
 
 impl Promise<'_> {
@@ -79,6 +83,25 @@ impl Drop for Promise<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn so_much_stays_free_on_a_large_disk_and_a_part_of_a_small_one() {
+        let smallest = DISK_RESERVE_BYTES * DISK_RESERVE_PART;
+        for (disk, expected) in [
+            (u64::MAX, DISK_RESERVE_BYTES),
+            (smallest, DISK_RESERVE_BYTES),
+            (smallest - DISK_RESERVE_PART, DISK_RESERVE_BYTES - 1),
+            (DISK_RESERVE_PART, 1),
+        ] {
+            assert_eq!(reserve(disk), expected, "of {disk}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let disk = rustix::fs::statvfs(folder.path()).unwrap();
+        let (size, left) = (disk.f_blocks * disk.f_frsize, Room::of(folder.path()).free().unwrap());
+        // Others write there meanwhile.
+        let expected = (disk.f_bavail * disk.f_frsize).saturating_sub(reserve(size));
+        assert!(left.abs_diff(expected) <= reserve(size) / 2, "{left} of {expected}");
+    }
 
     #[test]
     fn what_is_promised_is_promised_once_and_given_back() {

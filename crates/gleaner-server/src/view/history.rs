@@ -70,3 +70,39 @@ impl<'a> Story<'a> {
         self.told.push_back(Transition { at_s: at.seconds(), phase, cause, actor, run, machine });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::Chosen;
+    use crate::store::{Row, Seq};
+    use gleaner_wire::JobId;
+    use gleaner_wire::api::Actor;
+
+    /// As `HISTORY_TOLD_MAX` steps are told over HTTP.
+    #[test]
+    fn of_a_long_life_the_latest_steps_are_told() {
+        let names = HistoryNames {
+            task: TaskId::new(0),
+            spec: Arc::new(JobSpec::new(["true"])),
+            machines: Vec::new(),
+        };
+        let chosen = || Chosen { job: JobId(1), tasks: Vec::new(), by: Actor::Coordinator };
+        for (steps, left_out, first) in [(5, 0, 0.0), (6, 1, 1.0)] {
+            let mut story = Story::new(&names, 5);
+            for number in 0..steps {
+                let fact =
+                    if number % 2 == 0 { Fact::TasksHeld(chosen()) } else { Fact::TasksReleased(chosen()) };
+                let at = Time::from_nanos(number * 1_000_000_000);
+                let body = serde_json::to_string(&fact).expect("plain data");
+                let row = Row { at, tasks: Vec::new(), body };
+                story.read(&[StoredRow { seq: Seq::new(number + 1), row }]);
+            }
+            let told = story.end();
+            assert_eq!(
+                (told.left_out, told.transitions.len(), told.transitions[0].at_s),
+                (left_out, 5, first)
+            );
+        }
+    }
+}

@@ -118,3 +118,54 @@ pub fn failures(known: &Known<'_>, job: &Job) -> Result<FailureList, ReadError> 
     let left_out = job.tally.failed.saturating_sub(read);
     Ok(FailureList { version: VERSION, failures, left_out })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::{Entry, Fact};
+    use gleaner_units::MachineId;
+    use gleaner_wire::api::Actor;
+    use gleaner_wire::job::JobSpec;
+    use gleaner_wire::session::Profile;
+    use std::sync::Arc;
+
+    /// So many jobs of a task each; each of the first so many waits for something of its own, which the only machine is not.
+    fn told(jobs: usize, reasons: usize) -> WaitList {
+        let (mut ledger, profile) = (Ledger::new(), Profile::new([1.0; 3], 1));
+        let (agent, name, token) = (MachineId::new(0), "m".to_owned(), "t".to_owned());
+        let mut add = |fact: &dyn Fn(&Ledger) -> Fact| {
+            let fact = fact(&ledger);
+            ledger.apply(&Entry { at: Time::ZERO, fact });
+        };
+        let (expires, by) = (Time::NEVER, Actor::Coordinator);
+        let issued = Fact::JoinTokenIssued { token: token.clone(), expires, uses: 1, owner: None, by };
+        add(&|_| issued.clone());
+        let started = Fact::AgentStarted { agent, incarnation: 1, profile: profile.clone() };
+        let enrolled = Fact::AgentEnrolled { agent, key: name.clone(), name, token, profile };
+        add(&|_| enrolled.clone());
+        add(&|_| started.clone());
+        for number in 0..jobs {
+            let requirements = (number < reasons).then(|| format!("TARGET.Rack == {number}"));
+            let spec = Arc::new(JobSpec { requirements, ..JobSpec::new(["true"]) });
+            add(&|ledger| {
+                let (job, user, spec) = (ledger.next_job(), "ada".to_owned(), Arc::clone(&spec));
+                Fact::JobSubmitted { job, user, spec, key: None, bytes: 0 }
+            });
+        }
+        waits(&ledger, Time::ZERO, None)
+    }
+
+    #[test]
+    fn so_many_jobs_are_read_and_so_many_reasons_told() {
+        let most = WAITING_JOBS_READ_MAX;
+        for (jobs, left_out) in [(most, 0), (most + 1, 1)] {
+            let list = told(jobs, 0);
+            let read: u32 = list.groups.iter().map(|group| group.job_count).sum();
+            assert_eq!((read as usize, list.left_out), (most, left_out), "of {jobs}");
+        }
+        for (reasons, left_out) in [(WAITS_TOLD_MAX, 0), (WAITS_TOLD_MAX + 1, 1)] {
+            let list = told(reasons, reasons);
+            assert_eq!((list.groups.len(), list.left_out), (WAITS_TOLD_MAX, left_out), "{list:?}");
+        }
+    }
+}

@@ -140,6 +140,7 @@ fn kind_of(fact: &Fact) -> Option<(&'static str, Option<JobId>)> {
         Fact::TasksRerun(chosen) => Some(("rerun", Some(chosen.job))),
         Fact::PolicySet { .. } => Some(("policy", None)),
         Fact::PriceSet { .. } => Some(("price", None)),
+        Fact::MachineOwnerSet { .. } => Some(("owner", None)),
         Fact::MachineOpened { .. } => Some(("open", None)),
         Fact::AgentRevoked { .. } => Some(("revoke", None)),
         _ => None,

@@ -241,7 +241,7 @@ fn the_output_of_a_lost_run_that_counts_is_kept() {
     assert_eq!(small.desk.settle(small.now).written.len(), 1);
 }
 
-/// It is the agent's only machine that is back: the task would be given to it at once.
+/// It is the agent's only machine that is back: the task would be given to it at once. `BROUGHT_WITHIN` is 20 s.
 #[test]
 fn what_a_machine_brings_after_its_lease_is_heard_before_its_task_is_given_to_anyone() {
     let bring = || {
@@ -262,12 +262,15 @@ fn what_a_machine_brings_after_its_lease_is_heard_before_its_task_is_given_to_an
     assert_eq!(small.phase(), TaskPhase::Failed);
 
     let mut small = bring();
-    small.now = small.now.after_seconds(21.0);
+    small.now = small.now.after_seconds(19.0);
+    small.put(vec![Input::Tick]);
+    assert!(!small.desk.ledger().is_live(task()), "it is waited for");
+    small.now = small.now.after_seconds(2.0);
     small.put(vec![Input::Tick]);
     assert!(small.desk.ledger().is_live(task()), "nobody waits for ever");
 }
 
-/// Two machines would do, of which one starts nothing: of a job that runs, and of one that runs nowhere.
+/// Two machines would do, of which one starts nothing: of a job that runs, and of one that runs nowhere. `NOT_STARTED_CLOSES` is 5.
 #[test]
 fn a_machine_that_cannot_start_what_others_can_is_closed() {
     for runs_elsewhere in [true, false] {

@@ -90,6 +90,7 @@ impl Users {
             }
             (Order::SetPolicy(_) | Order::SetBudget(_), Ok(_)) => Some(Seen::Administered { what: "policy" }),
             (Order::SetPrice { .. }, Ok(_)) => Some(Seen::Administered { what: "price" }),
+            (Order::SetOwner { .. }, Ok(_)) => Some(Seen::Administered { what: "owner" }),
             (Order::SetOpen { .. }, Ok(_)) => Some(Seen::Administered { what: "open" }),
             (Order::Revoke(_), Ok(_)) => Some(Seen::Administered { what: "revoke" }),
             _ => None,
@@ -154,7 +155,11 @@ fn administration(chance: &mut Chance, agents: u32, plans: bool) -> Order {
         let what = chance.between(1, 4);
         return plan_with(chance, agents, what);
     }
-    match chance.below(8) {
+    match chance.below(9) {
+        8 => Order::SetOwner {
+            machine: machine(chance.below(agents.into())),
+            owner: chance.pick(&[None, Some("ada"), Some("eve")]).map(str::to_owned),
+        },
         0..=2 => Order::SetPolicy(policy(chance)),
         3..=4 => Order::SetOpen { machine: machine(chance.below(agents.into())), open: chance.one_in(2) },
         5..=6 => Order::SetPaused { machine: machine(chance.below(agents.into())), paused: chance.one_in(2) },

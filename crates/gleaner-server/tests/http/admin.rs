@@ -3,9 +3,13 @@
 use crate::agent::Agent;
 use crate::world::World;
 use axum::body::Body;
+use gleaner_server::journal::Fact;
+use gleaner_server::store::Seq;
 use gleaner_wire::api::{
-    AccountView, BudgetView, ExplanationView, GridView, MachineState, MachineView, PolicyView, Submitted,
+    AccountView, Actor, BudgetView, ExplanationView, GridView, MachineList, MachineState, MachineView,
+    PolicyView, Submitted,
 };
+use gleaner_wire::limits::{NAME_BYTES_MAX, PERIOD_MIN_S, PRICE_MAX};
 use gleaner_wire::session::ToAgent;
 use serde_json::{Value, json};
 
@@ -100,6 +104,58 @@ async fn prices_budgets_and_policies_go_together() {
     let view: BudgetView = world.get("/api/v1/budget", &world.bob).await.json();
     let own = AccountView { user: Some("alice".into()), spent: 0, held: 0, left: 9, paid: 0 };
     assert_eq!(view.accounts, [own]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn prices_and_periods_have_bounds() {
+    let world = World::new().await;
+    let _agent = Agent::join(&world, "m1").await;
+    let budget = |period_s: f64| json!({"budget": {"recharge": 9, "period_s": period_s}});
+    for (path, body, status) in [
+        ("/api/v1/machines/m1/price", json!({"price": PRICE_MAX}), 200),
+        ("/api/v1/machines/m1/price", json!({"price": PRICE_MAX * 1.001}), 422),
+        ("/api/v1/budget", budget(PERIOD_MIN_S), 200),
+        ("/api/v1/budget", budget(PERIOD_MIN_S * 0.999), 422),
+    ] {
+        let reply = world.call("PUT", path, &world.root, Body::from(body.to_string())).await;
+        assert_eq!(reply.status, status, "{body}: {reply}");
+    }
+}
+
+/// The name is the administrator's word, it can be taken back, and the journal has who said it.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_administrator_says_whose_a_machine_is() {
+    let world = World::new().await;
+    let _agent = Agent::join(&world, "m1").await;
+    let path = "/api/v1/machines/m1/owner";
+    for (path, body, status) in [
+        (path, json!({"owner": "ada"}), 200),
+        (path, json!({"owner": null}), 200),
+        (path, json!({}), 200),
+        (path, json!({"owner": "eve"}), 200),
+        (path, json!({"owner": ""}), 422),
+        (path, json!({"owner": "x".repeat(NAME_BYTES_MAX + 1)}), 422),
+        ("/api/v1/machines/m2/owner", json!({"owner": "ada"}), 404),
+    ] {
+        let refused = world.call("PUT", path, &world.alice, Body::from(body.to_string())).await;
+        assert_eq!(refused.status, 403, "{body}: {refused}");
+        let reply = world.call("PUT", path, &world.root, Body::from(body.to_string())).await;
+        assert_eq!(reply.status, status, "{body}: {reply}");
+        if status == 200 {
+            assert_eq!(reply.json::<MachineView>().owner.as_deref(), body["owner"].as_str(), "{body}");
+        }
+    }
+    let machines: MachineList = world.get("/api/v1/machines", &world.bob).await.json();
+    assert_eq!(machines.machines[0].owner.as_deref(), Some("eve"));
+    let rows = world.app.readers.read(|reader| reader.read(Seq::FIRST, 1_000)).unwrap();
+    let facts = rows.iter().filter_map(|stored| serde_json::from_str::<Fact>(&stored.row.body).ok());
+    let said = facts.filter_map(|fact| match fact {
+        Fact::MachineOwnerSet { owner, by: Actor::User(user), .. } => Some((owner, user)),
+        _ => None,
+    });
+    let names = [Some("ada"), None, None, Some("eve")];
+    let expected = names.map(|owner| (owner.map(str::to_owned), "root".to_owned()));
+    assert_eq!(said.collect::<Vec<_>>(), expected);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -134,6 +134,32 @@ async fn heartbeats_and_samples_stay_in_memory() {
     assert!(last() > before, "a load that crossed a threshold was not written down");
 }
 
+/// A session has room for `OUTGOING_MAX` messages on their way; here it has room for eight.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_does_not_read_loses_its_session() {
+    let world = World::new().await;
+    let _first = Agent::join(&world, "m1").await;
+    let (outbox, mut inbox) = mpsc::channel(8);
+    let hello = Hello { agent: 0, incarnation: 1, met: None, profile: profile(), running: Vec::new() };
+    let newcomer = Newcomer { hello, token: "token".to_owned(), fits: true, to_agent: outbox };
+    let session = world.app.desk.connected(newcomer).await.unwrap();
+    let beat = |number| FromAgent::Heartbeat { number, sample: Sample::default(), staging: Vec::new() };
+    let say = async |number| {
+        let frame = Box::new(beat(number));
+        world.app.desk.input(Input::Frame { session, frame }).await.unwrap();
+        world.app.desk.look(|_, _| ()).await.unwrap();
+    };
+    say(0).await;
+    let greeted = inbox.len() as u64;
+    for number in greeted..8 {
+        say(number).await;
+    }
+    assert_eq!(inbox.len(), 8, "as many as there is room for");
+    assert!(!inbox.is_closed(), "and the session goes on");
+    say(8).await;
+    while inbox.recv().await.is_some() {}
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_join_token_is_good_once() {
     let world = World::new().await;

@@ -1,12 +1,15 @@
 //! Files in and out.
 
 use crate::agent::{Agent, exited};
+use crate::limits::documented;
 use crate::world::World;
 use axum::body::{Body, Bytes};
 use futures_util::stream;
 use gleaner_net::{Token, TokenKind};
+use gleaner_server::desk::Input;
 use gleaner_server::tidying::tidy;
 use gleaner_units::{MachineId, Time};
+use gleaner_wire::BlobHash;
 use gleaner_wire::api::{JobView, Swallowed};
 use gleaner_wire::limits::{BLOB_BYTES_MAX, PROBE_BYTES_MAX};
 use gleaner_wire::session::{End, Stored, Tail, ToAgent};
@@ -83,9 +86,8 @@ async fn an_agent_gets_what_its_runs_need_and_nothing_else() {
     assert_eq!(world.post("/api/v1/jobs", &world.alice, &job).await.status, 201);
     let run = agent.start_next(&world).await;
     let _other = Agent::join(&world, "m2").await;
-    let got = async |token: &str, blob: &gleaner_wire::BlobHash| {
-        world.get(&format!("/api/v1/blobs/{blob}"), token).await.status
-    };
+    let got =
+        async |token: &str, blob: &BlobHash| world.get(&format!("/api/v1/blobs/{blob}"), token).await.status;
     for (blob, first, second) in [(&input, 200, 404), (&stdin, 200, 404), (&other, 404, 404)] {
         assert_eq!((got(&tokens[0], blob).await, got(&tokens[1], blob).await), (first, second));
     }
@@ -147,6 +149,37 @@ async fn a_run_left_what_its_agent_sent_and_nothing_else() {
     assert_eq!(world.get(&files, &world.bob).await.body, b"secret");
 }
 
+/// Of more files than `UPLOADS_OF_AGENT_MAX`, the oldest has to be sent again.
+#[tokio::test(flavor = "multi_thread")]
+async fn so_many_uploads_of_an_agent_are_remembered() {
+    let world = World::new().await;
+    let mut agent = Agent::join(&world, "m1").await;
+    world.submit(&world.bob, 2).await;
+    let most = documented("UPLOADS_OF_AGENT_MAX");
+    let hash = |number: u64| BlobHash::try_from(blake3::hash(&number.to_le_bytes()).to_string()).unwrap();
+    let send = async |number: u64| {
+        let blob = hash(number).as_str().parse().unwrap();
+        let stored = Input::Stored { agent: MachineId::new(0), blob };
+        world.app.desk.input(stored).await.unwrap();
+    };
+    let left = |number: u64| {
+        let files = Some(Stored { blob: hash(number), size: 1 });
+        End { files, ..exited(0, Tail::default()) }
+    };
+    for number in 0..most {
+        send(number).await;
+    }
+    let first = agent.start_next(&world).await;
+    agent.end_with(&world, first, left(0)).await;
+    while !matches!(agent.hear().await, ToAgent::Settled { run, accepted: true } if run == first) {}
+    send(most).await;
+    let second = agent.start_next(&world).await;
+    agent.end_with(&world, second, left(0)).await;
+    while !matches!(agent.hear().await, ToAgent::StoreAgain { run } if run == second) {}
+    agent.end_with(&world, second, left(1)).await;
+    while !matches!(agent.hear().await, ToAgent::Settled { run, accepted: true } if run == second) {}
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn agents_get_files_while_they_are_connected() {
     let world = World::new().await;
@@ -174,9 +207,12 @@ async fn what_cannot_be_kept_is_refused() {
         let reply = world.call("PUT", &path, &world.alice, body).await;
         assert_eq!(reply.status, status, "{reply}");
     }
-    let mut request = crate::world::request("PUT", &path(b"x"), &world.alice, Body::from("x"));
-    request.headers_mut().insert("content-length", (BLOB_BYTES_MAX + 1).into());
-    assert_eq!(world.send(request).await.status, 413);
+    // As much as may be is more than there is room for here.
+    for (bytes, status) in [(BLOB_BYTES_MAX, 507), (BLOB_BYTES_MAX + 1, 413)] {
+        let mut request = crate::world::request("PUT", &path(b"x"), &world.alice, Body::from("x"));
+        request.headers_mut().insert("content-length", bytes.into());
+        assert_eq!(world.send(request).await.status, status, "{bytes}");
+    }
     assert_eq!(world.get(&path(b"x"), &world.alice).await.status, 404, "nothing is left of it");
 }
 

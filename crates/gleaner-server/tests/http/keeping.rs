@@ -1,11 +1,14 @@
 //! Results are kept for so long, or until somebody has had enough of them; removed ones are said to be.
 
 use crate::agent::Agent;
+use crate::limits::documented;
 use crate::retired::forget_with;
 use crate::world::{Reply, World};
 use axum::body::Body;
 use gleaner_server::desk::{Keeping, Order, Requester, Terms};
+use gleaner_server::journal::Fact;
 use gleaner_server::outputs;
+use gleaner_server::store::Seq;
 use gleaner_server::tidying::remove_due;
 use gleaner_units::{RunId, Span};
 use gleaner_wire::api::{JobView, KeepingView, QuotaList, Role};
@@ -143,6 +146,25 @@ async fn a_removal_that_broke_off_is_gone_on_with() {
     remove_due(&world.app).await.unwrap();
     assert!(!is_on_disk(&world, long));
     assert_eq!(world.post("/api/v1/jobs/2/rerun", &world.alice, &json!({})).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn results_of_so_many_jobs_go_by_one_fact() {
+    let mut world = World::new().await;
+    let most = documented("REMOVED_AT_ONCE") as usize;
+    for _ in 0..=most {
+        let job = world.submit(&world.alice, 1).await;
+        world.post(&format!("/api/v1/jobs/{job}/cancel"), &world.alice, &json!({})).await;
+    }
+    forget_with(&mut world, terms(AT_ONCE, None)).await;
+    assert_eq!(remove_due(&world.app).await.unwrap().jobs, most as u64 + 1);
+    let rows = world.app.readers.read(|reader| reader.read(Seq::FIRST, 100_000)).unwrap();
+    let facts = rows.iter().filter_map(|stored| serde_json::from_str::<Fact>(&stored.row.body).ok());
+    let removed = facts.filter_map(|fact| match fact {
+        Fact::ResultsRemoved { jobs, .. } => Some(jobs.len()),
+        _ => None,
+    });
+    assert_eq!(removed.collect::<Vec<_>>(), [most, 1]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,8 +1,12 @@
 //! What tasks write: short and long, while they run and afterwards.
 
 use crate::agent::Agent;
+use crate::limits::documented;
 use crate::world::{Reply, World};
-use gleaner_wire::session::Tail;
+use gleaner_server::outputs;
+use gleaner_units::RunId;
+use gleaner_wire::limits::{OUTPUT_CHUNK_MAX, OUTPUT_INLINE_MAX};
+use gleaner_wire::session::{Stream, Tail, ToAgent};
 use tokio::join;
 
 async fn output(world: &World, job: u32, query: &str) -> Reply {
@@ -81,6 +85,8 @@ async fn a_long_answer_comes_in_pieces() {
     let mut read = 0;
     loop {
         let reply = output(&world, job, &format!("?offset={read}&wait_s=60")).await;
+        let most = documented("OUTPUT_PIECE_MAX").min(written - read);
+        assert_eq!(reply.body.len() as u64, most, "as much as may be at {read}");
         read += reply.body.len() as u64;
         assert_eq!(reply.header("gleaner-next-offset"), read.to_string());
         if reply.header("gleaner-over") == "true" {
@@ -88,6 +94,30 @@ async fn a_long_answer_comes_in_pieces() {
         }
     }
     assert_eq!(read, written);
+}
+
+/// What is longer than `OUTPUT_CHUNK_MAX` in one message is no agent's, and what is longer than `OUTPUT_INLINE_MAX` goes to a file.
+#[tokio::test(flavor = "multi_thread")]
+async fn output_is_kept_as_far_as_it_may_be_long() {
+    let world = World::new().await;
+    let mut agent = Agent::join(&world, "m1").await;
+    world.submit(&world.alice, 3).await;
+    let in_file = |run: RunId| {
+        let (home, began) = (world.app.home.folder(), world.app.desk.began());
+        outputs::length(home, began, run, Stream::Stdout).unwrap()
+    };
+    for (bytes, kept) in [(OUTPUT_INLINE_MAX, 0), (OUTPUT_INLINE_MAX + 1, OUTPUT_INLINE_MAX + 1)] {
+        let run = agent.start_next(&world).await;
+        agent.end(&world, run, 0, Tail { offset: 0, bytes: vec![b'x'; bytes], dropped: 0 }).await;
+        while !matches!(agent.hear().await, ToAgent::Settled { run: settled, .. } if settled == run) {}
+        assert_eq!(in_file(run), kept as u64, "of {bytes}");
+    }
+    let run = agent.start_next(&world).await;
+    for (bytes, kept) in [(OUTPUT_CHUNK_MAX, OUTPUT_CHUNK_MAX), (OUTPUT_CHUNK_MAX + 1, OUTPUT_CHUNK_MAX)] {
+        agent.write(&world, run, 0, &vec![b'x'; bytes]).await;
+        world.app.desk.look(|_, _| ()).await.unwrap();
+        assert_eq!(in_file(run), kept as u64, "of {bytes}");
+    }
 }
 
 /// A file that is shorter than the journal says is no output; one that is longer has somebody else's behind it.

@@ -7,6 +7,7 @@ use gleaner_server::desk::Input;
 use gleaner_units::MachineId;
 use gleaner_wire::BlobHash;
 use gleaner_wire::api::{JobList, QuotaList};
+use gleaner_wire::limits::{QUOTA_BYTES, QUOTA_CORES, QUOTA_REQUESTS_PER_S, QUOTA_TASKS, TASKS_PER_JOB_MAX};
 use gleaner_wire::session::{End, Outcome, Stored};
 use serde_json::{Value, json};
 
@@ -44,6 +45,28 @@ async fn a_user_has_so_many_tasks_and_hears_who_can_raise_it() {
     assert_eq!(seen, [("alice", 10, 10)]);
     let all: QuotaList = world.get("/api/v1/quotas", &world.root).await.json();
     assert_eq!(all.users.iter().map(|view| view.tasks).collect::<Vec<_>>(), [10, 4, 0]);
+}
+
+/// `QUOTA_TASKS`, `QUOTA_CORES` and `QUOTA_BYTES`; how often one may ask is tried where it is counted.
+#[tokio::test(flavor = "multi_thread")]
+async fn users_without_a_quota_of_their_own_have_these() {
+    let world = World::new().await;
+    let list: QuotaList = world.get("/api/v1/quotas", &world.alice).await.json();
+    let quota = list.users[0].quota;
+    assert_eq!((quota.tasks, quota.cores, quota.bytes), (QUOTA_TASKS, QUOTA_CORES, QUOTA_BYTES));
+    assert_eq!(quota.requests_per_s, QUOTA_REQUESTS_PER_S);
+    let mut held = job(TASKS_PER_JOB_MAX);
+    held["hold"] = true.into();
+    for _ in 0..QUOTA_TASKS / u64::from(TASKS_PER_JOB_MAX) {
+        let reply = world.post("/api/v1/jobs", &world.alice, &held).await;
+        assert_eq!(reply.status, 201, "{reply}");
+    }
+    let reply = world.post("/api/v1/jobs", &world.alice, &job(1)).await;
+    let said = reply.to_string();
+    assert!(reply.status == 403 && said.contains(&format!("quota of {QUOTA_TASKS}")), "{said}");
+    for (used, more, is_within) in [(QUOTA_BYTES - 1, 1, true), (QUOTA_BYTES, 1, false)] {
+        assert_eq!(quota.check_bytes("alice", used, more).is_ok(), is_within, "{more} above {used}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

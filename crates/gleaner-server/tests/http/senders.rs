@@ -1,5 +1,6 @@
 //! Senders that are slow, or many, or nobody.
 
+use crate::limits::documented;
 use crate::world::{Reply, World, request};
 use axum::body::{Body, Bytes};
 use futures_util::stream;
@@ -66,4 +67,38 @@ async fn one_caller_does_not_take_the_places_of_others() {
     assert_eq!(put.status, 200, "{put}");
     let theirs = world.submit(&world.bob, 1).await;
     assert_eq!(world.get(&format!("/api/v1/jobs/{theirs}?wait_s=1"), &world.bob).await.status, 200);
+}
+
+/// A text that comes in as many pieces, and some time before each.
+fn dribbled(text: String, pieces: usize, before_each: Duration) -> Body {
+    let length = text.len().div_ceil(pieces);
+    Body::from_stream(stream::unfold(text.into_bytes(), move |mut left| async move {
+        if left.is_empty() {
+            return None;
+        }
+        tokio::time::sleep(before_each).await;
+        let rest = left.split_off(length.min(left.len()));
+        Some((Ok::<_, io::Error>(Bytes::from(left)), rest))
+    }))
+}
+
+/// Whoever sends as many bytes in that time as they have to is heard out, however long it takes.
+#[tokio::test(start_paused = true)]
+async fn who_sends_less_than_the_limit_is_given_up() {
+    let world = World::new().await;
+    world.submit(&world.alice, 1).await;
+    let windows = 2;
+    let pieces = windows * documented("PATIENCE") as usize;
+    for (limit, path, (begin, end), status) in [
+        ("BODY_BYTES_MIN", "/api/v1/jobs/1/hold", ("{\"tasks\": [", "]}"), 200),
+        ("LARGE_JOB_BYTES_MIN", "/api/v1/jobs", ("{\"command\": [", "\"true\"]}"), 201),
+    ] {
+        let blanks = windows * documented(limit) as usize - begin.len() - end.len();
+        for (before_each, status) in [(990, status), (1_010, 408)] {
+            let text = format!("{begin}{}{end}", " ".repeat(blanks));
+            let body = dribbled(text, pieces, Duration::from_millis(before_each));
+            let reply = world.call("POST", path, &world.alice, body).await;
+            assert_eq!(reply.status, status, "{limit}, a piece in {before_each} ms: {reply}");
+        }
+    }
 }

@@ -12,6 +12,7 @@ use gleaner_server::desk::{Order, Requester, Terms};
 use gleaner_server::driver::{Driver, Handle};
 use gleaner_server::http::router;
 use gleaner_server::store::{Home, MemoryDisk, MemoryStore, NetworkFolder};
+use gleaner_server::study::Study;
 use gleaner_units::Time;
 use gleaner_wire::api::Role;
 use serde::Serialize;
@@ -69,9 +70,17 @@ impl std::fmt::Display for Reply {
 
 impl World {
     pub(crate) async fn new() -> Self {
+        Self::with(None).await
+    }
+
+    pub(crate) async fn with_study(study: Study) -> Self {
+        Self::with(Some(study)).await
+    }
+
+    async fn with(study: Option<Study>) -> Self {
         let (disk, folder) = (MemoryDisk::default(), TempDir::new().unwrap());
         let home = Home::open(folder.path(), NetworkFolder::Accept).unwrap();
-        let (driver, app) = start(&disk, home, Terms::default());
+        let (driver, app) = start(&disk, home, Terms::default(), study);
         let [root, alice, bob] = [("root", Role::Admin), ("alice", Role::User), ("bob", Role::User)]
             .map(|(name, role)| (name, role, Token::generate(TokenKind::User).unwrap()));
         for (name, role, token) in [&root, &alice, &bob] {
@@ -89,7 +98,7 @@ impl World {
 
     pub(crate) fn restart_with(&mut self, terms: Terms) {
         self.stop();
-        let (driver, app) = start(&self.disk, self.app.home.clone(), terms);
+        let (driver, app) = start(&self.disk, self.app.home.clone(), terms, self.app.study);
         self.router = router(Arc::clone(&app));
         (self.driver, self.app) = (Some(driver), app);
     }
@@ -149,7 +158,7 @@ impl Drop for World {
     }
 }
 
-fn start(disk: &MemoryDisk, home: Home, terms: Terms) -> (Driver, Arc<App>) {
+fn start(disk: &MemoryDisk, home: Home, terms: Terms, study: Option<Study>) -> (Driver, Arc<App>) {
     let store = Box::new(MemoryStore::open(disk));
     let (driver, desk) = Driver::start(store, &home, terms, "test").unwrap();
     let disk = disk.clone();
@@ -162,7 +171,7 @@ fn start(disk: &MemoryDisk, home: Home, terms: Terms) -> (Driver, Arc<App>) {
         authority: Fingerprint::of_der(b"authority"),
         address: format!("https://{NAME}:1"),
         names: vec![NAME.to_owned(), "127.0.0.1".to_owned(), "::1".to_owned()],
-        study: None,
+        study,
     };
     (driver, Arc::new(app))
 }

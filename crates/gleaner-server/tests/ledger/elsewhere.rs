@@ -1,6 +1,7 @@
 //! Tries of a task go to other machines than those on which it failed, as long as there are any.
 
-use crate::books::{Books, agent};
+use crate::books::{Books, agent, end};
+use gleaner_core::Decision;
 use gleaner_server::journal::Fact;
 use gleaner_units::{MachineId, RunId, TaskId};
 use gleaner_wire::JobId;
@@ -116,4 +117,67 @@ fn few_classes_are_made() {
     }
     assert_eq!(classes(&books), (2, 2));
     assert_eq!(books.ledger.tally().done, 100);
+}
+
+/// Those that are avoided are the last three, `TRIED_ON_MAX`: of two that may be taken then, the first is.
+#[test]
+fn a_task_keeps_away_from_the_last_machines_where_it_failed() {
+    let mut books = Books::with(5, spec(9));
+    let tried: Vec<usize> = (0..6).map(|_| fails(&mut books, &FAILED).index()).collect();
+    assert_eq!(tried, [0, 1, 2, 3, 0, 1]);
+}
+
+/// A job of so many tasks on so many machines.
+fn many(machines: usize, tasks: usize) -> Books {
+    let array = serde_json::json!({ "first": 1, "last": tasks, "step": 1 });
+    let spec = serde_json::json!({ "command": ["true"], "retries": 9, "tasks": { "array": array } });
+    Books::with(machines, serde_json::from_value(spec).expect("a job"))
+}
+
+/// Lets a task fail on a machine, and rest.
+fn fail_on(books: &mut Books, task: usize, machine: usize) {
+    let (task, on) = (TaskId::new(task), agent(machine));
+    books.decide_unchecked(Decision::Start { task, on });
+    let found = books.live_on(on).into_iter().find(|(run, _)| run.task == task);
+    let (run, _) = found.expect("it was just started");
+    books.add_unchecked(Fact::RunEnded { run, agent: on, end: end(&FAILED), answer: None });
+    books.add_unchecked(Fact::TasksRested(vec![task]));
+}
+
+fn classes(books: &Books) -> (usize, usize) {
+    books.ledger.check().expect("the ledger holds");
+    let classes = books.ledger.grid().classes();
+    (classes.machine_classes().len(), classes.task_classes().len())
+}
+
+/// `TRIED_MACHINES_MAX` is 256: each of them is a class of its own, and the others are one.
+#[test]
+fn so_many_machines_are_told_apart() {
+    let mut books = many(260, 260);
+    (0..255).for_each(|number| fail_on(&mut books, number, number));
+    assert_eq!(classes(&books).0, 1 + 255);
+    fail_on(&mut books, 255, 255);
+    assert_eq!(classes(&books).0, 1 + 256);
+    fail_on(&mut books, 256, 256);
+    assert_eq!(classes(&books).0, 1 + 256, "one more is not told apart");
+}
+
+/// `ELSEWHERE_CLASSES_MAX` is 1,024, beside the class of the tasks themselves: each set of machines makes one.
+#[test]
+fn so_many_classes_are_made_to_keep_tasks_away() {
+    let mut books = many(20, 1_140);
+    let mut task = 0;
+    let mut most = 0;
+    for one in 0..20 {
+        for two in one + 1..20 {
+            for three in two + 1..20 {
+                for machine in [one, two, three] {
+                    fail_on(&mut books, task, machine);
+                }
+                task += 1;
+            }
+        }
+        most = classes(&books).1;
+    }
+    assert_eq!(most, 1 + 1_024, "of 1,140 sets of three, and those of one and two");
 }

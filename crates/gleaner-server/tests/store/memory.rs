@@ -12,6 +12,7 @@ impl Medium for MemoryDisk {
     }
 }
 
+/// Among others in what is too large: `BODY_LIMIT`, `RANGES_LIMIT`, and pages that end behind `PAGE_BYTES`.
 #[test]
 fn conforms() {
     keeps_every_promise::<MemoryDisk>();

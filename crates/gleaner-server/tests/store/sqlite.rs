@@ -27,6 +27,7 @@ impl Medium for Folder {
     }
 }
 
+/// Among others in what is too large: `BODY_LIMIT`, `RANGES_LIMIT`, and pages that end behind `PAGE_BYTES`.
 #[test]
 fn conforms() {
     keeps_every_promise::<Folder>();

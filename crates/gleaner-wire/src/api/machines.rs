@@ -13,7 +13,7 @@ pub struct MachineView {
     pub state: MachineState,
     /// Why, where someone wants it so.
     pub why: Option<String>,
-    /// Whose it is, where that was said of the token with which it joined: all machines of one owner have one voice.
+    /// Whose it is, where an administrator said so: all machines of one owner have one voice where answers are compared.
     #[serde(default)]
     pub owner: Option<String>,
     /// What it is.

@@ -145,6 +145,16 @@ pub struct AccountView {
     pub paid: u64,
 }
 
+/// Whose a machine is.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct OwnerSpec {
+    /// A name: all machines of one owner have one voice where answers are compared. `null`: it has one of its own.
+    #[cfg_attr(feature = "openapi", schema(required = true))]
+    pub owner: Option<String>,
+}
+
 /// What running on a machine costs.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -7,10 +7,12 @@
 //! Macros are expanded for each process as `condor_submit` does, and what comes out is folded again: texts that are
 //! the same in all processes stay texts, those in which only the process's number differs refer to it, and the others
 //! become columns `GLEANER_1`, `GLEANER_2`, … of a table. Processes that differ in what cannot be a column (their
-//! needs, or how many arguments they have) become jobs of their own.
+//! needs, or how many arguments they have) become jobs of their own. Where the number of the process goes into texts as it
+//! is, and nowhere else, `array` finds the same without a look at each.
 #![doc = include_str!("../../../../docs/submit-files.md")]
 
 mod arguments;
+mod array;
 mod keys;
 mod lines;
 mod macros;
@@ -23,30 +25,63 @@ mod translate;
 pub use surroundings::Surroundings;
 pub use translate::JOB_NUMBER;
 
-use super::Source;
 use super::fold::Folding;
-use super::submission::{Notes, Refusals, Submission, SubmitFileError};
+use super::submission::{Notes, Submission, SubmitFileError};
+use super::{JobDescription, Source};
 use gleaner_wire::limits::{JOB_BYTES_MAX, TASKS_PER_JOB_MAX};
 use keys::refuse_keys;
-use statements::Statements;
-use translate::translate;
+use statements::{Batch, Statements};
+use translate::{Common, Told, translate};
 
 /// Reads a submit file and whatever its `queue` statements name.
 pub fn read(source: &Source, surroundings: &Surroundings<'_>) -> Result<Submission, SubmitFileError> {
+    read_with(source, surroundings, array::find)
+}
+
+fn read_with(
+    source: &Source,
+    surroundings: &Surroundings<'_>,
+    find_array: impl Fn(&Batch, &Surroundings<'_>, &mut Notes) -> Option<JobDescription>,
+) -> Result<Submission, SubmitFileError> {
     let Statements { batches, misfits } = statements::read(source, surroundings)?;
-    let mut refused = Refusals::default();
+    let mut told = Told::default();
     for misfit in misfits {
-        refused.add(misfit.line, &misfit.key, misfit.why);
+        told.refused.add(misfit.line, &misfit.key, misfit.why);
     }
     for batch in &batches {
-        refuse_keys(batch, &mut refused);
+        refuse_keys(batch, &mut told.refused);
     }
-    let (mut folding, mut notes) = (Folding::default(), Notes::default());
+    let array = match &batches[..] {
+        [batch] if told.refused.is_empty() => find_array(batch, surroundings, &mut told.notes),
+        _ => None,
+    };
+    let jobs = match array {
+        Some(job) => vec![job],
+        None => each(source, &batches, surroundings, &mut told)?,
+    };
+    if !told.refused.is_empty() {
+        return Err(SubmitFileError::Unsupported {
+            file: source.name().to_owned(),
+            keys: told.refused.into_keys(),
+        });
+    }
+    Ok(Submission { jobs, notes: told.notes.into_notes(), files: Vec::new(), requirements_line: None })
+}
+
+/// Translates process after process, and folds them.
+fn each(
+    source: &Source,
+    batches: &[Batch],
+    surroundings: &Surroundings<'_>,
+    told: &mut Told,
+) -> Result<Vec<JobDescription>, SubmitFileError> {
+    let mut folding = Folding::default();
     let mut process = 0;
-    for batch in &batches {
+    for batch in batches {
+        let mut common = Common::default();
         for step in 0..batch.queue.steps() {
-            let scope = batch.scope(step, process, surroundings);
-            folding.add(process, translate(batch, scope, &mut refused, &mut notes));
+            let scope = (batch.queue.row(step), batch.scope(step, process, surroundings));
+            folding.add(process, translate(batch, scope, &mut common, told));
             process += 1;
             if process > TASKS_PER_JOB_MAX || folding.bytes() > JOB_BYTES_MAX {
                 let expected =
@@ -55,17 +90,13 @@ pub fn read(source: &Source, surroundings: &Surroundings<'_>) -> Result<Submissi
                 return Err(source.place().error("queue", found, expected).into());
             }
             // What is wrong with one process is mostly wrong with all of its batch.
-            if !refused.is_empty() {
+            if !told.refused.is_empty() {
                 break;
             }
         }
     }
-    if !refused.is_empty() {
-        return Err(SubmitFileError::Unsupported {
-            file: source.name().to_owned(),
-            keys: refused.into_keys(),
-        });
-    }
-    let (jobs, notes) = (folding.into_jobs(), notes.into_notes());
-    Ok(Submission { jobs, notes, files: Vec::new(), requirements_line: None })
+    Ok(folding.into_jobs())
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@ use gleaner_wire::Words;
 use gleaner_wire::job::{INDEX, TaskList, fill_in};
 
 /// How the columns that are made here are called; a text that looks like one is itself put into a column.
-const COLUMN: &str = "GLEANER_";
+pub(super) const COLUMN: &str = "GLEANER_";
 
 /// Collects processes; those that differ in texts only become tasks of one job.
 #[derive(Default)]
@@ -93,7 +93,8 @@ impl Group {
 /// A text that is each of the values, when the tasks are numbered from `first`.
 fn numbered(values: &Words, first: u32) -> Option<String> {
     let last = values.get(values.len() - 1);
-    if values.iter().any(|value| value.contains(&format!("{{{COLUMN}"))) {
+    let column = format!("{{{COLUMN}");
+    if values.iter().any(|value| value.contains(&column)) {
         return None;
     }
     if values.iter().all(|value| value == last) {
@@ -111,7 +112,7 @@ fn numbered(values: &Words, first: u32) -> Option<String> {
 }
 
 /// The texts of a job, in which parameters are filled in.
-fn slots(job: &mut JobDescription) -> Vec<&mut String> {
+pub(super) fn slots(job: &mut JobDescription) -> Vec<&mut String> {
     let JobDescription { spec, inputs, stdin, stdout, stderr } = job;
     // Where an input has a name of its own, its source is part of the shape: a job cannot send each task another file by
     // one name.

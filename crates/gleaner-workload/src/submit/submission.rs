@@ -95,6 +95,10 @@ impl Notes {
         self.0.insert((line, key.to_owned()), text);
     }
 
+    pub(super) fn extend(&mut self, others: Self) {
+        self.0.extend(others.0);
+    }
+
     pub(super) fn into_notes(self) -> Vec<Note> {
         self.0.into_iter().map(|((line, key), text)| Note { line, key, text }).collect()
     }

@@ -382,6 +382,8 @@ pub(crate) enum MachineArguments {
     Forget(MachineName),
     /// Set the price of a machine, for policies that follow a budget
     Price(PriceArguments),
+    /// Say whose a machine is: where answers are compared, all machines of one owner have one voice
+    Owner(MachineOwnerArguments),
 }
 
 fn credits(text: &str) -> Result<f64, String> {
@@ -398,6 +400,22 @@ pub(crate) struct PriceArguments {
     /// Credits for a million operations; 0 for nothing
     #[arg(value_parser = credits)]
     pub(crate) credits: f64,
+    #[command(flatten)]
+    pub(crate) grid: GridArguments,
+}
+
+/// `gleaner machine owner`.
+#[derive(Args, Debug)]
+pub(crate) struct MachineOwnerArguments {
+    /// Its name, as `gleaner machines` has it
+    #[arg(add = completions::machines())]
+    pub(crate) name: String,
+    /// The owner's name
+    #[arg(required_unless_present = "none")]
+    pub(crate) owner: Option<String>,
+    /// It is nobody's but its own, and has a voice of its own
+    #[arg(long, conflicts_with = "owner")]
+    pub(crate) none: bool,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
 }
@@ -422,6 +440,7 @@ impl MachineArguments {
             | Self::Revoke(machine)
             | Self::Forget(machine) => machine.grid.json,
             Self::Price(arguments) => arguments.grid.json,
+            Self::Owner(arguments) => arguments.grid.json,
         }
     }
 }

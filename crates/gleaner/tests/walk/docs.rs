@@ -64,7 +64,7 @@ fn what_a_student_reads_is_so() {
 }
 
 #[test]
-fn what_pages_on_quorums_and_budgets_say_is_so() {
+fn what_pages_on_quorums_budgets_and_jobs_say_is_so() {
     let mut grid = Grid::new("pages", 30);
     grid.start();
     for machine in ["lab-1", "lab-2", "lab-3"] {
@@ -77,7 +77,21 @@ fn what_pages_on_quorums_and_budgets_say_is_so() {
         fs::write(&path, "#!/bin/sh\necho 42 > result.csv\n").expect("a program");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("its mode");
     }
-    for page in ["docs/trust.md", "docs/budgets.md"] {
+    let page = fs::read_to_string(root().join("docs/job-file.md")).expect("a page");
+    let job = page.split("\n```toml\n").nth(1).and_then(|rest| rest.split("\n```").next()).expect("a job");
+    for (name, text) in [
+        ("job.toml", job),
+        ("render", "#!/bin/sh\n"),
+        ("data/one.csv", ""),
+        ("scenes/a.blend", ""),
+        ("scenes/b.blend", ""),
+        ("numbers.txt", ""),
+    ] {
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().expect("it has one")).expect("a folder");
+        fs::write(path, text).expect("a file");
+    }
+    for page in ["docs/trust.md", "docs/budgets.md", "docs/job-file.md"] {
         run(page, &folder, || {
             let mut command = grid.within();
             command.arg("env").env("GLEANER_HOME", &grid.home);

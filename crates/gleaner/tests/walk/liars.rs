@@ -16,6 +16,7 @@ fn machine(grid: &Grid, name: &str) -> Value {
     list.into_iter().find(|machine| machine["machine"] == name).expect("it has joined")
 }
 
+/// The third outvoted answer closes it: `OUTVOTED_CLOSES`.
 #[test]
 fn two_that_agree_outvote_a_liar_whose_trust_is_gone_and_who_is_closed() {
     let mut grid = Grid::new("liars", 30);

@@ -1,5 +1,6 @@
 //! Macros: `$(NAME)`, `$(NAME:default)` and the functions, as far as they have a value before a submission.
 
+use super::queue::COUNTING;
 use super::setting::Setting;
 use gleaner_classad::{Context, Expr, Value};
 use std::cell::Cell;
@@ -23,6 +24,8 @@ pub(super) struct Scope<'a> {
     pub(super) cluster: Option<&'static str>,
     /// How much was looked at so far.
     pub(super) looks: Cell<usize>,
+    /// Whether anything was looked up that differs from one process of a row to the next.
+    pub(super) counted: Cell<bool>,
 }
 
 impl Scope<'_> {
@@ -99,6 +102,9 @@ impl Scope<'_> {
     /// The expanded value of the macro `lower`, if it has one.
     fn find(&self, lower: &str, depth: usize) -> Result<Option<String>, String> {
         let of_process = self.process.iter().find(|(name, _)| name == lower).map(|(_, value)| value);
+        if COUNTING.contains(&lower) {
+            self.counted.set(true);
+        }
         let given =
             || self.given.iter().find(|(name, _)| name.eq_ignore_ascii_case(lower)).map(|(_, value)| value);
         let set = || self.settings.get(lower).map(|setting| &setting.value);
@@ -240,6 +246,7 @@ mod tests {
             process,
             cluster: None,
             looks: Cell::new(0),
+            counted: Cell::new(false),
         };
         for (text, expected) in [
             ("$(a)$(A) $(b:x) $(none:y) $(none:$(b))", Ok("BB B y B")),

@@ -10,6 +10,9 @@ use gleaner_wire::limits::TASKS_PER_JOB_MAX;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+/// The names whose values differ from one process of a row to the next.
+pub(super) const COUNTING: [&str; 3] = ["process", "procid", "step"];
+
 /// What a `queue` statement says.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Queue {
@@ -28,20 +31,26 @@ impl Queue {
         self.count.saturating_mul(self.rows.len() as u32)
     }
 
+    /// The row of one of the processes.
+    pub(super) fn row(&self, step: u32) -> u32 {
+        step / self.count
+    }
+
     /// Each name, in lower case, with its value for one of the processes.
-    pub(super) fn names_at(&self, step: u32, process: u32) -> Vec<(String, String)> {
-        let (row, within) = (step / self.count, step % self.count);
+    pub(super) fn names_at(&self, step: u32, process: &str) -> Vec<(String, String)> {
+        self.names_with(self.row(step), process, &(step % self.count).to_string())
+    }
+
+    /// The same where it is said how the numbers are written that differ within a row.
+    pub(super) fn names_with(&self, row: u32, process: &str, within: &str) -> Vec<(String, String)> {
         let values = self.names.iter().zip(&self.rows[row as usize]);
         let mut names: Vec<(String, String)> =
             values.map(|(name, value)| (name.to_ascii_lowercase(), value.clone())).collect();
-        let number = |name: &str, number: u32| (name.to_owned(), number.to_string());
-        names.extend([
-            number("process", process),
-            number("procid", process),
-            number("step", within),
-            number("row", row),
-            number("itemindex", row),
-        ]);
+        let number = |name: &str, number: &str| (name.to_owned(), number.to_owned());
+        let row = row.to_string();
+        let [of_all, again, of_row] = COUNTING;
+        names.extend([number(of_all, process), number(again, process), number(of_row, within)]);
+        names.extend([number("row", &row), number("itemindex", &row)]);
         names
     }
 }

@@ -33,15 +33,21 @@ pub(super) struct Statements {
 }
 
 impl Batch {
+    /// Where the macros of all its processes are looked up that differ in their number only: `number` stands for it.
+    pub(super) fn scope_of_all<'a>(&'a self, number: &str, around: &'a Surroundings<'_>) -> Scope<'a> {
+        Scope { process: self.queue.names_with(0, number, number), ..self.scope(0, 0, around) }
+    }
+
     /// Where the macros of one of its processes are looked up.
     pub(super) fn scope<'a>(&'a self, step: u32, process: u32, around: &'a Surroundings<'_>) -> Scope<'a> {
         Scope {
             settings: &self.settings,
             given: around.macros,
             environment: around.environment,
-            process: self.queue.names_at(step, process),
+            process: self.queue.names_at(step, &process.to_string()),
             cluster: None,
             looks: Cell::new(0),
+            counted: Cell::new(false),
         }
     }
 }
@@ -235,6 +241,7 @@ impl Reading<'_> {
             process: Vec::new(),
             cluster: None,
             looks: Cell::new(0),
+            counted: Cell::new(false),
         }
     }
 

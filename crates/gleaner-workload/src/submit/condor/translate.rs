@@ -10,19 +10,49 @@ use crate::submit::{JobDescription, LocalFile, duration_s, operations};
 use gleaner_classad::Expr;
 use gleaner_wire::job::{Checkpointing, Confinement, JobSpec, Needs, TaskList};
 use globset::Glob;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What stands for the job's number in names of local files, until there is one: no file's name has it.
 pub const JOB_NUMBER: &str = "\0";
 
-/// The job that one process is; what cannot be honoured goes to `refused`, and the job is of no use then.
+/// What cannot be honoured, and what is done in another way: no job is of any use where anything is refused.
+#[derive(Default)]
+pub(super) struct Told {
+    pub(super) refused: Refusals,
+    pub(super) notes: Notes,
+}
+
+/// What the processes of a row have in common, once one of them was translated.
+#[derive(Default)]
+pub(super) struct Common(Option<(u32, JobSpec)>);
+
+/// The job that one process of a row is. What does not depend on its number is translated once for the row.
 pub(super) fn translate(
     batch: &Batch,
-    scope: Scope<'_>,
-    refused: &mut Refusals,
-    notes: &mut Notes,
+    (row, scope): (u32, Scope<'_>),
+    common: &mut Common,
+    told: &mut Told,
 ) -> JobDescription {
-    Translation { settings: &batch.settings, queue_line: batch.queue.line, scope, refused, notes }.job()
+    let mut translation = Translation::of(batch, scope, told, "");
+    let known = common.0.take().filter(|(of, _)| *of == row);
+    let spec = known.map_or_else(|| translation.common(), |(_, spec)| spec);
+    if !translation.scope.counted.get() {
+        common.0 = Some((row, spec.clone()));
+    }
+    translation.job(spec)
+}
+
+/// The job that all processes are in whose scope `mark` stands for the number, and the keys whose values have it.
+pub(super) fn translate_all(
+    batch: &Batch,
+    scope: Scope<'_>,
+    told: &mut Told,
+    mark: &str,
+) -> (JobDescription, BTreeSet<String>) {
+    let mut translation = Translation::of(batch, scope, told, mark);
+    let spec = translation.common();
+    let job = translation.job(spec);
+    (job, translation.with_mark)
 }
 
 struct Translation<'a> {
@@ -31,28 +61,33 @@ struct Translation<'a> {
     scope: Scope<'a>,
     refused: &'a mut Refusals,
     notes: &'a mut Notes,
+    mark: &'a str,
+    /// The keys whose values have the mark.
+    with_mark: BTreeSet<String>,
 }
 
-impl Translation<'_> {
-    fn job(mut self) -> JobDescription {
+impl<'a> Translation<'a> {
+    fn of(batch: &'a Batch, scope: Scope<'a>, told: &'a mut Told, mark: &'a str) -> Self {
+        let Told { refused, notes } = told;
+        let (settings, queue_line) = (&*batch.settings, batch.queue.line);
+        Self { settings, queue_line, scope, refused, notes, mark, with_mark: BTreeSet::new() }
+    }
+
+    /// All of a job but its texts: what it runs, with what, and which files.
+    fn common(&mut self) -> JobSpec {
         self.universe();
         self.transfers();
-        let (program, executable) = self.program();
-        let mut command = vec![program];
-        command.extend(self.parsed("arguments", arguments::arguments).unwrap_or_default());
-        let mut inputs: Vec<LocalFile> = executable.into_iter().collect();
-        inputs
-            .extend(self.list("transfer_input_files").unwrap_or_default().iter().map(|name| self.sent(name)));
-        let spec = JobSpec {
+        self.note("log", "what a log tells, `gleaner history JOB/TASK` and `gleaner watch` tell");
+        JobSpec {
             name: self.value("batch_name").or_else(|| self.value("jobbatchname")).unwrap_or_default(),
-            command,
+            command: Vec::new(),
             tasks: TaskList::One,
-            env: self.variables(),
+            env: BTreeMap::new(),
             cwd: None,
             stdin: None,
             inputs: Vec::new(),
             own_inputs: Vec::new(),
-            outputs: self.list("transfer_output_files").unwrap_or_else(|| vec!["*".to_owned()]),
+            outputs: Vec::new(),
             label: None,
             composition: None,
             length: self.parsed("gleaner_length", length),
@@ -69,12 +104,23 @@ impl Translation<'_> {
             hold: self.parsed("hold", flag).unwrap_or(false),
             confinement: Confinement::default(),
             signed: None,
-        };
+        }
+    }
+
+    /// The job, with its texts.
+    fn job(&mut self, common: JobSpec) -> JobDescription {
+        let (program, executable) = self.program();
+        let mut command = vec![program];
+        command.extend(self.parsed("arguments", arguments::arguments).unwrap_or_default());
+        let mut inputs: Vec<LocalFile> = executable.into_iter().collect();
+        inputs
+            .extend(self.list("transfer_input_files").unwrap_or_default().iter().map(|name| self.sent(name)));
+        let outputs = self.list("transfer_output_files").unwrap_or_else(|| vec!["*".to_owned()]);
+        let spec = JobSpec { command, env: self.variables(), outputs, ..common };
         let stdin = self.local("input").or_else(|| self.local("stdin"));
         self.scope.cluster = Some(JOB_NUMBER);
         let stdout = self.local("output").or_else(|| self.local("stdout"));
         let stderr = self.local("error").or_else(|| self.local("stderr"));
-        self.note("log", "what a log tells, `gleaner history JOB/TASK` and `gleaner watch` tell");
         JobDescription { spec, inputs, stdin, stdout, stderr }
     }
 
@@ -234,7 +280,12 @@ impl Translation<'_> {
             self.scope.process.iter().find(|(name, _)| name == key).map(|(_, value)| value.clone());
         let text = of_queue.or_else(|| self.find(key).map(|setting| setting.value.clone()))?;
         match self.scope.expand(&text) {
-            Ok(value) => Some(value.trim().to_owned()),
+            Ok(value) => {
+                if !self.mark.is_empty() && value.contains(self.mark) {
+                    self.with_mark.insert(key.to_owned());
+                }
+                Some(value.trim().to_owned())
+            }
             Err(why) => {
                 self.refuse(key, why);
                 None
