@@ -4,9 +4,11 @@
 //! `GLEANER_FAULT_SEED=N` through the one of that seed, and tells it.
 
 mod agent;
+mod bad_machine;
 mod chance;
 mod checker;
 mod claims;
+mod flaw;
 mod history;
 mod journal;
 mod mended;
