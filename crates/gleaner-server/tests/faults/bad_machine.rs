@@ -21,6 +21,7 @@ const FORGIVEN: u32 = 10;
 const ROWS: usize = 4;
 
 /// What the rows so far say of a machine.
+#[expect(clippy::struct_excessive_bools, reason = "each is a state of its own")]
 struct Machine {
     profile: Profile,
     is_heard_of: bool,
@@ -139,20 +140,15 @@ pub(crate) fn tries_go_elsewhere(history: &History, journal: &Journal) -> Result
                 ));
             }
         }
-        match fact {
-            Fact::RunEnded { run, agent, .. } => {
-                let tries = tries.entry(run.task).or_default();
-                let is_last = tries.last == Some(run.number);
-                let seen = seen_of((history, journal), (*run, *agent), written);
-                if is_last && seen.is_some_and(has_failed) {
-                    tries.failed = Some((row, *agent));
-                    tries.all.insert(*agent);
-                }
+        if let Fact::RunEnded { run, agent, .. } = fact
+            && seen_of((history, journal), (*run, *agent), written).is_some_and(has_failed)
+        {
+            let tries = tries.entry(run.task).or_default();
+            tries.all.insert(*agent);
+            // What was ordered about the task meanwhile may have it tried anywhere.
+            if tries.last == Some(run.number) {
+                tries.failed = Some((row, *agent));
             }
-            Fact::TasksRerun(chosen) => {
-                tries.retain(|task, _| !journal.chooses(chosen, *task));
-            }
-            _ => {}
         }
         if let Some(chosen) = ordered(fact) {
             let named = tries.iter_mut().filter(|(task, _)| journal.chooses(chosen, **task));

@@ -33,7 +33,7 @@ use world::World;
 
 const HISTORIES: u64 = 10_000;
 /// How many histories a mistake may need to show.
-const MUTANT_HISTORIES: u64 = 300;
+const MUTANT_HISTORIES: u64 = 1_000;
 
 /// How much happened in a history, and how much of it was trouble.
 fn live(seed: u64, is_traced: bool) -> Result<(u64, u64, retired::Seen), String> {

@@ -21,6 +21,9 @@ use gleaner_wire::session::{End, Outcome, ToAgent};
 use gleaner_wire::{BlobHash, JobId, Lineage};
 use std::collections::BTreeMap;
 
+/// More often in a row no disk is full.
+const STARTS_MAX: u32 = 20;
+
 pub(crate) struct Server {
     pub(crate) disk: MemoryDisk,
     /// Which process it is, counted from 1.
@@ -96,8 +99,14 @@ impl Server {
         let ledger = recovered.ledger;
         ledger.check()?;
         // Whoever finds the disk full then starts again.
-        while mend_past(&mut store, &ledger).is_err() {
-            store = MemoryStore::open(&self.disk);
+        for start in 1.. {
+            match mend_past(&mut store, &ledger) {
+                Ok(_) => break,
+                Err(error) if start == STARTS_MAX => {
+                    return Err(format!("what left memory is lost: {error}"));
+                }
+                Err(_) => store = MemoryStore::open(&self.disk),
+            }
         }
         let clock = wall.max(ledger.now());
         let seed = self.number;

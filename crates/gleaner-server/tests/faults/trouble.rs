@@ -131,9 +131,9 @@ impl World {
             }
             8 => self.journal_is_put_back(),
             9 | 10 => self.agent_is_stopped(agent),
-            11 => self.journal_is_compacted()?,
-            12 => self.a_bit_flips()?,
-            13..=15 => self.machine_breaks(),
+            11 | 12 => self.journal_is_compacted()?,
+            13 => self.a_bit_flips()?,
+            14 | 15 => self.machine_breaks(),
             _ => {
                 self.slowness = if self.slowness == 1 { self.chance.between(5, 60) } else { 1 };
                 true

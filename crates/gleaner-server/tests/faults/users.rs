@@ -139,7 +139,8 @@ impl Users {
         if self.compares && chance.one_in(2) {
             (job.quorum, job.command[3]) = (2, "2".to_owned());
             // Any machine may have to answer, and an answer is one machine's from its beginning.
-            (job.checkpoint, job.needs, job.requirements) = Default::default();
+            (job.checkpoint, job.needs) = (Checkpointing::default(), Needs::default());
+            job.requirements = None;
         }
         job
     }
@@ -147,7 +148,7 @@ impl Users {
     fn administration(&self, chance: &mut Chance, agents: u32, plans: bool) -> Order {
         // The first machine is never revoked, so that all tasks can end.
         let may_go = if self.compares { self.flawed.max(1)..self.flawed + 1 } else { 1..agents };
-        administration(chance, agents, plans, may_go)
+        administration(chance, agents, plans, &may_go)
     }
 }
 
@@ -169,7 +170,7 @@ fn choice(chance: &mut Chance, tasks: u32) -> Choice {
     Choice { tasks: if named.is_empty() { vec![0] } else { named }, failed: false }
 }
 
-fn administration(chance: &mut Chance, agents: u32, plans: bool, may_go: Range<u32>) -> Order {
+fn administration(chance: &mut Chance, agents: u32, plans: bool, may_go: &Range<u32>) -> Order {
     let machine = |number: u64| format!("m{number}");
     if plans && !chance.one_in(4) {
         let what = chance.between(1, 4);
