@@ -52,7 +52,7 @@ const LOCK_OUTLASTS: Duration = Duration::from_secs(1);
 #[derive(Debug, thiserror::Error)]
 pub enum HomeError {
     /// The system refused.
-    #[error("{path}: {why}", path = path.display())]
+    #[error("{path}: {why}{advice}", path = path.display(), advice = advice(why))]
     File {
         /// What it was about.
         path: PathBuf,
@@ -77,6 +77,17 @@ pub enum HomeError {
         /// What is wrong with it.
         why: String,
     },
+}
+
+/// What to do where a disk takes nothing.
+fn advice(why: &io::Error) -> &'static str {
+    match why.kind() {
+        io::ErrorKind::StorageFull => ": free some space, and start again",
+        io::ErrorKind::ReadOnlyFilesystem => {
+            ": mend the disk, or choose another folder with --home, and start again"
+        }
+        _ => "",
+    }
 }
 
 /// An agent's folder, locked for as long as this lives.

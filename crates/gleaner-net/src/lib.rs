@@ -38,7 +38,7 @@ pub use authority::{Authority, AuthorityError, Damage};
 pub use client::{Client, ClientError, Events, Limits, ServerEvent};
 pub use fingerprint::{BadFingerprint, Fingerprint};
 pub use own_certificate::{CertificateError, CertificateFiles};
-pub use pinning::{AuthorityRefused, TlsFailure, client_config};
+pub use pinning::{AuthorityRefused, OtherTime, TlsFailure, client_config};
 pub use private_file::{PrivateFileError, read_private};
 pub use server_identity::{Renewal, ServerIdentity};
 #[cfg(feature = "tokio")]

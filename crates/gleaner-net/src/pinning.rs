@@ -17,6 +17,8 @@ use rustls::{
 };
 use std::sync::Arc;
 
+const DAY_SECONDS: u64 = 86_400;
+
 /// Why a server is not the one that a fingerprint stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AuthorityRefused {
@@ -48,9 +50,38 @@ pub enum TlsFailure {
     /// It is not the server that the fingerprint stands for.
     #[error(transparent)]
     Authority(AuthorityRefused),
+    /// Its certificate is of another time than this machine's clock shows.
+    #[error(
+        "by this machine's clock, its certificate {time}: the clock of one of the two machines is wrong. Set it right, and all goes \
+         on by itself, within a minute"
+    )]
+    Clocks {
+        /// Which other time.
+        time: OtherTime,
+    },
     /// Its certificate is not good, or the two did not come to terms.
     #[error(transparent)]
     Handshake(rustls::Error),
+}
+
+/// A time other than now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum OtherTime {
+    /// So many days from now.
+    #[error("is valid in {} only", in_words(*.0))]
+    InDays(u64),
+    /// So many days ago.
+    #[error("was valid until {} ago", in_words(*.0))]
+    DaysAgo(u64),
+}
+
+fn in_words(days: u64) -> String {
+    format!("{days} day{}", if days == 1 { "" } else { "s" })
+}
+
+/// Whole days from one moment to a later one.
+fn days(from: UnixTime, to: UnixTime) -> u64 {
+    to.as_secs().saturating_sub(from.as_secs()) / DAY_SECONDS
 }
 
 impl From<rustls::Error> for TlsFailure {
@@ -60,7 +91,16 @@ impl From<rustls::Error> for TlsFailure {
         {
             return Self::Authority(*refused);
         }
-        Self::Handshake(error)
+        let rustls::Error::InvalidCertificate(why) = &error else { return Self::Handshake(error) };
+        match *why {
+            CertificateError::NotValidYetContext { time, not_before } => {
+                Self::Clocks { time: OtherTime::InDays(days(time, not_before)) }
+            }
+            CertificateError::ExpiredContext { time, not_after } => {
+                Self::Clocks { time: OtherTime::DaysAgo(days(not_after, time)) }
+            }
+            _ => Self::Handshake(error),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::{Figures, LeftOut, Past, Placed, Reading};
 use gleaner_policy::PolicySpec;
 use gleaner_server::recovery::{Recovered, RecoveryError, beginning, entries};
-use gleaner_server::store::Reader;
+use gleaner_server::store::{Reader, Seq};
 use gleaner_server::study::StudyError;
 use gleaner_units::Time;
 use gleaner_wire::VERSION;
@@ -11,9 +11,13 @@ use gleaner_wire::day::{PlacedView, ScheduleView, WhatIfView};
 use gleaner_wire::limits::WHAT_IF_TASKS_MAX;
 
 /// Of the tasks that came since a moment: how they went, and would have gone. Costs O(journal) and a simulation of each.
+///
+/// A compacted journal says nothing of tasks that came before it begins: then that is the moment, and the answer says so.
 pub fn what_if(reader: &dyn Reader, since: Time, asked: &PolicySpec) -> Result<WhatIfView, StudyError> {
     let journal = |error: RecoveryError| StudyError::Journal(error.to_string());
     let Recovered { ledger, at: begins, .. } = beginning(reader).map_err(journal)?;
+    let is_compacted = begins != Seq::NONE;
+    let since = if is_compacted { since.max(ledger.now()) } else { since };
     let mut reading = Reading::since(ledger, since);
     for entry in entries(reader, begins.next()) {
         let (_, entry) = entry.map_err(journal)?;
@@ -21,7 +25,8 @@ pub fn what_if(reader: &dyn Reader, since: Time, asked: &PolicySpec) -> Result<W
     }
     let past = reading.end_since(since, WHAT_IF_TASKS_MAX);
     if past.tasks.is_empty() {
-        return Err(StudyError::Nothing);
+        let compacted = StudyError::NothingSince { at: begins };
+        return Err(if is_compacted { compacted } else { StudyError::Nothing });
     }
     let (again, again_placed) = past.schedule_under(&past.policy);
     let (other, other_placed) = past.schedule_under(asked);

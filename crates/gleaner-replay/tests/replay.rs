@@ -1,10 +1,14 @@
 //! A small history, told as facts, and what it would have been.
 
 use gleaner_policy::PolicySpec;
-use gleaner_replay::{LeftOut, Past, Placed, Reading, read};
+use gleaner_replay::{LeftOut, Past, Placed, Reading, read, what_if};
+use gleaner_server::compacting::{compact, plan};
+use gleaner_server::desk::Recorded;
+use gleaner_server::driver::row;
 use gleaner_server::journal::{Chosen, Entry, Fact};
 use gleaner_server::ledger::Ledger;
-use gleaner_server::store::{FORMAT, TaskRange};
+use gleaner_server::store::{FORMAT, MemoryDisk, MemoryStore, Store as _, TaskRange};
+use gleaner_server::study::StudyError;
 use gleaner_units::{MachineId, RunId, TaskId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::api::Actor;
@@ -18,6 +22,11 @@ use std::sync::Arc;
 const FAST: usize = 0;
 const SLOW: usize = 1;
 
+/// The coordinator's clock does not begin at 0.
+fn moment(second: f64) -> Time {
+    Time::from_nanos(1_700_000_000_000_000_000 + (second * 1e9) as u64)
+}
+
 /// A journal as a coordinator writes it: each fact, and behind it what was decided.
 #[derive(Default)]
 struct Journal {
@@ -27,8 +36,7 @@ struct Journal {
 
 impl Journal {
     fn add(&mut self, second: f64, fact: Fact) {
-        // The coordinator's clock does not begin at 0.
-        let at = Time::from_nanos(1_700_000_000_000_000_000 + (second * 1e9) as u64);
+        let at = moment(second);
         let entry = Entry { at, fact };
         self.ledger.apply(&entry);
         self.entries.push(entry);
@@ -114,6 +122,45 @@ fn what_waited_all_along_did_not_come_when_another_was_released() {
     journal.done(80.0, 2, FAST, 10.0);
     let was = past_of(&journal).was;
     assert_eq!((was.wait_max_s, was.wait_mean_s), (60.0, 80.0 / 3.0), "the second waited from the start");
+}
+
+/// The journal on a disk, as its coordinator left it.
+fn stored(journal: &Journal) -> MemoryDisk {
+    let disk = MemoryDisk::default();
+    let rows = journal.entries.iter().map(|entry| row(&Recorded { entry: entry.clone(), steps: Vec::new() }));
+    let rows: Vec<_> = rows.collect();
+    MemoryStore::open(&disk).commit(&rows).expect("memory can be written");
+    disk
+}
+
+fn compact_before(disk: &MemoryDisk, second: f64) {
+    let plan = plan(disk, moment(second)).expect("memory can be read").expect("there are rows");
+    compact(&mut MemoryStore::open(disk), &plan).expect("memory can be written");
+}
+
+#[test]
+fn a_what_if_of_a_compacted_journal_begins_where_that_does_and_says_so() {
+    let mut journal = history();
+    let spec = Arc::new(JobSpec::new(["run"]));
+    journal
+        .add(200.0, Fact::JobSubmitted { job: JobId(2), user: "ann".to_owned(), spec, key: None, bytes: 0 });
+    journal.started(200.0, 4);
+    journal.done(210.0, 4, FAST, 10.0);
+    let disk = stored(&journal);
+    let asked = policy("bertasi/social", &json!(null));
+    let jobs = |disk: &MemoryDisk| {
+        let found = what_if(disk, moment(0.0), &asked).expect("tasks ran to their end");
+        let of = found.schedules.iter().map(|schedule| schedule.runs.iter().map(|run| run.job.0).collect());
+        (found.since_s, of.collect::<Vec<Vec<u32>>>())
+    };
+    let all = vec![1, 1, 1, 2];
+    assert_eq!(jobs(&disk), (moment(0.0).seconds(), vec![all; 3]));
+    compact_before(&disk, 150.0);
+    assert_eq!(jobs(&disk), (moment(100.0).seconds(), vec![vec![2]; 3]), "not as if nothing had been before");
+    compact_before(&disk, 1e6);
+    let error = what_if(&disk, moment(0.0), &asked).expect_err("nothing is left");
+    assert!(matches!(error, StudyError::NothingSince { .. }), "{error}");
+    assert!(error.to_string().contains("the journal was compacted at row"), "{error}");
 }
 
 #[test]

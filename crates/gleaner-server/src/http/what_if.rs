@@ -71,7 +71,9 @@ pub(super) async fn what_if(
     let looked = looked.await.map_err(|panic| Refusal::internal(format!("looking at the past: {panic}")))?;
     match looked? {
         Ok(view) => Ok(Json(view)),
-        Err(error @ StudyError::Nothing) => Err(Refusal::conflict(error.to_string())),
+        Err(error @ (StudyError::Nothing | StudyError::NothingSince { .. })) => {
+            Err(Refusal::conflict(error.to_string()))
+        }
         Err(StudyError::Journal(why)) => Err(Refusal::internal(why)),
     }
 }

@@ -11,8 +11,10 @@ use std::collections::BTreeMap;
 
 impl Ledger {
     /// A try of a task that rests now failed on a machine. Costs O(machines) the first time for each set of machines.
+    ///
+    /// Not where answers are compared: each machine gives one, so the machine may be the last that has not given its own.
     pub(super) fn try_elsewhere(&mut self, at: Time, task: TaskId, on: MachineId) {
-        if !self.is_out(task) {
+        if !self.is_out(task) || self.grid().is_checked(self.grid().task(task).class()) {
             return;
         }
         let tried = self.books.elsewhere.tried.entry(task).or_default();

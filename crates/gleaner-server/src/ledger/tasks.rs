@@ -20,8 +20,10 @@ use std::sync::Arc;
 pub(crate) const OPERATIONS_EACH: f64 = 1e6;
 
 /// Whether another machine might do better.
-fn is_failure(outcome: &Outcome) -> bool {
+fn is_failure(outcome: &Outcome, spec: &JobSpec) -> bool {
     match outcome {
+        // The program asks to be run again, and may be where it was.
+        Outcome::Exited { code } if Some(*code) == spec.checkpoint.exit_code => false,
         Outcome::Exited { .. }
         | Outcome::Signalled { .. }
         | Outcome::TimedOut
@@ -251,6 +253,7 @@ impl Ledger {
         });
         let verdict = record.run_ended(at, &job.spec, Ending { id: run, on, end, was_asked_for, judged });
         let over_by = record.over_by(verdict);
+        let has_failed = is_failure(&end.outcome, &job.spec);
         let now = left(record) + written(end);
         self.replace_bytes(id, before, now);
         if let Some(phase) = over_by {
@@ -264,7 +267,7 @@ impl Ledger {
             self.run_again(at, run, left);
             if let Verdict::AgainAfter(rest) = verdict {
                 self.rest(at, task, at + rest);
-                if is_failure(&end.outcome) {
+                if has_failed {
                     self.try_elsewhere(at, task, on);
                 }
             }

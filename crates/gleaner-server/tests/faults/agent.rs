@@ -1,8 +1,9 @@
 //! A model of an agent: it keeps the promises of the session's protocol, and its programs count.
 //!
-//! A program is told how many milliseconds it has to count and with what it then exits. What it has counted is its
-//! checkpoint.
+//! A program is told how many milliseconds it has to count, with what it then exits, and on how many machines at a time. What it has
+//! counted is its checkpoint.
 
+use super::flaw::{BROKEN, Flaw};
 use super::history::Seen;
 use super::mutant::Mutant;
 use super::scene::{Scene, Timer};
@@ -12,6 +13,9 @@ use gleaner_wire::session::{
 };
 use gleaner_wire::{BlobHash, Had, Lineage, Met};
 use std::collections::BTreeMap;
+
+/// How long a program lasts where it ends badly.
+const FAILS_AFTER: Span = Span::from_nanos(100_000_000);
 
 /// What a program that wants to be run again exits with.
 pub(crate) const AGAIN: i32 = 75;
@@ -41,6 +45,8 @@ pub(crate) struct Agent {
     pub(crate) is_stopped: bool,
     /// It was revoked, or its program is not running.
     pub(crate) is_gone: bool,
+    /// What is wrong with its machine.
+    pub(crate) flaw: Flaw,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -59,13 +65,18 @@ struct Held {
     is_stopping: bool,
     /// Tells the timer of its end from older ones.
     generation: u32,
-    written: u64,
+    /// What was wrong with the machine as it began.
+    flaw: Flaw,
+    /// What its program writes, and how much of it before its end.
+    text: Vec<u8>,
+    written: usize,
 }
 
 struct Kept {
     lineage: Lineage,
     end: End,
-    written: u64,
+    /// What was written before.
+    text: Vec<u8>,
 }
 
 impl Agent {
@@ -89,6 +100,7 @@ impl Agent {
             is_asleep: false,
             is_stopped: false,
             is_gone: false,
+            flaw: Flaw::None,
         }
     }
 
@@ -282,11 +294,11 @@ impl Agent {
     fn say_all_again(&mut self, scene: &mut Scene) {
         let mut frames = Vec::new();
         for (&run, held) in self.runs.iter().filter(|(_, held)| held.began) {
-            frames.extend(output(run, held.written));
+            frames.extend(output(run, &held.text[..held.written]));
             frames.push(FromAgent::Started(run));
         }
         for (&run, kept) in &self.ends {
-            frames.extend(output(run, kept.written));
+            frames.extend(output(run, &kept.text));
             frames.push(FromAgent::Ended { run, end: kept.end.clone() });
         }
         for frame in frames {
@@ -343,7 +355,7 @@ impl Agent {
         let older: Vec<_> =
             self.had().into_iter().map(|had| had.run).filter(|had| had.task == id.task).collect();
         if older.iter().any(|older| older.number >= id.number) {
-            self.send(FromAgent::Ended { run: id, end: end(unknown(), None, 0, scene) }, scene);
+            self.send(FromAgent::Ended { run: id, end: end(unknown(), None, Tail::default(), scene) }, scene);
             return;
         }
         for older in older {
@@ -358,6 +370,8 @@ impl Agent {
             since: None,
             is_stopping: false,
             generation: 0,
+            flaw: Flaw::None,
+            text: Vec::new(),
             written: 0,
         };
         self.runs.insert(id, held);
@@ -369,17 +383,23 @@ impl Agent {
         let Some(held) = self.runs.get_mut(&run).filter(|held| !held.began) else { return };
         let from = held.run.resume_from.clone().filter(|_| scene.mutant != Some(Mutant::CheckpointIgnored));
         let from = from.map(|stored| stored.blob);
-        if scene.goes_wrong(20) || from.as_ref().is_some_and(|blob| !scene.blobs.contains_key(blob)) {
+        let is_unlucky = !scene.compares && scene.goes_wrong(20);
+        let is_missing = from.as_ref().is_some_and(|blob| !scene.blobs.contains_key(blob));
+        if self.flaw == Flaw::StartsNothing || is_unlucky || is_missing {
             let outcome = Outcome::NotStarted { why: "its files are not there".to_owned() };
+            scene.see(Seen::NotStarted { run, lineage: held.run.lineage, on: self.number });
             self.over(run, outcome, None, scene);
             return;
         }
         held.began = true;
+        held.flaw = self.flaw;
         held.progress = from.as_ref().map_or(Span::ZERO, |blob| scene.blobs[blob]);
-        held.written = if scene.chance.one_in(3) { scene.chance.between(1, 5_000) } else { 0 };
-        let frames = output(run, held.written);
-        let lineage = held.run.lineage;
-        scene.see(Seen::Began { run, lineage, on: self.number, from });
+        held.text = held.flaw.text(run.task, self.number);
+        let at_most = held.text.len() as u64;
+        held.written = if scene.chance.one_in(3) { scene.chance.between(1, at_most) as usize } else { 0 };
+        let frames = output(run, &held.text[..held.written]);
+        let (lineage, copies) = (held.run.lineage, held.copies());
+        scene.see(Seen::Began { run, lineage, on: self.number, from, copies });
         self.send(FromAgent::Started(run), scene);
         if let Some(frame) = frames {
             self.send(frame, scene);
@@ -423,12 +443,12 @@ impl Agent {
                 let grace = scene.chance.millis(0, 3_000);
                 scene.set(grace, Timer::Stopped(run));
                 if scene.mutant == Some(Mutant::EndedTooSoon) {
-                    let early = end(Outcome::Stopped, None, 0, scene);
+                    let early = end(Outcome::Stopped, None, Tail::default(), scene);
                     self.send(FromAgent::Ended { run, end: early }, scene);
                 }
             }
         } else if !self.ends.contains_key(&run) {
-            self.send(FromAgent::Ended { run, end: end(unknown(), None, 0, scene) }, scene);
+            self.send(FromAgent::Ended { run, end: end(unknown(), None, Tail::default(), scene) }, scene);
         }
     }
 
@@ -470,14 +490,19 @@ impl Agent {
         scene.see(Seen::LetGo { run, on: self.number });
         let lineage = held.run.lineage;
         if held.began {
-            scene.see(Seen::Over { run, lineage, on: self.number, outcome: outcome.clone() });
+            let flaw = held.flaw;
+            scene.see(Seen::Over { run, lineage, on: self.number, outcome: outcome.clone(), flaw });
         }
-        let end = end(outcome, checkpoint, held.written, scene);
+        let (text, rest) = held.text.split_at(held.written);
+        // What is stopped wrote no more.
+        let rest = if matches!(outcome, Outcome::Exited { .. }) { rest.to_vec() } else { Vec::new() };
+        let tail = Tail { offset: text.len() as u64, bytes: rest, dropped: 0 };
+        let end = end(outcome, checkpoint, tail, scene);
         self.send(FromAgent::Ended { run, end: end.clone() }, scene);
         if scene.goes_wrong(10) {
             self.send(FromAgent::Ended { run, end: end.clone() }, scene);
         }
-        self.ends.insert(run, Kept { lineage, end, written: held.written });
+        self.ends.insert(run, Kept { lineage, end, text: text.to_vec() });
     }
 
     fn tell_owner(&mut self, scene: &mut Scene) {
@@ -513,15 +538,25 @@ impl Held {
 
     /// One that exits to be run again does so half way.
     fn goal(&self) -> Span {
+        if self.flaw == Flaw::Fails {
+            return self.length().min(FAILS_AFTER);
+        }
         if self.wants_to_go_on_later() { Span::from_nanos(self.length().nanos() / 2) } else { self.length() }
     }
 
     fn wants_to_go_on_later(&self) -> bool {
-        self.run.checkpoint.exit_code == Some(AGAIN) && self.run.resume_from.is_none()
+        self.flaw != Flaw::Fails
+            && self.run.checkpoint.exit_code == Some(AGAIN)
+            && self.run.resume_from.is_none()
     }
 
     fn exit_code(&self) -> i32 {
-        self.run.command[2].parse().expect("an exit code")
+        if self.flaw == Flaw::Fails { BROKEN } else { self.run.command[2].parse().expect("an exit code") }
+    }
+
+    /// How many machines are to answer at a time.
+    fn copies(&self) -> usize {
+        self.run.command[3].parse().expect("how many")
     }
 }
 
@@ -529,16 +564,14 @@ fn unknown() -> Outcome {
     Outcome::Abandoned { why: "this agent does not have it".to_owned() }
 }
 
-fn output(run: RunId, written: u64) -> Option<FromAgent> {
-    let bytes = vec![b'x'; written as usize];
-    (written > 0).then_some(FromAgent::Output { run, stream: Stream::Stdout, offset: 0, bytes })
+fn output(run: RunId, written: &[u8]) -> Option<FromAgent> {
+    let bytes = written.to_vec();
+    (!written.is_empty()).then_some(FromAgent::Output { run, stream: Stream::Stdout, offset: 0, bytes })
 }
 
-fn end(outcome: Outcome, checkpoint: Option<Stored>, written: u64, scene: &mut Scene) -> End {
+fn end(outcome: Outcome, checkpoint: Option<Stored>, stdout: Tail, scene: &mut Scene) -> End {
     let usage =
         Usage { elapsed_s: scene.chance.unit() * 90.0, cpu_s: scene.chance.unit(), ..Usage::default() };
-    let rest = vec![b'y'; scene.chance.below(50) as usize];
-    let stdout = Tail { offset: written, bytes: rest, dropped: 0 };
     End { outcome, usage, checkpoint, files: None, notes: Vec::new(), stdout, stderr: Tail::default() }
 }
 

@@ -1,8 +1,11 @@
 //! Judges a history by what was seen and what the journal says, and by nothing else: it shares no code with the ledger
 //! or the desk.
 
+use super::bad_machine;
+use super::flaw::BROKEN;
 use super::history::{History, Seen};
 use super::journal::{Journal, Step};
+use gleaner_core::Judgement;
 use gleaner_server::journal::Fact;
 use gleaner_units::{MachineId, RunId, TaskId, Time};
 use gleaner_wire::api::TaskPhase;
@@ -12,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 type Check = fn(&History, &Journal) -> Result<(), String>;
 
-const CHECKS: [(&str, Check); 11] = [
+const CHECKS: [(&str, Check); 14] = [
     ("the journal's time never goes back", time_never_goes_back),
     ("no two runs of one task go on at once", no_two_runs_at_once),
     ("a machine never holds more than it has", no_machine_is_overfull),
@@ -24,6 +27,9 @@ const CHECKS: [(&str, Check); 11] = [
     ("a checkpoint is stored before it counts, and runs go on from the latest", checkpoints_hold),
     ("what was cancelled does not start again", cancelled_stays),
     ("an end that counts has its whole output", output_is_whole),
+    ("a try that failed is followed by one elsewhere", bad_machine::tries_go_elsewhere),
+    ("a bad machine is closed, and a closed one gets nothing", bad_machine::bad_machines_are_closed),
+    ("what one machine says is not the answer of two", bad_machine::lies_count_for_nothing),
 ];
 
 /// The first promise that was broken.
@@ -39,14 +45,15 @@ fn time_never_goes_back(_: &History, journal: &Journal) -> Result<(), String> {
     back.map_or(Ok(()), |pair| Err(format!("{} after {}", pair[1].at, pair[0].at)))
 }
 
-/// A machine that stands still runs nothing.
+/// A machine that stands still runs nothing. Of a task that several machines answer, as many runs may go on, each on another.
 fn no_two_runs_at_once(history: &History, _: &Journal) -> Result<(), String> {
-    let mut running: BTreeMap<TaskId, BTreeSet<(RunId, u32)>> = BTreeMap::new();
+    // With how many there may be at a time.
+    let mut running: BTreeMap<TaskId, BTreeMap<(RunId, u32), usize>> = BTreeMap::new();
     let mut asleep: BTreeSet<u32> = BTreeSet::new();
     for (at, seen) in &history.seen {
         match seen {
-            Seen::Began { run, on, .. } => {
-                running.entry(run.task).or_default().insert((*run, *on));
+            Seen::Began { run, on, copies, .. } => {
+                running.entry(run.task).or_default().insert((*run, *on), *copies);
             }
             Seen::Over { run, on, .. } => {
                 running.entry(run.task).or_default().remove(&(*run, *on));
@@ -56,9 +63,13 @@ fn no_two_runs_at_once(history: &History, _: &Journal) -> Result<(), String> {
             _ => {}
         }
         if matches!(seen, Seen::Began { .. } | Seen::Woke { .. }) {
-            let awake =
-                |runs: &BTreeSet<(RunId, u32)>| runs.iter().filter(|(_, on)| !asleep.contains(on)).count();
-            if let Some((task, runs)) = running.iter().find(|(_, runs)| awake(runs) > 1) {
+            let is_too_much = |runs: &BTreeMap<(RunId, u32), usize>| {
+                let awake = runs.iter().filter(|((_, on), _)| !asleep.contains(on));
+                let (runs, copies): (Vec<_>, Vec<_>) = awake.map(|((_, on), copies)| (*on, *copies)).unzip();
+                let machines: BTreeSet<u32> = runs.iter().copied().collect();
+                machines.len() < runs.len() || copies.iter().any(|copies| runs.len() > *copies)
+            };
+            if let Some((task, runs)) = running.iter().find(|(_, runs)| is_too_much(runs)) {
                 return Err(format!("{task} at {at}: {runs:?}"));
             }
         }
@@ -170,7 +181,7 @@ fn settlements_agree(history: &History, journal: &Journal) -> Result<(), String>
     for (at, seen) in &history.seen {
         let Seen::Settled { run, on, accepted } = seen else { continue };
         let counted = journal.steps(run.task).find_map(|(written, step)| match step {
-            Step::Ended(ended, agent, _) if ended == *run && agent.index() == *on as usize => {
+            Step::Ended(ended, agent, ..) if ended == *run && agent.index() == *on as usize => {
                 Some(written.durable)
             }
             _ => None,
@@ -189,14 +200,24 @@ fn one_result_each(history: &History, journal: &Journal) -> Result<(), String> {
         let (mut is_done, mut has_failed, mut is_cancelled) = (false, false, false);
         for (_, step) in journal.steps(task) {
             match step {
-                Step::Ended(run, on, end) => {
+                Step::Ended(run, on, end, answer) => {
                     if is_done || !ended.insert(run.number) {
                         return Err(format!("{run:?} on {on} counts though there was a result"));
                     }
                     is_real((history, journal), run, on, &end.outcome)?;
-                    is_done = end.outcome == Outcome::Exited { code: 0 };
-                    has_failed |=
-                        matches!(end.outcome, Outcome::Exited { code: 3 } | Outcome::NotStarted { .. });
+                    match answer.map(|answer| answer.judgement) {
+                        Some(Judgement::Kept | Judgement::Void) => {}
+                        Some(Judgement::Disputed) => has_failed = true,
+                        // It is tried again.
+                        None if journal.quorum(task) > 1 => {}
+                        Some(Judgement::Agreed) | None => {
+                            is_done = end.outcome == Outcome::Exited { code: 0 };
+                            has_failed |= matches!(
+                                end.outcome,
+                                Outcome::Exited { code: 3 | BROKEN } | Outcome::NotStarted { .. }
+                            );
+                        }
+                    }
                 }
                 Step::Cancelled => is_cancelled = true,
                 Step::Rerun => (is_done, has_failed, is_cancelled) = (false, false, false),
@@ -226,7 +247,7 @@ fn is_real(
     outcome: &Outcome,
 ) -> Result<(), String> {
     let happened = history.seen.iter().any(|(_, seen)| {
-        matches!(seen, Seen::Over { run, lineage, on: at, outcome: real }
+        matches!(seen, Seen::Over { run, lineage, on: at, outcome: real, .. }
             if *run == ended && *at as usize == on.index() && real == outcome && journal.has(*run, *lineage))
     });
     if happened || !matches!(outcome, Outcome::Exited { .. }) {
@@ -245,7 +266,7 @@ fn checkpoints_hold(history: &History, journal: &Journal) -> Result<(), String> 
     }
     for task in journal.tasks() {
         for (written, step) in journal.steps(task) {
-            let Step::Ended(run, _, end) = step else { continue };
+            let Step::Ended(run, _, end, _) = step else { continue };
             let Some(checkpoint) = &end.checkpoint else { continue };
             if stored.get(&checkpoint.blob).is_none_or(|&(of, at)| of != task || at > written.durable) {
                 return Err(format!("{run:?} counts with a checkpoint that is not stored"));
@@ -275,7 +296,7 @@ fn latest_checkpoints(journal: &Journal, run: RunId) -> Vec<Option<&BlobHash>> {
             Step::Rerun => latest = vec![None],
             Step::RerunIfOver => latest.push(None),
             Step::Sent(number, _) => is_sent |= number == run.number,
-            Step::Ended(ended, _, end) if ended.number < run.number && end.checkpoint.is_some() => {
+            Step::Ended(ended, _, end, _) if ended.number < run.number && end.checkpoint.is_some() => {
                 latest = vec![end.checkpoint.as_ref().map(|stored| &stored.blob)];
             }
             Step::Ended(ended, ..) if ended.number >= run.number => break,
@@ -318,7 +339,7 @@ fn cancelled_stays(history: &History, journal: &Journal) -> Result<(), String> {
 fn output_is_whole(history: &History, journal: &Journal) -> Result<(), String> {
     for task in journal.tasks() {
         for (written, step) in journal.steps(task) {
-            let Step::Ended(ended, _, end) = step else { continue };
+            let Step::Ended(ended, _, end, _) = step else { continue };
             let mut reach = 0;
             for (at, seen) in &history.seen {
                 if let Seen::Kept { run, offset, bytes } = seen

@@ -1,6 +1,7 @@
 //! What an onlooker sees of the simulated world: what ran where, what was told to whom, what was stored, what is in the
 //! journal. The checker judges by this alone.
 
+use super::flaw::Flaw;
 use gleaner_server::store::StoredRow;
 use gleaner_units::{RunId, TaskId, Time};
 use gleaner_wire::api::TaskPhase;
@@ -21,9 +22,11 @@ pub(crate) enum Seen {
     /// Nothing of a run is left on a machine.
     LetGo { run: RunId, on: u32 },
     /// A program began to run.
-    Began { run: RunId, lineage: Lineage, on: u32, from: Option<BlobHash> },
+    Began { run: RunId, lineage: Lineage, on: u32, from: Option<BlobHash>, copies: usize },
+    /// It could not.
+    NotStarted { run: RunId, lineage: Lineage, on: u32 },
     /// A program is gone.
-    Over { run: RunId, lineage: Lineage, on: u32, outcome: Outcome },
+    Over { run: RunId, lineage: Lineage, on: u32, outcome: Outcome, flaw: Flaw },
     /// A machine stands still, with all that is on it.
     Slept { on: u32 },
     /// It goes on.
@@ -103,6 +106,7 @@ impl Seen {
             Self::Took { .. }
             | Self::LetGo { .. }
             | Self::Began { .. }
+            | Self::NotStarted { .. }
             | Self::Over { .. }
             | Self::Slept { .. }
             | Self::Woke { .. }

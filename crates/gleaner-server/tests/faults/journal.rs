@@ -2,15 +2,17 @@
 
 use super::history::{History, Seen};
 use gleaner_core::Decision;
-use gleaner_server::journal::{Chosen, Fact};
+use gleaner_server::journal::{Chosen, Fact, Judged};
 use gleaner_units::{MachineId, RunId, TaskId, Time};
 use gleaner_wire::Lineage;
+use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::End;
+use std::sync::Arc;
 
 /// All facts, each with the moment in truth when it was on the disk.
 pub(crate) struct Journal {
     pub(crate) facts: Vec<Written>,
-    jobs: Vec<(usize, usize)>,
+    jobs: Vec<(usize, Arc<JobSpec>)>,
     /// Of each start, what it drew.
     starts: Vec<Lineage>,
 }
@@ -29,7 +31,7 @@ pub(crate) struct Written {
 pub(crate) enum Step<'a> {
     /// It is to run there, as that run.
     Sent(u32, MachineId),
-    Ended(RunId, MachineId, &'a End),
+    Ended(RunId, MachineId, &'a End, Option<&'a Judged>),
     Cancelled,
     /// It runs again from its beginning; surely so only if it is named.
     Rerun,
@@ -51,8 +53,8 @@ impl Journal {
             let (durable, _) = commit.ok_or("a row that nobody committed")?;
             let fact: Fact = serde_json::from_str(&stored.row.body).map_err(|error| error.to_string())?;
             if let Fact::JobSubmitted { spec, .. } = &fact {
-                let first = journal.jobs.last().map_or(0, |(first, count)| first + count);
-                journal.jobs.push((first, spec.tasks.count() as usize));
+                let first = journal.tasks().count();
+                journal.jobs.push((first, Arc::clone(spec)));
             }
             if let Fact::CoordinatorStarted { lineage, .. } = &fact {
                 journal.starts.push(*lineage);
@@ -64,8 +66,19 @@ impl Journal {
     }
 
     pub(crate) fn tasks(&self) -> impl Iterator<Item = TaskId> + use<> {
-        let count = self.jobs.last().map_or(0, |(first, count)| first + count);
+        let count = self.jobs.last().map_or(0, |(first, spec)| first + spec.tasks.count() as usize);
         (0..count).map(TaskId::new)
+    }
+
+    /// The job of a task, and its number from 0.
+    pub(crate) fn job_of(&self, task: TaskId) -> (usize, &JobSpec) {
+        let number = self.jobs.partition_point(|(first, _)| *first <= task.index()) - 1;
+        (number, &self.jobs[number].1)
+    }
+
+    /// How many machines have to give the same answer.
+    pub(crate) fn quorum(&self, task: TaskId) -> u32 {
+        self.job_of(task).1.quorum
     }
 
     /// Whether a run that an agent was ordered under this start may be the one that is in the journal: of a past that is
@@ -104,8 +117,8 @@ impl Journal {
                     _ => None,
                 })
                 .collect(),
-            Fact::RunEnded { run, agent, end, .. } if run.task == task => {
-                vec![Step::Ended(*run, *agent, end)]
+            Fact::RunEnded { run, agent, end, answer } if run.task == task => {
+                vec![Step::Ended(*run, *agent, end, answer.as_deref())]
             }
             Fact::TasksCancelled(chosen) if self.chooses(chosen, task) => vec![Step::Cancelled],
             Fact::TasksRerun(chosen) if names(chosen, task) => vec![Step::Rerun],
@@ -114,9 +127,9 @@ impl Journal {
         }
     }
 
-    fn chooses(&self, chosen: &Chosen, task: TaskId) -> bool {
-        let (first, count) = self.jobs[chosen.job.0 as usize - 1];
-        let all = first..first + count;
+    pub(crate) fn chooses(&self, chosen: &Chosen, task: TaskId) -> bool {
+        let (first, spec) = &self.jobs[chosen.job.0 as usize - 1];
+        let all = *first..first + spec.tasks.count() as usize;
         if chosen.tasks.is_empty() { all.contains(&task.index()) } else { names(chosen, task) }
     }
 }

@@ -4,9 +4,11 @@
 //! `GLEANER_FAULT_SEED=N` through the one of that seed, and tells it.
 
 mod agent;
+mod bad_machine;
 mod chance;
 mod checker;
 mod claims;
+mod flaw;
 mod history;
 mod journal;
 mod mended;
@@ -31,7 +33,7 @@ use world::World;
 
 const HISTORIES: u64 = 10_000;
 /// How many histories a mistake may need to show.
-const MUTANT_HISTORIES: u64 = 300;
+const MUTANT_HISTORIES: u64 = 1_000;
 
 /// How much happened in a history, and how much of it was trouble.
 fn live(seed: u64, is_traced: bool) -> Result<(u64, u64, retired::Seen), String> {

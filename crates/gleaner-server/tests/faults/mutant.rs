@@ -30,10 +30,16 @@ pub(crate) enum Mutant {
     BaseTooOld,
     /// A damaged row is taken for the journal's end.
     DamageTakenForTheEnd,
+    /// What a machine could not start, or spoilt, is taken for nobody's fault.
+    FailuresAreNobodys,
+    /// A machine that cannot start what others do, or is outvoted, is not closed.
+    BadMachineStaysOpen,
+    /// All answers are taken for the same.
+    AnswersAreAlike,
 }
 
 impl Mutant {
-    pub(crate) const ALL: [Self; 14] = [
+    pub(crate) const ALL: [Self; 17] = [
         Self::EffectsBeforeCommit,
         Self::CommitNotSynced,
         Self::OutputAfterCommit,
@@ -48,5 +54,8 @@ impl Mutant {
         Self::PastsConfused,
         Self::BaseTooOld,
         Self::DamageTakenForTheEnd,
+        Self::FailuresAreNobodys,
+        Self::BadMachineStaysOpen,
+        Self::AnswersAreAlike,
     ];
 }

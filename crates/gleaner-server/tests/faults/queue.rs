@@ -2,9 +2,10 @@
 
 use super::scene::Timer;
 use super::users::Asked;
-use gleaner_server::desk::{Answer, OrderId, Rejection};
-use gleaner_units::Time;
-use gleaner_wire::session::{FromAgent, ToAgent};
+use gleaner_server::desk::{Answer, OrderId, Rejection, SessionId};
+use gleaner_units::{RunId, Time};
+use gleaner_wire::BlobHash;
+use gleaner_wire::session::{End, FromAgent, ToAgent};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
@@ -27,6 +28,8 @@ pub(crate) enum Event {
     Reborn(usize),
     Order(OrderId, Box<Asked>),
     Answer(OrderId, Box<Result<Answer, Rejection>>),
+    /// A process of the coordinator has found out what a run answered.
+    Compared(u64, SessionId, RunId, Box<(End, BlobHash)>),
     /// A user has waited long enough for an answer.
     Impatient(OrderId),
     UserActs,

@@ -34,6 +34,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) blobs: &'a mut BTreeMap<BlobHash, Span>,
     pub(crate) seen: &'a mut Vec<(Time, Seen)>,
     pub(crate) mutant: Option<Mutant>,
+    /// Whether answers are compared in this history, so that each machine but one has to give the right one in the end.
+    pub(crate) compares: bool,
     /// Whether anything may go wrong at present.
     pub(crate) is_rough: bool,
     pub(crate) sends: Vec<FromAgent>,

@@ -15,10 +15,14 @@ use gleaner_server::store::{
     Compaction, Failure, MemoryDisk, MemoryStore, ReadError, Reader as _, Seq, Snapshot, Source, Store,
     StoredRow, verify,
 };
-use gleaner_units::{Span, Time};
-use gleaner_wire::session::ToAgent;
-use gleaner_wire::{JobId, Lineage};
+use gleaner_units::{RunId, Span, Time};
+use gleaner_wire::api::Actor;
+use gleaner_wire::session::{End, Outcome, ToAgent};
+use gleaner_wire::{BlobHash, JobId, Lineage};
 use std::collections::BTreeMap;
+
+/// More often in a row no disk is full.
+const STARTS_MAX: u32 = 20;
 
 pub(crate) struct Server {
     pub(crate) disk: MemoryDisk,
@@ -38,6 +42,8 @@ pub(crate) struct Server {
     /// The last moment on the coordinator's clock.
     last: Time,
     mutant: Option<Mutant>,
+    /// What runs wrote before their end, as far as it is kept.
+    outputs: BTreeMap<RunId, Vec<u8>>,
 }
 
 struct Process {
@@ -68,6 +74,7 @@ impl Server {
             compactions: 0,
             last: Time::ZERO,
             mutant,
+            outputs: BTreeMap::new(),
         }
     }
 
@@ -92,8 +99,14 @@ impl Server {
         let ledger = recovered.ledger;
         ledger.check()?;
         // Whoever finds the disk full then starts again.
-        while mend_past(&mut store, &ledger).is_err() {
-            store = MemoryStore::open(&self.disk);
+        for start in 1.. {
+            match mend_past(&mut store, &ledger) {
+                Ok(_) => break,
+                Err(error) if start == STARTS_MAX => {
+                    return Err(format!("what left memory is lost: {error}"));
+                }
+                Err(_) => store = MemoryStore::open(&self.disk),
+            }
         }
         let clock = wall.max(ledger.now());
         let seed = self.number;
@@ -214,6 +227,9 @@ impl Server {
             Some(Mutant::AnyEndCounts) => count_any_end(&mut batch),
             Some(Mutant::LeaseTooShort) => lengthen_leases(&mut batch.effects),
             Some(Mutant::PastsConfused) => forget_nothing(&mut batch.effects),
+            Some(Mutant::BadMachineStaysOpen) => {
+                batch.recorded.retain(|recorded| !closes(&recorded.entry.fact))
+            }
             _ => {}
         }
         process.batch = Some(batch);
@@ -225,6 +241,11 @@ impl Server {
     pub(crate) fn commit(&mut self, seen: &mut Vec<(Time, Seen)>, now: Time) -> Result<Vec<Effect>, Dead> {
         let Some(process) = &mut self.process else { return Err(Dead) };
         let Some(batch) = process.batch.take() else { return Err(Dead) };
+        for written in &batch.written {
+            let kept = self.outputs.entry(written.run).or_default();
+            kept.truncate(written.offset as usize);
+            kept.extend_from_slice(&written.bytes);
+        }
         let kept = batch.written.iter().map(|written| {
             let (run, offset) = (written.run, written.offset);
             (now, Seen::Kept { run, offset, bytes: written.bytes.len() as u64 })
@@ -248,6 +269,18 @@ impl Server {
         let on_disk = MemoryStore::open(&self.disk).last().number();
         seen.push((now, Seen::Committed { rows: on_disk }));
         last.map(|_| batch.effects).map_err(|_| Dead)
+    }
+
+    /// What a run answered that ended so, from what is kept of it: how it ended, and what it wrote.
+    pub(crate) fn answer(&self, run: RunId, end: &End) -> BlobHash {
+        let code = if let Outcome::Exited { code } = end.outcome { Some(code) } else { None };
+        let mut answer = format!("{code:?} {:?} ", std::mem::discriminant(&end.outcome)).into_bytes();
+        let kept = self.outputs.get(&run).map_or(&[][..], Vec::as_slice);
+        answer.extend(kept.iter().take(end.stdout.offset as usize).chain(&end.stdout.bytes));
+        if self.mutant == Some(Mutant::AnswersAreAlike) {
+            answer.clear();
+        }
+        BlobHash::try_from(blake3::hash(&answer).to_hex().to_string()).expect("a hash is one")
     }
 
     /// Takes a snapshot of all that is committed, and remembers it.
@@ -322,6 +355,11 @@ fn count_any_end(batch: &mut Batch) {
             *accepted = true;
         }
     }
+}
+
+/// Whether the coordinator closes a machine by it, of itself.
+fn closes(fact: &Fact) -> bool {
+    matches!(fact, Fact::MachineOpened { open: false, by: Actor::Coordinator, .. })
 }
 
 fn forget_nothing(effects: &mut [Effect]) {

@@ -1,6 +1,7 @@
 //! What goes wrong in the simulated world, what its users and owners do meanwhile, and the calm that follows.
 
 use super::agent::Agent;
+use super::flaw::Flaw;
 use super::history::Seen;
 use super::mutant::Mutant;
 use super::queue::Event;
@@ -44,6 +45,8 @@ impl World {
             let drift = self.chance.between(0, 100).cast_signed() - 50;
             self.agents.push(Agent::new(number, profile, drift));
         }
+        self.users.flawed = self.chance.below(agents.into()) as u32;
+        self.users.compares = agents > 2 && self.chance.one_in(2);
         for order in orders {
             let by = Requester { user: ADMIN.to_owned(), role: Role::Admin };
             self.server.inbox.push(Input::Order { id: OrderId(0), by, order: Box::new(order) });
@@ -115,7 +118,7 @@ impl World {
             return Ok(());
         }
         let agent = self.chance.below(self.agents.len() as u64) as usize;
-        let happened = match self.chance.below(14) {
+        let happened = match self.chance.below(17) {
             0 | 1 => self.server_crashes(),
             2 => self.commit_fails(),
             3 => self.connection_breaks(agent),
@@ -128,8 +131,9 @@ impl World {
             }
             8 => self.journal_is_put_back(),
             9 | 10 => self.agent_is_stopped(agent),
-            11 => self.journal_is_compacted()?,
-            12 => self.a_bit_flips()?,
+            11 | 12 => self.journal_is_compacted()?,
+            13 => self.a_bit_flips()?,
+            14 | 15 => self.machine_breaks(),
             _ => {
                 self.slowness = if self.slowness == 1 { self.chance.between(5, 60) } else { 1 };
                 true
@@ -216,6 +220,19 @@ impl World {
         let last = self.server.rows().len() as u64;
         self.history.seen.push((self.now, Seen::Committed { rows: last }));
         Ok(true)
+    }
+
+    /// Always the same one of them. It may be mended for a while.
+    fn machine_breaks(&mut self) -> bool {
+        let agent = &mut self.agents[self.users.flawed as usize];
+        let flaws: &[Flaw] = if self.users.compares {
+            &[Flaw::StartsNothing, Flaw::Fails, Flaw::Lies, Flaw::Lies]
+        } else {
+            &[Flaw::StartsNothing, Flaw::StartsNothing, Flaw::Fails]
+        };
+        let is_mended = agent.flaw.is_wrong() && self.chance.one_in(3);
+        agent.flaw = if is_mended { Flaw::None } else { *self.chance.pick(flaws) };
+        true
     }
 
     fn commit_fails(&mut self) -> bool {
@@ -306,6 +323,7 @@ impl World {
         self.is_rough = false;
         self.slowness = 1;
         self.cut_off_until.fill(self.now);
+        self.agents.iter_mut().for_each(|agent| agent.flaw = Flaw::None);
         self.queue.put(self.now, Event::Care);
     }
 

@@ -9,6 +9,7 @@ use gleaner_wire::api::{Choice, PolicyKeys, Role};
 use gleaner_wire::job::{Checkpointing, JobSpec, Needs, TaskList};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 pub(crate) const ADMIN: &str = "admin";
 const USERS: [&str; 2] = ["ann", "bob"];
@@ -43,6 +44,10 @@ pub(crate) struct Users {
     jobs: Vec<(String, JobId, u32)>,
     asked: u64,
     submitted: usize,
+    /// Whether some jobs here want the same answer from two machines. Then no other machine than this one may give a wrong answer,
+    /// or be gone for good.
+    pub(crate) compares: bool,
+    pub(crate) flawed: u32,
     /// Whether tasks are planned in batches in this history, under budgets, and so all have lengths.
     plans: Option<bool>,
     /// How often anyone wanted anything.
@@ -99,7 +104,7 @@ impl Users {
 
     /// What one of them wants next.
     pub(crate) fn wish(&mut self, chance: &mut Chance, agents: u32) -> (String, Order) {
-        let plans = *self.plans.get_or_insert_with(|| chance.one_in(3));
+        let plans = *self.plans.get_or_insert_with(|| !self.compares && chance.one_in(3));
         self.wishes += 1;
         if plans && self.wishes <= 4 {
             // A machine's price, a budget, and a policy that heeds it, before the first job.
@@ -109,14 +114,14 @@ impl Users {
             self.submitted += 1;
             let key = (!chance.one_in(4)).then(|| format!("key-{}", self.submitted));
             let order = Order::Submit {
-                job: Admitted::check(job(chance, plans)).expect("a job"),
+                job: Admitted::check(self.job(chance, plans)).expect("a job"),
                 key,
                 files: JobFiles::default(),
             };
             return ((*chance.pick(&USERS)).to_owned(), order);
         }
         if self.jobs.is_empty() || chance.one_in(5) {
-            return (ADMIN.to_owned(), administration(chance, agents, plans));
+            return (ADMIN.to_owned(), self.administration(chance, agents, plans));
         }
         let (user, job, tasks) = chance.pick(&self.jobs).clone();
         let choice = choice(chance, tasks);
@@ -128,6 +133,23 @@ impl Users {
             _ => Order::Rerun(job, choice),
         };
         (user, order)
+    }
+
+    fn job(&self, chance: &mut Chance, plans: bool) -> JobSpec {
+        let mut job = job(chance, plans);
+        if self.compares && chance.one_in(2) {
+            (job.quorum, job.command[3]) = (2, "2".to_owned());
+            // Any machine may have to answer, and an answer is one machine's from its beginning.
+            (job.checkpoint, job.needs) = (Checkpointing::default(), Needs::default());
+            job.requirements = None;
+        }
+        job
+    }
+
+    fn administration(&self, chance: &mut Chance, agents: u32, plans: bool) -> Order {
+        // The first machine is never revoked, so that all tasks can end.
+        let may_go = if self.compares { self.flawed.max(1)..self.flawed + 1 } else { 1..agents };
+        administration(chance, agents, plans, &may_go)
     }
 }
 
@@ -149,7 +171,7 @@ fn choice(chance: &mut Chance, tasks: u32) -> Choice {
     Choice { tasks: if named.is_empty() { vec![0] } else { named }, failed: false }
 }
 
-fn administration(chance: &mut Chance, agents: u32, plans: bool) -> Order {
+fn administration(chance: &mut Chance, agents: u32, plans: bool, may_go: &Range<u32>) -> Order {
     let machine = |number: u64| format!("m{number}");
     if plans && !chance.one_in(4) {
         let what = chance.between(1, 4);
@@ -163,8 +185,9 @@ fn administration(chance: &mut Chance, agents: u32, plans: bool) -> Order {
         0..=2 => Order::SetPolicy(policy(chance)),
         3..=4 => Order::SetOpen { machine: machine(chance.below(agents.into())), open: chance.one_in(2) },
         5..=6 => Order::SetPaused { machine: machine(chance.below(agents.into())), paused: chance.one_in(2) },
-        // The first machine is never revoked, so that all tasks can end.
-        _ if agents > 1 => Order::Revoke(machine(chance.between(1, u64::from(agents) - 1))),
+        _ if !may_go.is_empty() => {
+            Order::Revoke(machine(chance.between(may_go.start.into(), u64::from(may_go.end) - 1)))
+        }
         _ => Order::SetPolicy(policy(chance)),
     }
 }
@@ -240,7 +263,7 @@ fn job(chance: &mut Chance, plans: bool) -> JobSpec {
     };
     JobSpec {
         name: String::new(),
-        command: vec!["count".to_owned(), millis.to_string(), code.to_string()],
+        command: vec!["count".to_owned(), millis.to_string(), code.to_string(), "1".to_owned()],
         tasks,
         env: BTreeMap::new(),
         cwd: None,

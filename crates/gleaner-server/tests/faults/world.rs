@@ -4,6 +4,7 @@
 
 use super::agent::{Agent, Link};
 use super::chance::Chance;
+use super::flaw::BROKEN;
 use super::history::History;
 use super::mutant::Mutant;
 use super::network::Network;
@@ -14,7 +15,7 @@ use super::users::{ADMIN, Users};
 use gleaner_server::desk::{Effect, Input, Order};
 use gleaner_units::{MachineId, Span, Time};
 use gleaner_wire::BlobHash;
-use gleaner_wire::session::{FromAgent, ToAgent};
+use gleaner_wire::session::{FromAgent, Outcome, ToAgent};
 use std::collections::BTreeMap;
 
 /// What has to happen before the calm.
@@ -147,6 +148,12 @@ impl World {
                 let told = self.users.told(id, *answer);
                 self.history.seen.extend(told.map(|seen| (self.now, seen)));
             }
+            Event::Compared(process, session, run, answer) => {
+                if process == self.server.number {
+                    let (end, digest) = *answer;
+                    self.put_in(Input::Answered { session, run, end: Box::new(end), digest });
+                }
+            }
             Event::Impatient(id) => {
                 if let Some((id, asked)) = self.users.ask_again(id) {
                     self.request(id, asked);
@@ -173,6 +180,7 @@ impl World {
             blobs: &mut self.blobs,
             seen: &mut self.history.seen,
             mutant: self.mutant,
+            compares: self.users.compares,
             is_rough: self.is_rough,
             sends: Vec::new(),
             timers: Vec::new(),
@@ -248,12 +256,18 @@ impl World {
         self.queue.put(at, Event::ToServer(connection, Box::new(frame)));
     }
 
-    fn arrive_at_server(&mut self, connection: usize, frame: FromAgent) {
+    fn arrive_at_server(&mut self, connection: usize, mut frame: FromAgent) {
         let open = self.network.get(connection);
         if open.is_dead || !open.is_open_to_server {
             return;
         }
         let session = Network::session(connection);
+        if self.mutant == Some(Mutant::FailuresAreNobodys)
+            && let FromAgent::Ended { end, .. } = &mut frame
+            && matches!(end.outcome, Outcome::NotStarted { .. } | Outcome::Exited { code: BROKEN })
+        {
+            end.outcome = Outcome::Abandoned { why: "nobody knows why".to_owned() };
+        }
         if let FromAgent::Ended { end, .. } = &frame
             && let Some(checkpoint) = &end.checkpoint
         {
@@ -380,7 +394,11 @@ impl World {
                     self.queue.put(at, Event::ToAgent(connection, Box::new(message)));
                 }
             }
-            Effect::Compare(..) => unreachable!("no job here asks for a quorum"),
+            Effect::Compare(session, run, end) => {
+                let digest = self.server.answer(run, &end);
+                let process = self.server.number;
+                self.after(0, 300, Event::Compared(process, session, run, Box::new((*end, digest))));
+            }
             Effect::Close(session) => {
                 let connection = session.0 as usize;
                 self.network.get_mut(connection).is_open_to_server = false;

@@ -18,6 +18,7 @@ mod quotas;
 mod retired;
 mod schemathesis;
 mod senders;
+mod shared_files;
 mod site;
 mod users;
 mod world;

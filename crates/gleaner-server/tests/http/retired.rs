@@ -77,6 +77,8 @@ async fn expect_told_but_for_decisions(world: &World, before: &[(String, String)
         );
     }
     let told = |(path, _): &&(String, String)| !is_decision(path);
+    let past = world.get(&format!("{JOB}/tasks/1/explain?at_s=1"), &world.alice).await;
+    assert!(past.status == 404 && past.to_string().contains("the journal was compacted at row"), "{past}");
     let paths: Vec<&str> = before.iter().filter(told).map(|(path, _)| path.as_str()).collect();
     let after = told_at(world, &paths).await;
     assert!(after.iter().eq(before.iter().filter(told)), "{after:#?}");

@@ -6,7 +6,7 @@ use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use axum::http::{HeaderMap, Method, Request};
 use gleaner_net::{Fingerprint, Token, TokenKind};
 use gleaner_server::app::{AgentTokens, App, Readers};
-use gleaner_server::blobs::MemoryBlobs;
+use gleaner_server::blobs::{Blobs, MemoryBlobs};
 use gleaner_server::compacting::{compact, plan};
 use gleaner_server::desk::{Order, Requester, Terms};
 use gleaner_server::driver::{Driver, Handle};
@@ -80,7 +80,8 @@ impl World {
     async fn with(study: Option<Study>) -> Self {
         let (disk, folder) = (MemoryDisk::default(), TempDir::new().unwrap());
         let home = Home::open(folder.path(), NetworkFolder::Accept).unwrap();
-        let (driver, app) = start(&disk, home, Terms::default(), study);
+        let blobs = Arc::new(MemoryBlobs::with_space(SPACE));
+        let (driver, app) = start(&disk, home, Terms::default(), (blobs, study));
         let [root, alice, bob] = [("root", Role::Admin), ("alice", Role::User), ("bob", Role::User)]
             .map(|(name, role)| (name, role, Token::generate(TokenKind::User).unwrap()));
         for (name, role, token) in [&root, &alice, &bob] {
@@ -91,14 +92,15 @@ impl World {
         Self { router, app, root, alice, bob, driver: Some(driver), disk, _folder: folder }
     }
 
-    /// The coordinator ends, and another begins with what is on the disk. Its files are gone.
+    /// The coordinator ends, and another begins with what is on the disk, files too.
     pub(crate) fn restart(&mut self) {
         self.restart_with(Terms::default());
     }
 
     pub(crate) fn restart_with(&mut self, terms: Terms) {
         self.stop();
-        let (driver, app) = start(&self.disk, self.app.home.clone(), terms, self.app.study);
+        let (home, blobs) = (self.app.home.clone(), Arc::clone(&self.app.blobs));
+        let (driver, app) = start(&self.disk, home, terms, (blobs, self.app.study));
         self.router = router(Arc::clone(&app));
         (self.driver, self.app) = (Some(driver), app);
     }
@@ -158,13 +160,18 @@ impl Drop for World {
     }
 }
 
-fn start(disk: &MemoryDisk, home: Home, terms: Terms, study: Option<Study>) -> (Driver, Arc<App>) {
+fn start(
+    disk: &MemoryDisk,
+    home: Home,
+    terms: Terms,
+    (blobs, study): (Arc<dyn Blobs>, Option<Study>),
+) -> (Driver, Arc<App>) {
     let store = Box::new(MemoryStore::open(disk));
     let (driver, desk) = Driver::start(store, &home, terms, "test").unwrap();
     let disk = disk.clone();
     let app = App {
         desk,
-        blobs: Arc::new(MemoryBlobs::with_space(SPACE)),
+        blobs,
         readers: Readers::new(move || Ok(Box::new(disk.clone()))),
         home,
         agents: AgentTokens::default(),

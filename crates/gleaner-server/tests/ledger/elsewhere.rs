@@ -1,8 +1,8 @@
 //! Tries of a task go to other machines than those on which it failed, as long as there are any.
 
 use crate::books::{Books, agent, end};
-use gleaner_core::Decision;
-use gleaner_server::journal::Fact;
+use gleaner_core::{Decision, Judgement};
+use gleaner_server::journal::{Fact, Judged};
 use gleaner_units::{MachineId, RunId, TaskId};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{Actor, TaskPhase};
@@ -92,6 +92,46 @@ fn what_is_run_again_from_its_beginning_may_run_anywhere() {
     let chosen = gleaner_server::journal::Chosen { job: JobId(1), tasks: Vec::new(), by };
     books.add(Fact::TasksRerun(chosen));
     assert_eq!(start(&mut books).1, first);
+}
+
+/// It has done nothing wrong there, and the machine on which it fails later is no last resort.
+#[test]
+fn a_program_that_asks_to_be_run_again_has_not_failed() {
+    let again = Outcome::Exited { code: 85 };
+    let mut with_checkpoint = spec(1);
+    with_checkpoint.checkpoint.exit_code = Some(85);
+    let mut books = Books::with(2, with_checkpoint);
+    let first = fails(&mut books, &again);
+    let second = fails(&mut books, &FAILED);
+    assert_eq!(first, second, "it may go on where it was");
+    assert_ne!(start(&mut books).1, second, "a try that failed is followed by one elsewhere");
+}
+
+/// A machine that has given its answer gives no other, so the one on which a try failed may be the last that can.
+#[test]
+fn where_answers_are_compared_a_task_is_kept_from_no_machine() {
+    let mut books = Books::with(3, JobSpec { quorum: 2, ..spec(1) });
+    let only = |books: &mut Books, there: usize| {
+        (0..3).for_each(|on| set_open(books, agent(on), on == there));
+    };
+    only(&mut books, 0);
+    let (run, on) = start(&mut books);
+    set_open(&mut books, agent(1), true);
+    books.ends(run, on, &FAILED);
+    books.rested();
+    only(&mut books, 1);
+    let (run, on) = start(&mut books);
+    let answer = Judged {
+        digest: Some("a".repeat(64).try_into().expect("a hash")),
+        judgement: Judgement::Kept,
+        wrong: Vec::new(),
+        likeness: None,
+        result: None,
+    };
+    let end = end(&Outcome::Exited { code: 0 });
+    books.add(Fact::RunEnded { run, agent: on, end, answer: Some(Box::new(answer)) });
+    only(&mut books, 0);
+    assert_eq!(start(&mut books).1, agent(0));
 }
 
 /// Machines that failed nobody stay one class, and a hundred failures of one job on one machine make one class of tasks.

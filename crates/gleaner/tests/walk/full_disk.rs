@@ -1,10 +1,11 @@
 //! Disks that fill up in the middle of work: the coordinator's, and an agent's.
 
 use crate::disk::SmallDisk;
-use crate::grid::{Grid, PATIENCE};
+use crate::grid::{Grid, PATIENCE, PROGRAM};
 use crate::processes::until;
 use serde_json::Value;
 use std::fs;
+use std::process::Stdio;
 
 const RULES: &str = "sessions = \"ignore\"\nnot_on_battery = false\nsuspend_on_return = false\nrun_below_load = 1.0\n\
                      idle_seconds = 1\n";
@@ -110,6 +111,39 @@ fn an_agents_disk_fills_up() {
         let size = fs::metadata(to.join(task.to_string()).join("big")).expect("an output").len();
         assert_eq!(size, 8_000_000, "task {task}");
     }
+    grid.wind_up();
+}
+
+/// Where an agent begins there may be little room: it says so, and ends only where it cannot begin.
+#[test]
+fn an_agent_begins_on_a_small_disk() {
+    let [small, tiny, full] = [48, 12, 12].map(SmallDisk::new);
+    full.fill_but(1);
+    let mut grid = Grid::new("small-disk", 30);
+    grid.start();
+    grid.add_at("small", small.path().join("agent"), 100, RULES, &["--slots", "1"]);
+    grid.ok(&["submit", "--wait", "--", "true"]);
+
+    let work = |disk: &SmallDisk, name: &str| {
+        let home = disk.path().join("agent");
+        fs::create_dir(&home).expect("the agent's folder");
+        fs::write(home.join("rules.toml"), RULES).expect("the owner's rules");
+        let line = grid.join_line();
+        let mut command = grid.within();
+        command.arg(PROGRAM).args(line.split_whitespace().skip(1)).args(["--name", name, "--home"]);
+        command.arg(home).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("an agent")
+    };
+    let mut agent = work(&tiny, "tiny");
+    until("it is closed, with the reason", PATIENCE, || {
+        let is_closed = grid.state_of("tiny")? == "closed";
+        (is_closed && machine(&grid, "tiny")["why"] == "its disk is full: free some space").then_some(())
+    });
+    agent.kill().and_then(|()| agent.wait()).expect("it is ours");
+
+    let ended = work(&full, "full").wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert_eq!(ended.status.code(), Some(4), "{said}");
+    assert!(said.contains("are free on the disk of") && said.contains("free some space"), "{said}");
     grid.wind_up();
 }
 

@@ -267,9 +267,13 @@ impl Grid {
 
     /// The facts of the journal, in order.
     pub(crate) fn facts(&self) -> Vec<Value> {
+        self.rows().into_iter().map(|mut row| row["fact"].take()).collect()
+    }
+
+    /// Its rows, each with its moment.
+    pub(crate) fn rows(&self) -> Vec<Value> {
         let lines = self.ok(&["journal", "export"]);
-        let fact = |line: &str| serde_json::from_str::<Value>(line).expect("JSON")["fact"].take();
-        lines.lines().map(fact).collect()
+        lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
     }
 
     /// Ends all agents in order and checks that nothing of them is left; then that the journal is sound.

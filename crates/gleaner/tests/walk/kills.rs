@@ -8,58 +8,36 @@ use crate::checker::{self, Promise};
 use crate::grid::{Grid, USER};
 use crate::processes::until;
 use crate::trouble::Trouble;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 /// Each with so much of a core.
-const MACHINES: [(&str, u32); 3] = [("north", 150), ("east", 100), ("south", 50)];
+pub(crate) const MACHINES: [(&str, u32); 3] = [("north", 150), ("east", 100), ("south", 50)];
 /// Nobody sits at these machines.
-const RULES: &str = "sessions = \"ignore\"\nnot_on_battery = false\nsuspend_on_return = false\nrun_below_load = 1.0\n\
+pub(crate) const RULES: &str = "sessions = \"ignore\"\nnot_on_battery = false\nsuspend_on_return = false\nrun_below_load = 1.0\n\
                      busy_cores = 64.0\nidle_seconds = 1\n";
 const WITNESS: &str = include_str!("witness.sh");
 const KILLS: u64 = 20;
-const KILLS_IN_MOVES: u64 = 10;
-const MOVING: [&str; 7] =
-    ["policy", "set", "bertasi/greedy", "--set", "relocate.score=greedy", "--set", "relocate.period_s=1"];
 const TASKS: u32 = 300;
 /// Short enough that a cut link outlasts it now and then.
 const LEASE_S: u32 = 3;
 
-fn setting(name: &str) -> Option<u64> {
+pub(crate) fn setting(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok()?;
     Some(text.parse().unwrap_or_else(|_| panic!("{name} is {text:?}; expected a number")))
 }
 
 #[test]
 fn kills() {
-    work_under("kills", KILLS, &[]);
-}
-
-/// Likewise under a policy that moves tasks where it gains by it: how often that is hangs on the troubles, and is said.
-#[test]
-fn kills_among_moves() {
-    work_under("kills-in-moves", KILLS_IN_MOVES, &MOVING);
-}
-
-fn work_under(name: &str, kills: u64, policy: &[&str]) {
-    let seed = setting("GLEANER_KILL_SEED").unwrap_or_else(|| {
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("it is later than 1970");
-        u64::from(now.subsec_nanos())
-    });
-    let count = setting("GLEANER_KILLS").unwrap_or(kills);
+    let seed = seed();
+    let count = setting("GLEANER_KILLS").unwrap_or(KILLS);
     let tasks = setting("GLEANER_TASKS").map_or(TASKS, |tasks| tasks as u32).max(20);
     eprintln!("GLEANER_KILL_SEED={seed} GLEANER_KILLS={count} GLEANER_TASKS={tasks}");
-    let mut grid = Grid::new(name, LEASE_S);
-    let folder = grid.folder.path().join("witness");
-    std::fs::create_dir(&folder).expect("a folder for the witnesses");
-    let script = folder.join("witness.sh");
-    std::fs::write(&script, WITNESS).expect("the script");
+    let mut grid = Grid::new("kills", LEASE_S);
+    let (script, folder) = witness(&grid);
     grid.start();
     for (name, percent) in MACHINES {
         grid.add(name, percent, RULES, &["--as", USER, "--slots", "8"]);
-    }
-    if !policy.is_empty() {
-        grid.ok(policy);
     }
 
     let started = Instant::now();
@@ -81,8 +59,35 @@ fn work_under(name: &str, kills: u64, policy: &[&str]) {
     }
     trouble.heal(&mut grid);
     eprintln!("{} troubles in {:.0?}; now the rest of the work", trouble.done(), started.elapsed());
+    expect_all_over(&mut grid, &promises);
+    grid.wind_up();
+    let report = checker::check(&grid, &folder, &promises);
+    let kills = trouble.kills().len();
+    eprintln!("{} troubles, {kills} of them kills; {report}; in {:.0?}", trouble.done(), started.elapsed());
+}
+
+/// What draws all troubles.
+pub(crate) fn seed() -> u64 {
+    setting("GLEANER_KILL_SEED").unwrap_or_else(|| {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("it is later than 1970");
+        u64::from(now.subsec_nanos())
+    })
+}
+
+/// The program of tasks that leave witness, and the folder in which they do.
+pub(crate) fn witness(grid: &Grid) -> (PathBuf, PathBuf) {
+    let folder = grid.folder.path().join("witness");
+    std::fs::create_dir(&folder).expect("a folder for the witnesses");
+    let script = folder.join("witness.sh");
+    std::fs::write(&script, WITNESS).expect("the script");
+    (script, folder)
+}
+
+/// Waits until all tasks are.
+pub(crate) fn expect_all_over(grid: &mut Grid, promises: &[Promise]) {
+    let tasks: u32 = promises.iter().map(Promise::count).sum();
     let patience = Duration::from_mins(1) + Duration::from_millis(u64::from(tasks) * 100);
-    for promise in &promises {
+    for promise in promises {
         until(&format!("job {} is over", promise.job), patience, || {
             grid.expect_all_alive();
             let status = grid.try_json(&["status", &promise.job])?;
@@ -93,19 +98,9 @@ fn work_under(name: &str, kills: u64, policy: &[&str]) {
             (open == 0).then_some(())
         });
     }
-    grid.wind_up();
-    let report = checker::check(&grid, &folder, &promises);
-    let moves = moves(&grid);
-    eprintln!("{report}; {moves} moves; in {:.0?}", started.elapsed());
 }
 
-fn moves(grid: &Grid) -> usize {
-    let facts = grid.facts();
-    let decisions = facts.iter().filter_map(|fact| fact["decided"]["decisions"].as_array()).flatten();
-    decisions.filter(|decision| decision["Relocate"].is_object()).count()
-}
-
-fn submit(grid: &mut Grid, trouble: &mut Trouble, mut job: Promise) -> Promise {
+pub(crate) fn submit(grid: &mut Grid, trouble: &mut Trouble, mut job: Promise) -> Promise {
     let arguments: Vec<&str> = job.arguments.iter().map(String::as_str).collect();
     let line = [&["submit", "--key", &job.key], arguments.as_slice()].concat();
     job.job = until(&format!("{} is acknowledged", job.key), Duration::from_mins(1), || {

@@ -145,6 +145,13 @@ impl Machine {
         assert!(output.status.success(), "owner {word}: {}", String::from_utf8_lossy(&output.stderr));
     }
 
+    /// The owner writes other rules, which the agent reads within a second.
+    pub(crate) fn rule(&self, rules: &str) {
+        let new = self.home.join("rules.new");
+        fs::write(&new, rules).expect("the owner's rules");
+        fs::rename(&new, self.home.join("rules.toml")).expect("the owner's rules");
+    }
+
     /// The owner works: a program that is not the agent's.
     pub(crate) fn burn(&self) -> Burner {
         let mut command = self.command();

@@ -27,6 +27,7 @@ mod kills;
 mod lasting;
 mod liars;
 mod machine;
+mod moves;
 mod network;
 mod one_slot;
 mod ourgrid;

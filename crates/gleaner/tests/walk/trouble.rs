@@ -3,7 +3,7 @@
 use crate::grid::Grid;
 use crate::processes::kill;
 use gleaner_testkit::random::Choices;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Between two troubles, in milliseconds.
 const PAUSE_MS: (usize, usize) = (200, 1_200);
@@ -18,6 +18,8 @@ pub(crate) struct Trouble {
     done: u64,
     next: Instant,
     mends: Vec<(Instant, Mend)>,
+    /// When something was killed, in nanoseconds since 1970.
+    kills: Vec<u64>,
 }
 
 /// What makes a trouble good.
@@ -32,11 +34,23 @@ enum Mend {
 impl Trouble {
     pub(crate) fn new(seed: u64, count: u64) -> Self {
         let now = Instant::now();
-        Self { choices: Choices::seeded(seed), left: count, done: 0, next: now, mends: Vec::new() }
+        Self {
+            choices: Choices::seeded(seed),
+            left: count,
+            done: 0,
+            next: now,
+            mends: Vec::new(),
+            kills: Vec::new(),
+        }
     }
 
     pub(crate) fn done(&self) -> u64 {
         self.done
+    }
+
+    /// When something was killed, in nanoseconds since 1970.
+    pub(crate) fn kills(&self) -> &[u64] {
+        &self.kills
     }
 
     /// Whether there is trouble to come.
@@ -63,6 +77,20 @@ impl Trouble {
         (self.done, self.left) = (self.done + 1, self.left - 1);
         eprintln!("{:4} {what}", self.done);
         self.next = self.after(PAUSE_MS);
+    }
+
+    /// Kills something now, if it is there.
+    pub(crate) fn kill_something(&mut self, grid: &mut Grid) {
+        let did = match self.choices.below(10) {
+            0..=2 => self.kill_coordinator(grid),
+            3..=6 => self.kill_agent(grid),
+            7 => self.kill_part(grid, "keeper"),
+            8 => self.kill_part(grid, "mind"),
+            _ => self.kill_all_parts(grid),
+        };
+        if let Some(what) = did {
+            eprintln!("{:4} {what}", self.kills.len());
+        }
     }
 
     /// Mends what is due.
@@ -95,6 +123,7 @@ impl Trouble {
         if !grid.is_serving() {
             return None;
         }
+        self.note_kill();
         grid.kill_coordinator();
         self.mend_after(DOWN_MS, Mend::StartCoordinator);
         Some("the coordinator is killed".to_owned())
@@ -106,6 +135,7 @@ impl Trouble {
         if !machine.is_running() {
             return None;
         }
+        self.note_kill();
         machine.kill();
         let what = format!("the agent of {} is killed", machine.name);
         self.mend_after(DOWN_MS, Mend::StartAgent(index));
@@ -119,6 +149,7 @@ impl Trouble {
         if !machine.is_running() {
             return None;
         }
+        self.note_kill();
         machine.kill_all_parts();
         let what = format!("agent, keeper and minders of {} are killed at once", machine.name);
         self.mend_after(DOWN_MS, Mend::StartAgent(index));
@@ -138,10 +169,16 @@ impl Trouble {
         Some(what)
     }
 
+    fn note_kill(&mut self) {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("it is later than 1970");
+        self.kills.push(now.as_nanos() as u64);
+    }
+
     fn kill_part(&mut self, grid: &Grid, called: &str) -> Option<String> {
         let machine = &grid.machines[self.choices.below(grid.machines.len())];
         let parts = machine.parts(called);
         let pid = *parts.get(self.choices.below(parts.len().max(1)))?;
+        self.note_kill();
         kill(pid);
         Some(format!("`gleaner {called}` of {} is killed", machine.name))
     }

@@ -44,8 +44,9 @@ pub(super) struct Disk {
 }
 
 pub(super) fn measure(folder: &Path) -> io::Result<Disk> {
+    let most = room(folder)?;
     let (mut file, mut reader, read_path) = open(folder)?;
-    let steps = write_steps(&mut file)?;
+    let steps = write_steps(&mut file, most)?;
     if read_path == ReadPath::CacheDropped {
         rustix::fs::fadvise(&file, 0, None, Advice::DontNeed)?;
     }
@@ -55,6 +56,22 @@ pub(super) fn measure(folder: &Path) -> io::Result<Disk> {
     let full: Vec<_> = steps.iter().filter(|step| step.bytes == longest).map(Step::speed).collect();
     let read: Vec<_> = reads.iter().map(Step::speed).collect();
     Ok(Disk { write: Measured::best_of(&full), read: Measured::best_of(&read), read_path })
+}
+
+/// How much may be written: half of what is free, since tasks and others use the same disk.
+fn room(folder: &Path) -> io::Result<usize> {
+    let disk = rustix::fs::statvfs(folder)?;
+    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    let most = FILE_MAX.min(usize::try_from(free / 2).unwrap_or(FILE_MAX));
+    if most < STEP_FIRST {
+        let needed = 2 * STEP_FIRST;
+        let folder = folder.display();
+        let why = format!(
+            "{free} bytes are free on the disk of {folder}, and {needed} are needed: free some space"
+        );
+        return Err(io::Error::new(io::ErrorKind::StorageFull, why));
+    }
+    Ok(most)
 }
 
 struct Step {
@@ -89,12 +106,12 @@ fn open(folder: &Path) -> io::Result<(File, File, ReadPath)> {
     reader.map(|(reader, read_path)| (file, reader, read_path))
 }
 
-fn write_steps(file: &mut File) -> io::Result<Vec<Step>> {
+fn write_steps(file: &mut File, most: usize) -> io::Result<Vec<Step>> {
     let block = incompressible(STEP_MAX);
     let mut steps: Vec<Step> = Vec::new();
     let (mut bytes, mut written) = (STEP_FIRST, 0);
     let start = Instant::now();
-    while written + bytes <= FILE_MAX && start.elapsed() < TIME_MAX {
+    while written + bytes <= most && start.elapsed() < TIME_MAX {
         let begun = Instant::now();
         file.write_all(&block[..bytes])?;
         file.sync_data()?;
