@@ -1,6 +1,6 @@
 //! Whatever a recipe makes, as one type.
 
-use crate::forecast::Forecast;
+use crate::forecast::{Forecast, Source};
 use crate::{Backfiller, Batcher, Broker, Dispatcher, Matchmaker, Peer};
 use gleaner_core::{Change, Decision, Grid, Occasion, Policy};
 use gleaner_units::{Ops, RunId, TaskId, Time};
@@ -26,6 +26,12 @@ impl AnyPolicy {
     /// How long it believes a task to be, where anything is known of that.
     pub fn length(&self, grid: &Grid, task: TaskId) -> Option<Ops> {
         self.forecast().map_or_else(|| grid.declared_length(task), |forecast| forecast.known(grid, task))
+    }
+
+    /// Where that comes from, if it goes by what ran before.
+    pub fn source_of_length(&self, grid: &Grid, task: TaskId) -> Option<Source> {
+        let forecast = self.forecast().filter(|forecast| forecast.is_learnt())?;
+        Some(forecast.source(grid, task))
     }
 
     /// The same of the task of a run, by what that has done.

@@ -49,6 +49,17 @@ impl Ran {
     }
 }
 
+/// Where what is believed of a task's length comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// The user said so, or sets a limit.
+    Declared,
+    /// What ran before took so long.
+    Runs,
+    /// Nobody knows.
+    Nobody,
+}
+
 /// What is believed of each task, and from what.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Forecast {
@@ -201,6 +212,16 @@ impl Forecast {
         }
         let limit = Some(declared(grid, run.task)).filter(|limit| done < *limit && *limit < UNKNOWN);
         self.beyond(run.task, done).or(limit).and_then(Ops::new).or(Some(known))
+    }
+
+    /// From what that is.
+    pub(crate) fn source(&self, grid: &Grid, id: TaskId) -> Source {
+        match self.believed.get(id.index()) {
+            Some(believed) if *believed >= UNKNOWN => Source::Nobody,
+            Some(believed) if *believed < declared(grid, id) => Source::Runs,
+            None if grid.declared_length(id).is_none() => Source::Nobody,
+            Some(_) | None => Source::Declared,
+        }
     }
 
     /// How long it may be at most, by what was declared.

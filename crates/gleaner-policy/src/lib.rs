@@ -43,7 +43,7 @@ pub use any_policy::AnyPolicy;
 pub use batcher::Batcher;
 pub use broker::{Broker, NoCandidate};
 pub use error::PolicyError;
-pub use forecast::LABEL;
+pub use forecast::{LABEL, Source};
 pub use matchmaker::Matchmaker;
 pub use parts::aim::Aim;
 pub use parts::belief::Belief;

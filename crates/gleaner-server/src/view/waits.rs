@@ -2,11 +2,31 @@
 
 use crate::ledger::Ledger;
 use gleaner_core::{Alarm, Availability, Queue};
-use gleaner_policy::AnyPolicy;
+use gleaner_policy::{AnyPolicy, Source};
 use gleaner_units::{Credits, MachineId, TaskId, Time};
 
 /// In half a sentence.
 pub(super) fn why(ledger: &Ledger, now: Time, task: TaskId) -> String {
+    reason(ledger, now, task) + &learnt(ledger, task)
+}
+
+/// How long it is believed to be where that goes by what ran before, since the decisions do.
+fn learnt(ledger: &Ledger, task: TaskId) -> String {
+    let (grid, policy) = (ledger.grid(), ledger.scheduler().policy());
+    let Some(source) = policy.source_of_length(grid, task) else { return String::new() };
+    let row = grid.classes().seconds_per_op_row(grid.task(task).class());
+    let fastest = row.iter().copied().fold(f64::INFINITY, f64::min);
+    let seconds = policy.length(grid, task).map(|length| length.amount() * fastest);
+    let Some(seconds) = seconds.filter(|seconds| seconds.is_finite()) else { return String::new() };
+    let by = match source {
+        Source::Runs => "by what its user's tasks took before",
+        Source::Declared => "as was declared, for too little ran before that is like it",
+        Source::Nobody => "for nothing was declared, and too little ran before that is like it",
+    };
+    format!("; it is taken for {seconds:.1} s on the fastest machine, {by}")
+}
+
+fn reason(ledger: &Ledger, now: Time, task: TaskId) -> String {
     let grid = ledger.grid();
     if grid.is_capped(grid.task(task).class()) {
         let (taken, most) = grid.cores_of_user(grid.task(task).class());

@@ -171,11 +171,6 @@ async fn strangers_have_so_many_places_together() {
     drop(desk);
 }
 
-/// Whether a request is answered while the desk does nothing.
-async fn is_answered(world: &World, request: Request<Body>) -> bool {
-    timeout(10 * MOMENT, world.router.clone().oneshot(request)).await.is_ok()
-}
-
 type Ask = fn(&str) -> Request<Body>;
 
 /// Bytes whose number nobody said beforehand, as of a large job.

@@ -80,7 +80,7 @@ impl World {
     async fn with(study: Option<Study>) -> Self {
         let (disk, folder) = (MemoryDisk::default(), TempDir::new().unwrap());
         let home = Home::open(folder.path(), NetworkFolder::Accept).unwrap();
-        let blobs = Arc::new(MemoryBlobs::with_space(SPACE));
+        let blobs: Arc<dyn Blobs> = Arc::new(MemoryBlobs::with_space(SPACE));
         let (driver, app) = start(&disk, home, Terms::default(), (blobs, study));
         let [root, alice, bob] = [("root", Role::Admin), ("alice", Role::User), ("bob", Role::User)]
             .map(|(name, role)| (name, role, Token::generate(TokenKind::User).unwrap()));

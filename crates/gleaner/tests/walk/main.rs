@@ -25,6 +25,7 @@ mod journey;
 mod keeping;
 mod kills;
 mod lasting;
+mod learnt;
 mod liars;
 mod machine;
 mod moves;
