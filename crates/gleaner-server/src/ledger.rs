@@ -400,6 +400,13 @@ impl Ledger {
     }
 
     /// A budget that the policy does not heed is none.
+    /// What tasks ran for that came back, or run again, is learnt from no more or once more: as it would be after a start.
+    fn learn_anew(&mut self) {
+        if self.recipe().lengths.is_learnt() {
+            self.scheduler.set_policy(self.recipe().build());
+        }
+    }
+
     fn set_policy(&mut self, at: Time, policy: PolicySpec) {
         let learnt = self.recipe().lengths.is_learnt();
         self.scheduler.set_policy(policy.recipe().build());

@@ -239,9 +239,7 @@ impl Ledger {
                 rest = stretch.behind_within(range);
             }
         }
-        if self.recipe().lengths.is_learnt() {
-            self.scheduler.set_policy(self.recipe().build());
-        }
+        self.learn_anew();
         self.left(past);
     }
 

@@ -184,6 +184,7 @@ impl Ledger {
             ledger.tell_step(tasks, run, Step::Rerun);
             ledger.tell(at, &Event::TasksRerun { first: tasks.first(), count: tasks.count() });
         });
+        self.learn_anew();
     }
 
     pub(super) fn run_started(&mut self, at: Time, run: RunId) {

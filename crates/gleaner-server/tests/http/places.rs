@@ -152,6 +152,10 @@ async fn users_have_so_many_places_each_and_together() {
 async fn agents_have_so_many_places_each_and_together() {
     let world = World::new().await;
     let [requests, files] = ["REQUESTS_OF_AGENTS", "FILES_OF_AGENTS"];
+    let mut machines = Vec::new();
+    for number in 0..callers(requests).max(callers(files)) {
+        machines.push(crate::agent::Agent::join(&world, &format!("m{number}")).await);
+    }
     let probe = |token: &str| request("PUT", "/api/v1/probe", token, endless());
     expect_share(&world, files, &agents(&world, callers(files)), probe).await;
     // It is asked whether there is a file: no place among files is needed for that.
@@ -244,7 +248,8 @@ async fn so_much_waits_for_the_desk() {
     let world = World::new().await;
     let desk = block_desk(&world).await;
     let most = documented("QUEUE_MAX");
-    let put = || world.app.desk.input(Input::Tick);
+    // Without the budget after which a runtime lets others go on.
+    let put = || tokio::task::unconstrained(world.app.desk.input(Input::Tick));
     // The look that blocks it has the first place.
     for number in 1..most {
         assert!(put().now_or_never().is_some(), "{number} of {most}");

@@ -65,31 +65,53 @@ fn what_is_over_has_neither_record_nor_job() {
     assert!(size(&books) < 16_000, "{} bytes", size(&books));
 }
 
+fn set_policy(books: &mut Books, written: serde_json::Value) {
+    let policy = serde_json::from_value(written).expect("a policy");
+    books.add(Fact::PolicySet { policy, by: Actor::Coordinator });
+}
+
+fn learning() -> serde_json::Value {
+    serde_json::json!({ "preset": "queue/easy", "lengths": "learnt", "fill": "shortest" })
+}
+
+/// What can start does, and ends.
+fn run_some(books: &mut Books) {
+    let mut starts = books.starts();
+    // A queue is looked at by an alarm.
+    if let Some((_, alarm)) = books.ledger.grid().next_alarm().filter(|_| starts.is_empty()) {
+        books.add(Fact::WokeUp { alarm });
+        starts = books.starts();
+    }
+    for (run, on) in starts {
+        books.add(Fact::RunStarted(run));
+        books.ends(run, on, &Outcome::Exited { code: 0 });
+    }
+}
+
+/// What ran and is to run again says nothing of its length any more, before a start as after it.
+#[test]
+fn a_policy_that_learns_forgets_what_is_run_again() {
+    let mut books = Books::with(1, array(40));
+    set_policy(&mut books, learning());
+    (0..5).for_each(|_| run_some(&mut books));
+    let done = |books: &Books| books.ledger.tally().done;
+    assert!(done(&books) >= 5, "{:?}", books.ledger.tally());
+    let tasks = vec![TaskRange::between(TaskId::new(1), TaskId::new(1)).expect("a range")];
+    let before = done(&books);
+    // The ledger is checked after each fact, and its policy with it.
+    books.add(Fact::TasksRerun(Chosen { job: JobId(1), tasks, by: Actor::Coordinator }));
+    assert_eq!(done(&books), before - 1);
+}
+
 /// A policy that learns lengths from what ran goes on as it was after a start: the scheduler forgets nothing meanwhile.
 #[test]
 fn a_policy_that_learns_has_what_it_learnt_from() {
     let mut books = Books::with(1, array(40));
-    let set = |books: &mut Books, written: serde_json::Value| {
-        let policy = serde_json::from_value(written).expect("a policy");
-        books.add(Fact::PolicySet { policy, by: Actor::Coordinator });
-    };
     let state = |books: &Books, task: usize| books.ledger.grid().task(TaskId::new(task)).state();
-    let run_some = |books: &mut Books| {
-        let mut starts = books.starts();
-        // A queue is looked at by an alarm.
-        if let Some((_, alarm)) = books.ledger.grid().next_alarm().filter(|_| starts.is_empty()) {
-            books.add(Fact::WokeUp { alarm });
-            starts = books.starts();
-        }
-        for (run, on) in starts {
-            books.add(Fact::RunStarted(run));
-            books.ends(run, on, &Outcome::Exited { code: 0 });
-        }
-    };
     run_some(&mut books);
     retire_all(&mut books);
     assert_eq!(state(&books, 0), TaskState::Retired);
-    set(&mut books, serde_json::json!({ "preset": "queue/easy", "lengths": "learnt", "fill": "shortest" }));
+    set_policy(&mut books, learning());
     let before = books.ledger.task_count();
     for _ in 0..20 {
         run_some(&mut books);
@@ -100,7 +122,7 @@ fn a_policy_that_learns_has_what_it_learnt_from() {
     assert!(books.ledger.is_retired(TaskId::new(10)) && matches!(state(&books, 10), TaskState::Finished(_)));
     let (again, _) = Ledger::load(&books.ledger.save()).expect("a snapshot");
     again.check().expect("the policy is as it was");
-    set(&mut books, serde_json::json!({ "preset": "bertasi/greedy" }));
+    set_policy(&mut books, serde_json::json!({ "preset": "bertasi/greedy" }));
     assert_eq!([0, 10].map(|task| state(&books, task)), [TaskState::Retired; 2]);
 }
 

@@ -251,26 +251,29 @@ mod tests {
     }
 
     /// The example that users get to read.
-    fn documented() -> String {
-        let lines = include_str!("../../../../docs/job-file.md").lines();
-        let inside = lines.skip_while(|line| *line != "```toml").skip(1).take_while(|line| *line != "```");
-        inside
-            .filter(|line| {
-                !["each_line =", "from_json =", "from_csv ", "sweep "].iter().any(|way| line.contains(way))
-            })
-            .map(|line| format!("{}\n", line.trim_start()))
-            .collect()
+    /// The jobs of the page, and its list of tasks.
+    fn documented() -> Vec<&'static str> {
+        let page = include_str!("../../../../docs/job-file.md");
+        page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect()
     }
 
     #[test]
-    fn the_documented_file_has_every_key() {
-        let text = documented();
+    fn the_documented_files_have_every_key() {
+        let fences = documented();
         for key in KEYS {
-            assert!(text.contains(&format!("{key} ")) || text.contains(&format!("[{key}]")), "{key}");
+            let has_it =
+                |fence: &&str| fence.contains(&format!("{key} ")) || fence.contains(&format!("[{key}]"));
+            assert!(fences.iter().any(has_it), "{key}");
         }
-        let JobFile { job, tasks } = read(&text).expect("a job");
+        let JobFile { job, tasks } = read(fences[0]).expect("a job");
         assert_eq!(tasks, TaskSource::Here);
-        assert_eq!(job.spec.tasks, TaskList::Array { first: 1, last: 1000, step: 10 });
+        let axes = [("rate", ["0.1", "0.2"]), ("scene", ["a", "b"])];
+        let axes = axes.map(|(name, values)| (name.to_owned(), values.map(str::to_owned).to_vec()));
+        let TaskList::Sweep { axes: mut found } = job.spec.tasks.clone() else {
+            panic!("{:?}", job.spec.tasks)
+        };
+        found.sort();
+        assert_eq!(found, axes);
         assert_eq!(job.spec.needs, Needs { cores: 2, memory: 4 << 30, disk: 10 << 30, time_limit_s: 7200.0 });
         assert_eq!(job.spec.checkpoint, Checkpointing { folder: true, exit_code: Some(85), grace_s: 30.0 });
         assert_eq!(job.inputs[2].target.as_deref(), Some("scene.blend"));

@@ -1,10 +1,12 @@
 //! Macros: `$(NAME)`, `$(NAME:default)` and the functions, as far as they have a value before a submission.
 
-use super::queue::COUNTING;
 use super::setting::Setting;
 use gleaner_classad::{Context, Expr, Value};
 use std::cell::Cell;
 use std::collections::BTreeMap;
+
+/// The names whose values differ from one process of a row to the next.
+pub(super) const COUNTING: [&str; 3] = ["process", "procid", "step"];
 
 const DEPTH_MAX: usize = 32;
 /// An expansion that is longer is a mistake, or an attack.

@@ -1,7 +1,7 @@
 //! `queue`: how many processes, and what differs from one to the next.
 
 use super::lines::Lines;
-use super::macros::evaluated;
+use super::macros::{COUNTING, evaluated};
 use crate::InputError;
 use crate::error::{Place, quoted};
 use crate::submit::Source;
@@ -9,9 +9,6 @@ use crate::submit::pattern::matching_at;
 use gleaner_wire::limits::TASKS_PER_JOB_MAX;
 use std::collections::BTreeSet;
 use std::path::Path;
-
-/// The names whose values differ from one process of a row to the next.
-pub(super) const COUNTING: [&str; 3] = ["process", "procid", "step"];
 
 /// What a `queue` statement says.
 #[derive(Clone, PartialEq, Eq, Debug)]
