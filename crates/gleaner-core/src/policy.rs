@@ -8,7 +8,9 @@ pub trait Policy {
 
     /// Takes note of all that one event or decision did, in order.
     fn observe_all(&mut self, grid: &Grid, changes: &[Change]) {
-        changes.iter().for_each(|change| self.observe(grid, change));
+        for change in changes {
+            self.observe(grid, change);
+        }
     }
 
     /// The next wish in answer to `occasion`, or nothing when content with it. It is asked again after each

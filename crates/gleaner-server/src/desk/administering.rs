@@ -5,9 +5,10 @@ use super::admission::{Kind, Rejection, check_name, check_profile};
 use super::orders::{Answer, Order, Requester};
 use crate::journal::Fact;
 use crate::policy;
+use gleaner_policy::PolicySpec;
 use gleaner_units::{MachineId, Time};
 use gleaner_wire::VERSION;
-use gleaner_wire::api::{Actor, Enrolled, Enrolment, QuotaSetting, Role};
+use gleaner_wire::api::{Actor, Enrolled, Enrolment, PolicyKeys, QuotaSetting, Role};
 use gleaner_wire::limits::{AGENTS_MAX, PRICE_MAX};
 use gleaner_wire::meant::meant;
 use gleaner_wire::session::ToAgent;
@@ -92,17 +93,7 @@ impl Desk {
                 self.record(now, Fact::PolicySet { policy, by: actor });
             }
             Order::SetBudget(keys) => {
-                let (policy, is_none) = (self.ledger.policy(), keys.is_none());
-                let policy = policy::with_budget(policy, keys).map_err(|error| {
-                    if !is_none {
-                        return Rejection::from(error);
-                    }
-                    Rejection::invalid(format!(
-                        "{} spends a budget and cannot go on without one; choose another policy first, as `gleaner \
-                         policy set bertasi/greedy`",
-                        policy.name()
-                    ))
-                })?;
+                let policy = with_budget(self.ledger.policy(), keys)?;
                 self.check_goes_on_comparing(&policy)?;
                 self.record(now, Fact::PolicySet { policy, by: actor });
             }
@@ -249,4 +240,19 @@ impl Desk {
             || format!("no machine is called \"{name}\"; see `gleaner machines`{}", meant(name, known()));
         self.ledger.find_agent(name).ok_or_else(|| Rejection::of(Kind::NotFound, message()))
     }
+}
+
+/// The policy in force with another budget, or without one.
+fn with_budget(in_force: &PolicySpec, keys: Option<PolicyKeys>) -> Result<PolicySpec, Rejection> {
+    let is_none = keys.is_none();
+    policy::with_budget(in_force, keys).map_err(|error| {
+        if !is_none {
+            return Rejection::from(error);
+        }
+        Rejection::invalid(format!(
+            "{} spends a budget and cannot go on without one; choose another policy first, as `gleaner policy set \
+             bertasi/greedy`",
+            in_force.name()
+        ))
+    })
 }

@@ -228,7 +228,7 @@ impl Server {
             Some(Mutant::LeaseTooShort) => lengthen_leases(&mut batch.effects),
             Some(Mutant::PastsConfused) => forget_nothing(&mut batch.effects),
             Some(Mutant::BadMachineStaysOpen) => {
-                batch.recorded.retain(|recorded| !closes(&recorded.entry.fact))
+                batch.recorded.retain(|recorded| !closes(&recorded.entry.fact));
             }
             _ => {}
         }
