@@ -30,9 +30,8 @@ impl Shared {
 
     #[inline]
     pub(crate) fn insert(&mut self, setup: &Setup, now: Time, (run, ops): (RunId, f64), on: MachineId) {
-        let seconds = ops * seconds_per_op(setup, run.task, on);
-        self.sharing.insert_on_cores(now, on, (run, seconds), cores(setup, run.task));
-        self.rate(setup, now, on);
+        self.sharing.insert(now, on, run, ops * seconds_per_op(setup, run.task, on));
+        self.changed(setup, now, (run, on), i64::from);
     }
 
     pub(crate) fn insert_wide(&mut self, setup: &Setup, now: Time, (run, ops): (RunId, f64), parts: &[Part]) {
@@ -51,9 +50,8 @@ impl Shared {
             return left;
         }
         let on = self.sharing.machine_of(run).expect("a run that is taken off a machine was on one");
-        let seconds = self.sharing.remove_from_cores(now, run, cores(setup, run.task));
-        let left = seconds / seconds_per_op(setup, run.task, on);
-        self.rate(setup, now, on);
+        let left = self.sharing.remove(now, run) / seconds_per_op(setup, run.task, on);
+        self.changed(setup, now, (run, on), |more| -i64::from(more));
         left
     }
 
@@ -85,8 +83,8 @@ impl Shared {
             return;
         }
         let on = self.sharing.machine_of(run).expect("a run that ends is somewhere");
-        self.sharing.complete_on_cores(now, run, cores(setup, run.task));
-        self.rate(setup, now, on);
+        self.sharing.complete(now, run);
+        self.changed(setup, now, (run, on), |more| -i64::from(more));
     }
 
     /// Where a run is, or the first of its parts.
@@ -109,6 +107,16 @@ impl Shared {
         self.sharing.busy_seconds(machine, now)
     }
 
+    /// A run of one part came, or is gone: it counts once, and with each further core once more.
+    #[inline]
+    fn changed(&mut self, setup: &Setup, now: Time, (run, on): (RunId, MachineId), by: impl Fn(u32) -> i64) {
+        let cores = setup.task_classes[setup.tasks.classes[run.task.index()].index()].needs.cores;
+        if cores > 1 {
+            self.sharing.crowd(now, on, by(cores - 1));
+        }
+        self.rate(setup, now, on);
+    }
+
     #[inline]
     fn rate(&mut self, setup: &Setup, now: Time, machine: MachineId) {
         let sharing = &self.sharing;
@@ -116,12 +124,6 @@ impl Shared {
             sharing.share(part.on) / seconds_per_op(setup, run.task, part.on)
         });
     }
-}
-
-/// How many cores a task wants, at least one.
-#[inline]
-fn cores(setup: &Setup, task: TaskId) -> u32 {
-    setup.task_classes[setup.tasks.classes[task.index()].index()].needs.cores.max(1)
 }
 
 /// Σ W·C/S with 0/0 = 0: what an operation of a task takes on a machine, where it has a core to itself.

@@ -92,21 +92,8 @@ impl Sharing {
     /// # Panics
     /// If the run is on a machine already, or the service is negative or not finite.
     pub fn insert(&mut self, now: Time, machine: MachineId, run: RunId, service_seconds: f64) {
-        self.insert_on_cores(now, machine, (run, service_seconds), 1);
-    }
-
-    /// Likewise a run that wants so many cores, and has a share for each.
-    #[inline]
-    pub(crate) fn insert_on_cores(
-        &mut self,
-        now: Time,
-        machine: MachineId,
-        (run, service_seconds): (RunId, f64),
-        cores: u32,
-    ) {
         assert!(self.find_place(run).is_none(), "{run} is on a machine already");
-        let now = self.latest.or_exactly(now);
-        let finish = self.machines[machine.index()].insert(now, (run, service_seconds), cores);
+        let finish = self.machines[machine.index()].insert(self.latest.or_exactly(now), run, service_seconds);
         let place = Place { number: run.number, machine, finish };
         if self.places.len() <= run.task.index() {
             let nowhere = Place { number: 0, machine, finish: 0.0 };
@@ -126,13 +113,8 @@ impl Sharing {
     /// # Panics
     /// If the run is on no machine.
     pub fn remove(&mut self, now: Time, run: RunId) -> f64 {
-        self.remove_from_cores(now, run, 1)
-    }
-
-    /// Likewise a run that wanted so many cores.
-    pub(crate) fn remove_from_cores(&mut self, now: Time, run: RunId, cores: u32) -> f64 {
         let Place { machine, finish, .. } = self.place(run);
-        self.take_off(self.latest.or_exactly(now), machine, Finish { at: finish, run }, cores)
+        self.take_off(self.latest.or_exactly(now), machine, Finish { at: finish, run })
     }
 
     /// What is on a machine has so many shares more, or fewer, than one each.
@@ -157,17 +139,11 @@ impl Sharing {
     /// # Panics
     /// If (`now`, `run`) is not what [`next_completion`](Self::next_completion) says: runs complete in one order.
     pub fn complete(&mut self, now: Time, run: RunId) {
-        self.complete_on_cores(now, run, 1);
-    }
-
-    /// Likewise of a run that wanted so many cores.
-    #[inline]
-    pub(crate) fn complete_on_cores(&mut self, now: Time, run: RunId, cores: u32) {
         let next = self.next().filter(|next| (next.at, next.run) == (now, run));
         let Some(next) = next else { panic!("{run} at {now} is not the next completion") };
         let finish = self.place(run).finish;
         self.latest = self.machines[next.machine.index()].instant_of(now, finish);
-        self.take_off(self.latest, next.machine, Finish { at: finish, run }, cores);
+        self.take_off(self.latest, next.machine, Finish { at: finish, run });
     }
 
     /// The machine that a run is on.
@@ -221,8 +197,8 @@ impl Sharing {
     }
 
     #[inline]
-    fn take_off(&mut self, now: Instant, machine: MachineId, old: Finish, cores: u32) -> f64 {
-        let left = self.machines[machine.index()].remove(now, old, cores);
+    fn take_off(&mut self, now: Instant, machine: MachineId, old: Finish) -> f64 {
+        let left = self.machines[machine.index()].remove(now, old);
         let first = &mut self.places[old.run.task.index()];
         if first.number == old.run.number {
             first.number = 0;

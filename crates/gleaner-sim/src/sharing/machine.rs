@@ -85,7 +85,7 @@ impl Machine {
 
     /// Returns when the task finishes on the virtual clock.
     #[inline]
-    pub(super) fn insert(&mut self, now: Instant, (run, service_seconds): (RunId, f64), cores: u32) -> f64 {
+    pub(super) fn insert(&mut self, now: Instant, run: RunId, service_seconds: f64) -> f64 {
         assert!(
             (0.0..f64::INFINITY).contains(&service_seconds),
             "{run} needs {service_seconds} s of service"
@@ -93,17 +93,15 @@ impl Machine {
         self.advance(now);
         let finish = self.clock + service_seconds;
         self.order.insert(Finish { at: finish, run });
-        self.more_shares += u64::from(cores - 1);
         self.set_rate();
         finish
     }
 
     /// Returns the seconds of service that the task still needs.
     #[inline]
-    pub(super) fn remove(&mut self, now: Instant, old: Finish, cores: u32) -> f64 {
+    pub(super) fn remove(&mut self, now: Instant, old: Finish) -> f64 {
         self.advance(now);
         self.order.remove(old);
-        self.more_shares -= u64::from(cores - 1);
         let left = (old.at - self.clock).max(0.0);
         self.set_rate();
         left
