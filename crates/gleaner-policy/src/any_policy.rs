@@ -28,10 +28,13 @@ impl AnyPolicy {
         self.forecast().map_or_else(|| grid.declared_length(task), |forecast| forecast.known(grid, task))
     }
 
-    /// Where that comes from, if it goes by what ran before.
+    /// Where that comes from, if it goes by what ran before. Of a task of which nothing is known a queue believes that it
+    /// never ends, which is no length.
     pub fn source_of_length(&self, grid: &Grid, task: TaskId) -> Option<Source> {
         let forecast = self.forecast().filter(|forecast| forecast.is_learnt())?;
-        Some(forecast.source(grid, task))
+        let source = forecast.source(grid, task);
+        let is_queue = matches!(self, AnyPolicy::Backfiller(_));
+        (source != Source::Nobody || !is_queue).then_some(source)
     }
 
     /// The same of the task of a run, by what that has done.
