@@ -400,7 +400,7 @@ impl Ledger {
     }
 
     /// A budget that the policy does not heed is none.
-    /// What tasks ran for that came back, or run again, is learnt from no more or once more: as it would be after a start.
+    /// Finished tasks came back, or are to run again: a policy that learns goes by what is there now, as after a start.
     fn learn_anew(&mut self) {
         if self.recipe().lengths.is_learnt() {
             self.scheduler.set_policy(self.recipe().build());

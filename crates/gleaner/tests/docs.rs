@@ -116,6 +116,28 @@ fn every_job_file_in_the_docs_is_one() {
     assert!(tried > 5, "{tried} jobs in the page");
 }
 
+/// Each `cargo run … -p CRATE --example NAME` of the pages has a program to run.
+#[test]
+fn every_example_in_the_docs_is_there() {
+    let pages =
+        fs::read_dir(root().join("docs")).expect("the folder").map(|entry| entry.expect("a file").path());
+    let pages = pages.chain(["README.md", "ARCHITECTURE.md"].map(|page| root().join(page)));
+    let mut tried = 0;
+    for page in pages {
+        let text = fs::read_to_string(&page).expect("a page");
+        for (before, after) in text.match_indices(" --example ").map(|(at, _)| text.split_at(at)) {
+            let is_of_name = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
+            let name: String =
+                after.trim_start_matches(" --example ").chars().take_while(is_of_name).collect();
+            let package = before.rsplit(' ').next().expect("a word");
+            let program = root().join(format!("crates/{package}/examples/{name}.rs"));
+            assert!(program.is_file(), "{}: {}", page.display(), program.display());
+            tried += 1;
+        }
+    }
+    assert!(tried > 1, "{tried} examples in all pages");
+}
+
 #[test]
 fn every_page_is_in_the_book_and_every_link_leads_somewhere() {
     let summary = read("docs/SUMMARY.md");
