@@ -12,6 +12,8 @@
 //! - **A run of which output was lost here does not count**, however its program ended; and nothing new starts here until
 //!   the disk takes something again.
 //! - **No run is started twice, no two runs of a task go on at once**, and an older run gives way to a newer.
+//! - **A run that was ordered ahead begins when the run before it is over**, without a word from the coordinator; unless the
+//!   owner wants the machine.
 //! - **The owner wins**: what they forbid is stopped before anyone is told.
 
 mod ending;
@@ -385,6 +387,7 @@ impl Duties {
         self.keep_limits(now);
         self.prepare_what_is_due(now);
         self.collect_what_is_due(now);
+        self.launch_what_follows(now);
         self.quit_if_done(now);
     }
 }

@@ -30,6 +30,8 @@ pub enum Change {
     RoomTaken(RunId),
     /// A run takes that machine's room no more.
     RoomFreed(RunId, MachineId),
+    /// Another run follows that one than before, or none, or the one that does is to stop.
+    FollowerChanged(RunId),
     /// A task has its place in a queue.
     Planned(TaskId, Queue),
     /// A task lost its place in a queue and still waits.

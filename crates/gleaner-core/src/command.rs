@@ -12,6 +12,15 @@ pub enum Command {
         /// Where.
         on: MachineId,
     },
+    /// Likewise, as soon as another run there is over.
+    StartAfter {
+        /// The run.
+        run: RunId,
+        /// Where.
+        on: MachineId,
+        /// The other run.
+        after: RunId,
+    },
     /// Run a task on several machines at a time. Its run begins when all parts have begun, and ends for all of them at once.
     StartWide {
         /// The run.

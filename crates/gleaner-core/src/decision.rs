@@ -1,6 +1,6 @@
 use crate::parts::PARTS_MAX;
 use crate::{Alarm, Lending, LendingRefusal, Needs, Part, Room};
-use gleaner_units::{Credits, MachineClassId, MachineId, TaskId, Time};
+use gleaner_units::{Credits, MachineClassId, MachineId, RunId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -23,6 +23,20 @@ pub enum Decision {
         task: TaskId,
         /// A machine that can run it now.
         on: MachineId,
+    },
+    /// Send a waiting task to a machine that begins it when a run there is over.
+    Follow {
+        /// A task that waits.
+        task: TaskId,
+        /// Where the run is.
+        on: MachineId,
+        /// A run of a task of the same class, which has one part, is not to stop, and is followed by none.
+        after: RunId,
+    },
+    /// Take a task back whose run follows another and has not begun: it waits again when its machine says so.
+    Recall {
+        /// A task whose run has not begun.
+        task: TaskId,
     },
     /// Run a waiting task on several machines at a time, all or none: room is taken on each until the run is over. A part
     /// that makes up the whole task is a [start](Self::Start).
@@ -99,6 +113,14 @@ pub enum Refusal {
     /// Only a task that runs can be moved; one on its way to a machine cannot.
     #[error("{0} does not run")]
     NotRunning(TaskId),
+    /// What is to begin when another run is over has that run's room.
+    #[error(
+        "{0} cannot begin when {1} is over: that is no run of its class there, is to stop, or another follows it already"
+    )]
+    CannotFollow(TaskId, RunId),
+    /// Only what has not begun can be taken back.
+    #[error("{0} has no run that waits for the end of another")]
+    NotAhead(TaskId),
     /// It is being moved, or has several runs: which of them is meant?
     #[error("{0} has more than one run")]
     SeveralRuns(TaskId),

@@ -15,6 +15,7 @@ mod check;
 mod checks;
 mod counting;
 mod favours;
+mod following;
 mod loans;
 mod machine;
 mod own_rank;
@@ -55,6 +56,7 @@ use crate::{Classes, Event, MachineClass, Needs, Occasion, Part, Refusal, Settle
 use answers::Checks;
 use beliefs::Beliefs;
 use caps::Caps;
+use following::Following;
 use gleaner_units::{
     MachineClassId, MachineId, Ops, OpsTotal, RunId, Span, TaskClassId, TaskId, Time, UserId,
 };
@@ -112,6 +114,9 @@ pub struct Grid {
     /// How many runs of tasks of each class are on machines or on their way to one, and are to stay.
     placed: Vec<u32>,
     placed_total: u32,
+    following: Following,
+    /// How long tasks of each class took lately, at most; nothing before one is over.
+    took: Vec<Option<Span>>,
     /// After how long runs of a class are stopped; no class that they are not.
     limits: BTreeMap<TaskClassId, Span>,
     occasions: VecDeque<Occasion>,
@@ -144,6 +149,8 @@ impl Grid {
             caps: Caps::default(),
             placed: Vec::new(),
             placed_total: 0,
+            following: Following::default(),
+            took: Vec::new(),
             limits: BTreeMap::new(),
             occasions: VecDeque::new(),
             alarms: Alarms::default(),

@@ -92,6 +92,7 @@ fn state(scheduler: &Scheduler<Puppet>) -> String {
     let run = |run: &Run| {
         let stage = match run.stage() {
             Stage::Held => "held",
+            Stage::Next => "next",
             Stage::Asked => "asked",
             Stage::Sent => "sent",
             Stage::Running => "runs",

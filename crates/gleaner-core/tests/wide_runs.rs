@@ -103,6 +103,7 @@ fn state(scheduler: &Scheduler<Puppet>) -> String {
     let runs = grid.runs_of(wide_task()).map(|run| {
         let stage = match run.stage() {
             Stage::Held => "held",
+            Stage::Next => "next",
             Stage::Asked => "asked",
             Stage::Sent => "sent",
             Stage::Running => "runs",

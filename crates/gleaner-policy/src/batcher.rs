@@ -191,6 +191,7 @@ impl Policy for Batcher {
             | Change::RoomFreed(..)
             | Change::LoansChanged
             | Change::AnswerKept(_)
+            | Change::FollowerChanged(_)
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::AlarmChanged(_) => {}

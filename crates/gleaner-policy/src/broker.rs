@@ -314,6 +314,7 @@ impl Policy for Broker {
             | Change::RoomTaken(_)
             | Change::RoomFreed(..)
             | Change::AnswerKept(_)
+            | Change::FollowerChanged(_)
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::LoansChanged

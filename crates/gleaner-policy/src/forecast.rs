@@ -139,6 +139,7 @@ impl Forecast {
             | Change::BeliefChanged(_)
             | Change::LoansChanged
             | Change::AnswerKept(_)
+            | Change::FollowerChanged(_)
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::AlarmChanged(_) => {}

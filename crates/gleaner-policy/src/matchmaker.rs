@@ -4,7 +4,9 @@
 use crate::copies::Copies;
 use crate::drawing::draw;
 use crate::fleet::{Fleet, OWN_BOUNDS};
+use crate::following::Following;
 use crate::forecast::Forecast;
+use crate::parts::ahead::Ahead;
 use crate::parts::choose::Choose;
 use crate::parts::lengths::Lengths;
 use crate::parts::relocate::Relocate;
@@ -34,6 +36,8 @@ pub(crate) struct Matching {
     pub(crate) spending: Spending,
     /// Whose word on lengths is taken: with the users', SOCIAL weighs all tasks alike, and else by what remains of them.
     pub(crate) lengths: Lengths,
+    /// Whether machines get tasks ahead.
+    pub(crate) ahead: Ahead,
 }
 
 /// Places by one score, relocates by another or not at all.
@@ -43,6 +47,7 @@ pub struct Matchmaker {
     fleet: Fleet,
     copies: Copies,
     forecast: Forecast,
+    following: Following,
 }
 
 impl Matchmaker {
@@ -53,6 +58,7 @@ impl Matchmaker {
             fleet: Fleet::default(),
             copies: Copies::of_each(recipe.replicate.count()),
             forecast: Forecast::new(recipe.lengths),
+            following: Following::new(recipe.ahead),
         }
     }
 
@@ -99,6 +105,13 @@ impl Matchmaker {
     fn start_waiting(&self, grid: &Grid, now: Time, machine: MachineId) -> Option<Decision> {
         let task = grid.longest_waiting(|class| grid.can_run(class, machine))?;
         self.start(grid, now, task)
+    }
+
+    /// Behind a run that will be over soon, or back from there where another machine has room.
+    fn send_ahead(&self, grid: &Grid, now: Time) -> Option<Decision> {
+        let finds_room = |task| self.place(grid, now, task).is_some();
+        let sent = self.following.send_ahead(grid, now, finds_room);
+        sent.or_else(|| self.following.recall(grid, finds_room))
     }
 
     /// The tasks of a lost machine are of several classes, and so are those that a recharge helps. Costs a search for
@@ -242,6 +255,7 @@ impl Policy for Matchmaker {
     fn observe(&mut self, grid: &Grid, change: &Change) {
         self.copies.observe(grid, change);
         self.forecast.observe(grid, change);
+        self.following.observe(grid, change);
         match *change {
             Change::MachineJoined(machine) => self.fleet.join(grid, machine),
             Change::ResidentsChanged(machine)
@@ -267,6 +281,7 @@ impl Policy for Matchmaker {
             | Change::RoomFreed(..)
             | Change::LoansChanged
             | Change::AnswerKept(_)
+            | Change::FollowerChanged(_)
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::AlarmChanged(_) => {}
@@ -274,9 +289,9 @@ impl Policy for Matchmaker {
     }
 
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
-        let compared = self.compare(grid, now);
-        if compared.is_some() {
-            return compared;
+        let urgent = self.compare(grid, now).or_else(|| self.following.overdue(grid, now));
+        if urgent.is_some() {
+            return urgent;
         }
         let placed = match occasion.cause {
             Cause::Submitted(class) => self.start_first_of(grid, now, class),
@@ -297,6 +312,7 @@ impl Policy for Matchmaker {
             | Cause::DataCame => None,
         };
         let placed = placed.or_else(|| self.replicate(grid, now, occasion.cause));
+        let placed = placed.or_else(|| self.send_ahead(grid, now));
         placed.or_else(|| self.relocate(grid, now, occasion)).or_else(|| self.wake(grid, now))
     }
 
@@ -304,10 +320,12 @@ impl Policy for Matchmaker {
         self.fleet = Fleet::of(grid);
         self.copies = Copies::of(grid, self.recipe.replicate.count());
         self.forecast = Forecast::of(self.recipe.lengths, grid);
+        self.following = Following::of(self.recipe.ahead, grid);
     }
 
     fn check(&self, grid: &Grid) -> Result<(), String> {
         self.copies.check(grid)?;
+        self.following.check(grid)?;
         if self.forecast != Forecast::of(self.recipe.lengths, grid) {
             return Err("what is believed of tasks is not what the grid says".into());
         }

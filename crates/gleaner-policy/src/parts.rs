@@ -12,6 +12,7 @@
 //! | belief | [`belief`] | as published · with what was sent since |
 //! | lengths | [`lengths`] | declared · the last two · learnt · true |
 //! | availability | [`staying`] | machines are taken to stay · how often they were lost |
+//! | ahead | [`ahead`] | a machine gets a task when it has room · the next one before that, where tasks are short |
 //! | budget | [`budget`] | none · B · BT · BTT · a moving price · shares, for machines or for classes |
 //! | relocate | [`relocate`] | none · by a score |
 //! | favours, queue, recall | [`favours`] | among peers: who is lent to, where tasks wait, what is taken back |
@@ -20,6 +21,7 @@
 //! **A choice is one variant, in its room, with its name, what it means and what it reads** ([`Choice`]). The compiler then
 //! names the formulas and bounds that it lacks; nothing outside this crate asks which variant it has.
 
+pub mod ahead;
 pub mod aim;
 pub mod belief;
 pub mod budget;

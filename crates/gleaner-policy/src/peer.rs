@@ -307,6 +307,7 @@ impl Policy for Peer {
             | Change::RoomTaken(_)
             | Change::RoomFreed(..)
             | Change::AnswerKept(_)
+            | Change::FollowerChanged(_)
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::AlarmChanged(_) => {}

@@ -289,6 +289,7 @@ impl Policy for Backfiller {
             | Change::BeliefChanged(_)
             | Change::LoansChanged
             | Change::AnswerKept(_)
+            | Change::FollowerChanged(_)
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::AlarmChanged(_) => {}

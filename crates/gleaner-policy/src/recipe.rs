@@ -9,6 +9,7 @@ use crate::batch::Batching;
 use crate::batcher::Batcher;
 use crate::broker::{self, Broker, Brokering, NoCandidate};
 use crate::matchmaker::{Matching, Matchmaker};
+use crate::parts::ahead::Ahead;
 use crate::parts::aim::Aim;
 use crate::parts::belief::Belief;
 use crate::parts::budget::{Level, Spending};
@@ -81,6 +82,8 @@ pub struct Recipe {
     pub hold: Holding,
     /// Whether it counts how long machines stay.
     pub availability: Staying,
+    /// Whether machines get tasks before they have room for them.
+    pub ahead: Ahead,
     /// What makes the site a peer of others, if it is one.
     pub peering: Option<Peering>,
 }
@@ -104,6 +107,7 @@ impl Recipe {
             replicate: Replicate::ONE,
             hold: Holding::Never,
             availability: Staying::Ignored,
+            ahead: Ahead::Never,
             peering: None,
         }
     }
@@ -173,6 +177,7 @@ impl Recipe {
                     replicate,
                     spending,
                     lengths: self.lengths,
+                    ahead: self.ahead,
                 })),
             },
             Goal::End(aim) => {
@@ -205,6 +210,7 @@ impl Recipe {
             self.lengths.about(),
             self.hold.about(),
             self.availability.about(),
+            self.ahead.about(),
         ];
         let peering = self.peering.iter();
         let peering = peering
@@ -235,7 +241,7 @@ impl Recipe {
     pub fn sends_once(&self) -> bool {
         let is_sent = matches!(self.score, Goal::Now(_) | Goal::Rank(_));
         let stays = self.relocate.is_none() && self.replicate == Replicate::ONE && self.peering.is_none();
-        is_sent && stays && !self.heeds_budget()
+        is_sent && stays && !self.heeds_budget() && self.ahead == Ahead::Never
     }
 
     /// How many machines have to agree on a task's answer, where several have.

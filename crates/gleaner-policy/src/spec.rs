@@ -35,7 +35,7 @@ pub struct PolicySpec {
 }
 
 /// The keys of a policy, in the order in which they are written.
-pub(crate) const KEYS: [&str; 27] = [
+pub(crate) const KEYS: [&str; 28] = [
     "preset",
     "period_s",
     "order",
@@ -63,6 +63,7 @@ pub(crate) const KEYS: [&str; 27] = [
     "reach",
     "hold",
     "availability",
+    "ahead",
 ];
 /// The keys of a relocation.
 pub(crate) const RELOCATE_KEYS: [&str; 6] =
@@ -83,7 +84,8 @@ impl PolicySpec {
         Ok(Self { tree, preset: preset.name, recipe, budget })
     }
 
-    /// The same on a grid whose policy is `in_force`: what is not said of the budget's amounts is as it is there.
+    /// The same on a grid whose policy is `in_force`: what is not said of the budget's amounts is as it is there, and whether
+    /// tasks go ahead, if that makes sense with the rest.
     pub fn read_beside(mut tree: Tree, in_force: &Self) -> Result<Self, PolicyError> {
         if let Some(Value::Object(kept)) = in_force.tree.get("budget") {
             let amounts = kept.iter().filter(|(key, _)| !RULE_KEYS.contains(&key.as_str()));
@@ -94,6 +96,13 @@ impl PolicySpec {
                 for (key, amount) in amounts {
                     said.entry(key).or_insert_with(|| amount.clone());
                 }
+            }
+        }
+        if let (Some(ahead), false) = (in_force.tree.get("ahead"), tree.contains_key("ahead")) {
+            let mut with = tree.clone();
+            with.insert("ahead".to_owned(), ahead.clone());
+            if let Ok(spec) = Self::read(with) {
+                return Ok(spec);
             }
         }
         Self::read(tree)

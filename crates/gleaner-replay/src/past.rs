@@ -194,6 +194,7 @@ impl Reading {
             | Step::Rerun
             | Step::Placed
             | Step::Copied
+            | Step::TakenBack
             | Step::Lost(_)
             | Step::TargetLost
             | Step::OwnerCame

@@ -105,13 +105,14 @@ impl Day {
             Fact::Decided { decisions, .. } => {
                 for decision in decisions {
                     match *decision {
-                        Decision::Start { task, .. } => self.placed(at, task),
+                        Decision::Start { task, .. } | Decision::Follow { task, .. } => self.placed(at, task),
                         Decision::Relocate { task, .. } => {
                             if let Some(from) = ledger.record(task).machine {
                                 self.machines.moved_away(from);
                             }
                         }
                         Decision::StartWide { .. }
+                        | Decision::Recall { .. }
                         | Decision::Ask { .. }
                         | Decision::Survey { .. }
                         | Decision::Replicate { .. }

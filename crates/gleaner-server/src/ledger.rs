@@ -68,7 +68,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// The format of a snapshot, of the ledger and of the day behind it: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 16;
+pub const FORMAT: u32 = 17;
 
 /// See the module.
 #[derive(Clone)]
@@ -241,7 +241,12 @@ impl Ledger {
         self.books.lineages.decided();
         for decision in decisions {
             let (step, task, on) = match *decision {
-                Decision::Start { task, on } => (Step::Placed, task, on),
+                Decision::Start { task, on } | Decision::Follow { task, on, .. } => (Step::Placed, task, on),
+                Decision::Recall { task } => {
+                    let run = self.first_run(task);
+                    self.tell_step(TaskRange::one(task), run, Step::TakenBack);
+                    continue;
+                }
                 Decision::StartWide { task, ref parts } | Decision::Ask { task, ref parts, .. } => {
                     (Step::Placed, task, parts[0].on)
                 }
@@ -454,7 +459,7 @@ impl Ledger {
         let orders: Vec<Command> = self.scheduler.take_orders().collect();
         for order in orders {
             let (run, starts_on) = match &order {
-                Command::Start { run, on } => (*run, Some(*on)),
+                Command::Start { run, on } | Command::StartAfter { run, on, .. } => (*run, Some(*on)),
                 Command::StartWide { run, parts } | Command::Ask { run, parts } => {
                     (*run, parts.first().map(|part| part.on))
                 }

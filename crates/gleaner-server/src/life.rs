@@ -122,7 +122,10 @@ impl Life {
 
     fn decided(&mut self, decision: &Decision) {
         let (task, on) = match *decision {
-            Decision::Start { task, on } | Decision::Replicate { task, on } => (task, on),
+            Decision::Start { task, on }
+            | Decision::Follow { task, on, .. }
+            | Decision::Replicate { task, on } => (task, on),
+            Decision::Recall { task } => return self.recalled(task),
             Decision::Relocate { task, to } => (task, to),
             Decision::StartWide { task, ref parts }
             | Decision::ReplicateWide { task, ref parts }
@@ -161,6 +164,18 @@ impl Life {
                 self.tell(Some((id, on)), Step::Placed);
             }
         }
+    }
+
+    /// A run that had not begun is taken back: until its machine says so, it may begin yet.
+    fn recalled(&mut self, task: TaskId) {
+        if task != self.task {
+            return;
+        }
+        self.tell(self.first_run(), Step::TakenBack);
+        self.runs
+            .iter_mut()
+            .filter(|run| run.stage == Stage::Sent)
+            .for_each(|run| run.stage = Stage::Stopping);
     }
 
     fn run_started(&mut self, at: Time, id: RunId) {
@@ -215,12 +230,12 @@ impl Life {
                     self.take_out(run.id);
                     continue;
                 }
-                Stage::Asked | Stage::Sent | Stage::Running | Stage::Stopping
+                Stage::Next | Stage::Asked | Stage::Sent | Stage::Running | Stage::Stopping
                     if is_other_held || self.phase().is_over() =>
                 {
                     self.take_out(run.id);
                 }
-                Stage::Asked | Stage::Sent | Stage::Running | Stage::Stopping => {
+                Stage::Next | Stage::Asked | Stage::Sent | Stage::Running | Stage::Stopping => {
                     let there = self.runs.iter_mut().find(|other| other.id == run.id);
                     there.expect("it was just found").stage = Stage::Missing;
                 }
@@ -231,7 +246,7 @@ impl Life {
             match run.stage {
                 Stage::Missing => {}
                 Stage::Held => self.tell(Some((run.id, agent)), Step::TargetLost),
-                Stage::Asked | Stage::Sent | Stage::Running | Stage::Stopping => {
+                Stage::Next | Stage::Asked | Stage::Sent | Stage::Running | Stage::Stopping => {
                     self.tell(Some((run.id, agent)), Step::Lost(Loss::Silence));
                 }
             }

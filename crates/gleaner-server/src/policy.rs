@@ -6,16 +6,18 @@ use gleaner_wire::api::PolicyKeys;
 use gleaner_wire::limits::PERIOD_MIN_S;
 use serde_json::json;
 
-/// The policy in force before any was set: `bertasi/greedy`, which moves tasks too.
+/// The policy in force before any was set: `bertasi/greedy`, which moves tasks too, and sends short ones ahead.
 ///
 /// # Panics
 /// Never: it makes sense.
 pub fn default_policy() -> PolicySpec {
-    let written = json!({ "preset": "bertasi/greedy", "relocate": { "score": "greedy" } });
+    let written =
+        json!({ "preset": "bertasi/greedy", "relocate": { "score": "greedy" }, "ahead": "where-short" });
     serde_json::from_value(written).expect("a policy that makes sense")
 }
 
-/// The policy that is asked for where another is in force: what is not said of the budget stays.
+/// The policy that is asked for where another is in force: what is not said of the budget stays, and whether short tasks go
+/// ahead, where the policy can do that.
 pub fn asked(keys: PolicyKeys, in_force: &PolicySpec) -> Result<PolicySpec, PolicyError> {
     bearable(PolicySpec::read_beside(keys.0, in_force)?)
 }

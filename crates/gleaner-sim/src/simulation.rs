@@ -88,6 +88,7 @@ impl Outside for Lab<'_> {
                 }
             }
             Command::Start { .. }
+            | Command::StartAfter { .. }
             | Command::StartWide { .. }
             | Command::Stop { .. }
             | Command::Recheck { .. }

@@ -34,6 +34,8 @@ pub(crate) struct World {
     transits: BTreeMap<RunId, MachineId>,
     /// Likewise of runs of several parts.
     wide_transits: BTreeMap<RunId, Box<[Part]>>,
+    /// What begins on a machine when a run there is over: by that run.
+    behind: BTreeMap<RunId, (RunId, MachineId)>,
     /// The latest of each task that was ever stopped.
     checkpoints: BTreeMap<TaskId, Checkpoint>,
     history: History,
@@ -51,6 +53,7 @@ impl World {
             landings: BinaryHeap::new(),
             transits: BTreeMap::new(),
             wide_transits: BTreeMap::new(),
+            behind: BTreeMap::new(),
             checkpoints: BTreeMap::new(),
             history: History::new(setup.tasks.len(), setup.machine_count()),
             answered: Vec::new(),
@@ -107,6 +110,7 @@ impl World {
                 let done = self.machines.complete(setup, now, run);
                 self.count_all(now, on, others);
                 self.history.left(now, run);
+                self.begin_behind(setup, now, run);
                 if done && setup.answers.matter() {
                     self.history.answered_by(self.ops_at_start(setup, run.task));
                     self.answered.push(run.task);
@@ -160,20 +164,22 @@ impl World {
         match command {
             Command::Start { run, on } => {
                 self.history.sent(run.task, on);
-                let brought = self.checkpoints.get(&run.task);
-                let cost = brought.map_or(0.0, |from| migration_seconds(setup, now, from.at, on));
+                let cost = self.seconds_to_bring(setup, now, run, on);
                 if cost == 0.0 {
                     return Some(self.run(setup, now, run, on));
                 }
-                self.landings.push(Reverse((now.after_seconds(cost), run)));
-                self.transits.insert(run, on);
+                self.land(now.after_seconds(cost), run, on);
+                None
+            }
+            Command::StartAfter { run, on, after } => {
+                self.history.sent(run.task, on);
+                self.behind.insert(after, (run, on));
                 None
             }
             Command::StartWide { run, parts } => {
                 let on = parts[0].on;
                 self.history.sent(run.task, on);
-                let brought = self.checkpoints.get(&run.task);
-                let cost = brought.map_or(0.0, |from| migration_seconds(setup, now, from.at, on));
+                let cost = self.seconds_to_bring(setup, now, run, on);
                 if cost == 0.0 {
                     return Some(self.run_wide(setup, now, run, &parts));
                 }
@@ -191,10 +197,36 @@ impl World {
         }
     }
 
+    /// What the next run of a task needs to bring its state to a machine.
+    fn seconds_to_bring(&self, setup: &Setup, now: Time, run: RunId, on: MachineId) -> f64 {
+        let brought = self.checkpoints.get(&run.task);
+        brought.map_or(0.0, |from| migration_seconds(setup, now, from.at, on))
+    }
+
+    fn land(&mut self, at: Time, run: RunId, on: MachineId) {
+        self.landings.push(Reverse((at, run)));
+        self.transits.insert(run, on);
+    }
+
+    /// What was to begin when a run is over lands at that moment.
+    fn begin_behind(&mut self, setup: &Setup, now: Time, before: RunId) {
+        if let Some((run, on)) = self.behind.remove(&before) {
+            let cost = self.seconds_to_bring(setup, now, run, on);
+            self.land(now.after_seconds(cost), run, on);
+        }
+    }
+
     /// Takes a run off its machine.
     fn stop(&mut self, setup: &Setup, now: Time, (run, on): (RunId, MachineId), why: StopReason) -> Event {
         if self.transits.remove(&run).is_some() || self.wide_transits.remove(&run).is_some() {
             self.landings.retain(|Reverse((_, other))| *other != run);
+            self.begin_behind(setup, now, run);
+            return Event::RunEnded { run, end: RunEnd::Lost };
+        }
+        if let Some(before) =
+            self.behind.iter().find(|(_, (behind, _))| *behind == run).map(|(before, _)| *before)
+        {
+            self.behind.remove(&before);
             return Event::RunEnded { run, end: RunEnd::Lost };
         }
         // What is kept is the fraction of the length that is left, on whatever machine.
@@ -203,6 +235,7 @@ impl World {
         self.count_all(now, on, others);
         let done = self.ops_at_start(setup, run.task) - ops_left;
         self.history.left(now, run);
+        self.begin_behind(setup, now, run);
         match why {
             StopReason::Superseded => {
                 self.history.superseded(done);
@@ -263,6 +296,7 @@ impl World {
             self.register.aborted(by_trace(setup), now, machine);
         }
         self.count(now, machine);
+        self.behind.retain(|_, (_, on)| *on != machine);
         self.transits.retain(|_, to| *to != machine);
         let transits = &self.transits;
         self.landings.retain(|Reverse((_, run))| transits.contains_key(run));

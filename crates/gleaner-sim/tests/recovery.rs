@@ -5,7 +5,7 @@ use gleaner_core::{
     Change, DECISIONS_MAX, Decision, Diverged, Event, Grid, GridConfig, MachineClass, Migration, Policy,
     Refusal, RunEnd, Scheduler, Settled, TaskClass,
 };
-use gleaner_policy::{Choose, Recipe, Relocate, Replicate, Score, When};
+use gleaner_policy::{Ahead, Choose, Recipe, Relocate, Replicate, Score, When};
 use gleaner_testkit::history::{self, Step, bytes};
 use gleaner_testkit::random;
 use gleaner_units::{MachineClassId, MachineId, RunId, Span, TaskClassId, TaskId, Time};
@@ -23,7 +23,8 @@ fn recipes() -> impl Iterator<Item = Recipe> {
             ..Recipe::by(score)
         })
     });
-    moving.chain([drawn, copied])
+    let ahead = Recipe { ahead: Ahead::WhereShort, ..drawn };
+    moving.chain([drawn, copied, ahead])
 }
 
 #[test]

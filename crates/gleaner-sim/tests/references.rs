@@ -1,15 +1,16 @@
 //! Each fast policy equals its naive reference, decision for decision, on random grids; and each fault put into a
 //! policy on purpose is noticed.
 
-use gleaner_core::{Checking, Event, Grid, Scheduler, Trusting};
-use gleaner_policy::{Choose, Mover, Recipe, Relocate, Replicate, Score};
+use gleaner_core::{Checking, Decision, Event, Grid, Scheduler, Trusting};
+use gleaner_policy::{Ahead, Choose, Mover, Recipe, Relocate, Replicate, Score};
 use gleaner_sim::{Answers, Liars, Setup};
 use gleaner_testkit::history;
 use gleaner_testkit::mutant::{Fault, Mutant};
 use gleaner_testkit::naive::{Choice, Naive, Relocation, Rule, Turn};
 use gleaner_testkit::random::{self, Choices};
-use gleaner_testkit::record::{first_difference, run, run_checked};
-use gleaner_units::{TaskClassId, Time};
+use gleaner_testkit::record::{Entry, first_difference, run, run_checked};
+use gleaner_testkit::room::overfull;
+use gleaner_units::{Ops, TaskClassId, Time};
 
 /// A score and its reference.
 type Pair = (Score, Rule);
@@ -71,7 +72,7 @@ fn combination(seed: u64) -> (Recipe, Naive) {
     let (choose, choice) = either(CHOICES[choices.below(2 * CHOICES.len()).saturating_sub(CHOICES.len())]);
     (
         Recipe { choose, replicate, relocate: relocate.map(recipe), ..Recipe::by(score) },
-        Naive { place: rule, choice, runs, relocate: relocate.map(relocation) },
+        Naive { place: rule, choice, runs, relocate: relocate.map(relocation), ahead: false },
     )
 }
 
@@ -194,7 +195,13 @@ fn pair((score, rule): Pair, relocate: Option<Pair>) -> (Recipe, Naive) {
         |(_, rule)| Relocation { rule, moves: 3, theta: 0.10, difference: 2.0, turn: Turn::First };
     (
         Recipe { relocate: relocate.map(|(score, _)| Relocate::by(score)), ..Recipe::by(score) },
-        Naive { place: rule, choice: Choice::Best, runs: 1, relocate: relocate.map(relocation) },
+        Naive {
+            place: rule,
+            choice: Choice::Best,
+            runs: 1,
+            relocate: relocate.map(relocation),
+            ahead: false,
+        },
     )
 }
 
@@ -228,4 +235,57 @@ fn a_fault_in_any_policy_is_noticed() {
             }
         }
     }
+}
+
+/// A combination that sends tasks ahead.
+fn sending_ahead(seed: u64) -> (Recipe, Naive) {
+    let (recipe, naive) = combination(seed);
+    let one = Replicate::runs(1).expect("one run");
+    (Recipe { replicate: one, ahead: Ahead::WhereShort, ..recipe }, Naive { runs: 1, ahead: true, ..naive })
+}
+
+/// Tasks a hundred times shorter, that come ten times as often.
+fn hurried(setup: Setup) -> Setup {
+    let mut tasks = setup.tasks;
+    for length in &mut tasks.lengths {
+        *length = Ops::new(length.amount() / 100.0).expect("above 0");
+    }
+    for at in &mut tasks.arrivals {
+        *at = Time::from_nanos(at.nanos() / 10);
+    }
+    Setup { tasks, ..setup }
+}
+
+#[test]
+fn what_is_sent_ahead_is_what_the_reference_sends() {
+    let (mut sent, mut recalled) = (0, 0);
+    // The reference looks at every run.
+    for seed in seeds().step_by(2) {
+        let (recipe, naive) = sending_ahead(seed);
+        let setup = hurried(random::setup_with_room(seed));
+        let fast = run_checked(&setup, recipe.build())
+            .unwrap_or_else(|broken| panic!("seed {seed}, {recipe:?}: {broken}"));
+        if let Some(difference) = first_difference(&fast, &run(&setup, naive)) {
+            panic!("seed {seed}, {recipe:?}: {difference}");
+        }
+        if let Some(broken) = overfull(&setup, &fast) {
+            panic!("seed {seed}, {recipe:?}: {broken}");
+        }
+        let whole = history::live(seed, grid(seed), recipe.build(), |step| {
+            for decision in &step.decisions {
+                sent += u32::from(matches!(decision, Decision::Follow { .. }));
+                recalled += u32::from(matches!(decision, Decision::Recall { .. }));
+            }
+            step.scheduler.check().map_err(|broken| format!("at {}, {:?}: {broken}", step.now, step.event))
+        });
+        whole.unwrap_or_else(|broken| panic!("seed {seed}, {recipe:?}: {broken}"));
+        if let Some(difference) = history::first_difference(seed, &grid(seed), recipe.build(), naive) {
+            panic!("seed {seed}, {recipe:?}: {difference}");
+        }
+        for (_, entry) in &fast.0 {
+            sent += u32::from(matches!(entry, Entry::Decision(Decision::Follow { .. })));
+            recalled += u32::from(matches!(entry, Entry::Decision(Decision::Recall { .. })));
+        }
+    }
+    assert!(sent > 1_000 && recalled > 100, "{sent} sent, {recalled} taken back");
 }

@@ -44,7 +44,13 @@ fn pair(seed: u64, (lengths, belief): (Lengths, Belief)) -> (Recipe, Naive) {
     let relocation = |(_, rule)| Relocation { rule, moves, theta, difference: 2.0, turn };
     (
         Recipe { lengths, relocate: relocate.map(rule), ..Recipe::by(place.0) },
-        Naive { place: place.1, choice: Choice::Best, runs: 1, relocate: relocate.map(relocation) },
+        Naive {
+            place: place.1,
+            choice: Choice::Best,
+            runs: 1,
+            relocate: relocate.map(relocation),
+            ahead: false,
+        },
     )
 }
 

@@ -34,7 +34,7 @@ fn hearsay(simulation: &Simulation<'_, impl gleaner_core::Policy>, choices: &mut
     match stage {
         None | Some(Stage::Held) if choices.one_in(2) => Some(Event::RunEnded { run, end }),
         None | Some(Stage::Held | Stage::Running) => Some(Event::RunStarted(run)),
-        Some(Stage::Asked | Stage::Sent | Stage::Stopping | Stage::Missing) => None,
+        Some(Stage::Next | Stage::Asked | Stage::Sent | Stage::Stopping | Stage::Missing) => None,
     }
 }
 

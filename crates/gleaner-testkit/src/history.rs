@@ -103,7 +103,7 @@ impl Outside {
             1 => Event::TasksReturned { first: task, count: self.some(grid, task) },
             2 => Event::TasksRerun { first: task, count: self.some(grid, task) },
             3 => Event::RunEnded { run, end: RunEnd::Lost },
-            4..=8 if stage == Some(Stage::Sent) => Event::RunStarted(run),
+            4..=8 if matches!(stage, Some(Stage::Sent | Stage::Next)) => Event::RunStarted(run),
             4..=8 if stage == Some(Stage::Stopping) => Event::RunEnded { run, end: RunEnd::Kept },
             9 if self.choices.one_in(2) => Event::RunEnded { run, end: RunEnd::Kept },
             _ if grid.comparison(task).is_some_and(|so_far| so_far.compared_by(run).is_some())

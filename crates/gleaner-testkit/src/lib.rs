@@ -23,6 +23,7 @@ pub mod batch_history;
 pub mod history;
 pub mod mutant;
 pub mod naive;
+mod naive_ahead;
 pub mod naive_batch;
 pub mod naive_broker;
 pub mod naive_lengths;

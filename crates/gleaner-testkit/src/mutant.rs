@@ -69,6 +69,8 @@ impl<P: Policy> Policy for Mutant<P> {
                 elsewhere(grid, task, on).map_or(Some(decision), |on| Some(Decision::Replicate { task, on }))
             }
             Decision::StartWide { .. }
+            | Decision::Follow { .. }
+            | Decision::Recall { .. }
             | Decision::Ask { .. }
             | Decision::ReplicateWide { .. }
             | Decision::Collect

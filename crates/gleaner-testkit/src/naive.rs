@@ -1,6 +1,7 @@
 //! The policies as a reader of the contract would write them: every machine scored for every task, each sum taken
 //! over the tasks themselves, nothing kept. They read the grid and share no code with the policies under test.
 
+use crate::naive_ahead;
 use crate::naive_lengths::{self, Belief};
 use gleaner_classad::{ClassAd, Context};
 use gleaner_core::{
@@ -91,6 +92,8 @@ pub struct Naive {
     pub runs: usize,
     /// How it moves later.
     pub relocate: Option<Relocation>,
+    /// Whether machines get tasks ahead.
+    pub ahead: bool,
 }
 
 /// Which of the machines that would do is taken.
@@ -145,7 +148,9 @@ impl Now<'_> {
     /// Those that are to stop too: their room is taken.
     fn runs_on(&self, machine: MachineId) -> impl Iterator<Item = &Run> {
         let runs = self.0.tasks().flat_map(|(id, _)| self.0.runs_of(id));
-        runs.filter(move |run| run.on() == machine && run.stage() != Stage::Missing)
+        runs.filter(move |run| {
+            run.on() == machine && run.stage() != Stage::Missing && naive_ahead::has_room(self.0, run)
+        })
     }
 
     fn h(&self, task: TaskId, machine: MachineId) -> f64 {
@@ -493,6 +498,18 @@ impl Naive {
         })
     }
 
+    fn send_ahead(&self, now: &Now<'_>) -> Option<Decision> {
+        let &Now(grid, time) = now;
+        if !self.ahead {
+            return None;
+        }
+        let could_run = |task, on| now.h(task, on).is_finite();
+        let finds_room = |task: &TaskId| self.place(now, *task, &[]).is_some();
+        let sent = naive_ahead::send(grid, time, &now.waiting(), could_run);
+        let sent = sent.filter(|(task, _)| !finds_room(task)).map(|(_, decision)| decision);
+        sent.or_else(|| naive_ahead::recall(grid, |task| finds_room(&task)))
+    }
+
     fn place(&self, now: &Now<'_>, task: TaskId, apart: &[MachineId]) -> Option<MachineId> {
         let possible =
             now.machines().filter(|machine| now.possible(task, *machine) && !apart.contains(machine));
@@ -621,8 +638,9 @@ impl Policy for Naive {
 
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
         let view = Now(grid, now);
-        if let Some(compared) = self.compare(&view) {
-            return Some(compared);
+        let overdue = || naive_ahead::overdue(grid, now).filter(|_| self.ahead);
+        if let Some(urgent) = self.compare(&view).or_else(overdue) {
+            return Some(urgent);
         }
         let mut waiting = view.waiting().into_iter();
         let start = match occasion.cause {
@@ -646,7 +664,8 @@ impl Policy for Naive {
             | Cause::Withdrawn
             | Cause::DataCame => None,
         };
-        start.or_else(|| self.copy(&view, now, occasion.cause)).or_else(|| self.relocate(grid, now, occasion))
+        let start = start.or_else(|| self.copy(&view, now, occasion.cause));
+        start.or_else(|| self.send_ahead(&view)).or_else(|| self.relocate(grid, now, occasion))
     }
 
     fn rebuild(&mut self, _: &Grid) {}

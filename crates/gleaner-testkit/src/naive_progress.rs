@@ -329,8 +329,14 @@ impl NaiveProgress {
         let (task, on) = match *decision {
             Decision::Start { task, on } | Decision::Replicate { task, on } => (task, on),
             Decision::Relocate { task, to } => (task, to),
-            Decision::StartWide { .. } | Decision::ReplicateWide { .. } | Decision::Ask { .. } => {
-                panic!("this reference knows runs on one machine; `wide.rs` has exact rates for others")
+            Decision::Follow { .. }
+            | Decision::Recall { .. }
+            | Decision::StartWide { .. }
+            | Decision::ReplicateWide { .. }
+            | Decision::Ask { .. } => {
+                panic!(
+                    "this reference knows runs on one machine that begin at once; `wide.rs` has exact rates for others"
+                )
             }
             Decision::Collect
             | Decision::Survey { .. }

@@ -10,9 +10,14 @@ use std::collections::BTreeMap;
 /// there until its end is said.
 pub fn overfull(setup: &Setup, record: &Record) -> Option<String> {
     let mut there: BTreeMap<MachineId, BTreeMap<RunId, [u64; 3]>> = BTreeMap::new();
+    let mut behind: BTreeMap<RunId, (RunId, MachineId)> = BTreeMap::new();
     for (now, entry) in &record.0 {
         let ordered: Vec<(RunId, MachineId, u32)> = match entry {
             Entry::Command(Command::Start { run, on }) => vec![(*run, *on, needs(setup, *run).cores)],
+            Entry::Command(Command::StartAfter { run, on, after }) => {
+                behind.insert(*after, (*run, *on));
+                Vec::new()
+            }
             Entry::Command(Command::StartWide { run, parts }) => {
                 parts.iter().map(|part| (*run, part.on, part.cores)).collect()
             }
@@ -20,7 +25,9 @@ pub fn overfull(setup: &Setup, record: &Record) -> Option<String> {
                 for runs in there.values_mut() {
                     runs.remove(run);
                 }
-                Vec::new()
+                behind.retain(|_, (next, _)| next != run);
+                let next = behind.remove(run);
+                next.map(|(run, on)| (run, on, needs(setup, run).cores)).into_iter().collect()
             }
             Entry::Command(
                 Command::Ask { .. }

@@ -66,6 +66,7 @@ impl<P: Policy, Q: Policy> Pair<P, Q> {
                 Command::Start { run, on } => self.live.push((run, on, Seen::Sent)),
                 Command::Ask { .. }
                 | Command::Survey { .. }
+                | Command::StartAfter { .. }
                 | Command::StartWide { .. }
                 | Command::Stop { .. }
                 | Command::Recheck { .. }

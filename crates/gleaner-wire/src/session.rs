@@ -285,6 +285,9 @@ pub struct Run {
     pub id: RunId,
     /// Under which start of the coordinator it was ordered.
     pub lineage: Lineage,
+    /// It begins when this other run of the agent's is over, if it has that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<RunId>,
     /// The job and the task's number in it, as users write them: `7/42`.
     pub name: String,
     /// Who submitted it.

@@ -58,6 +58,7 @@ fn run() -> Run {
     Run {
         id,
         lineage: Lineage::of([7; 8]),
+        after: Some(id),
         name,
         user,
         label: Some("render".to_owned()),

@@ -34,7 +34,7 @@ pub(crate) enum Stage {
     Unprepared { retry_at: Time },
     /// Its folder is being made.
     Preparing,
-    /// Its folder is made; nothing starts while the owner wants the machine.
+    /// Its folder is made; nothing starts while the owner wants the machine, nor before the run that it follows is over.
     Ready,
     /// The keeper was told to start it.
     Launched,

@@ -199,7 +199,7 @@ impl Duties {
     /// Starts what is ready, unless the owner pauses or drains the machine: the order to run it may have been on its way
     /// when they said so.
     pub(super) fn launch_if_allowed(&mut self, now: Time, run: RunId) {
-        if self.is_suspended() {
+        if self.is_suspended() || self.waits_for_another(run) {
             return;
         }
         if self.verdict == Verdict::NoNewTasks(owner::Reason::Draining) {
@@ -208,6 +208,20 @@ impl Duties {
             held.stage = Stage::Launched;
             held.active.go(now);
             self.actions.push_back(Action::Launch(held.run.clone()));
+        }
+    }
+
+    /// Whether a run is to begin only when another is over, and that is not.
+    fn waits_for_another(&self, run: RunId) -> bool {
+        let before = self.runs.get(&run).and_then(|held| held.run.after);
+        before.and_then(|before| self.runs.get(&before)).is_some_and(|before| !before.stage.is_over())
+    }
+
+    /// Starts what was ready before the run that it waited for was over.
+    pub(super) fn launch_what_follows(&mut self, now: Time) {
+        let is_next = |held: &Held| matches!(held.stage, Stage::Ready) && held.run.after.is_some();
+        for run in self.runs_where(is_next) {
+            self.launch_if_allowed(now, run);
         }
     }
 

@@ -1,5 +1,6 @@
 //! Histories as tables: what happens at which second, and what is done about it.
 
+mod ahead;
 mod away;
 mod owner;
 mod runs;
@@ -50,6 +51,7 @@ fn run(task: usize, number: u32) -> Run {
     Run {
         id: id(task, number),
         lineage: lineage(3),
+        after: None,
         name: format!("1/{task}"),
         user: String::new(),
         label: None,

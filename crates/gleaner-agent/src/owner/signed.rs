@@ -122,6 +122,7 @@ mod tests {
         Run {
             id: RunId { task: TaskId::new(77), number: 1 },
             lineage: Lineage::of([1; 8]),
+            after: None,
             name: "3/7".into(),
             user: "ada".into(),
             label,

@@ -90,6 +90,7 @@ mod tests {
         Run {
             id: RunId { task: TaskId::new(task), number: 1 },
             lineage: gleaner_wire::Lineage::of([1; 8]),
+            after: None,
             name: "1/0".into(),
             user: "u".into(),
             label: None,

@@ -301,6 +301,7 @@ pub(crate) fn script(id: RunId, text: &str) -> Run {
     Run {
         id,
         lineage: Lineage::of([1; 8]),
+        after: None,
         name: format!("1/{}", id.task.index()),
         user: "ada".into(),
         label: None,

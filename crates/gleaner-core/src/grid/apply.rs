@@ -19,6 +19,7 @@ impl Grid {
             Event::TaskClassMet(ref class) => {
                 let id = self.classes.add_task_class(TaskClass::clone(class));
                 self.placed.push(0);
+                self.took.push(None);
                 effects.changes.push(Change::TaskClassMet(id));
             }
             Event::TaskClassMeasured { class, ref composition } => {
@@ -31,7 +32,7 @@ impl Grid {
                 self.staying.begin(now, machine, class);
             }
             Event::MachineMeasured { machine, class } => self.measured(now, machine, class, effects),
-            Event::MachineClosed { machine } => self.closed(machine, effects),
+            Event::MachineClosed { machine } => self.closed(now, machine, effects),
             Event::MachineOpened { machine } => self.opened(machine, effects),
             Event::MachineLost { machine } => self.lost(now, machine, effects),
             Event::MachineReturned { machine } => self.returned(now, machine, effects),
@@ -177,12 +178,13 @@ impl Grid {
         }
     }
 
-    fn closed(&mut self, machine: MachineId, effects: &mut Effects) {
+    fn closed(&mut self, now: Time, machine: MachineId, effects: &mut Effects) {
         if self.closed_while_lent(machine, true) {
             return;
         }
         if self.machine(machine).availability() == Availability::Open {
             self.set_availability(machine, Availability::Closed, effects);
+            self.recall_all_on(now, machine, effects);
             self.ask(Cause::Closed(machine));
         }
     }

@@ -77,6 +77,9 @@ pub enum BrokenInvariant {
     /// The answers that are kept do not agree with themselves, or with the tasks.
     #[error("the answers that are kept do not agree with themselves, or with the tasks")]
     Comparisons,
+    /// A run that is next follows none on its machine, or something else is said to follow another.
+    #[error("the runs that are next do not agree with what they are said to follow")]
+    Following,
     /// The runs that sites are asked for are not those whose answers are waited for.
     #[error("not all runs that sites are asked for wait for an answer, or others do")]
     Asked,
@@ -119,7 +122,8 @@ impl Grid {
                 return Err(BrokenInvariant::Runs(id));
             }
             runs += self.runs_of(id).count();
-            for run in self.runs_of(id).filter(|run| run.stage != Stage::Missing) {
+            let has_room = |run: &&Run| run.stage != Stage::Missing && self.run_before(run.id).is_none();
+            for run in self.runs_of(id).filter(has_room) {
                 let needs = self.needs(task.class);
                 for part in self.parts_of(run) {
                     *cores.entry(self.payer(id)).or_default() += u64::from(part.cores);
@@ -148,6 +152,9 @@ impl Grid {
         }
         if !self.comparisons_are_whole() {
             return Err(BrokenInvariant::Comparisons);
+        }
+        if !self.following_is_whole() {
+            return Err(BrokenInvariant::Following);
         }
         self.check_progress()?;
         self.check_plans()?;

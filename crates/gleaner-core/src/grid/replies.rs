@@ -21,7 +21,7 @@ impl Grid {
             }),
             // It arrived before it heard that it is to stop.
             Some((Stage::Stopping, _)) => {}
-            Some((Stage::Held | Stage::Asked | Stage::Running | Stage::Missing, _)) | None => {
+            Some((Stage::Held | Stage::Next | Stage::Asked | Stage::Running | Stage::Missing, _)) | None => {
                 effects.changes.push(Change::StaleReply(id));
             }
         }
@@ -29,7 +29,10 @@ impl Grid {
 
     pub(super) fn run_started(&mut self, now: Time, id: RunId, effects: &mut Effects) {
         match self.find_run(id).map(|run| (run.stage, *run)) {
-            Some((Stage::Sent, run)) => {
+            Some((stage @ (Stage::Sent | Stage::Next), run)) => {
+                if stage == Stage::Next {
+                    self.begin_ahead(now, id, effects);
+                }
                 self.run_mut(id).stage = Stage::Running;
                 let task = self.tasks.get_mut(id.task);
                 task.started = task.started.min(now);
@@ -125,6 +128,7 @@ impl Grid {
         self.close_comparison(id);
         let task = self.tasks.get_mut(id);
         (task.state, task.ended) = (TaskState::Finished(run.on), now);
+        self.count_time(id);
         effects.changes.push(Change::Finished(id));
         let was_there = run.stage != Stage::Missing;
         if was_there {
@@ -305,7 +309,8 @@ impl Grid {
     pub(super) fn lose_runs(&mut self, now: Time, machine: MachineId, effects: &mut Effects) {
         let there = self.machine(machine);
         let runs: Vec<RunId> = there.runs().chain(there.stopping().iter().copied()).collect();
-        for id in runs {
+        // First what begins with the end of another, so that none begins now.
+        for id in self.ahead_on(machine).into_iter().chain(runs) {
             let run = *self.find_run(id).expect("what is on a machine is known");
             if matches!(run.stage, Stage::Sent | Stage::Running) {
                 self.count_loss(machine);
@@ -383,6 +388,11 @@ impl Grid {
                 self.begin_to_stop(now, run, effects);
                 effects.orders.push(Command::Stop { run: id, on, why });
             }
+            Stage::Next => {
+                self.run_mut(id).stage = Stage::Stopping;
+                effects.changes.extend(self.run_before(id).map(Change::FollowerChanged));
+                effects.orders.push(Command::Stop { run: id, on, why });
+            }
             // It is told the new reason too.
             Stage::Stopping => effects.orders.push(Command::Stop { run: id, on, why }),
             Stage::Missing => {}
@@ -433,6 +443,9 @@ impl Grid {
     fn take_off(&mut self, now: Time, run: &Run, effects: &mut Effects) {
         let class = self.task(run.id.task).class;
         let needs = self.needs(class);
+        if self.follow_no_more(run.id, effects) {
+            return;
+        }
         self.ask_no_more(run.id, effects);
         self.each_part(run, |grid, part| grid.beliefs.over(run.id, part.on));
         match run.stage {
@@ -445,12 +458,14 @@ impl Grid {
             Stage::Stopping => self.each_part(run, |grid, part| {
                 grid.machines[part.on.index()].release(run.id, needs.of_part(part.cores));
             }),
+            Stage::Next => unreachable!("what follows no run has its room"),
             Stage::Missing => return,
         }
         self.each_part(run, |grid, part| {
             grid.free_cores(class, part);
             effects.changes.push(Change::RoomFreed(run.id, part.on));
         });
+        self.pass_room_on(now, run.id, effects);
     }
 
     /// Tasks of one class and length come to wait.

@@ -22,6 +22,8 @@ pub enum Stage {
     Stopping,
     /// Its machine is out of reach. It takes no room, and its end counts unless the task is given to another before.
     Missing,
+    /// Ordered to its machine, which begins it when the run before it there is over: until then it takes no room.
+    Next,
     /// Its sites are asked to hold their parts, which are taken as far as is known here; it is sent when all of them do.
     Asked,
 }
@@ -86,7 +88,7 @@ impl Run {
 
     /// Whether its machine may be at it.
     pub fn goes_on(&self) -> bool {
-        matches!(self.stage, Stage::Asked | Stage::Sent | Stage::Running | Stage::Stopping)
+        matches!(self.stage, Stage::Next | Stage::Asked | Stage::Sent | Stage::Running | Stage::Stopping)
     }
 }
 

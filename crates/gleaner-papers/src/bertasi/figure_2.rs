@@ -175,7 +175,9 @@ impl Observer for Eye<'_> {
                     self.watched.left_s3 += from - is_s3(to);
                 }
             }
-            Decision::StartWide { .. }
+            Decision::Follow { .. }
+            | Decision::Recall { .. }
+            | Decision::StartWide { .. }
             | Decision::Ask { .. }
             | Decision::Survey { .. }
             | Decision::ReplicateWide { .. }

@@ -46,7 +46,7 @@ pub(super) fn better_later(
 fn left_ops(now: Time, run: &Run, usual: f64, seconds_per_op: f64) -> f64 {
     let done = match run.stage() {
         Stage::Running => now.since(run.since()).seconds() / seconds_per_op,
-        Stage::Held | Stage::Asked | Stage::Sent | Stage::Stopping | Stage::Missing => 0.0,
+        Stage::Held | Stage::Next | Stage::Asked | Stage::Sent | Stage::Stopping | Stage::Missing => 0.0,
     };
     usual.max(2.0 * done) - done
 }

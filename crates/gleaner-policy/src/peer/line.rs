@@ -80,6 +80,7 @@ impl Line {
             | Change::BeliefChanged(_)
             | Change::LoansChanged
             | Change::AnswerKept(_)
+            | Change::FollowerChanged(_)
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::AlarmChanged(_) => {}

@@ -4,6 +4,7 @@ use super::{Goal, Recipe};
 use crate::error::PolicyError;
 use crate::parts::Choice as _;
 use crate::parts::Input;
+use crate::parts::ahead::Ahead;
 use crate::parts::aim::Aim;
 use crate::parts::belief::Belief;
 use crate::parts::budget::{Level, Spending, rule_name};
@@ -24,6 +25,7 @@ impl Recipe {
         self.check_replicas()?;
         self.check_holding()?;
         self.check_staying()?;
+        self.check_ahead()?;
         match self.score {
             Goal::Now(score) => self
                 .check_own_machines()
@@ -98,6 +100,25 @@ impl Recipe {
             (Goal::End(_), _, When::AtEvents) => wrong("never: what is planned as it comes is planned once"),
             (Goal::Now(_) | Goal::Rank(_) | Goal::Start(_) | Goal::Sites(_), _, _) => {
                 wrong("never: only batches and peers hold tasks back from slow machines")
+            }
+        }
+    }
+
+    /// What is sent ahead takes the room of the run before it, and nothing else is known of it.
+    fn check_ahead(&self) -> Result<(), PolicyError> {
+        let wrong = |expected| Err(PolicyError::new("ahead", self.ahead.name(), expected));
+        match self.score {
+            _ if self.ahead == Ahead::Never => Ok(()),
+            Goal::Now(_) if self.peering.is_some() => wrong("never: a peer's machines may be asked back"),
+            Goal::Now(_) if self.replicate != Replicate::ONE => {
+                wrong("never, or replicate = 1: copies run at the same time")
+            }
+            Goal::Now(_) if self.heeds_budget() => {
+                wrong("never, or budget.rule = \"none\": what a task costs is charged when it starts")
+            }
+            Goal::Now(_) => Ok(()),
+            Goal::End(_) | Goal::Rank(_) | Goal::Start(_) | Goal::Sites(_) => {
+                wrong("never: only what places each task by itself sends tasks ahead")
             }
         }
     }

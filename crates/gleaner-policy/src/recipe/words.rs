@@ -2,6 +2,7 @@
 
 use super::{Goal, Recipe};
 use crate::parts::Choice;
+use crate::parts::ahead::Ahead;
 use crate::parts::aim::Aim;
 use crate::parts::belief::Belief;
 use crate::parts::budget::{Cheapest, Level, Savings, Spending, rule_name};
@@ -65,6 +66,9 @@ impl Recipe {
         if self.plans() {
             parts.push(PartView::of("availability", self.availability));
         }
+        if matches!(self.score, Goal::Now(_)) && self.peering.is_none() {
+            parts.push(PartView::of("ahead", self.ahead));
+        }
         if let Some(Peering { favours, queue, recall, reach }) = self.peering {
             parts.extend([
                 PartView::of("favours", favours),
@@ -122,6 +126,7 @@ pub fn choices() -> Vec<PartView> {
         .chain(all::<Reach>("reach"))
         .chain(all::<Holding>("hold"))
         .chain(all::<Staying>("availability"))
+        .chain(all::<Ahead>("ahead"))
         .chain(all::<Nearness>("sites.nearness"))
         .chain(all::<Behind>("sites.behind"))
         .chain(all::<Turn>("sites.turn"))

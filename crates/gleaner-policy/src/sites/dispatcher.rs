@@ -195,6 +195,7 @@ impl Policy for Dispatcher {
             | Change::BudgetChanged
             | Change::Started(_)
             | Change::AnswerKept(_)
+            | Change::FollowerChanged(_)
             | Change::StaleReply(_)
             | Change::Refused(..)
             | Change::LoansChanged

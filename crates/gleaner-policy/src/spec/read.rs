@@ -39,6 +39,7 @@ pub(super) fn policy(tree: &Tree) -> Result<(Preset, Recipe, Option<Budget>), Po
     recipe.replan = chosen(&table, "replan", recipe.replan)?;
     recipe.hold = chosen(&table, "hold", recipe.hold)?;
     recipe.availability = chosen(&table, "availability", recipe.availability)?;
+    recipe.ahead = chosen(&table, "ahead", recipe.ahead)?;
     if let Goal::Start(queueing) = &mut recipe.score {
         queueing.fill = chosen(&table, "fill", queueing.fill)?;
         let own = if recipe.lengths == Lengths::Learnt { Correction::Alike } else { queueing.correction };

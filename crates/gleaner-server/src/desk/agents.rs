@@ -115,13 +115,16 @@ impl Desk {
     /// Tells the agents what is ordered; those that are away hear it when they are back.
     pub(super) fn pass_on_orders(&mut self, now: Time) {
         for order in self.ledger.take_orders() {
-            if let Command::Start { run, .. } = order {
+            if let Command::Start { run, .. } | Command::StartAfter { run, .. } = order {
                 self.batch.ordered.push(run);
             }
             match order {
                 // It may have been given up again since.
-                Command::Start { run, on } if self.ledger.find_live(run, on).is_none() => {}
-                Command::Start { run, on } => self.tell_to_run(run, on),
+                Command::Start { run, on } | Command::StartAfter { run, on, .. } => {
+                    if self.ledger.find_live(run, on).is_some() {
+                        self.tell_to_run(run, on);
+                    }
+                }
                 // No policy that may be set orders it; one that an older journal has might.
                 Command::StartWide { run, parts } | Command::Ask { run, parts } => {
                     let why =
@@ -321,7 +324,7 @@ impl Desk {
 
     fn started(&mut self, now: Time, agent: MachineId, run: RunId) {
         let live = self.ledger.find_live(run, agent);
-        if live.is_some_and(|run| run.stage() == Stage::Sent) {
+        if live.is_some_and(|run| matches!(run.stage(), Stage::Sent | Stage::Next)) {
             self.record(now, Fact::RunStarted(run));
         }
     }

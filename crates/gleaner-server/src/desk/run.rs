@@ -20,6 +20,8 @@ pub struct RunOrder {
     resume_from: Option<Stored>,
     /// What it compares, if that is what it is to do.
     answers: Option<Result<[Option<Stored>; 2], String>>,
+    /// It begins on its machine when that run is over.
+    after: Option<RunId>,
     lineage: Lineage,
 }
 
@@ -40,6 +42,7 @@ impl RunOrder {
                 let gone = || "the answers that it is to compare are not kept any more".to_owned();
                 ledger.compared_by(run).ok_or_else(gone)
             }),
+            after: ledger.grid().run_before(run),
             lineage: ledger.lineage_of(run).expect("what the grid knows was ordered once"),
         }
     }
@@ -51,6 +54,7 @@ impl RunOrder {
         let mut run = Run {
             id: self.run,
             lineage: self.lineage,
+            after: self.after,
             name: format!("{}/{}", self.job, spec.tasks.number(self.position)),
             user: self.user.clone(),
             label: spec.label.clone(),
@@ -101,6 +105,7 @@ mod tests {
             position: 0,
             resume_from: None,
             answers: None,
+            after: None,
             lineage,
         }
     }

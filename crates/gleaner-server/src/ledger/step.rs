@@ -22,6 +22,8 @@ pub enum Step {
     },
     /// It is to run on another machine too.
     Copied,
+    /// It had not begun on the machine that it was given to, and is to go to another.
+    TakenBack,
     /// Its program started.
     Started,
     /// A run of it ended, and that counts.

@@ -188,7 +188,8 @@ impl Ledger {
     }
 
     pub(super) fn run_started(&mut self, at: Time, run: RunId) {
-        let sent = self.grid().find_run(run).filter(|run| run.stage() == Stage::Sent);
+        let is_sent = |run: &&gleaner_core::Run| matches!(run.stage(), Stage::Sent | Stage::Next);
+        let sent = self.grid().find_run(run).filter(is_sent);
         let Some(on) = sent.map(gleaner_core::Run::on) else { return };
         self.books.records.own(run.task).run_started(at, on);
         let suspended = self.agent(on).is_suspended();

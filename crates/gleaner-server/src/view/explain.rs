@@ -90,12 +90,14 @@ fn runs_given(fact: &Fact, task: TaskId) -> u32 {
     let Fact::Decided { decisions, .. } = fact else { return 0 };
     let gives = |decision: &&Decision| match **decision {
         Decision::Start { task: of, .. }
+        | Decision::Follow { task: of, .. }
         | Decision::StartWide { task: of, .. }
         | Decision::Relocate { task: of, .. }
         | Decision::Replicate { task: of, .. }
         | Decision::ReplicateWide { task: of, .. }
         | Decision::Ask { task: of, .. } => of == task,
         Decision::Collect
+        | Decision::Recall { .. }
         | Decision::Survey { .. }
         | Decision::Plan { .. }
         | Decision::Lending(_)

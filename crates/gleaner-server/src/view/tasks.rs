@@ -64,9 +64,10 @@ fn open_runs(desk: &Desk, id: TaskId) -> Vec<RunView> {
     let mut views: Vec<RunView> = open
         .map(|run| {
             let stage = match (run.stage(), desk.staging(run.id(), run.on())) {
-                (Stage::Sent, Some(Staging::In)) => RunStage::StagingIn,
+                (Stage::Sent | Stage::Next, Some(Staging::In)) => RunStage::StagingIn,
                 (Stage::Running | Stage::Stopping, Some(Staging::Out)) => RunStage::StagingOut,
                 (Stage::Held, _) => RunStage::Held,
+                (Stage::Next, _) => RunStage::Next,
                 // Agents are told, and not asked.
                 (Stage::Asked | Stage::Sent, _) => RunStage::Sent,
                 (Stage::Running, _) => RunStage::Running,

@@ -361,8 +361,6 @@ impl Agent {
         for older in older {
             self.abandon(older, "a newer run takes its place", scene);
         }
-        let (cores, memory) = (run.needs.cores, run.needs.memory);
-        scene.see(Seen::Took { run: id, on: self.number, cores, memory });
         let held = Held {
             run,
             began: false,
@@ -374,9 +372,21 @@ impl Agent {
             text: Vec::new(),
             written: 0,
         };
+        let waits = held.run.after.is_some_and(|before| self.runs.contains_key(&before));
         self.runs.insert(id, held);
+        if !waits || scene.mutant == Some(Mutant::BeginsAhead) {
+            self.take_room(id, scene);
+        }
+    }
+
+    /// Nothing stands before it any more.
+    fn take_room(&mut self, run: RunId, scene: &mut Scene) {
+        let Some(held) = self.runs.get_mut(&run) else { return };
+        held.run.after = None;
+        let (cores, memory) = (held.run.needs.cores, held.run.needs.memory);
+        scene.see(Seen::Took { run, on: self.number, cores, memory });
         let pause = scene.chance.millis(10, 2_000);
-        scene.set(pause, Timer::Ready(id));
+        scene.set(pause, Timer::Ready(run));
     }
 
     fn begin(&mut self, run: RunId, scene: &mut Scene) {
@@ -503,6 +513,11 @@ impl Agent {
             self.send(FromAgent::Ended { run, end: end.clone() }, scene);
         }
         self.ends.insert(run, Kept { lineage, end, text: text.to_vec() });
+        let behind =
+            self.runs.iter().find(|(_, held)| held.run.after == Some(run)).map(|(behind, _)| *behind);
+        if let Some(behind) = behind {
+            self.take_room(behind, scene);
+        }
     }
 
     fn tell_owner(&mut self, scene: &mut Scene) {

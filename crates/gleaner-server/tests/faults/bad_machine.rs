@@ -187,6 +187,7 @@ fn sent(fact: &Fact) -> Vec<(TaskId, MachineId)> {
     let Fact::Decided { decisions, .. } = fact else { return Vec::new() };
     let sent = decisions.iter().filter_map(|decision| match *decision {
         Decision::Start { task, on }
+        | Decision::Follow { task, on, .. }
         | Decision::Replicate { task, on }
         | Decision::Relocate { task, to: on } => Some((task, on)),
         _ => None,

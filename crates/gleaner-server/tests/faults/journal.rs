@@ -107,6 +107,7 @@ impl Journal {
                 .iter()
                 .filter_map(|decision| match *decision {
                     Decision::Start { task: of, on }
+                    | Decision::Follow { task: of, on, .. }
                     | Decision::Replicate { task: of, on }
                     | Decision::Relocate { task: of, to: on }
                         if of == task =>

@@ -34,12 +34,15 @@ pub(crate) enum Mutant {
     FailuresAreNobodys,
     /// A machine that cannot start what others do, or is outvoted, is not closed.
     BadMachineStaysOpen,
+    /// Agents begin what was sent ahead before the run that it follows is over.
+    BeginsAhead,
     /// All answers are taken for the same.
     AnswersAreAlike,
 }
 
 impl Mutant {
-    pub(crate) const ALL: [Self; 17] = [
+    pub(crate) const ALL: [Self; 18] = [
+        Self::BeginsAhead,
         Self::EffectsBeforeCommit,
         Self::CommitNotSynced,
         Self::OutputAfterCommit,

@@ -222,7 +222,8 @@ impl Outside for Neighbourhood<'_> {
         match order {
             Command::Start { run, on } => self.start(now, (party, run), on, out),
             Command::Stop { run, why, .. } => self.stop(now, (party, run), why, out),
-            Command::StartWide { .. }
+            Command::StartAfter { .. }
+            | Command::StartWide { .. }
             | Command::Ask { .. }
             | Command::Survey { .. }
             | Command::Recheck { .. }

@@ -543,6 +543,7 @@ impl Outside for World<'_> {
                 unreachable!("a task among peers takes one core, on a worker that is there")
             }
             Command::Recheck { .. } => unreachable!("peers compare no answers"),
+            Command::StartAfter { .. } => unreachable!("peers send nothing ahead"),
             Command::Lending(wish) => self.lend(now, party, wish, out),
         }
     }

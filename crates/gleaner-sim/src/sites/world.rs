@@ -534,6 +534,7 @@ impl Outside for SitesWorld<'_> {
         match order {
             Command::Lending(_) => unreachable!("nobody lends sites"),
             Command::Recheck { .. } => unreachable!("sites compare no answers"),
+            Command::StartAfter { .. } => unreachable!("nothing is sent to sites ahead"),
             Command::Ask { run, parts } => self.ask(now, (party, run), parts.into(), out),
             Command::Survey { number, sites } => self.survey(now, (party, number), &sites, out),
             Command::Start { run, .. } | Command::StartWide { run, .. } => {

@@ -293,6 +293,8 @@ impl Books {
             Decision::Lending(_) | Decision::Wake { .. } | Decision::Survey { .. } => {}
             Decision::Relocate { .. }
             | Decision::Replicate { .. }
+            | Decision::Follow { .. }
+            | Decision::Recall { .. }
             | Decision::StartWide { .. }
             | Decision::Ask { .. }
             | Decision::ReplicateWide { .. } => {

@@ -328,6 +328,8 @@ pub struct RunView {
 pub enum RunStage {
     /// Its room is taken; it goes on from where another run stops.
     Held,
+    /// Its machine was told of it, and begins it when the run before it there is over.
+    Next,
     /// Its machine was told of it.
     Sent,
     /// Its machine brings there what it reads, when last heard of.
@@ -345,6 +347,7 @@ impl RunStage {
     pub fn name(self) -> &'static str {
         match self {
             Self::Held => "held",
+            Self::Next => "next",
             Self::Sent => "sent",
             Self::StagingIn => "staging in",
             Self::Running => "running",

@@ -1,0 +1,76 @@
+//! Runs that are ordered before there is room for them.
+
+use super::*;
+
+/// The second of two tasks, to begin when the first is over.
+fn ahead() -> Run {
+    Run { after: Some(id(1, 1)), ..run(2, 1) }
+}
+
+/// At 1 s the first runs; at 2 s the second is ready.
+fn with_one_ahead() -> Stage {
+    let mut stage = Stage::new();
+    stage.start(1.0, run(1, 1));
+    stage.done();
+    stage.hear(2.0, ToAgent::Run(Box::new(ahead())));
+    stage.on(2.0, Event::Prepared(id(2, 1), Ok(())));
+    assert_eq!(stage.done(), ["2 prepare 2.1"]);
+    stage
+}
+
+#[test]
+fn what_is_ahead_is_made_ready_and_begins_when_the_run_before_it_is_over() {
+    let mut stage = with_one_ahead();
+    stage.on(3.0, exited(id(1, 1), 0));
+    assert_eq!(stage.done(), ["3 launch 2.1", "3 ended 1.1 exited 0"]);
+}
+
+#[test]
+fn it_begins_also_while_the_coordinator_is_away() {
+    let mut stage = with_one_ahead();
+    stage.on(3.0, Event::Disconnected);
+    stage.on(4.0, exited(id(1, 1), 0));
+    stage.on(4.0, Event::Began(id(2, 1)));
+    assert_eq!(stage.done(), ["4 launch 2.1"]);
+    stage.connect(5.0);
+    assert_eq!(stage.done(), ["5 load 0", "5 open true", "5 started 2.1", "5 ended 1.1 exited 0"]);
+}
+
+#[test]
+fn it_waits_until_the_room_before_it_is_given_up() {
+    let mut stage = Stage::new();
+    let first = stage.start(1.0, Run { outputs: vec!["*".to_owned()], ..run(1, 1) });
+    stage.hear(2.0, ToAgent::Run(Box::new(ahead())));
+    stage.on(2.0, Event::Prepared(id(2, 1), Ok(())));
+    stage.done();
+    stage.on(3.0, exited(first, 0));
+    assert_eq!(stage.done(), ["3 collect 1.1 files"]);
+    stage.on(4.0, Event::Collected(first, Ok(Collected { checkpoint: None, files: Some(stored()) })));
+    assert_eq!(stage.done(), ["4 launch 2.1", "4 ended 1.1 exited 0"]);
+}
+
+#[test]
+fn what_is_taken_back_does_not_begin() {
+    let mut stage = with_one_ahead();
+    stage.hear(3.0, ToAgent::Stop { run: id(2, 1), cause: StopCause::Move });
+    stage.on(4.0, exited(id(1, 1), 0));
+    assert_eq!(stage.done(), ["3 ended 2.1 stopped", "4 ended 1.1 exited 0"]);
+}
+
+#[test]
+fn it_does_not_begin_while_the_owner_wants_the_machine() {
+    let mut stage = with_one_ahead();
+    stage.on(3.0, Event::Judged(Verdict::Suspend(Reason::TooHot)));
+    stage.on(4.0, exited(id(1, 1), 0));
+    assert!(!stage.done().iter().any(|line| line.contains("launch")));
+    stage.on(5.0, Event::Judged(Verdict::Run));
+    assert!(stage.done().contains(&"5 launch 2.1".to_owned()));
+}
+
+#[test]
+fn what_follows_a_run_that_is_not_here_begins_at_once() {
+    let mut stage = Stage::new();
+    stage.hear(2.0, ToAgent::Run(Box::new(ahead())));
+    stage.on(2.5, Event::Prepared(id(2, 1), Ok(())));
+    assert_eq!(stage.done(), ["2 prepare 2.1", "2.5 launch 2.1"]);
+}

@@ -1,0 +1,213 @@
+//! Runs that are ordered ahead: each is on its machine, and begins there when a run before it is over, without anybody
+//! being asked. So a machine far away does not stand still until it hears what is next.
+//!
+//! **A run ahead takes no room** until the run that it follows is over, whose room it then has: they are of one class, so
+//! it fits. One that is to stop before that may begin nevertheless, and so its task waits for its end like any other's.
+
+use super::progress::Resident;
+use super::runs::{Run, Stage};
+use super::{Availability, Grid, TaskState};
+use crate::effects::Effects;
+use crate::{Change, Command, Part, Refusal, StopReason};
+use gleaner_units::{MachineId, RunId, Span, TaskClassId, TaskId, Time};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Which run follows which.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Following {
+    /// By the run before.
+    behind: BTreeMap<RunId, RunId>,
+    /// By the run that follows.
+    before: BTreeMap<RunId, RunId>,
+}
+
+impl Following {
+    fn link(&mut self, before: RunId, behind: RunId) {
+        self.behind.insert(before, behind);
+        self.before.insert(behind, before);
+    }
+
+    /// What followed a run does so no more.
+    fn unlink_behind(&mut self, before: RunId) -> Option<RunId> {
+        let behind = self.behind.remove(&before)?;
+        self.before.remove(&behind);
+        Some(behind)
+    }
+
+    fn unlink(&mut self, behind: RunId) -> Option<RunId> {
+        let before = self.before.remove(&behind)?;
+        self.behind.remove(&before);
+        Some(before)
+    }
+}
+
+impl Grid {
+    /// The run that begins when this one is over, if one is to.
+    #[inline]
+    pub fn run_behind(&self, run: RunId) -> Option<&Run> {
+        self.find_run(*self.following.behind.get(&run)?)
+    }
+
+    /// The run that this one follows: until that is over, this one takes no room.
+    #[inline]
+    pub fn run_before(&self, run: RunId) -> Option<RunId> {
+        self.following.before.get(&run).copied()
+    }
+
+    /// All runs that others follow, with those.
+    pub fn followed(&self) -> impl Iterator<Item = (RunId, RunId)> + '_ {
+        self.following.behind.iter().map(|(before, behind)| (*before, *behind))
+    }
+
+    /// How long tasks of a class took lately, at most: the longest of the last ones, of which a task that is over halves
+    /// what is longer than it. Nothing before the first is over.
+    #[inline]
+    pub fn took_lately(&self, class: TaskClassId) -> Option<Span> {
+        self.took.get(class.index()).copied().flatten()
+    }
+
+    /// A task came to its end.
+    pub(super) fn count_time(&mut self, id: TaskId) {
+        let task = self.task(id);
+        if task.started > task.ended {
+            return;
+        }
+        let took = task.ended.since(task.started);
+        let lately = &mut self.took[task.class.index()];
+        let half = lately.map_or(0, |longest| longest.nanos() / 2);
+        *lately = Some(took.max(Span::from_nanos(half)));
+    }
+
+    /// Whether a run may be followed by one of its class.
+    pub fn may_be_followed(&self, id: RunId) -> bool {
+        self.find_run(id).is_some_and(|run| self.is_fit_to_lead(run))
+    }
+
+    fn is_fit_to_lead(&self, run: &Run) -> bool {
+        let machine = self.machine(run.on);
+        matches!(run.stage, Stage::Sent | Stage::Running)
+            && !run.is_wide
+            && !self.following.behind.contains_key(&run.id)
+            && machine.availability() == Availability::Open
+            && machine.capacity() > 0.0
+            && self.accounts.is_none()
+            && !self.is_checked(self.task(run.id.task).class)
+    }
+
+    pub(super) fn follow(
+        &mut self,
+        now: Time,
+        id: TaskId,
+        (on, after): (MachineId, RunId),
+        effects: &mut Effects,
+    ) -> Result<(), Refusal> {
+        if self.task(id).state != TaskState::Waiting {
+            return Err(Refusal::NotWaiting(id));
+        }
+        let class = self.task(id).class;
+        let leads =
+            |run: &Run| run.on == on && self.is_fit_to_lead(run) && self.task(after.task).class == class;
+        if !self.find_run(after).is_some_and(leads) {
+            return Err(Refusal::CannotFollow(id, after));
+        }
+        self.dequeue(id);
+        self.forget_runs(id);
+        self.tasks.get_mut(id).state = TaskState::Placed;
+        let cores = self.needs(class).cores;
+        let run = self.add_run(now, id, &[Part { on, cores }], Stage::Next);
+        self.run_mut(run).done = self.kept(id);
+        self.following.link(after, run);
+        effects.changes.push(Change::FollowerChanged(after));
+        effects.orders.push(Command::StartAfter { run, on, after });
+        Ok(())
+    }
+
+    /// Takes back a task whose run has not begun: it waits again when its machine says that it did not begin.
+    pub(super) fn recall(&mut self, now: Time, id: TaskId, effects: &mut Effects) -> Result<(), Refusal> {
+        let next = self.runs_of(id).find(|run| run.stage == Stage::Next).copied();
+        let run = next.ok_or(Refusal::NotAhead(id))?;
+        self.stop(now, &run, StopReason::Moved, effects);
+        Ok(())
+    }
+
+    /// A run is over and its room free: what follows it has that room, and begins.
+    pub(super) fn pass_room_on(&mut self, now: Time, before: RunId, effects: &mut Effects) {
+        if let Some(behind) = self.following.unlink_behind(before) {
+            self.take_room_at_last(now, behind, effects);
+        }
+    }
+
+    /// A run that was ahead begins: as its machine said, or since the run before it is over.
+    fn take_room_at_last(&mut self, now: Time, id: RunId, effects: &mut Effects) {
+        let run = *self.find_run(id).expect("what follows a run is known");
+        let class = self.task(id.task).class;
+        let needs = self.needs(class);
+        let done = run.done;
+        let machine = &mut self.machines[run.on.index()];
+        machine.add(now, class, Resident::sent(id, done), needs);
+        self.caps.take(self.classes.task_class(class).payer, needs.cores);
+        if run.stage == Stage::Stopping {
+            self.machines[run.on.index()].stop(now, class, id, needs);
+        } else {
+            self.placed[class.index()] += 1;
+            self.placed_total += 1;
+            let begun = self.run_mut(id);
+            (begun.stage, begun.since, begun.done) = (Stage::Sent, now, 0.0);
+        }
+        effects.changes.push(Change::ResidentsChanged(run.on));
+        effects.changes.push(Change::RoomTaken(id));
+    }
+
+    /// A run says that it runs, though the end of the one before it was not reported.
+    pub(super) fn begin_ahead(&mut self, now: Time, id: RunId, effects: &mut Effects) {
+        self.follow_no_more(id, effects);
+        self.take_room_at_last(now, id, effects);
+    }
+
+    /// A run that is ahead, or was to be and is to stop, is over before it had any room. Whether it is such a one.
+    pub(super) fn follow_no_more(&mut self, id: RunId, effects: &mut Effects) -> bool {
+        let before = self.following.unlink(id);
+        effects.changes.extend(before.map(Change::FollowerChanged));
+        before.is_some()
+    }
+
+    /// The runs ahead on a machine, with those that are to stop.
+    pub fn ahead_on(&self, machine: MachineId) -> Vec<RunId> {
+        if self.following.behind.is_empty() {
+            return Vec::new();
+        }
+        let there = self.machine(machine);
+        let runs = there.runs().chain(there.stopping().iter().copied());
+        runs.filter_map(|run| self.following.behind.get(&run).copied()).collect()
+    }
+
+    /// Nothing new is to begin on a machine.
+    pub(super) fn recall_all_on(&mut self, now: Time, machine: MachineId, effects: &mut Effects) {
+        for id in self.ahead_on(machine) {
+            let run = *self.find_run(id).expect("what follows a run is known");
+            if run.stage == Stage::Next {
+                self.stop(now, &run, StopReason::Moved, effects);
+            }
+        }
+    }
+
+    /// Whether each run that is next follows one that is on its machine, and nothing else is said to follow.
+    pub(super) fn following_is_whole(&self) -> bool {
+        let fits = |(before, behind): (RunId, RunId)| {
+            let (Some(leader), Some(run)) = (self.find_run(before), self.find_run(behind)) else {
+                return false;
+            };
+            leader.on == run.on
+                && leader.stage != Stage::Missing
+                && matches!(run.stage, Stage::Next | Stage::Stopping)
+                && self.run_before(behind) == Some(before)
+                && self.run_before(before).is_none()
+        };
+        let runs = self.tasks().flat_map(|(id, _)| self.runs_of(id));
+        let is_linked = |run: &Run| self.following.before.contains_key(&run.id);
+        self.following.behind.len() == self.following.before.len()
+            && self.followed().all(fits)
+            && runs.filter(|run| run.stage == Stage::Next).all(is_linked)
+    }
+}
