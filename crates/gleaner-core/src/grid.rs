@@ -33,6 +33,7 @@ mod surveying;
 mod surveys;
 mod task;
 mod waiting;
+mod waiting_ops;
 
 pub use account::{Account, Budget, Charged, Scope, Sum};
 pub use accounts::Accounts;
@@ -57,9 +58,7 @@ use answers::Checks;
 use beliefs::Beliefs;
 use caps::Caps;
 use following::Following;
-use gleaner_units::{
-    MachineClassId, MachineId, Ops, OpsTotal, RunId, Span, TaskClassId, TaskId, Time, UserId,
-};
+use gleaner_units::{MachineClassId, MachineId, Ops, RunId, Span, TaskClassId, TaskId, Time};
 use pages::Pages;
 use reliability::Reliability;
 use runs::Runs;
@@ -69,6 +68,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 use surveys::Surveys;
 use waiting::Waiting;
+use waiting_ops::WaitingOps;
 
 /// What a relocation costs: a fixed time, and the time to carry the task's state.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -103,9 +103,7 @@ pub struct Grid {
     /// As they were declared, in operations; 0 where nobody said.
     lengths: Pages<f64>,
     waiting: Waiting,
-    /// How long the waiting tasks of each user are together, as far as it was declared; 0 for whom nothing waits any
-    /// more.
-    waiting_ops: BTreeMap<UserId, OpsTotal>,
+    waiting_ops: WaitingOps,
     /// The operations that the next run of a task need not do, since earlier ones kept them.
     kept: BTreeMap<TaskId, f64>,
     plans: Plans,
@@ -142,7 +140,7 @@ impl Grid {
             runs: Runs::default(),
             lengths: Pages::default(),
             waiting: Waiting::default(),
-            waiting_ops: BTreeMap::new(),
+            waiting_ops: WaitingOps::default(),
             kept: BTreeMap::new(),
             plans: Plans::default(),
             accounts: None,

@@ -113,6 +113,12 @@ impl<P: Policy> Scheduler<P> {
         Ok(())
     }
 
+    /// Whether any order came since they were last taken.
+    #[inline]
+    pub fn has_orders(&self) -> bool {
+        !self.effects.orders.is_empty()
+    }
+
     /// The orders that came of events and decisions since the last call, in order.
     pub fn take_orders(&mut self) -> impl DoubleEndedIterator<Item = Command> + '_ {
         self.effects.orders.drain(..)

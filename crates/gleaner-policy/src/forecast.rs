@@ -162,10 +162,13 @@ impl Forecast {
 
     /// A task came to its end.
     pub(crate) fn ended(&mut self, grid: &Grid, id: TaskId) {
+        if !self.is_learnt() {
+            return;
+        }
         self.later.remove(&id);
         let task = grid.task(id);
         let TaskState::Finished(on) = task.state() else { return };
-        if !self.is_learnt() || task.started() == Time::NEVER {
+        if task.started() == Time::NEVER {
             return;
         }
         let seconds = task.ended().since(task.started()).seconds().max(SHORTEST_S);

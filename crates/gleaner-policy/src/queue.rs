@@ -2,7 +2,8 @@
 //! start in turn, or before it where that delays nobody who has a moment kept for him.
 //!
 //! All that happens at one instant is told before anybody starts: what happens asks for a wake-up at the same instant, and
-//! that is answered. A moment that is kept is worked out from what is believed of the runs, and never stands in the grid.
+//! that is answered. It asks only where somebody could start as things stand: whatever else happens at the instant is looked
+//! at too. A moment that is kept is worked out from what is believed of the runs, and never stands in the grid.
 //!
 //! - `holds` has what runs hold and until when that is believed, `ends` when a machine's cores are free again by that.
 //! - `line` has who waits; `forecast` of the crate says how long they are believed to be.
@@ -10,6 +11,7 @@
 
 mod calendar;
 mod ends;
+mod firsts;
 mod held;
 mod holds;
 mod line;
@@ -39,6 +41,18 @@ pub struct Backfiller {
     holds: Holds,
     /// What conservative backfilling keeps for each, as long as it holds.
     plan: Option<Plan>,
+    /// Who was found to start next at an instant, and where, as long as nothing changed since.
+    found: Option<(Time, Option<(TaskId, MachineId)>)>,
+    /// Nobody could start, and nothing changed since but that somebody came.
+    blocked: Option<Blocked>,
+}
+
+/// The first in line waits for what is kept for it, and nobody can start before.
+#[derive(Clone, Copy, Debug)]
+struct Blocked {
+    kept: Reservation,
+    /// Who came since.
+    newcomer: Option<TaskId>,
 }
 
 /// The earliest moment at which a task can start, where, and what it leaves there then.
@@ -58,7 +72,16 @@ impl Backfiller {
     /// The policy that follows `recipe`.
     pub(crate) fn new(recipe: Queueing, lengths: Lengths) -> Self {
         let (forecast, holds) = (Forecast::new(lengths), Holds::new(recipe.correction));
-        Self { recipe, lengths, forecast, line: Line::default(), holds, plan: None }
+        Self {
+            recipe,
+            lengths,
+            forecast,
+            line: Line::default(),
+            holds,
+            plan: None,
+            found: None,
+            blocked: None,
+        }
     }
 
     pub(crate) fn forecast(&self) -> &Forecast {
@@ -77,11 +100,8 @@ impl Backfiller {
     /// O(tasks before it), of which there are mostly none.
     fn head(&self, grid: &Grid) -> Option<TaskId> {
         let is_able = |task: &TaskId| {
-            if grid.is_capped(grid.task(*task).class()) {
-                return false;
-            }
             let mut classes = classes_for(grid, self.line.kind_of(grid, *task));
-            classes.any(|(_, class)| self.holds.open(class).next().is_some())
+            !grid.is_capped(grid.task(*task).class()) && classes.any(|(_, class)| self.holds.has_open(class))
         };
         self.line.in_order().find(is_able)
     }
@@ -128,7 +148,50 @@ impl Backfiller {
         nearest.min_by(order).map(|(_, _, on)| on)
     }
 
-    /// The next to start now, and where.
+    /// The next to start now, and where. Looked for once, as long as nothing changes.
+    fn find(&mut self, grid: &Grid, now: Time) -> Option<(TaskId, MachineId)> {
+        if let Some((at, found)) = self.found
+            && at == now
+        {
+            return found;
+        }
+        let found = self.next(grid, now);
+        self.found = Some((now, found));
+        found
+    }
+
+    /// Whether nobody could start as things stand, if nothing else happened at this instant.
+    fn is_settled(&mut self, grid: &Grid, now: Time) -> bool {
+        if self.line.is_empty() {
+            return true;
+        }
+        // A plan is made when all of the instant was told, and so is what is believed of a run that should have ended.
+        let is_late = self.holds.next_end().is_some_and(|end| end <= now);
+        if is_late || self.recipe.backfill == Backfill::Conservative {
+            return false;
+        }
+        if self.blocked.is_some_and(|blocked| self.is_behind(grid, now, blocked)) {
+            if let Some(blocked) = &mut self.blocked {
+                blocked.newcomer = None;
+            }
+            self.found = Some((now, None));
+            return true;
+        }
+        self.find(grid, now).is_none()
+    }
+
+    /// Whether who came since nobody could start cannot start either.
+    fn is_behind(&self, grid: &Grid, now: Time, Blocked { kept, newcomer }: Blocked) -> bool {
+        let Some(task) = newcomer else { return true };
+        if !self.holds.is_one() {
+            return false;
+        }
+        let kind = self.line.kind_of(grid, task);
+        let seconds = self.forecast.length(grid, task).amount() * grid.seconds_per_op(kind.class, kept.on);
+        kind.needs.cores > self.holds.free_most()
+            || kind.needs.cores > kept.spare && now.after_seconds(seconds) > kept.at
+    }
+
     fn next(&mut self, grid: &Grid, now: Time) -> Option<(TaskId, MachineId)> {
         if self.recipe.backfill == Backfill::Conservative {
             let Self { line, forecast, holds, plan, .. } = self;
@@ -137,38 +200,50 @@ impl Backfiller {
             plan.extend(grid, now, (line, forecast, holds));
             return plan.due(grid, now);
         }
+        let cores_max = self.holds.free_most();
+        if self.line.fewest_cores().is_none_or(|fewest| fewest > cores_max) {
+            return None;
+        }
         let head = self.head(grid)?;
         let kind = self.line.kind_of(grid, head);
-        if let Some(on) = self.place_now(grid, kind, None) {
+        if kind.needs.cores <= cores_max
+            && let Some(on) = self.place_now(grid, kind, None)
+        {
             return Some((head, on));
         }
         if self.recipe.backfill == Backfill::Fcfs {
             return None;
         }
+        let kept = self.reserve(grid, now, head, kind)?;
         // Tasks are alike here whose users are not: one that has to wait for its user keeps a gap empty.
-        self.filler(grid, now, (head, kind)).filter(|&(task, _)| !grid.is_capped(grid.task(task).class()))
+        let filler = self.filler(grid, now, (kept, cores_max));
+        let filler = filler.filter(|&(task, _)| !grid.is_capped(grid.task(task).class()));
+        self.blocked = filler.is_none().then_some(Blocked { kept, newcomer: None });
+        filler
     }
 
     /// Who starts before the first in line, and where.
-    fn filler(&self, grid: &Grid, now: Time, head: (TaskId, &Kind)) -> Option<(TaskId, MachineId)> {
-        let cores_max = self.holds.free_most();
-        if self.line.fewest_cores().is_none_or(|fewest| fewest > cores_max) {
-            return None;
-        }
-        let kept = self.reserve(grid, now, head.0, head.1)?;
+    fn filler(
+        &self,
+        grid: &Grid,
+        now: Time,
+        (kept, cores_max): (Reservation, u32),
+    ) -> Option<(TaskId, MachineId)> {
         let is_one = self.holds.is_one();
         let elsewhere = |kind: &Kind| if is_one { None } else { self.place_now(grid, kind, Some(kept.on)) };
         let class = grid.machine(kept.on).class();
         // Nobody that needs what the first in line will need may be longer, however fast the machine is.
-        let fastest = self.line.fastest(class);
-        let most = longest_until(now, kept.at, fastest);
-        let may = |waits: Waits| !is_one || waits.cores <= kept.spare || waits.shortest <= most;
-        let mut latest = (fastest, most);
-        let mut until_kept = |seconds_per_op: f64| {
-            if latest.0 != seconds_per_op {
-                latest = (seconds_per_op, longest_until(now, kept.at, seconds_per_op));
+        let most = no_longer_than(now, kept.at, self.line.fastest(class));
+        let spare = if is_one { kept.spare } else { u32::MAX };
+        let may = |waits: &Waits| waits.cores <= spare || waits.shortest <= most;
+        let mut latest: Option<(f64, Size)> = None;
+        let mut until_kept = |seconds_per_op: f64| match latest {
+            Some((other, longest)) if other == seconds_per_op => longest,
+            Some(_) | None => {
+                let longest = longest_until(now, kept.at, seconds_per_op);
+                latest = Some((seconds_per_op, longest));
+                longest
             }
-            latest.1
         };
         let free = grid.machine(kept.on).free();
         let takes_tasks = grid.machine(kept.on).takes_tasks();
@@ -189,6 +264,20 @@ impl Backfiller {
         Some((task, on))
     }
 
+    /// What was found holds as long as nothing changes that it depends on.
+    fn forget_found(&mut self, grid: &Grid, change: &Change) {
+        if matches!(change, Change::AlarmChanged(_) | Change::Started(_)) {
+            return;
+        }
+        self.found = None;
+        let Some(Blocked { kept, newcomer: None }) = self.blocked.take() else { return };
+        if let Change::Wait { first, count: 1 } = *change
+            && self.line.turn_of(grid, kept.task) < self.line.turn_of(grid, first)
+        {
+            self.blocked = Some(Blocked { kept, newcomer: Some(first) });
+        }
+    }
+
     /// Asks for the moment at which what is believed proves wrong, where that may let somebody start.
     fn wake(&self, grid: &Grid, now: Time) -> Option<Decision> {
         if !self.forecast.is_learnt() || self.line.is_empty() {
@@ -205,6 +294,15 @@ fn classes_for<'a>(grid: &'a Grid, kind: &Kind) -> impl Iterator<Item = (f64, Ma
     let row = grid.classes().seconds_per_op_row(kind.class).iter().enumerate();
     let able = row.filter(|(_, seconds)| seconds.is_finite());
     able.map(|(index, seconds)| (*seconds, MachineClassId::new(index)))
+}
+
+/// What is longer does not end by `until` if it starts now: more than all rounding errors beyond the longest that does.
+fn no_longer_than(now: Time, until: Time, seconds_per_op: f64) -> Size {
+    if until == Time::NEVER {
+        return Size::BEYOND.previous();
+    }
+    let seconds = (until.since(now).nanos() as f64 + 0.5) / NANOS_PER_SECOND;
+    Size::of(seconds * (1.0 + 1e-12) / seconds_per_op)
 }
 
 /// The longest that ends by `until` if it starts now.
@@ -231,6 +329,7 @@ fn longest_until(now: Time, until: Time, seconds_per_op: f64) -> Size {
 
 impl Policy for Backfiller {
     fn observe(&mut self, grid: &Grid, change: &Change) {
+        self.forget_found(grid, change);
         match *change {
             Change::MachineClassMet(_) | Change::TaskClassMeasured(_) | Change::MachineMeasured(_) => {
                 self.rebuild(grid);
@@ -300,9 +399,9 @@ impl Policy for Backfiller {
         match occasion.cause {
             Cause::WokeUp { .. } => {
                 if self.holds.look(grid, &self.forecast, now) {
-                    self.plan = None;
+                    (self.plan, self.found, self.blocked) = (None, None, None);
                 }
-                let next = self.next(grid, now);
+                let next = self.find(grid, now);
                 next.map(|(task, on)| Decision::Start { task, on }).or_else(|| self.wake(grid, now))
             }
             // Only what came could start: nothing else changed.
@@ -326,8 +425,15 @@ impl Policy for Backfiller {
             | Cause::DataCame
             | Cause::Withdrawn
             | Cause::RuleChanged => {
-                if self.line.is_empty() {
+                // What is asked for may have come without a change.
+                if occasion.cause == Cause::RuleChanged {
+                    (self.found, self.blocked) = (None, None);
+                }
+                let is_asked = grid.alarm(Alarm::Batch).is_some_and(|at| at <= now);
+                if is_asked {
                     None
+                } else if self.is_settled(grid, now) {
+                    self.wake(grid, now)
                 } else {
                     wait_for_all(grid, now)
                 }
@@ -345,7 +451,7 @@ impl Policy for Backfiller {
         }
         // Nothing that should have ended was looked at yet.
         self.holds = Holds::of(self.recipe.correction, grid, &self.forecast, Time::ZERO);
-        self.plan = None;
+        (self.plan, self.found, self.blocked) = (None, None, None);
     }
 
     fn check(&self, grid: &Grid) -> Result<(), String> {

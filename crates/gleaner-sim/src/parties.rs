@@ -169,7 +169,9 @@ impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
                 let (_, alarm) = grid.next_alarm().expect("what is next is an alarm");
                 let is_idle = grid.accounts().is_none_or(|accounts| accounts.is_untouched(time));
                 self.clock.woke(party, alarm, is_idle);
-                self.out.tell(party, Event::WokeUp { alarm });
+                self.hear(party, &Event::WokeUp { alarm });
+                self.follow();
+                return true;
             }
         }
         self.settle();
@@ -215,6 +217,10 @@ impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
     /// Does what there is to do at this instant: what follows from a fact or an order comes before what was due earlier.
     fn settle(&mut self) {
         self.take_out(0);
+        self.follow();
+    }
+
+    fn follow(&mut self) {
         while let Some(due) = self.out.due.pop() {
             match due {
                 Due::Hear(party, event) => self.hear(party, &event),
@@ -232,8 +238,10 @@ impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
     #[inline]
     fn take_out(&mut self, earlier: usize) {
         self.out.due[earlier..].reverse();
-        for (from, to, letter) in self.out.letters.drain(..) {
-            self.mail.post(self.clock.now, (from, to), letter);
+        if !self.out.letters.is_empty() {
+            for (from, to, letter) in self.out.letters.drain(..) {
+                self.mail.post(self.clock.now, (from, to), letter);
+            }
         }
     }
 
@@ -249,8 +257,10 @@ impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
             scheduler.decide(now, &mut self.decisions);
         }
         let earlier = self.out.due.len();
-        let orders = scheduler.take_orders().rev().map(|order| Due::Obey(party, order));
-        self.out.due.extend(orders);
+        if scheduler.has_orders() {
+            let orders = scheduler.take_orders().rev().map(|order| Due::Obey(party, order));
+            self.out.due.extend(orders);
+        }
         if let Some(observer) = &mut self.observer {
             self.decisions.iter().for_each(|decision| observer.decision(now, party, decision));
             for due in self.out.due[earlier..].iter().rev() {

@@ -30,8 +30,9 @@ impl Shared {
 
     #[inline]
     pub(crate) fn insert(&mut self, setup: &Setup, now: Time, (run, ops): (RunId, f64), on: MachineId) {
+        self.sharing.widen(on, further_shares(setup, run.task));
         self.sharing.insert(now, on, run, ops * seconds_per_op(setup, run.task, on));
-        self.changed(setup, now, (run, on), i64::from);
+        self.rate(setup, now, on);
     }
 
     pub(crate) fn insert_wide(&mut self, setup: &Setup, now: Time, (run, ops): (RunId, f64), parts: &[Part]) {
@@ -50,8 +51,9 @@ impl Shared {
             return left;
         }
         let on = self.sharing.machine_of(run).expect("a run that is taken off a machine was on one");
+        self.sharing.widen(on, -further_shares(setup, run.task));
         let left = self.sharing.remove(now, run) / seconds_per_op(setup, run.task, on);
-        self.changed(setup, now, (run, on), |more| -i64::from(more));
+        self.rate(setup, now, on);
         left
     }
 
@@ -83,8 +85,9 @@ impl Shared {
             return;
         }
         let on = self.sharing.machine_of(run).expect("a run that ends is somewhere");
+        self.sharing.widen(on, -further_shares(setup, run.task));
         self.sharing.complete(now, run);
-        self.changed(setup, now, (run, on), |more| -i64::from(more));
+        self.rate(setup, now, on);
     }
 
     /// Where a run is, or the first of its parts.
@@ -107,16 +110,6 @@ impl Shared {
         self.sharing.busy_seconds(machine, now)
     }
 
-    /// A run of one part came, or is gone: it counts once, and with each further core once more.
-    #[inline]
-    fn changed(&mut self, setup: &Setup, now: Time, (run, on): (RunId, MachineId), by: impl Fn(u32) -> i64) {
-        let cores = setup.task_classes[setup.tasks.classes[run.task.index()].index()].needs.cores;
-        if cores > 1 {
-            self.sharing.crowd(now, on, by(cores - 1));
-        }
-        self.rate(setup, now, on);
-    }
-
     #[inline]
     fn rate(&mut self, setup: &Setup, now: Time, machine: MachineId) {
         let sharing = &self.sharing;
@@ -124,6 +117,12 @@ impl Shared {
             sharing.share(part.on) / seconds_per_op(setup, run.task, part.on)
         });
     }
+}
+
+/// A run of one part counts once, and with each further core once more.
+fn further_shares(setup: &Setup, task: TaskId) -> i64 {
+    let cores = setup.task_classes[setup.tasks.classes[task.index()].index()].needs.cores;
+    i64::from(cores.saturating_sub(1))
 }
 
 /// Σ W·C/S with 0/0 = 0: what an operation of a task takes on a machine, where it has a core to itself.

@@ -117,6 +117,12 @@ impl Sharing {
         self.take_off(self.latest.or_exactly(now), machine, Finish { at: finish, run })
     }
 
+    /// The next run that comes to a machine, or leaves it, has so many shares more than one, which come or leave with it.
+    #[inline]
+    pub(crate) fn widen(&mut self, machine: MachineId, shares: i64) {
+        self.machines[machine.index()].widen(shares);
+    }
+
     /// What is on a machine has so many shares more, or fewer, than one each.
     pub fn crowd(&mut self, now: Time, machine: MachineId, shares: i64) {
         self.machines[machine.index()].crowd(self.latest.or_exactly(now), shares);

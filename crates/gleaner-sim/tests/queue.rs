@@ -1,12 +1,12 @@
 //! Rigid jobs in one line equal a naive reference job by job, and each fault put in on purpose is noticed.
 
-use gleaner_core::{Event, GridConfig, MachineClass, Migration, Needs, Room, TaskClass};
+use gleaner_core::{Decision, Event, GridConfig, MachineClass, Migration, Needs, Room, TaskClass};
 use gleaner_policy::{Backfill, Choice, Correction, Fill, Goal, Lengths, Queueing, Recipe};
 use gleaner_sim::{Answers, Setup, Simulation, Tasks};
 use gleaner_testkit::mutant::{Fault, Mutant};
 use gleaner_testkit::naive_queue::{Belief, Job, Order, Rule, starts};
 use gleaner_testkit::random::Choices;
-use gleaner_testkit::record::{run, run_checked};
+use gleaner_testkit::record::{Entry, Record, run, run_checked};
 use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, TaskId, Time, UserId};
 use std::collections::BTreeMap;
 
@@ -160,6 +160,32 @@ fn what_a_queue_knows_is_what_the_grid_says_after_every_event() {
             };
             let checked = run_checked(&setup(&jobs, &machines), recipe.build());
             checked.unwrap_or_else(|broken| panic!("seed {seed}, {recipe}: {broken}"));
+        }
+    }
+}
+
+/// It asks to be woken only where somebody can start, or where a run should end just now.
+#[test]
+fn no_wake_up_is_in_vain() {
+    for seed in seeds() {
+        let machines = machines(seed);
+        let jobs = random_jobs(seed, &machines, 80);
+        for rule in [Rule::Fcfs, Rule::Easy(Order::Arrival), Rule::Easy(Order::Shortest)] {
+            let Record(entries) = run(&setup(&jobs, &machines), recipe(rule, Belief::Estimate).build());
+            for (place, (woken, entry)) in entries.iter().enumerate() {
+                if !matches!(entry, Entry::Event(Event::WokeUp { .. })) {
+                    continue;
+                }
+                let starts =
+                    matches!(entries.get(place + 1), Some((_, Entry::Decision(Decision::Start { .. }))));
+                let ends = |(at, entry): &(Time, Entry)| {
+                    at == woken && matches!(entry, Entry::Event(Event::RunEnded { .. }))
+                };
+                assert!(
+                    starts || entries.iter().any(ends),
+                    "seed {seed}, {rule:?}: woken at {woken} for nothing"
+                );
+            }
         }
     }
 }

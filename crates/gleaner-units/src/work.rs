@@ -21,6 +21,8 @@ impl Ops {
 
 /// How finely [`OpsTotal`] counts: in so many parts of an operation.
 const PARTS_PER_OP: f64 = 4_294_967_296.0;
+/// 2⁵³: below it an `f64` holds every whole number.
+const EXACT_BELOW: f64 = 9_007_199_254_740_992.0;
 
 /// The work of several tasks together. It counts in whole 2⁻³² of an operation, so that what was added can be taken off
 /// again without a trace, and the order of adding means nothing.
@@ -46,9 +48,16 @@ impl OpsTotal {
 }
 
 impl From<Ops> for OpsTotal {
+    #[inline]
     fn from(work: Ops) -> Self {
+        let parts = work.0 * PARTS_PER_OP;
+        if parts < EXACT_BELOW {
+            // As `round` does, without a call: what is cut off is known exactly.
+            let whole = parts as u64;
+            return Self(u128::from(whole + u64::from(parts - whole as f64 >= 0.5)));
+        }
         // The cast stops at the largest number there is.
-        Self((work.0 * PARTS_PER_OP).round() as u128)
+        Self(parts.round() as u128)
     }
 }
 
@@ -81,5 +90,21 @@ impl SubAssign for OpsTotal {
 impl std::iter::Sum for OpsTotal {
     fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
         all.fold(Self::ZERO, Add::add)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_total_is_the_nearest_number_of_parts() {
+        let halves = [0.5, 1.5, 2.5, 0.499_999_999_999_999_94, 1e9 + 0.5, EXACT_BELOW - 1.0, EXACT_BELOW];
+        let parts = halves.into_iter().chain([0.1, 0.9, 7.0, 1e18, 1e30, 1e300, f64::MIN_POSITIVE]);
+        for parts in parts.flat_map(|parts| [parts.next_down(), parts, parts.next_up()]) {
+            let amount = parts / PARTS_PER_OP;
+            let ops = Ops::new(amount).expect("above 0");
+            assert_eq!(OpsTotal::from(ops).0, (amount * PARTS_PER_OP).round() as u128, "{parts}");
+        }
     }
 }

@@ -233,10 +233,10 @@ impl Grid {
             }
         }
         // Who has nothing that waits any more stays there with nothing.
-        let is_any = |(_, sum): &(&UserId, &OpsTotal)| **sum != OpsTotal::ZERO;
-        if !expected.iter().filter(is_any).eq(self.waiting_ops.iter().filter(is_any)) {
-            let sum = |sums: &BTreeMap<UserId, OpsTotal>| sums.values().copied().sum::<OpsTotal>().amount();
-            let (listed, expected) = (sum(&self.waiting_ops), sum(&expected));
+        let listed = self.waiting_ops.iter().filter(|(_, sum)| *sum != OpsTotal::ZERO);
+        if !expected.iter().map(|(user, sum)| (*user, *sum)).eq(listed) {
+            let expected = expected.into_values().sum::<OpsTotal>().amount();
+            let listed = self.waiting_ops.sum().amount();
             return Err(BrokenInvariant::WaitingOps { listed, expected });
         }
         let lost = |queue| match queue {

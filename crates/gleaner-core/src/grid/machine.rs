@@ -66,6 +66,9 @@ pub struct Machine {
     service: Service,
     /// In order of class; a group stays when its last task leaves, since another like it is likely.
     groups: Vec<Group>,
+    /// Where the group is that was asked for last: what comes there begins soon.
+    #[serde(skip)]
+    latest: u32,
     /// None while it would say nothing.
     seldom: Option<Box<Seldom>>,
 }
@@ -83,6 +86,7 @@ impl Machine {
             shares: 0,
             service: Service::default(),
             groups: Vec::new(),
+            latest: 0,
             seldom: None,
         };
         machine.set_room(class.room);
@@ -306,6 +310,7 @@ impl Machine {
         if self.groups.get(at).is_none_or(|group| group.class != class) {
             self.groups.insert(at, Group { class, others: 0, runs: VecDeque::new() });
         }
+        self.latest = at as u32;
         &mut self.groups[at]
     }
 
@@ -387,7 +392,9 @@ impl Machine {
 
     /// Its class's group, and where it is in that.
     fn place_of(&self, class: TaskClassId, run: RunId) -> (usize, usize) {
-        let at = self.groups.partition_point(|group| group.class < class);
+        let latest = self.latest as usize;
+        let is_latest = self.groups.get(latest).is_some_and(|group| group.class == class);
+        let at = if is_latest { latest } else { self.groups.partition_point(|group| group.class < class) };
         let position = self.groups[at].position(run);
         let there = self.groups[at].runs.get(position).map(|resident| resident.run());
         assert_eq!(there, Some(run), "{run} is not where the grid has it");

@@ -34,10 +34,10 @@ impl Grid {
     pub fn waiting_ops(&self, class: TaskClassId) -> OpsTotal {
         let scope = self.accounts.as_ref().map_or(Scope::Shared, |accounts| accounts.budget().scope);
         match scope {
-            Scope::Shared => self.waiting_ops.values().copied().sum(),
+            Scope::Shared => self.waiting_ops.sum(),
             Scope::PerUser => {
                 let payer = self.classes.task_class(class).payer;
-                self.waiting_ops.get(&payer).copied().unwrap_or_default()
+                self.waiting_ops.of(payer)
             }
         }
     }

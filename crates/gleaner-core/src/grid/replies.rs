@@ -447,21 +447,20 @@ impl Grid {
             return;
         }
         self.ask_no_more(run.id, effects);
-        self.each_part(run, |grid, part| grid.beliefs.over(run.id, part.on));
-        match run.stage {
-            Stage::Held | Stage::Asked | Stage::Sent | Stage::Running => {
-                self.each_part(run, |grid, part| {
-                    grid.machines[part.on.index()].remove(now, class, run.id, needs.of_part(part.cores));
-                });
-                self.count_off(class);
-            }
-            Stage::Stopping => self.each_part(run, |grid, part| {
-                grid.machines[part.on.index()].release(run.id, needs.of_part(part.cores));
-            }),
-            Stage::Next => unreachable!("what follows no run has its room"),
-            Stage::Missing => return,
+        if run.counts() {
+            self.count_off(class);
         }
         self.each_part(run, |grid, part| {
+            grid.beliefs.over(run.id, part.on);
+            let machine = &mut grid.machines[part.on.index()];
+            match run.stage {
+                Stage::Held | Stage::Asked | Stage::Sent | Stage::Running => {
+                    machine.remove(now, class, run.id, needs.of_part(part.cores));
+                }
+                Stage::Stopping => machine.release(run.id, needs.of_part(part.cores)),
+                Stage::Next => unreachable!("what follows no run has its room"),
+                Stage::Missing => return,
+            }
             grid.free_cores(class, part);
             effects.changes.push(Change::RoomFreed(run.id, part.on));
         });
@@ -470,30 +469,29 @@ impl Grid {
 
     /// Tasks of one class and length come to wait.
     pub(super) fn enqueue(&mut self, first: TaskId, count: u32) {
-        self.waiting.add(self.task(first).class, first, count);
+        let class = self.task(first).class;
+        self.waiting.add(class, first, count);
         if let Some(length) = self.declared_length(first) {
-            let payer = self.payer(first);
-            *self.waiting_ops.entry(payer).or_default() += OpsTotal::from(length).times(count);
+            let payer = self.classes.task_class(class).payer;
+            self.waiting_ops.add(payer, OpsTotal::from(length).times(count));
         }
     }
 
     /// A task waits no more. Costs O(log tasks), and O(queue) where it is planned and not the first there.
     pub(super) fn dequeue(&mut self, id: TaskId) {
-        if self.task(id).state != TaskState::Waiting {
+        let Task { state, class, .. } = self.task(id);
+        if state != TaskState::Waiting {
             return;
         }
-        self.waiting.remove(self.task(id).class, id, 1);
+        self.waiting.remove(class, id, 1);
         self.forget_waiting_ops(id, 1);
         self.plans.remove(id);
     }
 
     /// Of tasks of one class and length.
     fn forget_waiting_ops(&mut self, first: TaskId, count: u32) {
-        let payer = self.payer(first);
-        if let Some(length) = self.declared_length(first)
-            && let Some(sum) = self.waiting_ops.get_mut(&payer)
-        {
-            *sum -= OpsTotal::from(length).times(count);
+        if let Some(length) = self.declared_length(first) {
+            self.waiting_ops.take(self.payer(first), OpsTotal::from(length).times(count));
         }
     }
 

@@ -14,6 +14,8 @@ const BLOCK_MAX: usize = 256;
 pub(crate) struct Shelf {
     blocks: Vec<Block>,
     ops: OpsTotal,
+    /// The memory of the last block, which is soon wanted again where few wait.
+    spare: Vec<Waiting>,
 }
 
 /// Where a task lies, as long as nothing is put on the shelf or taken off it that comes before.
@@ -60,7 +62,9 @@ impl Shelf {
     pub(crate) fn insert(&mut self, task: Waiting) {
         self.ops += task.length.into();
         if self.blocks.is_empty() {
-            self.blocks.push(Block::of(vec![task]));
+            let mut tasks = std::mem::take(&mut self.spare);
+            tasks.push(task);
+            self.blocks.push(Block { tasks, last: task, lowest: task });
             return;
         }
         let number = self.block_of(task).min(self.blocks.len() - 1);
@@ -88,10 +92,13 @@ impl Shelf {
         let Ok(at) = block.tasks.binary_search_by_key(&task.key(), Waiting::key) else { return false };
         self.ops -= task.length.into();
         block.tasks.remove(at);
-        if block.tasks.is_empty() {
-            self.blocks.remove(number);
-        } else if [block.lowest, block.last].contains(&task) {
-            *block = Block::of(std::mem::take(&mut block.tasks));
+        let Some(&last) = block.tasks.last() else {
+            self.spare = self.blocks.remove(number).tasks;
+            return true;
+        };
+        block.last = last;
+        if block.lowest.id == task.id {
+            block.lowest = lowest(&block.tasks).expect("there is a last one");
         }
         true
     }

@@ -1,12 +1,12 @@
 //! What runs hold of machines, and until when that is believed.
 
 use super::ends::{End, Ends};
+use super::firsts::Firsts;
 use super::held::{Held, Hold};
 use crate::forecast::Forecast;
 use crate::parts::queue::Correction;
 use gleaner_core::{Availability, Grid, Room};
-use gleaner_units::{MachineClassId, MachineId, Ops, RunId, Span, TaskId, Time};
-use std::collections::BTreeSet;
+use gleaner_units::{MachineClassId, MachineId, Ops, RunId, Span, TaskClassId, Time};
 
 /// The machines, with what runs hold of each.
 #[derive(Clone, PartialEq, Debug)]
@@ -15,8 +15,8 @@ pub(crate) struct Holds {
     runs: Held,
     /// By machine.
     ends: Vec<Ends>,
-    /// When the first run there is believed to end; no machine of which no run is.
-    firsts: BTreeSet<(Time, MachineId)>,
+    /// By machine: when the first run there is believed to end.
+    firsts: Firsts,
     /// By class of machines: those that take tasks, those with the fewest free cores first.
     rooms: Vec<Vec<(u32, MachineId)>>,
     /// By machine: where it is in `rooms`.
@@ -35,7 +35,7 @@ impl Holds {
             correction,
             runs: Held::default(),
             ends: Vec::new(),
-            firsts: BTreeSet::new(),
+            firsts: Firsts::default(),
             rooms: Vec::new(),
             listed: Vec::new(),
             looked: Time::ZERO,
@@ -60,6 +60,7 @@ impl Holds {
     pub(crate) fn join(&mut self, grid: &Grid, id: MachineId) {
         let class = grid.classes().machine_class(grid.machine(id).class());
         self.ends.push(Ends::of(slots(class.room)));
+        self.firsts.push();
         self.listed.push(None);
         self.list(grid, id);
     }
@@ -72,6 +73,18 @@ impl Holds {
         let before = std::mem::replace(&mut self.listed[id.index()], now);
         if before == now {
             return;
+        }
+        if let (Some((class, had)), Some((now_of, free))) = (before, now)
+            && class == now_of
+        {
+            let rooms = &mut self.rooms[class.index()];
+            let at = rooms.partition_point(|room| *room < (had, id));
+            let is_after = at == 0 || rooms[at - 1] < (free, id);
+            // Mostly its neighbours stay who they are.
+            if is_after && rooms.get(at + 1).is_none_or(|next| (free, id) < *next) {
+                rooms[at].0 = free;
+                return;
+            }
         }
         if let Some((class, free)) = before {
             let rooms = &mut self.rooms[class.index()];
@@ -86,9 +99,10 @@ impl Holds {
     /// A run of a task that is believed to be so long takes its room. Costs O(log runs + log machines).
     pub(crate) fn take(&mut self, grid: &Grid, length: Ops, id: RunId) {
         let Some(run) = grid.find_run(id) else { return };
-        let cores = grid.classes().task_class(grid.task(id.task).class()).needs.cores;
+        let class = grid.task(id.task).class();
+        let cores = grid.classes().task_class(class).needs.cores;
         let (on, since) = (run.on(), run.since());
-        let until = since.after_seconds(seconds(grid, length, id, on));
+        let until = since.after_seconds(seconds(grid, length, class, on));
         self.runs.insert(Hold { run: id, on, cores, since, until });
         self.change_ends(on, |ends| ends.take(End { at: until, run: id, cores }));
     }
@@ -106,8 +120,7 @@ impl Holds {
         change(ends);
         let now = ends.first().map(|end| end.at);
         if before != now {
-            self.firsts.extend(now.map(|at| (at, on)));
-            before.map(|at| self.firsts.remove(&(at, on)));
+            self.firsts.set(on, now);
         }
     }
 
@@ -115,14 +128,15 @@ impl Holds {
     pub(crate) fn look(&mut self, grid: &Grid, forecast: &Forecast, now: Time) -> bool {
         self.looked = now;
         let mut any = false;
-        while let Some(&(_, on)) = self.firsts.first().filter(|(at, _)| *at <= now) {
+        while let Some((_, on)) = self.firsts.first().filter(|(at, _)| *at <= now) {
             any = true;
             let old = self.ends[on.index()].first().expect("the first to end there");
             let id = old.run;
             let hold = self.runs.get_mut(id).expect("what ends is held");
-            let seconds_per_op = grid.seconds_per_op(grid.task(id.task).class(), hold.on);
-            let believed = seconds(grid, forecast.length(grid, id.task), id, hold.on);
-            let limit = stopped_by(grid, id.task, Forecast::limit(grid, id.task) * seconds_per_op);
+            let class = grid.task(id.task).class();
+            let seconds_per_op = grid.seconds_per_op(class, hold.on);
+            let believed = seconds(grid, forecast.length(grid, id.task), class, hold.on);
+            let limit = stopped_by(grid, class, Forecast::limit(grid, id.task) * seconds_per_op);
             let alike = || {
                 let ops = now.since(hold.since).seconds() / seconds_per_op;
                 forecast.beyond(id.task, ops).map(|ops| hold.since.after_seconds(ops * seconds_per_op))
@@ -143,7 +157,7 @@ impl Holds {
 
     /// When the next run is believed to end.
     pub(crate) fn next_end(&self) -> Option<Time> {
-        self.firsts.first().map(|(at, _)| *at)
+        self.firsts.first().map(|(at, _)| at)
     }
 
     /// When cores are free again, by machine.
@@ -164,6 +178,12 @@ impl Holds {
     /// The machines of a class that take tasks, in no order.
     pub(crate) fn open(&self, class: MachineClassId) -> impl Iterator<Item = MachineId> + '_ {
         self.rooms[class.index()].iter().map(|(_, machine)| *machine)
+    }
+
+    /// Whether there is any.
+    #[inline]
+    pub(crate) fn has_open(&self, class: MachineClassId) -> bool {
+        !self.rooms[class.index()].is_empty()
     }
 
     /// Whether there is but one machine that takes tasks.
@@ -192,14 +212,13 @@ impl Holds {
     }
 }
 
-fn seconds(grid: &Grid, length: Ops, id: RunId, on: MachineId) -> f64 {
-    let seconds_per_op = grid.seconds_per_op(grid.task(id.task).class(), on);
-    stopped_by(grid, id.task, length.amount() * seconds_per_op)
+fn seconds(grid: &Grid, length: Ops, class: TaskClassId, on: MachineId) -> f64 {
+    stopped_by(grid, class, length.amount() * grid.seconds_per_op(class, on))
 }
 
-/// So many seconds, or as many as its runs may take.
-fn stopped_by(grid: &Grid, task: TaskId, seconds: f64) -> f64 {
-    let limit = grid.limit(grid.task(task).class()).map_or(f64::INFINITY, Span::seconds);
+/// So many seconds, or as many as runs of a class may take.
+fn stopped_by(grid: &Grid, class: TaskClassId, seconds: f64) -> f64 {
+    let limit = grid.limit(class).map_or(f64::INFINITY, Span::seconds);
     seconds.min(limit)
 }
 

@@ -52,8 +52,8 @@ pub(crate) struct Line {
     known: BTreeMap<Like, usize>,
     /// Those with anybody, by cores, the fewest first.
     waiting: Vec<Waits>,
-    /// By priority.
-    turns: BTreeMap<Reverse<i32>, Members>,
+    /// By priority, in order. There are few of them.
+    turns: Vec<(Reverse<i32>, Members)>,
     /// By machine class: the fewest seconds that an operation takes there; infinite where nobody can run.
     fastest: Vec<f64>,
 }
@@ -82,7 +82,14 @@ impl Line {
         let at = self.place_of(number);
         let kind = &mut self.kinds[number];
         let turn = (Reverse(kind.priority), id);
-        self.turns.entry(turn.0).or_default().insert(id);
+        let turns = match self.turns.binary_search_by_key(&turn.0, |turns| turns.0) {
+            Ok(at) => at,
+            Err(at) => {
+                self.turns.insert(at, (turn.0, Members::default()));
+                at
+            }
+        };
+        self.turns[turns].1.insert(id);
         let task = Waiting { length, id };
         kind.shelf.insert(task);
         match at {
@@ -101,8 +108,9 @@ impl Line {
     pub(crate) fn remove(&mut self, grid: &Grid, id: TaskId, length: impl Fn() -> Ops) -> bool {
         let number = self.number_of(grid, id);
         let kind = &mut self.kinds[number];
-        let waited = self.turns.get_mut(&Reverse(kind.priority)).is_some_and(|turns| turns.remove(id));
-        if !waited {
+        let priority = Reverse(kind.priority);
+        let Ok(turns) = self.turns.binary_search_by_key(&priority, |turns| turns.0) else { return false };
+        if !self.turns[turns].1.remove(id) {
             return false;
         }
         kind.shelf.remove(Waiting { length: length(), id });
@@ -136,22 +144,23 @@ impl Line {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.turns.values().all(Members::is_empty)
+        self.waiting.is_empty()
     }
 
     /// Whose turn it is.
     pub(crate) fn first(&self) -> Option<TaskId> {
-        self.in_order().next()
+        self.turns.iter().find_map(|(_, turns)| turns.first_from(0))
     }
 
     /// One after the other.
     pub(crate) fn in_order(&self) -> impl Iterator<Item = TaskId> + '_ {
-        self.turns.values().flat_map(|turns| turns.from(0))
+        self.turns.iter().flat_map(|(_, turns)| turns.from(0))
     }
 
     /// In order, from a turn on.
     pub(crate) fn from(&self, turn: Turn) -> impl Iterator<Item = Turn> + '_ {
-        self.turns.range(turn.0..).flat_map(move |(&priority, turns)| {
+        let first = self.turns.partition_point(|turns| turns.0 < turn.0);
+        self.turns[first..].iter().flat_map(move |&(priority, ref turns)| {
             let place = if priority == turn.0 { turn.1.index() } else { 0 };
             turns.from(place).map(move |task| (priority, task))
         })
@@ -176,13 +185,16 @@ impl Line {
         &self,
         (fill, cores_max): (Fill, u32),
         head: TaskId,
-        may: impl Fn(Waits) -> bool,
+        may: impl Fn(&Waits) -> bool,
         mut longest: impl FnMut(&Kind) -> Option<Size>,
     ) -> Option<TaskId> {
         let mut best: Option<(Rank, TaskId)> = None;
-        for &waits in self.waiting.iter().take_while(|waits| waits.cores <= cores_max) {
+        for waits in self.waiting.iter().take_while(|waits| waits.cores <= cores_max) {
+            if !may(waits) {
+                continue;
+            }
             let is_later = |best: (Rank, TaskId)| (best.0.0, best.1) < waits.first;
-            if !may(waits) || (fill == Fill::Arrival && best.is_some_and(is_later)) {
+            if fill == Fill::Arrival && best.is_some_and(is_later) {
                 continue;
             }
             let kind = &self.kinds[waits.kind];

@@ -83,6 +83,12 @@ impl Machine {
         self.set_rate();
     }
 
+    /// The rate is set by what comes or leaves at once.
+    #[inline]
+    pub(super) fn widen(&mut self, shares: i64) {
+        self.more_shares = self.more_shares.checked_add_signed(shares).expect("as many as came before");
+    }
+
     /// Returns when the task finishes on the virtual clock.
     #[inline]
     pub(super) fn insert(&mut self, now: Instant, run: RunId, service_seconds: f64) -> f64 {
