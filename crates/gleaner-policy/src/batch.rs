@@ -14,6 +14,8 @@
 //!   taken back before it could begin, unless plans stand. It has its part in all sums all the same, and the batch ends as soon as nothing
 //!   more can come of it ([`Batch::goes_on`]).
 //!
+//! - With a backlog for many periods most machines are too dear for all that is left. **What may be given none of the tasks left
+//!   is not looked at until it may** ([`awake`]): Min-Min looks at the others only.
 //! - Where it counts how long machines stay, an end counts as a later one by a function that grows with it and is the same
 //!   for all machines of a class ([`weighed`](crate::parts::staying)): shorter tasks and machines that are ready earlier still
 //!   come first. What a task would lose is no straight line then, so that Sufferage is refused.
@@ -21,6 +23,7 @@
 //! Cost: O(machines·log machines), and then for each assignment O(offers + √tasks). What waits is in order already
 //! ([`Backlog`]). **What a batch does is a function of the grid alone**, also in the middle of one.
 
+mod awake;
 mod baselines;
 mod heuristics;
 mod holding;
@@ -212,7 +215,8 @@ impl<'a> Batch<'a> {
                 .into_iter()
                 .chain(other)
                 .chain(left)
-                .any(|tasks| tasks.bids.iter().any(|bid| is_in_time(&bid))),
+                // Where the cheapest are taken first, the dearest are ready.
+                .any(|tasks| tasks.bids.iter().rev().any(|bid| is_in_time(&bid))),
         }
     }
 
@@ -290,6 +294,22 @@ impl<'a> Batch<'a> {
 
     fn conditions_mut(&mut self, kind: usize) -> Option<&mut Conditions> {
         self.conditions_of_each.get_mut(self.kinds[kind].conditions)
+    }
+
+    /// Looks again at the offers that a task of some kind may take now.
+    fn rouse(&mut self) {
+        let Self { kinds, conditions_of_each, .. } = self;
+        for tasks in kinds {
+            tasks.rouse(conditions_of_each.get(tasks.conditions));
+        }
+    }
+
+    /// None of the tasks left of a kind may take an offer of that number.
+    fn sleep(&mut self, kind: usize, number: usize) {
+        let tasks = &mut self.kinds[kind];
+        if let Some(conditions) = self.conditions_of_each.get(tasks.conditions) {
+            tasks.sleep(number, conditions);
+        }
     }
 
     /// The offers among which are all that tasks of these lengths, the shortest and the longest, may take.

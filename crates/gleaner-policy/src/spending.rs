@@ -5,12 +5,14 @@
 //! than 1e-12 of it: what is equal but for rounding does not.
 
 mod supply;
+mod waking;
 
 use crate::backlog::last_where;
 use crate::parts::budget::{Cheapest, Savings, Spending};
 use gleaner_core::{Account, Charged};
 use gleaner_units::{Credits, Ops, OpsTotal, Time};
 pub(crate) use supply::{Going, Supply};
+pub(crate) use waking::Waking;
 
 /// How much more than a limit exceeds it, relative to it.
 const ROUNDING: f64 = 1e-12;

@@ -32,7 +32,7 @@ pub(super) fn set_impossible_aside(batch: &mut Batch<'_>) {
 }
 
 /// The next task, where each that is left has a place; and the one offer by which it is done first, where that is known.
-pub(super) fn next(batch: &Batch<'_>) -> Option<(Candidate, Option<Bid>)> {
+pub(super) fn next(batch: &mut Batch<'_>) -> Option<(Candidate, Option<Bid>)> {
     match batch.recipe.order {
         Order::Submission | Order::SufferagePasses => None,
         Order::MinMin => min_min(batch),
@@ -49,8 +49,12 @@ fn lowest(candidates: impl Iterator<Item = Candidate>) -> Option<Candidate> {
 /// holds all tasks.
 fn impossible(batch: &Batch<'_>, tasks: &Kind<'_>) -> Vec<Sizes> {
     let Some((shortest, longest)) = tasks.lengths() else { return Vec::new() };
-    let bids = batch.within_means(tasks, (shortest, longest));
     let takes_all = |bid: &Bid| batch.allows(tasks, shortest, bid) && batch.allows(tasks, longest, bid);
+    // Mostly the cheapest does.
+    if tasks.bids.first().is_some_and(takes_all) {
+        return Vec::new();
+    }
+    let bids = batch.within_means(tasks, (shortest, longest));
     if bids.iter().any(takes_all) {
         return Vec::new();
     }
@@ -104,11 +108,27 @@ fn first_allowed(batch: &Batch<'_>, tasks: &Kind<'_>, bid: &Bid) -> Option<Waiti
 }
 
 /// The task that can be done earliest: for each bid, the first of its stretch.
-fn min_min(batch: &Batch<'_>) -> Option<(Candidate, Option<Bid>)> {
+fn min_min(batch: &mut Batch<'_>) -> Option<(Candidate, Option<Bid>)> {
+    batch.rouse();
+    debug_assert!(
+        kinds_left(batch)
+            .all(|(_, tasks)| tasks.asleep().all(|bid| first_allowed(batch, tasks, bid).is_none())),
+        "what sleeps may be given none of the tasks left"
+    );
+    let mut refused = Vec::new();
+    let next = earliest_of_all(batch, &mut refused);
+    for (kind, number) in refused {
+        batch.sleep(kind, number);
+    }
+    next
+}
+
+/// The same; bids that were seen to be open to none of the tasks left of a kind are added to `refused`.
+fn earliest_of_all(batch: &Batch<'_>, refused: &mut Vec<(usize, usize)>) -> Option<(Candidate, Option<Bid>)> {
     let mut first = Earliest::default();
     for (kind, tasks) in kinds_left(batch) {
         let Some(lengths) = tasks.lengths() else { continue };
-        for bid in batch.within_means(tasks, lengths).iter().rev() {
+        for (number, bid) in tasks.awake() {
             // No task of the kind is shorter than the shortest.
             if tasks.least_end(lengths.0, bid) > first.limit() {
                 break;
@@ -116,7 +136,10 @@ fn min_min(batch: &Batch<'_>) -> Option<(Candidate, Option<Bid>)> {
             if bid.end(lengths.0) > first.limit() {
                 continue;
             }
-            let Some(task) = first_allowed(batch, tasks, bid) else { continue };
+            let Some(task) = first_allowed(batch, tasks, bid) else {
+                refused.push((kind, number));
+                continue;
+            };
             let end = bid.end(task.length.amount());
             if end <= first.limit() {
                 first.add(end, (kind, task, bid));

@@ -1,9 +1,10 @@
 //! The tasks left to place, by class and in order of length, and what is offered to them.
 
+use super::awake::Awake;
 use super::pool::Pool;
 use crate::backlog::{Backlog, Place, Shelf, Size, Waiting};
 use crate::parts::staying::weighed;
-use crate::spending::Terms;
+use crate::spending::{Conditions, Terms, Waking};
 use gleaner_core::Grid;
 use gleaner_units::{OpsTotal, TaskClassId};
 
@@ -27,6 +28,8 @@ pub(super) struct Kind<'a> {
     span: Option<(Waiting, Waiting)>,
     /// What the pools that could run them offer, in order of pool, and so of price.
     pub(super) bids: Vec<Bid>,
+    /// Those of them that any task left may take, as far as is known.
+    awake: Awake,
     /// By pool; infinite where no machine could run them.
     seconds_per_op: Vec<f64>,
     /// By pool; the least of it and of those before it.
@@ -94,6 +97,7 @@ impl<'a> Kind<'a> {
             aside: Vec::new(),
             span: None,
             bids: Vec::new(),
+            awake: Awake::stale(),
             seconds_per_op,
             least_seconds,
             cheapest,
@@ -121,8 +125,42 @@ impl<'a> Kind<'a> {
         let before = self.bids[from..].iter().take_while(|bid| bid.pool == number).count();
         if before == bids.len() {
             self.bids[from..].iter_mut().zip(bids).for_each(|(before, bid)| *before = bid);
+            (from..from + before).for_each(|number| self.awake.changed(number));
         } else {
             self.bids.splice(from..from + before, bids);
+            self.awake.renumbered();
+        }
+    }
+
+    /// The offers that any of the tasks left may take, as far as is known, with their numbers; the dearest first.
+    #[inline]
+    pub(super) fn awake(&self) -> impl Iterator<Item = (usize, &Bid)> {
+        self.awake.numbers().iter().rev().map(|&number| (number, &self.bids[number]))
+    }
+
+    /// Those that no task left may take, if that is known rightly.
+    pub(super) fn asleep(&self) -> impl Iterator<Item = &Bid> {
+        let numbers =
+            (0..self.bids.len()).filter(|number| self.awake.numbers().binary_search(number).is_err());
+        numbers.map(|number| &self.bids[number])
+    }
+
+    /// Looks again at what may be taken now.
+    #[inline]
+    pub(super) fn rouse(&mut self, conditions: Option<&Conditions>) {
+        self.awake.rouse(self.bids.len(), conditions);
+    }
+
+    /// None of the tasks left may take that offer: it is not looked at until one may.
+    pub(super) fn sleep(&mut self, number: usize, conditions: &Conditions) {
+        let (Some((shortest, longest)), bid) = (self.lengths(), self.bids[number]) else { return };
+        let until = if shortest > bid.longest {
+            Some(Waking::NEVER)
+        } else {
+            conditions.waking((shortest, longest.min(bid.longest)), bid.terms)
+        };
+        if let Some(until) = until {
+            self.awake.sleeps(number, until);
         }
     }
 
@@ -130,6 +168,7 @@ impl<'a> Kind<'a> {
     pub(super) fn hold_back(&mut self, number: usize, longest: f64) {
         self.longest[number] = longest;
         self.bids.iter_mut().filter(|bid| bid.pool == number).for_each(|bid| bid.longest = longest);
+        self.awake.renumbered();
     }
 
     /// The offers for which an operation costs no more than that, and the cheapest.

@@ -8,6 +8,10 @@ use gleaner_core::{Grid, MachineClass, Queue};
 use gleaner_units::{MachineClassId, MachineId, Ops, RunId, TaskId};
 use std::collections::BTreeMap;
 
+/// Half a nanosecond. Moments are whole nanoseconds: what has less left than this is done, and a machine with it is ready now, and
+/// not busy, for whoever ranks ready times or asks whether one is later than now.
+const NO_TIME_S: f64 = 0.5e-9;
+
 /// Which machine a task goes to, and when that is ready; or that any of the class will do.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Place {
@@ -177,7 +181,7 @@ fn seconds(Looks { grid, forecast, .. }: Looks<'_>, task: TaskId, class: Machine
 }
 
 /// When each core of a machine is done with what it has, by expected lengths: a task that should have ended already
-/// is expected to end at once, as one is of whose length nothing is known. A task has all cores that it needs. Those on which a task
+/// is expected to end at once, as one is of whose length nothing is known, or of which no more than rounding is left. A task has all cores that it needs. Those on which a task
 /// stands still are not among them.
 fn add_ready_times(Looks { grid, now, forecast, .. }: Looks<'_>, id: MachineId, to: &mut Vec<f64>) {
     let machine = grid.machine(id);
@@ -185,6 +189,7 @@ fn add_ready_times(Looks { grid, now, forecast, .. }: Looks<'_>, id: MachineId, 
     for run in machine.runs() {
         let length = forecast.expected(grid, now, run);
         let left_s = length.and_then(|length| grid.seconds_left(now, run, length)).unwrap_or(0.0);
+        let left_s = if left_s < NO_TIME_S { 0.0 } else { left_s };
         let cores = if left_s.is_finite() { cores_there(grid, run, id) } else { 0 };
         to.extend(std::iter::repeat_n(left_s, cores));
     }

@@ -130,6 +130,8 @@ impl View<'_> {
                 let done = self.books.ops_done(run);
                 let ops = self.length_after(run.task, done) - done;
                 let left = if ops > 0.0 { ops * row[class] / share } else { 0.0 };
+                // Moments are whole nanoseconds: what is nearest to none is none.
+                let left = if left < 0.5e-9 { 0.0 } else { left };
                 for _ in 0..self.needed(run.task) {
                     cores.push(left);
                 }
