@@ -183,7 +183,6 @@ fn what_is_taken_back_may_have_begun_and_its_end_is_awaited() {
         ("start0 follow1 withdrawn1 lost1 finished0", "0: done, 1: withdrawn; 1 free"),
         ("start0 follow1 withdrawn0", "0: withdrawn stops, 1: next; 0 free"),
         ("start0 follow1 withdrawn0 lost0", "0: withdrawn, 1: sent; 0 free"),
-        ("start0 follow1 closed", "0: sent, 1: stops; 0 free"),
         ("start0 follow1 gone", "0: waits missing, 1: waits missing; 1 free"),
         ("start0 follow1 gone back finished1", "0: waits missing, 1: done; 1 free"),
         ("start0 follow1 recall1 gone", "0: waits missing, 1: waits missing; 1 free"),

@@ -89,6 +89,16 @@ impl Following {
         (now.since(since) > PATIENCE).then(|| recall(grid, before))
     }
 
+    /// Takes back what has not begun on a machine that takes nothing new. Costs O(runs there).
+    pub(crate) fn leave(&self, grid: &Grid, machine: MachineId) -> Option<Decision> {
+        if self.followed.is_empty() {
+            return None;
+        }
+        let is_next = |run: &RunId| grid.find_run(*run).is_some_and(|run| run.stage() == Stage::Next);
+        let behind = grid.ahead_on(machine).into_iter().find(is_next)?;
+        Some(Decision::Recall { task: behind.task })
+    }
+
     /// Takes back what would find room now, one at a time.
     pub(crate) fn recall(&self, grid: &Grid, finds_room: impl Fn(TaskId) -> bool) -> Option<Decision> {
         let (_, before) = *self.followed.first().filter(|_| self.recalled.is_empty())?;

@@ -303,8 +303,8 @@ impl Policy for Matchmaker {
             | Cause::Published(machine) => self.start_waiting(grid, now, machine),
             Cause::Lost(_) | Cause::RuleChanged => self.start_anywhere(grid, now),
             Cause::WokeUp { .. } if self.recipe.spending != Spending::Free => self.start_anywhere(grid, now),
+            Cause::Closed(machine) => self.following.leave(grid, machine),
             Cause::LoadRose(_)
-            | Cause::Closed(_)
             | Cause::WokeUp { .. }
             | Cause::Wanted
             | Cause::NothingLent

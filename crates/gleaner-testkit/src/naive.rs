@@ -656,8 +656,8 @@ impl Policy for Naive {
                 waiting.find(|&task| view.possible(task, machine)).and_then(|task| self.start(&view, task))
             }
             Cause::Lost(_) | Cause::RuleChanged => waiting.find_map(|task| self.start(&view, task)),
+            Cause::Closed(machine) => naive_ahead::leave(grid, machine).filter(|_| self.ahead),
             Cause::LoadRose(_)
-            | Cause::Closed(_)
             | Cause::WokeUp { .. }
             | Cause::Wanted
             | Cause::NothingLent

@@ -30,6 +30,15 @@ pub(crate) fn overdue(grid: &Grid, now: Time) -> Option<Decision> {
     (now.since(since).seconds() > 2.0).then_some(Decision::Recall { task })
 }
 
+/// Of what is behind runs on a machine, what is behind the run that the machine lists first.
+pub(crate) fn leave(grid: &Grid, machine: MachineId) -> Option<Decision> {
+    let leaders = grid.machine(machine).runs().chain(grid.machine(machine).stopping().iter().copied());
+    let behind = |leader: RunId| {
+        runs(grid).find(|run| run.stage() == Stage::Next && grid.run_before(run.id()) == Some(leader))
+    };
+    leaders.into_iter().find_map(behind).map(|run| Decision::Recall { task: run.id().task })
+}
+
 pub(crate) fn recall(grid: &Grid, finds_room: impl Fn(TaskId) -> bool) -> Option<Decision> {
     let (_, task) = oldest(grid)?;
     finds_room(task).then_some(Decision::Recall { task })

@@ -32,7 +32,7 @@ impl Grid {
                 self.staying.begin(now, machine, class);
             }
             Event::MachineMeasured { machine, class } => self.measured(now, machine, class, effects),
-            Event::MachineClosed { machine } => self.closed(now, machine, effects),
+            Event::MachineClosed { machine } => self.closed(machine, effects),
             Event::MachineOpened { machine } => self.opened(machine, effects),
             Event::MachineLost { machine } => self.lost(now, machine, effects),
             Event::MachineReturned { machine } => self.returned(now, machine, effects),
@@ -178,13 +178,12 @@ impl Grid {
         }
     }
 
-    fn closed(&mut self, now: Time, machine: MachineId, effects: &mut Effects) {
+    fn closed(&mut self, machine: MachineId, effects: &mut Effects) {
         if self.closed_while_lent(machine, true) {
             return;
         }
         if self.machine(machine).availability() == Availability::Open {
             self.set_availability(machine, Availability::Closed, effects);
-            self.recall_all_on(now, machine, effects);
             self.ask(Cause::Closed(machine));
         }
     }

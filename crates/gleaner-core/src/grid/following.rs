@@ -182,16 +182,6 @@ impl Grid {
         runs.filter_map(|run| self.following.behind.get(&run).copied()).collect()
     }
 
-    /// Nothing new is to begin on a machine.
-    pub(super) fn recall_all_on(&mut self, now: Time, machine: MachineId, effects: &mut Effects) {
-        for id in self.ahead_on(machine) {
-            let run = *self.find_run(id).expect("what follows a run is known");
-            if run.stage == Stage::Next {
-                self.stop(now, &run, StopReason::Moved, effects);
-            }
-        }
-    }
-
     /// Whether each run that is next follows one that is on its machine, and nothing else is said to follow.
     pub(super) fn following_is_whole(&self) -> bool {
         let fits = |(before, behind): (RunId, RunId)| {

@@ -150,6 +150,12 @@ pub(crate) fn tries_go_elsewhere(history: &History, journal: &Journal) -> Result
                 tries.failed = Some((row, *agent));
             }
         }
+        for task in taken_back(fact) {
+            // How a run ends that is to stop is no try.
+            if let Some(tries) = tries.get_mut(&task) {
+                tries.last = None;
+            }
+        }
         if let Some(chosen) = ordered(fact) {
             let named = tries.iter_mut().filter(|(task, _)| journal.chooses(chosen, **task));
             named.for_each(|(_, tries)| (tries.last, tries.failed) = (None, None));
@@ -193,6 +199,16 @@ fn sent(fact: &Fact) -> Vec<(TaskId, MachineId)> {
         _ => None,
     });
     sent.collect()
+}
+
+/// The tasks that go to another machine before they began.
+fn taken_back(fact: &Fact) -> Vec<TaskId> {
+    let Fact::Decided { decisions, .. } = fact else { return Vec::new() };
+    let taken = decisions.iter().filter_map(|decision| match *decision {
+        Decision::Recall { task } => Some(task),
+        _ => None,
+    });
+    taken.collect()
 }
 
 /// What a user wants of tasks.

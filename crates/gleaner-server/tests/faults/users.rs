@@ -149,7 +149,14 @@ impl Users {
     fn administration(&self, chance: &mut Chance, agents: u32, plans: bool) -> Order {
         // The first machine is never revoked, so that all tasks can end.
         let may_go = if self.compares { self.flawed.max(1)..self.flawed + 1 } else { 1..agents };
-        administration(chance, agents, plans, &may_go)
+        match administration(chance, agents, plans, &may_go) {
+            // Answers of two machines of one owner are one: no two that are left may be the same person's.
+            Order::SetOwner { machine, owner } if self.compares => {
+                let owner = owner.map(|owner| format!("{owner}-{machine}"));
+                Order::SetOwner { machine, owner }
+            }
+            other => other,
+        }
     }
 }
 
