@@ -1808,7 +1808,7 @@ export interface components {
          * @description How far a run is.
          * @enum {string}
          */
-        RunStage: "held" | "sent" | "staging_in" | "running" | "stopping" | "staging_out";
+        RunStage: "held" | "next" | "sent" | "staging_in" | "running" | "stopping" | "staging_out";
         /**
          * @description How a run stands, or ended.
          * @enum {string}

@@ -15,6 +15,7 @@ mod check;
 mod checks;
 mod counting;
 mod favours;
+mod followers;
 mod following;
 mod loans;
 mod machine;
@@ -57,7 +58,7 @@ use crate::{Classes, Event, MachineClass, Needs, Occasion, Part, Refusal, Settle
 use answers::Checks;
 use beliefs::Beliefs;
 use caps::Caps;
-use following::Following;
+use followers::Following;
 use gleaner_units::{MachineClassId, MachineId, Ops, RunId, Span, TaskClassId, TaskId, Time};
 use pages::Pages;
 use reliability::Reliability;

@@ -287,5 +287,5 @@ fn what_is_sent_ahead_is_what_the_reference_sends() {
             recalled += u32::from(matches!(entry, Entry::Decision(Decision::Recall { .. })));
         }
     }
-    assert!(sent > 1_000 && recalled > 100, "{sent} sent, {recalled} taken back");
+    assert!(sent > 500 && recalled > 60, "{sent} sent, {recalled} taken back");
 }

@@ -135,9 +135,10 @@ fn list_tasks(tasks: &[TaskView]) -> String {
     marked(&headings, &rows.collect::<Vec<_>>(), |row| tasks[row].phase == TaskPhase::Failed)
 }
 
-/// With where its files are on their way, if they are.
+/// With where its files are on their way, if they are, or that it is next on a machine.
 fn phase(task: &TaskView) -> String {
-    let staging = |run: &&RunView| matches!(run.stage, RunStage::StagingIn | RunStage::StagingOut);
+    let staging =
+        |run: &&RunView| matches!(run.stage, RunStage::StagingIn | RunStage::StagingOut | RunStage::Next);
     let staging = task.open_runs.iter().find(staging);
     staging.map_or(task.phase.name().to_owned(), |run| format!("{}, {}", task.phase.name(), run.stage.name()))
 }

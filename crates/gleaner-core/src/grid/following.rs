@@ -10,43 +10,12 @@ use super::{Availability, Grid, TaskState};
 use crate::effects::Effects;
 use crate::{Change, Command, Part, Refusal, StopReason};
 use gleaner_units::{MachineId, RunId, Span, TaskClassId, TaskId, Time};
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-
-/// Which run follows which.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Following {
-    /// By the run before.
-    behind: BTreeMap<RunId, RunId>,
-    /// By the run that follows.
-    before: BTreeMap<RunId, RunId>,
-}
-
-impl Following {
-    fn link(&mut self, before: RunId, behind: RunId) {
-        self.behind.insert(before, behind);
-        self.before.insert(behind, before);
-    }
-
-    /// What followed a run does so no more.
-    fn unlink_behind(&mut self, before: RunId) -> Option<RunId> {
-        let behind = self.behind.remove(&before)?;
-        self.before.remove(&behind);
-        Some(behind)
-    }
-
-    fn unlink(&mut self, behind: RunId) -> Option<RunId> {
-        let before = self.before.remove(&behind)?;
-        self.behind.remove(&before);
-        Some(before)
-    }
-}
 
 impl Grid {
     /// The run that begins when this one is over, if one is to.
     #[inline]
     pub fn run_behind(&self, run: RunId) -> Option<&Run> {
-        self.find_run(*self.following.behind.get(&run)?)
+        self.find_run(self.following.behind(run)?)
     }
 
     /// The run that this one follows: until that is over, this one takes no room.

@@ -68,7 +68,7 @@ impl Books {
         let orders = self.ledger.take_orders().into_iter();
         orders
             .filter_map(|order| match order {
-                Command::Start { run, on } => Some((run, on)),
+                Command::Start { run, on } | Command::StartAfter { run, on, .. } => Some((run, on)),
                 _ => None,
             })
             .collect()

@@ -59,7 +59,7 @@ fn unknown_keys() {
         (
             "preset =",
             "presets =",
-            "scenario.toml:10: policy.presets: found an unknown key; expected one of preset, period_s, order, score, alpha, beta, candidates, choose, power, belief, brokers, lengths, fill, correction, sites, aging, deadline_s, replan, relocate, budget, replicate, favours, queue, recall, reach, hold, availability; did you mean preset?",
+            "scenario.toml:10: policy.presets: found an unknown key; expected one of preset, period_s, order, score, alpha, beta, candidates, choose, power, belief, brokers, lengths, fill, correction, sites, aging, deadline_s, replan, relocate, budget, replicate, favours, queue, recall, reach, hold, availability, ahead; did you mean preset?",
         ),
         (
             "[policy]",
