@@ -101,17 +101,18 @@ async fn a_long_answer_comes_in_pieces() {
 async fn output_is_kept_as_far_as_it_may_be_long() {
     let world = World::new().await;
     let mut agent = Agent::join(&world, "m1").await;
-    world.submit(&world.alice, 3).await;
     let in_file = |run: RunId| {
         let (home, began) = (world.app.home.folder(), world.app.desk.began());
         outputs::length(home, began, run, Stream::Stdout).unwrap()
     };
     for (bytes, kept) in [(OUTPUT_INLINE_MAX, 0), (OUTPUT_INLINE_MAX + 1, OUTPUT_INLINE_MAX + 1)] {
+        world.submit(&world.alice, 1).await;
         let run = agent.start_next(&world).await;
         agent.end(&world, run, 0, Tail { offset: 0, bytes: vec![b'x'; bytes], dropped: 0 }).await;
         while !matches!(agent.hear().await, ToAgent::Settled { run: settled, .. } if settled == run) {}
         assert_eq!(in_file(run), kept as u64, "of {bytes}");
     }
+    world.submit(&world.alice, 1).await;
     let run = agent.start_next(&world).await;
     for (bytes, kept) in [(OUTPUT_CHUNK_MAX, OUTPUT_CHUNK_MAX), (OUTPUT_CHUNK_MAX + 1, OUTPUT_CHUNK_MAX)] {
         agent.write(&world, run, 0, &vec![b'x'; bytes]).await;
