@@ -75,7 +75,9 @@ fn slow_senders_block_nobody() {
     let mut slow = send_slowly(&grid, "uploads", &eve, "PUT", &uploads);
     let job = submit(&grid, &["--array", "1-4", "--output", "out"], "head -c 300000 /dev/zero > out");
     grid.ok(&["wait", &job]);
-    assert_eq!(ends(&grid).len(), 4, "a result was thrown away: {:?}", ends(&grid));
+    // What was taken back before it began says that it was stopped.
+    let results = ends(&grid).into_iter().filter(|end| end != "\"stopped\"").count();
+    assert_eq!(results, 4, "a result was thrown away: {:?}", ends(&grid));
     for mut stranger in strangers {
         until("all without a token have their answers", PATIENCE, || {
             stranger.try_wait().expect("it is ours")
