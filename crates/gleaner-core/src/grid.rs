@@ -58,7 +58,7 @@ use crate::{Classes, Event, MachineClass, Needs, Occasion, Part, Refusal, Settle
 use answers::Checks;
 use beliefs::Beliefs;
 use caps::Caps;
-use followers::Following;
+use followers::Followers;
 use gleaner_units::{MachineClassId, MachineId, Ops, RunId, Span, TaskClassId, TaskId, Time};
 use pages::Pages;
 use reliability::Reliability;
@@ -113,7 +113,7 @@ pub struct Grid {
     /// How many runs of tasks of each class are on machines or on their way to one, and are to stay.
     placed: Vec<u32>,
     placed_total: u32,
-    following: Following,
+    followers: Followers,
     /// How long tasks of each class took lately, at most; nothing before one is over.
     took: Vec<Option<Span>>,
     /// After how long runs of a class are stopped; no class that they are not.
@@ -148,7 +148,7 @@ impl Grid {
             caps: Caps::default(),
             placed: Vec::new(),
             placed_total: 0,
-            following: Following::default(),
+            followers: Followers::default(),
             took: Vec::new(),
             limits: BTreeMap::new(),
             occasions: VecDeque::new(),

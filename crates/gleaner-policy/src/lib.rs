@@ -38,6 +38,7 @@ mod remaining;
 pub mod sites;
 pub mod spec;
 mod spending;
+mod tournament;
 mod wait_for_all;
 
 pub use any_policy::AnyPolicy;
@@ -69,3 +70,4 @@ pub use queue::Backfiller;
 pub use recipe::{Goal, Recipe};
 pub use sites::dispatcher::Dispatcher;
 pub use spec::{PolicySpec, Tree};
+pub use tournament::Tournament;

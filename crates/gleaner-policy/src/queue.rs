@@ -11,7 +11,6 @@
 
 mod calendar;
 mod ends;
-mod firsts;
 mod held;
 mod holds;
 mod line;

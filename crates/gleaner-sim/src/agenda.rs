@@ -22,20 +22,6 @@ pub(crate) enum Next {
     Arrival,
 }
 
-/// The earliest of sources that are listed in the order of their kinds: of those at one time it is the first.
-#[inline]
-pub(crate) fn earliest_in_order<const N: usize>(sources: [Option<(Time, Next)>; N]) -> Option<(Time, Next)> {
-    let mut first: Option<(Time, Next)> = None;
-    for source in sources {
-        if let Some((time, _)) = source
-            && first.is_none_or(|(before, _)| time < before)
-        {
-            first = source;
-        }
-    }
-    first
-}
-
 /// The earliest of what may come next. Total order: time, then kind, then sequence within the kind, which each
 /// source keeps by itself.
 #[inline]

@@ -36,7 +36,6 @@ mod simulation;
 pub mod sites;
 mod speed_scale;
 mod stays;
-mod tournament;
 mod trace;
 mod traced;
 mod wide;

@@ -11,8 +11,8 @@
 
 use crate::clock::Clock;
 use crate::mail::{Letter, Mail};
-use crate::tournament::Tournament;
 use gleaner_core::{Command, Decision, Event, Policy, Scheduler};
+use gleaner_policy::Tournament;
 use gleaner_units::{PartyId, Time};
 
 /// What surrounds the parties: machines, users, networks. It never sees a grid.

@@ -28,9 +28,9 @@ mod machine;
 
 pub use closed_loop::{ClosedLoop, Outcome};
 
-use crate::tournament::Tournament;
 use completion::Completion;
 use finish_order::Finish;
+use gleaner_policy::Tournament;
 use gleaner_units::{MachineId, RunId, Time};
 use machine::{Instant, Machine};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-use crate::agenda::{Next, earliest, earliest_in_order};
+use crate::agenda::{Next, earliest};
 use crate::availability::MachineTraces;
 use crate::history::History;
 use crate::machines::{Machines, migration_seconds};
@@ -84,7 +84,7 @@ impl World {
         let completion = self.machines.next_completion().map(|(time, run)| (time, Next::Completion(run)));
         let landing = self.landings.peek().map(|Reverse((time, run))| (*time, Next::Landing(*run)));
         let arrival = setup.tasks.arrivals.get(self.next_arrival).map(|&time| (time, Next::Arrival));
-        let own = earliest_in_order([load, completion, landing, arrival]);
+        let own = earliest([load, completion, landing, arrival]);
         let Some(availability) = &setup.availability else { return own };
         earliest([own, earliest(self.register.next(availability))])
     }

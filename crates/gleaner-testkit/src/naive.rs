@@ -1,12 +1,15 @@
 //! The policies as a reader of the contract would write them: every machine scored for every task, each sum taken
 //! over the tasks themselves, nothing kept. They read the grid and share no code with the policies under test.
 
+mod answers;
+mod moves;
+
 use crate::naive_ahead;
 use crate::naive_lengths::{self, Belief};
 use gleaner_classad::{ClassAd, Context};
 use gleaner_core::{
-    Ad, Alarm, Answer, Availability, Cause, Change, Comparison, Decision, Grid, Likeness, MachineClass,
-    Needs, Occasion, Policy, Purpose, Run, Stage, TaskState, Vote,
+    Ad, Alarm, Availability, Cause, Change, Decision, Grid, MachineClass, Needs, Occasion, Policy, Purpose,
+    Run, Stage, TaskState,
 };
 use gleaner_units::{MachineId, TaskId, Time};
 use std::cmp::Reverse;
@@ -390,84 +393,10 @@ fn wants(one: Option<&Ad>, other: Option<&Ad>) -> bool {
     asking.get("requirements").is_none() || gleaner_classad::matches(other, asking, &Context::new())
 }
 
-/// The answers to a task, those together that are the same by what their users' program said to enough machines; else the two that it
-/// has to compare first.
-fn groups(comparison: &Comparison) -> Result<Vec<Vec<Answer>>, (Answer, Answer)> {
-    let mut groups: Vec<Vec<Answer>> = Vec::new();
-    for answer in comparison.given().iter().map(|given| given.answer) {
-        let mut own = groups.iter().position(|group| group.contains(&answer));
-        for (index, group) in groups.iter().enumerate().filter(|_| comparison.is_by_program()) {
-            if own.is_some() || answer.is_exact() {
-                break;
-            }
-            if group[0].is_exact() {
-                continue;
-            }
-            let pair = (group[0], answer);
-            let says = |likeness| {
-                let votes = comparison.votes().iter();
-                votes.filter(|vote| (vote.pair, vote.likeness) == (pair, likeness)).count()
-                    >= comparison.quorum() as usize
-            };
-            if says(Likeness::Alike) {
-                own = Some(index);
-            } else if !says(Likeness::Different) {
-                return Err(pair);
-            }
-        }
-        match own {
-            Some(index) => groups[index].push(answer),
-            None => groups.push(vec![answer]),
-        }
-    }
-    Ok(groups)
-}
-
 impl Naive {
     fn start(&self, now: &Now<'_>, task: TaskId) -> Option<Decision> {
         let on = self.place(now, task, &[])?;
         Some(Decision::Start { task, on })
-    }
-
-    /// One more run of a task whose answers do not decide, before anything that waits.
-    fn compare(&self, now: &Now<'_>) -> Option<Decision> {
-        let grid = now.0;
-        now.in_turn(TaskState::Placed).into_iter().find_map(|task| {
-            let comparison = grid.comparison(task)?;
-            let (given, here) = (comparison.given(), now.here(task));
-            if here.iter().any(|run| !matches!(run.stage(), Stage::Sent | Stage::Running)) {
-                return None;
-            }
-            let groups = groups(comparison);
-            let votes: Vec<&Vote> = match groups {
-                Ok(_) => Vec::new(),
-                Err(pair) => comparison.votes().iter().filter(|vote| vote.pair == pair).collect(),
-            };
-            let quorum = comparison.quorum() as usize;
-            let is_short = match &groups {
-                Ok(groups) => {
-                    let best = groups.iter().map(Vec::len).max().unwrap_or(0);
-                    best + here.len() < quorum && given.len() + here.len() < comparison.most() as usize
-                }
-                Err(pair) => {
-                    let says = |likeness| votes.iter().filter(|vote| vote.likeness == likeness).count();
-                    let best = [Likeness::Alike, Likeness::Different, Likeness::Failed].map(says);
-                    let at_it = here.iter().filter(|run| comparison.compared_by(run.id()) == Some(*pair));
-                    best.into_iter().max().unwrap_or(0) + at_it.count() < quorum
-                }
-            };
-            if !is_short {
-                return None;
-            }
-            let said = given.iter().map(|given| given.on).chain(votes.iter().map(|vote| vote.on));
-            let said: Vec<MachineId> = said.chain(here.iter().map(|run| run.on())).collect();
-            let is_one = |one: MachineId, other: MachineId| {
-                one == other || (grid.owner_of(one).is_some() && grid.owner_of(one) == grid.owner_of(other))
-            };
-            let apart = now.machines().filter(|machine| said.iter().any(|other| is_one(*machine, *other)));
-            let on = self.place(now, task, &apart.collect::<Vec<_>>())?;
-            Some(Decision::Replicate { task, on })
-        })
     }
 
     /// A copy of a task that has too few runs, at the end of an instant and once nothing that waits has a place.
@@ -560,76 +489,6 @@ impl Naive {
                 (drawn.unwrap_or(among.last()?).1, task)
             }
         })
-    }
-
-    fn relocate(&self, grid: &Grid, time: Time, occasion: Occasion) -> Option<Decision> {
-        let relocation = self.relocate.filter(|relocation| occasion.moves < relocation.moves)?;
-        let now = Now(grid, time);
-        let mut candidates: Vec<Candidate> = Vec::new();
-        for (from, to) in now.machines().flat_map(|a| now.machines().map(move |b| (a, b))) {
-            let other = match occasion.cause {
-                Cause::LoadRose(machine) | Cause::Closed(machine) if machine == from => to,
-                Cause::LoadFell(machine)
-                | Cause::Freed(machine)
-                | Cause::Joined(machine)
-                | Cause::Opened(machine)
-                    if machine == to =>
-                {
-                    from
-                }
-                _ => continue,
-            };
-            for task in now.tasks_on(from) {
-                let stages: Vec<Stage> = grid.runs_of(task).map(Run::stage).collect();
-                let running = stages.iter().filter(|stage| **stage != Stage::Missing).eq([&Stage::Running]);
-                // What is compared is one machine's.
-                if grid.is_checked(grid.task(task).class()) {
-                    continue;
-                }
-                let liked = now.rank(task, to) >= now.rank(task, from);
-                if from == to || !running || !liked || !now.possible(task, to) {
-                    continue;
-                }
-                let gain = now.gain(relocation.rule, task, from, to);
-                let cost = grid.migration_seconds(from, to);
-                let paid = gain * grid.task(task).seconds_run(time);
-                let by_number = relocation.rule == Rule::MinNum;
-                let mut worth = if by_number {
-                    gain >= relocation.difference
-                } else {
-                    more(gain, relocation.theta) && (cost == 0.0 || more(paid, cost))
-                };
-                if grid.classes().task_class(grid.task(task).class()).restarts {
-                    let idle = grid.machine(from).load() >= 1.0;
-                    let again = grid.task(task).seconds_run(time) / (1.0 + gain);
-                    let enough =
-                        if by_number { gain >= relocation.difference } else { more(gain, relocation.theta) };
-                    worth = enough && (idle || (!by_number && more(paid, cost + again)));
-                }
-                if worth {
-                    candidates.push((gain, other, task));
-                }
-            }
-        }
-        let (other, task) = relocation.first_of(grid, time, &candidates)?;
-        let to = match occasion.cause {
-            Cause::LoadRose(_) | Cause::Closed(_) => other,
-            Cause::LoadFell(machine)
-            | Cause::Freed(machine)
-            | Cause::Joined(machine)
-            | Cause::Opened(machine) => machine,
-            Cause::Submitted(_)
-            | Cause::Vacated(_)
-            | Cause::Published(_)
-            | Cause::Wanted
-            | Cause::NothingLent
-            | Cause::DataCame
-            | Cause::Lost(_)
-            | Cause::RuleChanged
-            | Cause::Withdrawn
-            | Cause::WokeUp { .. } => return None,
-        };
-        Some(Decision::Relocate { task, to })
     }
 }
 

@@ -6,17 +6,34 @@ use std::collections::BTreeMap;
 
 /// Which run follows which.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Following {
+pub(super) struct Followers {
     /// By the run before.
-    pub(super) behind: BTreeMap<RunId, RunId>,
+    behind: BTreeMap<RunId, RunId>,
     /// By the run that follows.
-    pub(super) before: BTreeMap<RunId, RunId>,
+    before: BTreeMap<RunId, RunId>,
 }
 
-impl Following {
+impl Followers {
     #[inline]
     pub(super) fn behind(&self, run: RunId) -> Option<RunId> {
         self.behind.get(&run).copied()
+    }
+
+    #[inline]
+    pub(super) fn before(&self, run: RunId) -> Option<RunId> {
+        self.before.get(&run).copied()
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.behind.is_empty()
+    }
+
+    /// Whether each pair is known from both its sides, and such as `fits`.
+    pub(super) fn all(&self, fits: impl Fn(RunId, RunId) -> bool) -> bool {
+        let mut pairs = self.behind.iter().map(|(before, behind)| (*before, *behind));
+        self.behind.len() == self.before.len()
+            && pairs.all(|(before, behind)| self.before(behind) == Some(before) && fits(before, behind))
     }
 
     pub(super) fn link(&mut self, before: RunId, behind: RunId) {

@@ -15,18 +15,13 @@ impl Grid {
     /// The run that begins when this one is over, if one is to.
     #[inline]
     pub fn run_behind(&self, run: RunId) -> Option<&Run> {
-        self.find_run(self.following.behind(run)?)
+        self.find_run(self.followers.behind(run)?)
     }
 
     /// The run that this one follows: until that is over, this one takes no room.
     #[inline]
     pub fn run_before(&self, run: RunId) -> Option<RunId> {
-        self.following.before.get(&run).copied()
-    }
-
-    /// All runs that others follow, with those.
-    pub fn followed(&self) -> impl Iterator<Item = (RunId, RunId)> + '_ {
-        self.following.behind.iter().map(|(before, behind)| (*before, *behind))
+        self.followers.before(run)
     }
 
     /// How long tasks of a class took lately, at most: the longest of the last ones, of which a task that is over halves
@@ -57,7 +52,7 @@ impl Grid {
         let machine = self.machine(run.on);
         matches!(run.stage, Stage::Sent | Stage::Running)
             && !run.is_wide
-            && !self.following.behind.contains_key(&run.id)
+            && self.followers.behind(run.id).is_none()
             && machine.availability() == Availability::Open
             && machine.capacity() > 0.0
             && self.accounts.is_none()
@@ -86,7 +81,7 @@ impl Grid {
         let cores = self.needs(class).cores;
         let run = self.add_run(now, id, &[Part { on, cores }], Stage::Next);
         self.run_mut(run).done = self.kept(id);
-        self.following.link(after, run);
+        self.followers.link(after, run);
         effects.changes.push(Change::FollowerChanged(after));
         effects.orders.push(Command::StartAfter { run, on, after });
         Ok(())
@@ -102,7 +97,7 @@ impl Grid {
 
     /// A run is over and its room free: what follows it has that room, and begins.
     pub(super) fn pass_room_on(&mut self, now: Time, before: RunId, effects: &mut Effects) {
-        if let Some(behind) = self.following.unlink_behind(before) {
+        if let Some(behind) = self.followers.unlink_behind(before) {
             self.take_room_at_last(now, behind, effects);
         }
     }
@@ -136,37 +131,34 @@ impl Grid {
 
     /// A run that is ahead, or was to be and is to stop, is over before it had any room. Whether it is such a one.
     pub(super) fn follow_no_more(&mut self, id: RunId, effects: &mut Effects) -> bool {
-        let before = self.following.unlink(id);
+        let before = self.followers.unlink(id);
         effects.changes.extend(before.map(Change::FollowerChanged));
         before.is_some()
     }
 
     /// The runs ahead on a machine, with those that are to stop.
     pub fn ahead_on(&self, machine: MachineId) -> Vec<RunId> {
-        if self.following.behind.is_empty() {
+        if self.followers.is_empty() {
             return Vec::new();
         }
         let there = self.machine(machine);
         let runs = there.runs().chain(there.stopping().iter().copied());
-        runs.filter_map(|run| self.following.behind.get(&run).copied()).collect()
+        runs.filter_map(|run| self.followers.behind(run)).collect()
     }
 
     /// Whether each run that is next follows one that is on its machine, and nothing else is said to follow.
     pub(super) fn following_is_whole(&self) -> bool {
-        let fits = |(before, behind): (RunId, RunId)| {
+        let fits = |before: RunId, behind: RunId| {
             let (Some(leader), Some(run)) = (self.find_run(before), self.find_run(behind)) else {
                 return false;
             };
             leader.on == run.on
                 && leader.stage != Stage::Missing
                 && matches!(run.stage, Stage::Next | Stage::Stopping)
-                && self.run_before(behind) == Some(before)
                 && self.run_before(before).is_none()
         };
         let runs = self.tasks().flat_map(|(id, _)| self.runs_of(id));
-        let is_linked = |run: &Run| self.following.before.contains_key(&run.id);
-        self.following.behind.len() == self.following.before.len()
-            && self.followed().all(fits)
-            && runs.filter(|run| run.stage == Stage::Next).all(is_linked)
+        let mut next = runs.filter(|run| run.stage == Stage::Next);
+        self.followers.all(fits) && next.all(|run| self.run_before(run.id).is_some())
     }
 }

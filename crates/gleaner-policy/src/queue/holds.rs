@@ -1,10 +1,10 @@
 //! What runs hold of machines, and until when that is believed.
 
 use super::ends::{End, Ends};
-use super::firsts::Firsts;
 use super::held::{Held, Hold};
 use crate::forecast::Forecast;
 use crate::parts::queue::Correction;
+use crate::tournament::Tournament;
 use gleaner_core::{Availability, Grid, Room};
 use gleaner_units::{MachineClassId, MachineId, Ops, RunId, Span, TaskClassId, Time};
 
@@ -15,8 +15,8 @@ pub(crate) struct Holds {
     runs: Held,
     /// By machine.
     ends: Vec<Ends>,
-    /// By machine: when the first run there is believed to end.
-    firsts: Firsts,
+    /// By machine: when the first run there is believed to end, and the machine; [`NO_END`] without a run.
+    firsts: Tournament<(Time, MachineId)>,
     /// By class of machines: those that take tasks, those with the fewest free cores first.
     rooms: Vec<Vec<(u32, MachineId)>>,
     /// By machine: where it is in `rooms`.
@@ -24,6 +24,9 @@ pub(crate) struct Holds {
     /// What was believed until now was looked at then.
     looked: Time,
 }
+
+/// After all ends.
+const NO_END: (Time, MachineId) = (Time::NEVER, MachineId::FIRST);
 
 fn slots(room: Room) -> u32 {
     room.slots.unwrap_or(u32::MAX)
@@ -35,7 +38,7 @@ impl Holds {
             correction,
             runs: Held::default(),
             ends: Vec::new(),
-            firsts: Firsts::default(),
+            firsts: Tournament::default(),
             rooms: Vec::new(),
             listed: Vec::new(),
             looked: Time::ZERO,
@@ -60,7 +63,7 @@ impl Holds {
     pub(crate) fn join(&mut self, grid: &Grid, id: MachineId) {
         let class = grid.classes().machine_class(grid.machine(id).class());
         self.ends.push(Ends::of(slots(class.room)));
-        self.firsts.push();
+        self.firsts.push(NO_END);
         self.listed.push(None);
         self.list(grid, id);
     }
@@ -120,7 +123,7 @@ impl Holds {
         change(ends);
         let now = ends.first().map(|end| end.at);
         if before != now {
-            self.firsts.set(on, now);
+            self.firsts.set(on.index(), now.map_or(NO_END, |at| (at, on)));
         }
     }
 
@@ -128,7 +131,7 @@ impl Holds {
     pub(crate) fn look(&mut self, grid: &Grid, forecast: &Forecast, now: Time) -> bool {
         self.looked = now;
         let mut any = false;
-        while let Some((_, on)) = self.firsts.first().filter(|(at, _)| *at <= now) {
+        while let Some((_, on)) = self.first_end().filter(|(at, _)| *at <= now) {
             any = true;
             let old = self.ends[on.index()].first().expect("the first to end there");
             let id = old.run;
@@ -157,7 +160,12 @@ impl Holds {
 
     /// When the next run is believed to end.
     pub(crate) fn next_end(&self) -> Option<Time> {
-        self.firsts.first().map(|(at, _)| at)
+        self.first_end().map(|(at, _)| at)
+    }
+
+    #[inline]
+    fn first_end(&self) -> Option<(Time, MachineId)> {
+        self.firsts.first().filter(|first| *first != NO_END)
     }
 
     /// When cores are free again, by machine.

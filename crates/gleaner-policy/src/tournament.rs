@@ -6,8 +6,9 @@
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Tournament<T> {
+/// Of as many as were [pushed](Self::push).
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Tournament<T> {
     members: usize,
     /// Twice a power of two of them, or none.
     nodes: Vec<T>,
@@ -21,15 +22,16 @@ impl<T> Default for Tournament<T> {
 
 impl<T: Copy + Ord> Tournament<T> {
     /// One more, which has what comes after all.
-    pub(crate) fn push(&mut self, last: T) {
+    pub fn push(&mut self, last: T) {
         if self.members == self.leaves() {
             self.double(last);
         }
         self.members += 1;
     }
 
+    /// One has another value. Costs O(log members), mostly O(1).
     #[inline]
-    pub(crate) fn set(&mut self, member: usize, value: T) {
+    pub fn set(&mut self, member: usize, value: T) {
         let mut node = self.leaves() + member;
         let mut first = value;
         self.nodes[node] = first;
@@ -43,19 +45,23 @@ impl<T: Copy + Ord> Tournament<T> {
         }
     }
 
+    /// What one has.
     #[inline]
-    pub(crate) fn get(&self, member: usize) -> T {
+    pub fn get(&self, member: usize) -> T {
         self.nodes[self.leaves() + member]
     }
 
+    /// The least of all values; of those that are not pushed yet too, which come last.
     #[inline]
-    pub(crate) fn first(&self) -> Option<T> {
+    pub fn first(&self) -> Option<T> {
         self.nodes.get(1).copied()
     }
 
+    /// Derives all afresh and compares. Costs O(members): for tests.
+    ///
     /// # Panics
     /// If that is not what the leaves have, or a node not the lesser of its children.
-    pub(crate) fn check(&self, expected: impl Iterator<Item = T>)
+    pub fn check(&self, expected: impl Iterator<Item = T>)
     where
         T: Debug,
     {
@@ -83,6 +89,34 @@ impl<T: Copy + Ord> Tournament<T> {
         }
         for node in (1..leaves).rev() {
             self.nodes[node] = self.nodes[2 * node].min(self.nodes[2 * node + 1]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_is_the_least_of_all() {
+        let (mut tournament, mut values) = (Tournament::default(), Vec::new());
+        let mut random = 7_u64;
+        let mut draw = move |below: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) % below
+        };
+        assert_eq!(tournament.first(), None);
+        for step in 0..3_000 {
+            if step % 100 == 0 {
+                tournament.push(u64::MAX);
+                values.push(u64::MAX);
+            }
+            let member = draw(values.len() as u64) as usize;
+            let value = if draw(3) > 0 { draw(50) } else { u64::MAX };
+            values[member] = value;
+            tournament.set(member, value);
+            assert_eq!(tournament.first(), values.iter().copied().min());
+            tournament.check(values.iter().copied());
         }
     }
 }
