@@ -45,6 +45,22 @@ struct Part {
     controls: Vec<Control>,
 }
 
+/// What is written into a file of a cgroup.
+#[derive(Debug, PartialEq, Eq)]
+struct Setting {
+    file: &'static str,
+    value: String,
+    must: Must,
+}
+
+/// Whether the kernel has to take a setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Must {
+    Hold,
+    /// The file is absent where the kernel does not count swap.
+    HoldWhereThereIsSwap,
+}
+
 impl Group {
     pub(super) fn make(hierarchies: &[Hierarchy], name: &str, limits: &Limits) -> Result<Self, GroupError> {
         let mut group = Self { parts: Vec::new() };
@@ -158,42 +174,13 @@ impl MinderGroup {
 impl Part {
     fn make(&self, limits: &Limits) -> Result<(), GroupError> {
         fs::create_dir(&self.folder).map_err(|why| GroupError { at: self.folder.clone(), why })?;
-        for control in &self.controls {
-            match (control, limits) {
-                (Control::Memory, Limits { memory_bytes: Some(bytes), .. }) => self.limit_memory(*bytes)?,
-                (Control::Processes, Limits { processes: Some(most), .. }) => {
-                    self.write("pids.max", &most.to_string())?;
-                }
-                (Control::Cpu, Limits { cpu_milli: Some(milli), .. }) => self.limit_cpu(u64::from(*milli))?,
-                (
-                    Control::Memory | Control::Processes | Control::Cpu | Control::Freezer | Control::Kill,
-                    _,
-                ) => {}
+        for setting in self.controls.iter().flat_map(|&control| settings(control, self.version, limits)) {
+            let written = self.write(setting.file, &setting.value);
+            if setting.must == Must::Hold {
+                written?;
             }
         }
         Ok(())
-    }
-
-    fn limit_memory(&self, bytes: u64) -> Result<(), GroupError> {
-        let (limit, with_swap, swap) = match self.version {
-            Version::V1 => ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", bytes),
-            Version::V2 => ("memory.max", "memory.swap.max", 0),
-        };
-        self.write(limit, &bytes.to_string())?;
-        // Absent where the kernel does not count swap.
-        let _ = self.write(with_swap, &swap.to_string());
-        Ok(())
-    }
-
-    fn limit_cpu(&self, milli: u64) -> Result<(), GroupError> {
-        let quota = (milli * CPU_PERIOD_US / 1000).max(1000);
-        match self.version {
-            Version::V1 => {
-                self.write("cpu.cfs_period_us", &CPU_PERIOD_US.to_string())?;
-                self.write("cpu.cfs_quota_us", &quota.to_string())
-            }
-            Version::V2 => self.write("cpu.max", &format!("{quota} {CPU_PERIOD_US}")),
-        }
     }
 
     fn killed_for_memory(&self) -> u64 {
@@ -217,6 +204,42 @@ impl Part {
     fn read(&self, file: &str) -> Option<String> {
         fs::read_to_string(self.folder.join(file)).ok()
     }
+}
+
+/// What a control has of the limits, in the order in which it is written.
+///
+/// A cgroup that limits memory also holds the memory of a task that names none. In version 2 that is the one by which the
+/// task is frozen, and a process in it is not in the minder's.
+fn settings(control: Control, version: Version, limits: &Limits) -> Vec<Setting> {
+    let hold = |file, value| Setting { file, value, must: Must::Hold };
+    match control {
+        Control::Memory => limits.memory().map_or_else(Vec::new, |bytes| memory_settings(version, bytes)),
+        Control::Processes => {
+            limits.processes.map(|most| hold("pids.max", most.to_string())).into_iter().collect()
+        }
+        Control::Cpu => limits.cpu_milli.map_or_else(Vec::new, |milli| {
+            let quota = (u64::from(milli) * CPU_PERIOD_US / 1000).max(1000);
+            match version {
+                Version::V1 => vec![
+                    hold("cpu.cfs_period_us", CPU_PERIOD_US.to_string()),
+                    hold("cpu.cfs_quota_us", quota.to_string()),
+                ],
+                Version::V2 => vec![hold("cpu.max", format!("{quota} {CPU_PERIOD_US}"))],
+            }
+        }),
+        Control::Freezer | Control::Kill => Vec::new(),
+    }
+}
+
+fn memory_settings(version: Version, bytes: u64) -> Vec<Setting> {
+    let (limit, with_swap, swap) = match version {
+        Version::V1 => ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", bytes),
+        Version::V2 => ("memory.max", "memory.swap.max", 0),
+    };
+    vec![
+        Setting { file: limit, value: bytes.to_string(), must: Must::Hold },
+        Setting { file: with_swap, value: swap.to_string(), must: Must::HoldWhereThereIsSwap },
+    ]
 }
 
 /// Whether a hierarchy holds one of the limits, or can freeze or kill.
@@ -251,6 +274,43 @@ fn remove(folder: &Path) {
         match fs::remove_dir(folder) {
             Err(error) if error.kind() == io::ErrorKind::ResourceBusy => thread::sleep(REMOVAL_PAUSE),
             _ => return,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_control_writes_its_limits() {
+        let limits = Limits {
+            memory_bytes: Some(7),
+            processes: Some(5),
+            cpu_milli: Some(1500),
+            file_bytes: Some(1),
+            open_files: Some(1),
+            memory_unless_named: Some(9),
+        };
+        let unnamed = Limits { memory_bytes: None, ..limits };
+        for (version, limits, expected) in [
+            (
+                Version::V1,
+                limits,
+                "memory.limit_in_bytes=7 memory.memsw.limit_in_bytes=7 pids.max=5 cpu.cfs_period_us=100000 \
+                 cpu.cfs_quota_us=150000",
+            ),
+            (Version::V2, limits, "memory.max=7 memory.swap.max=0 pids.max=5 cpu.max=150000 100000"),
+            // Whoever is in this cgroup is not in the minder's, which would hold it.
+            (Version::V2, unnamed, "memory.max=9 memory.swap.max=0 pids.max=5 cpu.max=150000 100000"),
+            (Version::V2, Limits::default(), ""),
+        ] {
+            let written: Vec<String> = Control::ALL
+                .into_iter()
+                .flat_map(|control| settings(control, version, &limits))
+                .map(|setting| format!("{}={}", setting.file, setting.value))
+                .collect();
+            assert_eq!(written.join(" "), expected, "{version:?}, {limits:?}");
         }
     }
 }

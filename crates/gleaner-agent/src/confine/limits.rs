@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 pub struct Limits {
     /// Memory of all processes together, in bytes; without a memory cgroup, address space of each.
     pub memory_bytes: Option<u64>,
-    /// The same for a task that names none. It is held by the minder's own cgroup, which costs the task nothing; without
-    /// one by the address space of each process in a sandbox.
+    /// The same for a task that names none. It is held by the minder's own cgroup, which costs the task nothing, or by the
+    /// task's where that is in the same hierarchy; without either by the address space of each process in a sandbox.
     pub memory_unless_named: Option<u64>,
     /// Processes and threads.
     pub processes: Option<u32>,
@@ -20,6 +20,9 @@ pub struct Limits {
     pub open_files: Option<u32>,
 }
 
+/// Bubblewrap's own processes, one on either side of the wall, which may be in the task's cgroups.
+const FRAME_PROCESSES: u32 = 2;
+
 impl Limits {
     /// Whether anything is limited by what is made for the task alone.
     pub fn any(&self) -> bool {
@@ -29,5 +32,30 @@ impl Limits {
     /// How much memory the task may use.
     pub(crate) fn memory(&self) -> Option<u64> {
         self.memory_bytes.or(self.memory_unless_named)
+    }
+    /// What of a sandboxed task's limits its cgroups hold, besides the freezer's, which each has where there is one. To
+    /// enter one takes milliseconds, so there is none where the limit on processes is the only one that it could hold: that
+    /// holds without. The memory of a task that names none needs no cgroup of the task's, but is held where there is one.
+    pub(crate) fn by_group_of_a_sandbox(&self) -> Self {
+        let others = Self { processes: None, file_bytes: None, open_files: None, ..*self };
+        if !others.any() {
+            return others;
+        }
+        Self { processes: self.processes.map(|most| most.saturating_add(FRAME_PROCESSES)), ..others }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cgroups_of_a_sandbox_hold_memory_that_no_one_named() {
+        let held = Limits { memory_unless_named: Some(9), ..Limits::default() };
+        let unnamed = Limits { processes: Some(5), file_bytes: Some(1), open_files: Some(1), ..held };
+        assert_eq!(unnamed.by_group_of_a_sandbox(), held);
+        let named = Limits { memory_bytes: Some(7), ..unnamed };
+        let expected = Limits { memory_bytes: Some(7), processes: Some(7), ..held };
+        assert_eq!(named.by_group_of_a_sandbox(), expected);
     }
 }

@@ -64,9 +64,6 @@ pub(crate) struct Started {
     pub(crate) launcher: Option<PipeReader>,
 }
 
-/// Bubblewrap's own processes, one on either side of the wall, which may be in the task's cgroups.
-const FRAME_PROCESSES: u32 = 2;
-
 struct Streams {
     stdin: File,
     stdout: File,
@@ -142,7 +139,7 @@ fn start_boxed(
     }
     let bubblewrap = bwrap_command(sandbox, &spec.limits, user.as_ref())
         .map_err(|error| StartError::Spawn("bwrap".to_owned(), error))?;
-    let group = spec.limiter.group(id, &limits_by_group(&spec.limits))?;
+    let group = spec.limiter.group(id, &spec.limits.by_group_of_a_sandbox())?;
     let mut rlimits = rlimits(&spec.limits, group.as_ref());
     if let Limits { memory_bytes: None, memory_unless_named: Some(most), .. } = spec.limits
         && minder_group.is_none()
@@ -176,17 +173,6 @@ fn start_boxed(
     let command = bubblewrap.command;
     let (child, launcher) = launch(command, launcher, &instructions, streams, group.as_ref(), spawn)?;
     Ok(Started { child, group, user, network: apart, launcher: Some(launcher) })
-}
-
-/// What of a sandboxed task's limits needs a cgroup besides the freezer's, which each has where there is one. To enter one
-/// takes milliseconds, so there is none where the limit on processes is the only one that it could hold: that holds without.
-fn limits_by_group(limits: &Limits) -> Limits {
-    let others =
-        Limits { processes: None, file_bytes: None, open_files: None, memory_unless_named: None, ..*limits };
-    if !others.any() {
-        return others;
-    }
-    Limits { processes: limits.processes.map(|most| most.saturating_add(FRAME_PROCESSES)), ..others }
 }
 
 /// Starts a command that ends in the launcher, and instructs the launcher over its standard input. Its standard output
