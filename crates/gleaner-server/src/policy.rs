@@ -6,13 +6,14 @@ use gleaner_wire::api::PolicyKeys;
 use gleaner_wire::limits::PERIOD_MIN_S;
 use serde_json::json;
 
-/// The policy in force before any was set: `bertasi/greedy`, which moves tasks too, and sends short ones ahead.
+/// The policy in force before any was set: `bertasi/greedy`, which moves tasks too.
+///
+/// It sends none ahead: a machine whose word comes in another order than things happened could get more than it has.
 ///
 /// # Panics
 /// Never: it makes sense.
 pub fn default_policy() -> PolicySpec {
-    let written =
-        json!({ "preset": "bertasi/greedy", "relocate": { "score": "greedy" }, "ahead": "where-short" });
+    let written = json!({ "preset": "bertasi/greedy", "relocate": { "score": "greedy" } });
     serde_json::from_value(written).expect("a policy that makes sense")
 }
 

@@ -64,7 +64,7 @@ async fn a_policy_is_set_if_it_is_one() {
     let view: PolicyView = world.get("/api/v1/policy", &world.alice).await.json();
     assert_eq!(view.name, "bertasi/greedy");
     // Whether tasks are sent ahead stays as it was.
-    assert_eq!(json!(view.policy), json!({ "preset": "bertasi/greedy", "ahead": "where-short" }));
+    assert_eq!(json!(view.policy), json!({ "preset": "bertasi/greedy" }));
 }
 
 #[tokio::test(flavor = "multi_thread")]
