@@ -33,6 +33,7 @@ impl Limits {
     pub(crate) fn memory(&self) -> Option<u64> {
         self.memory_bytes.or(self.memory_unless_named)
     }
+
     /// What of a sandboxed task's limits its cgroups hold, besides the freezer's, which each has where there is one. To
     /// enter one takes milliseconds, so there is none where the limit on processes is the only one that it could hold: that
     /// holds without. The memory of a task that names none needs no cgroup of the task's, but is held where there is one.

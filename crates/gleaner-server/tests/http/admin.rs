@@ -54,6 +54,7 @@ async fn a_policy_is_set_if_it_is_one() {
         (r#"{"preset": "fifo"}"#, 422),
         (r#"{"preset": "none such"}"#, 422),
         (r#"{"preset": "bertasi/greedy", "relocate": {"score": "gredy"}}"#, 422),
+        (r#"{"preset": "bertasi/greedy", "ahead": "where-short"}"#, 200),
         (r#"{"preset": "bertasi/greedy"}"#, 200),
         ("{}", 422),
         ("", 400),
@@ -64,7 +65,7 @@ async fn a_policy_is_set_if_it_is_one() {
     let view: PolicyView = world.get("/api/v1/policy", &world.alice).await.json();
     assert_eq!(view.name, "bertasi/greedy");
     // Whether tasks are sent ahead stays as it was.
-    assert_eq!(json!(view.policy), json!({ "preset": "bertasi/greedy" }));
+    assert_eq!(json!(view.policy), json!({ "preset": "bertasi/greedy", "ahead": "where-short" }));
 }
 
 #[tokio::test(flavor = "multi_thread")]
