@@ -16,6 +16,8 @@ pub enum Alarm {
     Batch,
     /// A budget is recharged: what could not be paid may be payable.
     Recharge,
+    /// What was sent ahead has waited for long, or was not answered for.
+    Ahead,
     /// To consider moves.
     Relocation,
     /// To look again at what is held back.

@@ -65,6 +65,8 @@ pub enum Command {
 pub enum StopReason {
     /// Its task goes on elsewhere.
     Moved,
+    /// Its task goes on elsewhere, unless it has begun.
+    TakenBack,
     /// Its task is not wanted any more, or not now.
     Withdrawn,
     /// Another run of its task came to its end first.

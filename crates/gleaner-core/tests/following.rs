@@ -92,7 +92,7 @@ fn step(scheduler: &mut Scheduler<Puppet>, word: &str) -> bool {
     let decision = match verb {
         "start" => Some(Decision::Start { task, on: ON }),
         "follow" => Some(follow(number, first(number - 1))),
-        "recall" => Some(Decision::Recall { task }),
+        "recall" => Some(Decision::TakeBack { task }),
         _ => None,
     };
     if let Some(decision) = decision {
@@ -222,7 +222,7 @@ fn only_one_of_its_class_follows_a_run_that_goes_on_there() {
     }
     let mut scheduler = told("start0", "");
     assert_eq!(wish(&mut scheduler, follow(0, first(0))), Some(Refusal::NotWaiting(TaskId::new(0))));
-    let recall = |task| Decision::Recall { task: TaskId::new(task) };
+    let recall = |task| Decision::TakeBack { task: TaskId::new(task) };
     assert_eq!(wish(&mut scheduler, recall(0)), Some(Refusal::NotAhead(TaskId::new(0))));
     assert_eq!(wish(&mut scheduler, recall(3)), Some(Refusal::NotAhead(TaskId::new(3))));
 }

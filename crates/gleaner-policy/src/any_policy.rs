@@ -43,6 +43,12 @@ impl AnyPolicy {
         self.forecast().map_or_else(declared, |forecast| forecast.expected(grid, now, run))
     }
 
+    /// A run that another policy sent ahead, where this one sends none and would leave it there.
+    fn stranded(&self, grid: &Grid) -> Option<RunId> {
+        let sends_ahead = matches!(self, AnyPolicy::Matchmaker(policy) if policy.sends_ahead());
+        (!sends_ahead).then(|| grid.first_ahead()).flatten()
+    }
+
     fn forecast(&self) -> Option<&Forecast> {
         match self {
             AnyPolicy::Batcher(policy) => Some(policy.forecast()),
@@ -78,6 +84,9 @@ impl Policy for AnyPolicy {
     }
 
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
+        if let Some(run) = self.stranded(grid) {
+            return Some(Decision::TakeBack { task: run.task });
+        }
         match self {
             AnyPolicy::Matchmaker(policy) => policy.propose(grid, now, occasion),
             AnyPolicy::Peer(policy) => policy.propose(grid, now, occasion),

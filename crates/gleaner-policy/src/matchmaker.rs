@@ -62,6 +62,11 @@ impl Matchmaker {
         }
     }
 
+    /// Whether machines get tasks ahead.
+    pub(crate) fn sends_ahead(&self) -> bool {
+        self.recipe.ahead != Ahead::Never
+    }
+
     /// What lengths are believed by, where anything is weighed by them.
     pub(crate) fn forecast(&self) -> Option<&Forecast> {
         (self.recipe.lengths != Lengths::Declared).then_some(&self.forecast)
@@ -107,11 +112,11 @@ impl Matchmaker {
         self.start(grid, now, task)
     }
 
-    /// Behind a run that will be over soon, or back from there where another machine has room.
+    /// Behind a run that will be over soon, or back from there.
     fn send_ahead(&self, grid: &Grid, now: Time) -> Option<Decision> {
         let finds_room = |task| self.place(grid, now, task).is_some();
         let sent = self.following.send_ahead(grid, now, finds_room);
-        sent.or_else(|| self.following.recall(grid, finds_room))
+        sent.or_else(|| self.following.make_way(grid, now, finds_room))
     }
 
     /// The tasks of a lost machine are of several classes, and so are those that a recharge helps. Costs a search for
@@ -222,7 +227,8 @@ impl Matchmaker {
         }
     }
 
-    /// A periodic relocator needs to be woken as long as anything runs, and at a recharge tasks that wait for it.
+    /// A periodic relocator needs to be woken as long as anything runs, at a recharge tasks that wait for it, and what was sent
+    /// ahead when it has waited for long.
     fn wake(&self, grid: &Grid, now: Time) -> Option<Decision> {
         let rebalance = match self.recipe.relocate {
             Some(Relocate { when: When::Every(period), .. }) if grid.has_placed() => {
@@ -233,7 +239,9 @@ impl Matchmaker {
         let accounts = grid.accounts().filter(|_| self.recipe.spending != Spending::Free);
         let recharge = accounts.filter(|_| grid.has_waiting());
         let recharge = recharge.map(|accounts| accounts.budget().next_recharge(now));
-        let wanted = [(Alarm::Relocation, rebalance), (Alarm::Recharge, recharge)];
+        let ahead = self.following.due().map(|at| at.max(now));
+        let wanted =
+            [(Alarm::Relocation, rebalance), (Alarm::Recharge, recharge), (Alarm::Ahead, ahead)];
         let mut wanted = wanted.into_iter().filter_map(|(alarm, at)| Some((alarm, at?)));
         let (alarm, at) = wanted.find(|&(alarm, at)| grid.alarm(alarm).is_none_or(|set| at < set))?;
         Some(Decision::Wake { alarm, at })

@@ -112,7 +112,7 @@ impl Day {
                             }
                         }
                         Decision::StartWide { .. }
-                        | Decision::Recall { .. }
+                        | Decision::TakeBack { .. }
                         | Decision::Ask { .. }
                         | Decision::Survey { .. }
                         | Decision::Replicate { .. }

@@ -242,7 +242,7 @@ impl Ledger {
         for decision in decisions {
             let (step, task, on) = match *decision {
                 Decision::Start { task, on } | Decision::Follow { task, on, .. } => (Step::Placed, task, on),
-                Decision::Recall { task } => {
+                Decision::TakeBack { task } => {
                     let run = self.first_run(task);
                     self.tell_step(TaskRange::one(task), run, Step::TakenBack);
                     continue;

@@ -125,7 +125,7 @@ impl Life {
             Decision::Start { task, on }
             | Decision::Follow { task, on, .. }
             | Decision::Replicate { task, on } => (task, on),
-            Decision::Recall { task } => return self.recalled(task),
+            Decision::TakeBack { task } => return self.recalled(task),
             Decision::Relocate { task, to } => (task, to),
             Decision::StartWide { task, ref parts }
             | Decision::ReplicateWide { task, ref parts }

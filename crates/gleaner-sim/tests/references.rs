@@ -274,7 +274,7 @@ fn what_is_sent_ahead_is_what_the_reference_sends() {
         let whole = history::live(seed, grid(seed), recipe.build(), |step| {
             for decision in &step.decisions {
                 sent += u32::from(matches!(decision, Decision::Follow { .. }));
-                recalled += u32::from(matches!(decision, Decision::Recall { .. }));
+                recalled += u32::from(matches!(decision, Decision::TakeBack { .. }));
             }
             step.scheduler.check().map_err(|broken| format!("at {}, {:?}: {broken}", step.now, step.event))
         });
@@ -284,7 +284,7 @@ fn what_is_sent_ahead_is_what_the_reference_sends() {
         }
         for (_, entry) in &fast.0 {
             sent += u32::from(matches!(entry, Entry::Decision(Decision::Follow { .. })));
-            recalled += u32::from(matches!(entry, Entry::Decision(Decision::Recall { .. })));
+            recalled += u32::from(matches!(entry, Entry::Decision(Decision::TakeBack { .. })));
         }
     }
     assert!(sent > 500 && recalled > 60, "{sent} sent, {recalled} taken back");

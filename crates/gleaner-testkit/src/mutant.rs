@@ -70,7 +70,7 @@ impl<P: Policy> Policy for Mutant<P> {
             }
             Decision::StartWide { .. }
             | Decision::Follow { .. }
-            | Decision::Recall { .. }
+            | Decision::TakeBack { .. }
             | Decision::Ask { .. }
             | Decision::ReplicateWide { .. }
             | Decision::Collect

@@ -330,7 +330,7 @@ impl NaiveProgress {
             Decision::Start { task, on } | Decision::Replicate { task, on } => (task, on),
             Decision::Relocate { task, to } => (task, to),
             Decision::Follow { .. }
-            | Decision::Recall { .. }
+            | Decision::TakeBack { .. }
             | Decision::StartWide { .. }
             | Decision::ReplicateWide { .. }
             | Decision::Ask { .. } => {

@@ -18,7 +18,7 @@ impl Grid {
         match *decision {
             Decision::Start { task, on } => self.start(now, task, on, effects),
             Decision::Follow { task, on, after } => self.follow(now, task, (on, after), effects),
-            Decision::Recall { task } => self.recall(now, task, effects),
+            Decision::TakeBack { task } => self.take_back(now, task, effects),
             Decision::StartWide { task, ref parts } => {
                 let run = self.first_of_parts(now, (task, parts), Stage::Sent, effects)?;
                 self.order_start(run, effects);

@@ -120,7 +120,12 @@ impl Grid {
             Alarm::Silence(run) => self.not_held(now, run, effects),
             Alarm::Survey if self.is_surveying() => self.survey_is_over(now, effects),
             Alarm::Survey => {}
-            Alarm::Batch | Alarm::Recharge | Alarm::Relocation | Alarm::Held | Alarm::Deadline(_) => {
+            Alarm::Batch
+            | Alarm::Recharge
+            | Alarm::Ahead
+            | Alarm::Relocation
+            | Alarm::Held
+            | Alarm::Deadline(_) => {
                 self.ask(Cause::WokeUp { alarm, due });
             }
         }

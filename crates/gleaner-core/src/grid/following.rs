@@ -2,7 +2,10 @@
 //! being asked. So a machine far away does not stand still until it hears what is next.
 //!
 //! **A run ahead takes no room** until the run that it follows is over, whose room it then has: they are of one class, so
-//! it fits. One that is to stop before that may begin nevertheless, and so its task waits for its end like any other's.
+//! it fits. Its machine may say that it began before it says that the other is over: until both are said each has room, and
+//! nothing may follow either of them.
+//!
+//! **One that is asked back may begin nevertheless**: then it goes on, and else its machine says that it is over.
 
 use super::progress::Resident;
 use super::runs::{Run, Stage};
@@ -12,20 +15,38 @@ use crate::{Change, Command, Part, Refusal, StopReason};
 use gleaner_units::{MachineId, RunId, Span, TaskClassId, TaskId, Time};
 
 impl Grid {
-    /// The run that begins when this one is over, if one is to.
+    /// The run that follows this one, which begins when this one is over, or said so before.
     #[inline]
     pub fn run_behind(&self, run: RunId) -> Option<&Run> {
         self.find_run(self.followers.behind(run)?)
     }
 
-    /// The run that this one follows: until that is over, this one takes no room.
+    /// The run that this one waits for: until that is over, this one takes no room.
     #[inline]
     pub fn run_before(&self, run: RunId) -> Option<RunId> {
         self.followers.before(run)
     }
 
-    /// How long tasks of a class took lately, at most: the longest of the last ones, of which a task that is over halves
-    /// what is longer than it. Nothing before the first is over.
+    /// Whether a run waits for another, or began before that was said to be over: nothing may follow it.
+    #[inline]
+    pub fn is_led(&self, run: RunId) -> bool {
+        self.followers.is_led(run)
+    }
+
+    /// When a run was asked back that has not answered.
+    #[inline]
+    pub fn asked_back(&self, run: RunId) -> Option<Time> {
+        self.followers.asked_back(run)
+    }
+
+    /// The first run that waits for another and was not asked back. Costs O(runs that were).
+    pub fn first_ahead(&self) -> Option<RunId> {
+        let is_next = |run: &RunId| self.find_run(*run).is_some_and(|run| run.stage == Stage::Next);
+        self.followers.all_next().find(|run| self.asked_back(*run).is_none() && is_next(run))
+    }
+
+    /// The longest that tasks of a class took lately: each end halves it, but not below what that task took. Nothing before
+    /// the first end.
     #[inline]
     pub fn took_lately(&self, class: TaskClassId) -> Option<Span> {
         self.took.get(class.index()).copied().flatten()
@@ -53,6 +74,7 @@ impl Grid {
         matches!(run.stage, Stage::Sent | Stage::Running)
             && !run.is_wide
             && self.followers.behind(run.id).is_none()
+            && !self.is_led(run.id)
             && machine.availability() == Availability::Open
             && machine.capacity() > 0.0
             && self.accounts.is_none()
@@ -87,17 +109,24 @@ impl Grid {
         Ok(())
     }
 
-    /// Takes back a task whose run has not begun: it waits again when its machine says that it did not begin.
-    pub(super) fn recall(&mut self, now: Time, id: TaskId, effects: &mut Effects) -> Result<(), Refusal> {
-        let next = self.runs_of(id).find(|run| run.stage == Stage::Next).copied();
-        let run = next.ok_or(Refusal::NotAhead(id))?;
-        self.stop(now, &run, StopReason::Moved, effects);
+    /// Asks for a task whose run has not begun: it waits again when its machine says that it did not begin.
+    pub(super) fn take_back(&mut self, now: Time, id: TaskId, effects: &mut Effects) -> Result<(), Refusal> {
+        let is_ahead = |run: &&Run| run.stage == Stage::Next && self.asked_back(run.id).is_none();
+        let &Run { id: run, on, .. } = self.runs_of(id).find(is_ahead).ok_or(Refusal::NotAhead(id))?;
+        self.followers.ask_back(now, run);
+        effects.changes.extend(self.run_before(run).map(Change::FollowerChanged));
+        effects.orders.push(Command::Stop { run, on, why: StopReason::TakenBack });
         Ok(())
     }
 
-    /// A run is over and its room free: what follows it has that room, and begins.
+    /// A run is over and its room free: what waited for that has the room, and begins.
     pub(super) fn pass_room_on(&mut self, now: Time, before: RunId, effects: &mut Effects) {
-        if let Some(behind) = self.followers.unlink_behind(before) {
+        let had_begun = |behind: RunId| self.followers.before(behind).is_none();
+        let begun = self.followers.behind(before).filter(|behind| had_begun(*behind));
+        let Some(behind) = self.followers.unlink_behind(before) else { return };
+        if begun.is_some() {
+            effects.changes.push(Change::FollowerChanged(behind));
+        } else {
             self.take_room_at_last(now, behind, effects);
         }
     }
@@ -123,17 +152,19 @@ impl Grid {
         effects.changes.push(Change::RoomTaken(id));
     }
 
-    /// A run says that it runs, though the end of the one before it was not reported.
+    /// A run says that it runs. It takes room now if the end of the one before it was not reported.
     pub(super) fn begin_ahead(&mut self, now: Time, id: RunId, effects: &mut Effects) {
-        self.follow_no_more(id, effects);
-        self.take_room_at_last(now, id, effects);
+        if let Some(before) = self.followers.begin(id) {
+            effects.changes.push(Change::FollowerChanged(before));
+            self.take_room_at_last(now, id, effects);
+        }
     }
 
-    /// A run that is ahead, or was to be and is to stop, is over before it had any room. Whether it is such a one.
+    /// A run is over, and follows nothing any more. Whether it had no room yet.
     pub(super) fn follow_no_more(&mut self, id: RunId, effects: &mut Effects) -> bool {
-        let before = self.followers.unlink(id);
-        effects.changes.extend(before.map(Change::FollowerChanged));
-        before.is_some()
+        let had_no_room = self.followers.before(id).is_some();
+        effects.changes.extend(self.followers.unlink(id).map(Change::FollowerChanged));
+        had_no_room
     }
 
     /// The runs ahead on a machine, with those that are to stop.
@@ -143,22 +174,30 @@ impl Grid {
         }
         let there = self.machine(machine);
         let runs = there.runs().chain(there.stopping().iter().copied());
-        runs.filter_map(|run| self.followers.behind(run)).collect()
+        let behind = runs.filter_map(|run| self.followers.behind(run));
+        behind.filter(|behind| self.run_before(*behind).is_some()).collect()
     }
 
-    /// Whether each run that is next follows one that is on its machine, and nothing else is said to follow.
+    /// Whether each run that is next waits for one that has its machine's room, nothing else is said to follow, and only what is known
+    /// and has not begun is asked back.
     pub(super) fn following_is_whole(&self) -> bool {
         let fits = |before: RunId, behind: RunId| {
             let (Some(leader), Some(run)) = (self.find_run(before), self.find_run(behind)) else {
                 return false;
             };
+            let waits = matches!(run.stage, Stage::Next | Stage::Stopping);
+            let has_begun = matches!(run.stage, Stage::Running | Stage::Stopping);
             leader.on == run.on
                 && leader.stage != Stage::Missing
-                && matches!(run.stage, Stage::Next | Stage::Stopping)
-                && self.run_before(before).is_none()
+                && if self.run_before(behind).is_some() { waits } else { has_begun }
+                && !self.is_led(before)
         };
+        let may_begin =
+            |run: &Run| matches!(run.stage, Stage::Next | Stage::Sent | Stage::Stopping | Stage::Missing);
         let runs = self.tasks().flat_map(|(id, _)| self.runs_of(id));
         let mut next = runs.filter(|run| run.stage == Stage::Next);
-        self.followers.all(fits) && next.all(|run| self.run_before(run.id).is_some())
+        self.followers.all(fits)
+            && next.all(|run| self.run_before(run.id).is_some())
+            && self.followers.all_asked_back().all(|run| self.find_run(run).is_some_and(may_begin))
     }
 }

@@ -29,10 +29,8 @@ impl Grid {
 
     pub(super) fn run_started(&mut self, now: Time, id: RunId, effects: &mut Effects) {
         match self.find_run(id).map(|run| (run.stage, *run)) {
-            Some((stage @ (Stage::Sent | Stage::Next), run)) => {
-                if stage == Stage::Next {
-                    self.begin_ahead(now, id, effects);
-                }
+            Some((Stage::Sent | Stage::Next, run)) => {
+                self.begin_ahead(now, id, effects);
                 self.run_mut(id).stage = Stage::Running;
                 let task = self.tasks.get_mut(id.task);
                 task.started = task.started.min(now);

@@ -176,7 +176,7 @@ impl Observer for Eye<'_> {
                 }
             }
             Decision::Follow { .. }
-            | Decision::Recall { .. }
+            | Decision::TakeBack { .. }
             | Decision::StartWide { .. }
             | Decision::Ask { .. }
             | Decision::Survey { .. }

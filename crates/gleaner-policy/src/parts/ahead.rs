@@ -26,7 +26,7 @@ impl Choice for Ahead {
                 name: "where-short",
                 meaning: "While tasks of a class take at most a second and more of them wait, a machine gets one behind each that \
                           began within the last second, and begins it when that is over. It is taken back where another machine has \
-                          room, or the task before it takes more than two seconds.",
+                          room, where a task that comes before it waits for that room, or where the run before it takes two seconds.",
                 reads: &[Input::Runs],
             },
         }

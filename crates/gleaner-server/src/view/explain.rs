@@ -97,7 +97,7 @@ fn runs_given(fact: &Fact, task: TaskId) -> u32 {
         | Decision::ReplicateWide { task: of, .. }
         | Decision::Ask { task: of, .. } => of == task,
         Decision::Collect
-        | Decision::Recall { .. }
+        | Decision::TakeBack { .. }
         | Decision::Survey { .. }
         | Decision::Plan { .. }
         | Decision::Lending(_)

@@ -205,7 +205,7 @@ fn sent(fact: &Fact) -> Vec<(TaskId, MachineId)> {
 fn taken_back(fact: &Fact) -> Vec<TaskId> {
     let Fact::Decided { decisions, .. } = fact else { return Vec::new() };
     let taken = decisions.iter().filter_map(|decision| match *decision {
-        Decision::Recall { task } => Some(task),
+        Decision::TakeBack { task } => Some(task),
         _ => None,
     });
     taken.collect()

@@ -294,7 +294,7 @@ impl Books {
             Decision::Relocate { .. }
             | Decision::Replicate { .. }
             | Decision::Follow { .. }
-            | Decision::Recall { .. }
+            | Decision::TakeBack { .. }
             | Decision::StartWide { .. }
             | Decision::Ask { .. }
             | Decision::ReplicateWide { .. } => {
