@@ -173,11 +173,15 @@ fn a_run_ahead_has_the_room_of_the_run_before_it_and_no_other() {
 #[test]
 fn what_is_taken_back_may_have_begun_and_its_end_is_awaited() {
     for (story, expected) in [
-        ("start0 follow1 recall1", "0: sent, 1: stops; 0 free"),
+        ("start0 follow1 recall1", "0: sent, 1: next; 0 free"),
         ("start0 follow1 recall1 kept1", "0: sent; 0 free"),
-        ("start0 follow1 recall1 finished0", "0: done, 1: stops; 0 free"),
+        ("start0 follow1 recall1 finished0", "0: done, 1: sent; 0 free"),
         ("start0 follow1 recall1 finished0 kept1", "0: done; 1 free"),
+        ("start0 follow1 recall1 finished0 started1", "0: done, 1: runs; 0 free"),
+        ("start0 follow1 recall1 started1", "0: sent, 1: runs; 0 free"),
         ("start0 follow1 recall1 finished0 finished1", "0: done, 1: done; 1 free"),
+        ("start0 follow1 recall1 withdrawn1", "0: sent, 1: withdrawn stops; 0 free"),
+        ("start0 follow1 recall1 withdrawn1 started1 lost1", "0: sent, 1: withdrawn; 0 free"),
         ("start0 follow1 recall1 kept1 follow2", ""),
         ("start0 follow1 withdrawn1", "0: sent, 1: withdrawn stops; 0 free"),
         ("start0 follow1 withdrawn1 lost1 finished0", "0: done, 1: withdrawn; 1 free"),
@@ -209,6 +213,9 @@ fn only_one_of_its_class_follows_a_run_that_goes_on_there() {
         ("start0 follow1", 2, 0),
         // What is next itself is followed by none.
         ("start0 follow1", 2, 1),
+        // Nor are two that both say that they run, where there is room for one.
+        ("start0 started0 follow1 started1", 2, 0),
+        ("start0 started0 follow1 started1", 2, 1),
         ("start0 withdrawn0", 1, 0),
         ("start0 finished0", 1, 0),
         ("start0 gone", 1, 0),
@@ -225,6 +232,9 @@ fn only_one_of_its_class_follows_a_run_that_goes_on_there() {
     let recall = |task| Decision::TakeBack { task: TaskId::new(task) };
     assert_eq!(wish(&mut scheduler, recall(0)), Some(Refusal::NotAhead(TaskId::new(0))));
     assert_eq!(wish(&mut scheduler, recall(3)), Some(Refusal::NotAhead(TaskId::new(3))));
+    step(&mut scheduler, "follow1");
+    step(&mut scheduler, "recall1");
+    assert_eq!(wish(&mut scheduler, recall(1)), Some(Refusal::NotAhead(TaskId::new(1))), "it was asked");
 }
 
 #[test]

@@ -16,7 +16,6 @@ use std::collections::{BTreeMap, BTreeSet};
 const SHORT: Span = Span::from_nanos(1_000_000_000);
 /// What follows a run that began longer ago is taken back.
 const PATIENCE: Span = Span::from_nanos(2_000_000_000);
-
 /// How long the answer to what was asked back is waited for before another is asked.
 const ANSWER: Span = Span::from_nanos(250_000_000);
 /// How many followers are looked at, from those that have waited longest.
@@ -122,6 +121,11 @@ impl Following {
         (now.since(since) >= PATIENCE).then(|| take_back(grid, before))
     }
 
+    /// Takes back what has not begun on a machine that holds more than it has by now. Costs O(runs there).
+    pub(crate) fn shrink(&self, grid: &Grid, machine: MachineId) -> Option<Decision> {
+        grid.machine(machine).is_overfull().then(|| self.leave(grid, machine)).flatten()
+    }
+
     /// Takes back what has not begun on a machine that takes nothing new. Costs O(runs there).
     pub(crate) fn leave(&self, grid: &Grid, machine: MachineId) -> Option<Decision> {
         if self.followed.is_empty() {
@@ -145,9 +149,8 @@ impl Following {
         if self.asked.last().is_some_and(|(at, _)| now.since(*at) < ANSWER) {
             return None;
         }
-        let may_be_asked = |before: &RunId| {
-            grid.find_run(*before).is_some_and(|run| !self.asked_on.contains_key(&run.on()))
-        };
+        let may_be_asked =
+            |before: &RunId| grid.find_run(*before).is_some_and(|run| !self.asked_on.contains_key(&run.on()));
         let mut oldest = self.followed.iter().map(|(_, before)| *before).filter(may_be_asked).take(LOOKED_AT);
         let before = oldest.find(|before| {
             let behind = grid.run_behind(*before).expect("what is followed has something behind it");
@@ -157,10 +160,11 @@ impl Following {
     }
 
     /// When there is something to take back though nothing happens.
-    pub(crate) fn due(&self) -> Option<Time> {
+    pub(crate) fn due(&self, now: Time) -> Option<Time> {
         let (since, _) = self.followed.first()?;
         let late = *since + PATIENCE;
-        Some(self.asked.last().map_or(late, |(at, _)| late.min(*at + ANSWER)))
+        let answer = self.asked.last().map(|(at, _)| *at + ANSWER).filter(|at| *at > now);
+        Some(answer.map_or(late, |at| late.min(at)))
     }
 
     /// Sends the task ahead that has waited longest, unless it finds room without. Costs O(classes that wait), and O(runs that

@@ -239,9 +239,8 @@ impl Matchmaker {
         let accounts = grid.accounts().filter(|_| self.recipe.spending != Spending::Free);
         let recharge = accounts.filter(|_| grid.has_waiting());
         let recharge = recharge.map(|accounts| accounts.budget().next_recharge(now));
-        let ahead = self.following.due().map(|at| at.max(now));
-        let wanted =
-            [(Alarm::Relocation, rebalance), (Alarm::Recharge, recharge), (Alarm::Ahead, ahead)];
+        let ahead = self.following.due(now);
+        let wanted = [(Alarm::Relocation, rebalance), (Alarm::Recharge, recharge), (Alarm::Ahead, ahead)];
         let mut wanted = wanted.into_iter().filter_map(|(alarm, at)| Some((alarm, at?)));
         let (alarm, at) = wanted.find(|&(alarm, at)| grid.alarm(alarm).is_none_or(|set| at < set))?;
         Some(Decision::Wake { alarm, at })
@@ -303,8 +302,12 @@ impl Policy for Matchmaker {
         }
         let placed = match occasion.cause {
             Cause::Submitted(class) => self.start_first_of(grid, now, class),
+            // Opened, or measured again.
+            Cause::Opened(machine) => {
+                let shrunk = self.following.shrink(grid, machine);
+                shrunk.or_else(|| self.start_waiting(grid, now, machine))
+            }
             Cause::Joined(machine)
-            | Cause::Opened(machine)
             | Cause::LoadFell(machine)
             | Cause::Freed(machine)
             | Cause::Vacated(machine)

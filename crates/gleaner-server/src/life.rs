@@ -25,6 +25,8 @@ struct LiveRun {
     on: MachineId,
     stage: Stage,
     is_superseded: bool,
+    /// Unless it has begun.
+    is_asked_back: bool,
 }
 
 impl LiveRun {
@@ -125,7 +127,7 @@ impl Life {
             Decision::Start { task, on }
             | Decision::Follow { task, on, .. }
             | Decision::Replicate { task, on } => (task, on),
-            Decision::TakeBack { task } => return self.recalled(task),
+            Decision::TakeBack { task } => return self.taken_back(task),
             Decision::Relocate { task, to } => (task, to),
             Decision::StartWide { task, ref parts }
             | Decision::ReplicateWide { task, ref parts }
@@ -144,7 +146,7 @@ impl Life {
         // Runs are numbered in the order in which they are decided.
         self.given += 1;
         let id = RunId::new(task, self.given);
-        let new = |stage| LiveRun { id, on, stage, is_superseded: false };
+        let new = |stage| LiveRun { id, on, stage, is_superseded: false, is_asked_back: false };
         match decision {
             Decision::Relocate { .. } => {
                 self.tell(self.first_run(), Step::Moves { to: on });
@@ -166,22 +168,20 @@ impl Life {
         }
     }
 
-    /// A run that had not begun is taken back: until its machine says so, it may begin yet.
-    fn recalled(&mut self, task: TaskId) {
+    /// A run that is not known to have begun is asked back: until its machine says so, it may begin yet.
+    fn taken_back(&mut self, task: TaskId) {
         if task != self.task {
             return;
         }
         self.tell(self.first_run(), Step::TakenBack);
-        self.runs
-            .iter_mut()
-            .filter(|run| run.stage == Stage::Sent)
-            .for_each(|run| run.stage = Stage::Stopping);
+        let sent = self.runs.iter_mut().filter(|run| run.stage == Stage::Sent);
+        sent.for_each(|run| run.is_asked_back = true);
     }
 
     fn run_started(&mut self, at: Time, id: RunId) {
         let sent = self.runs.iter_mut().find(|run| run.id == id && run.stage == Stage::Sent);
         let Some(run) = sent else { return };
-        run.stage = Stage::Running;
+        (run.stage, run.is_asked_back) = (Stage::Running, false);
         let about = (run.id, run.on);
         self.record.run_started(at, about.1);
         self.record.phase = TaskPhase::Running;
@@ -191,7 +191,7 @@ impl Life {
     fn run_ended(&mut self, at: Time, (id, on): (RunId, MachineId), end: &End, judged: Option<&Judged>) {
         let run = self.take_out(id);
         let others = self.runs.iter().any(|run| run.stage != Stage::Missing);
-        let stops = run.is_some_and(|run| run.stage == Stage::Stopping);
+        let stops = run.is_some_and(|run| run.stage == Stage::Stopping || run.is_asked_back);
         let ending = Ending { id, on, end, was_asked_for: stops || others, judged };
         let verdict = self.record.run_ended(at, &self.spec, ending);
         match self.record.over_by(verdict) {

@@ -16,6 +16,7 @@ pub mod peers;
 pub mod sharing;
 
 mod agenda;
+mod ahead;
 mod availability;
 mod clock;
 mod demand;

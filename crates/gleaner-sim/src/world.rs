@@ -1,4 +1,5 @@
 use crate::agenda::{Next, earliest};
+use crate::ahead::HeldAhead;
 use crate::availability::MachineTraces;
 use crate::history::History;
 use crate::machines::{Machines, migration_seconds};
@@ -34,8 +35,7 @@ pub(crate) struct World {
     transits: BTreeMap<RunId, MachineId>,
     /// Likewise of runs of several parts.
     wide_transits: BTreeMap<RunId, Box<[Part]>>,
-    /// What begins on a machine when a run there is over: by that run.
-    behind: BTreeMap<RunId, (RunId, MachineId)>,
+    ahead: HeldAhead,
     /// The latest of each task that was ever stopped.
     checkpoints: BTreeMap<TaskId, Checkpoint>,
     history: History,
@@ -53,7 +53,7 @@ impl World {
             landings: BinaryHeap::new(),
             transits: BTreeMap::new(),
             wide_transits: BTreeMap::new(),
-            behind: BTreeMap::new(),
+            ahead: HeldAhead::default(),
             checkpoints: BTreeMap::new(),
             history: History::new(setup.tasks.len(), setup.machine_count()),
             answered: Vec::new(),
@@ -173,7 +173,7 @@ impl World {
             }
             Command::StartAfter { run, on, after } => {
                 self.history.sent(run.task, on);
-                self.behind.insert(after, (run, on));
+                self.ahead.hold(after, run, on);
                 None
             }
             Command::StartWide { run, parts } => {
@@ -186,6 +186,10 @@ impl World {
                 self.landings.push(Reverse((now.after_seconds(cost), run)));
                 self.wide_transits.insert(run, parts);
                 None
+            }
+            // One that has begun goes on, and nobody says anything.
+            Command::Stop { run, why: StopReason::TakenBack, .. } => {
+                self.ahead.give_up(run).then_some(Event::RunEnded { run, end: RunEnd::Lost })
             }
             Command::Stop { run, on, why } => Some(self.stop(setup, now, (run, on), why)),
             Command::Recheck { task } => {
@@ -210,7 +214,7 @@ impl World {
 
     /// What was to begin when a run is over lands at that moment.
     fn begin_behind(&mut self, setup: &Setup, now: Time, before: RunId) {
-        if let Some((run, on)) = self.behind.remove(&before) {
+        if let Some((run, on)) = self.ahead.release(before) {
             let cost = self.seconds_to_bring(setup, now, run, on);
             self.land(now.after_seconds(cost), run, on);
         }
@@ -223,10 +227,7 @@ impl World {
             self.begin_behind(setup, now, run);
             return Event::RunEnded { run, end: RunEnd::Lost };
         }
-        if let Some(before) =
-            self.behind.iter().find(|(_, (behind, _))| *behind == run).map(|(before, _)| *before)
-        {
-            self.behind.remove(&before);
+        if self.ahead.give_up(run) {
             return Event::RunEnded { run, end: RunEnd::Lost };
         }
         // What is kept is the fraction of the length that is left, on whatever machine.
@@ -246,7 +247,7 @@ impl World {
                 return Event::RunEnded { run, end: RunEnd::Lost };
             }
             StopReason::Moved => self.history.moved(run.task),
-            StopReason::Withdrawn => {}
+            StopReason::Withdrawn | StopReason::TakenBack => {}
         }
         if setup.task_classes[setup.tasks.classes[run.task.index()].index()].restarts {
             self.history.restarted(done);
@@ -296,7 +297,7 @@ impl World {
             self.register.aborted(by_trace(setup), now, machine);
         }
         self.count(now, machine);
-        self.behind.retain(|_, (_, on)| *on != machine);
+        self.ahead.lose(machine);
         self.transits.retain(|_, to| *to != machine);
         let transits = &self.transits;
         self.landings.retain(|Reverse((_, run))| transits.contains_key(run));

@@ -434,9 +434,17 @@ impl Naive {
         }
         let could_run = |task, on| now.h(task, on).is_finite();
         let finds_room = |task: &TaskId| self.place(now, *task, &[]).is_some();
-        let sent = naive_ahead::send(grid, time, &now.waiting(), could_run);
+        let waiting = now.waiting();
+        let sent = naive_ahead::send(grid, time, &waiting, could_run);
         let sent = sent.filter(|(task, _)| !finds_room(task)).map(|(_, decision)| decision);
-        sent.or_else(|| naive_ahead::recall(grid, |task| finds_room(&task)))
+        sent.or_else(|| naive_ahead::make_way(grid, time, &waiting, |task| finds_room(&task), could_run))
+    }
+
+    /// When what was sent ahead is to be looked at again.
+    fn wake(&self, grid: &Grid, now: Time) -> Option<Decision> {
+        let at = naive_ahead::due(grid, now).filter(|_| self.ahead)?;
+        let is_later = grid.alarm(Alarm::Ahead).is_none_or(|set| at < set);
+        is_later.then_some(Decision::Wake { alarm: Alarm::Ahead, at })
     }
 
     fn place(&self, now: &Now<'_>, task: TaskId, apart: &[MachineId]) -> Option<MachineId> {
@@ -506,6 +514,11 @@ impl Policy for Naive {
             Cause::Submitted(class) => waiting
                 .find(|&task| grid.task(task).class() == class)
                 .and_then(|task| self.start(&view, task)),
+            Cause::Opened(machine)
+                if self.ahead && naive_ahead::leave_if_overfull(grid, machine).is_some() =>
+            {
+                naive_ahead::leave_if_overfull(grid, machine)
+            }
             Cause::LoadFell(machine)
             | Cause::Joined(machine)
             | Cause::Opened(machine)
@@ -524,7 +537,8 @@ impl Policy for Naive {
             | Cause::DataCame => None,
         };
         let start = start.or_else(|| self.copy(&view, now, occasion.cause));
-        start.or_else(|| self.send_ahead(&view)).or_else(|| self.relocate(grid, now, occasion))
+        let start = start.or_else(|| self.send_ahead(&view));
+        start.or_else(|| self.relocate(grid, now, occasion)).or_else(|| self.wake(grid, now))
     }
 
     fn rebuild(&mut self, _: &Grid) {}

@@ -1,6 +1,6 @@
 //! What is sent ahead, by a look at every run.
 
-use gleaner_core::{Availability, Decision, Grid, Run, Stage};
+use gleaner_core::{Availability, Decision, Grid, Needs, Run, Stage};
 use gleaner_units::{MachineId, RunId, Span, TaskClassId, TaskId, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,6 +47,23 @@ pub(crate) fn leave(grid: &Grid, machine: MachineId) -> Option<Decision> {
     leaders.into_iter().find_map(behind).map(|run| Decision::TakeBack { task: run.id().task })
 }
 
+/// Likewise where the runs that take room there take more than there is.
+pub(crate) fn leave_if_overfull(grid: &Grid, machine: MachineId) -> Option<Decision> {
+    let there = runs(grid).filter(|run| {
+        run.on() == machine && has_room(grid, run) && !matches!(run.stage(), Stage::Missing | Stage::Asked)
+    });
+    let needs: Vec<Needs> =
+        there.map(|run| grid.classes().task_class(grid.task(run.id().task).class()).needs).collect();
+    let room = grid.classes().machine_class(grid.machine(machine).class()).room;
+    let is_above = |has: Option<u64>, takes: fn(&Needs) -> u64| {
+        has.is_some_and(|has| needs.iter().map(takes).sum::<u64>() > has)
+    };
+    let is_overfull = is_above(room.slots.map(u64::from), |needs| needs.cores.into())
+        || is_above(room.memory, |needs| needs.memory)
+        || is_above(room.disk, |needs| needs.disk);
+    is_overfull.then(|| leave(grid, machine)).flatten()
+}
+
 /// Of the first four behind runs on machines that owe no answer, unless another was asked just now. `waiting` is in the order in
 /// which tasks are to be started.
 pub(crate) fn make_way(
@@ -73,12 +90,12 @@ pub(crate) fn make_way(
     tasks.find(|(on, task)| is_in_the_way(*on, *task)).map(|(_, task)| Decision::TakeBack { task })
 }
 
-/// When something is to be taken back though nothing happens.
+/// When there is something to take back though nothing happens.
 pub(crate) fn due(grid: &Grid, now: Time) -> Option<Time> {
     let (leader, _) = *oldest(grid).first()?;
     let late = leader.since() + Span::from_nanos(2_000_000_000);
-    let answers = asked(grid).map(|(at, _)| at + Span::from_nanos(250_000_000)).max();
-    Some(answers.map_or(late, |at| late.min(at)).max(now))
+    let answer = asked(grid).map(|(at, _)| at + Span::from_nanos(250_000_000)).max();
+    Some(answer.filter(|at| *at > now).map_or(late, |at| late.min(at)))
 }
 
 /// `waiting` is in the order in which tasks are to be started.

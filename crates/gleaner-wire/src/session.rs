@@ -347,6 +347,8 @@ pub enum StopCause {
     Cancel,
     /// Its user wants it to wait.
     Hold,
+    /// It goes on elsewhere, unless it has begun: then it stays, and nothing is said.
+    TakeBack,
 }
 
 /// How a run ended.

@@ -18,7 +18,7 @@
 use crate::InputError;
 use crate::section::Section;
 use crate::settings;
-use gleaner_policy::{Goal, Recipe, Replicate};
+use gleaner_policy::{Ahead, Goal, Recipe, Replicate};
 use gleaner_sim::neighbours::{Change, GroupsSetup, Topology};
 use gleaner_sim::{Setup, Way};
 use gleaner_units::{PartyId, Span};
@@ -97,6 +97,11 @@ impl Groups {
         if recipe.replicate != Replicate::ONE {
             let expected = "replicate = 1: a task is in one group's hands at a time";
             return Some(("a policy that gives a task several runs at a time, in groups", expected));
+        }
+        if recipe.ahead != Ahead::Never {
+            let expected =
+                "ahead = \"never\": what is behind a run could not be in another group's hands meanwhile";
+            return Some(("a policy that sends tasks ahead, in groups", expected));
         }
         None
     }

@@ -197,13 +197,16 @@ impl Duties {
     }
 
     /// Starts what is ready, unless the owner pauses or drains the machine: the order to run it may have been on its way
-    /// when they said so.
+    /// when they said so. What was ordered ahead is given back whenever nothing new is to come.
     pub(super) fn launch_if_allowed(&mut self, now: Time, run: RunId) {
         if self.is_suspended() || self.waits_for_another(run) {
             return;
         }
-        if self.verdict == Verdict::NoNewTasks(owner::Reason::Draining) {
-            self.over(run, abandoned("the machine's owner takes nothing new"));
+        let is_ahead = self.runs.get(&run).is_some_and(|held| held.run.after.is_some());
+        let is_draining = self.verdict == Verdict::NoNewTasks(owner::Reason::Draining);
+        let closed = self.why_closed().filter(|_| is_ahead || is_draining);
+        if let Some(why) = closed {
+            self.over(run, abandoned(&format!("its machine takes nothing new: {why}")));
         } else if let Some(held) = self.runs.get_mut(&run) {
             held.stage = Stage::Launched;
             held.active.go(now);
@@ -240,11 +243,11 @@ impl Duties {
     }
 
     fn stop(&mut self, now: Time, run: RunId, cause: StopCause) {
-        if self.runs.contains_key(&run) {
-            self.end(now, run, Reason::Asked(cause), self.grace(run));
-        } else {
+        match self.runs.get(&run) {
             // It may have been settled already: then this answer is old news, and else someone waits for it.
-            self.send(FromAgent::Ended { run, end: unknown_here() });
+            None => self.send(FromAgent::Ended { run, end: unknown_here() }),
+            Some(held) if cause == StopCause::TakeBack && !held.is_before_its_start() => {}
+            Some(_) => self.end(now, run, Reason::Asked(cause), self.grace(run)),
         }
     }
 

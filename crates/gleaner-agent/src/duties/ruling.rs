@@ -75,7 +75,7 @@ pub(crate) fn rule(checkpointing: &Checkpointing, wanted: Option<Reason>, exit: 
         Reason::Asked(StopCause::Cancel) | Reason::OutputLost | Reason::KeeperGone | Reason::Disowned => {
             unfinished(outcome, false)
         }
-        Reason::Asked(StopCause::Move | StopCause::Hold)
+        Reason::Asked(StopCause::Move | StopCause::Hold | StopCause::TakeBack)
         | Reason::LeaseEnds
         | Reason::Leaving
         | Reason::Evicted => unfinished(outcome, can_go_on(checkpointing)),

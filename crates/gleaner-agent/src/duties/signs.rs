@@ -5,6 +5,7 @@ use super::{Action, Duties, Signal};
 use crate::owner::{Reason, Sign, Verdict};
 use gleaner_units::Time;
 use gleaner_wire::session::FromAgent;
+use std::borrow::Cow;
 
 const PAUSED: &str = "paused at the coordinator";
 
@@ -70,21 +71,24 @@ impl Duties {
     }
 
     pub(super) fn tell_open(&mut self) {
-        let broken = |why| {
-            format!("its disk does not keep what is written to it ({why}): free some space, or mend it")
-        };
-        let fault = self.disk_fault.as_ref().map(broken);
-        let (open, why) = match self.verdict {
-            _ if self.leaving.is_some() => (false, "the agent was told to leave"),
-            Verdict::Suspend(reason) | Verdict::NoNewTasks(reason) => (false, words(reason)),
-            Verdict::Run if self.is_paused => (false, PAUSED),
-            Verdict::Run if !self.is_opened => (false, "closed at the coordinator"),
-            Verdict::Run => match &fault {
-                Some(fault) => (false, fault.as_str()),
-                None => (true, "the owner's rules allow it"),
-            },
-        };
-        self.send(FromAgent::Open { open, why: why.to_owned() });
+        let closed = self.why_closed();
+        let (open, why) = (closed.is_none(), closed.unwrap_or("the owner's rules allow it".into()));
+        self.send(FromAgent::Open { open, why: why.into_owned() });
+    }
+
+    /// Why this machine takes nothing new, if that is so.
+    pub(super) fn why_closed(&self) -> Option<Cow<'static, str>> {
+        match (self.verdict, &self.disk_fault) {
+            _ if self.leaving.is_some() => Some("the agent was told to leave".into()),
+            (Verdict::Suspend(reason) | Verdict::NoNewTasks(reason), _) => Some(words(reason).into()),
+            _ if self.is_paused => Some(PAUSED.into()),
+            _ if !self.is_opened => Some("closed at the coordinator".into()),
+            (Verdict::Run, None) => None,
+            (Verdict::Run, Some(why)) => {
+                let what = "its disk does not keep what is written to it";
+                Some(format!("{what} ({why}): free some space, or mend it").into())
+            }
+        }
     }
 }
 

@@ -77,6 +77,7 @@ impl Grid {
             && !self.is_led(run.id)
             && machine.availability() == Availability::Open
             && machine.capacity() > 0.0
+            && !machine.is_overfull()
             && self.accounts.is_none()
             && !self.is_checked(self.task(run.id.task).class)
     }

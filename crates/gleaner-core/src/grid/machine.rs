@@ -151,6 +151,16 @@ impl Machine {
         Room { slots, memory, disk }
     }
 
+    /// Whether it holds more than it has: it turned out to be smaller, or has not said yet that what it passed room on from is
+    /// over.
+    pub fn is_overfull(&self) -> bool {
+        let above = |has: Option<u64>, taken: u128| has.is_some_and(|has| u128::from(has) < taken);
+        let seldom = self.seldom.as_deref();
+        above(self.slots.map(u64::from), self.slots_taken.into())
+            || seldom.is_some_and(|seldom| above(seldom.memory, seldom.memory_taken))
+            || seldom.is_some_and(|seldom| above(seldom.disk, seldom.disk_taken))
+    }
+
     /// Whether it could take some task: it is open, its owner leaves some of it, and not all slots are taken.
     #[inline]
     pub fn takes_tasks(&self) -> bool {

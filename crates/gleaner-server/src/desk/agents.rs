@@ -6,7 +6,7 @@ use crate::journal::{Chosen, Fact};
 use crate::ledger::{Acquaintance, Record, RetiredTask, Wish};
 use crate::limits::{NOT_STARTED_CLOSES, OUTVOTED_CLOSES};
 use crate::store::{PastReader, ReadError, TaskRange};
-use gleaner_core::{Command, FORGIVEN_AFTER, Run, Stage};
+use gleaner_core::{Command, FORGIVEN_AFTER, Run, Stage, StopReason};
 use gleaner_units::{MachineId, RunId, TaskId, Time};
 use gleaner_wire::BlobHash;
 use gleaner_wire::Had;
@@ -132,6 +132,9 @@ impl Desk {
                     let end = Box::new(End::of(Outcome::NotStarted { why: why.to_owned() }));
                     self.record(now, Fact::RunEnded { run, agent: parts[0].on, end, answer: None });
                 }
+                Command::Stop { run, on, why: StopReason::TakenBack } => {
+                    self.tell(on, ToAgent::Stop { run, cause: StopCause::TakeBack });
+                }
                 Command::Stop { run, on, .. } => {
                     let cause = self.stop_cause(run.task);
                     self.tell(on, ToAgent::Stop { run, cause });
@@ -244,6 +247,8 @@ impl Desk {
             // One that does not have it says so when it is to stop it.
             if run.stage() == Stage::Stopping {
                 self.send(session, ToAgent::Stop { run: id, cause: self.stop_cause(id.task) });
+            } else if self.is_asked_back(id) {
+                self.send(session, ToAgent::Stop { run: id, cause: StopCause::TakeBack });
             } else if !running.contains(&id) {
                 self.tell_to_run(id, machine);
             }
@@ -255,9 +260,15 @@ impl Desk {
         for machine in self.by_agent.keys().copied().collect::<Vec<_>>() {
             let live = self.ledger.live_on(machine).filter(|run| run.stage() != Stage::Stopping);
             for run in live.map(Run::id).collect::<Vec<_>>() {
-                self.tell_to_run(run, machine);
+                if !self.is_asked_back(run) {
+                    self.tell_to_run(run, machine);
+                }
             }
         }
+    }
+
+    fn is_asked_back(&self, run: RunId) -> bool {
+        self.ledger.grid().asked_back(run).is_some()
     }
 
     /// Why a run of a task is to stop. What another run came before is as unwanted as what was cancelled.
@@ -358,7 +369,8 @@ impl Desk {
         }
         let came_to_nothing =
             matches!(end.outcome, Outcome::NotStarted { .. } | Outcome::Abandoned { .. } | Outcome::Stopped);
-        if (came_to_nothing || !is_awaited) && !self.may_report(now, session, agent, 0) {
+        let is_asked_for = is_awaited && self.ledger.is_asked_to_end(run);
+        if (came_to_nothing && !is_asked_for || !is_awaited) && !self.may_report(now, session, agent, 0) {
             return Ok(());
         }
         if is_awaited && !self.has_sent(agent, run, &end) {
@@ -548,7 +560,8 @@ fn put_back(met: u32, epoch: u32) -> String {
 /// Said at both ends.
 fn altered(row: u64) -> String {
     format!(
-        "the coordinator's journal is not what it was: rows up to {row}, as this machine heard of them, were changed or taken          away. Compare it with a backup (`gleaner audit --verify --since HEAD`); if that was meant, stop the coordinator, \
+        "the coordinator's journal is not what it was: rows up to {row}, as this machine heard of them, were changed or taken \
+         away. Compare it with a backup (`gleaner audit --verify --since HEAD`); if that was meant, stop the coordinator, \
          run `gleaner journal restore` there, and start it again"
     )
 }

@@ -208,10 +208,15 @@ impl Ledger {
     }
 
     /// A machine that cannot start what ran elsewhere is broken, and not the job. That a run is said to have started is
-    /// not enough: that its program is missing comes out in the sandbox only, behind that.
-    fn note_start(&mut self, task: TaskId, on: MachineId, outcome: &Outcome) {
-        let is_started = !matches!(outcome, Outcome::NotStarted { .. });
-        let (id, job) = self.books.jobs.find(task).expect("what runs is not retired");
+    /// not enough: that its program is missing comes out in the sandbox only, behind that. What was given back before it began
+    /// says nothing of either.
+    fn note_start(&mut self, run: RunId, on: MachineId, outcome: &Outcome) {
+        let is_started = match outcome {
+            Outcome::NotStarted { .. } => false,
+            Outcome::Stopped | Outcome::Abandoned { .. } if !self.has_begun(run) => return,
+            _ => true,
+        };
+        let (id, job) = self.books.jobs.find(run.task).expect("what runs is not retired");
         // A signature that expired, or was used, is not the machine's fault.
         let (ran_elsewhere, is_signed) = (job.ever_ran, job.spec.signed.is_some());
         if is_started
@@ -237,7 +242,7 @@ impl Ledger {
         judged: Option<&Judged>,
     ) {
         let task = run.task;
-        self.note_start(task, on, &end.outcome);
+        self.note_start(run, on, &end.outcome);
         self.hear_brought(at, task);
         let likeness = judged.and_then(|judged| judged.likeness);
         if self.pair_of(run).is_none() {
@@ -340,9 +345,14 @@ impl Ledger {
         self.grid().comparison(run.task)?.compared_by(run)
     }
 
-    /// Whether the scheduler ordered a run to stop, or wants another one of its task.
-    fn is_asked_to_end(&self, run: RunId) -> bool {
-        let stops = |known: &gleaner_core::Run| known.stage() == Stage::Stopping;
+    fn has_begun(&self, run: RunId) -> bool {
+        self.grid().find_run(run).is_some_and(|known| known.stage() == Stage::Running)
+    }
+
+    /// Whether the scheduler ordered a run to stop or asked it back, or wants another one of its task.
+    pub(crate) fn is_asked_to_end(&self, run: RunId) -> bool {
+        let is_back = |known: &gleaner_core::Run| self.grid().asked_back(known.id()).is_some();
+        let stops = |known: &gleaner_core::Run| known.stage() == Stage::Stopping || is_back(known);
         let is_other = |known: &gleaner_core::Run| known.id() != run && known.stage() != Stage::Missing;
         self.grid().find_run(run).is_some_and(stops) || self.grid().runs_of(run.task).any(is_other)
     }

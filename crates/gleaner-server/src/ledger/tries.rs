@@ -79,8 +79,12 @@ impl Tries {
 
     /// Counts one more.
     pub(crate) fn verdict(&mut self, spec: &JobSpec, run: Ended<'_>) -> Verdict {
-        let starts = !matches!(run.outcome, Outcome::NotStarted { .. });
-        self.not_started = if starts { 0 } else { self.not_started + 1 };
+        self.not_started = match run.outcome {
+            Outcome::NotStarted { .. } => self.not_started + 1,
+            // It may not have begun.
+            Outcome::Stopped | Outcome::Abandoned { .. } => self.not_started,
+            _ => 0,
+        };
         match *run.outcome {
             Outcome::Exited { code } if Some(code) == spec.checkpoint.exit_code => self.again(run),
             Outcome::Exited { code: 0 } => Verdict::Done,

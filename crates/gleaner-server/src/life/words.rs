@@ -18,10 +18,7 @@ pub(crate) fn words(told: &Told, fact: &Fact, name: impl Fn(MachineId) -> String
         Step::Placed => coordinator("placed by the policy"),
         Step::Moves { to } => coordinator(&format!("the policy moves it from {} to {}", machine(), name(to))),
         Step::Copied => coordinator(&format!("the policy runs it on {} too", machine())),
-        Step::TakenBack => coordinator(&format!(
-            "taken back from {}, where it had not begun: another machine has room, or the run before it takes long",
-            machine()
-        )),
+        Step::TakenBack => coordinator(&format!("asked back from {}, unless it has begun there", machine())),
         Step::Started => by_agent("its program started"),
         Step::Ended(verdict) => by_agent(&find_end(fact).map_or_else(String::new, |end| ended(end, verdict))),
         Step::Wasted => {
