@@ -205,7 +205,7 @@ impl Following {
 
 /// Whether a run has its room, and follows none.
 fn is_leader(grid: &Grid, run: &Run) -> bool {
-    !matches!(run.stage(), Stage::Missing | Stage::Next) && !grid.is_led(run.id())
+    !matches!(run.stage(), Stage::Missing | Stage::Next) && grid.leader_of(run.id()).is_none()
 }
 
 /// Whether a task waits that comes before the one that is behind a run, and could have that run's room.

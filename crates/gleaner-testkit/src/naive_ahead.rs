@@ -118,7 +118,7 @@ pub(crate) fn send(
             && machine.load() < 1.0
             && !grid.is_checked(class)
             && !followed.contains(&run.id())
-            && !grid.is_led(run.id());
+            && grid.leader_of(run.id()).is_none();
         if fits && leaders.get(&class).is_none_or(|best| (best.since(), best.id()) < (run.since(), run.id()))
         {
             leaders.insert(class, run);

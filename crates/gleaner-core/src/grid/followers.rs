@@ -37,10 +37,10 @@ impl Followers {
         (!leader.is_passed).then_some(leader.run)
     }
 
-    /// Whether a run waits for another, or has begun before that was said to be over.
+    /// What a run waits for, or began before that was said to be over.
     #[inline]
-    pub(super) fn is_led(&self, run: RunId) -> bool {
-        self.before.contains_key(&run)
+    pub(super) fn leader(&self, run: RunId) -> Option<RunId> {
+        self.before.get(&run).map(|leader| leader.run)
     }
 
     #[inline]

@@ -27,10 +27,10 @@ impl Grid {
         self.followers.before(run)
     }
 
-    /// Whether a run waits for another, or began before that was said to be over: nothing may follow it.
+    /// The run that this one waits for, or that was not said to be over when this one began: nothing may follow it.
     #[inline]
-    pub fn is_led(&self, run: RunId) -> bool {
-        self.followers.is_led(run)
+    pub fn leader_of(&self, run: RunId) -> Option<RunId> {
+        self.followers.leader(run)
     }
 
     /// When a run was asked back that has not answered.
@@ -74,7 +74,7 @@ impl Grid {
         matches!(run.stage, Stage::Sent | Stage::Running)
             && !run.is_wide
             && self.followers.behind(run.id).is_none()
-            && !self.is_led(run.id)
+            && self.leader_of(run.id).is_none()
             && machine.availability() == Availability::Open
             && machine.capacity() > 0.0
             && !machine.is_overfull()
@@ -191,7 +191,7 @@ impl Grid {
             leader.on == run.on
                 && leader.stage != Stage::Missing
                 && if self.run_before(behind).is_some() { waits } else { has_begun }
-                && !self.is_led(before)
+                && self.leader_of(before).is_none()
         };
         let may_begin =
             |run: &Run| matches!(run.stage, Stage::Next | Stage::Sent | Stage::Stopping | Stage::Missing);

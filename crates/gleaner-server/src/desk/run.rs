@@ -42,7 +42,7 @@ impl RunOrder {
                 let gone = || "the answers that it is to compare are not kept any more".to_owned();
                 ledger.compared_by(run).ok_or_else(gone)
             }),
-            after: ledger.grid().run_before(run),
+            after: ledger.grid().leader_of(run),
             lineage: ledger.lineage_of(run).expect("what the grid knows was ordered once"),
         }
     }

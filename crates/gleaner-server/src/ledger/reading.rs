@@ -128,7 +128,8 @@ impl Ledger {
     pub fn live_on(&self, agent: MachineId) -> impl Iterator<Item = &Run> {
         let machine = self.grid().machine(agent);
         let runs = machine.runs().chain(machine.stopping().iter().copied());
-        let runs = runs.chain(self.grid().ahead_on(agent));
+        let (first, led) = runs.partition::<Vec<RunId>, _>(|run| self.grid().leader_of(*run).is_none());
+        let runs = first.into_iter().chain(led).chain(self.grid().ahead_on(agent));
         runs.filter_map(|run| self.grid().find_run(run)).filter(|run| run.goes_on())
     }
 

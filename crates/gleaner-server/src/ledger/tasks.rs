@@ -208,15 +208,15 @@ impl Ledger {
     }
 
     /// A machine that cannot start what ran elsewhere is broken, and not the job. That a run is said to have started is
-    /// not enough: that its program is missing comes out in the sandbox only, behind that. What was given back before it began
-    /// says nothing of either.
-    fn note_start(&mut self, run: RunId, on: MachineId, outcome: &Outcome) {
+    /// not enough: that its program is missing comes out in the sandbox only, behind that. What was stopped or given back says
+    /// neither: it may not have begun.
+    fn note_start(&mut self, task: TaskId, on: MachineId, outcome: &Outcome) {
         let is_started = match outcome {
             Outcome::NotStarted { .. } => false,
-            Outcome::Stopped | Outcome::Abandoned { .. } if !self.has_begun(run) => return,
+            Outcome::Stopped | Outcome::Abandoned { .. } => return,
             _ => true,
         };
-        let (id, job) = self.books.jobs.find(run.task).expect("what runs is not retired");
+        let (id, job) = self.books.jobs.find(task).expect("what runs is not retired");
         // A signature that expired, or was used, is not the machine's fault.
         let (ran_elsewhere, is_signed) = (job.ever_ran, job.spec.signed.is_some());
         if is_started
@@ -242,7 +242,7 @@ impl Ledger {
         judged: Option<&Judged>,
     ) {
         let task = run.task;
-        self.note_start(run, on, &end.outcome);
+        self.note_start(task, on, &end.outcome);
         self.hear_brought(at, task);
         let likeness = judged.and_then(|judged| judged.likeness);
         if self.pair_of(run).is_none() {
@@ -343,10 +343,6 @@ impl Ledger {
     /// The two answers that a run compares.
     pub(crate) fn pair_of(&self, run: RunId) -> Option<(Answer, Answer)> {
         self.grid().comparison(run.task)?.compared_by(run)
-    }
-
-    fn has_begun(&self, run: RunId) -> bool {
-        self.grid().find_run(run).is_some_and(|known| known.stage() == Stage::Running)
     }
 
     /// Whether the scheduler ordered a run to stop or asked it back, or wants another one of its task.

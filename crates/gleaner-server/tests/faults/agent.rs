@@ -9,7 +9,7 @@ use super::mutant::Mutant;
 use super::scene::{Scene, Timer};
 use gleaner_units::{RunId, Span, Time};
 use gleaner_wire::session::{
-    End, FromAgent, Hello, Outcome, Profile, Run, Sample, Stored, Stream, Tail, ToAgent, Usage,
+    End, FromAgent, Hello, Outcome, Profile, Run, Sample, StopCause, Stored, Stream, Tail, ToAgent, Usage,
 };
 use gleaner_wire::{BlobHash, Had, Lineage, Met};
 use std::collections::BTreeMap;
@@ -214,6 +214,7 @@ impl Agent {
             Timer::Ready(run) => self.begin(run, scene),
             Timer::Counted(run, generation) => self.counted(run, generation, scene),
             Timer::Stopped(run) => self.stopped(run, scene),
+            Timer::Told(run) => self.tell_end(run, scene),
         }
     }
 
@@ -247,9 +248,11 @@ impl Agent {
                 }
             }
             ToAgent::Run(run) => self.take_on(*run, scene),
-            ToAgent::Stop { run, .. } => self.stop(run, scene),
+            ToAgent::Stop { run, cause } => self.asked_to_stop(run, cause, scene),
             ToAgent::Settled { run, accepted } => {
-                scene.see(Seen::Settled { run, on: self.number, accepted });
+                let had = self.had().into_iter().find(|had| had.run == run);
+                let lineage = had.map(|had| had.lineage);
+                scene.see(Seen::Settled { run, lineage, on: self.number, accepted });
                 if scene.mutant != Some(Mutant::EndedTooSoon) {
                     self.abandon(run, "it was settled before it ended", scene);
                 }
@@ -382,7 +385,9 @@ impl Agent {
     /// Nothing stands before it any more.
     fn take_room(&mut self, run: RunId, scene: &mut Scene) {
         let Some(held) = self.runs.get_mut(&run) else { return };
-        held.run.after = None;
+        if held.run.after.take().is_some() && !self.open {
+            return self.abandon(run, "nothing new is to begin", scene);
+        }
         let (cores, memory) = (held.run.needs.cores, held.run.needs.memory);
         scene.see(Seen::Took { run, on: self.number, cores, memory });
         let pause = scene.chance.millis(10, 2_000);
@@ -443,6 +448,20 @@ impl Agent {
         } else {
             let code = held.exit_code();
             self.over(run, Outcome::Exited { code }, None, scene);
+        }
+    }
+
+    /// What has begun is not given back.
+    fn asked_to_stop(&mut self, run: RunId, cause: StopCause, scene: &mut Scene) {
+        let has_begun = self.runs.get(&run).is_some_and(|held| held.began);
+        if cause != StopCause::TakeBack || scene.mutant == Some(Mutant::GivesBackWhatBegan) {
+            self.stop(run, scene);
+        } else if !has_begun {
+            if self.runs.contains_key(&run) {
+                self.over(run, Outcome::Stopped, None, scene);
+            } else {
+                self.stop(run, scene);
+            }
         }
     }
 
@@ -508,15 +527,28 @@ impl Agent {
         let rest = if matches!(outcome, Outcome::Exited { .. }) { rest.to_vec() } else { Vec::new() };
         let tail = Tail { offset: text.len() as u64, bytes: rest, dropped: 0 };
         let end = end(outcome, checkpoint, tail, scene);
-        self.send(FromAgent::Ended { run, end: end.clone() }, scene);
-        if scene.goes_wrong(10) {
-            self.send(FromAgent::Ended { run, end: end.clone() }, scene);
-        }
         self.ends.insert(run, Kept { lineage, end, text: text.to_vec() });
+        // Long output is sent before the end is told; what follows does not wait for that.
+        if scene.chance.one_in(4) {
+            let pause = scene.chance.millis(10, 3_000);
+            scene.set(pause, Timer::Told(run));
+        } else {
+            self.tell_end(run, scene);
+        }
+        if scene.goes_wrong(10) {
+            self.tell_end(run, scene);
+        }
         let behind =
             self.runs.iter().find(|(_, held)| held.run.after == Some(run)).map(|(behind, _)| *behind);
         if let Some(behind) = behind {
             self.take_room(behind, scene);
+        }
+    }
+
+    /// Unless it was settled meanwhile.
+    fn tell_end(&self, run: RunId, scene: &mut Scene) {
+        if let Some(kept) = self.ends.get(&run) {
+            self.send(FromAgent::Ended { run, end: kept.end.clone() }, scene);
         }
     }
 

@@ -233,11 +233,14 @@ pub(crate) fn bad_machines_are_closed(_: &History, journal: &Journal) -> Result<
         let Fact::RunEnded { run, agent, end, answer } = fact else { continue };
         let job = journal.job_of(run.task).0;
         let machine = machines.of(*agent);
-        if !matches!(end.outcome, Outcome::NotStarted { .. }) {
-            ran.insert(job);
-            machine.not_started = 0;
-        } else if ran.contains(&job) {
-            machine.not_started += 1;
+        match end.outcome {
+            Outcome::NotStarted { .. } => machine.not_started += u32::from(ran.contains(&job)),
+            // It may not have begun.
+            Outcome::Stopped | Outcome::Abandoned { .. } => {}
+            _ => {
+                ran.insert(job);
+                machine.not_started = 0;
+            }
         }
         let mut bad = BTreeSet::new();
         if machine.not_started >= NOT_STARTED && !machine.is_closed_by_order {

@@ -5,7 +5,7 @@ use super::bad_machine;
 use super::flaw::BROKEN;
 use super::history::{History, Seen};
 use super::journal::{Journal, Step};
-use gleaner_core::Judgement;
+use gleaner_core::{Decision, Judgement};
 use gleaner_server::journal::Fact;
 use gleaner_units::{MachineId, RunId, TaskId, Time};
 use gleaner_wire::api::TaskPhase;
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 type Check = fn(&History, &Journal) -> Result<(), String>;
 
-const CHECKS: [(&str, Check); 14] = [
+const CHECKS: [(&str, Check); 15] = [
     ("the journal's time never goes back", time_never_goes_back),
     ("no two runs of one task go on at once", no_two_runs_at_once),
     ("a machine never holds more than it has", no_machine_is_overfull),
@@ -26,6 +26,7 @@ const CHECKS: [(&str, Check); 14] = [
     ("each task has one result, and it is real", one_result_each),
     ("a checkpoint is stored before it counts, and runs go on from the latest", checkpoints_hold),
     ("what was cancelled does not start again", cancelled_stays),
+    ("what has begun is stopped only for a reason", stopped_for_a_reason),
     ("an end that counts has its whole output", output_is_whole),
     ("a try that failed is followed by one elsewhere", bad_machine::tries_go_elsewhere),
     ("a bad machine is closed, and a closed one gets nothing", bad_machine::bad_machines_are_closed),
@@ -179,7 +180,11 @@ fn keys_count_once(history: &History, journal: &Journal) -> Result<(), String> {
 
 fn settlements_agree(history: &History, journal: &Journal) -> Result<(), String> {
     for (at, seen) in &history.seen {
-        let Seen::Settled { run, on, accepted } = seen else { continue };
+        let Seen::Settled { run, lineage, on, accepted } = seen else { continue };
+        // Another run has its number by now.
+        if !accepted && lineage.is_some_and(|lineage| !journal.has(*run, lineage)) {
+            continue;
+        }
         let counted = journal.steps(run.task).find_map(|(written, step)| match step {
             Step::Ended(ended, agent, ..) if ended == *run && agent.index() == *on as usize => {
                 Some(written.durable)
@@ -307,6 +312,29 @@ fn latest_checkpoints(journal: &Journal, run: RunId) -> Vec<Option<&BlobHash>> {
 }
 
 /// The scheduler may still plan with a task whose run is being stopped, but nothing comes of it.
+/// Somebody wanted its task elsewhere or not any more, or another run of it came before. That it was asked back is no reason.
+fn stopped_for_a_reason(history: &History, journal: &Journal) -> Result<(), String> {
+    let was_put_back = history.seen.iter().any(|(_, seen)| matches!(seen, Seen::PutBack { .. }));
+    for (at, seen) in &history.seen {
+        let Seen::Over { run: stopped, outcome: Outcome::Stopped, .. } = seen else { continue };
+        let is_reason = |fact: &Fact| match fact {
+            Fact::TasksCancelled(chosen) | Fact::TasksHeld(chosen) | Fact::TasksRerun(chosen) => {
+                journal.chooses(chosen, stopped.task)
+            }
+            Fact::RunEnded { run, .. } => run.task == stopped.task && run != stopped,
+            Fact::Decided { decisions, .. } => decisions
+                .iter()
+                .any(|decision| matches!(decision, Decision::Relocate { task, .. } if *task == stopped.task)),
+            _ => false,
+        };
+        let mut until = journal.facts.iter().take_while(|written| written.durable <= *at);
+        if !was_put_back && !until.any(|written| is_reason(&written.fact)) {
+            return Err(format!("{stopped} at {at}"));
+        }
+    }
+    Ok(())
+}
+
 fn cancelled_stays(history: &History, journal: &Journal) -> Result<(), String> {
     for task in journal.tasks() {
         let mut is_cancelled = false;

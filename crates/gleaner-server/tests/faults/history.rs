@@ -33,8 +33,8 @@ pub(crate) enum Seen {
     Woke { on: u32 },
     /// A checkpoint is safe at the coordinator.
     Stored { blob: BlobHash, task: TaskId },
-    /// An agent was told what its result led to.
-    Settled { run: RunId, on: u32, accepted: bool },
+    /// An agent was told what its result led to; with the start under which it was ordered, where the agent still has it.
+    Settled { run: RunId, lineage: Option<Lineage>, on: u32, accepted: bool },
     /// Output is safe at the coordinator.
     Kept { run: RunId, offset: u64, bytes: u64 },
     /// Rows up to this number, counted from 1, are on the disk.

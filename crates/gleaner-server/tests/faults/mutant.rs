@@ -36,13 +36,16 @@ pub(crate) enum Mutant {
     BadMachineStaysOpen,
     /// Agents begin what was sent ahead before the run that it follows is over.
     BeginsAhead,
+    /// Agents stop what has begun when they are asked for what has not.
+    GivesBackWhatBegan,
     /// All answers are taken for the same.
     AnswersAreAlike,
 }
 
 impl Mutant {
-    pub(crate) const ALL: [Self; 18] = [
+    pub(crate) const ALL: [Self; 19] = [
         Self::BeginsAhead,
+        Self::GivesBackWhatBegan,
         Self::EffectsBeforeCommit,
         Self::CommitNotSynced,
         Self::OutputAfterCommit,

@@ -25,6 +25,8 @@ pub(crate) enum Timer {
     Counted(RunId, u32),
     /// A program that was asked to stop has stopped.
     Stopped(RunId),
+    /// What a program left has arrived, and its end is told.
+    Told(RunId),
 }
 
 pub(crate) struct Scene<'a> {

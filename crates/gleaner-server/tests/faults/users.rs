@@ -247,7 +247,9 @@ fn policy(chance: &mut Chance) -> PolicyKeys {
     let relocate = json!({ "score": "greedy", "gain_min": 0.01, "period_s": period_s });
     let relocate = if chance.one_in(4) { json!("none") } else { relocate };
     let choose = ["best", "two-choices", "best-by-lot"][chance.below(3) as usize];
-    keys(json!({ "preset": preset, "relocate": relocate, "choose": choose }))
+    // What was sent ahead under the policy before is asked back then.
+    let ahead = if chance.one_in(4) { json!("never") } else { Value::Null };
+    keys(json!({ "preset": preset, "relocate": relocate, "choose": choose, "ahead": ahead }))
 }
 
 /// What a grid starts with, and short tasks sent ahead, which stays so with the policies that follow.
