@@ -34,6 +34,7 @@ pub enum Decision {
         after: RunId,
     },
     /// Take a task back whose run follows another and has not begun: it waits again when its machine says so.
+    #[serde(alias = "Recall")]
     TakeBack {
         /// A task whose run has not begun.
         task: TaskId,

@@ -29,6 +29,7 @@ use crate::blobs::BlobId;
 use crate::journal::{Entry, Fact};
 use crate::ledger::{Ledger, Told};
 use crate::limits::{OVER_KEPT_MAX, UPLOADS_OF_AGENT_MAX};
+use crate::policy::default_policy;
 use crate::store::{Past, PastReader, RANGES_LIMIT, ReadError, TaskRange};
 use crate::uploads::Uploads;
 use gleaner_units::{MachineId, RunId, Span, Time};
@@ -266,7 +267,8 @@ impl Desk {
             batch,
         };
         let Start { program, lineage, seed } = start;
-        desk.record(now, Fact::CoordinatorStarted { epoch, lineage, program: program.to_owned(), seed });
+        let (program, policy) = (program.to_owned(), (epoch == 1).then(default_policy));
+        desk.record(now, Fact::CoordinatorStarted { epoch, lineage, program, seed, policy });
         // Until something is decided, every start waits again: how long the one before did, no clock says.
         let waits = desk.ledger.is_just_restored();
         desk.quiet_until = waits.then(|| now + terms.lease + terms.margin);

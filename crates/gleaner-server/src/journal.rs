@@ -37,6 +37,9 @@ pub enum Fact {
         program: String,
         /// What is left to chance goes by it from now on.
         seed: u64,
+        /// What a new grid begins with; nothing at later starts, nor where an older program began it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        policy: Option<PolicySpec>,
     },
     /// The journal was put back to an older state by order: what came after the row before this is no more, and agents
     /// that know of it are let in all the same.

@@ -46,7 +46,7 @@ pub(crate) use tasks::OPERATIONS_EACH;
 pub use tries::{Tries, Verdict};
 
 use crate::journal::{Entry, Fact, Last};
-use crate::policy::default_policy;
+use crate::policy::earlier_policy;
 use crate::store::{Past, TaskRange};
 use elsewhere::Elsewhere;
 use gap::Gap;
@@ -68,7 +68,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// The format of a snapshot, of the ledger and of the day behind it: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 17;
+pub const FORMAT: u32 = 18;
 
 /// See the module.
 #[derive(Clone)]
@@ -152,7 +152,7 @@ impl Ledger {
             rows: 0,
             lineages: Lineages::default(),
             began: Time::ZERO,
-            policy: default_policy(),
+            policy: earlier_policy(),
             jobs: Jobs::default(),
             records: Records::default(),
             agents: Vec::new(),
@@ -315,13 +315,16 @@ impl Ledger {
         self.books.now = at;
         self.books.rows += 1;
         match fact {
-            Fact::CoordinatorStarted { epoch, lineage, seed, .. } => {
+            Fact::CoordinatorStarted { epoch, lineage, seed, policy, .. } => {
                 self.books.lineages.started(*lineage, self.books.rows);
                 if self.books.epoch == 0 {
                     self.books.began = at;
                 }
                 self.books.epoch = *epoch;
                 self.tell(at, &Event::SeedDrawn(*seed));
+                if let Some(policy) = policy {
+                    self.set_policy(at, policy.clone());
+                }
             }
             Fact::JournalRestored { lineage } => self.books.lineages.restored(*lineage),
             Fact::PolicySet { policy, .. } => self.set_policy(at, policy.clone()),
@@ -404,7 +407,6 @@ impl Ledger {
         }
     }
 
-    /// A budget that the policy does not heed is none.
     /// Finished tasks came back, or are to run again: a policy that learns goes by what is there now, as after a start.
     fn learn_anew(&mut self) {
         if self.recipe().lengths.is_learnt() {
@@ -412,6 +414,7 @@ impl Ledger {
         }
     }
 
+    /// A budget that the policy does not heed is none.
     fn set_policy(&mut self, at: Time, policy: PolicySpec) {
         let learnt = self.recipe().lengths.is_learnt();
         self.scheduler.set_policy(policy.recipe().build());

@@ -6,13 +6,21 @@ use gleaner_wire::api::PolicyKeys;
 use gleaner_wire::limits::PERIOD_MIN_S;
 use serde_json::json;
 
-/// The policy in force before any was set: `bertasi/greedy`, which moves tasks too.
-///
-/// It sends none ahead: a machine whose word comes in another order than things happened could get more than it has.
+/// The policy that a new grid begins with: `bertasi/greedy`, which moves tasks too, and sends short ones ahead.
 ///
 /// # Panics
 /// Never: it makes sense.
 pub fn default_policy() -> PolicySpec {
+    let written =
+        json!({ "preset": "bertasi/greedy", "relocate": { "score": "greedy" }, "ahead": "where-short" });
+    serde_json::from_value(written).expect("a policy that makes sense")
+}
+
+/// The policy in force where the journal says of none: so it was when it began.
+///
+/// # Panics
+/// Never: it makes sense.
+pub(crate) fn earlier_policy() -> PolicySpec {
     let written = json!({ "preset": "bertasi/greedy", "relocate": { "score": "greedy" } });
     serde_json::from_value(written).expect("a policy that makes sense")
 }

@@ -83,7 +83,13 @@ mod tests {
         let snapshotter = Snapshotter::start(store.reader().unwrap(), store.snapshots().unwrap()).unwrap();
         for epoch in 1..=3 {
             let lineage = gleaner_wire::Lineage::of([epoch as u8; 8]);
-            let fact = Fact::CoordinatorStarted { epoch, lineage, program: "test".to_owned(), seed: 1 };
+            let fact = Fact::CoordinatorStarted {
+                epoch,
+                lineage,
+                program: "test".to_owned(),
+                seed: 1,
+                policy: None,
+            };
             let entry = Entry { at: Time::from_nanos(u64::from(epoch)), fact };
             store.commit(&[row(&Recorded { entry, steps: Vec::new() })]).unwrap();
             snapshotter.order();

@@ -22,7 +22,7 @@ impl Books {
     fn new(preset: &str) -> Self {
         let mut books = Self { ledger: Ledger::new(), now: Time::ZERO };
         let (program, lineage) = ("test".to_owned(), gleaner_wire::Lineage::of([1; 8]));
-        books.add(Fact::CoordinatorStarted { epoch: 1, lineage, program, seed: 1 });
+        books.add(Fact::CoordinatorStarted { epoch: 1, lineage, program, seed: 1, policy: None });
         for (agent, speed) in [(SLOW, 1_000.0), (FAST, 10_000.0)] {
             let agent = MachineId::new(agent);
             let (name, token) = (format!("{agent}"), format!("token of {agent}"));

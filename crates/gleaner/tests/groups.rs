@@ -76,6 +76,7 @@ fn what_groups_cannot_do_is_refused_where_it_is_asked_for() {
     for (arguments, key, found) in [
         (&[EASY, "--set=grid.sharing=exclusive", NO_MOVES][..], "policy.preset", "plans, queues"),
         (&["--set=policy.replicate=2", NO_MOVES], "policy.preset", "several runs"),
+        (&["--set=policy.ahead=where-short"], "policy.ahead", "ahead"),
         (&["--set", "groups.size=0"], "groups.size", "0"),
         (&["--set", "groups.neighbours=some"], "groups.neighbours", "some"),
         (&["--set", "groups.publish_s=0"], "groups.publish_s", "0"),

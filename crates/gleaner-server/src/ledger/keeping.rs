@@ -121,7 +121,8 @@ mod tests {
 
     fn started(ledger: &mut Ledger, day: u64) {
         let (epoch, lineage) = (ledger.epoch() + 1, Lineage::of(day.to_le_bytes()));
-        let fact = Fact::CoordinatorStarted { epoch, lineage, program: "test".to_owned(), seed: day };
+        let fact =
+            Fact::CoordinatorStarted { epoch, lineage, program: "test".to_owned(), seed: day, policy: None };
         ledger.apply(&Entry { at: Time::from_nanos(day * DAY), fact });
     }
 
@@ -160,7 +161,8 @@ mod tests {
             let mut ledger = Ledger::new();
             for (epoch, at) in [(1, 0), (2, length)] {
                 let (lineage, program) = (Lineage::of([epoch; 8]), "test".to_owned());
-                let fact = Fact::CoordinatorStarted { epoch: epoch.into(), lineage, program, seed: 1 };
+                let fact =
+                    Fact::CoordinatorStarted { epoch: epoch.into(), lineage, program, seed: 1, policy: None };
                 ledger.apply(&Entry { at: Time::from_nanos(at), fact });
             }
             assert_eq!(ledger.books.gaps.len(), gaps, "{length}");

@@ -110,9 +110,6 @@ impl Users {
             // A machine's price, a budget, and a policy that heeds it, before the first job.
             return (ADMIN.to_owned(), plan_with(chance, agents, self.wishes));
         }
-        if !plans && self.wishes == 1 {
-            return (ADMIN.to_owned(), Order::SetPolicy(sending_ahead()));
-        }
         if self.submitted < JOBS_MAX && (self.jobs.is_empty() || chance.one_in(3)) {
             self.submitted += 1;
             let key = (!chance.one_in(4)).then(|| format!("key-{}", self.submitted));
@@ -250,12 +247,6 @@ fn policy(chance: &mut Chance) -> PolicyKeys {
     // What was sent ahead under the policy before is asked back then.
     let ahead = if chance.one_in(4) { json!("never") } else { Value::Null };
     keys(json!({ "preset": preset, "relocate": relocate, "choose": choose, "ahead": ahead }))
-}
-
-/// What a grid starts with, and short tasks sent ahead, which stays so with the policies that follow.
-fn sending_ahead() -> PolicyKeys {
-    let relocate = json!({ "score": "greedy" });
-    keys(json!({ "preset": "bertasi/greedy", "relocate": relocate, "ahead": "where-short" }))
 }
 
 fn keys(written: Value) -> PolicyKeys {

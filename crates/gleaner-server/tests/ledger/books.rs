@@ -22,7 +22,7 @@ impl Books {
         let mut books = Self { ledger: Ledger::new(), now: Time::ZERO };
         let profile = Profile { user: "worker".to_owned(), ..Profile::new([1_000.0, 100.0, 100.0], 2) };
         let (program, lineage) = ("test".to_owned(), gleaner_wire::Lineage::of([1; 8]));
-        books.add(Fact::CoordinatorStarted { epoch: 1, lineage, program, seed: 1 });
+        books.add(Fact::CoordinatorStarted { epoch: 1, lineage, program, seed: 1, policy: None });
         for number in 0..agents {
             let (name, token) = (format!("m{number}"), format!("t{number}"));
             let by = gleaner_wire::api::Actor::Coordinator;

@@ -17,8 +17,8 @@ pub(super) fn recipe(scenario: &Scenario) -> Result<Recipe, InputError> {
         return Err(InputError::at_key(scenario, "grid.sharing", "\"time\"", expected));
     }
     if scenario.groups.is_some() {
-        if let Some((found, expected)) = Groups::refuse(&recipe) {
-            return Err(InputError::at_key(scenario, "policy.preset", found, expected));
+        if let Some([key, found, expected]) = Groups::refuse(&recipe) {
+            return Err(InputError::at_key(scenario, key, found, expected));
         }
         if scenario.availability.is_some() {
             let expected = "machines that are always there";

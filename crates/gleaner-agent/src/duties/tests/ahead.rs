@@ -52,7 +52,7 @@ fn it_waits_until_the_room_before_it_is_given_up() {
 #[test]
 fn what_is_taken_back_does_not_begin() {
     let mut stage = with_one_ahead();
-    stage.hear(3.0, ToAgent::Stop { run: id(2, 1), cause: StopCause::Move });
+    stage.hear(3.0, ToAgent::Stop { run: id(2, 1), cause: StopCause::TakeBack });
     stage.on(4.0, exited(id(1, 1), 0));
     assert_eq!(stage.done(), ["3 ended 2.1 stopped", "4 ended 1.1 exited 0"]);
 }
@@ -73,4 +73,38 @@ fn what_follows_a_run_that_is_not_here_begins_at_once() {
     stage.hear(2.0, ToAgent::Run(Box::new(ahead())));
     stage.on(2.5, Event::Prepared(id(2, 1), Ok(())));
     assert_eq!(stage.done(), ["2 prepare 2.1", "2.5 launch 2.1"]);
+}
+
+#[test]
+fn what_has_begun_is_not_given_back_and_what_is_not_here_is_answered_for() {
+    let mut stage = with_one_ahead();
+    let take_back = |number| ToAgent::Stop { run: id(number, 1), cause: StopCause::TakeBack };
+    stage.on(3.0, exited(id(1, 1), 0));
+    stage.done();
+    // It was launched; whether its program runs is not known yet.
+    stage.hear(3.5, take_back(2));
+    stage.on(4.0, Event::Began(id(2, 1)));
+    stage.hear(4.5, take_back(2));
+    stage.on(5.0, exited(id(2, 1), 0));
+    assert_eq!(stage.done(), ["4 started 2.1", "5 ended 2.1 exited 0"]);
+    stage.hear(6.0, take_back(3));
+    assert_eq!(stage.done(), ["6 ended 3.1 abandoned"]);
+}
+
+#[test]
+fn it_is_given_back_where_nothing_new_is_to_begin() {
+    let no_disk = || Event::OutputLost(id(1, 1), "no space left".into());
+    for (event, said) in [
+        (Event::Judged(Verdict::NoNewTasks(Reason::DiskFull)), "its disk is full"),
+        (Event::Received(ToAgent::SetOpen { open: false }), "closed at the coordinator"),
+        (no_disk(), "does not keep what is written"),
+    ] {
+        let mut stage = with_one_ahead();
+        stage.on(3.0, event);
+        stage.on(4.0, exited(id(1, 1), 0));
+        let told = stage.done();
+        assert!(told.contains(&"4 ended 2.1 abandoned".to_owned()), "{said}: {told:?}");
+        assert!(!told.iter().any(|line| line.contains("launch")), "{said}: {told:?}");
+        assert!(stage.duties.why_closed().is_some_and(|why| why.contains(said)), "{said}");
+    }
 }

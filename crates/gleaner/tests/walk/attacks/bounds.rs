@@ -87,7 +87,7 @@ fn begin_with(grid: &Grid, spec: JobSpec) {
         bytes: 0,
     };
     let (program, lineage) = ("another".to_owned(), Lineage::of([1; 8]));
-    let started = Fact::CoordinatorStarted { epoch: 1, lineage, program, seed: 1 };
+    let started = Fact::CoordinatorStarted { epoch: 1, lineage, program, seed: 1, policy: None };
     let mut ledger = Ledger::new();
     let rows = [started, submitted].map(|fact| {
         let entry = Entry { at: Time::from_nanos(1), fact };
