@@ -237,7 +237,8 @@ impl Life {
                 }
                 Stage::Next | Stage::Asked | Stage::Sent | Stage::Running | Stage::Stopping => {
                     let there = self.runs.iter_mut().find(|other| other.id == run.id);
-                    there.expect("it was just found").stage = Stage::Missing;
+                    let there = there.expect("it was just found");
+                    (there.stage, there.is_asked_back) = (Stage::Missing, false);
                 }
             }
             self.over();

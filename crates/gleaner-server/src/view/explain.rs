@@ -170,7 +170,12 @@ fn summary((ledger, record): (&Ledger, &Record), at: Time, task: TaskId) -> Stri
     };
     let phase = match record.phase {
         TaskPhase::Waiting if ledger.is_live(task) => {
-            format!("it was sent to {machine} and has not started yet")
+            let behind = ledger.grid().runs_of(task).find_map(|run| ledger.grid().run_before(run.id()));
+            let until = behind.map_or(" and has not started yet".to_owned(), |before| {
+                let (job, spec) = ledger.job_of(before.task);
+                format!(", where it begins when {job}/{} is over", spec.number(before.task))
+            });
+            format!("it was sent to {machine}{until}")
         }
         TaskPhase::Waiting if record.rests_until().is_some() => {
             "it rests before it is tried again: it failed a moment ago, or a machine that came back has something of it to \

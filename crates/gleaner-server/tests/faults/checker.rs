@@ -230,7 +230,9 @@ fn one_result_each(history: &History, journal: &Journal) -> Result<(), String> {
                 Step::Sent(..) => {}
             }
         }
-        let phase = history.phases[task.index()];
+        let Some(&phase) = history.phases.get(task.index()) else {
+            return Err(format!("{task} is unknown in the end"));
+        };
         let fits = match phase {
             TaskPhase::Done => is_done,
             TaskPhase::Failed => has_failed && !is_done,
