@@ -114,7 +114,8 @@ impl Matchmaker {
 
     /// Behind a run that will be over soon, or back from there.
     fn send_ahead(&self, grid: &Grid, now: Time) -> Option<Decision> {
-        let finds_room = |task| self.place(grid, now, task).is_some();
+        let finds_room =
+            |task: TaskId| !grid.is_capped(grid.task(task).class()) && self.place(grid, now, task).is_some();
         let sent = self.following.send_ahead(grid, now, finds_room);
         sent.or_else(|| self.following.make_way(grid, now, finds_room))
     }

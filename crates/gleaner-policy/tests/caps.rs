@@ -4,7 +4,7 @@ use gleaner_core::{
     Alarm, Command, Decision, Event, Grid, GridConfig, MachineClass, Migration, Room, RunEnd, Scheduler,
     Tags, TaskClass,
 };
-use gleaner_policy::{AnyPolicy, Preset, Recipe};
+use gleaner_policy::{Ahead, AnyPolicy, Preset, Recipe};
 use gleaner_units::{MachineClassId, MachineId, Ops, RunId, TaskClassId, TaskId, Time, UserId};
 use std::collections::BTreeMap;
 
@@ -60,9 +60,9 @@ impl Stage {
     }
 
     /// Lets the rule answer until it has nothing to say, and wakes it as it wishes.
-    fn settle(&mut self) {
+    fn settle(&mut self) -> Vec<Decision> {
+        let mut decisions: Vec<Decision> = Vec::new();
         for _ in 0..200 {
-            let mut decisions: Vec<Decision> = Vec::new();
             self.scheduler.decide(self.now, &mut decisions);
             let orders: Vec<Command> = self.scheduler.take_orders().collect();
             for order in orders {
@@ -79,9 +79,10 @@ impl Stage {
                     self.tell(&Event::WokeUp { alarm });
                 }
                 _ if self.scheduler.is_asked() => {}
-                _ => return,
+                _ => break,
             }
         }
+        decisions
     }
 
     /// The users whose tasks run.
@@ -147,5 +148,32 @@ fn whoever_waited_for_the_bound_may_start_elsewhere() {
         stage.settle();
         let places: Vec<MachineId> = stage.runs.values().copied().collect();
         assert_eq!(places, [MachineId::new(MACHINES - 1)], "{name}");
+    }
+}
+
+/// It would only wait elsewhere.
+#[test]
+fn what_is_ahead_is_not_taken_back_while_its_user_is_at_the_bound() {
+    for cap in [100, 3] {
+        let preset = Preset::named("bertasi/greedy").expect("a preset");
+        let mut stage = Stage::new(Recipe { ahead: Ahead::WhereShort, ..preset.recipe });
+        stage.tell(&Event::CoresCapped { user: Some(UserId::new(0)), cores: 100 });
+        stage.submit(1, 0);
+        stage.settle();
+        let first = *stage.runs.keys().next().expect("it runs");
+        stage.end(first);
+        stage.submit(5, 0);
+        let decisions = stage.settle();
+        assert!(
+            decisions.iter().any(|decision| matches!(decision, Decision::Follow { .. })),
+            "{decisions:?}"
+        );
+        let is_free = |run: &&RunId| stage.scheduler.grid().run_behind(**run).is_none();
+        let other = *stage.runs.keys().find(is_free).expect("a run that none is behind");
+        stage.tell(&Event::CoresCapped { user: Some(UserId::new(0)), cores: cap });
+        stage.end(other);
+        let decisions = stage.settle();
+        let is_taken_back = decisions.iter().any(|decision| matches!(decision, Decision::TakeBack { .. }));
+        assert_eq!(is_taken_back, cap == 100, "{cap}: {decisions:?}");
     }
 }

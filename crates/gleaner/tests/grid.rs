@@ -90,5 +90,8 @@ fn the_doctor_says_whether_tasks_of_others_are_taken() {
     assert_eq!(walls[0]["stands"], found["takes_tasks_of_others"]);
     assert_eq!(output.status.success(), found["takes_tasks_of_others"] == true, "{found}");
     assert!(walls.iter().all(|wall| wall["why"].as_str().is_some_and(|why| !why.is_empty())), "{found}");
+    let memory = walls.iter().find(|wall| wall["wall"] == "cgroup: memory").expect("it is looked at");
+    let is_tried = memory["why"].as_str().is_some_and(|why| why.contains("tried"));
+    assert_eq!(is_tried, memory["stands"] == true && walls[0]["stands"] == true, "{memory}");
     assert_eq!(std::fs::read_dir(home.path()).expect("a folder").count(), 0, "nothing stays");
 }

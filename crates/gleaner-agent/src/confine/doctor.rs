@@ -1,5 +1,6 @@
 //! Which of the walls around tasks stand on this machine: an agent's own trial at its start, and what is behind it.
 
+use super::trial::holds_memory;
 use super::{Control, Limiter, SandboxLevel, Version, Why, available, can_be_apart};
 use crate::beneath;
 use crate::keeper::{Keeper, KeeperError};
@@ -35,14 +36,23 @@ pub enum DoctorError {
 /// The first wall in what [`examine`] finds, without which an agent takes no tasks of others.
 pub const SANDBOX: &str = "sandbox";
 
+const MEMORY: &str = "cgroup: memory";
+
 /// Tries every wall, with `scratch` for a folder that is empty and nobody else's, and `program` as for [`Keeper::start`].
 pub fn examine(program: &Path, scratch: &Path) -> Result<Vec<Finding>, DoctorError> {
     let keeper = Keeper::start(program, Stdio::null())?;
     let level = available(&keeper, scratch);
-    drop(keeper);
     let limiter = Limiter::find(&format!("doctor-{}", std::process::id()));
     let mut found = sandbox(&level);
     found.extend(Control::ALL.map(|control| cgroup(&limiter, control)));
+    let memory = found.iter_mut().find(|finding| finding.wall == MEMORY && finding.stands);
+    if let Some(memory) = memory.filter(|_| level.is_ok()) {
+        match holds_memory(&keeper, scratch, &limiter) {
+            Ok(()) => memory.why.push_str(", tried: a task that takes more than it may is ended"),
+            Err(why) => *memory = finding(MEMORY, Err(format!("{}: {why}", memory.why))),
+        }
+    }
+    drop(keeper);
     limiter.remove();
     let apart =
         can_be_apart().map(|()| "with `network = \"internet\"` a task has a network of its own".to_owned());
@@ -90,9 +100,7 @@ fn sandbox(level: &Result<SandboxLevel, Why>) -> Vec<Finding> {
 
 fn cgroup(limiter: &Limiter, control: Control) -> Finding {
     let (wall, without) = match control {
-        Control::Memory => {
-            ("cgroup: memory", "only the address space of each process in the sandbox is limited")
-        }
+        Control::Memory => (MEMORY, "only the address space of each process in the sandbox is limited"),
         Control::Processes => ("cgroup: processes", "they are limited in the sandbox, by its user"),
         Control::Cpu => ("cgroup: processor time", "it is shared and not limited"),
         Control::Freezer => ("cgroup: freezer", "tasks are suspended by signals"),

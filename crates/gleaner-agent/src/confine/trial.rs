@@ -1,4 +1,4 @@
-//! Builds one real sandbox, to know whether tasks of others can be taken, and says precisely why not.
+//! Builds real sandboxes, to know whether tasks of others can be taken and are held to their memory, and says precisely why not.
 
 use std::fmt;
 use std::fs;
@@ -10,7 +10,7 @@ use super::bwrap::find_bwrap;
 use super::limits::Limits;
 use crate::keeper::{
     Confinement, FrameError, Keeper, KeeperError, Network, Order, Outcome, Report, RunSpec, Sandbox,
-    TASK_FOLDER,
+    TASK_FOLDER, Usage,
 };
 
 /// What the sandbox of this machine is made of.
@@ -63,20 +63,59 @@ const CLOSING: [(&str, &str); 3] = [
     ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"),
 ];
 
+/// Takes more memory than [`FEW_BYTES`]: what has no end of a line is kept until there is one.
+const GREEDY: &str = "head -c 100000000 /dev/zero | tail";
+const FEW_BYTES: u64 = 32 << 20;
+
 /// Runs `/bin/true` in a sandbox, just as a task would be, with an empty folder of the agent's for its own.
 pub fn available(keeper: &Keeper, scratch: &Path) -> Result<SandboxLevel, Why> {
     find_bwrap().map_err(|_| Why::NoBubblewrap)?;
+    match run(keeper, scratch, &["/bin/true"], (Limits::default(), Limiter::default()))? {
+        (Outcome::Code(0), usage) => {
+            let own_users = rustix::process::geteuid().is_root();
+            Ok(SandboxLevel { landlock_abi: usage.landlock_abi, own_users })
+        }
+        (Outcome::CouldNotStart(said), _) => Err(reason(said)),
+        (outcome, _) => Err(Why::Failed(format!("/bin/true ended with {outcome:?}"))),
+    }
+}
+
+/// Whether a task that takes more memory than it may is ended, be it named by the task or not.
+pub(super) fn holds_memory(keeper: &Keeper, scratch: &Path, limiter: &Limiter) -> Result<(), String> {
+    let few = Some(FEW_BYTES);
+    let named = Limits { memory_bytes: few, ..Limits::default() };
+    let unnamed = Limits { memory_unless_named: few, ..Limits::default() };
+    for (limits, whose) in [(named, "named"), (unnamed, "named none")] {
+        let greedy = ["/bin/sh", "-c", GREEDY];
+        let ended = run(keeper, scratch, &greedy, (limits, limiter.clone()));
+        let went_on = format!("a task that {whose} took three times the 32 MiB of its limit");
+        match ended.map_err(|why| why.to_string())? {
+            (Outcome::Signal(9), _) => {}
+            (Outcome::Code(0), _) => return Err(format!("{went_on}, and went on")),
+            (outcome, _) => return Err(format!("not known: {went_on}, and ended with {outcome:?}")),
+        }
+    }
+    Ok(())
+}
+
+/// Runs a program in a sandbox to its end.
+fn run(
+    keeper: &Keeper,
+    scratch: &Path,
+    argv: &[&str],
+    (limits, limiter): (Limits, Limiter),
+) -> Result<(Outcome, Usage), Why> {
     fs::create_dir_all(scratch)?;
     let mut minder = keeper.minder()?;
     let spec = Box::new(RunSpec {
-        argv: vec!["/bin/true".to_owned()],
+        argv: argv.iter().map(|&argument| argument.to_owned()).collect(),
         env: Vec::new(),
         cwd: TASK_FOLDER.into(),
         stdin: None,
         stdout: "/dev/null".into(),
         stderr: "/dev/null".into(),
-        limits: Limits::default(),
-        limiter: Limiter::default(),
+        limits,
+        limiter,
         confinement: Confinement::Sandbox(Sandbox {
             folder: scratch.to_owned(),
             inputs: Vec::new(),
@@ -87,14 +126,7 @@ pub fn available(keeper: &Keeper, scratch: &Path) -> Result<SandboxLevel, Why> {
     loop {
         match minder.report()? {
             Report::Started { .. } => {}
-            Report::Exited { outcome: Outcome::Code(0), usage, .. } => {
-                let own_users = rustix::process::geteuid().is_root();
-                return Ok(SandboxLevel { landlock_abi: usage.landlock_abi, own_users });
-            }
-            Report::Exited { outcome: Outcome::CouldNotStart(said), .. } => return Err(reason(said)),
-            Report::Exited { outcome, .. } => {
-                return Err(Why::Failed(format!("/bin/true ended with {outcome:?}")));
-            }
+            Report::Exited { outcome, usage, .. } => return Ok((outcome, usage)),
         }
     }
 }

@@ -295,10 +295,12 @@ fn is_closed_soon(rows: &[Written], bad: MachineId) -> bool {
 pub(crate) fn lies_count_for_nothing(history: &History, journal: &Journal) -> Result<(), String> {
     for task in journal.tasks().filter(|task| journal.quorum(*task) > 1) {
         let (mut right, mut liars) = (BTreeSet::new(), BTreeSet::new());
+        // Right ones that an order had forgotten, if it applied.
+        let mut before = BTreeSet::new();
         for written in &journal.facts {
             if ordered(&written.fact).is_some_and(|chosen| journal.chooses(chosen, task)) {
-                // Its answers are forgotten.
                 liars.clear();
+                before.append(&mut right);
             }
             let Fact::RunEnded { run, agent: on, answer: Some(answer), .. } = &written.fact else { continue };
             let (run, on) = (*run, *on);
@@ -317,7 +319,7 @@ pub(crate) fn lies_count_for_nothing(history: &History, journal: &Journal) -> Re
             if answer.judgement != Judgement::Agreed {
                 continue;
             }
-            if is_wrong || (right.len() as u32) < journal.quorum(task) {
+            if is_wrong || (right.union(&before).count() as u32) < journal.quorum(task) {
                 return Err(format!("{run:?} on {on} is the answer: {right:?} are right, {liars:?} not"));
             }
             let named: BTreeSet<MachineId> = answer.wrong.iter().copied().collect();
@@ -325,6 +327,7 @@ pub(crate) fn lies_count_for_nothing(history: &History, journal: &Journal) -> Re
                 return Err(format!("of {task} {named:?} are said to be wrong, and {liars:?} are"));
             }
             (right, liars) = (BTreeSet::new(), BTreeSet::new());
+            before.clear();
         }
     }
     Ok(())
