@@ -13,6 +13,7 @@
 mod administering;
 mod admission;
 mod agents;
+mod ends;
 mod keeping;
 mod leases;
 mod orders;

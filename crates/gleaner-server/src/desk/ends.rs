@@ -1,0 +1,226 @@
+//! How runs end: what of it is recorded, and what it says of the machine.
+
+use super::{Desk, Effect, SessionId, Written};
+use crate::journal::Fact;
+use crate::ledger::{Record, RetiredTask};
+use crate::limits::{NOT_STARTED_CLOSES, OUTVOTED_CLOSES};
+use crate::store::{PastReader, ReadError};
+use gleaner_core::FORGIVEN_AFTER;
+use gleaner_units::{MachineId, RunId, TaskId, Time};
+use gleaner_wire::BlobHash;
+use gleaner_wire::api::Actor;
+use gleaner_wire::limits::{NOTES_MAX, OUTPUT_CHUNK_MAX, OUTPUT_INLINE_MAX, REASON_BYTES_MAX, SPEED_DOUBT};
+use gleaner_wire::session::{End, Outcome, Stored, Stream, ToAgent};
+use gleaner_wire::text::tamed;
+use std::borrow::Cow;
+
+impl Desk {
+    /// An end is reported until it is settled, so it may come again.
+    pub(super) fn ended(
+        &mut self,
+        now: Time,
+        (session, agent): (SessionId, MachineId),
+        run: RunId,
+        (end, digest): (End, Option<BlobHash>),
+        past: &dyn PastReader,
+    ) -> Result<(), ReadError> {
+        if run.task.index() >= self.ledger.task_count() {
+            self.send(session, ToAgent::Settled { run, accepted: false });
+            return Ok(());
+        }
+        let is_awaited = self.ledger.is_awaited(run, agent);
+        let record = self.recalled(run.task, past)?;
+        if !is_awaited && let Some(accepted) = record.counted(run, agent) {
+            self.send(session, ToAgent::Settled { run, accepted });
+            return Ok(());
+        }
+        let came_to_nothing =
+            matches!(end.outcome, Outcome::NotStarted { .. } | Outcome::Abandoned { .. } | Outcome::Stopped);
+        let is_asked_for = is_awaited && self.ledger.is_asked_to_end(run);
+        if (came_to_nothing && !is_asked_for || !is_awaited) && !self.may_report(now, session, agent, 0) {
+            return Ok(());
+        }
+        if is_awaited && !self.has_sent(agent, run, &end) {
+            self.send(session, ToAgent::StoreAgain { run });
+            return Ok(());
+        }
+        let compares = self.ledger.pair_of(run).is_some();
+        if is_awaited && digest.is_none() && self.ledger.is_compared(run) && !compares {
+            self.batch.effects.push(Effect::Compare(session, run, Box::new(end)));
+            return Ok(());
+        }
+        if is_awaited {
+            let end = self.within_quota(run, sound(end));
+            let is_said = compares || digest.is_some();
+            let digest = digest.filter(|_| !compares);
+            let judged = is_said.then(|| self.ledger.judged(now, (run, agent), &end, digest)).flatten();
+            let wrong = judged.iter().flat_map(|judged| judged.wrong.clone()).collect::<Vec<_>>();
+            let (end, answer) = (Box::new(self.keep_tails(run, end)), judged.map(Box::new));
+            self.record(now, Fact::RunEnded { run, agent, end, answer });
+            for wrong in wrong {
+                self.close_if_lying(now, wrong);
+            }
+            self.doubt(now, agent);
+            self.close_if_broken(now, agent);
+        } else {
+            let end = Box::new(without_tails(sound(end)));
+            self.record(now, Fact::ResultRefused { run, agent, end });
+        }
+        self.send(session, ToAgent::Settled { run, accepted: is_awaited });
+        Ok(())
+    }
+
+    /// What is known of a task, in memory or in the store.
+    fn recalled(&self, task: TaskId, past: &dyn PastReader) -> Result<Cow<'_, Record>, ReadError> {
+        let record = self.ledger.record(task);
+        if !record.is_retired() {
+            return Ok(Cow::Borrowed(record));
+        }
+        let found = RetiredTask::find(past, task)?;
+        Ok(found.map_or(Cow::Borrowed(record), |found| Cow::Owned(found.record)))
+    }
+
+    /// What a run left without files for which its user's quota has no room: the run failed then, and says so. A checkpoint
+    /// is kept, since its run would be for nothing.
+    fn within_quota(&self, run: RunId, mut end: End) -> End {
+        let Some((above, most)) = self.ledger.bytes_above_quota(run, &end) else { return end };
+        let size = end.files.take().map_or(0, |files| files.size);
+        let what = format!(
+            "storage: its {size} bytes of files would be {above} above its user's quota of {most} and were not kept; \
+             `gleaner quota show` has what is used"
+        );
+        end.outcome = Outcome::OverLimit { what };
+        end
+    }
+
+    /// Whether an agent has sent what it says that a run left, or the run found it: whoever only knows the name of another's
+    /// file would get it by naming it.
+    fn has_sent(&self, agent: MachineId, run: RunId, end: &End) -> bool {
+        let found = self.ledger.record(run.task).checkpoint.as_ref();
+        let sent = |left: &Stored| {
+            let id = left.blob.as_str().parse().expect("a hash names a blob");
+            self.stored.get(&agent).is_some_and(|uploads| uploads.has(id))
+        };
+        end.files.iter().all(sent) && end.checkpoint.iter().all(|left| Some(left) == found || sent(left))
+    }
+
+    /// Counts a machine with the speeds that its tasks show, where it says many times more.
+    pub(super) fn doubt(&mut self, now: Time, agent: MachineId) {
+        if let Some(share) = self.ledger.due_share(agent) {
+            let why = format!(
+                "it is counted with {share} of the speeds that it says: its tasks show no more than a {SPEED_DOUBT}th"
+            );
+            self.record(now, Fact::SpeedDoubted { agent, share, why });
+        }
+    }
+
+    /// Gives nothing more to a machine that cannot start what others can.
+    fn close_if_broken(&mut self, now: Time, id: MachineId) {
+        let agent = self.ledger.agent(id);
+        if agent.not_started < NOT_STARTED_CLOSES || agent.closed_by_order {
+            return;
+        }
+        let why = format!(
+            "{NOT_STARTED_CLOSES} runs in a row could not be started there, of jobs that run elsewhere; their histories say why. \
+             Mend it, and open it again with `gleaner machine resume {}`",
+            agent.name
+        );
+        self.record(now, Fact::MachineOpened { agent: id, open: false, why, by: Actor::Coordinator });
+    }
+
+    /// What a run answered is known: its end can be recorded.
+    pub(super) fn answered(
+        &mut self,
+        now: Time,
+        session: SessionId,
+        run: RunId,
+        (end, digest): (End, BlobHash),
+        past: &dyn PastReader,
+    ) -> Result<(), ReadError> {
+        // Over the next connection the agent reports the end again.
+        let Some(agent) = self.sessions.get(&session).map(|session| session.agent) else { return Ok(()) };
+        self.ended(now, (session, agent), run, (end, Some(digest)), past)
+    }
+
+    /// Gives nothing more to a machine that is outvoted again and again.
+    fn close_if_lying(&mut self, now: Time, id: MachineId) {
+        let (agent, strikes) = (self.ledger.agent(id), self.ledger.grid().trust(id).strikes);
+        if strikes < OUTVOTED_CLOSES || agent.closed_by_order {
+            return;
+        }
+        let why = format!(
+            "{strikes} of its answers were outvoted by other machines, without {FORGIVEN_AFTER} in a row in between that were \
+             agreed on; `gleaner audit` says which. Look into it, and open it again with `gleaner machine resume {}`",
+            agent.name
+        );
+        self.record(now, Fact::MachineOpened { agent: id, open: false, why, by: Actor::Coordinator });
+    }
+
+    /// Short output stays with the fact; the end of long output follows the rest of it.
+    fn keep_tails(&mut self, run: RunId, mut end: End) -> End {
+        for (stream, tail) in [(Stream::Stdout, &mut end.stdout), (Stream::Stderr, &mut end.stderr)] {
+            if tail.offset > 0 || tail.bytes.len() > OUTPUT_INLINE_MAX {
+                let (offset, bytes) = (tail.offset, std::mem::take(&mut tail.bytes));
+                tail.offset = tail.offset.saturating_add(bytes.len() as u64);
+                self.batch.written.push(Written { run, stream, offset, bytes });
+            }
+        }
+        end
+    }
+}
+
+/// An end as it can be recorded: what is longer than it may be is cut, as if the agent had dropped it, and what is no
+/// number says nothing. The result counts all the same.
+fn sound(mut end: End) -> End {
+    end.notes.truncate(NOTES_MAX);
+    end.notes.iter_mut().for_each(|note| *note = tamed(note, REASON_BYTES_MAX));
+    for tail in [&mut end.stdout, &mut end.stderr] {
+        tail.dropped = tail.dropped.saturating_add(tail.bytes.len().saturating_sub(OUTPUT_CHUNK_MAX) as u64);
+        tail.bytes.truncate(OUTPUT_CHUNK_MAX);
+    }
+    for seconds in [&mut end.usage.elapsed_s, &mut end.usage.cpu_s] {
+        if !(seconds.is_finite() && *seconds >= 0.0) {
+            *seconds = 0.0;
+        }
+    }
+    match &mut end.outcome {
+        Outcome::OverLimit { what: text }
+        | Outcome::Abandoned { why: text }
+        | Outcome::NotStarted { why: text } => {
+            *text = tamed(text, REASON_BYTES_MAX);
+        }
+        Outcome::Exited { .. } | Outcome::Signalled { .. } | Outcome::Stopped | Outcome::TimedOut => {}
+    }
+    end
+}
+
+/// Of what did not count, the output is not kept.
+fn without_tails(mut end: End) -> End {
+    end.stdout.bytes = Vec::new();
+    end.stderr.bytes = Vec::new();
+    end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_is_cut_to_what_may_be_recorded() {
+        let text = |bytes: usize| "x".repeat(bytes);
+        let end = |more: usize| {
+            let why = text(REASON_BYTES_MAX + more);
+            let mut end = End::of(Outcome::Abandoned { why });
+            end.notes = vec![text(REASON_BYTES_MAX + more); NOTES_MAX + more];
+            end.stdout.bytes = vec![b'x'; OUTPUT_CHUNK_MAX + more];
+            end
+        };
+        assert_eq!(sound(end(0)), end(0), "as much as may be is left as it is");
+        let cut = sound(end(1));
+        let Outcome::Abandoned { why } = &cut.outcome else { panic!("{cut:?}") };
+        let texts = cut.notes.iter().chain([why]);
+        assert!(texts.clone().all(|text| text.len() <= REASON_BYTES_MAX), "{cut:?}");
+        assert_eq!(texts.count(), NOTES_MAX + 1);
+        assert_eq!((cut.stdout.bytes.len(), cut.stdout.dropped), (OUTPUT_CHUNK_MAX, 1));
+    }
+}
