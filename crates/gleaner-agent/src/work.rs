@@ -158,10 +158,10 @@ pub fn work(options: WorkOptions, stop: changing::Receiver<Stop>) -> Result<(), 
     let joining::Machine { domain, profile } = joining::measure(&home, &keeper, &options)?;
     let watch = watch::Watch::new(home.clone(), Sampler::new(domain, home.path()))?;
     let offered = watch.rules().profile(&profile);
-    let (identity, key) = joining::join(&home, options.join.as_ref(), &offered, &stop)?;
+    let joined = joining::join(&home, options.join.as_ref(), &offered, &stop)?;
     (options.announce)(&Announced {
-        machine: identity.name.clone(),
-        coordinator: identity.address.to_string(),
+        machine: joined.identity.name.clone(),
+        coordinator: joined.given.as_ref().unwrap_or(&joined.identity.address).to_string(),
         slots: offered.slots,
         home: home.path().to_owned(),
     });
@@ -171,7 +171,7 @@ pub fn work(options: WorkOptions, stop: changing::Receiver<Stop>) -> Result<(), 
         .build()
         .map_err(system("no runtime could be made"))?;
     runtime.block_on(async {
-        let start = worker::Start { home, watch, identity, key, keeper, profile, options };
+        let start = worker::Start { home, watch, joined, keeper, profile, options };
         worker::Worker::new(start)?.run(stop).await
     })
 }

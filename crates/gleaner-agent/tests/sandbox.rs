@@ -3,6 +3,7 @@
 mod processes;
 
 use std::fs;
+use std::io::Write;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -109,6 +110,36 @@ fn a_program_that_was_replaced_still_starts_sandboxes() {
         }
         let (outcome, _) = stage.run(stage.boxed("echo ran"));
         assert_eq!((outcome, stage.said("out").as_str()), (Outcome::Code(0), "ran"), "{}", stage.said("err"));
+    }
+}
+
+/// A disk may lose a launcher's bytes while the agent runs, and a hand may write over them.
+#[test]
+fn a_launcher_that_is_damaged_while_the_agent_runs_still_starts_sandboxes() {
+    if stage().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let [program, launcher] = ["gleaner", "gleaner-launch"].map(|name| folder.path().join(name));
+    for path in [&program, &launcher] {
+        fs::copy(PROGRAM, path).unwrap();
+    }
+    let whole = fs::read(&launcher).unwrap();
+    let mut stage = Stage::with_program(&program);
+    assert_eq!(stage.run(stage.own("true")).0, Outcome::Code(0));
+    for damaged in [&b"echo harm; touch harm"[..], b"", &whole[..whole.len() / 2], &vec![0; whole.len()]] {
+        // In place: the file stays the same, and is not replaced by another.
+        fs::OpenOptions::new()
+            .write(true)
+            .truncate(true)
+            .open(&launcher)
+            .unwrap()
+            .write_all(damaged)
+            .unwrap();
+        let _ = fs::remove_file(stage.path("out"));
+        let (outcome, _) = stage.run(stage.boxed("echo ran"));
+        assert_eq!((outcome, stage.said("out").as_str()), (Outcome::Code(0), "ran"), "{}", stage.said("err"));
+        assert_eq!(stage.said("err"), "");
     }
 }
 

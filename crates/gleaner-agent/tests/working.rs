@@ -2,7 +2,7 @@
 
 mod coordinator;
 
-use coordinator::{Coordinator, id_of, script};
+use coordinator::{Agent, Coordinator, id_of, script};
 use gleaner_agent::owner::Word;
 use gleaner_agent::owner_socket::{self, State};
 use gleaner_agent::work::Stop;
@@ -10,7 +10,9 @@ use gleaner_net::{Signer, UserKey};
 use gleaner_units::RunId;
 use gleaner_wire::job::{Checkpointing, Confinement, Filled, Input, JobSpec, Signed, SignedText, TaskList};
 use gleaner_wire::session::{End, FromAgent, Hello, Outcome, Run, StopCause, Stream, ToAgent};
+use std::net::TcpListener;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// Counts up from where it stopped, in a file that is always whole.
 const COUNT: &str = r#"
@@ -111,6 +113,39 @@ fn kill_keeper(home: &Path) {
     let keeper = pids.find(holds).expect("a keeper");
     let pid = rustix::process::Pid::from_raw(keeper.cast_signed()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+}
+
+/// A service is started with the address with which it joined, whatever it was told since.
+#[test]
+fn a_coordinator_that_moved_is_found_by_an_agent_that_is_started_with_the_old_address() {
+    let (old, coordinator) = (Coordinator::new(), Coordinator::new());
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut agent = coordinator.agent();
+    drop(coordinator.welcome(1, 30.0));
+    let remembered = |agent: &Agent| {
+        let text = std::fs::read_to_string(agent.home().join("identity.json")).unwrap();
+        serde_json::from_str::<serde_json::Value>(&text).unwrap()["address"].to_string()
+    };
+    let here = format!("\"https://127.0.0.1:{}\"", coordinator.port);
+    // Nobody is at the old address, or somebody else.
+    for (epoch, port) in [(2, nobody), (3, old.port)] {
+        agent = agent.again_for(&coordinator, port);
+        drop(coordinator.welcome(epoch, 30.0));
+        assert_eq!(remembered(&agent), here);
+    }
+    // An address that is new is remembered once the coordinator was met there.
+    let stored = std::fs::read_to_string(agent.home().join("identity.json")).unwrap();
+    let stale = stored.replace(&coordinator.port.to_string(), &nobody.to_string());
+    std::fs::write(agent.home().join("identity.json"), &stale).unwrap();
+    let agent = agent.again_for(&coordinator, coordinator.port);
+    let (mut session, _) = coordinator.welcome(4, 30.0);
+    session.say(&ToAgent::Yours { runs: Vec::new() });
+    session.run(script(id_of(1, 1), "exit 0"));
+    let until = Instant::now() + Duration::from_secs(10);
+    while remembered(&agent) != here {
+        assert!(Instant::now() < until, "{}", remembered(&agent));
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 #[test]
@@ -354,13 +389,13 @@ fn the_owner_stops_everything_and_lets_it_go_on() {
         std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap().split(' ').nth(2).unwrap().to_owned()
     };
     while state() != "T" {
-        std::thread::sleep(std::time::Duration::from_millis(5));
+        std::thread::sleep(Duration::from_millis(5));
     }
     let answer = owner_socket::tell(agent.home(), Some(Word::Resume)).unwrap();
     assert!(answer.state != State::Suspended && answer.tasks == 1);
     while session.until(load_of) == 1.0 {}
     while state() == "T" {
-        std::thread::sleep(std::time::Duration::from_millis(5));
+        std::thread::sleep(Duration::from_millis(5));
     }
     // Whether it takes new tasks depends on what else this machine does.
     let asked = owner_socket::tell(agent.home(), None).unwrap();
@@ -392,7 +427,7 @@ fn a_refused_agent_ends_with_the_reason() {
 
 fn until_gone(pid: u32) {
     while Path::new(&format!("/proc/{pid}")).exists() {
-        std::thread::sleep(std::time::Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -401,7 +436,7 @@ fn wait_for(path: &Path) -> u32 {
     loop {
         match std::fs::read_to_string(path) {
             Ok(text) => return text.trim().parse().unwrap(),
-            Err(_) => std::thread::sleep(std::time::Duration::from_millis(5)),
+            Err(_) => std::thread::sleep(Duration::from_millis(5)),
         }
     }
 }

@@ -125,6 +125,13 @@ pub enum Input {
         /// Which.
         blob: BlobId,
     },
+    /// An agent has sent a file for which there is no space; it will send it again.
+    NoSpace {
+        /// Who.
+        agent: MachineId,
+        /// Which.
+        blob: BlobId,
+    },
     /// A connection is gone.
     Disconnected {
         /// Which.
@@ -210,6 +217,17 @@ struct Session {
     heard: Time,
 }
 
+/// An agent that was not let in, and comes again.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TurnedAway {
+    /// For people.
+    pub why: String,
+    /// Whether another works under its identity: then this says nothing of that one.
+    pub beside: bool,
+    /// When it came last.
+    at: Time,
+}
+
 /// What is new with each start of a coordinator.
 #[derive(Clone, Copy, Debug)]
 pub struct Start<'a> {
@@ -233,8 +251,10 @@ pub struct Desk {
     /// What each agent has sent: nothing else is believed to be what its runs left.
     stored: BTreeMap<MachineId, Uploads>,
     reports: Reports,
+    /// Connected agents that were sent away with a file for which there was no space, and have it still.
+    no_space: BTreeMap<MachineId, BlobId>,
     /// Why agents are not let in that may come again, as they were told last.
-    turned_away: BTreeMap<MachineId, String>,
+    turned_away: BTreeMap<MachineId, TurnedAway>,
     /// Until when no run is ordered, after the journal was put back: an agent that is away may run what only the lost past
     /// knows.
     quiet_until: Option<Time>,
@@ -253,7 +273,7 @@ impl Desk {
         let epoch = ledger.epoch() + 1;
         let (sessions, by_agent) = (BTreeMap::new(), BTreeMap::new());
         let (stored, reports, batch) = (BTreeMap::new(), Reports::default(), Batch::default());
-        let turned_away = BTreeMap::new();
+        let (turned_away, no_space) = (BTreeMap::new(), BTreeMap::new());
         let mut desk = Self {
             ledger,
             terms,
@@ -262,6 +282,7 @@ impl Desk {
             leases,
             stored,
             reports,
+            no_space,
             turned_away,
             quiet_until: None,
             settled: Time::ZERO,
@@ -302,6 +323,14 @@ impl Desk {
             }
             Input::Stored { agent, blob } => {
                 self.stored.entry(agent).or_default().add(blob, UPLOADS_OF_AGENT_MAX);
+                if self.no_space.get(&agent) == Some(&blob) {
+                    self.no_space.remove(&agent);
+                }
+            }
+            Input::NoSpace { agent, blob } => {
+                if self.is_connected(agent) {
+                    self.no_space.insert(agent, blob);
+                }
             }
             Input::Disconnected { session } => self.forget(session),
             Input::Tick => self.tick(now),
@@ -338,13 +367,22 @@ impl Desk {
         session.staging.iter().find(|(staged, _)| *staged == run).map(|(_, way)| *way)
     }
 
+    /// Runs whose machines keep what they left, since there is no space for it here.
+    pub fn without_space(&self) -> impl Iterator<Item = (RunId, MachineId)> {
+        let sessions = self.no_space.keys().filter_map(|agent| self.sessions.get(self.by_agent.get(agent)?));
+        sessions.flat_map(|session| {
+            let out = session.staging.iter().filter(|(_, way)| *way == Staging::Out);
+            out.map(|(run, _)| (*run, session.agent))
+        })
+    }
+
     /// Whether an agent is connected.
     pub fn is_connected(&self, agent: MachineId) -> bool {
         self.by_agent.contains_key(&agent)
     }
 
-    /// Why an agent that is away was not let in, as far as it can be mended here.
-    pub fn turned_away(&self, agent: MachineId) -> Option<&String> {
+    /// Why an agent was not let in, as far as it can be mended here.
+    pub fn turned_away(&self, agent: MachineId) -> Option<&TurnedAway> {
         self.turned_away.get(&agent)
     }
 

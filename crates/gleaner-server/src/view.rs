@@ -6,6 +6,7 @@ mod history;
 mod known;
 mod machines;
 mod pending;
+mod runs;
 mod tasks;
 mod waits;
 

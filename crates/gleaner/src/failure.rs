@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use gleaner_net::ClientError;
+use gleaner_net::{ClientError, TlsFailure};
 use gleaner_papers::KeptError;
 use gleaner_workload::InputError;
 use gleaner_workload::submit::SubmitFileError;
@@ -37,7 +37,7 @@ pub(crate) enum Failure {
     #[error("{0}")]
     Difference(String),
     /// The coordinator cannot be reached, or refused.
-    #[error("{0}")]
+    #[error("{0}{advice}", advice = moved(.0))]
     Grid(#[source] ClientError),
     /// There is no coordinator to ask, as far as is known here.
     #[error("{0}")]
@@ -123,6 +123,16 @@ impl Failure {
             }
         }
         ExitCode::from(self.code())
+    }
+}
+
+/// What to do where nobody answers at the address that is known, or somebody else.
+fn moved(error: &ClientError) -> &'static str {
+    match error {
+        ClientError::Unreachable { .. } | ClientError::Tls { why: TlsFailure::Authority(_), .. } => {
+            "; if the coordinator has a new address: gleaner login https://NEW:PORT (your token stays good)"
+        }
+        _ => "",
     }
 }
 

@@ -108,9 +108,15 @@ fn trusts(machines: &[MachineView]) -> String {
 /// Names of machines that one line has.
 const NAMED: usize = 8;
 
-/// Why machines take nothing, below the table, where there is room for it: those with the same reason together.
+/// Why machines take nothing, or another was turned away that said to be one of them, below the table, where there is room for it: those
+/// with the same reason together.
 fn reasons(machines: &[MachineView]) -> String {
     let mut by_reason: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for machine in machines {
+        if let Some(why) = &machine.refused {
+            by_reason.entry(why.clone()).or_default().push(&machine.machine);
+        }
+    }
     for machine in machines.iter().filter(|machine| machine.state != MachineState::Open) {
         let is_gone = matches!(machine.state, MachineState::Away | MachineState::Lost);
         let silent = machine
@@ -157,14 +163,14 @@ fn scaled(number: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{reasons, scaled};
+    use super::{MachineView, reasons, scaled};
     use serde_json::json;
 
     #[test]
     fn machines_that_take_nothing_for_one_reason_are_told_together() {
         let profile = json!({"speeds": [1.0, 1.0, 1.0], "cores": 1, "slots": 1, "memory": 1, "sandbox": {"Ok": ""},
             "user": "", "tags": [], "attributes": {}});
-        let machine = |name: &str, state: &str, why: &str| {
+        let machine = |name: &str, state: &str, why: &str| -> MachineView {
             let view = json!({"version": 1, "machine": name, "state": state, "why": why, "profile": profile,
                 "owner_load": 0.0, "price": 0.0, "tasks": 0, "sample": null, "heard_s": null});
             serde_json::from_value(view).expect("a machine")
@@ -179,6 +185,17 @@ mod tests {
         let many: Vec<_> = (0..10).map(|n| machine(&format!("m{n}"), "closed", "its disk is full")).collect();
         assert!(reasons(&many).contains("m7 and 2 more: its disk is full"));
         assert_eq!(reasons(&machines[1..2]), "");
+        // A copy that was turned away shows on an open machine, and beside what closes one.
+        let copied = |name: &str, state: &str, why: &str| MachineView {
+            refused: Some("its folder was copied".to_owned()),
+            ..machine(name, state, why)
+        };
+        assert_eq!(
+            reasons(&[copied("m1", "open", "its folder was copied")]),
+            "\nm1: its folder was copied\n"
+        );
+        let both = reasons(&[copied("m1", "closed", "its disk is full")]);
+        assert_eq!(both, "\nm1: its disk is full\nm1: its folder was copied\n");
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &StatusArguments) -> Outcome {
     }
     let more =
         next.map(|next| format!("… and more: --from {next}, or a larger --limit\n")).unwrap_or_default();
-    stdout::print(format!("{}\n{}{more}", describe(&job), list_tasks(&tasks)))
+    stdout::print(format!("{}\n{}{more}{}", describe(&job), list_tasks(&tasks), stays(&tasks)))
 }
 
 fn jobs(grid: &Api, arguments: &StatusArguments) -> Outcome {
@@ -133,6 +133,17 @@ fn list_tasks(tasks: &[TaskView]) -> String {
         ]
     });
     marked(&headings, &rows.collect::<Vec<_>>(), |row| tasks[row].phase == TaskPhase::Failed)
+}
+
+/// Why runs stay where they are, below the table.
+fn stays(tasks: &[TaskView]) -> String {
+    let told = tasks.iter().flat_map(|task| {
+        task.open_runs
+            .iter()
+            .filter_map(|run| Some(format!("{}: {}\n", task.task, shown(run.why.as_ref()?, 200))))
+    });
+    let told: String = told.collect();
+    if told.is_empty() { told } else { format!("\n{told}") }
 }
 
 /// With where its files are on their way, if they are, or that it is next on a machine.

@@ -59,6 +59,7 @@ fn without_a_coordinator_the_exit_code_is_3() {
         assert_eq!((&error["version"], &error["code"]), (&1.into(), &3.into()), "{line}");
         let text = error["error"].as_str().expect("a text");
         assert!(text.contains("cannot be reached") && !text.contains(&token), "{text}");
+        assert!(text.contains("gleaner login https://NEW:PORT"), "{text}");
     }
 }
 

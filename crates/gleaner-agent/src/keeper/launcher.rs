@@ -1,7 +1,8 @@
 //! Which program launches confined tasks.
 //!
-//! **It is opened once, by the keeper as the agent starts, who hands it to the minders**: an upgrade may replace or remove both programs while the
-//! agent runs, and keeper, minders and launcher must be of one version to understand each other.
+//! **It is copied into memory once, by the keeper as the agent starts, who hands the copy to the minders**: an upgrade may replace or remove both
+//! programs while the agent runs, and keeper, minders and launcher must be of one version to understand each other. The copy is sealed, so that
+//! nothing that happens to the file changes what starts.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek};
@@ -9,21 +10,46 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+use rustix::io::Errno;
+
 /// What the launcher's name has behind this program's.
 const SUFFIX: &str = "-launch";
 const OURSELVES: &str = "/proc/self/exe";
 
 /// The small program beside this one, which starts in half the time; where there is none, or a damaged one, this one can do
-/// it too.
+/// it too. The kernel lets nobody write to this one while it runs.
 pub(super) fn open() -> io::Result<File> {
     let path = beside(&fs::read_link(OURSELVES)?);
     let Ok(file) = File::open(&path) else { return File::open(OURSELVES) };
-    if let Err(why) = check(&file) {
+    let copy = match sealed(file) {
+        Ok(copy) => copy,
+        Err(why) => {
+            eprintln!("{} cannot be copied into memory ({why}), and is not used", path.display());
+            return File::open(OURSELVES);
+        }
+    };
+    if let Err(why) = check(&copy) {
         // Seen in the agent's log.
         eprintln!("{} is damaged ({why}) and not used: install it again", path.display());
         return File::open(OURSELVES);
     }
-    Ok(file)
+    Ok(copy)
+}
+
+/// A copy that nobody can change any more.
+fn sealed(mut program: File) -> io::Result<File> {
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let memory = match memfd_create("gleaner-launch", flags | MemfdFlags::EXEC) {
+        // Kernels before 6.3 know no such flag: there any such file can be run.
+        Err(Errno::INVAL) => memfd_create("gleaner-launch", flags)?,
+        memory => memory?,
+    };
+    let mut copy = File::from(memory);
+    io::copy(&mut program, &mut copy)?;
+    copy.rewind()?;
+    fcntl_add_seals(&copy, SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL)?;
+    Ok(copy)
 }
 
 /// Whether it says what the launcher says to whoever starts it without instructions. Without the magic number it is not even
@@ -54,7 +80,7 @@ fn beside(program: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
+    use std::io::Write;
 
     #[test]
     fn what_is_no_launcher_is_told_apart() {
@@ -68,9 +94,19 @@ mod tests {
             (&shell, "it does not start"),
         ] {
             fs::write(&path, content).unwrap();
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-            let why = check(&File::open(&path).unwrap()).unwrap_err().to_string();
+            let copy = sealed(File::open(&path).unwrap()).unwrap();
+            let why = check(&copy).unwrap_err().to_string();
             assert!(why.contains(expected), "{why}");
         }
+    }
+
+    #[test]
+    fn nobody_writes_to_the_copy() {
+        let mut copy = sealed(File::open("/bin/sh").unwrap()).unwrap();
+        assert!(copy.write_all(b"harm").is_err());
+        assert!(copy.set_len(4).is_err());
+        let mut kept = Vec::new();
+        copy.read_to_end(&mut kept).unwrap();
+        assert_eq!(kept, fs::read("/bin/sh").unwrap());
     }
 }

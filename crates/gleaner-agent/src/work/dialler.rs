@@ -1,6 +1,7 @@
 //! The connection to the coordinator: made, kept, and made again with growing pauses.
 //!
 //! - What is to be sent waits in a queue of bounded length; a coordinator that does not read loses the connection.
+//! - **Where there are two addresses, both are tried until one leads to the coordinator**: which of them is out of date nobody knows before.
 //! - Reading goes on while something is being written, so that neither side waits for the other.
 
 use crate::duties::Event;
@@ -24,11 +25,13 @@ const PAUSE_MAX: Duration = Duration::from_secs(15);
 /// A connection that lasted so long was one.
 const STEADY: Duration = Duration::from_secs(1);
 const CONNECT_MAX: Duration = Duration::from_secs(10);
+/// After so many tries in vain it is more than a restart.
+const ADVICE_AFTER: u32 = 5;
 
 /// Something that came from the connection.
 pub(crate) enum News {
-    /// There is one; what is sent here goes out.
-    Open(Outgoing),
+    /// There is one, to this address; what is sent here goes out.
+    Open(Outgoing, Address),
     /// It brought something.
     Event(Event),
     /// There is none any more, for this reason.
@@ -41,7 +44,8 @@ pub(crate) struct Outgoing(mpsc::Sender<FromAgent>);
 
 /// Whom to dial.
 pub(crate) struct Dialler {
-    pub(crate) address: Address,
+    /// Where the coordinator may be: the first is tried first.
+    pub(crate) addresses: Vec<Address>,
     pub(crate) authority: Fingerprint,
     pub(crate) news: mpsc::Sender<News>,
     /// Told when there may be room for output.
@@ -64,20 +68,30 @@ impl Dialler {
     /// Dials for ever. A connection is given up when its [`Outgoing`] is dropped.
     pub(crate) async fn dial(self) {
         let mut pause = PAUSE_FIRST;
-        loop {
+        let mut in_vain = 0;
+        let mut addresses = self.addresses.iter().cycle().peekable();
+        while let Some(address) = addresses.peek().copied() {
             let limits = SessionLimits { connect: CONNECT_MAX, message_bytes: FRAME_BYTES_MAX };
             let path = "/api/v1/session";
-            let why = match connect_session(&self.address, self.authority, path, None, limits).await {
+            let why = match connect_session(address, self.authority, path, None, limits).await {
                 Ok(session) => {
                     let started = tokio::time::Instant::now();
-                    let why = self.converse(session).await;
+                    let why = self.converse(session, address).await;
+                    in_vain = 0;
                     // One that breaks at once is no better than none.
                     if started.elapsed() > STEADY {
                         pause = PAUSE_FIRST;
                     }
                     why
                 }
-                Err(why) => why.to_string(),
+                Err(why) => {
+                    in_vain += 1;
+                    if in_vain == ADVICE_AFTER {
+                        advise(&self.addresses);
+                    }
+                    addresses.next();
+                    why.to_string()
+                }
             };
             if self.news.send(News::Closed(why)).await.is_err() {
                 return;
@@ -87,10 +101,10 @@ impl Dialler {
         }
     }
 
-    async fn converse(&self, session: SessionStream) -> String {
+    async fn converse(&self, session: SessionStream, address: &Address) -> String {
         let (sink, stream) = session.split();
         let (outgoing, queue) = mpsc::channel(QUEUE_MAX);
-        if self.news.send(News::Open(Outgoing(outgoing))).await.is_err() {
+        if self.news.send(News::Open(Outgoing(outgoing), address.clone())).await.is_err() {
             return "nobody listens".into();
         }
         tokio::select! {
@@ -146,6 +160,16 @@ impl Dialler {
         let _ = sink.close().await;
         "it was given up".into()
     }
+}
+
+/// Once each time that the coordinator is away for longer.
+fn advise(addresses: &[Address]) {
+    let tried = addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ");
+    tracing::warn!(
+        tried,
+        "the coordinator is not found; if it has a new address, start this agent with `--join https://NEW:PORT`, a service by its \
+         settings (/etc/gleaner/agent.env): no new token is needed"
+    );
 }
 
 /// What TLS says of an end without a word is for programmers.

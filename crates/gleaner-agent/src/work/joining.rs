@@ -5,7 +5,7 @@ use crate::confine;
 use crate::home::{Home, Identity};
 use crate::keeper::Keeper;
 use crate::probes::{Benchmark, Domain, Measured, Root, benchmark, measure_network};
-use gleaner_net::{AgentKey, Client, ClientError};
+use gleaner_net::{Address, AgentKey, Client, ClientError};
 use gleaner_wire::api::{Enrolled, Enrolment, Swallowed};
 use gleaner_wire::limits::REASON_BYTES_MAX;
 use gleaner_wire::session::Profile;
@@ -29,23 +29,35 @@ pub(super) struct Machine {
     pub(super) profile: Profile,
 }
 
-/// Who this agent is: as its folder says, or as the coordinator does, which is then remembered.
+/// An agent that the coordinator knows.
+pub(super) struct Joined {
+    pub(super) identity: Identity,
+    pub(super) key: AgentKey,
+    /// Where the coordinator is, by who started the agent.
+    pub(super) given: Option<Address>,
+}
+
+/// Who this agent is: as its folder says, or as the coordinator does, which is then remembered. With it, where else the coordinator may be.
+///
+/// **An address that was given is not remembered before the coordinator was met there**: a service is started with the address with which
+/// it joined, for years, and may have been told of a newer one since.
 pub(super) fn join(
     home: &Home,
     join: Option<&Join>,
     profile: &Profile,
     stop: &changing::Receiver<Stop>,
-) -> Result<(Identity, AgentKey), WorkError> {
+) -> Result<Joined, WorkError> {
     let key = AgentKey::open_or_create(&home.key())?;
-    let known = home.identity()?;
-    let identity = match (known, join) {
+    let (identity, given) = match (home.identity()?, join) {
         (None, None) => return Err(WorkError::NotJoined),
-        (Some(known), None) => return Ok((known, key)),
-        (Some(known), Some(join)) => Identity { address: join.address.clone(), ..known },
-        (None, Some(join)) => enrol(join, &key, profile, stop)?,
+        (Some(known), given) => (known, given.map(|given| given.address.clone())),
+        (None, Some(join)) => {
+            let identity = enrol(join, &key, profile, stop)?;
+            home.enrol(&identity)?;
+            (identity, None)
+        }
     };
-    home.enrol(&identity)?;
-    Ok((identity, key))
+    Ok(Joined { identity, key, given })
 }
 
 /// A coordinator that cannot be reached may be starting; one whose answer was lost gives it again.

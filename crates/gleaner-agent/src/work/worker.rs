@@ -2,7 +2,7 @@
 
 use super::dialler::{Dialler, News, Outgoing};
 use super::folders::Folders;
-use super::joining;
+use super::joining::{self, Joined};
 use super::minders::Minders;
 use super::permits::Permits;
 use super::spec::memory_unless_named;
@@ -18,7 +18,7 @@ use crate::keeper::Keeper;
 use crate::owner::{Permit, Verdict, Word, check_signed};
 use crate::owner_socket::{self, Answer, Asked};
 use crate::probes::Benchmark;
-use gleaner_net::{AgentKey, Challenge, Client, SessionNonce, Token, random_bytes};
+use gleaner_net::{Address, AgentKey, Challenge, Client, SessionNonce, Token, random_bytes};
 use gleaner_units::RunId;
 use gleaner_wire::Met;
 use gleaner_wire::session::{FromAgent, Profile, Run, Stream, Usage};
@@ -42,8 +42,7 @@ const QUEUE_MAX: usize = 256;
 pub(super) struct Start {
     pub(super) home: Arc<Home>,
     pub(super) watch: Watch,
-    pub(super) identity: Identity,
-    pub(super) key: AgentKey,
+    pub(super) joined: Joined,
     pub(super) keeper: Keeper,
     pub(super) profile: Profile,
     pub(super) options: WorkOptions,
@@ -53,6 +52,8 @@ pub(super) struct Worker {
     home: Arc<Home>,
     identity: Identity,
     key: AgentKey,
+    /// Where the coordinator may be, besides where it was met last.
+    given: Option<Address>,
     duties: Duties,
     /// Which coordinator it was with last, as it is written down.
     met: Arc<Mutex<Option<Met>>>,
@@ -67,6 +68,8 @@ pub(super) struct Worker {
     cache: Arc<Cache>,
     client: Option<Client>,
     outgoing: Option<Outgoing>,
+    /// Where the connection leads, or led.
+    dialled: Address,
     transfers: Arc<Semaphore>,
     looks: u64,
     /// Runs whose folders are being measured.
@@ -84,7 +87,9 @@ type Ended = Result<(), WorkError>;
 
 impl Worker {
     pub(super) fn new(start: Start) -> Result<Self, WorkError> {
-        let Start { home, watch, identity, key, keeper, profile, options } = start;
+        let Start { home, watch, joined, keeper, profile, options } = start;
+        let Joined { identity, key, given } = joined;
+        let dialled = identity.address.clone();
         let cache = Cache::open(&home.cache(), options.cache_bytes)
             .map_err(|why| WorkError::System { what: "the cache of inputs cannot be used", why })?;
         let met = home.met()?;
@@ -112,6 +117,7 @@ impl Worker {
             home,
             identity,
             key,
+            given,
             duties,
             met: Arc::new(Mutex::new(met)),
             found: profile,
@@ -123,6 +129,7 @@ impl Worker {
             cache: Arc::new(cache),
             client: None,
             outgoing: None,
+            dialled,
             transfers: Arc::new(Semaphore::new(TRANSFERS_MAX)),
             looks: 0,
             measuring: Arc::default(),
@@ -141,7 +148,9 @@ impl Worker {
         owner_socket::listen(self.home.path(), asked).map_err(system("the owner's socket cannot be made"))?;
         let written = Arc::new(Notify::new());
         let Identity { address, authority, .. } = self.identity.clone();
-        let dialling = tokio::spawn(Dialler { address, authority, news, written: written.clone() }.dial());
+        let mut addresses: Vec<Address> = self.given.take().into_iter().chain([address]).collect();
+        addresses.dedup();
+        let dialling = tokio::spawn(Dialler { addresses, authority, news, written: written.clone() }.dial());
         let mut inbox = self.inbox.take().expect("it runs once");
         let mut alarm = Alarm::new().map_err(system("no timer could be made"))?;
         let mut looking = tokio::time::interval(LOOK_EVERY);
@@ -208,9 +217,10 @@ impl Worker {
 
     fn hear(&mut self, news: News) {
         match news {
-            News::Open(outgoing) => {
-                tracing::info!(coordinator = %self.identity.address, name = self.identity.name, "connected");
+            News::Open(outgoing, address) => {
+                tracing::info!(coordinator = %address, name = self.identity.name, "connected");
                 self.outgoing = Some(outgoing);
+                self.dialled = address;
                 self.take(Event::Connected);
             }
             News::Event(event) => {
@@ -372,7 +382,11 @@ impl Worker {
         self.send(FromAgent::Proof { signature });
     }
 
+    /// Called when the coordinator has welcomed this agent, which proves that it is at the address that was dialled.
     fn use_token(&mut self, token: &str) {
+        if self.dialled != self.identity.address {
+            self.remember_address();
+        }
         let Identity { address, authority, .. } = self.identity.clone();
         match token.parse::<Token>() {
             Ok(token) => {
@@ -385,6 +399,17 @@ impl Worker {
             }
             Err(why) => tracing::warn!(%why, "the coordinator's token for files is of no use"),
         }
+    }
+
+    fn remember_address(&mut self) {
+        self.identity.address = self.dialled.clone();
+        let (home, identity) = (self.home.clone(), self.identity.clone());
+        self.on_thread(move || {
+            if let Err(why) = home.enrol(&identity) {
+                tracing::warn!(%why, "the coordinator's new address is not written down");
+            }
+            Event::Tick
+        });
     }
 
     fn prepare(&mut self, run: Arc<Run>) {

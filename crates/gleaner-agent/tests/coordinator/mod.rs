@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 type Blobs = Arc<Mutex<BTreeMap<String, Vec<u8>>>>;
 
 pub(crate) struct Coordinator {
-    port: u16,
+    pub(crate) port: u16,
     pub(crate) blobs: Blobs,
     sessions: mpsc::Receiver<Stream>,
     authority: Fingerprint,
@@ -171,6 +171,13 @@ impl Agent {
 
     pub(crate) fn home(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// Ended and started again, told of a coordinator at another port.
+    pub(crate) fn again_for(mut self, coordinator: &Coordinator, port: u16) -> Self {
+        let folder = std::mem::replace(&mut self.folder, TempDir::new().unwrap());
+        drop(self);
+        Self::start(folder, port, coordinator.authority)
     }
 
     pub(crate) fn tell(&self, stop: Stop) {

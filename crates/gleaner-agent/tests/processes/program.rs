@@ -12,7 +12,8 @@ fn main() -> ExitCode {
     let failure = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[1..] {
         ["keeper"] => gleaner_agent::keeper::keep().err().map(|error| error.to_string()),
         ["mind"] => gleaner_agent::keeper::mind().err().map(|error| error.to_string()),
-        ["launch"] => Some(gleaner_agent::launch::launch().to_string()),
+        // The launcher is a program of its own, which has no arguments of interest.
+        ["launch"] | [] => Some(gleaner_agent::launch::launch().to_string()),
         ["agent", folder, script] => Some(agent(Path::new(folder), script)),
         _ => Some("expected keeper, mind, launch, or agent FOLDER SCRIPT".to_owned()),
     };

@@ -1,7 +1,7 @@
 //! What agents say, and what they are told.
 
 use super::admission::profile_bytes;
-use super::{Desk, Effect, RunOrder, Session, SessionId, Written, check_profile};
+use super::{Desk, Effect, RunOrder, Session, SessionId, TurnedAway, Written, check_profile};
 use crate::journal::{Chosen, Fact};
 use crate::ledger::{Acquaintance, Wish};
 use crate::store::{PastReader, ReadError, TaskRange};
@@ -30,7 +30,8 @@ impl Desk {
                 return;
             }
             Err(Unwelcome::UntilMended(why)) => {
-                self.turned_away.insert(id, why.clone());
+                let beside = self.is_connected(id);
+                self.turned_away.insert(id, TurnedAway { why: why.clone(), beside, at: now });
                 self.refuse(session, why, false);
                 return;
             }
@@ -99,6 +100,8 @@ impl Desk {
             && self.by_agent.get(&session.agent) == Some(&id)
         {
             self.by_agent.remove(&session.agent);
+            self.no_space.remove(&session.agent);
+            self.forget_beside(session.agent, |_| true);
         }
     }
 
@@ -286,10 +289,22 @@ impl Desk {
         if let Some(session) = self.sessions.get_mut(&id) {
             let agent = session.agent;
             staging.retain(|(run, _)| self.ledger.find_live(*run, agent).is_some());
+            if !staging.iter().any(|(_, way)| *way == Staging::Out) {
+                self.no_space.remove(&agent);
+            }
             (session.sample, session.staging) = (Some(sample), staging);
+            self.forget_beside(agent, |at| at.after_seconds(TWIN_COMES_AGAIN_S) < now);
             self.leases.renew(agent, now + self.terms.lease + self.terms.margin);
             let row = self.ledger.rows();
             self.send(id, ToAgent::Beat { number, row, hash: None });
+        }
+    }
+
+    /// One that came under a connected agent's identity counts no more where it has not come for so long, or there is nothing left to be
+    /// told apart from.
+    fn forget_beside(&mut self, agent: MachineId, is_past: impl Fn(Time) -> bool) {
+        if self.turned_away.get(&agent).is_some_and(|turned| turned.beside && is_past(turned.at)) {
+            self.turned_away.remove(&agent);
         }
     }
 
@@ -359,6 +374,9 @@ enum Unwelcome {
     /// It has had too much recorded; it comes again by itself.
     ForNow,
 }
+
+/// Longer than an agent that is turned away waits before it comes again.
+const TWIN_COMES_AGAIN_S: f64 = 60.0;
 
 /// Said at both ends.
 const TWIN: &str = "another machine works under the same identity: its agent's folder was copied, as an image of a machine is. \

@@ -83,6 +83,10 @@ pub(super) async fn put(
         // Whoever did not say how much it is hears of the quota only now.
         left_of_quota(&api, &by.user, left.saturating_add(1)).await?;
     }
+    if let (Err(PutError::DiskFull), &FileCaller::Agent(agent)) = (&put, &caller) {
+        // So that it can be seen why a run of its stays.
+        api.app.desk.input(Input::NoSpace { agent, blob: id }).await?;
+    }
     let put = put?;
     match caller {
         FileCaller::User(by) => api.uploads.add(&by.user, id, (api.app.desk.now(), put.bytes)),

@@ -15,6 +15,8 @@ use gleaner_wire::VERSION;
 use gleaner_wire::api::{Problem, ProblemDetail};
 use gleaner_wire::meant::with_meant;
 use std::io;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// A status, and what the body says: a word for programs, a sentence for people.
 #[derive(Debug)]
@@ -100,8 +102,18 @@ impl Refusal {
         Self::new(StatusCode::GONE, "removed", message)
     }
 
-    /// There is no room for it.
+    /// There is no room for it. Senders try again and again, so that the log has it now and then only.
     pub(super) fn disk_full(message: impl Into<String>) -> Self {
+        static SAID: Mutex<Rarely> = Mutex::new(Rarely::NEVER);
+        let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(times) = said.count(Instant::now()) {
+            tracing::warn!(
+                times,
+                "files or jobs were refused, since no space is left on the coordinator's disk: free some space. Agents keep what runs left, and send \
+                 it again"
+            );
+        }
+        drop(said);
         Self::new(StatusCode::INSUFFICIENT_STORAGE, "disk_full", message)
     }
 
@@ -155,6 +167,29 @@ impl Refusal {
         tracing::error!("the handler of this request panicked");
         let message = format!("this is a defect of Gleaner; its log has the details at request {request}");
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
+    }
+}
+
+/// How long the log is spared what it has said.
+const SILENCE: Duration = Duration::from_mins(10);
+
+/// Counts what is said once in a while.
+struct Rarely {
+    said: Option<Instant>,
+    since: u64,
+}
+
+impl Rarely {
+    const NEVER: Self = Self { said: None, since: 0 };
+
+    /// How often it happened since it was last said, if it is to be said now.
+    fn count(&mut self, now: Instant) -> Option<u64> {
+        self.since += 1;
+        if self.said.is_some_and(|said| now < said + SILENCE) {
+            return None;
+        }
+        self.said = Some(now);
+        Some(std::mem::take(&mut self.since))
     }
 }
 
@@ -235,5 +270,18 @@ impl From<ReadError> for Refusal {
 impl From<NoRandomness> for Refusal {
     fn from(error: NoRandomness) -> Self {
         Self::internal(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_happens_all_the_time_is_said_once_in_a_while() {
+        let start = Instant::now();
+        let mut said = Rarely::NEVER;
+        let counted = [0, 1, 599, 600, 601].map(|after| said.count(start + Duration::from_secs(after)));
+        assert_eq!(counted, [Some(1), None, None, Some(3), None]);
     }
 }

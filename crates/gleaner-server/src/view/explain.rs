@@ -1,5 +1,6 @@
 //! Why a task is where it is, now or at a moment of the past, and where one would go.
 
+use super::runs::open_runs;
 use super::waits;
 use super::{Known, KnownTask};
 use crate::desk::{Kind, Rejection};
@@ -22,7 +23,13 @@ const NAMES_MAX: usize = 5;
 /// A task as things stand.
 pub fn explain(known: &Known<'_>, now: Time, task: TaskId) -> Result<ExplanationView, ReadError> {
     let KnownTask { record, .. } = known.task(task)?;
-    Ok(explained_as(known.ledger(), now, task, &record))
+    let mut view = explained_as(known.ledger(), now, task, &record);
+    let stays = open_runs(known.desk(), task).into_iter().find_map(|run| run.why);
+    if let Some(why) = stays {
+        view.summary = format!("its program has ended, but {why}");
+        view.remedies.push("free space on the coordinator's disk".to_owned());
+    }
+    Ok(view)
 }
 
 /// A moment of the past.

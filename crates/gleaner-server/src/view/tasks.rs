@@ -1,16 +1,14 @@
 //! Jobs and tasks as users see them.
 
+use super::runs::{open_runs, waits_for_space};
 use super::{Known, KnownTask};
 use crate::desk::Desk;
 use crate::ledger::{Job, Ledger, OPERATIONS_EACH};
 use crate::store::{ReadError, Removal, Results, TaskRange};
 use gleaner_core::explain::words;
-use gleaner_core::{Explanation, Stage, TaskState};
+use gleaner_core::{Explanation, TaskState};
 use gleaner_units::{MachineId, TaskId};
-use gleaner_wire::api::{
-    JobList, JobState, JobView, RemovalView, RunStage, RunView, TaskList, TaskPhase, TaskView,
-};
-use gleaner_wire::session::Staging;
+use gleaner_wire::api::{JobList, JobState, JobView, RemovalView, TaskList, TaskPhase, TaskView};
 use gleaner_wire::{JobId, VERSION};
 
 /// A job.
@@ -58,28 +56,6 @@ pub fn task(known: &Known<'_>, of: (JobId, &Job), task: &KnownTask<'_>) -> TaskV
     }
 }
 
-fn open_runs(desk: &Desk, id: TaskId) -> Vec<RunView> {
-    let ledger = desk.ledger();
-    let open = ledger.grid().runs_of(id).filter(|run| run.stage() != Stage::Missing);
-    let mut views: Vec<RunView> = open
-        .map(|run| {
-            let stage = match (run.stage(), desk.staging(run.id(), run.on())) {
-                (Stage::Sent | Stage::Next, Some(Staging::In)) => RunStage::StagingIn,
-                (Stage::Running | Stage::Stopping, Some(Staging::Out)) => RunStage::StagingOut,
-                (Stage::Held, _) => RunStage::Held,
-                (Stage::Next, _) => RunStage::Next,
-                // Agents are told, and not asked.
-                (Stage::Asked | Stage::Sent, _) => RunStage::Sent,
-                (Stage::Running, _) => RunStage::Running,
-                (Stage::Stopping | Stage::Missing, _) => RunStage::Stopping,
-            };
-            RunView { run: run.id().number, machine: ledger.agent(run.on()).name.clone(), stage }
-        })
-        .collect();
-    views.sort_by_key(|view| view.run);
-    views
-}
-
 /// Some of a job's tasks: at most `limit`, from a position on, in one phase or in all.
 pub fn tasks(
     known: &Known<'_>,
@@ -120,7 +96,7 @@ fn job_view(desk: &Desk, id: JobId, job: &Job) -> JobView {
         ended_s: job.ended.map(gleaner_units::Time::seconds),
         label: job.spec.label.clone(),
         wasted_s: job.wasted_s,
-        waits_for: waits_for(desk.ledger(), job),
+        waits_for: waits_for_space(desk, job).or_else(|| waits_for(desk.ledger(), job)),
         bytes: job.bytes,
         results_kept: job.results == Results::Kept,
         results_until_s: until.map(gleaner_units::Time::seconds),

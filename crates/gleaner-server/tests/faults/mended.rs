@@ -134,6 +134,18 @@ impl Small {
         self.put(vec![Input::Frame { session: SessionId(self.sessions), frame: Box::new(frame) }]);
     }
 
+    /// So many seconds after its beginning.
+    pub(crate) fn at(&mut self, seconds: f64) -> &mut Self {
+        self.now = Time::from_nanos(1).after_seconds(seconds);
+        self
+    }
+
+    /// The agent's connection ends.
+    pub(crate) fn leave(&mut self) {
+        let gone = self.gone();
+        self.put(vec![gone]);
+    }
+
     pub(crate) fn ends(&mut self, run: RunId, outcome: &Outcome) {
         self.say(FromAgent::Ended { run, end: end(outcome) });
     }

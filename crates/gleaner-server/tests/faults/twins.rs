@@ -3,7 +3,7 @@
 use super::mended::{Small, one};
 use super::put_back::told;
 use gleaner_units::{MachineId, Time};
-use gleaner_wire::session::{Hello, ToAgent};
+use gleaner_wire::session::{FromAgent, Hello, Sample, ToAgent};
 
 fn hello(incarnation: u64) -> Hello {
     let profile = super::mended::profile();
@@ -21,10 +21,9 @@ fn while_one_is_heard_of_the_other_is_turned_away_and_nothing_of_the_first_is_gi
     }
     assert!(small.desk.ledger().find_live(one(), MachineId::new(0)).is_some(), "its runs go on");
     let view = gleaner_server::view::machines(&small.desk);
-    assert!(
-        view.machines[0].why.as_deref().is_some_and(|why| why.contains("copied")),
-        "administrators see it"
-    );
+    for told in [&view.machines[0].why, &view.machines[0].refused] {
+        assert!(told.as_deref().is_some_and(|why| why.contains("copied")), "administrators see it");
+    }
 
     // A machine that lost its power or its network is silent for a while, and then it is the same one that comes back.
     let later = told(&mut small.desk, now.after_seconds(30.0), hello(3));
@@ -34,4 +33,30 @@ fn while_one_is_heard_of_the_other_is_turned_away_and_nothing_of_the_first_is_gi
         None,
         "what ran before its start is gone"
     );
+}
+
+/// What is said of the one that was turned away is not said of the other, nor for longer than it comes.
+#[test]
+fn one_that_was_turned_away_is_told_apart_from_the_one_that_works() {
+    let mut small = Small::running();
+    let at = |seconds| Time::from_nanos(1).after_seconds(seconds);
+    let shown = |small: &Small| {
+        let machine = gleaner_server::view::machines(&small.desk).machines.swap_remove(0);
+        let is_of_copy = |text: Option<String>| text.is_some_and(|text| text.contains("copied"));
+        (is_of_copy(machine.refused), is_of_copy(machine.why))
+    };
+    let beat = FromAgent::Heartbeat { number: 1, sample: Sample::default(), staging: Vec::new() };
+    told(&mut small.desk, at(1.0), hello(2));
+    assert_eq!(shown(&small), (true, true));
+    small.at(2.0).say(FromAgent::Open { open: false, why: "its disk is full".to_owned() });
+    assert_eq!(shown(&small), (true, false), "why it is closed is shown");
+    small.at(30.0).say(beat.clone());
+    assert_eq!(shown(&small), (true, false));
+    small.at(62.0).say(beat.clone());
+    assert_eq!(shown(&small), (false, false), "the copy does not come any more");
+
+    told(&mut small.desk, at(62.5), hello(2));
+    assert_eq!(shown(&small), (true, false));
+    small.leave();
+    assert_eq!(shown(&small), (false, false), "the machine that is gone is not the one that was turned away");
 }

@@ -100,6 +100,16 @@ impl Agent {
         self.say(world, FromAgent::Ended { run, end }).await;
     }
 
+    pub(crate) fn session(&self) -> SessionId {
+        self.session
+    }
+
+    /// Says which files it has on their way, and waits until that was heard.
+    pub(crate) async fn beat(&mut self, world: &World, number: u64, staging: Vec<(RunId, Staging)>) {
+        self.say(world, FromAgent::Heartbeat { number, sample: Sample::default(), staging }).await;
+        self.hear_beat(number).await;
+    }
+
     async fn say(&self, world: &World, frame: FromAgent) {
         let frame = Box::new(frame);
         world.app.desk.input(Input::Frame { session: self.session, frame }).await.unwrap();
@@ -232,7 +242,7 @@ async fn a_task_tells_which_way_its_files_are_on() {
         agent.hear_beat(number).await;
         let path = format!("/api/v1/jobs/{job}/tasks");
         let tasks = world.call("GET", &path, &world.alice, Body::empty()).await.json::<Value>();
-        let expected = serde_json::json!([{ "run": 1, "machine": "m1", "stage": stage }]);
+        let expected = serde_json::json!([{ "run": 1, "machine": "m1", "stage": stage, "why": null }]);
         assert_eq!(tasks["tasks"][0]["open_runs"], expected, "{tasks}");
     }
 }

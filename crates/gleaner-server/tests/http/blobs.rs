@@ -12,8 +12,8 @@ use gleaner_units::{MachineId, Time};
 use gleaner_wire::BlobHash;
 use gleaner_wire::api::{JobView, Swallowed};
 use gleaner_wire::limits::{BLOB_BYTES_MAX, PROBE_BYTES_MAX};
-use gleaner_wire::session::{End, Stored, Tail, ToAgent};
-use serde_json::json;
+use gleaner_wire::session::{End, Staging, Stored, Tail, ToAgent};
+use serde_json::{Value, json};
 use std::io;
 
 fn path(content: &[u8]) -> String {
@@ -215,6 +215,62 @@ async fn what_cannot_be_kept_is_refused() {
         assert_eq!(world.send(request).await.status, status, "{bytes}");
     }
     assert_eq!(world.get(&path(b"x"), &world.alice).await.status, 404, "nothing is left of it");
+}
+
+/// A run whose files find no space stays until they do, and everybody who asks is told why.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_whose_files_find_no_space_says_why_it_stays() {
+    let world = World::new().await;
+    let mut agent = Agent::join(&world, "m1").await;
+    let token = Token::generate(TokenKind::Session).unwrap();
+    world.app.agents.add(&token, MachineId::new(0));
+    let job = world.submit(&world.bob, 2).await;
+    let run = agent.start_next(&world).await;
+    let put = async |content: Vec<u8>| {
+        world.call("PUT", &path(&content), &token.reveal(), Body::from(content)).await.status
+    };
+    let said = async || {
+        let get = async |path: &str| world.get(path, &world.bob).await.json::<Value>();
+        let [job, task, why] = [
+            get(&format!("/api/v1/jobs/{job}")).await["waits_for"].take(),
+            get(&format!("/api/v1/jobs/{job}/tasks/1")).await["open_runs"][0]["why"].take(),
+            get(&format!("/api/v1/jobs/{job}/tasks/1/explain")).await["summary"].take(),
+        ];
+        [job, task, why].map(|text| text.as_str().unwrap_or_default().to_owned())
+    };
+    let is_said = |texts: &[String; 3]| {
+        texts.each_ref().map(|text| text.contains("space") && text.contains("coordinator's disk"))
+    };
+    agent.beat(&world, 1, vec![(run, Staging::Out)]).await;
+    assert_eq!(is_said(&said().await), [false; 3]);
+    for _ in 0..3 {
+        assert_eq!(put(vec![7; 2 << 20]).await, 507);
+        agent.beat(&world, 2, vec![(run, Staging::Out)]).await;
+        let told = said().await;
+        assert_eq!(is_said(&told), [true; 3], "{told:?}");
+        assert!(told[1].contains("m1 keeps that"), "{told:?}");
+    }
+    // Another file says nothing of this one; that no file is on its way any more does.
+    assert_eq!(put(b"small".to_vec()).await, 200);
+    assert_eq!(is_said(&said().await), [true; 3]);
+    agent.beat(&world, 3, Vec::new()).await;
+    assert_eq!(is_said(&said().await), [false; 3]);
+    // One whose space was found, too; and an agent that is gone says it again when it is back.
+    let taken = Input::Stored {
+        agent: MachineId::new(0),
+        blob: BlobHash::try_from(blake3::hash(&vec![7; 2 << 20]).to_string())
+            .unwrap()
+            .as_str()
+            .parse()
+            .unwrap(),
+    };
+    for until in [taken, Input::Disconnected { session: agent.session() }] {
+        assert_eq!(put(vec![7; 2 << 20]).await, 507);
+        agent.beat(&world, 4, vec![(run, Staging::Out)]).await;
+        assert_eq!(is_said(&said().await), [true; 3]);
+        world.app.desk.input(until).await.unwrap();
+        assert_eq!(is_said(&said().await), [false; 3]);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -319,6 +319,9 @@ pub struct RunView {
     pub machine: String,
     /// How far it is.
     pub stage: RunStage,
+    /// Why it stays there, if something is in its way.
+    #[serde(default)]
+    pub why: Option<String>,
 }
 
 /// How far a run is.

@@ -13,6 +13,9 @@ pub struct MachineView {
     pub state: MachineState,
     /// Why, where someone wants it so.
     pub why: Option<String>,
+    /// Why another agent that comes under this machine's identity is not let in, while it comes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
     /// Whose it is, where an administrator said so: all machines of one owner have one voice where answers are compared.
     #[serde(default)]
     pub owner: Option<String>,

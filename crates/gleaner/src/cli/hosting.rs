@@ -98,7 +98,8 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = WORK_HELP)]
 pub(crate) struct WorkArguments {
-    /// The coordinator's address; alone, without a token, if an agent that has joined is to find it at a new one
+    /// The coordinator's address; alone, without a token, if an agent that has joined is to find it at a new one. Where nobody is there,
+    /// the agent tries the address at which it met the coordinator last
     #[arg(long, value_name = "URL")]
     pub(crate) join: Option<String>,
     /// The token that lets this agent join

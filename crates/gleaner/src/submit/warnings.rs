@@ -153,6 +153,7 @@ mod tests {
             let said = attributes.iter().map(|name| ((*name).to_owned(), "1".to_owned()));
             profile.attributes = said.collect();
             MachineView {
+                refused: None,
                 owner: None,
                 machine: "lab".to_owned(),
                 state: MachineState::Open,

@@ -52,6 +52,7 @@ fn job(number: u32, name: &str, tasks: Tally) -> JobView {
 
 fn machine(name: &str, state: MachineState, why: Option<&str>) -> MachineView {
     MachineView {
+        refused: None,
         owner: None,
         machine: name.to_owned(),
         state,

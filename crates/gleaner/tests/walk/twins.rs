@@ -37,8 +37,9 @@ fn a_copy_of_an_agents_folder_is_turned_away_and_disturbs_nothing() {
         said.contains("works under the same identity").then_some(())
     });
     let machines = grid.json(&["machines"]);
-    let why = machines["machines"][0]["why"].as_str().unwrap_or_default();
+    let why = machines["machines"][0]["refused"].as_str().unwrap_or_default();
     assert!(why.contains("folder was copied"), "administrators see it: {machines}");
+    assert!(grid.ok(&["machines"]).contains("lab: another machine works under the same identity"));
     grid.ok(&["wait", &job]);
     assert_eq!(grid.ok(&["logs", &job]), "run 1\n", "the first machine was disturbed");
     twin.kill().expect("it is ours");
