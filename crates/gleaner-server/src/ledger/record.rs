@@ -221,6 +221,8 @@ impl Record {
         match judged {
             Some(Judged { result: Some(result), .. }) => self.last = Some(result.clone()),
             Some(Judged { likeness: Some(_), .. }) if verdict == Verdict::Judges => {}
+            // What was given back before it began is no end of the task's.
+            None if own.outcome == Outcome::Stopped && self.started.is_none() => {}
             _ => self.last = Some(Box::new(own)),
         }
         if end.checkpoint.is_some() {

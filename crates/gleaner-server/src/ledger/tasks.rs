@@ -218,7 +218,7 @@ impl Ledger {
         };
         let (id, job) = self.books.jobs.find(task).expect("what runs is not retired");
         // A signature that expired, or was used, is not the machine's fault.
-        let (ran_elsewhere, is_signed) = (job.ever_ran, job.spec.signed.is_some());
+        let (ran_elsewhere, is_signed) = (job.ever_ran && job.spec.begins_alike(), job.spec.signed.is_some());
         if is_started
             && !ran_elsewhere
             && let Some(job) = self.books.jobs.get_mut(id)

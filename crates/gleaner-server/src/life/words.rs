@@ -4,7 +4,7 @@ use crate::journal::Fact;
 use crate::ledger::{Loss, Step, Told, Verdict, Wish};
 use gleaner_units::MachineId;
 use gleaner_wire::api::Actor;
-use gleaner_wire::session::End;
+use gleaner_wire::session::{End, Outcome, Usage};
 
 /// What a step was, and who is behind it. The fact is the one that it is told of.
 pub(crate) fn words(told: &Told, fact: &Fact, name: impl Fn(MachineId) -> String) -> (String, Actor) {
@@ -78,7 +78,9 @@ fn wished(wish: Wish) -> &'static str {
 }
 
 fn ended(end: &End, verdict: Verdict) -> String {
-    let mut told = end.outcome.to_string();
+    let never_began = end.outcome == Outcome::Stopped && end.usage == Usage::default();
+    let mut told =
+        if never_began { "it was given back before it began".to_owned() } else { end.outcome.to_string() };
     if end.checkpoint.is_some() {
         told.push_str("; its checkpoint is stored");
     }
