@@ -8,7 +8,7 @@ use crate::Grid;
 pub use condition::Condition;
 pub use failures::obstacles;
 use failures::{Failure, groups};
-use gleaner_units::TaskClassId;
+use gleaner_units::{MachineId, TaskClassId};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -50,10 +50,15 @@ pub struct Explanation {
 impl Explanation {
     /// For a task class as things stand. Costs O(machines), and O(machine classes) evaluations of each clause.
     pub fn of(grid: &Grid, task: TaskClassId) -> Self {
-        let groups = groups(grid, task);
+        Self::among(grid, task, |_| true)
+    }
+
+    /// Likewise, as if there were no machines but these.
+    pub fn among(grid: &Grid, task: TaskClassId, counts: impl Fn(MachineId) -> bool) -> Self {
+        let groups = groups(grid, task, &counts);
         let able = groups.iter().filter(|(failures, _)| failures.is_empty()).map(|(_, count)| count).sum();
         Self {
-            machines: grid.machines().len(),
+            machines: groups.iter().map(|(_, count)| count).sum(),
             able,
             ruled_out: ruled_out(&groups),
             remedies: remedies(&groups),
@@ -126,7 +131,7 @@ fn keep_nearest(kept: &mut [Failure], others: &[Failure]) {
 mod tests {
     use super::*;
     use crate::{Ad, Decision, Event, GridConfig, MachineClass, Needs, Room, Tags, TaskClass};
-    use gleaner_units::{MachineClassId, MachineId, TaskId, Time};
+    use gleaner_units::{MachineClassId, TaskId, Time};
 
     fn machine(speeds: [f64; 2], tag: &str, ad: &str) -> MachineClass {
         let provides: Tags = tag.split_whitespace().map(str::to_owned).collect();
@@ -206,6 +211,16 @@ mod tests {
             (Condition::MemoryIsFree(8), 0),
         ];
         assert_eq!(ruled, expected);
+    }
+
+    #[test]
+    fn machines_that_do_not_count_are_not_counted() {
+        let machine = MachineClass::plain(vec![1.0], 1);
+        let config = GridConfig { weights: vec![1.0], migration: crate::Migration::default() };
+        let task = TaskClass { needs: Needs { cores: 2, ..Needs::default() }, ..TaskClass::plain(vec![1.0]) };
+        let grid = Grid::idle(config, &[machine], &[task], &[MachineClassId::new(0); 3]);
+        let found = Explanation::among(&grid, TaskClassId::new(0), |on| on.index() != 1);
+        assert_eq!((found.machines, found.ruled_out[0].machines, found.remedies[0].machines), (2, 2, 2));
     }
 
     #[test]

@@ -385,7 +385,7 @@ impl Work {
             if let Fact::RunEnded { run, end, .. } = &recorded.entry.fact
                 && end.stdout.offset + end.stderr.offset > 0
             {
-                self.outputs.seal(*run)?;
+                self.outputs.seal(*run, [end.stdout.offset, end.stderr.offset])?;
             }
         }
         let rows: Vec<Row> = batch.recorded.iter().map(row).collect();

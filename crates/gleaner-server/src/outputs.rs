@@ -4,8 +4,12 @@
 //! grid whose journal was lost are not taken for those of the next; and what an older state of the journal left behind
 //! under a run's name is removed when the run is ordered. How much of a file counts, once a run is over, its end says.
 //!
+//! **What a run wrote is known again**: beside its files lies their hash (`outputs/sums.rs`), made while the pieces came.
+//!
 //! **A piece has its place**: one that comes again, after a connection broke, lands where it was. Before the end of a
 //! run is committed its files are synced, so that an end that counts has its whole output.
+
+mod sums;
 
 use crate::desk::Written;
 use crate::store::{Home, TaskRange};
@@ -17,6 +21,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use sums::{Running, Sum, Sums};
 use thiserror::Error;
 
 /// In the coordinator's folder.
@@ -38,7 +43,14 @@ pub struct OutputError {
 #[derive(Debug)]
 pub struct Outputs {
     folder: PathBuf,
-    open: BTreeMap<(RunId, Stream), File>,
+    open: BTreeMap<(RunId, Stream), Growing>,
+}
+
+/// A file that is appended to, with the hash of what is in it.
+#[derive(Debug)]
+struct Growing {
+    file: File,
+    hash: Running,
 }
 
 impl Outputs {
@@ -49,9 +61,11 @@ impl Outputs {
 
     /// Nothing is kept of a run that is ordered now.
     pub fn begin(&mut self, run: RunId) -> Result<(), OutputError> {
-        for stream in [Stream::Stdout, Stream::Stderr] {
+        let files = [Stream::Stdout, Stream::Stderr].map(|stream| {
             self.open.remove(&(run, stream));
-            let path = path(&self.folder, run, stream);
+            path(&self.folder, run, stream)
+        });
+        for path in files.into_iter().chain([sums_path(&self.folder, run)]) {
             match fs::remove_file(&path) {
                 Err(source) if source.kind() != ErrorKind::NotFound => {
                     return Err(OutputError { path, source });
@@ -73,25 +87,42 @@ impl Outputs {
             if self.open.len() >= OPEN_MAX {
                 self.open.pop_first();
             }
-            self.open.insert(key, create(&path).map_err(failure)?);
+            let file = create(&path).map_err(failure)?;
+            let hash = Running::over(file.metadata().map_err(failure)?.len());
+            self.open.insert(key, Growing { file, hash });
         }
-        self.open[&key].write_all_at(bytes, written.offset).map_err(failure)
+        let growing = self.open.get_mut(&key).expect("it is open now");
+        growing.hash.add(written.offset, bytes);
+        growing.file.write_all_at(bytes, written.offset).map_err(failure)
     }
 
-    /// Makes sure that what a run wrote outlasts the loss of power, and closes its files. Costs nothing where it wrote
-    /// little.
-    pub fn seal(&mut self, run: RunId) -> Result<(), OutputError> {
-        for stream in [Stream::Stdout, Stream::Stderr] {
+    /// Makes sure that what a run wrote outlasts the loss of power, and closes its files, of which so much counts. Costs nothing where
+    /// it wrote little.
+    pub fn seal(&mut self, run: RunId, lengths: [u64; 2]) -> Result<(), OutputError> {
+        let mut sums = Sums::default();
+        for ((stream, length), sum) in
+            [Stream::Stdout, Stream::Stderr].into_iter().zip(lengths).zip(&mut sums.0)
+        {
             let path = path(&self.folder, run, stream);
-            let file = match self.open.remove(&(run, stream)) {
-                Some(file) => Some(file),
-                None => open_existing(&path).map_err(|source| OutputError { path: path.clone(), source })?,
+            let failure = |source| OutputError { path: path.clone(), source };
+            let growing = match self.open.remove(&(run, stream)) {
+                Some(growing) => Some(growing),
+                None => open_existing(&path)
+                    .map_err(failure)?
+                    .map(|file| Growing { file, hash: Running::over(u64::MAX) }),
             };
-            if let Some(file) = file {
-                file.sync_data().map_err(|source| OutputError { path, source })?;
+            if let Some(Growing { file, hash }) = growing {
+                file.sync_data().map_err(failure)?;
+                *sum = match hash.of(length) {
+                    Some(sum) => Some(sum),
+                    None => Sum::read(&file, length).map_err(failure)?,
+                };
             }
         }
-        Ok(())
+        let path = sums_path(&self.folder, run);
+        // Not synced: one that a loss of power tears is told from a whole one, and then only the lengths are compared.
+        let written = if sums == Sums::default() { Ok(()) } else { fs::write(&path, sums.encode()) };
+        written.map_err(|source| OutputError { path, source })
     }
 }
 
@@ -155,6 +186,26 @@ pub fn length(home: &Path, began: Time, run: RunId, stream: Stream) -> io::Resul
     found.map_or(Ok(0), |file| Ok(file.metadata()?.len()))
 }
 
+/// Whether a stream of a run is another than what the run wrote; nothing where no hash of it was kept.
+pub fn is_changed(
+    home: &Path,
+    began: Time,
+    run: RunId,
+    stream: Stream,
+    length: u64,
+) -> io::Result<Option<bool>> {
+    let folder = folder(home, began);
+    let kept = match fs::read(sums_path(&folder, run)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        read => Sums::decode(&read?),
+    };
+    let Some(sum) = kept.and_then(|sums| sums.0[stream as usize]).filter(|sum| sum.length == length) else {
+        return Ok(None);
+    };
+    let Some(file) = open_existing(&path(&folder, run, stream))? else { return Ok(Some(true)) };
+    Ok(Some(Sum::read(&file, length)? != Some(sum)))
+}
+
 fn folder(home: &Path, began: Time) -> PathBuf {
     home.join(FOLDER).join(began.nanos().to_string())
 }
@@ -166,6 +217,10 @@ fn path(folder: &Path, run: RunId, stream: Stream) -> PathBuf {
         Stream::Stderr => "err",
     };
     folder.join((task / TASKS_PER_FOLDER).to_string()).join(format!("{task}.{}.{name}", run.number))
+}
+
+fn sums_path(folder: &Path, run: RunId) -> PathBuf {
+    path(folder, run, Stream::Stdout).with_extension("sums")
 }
 
 fn create(path: &Path) -> io::Result<File> {
@@ -199,6 +254,51 @@ mod tests {
             outputs.keep(&Written { run, stream, offset, bytes }).expect("a disk");
             let length = length(opened.folder(), Time::ZERO, run, stream).expect("a file");
             assert_eq!(length, OUTPUT_BYTES_MAX - 4 + kept, "at {offset}");
+        }
+    }
+
+    /// In order, again after a connection broke, after a start of the coordinator, and with more than counts.
+    #[test]
+    fn a_byte_that_was_changed_is_noticed_however_the_pieces_came() {
+        let home = tempfile::tempdir().expect("a folder");
+        let opened = Home::open(home.path(), NetworkFolder::Accept).expect("a home");
+        let stream = Stream::Stdout;
+        let pieces: [&[(u64, &[u8])]; 4] = [
+            &[(0, b"first "), (6, b"second")],
+            &[(0, b"first "), (0, b"first s"), (7, b"econd")],
+            &[(6, b"second"), (0, b"first ")],
+            &[(0, b"first second"), (12, b" and more")],
+        ];
+        for (number, (pieces, restarts)) in
+            pieces.iter().flat_map(|pieces| [(pieces, false), (pieces, true)]).enumerate()
+        {
+            let run = RunId::new(TaskId::new(number), 1);
+            let mut outputs = Outputs::open(&opened, Time::ZERO);
+            for &(offset, bytes) in *pieces {
+                if restarts {
+                    outputs = Outputs::open(&opened, Time::ZERO);
+                }
+                outputs.keep(&Written { run, stream, offset, bytes: bytes.to_vec() }).expect("a disk");
+            }
+            let changed =
+                |length| is_changed(home.path(), Time::ZERO, run, stream, length).expect("it can be read");
+            assert_eq!(changed(12), None, "no hash is kept of what is not whole yet");
+            outputs.seal(run, [12, 0]).expect("a disk");
+            assert_eq!((changed(12), changed(11)), (Some(false), None), "{pieces:?}");
+
+            let file = path(&folder(home.path(), Time::ZERO), run, stream);
+            let mut bytes = fs::read(&file).expect("it is there");
+            bytes[7] ^= 1;
+            fs::write(&file, &bytes).expect("a disk");
+            assert_eq!(changed(12), Some(true), "{pieces:?}");
+            let sums = file.with_extension("sums");
+            let whole = fs::read(&sums).expect("it is there");
+            for torn in [&whole[..0], &whole[..20], &[0; 112][..]] {
+                fs::write(&sums, torn).expect("a disk");
+                assert_eq!(changed(12), None, "what was torn says nothing");
+            }
+            outputs.begin(run).expect("a disk");
+            assert!(!sums.exists() && !file.exists());
         }
     }
 }

@@ -56,7 +56,8 @@ pub fn loss(now: &Ledger, then: &Ledger) -> Loss {
     let retired = (then.next_job().0..now.next_job().0).map(JobId).filter(|id| !is_living(id));
     loss.jobs.extend(retired);
     loss.jobs.sort_unstable();
-    let joined = now.agents().iter().filter(|agent| then.find_agent(&agent.name).is_none());
+    let joined =
+        now.agents().iter().filter(|agent| !agent.forgotten && then.find_agent(&agent.name).is_none());
     loss.machines = joined.map(|agent| agent.name.clone()).collect();
     loss
 }

@@ -53,10 +53,15 @@ impl From<Condition> for Failure {
 }
 
 /// Machines by what they fail: one group for each machine class and each set of passing conditions that any is in.
-pub(super) fn groups(grid: &Grid, task: TaskClassId) -> Vec<(Vec<Failure>, usize)> {
+pub(super) fn groups(
+    grid: &Grid,
+    task: TaskClassId,
+    counts_machine: &impl Fn(MachineId) -> bool,
+) -> Vec<(Vec<Failure>, usize)> {
     let task = grid.classes().task_class(task);
     let mut counts: BTreeMap<(MachineClassId, Vec<Condition>), usize> = BTreeMap::new();
-    for machine in grid.machines() {
+    let machines = grid.machines().iter().enumerate();
+    for (_, machine) in machines.filter(|(index, _)| counts_machine(MachineId::new(*index))) {
         let room = grid.classes().machine_class(machine.class()).room;
         *counts.entry((machine.class(), passing(machine, room, task.needs))).or_default() += 1;
     }

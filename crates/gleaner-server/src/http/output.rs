@@ -204,12 +204,27 @@ fn of_length(app: &App, run: RunId, stream: Stream, offset: u64, length: u64) ->
         )));
     }
     bytes.truncate(wanted);
+    // Once for each time that it is read from its beginning.
+    if offset == 0 {
+        let changed = outputs::is_changed(app.home.folder(), app.desk.began(), run, stream, length);
+        if changed.map_err(|error| unreadable(run, &error))? == Some(true) {
+            return Err(Refusal::damaged(format!(
+                "the output of run {}.{} is not what the run wrote: the coordinator's disk changed it; \
+                 `gleaner journal verify --files` lists what was changed, `gleaner rerun` makes it again",
+                run.task, run.number
+            )));
+        }
+    }
     Ok(bytes)
 }
 
 fn from_file(app: &App, run: RunId, stream: Stream, offset: u64) -> Result<Vec<u8>, Refusal> {
     let read = outputs::read(app.home.folder(), app.desk.began(), run, stream, offset, OUTPUT_PIECE_MAX);
-    read.map_err(|error: io::Error| Refusal::internal(format!("the output of {run:?}: {error}")))
+    read.map_err(|error| unreadable(run, &error))
+}
+
+fn unreadable(run: RunId, error: &io::Error) -> Refusal {
+    Refusal::internal(format!("the output of {run:?}: {error}"))
 }
 
 /// How a run ended its stream, if its end was reported.

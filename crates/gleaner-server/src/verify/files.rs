@@ -38,9 +38,14 @@ pub fn files(home: &Path, report: &Report, depth: Depth) -> Result<Kept, BlobErr
     for (&run, lengths) in &report.outputs {
         for (stream, &length) in [Stream::Stdout, Stream::Stderr].into_iter().zip(lengths) {
             if length > 0 {
-                let found = outputs::length(home, report.began, run, stream);
-                let fault = |found| (found < length).then(|| format!("has {found} of {length} bytes"));
-                note(format!("{stream:?} of run {}.{}", run.task, run.number), found.map(fault));
+                let found = outputs::length(home, report.began, run, stream).and_then(|found| {
+                    let is_changed = found >= length
+                        && depth == Depth::Content
+                        && outputs::is_changed(home, report.began, run, stream, length)? == Some(true);
+                    let short = (found < length).then(|| format!("has {found} of {length} bytes"));
+                    Ok(short.or(is_changed.then(|| "is not what it was".to_owned())))
+                });
+                note(format!("{stream:?} of run {}.{}", run.task, run.number), found);
             }
         }
     }

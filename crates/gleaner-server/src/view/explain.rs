@@ -149,6 +149,11 @@ pub fn preview(mut ledger: Ledger, now: Time, user: &str, spec: &Arc<JobSpec>) -
     Ok(Preview { version: VERSION, starts, waiting: spec.tasks.count() - started, explanation })
 }
 
+/// Where tasks of a class can run, of the machines that are listed.
+pub(super) fn explanation(ledger: &Ledger, class: TaskClassId) -> Explanation {
+    Explanation::among(ledger.grid(), class, |on| !ledger.agent(on).forgotten)
+}
+
 /// The kinds of operations that live machines are measured by.
 pub(super) fn dimensions() -> Vec<String> {
     ["CPU", "disk", "network"].map(str::to_owned).to_vec()
@@ -226,7 +231,7 @@ fn waits_for_answers(ledger: &Ledger, task: TaskId) -> String {
 
 fn view((ledger, task): (&Ledger, TaskId), at: Time, summary: String) -> ExplanationView {
     let class = ledger.job_of(task).1.class;
-    let explanation = Explanation::of(ledger.grid(), class);
+    let explanation = explanation(ledger, class);
     let kinds = dimensions();
     let names = failing_machines(ledger, class);
     let ruled_out = explanation.ruled_out.iter().map(|ruled| RuledOutView {
@@ -234,12 +239,17 @@ fn view((ledger, task): (&Ledger, TaskId), at: Time, summary: String) -> Explana
         count: ruled.machines,
         machines: names.get(&ruled.condition).cloned().unwrap_or_default(),
     });
-    let passed_over = ledger.recipe().passed_over(ledger.grid(), class).into_iter();
-    let passed_over = passed_over.map(|(reason, machines)| RuledOutView {
-        rule: reason.in_words().to_owned(),
-        count: machines.len(),
-        machines: machines.iter().take(NAMES_MAX).map(|on| ledger.agent(*on).name.clone()).collect(),
-    });
+    let passed_over =
+        ledger.recipe().passed_over(ledger.grid(), class).into_iter().map(|(reason, mut machines)| {
+            machines.retain(|on| !ledger.agent(*on).forgotten);
+            (reason, machines)
+        });
+    let passed_over =
+        passed_over.filter(|(_, machines)| !machines.is_empty()).map(|(reason, machines)| RuledOutView {
+            rule: reason.in_words().to_owned(),
+            count: machines.len(),
+            machines: machines.iter().take(NAMES_MAX).map(|on| ledger.agent(*on).name.clone()).collect(),
+        });
     let remedies = explanation.remedies.iter().map(|remedy| words::change(remedy, &kinds));
     let remedies = remedies.chain(waits::remedies(ledger, task)).collect();
     let rated = |(on, score): (MachineId, f64)| Rating { machine: ledger.agent(on).name.clone(), score };
@@ -280,7 +290,7 @@ fn rated_by_policy(ledger: &Ledger, at: Time, task: TaskId) -> Vec<(MachineId, f
 
 fn failing_machines(ledger: &Ledger, class: TaskClassId) -> BTreeMap<Condition, Vec<String>> {
     let mut names: BTreeMap<Condition, Vec<String>> = BTreeMap::new();
-    for (index, agent) in ledger.agents().iter().enumerate() {
+    for (index, agent) in ledger.agents().iter().enumerate().filter(|(_, agent)| !agent.forgotten) {
         for condition in obstacles(ledger.grid(), class, MachineId::new(index)) {
             let named = names.entry(condition).or_default();
             if named.len() < NAMES_MAX {

@@ -5,8 +5,8 @@ use super::{Known, KnownTask};
 use crate::desk::Desk;
 use crate::ledger::{Job, Ledger, OPERATIONS_EACH};
 use crate::store::{ReadError, Removal, Results, TaskRange};
+use gleaner_core::TaskState;
 use gleaner_core::explain::words;
-use gleaner_core::{Explanation, TaskState};
 use gleaner_units::{MachineId, TaskId};
 use gleaner_wire::api::{JobList, JobState, JobView, RemovalView, TaskList, TaskPhase, TaskView};
 use gleaner_wire::{JobId, VERSION};
@@ -119,7 +119,7 @@ fn waits_for(ledger: &Ledger, job: &Job) -> Option<String> {
 }
 
 fn why(ledger: &Ledger, job: &Job) -> String {
-    if ledger.agents().is_empty() {
+    if ledger.agents().iter().all(|agent| agent.forgotten) {
         return "no machine has joined yet; `gleaner token join` shows how one does".to_owned();
     }
     let first = job.tasks().next().expect("a job has a task");
@@ -133,7 +133,7 @@ fn why(ledger: &Ledger, job: &Job) -> String {
     let class = ledger.grid().task(first).class();
     let able = (0..ledger.agents().len()).filter(|&on| ledger.grid().can_run(class, MachineId::new(on)));
     match able.count() {
-        0 => words::sentence(&Explanation::of(ledger.grid(), class), &super::explain::dimensions()),
+        0 => words::sentence(&super::explain::explanation(ledger, class), &super::explain::dimensions()),
         1 => "1 machine can take it: it is about to start".to_owned(),
         able => format!("{able} machines can take it: it is about to start"),
     }

@@ -1,9 +1,10 @@
 //! A journal that was put back to an older state, and agents that know better.
 
 use super::mended::{Small, end, one, profile};
-use gleaner_server::desk::{Desk, Effect, Input, SessionId, Start, Terms};
+use gleaner_server::desk::{Desk, Effect, Input, Order, SessionId, Start, Terms};
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::ledger::Ledger;
+use gleaner_server::restoring::loss;
 use gleaner_server::store::MemoryDisk;
 use gleaner_units::{RunId, Time};
 use gleaner_wire::session::{FromAgent, Hello, Outcome, ToAgent};
@@ -52,6 +53,15 @@ fn before_the_job() -> (Vec<Fact>, u64) {
     let facts = Small::running().all;
     let job = facts.iter().position(|fact| matches!(fact, Fact::JobSubmitted { .. })).expect("a job");
     (facts[..job].to_vec(), facts.len() as u64)
+}
+
+#[test]
+fn machines_that_were_forgotten_are_not_lost() {
+    let mut small = Small::running();
+    let lost = |small: &Small| loss(small.desk.ledger(), &Ledger::new()).machines;
+    assert_eq!(lost(&small), ["m"]);
+    small.order(Order::Forget("m".into()));
+    assert!(lost(&small).is_empty());
 }
 
 #[test]

@@ -191,6 +191,27 @@ async fn what_has_no_length_is_told_to_declare_one() {
     assert_eq!(wrong.await.status, 422);
 }
 
+/// A machine that is listed no more is not said to rule anything out.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_machine_that_was_forgotten_is_not_explained() {
+    let world = World::new().await;
+    let _agent = Agent::join(&world, "m1").await;
+    let told = async || {
+        let job = world.submit(&world.alice, 3).await;
+        let told: ExplanationView =
+            world.get(&format!("/api/v1/jobs/{job}/tasks/3/explain"), &world.alice).await.json();
+        let job = world.get(&format!("/api/v1/jobs/{job}"), &world.alice).await.json::<Value>();
+        (told, job["waits_for"].as_str().unwrap_or_default().to_owned())
+    };
+    let (before, _) = told().await;
+    assert_eq!(before.ruled_out[0].machines, ["m1"], "it is busy: {before:?}");
+    let forgotten = world.call("POST", "/api/v1/machines/m1/forget", &world.root, Body::empty()).await;
+    assert!((200..300).contains(&forgotten.status), "{forgotten}");
+    let (after, waits_for) = told().await;
+    assert!(after.ruled_out.is_empty() && after.remedies.is_empty(), "{after:?}");
+    assert!(waits_for.contains("no machine has joined yet"), "{waits_for}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_user_signs_in_and_a_new_token_replaces_the_old() {
     let world = World::new().await;

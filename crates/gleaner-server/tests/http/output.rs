@@ -4,6 +4,7 @@ use crate::agent::Agent;
 use crate::limits::documented;
 use crate::world::{Reply, World};
 use gleaner_server::outputs;
+use gleaner_server::verify::{self, Depth};
 use gleaner_units::RunId;
 use gleaner_wire::limits::{OUTPUT_CHUNK_MAX, OUTPUT_INLINE_MAX};
 use gleaner_wire::session::{Stream, Tail, ToAgent};
@@ -144,6 +145,38 @@ async fn only_what_the_run_wrote_is_its_output() {
         let reply = output(&world, job, "").await;
         assert_eq!((reply.status, reply.code().as_str()), (500, "damaged"), "{reply}");
     }
+}
+
+/// One byte is enough. Whoever asks is told, and so is whoever verifies the journal.
+#[tokio::test(flavor = "multi_thread")]
+async fn output_that_the_disk_changed_is_no_output() {
+    let world = World::new().await;
+    let mut agent = Agent::join(&world, "m1").await;
+    let job = world.submit(&world.alice, 1).await;
+    let run = agent.start_next(&world).await;
+    agent.write(&world, run, 0, b"all that ").await;
+    agent.write(&world, run, 9, b"it wrote").await;
+    agent.end(&world, run, 0, Tail { offset: 17, ..Tail::default() }).await;
+    while !matches!(agent.hear().await, ToAgent::Settled { .. }) {}
+    let home = world.app.home.folder();
+    let found = |depth| {
+        let report = verify::Report {
+            began: world.app.desk.began(),
+            outputs: [(run, [17, 0])].into(),
+            ..verify::Report::default()
+        };
+        verify::files(home, &report, depth).unwrap().wrong
+    };
+    assert_eq!(output(&world, job, "").await.body, b"all that it wrote");
+    assert!(found(Depth::Content).is_empty());
+    let outputs = home.join("outputs").join(world.app.desk.began().nanos().to_string());
+    let file = outputs.join("0").join(format!("{}.{}.out", run.task.index(), run.number));
+    std::fs::write(&file, "all that it wrotE").unwrap();
+    let reply = output(&world, job, "").await;
+    assert_eq!((reply.status, reply.code().as_str()), (500, "damaged"), "{reply}");
+    assert!(reply.to_string().contains("the coordinator's disk changed it"), "{reply}");
+    assert_eq!(found(Depth::Content), [format!("Stdout of run {}.1 is not what it was", run.task)]);
+    assert!(found(Depth::Lengths).is_empty(), "only lengths were asked for");
 }
 
 /// What an older state of the journal left under the run's name is not the run's.
