@@ -416,6 +416,19 @@ fn an_agent_that_leaves_hands_in_what_its_programs_have_done() {
     agent.ended().unwrap();
 }
 
+/// So it is given nothing more, and not taken for lost.
+#[test]
+fn an_agent_that_leaves_says_so_before_it_is_gone() {
+    let coordinator = Coordinator::new();
+    let agent = coordinator.agent();
+    let (mut session, _) = coordinator.welcome(1, 30.0);
+    session.until(|message| matches!(message, FromAgent::Open { open: true, .. }).then_some(()));
+    agent.tell(Stop::Orderly);
+    session.until(|message| matches!(message, FromAgent::Open { open: false, .. }).then_some(()));
+    assert!(session.is_closed());
+    agent.ended().unwrap();
+}
+
 #[test]
 fn a_refused_agent_ends_with_the_reason() {
     let coordinator = Coordinator::new();

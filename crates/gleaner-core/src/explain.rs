@@ -215,7 +215,8 @@ mod tests {
 
     #[test]
     fn machines_that_do_not_count_are_not_counted() {
-        let machine = MachineClass::plain(vec![1.0], 1);
+        let room = Room { slots: Some(1), memory: None, disk: None };
+        let machine = MachineClass { room, ..MachineClass::plain(vec![1.0], 1) };
         let config = GridConfig { weights: vec![1.0], migration: crate::Migration::default() };
         let task = TaskClass { needs: Needs { cores: 2, ..Needs::default() }, ..TaskClass::plain(vec![1.0]) };
         let grid = Grid::idle(config, &[machine], &[task], &[MachineClassId::new(0); 3]);

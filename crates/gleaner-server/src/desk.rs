@@ -270,7 +270,7 @@ impl Desk {
         for (index, _) in ledger.agents().iter().enumerate().filter(|(_, agent)| !agent.lost) {
             leases.renew(MachineId::new(index), now + terms.lease + terms.margin);
         }
-        let epoch = ledger.epoch() + 1;
+        let (epoch, is_new) = (ledger.epoch() + 1, ledger.rows() == 0);
         let (sessions, by_agent) = (BTreeMap::new(), BTreeMap::new());
         let (stored, reports, batch) = (BTreeMap::new(), Reports::default(), Batch::default());
         let (turned_away, no_space) = (BTreeMap::new(), BTreeMap::new());
@@ -289,7 +289,7 @@ impl Desk {
             batch,
         };
         let Start { program, lineage, seed } = start;
-        let (program, policy) = (program.to_owned(), (epoch == 1).then(default_policy));
+        let (program, policy) = (program.to_owned(), is_new.then(default_policy));
         desk.record(now, Fact::CoordinatorStarted { epoch, lineage, program, seed, policy });
         // Until something is decided, every start waits again: how long the one before did, no clock says.
         let waits = desk.ledger.is_just_restored();

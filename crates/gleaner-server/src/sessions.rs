@@ -60,6 +60,8 @@ enum SessionEnd {
     Broken(tungstenite::Error),
     #[error("the agent is gone without a word: it was killed, or its machine or the network failed")]
     Gone,
+    #[error("the agent ended it: it was stopped, or begins another")]
+    Left,
     #[error("it is closed")]
     Closed,
     #[error(transparent)]
@@ -312,7 +314,7 @@ fn message(heard: Message) -> Result<Option<FromAgent>, SessionEnd> {
     match heard {
         Message::Binary(bytes) => Ok(Some(decode(&bytes)?)),
         Message::Ping(_) | Message::Pong(_) => Ok(None),
-        Message::Close(_) => Err(SessionEnd::Closed),
+        Message::Close(_) => Err(SessionEnd::Left),
         Message::Text(_) | Message::Frame(_) => Err(SessionEnd::Refused("messages are binary".to_owned())),
     }
 }

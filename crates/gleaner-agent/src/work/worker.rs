@@ -36,6 +36,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(900);
 const LOOKS_PER_SIZE: u64 = 5;
 /// Transfers at a time.
 const TRANSFERS_MAX: usize = 4;
+/// At the end a coordinator that does not read is waited for no longer.
+const FAREWELL_MAX: Duration = Duration::from_secs(2);
 const QUEUE_MAX: usize = 256;
 
 /// What a worker starts with.
@@ -179,6 +181,11 @@ impl Worker {
                 }
             }
         };
+        if self.outgoing.take().is_some() {
+            // What was said last goes out, and that it was the last.
+            let is_out = async { while !matches!(heard.recv().await, None | Some(News::Closed(_))) {} };
+            let _ = tokio::time::timeout(FAREWELL_MAX, is_out).await;
+        }
         dialling.abort();
         // The keeper ends what still runs, and is waited for.
         drop(self.minders);

@@ -226,6 +226,17 @@ impl Session {
         }
     }
 
+    /// Whether the agent ends the session with a word.
+    pub(crate) fn is_closed(mut self) -> bool {
+        loop {
+            match self.0.read() {
+                Ok(Message::Close(_)) => return true,
+                Ok(_) => {}
+                Err(_) => return false,
+            }
+        }
+    }
+
     fn note(&mut self, message: &FromAgent) {
         if let FromAgent::Output { run, stream: session::Stream::Stdout, offset, bytes } = message {
             let heard = self.1.entry(*run).or_default();

@@ -56,18 +56,14 @@ impl Small {
     }
 
     fn running_program(program: &str) -> Self {
-        let mut small = Self::ordered_program(program);
+        let mut small = Self::ordered(program);
         small.say(FromAgent::Started(one()));
         small.say(FromAgent::Started(RunId { task: TaskId::new(1), number: 1 }));
         small
     }
 
     /// The same before either program has started.
-    fn ordered() -> Self {
-        Self::ordered_program("true")
-    }
-
-    fn ordered_program(program: &str) -> Self {
+    fn ordered(program: &str) -> Self {
         let now = Time::from_nanos(1);
         let start = Start { program: "test", lineage: Lineage::of([1; 8]), seed: 1 };
         let desk = Desk::new(Ledger::new(), Terms::default(), now, start);

@@ -64,11 +64,13 @@ fn a_coordinator_that_moved_needs_no_new_tokens_and_a_lost_one_is_renewed() {
 
     // A service is started with the old address again and again.
     for address in [next.as_str(), ADDRESS] {
+        if grid.state_of("lab").is_some_and(|state| state == "open") {
+            grid.machine("lab").stop();
+            until("it is gone", PATIENCE, || (grid.state_of("lab")? != "open").then_some(()));
+        }
         grid.machine("lab").options = vec!["--join".to_owned(), format!("https://{address}")];
         grid.machine("lab").start();
         until("it found the coordinator", PATIENCE, || (grid.state_of("lab")? == "open").then_some(()));
-        grid.machine("lab").stop();
-        until("it is gone", PATIENCE, || (grid.state_of("lab")? != "open").then_some(()));
     }
     assert!(!fs::read_to_string(grid.home.join("token")).expect("a token").is_empty());
     grid.wind_up();
