@@ -1448,6 +1448,8 @@ export interface components {
             price?: number;
             /** @description What it is. */
             profile: components["schemas"]["Profile"];
+            /** @description Why another agent that comes under this machine's identity is not let in, while it comes. */
+            refused?: string | null;
             sample?: components["schemas"]["Sample"] | null;
             /** @description What it is doing, in one word. */
             state: components["schemas"]["MachineState"];

@@ -227,7 +227,7 @@ impl Session {
     }
 
     /// Whether the agent ends the session with a word.
-    pub(crate) fn is_closed(mut self) -> bool {
+    pub(crate) fn ends_with_a_word(mut self) -> bool {
         loop {
             match self.0.read() {
                 Ok(Message::Close(_)) => return true,
