@@ -49,11 +49,11 @@ for purpose in "$@"; do
             need node nodejs
             need npm npm
             ;;
-        lint) cargo deny --version >/dev/null 2>&1 || cargo install --locked cargo-deny ;;
+        lint) cargo deny --version >/dev/null 2>&1 || cargo install --debug --locked cargo-deny ;;
         # The docs as one book.
         book)
             mdbook --version 2>/dev/null | grep -q "v0\.5\." ||
-                cargo install --locked mdbook --version 0.5.4 --no-default-features --features search
+                cargo install --debug --locked mdbook --version 0.5.4 --no-default-features --features search
             ;;
         package) need dpkg-shlibdeps dpkg-dev ;;
         *) echo "unknown purpose: $purpose" >&2; exit 2 ;;
