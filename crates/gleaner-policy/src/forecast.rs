@@ -15,8 +15,6 @@ const ALIKE_MOST: usize = 20;
 const ALIKE_LEAST: usize = 2;
 /// What ran for less counts as if it had run so long: nobody is believed to take no time.
 const SHORTEST_S: f64 = 1.0;
-/// So many are remembered: more than count, since those that ended at this very instant do not.
-const RUNS_KEPT: usize = 32;
 
 /// A run that is so close to what was believed of it is over that: more than all rounding errors together.
 const NEARLY: f64 = 1.0 + 1e-9;
@@ -180,9 +178,7 @@ impl Forecast {
             let recent = self.ran.entry((user, like)).or_default();
             let at = recent.partition_point(|other| other.key() < ran.key());
             recent.insert(at, ran);
-            if recent.len() > RUNS_KEPT {
-                recent.pop_front();
-            }
+            forget_old(recent);
         }
     }
 
@@ -190,6 +186,19 @@ impl Forecast {
     pub(crate) fn length(&self, grid: &Grid, id: TaskId) -> Ops {
         let believed = self.believed.get(id.index()).copied();
         Ops::new(believed.unwrap_or_else(|| declared(grid, id))).expect("lengths are above 0")
+    }
+
+    /// How long a run of it may take before what was believed of it counts as wrong: as long as those alike that took longer.
+    pub(crate) fn cautious(&self, grid: &Grid, id: TaskId) -> Ops {
+        let longer = self.later.get(&id).and_then(|later| Ops::new(*later.first()?));
+        longer.unwrap_or_else(|| self.length(grid, id))
+    }
+
+    /// How long it is at most by what its user declared, or else by all that is known of it.
+    pub(crate) fn at_most(&self, grid: &Grid, id: TaskId) -> Ops {
+        let declared = Some(declared(grid, id)).filter(|length| *length < UNKNOWN);
+        let longest = || self.later.get(&id)?.last().copied();
+        declared.or_else(longest).and_then(Ops::new).unwrap_or_else(|| self.length(grid, id))
     }
 
     /// The same for a batch, which plans no task of which nothing is believed. Where it learns, one of which nothing is known
@@ -279,6 +288,13 @@ impl Forecast {
         let (last, before) = (recent.next()?.ops, recent.next()?.ops);
         Some(f64::midpoint(before, last))
     }
+}
+
+/// Only those count that ended before a task was handed in: who ended last may have done so at that very instant.
+fn forget_old(recent: &mut VecDeque<Ran>) {
+    let Some(latest) = recent.back().map(|ran| ran.ended) else { return };
+    let before = recent.partition_point(|ran| ran.ended < latest);
+    recent.drain(..before.saturating_sub(ALIKE_MOST));
 }
 
 /// What was declared, or what a run can do at most until it is stopped, whichever is less.

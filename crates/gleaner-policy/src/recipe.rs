@@ -129,7 +129,7 @@ impl Recipe {
 
     /// Tasks wait in one line.
     pub const fn in_line(backfill: Backfill) -> Self {
-        let queueing = Queueing { backfill, fill: Fill::Arrival, correction: Correction::Estimate };
+        let queueing = Queueing { backfill, fill: Fill::Arrival, correction: Correction::Firm };
         Self { score: Goal::Start(queueing), ..Self::by(Score::Greedy) }
     }
 
