@@ -40,7 +40,7 @@ use plan::{Plan, View};
 use promise::{Promises, classes_for};
 pub use promise::{Reservation, Word};
 use row::Row;
-pub use why::HeldBack;
+pub use why::{HeldBack, Names};
 
 /// Starts tasks from one line.
 #[derive(Clone, Debug)]

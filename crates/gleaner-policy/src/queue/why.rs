@@ -5,7 +5,7 @@ use super::promise::{Reservation, Word};
 use super::{Backfiller, classes_for};
 use crate::parts::queue::Backfill;
 use gleaner_core::Grid;
-use gleaner_units::{TaskId, Time};
+use gleaner_units::{MachineId, TaskId, Time};
 
 /// What keeps a task that waits from starting now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,5 +52,77 @@ impl Backfiller {
             Backfill::Fcfs => HeldBack::Turn(first.task),
             Backfill::Easy | Backfill::Conservative => HeldBack::Delays(first),
         })
+    }
+}
+
+/// What tasks, machines and moments are called.
+pub struct Names<'a> {
+    /// A task.
+    pub task: &'a dyn Fn(TaskId) -> String,
+    /// A machine; nothing where there is but one.
+    pub machine: &'a dyn Fn(MachineId) -> String,
+    /// A moment, as "from 5 s on".
+    pub moment: &'a dyn Fn(Time) -> String,
+}
+
+impl HeldBack {
+    /// What is kept for somebody, that a task waits for.
+    pub fn kept(&self) -> Option<Reservation> {
+        match *self {
+            HeldBack::Kept(kept) | HeldBack::Delays(kept) => Some(kept),
+            HeldBack::NoRoom(first) => first,
+            HeldBack::NoMachine | HeldBack::Turn(_) => None,
+        }
+    }
+
+    /// In a word, for programs.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            HeldBack::NoMachine => "no-machine",
+            HeldBack::Kept(_) => "kept",
+            HeldBack::NoRoom(_) => "no-room",
+            HeldBack::Turn(_) => "turn",
+            HeldBack::Delays(_) => "delays",
+        }
+    }
+
+    /// In half a sentence, for people.
+    pub fn words(&self, names: &Names<'_>) -> String {
+        let first = |kept: &Reservation| (names.task)(kept.task);
+        match self {
+            HeldBack::NoMachine => "no machine that is there could ever take it".to_owned(),
+            HeldBack::Kept(kept) if kept.by == Word::Nobody => {
+                format!("it is next, and starts {}", when(kept, names))
+            }
+            HeldBack::Kept(kept) => format!("cores are kept for it {}", when(kept, names)),
+            HeldBack::NoRoom(None) => "too little is free for it".to_owned(),
+            HeldBack::NoRoom(Some(kept)) => {
+                let first = first(kept);
+                format!("too little is free for it; before it, cores are kept for {first} {}", when(kept, names))
+            }
+            HeldBack::Turn(first) => {
+                format!("it may not overtake {}: nobody starts out of turn", (names.task)(*first))
+            }
+            HeldBack::Delays(kept) => {
+                let more = match kept.by {
+                    Word::Believed | Word::Declared => format!("; {} more will be free then", kept.spare),
+                    Word::Nobody => String::new(),
+                };
+                format!("it may not delay {}, for which cores are kept {}{more}", first(kept), when(kept, names))
+            }
+        }
+    }
+}
+
+fn when(kept: &Reservation, names: &Names<'_>) -> String {
+    let machine = (names.machine)(kept.on);
+    let on = if machine.is_empty() { String::new() } else { format!("on {machine} ") };
+    match kept.by {
+        Word::Believed => format!("{on}{}, as far as is known", (names.moment)(kept.at)),
+        Word::Declared => {
+            let moment = (names.moment)(kept.at);
+            format!("{on}{moment}, by what users declared: what runs there takes longer than was believed")
+        }
+        Word::Nobody => format!("{on}when enough of what runs there ends, and nobody knows when that is"),
     }
 }

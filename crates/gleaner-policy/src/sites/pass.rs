@@ -49,6 +49,23 @@ impl Pass {
         rule.behind == Behind::Waits && self.heads.contains_key(&home)
     }
 
+    /// The first that does not fit at `home`.
+    pub(super) fn head(&self, home: Option<MachineId>) -> Option<TaskId> {
+        self.heads.get(&home).map(|head| head.task)
+    }
+
+    /// For whom a moment is kept at `home`, and which, if one is.
+    pub(super) fn moment_kept(
+        &mut self,
+        (grid, rule, running): (&Grid, &SiteRule, &Running),
+        now: Time,
+        home: Option<MachineId>,
+        free: &[Room],
+    ) -> Option<(TaskId, Time)> {
+        let head = self.heads.get_mut(&home)?;
+        head.reserves(grid, rule, now).then(|| (head.task, head.kept((grid, rule, running), now, home, free).at))
+    }
+
     /// Whether a job may start on these parts and give them back by `end`, whoever waits before it.
     pub(super) fn may_start(
         &mut self,
@@ -59,18 +76,14 @@ impl Pass {
         free: &[Room],
     ) -> bool {
         let Some(head) = self.heads.get_mut(&home) else { return true };
-        let reserves = match rule.behind {
-            Behind::Starts => false,
-            Behind::Waits => return false,
-            Behind::Easy => true,
-            Behind::Patient => has_waited_long(grid, now, head.task),
-        };
-        if !reserves {
+        if rule.behind == Behind::Waits {
+            return false;
+        }
+        if !head.reserves(grid, rule, now) {
             return true;
         }
         let head_task = head.task;
-        let kept =
-            head.kept.get_or_insert_with(|| moment((grid, rule, running), now, (home, head_task), free));
+        let kept = head.kept((grid, rule, running), now, home, free);
         if end <= kept.at {
             return true;
         }
@@ -88,6 +101,28 @@ impl Pass {
             kept.free = left;
         }
         fits
+    }
+}
+
+impl Head {
+    /// Whether a moment is kept for it.
+    fn reserves(&self, grid: &Grid, rule: &SiteRule, now: Time) -> bool {
+        match rule.behind {
+            Behind::Starts | Behind::Waits => false,
+            Behind::Easy => true,
+            Behind::Patient => has_waited_long(grid, now, self.task),
+        }
+    }
+
+    fn kept(
+        &mut self,
+        of: (&Grid, &SiteRule, &Running),
+        now: Time,
+        home: Option<MachineId>,
+        free: &[Room],
+    ) -> &mut Kept {
+        let task = self.task;
+        self.kept.get_or_insert_with(|| moment(of, now, (home, task), free))
     }
 }
 

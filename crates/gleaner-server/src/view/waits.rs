@@ -2,7 +2,7 @@
 
 use crate::ledger::Ledger;
 use gleaner_core::{Alarm, Availability, Queue};
-use gleaner_policy::{AnyPolicy, Source};
+use gleaner_policy::{AnyPolicy, Names, Source};
 use gleaner_units::{Credits, MachineId, TaskId, Time};
 
 /// In half a sentence.
@@ -74,24 +74,20 @@ fn price(ledger: &Ledger, now: Time, task: TaskId) -> String {
     }
 }
 
-/// The moment that a queue keeps for the task, or for another that it must not delay.
+/// What a queue keeps the task from.
 fn held_back(ledger: &Ledger, now: Time, task: TaskId) -> Option<String> {
     let AnyPolicy::Backfiller(queue) = ledger.scheduler().policy() else { return None };
-    let kept = queue.holds_back(ledger.grid(), now, task)?;
-    let machine = &ledger.agent(kept.on).name;
-    let when = if kept.at == Time::NEVER {
-        "when what runs there ends".to_owned()
-    } else {
-        format!("in {:.0} s, as far as is known", kept.at.since(now).seconds())
+    let back = queue.holds_back(ledger.grid(), now, task)?;
+    let name = |task: TaskId| {
+        let (job, first) = ledger.job_of(task);
+        format!("{job}/{}", task.index() - first.first.index())
     };
-    if kept.task == task {
-        return Some(format!("it waits for cores that are kept for it on {machine}, {when}"));
-    }
-    let (job, first) = ledger.job_of(kept.task);
-    let index = kept.task.index() - first.first.index();
-    Some(format!(
-        "it waits for its turn, and would delay {job}/{index}, for which cores are kept on {machine}, {when}"
-    ))
+    let names = Names {
+        task: &name,
+        machine: &|on| ledger.agent(on).name.clone(),
+        moment: &|at| format!("in {:.0} s", at.since(now).seconds()),
+    };
+    Some(format!("it waits: {}", back.words(&names)))
 }
 
 /// What would let it start, as far as that is a matter of lengths and budgets.
