@@ -11,7 +11,6 @@
 
 mod calendar;
 mod ends;
-mod held;
 mod holds;
 mod line;
 mod members;
@@ -369,8 +368,8 @@ impl Policy for Backfiller {
                     self.plan = None;
                 }
             }
-            Change::RoomFreed(run, _) => {
-                let believed = self.holds.free(run);
+            Change::RoomFreed(run, on) => {
+                let believed = self.holds.free(run, on);
                 if believed != Some(grid.task(run.task).ended()) {
                     self.plan = None;
                 }
@@ -404,9 +403,7 @@ impl Policy for Backfiller {
                 next.map(|(task, on)| Decision::Start { task, on }).or_else(|| self.wake(grid, now))
             }
             // Only what came could start: nothing else changed.
-            Cause::Submitted(class)
-                if grid.classes().task_class(class).needs.cores > self.holds.free_most() =>
-            {
+            Cause::Submitted(class) if grid.classes().demand(class).needs.cores > self.holds.free_most() => {
                 self.wake(grid, now)
             }
             Cause::Submitted(_)

@@ -1,18 +1,28 @@
 //! What runs hold of machines, and until when that is believed.
 
 use super::ends::{End, Ends};
-use super::held::{Held, Hold};
 use crate::forecast::Forecast;
 use crate::parts::queue::Correction;
 use crate::tournament::Tournament;
 use gleaner_core::{Availability, Grid, Room};
 use gleaner_units::{MachineClassId, MachineId, Ops, RunId, Span, TaskClassId, Time};
+use hashbrown::HashMap;
+
+/// What a run holds of its machine.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Hold {
+    cores: u32,
+    since: Time,
+    /// When it is believed to end.
+    until: Time,
+}
 
 /// The machines, with what runs hold of each.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Holds {
     correction: Correction,
-    runs: Held,
+    /// Looked into, and never gone through: it has no order.
+    runs: HashMap<RunId, Hold>,
     /// By machine.
     ends: Vec<Ends>,
     /// By machine: when the first run there is believed to end, and the machine; [`NO_END`] without a run.
@@ -36,7 +46,7 @@ impl Holds {
     pub(crate) fn new(correction: Correction) -> Self {
         Self {
             correction,
-            runs: Held::default(),
+            runs: HashMap::new(),
             ends: Vec::new(),
             firsts: Tournament::default(),
             rooms: Vec::new(),
@@ -103,16 +113,16 @@ impl Holds {
     pub(crate) fn take(&mut self, grid: &Grid, length: Ops, id: RunId) {
         let Some(run) = grid.find_run(id) else { return };
         let class = grid.task(id.task).class();
-        let cores = grid.classes().task_class(class).needs.cores;
+        let cores = grid.classes().demand(class).needs.cores;
         let (on, since) = (run.on(), run.since());
         let until = since.after_seconds(seconds(grid, length, class, on));
-        self.runs.insert(Hold { run: id, on, cores, since, until });
+        self.runs.insert(id, Hold { cores, since, until });
         self.change_ends(on, |ends| ends.take(End { at: until, run: id, cores }));
     }
 
     /// A run takes its room no more. When it was believed to end.
-    pub(crate) fn free(&mut self, id: RunId) -> Option<Time> {
-        let Hold { on, cores, until, .. } = self.runs.remove(id)?;
+    pub(crate) fn free(&mut self, id: RunId, on: MachineId) -> Option<Time> {
+        let Hold { cores, until, .. } = self.runs.remove(&id)?;
         self.change_ends(on, |ends| ends.give(End { at: until, run: id, cores }));
         Some(until)
     }
@@ -135,20 +145,21 @@ impl Holds {
             any = true;
             let old = self.ends[on.index()].first().expect("the first to end there");
             let id = old.run;
-            let hold = self.runs.get_mut(id).expect("what ends is held");
+            let hold = self.runs.get_mut(&id).expect("what ends is held");
+            let since = hold.since;
             let class = grid.task(id.task).class();
-            let seconds_per_op = grid.seconds_per_op(class, hold.on);
-            let believed = seconds(grid, forecast.length(grid, id.task), class, hold.on);
+            let seconds_per_op = grid.seconds_per_op(class, on);
+            let believed = seconds(grid, forecast.length(grid, id.task), class, on);
             let limit = stopped_by(grid, class, Forecast::limit(grid, id.task) * seconds_per_op);
             let alike = || {
-                let ops = now.since(hold.since).seconds() / seconds_per_op;
-                forecast.beyond(id.task, ops).map(|ops| hold.since.after_seconds(ops * seconds_per_op))
+                let ops = now.since(since).seconds() / seconds_per_op;
+                forecast.beyond(id.task, ops).map(|ops| since.after_seconds(ops * seconds_per_op))
             };
             hold.until = match self.correction {
                 Correction::Alike => alike().filter(|end| *end > now),
                 Correction::Estimate | Correction::Doubled | Correction::InTurn => None,
             }
-            .unwrap_or_else(|| corrected(self.correction, hold.since, now, (believed, limit)));
+            .unwrap_or_else(|| corrected(self.correction, since, now, (believed, limit)));
             let new = End { at: hold.until, ..old };
             self.change_ends(on, |ends| {
                 ends.give(old);

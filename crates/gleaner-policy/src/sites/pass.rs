@@ -144,7 +144,7 @@ impl Excluded {
 /// How many cores of a job each site could take.
 pub(super) fn fitting(grid: &Grid, task: TaskId, free: &[Room], excluded: &Excluded) -> Vec<u32> {
     let class = grid.task(task).class();
-    let needs = grid.classes().task_class(class).needs;
+    let needs = grid.classes().demand(class).needs;
     let fits = |(index, room): (usize, &Room)| {
         let site = MachineId::new(index);
         let runs_there =

@@ -23,7 +23,7 @@ impl Neighbourhood<'_> {
         let is_last = hops >= self.setup.hops_max;
         let last = self.setup.grid.task_classes.len();
         let class = if is_last { TaskClassId::new(last + class.index()) } else { class };
-        let left = self.state.world.part_left(&self.setup.grid, task);
+        let left = self.state.world.part_left(&self.given, task);
         let length = tasks.declared[task.index()].and_then(|length| Ops::new(length.amount() * left));
         out.tell(party, Event::TasksSubmitted { first, count: 1, class, length });
     }
