@@ -47,6 +47,11 @@ fn what_cannot_start_says_why_and_the_minder_goes_on() {
     nowhere.cwd = "/no/such/folder".into();
     let mut unknown = plain.clone();
     unknown.argv[0] = "no-such-program".to_owned();
+    // Through the launcher it is the same sentence.
+    let mut launched = unknown.clone();
+    launched.limits.file_bytes = Some(1 << 20);
+    let mut folder = launched.clone();
+    folder.argv[0] = "/usr".to_owned();
     let mut no_input = plain.clone();
     no_input.stdin = Some("/no/such/input".into());
     let mut link = plain.clone();
@@ -59,6 +64,8 @@ fn what_cannot_start_says_why_and_the_minder_goes_on() {
         (empty, "no command"),
         (nowhere, "/no/such/folder: the working folder cannot be used"),
         (unknown, "no-such-program: no such program in the task's PATH"),
+        (launched, "no-such-program: no such program in the task's PATH"),
+        (folder, "/usr: it is a folder"),
         (no_input, "/no/such/input: cannot be opened"),
         (link, "link: cannot be opened"),
         (unheard, "pipe: cannot be opened"),
@@ -69,6 +76,7 @@ fn what_cannot_start_says_why_and_the_minder_goes_on() {
             "{outcome:?} has no {part:?}"
         );
     }
+    assert_eq!(stage.said("err"), "", "what is wrong is for the minder");
     assert_eq!(stage.run(plain).0, Outcome::Code(0));
 }
 

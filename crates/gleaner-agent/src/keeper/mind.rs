@@ -54,7 +54,7 @@ struct Minding {
     means: Means,
     /// When the task is killed, unless more time is given.
     lease: Option<Time>,
-    /// Reports that wait a moment for the next, since a short task's two can go in one.
+    /// The report of a task's start, which waits a moment for that of its end: a short task's two can go in one.
     unsaid: Vec<u8>,
 }
 
@@ -72,6 +72,10 @@ impl Minding {
             if task_ended && let Some(task) = self.task.take() {
                 let id = task.id();
                 let (outcome, usage) = task.finish();
+                if matches!(outcome, Outcome::CouldNotStart(_)) {
+                    // What was started was bubblewrap or the launcher, and not the program.
+                    self.unsaid.clear();
+                }
                 self.say(&Report::Exited { id, outcome, usage })?;
                 self.means.network.look_after();
             }
