@@ -132,6 +132,12 @@ pub enum OpenError {
         /// The last row that was committed, as far as that is known.
         known: Seq,
     },
+    /// There is no journal.
+    #[error("{} is not there; expected a journal, as a coordinator's folder has one in the file gleaner.db", file.display())]
+    None {
+        /// Where it would be.
+        file: PathBuf,
+    },
     /// There is no journal beside what one left.
     #[error(
         "{} is not there, but {} is, so this is not a new grid. Put the journal back with `gleaner journal restore FILE`, \
