@@ -294,7 +294,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = EXPLAIN_HELP)]
 pub(crate) struct ExplainArguments {
-    /// A task of the live grid, also by its job's name or `last`; or a scenario or log
+    /// A task of the live grid, also by its job's name or `last`; a job stands for its first task that waits, or else for its first. Or a scenario or log
     #[arg(value_name = "JOB[/TASK]|SCENARIO|LOG", add = completions::jobs_and_files())]
     pub(crate) subject: String,
     /// The scenario's task, as its tasks.csv calls it, or the log's job by its number

@@ -64,7 +64,7 @@ fn say_what_it_waits_for(job: &JobView) {
     let has_begun = job.tasks.waiting < job.tasks.total();
     if let (false, Some(why)) = (has_begun, &job.waits_for) {
         let job = job.job;
-        anstream::eprintln!("job {job} waits: {why}\n`gleaner explain {job}` says more");
+        anstream::eprintln!("job {job} waits for {why}\n`gleaner explain {job}` says more");
     }
 }
 

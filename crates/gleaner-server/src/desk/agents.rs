@@ -46,7 +46,7 @@ impl Desk {
         self.sessions.insert(session, Session { agent: id, sample: None, staging: Vec::new(), heard: now });
         self.by_agent.insert(id, session);
         self.turned_away.remove(&id);
-        self.leases.renew(id, now + self.terms.lease + self.terms.margin);
+        self.leases.renew(id, self.terms.given_up_at(now));
         let running = hello.running.iter().copied();
         let (ours, others): (Vec<Had>, Vec<Had>) =
             running.partition(|had| self.ledger.may_have_ordered(*had));
@@ -294,7 +294,7 @@ impl Desk {
             }
             (session.sample, session.staging) = (Some(sample), staging);
             self.forget_beside(agent, |at| at.after_seconds(TWIN_COMES_AGAIN_S) < now);
-            self.leases.renew(agent, now + self.terms.lease + self.terms.margin);
+            self.leases.renew(agent, self.terms.given_up_at(now));
             let row = self.ledger.rows();
             self.send(id, ToAgent::Beat { number, row, hash: None });
         }
@@ -327,10 +327,13 @@ impl Desk {
     }
 
     fn open(&mut self, now: Time, session: SessionId, agent: MachineId, (open, why): (bool, String)) {
-        let is_news = self.ledger.agent(agent).closed_by_owner == open;
+        let (known, why) = (self.ledger.agent(agent), tamed(&why, REASON_BYTES_MAX));
+        let said = known.why.as_deref().unwrap_or_default();
+        let is_for_another = || !open && !known.closed_by_order && said != why;
+        let is_news = known.closed_by_owner == open || is_for_another();
+        let by = Actor::Agent(known.name.clone());
         if is_news && self.may_report(now, session, agent, 0) {
-            let by = Actor::Agent(self.ledger.agent(agent).name.clone());
-            self.record(now, Fact::MachineOpened { agent, open, why: tamed(&why, REASON_BYTES_MAX), by });
+            self.record(now, Fact::MachineOpened { agent, open, why, by });
         }
     }
 
