@@ -222,9 +222,9 @@ mod tests {
         let easy = tree(json!({ "preset": "queue/easy" }));
         assert_eq!(
             way_back(&greedy, &easy),
-            "no longer in force: relocate.score=greedy, relocate.gain_min=0.1, ahead=where-short\n\
-             to go back: gleaner policy set bertasi/greedy --set relocate.score=greedy --set relocate.gain_min=0.1 \
-             --set ahead=where-short\n"
+            "no longer in force: ahead=where-short, relocate.gain_min=0.1, relocate.score=greedy\n\
+             to go back: gleaner policy set bertasi/greedy --set ahead=where-short --set relocate.gain_min=0.1 \
+             --set relocate.score=greedy\n"
         );
         assert_eq!(way_back(&easy, &greedy), "to go back: gleaner policy set queue/easy\n");
         assert_eq!(way_back(&easy, &easy), "");

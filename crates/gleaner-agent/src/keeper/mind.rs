@@ -62,13 +62,14 @@ impl Minding {
     fn serve(&mut self) -> Result<(), FrameError> {
         loop {
             let (order_came, task_ended) = self.wait()?;
-            self.keep_lease();
             if order_came {
                 self.inbox.fill(&mut self.stream)?;
                 while let Some(order) = self.inbox.pop()? {
                     self.obey(order)?;
                 }
             }
+            // Last: a minder that stood still may have been given more time meanwhile.
+            self.keep_lease();
             if task_ended && let Some(task) = self.task.take() {
                 let id = task.id();
                 let (outcome, usage) = task.finish();
@@ -116,10 +117,10 @@ impl Minding {
     }
 
     fn keep_lease(&mut self) {
-        if let Some(task) = &self.task
+        if let Some(task) = &mut self.task
             && self.lease.is_some_and(|ends| ends <= now())
         {
-            task.kill();
+            task.end_for(Outcome::LeaseEnded);
             self.lease = None;
         }
     }

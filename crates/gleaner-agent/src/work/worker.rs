@@ -32,8 +32,9 @@ use tokio::time::MissedTickBehavior;
 
 /// How often machine and owner are looked at: the owner is to be noticed within a second.
 const LOOK_EVERY: Duration = Duration::from_millis(900);
-/// Who does nothing for so long was stopped, or slept: there is something to do at every look.
-const STANDS_STILL: Span = Span::from_nanos(2_000_000_000);
+/// Who does nothing for so long was stopped, or slept, since there is something to do at every look. One that was only busy says one
+/// heartbeat more.
+const STANDS_STILL: Span = Span::from_nanos(1_000_000_000);
 /// Every how many looks the folders of runs with a limit are measured.
 const LOOKS_PER_SIZE: u64 = 5;
 /// Transfers at a time.

@@ -34,6 +34,12 @@ pub enum HomeError {
         /// The file system's name.
         kind: &'static str,
     },
+    /// It is a file, or lies below one.
+    #[error("{} is no folder, and none can be made there: name another", folder.display())]
+    NoFolder {
+        /// What was named.
+        folder: PathBuf,
+    },
     /// Nothing can be written there.
     #[error("{} cannot be written to: make it writable for this user, or choose another folder", folder.display())]
     ReadOnly {

@@ -25,9 +25,8 @@ fn told(message: String, is_mistake: bool) -> Failure {
 impl From<HomeError> for Failure {
     fn from(error: HomeError) -> Self {
         let is_mistake = match &error {
-            HomeError::Locked { .. } | HomeError::Network { .. } => true,
-            HomeError::ReadOnly { .. } => false,
-            HomeError::Io { source, .. } => is_mistake(source.kind()),
+            HomeError::Locked { .. } | HomeError::Network { .. } | HomeError::NoFolder { .. } => true,
+            HomeError::ReadOnly { .. } | HomeError::Io { .. } => false,
         };
         told(error.to_string(), is_mistake)
     }
