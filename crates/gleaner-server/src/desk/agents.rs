@@ -6,7 +6,7 @@ use crate::journal::{Chosen, Fact};
 use crate::ledger::{Acquaintance, Wish};
 use crate::store::{PastReader, ReadError, TaskRange};
 use gleaner_core::{Command, Run, Stage, StopReason};
-use gleaner_units::{MachineId, RunId, TaskId, Time};
+use gleaner_units::{MachineId, RunId, Span, TaskId, Time};
 use gleaner_wire::Had;
 use gleaner_wire::api::Actor;
 use gleaner_wire::limits::{OUTPUT_CHUNK_MAX, REASON_BYTES_MAX};
@@ -196,8 +196,10 @@ impl Desk {
         let is_afresh = incarnation != Some(hello.incarnation);
         let is_changed = known.profile != hello.profile;
         // Of two starts with the same count it is left to chance which seems to be the later.
-        if is_afresh && self.is_heard(now, id) {
-            return Err(Unwelcome::UntilMended(TWIN.to_owned()));
+        // What its start before runs goes on until the lease ends, unless that start is gone: one that was killed closes its
+        // session, one that sleeps and was copied does not.
+        if is_afresh && self.is_connected(id) {
+            return Err(Unwelcome::UntilMended(twin(self.leases.left(id, now))));
         }
         if incarnation.is_some_and(|latest| hello.incarnation < latest) {
             return refuse(
@@ -226,14 +228,6 @@ impl Desk {
             self.doubt(now, id);
         }
         Ok(())
-    }
-
-    /// Whether the agent has a session that lives. One that was killed closes its own; one whose machine lost its power or its
-    /// network falls silent, and comes again.
-    fn is_heard(&self, now: Time, id: MachineId) -> bool {
-        let session = self.by_agent.get(&id).and_then(|session| self.sessions.get(session));
-        let heartbeat = self.terms.heartbeat;
-        session.is_some_and(|session| now < session.heard + heartbeat + heartbeat)
     }
 
     /// The agent ends what is not its own; it is told again to run what it does not know, and to end what should end.
@@ -382,8 +376,14 @@ enum Unwelcome {
 const TWIN_COMES_AGAIN_S: f64 = 60.0;
 
 /// Said at both ends.
-const TWIN: &str = "another machine works under the same identity: its agent's folder was copied, as an image of a machine is. \
-                    On one of the two, stop the agent, remove its folder, and let it join with a token of its own";
+fn twin(left: Span) -> String {
+    format!(
+        "another machine works under the same identity: its agent's folder was copied, as an image of a machine is. On one of \
+         the two, stop the agent, remove its folder, and let it join with a token of its own. (If this machine lost its power or \
+         its network: it is let in when the lease of its start before ends, in {:.0} s)",
+        left.seconds().ceil()
+    )
+}
 
 /// Said at both ends.
 fn put_back(met: u32, epoch: u32) -> String {
