@@ -92,8 +92,10 @@ pub(crate) enum Command {
     /// Show what tasks wrote
     Logs(LogsArguments),
     /// Cancel tasks: stop them for good
+    #[command(after_help = STOPPING_HELP)]
     Cancel(OrderArguments),
     /// Hold tasks until they are released, running ones too
+    #[command(after_help = STOPPING_HELP)]
     Hold(OrderArguments),
     /// Release held tasks
     Release(OrderArguments),
@@ -163,6 +165,10 @@ pub(crate) enum Command {
     #[command(after_help = MAN_HELP)]
     Man(ManArguments),
 }
+
+const STOPPING_HELP: &str = "\
+When this returns, the order is written down, and no machine is given such a task any more. A machine that has one ends it when it \
+hears the order: at once, or, while it cannot hear the coordinator, when its lease ends at the latest.";
 
 const COMPLETIONS_HELP: &str = "\
 Example, for bash:
