@@ -56,8 +56,8 @@ impl Grid {
             Event::TasksRerun { first, count } => self.tasks_rerun((first, count), effects),
             Event::TaskReclassed { task, class } => self.task_reclassed(task, class),
             Event::TasksRetired { first, count } => self.tasks_retired(first, count),
-            Event::TasksRecalled { first, count, class, length, runs, submitted } => {
-                self.tasks_recalled((first, count), (class, length), (runs, submitted));
+            Event::TasksRevived { first, count, class, length, runs, submitted } => {
+                self.tasks_revived((first, count), (class, length), (runs, submitted));
             }
             Event::FileMet { file, bytes } => {
                 self.catalogue.file_met(file, bytes);

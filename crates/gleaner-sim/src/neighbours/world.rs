@@ -160,9 +160,9 @@ impl<'a> Neighbourhood<'a> {
         match entry.place {
             // Its end was on its way when the order was given.
             Place::Nowhere => {}
-            Place::Away(to, ticket) => self.recall(now, party, (to, ticket), out),
+            Place::Away(to, ticket) => self.take_back(now, party, (to, ticket), out),
             Place::Here(_, machine) => {
-                // What a neighbour recalls goes on elsewhere: it is moved.
+                // What a neighbour takes back goes on elsewhere: it is moved.
                 let why = if why == StopReason::Withdrawn { StopReason::Moved } else { why };
                 let run = RunId::new(entry.task, self.state.runs[entry.task.index()].1);
                 let order = Command::Stop { run, on: MachineId::new(machine), why };
