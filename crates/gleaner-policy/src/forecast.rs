@@ -106,10 +106,12 @@ impl Forecast {
 
     /// Takes note of what became of the grid, where what ran matters. Whether all beliefs were formed anew, as speeds changed:
     /// what a time limit allows depends on them. That costs O(tasks·log tasks).
+    #[inline]
     pub(crate) fn observe(&mut self, grid: &Grid, change: &Change) -> bool {
-        if !self.is_learnt() {
-            return false;
-        }
+        self.is_learnt() && self.learn(grid, change)
+    }
+
+    fn learn(&mut self, grid: &Grid, change: &Change) -> bool {
         match *change {
             Change::MachineClassMet(_) | Change::TaskClassMeasured(_) | Change::MachineMeasured(_) => {
                 *self = Self::of(self.lengths, grid);
@@ -172,7 +174,7 @@ impl Forecast {
         let seconds = task.ended().since(task.started()).seconds().max(SHORTEST_S);
         let ops = seconds / grid.seconds_per_op(task.class(), on);
         let ran = Ran { ended: task.ended(), task: id, ops };
-        let user = grid.classes().task_class(task.class()).payer;
+        let user = grid.classes().demand(task.class()).payer;
         let likes = [Like::User, Like::Declared(declared(grid, id).to_bits())];
         for like in likes.into_iter().chain(label(grid, id).map(Like::Label)) {
             let recent = self.ran.entry((user, like)).or_default();

@@ -17,7 +17,6 @@ mod calendar;
 mod declared;
 mod ends;
 mod fill;
-mod held;
 mod holds;
 mod line;
 mod members;
@@ -31,8 +30,8 @@ use crate::forecast::Forecast;
 use crate::parts::lengths::Lengths;
 use crate::parts::queue::{Backfill, Correction, Queueing};
 use crate::wait_for_all::wait_for_all;
-use gleaner_core::{Alarm, Cause, Change, Decision, Grid, Occasion, Policy};
 use declared::Declared;
+use gleaner_core::{Alarm, Cause, Change, Decision, Grid, Occasion, Policy};
 use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
 use holds::Holds;
 use line::{Kind, Line};
@@ -324,8 +323,8 @@ impl Policy for Backfiller {
                     self.plan = None;
                 }
             }
-            Change::RoomFreed(run, _) => {
-                self.holds.free(run);
+            Change::RoomFreed(run, on) => {
+                self.holds.free(run, on);
                 if let Some(declared) = &mut self.declared {
                     declared.free(run);
                 }
@@ -368,7 +367,7 @@ impl Policy for Backfiller {
                 if self.holds.is_one()
                     && !self.is_late(now)
                     && self.plan.as_ref().is_none_or(|plan| plan.holds(now))
-                    && grid.classes().task_class(class).needs.cores > self.holds.free_most() =>
+                    && grid.classes().demand(class).needs.cores > self.holds.free_most() =>
             {
                 self.wake(grid, now)
             }

@@ -195,7 +195,7 @@ impl Recipe {
                 };
                 AnyPolicy::Batcher(Batcher::new(batching, self.lengths))
             }
-            Goal::Start(queueing) => AnyPolicy::Backfiller(Backfiller::new(queueing, self.lengths)),
+            Goal::Start(queueing) => AnyPolicy::Backfiller(Box::new(Backfiller::new(queueing, self.lengths))),
             Goal::Sites(rule) => AnyPolicy::Dispatcher(Dispatcher::new(rule)),
         }
     }

@@ -150,7 +150,8 @@ impl Site<'_> {
         let fails = |length: &Length| self.fails(length);
         let at_most = |length: &Length| length.at_most;
         let without = |length: &dyn Fn(&Length) -> f64| self.earliest(now, job, on, length, NEVER);
-        let slipped = |length: &dyn Fn(&Length) -> f64| self.earliest(now, job, on, length, now) < without(length);
+        let slipped =
+            |length: &dyn Fn(&Length) -> f64| self.earliest(now, job, on, length, now) < without(length);
         let spare = |at: f64, length: &dyn Fn(&Length) -> f64| {
             let ends = |run: &Running| Some(self.end(run, length)).filter(|end| *end > now).unwrap_or(NEVER);
             self.free(on, at, &ends, &[]) - self.cores(job)
@@ -175,7 +176,8 @@ impl Site<'_> {
 
     /// What is promised to the first in line, that cannot start now, where it is expected to start first.
     fn promise(&self, now: f64, head: usize) -> Option<Promise> {
-        let machines = (0..self.machines.len()).filter(|&on| i64::from(self.machines[on]) >= self.cores(head));
+        let machines =
+            (0..self.machines.len()).filter(|&on| i64::from(self.machines[on]) >= self.cores(head));
         let promises = machines.map(|on| self.promise_on(now, head, on));
         promises.min_by(|one, other| one.expected.total_cmp(&other.expected).then(one.on.cmp(&other.on)))
     }
@@ -238,7 +240,8 @@ impl Site<'_> {
         };
         let mut taken: Vec<Taken> = Vec::new();
         for &job in waiting {
-            let moments = self.running.iter().map(&ends).chain(taken.iter().flat_map(|taken| [taken.2, taken.3]));
+            let moments =
+                self.running.iter().map(&ends).chain(taken.iter().flat_map(|taken| [taken.2, taken.3]));
             let mut moments: Vec<f64> = moments.filter(|at| *at > now && *at < NEVER).chain([now]).collect();
             moments.sort_by(f64::total_cmp);
             moments.dedup();
@@ -249,8 +252,10 @@ impl Site<'_> {
                 is_free(at) && during.copied().all(is_free)
             };
             let is_large = |on: &usize| i64::from(self.machines[*on]) >= self.cores(job);
-            let able: Vec<usize> = (0..self.machines.len()).filter(|&on| !closed[on]).filter(is_large).collect();
-            let starts = able.iter().filter_map(|&on| Some((moments.iter().copied().find(|&at| fits(on, at))?, on)));
+            let able: Vec<usize> =
+                (0..self.machines.len()).filter(|&on| !closed[on]).filter(is_large).collect();
+            let starts =
+                able.iter().filter_map(|&on| Some((moments.iter().copied().find(|&at| fits(on, at))?, on)));
             let first = starts.min_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
             match first {
                 Some((at, on)) if at == now => return Some((job, on)),

@@ -129,7 +129,8 @@ impl Calendar {
             if begin >= before {
                 break;
             }
-            let Some(short) = self.find(start, lasts(begin), |block| block.least < cores, |free| free < cores)
+            let Some(short) =
+                self.find(start, lasts(begin), |block| block.least < cores, |free| free < cores)
             else {
                 return begin;
             };

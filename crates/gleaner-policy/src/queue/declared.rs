@@ -54,7 +54,7 @@ impl Declared {
         let class = grid.task(id.task).class();
         let seconds = forecast.at_most(grid, id.task).amount() * grid.seconds_per_op(class, run.on());
         let at = ends_after(run.since(), stopped_by(grid, class, seconds));
-        let end = End { at, run: id, cores: grid.classes().task_class(class).needs.cores };
+        let end = End { at, run: id, cores: grid.classes().demand(class).needs.cores };
         self.runs.insert(id, (run.on(), end));
         self.ends[run.on().index()].take(end);
     }

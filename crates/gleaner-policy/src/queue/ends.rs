@@ -121,7 +121,11 @@ impl Ends {
 
     /// As [`Ends::earliest`], if those that are late never end.
     pub(crate) fn earliest_without_late(&self, now: Time, cores: u32) -> Time {
-        if self.free >= i64::from(cores) { now } else { self.nth_free(now, i64::from(cores) + self.late(now)) }
+        if self.free >= i64::from(cores) {
+            now
+        } else {
+            self.nth_free(now, i64::from(cores) + self.late(now))
+        }
     }
 
     /// The first moment, at or after `now`, from which on so many cores are free; never, if they are not. Costs

@@ -1,18 +1,28 @@
 //! What runs hold of machines, and until when that is believed.
 
 use super::ends::{End, Ends};
-use super::held::{Held, Hold};
 use crate::forecast::Forecast;
 use crate::parts::queue::{Backfill, Correction, Queueing};
 use crate::tournament::Tournament;
 use gleaner_core::{Availability, Grid, Room};
 use gleaner_units::{MachineClassId, MachineId, Ops, RunId, Span, TaskClassId, Time};
+use hashbrown::HashMap;
+
+/// What a run holds of its machine.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Hold {
+    cores: u32,
+    since: Time,
+    /// When it is believed to end.
+    until: Time,
+}
 
 /// The machines, with what runs hold of each.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Holds {
     recipe: Queueing,
-    runs: Held,
+    /// Looked into, and never gone through: it has no order.
+    runs: HashMap<RunId, Hold>,
     /// By machine.
     ends: Vec<Ends>,
     /// By machine: when the first run there is believed to end, and the machine; [`NO_END`] without a run.
@@ -36,7 +46,7 @@ impl Holds {
     pub(crate) fn new(recipe: Queueing) -> Self {
         Self {
             recipe,
-            runs: Held::default(),
+            runs: HashMap::new(),
             ends: Vec::new(),
             firsts: Tournament::default(),
             rooms: Vec::new(),
@@ -109,18 +119,18 @@ impl Holds {
             forecast.length(grid, id.task)
         };
         let class = grid.task(id.task).class();
-        let cores = grid.classes().task_class(class).needs.cores;
+        let cores = grid.classes().demand(class).needs.cores;
         let (on, since) = (run.on(), run.since());
         let until = ends_after(since, seconds(grid, length, class, on));
-        self.runs.insert(Hold { run: id, on, cores, since, until });
+        self.runs.insert(id, Hold { cores, since, until });
         self.change_ends(on, |ends| ends.take(End { at: until, run: id, cores }));
     }
 
-    /// A run takes its room no more. When it was believed to end.
-    pub(crate) fn free(&mut self, id: RunId) -> Option<Time> {
-        let Hold { on, cores, until, .. } = self.runs.remove(id)?;
-        self.change_ends(on, |ends| ends.give(End { at: until, run: id, cores }));
-        Some(until)
+    /// A run takes its room no more.
+    pub(crate) fn free(&mut self, id: RunId, on: MachineId) {
+        if let Some(Hold { cores, until, .. }) = self.runs.remove(&id) {
+            self.change_ends(on, |ends| ends.give(End { at: until, run: id, cores }));
+        }
     }
 
     fn change_ends(&mut self, on: MachineId, change: impl FnOnce(&mut Ends)) {
@@ -148,8 +158,10 @@ impl Holds {
         let mut any = false;
         while let Some((_, on)) = self.first_end().filter(|(at, _)| *at <= now) {
             any = true;
-            while let Some(late) = self.ends[on.index()].first().filter(|end| end.at <= now && !self.is_firm()) {
-                let until = self.corrected(grid, forecast, now, late.run);
+            while let Some(late) =
+                self.ends[on.index()].first().filter(|end| end.at <= now && !self.is_firm())
+            {
+                let until = self.corrected(grid, forecast, now, (late.run, on));
                 let ends = &mut self.ends[on.index()];
                 ends.give(late);
                 ends.take(End { at: until, ..late });
@@ -160,12 +172,18 @@ impl Holds {
     }
 
     /// When a run that has not ended is believed to end now.
-    fn corrected(&mut self, grid: &Grid, forecast: &Forecast, now: Time, id: RunId) -> Time {
+    fn corrected(
+        &mut self,
+        grid: &Grid,
+        forecast: &Forecast,
+        now: Time,
+        (id, on): (RunId, MachineId),
+    ) -> Time {
         let correction = self.recipe.correction;
-        let hold = self.runs.get_mut(id).expect("what ends is held");
+        let hold = self.runs.get_mut(&id).expect("what ends is held");
         let class = grid.task(id.task).class();
-        let seconds_per_op = grid.seconds_per_op(class, hold.on);
-        let believed = seconds(grid, forecast.length(grid, id.task), class, hold.on);
+        let seconds_per_op = grid.seconds_per_op(class, on);
+        let believed = seconds(grid, forecast.length(grid, id.task), class, on);
         let limit = stopped_by(grid, class, Forecast::limit(grid, id.task) * seconds_per_op);
         let alike = || {
             let ops = now.since(hold.since).seconds() / seconds_per_op;

@@ -50,7 +50,8 @@ pub(crate) type Turn = (Reverse<i32>, TaskId);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Line {
     kinds: Vec<Kind>,
-    of_class: Vec<usize>,
+    /// By class of tasks.
+    of_class: Vec<u32>,
     known: BTreeMap<Like, usize>,
     /// Those with anybody, by cores, the fewest first.
     waiting: Vec<Waits>,
@@ -71,7 +72,7 @@ impl Line {
         let like = Like { needs: class.needs, priority: class.priority, seconds_per_op };
         let next = self.kinds.len();
         let kind = *self.known.entry(like).or_insert(next);
-        self.of_class.push(kind);
+        self.of_class.push(u32::try_from(kind).expect("fewer kinds than classes"));
         if kind == next {
             let (needs, priority) = (class.needs, class.priority);
             self.kinds.push(Kind { needs, priority, class: id, shelf: Shelf::default() });
@@ -170,7 +171,7 @@ impl Line {
     }
 
     fn number_of(&self, grid: &Grid, id: TaskId) -> usize {
-        self.of_class[grid.task(id).class().index()]
+        self.of_class[grid.task(id).class().index()] as usize
     }
 
     /// The task to fill a gap with: of those behind the head that are no longer than their kind may be, the first by that
@@ -207,7 +208,7 @@ impl Line {
             return Err("the line is not who waits".to_owned());
         }
         let shelves =
-            |line: &Self| line.of_class.iter().map(|&kind| line.kinds[kind].shelf.clone()).collect();
+            |line: &Self| line.of_class.iter().map(|&kind| line.kinds[kind as usize].shelf.clone()).collect();
         let (kept, derived): (Vec<Shelf>, Vec<Shelf>) = (shelves(self), shelves(fresh));
         let same = kept.iter().zip(&derived).all(|(kept, derived)| kept.tasks().eq(derived.tasks()));
         if same && kept.len() == derived.len() { Ok(()) } else { Err("a shelf is not who waits".to_owned()) }

@@ -187,7 +187,7 @@ impl Plan {
         }
         // Those who are looked at again find it there, though they came before it: it took nothing from them.
         if let Some(fork) = &mut self.fork {
-            let cores = grid.classes().task_class(grid.task(run.task).class()).needs.cores;
+            let cores = grid.classes().demand(grid.task(run.task).class()).needs.cores;
             fork.calendars[on.index()].take(begin, end, cores.into());
         }
         true

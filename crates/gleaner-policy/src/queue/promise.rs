@@ -106,7 +106,10 @@ fn spare(ends: &Ends, now: Time, at: Time, cores: u32) -> i64 {
 }
 
 /// The classes of machines that can run it, each with the seconds that an operation takes there.
-pub(super) fn classes_for<'a>(grid: &'a Grid, kind: &Kind) -> impl Iterator<Item = (f64, MachineClassId)> + 'a {
+pub(super) fn classes_for<'a>(
+    grid: &'a Grid,
+    kind: &Kind,
+) -> impl Iterator<Item = (f64, MachineClassId)> + 'a {
     let row = grid.classes().seconds_per_op_row(kind.class).iter().enumerate();
     let able = row.filter(|(_, seconds)| seconds.is_finite());
     able.map(|(index, seconds)| (*seconds, MachineClassId::new(index)))

@@ -56,7 +56,7 @@ impl Row {
         let class = grid.task(turn.1).class();
         let waiter = Waiter {
             turn,
-            cores: grid.classes().task_class(class).needs.cores,
+            cores: grid.classes().demand(class).needs.cores,
             speeds: self.speeds[class.index()],
             believed: forecast.length(grid, turn.1).amount(),
             at_most: forecast.at_most(grid, turn.1).amount(),

@@ -98,7 +98,10 @@ impl HeldBack {
             HeldBack::NoRoom(None) => "too little is free for it".to_owned(),
             HeldBack::NoRoom(Some(kept)) => {
                 let first = first(kept);
-                format!("too little is free for it; before it, cores are kept for {first} {}", when(kept, names))
+                format!(
+                    "too little is free for it; before it, cores are kept for {first} {}",
+                    when(kept, names)
+                )
             }
             HeldBack::Turn(first) => {
                 format!("it may not overtake {}: nobody starts out of turn", (names.task)(*first))
@@ -108,7 +111,11 @@ impl HeldBack {
                     Word::Believed | Word::Declared => format!("; {} more will be free then", kept.spare),
                     Word::Nobody => String::new(),
                 };
-                format!("it may not delay {}, for which cores are kept {}{more}", first(kept), when(kept, names))
+                format!(
+                    "it may not delay {}, for which cores are kept {}{more}",
+                    first(kept),
+                    when(kept, names)
+                )
             }
         }
     }

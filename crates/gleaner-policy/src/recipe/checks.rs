@@ -218,7 +218,8 @@ impl Recipe {
             return Err(PolicyError::new("correction", queueing.correction.name(), expected));
         }
         if queueing.correction == Correction::Alike && self.lengths != Lengths::Learnt {
-            let expected = format!("firm, estimate, doubled or in-turn: {} keeps none alike", self.lengths.name());
+            let expected =
+                format!("firm, estimate, doubled or in-turn: {} keeps none alike", self.lengths.name());
             return Err(PolicyError::new("correction", queueing.correction.name(), expected));
         }
         Ok(())

@@ -105,7 +105,7 @@ impl Dispatcher {
         if pass.is_blocked(rule, home) {
             return None;
         }
-        let cores = grid.classes().task_class(grid.task(task).class()).needs.cores;
+        let cores = grid.classes().demand(grid.task(task).class()).needs.cores;
         let fitting = fitting(grid, task, rooms.free(), &excluded_for(grid, rule, (home, task)));
         if !is_enough(rule, cores, &fitting) {
             pass.does_not_fit(home, task);

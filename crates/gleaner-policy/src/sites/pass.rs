@@ -63,7 +63,8 @@ impl Pass {
         free: &[Room],
     ) -> Option<(TaskId, Time)> {
         let head = self.heads.get_mut(&home)?;
-        head.reserves(grid, rule, now).then(|| (head.task, head.kept((grid, rule, running), now, home, free).at))
+        head.reserves(grid, rule, now)
+            .then(|| (head.task, head.kept((grid, rule, running), now, home, free).at))
     }
 
     /// Whether a job may start on these parts and give them back by `end`, whoever waits before it.
@@ -87,7 +88,7 @@ impl Pass {
         if end <= kept.at {
             return true;
         }
-        let needs = grid.classes().task_class(grid.task(task).class()).needs;
+        let needs = grid.classes().demand(grid.task(task).class()).needs;
         let mut left = kept.free.clone();
         for part in parts {
             let room = &mut left[part.on.index()];
@@ -141,7 +142,7 @@ fn moment(
         if let Some(kept_at) = found.filter(|kept_at| at > *kept_at) {
             return Kept { at: kept_at, free };
         }
-        let needs = grid.classes().task_class(grid.task(run.task).class()).needs;
+        let needs = grid.classes().demand(grid.task(run.task).class()).needs;
         for part in grid.find_run(run).into_iter().flat_map(|run| grid.parts_of(run)) {
             let room = &mut free[part.on.index()];
             *room = more(*room, needs.of_part(part.cores));
@@ -179,7 +180,7 @@ impl Excluded {
 /// How many cores of a job each site could take.
 pub(super) fn fitting(grid: &Grid, task: TaskId, free: &[Room], excluded: &Excluded) -> Vec<u32> {
     let class = grid.task(task).class();
-    let needs = grid.classes().task_class(class).needs;
+    let needs = grid.classes().demand(class).needs;
     let fits = |(index, room): (usize, &Room)| {
         let site = MachineId::new(index);
         let runs_there =
@@ -200,7 +201,7 @@ pub(super) fn is_enough(rule: &SiteRule, cores: u32, fitting: &[u32]) -> bool {
 }
 
 fn fits(grid: &Grid, rule: &SiteRule, task: TaskId, free: &[Room], excluded: &Excluded) -> bool {
-    let cores = grid.classes().task_class(grid.task(task).class()).needs.cores;
+    let cores = grid.classes().demand(grid.task(task).class()).needs.cores;
     is_enough(rule, cores, &fitting(grid, task, free, excluded))
 }
 

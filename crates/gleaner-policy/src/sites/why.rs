@@ -31,12 +31,14 @@ impl Dispatcher {
                 if next != task || starts {
                     continue;
                 }
-                let (rule, cores) = (&copy.rule, grid.classes().task_class(grid.task(task).class()).needs.cores);
+                let (rule, cores) = (&copy.rule, grid.classes().demand(grid.task(task).class()).needs.cores);
                 let excluded = excluded_for(grid, rule, (home, task));
                 if !is_enough(rule, cores, &fitting(grid, task, copy.rooms.free(), &excluded)) {
                     let of = (grid, rule, &copy.running);
                     let kept = pass.moment_kept(of, now, home, copy.rooms.free());
-                    return Some(HeldBackOverSites::NoRoom(kept.filter(|(first, _)| *first == task).map(|kept| kept.1)));
+                    return Some(HeldBackOverSites::NoRoom(
+                        kept.filter(|(first, _)| *first == task).map(|kept| kept.1),
+                    ));
                 }
                 let first = first?;
                 let of = (grid, rule, &copy.running);

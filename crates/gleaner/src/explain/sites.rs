@@ -3,11 +3,11 @@
 use crate::cli::ExplainArguments;
 use crate::failure::Failure;
 use crate::{Outcome, files, stdout};
-use gleaner_policy::sites::HeldBackOverSites;
-use gleaner_policy::{AnyPolicy, PolicySpec};
 use gleaner_policy::parts::sites::SiteRule;
+use gleaner_policy::sites::HeldBackOverSites;
 use gleaner_policy::sites::map::nearest_first;
 use gleaner_policy::sites::maps::{Coordinates, virtual_map};
+use gleaner_policy::{AnyPolicy, PolicySpec};
 use gleaner_report::{Axis, Plot, Series, Style, Svg};
 use gleaner_sim::sites::{SitesSetup, parties};
 use gleaner_units::{MachineId, PartyId, TaskId, Time};
@@ -154,7 +154,9 @@ impl Back {
             None => "when what runs ends, and nobody knows when that is".to_owned(),
         };
         let (why, job, at_s, words) = match back {
-            HeldBackOverSites::NoRoom(None) => ("no-room", None, None, "too little is free for it".to_owned()),
+            HeldBackOverSites::NoRoom(None) => {
+                ("no-room", None, None, "too little is free for it".to_owned())
+            }
             HeldBackOverSites::NoRoom(Some(at)) => {
                 let words = format!("too little is free for it; room is kept for it {}", when(at));
                 ("no-room", None, known(at), words)
