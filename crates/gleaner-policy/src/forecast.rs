@@ -10,6 +10,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// What stands for the length of a task of which nothing is known: it ends at no moment that can be told.
 const UNKNOWN: f64 = 1e24;
+/// No belief is so long: the task ends at no moment that can be told.
+pub(crate) const KNOWN_MAX: f64 = 1e23;
 /// So many of those alike count, and so many must be there.
 const ALIKE_MOST: usize = 20;
 const ALIKE_LEAST: usize = 2;

@@ -5,8 +5,8 @@
 //! each task.
 
 use super::members::Members;
-use super::row::KNOWN_MAX;
 use crate::backlog::{Place, Shelf, Size, Waiting};
+use crate::forecast::KNOWN_MAX;
 use crate::parts::queue::Fill;
 use gleaner_core::{Grid, Needs};
 use gleaner_units::{MachineClassId, Ops, TaskClassId, TaskId};

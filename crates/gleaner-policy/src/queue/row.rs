@@ -1,13 +1,10 @@
 //! Who waits, one after the other, with what a plan asks of each: side by side in memory, since a plan looks at many.
 
 use super::line::Turn;
-use crate::forecast::Forecast;
+use crate::forecast::{Forecast, KNOWN_MAX};
 use gleaner_core::Grid;
 use gleaner_units::{TaskClassId, TaskId};
 use std::collections::BTreeMap;
-
-/// No belief is so long: the task ends at no moment that can be told.
-pub(crate) const KNOWN_MAX: f64 = 1e23;
 
 /// Somebody who waits.
 #[derive(Clone, Copy, PartialEq, Debug)]
