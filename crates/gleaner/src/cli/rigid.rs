@@ -19,7 +19,7 @@ pub(crate) struct RigidArguments {
     /// How run times are predicted: estimate, last-two, learnt or true
     #[arg(long, value_name = "WHOSE", requires = "swf")]
     pub(crate) lengths: Option<String>,
-    /// The new prediction for a job that runs longer than predicted: estimate, doubled or in-turn
+    /// What is believed of a job that runs longer than predicted: firm, estimate, alike, doubled or in-turn
     #[arg(long, value_name = "RULE", requires = "swf")]
     pub(crate) correction: Option<String>,
     /// How many processors a job takes: as many as it was given (field 5 of the log), or as many as it asked for (field 8)
