@@ -53,6 +53,8 @@ pub enum Belief {
     Estimate,
     /// As the mean of the user's last two.
     LastTwo,
+    /// The same; a run that takes longer is believed to take what its user says.
+    LastTwoThenEstimate,
     /// As the median of up to twenty of the user's latest with the same estimate, or else of any; that belief has failed when it
     /// takes longer than the median of those that took longer.
     Learnt,
@@ -275,7 +277,7 @@ fn length(jobs: &[Job], job: &Job, ran: &[(f64, usize)], belief: Belief, now: f6
     let before: Vec<(f64, usize)> = ran.iter().rev().filter(|run| run.0 < now).copied().collect();
     let mut known: Vec<f64> = match belief {
         Belief::Estimate => Vec::new(),
-        Belief::LastTwo => match &before[..] {
+        Belief::LastTwo | Belief::LastTwoThenEstimate => match &before[..] {
             [last, before, ..] => vec![f64::midpoint(seconds(before), seconds(last))],
             _ => Vec::new(),
         },
@@ -341,6 +343,14 @@ pub fn starts(jobs: &[Job], machines: &[u32], rule: Rule, belief: Belief) -> Vec
             site.lengths[next] = length(jobs, job, before, belief, now);
             waiting.push(next);
             next += 1;
+        }
+        if belief == Belief::LastTwoThenEstimate {
+            for run in &site.running {
+                let length = &mut site.lengths[run.job];
+                if run.start + length.believed <= now {
+                    *length = Length { believed: length.at_most, fails: length.at_most, ..*length };
+                }
+            }
         }
         while let Some((job, on)) = site.next(now, &waiting, rule) {
             started[job] = (now, on);

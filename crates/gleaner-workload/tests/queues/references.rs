@@ -78,6 +78,12 @@ fn easy_the_smallest_area_first() {
 #[test]
 fn easy_by_the_last_two() {
     let keys = [("fill", "shortest"), ("lengths", "last-two")];
+    check("queue/easy", &keys, Rule::Easy(Order::Shortest), Belief::LastTwoThenEstimate, usize::MAX);
+}
+
+#[test]
+fn easy_by_the_last_two_keeps_its_promise() {
+    let keys = [("fill", "shortest"), ("lengths", "last-two"), ("correction", "firm")];
     check("queue/easy", &keys, Rule::Easy(Order::Shortest), Belief::LastTwo, usize::MAX);
 }
 
