@@ -16,6 +16,7 @@
 //!   owner wants the machine.
 //! - **No program begins while the coordinator is not heard**: it may have been cancelled meanwhile. After this agent stood
 //!   still, all that was said until then is read first.
+//! - **No more runs than the owner lets tasks have**, however much is ordered.
 //! - **The owner wins**: what they forbid is stopped before anyone is told.
 
 mod ending;
@@ -25,6 +26,7 @@ mod log;
 mod orders;
 mod output;
 mod rests;
+mod room;
 mod ruling;
 mod signs;
 #[cfg(test)]
@@ -219,6 +221,7 @@ pub struct Duties {
     /// What is wrong with the disk, since output was last lost.
     disk_fault: Option<String>,
     leaving: Option<Leaving>,
+    measuring: room::Measuring,
     actions: VecDeque<Action>,
 }
 
@@ -248,6 +251,7 @@ impl Duties {
             is_paused: false,
             disk_fault: None,
             leaving: None,
+            measuring: room::Measuring::default(),
             actions: VecDeque::new(),
         }
     }
@@ -306,7 +310,7 @@ impl Duties {
             [due, lease, self.output_due(held)].into_iter().flatten().min()
         });
         let leaving = self.leaving.as_ref().map(|leaving| leaving.by);
-        runs.chain(self.link.due()).chain(leaving).min()
+        runs.chain(self.link.due()).chain(leaving).chain(self.measuring_due()).min()
     }
 
     /// The runs that it has, ended ones included.
@@ -398,6 +402,7 @@ impl Duties {
         self.prepare_what_is_due(now);
         self.collect_what_is_due(now);
         self.launch_what_is_ready(now);
+        self.measure_if_due(now);
         self.quit_if_done(now);
     }
 }

@@ -29,6 +29,11 @@ impl Duties {
         self.is_paused || matches!(self.verdict, Verdict::Suspend(_))
     }
 
+    /// Whether neither the owner nor the coordinator wants the machine to stand still for anybody.
+    pub(super) fn is_free_for_guests(&self) -> bool {
+        self.verdict == Verdict::Run && !self.is_paused
+    }
+
     /// Stops first, and tells then.
     fn suspend_or_not(&mut self, now: Time, was_suspended: bool) {
         let is_suspended = self.is_suspended();

@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::bounds::Bounds;
 use super::hours::Hours;
-use crate::confine::can_be_apart;
+use crate::confine::{Limits, can_be_apart};
 use crate::keeper::{self, TASK_FOLDER};
 
 /// How many bytes must be free where tasks have their folders, or nothing new starts, unless the rules ask for more: it
@@ -219,6 +219,15 @@ impl Rules {
             grace_max: limit(self.grace_max_seconds.into()).unwrap_or(Span::ZERO),
             suspended_max: limit(self.evict_after_seconds.into()),
             time_max: limit(self.run_hours_max * 3_600.0),
+        }
+    }
+
+    /// What all tasks may use together, where the kernel can hold them to it.
+    pub(crate) fn limits_of_all(&self) -> Limits {
+        Limits {
+            memory_bytes: self.memory_max_gb.map(|gigabytes| (gigabytes * GIGABYTE) as u64),
+            cpu_milli: self.cores_max.map(|cores| cores.saturating_mul(1_000)),
+            ..Limits::default()
         }
     }
 

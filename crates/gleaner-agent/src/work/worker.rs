@@ -15,7 +15,7 @@ use crate::duties::{Action, Duties, Event, Exit, Piece, TransferError, Wanted};
 use crate::folder;
 use crate::home::{Home, Identity};
 use crate::keeper::Keeper;
-use crate::owner::{Permit, Verdict, Word, check_signed};
+use crate::owner::{Permit, Rules, Verdict, Word, check_signed};
 use crate::owner_socket::{self, Answer, Asked};
 use crate::probes::Benchmark;
 use gleaner_net::{Address, AgentKey, Challenge, Client, SessionNonce, Token, random_bytes};
@@ -103,6 +103,7 @@ impl Worker {
         let incarnation = incarnation(home.count_start()?)?;
         let limiter = Limiter::find(&home.place());
         let (events, inbox) = mpsc::channel(QUEUE_MAX);
+        bound_all(&limiter, watch.rules());
         let offered = watch.rules().profile(&profile);
         let memory = memory_unless_named(options.task_memory, &offered);
         tracing::info!(%limiter, memory_unless_named = memory, "limits of tasks");
@@ -275,6 +276,7 @@ impl Worker {
 
     fn look(&mut self) {
         if self.watch.reread() {
+            bound_all(&self.limiter, self.watch.rules());
             self.take(Event::Ruled(self.watch.rules().bounds()));
             self.take(Event::Measured(self.found.clone()));
         }
@@ -568,6 +570,13 @@ impl Worker {
                 FromAgent::Ended { run, end: *end }
             }
         })
+    }
+}
+
+/// So that the owner's limits on all tasks hold whatever the coordinator orders, where the kernel can hold them.
+fn bound_all(limiter: &Limiter, rules: &Rules) {
+    if let Err(why) = limiter.bound(&rules.limits_of_all()) {
+        tracing::warn!(%why, "the kernel does not hold all tasks together to the owner's limits");
     }
 }
 

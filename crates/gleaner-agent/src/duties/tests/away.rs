@@ -87,6 +87,7 @@ fn ends_are_told_again_until_they_are_settled_even_to_who_does_not_wait_for_them
 #[test]
 fn what_the_coordinator_disowns_is_killed_and_forgotten() {
     let mut stage = Stage::new();
+    stage.on(0.5, Event::Measured(Profile { slots: 3, ..profile() }));
     let (ours, other) = (stage.start(1.0, run(1, 1)), stage.start(1.0, run(2, 1)));
     stage.hear(1.0, ToAgent::Run(Box::new(run(3, 1))));
     stage.done();
