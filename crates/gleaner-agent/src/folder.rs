@@ -7,7 +7,7 @@
 
 mod as_new;
 
-pub(crate) use as_new::is_as_new;
+pub(crate) use as_new::{has_no_attributes, is_as_new};
 
 use crate::archive::{self, ArchiveError, Taking};
 use crate::beneath;

@@ -270,7 +270,7 @@ impl Seated {
             Given::Run(run, bytes) => {
                 self.run = Some(run);
                 for spool in &mut self.spools {
-                    spool.begin(run, &self.home);
+                    spool.begin(run, &self.home)?;
                 }
                 bytes
             }
