@@ -18,8 +18,9 @@ use gleaner_wire::BlobHash;
 use gleaner_wire::job::Checkpointing;
 use gleaner_wire::limits::BLOB_BYTES_MAX;
 use gleaner_wire::session::{ANSWERS, Run, Stored};
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use rustix::fd::{AsFd, OwnedFd};
+use gleaner_wire::outputs::pattern;
+use globset::{GlobSet, GlobSetBuilder};
+use rustix::fd::OwnedFd;
 use serde::de::IgnoredAny;
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
@@ -240,8 +241,7 @@ fn patterns(texts: &[String]) -> Result<GlobSet, TransferError> {
     let mut set = GlobSetBuilder::new();
     let refused = |why: globset::Error| TransferError::Failed(format!("outputs: {why}"));
     for text in texts {
-        let text = text.strip_prefix("./").unwrap_or(text).trim_end_matches('/');
-        set.add(GlobBuilder::new(text).literal_separator(true).build().map_err(refused)?);
+        set.add(pattern(text).map_err(refused)?);
     }
     set.build().map_err(refused)
 }
