@@ -157,6 +157,8 @@ pub enum Action {
     Launch(Arc<Run>),
     /// Tell the keeper to signal all processes of the run.
     Signal(RunId, Signal),
+    /// Write into the log why a run is to end before its own end, for this reason.
+    Note(RunId, String),
     /// Store what the run left at the coordinator.
     Collect(Arc<Run>, Wanted),
     /// Remove all that is left of the run here.

@@ -69,6 +69,10 @@ impl Duties {
     /// wanted or not: the coordinator says what counts.
     pub(super) fn end(&mut self, now: Time, run: RunId, reason: Reason, grace: Span) {
         let Some(held) = self.runs.get_mut(&run) else { return };
+        if held.ending.is_none() && (held.is_alive() || held.is_before_its_start()) {
+            // The coordinator may never be told.
+            self.actions.push_back(Action::Note(run, outcome_of(reason).to_string()));
+        }
         if held.is_alive() {
             let is_first = held.ending.is_none();
             let kill_at = now + grace;

@@ -213,6 +213,14 @@ impl Worker {
         }
         if let Event::Wrote { run, .. } | Event::OutputLost(run, _) = event {
             self.spooled.insert(run);
+        if let Event::Exited(run, Exit::LeaseEnded, _) = &event {
+            let task = self.duties.task_name(*run).unwrap_or_default();
+            tracing::warn!(
+                task,
+                run = run.number,
+                "was killed: its lease ended before this agent did anything"
+            );
+        }
         }
         let event = match event {
             Event::Measured(found) => {
@@ -355,6 +363,10 @@ impl Worker {
     }
 
     fn send(&mut self, message: FromAgent) {
+            Action::Note(run, why) => {
+                let task = self.duties.task_name(run).unwrap_or_default();
+                tracing::info!(task, run = run.number, "is to end: {why}");
+            }
         if let FromAgent::Ended { run, end } = &message {
             tracing::info!(task = self.duties.task_name(*run), run = run.number, "ended: {}", end.outcome);
         }
