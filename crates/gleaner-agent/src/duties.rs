@@ -308,7 +308,8 @@ impl Duties {
         let runs = self.runs.values().filter_map(|held| {
             let lease = self.lease_stop(held).filter(|_| held.is_alive() && held.ending.is_none());
             let due = held.due(self.bounds);
-            let due = due.filter(|_| self.link.is_up() || !held.waits_for_the_coordinator());
+            let waits = held.waits_for_the_coordinator();
+            let due = due.filter(|_| !waits || (self.link.is_up() && !self.is_held_back(&held.stage)));
             [due, lease, self.output_due(held)].into_iter().flatten().min()
         });
         let leaving = self.leaving.as_ref().map(|leaving| leaving.by);

@@ -1,5 +1,6 @@
 //! The worker on someone's machine: probes, owner's rules, sandbox, runner.
 
+mod allowance;
 pub mod archive;
 pub mod beneath;
 pub mod cache;

@@ -170,8 +170,9 @@ impl Duties {
         if !self.link.is_up() {
             return;
         }
-        for held in self.runs.values_mut() {
-            if matches!(held.stage, Stage::Unprepared { retry_at } if retry_at <= now) {
+        let is_due = |held: &Held| matches!(held.stage, Stage::Unprepared { retry_at } if retry_at <= now);
+        for run in self.runs_where(|held| is_due(held) && !self.is_held_back(&held.stage)) {
+            if let Some(held) = self.runs.get_mut(&run) {
                 held.stage = Stage::Preparing;
                 self.actions.push_back(Action::Prepare(held.run.clone()));
             }

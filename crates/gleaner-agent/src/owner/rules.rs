@@ -299,7 +299,7 @@ impl Rules {
     }
 
     /// How many bytes must be free.
-    pub(super) fn disk_free_min(&self) -> u64 {
+    pub(crate) fn disk_free_min(&self) -> u64 {
         self.disk_free_min_gb.map_or(DISK_FREE_MIN, |gigabytes| (gigabytes * GIGABYTE) as u64)
     }
 

@@ -9,6 +9,17 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 const BLOCK_BYTES: u64 = 512;
+/// What a run that names no limit keeps where less is free on the disk than its owner wants.
+const BYTES_WHERE_SHORT: u64 = 256 << 20;
+
+/// The bytes that a run may take on the disk, given what it named, 0 for nothing.
+pub(super) fn bound(named: u64, is_disk_short: bool) -> Option<u64> {
+    match (named, is_disk_short) {
+        (0, false) => None,
+        (0, true) => Some(BYTES_WHERE_SHORT),
+        (named, _) => Some(named),
+    }
+}
 
 /// Whether a run takes more than so many bytes. `first` is its first process, if it has one.
 pub(super) fn takes_more_than(limit: u64, folder: &Path, first: Option<u32>) -> io::Result<bool> {
@@ -41,6 +52,15 @@ mod tests {
     use super::*;
     use std::fs::File;
     use std::process::{Command, Stdio};
+
+    #[test]
+    fn who_names_no_limit_has_one_where_the_disk_is_short() {
+        for (named, is_short, expected) in
+            [(0, false, None), (0, true, Some(BYTES_WHERE_SHORT)), (9, false, Some(9)), (9, true, Some(9))]
+        {
+            assert_eq!(bound(named, is_short), expected, "{named} {is_short}");
+        }
+    }
 
     #[test]
     fn a_file_without_a_name_takes_room_while_it_is_open() {

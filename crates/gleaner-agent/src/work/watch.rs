@@ -99,6 +99,11 @@ impl Watch {
 
     /// The owner says something.
     pub(crate) fn hear(&mut self, word: Word) -> Event {
+    /// Whether less is free on the disk than the owner wants, as of the last look.
+    pub(crate) fn is_disk_short(&self) -> bool {
+        self.sample.free_disk.is_some_and(|free| free < self.rules.disk_free_min())
+    }
+
         self.attendance.hear(word);
         self.judge()
     }

@@ -8,6 +8,7 @@ use super::permits::Permits;
 use super::spec::memory_unless_named;
 use super::watch::Watch;
 use super::{Stop, WorkError, WorkOptions, room, spool};
+use crate::allowance::Allowance;
 use crate::cache::Cache;
 use crate::clock::{Alarm, now};
 use crate::confine::Limiter;
@@ -25,6 +26,7 @@ use gleaner_wire::session::{FromAgent, Profile, Run, Stream, Usage};
 use std::collections::{BTreeSet, VecDeque};
 use std::fs;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 use tokio::sync::{Notify, Semaphore, mpsc, watch};
@@ -35,7 +37,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(900);
 /// Who does nothing for so long was stopped, or slept, since there is something to do at every look. One that was only busy says one
 /// heartbeat more.
 const STANDS_STILL: Span = Span::from_nanos(1_000_000_000);
-/// Every how many looks the folders of runs with a limit are measured.
+/// Every how many looks the folders of runs that have a limit, or where the disk is short, are measured.
 const LOOKS_PER_SIZE: u64 = 5;
 /// Transfers at a time.
 const TRANSFERS_MAX: usize = 4;
@@ -76,6 +78,9 @@ pub(super) struct Worker {
     /// Where the connection leads, or led.
     dialled: Address,
     transfers: Arc<Semaphore>,
+    /// Whether nothing is brought here for guests, and whether nothing is stored of what they left: the owner wants the machine.
+    brings_nothing: Arc<AtomicBool>,
+    stores_nothing: Arc<AtomicBool>,
     looks: u64,
     /// When it did something last.
     awake_at: Time,
@@ -139,6 +144,8 @@ impl Worker {
             outgoing: None,
             dialled,
             transfers: Arc::new(Semaphore::new(TRANSFERS_MAX)),
+            brings_nothing: Arc::default(),
+            stores_nothing: Arc::default(),
             looks: 0,
             awake_at: now(),
             measuring: Arc::default(),
@@ -206,13 +213,6 @@ impl Worker {
             self.duties.handle(self.awake_at, Event::StoodStill);
         }
         self.minders.observe(&event);
-        match &event {
-            Event::Exited(run, exit, _) => self.permits.ended(*run, *exit == Exit::Code(0)),
-            Event::KeeperLost(run) => self.permits.ended(*run, false),
-            _ => {}
-        }
-        if let Event::Wrote { run, .. } | Event::OutputLost(run, _) = event {
-            self.spooled.insert(run);
         if let Event::Exited(run, Exit::LeaseEnded, _) = &event {
             let task = self.duties.task_name(*run).unwrap_or_default();
             tracing::warn!(
@@ -221,6 +221,13 @@ impl Worker {
                 "was killed: its lease ended before this agent did anything"
             );
         }
+        match &event {
+            Event::Exited(run, exit, _) => self.permits.ended(*run, *exit == Exit::Code(0)),
+            Event::KeeperLost(run) => self.permits.ended(*run, false),
+            _ => {}
+        }
+        if let Event::Wrote { run, .. } | Event::OutputLost(run, _) = event {
+            self.spooled.insert(run);
         }
         let event = match event {
             Event::Measured(found) => {
@@ -230,6 +237,9 @@ impl Worker {
             other => other,
         };
         self.duties.handle(now(), event);
+        // What is under way on other threads breaks off.
+        self.brings_nothing.store(self.duties.brings_nothing(), Ordering::Relaxed);
+        self.stores_nothing.store(self.duties.stores_nothing(), Ordering::Relaxed);
         self.minders.keep_lease(self.duties.lease_ends());
     }
 
@@ -303,7 +313,10 @@ impl Worker {
 
     /// Each on a thread of its own: a task can make this take long, and then only it is measured less often.
     fn measure_folders(&self) {
-        for (run, limit) in self.duties.alive().filter(|(_, limit)| *limit > 0) {
+        let is_short = self.watch.is_disk_short();
+        let bounded =
+            self.duties.alive().filter_map(|(run, named)| Some((run, room::bound(named, is_short)?)));
+        for (run, limit) in bounded {
             let measuring = self.measuring.clone();
             let mut under_way = measuring.lock().unwrap_or_else(PoisonError::into_inner);
             if !under_way.insert(run) {
@@ -350,6 +363,10 @@ impl Worker {
             Action::Prepare(run) => self.prepare(run),
             Action::Launch(run) => self.launch(&run),
             Action::Signal(run, signal) => self.minders.signal(run, signal),
+            Action::Note(run, why) => {
+                let task = self.duties.task_name(run).unwrap_or_default();
+                tracing::info!(task, run = run.number, "is to end: {why}");
+            }
             Action::Collect(run, wanted) => self.collect(run, wanted),
             Action::Clear(run) => self.clear(run),
             Action::Measure => {
@@ -363,10 +380,6 @@ impl Worker {
     }
 
     fn send(&mut self, message: FromAgent) {
-            Action::Note(run, why) => {
-                let task = self.duties.task_name(run).unwrap_or_default();
-                tracing::info!(task, run = run.number, "is to end: {why}");
-            }
         if let FromAgent::Ended { run, end } = &message {
             tracing::info!(task = self.duties.task_name(*run), run = run.number, "ended: {}", end.outcome);
         }
@@ -452,8 +465,9 @@ impl Worker {
         } else if folder::needs_transfers(&run) {
             let path = self.folders.of(id);
             let (cache, client) = (self.cache.clone(), self.client.clone());
+            let allowance = self.allowance(&self.brings_nothing);
             self.on_thread(move || {
-                Event::Prepared(id, folder::prepare(&run, &path, &cache, client.as_ref()))
+                Event::Prepared(id, folder::prepare(&run, &path, &cache, client.as_ref(), &allowance))
             });
         } else {
             let (path, origin) = self.folders.lend(&run);
@@ -491,9 +505,12 @@ impl Worker {
     fn collect(&mut self, run: Arc<Run>, wanted: Wanted) {
         let path = self.folders.of(run.id);
         let client = self.client.clone();
+        let goes_all_the_same = Arc::default();
+        let is_stopped = if wanted.checkpoint { &goes_all_the_same } else { &self.stores_nothing };
+        let allowance = self.allowance(is_stopped);
         self.on_thread(move || {
             let result = match client {
-                Some(client) => folder::collect(&run, &path, wanted, &client),
+                Some(client) => folder::collect(&run, &path, wanted, &client, &allowance),
                 None => Err(TransferError::Later("there is no token for files".into())),
             };
             if let Err(TransferError::Later(why)) = &result {
@@ -506,6 +523,11 @@ impl Worker {
             }
             Event::Collected(run.id, result)
         });
+    }
+
+    /// What may be done for guests on other threads, unless `is_stopped`.
+    fn allowance(&self, is_stopped: &Arc<AtomicBool>) -> Allowance {
+        Allowance::new(is_stopped.clone(), self.home.path(), self.watch.rules().disk_free_min())
     }
 
     fn clear(&mut self, run: RunId) {

@@ -234,3 +234,35 @@ fn the_machine_is_measured_when_nobody_needs_it_and_seldom() {
     stage.pass_until(605.0);
     assert_eq!(measured(&mut stage), ["604 measure"]);
 }
+
+#[test]
+fn files_of_guests_stay_where_they_are_while_the_owner_says_so() {
+    let mut stage = Stage::new();
+    let with_files = |task| Run { outputs: vec!["out".into()], ..run(task, 1) };
+    stage.start(1.0, with_files(1));
+    let going = stage.start(1.0, with_checkpoint(with_files(2)));
+    stage.hear(1.5, ToAgent::Stop { run: going, cause: StopCause::Move });
+    stage.done();
+    stage.on(2.0, Event::Judged(Verdict::Suspend(Reason::Paused)));
+    assert!(stage.duties.brings_nothing() && stage.duties.stores_nothing());
+    stage.on(3.0, exited(id(1, 1), 0));
+    stage.on(3.0, killed(going));
+    stage.on(3.5, Event::Collected(going, Ok(Collected { checkpoint: Some(stored()), files: None })));
+    stage.hear(3.6, ToAgent::Run(Box::new(run(3, 1))));
+    stage.on(3.7, Event::Prepared(id(3, 1), Err(TransferError::Later("the owner".into()))));
+    stage.done();
+    beats(&mut stage, 2..=20);
+    assert_eq!(
+        stage.done().iter().filter(|line| line.contains("prepare") || line.contains("collect")).count(),
+        0
+    );
+    stage.on(99.0, Event::Judged(Verdict::NoNewTasks(Reason::LoadTooHigh)));
+    let done = stage.done();
+    assert!(done.contains(&"99 collect 1.1 files".to_owned()), "{done:?}");
+    assert!(done.contains(&"99 prepare 3.1".to_owned()), "{done:?}");
+    stage.on(100.0, Event::Judged(Verdict::Suspend(Reason::OwnerHere(crate::owner::Sign::Session))));
+    assert!(
+        stage.duties.brings_nothing() && !stage.duties.stores_nothing(),
+        "results go while the owner works"
+    );
+}
