@@ -35,6 +35,7 @@ impl Watch {
     pub(crate) fn new(home: Arc<Home>, sampler: Sampler) -> Result<Self, FileError> {
         let read_as = stamp(&home.rules());
         let rules = owner::read(&home.rules())?;
+        call_out(&rules);
         Ok(Self {
             home,
             sampler,
@@ -63,6 +64,7 @@ impl Watch {
         match owner::read(&self.home.rules()) {
             Ok(rules) if rules == self.rules => false,
             Ok(rules) => {
+                call_out(&rules);
                 self.rules = rules;
                 true
             }
@@ -97,13 +99,13 @@ impl Watch {
         events
     }
 
-    /// The owner says something.
-    pub(crate) fn hear(&mut self, word: Word) -> Event {
     /// Whether less is free on the disk than the owner wants, as of the last look.
     pub(crate) fn is_disk_short(&self) -> bool {
         self.sample.free_disk.is_some_and(|free| free < self.rules.disk_free_min())
     }
 
+    /// The owner says something.
+    pub(crate) fn hear(&mut self, word: Word) -> Event {
         self.attendance.hear(word);
         self.judge()
     }
@@ -146,6 +148,13 @@ fn is_this_program(pid: u32) -> bool {
         |process: &str| fs::metadata(format!("/proc/{process}/exe")).map(|data| (data.dev(), data.ino()));
     let (its, ours) = (file(&pid.to_string()), file("self"));
     its.is_ok_and(|its| ours.is_ok_and(|ours| its == ours))
+}
+
+/// What of the owner's rules does nothing as the machine is now.
+fn call_out(rules: &Rules) {
+    for doubt in rules.doubts() {
+        tracing::warn!("of the owner's rules, {doubt}");
+    }
 }
 
 fn minute_of_week() -> WeekMinute {
