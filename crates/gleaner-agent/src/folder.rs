@@ -96,7 +96,7 @@ pub(crate) fn prepare(
         let from = cache.open_file(blob, |into, limit| fetch(blob, into, limit)).map_err(from_cache)?;
         brought += from.metadata().map_err(|why| failed(path, &why))?.len();
         keeps_to_its_disk(run, brought)?;
-        copy_inside(&opened, path, is_executable, from, allowance).map_err(|why| failed(path, &why))
+        copy_inside(&opened, path, is_executable, &from, allowance).map_err(|why| failed(path, &why))
     };
     for input in &run.inputs {
         bring(&input.blob, inside(&input.path)?, input.executable)?;
@@ -248,7 +248,7 @@ fn copy_inside(
     folder: &OwnedFd,
     path: &Path,
     is_executable: bool,
-    from: File,
+    mut from: &File,
     allowance: &Allowance,
 ) -> io::Result<()> {
     let parent = beneath::make_folders(folder, path.parent().unwrap_or(Path::new("")))?;
@@ -256,7 +256,7 @@ fn copy_inside(
     let mut to = File::from(beneath::create(parent, name, is_executable)?);
     loop {
         allowance.check_room(PIECE_BYTES)?;
-        if io::copy(&mut (&from).take(PIECE_BYTES), &mut to)? == 0 {
+        if io::copy(&mut from.by_ref().take(PIECE_BYTES), &mut to)? == 0 {
             return Ok(());
         }
     }

@@ -223,6 +223,8 @@ mod tests {
         assert!(spool.finish(run).is_none(), "what is short has no end of its own");
     }
 
+    type Deed = fn(&File);
+
     #[tokio::test]
     async fn what_a_run_did_to_its_pipe_ends_with_it() {
         let folder = TempDir::new().unwrap();
@@ -230,7 +232,6 @@ mod tests {
         let path = home.pipe(1, Stream::Stdout);
         let mut spool = Spool::make(&path, Stream::Stdout).unwrap();
         let run = |number| RunId { task: TaskId::new(0), number };
-        type Deed = fn(&File);
         let deeds: [Deed; 3] = [
             |pipe| fchmod(pipe, Mode::empty()).unwrap(),
             |pipe| assert_eq!(fcntl_setpipe_size(pipe, 4096).unwrap(), 4096),
