@@ -7,6 +7,7 @@ pub mod cache;
 pub mod clock;
 pub mod confine;
 pub mod duties;
+mod family;
 mod folder;
 pub mod home;
 pub mod keeper;

@@ -7,7 +7,6 @@
 //! noticed whatever a disk or a coordinator does.
 
 mod dialler;
-mod family;
 mod folders;
 mod joining;
 mod minders;

@@ -1,7 +1,8 @@
 //! Looks at the machine and at its owner, and says what changed.
 
-use super::family::family;
+use super::room::Shortage;
 use crate::duties::Event;
+use crate::family::family;
 use crate::home::Home;
 use crate::owner::{
     self, Attendance, DayMinute, FileError, Programs, Reason, Rules, Verdict, WeekMinute, Word, decide,
@@ -14,6 +15,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
+
+/// How many more files the disk must be able to hold, or nothing new starts: a task makes some hundreds.
+const FREE_FILES_MIN: u64 = 4_096;
 
 /// What is known of machine and owner.
 #[derive(Debug)]
@@ -99,9 +103,13 @@ impl Watch {
         events
     }
 
-    /// Whether less is free on the disk than the owner wants, as of the last look.
-    pub(crate) fn is_disk_short(&self) -> bool {
-        self.sample.free_disk.is_some_and(|free| free < self.rules.disk_free_min())
+    /// What is short on the disk now.
+    pub(crate) fn shortage(&self) -> Shortage {
+        let bytes = self.sample.free_disk.is_some_and(|free| free < self.rules.disk_free_min());
+        // Some file systems have no such number, and say 0 of all.
+        let about = rustix::fs::statvfs(self.home.path());
+        let files = about.is_ok_and(|about| about.f_files > 0 && about.f_favail < FREE_FILES_MIN);
+        Shortage { bytes, files }
     }
 
     /// The owner says something.
@@ -114,6 +122,9 @@ impl Watch {
         self.verdict = decide(&self.rules, &self.attendance, &self.sample, minute_of_week(), self.verdict);
         if self.verdict == Verdict::Run && self.home.is_full_of_trouble() {
             self.verdict = Verdict::NoNewTasks(Reason::Leftovers);
+        }
+        if self.verdict == Verdict::Run && self.shortage().files {
+            self.verdict = Verdict::NoNewTasks(Reason::DiskFull);
         }
         Event::Judged(self.verdict)
     }

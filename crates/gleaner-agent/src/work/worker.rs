@@ -5,9 +5,10 @@ use super::folders::Folders;
 use super::joining::{self, Joined};
 use super::minders::Minders;
 use super::permits::Permits;
+use super::room::Bound;
 use super::spec::memory_unless_named;
 use super::watch::Watch;
-use super::{Stop, WorkError, WorkOptions, room, spool};
+use super::{Stop, WorkError, WorkOptions, spool};
 use crate::allowance::Allowance;
 use crate::cache::Cache;
 use crate::clock::{Alarm, now};
@@ -313,10 +314,9 @@ impl Worker {
 
     /// Each on a thread of its own: a task can make this take long, and then only it is measured less often.
     fn measure_folders(&self) {
-        let is_short = self.watch.is_disk_short();
-        let bounded =
-            self.duties.alive().filter_map(|(run, named)| Some((run, room::bound(named, is_short)?)));
-        for (run, limit) in bounded {
+        let short = self.watch.shortage();
+        let bounded = self.duties.alive().filter_map(|(run, named)| Some((run, Bound::of(named, short)?)));
+        for (run, bound) in bounded {
             let measuring = self.measuring.clone();
             let mut under_way = measuring.lock().unwrap_or_else(PoisonError::into_inner);
             if !under_way.insert(run) {
@@ -326,7 +326,7 @@ impl Worker {
             let (folder, first) = (self.folders.of(run), self.minders.first_process(run));
             let events = self.events.clone();
             tokio::task::spawn_blocking(move || {
-                let found = room::takes_more_than(limit, &folder, first);
+                let found = bound.is_exceeded(&folder, first);
                 measuring.lock().unwrap_or_else(PoisonError::into_inner).remove(&run);
                 match found {
                     Ok(true) => drop(events.blocking_send(Event::FolderTooLarge(run))),
