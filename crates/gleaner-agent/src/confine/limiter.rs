@@ -101,7 +101,9 @@ impl fmt::Display for Limiter {
             let by = match (self.version_of(control), control) {
                 (Some(Version::V1), _) => "cgroup v1",
                 (Some(Version::V2), _) => "cgroup v2",
-                (None, Control::Memory) => "address space of each process",
+                (None, Control::Memory) => {
+                    "looked at, and the address space of each process; not what sockets and pipes hold"
+                }
                 (None, Control::Processes) => "rlimit in the sandbox, else none",
                 (None, Control::Freezer | Control::Kill) => "signals",
                 (None, Control::Cpu) => "none",
@@ -211,7 +213,6 @@ mod tests {
             assert_eq!(found.as_deref(), expected.map(Path::new), "{line}");
         }
     }
-}
     #[test]
     fn the_kernel_takes_what_all_tasks_get_and_takes_it_back() {
         let limiter = Limiter::find(&format!("bounds-{}", std::process::id()));
@@ -231,3 +232,4 @@ mod tests {
         }
         limiter.remove();
     }
+}

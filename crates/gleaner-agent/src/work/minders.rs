@@ -333,6 +333,7 @@ fn exit_of(outcome: Outcome, usage: &crate::keeper::Usage) -> Exit {
         Outcome::Signal(signal) => Exit::Signal(signal),
         Outcome::CouldNotStart(why) => Exit::NotStarted(why),
         Outcome::LeaseEnded => Exit::LeaseEnded,
+        Outcome::OverMemory => Exit::OverLimit("memory".into()),
         Outcome::Defied => Exit::OverLimit("time: it ignored the owner's pause".into()),
     }
 }
