@@ -114,8 +114,8 @@ pub fn list(folder: impl AsFd, except: &[&str]) -> Result<Listing, ArchiveError>
     Ok(found)
 }
 
-/// Bytes of all files in a listing.
-fn size(listing: &Listing) -> u64 {
+/// Bytes of all files in a listing, as if they had no holes.
+pub fn size(listing: &Listing) -> u64 {
     let files = listing.values().filter(|about| is_file(about));
     files.fold(0, |total, about| total.saturating_add(about.st_size.cast_unsigned()))
 }
@@ -144,7 +144,7 @@ pub fn pack(folder: impl AsFd, listing: &Listing, into: impl Write) -> Result<()
         add(&mut archive, &folder, relative, about)
             .map_err(|why| ArchiveError::File { path: relative.clone(), why })?;
     }
-    archive.finish().map_err(ArchiveError::Archive)
+    archive.into_inner().and_then(|mut into| into.flush()).map_err(ArchiveError::Archive)
 }
 
 fn add(

@@ -10,7 +10,7 @@ mod remove;
 mod walk;
 
 pub(crate) use remove::remove;
-pub(crate) use walk::{Seen, size, walk};
+pub(crate) use walk::{Seen, holds_more_than, size, walk};
 
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::fs::{

@@ -16,6 +16,7 @@
 //!   owner wants the machine.
 //! - **No program begins while the coordinator is not heard**: it may have been cancelled meanwhile. After this agent stood
 //!   still, all that was said until then is read first.
+//! - **No more runs than the owner lets tasks have**, however much is ordered.
 //! - **The owner wins**: what they forbid is stopped before anyone is told.
 
 mod ending;
@@ -25,6 +26,7 @@ mod log;
 mod orders;
 mod output;
 mod rests;
+mod room;
 mod ruling;
 mod signs;
 #[cfg(test)]
@@ -155,6 +157,8 @@ pub enum Action {
     Launch(Arc<Run>),
     /// Tell the keeper to signal all processes of the run.
     Signal(RunId, Signal),
+    /// Write into the log why a run is to end before its own end, for this reason.
+    Note(RunId, String),
     /// Store what the run left at the coordinator.
     Collect(Arc<Run>, Wanted),
     /// Remove all that is left of the run here.
@@ -219,6 +223,7 @@ pub struct Duties {
     /// What is wrong with the disk, since output was last lost.
     disk_fault: Option<String>,
     leaving: Option<Leaving>,
+    measuring: room::Measuring,
     actions: VecDeque<Action>,
 }
 
@@ -248,6 +253,7 @@ impl Duties {
             is_paused: false,
             disk_fault: None,
             leaving: None,
+            measuring: room::Measuring::default(),
             actions: VecDeque::new(),
         }
     }
@@ -302,11 +308,12 @@ impl Duties {
         let runs = self.runs.values().filter_map(|held| {
             let lease = self.lease_stop(held).filter(|_| held.is_alive() && held.ending.is_none());
             let due = held.due(self.bounds);
-            let due = due.filter(|_| self.link.is_up() || !held.waits_for_the_coordinator());
+            let waits = held.waits_for_the_coordinator();
+            let due = due.filter(|_| !waits || (self.link.is_up() && !self.is_held_back(&held.stage)));
             [due, lease, self.output_due(held)].into_iter().flatten().min()
         });
         let leaving = self.leaving.as_ref().map(|leaving| leaving.by);
-        runs.chain(self.link.due()).chain(leaving).min()
+        runs.chain(self.link.due()).chain(leaving).chain(self.measuring_due()).min()
     }
 
     /// The runs that it has, ended ones included.
@@ -398,6 +405,7 @@ impl Duties {
         self.prepare_what_is_due(now);
         self.collect_what_is_due(now);
         self.launch_what_is_ready(now);
+        self.measure_if_due(now);
         self.quit_if_done(now);
     }
 }

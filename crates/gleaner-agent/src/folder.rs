@@ -7,8 +7,9 @@
 
 mod as_new;
 
-pub(crate) use as_new::is_as_new;
+pub(crate) use as_new::{has_no_attributes, is_as_new};
 
+use crate::allowance::{Allowance, PIECE_BYTES, Withheld, withheld};
 use crate::archive::{self, ArchiveError, Taking};
 use crate::beneath;
 use crate::cache::{Cache, CacheError, hash_of};
@@ -17,14 +18,16 @@ use gleaner_net::{Client, ClientError};
 use gleaner_wire::BlobHash;
 use gleaner_wire::job::Checkpointing;
 use gleaner_wire::limits::BLOB_BYTES_MAX;
+use gleaner_wire::outputs::pattern;
 use gleaner_wire::session::{ANSWERS, Run, Stored};
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use rustix::fd::{AsFd, OwnedFd};
+use globset::{GlobSet, GlobSetBuilder};
+use rustix::fd::OwnedFd;
 use serde::de::IgnoredAny;
 use std::fs::{self, File};
-use std::io::{self, Seek, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Component, Path};
+use std::thread;
 
 /// Where a program keeps what it needs to go on, in its folder.
 pub(crate) const CHECKPOINT: &str = ".checkpoint";
@@ -34,6 +37,9 @@ const ANSWERS_FOLDER: &str = ".answers";
 pub(crate) const TEMPORARY: &str = ".tmp";
 /// What it reads, in its folder.
 pub(crate) const STDIN: &str = ".stdin";
+
+/// Bytes that are packed before they are hashed or sent.
+const PACKED_AT_ONCE: usize = 256 << 10;
 
 /// Where a folder comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,20 +78,25 @@ pub(crate) fn prepare(
     folder: &Path,
     cache: &Cache,
     client: Option<&Client>,
+    allowance: &Allowance,
 ) -> Result<(), TransferError> {
     patterns(&run.outputs)?;
+    allowance.check().map_err(|why| failed(folder, &why))?;
     make_new(folder)?;
     if has_checkpoint(&run.checkpoint) {
         make(&folder.join(CHECKPOINT))?;
     }
     let client = client.ok_or_else(|| TransferError::Later("there is no session".into()))?;
     let fetch = |blob: &BlobHash, into: &mut dyn Write, limit| {
-        client.download(&address_of(blob), into, limit).map(drop)
+        client.download(&address_of(blob), &mut allowance.to_disk(into), limit).map(drop)
     };
     let opened = open(folder)?;
-    let bring = |blob: &BlobHash, path: &Path, is_executable| {
+    let mut brought = 0;
+    let mut bring = |blob: &BlobHash, path: &Path, is_executable| {
         let from = cache.open_file(blob, |into, limit| fetch(blob, into, limit)).map_err(from_cache)?;
-        copy_inside(&opened, path, is_executable, from).map_err(|why| failed(path, &why))
+        brought += from.metadata().map_err(|why| failed(path, &why))?.len();
+        keeps_to_its_disk(run, brought)?;
+        copy_inside(&opened, path, is_executable, &from, allowance).map_err(|why| failed(path, &why))
     };
     for input in &run.inputs {
         bring(&input.blob, inside(&input.path)?, input.executable)?;
@@ -96,7 +107,8 @@ pub(crate) fn prepare(
     let unpack = |stored: &Stored, into: &str| {
         let blob = &stored.blob;
         let file = cache.open_file(blob, |into, limit| fetch(blob, into, limit)).map_err(from_cache)?;
-        archive::unpack(file, open_inside(&opened, into)?, Taking::All).map_err(|why| from_archive(&why))
+        let archive = allowance.to_disk(file);
+        archive::unpack(archive, open_inside(&opened, into)?, Taking::All).map_err(|why| from_archive(&why))
     };
     if let Some(checkpoint) = &run.resume_from {
         unpack(checkpoint, CHECKPOINT)?;
@@ -117,6 +129,7 @@ pub(crate) fn collect(
     folder: &Path,
     wanted: Wanted,
     client: &Client,
+    allowance: &Allowance,
 ) -> Result<Collected, TransferError> {
     let mut collected = Collected::default();
     let opened = open(folder)?;
@@ -124,7 +137,8 @@ pub(crate) fn collect(
         // The task may have put anything in its place, as a link to somewhere else.
         let checkpoint = open_inside(&opened, CHECKPOINT)?;
         let listing = archive::list(&checkpoint, &[]).map_err(|why| from_archive(&why))?;
-        collected.checkpoint = store(&checkpoint, &listing, folder, client)?;
+        keeps_to_its_disk(run, archive::size(&listing))?;
+        collected.checkpoint = store(&checkpoint, &listing, client, allowance)?;
     }
     if wanted.files {
         let patterns = patterns(&run.outputs)?;
@@ -133,7 +147,8 @@ pub(crate) fn collect(
         listing.retain(|path, about| {
             archive::is_file(about) && path.ancestors().any(|part| patterns.is_match(part))
         });
-        collected.files = store(&opened, &listing, folder, client)?;
+        keeps_to_its_disk(run, archive::size(&listing))?;
+        collected.files = store(&opened, &listing, client, allowance)?;
     }
     Ok(collected)
 }
@@ -149,38 +164,52 @@ pub(crate) fn remove_if_empty(folder: &Path) -> bool {
     }
 }
 
-/// Packs what is listed, and puts it where the coordinator keeps such things; none if nothing is listed.
+/// Packs what is listed, and puts it where the coordinator keeps such things; none if nothing is listed. It is packed twice, for its
+/// hash and on its way, and takes no room on the disk: files with holes would take more there than they did.
 fn store(
-    from: impl AsFd,
+    from: &OwnedFd,
     listing: &archive::Listing,
-    folder: &Path,
     client: &Client,
+    allowance: &Allowance,
 ) -> Result<Option<Stored>, TransferError> {
     if listing.is_empty() {
         return Ok(None);
     }
-    let failed = |why: io::Error| failed(folder, &why);
-    let mut file = unnamed(folder).map_err(failed)?;
-    archive::pack(from, listing, io::BufWriter::new(&file)).map_err(|why| from_archive(&why))?;
-    file.rewind().map_err(failed)?;
     let mut hasher = blake3::Hasher::new();
-    hasher.update_reader(&file).map_err(failed)?;
-    let size = file.stream_position().map_err(failed)?;
+    let hashing = io::BufWriter::with_capacity(PACKED_AT_ONCE, allowance.elsewhere(&mut hasher));
+    archive::pack(from, listing, hashing).map_err(|why| from_archive(&why))?;
+    let size = hasher.count();
     if size > BLOB_BYTES_MAX {
         return Err(TransferError::TooLarge(beyond_the_limit()));
     }
     let blob = hash_of(&hasher);
-    file.rewind().map_err(failed)?;
-    client.upload::<IgnoredAny>(&address_of(&blob), &mut file, size).map_err(|why| from_client(&why))?;
-    Ok(Some(Stored { blob, size }))
+    let pipe = |why: io::Error| TransferError::Failed(format!("a pipe to store it through: {why}"));
+    let (mut packed, into) = io::pipe().map_err(pipe)?;
+    let into = io::BufWriter::with_capacity(PACKED_AT_ONCE, allowance.elsewhere(into));
+    let (packing, stored) = thread::scope(|scope| {
+        let packing = scope.spawn(|| archive::pack(from, listing, into));
+        let stored = client.upload::<IgnoredAny>(&address_of(&blob), &mut packed, size);
+        // So that a packer whose bytes nobody takes any more ends.
+        drop(packed);
+        (packing.join().expect("packing does not panic"), stored)
+    });
+    match (stored, packing) {
+        (Ok(_), _) => Ok(Some(Stored { blob, size })),
+        // The end of what came through the pipe came too early.
+        (Err(ClientError::Local(_)), Err(why)) => Err(from_archive(&why)),
+        (Err(why), _) => Err(from_client(&why)),
+    }
 }
 
-/// A file that is gone as soon as nobody has it open, beside a run's folder: in it is what the task wants there.
-fn unnamed(folder: &Path) -> io::Result<File> {
-    let path = folder.with_added_extension("packing");
-    let file = File::options().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
-    fs::remove_file(&path)?;
-    Ok(file)
+/// A run brings and leaves no more than it may take on the disk, holes counted.
+fn keeps_to_its_disk(run: &Run, bytes: u64) -> Result<(), TransferError> {
+    if run.needs.disk > 0 && bytes > run.needs.disk {
+        let most = run.needs.disk;
+        return Err(TransferError::TooLarge(format!(
+            "{bytes} bytes, more than the {most} that it may take on the disk"
+        )));
+    }
+    Ok(())
 }
 
 fn address_of(blob: &BlobHash) -> String {
@@ -215,11 +244,22 @@ fn open_inside(folder: &OwnedFd, name: &str) -> Result<OwnedFd, TransferError> {
 }
 
 /// The kernel shares or copies the bytes by itself where it can.
-fn copy_inside(folder: &OwnedFd, path: &Path, is_executable: bool, mut from: File) -> io::Result<()> {
+fn copy_inside(
+    folder: &OwnedFd,
+    path: &Path,
+    is_executable: bool,
+    mut from: &File,
+    allowance: &Allowance,
+) -> io::Result<()> {
     let parent = beneath::make_folders(folder, path.parent().unwrap_or(Path::new("")))?;
     let name = Path::new(path.file_name().unwrap_or_default());
     let mut to = File::from(beneath::create(parent, name, is_executable)?);
-    io::copy(&mut from, &mut to).map(drop)
+    loop {
+        allowance.check_room(PIECE_BYTES)?;
+        if io::copy(&mut from.by_ref().take(PIECE_BYTES), &mut to)? == 0 {
+            return Ok(());
+        }
+    }
 }
 
 /// The path, if it is one below a folder.
@@ -240,23 +280,25 @@ fn patterns(texts: &[String]) -> Result<GlobSet, TransferError> {
     let mut set = GlobSetBuilder::new();
     let refused = |why: globset::Error| TransferError::Failed(format!("outputs: {why}"));
     for text in texts {
-        let text = text.strip_prefix("./").unwrap_or(text).trim_end_matches('/');
-        set.add(GlobBuilder::new(text).literal_separator(true).build().map_err(refused)?);
+        set.add(pattern(text).map_err(refused)?);
     }
     set.build().map_err(refused)
 }
 
 fn failed(path: &Path, why: &io::Error) -> TransferError {
-    TransferError::Failed(format!("{}: {why}", path.display()))
+    match withheld(why) {
+        Some(Withheld::Stopped) => TransferError::Later(Withheld::Stopped.to_string()),
+        Some(Withheld::DiskFull { .. }) | None => TransferError::Failed(format!("{}: {why}", path.display())),
+    }
 }
 
 fn from_archive(error: &ArchiveError) -> TransferError {
     match error {
         ArchiveError::TooLarge => TransferError::TooLarge(beyond_the_limit()),
         ArchiveError::TooMany | ArchiveError::TooDeep => TransferError::TooLarge(error.to_string()),
-        ArchiveError::File { .. }
-        | ArchiveError::Archive(_)
-        | ArchiveError::Foreign(_)
+        ArchiveError::File { path, why } => failed(path, why),
+        ArchiveError::Archive(why) => failed(Path::new("the archive"), why),
+        ArchiveError::Foreign(_)
         | ArchiveError::Link { .. }
         | ArchiveError::Exists(_)
         | ArchiveError::NotItsOwn(_) => TransferError::Failed(error.to_string()),
@@ -266,7 +308,8 @@ fn from_archive(error: &ArchiveError) -> TransferError {
 fn from_cache(error: CacheError<ClientError>) -> TransferError {
     match error {
         CacheError::Fetch(error) => from_client(&error),
-        CacheError::Mismatch { .. } | CacheError::File { .. } => TransferError::Failed(error.to_string()),
+        CacheError::File { path, why } => failed(&path, &why),
+        CacheError::Mismatch { .. } => TransferError::Failed(error.to_string()),
     }
 }
 
@@ -277,6 +320,7 @@ fn from_client(error: &ClientError) -> TransferError {
         }
         ClientError::Refused { status, .. } if is_for_now(*status) => TransferError::Later(error.to_string()),
         ClientError::TooLarge { .. } => TransferError::TooLarge(error.to_string()),
+        ClientError::Local(why) if withheld(why).is_some() => failed(Path::new("a file of it"), why),
         _ => TransferError::Failed(error.to_string()),
     }
 }

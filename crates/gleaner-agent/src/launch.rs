@@ -22,6 +22,7 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 
+use crate::keeper::precedence;
 pub(crate) use instructions::{Instructions, Rlimit, Walls, send};
 pub use program::ProgramError;
 pub(crate) use words::{Words, read_words};
@@ -93,6 +94,7 @@ fn exec(mut words: &File) -> Result<std::convert::Infallible, LaunchError> {
         File::from(entrance).write_all(b"0").map_err(LaunchError::Group)?;
     }
     set_streams(&fds.streams)?;
+    precedence::give_way();
     limits::go_first();
     limits::set(&instructions.rlimits)?;
     let mut landlock_abi = 0;
@@ -108,7 +110,7 @@ fn exec(mut words: &File) -> Result<std::convert::Infallible, LaunchError> {
     if let Some(walls) = instructions.walls {
         capabilities::give_up()?;
         landlock_abi = walls::build(&walls)?;
-        syscalls::filter()?;
+        syscalls::filter(&walls)?;
     }
     words.write_all(&words::ready(landlock_abi)).map_err(LaunchError::Streams)?;
     let error = command.exec();

@@ -1,11 +1,13 @@
 //! The worker on someone's machine: probes, owner's rules, sandbox, runner.
 
+mod allowance;
 pub mod archive;
 pub mod beneath;
 pub mod cache;
 pub mod clock;
 pub mod confine;
 pub mod duties;
+mod family;
 mod folder;
 pub mod home;
 pub mod keeper;

@@ -7,7 +7,6 @@
 //! noticed whatever a disk or a coordinator does.
 
 mod dialler;
-mod family;
 mod folders;
 mod joining;
 mod minders;
@@ -19,7 +18,7 @@ mod watch;
 mod worker;
 
 use crate::home::{Home, HomeError};
-use crate::keeper::{Keeper, KeeperError};
+use crate::keeper::{Keeper, KeeperError, precedence};
 use crate::owner;
 use crate::probes::{ProbeError, Sampler, Speeds};
 use gleaner_net::{Address, ClientError, JoinToken, KeyError};
@@ -168,6 +167,8 @@ pub fn work(options: WorkOptions, stop: changing::Receiver<Stop>) -> Result<(), 
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .thread_keep_alive(std::time::Duration::from_secs(2))
+        // Which do for guests what takes long.
+        .on_thread_start(precedence::give_way)
         .build()
         .map_err(system("no runtime could be made"))?;
     runtime.block_on(async {

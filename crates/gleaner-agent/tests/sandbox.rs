@@ -237,12 +237,21 @@ fn other_processes_are_neither_seen_nor_reached() {
 #[test]
 fn refused_system_calls_are_refused() {
     let Some((mut stage, _)) = stage() else { return };
-    let numbers =
-        [libc::SYS_ptrace, libc::SYS_bpf, libc::SYS_keyctl, libc::SYS_io_uring_setup, libc::SYS_userfaultfd];
+    // The last is `open_tree_attr`.
+    let numbers = [
+        libc::SYS_ptrace,
+        libc::SYS_bpf,
+        libc::SYS_keyctl,
+        libc::SYS_io_uring_setup,
+        libc::SYS_userfaultfd,
+        467,
+    ];
     let script = format!(
         "import ctypes,errno\nc=ctypes.CDLL(None,use_errno=True)\n\
          for n in {numbers:?}:\n  assert c.syscall(n,0,0,0,0)==-1 and ctypes.get_errno()==errno.EPERM,n\n\
          assert c.syscall({},0,0)==-1 and ctypes.get_errno()==errno.ENOSYS\n\
+         assert c.syscall({},0,65537,0o600)==-1 and ctypes.get_errno()==errno.EINVAL\n\
+         assert c.syscall({},0,65536,0o600)>=0\n\
          import platform\n\
          if platform.machine()=='x86_64':\n  \
          assert c.syscall(0x40000000+39)==-1 and ctypes.get_errno()==errno.EPERM,'x32'\n\
@@ -250,7 +259,9 @@ fn refused_system_calls_are_refused() {
          assert c.socket(f,t,p)==-1 and ctypes.get_errno()==errno.EAFNOSUPPORT,(f,t,p)\n\
          for f,t,p in [(1,1,0),(2,1,0),(2,2,17),(10,1,6),(16,3,0)]:\n  assert c.socket(f,t,p)>=0,(f,t,p)\n\
          print('refused')",
-        libc::SYS_clone3
+        libc::SYS_clone3,
+        libc::SYS_shmget,
+        libc::SYS_shmget
     );
     if !Path::new("/usr/bin/python3").exists() {
         eprintln!("SKIPPED: no /usr/bin/python3 to make system calls with");
@@ -371,6 +382,97 @@ fn processes_that_wake_each_other_stand_still_all_the_same() {
     stage.sign(Sign::Cont);
     stage.sign(Sign::Term);
     assert_eq!(stage.end().0, Outcome::Signal(15));
+}
+
+/// Many timers, since the signals of some are lost when a process is stopped again.
+const TIMERS: &str = "
+import ctypes, os, signal, threading, time
+signal.signal(signal.SIGCONT, lambda *_: None)
+libc = ctypes.CDLL(None)
+for number in range(50):
+    event = (ctypes.c_int * 16)(0, 0, signal.SIGCONT, 0)
+    timer, late = ctypes.c_void_p(), number * 20_000_000
+    libc.timer_create(1, event, ctypes.byref(timer))
+    libc.timer_settime(timer, 0, (ctypes.c_long * 4)(1, late, 1, late), None)
+open('ready', 'w')
+";
+
+/// Programs that their timers wake whenever they are stopped: one whose first thread has ended, so that the process looks dead, and
+/// one that works for a moment and stops itself before anybody looks.
+const TIMED: [&str; 2] = [
+    "
+def work():
+    while True: pass
+threading.Thread(target=work).start()
+libc.syscall(93 if os.uname().machine == 'aarch64' else 60, 0)
+",
+    "
+while True:
+    until = time.monotonic() + 0.002
+    while time.monotonic() < until: pass
+    os.kill(os.getpid(), signal.SIGSTOP)
+",
+];
+
+#[test]
+fn who_has_timers_wake_it_is_ended_however_it_looks() {
+    let Some((mut stage, _)) = stage() else { return };
+    if !Path::new("/usr/bin/python3").exists() {
+        return eprintln!("SKIPPED: no /usr/bin/python3 to be hostile with");
+    }
+    for program in TIMED {
+        let program = format!("{TIMERS}{program}");
+        let argv = ["/usr/bin/python3", "-c", &program].map(str::to_owned).to_vec();
+        stage.start(RunSpec { argv, ..stage.boxed("") });
+        until("it runs", || stage.path("task/ready").exists());
+        stage.sign(Sign::Stop);
+        assert_eq!(stage.end().0, Outcome::Defied, "{program}: {}", stage.said("err"));
+        fs::remove_file(stage.path("task/ready")).unwrap();
+    }
+}
+
+/// Of tasks whose memory no cgroup counts: processes that each keep to the bound, and folders in memory that do.
+#[test]
+fn a_task_takes_no_more_memory_by_taking_it_in_parts() {
+    let Some((mut stage, _)) = stage() else { return };
+    let limits = Limits { memory_bytes: Some(64 << 20), ..Limits::default() };
+    let part = "head -c 40000000 /dev/zero | tail -c 40000000 | sleep 1000 &";
+    let folders = "head -c 20000000 /dev/zero > /tmp/a; head -c 20000000 /dev/zero > /dev/shm/b;";
+    for (script, is_ended) in [
+        (format!("{part} {part} wait"), true),
+        (format!("{folders} {part} wait"), true),
+        (format!("{part} sleep 3; exit 7"), false),
+        (format!("{folders} sleep 3; exit 7"), false),
+    ] {
+        let expected = if is_ended { Outcome::OverMemory } else { Outcome::Code(7) };
+        let (outcome, _) = stage.run(limited(stage.boxed(&script), &Limiter::default(), limits));
+        assert_eq!(outcome, expected, "{script}: {}", stage.said("err"));
+    }
+    let unnamed = Limits { memory_unless_named: Some(64 << 20), ..Limits::default() };
+    let own = limited(stage.own(&format!("{part} {part} wait")), &Limiter::default(), unnamed);
+    assert_eq!(stage.run(own).0, Outcome::OverMemory, "outside of the sandbox too");
+}
+
+#[test]
+fn tasks_give_way_to_others() {
+    let Some((mut stage, _)) = stage() else { return };
+    let ours = rustix::process::getpriority_process(None).unwrap();
+    let limits = Limits { open_files: Some(50), ..Limits::default() };
+    // What is started directly, and the session of a sandbox, give way a moment after the start.
+    let says = format!(
+        "for i in $(seq 300); do [ $(nice) -eq {} ] && ! grep -q 'nice 0' /proc/self/autogroup && break; sleep 0.01; done; nice; \
+         cat /proc/self/autogroup",
+        ours + 10
+    );
+    let has_sessions = Path::new("/proc/self/autogroup").exists();
+    for spec in [stage.own(&says), limited(stage.own(&says), &Limiter::default(), limits), stage.boxed(&says)]
+    {
+        let _ = fs::remove_file(stage.path("out"));
+        stage.run(spec);
+        let said = stage.said("out");
+        assert!(said.starts_with(&format!("{}\n", ours + 10)) || said == (ours + 10).to_string(), "{said}");
+        assert!(!has_sessions || said.ends_with("nice 10"), "{said}");
+    }
 }
 
 fn limited(spec: RunSpec, limiter: &Limiter, limits: Limits) -> RunSpec {

@@ -8,7 +8,9 @@ use gleaner_agent::owner_socket::{self, State};
 use gleaner_agent::work::Stop;
 use gleaner_net::{Signer, UserKey};
 use gleaner_units::RunId;
-use gleaner_wire::job::{Checkpointing, Confinement, Filled, Input, JobSpec, Signed, SignedText, TaskList};
+use gleaner_wire::job::{
+    Checkpointing, Confinement, Filled, Input, JobSpec, Needs, Signed, SignedText, TaskList,
+};
 use gleaner_wire::session::{End, FromAgent, Hello, Outcome, Run, StopCause, Stream, ToAgent};
 use std::net::TcpListener;
 use std::path::Path;
@@ -168,6 +170,7 @@ fn what_may_not_run_here_says_why() {
         (Run { inputs: input("/etc/passwd", &kept), ..plain(5) }, "leaves the task's folder"),
         (Run { inputs: input("missing", &missing), ..plain(6) }, "could not be brought here"),
         (Run { cwd: Some("/tmp".into()), confinement: Confinement::Sandbox, ..plain(7) }, "sandbox"),
+        (Run { inputs: input("large", &kept), needs: needs_disk(3), ..plain(8) }, "4 bytes, more than the 3"),
     ] {
         let end = session.run(run);
         let Outcome::NotStarted { why } = &end.outcome else { panic!("{end:?}") };
@@ -205,6 +208,31 @@ fn inputs_come_and_output_files_go() {
         let found: Vec<_> = found.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         assert_eq!(found, expected, "a second time the inputs are as they were");
     }
+}
+
+fn needs_disk(disk: u64) -> Needs {
+    Needs { disk, ..Needs::default() }
+}
+
+/// Files with holes take little on the machine's disk and much elsewhere.
+#[test]
+fn what_a_run_leaves_counts_with_its_holes() {
+    let coordinator = Coordinator::new();
+    let _agent = coordinator.agent();
+    let (mut session, _) = coordinator.welcome(1, 30.0);
+    let leaves = |task, files: &str| {
+        let run = script(id_of(task, 1), &format!("for f in {files}; do truncate -s 90000 $f; done"));
+        Run { outputs: vec!["*".into()], needs: needs_disk(100_000), ..run }
+    };
+    let end = session.run(leaves(1, "a"));
+    let found = files(&coordinator.blob(&end.files.expect("it has one").blob));
+    assert_eq!(
+        found.iter().map(|(path, text)| (path.as_str(), text.len())).collect::<Vec<_>>(),
+        [("a", 90_000)]
+    );
+    let end = session.run(leaves(2, "a b"));
+    let Outcome::OverLimit { what } = &end.outcome else { panic!("{end:?}") };
+    assert!(what.contains("180000 bytes, more than the 100000"), "{what}");
 }
 
 #[test]

@@ -12,6 +12,7 @@ pub mod job;
 pub mod limits;
 mod lineage;
 pub mod meant;
+pub mod outputs;
 pub mod session;
 pub mod text;
 mod words;

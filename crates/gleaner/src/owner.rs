@@ -73,17 +73,19 @@ fn rules_file(of: &OwnMachineArguments) -> Result<PathBuf, Failure> {
 
 /// Each rule as it is written in the file; what is not the default is marked.
 fn show_rules(of: &OwnMachineArguments, file: &Path, rules: &Rules) -> Outcome {
+    let doubts = rules.doubts();
     let listed = |rules: &Rules| serde_json::to_value(rules).expect("rules are plain data");
     let (rules, usual) = (listed(rules), listed(&Rules::default()));
     if of.json {
-        return stdout::print_json(&json!({ "version": 1, "file": file, "rules": rules }));
+        return stdout::print_json(&json!({ "version": 1, "file": file, "rules": rules, "doubts": doubts }));
     }
     let lines = rules.as_object().into_iter().flatten().map(|(key, value)| {
         let mark = if *value == usual[key] { ' ' } else { '*' };
         let value = if *value == Value::Null { "not set".to_owned() } else { value.to_string() };
         format!("{mark} {key:<20} {value}\n")
     });
-    stdout::print(format!("{}\n{}", file.display(), lines.collect::<String>()))
+    let doubts = doubts.iter().map(|doubt| format!("note: {doubt}\n"));
+    stdout::print(format!("{}\n{}{}", file.display(), lines.collect::<String>(), doubts.collect::<String>()))
 }
 
 impl From<FileError> for Failure {

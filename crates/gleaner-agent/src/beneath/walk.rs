@@ -128,6 +128,21 @@ pub(crate) fn size(folder: &Path, enough: u64) -> Result<Option<u64>> {
     Ok(None)
 }
 
+/// Whether more than so many files and folders are below a folder. One that cannot be looked through, however often, has as many.
+pub(crate) fn holds_more_than(most: u64, folder: &Path) -> Result<bool> {
+    for _ in 0..TRIES_MAX {
+        let mut count = 0;
+        let seen = walk(open_root(folder)?, |_, _, _| {
+            count += 1;
+            Ok(if count > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+        if seen == Seen::Whole || count > most {
+            return Ok(count > most);
+        }
+    }
+    Ok(true)
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
@@ -174,6 +189,16 @@ pub(super) mod tests {
         assert!(size(scratch.path(), u64::MAX).unwrap().unwrap() >= 1_000 * ENTRY_BYTES);
         let enough = size(scratch.path(), 10_000).unwrap().unwrap();
         assert!((10_000..20_000).contains(&enough), "{enough}");
+    }
+
+    #[test]
+    fn files_and_folders_are_counted_whatever_is_in_them() {
+        let scratch = tempfile::tempdir().unwrap();
+        fs::create_dir_all(scratch.path().join("a/b")).unwrap();
+        fs::write(scratch.path().join("a/b/c"), "").unwrap();
+        for (most, expected) in [(0, true), (2, true), (3, false), (u64::MAX, false)] {
+            assert_eq!(holds_more_than(most, scratch.path()).unwrap(), expected, "{most}");
+        }
     }
 
     /// What moves a folder away below which the walk is must not lead the walk out of the tree.

@@ -100,7 +100,10 @@ fn sandbox(level: &Result<SandboxLevel, Why>) -> Vec<Finding> {
 
 fn cgroup(limiter: &Limiter, control: Control) -> Finding {
     let (wall, without) = match control {
-        Control::Memory => (MEMORY, "only the address space of each process in the sandbox is limited"),
+        Control::Memory => (
+            MEMORY,
+            "the agent looks at a task's memory every second, and the address space of each process in the sandbox is limited; what the kernel holds for sockets and pipes of a task is not bounded",
+        ),
         Control::Processes => ("cgroup: processes", "they are limited in the sandbox, by its user"),
         Control::Cpu => ("cgroup: processor time", "it is shared and not limited"),
         Control::Freezer => ("cgroup: freezer", "tasks are suspended by signals"),

@@ -14,6 +14,10 @@ use super::limits::Limits;
 /// The period over which processor time is limited.
 const CPU_PERIOD_US: u64 = 100_000;
 
+/// The processor time of all tasks together where others want it too: a tenth of what others get, in either version.
+const GUESTS_SHARES: &str = "102";
+const GUESTS_WEIGHT: &str = "10";
+
 /// How often the removal of a cgroup is tried, since the kernel lets go of the dead a little later.
 const REMOVALS_MAX: u32 = 250;
 const REMOVAL_PAUSE: Duration = Duration::from_millis(2);
@@ -171,10 +175,21 @@ impl MinderGroup {
     }
 }
 
+/// Holds all cgroups in an agent's folder together to these limits, or to none, and gives their owner's programs precedence.
+pub(super) fn bound(hierarchy: &Hierarchy, limits: &Limits) -> Result<(), GroupError> {
+    let Hierarchy { folder, version, controls } = hierarchy;
+    let part = Part { folder: folder.clone(), version: *version, controls: controls.clone() };
+    part.set(controls.iter().flat_map(|&control| settings_of_all(control, *version, limits)))
+}
+
 impl Part {
     fn make(&self, limits: &Limits) -> Result<(), GroupError> {
         fs::create_dir(&self.folder).map_err(|why| GroupError { at: self.folder.clone(), why })?;
-        for setting in self.controls.iter().flat_map(|&control| settings(control, self.version, limits)) {
+        self.set(self.controls.iter().flat_map(|&control| settings(control, self.version, limits)))
+    }
+
+    fn set(&self, settings: impl Iterator<Item = Setting>) -> Result<(), GroupError> {
+        for setting in settings {
             let written = self.write(setting.file, &setting.value);
             if setting.must == Must::Hold {
                 written?;
@@ -229,6 +244,31 @@ fn settings(control: Control, version: Version, limits: &Limits) -> Vec<Setting>
         }),
         Control::Freezer | Control::Kill => Vec::new(),
     }
+}
+
+/// What the cgroup around all tasks has of what its owner lets them have, in the order in which it is written: what is not
+/// limited now may have been before.
+fn settings_of_all(control: Control, version: Version, limits: &Limits) -> Vec<Setting> {
+    let given = |file, value: &str, must| Setting { file, value: value.to_owned(), must };
+    let open = match (control, version) {
+        // With swap first, since it is never below the other.
+        (Control::Memory, Version::V1) => vec![
+            given("memory.memsw.limit_in_bytes", "-1", Must::HoldWhereThereIsSwap),
+            given("memory.limit_in_bytes", "-1", Must::Hold),
+        ],
+        (Control::Memory, Version::V2) => vec![
+            given("memory.swap.max", "max", Must::HoldWhereThereIsSwap),
+            given("memory.max", "max", Must::Hold),
+        ],
+        (Control::Cpu, Version::V1) => {
+            vec![given("cpu.shares", GUESTS_SHARES, Must::Hold), given("cpu.cfs_quota_us", "-1", Must::Hold)]
+        }
+        (Control::Cpu, Version::V2) => {
+            vec![given("cpu.weight", GUESTS_WEIGHT, Must::Hold), given("cpu.max", "max", Must::Hold)]
+        }
+        (Control::Processes | Control::Freezer | Control::Kill, _) => Vec::new(),
+    };
+    open.into_iter().chain(settings(control, version, limits)).collect()
 }
 
 fn memory_settings(version: Version, bytes: u64) -> Vec<Setting> {
@@ -308,6 +348,34 @@ mod tests {
             let written: Vec<String> = Control::ALL
                 .into_iter()
                 .flat_map(|control| settings(control, version, &limits))
+                .map(|setting| format!("{}={}", setting.file, setting.value))
+                .collect();
+            assert_eq!(written.join(" "), expected, "{version:?}, {limits:?}");
+        }
+    }
+
+    #[test]
+    fn the_cgroup_of_all_tasks_gets_what_their_owner_gives_and_no_more() {
+        let given = Limits { memory_bytes: Some(7), cpu_milli: Some(2_000), ..Limits::default() };
+        for (version, limits, expected) in [
+            (
+                Version::V1,
+                given,
+                "memory.memsw.limit_in_bytes=-1 memory.limit_in_bytes=-1 memory.limit_in_bytes=7 \
+                 memory.memsw.limit_in_bytes=7 cpu.shares=102 cpu.cfs_quota_us=-1 cpu.cfs_period_us=100000 \
+                 cpu.cfs_quota_us=200000",
+            ),
+            (
+                Version::V2,
+                given,
+                "memory.swap.max=max memory.max=max memory.max=7 memory.swap.max=0 cpu.weight=10 cpu.max=max \
+                 cpu.max=200000 100000",
+            ),
+            (Version::V2, Limits::default(), "memory.swap.max=max memory.max=max cpu.weight=10 cpu.max=max"),
+        ] {
+            let written: Vec<String> = Control::ALL
+                .into_iter()
+                .flat_map(|control| settings_of_all(control, version, &limits))
                 .map(|setting| format!("{}={}", setting.file, setting.value))
                 .collect();
             assert_eq!(written.join(" "), expected, "{version:?}, {limits:?}");

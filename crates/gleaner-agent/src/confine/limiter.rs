@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::group::{Group, GroupError, MinderGroup, sweep};
+use super::group::{Group, GroupError, MinderGroup, bound, sweep};
 use super::hierarchy::{Control, Hierarchy, Version};
 use super::limits::Limits;
 
@@ -54,6 +54,13 @@ impl Limiter {
         &self.hierarchies
     }
 
+    /// Holds all tasks together to what their owner lets them have. What the kernel does not take is said, and the first of it
+    /// returned; the limits of each task hold all the same.
+    pub(crate) fn bound(&self, all: &Limits) -> Result<(), GroupError> {
+        let bounds = self.hierarchies.iter().map(|hierarchy| bound(hierarchy, all));
+        bounds.fold(Ok(()), Result::and)
+    }
+
     /// Makes the cgroups of a task: those that hold its limits, and the one by which it is suspended.
     pub(crate) fn group(&self, task: u64, limits: &Limits) -> Result<Option<Group>, GroupError> {
         if self.hierarchies.is_empty() {
@@ -94,7 +101,9 @@ impl fmt::Display for Limiter {
             let by = match (self.version_of(control), control) {
                 (Some(Version::V1), _) => "cgroup v1",
                 (Some(Version::V2), _) => "cgroup v2",
-                (None, Control::Memory) => "address space of each process",
+                (None, Control::Memory) => {
+                    "looked at, and the address space of each process; not what sockets and pipes hold"
+                }
                 (None, Control::Processes) => "rlimit in the sandbox, else none",
                 (None, Control::Freezer | Control::Kill) => "signals",
                 (None, Control::Cpu) => "none",
@@ -203,5 +212,24 @@ mod tests {
             let found = mount(line, places).map(|mounted| mounted.place);
             assert_eq!(found.as_deref(), expected.map(Path::new), "{line}");
         }
+    }
+    #[test]
+    fn the_kernel_takes_what_all_tasks_get_and_takes_it_back() {
+        let limiter = Limiter::find(&format!("bounds-{}", std::process::id()));
+        if limiter.hierarchies().is_empty() {
+            return eprintln!("SKIPPED: no cgroups can be made here");
+        }
+        let few = Limits { memory_bytes: Some(64 << 20), cpu_milli: Some(1_000), ..Limits::default() };
+        let more = Limits { memory_bytes: Some(128 << 20), cpu_milli: Some(2_000), ..Limits::default() };
+        for all in [few, more, few, Limits::default()] {
+            limiter.bound(&all).unwrap();
+            let memory = limiter.hierarchies.iter().find(|one| one.controls.contains(&Control::Memory));
+            let Some(Hierarchy { folder, version, .. }) = memory else { continue };
+            let file = if *version == Version::V1 { "memory.limit_in_bytes" } else { "memory.max" };
+            let read = fs::read_to_string(folder.join(file)).unwrap();
+            let is_taken = all.memory_bytes.is_none_or(|bytes| read.trim() == bytes.to_string());
+            assert!(is_taken, "{all:?}: {read}");
+        }
+        limiter.remove();
     }
 }

@@ -1,6 +1,6 @@
 //! How a run comes to its end: by itself, by order, by a limit or with the lease.
 
-use super::held::{Ending, Left, Stage};
+use super::held::{Ending, Held, Left, Stage};
 use super::log::Log;
 use super::rests::rest;
 use super::ruling::{Exit, Reason, Ruling, abandoned, can_go_on, outcome_of, rule, unfinished};
@@ -14,7 +14,7 @@ const MARGIN: Span = Span::from_nanos(1_000_000_000);
 
 impl Duties {
     /// What a run's program gets of the lease: its grace ends before the lease does.
-    pub(super) fn lease_stop(&self, held: &super::Held) -> Option<Time> {
+    pub(super) fn lease_stop(&self, held: &Held) -> Option<Time> {
         let quarter = Span::from_nanos(self.link.lease().nanos() / 4);
         let reserve = self.bounds.grace(&held.run).min(quarter).nanos() + MARGIN.min(quarter).nanos();
         self.link.lease_ends().map(|ends| Time::from_nanos(ends.nanos().saturating_sub(reserve)))
@@ -69,6 +69,10 @@ impl Duties {
     /// wanted or not: the coordinator says what counts.
     pub(super) fn end(&mut self, now: Time, run: RunId, reason: Reason, grace: Span) {
         let Some(held) = self.runs.get_mut(&run) else { return };
+        if held.ending.is_none() && (held.is_alive() || held.is_before_its_start()) {
+            // The coordinator may never be told.
+            self.actions.push_back(Action::Note(run, outcome_of(reason).to_string()));
+        }
         if held.is_alive() {
             let is_first = held.ending.is_none();
             let kill_at = now + grace;
@@ -185,9 +189,11 @@ impl Duties {
         if !self.link.is_up() {
             return;
         }
-        for held in self.runs.values_mut() {
-            if let Stage::Uncollected { left, retry_at } = &held.stage
-                && *retry_at <= now
+        let is_due =
+            |held: &Held| matches!(&held.stage, Stage::Uncollected { retry_at, .. } if *retry_at <= now);
+        for run in self.runs_where(|held| is_due(held) && !self.is_held_back(&held.stage)) {
+            if let Some(held) = self.runs.get_mut(&run)
+                && let Stage::Uncollected { left, .. } = &held.stage
             {
                 let wanted = wanted(&left.ruling, held.run.outputs.is_empty());
                 held.stage = Stage::Collecting { left: left.clone() };
@@ -258,7 +264,7 @@ impl Duties {
 
     pub(super) fn quit_if_done(&mut self, now: Time) {
         let Some(leaving) = &self.leaving else { return };
-        let is_quiet = self.runs_where(super::Held::is_alive).is_empty();
+        let is_quiet = self.runs_where(Held::is_alive).is_empty();
         let is_told = self.runs.is_empty() || !self.link.is_up() || !leaving.awaits_settling;
         if (is_quiet && is_told) || leaving.by <= now {
             self.leaving = None;

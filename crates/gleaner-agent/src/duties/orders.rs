@@ -59,7 +59,7 @@ impl Duties {
             ToAgent::Stop { run, cause } => self.stop(now, run, cause),
             ToAgent::Settled { run, .. } => self.settled(now, run),
             ToAgent::StoreAgain { run } => self.store_again(now, run),
-            ToAgent::Measure => self.actions.push_back(Action::Measure),
+            ToAgent::Measure => self.measuring.is_wanted = true,
             ToAgent::SetOpen { open } => {
                 self.is_opened = open;
                 self.tell_open();
@@ -137,6 +137,12 @@ impl Duties {
             self.close(format!("it wants more than {RUNS_MAX} runs of one agent"));
             return;
         }
+        if run.after.is_none()
+            && let Some(why) = self.why_not_taken(&run)
+        {
+            self.send(FromAgent::Ended { run: id, end: End::of(abandoned(&why)) });
+            return;
+        }
         let older: Vec<_> = self.runs_of(id.task).map(|(older, _)| *older).collect();
         for older in older {
             self.end(now, older, Reason::Disowned, Span::ZERO);
@@ -164,8 +170,9 @@ impl Duties {
         if !self.link.is_up() {
             return;
         }
-        for held in self.runs.values_mut() {
-            if matches!(held.stage, Stage::Unprepared { retry_at } if retry_at <= now) {
+        let is_due = |held: &Held| matches!(held.stage, Stage::Unprepared { retry_at } if retry_at <= now);
+        for run in self.runs_where(|held| is_due(held) && !self.is_held_back(&held.stage)) {
+            if let Some(held) = self.runs.get_mut(&run) {
                 held.stage = Stage::Preparing;
                 self.actions.push_back(Action::Prepare(held.run.clone()));
             }
@@ -211,6 +218,10 @@ impl Duties {
             let closed = self.why_closed().filter(|_| held.run.after.is_some() || is_draining);
             if let Some(why) = closed {
                 self.over(run, abandoned(&format!("its machine takes nothing new: {why}")));
+            } else if let Some(why) = self.why_not_begun(&held.run) {
+                self.over(run, abandoned(&why));
+            } else if self.waits_for_room(&held.run) {
+                // What is ending is killed after its grace at the latest.
             } else if let Some(held) = self.runs.get_mut(&run) {
                 held.stage = Stage::Launched;
                 held.active.go(now);

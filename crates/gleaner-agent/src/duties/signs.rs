@@ -29,11 +29,50 @@ impl Duties {
         self.is_paused || matches!(self.verdict, Verdict::Suspend(_))
     }
 
+    /// Whether nothing is to be brought here for guests.
+    pub fn brings_nothing(&self) -> bool {
+        self.is_suspended()
+    }
+
+    /// Whether nothing that guests left is to be stored either: the owner said by hand that all stands still. An agent that leaves has no
+    /// other time for it.
+    pub fn stores_nothing(&self) -> bool {
+        let by_hand = Verdict::Suspend(Reason::OwnerHere(Sign::ByHand));
+        self.leaving.is_none()
+            && (self.verdict == Verdict::Suspend(Reason::Paused) || self.verdict == by_hand)
+    }
+
+    /// Whether the owner's word keeps a run's files where they are. A checkpoint goes: with it goes the guest.
+    pub(super) fn is_held_back(&self, stage: &Stage) -> bool {
+        match stage {
+            Stage::Unprepared { .. } => self.brings_nothing(),
+            Stage::Uncollected { left, .. } => self.stores_nothing() && !left.ruling.keeps_checkpoint,
+            Stage::Queued
+            | Stage::Preparing
+            | Stage::Ready
+            | Stage::Launched
+            | Stage::Running
+            | Stage::Collecting { .. }
+            | Stage::Over { .. } => false,
+        }
+    }
+
+    /// Whether neither the owner nor the coordinator wants the machine to stand still for anybody.
+    pub(super) fn is_free_for_guests(&self) -> bool {
+        self.verdict == Verdict::Run && !self.is_paused
+    }
+
     /// Stops first, and tells then.
     fn suspend_or_not(&mut self, now: Time, was_suspended: bool) {
         let is_suspended = self.is_suspended();
         if was_suspended != is_suspended {
             self.signal_all(now, if is_suspended { Signal::Freeze } else { Signal::Thaw });
+        }
+        // What was broken off goes on at once when it may.
+        for held in self.runs.values_mut() {
+            if let Stage::Unprepared { retry_at } | Stage::Uncollected { retry_at, .. } = &mut held.stage {
+                *retry_at = (*retry_at).min(now);
+            }
         }
         self.tell_load();
         self.tell_open();

@@ -168,6 +168,7 @@ fn in_words(action: &Action) -> Option<String> {
         }
         Action::Send(FromAgent::Heartbeat { .. } | FromAgent::Knock { .. } | FromAgent::Hello(_))
         | Action::UseToken(_)
+        | Action::Note(..)
         | Action::Remember(_) => {
             return None;
         }

@@ -48,9 +48,10 @@ fn is_plain(folder: &OwnedFd, is_owner: impl Fn(u32) -> bool) -> io::Result<bool
         && has_no_flags(folder)?)
 }
 
-fn has_no_attributes(folder: &OwnedFd) -> io::Result<bool> {
+/// Whether nothing but the system gave a file attributes.
+pub(crate) fn has_no_attributes(file: impl AsFd) -> io::Result<bool> {
     let mut names = [0; 64];
-    match flistxattr(folder, &mut names[..]) {
+    match flistxattr(file, &mut names[..]) {
         Ok(length) => Ok(names[..length].is_empty() || &names[..length] == LABEL),
         // The file system knows none.
         Err(Errno::NOTSUP) => Ok(true),

@@ -1,9 +1,8 @@
 //! What runs left that is yet to be removed, or cannot be.
 
-use super::{Home, make_private};
+use super::{Home, HomeError, make_private};
 use crate::beneath;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -34,12 +33,12 @@ impl Home {
         self.count_trouble();
     }
 
-    pub(super) fn put_aside(&self, path: &Path) -> io::Result<PathBuf> {
+    pub(super) fn put_aside(&self, path: &Path) -> Result<PathBuf, HomeError> {
         let trouble = self.folder.join(TROUBLE);
         make_private(&trouble)?;
         let mut names = (1_u32..).map(|number| trouble.join(number.to_string()));
         let aside = names.find(|name| !name.exists()).expect("a number is free");
-        fs::rename(path, &aside)?;
+        fs::rename(path, &aside).map_err(|why| HomeError::File { path: path.to_owned(), why })?;
         Ok(aside)
     }
 

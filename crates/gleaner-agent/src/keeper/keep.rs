@@ -13,7 +13,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, set_chi
 
 use super::handing;
 use super::kin::{self, Left, Passing};
-use super::launcher;
+use super::{launcher, precedence};
 
 /// How long minders have to end their tasks when the agent is gone.
 const FAREWELL: Duration = Duration::from_secs(5);
@@ -36,6 +36,8 @@ pub fn keep() -> io::Result<()> {
     // Out of reach of the terminal's Ctrl-C, which the agent turns into an orderly end. Fails for a group's leader, who
     // is out of reach already.
     let _ = setsid();
+    // Most tasks outside of the sandbox are in it too.
+    precedence::have_session_give_way();
     set_child_subreaper(Some(rustix::process::getpid()))?;
     let launcher = launcher::open()?;
     let mut minders: Vec<Child> = Vec::new();

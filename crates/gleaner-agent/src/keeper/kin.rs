@@ -31,6 +31,19 @@ pub(crate) enum Passing<'a> {
     Frame(Pid, Option<Pid>),
 }
 
+/// How all threads of all processes stood at a look.
+pub(crate) type Stance = HashMap<(Pid, u32), Thread>;
+
+/// How a thread stood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Thread {
+    /// Whether it runs, or waits for something that may come.
+    may_run: bool,
+    /// How often a processor was given to it and taken from it: of one that stands still that does not change, however
+    /// short its turns are.
+    turns: u64,
+}
+
 /// All processes below this one, parents before children.
 pub(crate) fn below(passing: Passing<'_>) -> Vec<Pid> {
     let mut children: HashMap<Pid, Vec<Pid>> = HashMap::new();
@@ -75,13 +88,20 @@ pub(crate) fn stop(passing: Passing<'_>) {
     }
 }
 
-/// Stops again what does not stand still; how many that were. What waits in the kernel and cannot be interrupted does
-/// nothing meanwhile, and stops before it comes back.
-pub(crate) fn stop_again(passing: Passing<'_>) -> usize {
-    let moving: Vec<Pid> = below(passing).into_iter().filter(|pid| moves(*pid)).collect();
+/// Stops again what does not stand still; how many processes that were. `before` is how they stood at the look before this, none
+/// at the first. What waits in the kernel and cannot be interrupted does nothing meanwhile, and stops before it comes back.
+pub(crate) fn stop_again(passing: Passing<'_>, before: &mut Option<Stance>) -> usize {
+    let stance: Stance = below(passing).into_iter().flat_map(threads).collect();
+    let has_moved = |(of, thread): (&(Pid, u32), &Thread)| {
+        let switched =
+            before.as_ref().map(|before| before.get(of).is_none_or(|was| was.turns != thread.turns));
+        (thread.may_run || switched == Some(true)).then_some(of.0)
+    };
+    let moving: HashSet<Pid> = stance.iter().filter_map(has_moved).collect();
     for pid in &moving {
         let _ = kill_process(*pid, Signal::STOP);
     }
+    *before = Some(stance);
     moving.len()
 }
 
@@ -141,15 +161,28 @@ fn parents() -> impl Iterator<Item = (Pid, Pid)> {
     })
 }
 
-fn moves(pid: Pid) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
-    state(&stat).is_some_and(|state| matches!(state, 'R' | 'S' | 'I'))
+/// All threads of a process: the state of its first says nothing of the others once that has ended.
+fn threads(pid: Pid) -> Vec<((Pid, u32), Thread)> {
+    let tasks = format!("/proc/{}/task", pid.as_raw_nonzero());
+    let numbers = fs::read_dir(tasks).into_iter().flatten().flatten().filter_map(|entry| {
+        let number = entry.file_name().to_str()?.parse().ok()?;
+        let status = fs::read_to_string(entry.path().join("status")).ok()?;
+        Some(((pid, number), thread(&status)))
+    });
+    numbers.collect()
 }
 
-/// The state in a line of `/proc/PID/stat`.
-fn state(stat: &str) -> Option<char> {
-    let (_, after_name) = stat.rsplit_once(')')?;
-    after_name.trim_start().chars().next()
+/// What the text of `/proc/PID/task/TID/status` says.
+fn thread(status: &str) -> Thread {
+    let values = |name: &str| {
+        let lines = status.lines().filter_map(move |line| line.strip_prefix(name));
+        lines.map(str::trim).next_back()
+    };
+    let count = |name: &str| values(name).and_then(|count| count.parse().ok()).unwrap_or(0_u64);
+    Thread {
+        may_run: values("State:").is_some_and(|state| state.starts_with(['R', 'S', 'I'])),
+        turns: count("voluntary_ctxt_switches:") + count("nonvoluntary_ctxt_switches:"),
+    }
 }
 
 /// The parent in a line of `/proc/PID/stat`, whose second field is a name that may contain anything.
@@ -175,10 +208,20 @@ mod tests {
     }
 
     #[test]
-    fn the_state_is_found_behind_any_name() {
-        for (stat, expected) in [("7 (cat) R 3", Some('R')), ("7 (a) R 9 (b) T 4", Some('T')), ("7 (x", None)]
-        {
-            assert_eq!(state(stat), expected, "{stat}");
+    fn a_thread_is_read_behind_any_name() {
+        let status = |name: &str, state: &str| {
+            let counts = "voluntary_ctxt_switches:\t3\nnonvoluntary_ctxt_switches:\t4\n";
+            format!("Name:\t{name}\nUmask:\t0022\nState:\t{state}\nPid:\t7\n{counts}")
+        };
+        for (name, state, may_run) in [
+            ("cat", "R (running)", true),
+            ("cat", "S (sleeping)", true),
+            ("State:\\tR", "T (stopped)", false),
+            ("cat", "Z (zombie)", false),
+            ("cat", "D (disk sleep)", false),
+        ] {
+            assert_eq!(thread(&status(name, state)), Thread { may_run, turns: 7 }, "{name} {state}");
         }
+        assert_eq!(thread(""), Thread { may_run: false, turns: 0 });
     }
 }

@@ -82,6 +82,8 @@ pub enum Outcome {
     CouldNotStart(String),
     /// It was suspended and did not stand still, so it was ended.
     Defied,
+    /// It took more memory than it may, where no cgroup holds it to that, so it was ended.
+    OverMemory,
     /// Nobody gave it more time before its lease ended, so it was ended.
     LeaseEnded,
 }

@@ -1,11 +1,12 @@
 //! The watch on a task that was stopped by signals, which its processes can take back: where there is no freezer.
 //!
 //! When all of them stand still, none is left that could wake another. So what moves later than the first looks was woken
-//! against the owner's word.
+//! against the owner's word: by another, or by a timer that it set. What had a turn between two looks has moved, also if it stands
+//! still at both.
 
 use std::time::{Duration, Instant};
 
-use super::kin::{self, Passing};
+use super::kin::{self, Passing, Stance};
 
 const PAUSE_MIN: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
@@ -17,12 +18,14 @@ pub(crate) struct Standing {
     next_look: Instant,
     pause: Duration,
     moving: u32,
+    /// How it stood at the last look; none before the first.
+    stance: Option<Stance>,
 }
 
 impl Standing {
     /// Of a task that was stopped just now.
     pub(crate) fn new() -> Self {
-        Self { next_look: Instant::now() + PAUSE_MIN, pause: PAUSE_MIN, moving: 0 }
+        Self { next_look: Instant::now() + PAUSE_MIN, pause: PAUSE_MIN, moving: 0, stance: None }
     }
 
     /// How long until the next look.
@@ -35,7 +38,7 @@ impl Standing {
         if self.patience() > Duration::ZERO {
             return false;
         }
-        if kin::stop_again(programs) > 0 {
+        if kin::stop_again(programs, &mut self.stance) > 0 {
             self.moving += 1;
             self.pause = PAUSE_MIN;
         } else {

@@ -11,9 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
 use rustix::fs::OFlags;
+use rustix::process::Pid;
 
-use super::kin;
 use super::orders::{Confinement, Network, RunSpec, Sandbox};
+use super::{kin, precedence};
 use crate::confine::{
     ApartNetwork, EmptyNetwork, Group, GroupError, LAUNCHER, Limits, MinderGroup, TransientUser,
     bwrap_command,
@@ -105,6 +106,7 @@ fn start_directly(spec: &RunSpec, streams: Streams) -> Result<Started, StartErro
         Err(folder) => StartError::Folder(spec.cwd.clone(), folder),
         Ok(_) => ProgramError::of(&program.to_string_lossy(), &spec.cwd, "", error).into(),
     })?;
+    precedence::have_give_way(Pid::from_child(&child));
     Ok(Started { child, group: None, user: None, network: None, launcher: None })
 }
 
@@ -150,13 +152,14 @@ fn start_boxed(
         // In a sandbox the count is the task's alone: its user, or its user namespace, where bubblewrap's own is one more.
         rlimits.push((Rlimit::Processes, u64::from(most) + 1));
     }
+    let is_memory_counted = group.as_ref().is_some_and(Group::limits_memory) || minder_group.is_some();
     let instructions = Instructions {
         argv: spec.argv.clone(),
         env: spec.environment(),
         cwd: spec.cwd.clone(),
         rlimits,
         user: user.as_ref().map(TransientUser::id),
-        walls: Some(Walls { network: sandbox.network }),
+        walls: Some(Walls { network: sandbox.network, is_memory_counted }),
     };
     let has_user = user.is_some();
     let apart = match sandbox.network {

@@ -13,7 +13,9 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 use wait4::Wait4;
 
 use super::kin::{self, Passing};
+use super::memory::Memory;
 use super::orders::{Network, Outcome, RunSpec, Sign, Usage};
+use super::precedence::Sessions;
 use super::standing::Standing;
 use super::start::{Means, StartError, Started, start};
 use super::traffic::Traffic;
@@ -44,6 +46,10 @@ pub(crate) struct Task {
     /// Held until no process of the task is left.
     _user: Option<TransientUser>,
     ended_by_order: std::cell::Cell<bool>,
+    /// None where sessions have no precedence.
+    sessions: Option<Sessions>,
+    /// None where a cgroup counts its memory, or nothing bounds it.
+    memory: Option<Memory>,
     /// While it is stopped by signals.
     standing: Option<Standing>,
     /// Why its minder ended it, if that did.
@@ -71,6 +77,9 @@ impl Task {
         };
         // What a network of its own carries goes through sockets of the machine's, which are below this process too.
         let traffic = (network != Network::None).then(Traffic::new);
+        let is_counted = group.as_ref().is_some_and(Group::limits_memory)
+            || (spec.limits.memory_bytes.is_none() && means.minder_group.is_some());
+        let memory = spec.limits.memory().filter(|_| !is_counted).map(Memory::new);
         let ended_by_order = std::cell::Cell::new(false);
         Ok(Self {
             id,
@@ -86,6 +95,8 @@ impl Task {
             traffic,
             _user: user,
             ended_by_order,
+            sessions: Sessions::new(),
+            memory,
             standing: None,
             ended_for: None,
         })
@@ -111,7 +122,9 @@ impl Task {
     /// How long until [`look`](Self::look) has something to do.
     pub(crate) fn patience(&self) -> Option<Duration> {
         let standing = self.standing.as_ref().map(Standing::patience);
-        [standing, self.traffic.as_ref().map(Traffic::patience)].into_iter().flatten().min()
+        let memory = self.memory.as_ref().map(Memory::patience);
+        let sessions = self.sessions.as_ref().map(Sessions::patience);
+        [standing, memory, sessions, self.traffic.as_ref().map(Traffic::patience)].into_iter().flatten().min()
     }
 
     /// Looks at what it is to be watched for, if it is time to. One that does not stand still when it should is ended.
@@ -120,9 +133,17 @@ impl Task {
             traffic.look();
         }
         let programs = self.programs();
+        if let Some(sessions) = &mut self.sessions {
+            sessions.look();
+        }
         if self.standing.as_mut().is_some_and(|standing| standing.is_defied(programs)) {
             self.standing = None;
             self.end_for(Outcome::Defied);
+        }
+        let frame = (self.frame == Frame::Bubblewrap).then_some(self.main);
+        if self.memory.as_mut().is_some_and(|memory| memory.is_exceeded(frame)) {
+            self.memory = None;
+            self.end_for(Outcome::OverMemory);
         }
     }
 

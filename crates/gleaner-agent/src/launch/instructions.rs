@@ -33,6 +33,8 @@ pub(crate) enum Rlimit {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Walls {
     pub(crate) network: Network,
+    /// Whether a cgroup counts all memory of the task. Where none does, a large part of what is nobody's is refused.
+    pub(crate) is_memory_counted: bool,
 }
 
 pub(super) struct Descriptors {

@@ -13,9 +13,10 @@ use seccompiler::{
 };
 
 use super::LaunchError;
+use super::instructions::Walls;
 
 /// Refused with `EPERM`.
-const REFUSED: [c_long; 53] = [
+const REFUSED: [c_long; 54] = [
     // Mounts and namespaces.
     libc::SYS_mount,
     libc::SYS_umount2,
@@ -23,6 +24,7 @@ const REFUSED: [c_long; 53] = [
     libc::SYS_chroot,
     libc::SYS_move_mount,
     libc::SYS_open_tree,
+    SYS_OPEN_TREE_ATTR,
     libc::SYS_fsopen,
     libc::SYS_fsconfig,
     libc::SYS_fsmount,
@@ -86,19 +88,26 @@ const FAMILIES: [i32; 4] = [libc::AF_INET, libc::AF_INET6, libc::AF_UNIX, libc::
 const PROTOCOLS: [i32; 5] =
     [0, libc::IPPROTO_TCP, libc::IPPROTO_UDP, libc::IPPROTO_ICMP, libc::IPPROTO_ICMPV6];
 
+/// The largest segment of shared memory as System V has it, where nothing counts what a task keeps there without having it mapped.
+/// There are 4,096 segments at most, so all together are 256 MiB.
+const SEGMENT_BYTES_MAX: u64 = 64 << 10;
+
+/// Since Linux 6.15; libc has no name for it yet.
+const SYS_OPEN_TREE_ATTR: c_long = 467;
+
 /// Set in the number of each x32 call.
 const X32: u32 = 0x4000_0000;
 
 /// Sets the filter for this process and all that come from it.
-pub(super) fn filter() -> Result<(), LaunchError> {
+pub(super) fn filter(walls: &Walls) -> Result<(), LaunchError> {
     let failed = |error: &dyn std::fmt::Display| LaunchError::Seccomp(error.to_string());
-    for program in programs().map_err(|error| failed(&error))? {
+    for program in programs(walls).map_err(|error| failed(&error))? {
         apply_filter(&program).map_err(|error| failed(&error))?;
     }
     Ok(())
 }
 
-fn programs() -> Result<Vec<BpfProgram>, BackendError> {
+fn programs(walls: &Walls) -> Result<Vec<BpfProgram>, BackendError> {
     let mut refused: BTreeMap<c_long, Vec<SeccompRule>> = REFUSED.map(|call| (call, Vec::new())).into();
     let namespace = libc::CLONE_NEWUSER as u64;
     let makes_namespace = when(0, SeccompCmpOp::MaskedEq(namespace), namespace)?;
@@ -117,6 +126,12 @@ fn programs() -> Result<Vec<BpfProgram>, BackendError> {
         compile(sockets, libc::EAFNOSUPPORT)?,
         compile(unknown, libc::ENOSYS)?,
     ];
+    if !walls.is_memory_counted {
+        let is_large =
+            SeccompCondition::new(1, SeccompCmpArgLen::Qword, SeccompCmpOp::Gt, SEGMENT_BYTES_MAX)?;
+        let large = BTreeMap::from([(libc::SYS_shmget, vec![SeccompRule::new(vec![is_large])?])]);
+        programs.push(compile(large, libc::EINVAL)?);
+    }
     if cfg!(target_arch = "x86_64") {
         programs.push(without_x32());
     }

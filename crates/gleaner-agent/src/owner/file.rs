@@ -97,7 +97,9 @@ pub fn set(path: &Path, key: &str, value: &str) -> Result<Rules, FileError> {
 fn parse(path: &Path, text: &str) -> Result<Rules, FileError> {
     let rules: Rules =
         toml::from_str(text).map_err(|why| FileError::Toml { path: path.into(), why: Box::new(why) })?;
-    rules.check().map_err(|why| FileError::Rule { path: path.into(), why })?;
+    let home = path.parent().unwrap_or(Path::new("/"));
+    let checked = rules.check().and_then(|()| rules.check_on_machine(home));
+    checked.map_err(|why| FileError::Rule { path: path.into(), why })?;
     Ok(rules)
 }
 
@@ -194,6 +196,22 @@ mod tests {
             ("hours", "[]", &["hours is an empty list", "it must be", "gleaner owner drain"]),
             ("run_below_load", "0.0", &["run_below_load is 0", "it must be", "no task could ever run"]),
             ("cores_max", "0", &["cores_max is 0", "it must be a number of cores"]),
+            (
+                "disk_free_min_gb",
+                "1e9",
+                &["disk_free_min_gb is 1000000000", "the whole disk of", "no task could ever run"],
+            ),
+            ("disk_free_min_gb", "1e300", &["disk_free_min_gb", "gigabytes above 0"]),
+            ("open_files_max", "3", &["open_files_max is 3", "16 or more"]),
+            ("temperature_max", "5.0", &["temperature_max is 5", "from 20 to 150"]),
+            ("users", "[\"\"]", &["users is \"\"", "names that somebody can have"]),
+            ("labels", "[\"render\", \" \"]", &["labels is \" \"", "names that somebody can have"]),
+            ("idle_seconds", "1000000000", &["idle_seconds is 1000000000", "a week"]),
+            ("memory_max_gb", "0.0001", &["memory_max_gb is 0.0001", "0.01 or more"]),
+            ("busy_cores", "0.0001", &["busy_cores is 0.0001", "0.01 or more"]),
+            ("run_below_load", "0.0001", &["run_below_load is 0.0001", "no task could ever run"]),
+            ("run_hours_max", "0.00001", &["run_hours_max is 0.00001", "0.001 or more"]),
+            ("folders", "[\"/root\"]", &["folders is /root", "outside of"]),
         ] {
             let said = set(&path, key, value).unwrap_err().to_string();
             for part in parts {
@@ -201,5 +219,23 @@ mod tests {
             }
             assert!(!path.exists());
         }
+    }
+
+    #[test]
+    fn a_folder_with_the_agents_own_in_it_is_refused_and_one_that_is_not_there_called_out() {
+        // Not below /tmp, which no task is shown of the machine's.
+        let within = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let (shown, home) = (within.path().join("shown"), within.path().join("shown/agent"));
+        fs::create_dir_all(&home).unwrap();
+        let link = within.path().join("link");
+        std::os::unix::fs::symlink(&shown, &link).unwrap();
+        let path = home.join("rules.toml");
+        for folder in [&shown, &home, &link] {
+            let said = set(&path, "folders", &format!("[{folder:?}]")).unwrap_err().to_string();
+            assert!(said.contains("without the agent's own folder"), "{said}");
+        }
+        fs::create_dir(shown.join("data")).unwrap();
+        let rules = set(&path, "folders", &format!("[{:?}, \"/nosuch\"]", shown.join("data"))).unwrap();
+        assert_eq!(rules.doubts(), ["folders: /nosuch is no folder here now, so that no task sees it"]);
     }
 }

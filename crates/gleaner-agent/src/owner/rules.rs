@@ -2,13 +2,16 @@
 
 use gleaner_net::Signer;
 use gleaner_units::Span;
+use gleaner_wire::limits::NAME_BYTES_MAX;
 use gleaner_wire::session::Profile;
+use rustix::fs::statvfs;
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
 use std::path::{Component, Path, PathBuf};
 
 use super::bounds::Bounds;
 use super::hours::Hours;
-use crate::confine::can_be_apart;
+use crate::confine::{Limits, can_be_apart};
 use crate::keeper::{self, TASK_FOLDER};
 
 /// How many bytes must be free where tasks have their folders, or nothing new starts, unless the rules ask for more: it
@@ -49,7 +52,7 @@ pub struct Rules {
     pub memory_max_gb: Option<f64>,
     /// Gigabytes that must be free where tasks have their folders, or nothing new starts. Default: 16 MiB.
     pub disk_free_min_gb: Option<f64>,
-    /// Processes and threads of one sandboxed task. Default 4096.
+    /// Processes and threads of one sandboxed task. Default 512: enough to compile with all cores, and for an interpreter's threads.
     pub processes_max: u32,
     /// Files that one process of a sandboxed task has open. Default 4096.
     pub open_files_max: u32,
@@ -127,7 +130,16 @@ const OWN_PLACES: [&str; 13] = [
 ];
 /// What is said of a folder that cannot be shown.
 const SHOWN: &str =
-    "the whole path of a folder, without . and .., outside of /etc, /usr, /run, /tmp and the like";
+    "the whole path of a folder, without . and .., outside of /etc, /usr, /run, /tmp, /root and the like";
+/// The folder of root's own, which has the machine's keys.
+const ROOTS: &str = "/root";
+/// What is said of a folder that has the agent's own in it.
+const WITHOUT_THE_AGENTS: &str = "without the agent's own folder, which has its key and what other tasks leave: name those below it that tasks need";
+/// What is said of a name that nobody has.
+const NAMES: &str = "names that somebody can have, since no task could ever run: leave it out, or keep tasks away with \
+                     `gleaner owner drain`";
+/// Every machine's owner has more load than less of it.
+const LOAD_MIN: f64 = 0.01;
 /// How a machine says whom it takes.
 const REQUIREMENTS: &str = "Requirements";
 
@@ -148,7 +160,7 @@ impl Default for Rules {
             cores_max: None,
             memory_max_gb: None,
             disk_free_min_gb: None,
-            processes_max: 4_096,
+            processes_max: 512,
             open_files_max: 4_096,
             run_hours_max: 168.0,
             users: None,
@@ -180,24 +192,19 @@ impl Rules {
         if !(0.0..=1.0).contains(&self.run_below_load) {
             return refuse("run_below_load", &self.run_below_load, "a share from 0 to 1");
         }
-        if self.run_below_load == 0.0 {
+        if self.run_below_load < LOAD_MIN {
             return refuse("run_below_load", &self.run_below_load, NEVER);
+        }
+        for (key, names) in [("users", &self.users), ("labels", &self.labels)] {
+            if let Some(name) = names.iter().flatten().find(|name| !is_a_name(name)) {
+                return refuse(key, &format!("{name:?}"), NAMES);
+            }
         }
         if let Some(folder) = self.folders.iter().flatten().find(|folder| !may_be_shown(folder)) {
             return refuse("folders", &folder.display(), SHOWN);
         }
-        let numbers = [
-            ("busy_cores", Some(self.busy_cores), "a number of cores above 0"),
-            ("temperature_max", self.temperature_max, "degrees Celsius above 0"),
-            ("cores_max", self.cores_max.map(f64::from), "a number of cores, 1 or more"),
-            ("memory_max_gb", self.memory_max_gb, "gigabytes above 0"),
-            ("disk_free_min_gb", self.disk_free_min_gb, "gigabytes above 0"),
-            ("processes_max", Some(self.processes_max.into()), "a number of processes, 1 or more"),
-            ("bandwidth_max_mbit", self.bandwidth_max_mbit, "millions of bits a second above 0"),
-            ("open_files_max", Some(self.open_files_max.into()), "a number of files, 1 or more"),
-        ];
-        for (key, value, expected) in numbers {
-            if let Some(value) = value.filter(|value| !(*value > 0.0 && value.is_finite())) {
+        for (key, value, meant, expected) in self.numbers() {
+            if let Some(value) = value.filter(|value| !meant.contains(value)) {
                 return refuse(key, &value, expected);
             }
         }
@@ -206,10 +213,81 @@ impl Rules {
                 "left out where network is \"all\": only with \"internet\" a task has a network of its own";
             return refuse("bandwidth_max_mbit", &most, expected);
         }
-        if !(self.run_hours_max >= 0.0 && self.run_hours_max.is_finite()) {
-            return refuse("run_hours_max", &self.run_hours_max, "hours above 0, or 0 for no limit");
-        }
         Ok(())
+    }
+
+    /// Numbers, each with what can be meant by it: below, no task could ever run, or the owner never be away; above, the rule would never
+    /// do anything.
+    fn numbers(&self) -> [(&'static str, Option<f64>, RangeInclusive<f64>, &'static str); 10] {
+        let hours = Some(self.run_hours_max).filter(|hours| *hours != 0.0);
+        [
+            ("busy_cores", Some(self.busy_cores), 0.01..=1e6, "a number of cores, 0.01 or more"),
+            ("temperature_max", self.temperature_max, 20.0..=150.0, "degrees Celsius, from 20 to 150"),
+            ("cores_max", self.cores_max.map(f64::from), 1.0..=f64::MAX, "a number of cores, 1 or more"),
+            (
+                "memory_max_gb",
+                self.memory_max_gb,
+                0.01..=1e9,
+                "gigabytes, 0.01 or more, since no program starts in less",
+            ),
+            ("disk_free_min_gb", self.disk_free_min_gb, f64::MIN_POSITIVE..=1e9, "gigabytes above 0"),
+            (
+                "processes_max",
+                Some(self.processes_max.into()),
+                1.0..=f64::MAX,
+                "a number of processes, 1 or more",
+            ),
+            (
+                "bandwidth_max_mbit",
+                self.bandwidth_max_mbit,
+                0.01..=1e9,
+                "millions of bits a second, 0.01 or more",
+            ),
+            (
+                "open_files_max",
+                Some(self.open_files_max.into()),
+                16.0..=f64::MAX,
+                "a number of files, 16 or more, since a program needs some for itself",
+            ),
+            (
+                "idle_seconds",
+                Some(self.idle_seconds.into()),
+                0.0..=604_800.0,
+                "seconds, 604800 (a week) or fewer, since you would hardly ever be away",
+            ),
+            ("run_hours_max", hours, 0.001..=1e9, "hours, 0.001 or more, or 0 for no limit"),
+        ]
+    }
+
+    /// Refuses what cannot be meant on this machine, for an agent whose folder is `home`.
+    pub(super) fn check_on_machine(&self, home: &Path) -> Result<(), RulesError> {
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let own = real(home);
+        if let Some(folder) = self.folders.iter().flatten().find(|folder| own.starts_with(real(folder))) {
+            let (found, expected) = (folder.display().to_string(), WITHOUT_THE_AGENTS);
+            return Err(RulesError { key: "folders", found, expected });
+        }
+        let size = statvfs(home).map(|about| about.f_blocks.saturating_mul(about.f_frsize));
+        match self.disk_free_min_gb.zip(size.ok()) {
+            Some((most, size)) if self.disk_free_min() > size => {
+                let found = format!(
+                    "{most}, and the whole disk of {} has {}",
+                    home.display(),
+                    size as f64 / GIGABYTE
+                );
+                Err(RulesError { key: "disk_free_min_gb", found, expected: NEVER })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What does nothing as the machine is now, in words for its owner: it may be other tomorrow.
+    pub fn doubts(&self) -> Vec<String> {
+        let missing = self.folders.iter().flatten().filter(|folder| !folder.is_dir());
+        let doubt = |folder: &PathBuf| {
+            format!("folders: {} is no folder here now, so that no task sees it", folder.display())
+        };
+        missing.map(doubt).collect()
     }
 
     /// What they say of each run.
@@ -219,6 +297,15 @@ impl Rules {
             grace_max: limit(self.grace_max_seconds.into()).unwrap_or(Span::ZERO),
             suspended_max: limit(self.evict_after_seconds.into()),
             time_max: limit(self.run_hours_max * 3_600.0),
+        }
+    }
+
+    /// What all tasks may use together, where the kernel can hold them to it.
+    pub(crate) fn limits_of_all(&self) -> Limits {
+        Limits {
+            memory_bytes: self.memory_max_gb.map(|gigabytes| (gigabytes * GIGABYTE) as u64),
+            cpu_milli: self.cores_max.map(|cores| cores.saturating_mul(1_000)),
+            ..Limits::default()
         }
     }
 
@@ -290,7 +377,7 @@ impl Rules {
     }
 
     /// How many bytes must be free.
-    pub(super) fn disk_free_min(&self) -> u64 {
+    pub(crate) fn disk_free_min(&self) -> u64 {
         self.disk_free_min_gb.map_or(DISK_FREE_MIN, |gigabytes| (gigabytes * GIGABYTE) as u64)
     }
 
@@ -310,7 +397,13 @@ fn may_be_shown(folder: &Path) -> bool {
     let is_whole =
         parts.next() == Some(Component::RootDir) && parts.all(|part| matches!(part, Component::Normal(_)));
     let is_own = OWN_PLACES.into_iter().chain([TASK_FOLDER]).any(|place| folder.starts_with(place));
-    is_whole && folder.parent().is_some() && !is_own
+    is_whole && folder.parent().is_some() && folder != Path::new(ROOTS) && !is_own
+}
+
+/// Whether a user, or a label, can be called so.
+fn is_a_name(name: &str) -> bool {
+    let is_plain = |letter: char| !letter.is_control();
+    !name.trim().is_empty() && name.len() <= NAME_BYTES_MAX && name.chars().all(is_plain)
 }
 
 /// As the `ClassAd` language writes text.
@@ -328,6 +421,8 @@ mod tests {
             ("/opt/lab", true),
             ("/srv", true),
             ("/home/ada/data", true),
+            ("/root", false),
+            ("/root/data", true),
             ("/", false),
             ("opt/lab", false),
             ("/opt/../etc", false),

@@ -78,7 +78,7 @@ impl Folders {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::folder::prepare_empty;
     use gleaner_units::{RunId, TaskId};
@@ -86,7 +86,7 @@ mod tests {
     use std::collections::BTreeMap;
     use std::fs;
 
-    fn run(task: usize, confinement: Confinement) -> Run {
+    pub(in crate::work) fn run(task: usize, confinement: Confinement) -> Run {
         Run {
             id: RunId { task: TaskId::new(task), number: 1 },
             lineage: gleaner_wire::Lineage::of([1; 8]),

@@ -270,7 +270,7 @@ impl Seated {
             Given::Run(run, bytes) => {
                 self.run = Some(run);
                 for spool in &mut self.spools {
-                    spool.begin(run, &self.home);
+                    spool.begin(run, &self.home)?;
                 }
                 bytes
             }
@@ -333,6 +333,7 @@ fn exit_of(outcome: Outcome, usage: &crate::keeper::Usage) -> Exit {
         Outcome::Signal(signal) => Exit::Signal(signal),
         Outcome::CouldNotStart(why) => Exit::NotStarted(why),
         Outcome::LeaseEnded => Exit::LeaseEnded,
+        Outcome::OverMemory => Exit::OverLimit("memory".into()),
         Outcome::Defied => Exit::OverLimit("time: it ignored the owner's pause".into()),
     }
 }

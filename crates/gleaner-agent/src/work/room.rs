@@ -1,7 +1,7 @@
 //! How much room on the disk a run takes: what is in its folder, and what is in none any more but held open.
 
-use super::family::family;
 use crate::beneath;
+use crate::family::family;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
@@ -9,9 +9,47 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 const BLOCK_BYTES: u64 = 512;
+/// What a run that names no limit keeps where less is free on the disk than its owner wants.
+const BYTES_WHERE_SHORT: u64 = 256 << 20;
+/// Files and folders that any run keeps where hardly any more can be made.
+const FILES_WHERE_SHORT: u64 = 1 << 16;
 
-/// Whether a run takes more than so many bytes. `first` is its first process, if it has one.
-pub(super) fn takes_more_than(limit: u64, folder: &Path, first: Option<u32>) -> io::Result<bool> {
+/// What is short on a disk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Shortage {
+    pub(super) bytes: bool,
+    /// The file system has a number of files that it can hold.
+    pub(super) files: bool,
+}
+
+/// What a run may take on the disk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Bound {
+    bytes: Option<u64>,
+    files: Option<u64>,
+}
+
+impl Bound {
+    /// The bound of a run that named so many bytes, 0 for none; none if it has none.
+    pub(super) fn of(named: u64, short: Shortage) -> Option<Self> {
+        let named = (named > 0).then_some(named);
+        let bytes = named.or(short.bytes.then_some(BYTES_WHERE_SHORT));
+        let files = short.files.then_some(FILES_WHERE_SHORT);
+        (bytes.is_some() || files.is_some()).then_some(Self { bytes, files })
+    }
+
+    /// Whether a run takes more. `first` is its first process, if it has one.
+    pub(super) fn is_exceeded(self, folder: &Path, first: Option<u32>) -> io::Result<bool> {
+        let holds_more = |most| beneath::holds_more_than(most, folder);
+        if self.files.map_or(Ok(false), holds_more)? {
+            return Ok(true);
+        }
+        self.bytes.map_or(Ok(false), |most| takes_more_than(most, folder, first))
+    }
+}
+
+/// Whether a run takes more than so many bytes.
+fn takes_more_than(limit: u64, folder: &Path, first: Option<u32>) -> io::Result<bool> {
     let Some(in_folder) = beneath::size(folder, limit)? else { return Ok(true) };
     if in_folder > limit {
         return Ok(true);
@@ -41,6 +79,33 @@ mod tests {
     use super::*;
     use std::fs::File;
     use std::process::{Command, Stdio};
+
+    #[test]
+    fn who_names_no_limit_has_one_where_the_disk_is_short() {
+        let short = |bytes, files| Shortage { bytes, files };
+        for (named, short, expected) in [
+            (0, short(false, false), None),
+            (0, short(true, false), Some((Some(BYTES_WHERE_SHORT), None))),
+            (0, short(false, true), Some((None, Some(FILES_WHERE_SHORT)))),
+            (9, short(false, false), Some((Some(9), None))),
+            (9, short(true, true), Some((Some(9), Some(FILES_WHERE_SHORT)))),
+        ] {
+            let bound = Bound::of(named, short);
+            assert_eq!(bound.map(|bound| (bound.bytes, bound.files)), expected, "{named} {short:?}");
+        }
+    }
+
+    #[test]
+    fn empty_files_are_counted_where_hardly_any_more_can_be_made() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a", "b", "c"] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        for (files, expected) in [(2, true), (3, false)] {
+            let bound = Bound { bytes: Some(1 << 20), files: Some(files) };
+            assert_eq!(bound.is_exceeded(folder.path(), None).unwrap(), expected, "{files}");
+        }
+    }
 
     #[test]
     fn a_file_without_a_name_takes_room_while_it_is_open() {

@@ -59,11 +59,17 @@ fn walls(
     inputs: Vec<Input>,
 ) -> Result<Walls, String> {
     let network = match run.confinement {
+        // Nobody is named where no user is: neither the user whose name is empty.
+        Confinement::None if profile.user.is_empty() => {
+            return Err(format!(
+                "a task of {:?} runs here in the sandbox only; outside of it this agent runs tasks of nobody",
+                run.user
+            ));
+        }
         Confinement::None if run.user != profile.user => {
             return Err(format!(
-                "a task of {} runs here in the sandbox only; outside of it this agent runs tasks of {}",
-                run.user,
-                if profile.user.is_empty() { "nobody" } else { &profile.user }
+                "a task of {:?} runs here in the sandbox only; outside of it this agent runs tasks of {:?}",
+                run.user, profile.user
             ));
         }
         Confinement::None => return Ok(Walls::Own),
@@ -118,5 +124,27 @@ fn limits(run: &Run, memory_unless_named: Option<u64>, walls: &Walls, rules: &Ru
         cpu_milli: rules.cores_max.map(|most| run.needs.cores.min(most).saturating_mul(1_000)),
         file_bytes: given(run.needs.disk),
         open_files: boxed(rules.open_files_max),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::work::folders::tests::run;
+
+    #[test]
+    fn outside_of_the_sandbox_runs_the_named_user_and_nobody_where_none_is_named() {
+        for (orders, named, is_run) in [
+            ("ann", "ann", true),
+            ("bob", "ann", false),
+            ("", "ann", false),
+            ("ann", "", false),
+            ("", "", false),
+        ] {
+            let run = Run { user: orders.to_owned(), ..run(1, Confinement::None) };
+            let profile = Profile { user: named.to_owned(), ..Profile::new([1.0; 3], 1) };
+            let found = walls(&run, (&profile, &Rules::default()), Path::new("/"), Vec::new());
+            assert_eq!(found.is_ok(), is_run, "{orders:?} at an agent of {named:?}: {found:?}");
+        }
     }
 }

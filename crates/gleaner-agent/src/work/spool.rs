@@ -3,21 +3,28 @@
 //! A program writes into a named pipe that the agent drains, so that it neither waits for the coordinator nor fills
 //! the disk: the file gets the beginning, at most [`OUTPUT_BYTES_MAX`] less [`END_BYTES`], and when the run is over the last
 //! [`END_BYTES`] of what came after that; what is between is counted and dropped. There is no file
-//! before there is output. **What the disk does not take is lost, and said to be**: nothing is kept behind the hole. **Pipes are used again by the next run**, which costs nothing; a run is over only when all
-//! its processes are gone and its pipes are empty.
+//! before there is output. **What the disk does not take is lost, and said to be**: nothing is kept behind the hole. **Pipes are used again by the next run**, which costs nothing, **if they are as new**: whoever writes
+//! into a pipe can close it to others, or make it larger or smaller. A run is over only when all its processes are gone and its pipes are
+//! empty.
 
 use crate::duties::{Event, Range};
+use crate::folder::has_no_attributes;
 use crate::home::Home;
 use gleaner_units::RunId;
 use gleaner_wire::limits::OUTPUT_BYTES_MAX;
 use gleaner_wire::session::Stream;
-use rustix::fs::{CWD, FileType, Mode, mknodat};
+use rustix::fs::{CWD, FileType, Mode, fstat, mknodat};
+use rustix::pipe::fcntl_getpipe_size;
+use rustix::process::geteuid;
 use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use tokio::net::unix::pipe;
+
+/// Only the agent and the runs that it lends a pipe to may open it.
+const MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 
 /// What is read from a pipe at once: a quarter of what it holds.
 const CHUNK: usize = 16 << 10;
@@ -30,7 +37,10 @@ const BEGINNING_BYTES: u64 = OUTPUT_BYTES_MAX - END_BYTES as u64 - 256;
 /// A pipe, and the file for what comes through it now.
 #[derive(Debug)]
 pub(crate) struct Spool {
+    path: PathBuf,
     pipe: pipe::Receiver,
+    /// How many bytes the pipe held when it was made.
+    capacity: usize,
     stream: Stream,
     file: Option<(PathBuf, Option<File>)>,
     written: u64,
@@ -44,18 +54,33 @@ pub(crate) struct Spool {
 impl Spool {
     /// Makes a pipe.
     pub(crate) fn make(path: &Path, stream: Stream) -> io::Result<Self> {
-        mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
+        mknodat(CWD, path, FileType::Fifo, MODE, 0)?;
         // Held open for writing too: a pipe without a writer would be at its end for ever after the first program.
         let pipe = pipe::OpenOptions::new().read_write(true).open_receiver(path)?;
-        Ok(Self { pipe, stream, file: None, written: 0, end: VecDeque::new(), dropped: 0, is_lost: false })
+        let (path, capacity) = (path.to_owned(), fcntl_getpipe_size(&pipe)?);
+        let end = VecDeque::new();
+        Ok(Self { path, pipe, capacity, stream, file: None, written: 0, end, dropped: 0, is_lost: false })
     }
 
-    /// What comes from now on belongs to this run.
-    pub(crate) fn begin(&mut self, run: RunId, home: &Home) {
+    /// What comes from now on belongs to this run. What one before it did to the pipe goes with the pipe.
+    pub(crate) fn begin(&mut self, run: RunId, home: &Home) -> io::Result<()> {
+        if !self.is_as_new().unwrap_or(false) {
+            fs::remove_file(&self.path)?;
+            *self = Self::make(&self.path, self.stream)?;
+        }
         self.discard();
         self.file = Some((home.spool(run, self.stream), None));
         (self.written, self.dropped, self.is_lost) = (0, 0, false);
         self.end.clear();
+        Ok(())
+    }
+
+    fn is_as_new(&self) -> io::Result<bool> {
+        let about = fstat(&self.pipe)?;
+        Ok(Mode::from_raw_mode(about.st_mode) == MODE
+            && about.st_uid == geteuid().as_raw()
+            && fcntl_getpipe_size(&self.pipe)? == self.capacity
+            && has_no_attributes(&self.pipe)?)
     }
 
     /// Waits until something may have come.
@@ -167,6 +192,9 @@ pub(crate) fn can_keep(home: &Home) -> bool {
 mod tests {
     use super::*;
     use gleaner_units::{RunId, TaskId};
+    use rustix::fs::fchmod;
+    use rustix::pipe::fcntl_setpipe_size;
+    use std::os::unix::fs::MetadataExt;
     use tempfile::TempDir;
 
     #[tokio::test]
@@ -176,7 +204,7 @@ mod tests {
         let mut spool = Spool::make(&home.pipe(1, Stream::Stdout), Stream::Stdout).unwrap();
         let run = RunId { task: TaskId::new(0), number: 1 };
         for (more, gap) in [(END_BYTES, 0), (END_BYTES + 5, 5), (3 * END_BYTES, 2 * END_BYTES)] {
-            spool.begin(run, &home);
+            spool.begin(run, &home).unwrap();
             let _ = fs::remove_file(home.spool(run, Stream::Stdout));
             spool.keep(&vec![b'a'; BEGINNING_BYTES as usize]).unwrap();
             for _ in 0..more - 1 {
@@ -191,8 +219,40 @@ mod tests {
             let says = String::from_utf8_lossy(&kept).contains(&format!("-- {gap} bytes are left out here"));
             assert_eq!(says, gap > 0);
         }
-        spool.begin(run, &home);
+        spool.begin(run, &home).unwrap();
         assert!(spool.finish(run).is_none(), "what is short has no end of its own");
+    }
+
+    type Deed = fn(&File);
+
+    #[tokio::test]
+    async fn what_a_run_did_to_its_pipe_ends_with_it() {
+        let folder = TempDir::new().unwrap();
+        let home = Home::open(folder.path()).unwrap();
+        let path = home.pipe(1, Stream::Stdout);
+        let mut spool = Spool::make(&path, Stream::Stdout).unwrap();
+        let run = |number| RunId { task: TaskId::new(0), number };
+        let deeds: [Deed; 3] = [
+            |pipe| fchmod(pipe, Mode::empty()).unwrap(),
+            |pipe| assert_eq!(fcntl_setpipe_size(pipe, 4096).unwrap(), 4096),
+            |_| {},
+        ];
+        let inode = || fs::metadata(&path).unwrap().ino();
+        let made = inode();
+        for (number, deed) in (1..).zip(deeds) {
+            spool.begin(run(number), &home).unwrap();
+            deed(&File::options().append(true).open(&path).unwrap());
+            spool.begin(run(number + 1), &home).unwrap();
+            let about = fs::metadata(&path).unwrap();
+            assert_eq!(about.mode() & 0o7777, 0o600, "{number}");
+            assert_eq!(fcntl_getpipe_size(&spool.pipe).unwrap(), spool.capacity, "{number}");
+            fs::write(&path, "as ever").unwrap();
+            assert!(matches!(spool.drain(run(number)), Some(Event::Wrote { written: 7, .. })), "{number}");
+        }
+        assert_ne!(inode(), made);
+        let before = inode();
+        spool.begin(run(9), &home).unwrap();
+        assert_eq!(inode(), before, "one that nobody changed is used again");
     }
 
     #[tokio::test]
@@ -206,7 +266,7 @@ mod tests {
         // Nothing is awaited: the runtime hears of none of this.
         write("left over");
         for number in [1, 2] {
-            spool.begin(run(number), &home);
+            spool.begin(run(number), &home).unwrap();
             assert!(spool.drain(run(number)).is_none());
             write("all of it");
             let taken = spool.drain(run(number)).expect("there is something");

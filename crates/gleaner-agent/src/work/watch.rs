@@ -1,7 +1,8 @@
 //! Looks at the machine and at its owner, and says what changed.
 
-use super::family::family;
+use super::room::Shortage;
 use crate::duties::Event;
+use crate::family::family;
 use crate::home::Home;
 use crate::owner::{
     self, Attendance, DayMinute, FileError, Programs, Reason, Rules, Verdict, WeekMinute, Word, decide,
@@ -14,6 +15,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
+
+/// How many more files the disk must be able to hold, or nothing new starts: a task makes some hundreds.
+const FREE_FILES_MIN: u64 = 4_096;
 
 /// What is known of machine and owner.
 #[derive(Debug)]
@@ -35,6 +39,7 @@ impl Watch {
     pub(crate) fn new(home: Arc<Home>, sampler: Sampler) -> Result<Self, FileError> {
         let read_as = stamp(&home.rules());
         let rules = owner::read(&home.rules())?;
+        call_out(&rules);
         Ok(Self {
             home,
             sampler,
@@ -63,6 +68,7 @@ impl Watch {
         match owner::read(&self.home.rules()) {
             Ok(rules) if rules == self.rules => false,
             Ok(rules) => {
+                call_out(&rules);
                 self.rules = rules;
                 true
             }
@@ -97,6 +103,15 @@ impl Watch {
         events
     }
 
+    /// What is short on the disk now.
+    pub(crate) fn shortage(&self) -> Shortage {
+        let bytes = self.sample.free_disk.is_some_and(|free| free < self.rules.disk_free_min());
+        // Some file systems have no such number, and say 0 of all.
+        let about = rustix::fs::statvfs(self.home.path());
+        let files = about.is_ok_and(|about| about.f_files > 0 && about.f_favail < FREE_FILES_MIN);
+        Shortage { bytes, files }
+    }
+
     /// The owner says something.
     pub(crate) fn hear(&mut self, word: Word) -> Event {
         self.attendance.hear(word);
@@ -107,6 +122,9 @@ impl Watch {
         self.verdict = decide(&self.rules, &self.attendance, &self.sample, minute_of_week(), self.verdict);
         if self.verdict == Verdict::Run && self.home.is_full_of_trouble() {
             self.verdict = Verdict::NoNewTasks(Reason::Leftovers);
+        }
+        if self.verdict == Verdict::Run && self.shortage().files {
+            self.verdict = Verdict::NoNewTasks(Reason::DiskFull);
         }
         Event::Judged(self.verdict)
     }
@@ -141,6 +159,13 @@ fn is_this_program(pid: u32) -> bool {
         |process: &str| fs::metadata(format!("/proc/{process}/exe")).map(|data| (data.dev(), data.ino()));
     let (its, ours) = (file(&pid.to_string()), file("self"));
     its.is_ok_and(|its| ours.is_ok_and(|ours| its == ours))
+}
+
+/// What of the owner's rules does nothing as the machine is now.
+fn call_out(rules: &Rules) {
+    for doubt in rules.doubts() {
+        tracing::warn!("of the owner's rules, {doubt}");
+    }
 }
 
 fn minute_of_week() -> WeekMinute {

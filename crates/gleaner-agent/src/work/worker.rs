@@ -5,9 +5,11 @@ use super::folders::Folders;
 use super::joining::{self, Joined};
 use super::minders::Minders;
 use super::permits::Permits;
+use super::room::Bound;
 use super::spec::memory_unless_named;
 use super::watch::Watch;
-use super::{Stop, WorkError, WorkOptions, room, spool};
+use super::{Stop, WorkError, WorkOptions, spool};
+use crate::allowance::Allowance;
 use crate::cache::Cache;
 use crate::clock::{Alarm, now};
 use crate::confine::Limiter;
@@ -15,7 +17,7 @@ use crate::duties::{Action, Duties, Event, Exit, Piece, TransferError, Wanted};
 use crate::folder;
 use crate::home::{Home, Identity};
 use crate::keeper::Keeper;
-use crate::owner::{Permit, Verdict, Word, check_signed};
+use crate::owner::{Permit, Rules, Verdict, Word, check_signed};
 use crate::owner_socket::{self, Answer, Asked};
 use crate::probes::Benchmark;
 use gleaner_net::{Address, AgentKey, Challenge, Client, SessionNonce, Token, random_bytes};
@@ -25,6 +27,7 @@ use gleaner_wire::session::{FromAgent, Profile, Run, Stream, Usage};
 use std::collections::{BTreeSet, VecDeque};
 use std::fs;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 use tokio::sync::{Notify, Semaphore, mpsc, watch};
@@ -35,7 +38,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(900);
 /// Who does nothing for so long was stopped, or slept, since there is something to do at every look. One that was only busy says one
 /// heartbeat more.
 const STANDS_STILL: Span = Span::from_nanos(1_000_000_000);
-/// Every how many looks the folders of runs with a limit are measured.
+/// Every how many looks the folders of runs that have a limit, or where the disk is short, are measured.
 const LOOKS_PER_SIZE: u64 = 5;
 /// Transfers at a time.
 const TRANSFERS_MAX: usize = 4;
@@ -76,6 +79,9 @@ pub(super) struct Worker {
     /// Where the connection leads, or led.
     dialled: Address,
     transfers: Arc<Semaphore>,
+    /// Whether nothing is brought here for guests, and whether nothing is stored of what they left: the owner wants the machine.
+    brings_nothing: Arc<AtomicBool>,
+    stores_nothing: Arc<AtomicBool>,
     looks: u64,
     /// When it did something last.
     awake_at: Time,
@@ -103,6 +109,7 @@ impl Worker {
         let incarnation = incarnation(home.count_start()?)?;
         let limiter = Limiter::find(&home.place());
         let (events, inbox) = mpsc::channel(QUEUE_MAX);
+        bound_all(&limiter, watch.rules());
         let offered = watch.rules().profile(&profile);
         let memory = memory_unless_named(options.task_memory, &offered);
         tracing::info!(%limiter, memory_unless_named = memory, "limits of tasks");
@@ -138,6 +145,8 @@ impl Worker {
             outgoing: None,
             dialled,
             transfers: Arc::new(Semaphore::new(TRANSFERS_MAX)),
+            brings_nothing: Arc::default(),
+            stores_nothing: Arc::default(),
             looks: 0,
             awake_at: now(),
             measuring: Arc::default(),
@@ -205,6 +214,14 @@ impl Worker {
             self.duties.handle(self.awake_at, Event::StoodStill);
         }
         self.minders.observe(&event);
+        if let Event::Exited(run, Exit::LeaseEnded, _) = &event {
+            let task = self.duties.task_name(*run).unwrap_or_default();
+            tracing::warn!(
+                task,
+                run = run.number,
+                "was killed: its lease ended before this agent did anything"
+            );
+        }
         match &event {
             Event::Exited(run, exit, _) => self.permits.ended(*run, *exit == Exit::Code(0)),
             Event::KeeperLost(run) => self.permits.ended(*run, false),
@@ -221,6 +238,9 @@ impl Worker {
             other => other,
         };
         self.duties.handle(now(), event);
+        // What is under way on other threads breaks off.
+        self.brings_nothing.store(self.duties.brings_nothing(), Ordering::Relaxed);
+        self.stores_nothing.store(self.duties.stores_nothing(), Ordering::Relaxed);
         self.minders.keep_lease(self.duties.lease_ends());
     }
 
@@ -275,6 +295,7 @@ impl Worker {
 
     fn look(&mut self) {
         if self.watch.reread() {
+            bound_all(&self.limiter, self.watch.rules());
             self.take(Event::Ruled(self.watch.rules().bounds()));
             self.take(Event::Measured(self.found.clone()));
         }
@@ -293,7 +314,9 @@ impl Worker {
 
     /// Each on a thread of its own: a task can make this take long, and then only it is measured less often.
     fn measure_folders(&self) {
-        for (run, limit) in self.duties.alive().filter(|(_, limit)| *limit > 0) {
+        let short = self.watch.shortage();
+        let bounded = self.duties.alive().filter_map(|(run, named)| Some((run, Bound::of(named, short)?)));
+        for (run, bound) in bounded {
             let measuring = self.measuring.clone();
             let mut under_way = measuring.lock().unwrap_or_else(PoisonError::into_inner);
             if !under_way.insert(run) {
@@ -303,7 +326,7 @@ impl Worker {
             let (folder, first) = (self.folders.of(run), self.minders.first_process(run));
             let events = self.events.clone();
             tokio::task::spawn_blocking(move || {
-                let found = room::takes_more_than(limit, &folder, first);
+                let found = bound.is_exceeded(&folder, first);
                 measuring.lock().unwrap_or_else(PoisonError::into_inner).remove(&run);
                 match found {
                     Ok(true) => drop(events.blocking_send(Event::FolderTooLarge(run))),
@@ -340,6 +363,10 @@ impl Worker {
             Action::Prepare(run) => self.prepare(run),
             Action::Launch(run) => self.launch(&run),
             Action::Signal(run, signal) => self.minders.signal(run, signal),
+            Action::Note(run, why) => {
+                let task = self.duties.task_name(run).unwrap_or_default();
+                tracing::info!(task, run = run.number, "is to end: {why}");
+            }
             Action::Collect(run, wanted) => self.collect(run, wanted),
             Action::Clear(run) => self.clear(run),
             Action::Measure => {
@@ -438,8 +465,9 @@ impl Worker {
         } else if folder::needs_transfers(&run) {
             let path = self.folders.of(id);
             let (cache, client) = (self.cache.clone(), self.client.clone());
+            let allowance = self.allowance(&self.brings_nothing);
             self.on_thread(move || {
-                Event::Prepared(id, folder::prepare(&run, &path, &cache, client.as_ref()))
+                Event::Prepared(id, folder::prepare(&run, &path, &cache, client.as_ref(), &allowance))
             });
         } else {
             let (path, origin) = self.folders.lend(&run);
@@ -477,9 +505,12 @@ impl Worker {
     fn collect(&mut self, run: Arc<Run>, wanted: Wanted) {
         let path = self.folders.of(run.id);
         let client = self.client.clone();
+        let goes_all_the_same = Arc::default();
+        let is_stopped = if wanted.checkpoint { &goes_all_the_same } else { &self.stores_nothing };
+        let allowance = self.allowance(is_stopped);
         self.on_thread(move || {
             let result = match client {
-                Some(client) => folder::collect(&run, &path, wanted, &client),
+                Some(client) => folder::collect(&run, &path, wanted, &client, &allowance),
                 None => Err(TransferError::Later("there is no token for files".into())),
             };
             if let Err(TransferError::Later(why)) = &result {
@@ -492,6 +523,11 @@ impl Worker {
             }
             Event::Collected(run.id, result)
         });
+    }
+
+    /// What may be done for guests on other threads, unless `is_stopped`.
+    fn allowance(&self, is_stopped: &Arc<AtomicBool>) -> Allowance {
+        Allowance::new(is_stopped.clone(), self.home.path(), self.watch.rules().disk_free_min())
     }
 
     fn clear(&mut self, run: RunId) {
@@ -568,6 +604,13 @@ impl Worker {
                 FromAgent::Ended { run, end: *end }
             }
         })
+    }
+}
+
+/// So that the owner's limits on all tasks hold whatever the coordinator orders, where the kernel can hold them.
+fn bound_all(limiter: &Limiter, rules: &Rules) {
+    if let Err(why) = limiter.bound(&rules.limits_of_all()) {
+        tracing::warn!(%why, "the kernel does not hold all tasks together to the owner's limits");
     }
 }
 

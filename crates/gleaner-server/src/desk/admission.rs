@@ -8,6 +8,7 @@ use gleaner_wire::limits::{
     OWN_INPUTS_MAX, PARAMETERS_MAX, PROFILE_BYTES_MAX, PROFILE_ITEMS_MAX, QUORUM_MAX, REASON_BYTES_MAX,
     SIGNED_BYTES_MAX, SLOTS_MAX, SPEED_MAX, TASKS_PER_JOB_MAX, WORD_BYTES_MAX,
 };
+use gleaner_wire::outputs::pattern;
 use gleaner_wire::session::Profile;
 use gleaner_wire::text::is_hidden;
 use std::collections::BTreeSet;
@@ -334,6 +335,10 @@ fn check_paths(spec: &JobSpec) -> Result<(), Rejection> {
         refuse_if(!stays_inside(path), || {
             format!("\"{path}\" is no name within the task's folder: expected a relative path without \"..\"")
         })?;
+    }
+    // Before anything is filled in: what is may be a pattern too, and then its run says so before it begins.
+    for text in &spec.outputs {
+        pattern(text).map_err(|why| Rejection::invalid(format!("outputs: {why}")))?;
     }
     refuse_if(spec.cwd.is_some() && spec.confinement != Confinement::None, || {
         "cwd is given for a task in the sandbox, which has a folder of its own; leave cwd out, or opt out of the sandbox".to_owned()

@@ -374,7 +374,7 @@ pub(crate) enum MachineArguments {
     Resume(MachineName),
     /// Start nothing new there; what runs may end
     Drain(MachineName),
-    /// Measure its speed again
+    /// Measure its speed again, when its owner does not need it: once in ten minutes at most
     Measure(MachineName),
     /// Revoke it: it can never connect again
     Revoke(MachineName),

@@ -87,6 +87,7 @@ fn ends_are_told_again_until_they_are_settled_even_to_who_does_not_wait_for_them
 #[test]
 fn what_the_coordinator_disowns_is_killed_and_forgotten() {
     let mut stage = Stage::new();
+    stage.on(0.5, Event::Measured(Profile { slots: 3, ..profile() }));
     let (ours, other) = (stage.start(1.0, run(1, 1)), stage.start(1.0, run(2, 1)));
     stage.hear(1.0, ToAgent::Run(Box::new(run(3, 1))));
     stage.done();
@@ -151,5 +152,26 @@ fn a_stop_of_what_is_not_here_is_answered() {
         stage.done(),
         ["2 prepare 2.4", "3 ended 2.4 stopped +checkpoint"],
         "it has not gone on from it"
+    );
+}
+
+#[test]
+fn the_log_says_that_a_lease_ended_a_run_though_nobody_else_hears_of_it() {
+    let mut duties = Stage::new().duties;
+    duties.handle(at(1.0), Event::Received(ToAgent::Run(Box::new(run(1, 1)))));
+    duties.handle(at(1.0), Event::Prepared(id(1, 1), Ok(())));
+    duties.handle(at(1.0), Event::Began(id(1, 1)));
+    duties.handle(at(2.0), Event::Disconnected);
+    while duties.next_action().is_some() {}
+    duties.handle(at(100.0), Event::Tick);
+    let mut notes = Vec::new();
+    while let Some(action) = duties.next_action() {
+        if let Action::Note(run, why) = action {
+            notes.push((run, why));
+        }
+    }
+    assert!(
+        matches!(&notes[..], [(run, why)] if *run == id(1, 1) && why.contains("the lease ended")),
+        "{notes:?}"
     );
 }

@@ -147,3 +147,122 @@ fn the_owner_bounds_how_long_a_run_takes_that_names_no_limit() {
     stage.pass_until(12.0);
     assert_eq!(stage.done(), ["11 terminate 1.1", "11 thaw 1.1"]);
 }
+
+fn order(stage: &mut Stage, seconds: f64, run: Run) {
+    let id = run.id;
+    stage.hear(seconds, ToAgent::Run(Box::new(run)));
+    stage.on(seconds, Event::Prepared(id, Ok(())));
+}
+
+#[test]
+fn no_more_runs_than_the_owner_has_room_for() {
+    let mut stage = Stage::new();
+    let memory = |bytes, run| Run { needs: Needs { memory: bytes, ..Needs::default() }, ..run };
+    stage.on(0.0, Event::Measured(Profile { memory: 10, ..profile() }));
+    stage.start(1.0, memory(4, run(1, 1)));
+    stage.done();
+    order(&mut stage, 2.0, memory(7, run(2, 1)));
+    order(&mut stage, 3.0, memory(6, run(3, 1)));
+    order(&mut stage, 4.0, run(4, 1));
+    let wide = Run { needs: Needs { cores: u32::MAX, ..Needs::default() }, ..run(5, 1) };
+    order(&mut stage, 5.0, wide);
+    stage.done();
+    let order_and_hear = |stage: &mut Stage, seconds: f64, run: Run| {
+        order(stage, seconds, run);
+        stage.done().into_iter().filter(|line| !line.contains("clear")).collect::<Vec<_>>().join(", ")
+    };
+    let begun: Vec<usize> = stage.duties.alive().map(|(run, _)| run.task.index()).collect();
+    assert_eq!(begun, [1, 3], "what came while there was room");
+    stage.on(6.0, Event::Began(id(3, 1)));
+    stage.hear(6.0, ToAgent::Stop { run: id(1, 1), cause: StopCause::Cancel });
+    stage.done();
+    assert_eq!(order_and_hear(&mut stage, 7.0, run(6, 1)), "7 prepare 6.1", "the first is ending");
+    assert_eq!(order_and_hear(&mut stage, 7.5, run(7, 1)), "7.5 ended 7.1 abandoned", "and has room for one");
+    stage.answer(7.9);
+    stage.on(8.0, killed(id(1, 1)));
+    assert_eq!(stage.done(), ["8 launch 6.1", "8 ended 1.1 stopped"]);
+}
+
+#[test]
+fn what_was_sent_ahead_begins_only_where_there_is_room() {
+    let mut stage = Stage::new();
+    let first = stage.start(1.0, run(1, 1));
+    for task in 2..=5 {
+        order(&mut stage, 2.0, Run { after: Some(first), ..run(task, 1) });
+    }
+    stage.done();
+    stage.on(3.0, exited(first, 0));
+    assert_eq!(
+        stage.done(),
+        [
+            "3 launch 2.1",
+            "3 launch 3.1",
+            "3 ended 1.1 exited 0",
+            "3 ended 4.1 abandoned",
+            "3 ended 5.1 abandoned"
+        ]
+    );
+    stage.on(4.0, Event::Measured(Profile { slots: 1, ..profile() }));
+    stage.done();
+    stage.on(5.0, exited(id(2, 1), 0));
+    order(&mut stage, 6.0, run(6, 1));
+    assert_eq!(
+        stage.done(),
+        ["5 ended 2.1 exited 0", "6 ended 6.1 abandoned", "6 clear 6.1"],
+        "the owner gave less"
+    );
+}
+
+#[test]
+fn the_machine_is_measured_when_nobody_needs_it_and_seldom() {
+    let mut stage = Stage::new();
+    stage.on(1.0, Event::Judged(Verdict::Suspend(Reason::Paused)));
+    stage.done();
+    for _ in 0..300 {
+        stage.hear(2.0, ToAgent::Measure);
+    }
+    assert_eq!(stage.done(), Vec::<String>::new());
+    stage.on(3.0, Event::Judged(Verdict::NoNewTasks(Reason::LoadTooHigh)));
+    stage.on(4.0, Event::Judged(Verdict::Run));
+    stage.hear(5.0, ToAgent::Measure);
+    let measured = |stage: &mut Stage| {
+        stage.done().into_iter().filter(|line| line.ends_with("measure")).collect::<Vec<_>>()
+    };
+    assert_eq!(measured(&mut stage), ["4 measure"]);
+    stage.pass_until(603.0);
+    assert_eq!(measured(&mut stage), Vec::<String>::new());
+    stage.pass_until(605.0);
+    assert_eq!(measured(&mut stage), ["604 measure"]);
+}
+
+#[test]
+fn files_of_guests_stay_where_they_are_while_the_owner_says_so() {
+    let mut stage = Stage::new();
+    let with_files = |task| Run { outputs: vec!["out".into()], ..run(task, 1) };
+    stage.start(1.0, with_files(1));
+    let going = stage.start(1.0, with_checkpoint(with_files(2)));
+    stage.hear(1.5, ToAgent::Stop { run: going, cause: StopCause::Move });
+    stage.done();
+    stage.on(2.0, Event::Judged(Verdict::Suspend(Reason::Paused)));
+    assert!(stage.duties.brings_nothing() && stage.duties.stores_nothing());
+    stage.on(3.0, exited(id(1, 1), 0));
+    stage.on(3.0, killed(going));
+    stage.on(3.5, Event::Collected(going, Ok(Collected { checkpoint: Some(stored()), files: None })));
+    stage.hear(3.6, ToAgent::Run(Box::new(run(3, 1))));
+    stage.on(3.7, Event::Prepared(id(3, 1), Err(TransferError::Later("the owner".into()))));
+    stage.done();
+    beats(&mut stage, 2..=20);
+    assert_eq!(
+        stage.done().iter().filter(|line| line.contains("prepare") || line.contains("collect")).count(),
+        0
+    );
+    stage.on(99.0, Event::Judged(Verdict::NoNewTasks(Reason::LoadTooHigh)));
+    let done = stage.done();
+    assert!(done.contains(&"99 collect 1.1 files".to_owned()), "{done:?}");
+    assert!(done.contains(&"99 prepare 3.1".to_owned()), "{done:?}");
+    stage.on(100.0, Event::Judged(Verdict::Suspend(Reason::OwnerHere(crate::owner::Sign::Session))));
+    assert!(
+        stage.duties.brings_nothing() && !stage.duties.stores_nothing(),
+        "results go while the owner works"
+    );
+}

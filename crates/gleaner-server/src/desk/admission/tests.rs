@@ -106,6 +106,20 @@ fn a_program_compares_output_files_of_several_machines() {
     }
 }
 
+#[test]
+fn patterns_of_outputs_that_nobody_can_read_are_refused() {
+    let said = |pattern: &str| {
+        let spec = JobSpec { outputs: vec!["fine/*.png".to_owned(), pattern.to_owned()], ..job() };
+        Admitted::check(spec).err().map_or(String::new(), |rejection| rejection.message)
+    };
+    for pattern in ["out", "./out/", "a[0-9]?", "**/{a,b}", "out-{GLEANER_INDEX}"] {
+        assert_eq!(said(pattern), "", "{pattern}");
+    }
+    for pattern in ["a[", "{a,b", "[z-a]"] {
+        assert!(said(pattern).contains("outputs") && said(pattern).contains(pattern), "{}", said(pattern));
+    }
+}
+
 /// What is handed in, as much as it may be and so many more.
 type Handed<T> = fn(usize) -> T;
 

@@ -1,4 +1,5 @@
-//! Processes by their kinship.
+//! Processes by their kinship, as the kernel lists children: for looking at them. Who ends processes has to miss none
+//! ([`crate::keeper`]).
 
 use std::fs;
 
@@ -6,7 +7,7 @@ use std::fs;
 const PROCESSES_MAX: usize = 16_384;
 
 /// A process and all that it and they have started and that still live.
-pub(super) fn family(first: u32) -> Vec<u32> {
+pub(crate) fn family(first: u32) -> Vec<u32> {
     let mut found = vec![first];
     let mut looked_at = 0;
     while looked_at < found.len() && found.len() < PROCESSES_MAX {

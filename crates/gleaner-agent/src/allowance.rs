@@ -1,0 +1,151 @@
+//! What the agent may do for a guest besides running its program: bring files here, and store what it left.
+//!
+//! That takes the owner's processors, disk and network as the program does. **So it stands still when the owner says so, leaves free
+//! on the disk what the owner wants free, and takes no more for a run than the run may take.**
+
+use rustix::fs::statvfs;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// After how many bytes it is looked at again.
+pub(crate) const PIECE_BYTES: u64 = 16 << 20;
+
+/// Why something is not done for a guest.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub(crate) enum Withheld {
+    /// It may be done later.
+    #[error("the machine's owner wants it to stand still")]
+    Stopped,
+    #[error("{bytes} bytes more would leave less free on its disk than the {keep_free} that its owner keeps")]
+    DiskFull { bytes: u64, keep_free: u64 },
+}
+
+/// What may be done for one run.
+#[derive(Clone, Debug)]
+pub(crate) struct Allowance {
+    is_stopped: Arc<AtomicBool>,
+    /// A folder of the disk that is written to.
+    disk: PathBuf,
+    keep_free: u64,
+}
+
+impl Allowance {
+    /// Work that stands still while `is_stopped`, and leaves so many bytes free on the disk of a folder.
+    pub(crate) fn new(is_stopped: Arc<AtomicBool>, disk: &Path, keep_free: u64) -> Self {
+        Self { is_stopped, disk: disk.to_owned(), keep_free }
+    }
+
+    /// Whether work may go on that writes nothing.
+    pub(crate) fn check(&self) -> io::Result<()> {
+        if self.is_stopped.load(Ordering::Relaxed) {
+            return Err(io::Error::other(Withheld::Stopped));
+        }
+        Ok(())
+    }
+
+    /// Whether work may go on that writes so many bytes to the disk.
+    pub(crate) fn check_room(&self, bytes: u64) -> io::Result<()> {
+        self.check()?;
+        let about = statvfs(&self.disk)?;
+        let free = about.f_bavail.saturating_mul(about.f_frsize);
+        if free < bytes.saturating_add(self.keep_free) {
+            return Err(io::Error::other(Withheld::DiskFull { bytes, keep_free: self.keep_free }));
+        }
+        Ok(())
+    }
+
+    /// Reads what is then written to the disk, or writes it.
+    pub(crate) fn to_disk<I>(&self, inner: I) -> Careful<I, impl FnMut() -> io::Result<()>> {
+        Careful { inner, left: 0, check: || self.check_room(PIECE_BYTES) }
+    }
+
+    /// Writes what goes elsewhere than to the disk.
+    pub(crate) fn elsewhere<I>(&self, inner: I) -> Careful<I, impl FnMut() -> io::Result<()>> {
+        Careful { inner, left: 0, check: || self.check() }
+    }
+}
+
+/// Why a failure is one, if it is that something is not done for a guest.
+pub(crate) fn withheld(why: &io::Error) -> Option<&Withheld> {
+    why.get_ref()?.downcast_ref()
+}
+
+/// Reads or writes as long as it may.
+pub(crate) struct Careful<I, C> {
+    inner: I,
+    /// Bytes until the next check.
+    left: u64,
+    check: C,
+}
+
+impl<I, C: FnMut() -> io::Result<()>> Careful<I, C> {
+    /// How many of so many bytes may be taken now.
+    fn granted(&mut self, wanted: usize) -> io::Result<usize> {
+        if self.left == 0 {
+            (self.check)()?;
+            self.left = PIECE_BYTES;
+        }
+        Ok(wanted.min(usize::try_from(self.left).unwrap_or(usize::MAX)))
+    }
+}
+
+impl<R: Read, C: FnMut() -> io::Result<()>> Read for Careful<R, C> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let most = self.granted(bytes.len())?;
+        let count = self.inner.read(&mut bytes[..most])?;
+        self.left -= count as u64;
+        Ok(count)
+    }
+}
+
+impl<W: Write, C: FnMut() -> io::Result<()>> Write for Careful<W, C> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let most = self.granted(bytes.len())?;
+        let count = self.inner.write(&bytes[..most])?;
+        self.left -= count as u64;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endless_source_is_read_until_the_owner_stops_it_or_the_disk_is_to_stay_free() {
+        let folder = tempfile::tempdir().unwrap();
+        let is_stopped = Arc::new(AtomicBool::new(false));
+        for (keep_free, stops_at, expected) in
+            [(0, 3 * PIECE_BYTES, Withheld::Stopped), (u64::MAX, u64::MAX, full(u64::MAX))]
+        {
+            is_stopped.store(false, Ordering::Relaxed);
+            let allowance = Allowance::new(is_stopped.clone(), folder.path(), keep_free);
+            let mut source = allowance.to_disk(io::repeat(1));
+            let mut read = 0;
+            let mut chunk = vec![0; 1 << 20];
+            let why = loop {
+                match source.read(&mut chunk) {
+                    Ok(count) => read += count as u64,
+                    Err(why) => break why,
+                }
+                is_stopped.store(read >= stops_at, Ordering::Relaxed);
+            };
+            assert_eq!(withheld(&why), Some(&expected));
+            assert!(read <= stops_at, "{read}");
+        }
+        let stopped = Allowance::new(is_stopped, folder.path(), 0);
+        stopped.is_stopped.store(true, Ordering::Relaxed);
+        let why = stopped.elsewhere(io::sink()).write_all(b"output").unwrap_err();
+        assert_eq!(withheld(&why), Some(&Withheld::Stopped));
+    }
+
+    fn full(keep_free: u64) -> Withheld {
+        Withheld::DiskFull { bytes: PIECE_BYTES, keep_free }
+    }
+}

@@ -1,0 +1,68 @@
+//! How much runs here at a time: no more than the owner lets tasks have, whatever the coordinator orders.
+//!
+//! The coordinator counts too, and a run takes its room there for longer: so an order of one that counts right is never refused,
+//! unless the owner has just given less.
+
+use super::held::Held;
+use super::{Action, Duties};
+use gleaner_units::{Span, Time};
+use gleaner_wire::session::Run;
+
+/// The pause between two measurements of the machine: each takes seconds of all cores, and writes to the disk.
+const MEASURE_PAUSE: Span = Span::from_nanos(600_000_000_000);
+
+/// An order to measure the machine, and when one may be followed again.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Measuring {
+    pub(super) is_wanted: bool,
+    not_before: Option<Time>,
+}
+
+impl Duties {
+    /// Why a run finds no room beside what is ordered to run here, if so. What is ending makes room.
+    pub(super) fn why_not_taken(&self, run: &Run) -> Option<String> {
+        let is_to_run =
+            |held: &Held| held.is_alive() || (held.is_before_its_start() && held.run.after.is_none());
+        self.why_no_room(run, |held| held.ending.is_none() && is_to_run(held))
+    }
+
+    /// Why a run may not begin beside what runs, if so, though what is ending were gone.
+    pub(super) fn why_not_begun(&self, run: &Run) -> Option<String> {
+        self.why_no_room(run, |held| held.ending.is_none() && held.is_alive())
+    }
+
+    /// Whether a run has to wait for what is ending.
+    pub(super) fn waits_for_room(&self, run: &Run) -> bool {
+        self.why_no_room(run, Held::is_alive).is_some()
+    }
+
+    fn why_no_room(&self, run: &Run, counts: impl Fn(&Held) -> bool) -> Option<String> {
+        let others = self.runs.values().filter(|held| held.run.id != run.id && counts(held));
+        let all = others.map(|held| &*held.run).chain([run]);
+        let (cores, memory) = all.fold((0_u64, 0_u64), |(cores, memory), run| {
+            (cores + u64::from(run.needs.cores.max(1)), memory.saturating_add(run.needs.memory))
+        });
+        let (slots, most) = (self.profile.slots, self.profile.memory);
+        let lacks = |what: String| Some(format!("its machine has no room for it: tasks get {what} together"));
+        if cores > slots.into() {
+            return lacks(format!("{slots} cores"));
+        }
+        if memory > most {
+            return lacks(format!("{most} bytes of memory"));
+        }
+        None
+    }
+
+    /// Follows an order to measure the machine, when nobody else needs it.
+    pub(super) fn measure_if_due(&mut self, now: Time) {
+        if self.measuring_due().is_some_and(|due| due <= now) {
+            self.measuring = Measuring { is_wanted: false, not_before: Some(now + MEASURE_PAUSE) };
+            self.actions.push_back(Action::Measure);
+        }
+    }
+
+    pub(super) fn measuring_due(&self) -> Option<Time> {
+        let may = self.measuring.is_wanted && self.is_free_for_guests();
+        may.then(|| self.measuring.not_before.unwrap_or(Time::ZERO))
+    }
+}
