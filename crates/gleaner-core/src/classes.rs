@@ -17,6 +17,12 @@ pub type Tags = BTreeSet<String>;
 /// What an ad calls the power that its machine takes at work.
 pub const WATTS: &str = "Watts";
 
+/// What an ad calls the quality of service that its machine offers, or that its task asks for.
+pub const QUALITY: &str = "Quality";
+
+/// What a task's ad calls the credits that its user would pay for an operation.
+pub const WOULD_PAY: &str = "WouldPay";
+
 /// What a machine takes that does not say.
 pub const WATTS_USUAL: f64 = 100.0;
 
@@ -49,9 +55,19 @@ impl MachineClass {
     /// What such a machine takes at work, in watts: what its ad says as [`WATTS`], and [`WATTS_USUAL`] where it says nothing
     /// above 0.
     pub fn watts(&self) -> f64 {
-        let said = self.ad.as_ref().and_then(|ad| ad.class_ad().get(WATTS)?.as_literal()?.as_number());
-        said.filter(|watts| watts.is_finite() && *watts > 0.0).unwrap_or(WATTS_USUAL)
+        said(self.ad.as_ref(), WATTS).filter(|watts| *watts > 0.0).unwrap_or(WATTS_USUAL)
     }
+
+    /// The quality of service that such a machine offers: what its ad says as [`QUALITY`], and none where it says nothing.
+    pub fn quality(&self) -> f64 {
+        said(self.ad.as_ref(), QUALITY).unwrap_or(0.0)
+    }
+}
+
+/// The number, finite and 0 or more, that an ad says under a name.
+fn said(ad: Option<&Ad>, name: &str) -> Option<f64> {
+    let number = ad?.class_ad().get(name)?.as_literal()?.as_number()?;
+    (number.is_finite() && number >= 0.0).then_some(number)
 }
 
 /// All tasks with the same composition, needs, priority and payer.
@@ -85,6 +101,17 @@ impl TaskClass {
             requires: Tags::new(),
             ad: None,
         }
+    }
+
+    /// The quality of service that such a task asks for: what its ad says as [`QUALITY`], and none where it says nothing.
+    pub fn quality(&self) -> f64 {
+        said(self.ad.as_ref(), QUALITY).unwrap_or(0.0)
+    }
+
+    /// The credits that its user would pay for an operation: what its ad says as [`WOULD_PAY`], and any number of them where
+    /// it says nothing.
+    pub fn would_pay(&self) -> f64 {
+        said(self.ad.as_ref(), WOULD_PAY).unwrap_or(f64::INFINITY)
     }
 }
 

@@ -388,6 +388,7 @@ fn what_makes_no_sense_for_sites_is_refused_with_its_reason() {
             "0",
             "above 0",
         ),
+        (json!({ "preset": "khoo/mrs", "sites": { "cost": 2 } }), "sites.cost", "2", "true or false"),
         (json!({ "preset": "bertasi/greedy", "sites": {} }), "sites", "", "no such key"),
         (json!({ "preset": "khoo/mrs", "order": "min-min" }), "order", "min-min", ""),
     ]);
@@ -401,6 +402,10 @@ fn a_rule_for_sites_is_said_in_a_table() {
     assert_eq!(rule.crossing.to_bits(), 0.5_f64.to_bits());
     let shown = rule.to_string();
     assert!(shown.contains("as-printed") && shown.contains("K 1 1 2 1"), "{shown}");
+    let axes = recipe(json!({ "preset": "khoo/mrs", "sites": { "quality": true, "cost": true } }));
+    let rule = axes.site_rule().expect("a rule for sites");
+    assert!(rule.quality && rule.cost);
+    assert!(axes.to_string().contains("quality counted, cost counted"), "{axes}");
 }
 
 #[test]

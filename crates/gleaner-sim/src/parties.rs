@@ -208,10 +208,12 @@ impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
         if next.is_none() && self.schedulers.iter().enumerate().all(is_idle) {
             return None;
         }
-        match (next, alarm) {
+        let next = match (next, alarm) {
             (Some((time, next)), alarm) if alarm.is_none_or(|alarm| time <= alarm.at) => Some((time, next)),
             (_, alarm) => alarm.map(|alarm| (alarm.at, Next::Alarm(alarm.party))),
-        }
+        };
+        // What is due where time ends would be due there again and again.
+        next.filter(|(at, _)| *at < Time::NEVER)
     }
 
     /// Does what there is to do at this instant: what follows from a fact or an order comes before what was due earlier.

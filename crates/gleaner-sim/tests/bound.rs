@@ -27,6 +27,7 @@ fn case(table: &[&[f64]], tasks: &[(f64, f64, usize)], machines: &[MachineRow<'_
         arrival: at(arrival),
         length: Ops::new(length).unwrap(),
         kind,
+        cores: 1,
     };
     let machine = |&(class, cores, loads): &MachineRow<'_>| BoundMachine {
         class,
@@ -185,6 +186,7 @@ fn small_case(load_changes: usize, arrivals: f64) -> impl Strategy<Value = Case>
         arrival: at(arrival),
         length: Ops::new(length).unwrap(),
         kind,
+        cores: 1,
     });
     let rows = prop::collection::vec(row, 3);
     let machines = prop::collection::vec(machine, 0..4);
@@ -223,7 +225,7 @@ fn makespan(case: &Case, choice: &[usize]) -> f64 {
     let mut free = vec![0.0_f64; slots.len()];
     for task in order {
         let slot = choice[task] % slots.len();
-        let BoundTask { arrival, length, kind } = case.tasks[task];
+        let BoundTask { arrival, length, kind, .. } = case.tasks[task];
         let core_seconds = length.amount() * case.table[kind][slots[slot].class];
         if core_seconds.is_infinite() {
             return f64::INFINITY;
@@ -359,6 +361,7 @@ fn large_instances_are_thinned() {
             arrival: at(100.0 * draw()),
             length: Ops::new(1.0 + 30.0 * draw()).unwrap(),
             kind: task % 80,
+            cores: 1,
         })
         .collect();
     let case = Case { table, tasks, machines };

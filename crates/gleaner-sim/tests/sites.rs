@@ -10,7 +10,7 @@ use gleaner_sim::{Division, Parties, restore, save};
 use gleaner_units::Time;
 
 fn site(processors: u32, memory: u64, upload: f64, download: f64) -> Site {
-    Site { processors, gflops: 1.0, memory, disk: 1_000_000, upload, download }
+    Site { processors, gflops: 1.0, memory, disk: 1_000_000, upload, download, price: 0.0, quality: 0.0 }
 }
 
 /// Submission, processors, run time, memory for each process, source, data.
@@ -28,6 +28,8 @@ fn jobs(rows: &[Row]) -> Vec<Job> {
         source,
         result: 0,
         scheduler: 0,
+        quality: 0.0,
+        would_pay: f64::INFINITY,
     };
     rows.iter().map(job).collect()
 }
@@ -167,4 +169,47 @@ fn the_first_copy_to_end_counts_and_the_others_are_waste() {
     let at_start = run(&setup, SiteRule { give_up: GiveUp::AtStart, ..SiteRule::REP });
     assert_eq!(told(&at_start), ["0 0x4 10", "1 1x4 7", "7 1x2 10"]);
     assert_eq!(at_start.wasted.to_bits(), 0);
+}
+
+#[test]
+fn a_job_takes_longer_by_the_part_of_its_pairs_of_processes_that_are_apart() {
+    // Processors of the sites, those of the job, and how long it takes where it takes 100 s on one site.
+    let rows: [(&[u32], u32, f64); 5] = [
+        (&[1], 1, 100.0),
+        (&[2], 2, 100.0),
+        (&[1, 1], 2, 130.0),
+        (&[1, 1, 1], 3, 130.0),
+        // Of the twelve pairs of four processes, eight are apart.
+        (&[2, 2], 4, 120.0),
+    ];
+    for (sites, processors, seconds) in rows {
+        let sites = sites.iter().map(|processors| site(*processors, 100, 1.0, 1.0)).collect();
+        let setup = SitesSetup { crossing: 0.3, ..setup(sites, &[(0.0, processors, 100.0, 0, 0, 0)]) };
+        assert_eq!(run(&setup, SiteRule::MRS).jobs[0].ended, Time::ZERO.after_seconds(seconds));
+    }
+}
+
+#[test]
+fn a_site_that_is_dear_or_poor_is_chosen_otherwise_where_the_map_has_these_axes() {
+    let mut setup = setup(vec![site(4, 100, 1.0, 1.0); 3], &[(0.0, 4, 10.0, 0, 0, 0)]);
+    (setup.sites[0].price, setup.sites[0].quality) = (3.0, 0.99);
+    (setup.sites[1].price, setup.sites[1].quality) = (1.0, 0.5);
+    (setup.sites[2].price, setup.sites[2].quality) = (1.5, 0.9);
+    (setup.jobs[0].quality, setup.jobs[0].would_pay) = (0.95, 2.0);
+    let chosen = |quality, cost| run(&setup, SiteRule { quality, cost, ..SiteRule::MRS }).jobs[0].parts[0].on;
+    assert_eq!(chosen(false, false).index(), 0, "all are alike, and the first is the lowest");
+    assert_eq!(chosen(true, false).index(), 0, "it alone offers what is asked for");
+    assert_eq!(chosen(false, true).index(), 1, "it asks for the least");
+    // Distances: 1.5; 0.69, of which 0.47 are quality and 0.5 cost; 0.75, of which 0.05 and 0.75.
+    assert_eq!(chosen(true, true).index(), 1, "what is poor and cheap is nearer than what is good and dear");
+}
+
+#[test]
+fn what_lasts_beyond_the_end_of_time_leaves_its_job_unfinished() {
+    let mut setup = setup(two_sites(), &[(0.0, 2, 10.0, 0, 0, 0), (0.0, 6, 10.0, 0, 0, u64::MAX)]);
+    setup.protocol.loss = 0.1;
+    let mut parties = parties(&setup, &mut || policy(SiteRule::MRS));
+    assert!((0..10_000).any(|_| !parties.step()), "it ends");
+    let outcome = parties.outside().outcome();
+    assert_eq!((outcome.unfinished(), outcome.completion_s().to_bits()), (1, 10.0_f64.to_bits()));
 }

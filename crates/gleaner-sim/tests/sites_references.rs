@@ -31,6 +31,8 @@ fn setup(seed: u64, schedulers: usize, protocol: Protocol) -> SitesSetup {
                 disk: 1000,
                 upload: [1.0, 2.0, 2.0, 5.0][choices.below(4)],
                 download: [1.0, 2.0, 2.0, 5.0][choices.below(4)],
+                price: [0.0, 1.0, 3.0][choices.below(3)],
+                quality: [0.0, 0.5, 0.9][choices.below(3)],
             }
         })
         .collect();
@@ -51,6 +53,8 @@ fn setup(seed: u64, schedulers: usize, protocol: Protocol) -> SitesSetup {
                 source: choices.below(sites.len()),
                 result: [0, 5][choices.below(2)],
                 scheduler: job % schedulers,
+                quality: [0.0, 0.6, 0.95][choices.below(3)],
+                would_pay: [1.0, 2.0, f64::INFINITY][choices.below(3)],
             }
         })
         .collect();
@@ -81,6 +85,8 @@ fn rule(seed: u64) -> SiteRule {
             direction: [Direction::Obtaining, Direction::Sending][choices.below(2)],
         },
         weights: Weights::EVEN,
+        quality: choices.one_in(2),
+        cost: choices.one_in(2),
         has: [Has::Free, Has::Total][choices.below(2)],
         news: [News::Published, News::Broadcast][choices.below(2)],
         again_s: [3.0, 60.0][choices.below(2)],

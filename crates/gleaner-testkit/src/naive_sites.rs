@@ -90,7 +90,9 @@ impl NaiveSites {
         let file = grid.catalogue().inputs(class).first();
         let source = file.and_then(|file| grid.catalogue().holders(*file).first()).map(|site| site.index());
         let need = needs(grid, task);
-        let room = grid.classes().machine_class(grid.machines()[site].class()).room;
+        let (asked, offered) =
+            (grid.classes().task_class(class), grid.classes().machine_class(grid.machines()[site].class()));
+        let room = offered.room;
         let has = match rule.has {
             Has::Free => free[site],
             Has::Total => [
@@ -117,7 +119,10 @@ impl NaiveSites {
             (Some(source), Some(file)) => grid.catalogue().bytes(*file) as f64 / rate(source, site) / run_s,
             _ => 0.0,
         };
-        (x * x + y * y).sqrt()
+        let quality = if rule.quality { short(offered.quality(), asked.quality()) } else { 0.0 };
+        let price = offered.price;
+        let cost = if rule.cost && price > 0.0 { price / asked.would_pay() } else { 0.0 };
+        (x * x + y * y + quality * quality + cost * cost).sqrt()
     }
 
     fn order(&self, grid: &Grid, task: TaskId, free: &Free) -> Vec<usize> {

@@ -11,7 +11,7 @@ use crate::swf::{Job, Kept, Log};
 use gleaner_units::Time;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 /// A document. What else stands in it says nothing to a scheduler.
@@ -58,7 +58,7 @@ struct Profile<'a> {
 pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Log, InputError> {
     let place = Place::whole(name);
     let text = packed::unpack(bytes, &place)?;
-    let workload: Workload<'_> = serde_json::from_slice(&text).map_err(|error| {
+    let workload: Workload<'_> = serde_json::from_slice(packed::without_mark(&text)).map_err(|error| {
         let at = format!("column {}", error.column());
         let said = error.to_string();
         let found = said.split(" at line ").next().unwrap_or_default().to_owned();
@@ -66,7 +66,7 @@ pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Log, InputError> {
     })?;
     if workload.jobs.len() > LOG_JOBS_MAX {
         let found = format!("more than {LOG_JOBS_MAX} jobs");
-        return Err(place.error("jobs", found, "at most LOG_JOBS_MAX jobs"));
+        return Err(place.error("jobs", found, format!("at most {LOG_JOBS_MAX}")));
     }
     let names: BTreeMap<&str, u64> =
         workload.profiles.keys().zip(1..).map(|(name, number)| (name.as_ref(), number)).collect();
@@ -117,11 +117,20 @@ impl Id<'_> {
     }
 }
 
-/// Writes the jobs that can be scheduled on a machine of `cores` processors, each by its place in the log.
-pub fn write(cores: u32, kept: &Kept, out: &mut dyn io::Write) -> io::Result<()> {
+/// What each job is called: its number in the log; or where a job has none, or two have the same, the places of all in the log.
+fn ids(log: &Log, kept: &Kept) -> Vec<u64> {
+    let numbers: Option<Vec<u64>> = kept.jobs.iter().map(|job| log.jobs()[job.place].number).collect();
+    let are_different = |numbers: &Vec<u64>| numbers.iter().collect::<BTreeSet<_>>().len() == numbers.len();
+    let places = || kept.jobs.iter().map(|job| job.place as u64).collect();
+    numbers.filter(are_different).unwrap_or_else(places)
+}
+
+/// Writes the jobs of a log that can be scheduled on a machine of `cores` processors.
+pub fn write(cores: u32, log: &Log, out: &mut dyn io::Write) -> io::Result<()> {
+    let kept = log.kept(cores);
     let profile = |run_s: f64| format!("delay_{run_s}");
-    let jobs = kept.jobs.iter().map(|job| Row {
-        id: Id::Number(job.place as u64),
+    let jobs = kept.jobs.iter().zip(ids(log, &kept)).map(|(job, id)| Row {
+        id: Id::Number(id),
         subtime: job.submit.seconds(),
         walltime: Some(job.estimate.seconds()),
         res: job.processors,

@@ -3,7 +3,7 @@
 mod choice;
 mod log;
 
-pub use log::{LogExperiment, Overrun, Reading, Size};
+pub use log::{LogExperiment, Overrun, Reading, Size, Times};
 
 use crate::Shake;
 use crate::error::InputError;

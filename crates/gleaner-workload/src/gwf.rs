@@ -8,7 +8,7 @@ use crate::InputError;
 use crate::error::Place;
 use crate::limits::LOG_JOBS_MAX;
 use crate::packed;
-use crate::swf::{Fields, Job, Log};
+use crate::swf::{Columns, Fields, Job, Log};
 use hashbrown::HashMap;
 use std::io;
 
@@ -78,15 +78,15 @@ pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Log, InputError> {
     let text = packed::unpack(bytes, &place)?;
     let mut jobs: Vec<Job> = Vec::new();
     let mut columns: [Numbers; 5] = Default::default();
-    for (number, line) in (1..).zip(text.split(|&byte| byte == b'\n')) {
+    let mut named = Columns::default();
+    for (number, line) in (1..).zip(packed::without_mark(&text).split(|&byte| byte == b'\n')) {
         let line = line.trim_ascii();
-        // A first line that names the columns is a comment too.
-        if line.is_empty() || line[0] == b'#' || (jobs.is_empty() && line[0].is_ascii_alphabetic()) {
+        if line.is_empty() || line[0] == b'#' || named.are_named_by(line) {
             continue;
         }
         if jobs.len() == LOG_JOBS_MAX {
             let found = format!("more than {LOG_JOBS_MAX} jobs");
-            return Err(place.at_line(number).error("", found, "at most LOG_JOBS_MAX jobs"));
+            return Err(place.at_line(number).error("", found, format!("at most {LOG_JOBS_MAX}")));
         }
         jobs.push(job(line, &place.at_line(number), &mut columns)?);
     }

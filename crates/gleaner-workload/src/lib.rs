@@ -49,7 +49,7 @@ mod words;
 
 pub use brokering::BrokeringScenario;
 pub use error::InputError;
-pub use experiment::{Experiment, LogExperiment, Overrun, Reading, Size};
+pub use experiment::{Experiment, LogExperiment, Overrun, Reading, Size, Times};
 pub use groups::Groups;
 pub use machines::{MachineKind, MachineRow, MachineTable};
 pub use owner_load::LoadRow;

@@ -1,5 +1,6 @@
 //! Logs of rigid jobs, in whatever format: each is read into a [`Log`].
 
+use crate::error::Place;
 use crate::swf::{Kept, Log};
 use crate::{InputError, batsim, gwf, packed};
 use flate2::Compression;
@@ -33,7 +34,7 @@ impl Format {
 
     /// By how the text begins: the Standard Workload Format where nothing speaks for another.
     fn of_text(text: &[u8]) -> Self {
-        match text.trim_ascii_start().first() {
+        match packed::without_mark(text).trim_ascii_start().first() {
             Some(b'{') => Self::Batsim,
             Some(b'#') => Self::Gwf,
             _ => Self::Swf,
@@ -45,11 +46,16 @@ impl Format {
 pub fn load(path: &Path, format: Option<Format>) -> Result<Log, InputError> {
     let bytes = packed::read(path)?;
     let name = path.display().to_string();
-    match format.or_else(|| Format::of_name(path)).unwrap_or_else(|| Format::of_text(&bytes)) {
+    let log = match format.or_else(|| Format::of_name(path)).unwrap_or_else(|| Format::of_text(&bytes)) {
         Format::Swf => Log::parse(&name, bytes),
         Format::Gwf => gwf::parse(&name, bytes),
         Format::Batsim => batsim::parse(&name, bytes),
+    }?;
+    if log.jobs().is_empty() {
+        let expected = "a log of jobs, in the Standard or the Grid Workload Format or Batsim's JSON";
+        return Err(Place::whole(&name).error("", "no jobs", expected));
     }
+    Ok(log)
 }
 
 /// Writes what `content` writes, packed with gzip.

@@ -49,9 +49,14 @@ fn unpack_within(max: u64, bytes: Vec<u8>, place: &Place) -> Result<Vec<u8>, Inp
     };
     if bytes.len() as u64 > max {
         let found = format!("more than {max} bytes, unpacked");
-        return Err(place.error("", found, "at most LOG_BYTES_MAX"));
+        return Err(place.error("", found, format!("at most {max} bytes")));
     }
     Ok(bytes)
+}
+
+/// What is behind a byte order mark, where there is one.
+pub(crate) fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(BOM).unwrap_or(bytes)
 }
 
 /// `bytes` as text, without a byte order mark.

@@ -1,33 +1,41 @@
 //! Scenarios over sites: documents with a section `[sites]`. What the sites are, how their network is shared and how those who
-//! send jobs there talk to them is said in the same sections, whichever of two ways the sites and the work are given:
+//! send jobs there talk to them is said in the same sections, whichever of three ways the sites and the work are given:
 //!
 //! - **Drawn** (`sites.count`): sites and rigid jobs that may be split over them ([`SitesScenario`]). Both are drawn from what
 //!   the scenario says; the sites are then made smaller or larger, all by one factor, so that the jobs ask for a given part
 //!   of what the sites could compute while jobs arrive.
-//! - **Listed** (`sites.elements`): sites' computing elements and jobs in tables, with brokers that go by an index that is out
-//!   of date ([`BrokeringScenario`]).
+//! - **Listed** (`sites.table`): the same, but a table lists the sites as they are; the jobs are in a table too
+//!   (`work.jobs`), or drawn, or those of a log.
+//! - **Behind brokers** (`sites.elements`): sites' computing elements and jobs in tables, with brokers that go by an index that
+//!   is out of date ([`BrokeringScenario`]).
 
 mod draw;
 mod read;
+mod rigid;
 mod scenario;
+mod tables;
 
-pub use scenario::{Arrivals, JobModel, JobsDrawn, Largest, SitesDrawn, SitesScenario};
+pub use scenario::{
+    Arrivals, Estimates, JobModel, Jobs, JobsDrawn, JobsListed, Largest, Sites, SitesDrawn, SitesListed,
+    SitesScenario,
+};
 
 use crate::brokering::BrokeringScenario;
 use crate::document::Node;
 use crate::error::Place;
 use crate::section::Section;
 use crate::{InputError, document};
-use gleaner_sim::sites::SitesSetup;
+use gleaner_policy::parts::sites::Split;
+use gleaner_sim::sites::{Job, SitesSetup};
 use std::path::Path;
 
 /// A scenario over sites.
 #[derive(Clone, Debug)]
 pub enum OverSites {
-    /// Sites and jobs are drawn.
-    Drawn(Box<SitesScenario>),
-    /// They are listed in tables.
-    Listed(Box<BrokeringScenario>),
+    /// Meta-schedulers give rigid jobs to sites, over which they may be split.
+    Split(Box<SitesScenario>),
+    /// Brokers send each job to one site.
+    Brokered(Box<BrokeringScenario>),
 }
 
 /// Whether the document at `path` is about sites.
@@ -43,16 +51,19 @@ pub fn load(path: &Path, overrides: &[String]) -> Result<OverSites, InputError> 
 
 fn of(document: &Node, base: &Path) -> Result<OverSites, InputError> {
     let places = document::places(document);
-    match (places.contains_key("sites.count"), places.get("sites.elements")) {
-        (true, None) => Ok(OverSites::Drawn(Box::new(read::scenario(document, base)?))),
-        (false, Some(_)) => Ok(OverSites::Listed(Box::new(BrokeringScenario::of(document, base)?))),
-        (true, Some(place)) => {
-            let found = "a table of elements beside sites.count";
-            Err(place.error("sites.elements", found, "one of the two: sites are drawn or listed"))
-        }
-        (false, None) => {
-            let expected = "how many sites are drawn, or sites.elements, a table that lists them";
+    let ways = ["sites.count", "sites.table", "sites.elements"];
+    let said: Vec<&str> = ways.into_iter().filter(|way| places.contains_key(*way)).collect();
+    match said[..] {
+        ["sites.elements"] => Ok(OverSites::Brokered(Box::new(BrokeringScenario::of(document, base)?))),
+        [_] => Ok(OverSites::Split(Box::new(read::scenario(document, base)?))),
+        [] => {
+            let expected =
+                "how many sites are drawn; or sites.table or sites.elements, a table that lists them";
             Err(Section::whole(document)?.nearest("sites").error("sites.count", "nothing", expected))
+        }
+        [first, .., last] => {
+            let expected = "one of the two: sites are drawn or listed";
+            Err(places[last].error(last, format!("sites that are listed beside {first}"), expected))
         }
     }
 }
@@ -63,8 +74,45 @@ impl SitesScenario {
         read::scenario(&document::parse(text, &Place::whole(name))?, Path::new(""))
     }
 
-    /// What is drawn for a seed.
-    pub fn setup(&self, seed: u64) -> SitesSetup {
-        draw::setup(self, seed)
+    /// What is drawn for a seed. A job that could never start, whatever ends, is bad input.
+    pub fn setup(&self, seed: u64) -> Result<SitesSetup, InputError> {
+        let setup = draw::setup(self, seed);
+        let rule = self.policy.as_ref().and_then(|policy| policy.recipe().site_rule());
+        let is_split = rule.is_none_or(|rule| rule.split != Split::Whole);
+        match setup.find_stuck(is_split) {
+            Some(job) => Err(self.stuck(&setup, job, is_split)),
+            None => Ok(setup),
+        }
+    }
+
+    fn stuck(&self, setup: &SitesSetup, job: usize, is_split: bool) -> InputError {
+        let Job { processors, memory, disk, .. } = setup.jobs[job];
+        let sites = if is_split { "all sites together" } else { "any one site" };
+        let found = format!(
+            "job {}, which needs {processors} processors with {memory} bytes of memory and {disk} of disk each, more than {sites} \
+             ever have",
+            self.job_name(job)
+        );
+        let expected = "jobs that fit: with fewer processors, less memory or less disk; or larger sites";
+        match &self.jobs {
+            Jobs::Listed(listed) => listed.places[job].error("", found, expected),
+            Jobs::Drawn(_) => self.work.error("work", found, expected),
+        }
+    }
+
+    /// What a job is called: its number, from 1, where no table names it.
+    pub fn job_name(&self, job: usize) -> String {
+        match &self.jobs {
+            Jobs::Listed(listed) => listed.names[job].clone(),
+            Jobs::Drawn(_) => (job + 1).to_string(),
+        }
+    }
+
+    /// What a site is called: its number, from 1, where no table names it.
+    pub fn site_name(&self, site: usize) -> String {
+        match &self.sites {
+            Sites::Listed(listed) => listed.names[site].clone(),
+            Sites::Drawn(_) => (site + 1).to_string(),
+        }
     }
 }

@@ -17,7 +17,7 @@ mod line;
 mod served;
 mod statistics;
 
-pub(crate) use fields::Fields;
+pub(crate) use fields::{Columns, Fields};
 pub use filter::Filter;
 pub use header::Entry;
 pub use job::Job;
@@ -61,17 +61,19 @@ impl Log {
         let place = Place::whole(name);
         let text = packed::unpack(bytes, &place)?;
         let (mut jobs, mut lines) = (Vec::new(), Vec::new());
-        let mut start = 0;
-        for (number, line) in (1..).zip(text.split(|&byte| byte == b'\n')) {
+        let content = packed::without_mark(&text);
+        let mut start = text.len() - content.len();
+        let mut columns = Columns::default();
+        for (number, line) in (1..).zip(content.split(|&byte| byte == b'\n')) {
             let range = start..start + line.strip_suffix(b"\r").unwrap_or(line).len();
             start += line.len() + 1;
             let line = line.trim_ascii();
-            if line.is_empty() || line[0] == b';' || (jobs.is_empty() && line[0].is_ascii_alphabetic()) {
+            if line.is_empty() || line[0] == b';' || columns.are_named_by(line) {
                 continue;
             }
             if jobs.len() == jobs_max {
                 let found = format!("more than {jobs_max} jobs");
-                return Err(place.at_line(number).error("", found, "at most LOG_JOBS_MAX jobs"));
+                return Err(place.at_line(number).error("", found, format!("at most {jobs_max}")));
             }
             jobs.push(Job::parse(line, &place.at_line(number))?);
             lines.push(range);

@@ -40,8 +40,8 @@ fn folder(file: &str, before: &str, after: &str) -> TempDir {
 
 fn load(folder: &Path) -> Result<BrokeringScenario, String> {
     match sites::load(&folder.join("grid.toml"), &[]).map_err(|error| error.to_string())? {
-        OverSites::Listed(scenario) => Ok(*scenario),
-        OverSites::Drawn(_) => panic!("its sites are listed"),
+        OverSites::Brokered(scenario) => Ok(*scenario),
+        OverSites::Split(_) => panic!("its jobs go to brokers"),
     }
 }
 
@@ -102,13 +102,13 @@ fn bad_input_is_refused_where_it_is() {
             "grid.toml",
             "elements = \"elements.csv\"",
             "elements = \"elements.csv\"\ncount = 6",
-            "grid.toml:2: sites.elements: found a table of elements beside sites.count; expected one of the two",
+            "grid.toml:2: sites.elements: found sites that are listed beside sites.count; expected one of the two",
         ),
         (
             "grid.toml",
             "elements = \"elements.csv\"",
             "",
-            "grid.toml:1: sites.count: found nothing; expected how many sites are drawn, or sites.elements",
+            "grid.toml:1: sites.count: found nothing; expected how many sites are drawn; or sites.table",
         ),
         (
             "grid.toml",

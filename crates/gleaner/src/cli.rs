@@ -202,7 +202,7 @@ Sites with queues of their own, which brokers know from an index that is out of 
   [policy]
   preset = \"cavalieri/stochastic\"
 
-Rigid jobs, which may be split over sites; both are drawn:
+Rigid jobs, which may be split over sites; both are drawn, or listed in [sites] table and [work] jobs:
   [sites]
   count = 20
   processors = [8, 16]

@@ -28,8 +28,8 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Outcome {
         }
         if !is_log && over::is_at(file)? {
             return match over::load(file, &arguments.overrides)? {
-                OverSites::Drawn(scenario) => sites::run(arguments, &scenario, task),
-                OverSites::Listed(_) => {
+                OverSites::Split(scenario) => sites::run(arguments, &scenario, task),
+                OverSites::Brokered(_) => {
                     let found =
                         "found sites that are listed, with brokers; expected drawn sites, or machines";
                     Err(Failure::Usage(format!("{}: {found}", file.display())))

@@ -199,6 +199,7 @@ mod tests {
         for (kind, code) in [
             (io::ErrorKind::NotFound, 2),
             (io::ErrorKind::PermissionDenied, 2),
+            (io::ErrorKind::ReadOnlyFilesystem, 2),
             (io::ErrorKind::StorageFull, 4),
             (io::ErrorKind::Other, 4),
         ] {

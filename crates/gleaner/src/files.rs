@@ -51,24 +51,86 @@ pub(crate) fn write_text(dir: &Path, name: &str, text: &str) -> Result<(), Write
     write_file(dir, name, |out| out.write_all(text.as_bytes()))
 }
 
-/// Writes a file to a folder, which is made if need be.
+/// Writes a file to a folder, which is made if need be. What is there and is no regular file, as a pipe or a device, is written
+/// to and stays; a link stays too, and the file that it leads to is replaced.
 pub(crate) fn write_file(
     dir: &Path,
     name: &str,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), WriteError> {
     let path = dir.join(name);
-    let beside = dir.join(format!(".{name}.part"));
     let run = || {
         fs::create_dir_all(dir)?;
+        match fs::metadata(&path) {
+            Ok(there) if there.is_file() => replace(&fs::canonicalize(&path)?, write),
+            Ok(_) => write_into(&path, write),
+            // A link to a file that is not there yet makes it.
+            Err(_) if path.is_symlink() => write_into(&path, write),
+            Err(_) => replace(&path, write),
+        }
+    };
+    run().map_err(|error| WriteError { path: path.clone(), error })
+}
+
+fn write_into(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut out = BufWriter::with_capacity(1 << 16, File::create(path)?);
+    write(&mut out)?;
+    out.flush()
+}
+
+fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let beside = folder_of(path).join(format!(".{name}.part"));
+    let run = || {
         let mut out = BufWriter::with_capacity(1 << 16, File::create(&beside)?);
         write(&mut out)?;
         out.into_inner()?.sync_all()?;
-        fs::rename(&beside, &path)
+        fs::rename(&beside, path)
     };
-    run().map_err(|error| {
+    run().inspect_err(|_| {
         // What is left of a failed run is of no use; that it could not be removed either adds nothing.
         let _ = fs::remove_file(&beside);
-        WriteError { path: path.clone(), error }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{FileTypeExt, symlink};
+    use std::process::Command;
+
+    #[test]
+    fn what_is_no_regular_file_stays_what_it_is() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("real"), "before").expect("a file");
+        symlink(at("real"), at("link")).expect("a link");
+        symlink(at("new"), at("dangling")).expect("a link");
+        for name in ["link", "dangling"] {
+            write_text(dir.path(), name, "after").expect("it is written");
+            assert!(at(name).is_symlink(), "{name}");
+        }
+        for name in ["real", "new"] {
+            assert_eq!(fs::read_to_string(at(name)).expect("a file"), "after", "{name}");
+        }
+        assert!(Command::new("mkfifo").arg(at("pipe")).status().expect("it runs").success());
+        let pipe = at("pipe");
+        let reader = std::thread::spawn(move || fs::read_to_string(pipe).expect("a reader"));
+        write_text(dir.path(), "pipe", "through").expect("it is written");
+        assert_eq!(reader.join().expect("no panic"), "through");
+        assert!(fs::metadata(at("pipe")).expect("it is there").file_type().is_fifo());
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_whole_leaves_the_one_before() {
+        let dir = tempfile::tempdir().expect("a folder");
+        write_text(dir.path(), "a", "whole").expect("it is written");
+        let failing = write_file(dir.path(), "a", |out| {
+            out.write_all(b"half")?;
+            Err(io::Error::other("no more"))
+        });
+        assert!(failing.is_err());
+        assert_eq!(fs::read_to_string(dir.path().join("a")).expect("a file"), "whole");
+        assert_eq!(fs::read_dir(dir.path()).expect("a folder").count(), 1, "nothing else is left");
+    }
 }

@@ -86,14 +86,14 @@ fn run_among_peers(arguments: &SimulateArguments, file: &Path) -> Outcome {
 }
 
 fn run_over_sites(arguments: &SimulateArguments, file: &Path) -> Outcome {
-    let (mut drawn, mut listed) = (Vec::new(), Vec::new());
+    let (mut split, mut brokered) = (Vec::new(), Vec::new());
     for overrides in choices(arguments)? {
         match over::load(file, &overrides)? {
-            OverSites::Drawn(scenario) => drawn.push(*scenario),
-            OverSites::Listed(scenario) => listed.push(*scenario),
+            OverSites::Split(scenario) => split.push(*scenario),
+            OverSites::Brokered(scenario) => brokered.push(*scenario),
         }
     }
-    if listed.is_empty() { sites::run(arguments, &drawn) } else { brokering::run(arguments, &listed) }
+    if brokered.is_empty() { sites::run(arguments, &split) } else { brokering::run(arguments, &brokered) }
 }
 
 /// What is laid over the scenario, for each of the policies that were named; once, where none was.

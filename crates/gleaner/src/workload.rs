@@ -89,7 +89,7 @@ fn write(log: &Log, cores: Option<u32>, arguments: &WrittenLogArguments) -> Outc
     let content = |out: &mut dyn io::Write| match format {
         WrittenFormat::Swf => log.write(out),
         WrittenFormat::Gwf => gwf::write(log, out),
-        WrittenFormat::Batsim => batsim::write(cores, &log.kept(cores), out),
+        WrittenFormat::Batsim => batsim::write(cores, log, out),
         WrittenFormat::Tasks => logs::write_tasks(&log.kept(cores), out),
     };
     let is_packed = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));

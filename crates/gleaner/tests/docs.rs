@@ -36,11 +36,13 @@ fn every_key_of_a_scenario_is_in_the_reference_and_no_other() {
     fs::write(&brokers, "[sites]\nelements = \"e.csv\"\n[index]\n[work]\n").expect("a scenario");
     let [lab, drawn, peers] =
         ["lab", "sites", "peers"].map(|name| root().join("examples").join(name).join("scenario.toml"));
+    let own = drawn.with_file_name("own.toml");
     let mut expected = BTreeSet::new();
     for (scenario, sections) in [
         (&lab, &["grid", "groups", "letters", "work", "policy", "migration", "faults", "run"][..]),
         (&brokers, &["sites", "index", "work", "network", "protocol"]),
         (&drawn, &["sites", "work", "network", "protocol"]),
+        (&own, &["sites", "work"]),
         (&peers, &["peers", "letters", "work"]),
     ] {
         for section in sections {

@@ -112,7 +112,8 @@ fn a_job_that_is_held_back_names_what_is_kept_and_for_whom() {
     assert_eq!((&own["held_back_by"]["task"], &own["held_back_by"]["at_s"]), (&"3".into(), &150.0.into()));
     let told = gleaner(&folder, &["explain", "log.swf", "3"]).success();
     let told = String::from_utf8_lossy(&told.get_output().stdout).into_owned();
-    assert!(told.contains("it may not delay 2, for which cores are kept from 100 s on"), "{told}");
+    let says = "too little is free for it; before it, cores are kept for 2 from 100 s on";
+    assert!(told.contains(says), "{told}");
     for (arguments, says) in [
         (&["explain", "log.swf", "9"][..], "no job 9"),
         (&["explain", "log.swf", "2", "--cores", "4"], "no job 2 that 4 processors can run"),

@@ -177,3 +177,58 @@ fn sites_behind_brokers_run_their_queues_by_a_rule_for_queues() {
         "{error}"
     );
 }
+
+/// The example of sites and jobs of one's own.
+fn own() -> String {
+    example().replace("scenario.toml", "own.toml")
+}
+
+#[test]
+fn sites_and_jobs_of_ones_own_run_and_are_called_by_their_names() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let out = dir.path().to_str().expect("a plain path");
+    let plain = gleaner(&["simulate", &own(), "--json", "--out", out]);
+    assert_eq!(plain.status.code(), Some(0), "{plain:?}");
+    let summary: Value = serde_json::from_slice(&plain.stdout).expect("one document");
+    assert_eq!((&summary["jobs"], &summary["unfinished"]), (&5.into(), &0.into()));
+    let jobs = std::fs::read_to_string(dir.path().join("jobs.csv")).expect("a table");
+    assert!(jobs.contains("\nrender,0.000000000,8,") && jobs.contains("centre:8"), "{jobs}");
+    let unknown = gleaner(&["explain", &own(), "rendre"]);
+    assert_eq!(unknown.status.code(), Some(2), "{unknown:?}");
+    assert!(String::from_utf8_lossy(&unknown.stderr).contains("an id of the table of jobs"), "{unknown:?}");
+}
+
+#[test]
+fn axes_of_quality_and_cost_change_where_a_job_goes_and_explain_shows_them() {
+    let explain = |more: &[&str]| {
+        let output = gleaner(&[&["explain", &own(), "render"], more].concat());
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let goes = |text: &str| {
+        let line = text.lines().find(|line| line.ends_with("goes here")).expect("it starts as it comes");
+        line.split_whitespace().next().expect("a site").to_owned()
+    };
+    let (plain, with) = (explain(&[]), explain(&["--set", "policy.sites={quality=true, cost=true}"]));
+    assert!(!plain.contains("cost") && with.contains("quality") && with.contains("cost"), "{with}");
+    // All have room for it, and the first is listed first; the last asks for nothing.
+    assert_eq!((goes(&plain), goes(&with)), ("campus".to_owned(), "pool".to_owned()), "{plain}{with}");
+    let json = explain(&["--set", "policy.sites={cost=true}", "--json"]);
+    let explained: Value = serde_json::from_str(&json).expect("one document");
+    let centre = explained["sites"].as_array().expect("sites").iter().find(|site| site["name"] == "centre");
+    let centre = centre.expect("the centre");
+    assert_eq!((&centre["cost"], centre.get("quality")), (&2.0.into(), None), "{json}");
+}
+
+#[test]
+fn a_scenario_in_which_no_site_takes_a_job_or_that_has_no_jobs_is_bad_input() {
+    for set in ["work.memory_gb=[1e9]", "work.disk_gb=1e6"] {
+        let output = gleaner(&["simulate", &example(), "--set", set]);
+        assert_eq!(output.status.code(), Some(2), "{set}: {output:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("found job 1, which needs"), "{output:?}");
+    }
+    let endless = gleaner(&["simulate", &example(), "--set", "work.data_share=1e5", "--json"]);
+    assert_eq!(endless.status.code(), Some(0), "{endless:?}");
+    let summary: Value = serde_json::from_slice(&endless.stdout).expect("one document");
+    assert!(summary["unfinished"].as_u64().expect("a number") > 0, "{summary}");
+}

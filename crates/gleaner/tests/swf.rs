@@ -99,3 +99,100 @@ fn policies_are_compared_in_one_run() {
         assert!(told.contains(says), "{told}");
     }
 }
+
+/// What ended with bad usage says.
+fn refused(folder: &Scratch, arguments: &[&str]) -> String {
+    let output = gleaner(folder, arguments).failure().code(2).get_output().clone();
+    String::from_utf8(output.stderr).expect("text")
+}
+
+#[test]
+fn a_comparison_says_what_is_left_out_and_gives_each_policy_the_options_that_it_can_use() {
+    let folder = Scratch::new();
+    folder.write("log.swf", LOG);
+    let several = ["simulate", "--swf", "log.swf", "--policy", "queue/fcfs,queue/easy"];
+    let run = |more: &[&str]| {
+        gleaner(&folder, &[&several[..], more].concat()).success().get_output().stdout.clone()
+    };
+    let text = String::from_utf8(run(&[])).expect("text");
+    assert!(text.contains("left out of the log: 1 larger than the machine"), "{text}");
+    let document = json(&run(&["--fill", "shortest", "--json"]));
+    let rule = |at: usize| document["runs"][at]["rule"].as_str().expect("a rule").to_owned();
+    assert!(!rule(0).contains("shortest") && rule(1).contains("shortest"), "{document}");
+    let alone = ["simulate", "--swf", "log.swf", "--policy", "queue/fcfs", "--fill", "shortest"];
+    let error = refused(&folder, &alone);
+    assert!(error.contains("--fill shortest: policy.fill: found shortest; expected"), "{error}");
+    let error = refused(&folder, &[&several[..], &["--fill", "shrtest"]].concat());
+    assert!(error.contains("--fill shrtest: policy.fill") && error.contains("smallest-area"), "{error}");
+}
+
+#[test]
+fn estimates_are_multiplied_where_that_is_asked_for() {
+    let folder = Scratch::new();
+    folder.write("log.swf", LOG);
+    let starts = |times: &str| {
+        let arguments =
+            ["simulate", "--swf", "log.swf", "--policy", "queue/easy", "--estimates", times, "--out", "out"];
+        gleaner(&folder, &arguments).success();
+        let text = folder.read("out/jobs.csv");
+        let field = |line: &str, at: usize| line.split(',').nth(at).expect("a field").to_owned();
+        text.lines().skip(1).map(|line| (field(line, 5), field(line, 8))).collect::<Vec<_>>()
+    };
+    let all = |rows: &[(&str, &str)]| {
+        rows.iter().map(|(one, two)| ((*one).to_owned(), (*two).to_owned())).collect::<Vec<_>>()
+    };
+    assert_eq!(starts("1"), all(&[("100", "0"), ("50", "100"), ("98", "2"), ("20", "500")]));
+    // The third is still expected to end before the first is; the fifth's estimate is first raised to its run time.
+    assert_eq!(starts("2"), all(&[("200", "0"), ("100", "100"), ("196", "2"), ("40", "500")]));
+    assert!(
+        refused(&folder, &["simulate", "--swf", "log.swf", "--policy", "queue/easy", "--estimates", "0.5"])
+            .contains("1 or more")
+    );
+}
+
+#[test]
+fn a_machine_of_more_processors_than_can_be_drawn_has_a_report_too() {
+    let folder = Scratch::new();
+    folder.write("log.swf", LOG);
+    let arguments = [
+        "simulate",
+        "--swf",
+        "log.swf",
+        "--policy",
+        "queue/fcfs",
+        "--cores",
+        "4294967295",
+        "--out",
+        "out",
+        "--json",
+    ];
+    let summary = json(&gleaner(&folder, &arguments).success().get_output().stdout);
+    // All start as they come.
+    assert_eq!((&summary["tasks"], &summary["makespan_s"]), (&5.into(), &520.0.into()));
+    let report = folder.read("out/report.html");
+    assert!(report.contains("the first 100000 of 4294967295 processors") && report.len() < 30_000_000);
+}
+
+#[test]
+fn the_bound_of_a_log_counts_the_processors_of_its_jobs() {
+    let folder = Scratch::new();
+    folder.write("log.swf", "1 0 -1 100 6 -1 -1 6 100 -1 1 1 1 -1 -1 -1 -1 -1\n2 0 -1 100 6 -1 -1 6 100 -1 1 1 1 -1 -1 -1 -1 -1\n");
+    let arguments = ["simulate", "--swf", "log.swf", "--policy", "queue/fcfs", "--cores", "10", "--json"];
+    let summary = json(&gleaner(&folder, &arguments).success().get_output().stdout);
+    let bound = summary["lower_bound_s"].as_f64().expect("a number");
+    assert!((bound - 120.0).abs() < 1e-6, "{bound}");
+}
+
+#[test]
+fn what_is_drawn_of_a_log_is_called_a_part_of_a_job() {
+    let folder = Scratch::new();
+    // The last has two parts: the first and the third of the processors.
+    let row = |number: u32, submit: u32, run: u32, processors: u32| {
+        format!("{number} {submit} -1 {run} {processors} -1 -1 {processors} {run} -1 1 1 1 -1 -1 -1 -1 -1\n")
+    };
+    folder.write("log.swf", &(row(1, 0, 10, 1) + &row(2, 0, 50, 1) + &row(3, 0, 10, 1) + &row(4, 20, 10, 2)));
+    let arguments =
+        ["simulate", "--swf", "log.swf", "--policy", "queue/fcfs", "--cores", "3", "--out", "out"];
+    gleaner(&folder, &arguments).success();
+    assert!(folder.read("out/report.html").contains("\"counted\":[\"part of a job\",\"processor\"]"));
+}

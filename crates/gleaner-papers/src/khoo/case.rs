@@ -7,7 +7,9 @@ use gleaner_policy::sites::map::{AtSource, Direction, Root};
 use gleaner_sim::Division;
 use gleaner_sim::sites::{Protocol, Staging};
 use gleaner_units::Span;
-use gleaner_workload::sites::{Arrivals, JobModel, Largest, SitesScenario};
+use gleaner_workload::sites::{
+    Arrivals, Estimates, JobModel, Jobs, JobsDrawn, Largest, Sites, SitesDrawn, SitesScenario,
+};
 use gleaner_workload::swf;
 use std::sync::Arc;
 
@@ -42,7 +44,7 @@ pub struct Case {
 impl Case {
     /// Whether its jobs are those of a log that somebody gave.
     pub(super) fn is_of_a_log(&self) -> bool {
-        matches!(self.scenario.jobs.model, JobModel::Log(_))
+        matches!(&self.scenario.jobs, Jobs::Drawn(jobs) if matches!(jobs.model, JobModel::Log(_)))
     }
 }
 
@@ -73,6 +75,22 @@ pub(super) const DAYS: [f64; 2] = [3.0, 1.0];
 pub(super) fn base() -> SitesScenario {
     SitesScenario::parse("khoo/scenario.toml", SCENARIO)
         .expect("the scenario that comes with the program is whole")
+}
+
+/// What the jobs of the scenario, or of a change to it, are drawn from.
+fn jobs(scenario: &mut SitesScenario) -> &mut JobsDrawn {
+    match &mut scenario.jobs {
+        Jobs::Drawn(jobs) => jobs,
+        Jobs::Listed(_) => unreachable!("the jobs of the experiment are drawn"),
+    }
+}
+
+/// What its sites are drawn from.
+fn sites(scenario: &mut SitesScenario) -> &mut SitesDrawn {
+    match &mut scenario.sites {
+        Sites::Drawn(sites) => sites,
+        Sites::Listed(_) => unreachable!("the sites of the experiment are drawn"),
+    }
 }
 
 pub(super) fn rules() -> Vec<(&'static str, SiteRule)> {
@@ -145,15 +163,15 @@ const READ: [(&str, Change); 27] = [
         of(&[BACKFILL, REP], name, || rule.staging = true);
     }),
     ("BACKFILL, REP: a queue at each site, drawn", |scenario, name, rule| {
-        scenario.jobs.largest = Largest::Site;
+        jobs(scenario).largest = Largest::Site;
         of(&[BACKFILL, REP], name, || (rule.queues, rule.split) = (Queues::Drawn, Split::Whole));
     }),
     ("BACKFILL, REP: a queue at the data's site", |scenario, name, rule| {
-        scenario.jobs.largest = Largest::Site;
+        jobs(scenario).largest = Largest::Site;
         of(&[BACKFILL, REP], name, || (rule.queues, rule.split) = (Queues::AtData, Split::Whole));
     }),
     ("the same drawn, copies give up at a start", |scenario, name, rule| {
-        scenario.jobs.largest = Largest::Site;
+        jobs(scenario).largest = Largest::Site;
         of(&[BACKFILL, REP], name, || {
             (rule.queues, rule.split, rule.give_up) = (Queues::Drawn, Split::Whole, GiveUp::AtStart);
         });
@@ -167,16 +185,19 @@ const READ: [(&str, Change); 27] = [
     }),
     ("links of fixed rates", |scenario, _, _| scenario.division = Division::Unshared),
     ("splitting costs nothing", |scenario, _, rule| (scenario.crossing, rule.crossing) = (0.0, 0.0)),
-    ("estimates three times too long", |scenario, _, _| scenario.jobs.estimates = 3.0),
-    ("arrivals even", |scenario, _, _| scenario.jobs.arrivals = Arrivals::Even),
+    ("estimates three times too long", |scenario, _, _| {
+        jobs(scenario).estimates = Estimates::Times(3.0);
+    }),
+    ("arrivals even", |scenario, _, _| jobs(scenario).arrivals = Arrivals::Even),
     ("four meta-schedulers half a minute away", |scenario, _, rule| apart(scenario, rule)),
     ("the same, which broadcast before each look at the queue", |scenario, _, rule| {
         rule.news = News::Broadcast;
         apart(scenario, rule);
     }),
-    ("arrivals in one day", |scenario, _, _| scenario.jobs.days = 1.0),
+    ("arrivals in one day", |scenario, _, _| jobs(scenario).days = Some(1.0)),
     ("one day, all data to each part, first come, first served", |scenario, name, rule| {
-        (scenario.jobs.days, scenario.jobs.data_share, scenario.staging) = (1.0, 1.0, Staging::Whole);
+        (jobs(scenario).days, jobs(scenario).data_share) = (Some(1.0), 1.0);
+        scenario.staging = Staging::Whole;
         rule.data = Data::Whole;
         of(&[BACKFILL, REP], name, || (rule.behind, rule.nearness) = (Behind::Waits, Nearness::Listed));
     }),
@@ -198,7 +219,7 @@ fn readings(logs: &[Log]) -> Vec<Case> {
     });
     let logged = logs.iter().map(|(name, jobs)| {
         let mut scenario = base();
-        scenario.jobs.model = JobModel::Log(Arc::clone(jobs));
+        self::jobs(&mut scenario).model = JobModel::Log(Arc::clone(jobs));
         let name = format!("jobs of the log {name}");
         Case { group: Group::Reading, name, at: None, scenario, rules: rules() }
     });
@@ -210,10 +231,10 @@ fn sweep() -> Vec<Case> {
     for (load, data) in LOADS.into_iter().flat_map(|load| DATA.map(|data| (load, data))) {
         for (alike, days) in [false, true].into_iter().flat_map(|alike| DAYS.map(|days| (alike, days))) {
             let mut scenario = base();
-            scenario.sites.load = load;
-            (scenario.jobs.data_share, scenario.jobs.days) = (data, days);
+            sites(&mut scenario).load = load;
+            (jobs(&mut scenario).data_share, jobs(&mut scenario).days) = (data, Some(days));
             if alike {
-                scenario.sites.gflops = vec![1.0];
+                sites(&mut scenario).gflops = vec![1.0];
             }
             let kind = if alike { "alike" } else { "different" };
             let name = format!("load {load}, data {data}, processors {kind}, {days} days");

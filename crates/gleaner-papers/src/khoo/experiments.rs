@@ -53,7 +53,7 @@ impl Experiments {
             .collect();
         let one = |(case, seed): (usize, u64)| {
             let Case { scenario, rules, .. } = &self.cases[case];
-            let setup = scenario.setup(seed);
+            let setup = scenario.setup(seed).expect("jobs that fit the sites of an experiment");
             let outcomes: Vec<Outcome> = rules.iter().map(|(_, rule)| outcome(&setup, *rule)).collect();
             if watch().is_break() { Err(Stopped) } else { Ok(outcomes) }
         };

@@ -282,6 +282,10 @@ pub struct SiteRule {
     pub reading: Reading,
     /// K.
     pub weights: Weights,
+    /// Whether the map has an axis of the quality of service that sites offer and jobs ask for.
+    pub quality: bool,
+    /// Whether the map has an axis of what sites ask for and users would pay.
+    pub cost: bool,
     /// What counts as what a site has.
     pub has: Has,
 }
@@ -344,6 +348,8 @@ impl SiteRule {
         crossing: 0.0,
         reading: Reading { root: Root::Whole, at_source: AtSource::Nothing, direction: Direction::Obtaining },
         weights: Weights::EVEN,
+        quality: false,
+        cost: false,
         has: Has::Free,
     };
 
@@ -368,11 +374,13 @@ impl fmt::Display for SiteRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.parts().map(|(_, about)| about.name).collect();
         write!(f, "Over sites: {}", names.join(", "))?;
-        let Self { copies, apart, patience_s, again_s, staging, crossing, weights, .. } = self;
+        let Self { copies, apart, patience_s, again_s, staging, crossing, weights, quality, cost, .. } = self;
         let Weights { compute, memory, disk, potential } = weights;
         write!(f, "; {copies} copies")?;
         write!(f, "{}", if *apart { " apart" } else { "" })?;
         write!(f, "{}", if *staging { ", staging counted" } else { "" })?;
+        write!(f, "{}", if *quality { ", quality counted" } else { "" })?;
+        write!(f, "{}", if *cost { ", cost counted" } else { "" })?;
         if *patience_s != Self::MRS.patience_s {
             write!(f, ", patience {patience_s} s")?;
         }

@@ -26,11 +26,12 @@ pub(super) fn run_s(grid: &Grid, rule: &SiteRule, task: TaskId, parts: &[Part]) 
     length.amount() * slowest * (1.0 + rule.crossing * crossing(parts.iter().map(|part| part.cores)))
 }
 
-/// The part of the pairs of processes whose two are on different parts.
+/// The part of the pairs of different processes whose two are on different parts: 1 where each part has one process, 0 where
+/// there is one part.
 pub fn crossing(cores: impl Iterator<Item = u32> + Clone) -> f64 {
     let all: f64 = cores.clone().map(f64::from).sum();
-    let within: f64 = cores.map(|cores| (f64::from(cores) / all) * (f64::from(cores) / all)).sum();
-    1.0 - within
+    let apart: f64 = cores.map(f64::from).map(|cores| cores * (all - cores)).sum();
+    if apart == 0.0 { 0.0 } else { apart / (all * (all - 1.0)) }
 }
 
 /// Until the last part has its data.

@@ -1,8 +1,8 @@
 //! The virtual map of Khoo, Veeravalli, Hung and See: where each site lies for one job, the nearest to the origin the best.
 //!
 //! The abscissa is how far a site falls short of what the job computes with, equation (1); the ordinate how long the job's
-//! data takes to come, relative to the job's run time, equation (2). Quality of service and cost are further axes, as the
-//! paper's end proposes. All of it is plain arithmetic on numbers of any unit, the same for all sites.
+//! data takes to come, relative to the job's run time, equation (2). Quality of service and cost are further axes where
+//! a rule counts them, as the paper's end proposes. All of it is plain arithmetic on numbers of any unit, the same for all sites.
 //!
 //! What the text leaves open is a [`Reading`]; `floor(0, z)` is max(0, z), as the text says of it.
 
@@ -117,7 +117,7 @@ pub fn quality_index(offers: f64, asks: f64) -> f64 {
     shortfall(offers, asks)
 }
 
-/// A further axis: what a site asks for the job, relative to what the job's owner would pay; 0 where all is free.
+/// A further axis: what a site asks for an operation, relative to what the job's user would pay for one; 0 where that is free.
 #[inline]
 pub fn cost_index(price: f64, would_pay: f64) -> f64 {
     if price <= 0.0 { 0.0 } else { price / would_pay }

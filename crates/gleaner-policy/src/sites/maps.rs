@@ -30,6 +30,10 @@ pub struct Coordinates {
     pub x: f64,
     /// How long the data takes relative to the run time, equation (2).
     pub y: f64,
+    /// How far the quality of service falls short, where the rule counts that.
+    pub quality: Option<f64>,
+    /// What it costs relative to what would be paid, where the rule counts that.
+    pub cost: Option<f64>,
     /// How far it is from the origin.
     pub distance: f64,
 }
@@ -52,6 +56,8 @@ struct Asked {
     /// How many seconds it takes to bring its data, by machine; none where it has no data.
     bring_s: Option<Vec<f64>>,
     run_s: f64,
+    quality: f64,
+    would_pay: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -195,7 +201,9 @@ fn asked(grid: &Grid, layout: &Layout, task: TaskId) -> Asked {
         potential: at_source.copied().unwrap_or(0.0),
     };
     let run_s = grid.declared_length(task).map_or(f64::INFINITY, |length| length.amount() / speed);
-    Asked { needs, bring_s: bring_s(grid, layout, class), run_s }
+    let said = grid.classes().task_class(class);
+    let (quality, would_pay) = (said.quality(), said.would_pay());
+    Asked { needs, bring_s: bring_s(grid, layout, class), run_s, quality, would_pay }
 }
 
 /// The seconds that it takes to bring a job's data, by machine: infinitely many where it cannot come. None where it has no
@@ -232,9 +240,10 @@ fn coordinates(
 ) -> Coordinates {
     let class = grid.task(task).class();
     let machine = grid.machine(site);
+    let of_site = grid.classes().machine_class(machine.class());
     let room = match rule.has {
         Has::Free => free[site.index()],
-        Has::Total => grid.classes().machine_class(machine.class()).room,
+        Has::Total => of_site.room,
     };
     let bytes = |bytes: Option<u64>| bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
     let cores = room.slots.map_or(f64::INFINITY, f64::from);
@@ -247,7 +256,10 @@ fn coordinates(
     let x = map::computation_index(&has, &asked.needs, &rule.weights, rule.reading.root);
     let bring_s = asked.bring_s.as_ref().map(|bring_s| bring_s[site.index()]);
     let y = bring_s.map_or(0.0, |bring_s| map::data_index(bring_s, asked.run_s, rule.reading.at_source));
-    Coordinates { site, x, y, distance: map::distance(&[x, y]) }
+    let quality = rule.quality.then(|| map::quality_index(of_site.quality(), asked.quality));
+    let cost = rule.cost.then(|| map::cost_index(of_site.price, asked.would_pay));
+    let distance = map::distance(&[x, y, quality.unwrap_or(0.0), cost.unwrap_or(0.0)]);
+    Coordinates { site, x, y, quality, cost, distance }
 }
 
 /// A job's virtual map as things stand, in order of site. Costs O(sites + links): for explanations.

@@ -7,7 +7,7 @@ use crate::parts::sites::SiteRule;
 use crate::sites::map::Weights;
 
 /// Its keys.
-pub(crate) const SITES_KEYS: [&str; 20] = [
+pub(crate) const SITES_KEYS: [&str; 22] = [
     "nearness",
     "behind",
     "turn",
@@ -28,6 +28,8 @@ pub(crate) const SITES_KEYS: [&str; 20] = [
     "potential",
     "has",
     "weights",
+    "quality",
+    "cost",
 ];
 const WEIGHT_KEYS: [&str; 4] = ["compute", "memory", "disk", "potential"];
 
@@ -51,7 +53,13 @@ pub(super) fn read(key: &Key<'_>, rule: &mut SiteRule) -> Result<(), PolicyError
     if let Some(key) = table.find("copies") {
         rule.copies = key.whole(1, "a whole number, 1 or more, below 2^32")?;
     }
-    for (name, flag) in [("apart", &mut rule.apart), ("staging", &mut rule.staging)] {
+    let flags = [
+        ("apart", &mut rule.apart),
+        ("staging", &mut rule.staging),
+        ("quality", &mut rule.quality),
+        ("cost", &mut rule.cost),
+    ];
+    for (name, flag) in flags {
         if let Some(key) = table.find(name) {
             *flag = key.flag()?;
         }

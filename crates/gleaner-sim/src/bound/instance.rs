@@ -30,6 +30,8 @@ pub struct BoundTask {
     pub length: Ops,
     /// Its row in [`Instance::seconds_per_op`].
     pub kind: usize,
+    /// How many cores it holds while it runs; 1 where cores are shared.
+    pub cores: u32,
 }
 
 /// One machine of an [`Instance`].

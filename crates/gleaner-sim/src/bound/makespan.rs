@@ -21,10 +21,17 @@ pub fn makespan_bound(setup: &Setup) -> Option<f64> {
         cores: setup.machine_classes[class.index()].cores,
         loads,
     });
+    // No owner takes of its cores, and no other task shares them.
+    let holds = setup.loads.is_empty()
+        && setup
+            .machine_classes
+            .iter()
+            .all(|class| class.room.slots.is_some_and(|slots| slots <= class.cores));
     let tasks = (0..setup.tasks.len()).map(|index| BoundTask {
         arrival: setup.tasks.arrivals[index],
         length: setup.tasks.lengths[index],
         kind: setup.tasks.classes[index].index(),
+        cores: if holds { setup.task_classes[setup.tasks.classes[index].index()].needs.cores } else { 1 },
     });
     let (machines, tasks): (Vec<_>, Vec<_>) = (machines.collect(), tasks.collect());
     let instance = Instance { seconds_per_op: &seconds_per_op, tasks: &tasks, machines: &machines };

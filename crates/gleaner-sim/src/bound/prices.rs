@@ -222,7 +222,7 @@ fn bags(rows: &[Vec<f64>], scales: &[f64], work: &Work, breakpoints: &[f64], kin
     for item in work.items() {
         let interval = breakpoints.partition_point(|&breakpoint| breakpoint <= item.arrival) - 1;
         let amount = amounts.entry((interval, group_of_kind[item.kind])).or_default();
-        *amount += item.amount * scales[item.kind];
+        *amount += item.area() * scales[item.kind];
     }
     let bag = |((interval, group), amount): ((usize, usize), f64)| {
         let best = by_group[group].iter().copied().fold(f64::INFINITY, f64::min);

@@ -12,6 +12,15 @@ pub(super) struct Item {
     pub(super) kind: usize,
     /// Operations that are done by the rounded finish in any case.
     pub(super) amount: f64,
+    /// On how many cores at a time.
+    pub(super) cores: f64,
+}
+
+impl Item {
+    /// The operations that its cores could do meanwhile.
+    pub(super) fn area(&self) -> f64 {
+        self.amount * self.cores
+    }
 }
 
 /// All tasks, in order of arrival.
@@ -33,7 +42,8 @@ impl Work {
             }
             // 0 where an operation takes no time at all.
             let amount = (task.length.amount() - EARLIEST_ROUNDING_S / best).max(0.0);
-            items.push(Item { arrival: task.arrival.seconds(), kind: task.kind, amount });
+            let (arrival, cores) = (task.arrival.seconds(), f64::from(task.cores));
+            items.push(Item { arrival, kind: task.kind, amount, cores });
         }
         items.sort_by(|a, b| a.arrival.total_cmp(&b.arrival));
         Some(Self { items })

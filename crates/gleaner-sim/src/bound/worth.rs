@@ -64,7 +64,7 @@ fn worth(instance: &Instance<'_>, work: &Work, priced: &Priced) -> f64 {
         let (here, rest) = items.split_at(items.partition_point(|item| item.arrival < next));
         items = rest;
         for item in here {
-            amounts[item.kind] += item.amount;
+            amounts[item.kind] += item.area();
         }
         for item in here {
             let amount = std::mem::take(&mut amounts[item.kind]);

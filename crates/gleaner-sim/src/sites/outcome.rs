@@ -61,26 +61,31 @@ pub struct SitesOutcome {
 }
 
 impl SitesOutcome {
+    /// The jobs that ended: all that follows is about these.
+    pub fn ended(&self) -> impl Iterator<Item = &JobOutcome> {
+        self.jobs.iter().filter(|job| job.ended < Time::NEVER)
+    }
+
     /// Average wait time: from submission to the beginning of transmission.
     pub fn wait_s(&self) -> f64 {
-        mean(self.jobs.iter().map(JobOutcome::wait_s))
+        mean(self.ended().map(JobOutcome::wait_s))
     }
 
     /// Likewise, of the jobs with at least or fewer than so many processors, by what they ran on.
     pub fn wait_s_of(&self, is_of: impl Fn(u32) -> bool) -> f64 {
         let processors = |job: &JobOutcome| job.parts.iter().map(|part| part.cores).sum::<u32>();
-        mean(self.jobs.iter().filter(|job| is_of(processors(job))).map(JobOutcome::wait_s))
+        mean(self.ended().filter(|job| is_of(processors(job))).map(JobOutcome::wait_s))
     }
 
     /// The mean of the seconds from submission to end.
     pub fn response_s(&self) -> f64 {
-        mean(self.jobs.iter().map(JobOutcome::response_s))
+        mean(self.ended().map(JobOutcome::response_s))
     }
 
     /// Queue completion time: from the first submission to the last end.
     pub fn completion_s(&self) -> f64 {
         let first = self.jobs.iter().map(|job| job.submitted).min().unwrap_or_default();
-        let last = self.jobs.iter().map(|job| job.ended).max().unwrap_or_default();
+        let last = self.ended().map(|job| job.ended).max().unwrap_or_default();
         last.since(first).seconds()
     }
 
@@ -101,12 +106,12 @@ impl SitesOutcome {
 
     /// Over how many sites a job was divided, on average.
     pub fn parts_mean(&self) -> f64 {
-        mean(self.jobs.iter().map(|job| job.parts.len() as f64))
+        mean(self.ended().map(|job| job.parts.len() as f64))
     }
 
     /// How many jobs did not end.
     pub fn unfinished(&self) -> usize {
-        self.jobs.iter().filter(|job| job.ended == Time::NEVER).count()
+        self.jobs.len() - self.ended().count()
     }
 }
 

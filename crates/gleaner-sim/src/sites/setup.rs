@@ -1,7 +1,9 @@
 //! What a run over sites is given.
 
 use crate::Division;
-use gleaner_core::{Event, Grid, GridConfig, MachineClass, Migration, Needs, Room, TaskClass};
+use gleaner_core::{
+    Ad, Event, Grid, GridConfig, MachineClass, Migration, Needs, QUALITY, Room, TaskClass, WOULD_PAY,
+};
 use gleaner_units::{MachineClassId, MachineId, SiteId, Span, Time};
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +22,10 @@ pub struct Site {
     pub upload: f64,
     /// Bytes a second, into the site.
     pub download: f64,
+    /// Credits for an operation: a second of a processor of one `GFlops`.
+    pub price: f64,
+    /// The quality of service that it offers; 0 where that is not said.
+    pub quality: f64,
 }
 
 /// A rigid parallel job.
@@ -45,6 +51,10 @@ pub struct Job {
     pub result: u64,
     /// Which meta-scheduler it is handed to.
     pub scheduler: usize,
+    /// The quality of service that it asks for; 0 where that is not said.
+    pub quality: f64,
+    /// The credits that its user would pay for an operation; infinitely many where that is not said.
+    pub would_pay: f64,
 }
 
 /// What each part of a job that is split is sent.
@@ -105,6 +115,16 @@ impl SitesSetup {
         self.sites[from].upload.min(self.sites[to].download)
     }
 
+    /// A job that could never start, whatever ends: all sites together, or where jobs are not split any one of them, have too
+    /// little for it.
+    pub fn find_stuck(&self, is_split: bool) -> Option<usize> {
+        self.jobs.iter().position(|job| {
+            let takes = self.sites.iter().map(|site| u64::from(site.takes(job.memory, job.disk)));
+            let most = if is_split { takes.sum() } else { takes.max().unwrap_or(0) };
+            most < u64::from(job.processors) || job.find_needs().is_none()
+        })
+    }
+
     /// All processors.
     pub fn processors(&self) -> u64 {
         self.sites.iter().map(|site| u64::from(site.processors)).sum()
@@ -124,6 +144,8 @@ impl SitesSetup {
                 Room { slots: Some(site.processors), memory: Some(site.memory), disk: Some(site.disk) };
             events.push(Event::MachineClassMet(Box::new(MachineClass {
                 room,
+                price: site.price,
+                ad: (site.quality > 0.0).then(|| ad(&[(QUALITY, site.quality)])),
                 ..MachineClass::plain(vec![site.gflops], site.processors)
             })));
             events.push(Event::MachineJoined { machine, class: MachineClassId::new(index) });
@@ -140,13 +162,37 @@ impl SitesSetup {
     }
 }
 
+impl Site {
+    /// How many processes that need so many bytes of memory and of disk it takes while nothing else is there.
+    pub fn takes(&self, memory: u64, disk: u64) -> u32 {
+        let by = |has: u64, each: u64| has.checked_div(each).unwrap_or(u64::MAX);
+        let most = by(self.memory, memory).min(by(self.disk, disk));
+        u32::try_from(most).unwrap_or(u32::MAX).min(self.processors)
+    }
+}
+
 impl Job {
+    /// What it needs together; none where that is more than can be counted.
+    fn find_needs(&self) -> Option<Needs> {
+        let all = |each: u64| each.checked_mul(u64::from(self.processors));
+        Some(Needs { cores: self.processors, memory: all(self.memory)?, disk: all(self.disk)? })
+    }
+
     pub(super) fn needs(&self) -> Needs {
-        let all = |each: u64| each * u64::from(self.processors);
-        Needs { cores: self.processors, memory: all(self.memory), disk: all(self.disk) }
+        self.find_needs().expect("a setup whose jobs can all start")
     }
 
     pub(super) fn class(&self) -> TaskClass {
-        TaskClass { needs: self.needs(), restarts: true, ..TaskClass::plain(vec![1.0]) }
+        let quality = (self.quality > 0.0).then_some((QUALITY, self.quality));
+        let would_pay = self.would_pay.is_finite().then_some((WOULD_PAY, self.would_pay));
+        let said: Vec<(&str, f64)> = quality.into_iter().chain(would_pay).collect();
+        let ad = (!said.is_empty()).then(|| ad(&said));
+        TaskClass { needs: self.needs(), restarts: true, ad, ..TaskClass::plain(vec![1.0]) }
     }
+}
+
+/// An ad that says these numbers.
+fn ad(numbers: &[(&str, f64)]) -> Ad {
+    let said: String = numbers.iter().map(|(name, number)| format!("{name} = {number:?}; ")).collect();
+    Ad::parse(&format!("[ {said}]")).expect("numbers make an ad")
 }

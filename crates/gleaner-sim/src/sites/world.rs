@@ -10,6 +10,7 @@ use super::words::{Slip, Word};
 use crate::kept::Lasting;
 use crate::{Letter, LinkId, Network, Out, Outside, TransferId};
 use gleaner_core::{Command, Event, Part, RunEnd, SiteState};
+use gleaner_policy::sites::estimate::crossing;
 use gleaner_units::{FileId, MachineId, Ops, PartyId, RunId, SiteId, TaskClassId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -319,9 +320,8 @@ impl<'a> SitesWorld<'a> {
         let job = &self.setup.jobs[order.job];
         let slowest = order.parts.iter().map(|part| self.setup.sites[part.on.index()].gflops);
         let slowest = slowest.fold(f64::INFINITY, f64::min);
-        let all: f64 = order.parts.iter().map(|part| f64::from(part.cores)).sum();
-        let within: f64 = order.parts.iter().map(|part| (f64::from(part.cores) / all).powi(2)).sum();
-        let seconds = job.run_s / slowest * (1.0 + self.setup.crossing * (1.0 - within));
+        let crossing = crossing(order.parts.iter().map(|part| part.cores));
+        let seconds = job.run_s / slowest * (1.0 + self.setup.crossing * crossing);
         self.state.orders.set(holder, Phase::Computing(now.after_seconds(seconds)));
         // Its sites tell its meta-scheduler; nothing waits for that.
         out.tell(party, Event::RunStarted(run));

@@ -6,7 +6,7 @@ use crate::swf::{Kept, KeptJob, Log};
 use gleaner_core::{Needs, TaskClass};
 use gleaner_policy::{Lengths, PolicySpec};
 use gleaner_sim::{Ids, Setup, Tasks};
-use gleaner_units::{Ops, TaskClassId, UserId};
+use gleaner_units::{Ops, Span, TaskClassId, UserId};
 use std::collections::BTreeMap;
 
 /// What becomes of a job that runs longer than its user said.
@@ -30,14 +30,26 @@ pub enum Size {
 }
 
 /// How a log is read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Reading {
     /// What becomes of a job that runs longer than its user said.
     pub overrun: Overrun,
     /// How many processors a job takes.
     pub size: Size,
+    /// Users are believed to have said so many times what the log says: 1 or more.
+    pub estimates: Times,
     /// By how much arrivals are moved, if they are.
     pub shake: Option<Shake>,
+}
+
+/// How many times.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Times(pub f64);
+
+impl Default for Times {
+    fn default() -> Self {
+        Self(1.0)
+    }
 }
 
 /// A log that is to run on one machine.
@@ -63,6 +75,10 @@ impl LogExperiment {
             kept.jobs = moved.into_iter().map(|(submit, at)| KeptJob { submit, ..kept.jobs[at] }).collect();
         }
         let killed = kept.jobs.iter_mut().map(|job| fit(job, reading.overrun)).collect();
+        for job in &mut kept.jobs {
+            let seconds = job.estimate.seconds() * reading.estimates.0;
+            job.estimate = Span::from_seconds(seconds).unwrap_or(Span::from_nanos(u64::MAX));
+        }
         let mut task_names = Ids::default();
         for job in &kept.jobs {
             let number = log.jobs()[job.place].number.unwrap_or(job.place as u64 + 1);

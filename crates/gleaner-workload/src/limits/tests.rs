@@ -107,12 +107,12 @@ fn descriptions_of_other_grids() {
             };
             site(workers("v", WORKERS_MAX / 2) + &workers("w", WORKERS_MAX / 2 + more))
         }),
-        ("TRANSFER_BYTES_MAX", "at most TRANSFER_BYTES_MAX", &|more| {
+        ("TRANSFER_BYTES_MAX", "at most 67108864 bytes", &|more| {
             let last = TRANSFER_BYTES_MAX - 65_536 * 1_023;
             let lines = files(512) + &files(511) + &file(last + more);
             job(format!("job :\ntask :\ninit : {lines}remote : x\n"))
         }),
-        ("SITE_BYTES_MAX", "at most SITE_BYTES_MAX", &|more| {
+        ("SITE_BYTES_MAX", "at most 268435456 bytes", &|more| {
             // Names and values of the attributes: username, servername and a, of two workers and of one.
             let named = "usernamewservernamexa".len();
             let half = "x".repeat(SITE_BYTES_MAX / 2 - named);

@@ -263,7 +263,7 @@ impl Reader<'_> {
         self.transfer_bytes += bytes(&from) + bytes(&to).max(to.first().map_or(0, String::len) * from.len());
         if self.transfer_bytes > TRANSFER_BYTES_MAX {
             let found = format!("names of files of more than {TRANSFER_BYTES_MAX} bytes");
-            return Err(self.text.error(spot, found, "at most TRANSFER_BYTES_MAX"));
+            return Err(self.text.error(spot, found, &format!("at most {TRANSFER_BYTES_MAX} bytes")));
         }
         let line = spot.line;
         let to = to.into_iter().cycle();

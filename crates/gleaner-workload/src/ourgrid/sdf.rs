@@ -140,7 +140,7 @@ impl Reader<'_> {
         self.bytes += each * names.len();
         if self.bytes > SITE_BYTES_MAX {
             let found = format!("attributes of more than {SITE_BYTES_MAX} bytes over all workers");
-            return Err(self.text.error(spot, found, "at most SITE_BYTES_MAX"));
+            return Err(self.text.error(spot, found, &format!("at most {SITE_BYTES_MAX} bytes")));
         }
         self.workers.extend(names.into_iter().map(|name| {
             let mut attributes = attributes.clone();
@@ -185,7 +185,7 @@ fn of_ad(source: &Source) -> Result<Site, InputError> {
         bytes += defaults_bytes + text.len();
         if bytes > SITE_BYTES_MAX {
             let found = format!("attributes of more than {SITE_BYTES_MAX} bytes over all workers");
-            return Err(source.place().error("workers", found, "at most SITE_BYTES_MAX"));
+            return Err(source.place().error("workers", found, format!("at most {SITE_BYTES_MAX} bytes")));
         }
         let mut all = defaults.clone();
         all.update(&own);

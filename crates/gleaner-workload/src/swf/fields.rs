@@ -117,3 +117,18 @@ fn number(field: &[u8]) -> Option<f64> {
     let number: f64 = std::str::from_utf8(field).ok()?.parse().ok()?;
     number.is_finite().then_some(number)
 }
+
+/// Whether the columns of a log may still be named: by its first line that is no comment, whose fields are all words.
+#[derive(Default)]
+pub(crate) struct Columns {
+    is_past: bool,
+}
+
+impl Columns {
+    /// Whether a line that is neither empty nor a comment names them, and is no job.
+    pub(crate) fn are_named_by(&mut self, line: &[u8]) -> bool {
+        let is_first = !std::mem::replace(&mut self.is_past, true);
+        let is_word = |field: &[u8]| field[0].is_ascii_alphabetic();
+        is_first && line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).all(is_word)
+    }
+}

@@ -1,6 +1,7 @@
 //! What the comments at the top of a log say.
 
 use super::Log;
+use crate::packed;
 
 /// One `; Key: value` of a header.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -15,7 +16,8 @@ impl Log {
     /// The entries above the first job, in order.
     pub fn header(&self) -> Vec<Entry> {
         let end = self.lines.first().map_or(self.text.len(), |line| line.start);
-        let lines = self.text[..end].split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+        let lines =
+            packed::without_mark(&self.text[..end]).split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
         lines.filter_map(|line| line.strip_prefix(b";")).map(entry).collect()
     }
 

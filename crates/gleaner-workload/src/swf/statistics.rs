@@ -35,7 +35,7 @@ pub struct Statistics {
     pub powers_of_two: f64,
     /// The mean run time.
     pub run_mean_s: f64,
-    /// Half of the jobs run longer.
+    /// Half of the jobs run longer: of an even number the mean of the two in the middle.
     pub run_median_s: f64,
     /// The longest.
     pub run_max_s: f64,
@@ -76,7 +76,7 @@ impl Statistics {
             serial: share(&|job| job.processors == 1),
             powers_of_two: share(&|job| job.processors.is_power_of_two()),
             run_mean_s: runs.iter().sum::<f64>() / count,
-            run_median_s: runs.get(runs.len() / 2).copied().unwrap_or(0.0),
+            run_median_s: median(&runs),
             run_max_s: runs.last().copied().unwrap_or(0.0),
             with_estimate: share(&|job| said(job.place)),
             past_estimate: share(&|job| job.run > job.estimate),
@@ -87,5 +87,16 @@ impl Statistics {
     pub fn cores_of(log: &Log) -> u32 {
         let largest = || log.jobs().iter().filter_map(super::Job::size).max();
         log.processors().or_else(largest).unwrap_or(1)
+    }
+}
+
+/// Of what is in order; 0 of nothing.
+fn median(sorted: &[f64]) -> f64 {
+    let middle = |index: usize| sorted.get(index).copied().unwrap_or(0.0);
+    let half = sorted.len() / 2;
+    if sorted.len() % 2 == 0 {
+        f64::midpoint(middle(half.saturating_sub(1)), middle(half))
+    } else {
+        middle(half)
     }
 }

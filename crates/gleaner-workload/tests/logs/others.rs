@@ -56,8 +56,12 @@ fn a_workload_of_batsim_is_one_as_any_other() {
     assert_eq!((log.jobs()[0], log.jobs()[1].requested_s), (short, None));
     let kept = log.kept(32);
     let mut written = Vec::new();
-    batsim::write(32, &kept, &mut written).expect("memory");
-    let again = batsim::parse("b.json", written).expect("what was written").kept(32);
+    batsim::write(32, &log, &mut written).expect("memory");
+    let again = batsim::parse("b.json", written).expect("what was written");
+    let numbers =
+        |log: &Log| log.jobs().iter().map(|job| job.number).collect::<std::collections::BTreeSet<_>>();
+    assert_eq!(numbers(&again), [Some(7), Some(9)].into(), "jobs keep their numbers");
+    let again = again.kept(32);
     let facts = |kept: &gleaner_workload::swf::Kept| -> Vec<_> {
         kept.jobs.iter().map(|job| (job.submit, job.run, job.estimate, job.processors)).collect()
     };

@@ -153,7 +153,7 @@ fn what_a_few_lines_stand_for_is_bounded() {
     let files = format!("job :\ntask :\ninit : {}", format!("put {name}{{1-9999}} {name}\n").repeat(4));
     let error = jdf::read(&Source::new("a.jdf", files)).expect_err("80 MB of names").to_string();
     assert!(
-        error.contains("names of files of more than 67108864 bytes; expected at most TRANSFER_BYTES_MAX"),
+        error.contains("names of files of more than 67108864 bytes; expected at most 67108864 bytes"),
         "{error}"
     );
     for (site, said) in [
@@ -166,7 +166,7 @@ fn what_a_few_lines_stand_for_is_bounded() {
                 "workerdefaults :\n servername : x\n a : {}\nworker :\n username : w{{1-60000}}\n",
                 "x".repeat(10_000)
             ),
-            "over all workers; expected at most SITE_BYTES_MAX",
+            "over all workers; expected at most 268435456 bytes",
         ),
     ] {
         let error = sdf::read(&Source::new("a.sdf", site)).expect_err(said).to_string();

@@ -163,3 +163,35 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn only_a_first_line_of_words_names_columns_and_a_mark_before_it_is_passed_over() {
+    let job = line(&[]);
+    let jobs = |text: String| Log::parse("a.swf", text.into_bytes()).map(|log| log.jobs().len());
+    assert_eq!(jobs(format!("; Version: 2\nJobID Submit Wait\n{job}\n")), Ok(1));
+    for bad in [
+        format!("x{job}\n{job}\n"),
+        format!("JobID Submit\nSubmit again\n{job}\n"),
+        format!("{job}\nJobID\n"),
+    ] {
+        assert!(jobs(bad.clone()).is_err(), "{bad}");
+    }
+    let marked = format!("\u{feff}; MaxProcs: 4\n{job}\n");
+    let log = Log::parse("a.swf", marked.clone().into_bytes()).expect("a log");
+    assert_eq!((log.processors(), log.line(0)), (Some(4), job.as_bytes()));
+    let mut written = Vec::new();
+    log.write_with(&mut written, |_, line| Some(line.to_vec())).expect("memory");
+    assert_eq!(String::from_utf8(written).expect("text"), marked);
+    assert_eq!(jobs(format!("\u{feff}{job}\n")), Ok(1));
+}
+
+#[test]
+fn a_file_without_jobs_is_no_log() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for text in ["", "; Version: 2\n", "\n\n", "some text or other\n"] {
+        let path = folder.path().join("a.swf");
+        std::fs::write(&path, text).expect("a file");
+        let error = gleaner_workload::logs::load(&path, None).expect_err(text).to_string();
+        assert!(error.contains("a.swf: found no jobs; expected a log of jobs"), "{text}: {error}");
+    }
+}

@@ -19,6 +19,9 @@ pub(crate) struct RigidArguments {
     /// How run times are predicted: estimate, last-two, learnt or true
     #[arg(long, value_name = "WHOSE", requires = "swf")]
     pub(crate) lengths: Option<String>,
+    /// Multiply the users' estimates, after those below the run time were raised to it: 1 or more
+    #[arg(long, value_name = "TIMES", requires = "swf", default_value = "1", value_parser = times)]
+    pub(crate) estimates: f64,
     /// What is believed of a job that runs longer than predicted: firm, estimate, alike, doubled or in-turn
     #[arg(long, value_name = "RULE", requires = "swf")]
     pub(crate) correction: Option<String>,
@@ -28,6 +31,11 @@ pub(crate) struct RigidArguments {
     /// What becomes of a job that runs longer than its estimate
     #[arg(long, value_name = "RULE", requires = "swf", default_value = "lengthen")]
     pub(crate) overrun: OverrunArgument,
+}
+
+fn times(text: &str) -> Result<f64, String> {
+    let times = text.parse().ok().filter(|times: &f64| times.is_finite() && *times >= 1.0);
+    times.ok_or_else(|| "expected a finite number, 1 or more".to_owned())
 }
 
 /// See [`gleaner_workload::Size`].

@@ -49,7 +49,7 @@ impl Back {
     pub(super) fn of(run: &Simulation<'_, AnyPolicy>, task: TaskId, called: &Called<'_>) -> Option<Self> {
         let AnyPolicy::Backfiller(queue) = run.scheduler().policy() else { return None };
         let back = queue.holds_back(run.scheduler().grid(), run.progress().now, task)?;
-        let moment = |at: Time| format!("from {at} s on");
+        let moment = |at: Time| format!("from {} s on", at.seconds());
         let names = Names { task: called.task, machine: called.machine, moment: &moment };
         let behind = match back {
             HeldBack::Turn(first) => Some((called.task)(first)),

@@ -7,11 +7,11 @@ use gleaner_policy::parts::sites::SiteRule;
 use gleaner_policy::sites::HeldBackOverSites;
 use gleaner_policy::sites::map::nearest_first;
 use gleaner_policy::sites::maps::{Coordinates, virtual_map};
-use gleaner_policy::{AnyPolicy, PolicySpec};
+use gleaner_policy::{AnyPolicy, PolicySpec, Recipe};
 use gleaner_report::{Axis, Plot, Series, Style, Svg};
 use gleaner_sim::sites::{SitesSetup, parties};
 use gleaner_units::{MachineId, PartyId, TaskId, Time};
-use gleaner_workload::sites::SitesScenario;
+use gleaner_workload::sites::{Jobs, SitesScenario};
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -19,13 +19,17 @@ use std::fmt::Write as _;
 #[derive(Serialize)]
 struct Explained {
     version: u32,
+    /// Its place in order of submission, from 1.
     job: usize,
+    /// As its table calls it, or its number.
+    name: String,
     policy: String,
     processors: u32,
     estimate_s: f64,
     data_bytes: u64,
     /// The site of its data, counted from 1.
     source: usize,
+    source_name: String,
     submitted_s: f64,
     /// The nearest first.
     sites: Vec<OnMap>,
@@ -38,8 +42,16 @@ struct Explained {
 struct OnMap {
     /// Counted from 1.
     site: usize,
+    /// As its table calls it, or its number.
+    name: String,
     computation: f64,
     data: f64,
+    /// Where the rule counts the quality of service.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quality: Option<f64>,
+    /// Where the rule counts the cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<f64>,
     distance: f64,
     taken: bool,
 }
@@ -60,36 +72,44 @@ struct Back {
 }
 
 pub(super) fn run(arguments: &ExplainArguments, scenario: &SitesScenario, task: &str) -> Outcome {
-    let setup = scenario.setup(scenario.seed);
+    let setup = scenario.setup(scenario.seed)?;
     let count = setup.jobs.len();
-    let known = task.parse::<usize>().ok().filter(|number| (1..=count).contains(number));
-    let number = known.ok_or_else(|| {
-        Failure::Usage(format!("found the job \"{task}\"; expected its number, from 1 to {count}"))
+    let index = (0..count).find(|index| scenario.job_name(*index) == task).ok_or_else(|| {
+        let expected = match &scenario.jobs {
+            Jobs::Drawn(_) => format!("its number, from 1 to {count}"),
+            Jobs::Listed(_) => "an id of the table of jobs".to_owned(),
+        };
+        Failure::Usage(format!("found the job \"{task}\"; expected {expected}"))
     })?;
     let policy = scenario.policy.as_ref();
     let rule = rule_of(policy)?;
-    let Arrival { map, taken, held_back_by } = arrival(&setup, policy, &rule, number - 1)?;
+    let Arrival { map, taken, held_back_by } = arrival(scenario, &setup, &rule, index)?;
     if let Some(file) = &arguments.svg {
-        let svg = draw(number, &map, &taken);
+        let svg = draw(task, &map, &taken);
         let (folder, name) = (files::folder_of(file), file.file_name().unwrap_or_default().to_string_lossy());
         files::write_text(folder, &name, svg.as_str())?;
     }
-    let job = &setup.jobs[number - 1];
+    let job = &setup.jobs[index];
     let on_map = |at: Coordinates| OnMap {
         site: at.site.index() + 1,
+        name: scenario.site_name(at.site.index()),
         computation: at.x,
         data: at.y,
+        quality: at.quality,
+        cost: at.cost,
         distance: at.distance,
         taken: taken.contains(&at.site),
     };
     let explained = Explained {
         version: 1,
-        job: number,
+        job: index + 1,
+        name: task.to_owned(),
         policy: policy.map_or("khoo/mrs", PolicySpec::name).to_owned(),
         processors: job.processors,
         estimate_s: job.estimate_s,
         data_bytes: job.data,
         source: job.source + 1,
+        source_name: scenario.site_name(job.source),
         submitted_s: job.submitted.seconds(),
         sites: in_order(&map).into_iter().map(on_map).collect(),
         held_back_by,
@@ -115,8 +135,8 @@ fn rule_of(policy: Option<&PolicySpec>) -> Result<SiteRule, Failure> {
 }
 
 fn arrival(
+    scenario: &SitesScenario,
     setup: &SitesSetup,
-    policy: Option<&PolicySpec>,
     rule: &SiteRule,
     job: usize,
 ) -> Result<Arrival, Failure> {
@@ -125,7 +145,7 @@ fn arrival(
     let of_party: Vec<usize> = (0..setup.jobs.len()).filter(|job| setup.jobs[*job].scheduler == of).collect();
     let earlier = of_party.partition_point(|other| *other < job);
     let task = TaskId::new(earlier);
-    let recipe = policy.map_or(gleaner_policy::Recipe::over_sites(*rule), PolicySpec::recipe);
+    let recipe = scenario.policy.as_ref().map_or(Recipe::over_sites(*rule), PolicySpec::recipe);
     let mut parties = parties(setup, &mut || recipe.build());
     while parties.scheduler(party).grid().task_count() <= earlier {
         if !parties.step() {
@@ -143,11 +163,15 @@ fn arrival(
         _ => None,
     };
     let number = |task: TaskId| of_party[task.index()] + 1;
-    Ok(Arrival { map, taken, held_back_by: held_back_by.map(|back| Back::of(back, number)) })
+    let name = |number: usize| scenario.job_name(number - 1);
+    Ok(Arrival { map, taken, held_back_by: held_back_by.map(|back| Back::of(back, (&number, &name))) })
 }
 
 impl Back {
-    fn of(back: HeldBackOverSites, number: impl Fn(TaskId) -> usize) -> Self {
+    fn of(
+        back: HeldBackOverSites,
+        (number, name): (&dyn Fn(TaskId) -> usize, &dyn Fn(usize) -> String),
+    ) -> Self {
         let known = |at: Time| Some(at.seconds()).filter(|_| at < Time::NEVER);
         let when = |at: Time| match known(at) {
             Some(at) => format!("from {at} s on, as far as is known"),
@@ -163,11 +187,13 @@ impl Back {
             }
             HeldBackOverSites::Turn(first) => {
                 let first = number(first);
-                ("turn", Some(first), None, format!("nobody starts before job {first}, which does not fit"))
+                let words = format!("nobody starts before job {}, which does not fit", name(first));
+                ("turn", Some(first), None, words)
             }
             HeldBackOverSites::Delays(first, at) => {
                 let first = number(first);
-                let words = format!("it may not delay job {first}, for which room is kept {}", when(at));
+                let words =
+                    format!("it may not delay job {}, for which room is kept {}", name(first), when(at));
                 ("delays", Some(first), known(at), words)
             }
         };
@@ -182,17 +208,13 @@ fn in_order(map: &[Coordinates]) -> Vec<Coordinates> {
 }
 
 fn describe(explained: &Explained) -> String {
-    let Explained { job, processors, estimate_s, data_bytes, source, submitted_s, .. } = explained;
+    let Explained { name, processors, estimate_s, data_bytes, source_name, submitted_s, .. } = explained;
     let data = *data_bytes as f64 / 1e9;
     let mut text = format!(
-        "job {job}: {processors} processors, {estimate_s:.0} s, {data:.2} GB of data at site {source}, submitted at \
-         {submitted_s:.0} s\n\nsite  computation  data    distance\n"
+        "job {name}: {processors} processors, {estimate_s:.0} s, {data:.2} GB of data at site {source_name}, submitted at \
+         {submitted_s:.0} s\n\n"
     );
-    for OnMap { site, computation, data, distance, taken } in &explained.sites {
-        let mark = if *taken { "  goes here" } else { "" };
-        writeln!(text, "{site:4}  {computation:11.4}  {data:6.4}  {distance:8.4}{mark}")
-            .expect("a string takes all");
-    }
+    text += &axes(&explained.sites);
     if !explained.sites.iter().any(|site| site.taken) {
         let why = explained.held_back_by.as_ref().map_or("its site is asked first", |back| &back.words);
         text += &format!("\nunder {} it does not start when it arrives: {why}\n", explained.policy);
@@ -200,13 +222,30 @@ fn describe(explained: &Explained) -> String {
     text
 }
 
-fn draw(number: usize, map: &[Coordinates], taken: &[MachineId]) -> Svg {
+/// A line a site; a column for each axis that the rule counts.
+fn axes(sites: &[OnMap]) -> String {
+    let width = sites.iter().map(|site| site.name.chars().count()).max().unwrap_or(0).max(4);
+    let column = |index: Option<f64>| index.map_or(String::new(), |index| format!("  {index:7.4}"));
+    let header = |is_there: bool, name: &str| if is_there { format!("  {name:7}") } else { String::new() };
+    let first = sites.first();
+    let (quality, cost) = (first.and_then(|site| site.quality), first.and_then(|site| site.cost));
+    let further = header(quality.is_some(), "quality") + &header(cost.is_some(), "cost");
+    let mut text = format!("{:width$}  computation  data  {further}  distance\n", "site");
+    for OnMap { name, computation, data, quality, cost, distance, taken, .. } in sites {
+        let (further, mark) = (column(*quality) + &column(*cost), if *taken { "  goes here" } else { "" });
+        writeln!(text, "{name:>width$}  {computation:11.4}  {data:6.4}{further}  {distance:8.4}{mark}")
+            .expect("a string takes all");
+    }
+    text
+}
+
+fn draw(name: &str, map: &[Coordinates], taken: &[MachineId]) -> Svg {
     let points = |is_taken: bool| {
         let of = map.iter().filter(move |at| taken.contains(&at.site) == is_taken);
         of.map(|at| (at.x, at.y)).collect::<Vec<_>>()
     };
     Plot::new(
-        format!("Virtual map of job {number}"),
+        format!("Virtual map of job {name}"),
         Axis::linear("computation index, equation (1)"),
         Axis::linear("data index, equation (2)"),
     )

@@ -14,6 +14,7 @@ pub(super) fn is_mistake(kind: ErrorKind) -> bool {
             | ErrorKind::IsADirectory
             | ErrorKind::AlreadyExists
             | ErrorKind::PermissionDenied
+            | ErrorKind::ReadOnlyFilesystem
             | ErrorKind::InvalidFilename
     )
 }

@@ -81,7 +81,10 @@ pub(super) fn run<R: Measured>(
     if arguments.json {
         stdout::print_json(&document)
     } else {
-        stdout::print(show::table(&findings, arguments))
+        // What is left out of a log is left out under each policy.
+        let note = document.runs.first().and_then(Measured::note);
+        let note = note.map_or(String::new(), |note| format!("\n{note}\n"));
+        stdout::print(show::table(&findings, arguments) + &note)
     }
 }
 

@@ -45,11 +45,11 @@ impl Loaded {
     pub(crate) fn load(path: &Path, overrides: &[String]) -> Result<Self, Failure> {
         if over::is_at(path)? {
             return Ok(match over::load(path, overrides)? {
-                OverSites::Drawn(scenario) => {
+                OverSites::Split(scenario) => {
                     let policy = sites::policy(&scenario)?.clone();
                     Self::Sites(Box::new((*scenario, policy)))
                 }
-                OverSites::Listed(scenario) => Self::Brokers(scenario),
+                OverSites::Brokered(scenario) => Self::Brokers(scenario),
             });
         }
         if PeersScenario::is_at(path)? {

@@ -20,7 +20,7 @@ use gleaner_report::numbers::grouped;
 use gleaner_sim::{History, Simulation};
 use gleaner_units::Time;
 use gleaner_workload::swf::{LeftOut, Log, Served, Services};
-use gleaner_workload::{LogExperiment, Overrun, PolicySource, Reading, Size, read_policy};
+use gleaner_workload::{InputError, LogExperiment, Overrun, PolicySource, Reading, Size, Times, read_policy};
 use indicatif::ProgressBar;
 use serde::Serialize;
 use std::path::Path;
@@ -53,6 +53,11 @@ impl Measured for LogSummary {
 
     fn values(&self) -> Vec<Option<f64>> {
         self.run.service.values().into_iter().chain([Some(self.run.unfinished as f64)]).collect()
+    }
+
+    fn note(&self) -> Option<String> {
+        let left_out = self.left_out;
+        (left_out.count() > 0).then(|| format!("left out of the log: {left_out}"))
     }
 }
 
@@ -124,19 +129,53 @@ fn reading(arguments: &SimulateArguments) -> Reading {
         SizeArgument::Allocated => Size::Allocated,
         SizeArgument::Requested => Size::Requested,
     };
-    Reading { overrun, size, shake: None }
+    Reading { overrun, size, estimates: Times(arguments.log.estimates), shake: None }
 }
 
+/// Each policy with what was said of all. Of several, one that cannot use one of the options goes without it.
 fn policies(arguments: &SimulateArguments) -> Result<Vec<PolicySpec>, Failure> {
     let said = &arguments.log;
     let lengths = said.lengths.as_deref().map(|name| if name == "estimate" { "declared" } else { name });
-    let keys =
+    let options =
         [("fill", said.fill.as_deref()), ("lengths", lengths), ("correction", said.correction.as_deref())];
-    let keys = keys.into_iter().filter_map(|(key, value)| Some(format!("{key}=\"{}\"", value?)));
+    let options: Vec<(&str, &str)> =
+        options.into_iter().filter_map(|(option, value)| Some((option, value?))).collect();
     let set = arguments.overrides.iter().map(|set| set.strip_prefix("policy.").unwrap_or(set).to_owned());
-    let overrides: Vec<String> = keys.chain(set).collect();
-    let read = |name: &String| read_policy(PolicySource::Preset(name), &overrides, PolicySpec::read);
-    Ok(arguments.policy.iter().map(read).collect::<Result<_, _>>()?)
+    let set: Vec<String> = set.collect();
+    let mut policies = Vec::new();
+    // Of each option the policies that cannot use it, by why.
+    let mut refused: Vec<Vec<InputError>> = vec![Vec::new(); options.len()];
+    for name in &arguments.policy {
+        policies.push(with_options(name, &options, &set, &mut refused)?);
+    }
+    match refused.into_iter().find(|refused| refused.len() == policies.len()) {
+        Some(mut refused) => Err(refused.swap_remove(0).into()),
+        None => Ok(policies),
+    }
+}
+
+/// A policy with the options that it can use; why it cannot use another is added to what is `refused` of that.
+fn with_options(
+    name: &str,
+    options: &[(&str, &str)],
+    set: &[String],
+    refused: &mut [Vec<InputError>],
+) -> Result<PolicySpec, InputError> {
+    let mut left: Vec<usize> = (0..options.len()).collect();
+    loop {
+        let key = |(option, value): (&str, &str)| format!("{option}=\"{value}\"");
+        let keys = left.iter().map(|at| key(options[*at]));
+        let overrides: Vec<String> = keys.chain(set.iter().cloned()).collect();
+        let error = match read_policy(PolicySource::Preset(name), &overrides, PolicySpec::read) {
+            Ok(policy) => return Ok(policy),
+            Err(error) => error,
+        };
+        let is_said = |at: &usize| error.file == format!("--set {}", key(options[*at]));
+        let Some(place) = left.iter().position(is_said) else { return Err(error) };
+        let at = left.remove(place);
+        let (option, value) = options[at];
+        refused[at].push(InputError { file: format!("--{option} {value}"), ..error });
+    }
 }
 
 /// The run, whether it came to its end, and what is kept of it.

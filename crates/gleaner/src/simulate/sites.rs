@@ -2,15 +2,17 @@
 
 use super::compare::{self, Measured, Metric};
 use super::service::{self, ServiceSummary};
+use super::tables::{Moment, field};
 use super::{Ended, Steps, advance, how_to_go_on, read_saved};
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
 use crate::{Outcome, files, progress, stdout};
+use gleaner_core::Part;
 use gleaner_papers::khoo::gantt;
 use gleaner_policy::{AnyPolicy, PolicySpec};
 use gleaner_report::Gantt;
 use gleaner_report::numbers::{decimals, grouped};
-use gleaner_sim::sites::{JobOutcome, SitesOutcome, SitesSetup, SitesWorld, parties, simulate};
+use gleaner_sim::sites::{SitesOutcome, SitesSetup, SitesWorld, parties, simulate};
 use gleaner_sim::{Parties, restore, save};
 use gleaner_units::Time;
 use gleaner_workload::sites::SitesScenario;
@@ -116,7 +118,7 @@ impl Steps for Run<'_> {
 
 /// One run that can be saved.
 fn run_once(arguments: &SimulateArguments, scenario: &SitesScenario, policy: &PolicySpec) -> Outcome {
-    let (setup, recipe) = (scenario.setup(scenario.seed), policy.recipe());
+    let (setup, recipe) = (scenario.setup(scenario.seed)?, policy.recipe());
     let rule = recipe.to_string();
     let parties = match &arguments.resume {
         None => parties(&setup, &mut || recipe.build()),
@@ -159,7 +161,7 @@ pub(super) fn run_seed(
     seed: u64,
     out: Option<&Path>,
 ) -> Result<SitesSummary, Failure> {
-    let setup = scenario.setup(seed);
+    let setup = scenario.setup(seed)?;
     let recipe = policy.recipe();
     let outcome = simulate(&setup, || recipe.build());
     finished(scenario, policy, (seed, &setup, &outcome), out)
@@ -174,10 +176,10 @@ fn finished(
 ) -> Result<SitesSummary, Failure> {
     let mut summary = summary(policy, seed, setup, outcome);
     if let Some(dir) = out {
-        let schedule = gantt(setup, policy.name(), outcome);
+        let schedule = gantt((scenario, setup), policy.name(), outcome);
         // Of several seeds the first stands for all.
         summary.schedule = (seed == scenario.seed).then(|| schedule.clone());
-        files::write_text(dir, "jobs.csv", &jobs(setup, outcome))?;
+        files::write_text(dir, "jobs.csv", &jobs(scenario, setup, outcome))?;
         let flows_s: Vec<f64> = served(setup, outcome).iter().map(Served::flow_s).collect();
         let title = format!("A simulated run of jobs over sites under {}", policy.name());
         files::write_text(dir, "report.html", &service::report(title, rows(&summary), &flows_s, schedule))?;
@@ -243,28 +245,30 @@ fn served(setup: &SitesSetup, outcome: &SitesOutcome) -> Vec<Served> {
     served.collect()
 }
 
-/// A line a job; its parts as `site:processors`, with sites from 1.
-fn jobs(setup: &SitesSetup, outcome: &SitesOutcome) -> String {
+/// A line a job; its parts as `site:processors`. What did not come is empty.
+fn jobs(scenario: &SitesScenario, setup: &SitesSetup, outcome: &SitesOutcome) -> String {
     let mut lines =
         "job,submitted_s,processors,run_s,source,data_bytes,dispatched_s,ended_s,wait_s,response_s,parts\n"
             .to_owned();
-    for (number, (job, of)) in (1..).zip(setup.jobs.iter().zip(&outcome.jobs)) {
-        let JobOutcome { submitted, dispatched, ended, parts, .. } = of;
-        let parts: Vec<String> =
-            parts.iter().map(|part| format!("{}:{}", part.on.index() + 1, part.cores)).collect();
+    for (index, (job, of)) in setup.jobs.iter().zip(&outcome.jobs).enumerate() {
+        let part = |part: &Part| format!("{}:{}", scenario.site_name(part.on.index()), part.cores);
+        let since = |at: Time| Some(at.since(of.submitted).seconds()).filter(|_| at < Time::NEVER);
+        let seconds = |at| since(at).map_or(String::new(), |seconds| format!("{seconds:.9}"));
+        let (name, source) = (scenario.job_name(index), scenario.site_name(job.source));
         writeln!(
             lines,
-            "{number},{:.9},{},{:.9},{},{},{:.9},{:.9},{:.9},{:.9},{}",
-            submitted.seconds(),
+            "{},{:.9},{},{:.9},{},{},{},{},{},{},{}",
+            field(&name),
+            of.submitted.seconds(),
             job.processors,
             job.run_s,
-            job.source + 1,
+            field(&source),
             job.data,
-            dispatched.seconds(),
-            ended.seconds(),
-            of.wait_s(),
-            of.response_s(),
-            parts.join(" ")
+            Moment(of.dispatched),
+            Moment(of.ended),
+            seconds(of.dispatched),
+            seconds(of.ended),
+            field(&of.parts.iter().map(part).collect::<Vec<_>>().join(" "))
         )
         .expect("a string takes all");
     }

@@ -10,7 +10,7 @@ use std::fmt::{self, Display};
 use std::io::{self, Write};
 
 /// A moment, or nothing if it never came.
-struct Moment(Time);
+pub(super) struct Moment(pub(super) Time);
 
 impl Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -19,7 +19,7 @@ impl Display for Moment {
 }
 
 /// A field as CSV has it: quoted where it must be.
-fn field(text: &str) -> Cow<'_, str> {
+pub(super) fn field(text: &str) -> Cow<'_, str> {
     if text.contains([',', '"', '\n', '\r']) {
         Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
     } else {

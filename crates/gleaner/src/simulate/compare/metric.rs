@@ -19,6 +19,11 @@ pub(crate) trait Measured: Serialize + Send {
     /// One for each metric; none where the run has no such number.
     fn values(&self) -> Vec<Option<f64>>;
 
+    /// What is to be said beside the numbers.
+    fn note(&self) -> Option<String> {
+        None
+    }
+
     /// What ran where, if it is to stand beside other policies'.
     fn schedule(&self) -> Option<&Gantt> {
         None

@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 const BINS: usize = 40;
 /// More jobs than this in one chart cannot be told apart.
 const JOBS_SHOWN: usize = 2_000;
+/// A row of a chart for each of more processors is too much for a reader, and for memory.
+const PROCESSORS_SHOWN: u32 = 100_000;
 
 pub(super) fn figures(
     experiment: &LogExperiment,
@@ -39,22 +41,24 @@ pub(super) fn schedule(
 ) -> Gantt {
     let jobs = history.tasks().iter().zip(places).enumerate();
     let ended = jobs.filter(|(_, (task, _))| task.finished != Time::NEVER);
-    let names = &experiment.experiment.task_names;
+    let (names, shown) = (&experiment.experiment.task_names, cores.min(PROCESSORS_SHOWN));
     let bars = ended.flat_map(|(index, (task, processors))| {
         let (from_s, to_s) = (task.started.seconds(), task.finished.seconds());
         let group = usize::try_from(experiment.kept.jobs[index].user.unwrap_or(0)).unwrap_or(0);
         let name = format!("job {}", names.id(index));
         processors.iter().map(move |&(first, last)| {
-            let rows = Some((last - first) as usize + 1);
+            let last = last.min(shown.saturating_sub(1));
+            let rows = Some(last.saturating_sub(first) as usize + 1);
             Bar { row: first as usize, rows, from_s, to_s, group, name: name.clone() }
         })
     });
+    let of = if shown < cores { format!("the first {shown} of {cores}") } else { cores.to_string() };
     let caption = format!(
-        "{label}: jobs on {cores} processors; those of one user have one colour. Zoom with the buttons, or with + and -; point at a \
+        "{label}: jobs on {of} processors; those of one user have one colour. Zoom with the buttons, or with + and -; point at a \
          job for what is known of it."
     );
-    Gantt::new(caption, label, (0..cores).map(|processor| format!("processor {processor}")), bars)
-        .counting("job", "processor")
+    Gantt::new(caption, label, (0..shown).map(|processor| format!("processor {processor}")), bars)
+        .counting("part of a job", "processor")
 }
 
 /// The first jobs of a run, each as a bar on its processors.
