@@ -12,6 +12,7 @@ use crate::parts::order::Order;
 use gleaner_core::tie_threshold;
 use std::iter::successors;
 
+pub(super) use losses::Pieces;
 pub(super) use passes::pass;
 
 /// From the first size to the last.

@@ -1,6 +1,7 @@
 //! The tasks left to place, by class and in order of length, and what is offered to them.
 
 use super::awake::Awake;
+use super::heuristics::Pieces;
 use super::pool::Pool;
 use crate::backlog::{Backlog, Place, Shelf, Size, Waiting};
 use crate::parts::staying::weighed;
@@ -30,6 +31,8 @@ pub(super) struct Kind<'a> {
     pub(super) bids: Vec<Bid>,
     /// Those of them that any task left may take, as far as is known.
     awake: Awake,
+    /// What the tasks would lose without their best.
+    pub(super) pieces: Pieces,
     /// By pool; infinite where no machine could run them.
     seconds_per_op: Vec<f64>,
     /// By pool; the least of it and of those before it.
@@ -98,6 +101,7 @@ impl<'a> Kind<'a> {
             span: None,
             bids: Vec::new(),
             awake: Awake::stale(),
+            pieces: Pieces::default(),
             seconds_per_op,
             least_seconds,
             cheapest,
@@ -114,6 +118,7 @@ impl<'a> Kind<'a> {
         if !seconds.is_finite() {
             return;
         }
+        self.pieces.hear(number);
         let longest = self.longest[number];
         let is_cheapest = pool.price > 0.0 && pool.price <= self.cheapest;
         let bids = pool.offers().iter().map(|offer| {
@@ -213,6 +218,7 @@ impl<'a> Kind<'a> {
 
     /// A task is no longer one of those left.
     pub(super) fn take(&mut self, task: Waiting) {
+        self.pieces.take(task);
         self.ops -= task.length.into();
         if self.shelf.at(self.front) == Some(task) {
             self.front = self.shelf.next(self.front);

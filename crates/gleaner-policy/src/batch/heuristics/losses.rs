@@ -4,8 +4,11 @@
 //! the two lowest lines, is made of straight pieces. **The largest loss is that of the first or the last task of a
 //! piece**, and where a piece is flat, all its tasks lose the same.
 //!
-//! Cost: O(bids) for each stretch of lengths in which the same bids are allowed, and for each piece O(those that are
-//! faster than its second).
+//! **Within a batch no offer becomes better**: so where nothing limits which bids a task may take, a piece stays as it is
+//! until a task of it is taken, or a pool of its best two makes other offers. Only such pieces are made anew ([`renew`]).
+//!
+//! Cost: O(bids) for each stretch of lengths in which the same bids are allowed, or whose pieces are made anew, and for each
+//! piece O(those that are faster than its second).
 
 use super::{Candidate, Sizes, lowest, stretch};
 use crate::backlog::{Size, Waiting};
@@ -21,28 +24,106 @@ const CLEARLY: f64 = 1.0 + 1e-9;
 /// The bid that would be done first with a task, and the next; one that several machines make is both.
 type BestTwo<'a> = [Option<&'a Bid>; 2];
 
+/// When tasks would be done by a bid.
+#[derive(Clone, Copy)]
+struct Line {
+    pool: usize,
+    ready_s: f64,
+    seconds_per_op: f64,
+}
+
+impl Line {
+    fn of(bid: &Bid) -> Self {
+        Self { pool: bid.pool, ready_s: bid.terms.ready_s, seconds_per_op: bid.seconds }
+    }
+
+    fn end(&self, length: f64) -> f64 {
+        self.ready_s + length * self.seconds_per_op
+    }
+}
+
 /// Tasks of a kind, of neighbouring sizes, for which the same bids are the best two.
 #[derive(Clone, Copy)]
-pub(super) struct Piece<'a> {
+pub(in crate::batch) struct Piece {
     kind: usize,
     first: Waiting,
     last: Waiting,
-    best: BestTwo<'a>,
+    best: [Option<Line>; 2],
     /// Of the first and of the last.
     losses: [f64; 2],
+    /// Whether one of its tasks was taken, or a pool of the best two makes other offers.
+    is_stale: bool,
+}
+
+/// The pieces of all tasks left of a kind, in order of size; some are stale.
+#[derive(Default)]
+pub(in crate::batch) struct Pieces(Vec<Piece>);
+
+impl Pieces {
+    /// A pool makes other offers.
+    pub(in crate::batch) fn hear(&mut self, pool: usize) {
+        for piece in &mut self.0 {
+            piece.is_stale |= piece.best.iter().flatten().any(|line| line.pool == pool);
+        }
+    }
+
+    /// A task is no longer one of those left.
+    pub(in crate::batch) fn take(&mut self, task: Waiting) {
+        for piece in &mut self.0 {
+            piece.is_stale |= piece.first.size() <= task.size() && task.size() <= piece.last.size();
+        }
+    }
+}
+
+/// Brings the pieces of all kinds up to date.
+pub(super) fn renew(batch: &mut Batch<'_>) {
+    for kind in 0..batch.kinds.len() {
+        let before = std::mem::take(&mut batch.kinds[kind].pieces);
+        batch.kinds[kind].pieces = Pieces(renewed(batch, kind, before.0));
+    }
+}
+
+/// The pieces of all tasks left, if they are up to date.
+pub(super) fn pieces<'a>(batch: &'a Batch<'_>) -> impl Iterator<Item = &'a Piece> {
+    batch.kinds.iter().flat_map(|tasks| &tasks.pieces.0)
+}
+
+fn renewed(batch: &Batch<'_>, kind: usize, mut pieces: Vec<Piece>) -> Vec<Piece> {
+    let tasks = &batch.kinds[kind];
+    if pieces.is_empty() || !takes_all(batch, tasks) || !tasks.asides().is_empty() {
+        pieces.clear();
+        add_pieces(batch, (kind, tasks), &mut pieces);
+        return pieces;
+    }
+    let mut from = 0;
+    while let Some(stale) = pieces[from..].iter().position(|piece| piece.is_stale) {
+        from += stale;
+        let count = pieces[from..].iter().take_while(|piece| piece.is_stale).count();
+        let sizes = (pieces[from].first.size(), pieces[from + count - 1].last.size());
+        let mut anew = Vec::new();
+        if let Some(ends) = ends(tasks, sizes) {
+            add_straight((kind, tasks), ends, tasks.bids.iter(), &mut anew);
+        }
+        let until = from + count;
+        let added = anew.len();
+        pieces.splice(from..until, anew);
+        from += added;
+    }
+    pieces
+}
+
+/// Whether each task left may take all bids.
+fn takes_all(batch: &Batch<'_>, tasks: &Kind<'_>) -> bool {
+    batch.conditions(tasks).is_none() && batch.recipe.hold == Holding::Never
 }
 
 /// The kind's tasks, cut wherever a bid begins or ceases to be allowed, or two of the best change places.
-pub(super) fn add_pieces<'a>(
-    batch: &'a Batch<'_>,
-    (kind, tasks): (usize, &'a Kind<'_>),
-    pieces: &mut Vec<Piece<'a>>,
-) {
+fn add_pieces(batch: &Batch<'_>, (kind, tasks): (usize, &Kind<'_>), pieces: &mut Vec<Piece>) {
     let Some((shortest, longest)) = tasks.span() else { return };
     let all = (shortest.size(), longest.size());
     let bids = batch.within_means(tasks, (shortest.length.amount(), longest.length.amount()));
     let (mut whole, mut partial): (Vec<&Bid>, Vec<(Sizes, &Bid)>) = (Vec::new(), Vec::new());
-    if batch.conditions(tasks).is_none() && batch.recipe.hold == Holding::Never {
+    if takes_all(batch, tasks) {
         whole.extend(bids);
     } else {
         for bid in bids {
@@ -85,7 +166,7 @@ fn add_straight<'a>(
     (kind, tasks): (usize, &Kind<'_>),
     (first, last): (Waiting, Waiting),
     bids: impl Iterator<Item = &'a Bid> + Clone,
-    pieces: &mut Vec<Piece<'a>>,
+    pieces: &mut Vec<Piece>,
 ) {
     let rivals = rivals([first, last].map(|task| task.length.amount()), bids);
     let mut next = Some(first);
@@ -95,7 +176,9 @@ fn add_straight<'a>(
         next = tasks.at_or_after(from).filter(|task| task.size() <= last.size());
         let last = if next.is_some() { tasks.before(from) } else { Some(last) };
         let last = last.expect("the first is before");
-        pieces.push(Piece { kind, first, last, best, losses: losses(best, [first, last]) });
+        let best = best.map(|bid| bid.map(Line::of));
+        let losses = losses(&best, [first, last]);
+        pieces.push(Piece { kind, first, last, best, losses, is_stale: false });
     }
 }
 
@@ -140,23 +223,23 @@ fn crossing(bids: &[&Bid], best: BestTwo<'_>, length: f64) -> Option<f64> {
     lengths.map(|crossing| crossing.max(length.next_up())).min_by(f64::total_cmp)
 }
 
-fn losses(best: BestTwo<'_>, tasks: [Waiting; 2]) -> [f64; 2] {
+fn losses(best: &[Option<Line>; 2], tasks: [Waiting; 2]) -> [f64; 2] {
     tasks.map(|task| loss(best, task.length.amount()))
 }
 
 /// How much later the second best would be done than the best; nothing where there is no second, or both tie.
-fn loss(best: BestTwo<'_>, length: f64) -> f64 {
+fn loss(best: &[Option<Line>; 2], length: f64) -> f64 {
     let [Some(one), Some(other)] = best else { return 0.0 };
     let (end, later) = (one.end(length), other.end(length));
     if later.max(end) <= highest_tie(end.min(later)) {
         return 0.0;
     }
     // By parts, so that between equally fast machines every task loses the same to the bit.
-    let later_s = other.terms.ready_s - one.terms.ready_s;
-    later_s + length * (other.seconds - one.seconds)
+    let later_s = other.ready_s - one.ready_s;
+    later_s + length * (other.seconds_per_op - one.seconds_per_op)
 }
 
-impl Piece<'_> {
+impl Piece {
     /// The first and the last task.
     pub(super) fn ends(&self) -> [Candidate; 2] {
         [self.first, self.last].map(|task| (self.kind, task))
@@ -170,7 +253,7 @@ impl Piece<'_> {
         let sizes = [(shortest, shortest), between, (longest, longest)].into_iter();
         let parts = sizes.filter(|(from, until)| from <= until).filter_map(|sizes| ends(tasks, sizes));
         parts
-            .map(|(first, last)| Self { first, last, losses: losses(self.best, [first, last]), ..self })
+            .map(|(first, last)| Self { first, last, losses: losses(&self.best, [first, last]), ..self })
             .collect()
     }
 
@@ -188,7 +271,7 @@ impl Piece<'_> {
         if self.losses[0] == self.losses[1] {
             return Some(candidate(tasks.lowest_of((self.first.size(), self.last.size()))));
         }
-        let ties = |task: &Waiting| loss(self.best, task.length.amount()) >= threshold;
+        let ties = |task: &Waiting| loss(&self.best, task.length.amount()) >= threshold;
         let sizes = self.first.size()..=self.last.size();
         let up = successors(Some(self.first), |task| tasks.at_or_after(task.size().next()));
         let down = successors(Some(self.last), |task| tasks.before(task.size()));
