@@ -1293,7 +1293,7 @@ export interface components {
             user: string;
             /** @description 1. */
             version: number;
-            /** @description Why none of its tasks runs, if none does. */
+            /** @description What a task of it waits for, if none of them runs: it completes "it waits for …". */
             waits_for?: string | null;
             /**
              * Format: double

@@ -14,6 +14,8 @@
 //! - **No run is started twice, no two runs of a task go on at once**, and an older run gives way to a newer.
 //! - **A run that was ordered ahead begins when the run before it is over**, without a word from the coordinator; unless the
 //!   owner wants the machine.
+//! - **No program begins while the coordinator is not heard**: it may have been cancelled meanwhile. After this agent stood
+//!   still, all that was said until then is read first.
 //! - **The owner wins**: what they forbid is stopped before anyone is told.
 
 mod ending;
@@ -52,6 +54,8 @@ const SETTLED_MAX: usize = 256;
 pub enum Event {
     /// Time has passed.
     Tick,
+    /// This agent did nothing for a while, since it was stopped or its machine slept: what came meanwhile may wait.
+    StoodStill,
     /// The coordinator can be talked to.
     Connected,
     /// It cannot any more.
@@ -253,6 +257,7 @@ impl Duties {
         self.keep_lease(now);
         match event {
             Event::Tick => {}
+            Event::StoodStill => self.link.stood_still(now),
             Event::Connected => self.greet(now),
             Event::Disconnected => self.link.down(),
             Event::Received(message) => self.receive(now, message),
@@ -318,6 +323,11 @@ impl Duties {
     pub fn alive(&self) -> impl Iterator<Item = (RunId, u64)> {
         let alive = self.runs.iter().filter(|(_, held)| held.is_alive());
         alive.map(|(run, held)| (*run, held.run.needs.disk))
+    }
+
+    /// How many programs were told to end, and have their grace.
+    pub fn ending(&self) -> usize {
+        self.runs.values().filter(|held| held.is_alive() && held.ending.is_some()).count()
     }
 
     /// When nothing may run here any more, unless the coordinator is heard of again.
@@ -387,7 +397,7 @@ impl Duties {
         self.keep_limits(now);
         self.prepare_what_is_due(now);
         self.collect_what_is_due(now);
-        self.launch_what_follows(now);
+        self.launch_what_is_ready(now);
         self.quit_if_done(now);
     }
 }

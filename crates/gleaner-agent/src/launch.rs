@@ -10,6 +10,7 @@
 mod capabilities;
 mod instructions;
 mod limits;
+mod program;
 mod syscalls;
 mod walls;
 mod words;
@@ -18,9 +19,11 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::Command;
 
 pub(crate) use instructions::{Instructions, Rlimit, Walls, send};
+pub use program::ProgramError;
 pub(crate) use words::{Words, read_words};
 
 /// Why a confined task's program could not be run.
@@ -49,20 +52,21 @@ pub enum LaunchError {
     /// No filter for this processor, or the kernel refused it.
     #[error("the filter of system calls cannot be set: {0}")]
     Seccomp(String),
+    /// The folder that it is to run in is not there, or not open to it.
+    #[error("{0}: the working folder cannot be used: {1}")]
+    Folder(PathBuf, io::Error),
     /// The program does not exist or cannot be run.
-    #[error("{0}: {1}")]
-    Program(String, io::Error),
+    #[error(transparent)]
+    Program(#[from] ProgramError),
 }
 
-/// Becomes the program that standard input describes. Returns only if it cannot.
-pub fn launch() -> LaunchError {
+/// Becomes the program that standard input describes. Returns only if it cannot, and has said why then, to its minder alone: by
+/// then standard error may be the task's.
+pub fn launch() {
     match prepare_and_exec() {
         Ok(never) => match never {},
-        Err((error, mut words)) => {
-            // Nobody is left to tell if the minder is gone.
-            let _ = words.write_all(words::failure(&error).as_bytes());
-            error
-        }
+        // Nobody is left to tell if the minder is gone.
+        Err((error, mut words)) => drop(words.write_all(words::failure(&error).as_bytes())),
     }
 }
 
@@ -93,6 +97,7 @@ fn exec(mut words: &File) -> Result<std::convert::Infallible, LaunchError> {
     limits::set(&instructions.rlimits)?;
     let mut landlock_abi = 0;
     let program = instructions.argv.first().map(String::as_str).unwrap_or_default();
+    let path = instructions.env.iter().rfind(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
     let mut command = Command::new(program);
     // The folder is entered as the task's user: it need not be open to anyone else.
     command.args(instructions.argv.iter().skip(1)).env_clear().envs(instructions.env);
@@ -108,8 +113,10 @@ fn exec(mut words: &File) -> Result<std::convert::Infallible, LaunchError> {
     words.write_all(&words::ready(landlock_abi)).map_err(LaunchError::Streams)?;
     let error = command.exec();
     let is_there = std::env::current_dir().is_ok_and(|folder| folder == instructions.cwd);
-    let what = if is_there { program.to_owned() } else { instructions.cwd.display().to_string() };
-    Err(LaunchError::Program(what, error))
+    if !is_there {
+        return Err(LaunchError::Folder(instructions.cwd, error));
+    }
+    Err(ProgramError::of(program, &instructions.cwd, &path.unwrap_or_default(), error).into())
 }
 
 fn set_streams([stdin, stdout, stderr]: &[OwnedFd; 3]) -> Result<(), LaunchError> {

@@ -46,6 +46,9 @@ pub struct Answer {
     pub version: u32,
     /// Programs that run, or are suspended.
     pub tasks: usize,
+    /// Those of them that were told to end, and have their grace.
+    #[serde(default)]
+    pub ending: usize,
     /// What they may do.
     pub state: State,
     /// Why not all.

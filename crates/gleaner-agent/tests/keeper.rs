@@ -5,6 +5,7 @@ mod processes;
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use gleaner_agent::keeper::{Keeper, Order, Outcome, Sign};
 use processes::{PROGRAM, Stage, lives, state, until};
@@ -47,6 +48,11 @@ fn what_cannot_start_says_why_and_the_minder_goes_on() {
     nowhere.cwd = "/no/such/folder".into();
     let mut unknown = plain.clone();
     unknown.argv[0] = "no-such-program".to_owned();
+    // Through the launcher it is the same sentence.
+    let mut launched = unknown.clone();
+    launched.limits.file_bytes = Some(1 << 20);
+    let mut folder = launched.clone();
+    folder.argv[0] = "/usr".to_owned();
     let mut no_input = plain.clone();
     no_input.stdin = Some("/no/such/input".into());
     let mut link = plain.clone();
@@ -59,6 +65,8 @@ fn what_cannot_start_says_why_and_the_minder_goes_on() {
         (empty, "no command"),
         (nowhere, "/no/such/folder: the working folder cannot be used"),
         (unknown, "no-such-program: no such program in the task's PATH"),
+        (launched, "no-such-program: no such program in the task's PATH"),
+        (folder, "/usr: it is a folder"),
         (no_input, "/no/such/input: cannot be opened"),
         (link, "link: cannot be opened"),
         (unheard, "pipe: cannot be opened"),
@@ -69,6 +77,7 @@ fn what_cannot_start_says_why_and_the_minder_goes_on() {
             "{outcome:?} has no {part:?}"
         );
     }
+    assert_eq!(stage.said("err"), "", "what is wrong is for the minder");
     assert_eq!(stage.run(plain).0, Outcome::Code(0));
 }
 
@@ -82,13 +91,24 @@ fn a_task_ends_with_its_lease_whoever_is_stalled() {
     };
     lease(&stage, 200);
     let (ended, _) = stage.run(stage.own("trap '' TERM; sleep 600 & sleep 600"));
-    assert_eq!(ended, Outcome::Signal(9));
+    assert_eq!(ended, Outcome::LeaseEnded, "and not by a signal, which would count against it");
 
     // One that is renewed goes on, and a lease that ended before a task does not end the next.
     stage.start(stage.own("sleep 0.6; exit 3"));
     lease(&stage, 300);
     lease(&stage, 600_000);
     assert_eq!(stage.end().0, Outcome::Code(3));
+
+    // A minder that stood still, and was given more time meanwhile.
+    stage.start(stage.own("echo $PPID > minder; sleep 1; exit 4"));
+    until("it runs", || !stage.said("minder").is_empty());
+    let minder = Pid::from_raw(stage.said("minder").parse().unwrap()).unwrap();
+    lease(&stage, 300);
+    kill_process(minder, Signal::STOP).unwrap();
+    lease(&stage, 600_000);
+    std::thread::sleep(Duration::from_millis(500));
+    kill_process(minder, Signal::CONT).unwrap();
+    assert_eq!(stage.end().0, Outcome::Code(4));
 }
 
 #[test]

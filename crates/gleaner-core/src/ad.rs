@@ -123,6 +123,11 @@ impl Work {
         Self { left: STEPS_BESIDES + evaluations * STEPS_EACH, evaluations }
     }
 
+    /// One evaluation fewer.
+    fn spare(&mut self) {
+        self.evaluations = self.evaluations.saturating_sub(1);
+    }
+
     /// Evaluates once, within an equal share of what is left.
     pub(crate) fn evaluate<T>(&mut self, evaluation: impl FnOnce(Context) -> T) -> T {
         self.try_evaluate(evaluation).0
@@ -137,7 +142,7 @@ impl Work {
         let context = Context::new().with_clock(Clock::Fixed(0)).with_seed(0).with_limits(limits);
         let value = evaluation(context.with_budget(&budget));
         self.left = self.left.saturating_sub(share - budget.left());
-        self.evaluations = self.evaluations.saturating_sub(1);
+        self.spare();
         (value, budget.take_exceeded())
     }
 }
@@ -162,8 +167,8 @@ struct Side {
 
 impl Side {
     fn new(ad: Option<&Ad>, names: &mut Names) -> Self {
-        let ad = or_nothing(ad);
-        Self { ad: CompiledAd::new(ad, names), asks: ad.get(REQUIREMENTS).is_some() }
+        let asks = ad.is_some_and(|ad| ad.class_ad().get(REQUIREMENTS).is_some());
+        Self { ad: CompiledAd::new(or_nothing(ad), names), asks }
     }
 
     fn takes(&self, other: &Self, context: &Context) -> bool {
@@ -191,6 +196,10 @@ impl Meetings {
     /// Whether each takes the other.
     pub(crate) fn agree(&self, task: usize, machine: usize, work: &mut Work) -> bool {
         let (task, machine) = (&self.tasks[task], &self.machines[machine]);
+        if !task.asks && !machine.asks {
+            work.spare();
+            return true;
+        }
         work.evaluate(|context| task.takes(machine, &context) && machine.takes(task, &context))
     }
 

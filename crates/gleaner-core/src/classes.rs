@@ -1,9 +1,12 @@
 //! What the scheduler cannot tell apart is one class; whatever depends only on classes is computed once.
 
+mod rows;
+
 use crate::ad::{Ad, Meetings, Work};
 use crate::room::{Needs, Room};
 use gleaner_classad::RANK;
 use gleaner_units::{MachineClassId, TaskClassId, UserId};
+use rows::Rows;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use thiserror::Error;
@@ -85,6 +88,17 @@ impl TaskClass {
     }
 }
 
+/// What of a task class is asked for at every step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Demand {
+    /// What a task takes of a machine's room.
+    pub needs: Needs,
+    /// Of the tasks that wait, those with the highest go first.
+    pub priority: i32,
+    /// Whose account pays.
+    pub payer: UserId,
+}
+
 /// Why a class has no meaning in this grid.
 #[derive(Clone, PartialEq, Debug, Error)]
 pub enum InvalidClass {
@@ -123,11 +137,15 @@ pub struct Classes {
     /// By machine class.
     watts: Vec<f64>,
     tasks: Vec<TaskClass>,
+    /// By task class: so that a grid of many fits into a processor's cache, as far as it is asked for often.
+    demands: Vec<Demand>,
     /// One row a task class, one column a machine class.
-    seconds_per_op: Vec<Vec<f64>>,
-    /// Likewise for a part of such a task, on a machine that may be too small for the whole of it; no row for a task
-    /// class that needs one core.
-    in_parts: Vec<Option<Vec<f64>>>,
+    seconds_per_op: Rows,
+    /// Likewise for a part of such a task, on a machine that may be too small for the whole of it; a task class that needs
+    /// one core has no row.
+    in_parts: Rows,
+    /// By task class: its row there.
+    row_in_parts: Vec<Option<u32>>,
     /// Likewise; no row for a task class that likes all machines alike.
     ranks: Vec<Option<Vec<f64>>>,
     /// Follows from the classes.
@@ -145,6 +163,10 @@ fn check_vector(values: &[f64], expected: usize) -> Result<(), InvalidClass> {
     }
 }
 
+fn if_it_holds(machine: &MachineClass, needs: Needs, seconds: f64) -> f64 {
+    if machine.room.holds(needs) { seconds } else { f64::INFINITY }
+}
+
 fn check_sum(composition: &[f64]) -> Result<(), InvalidClass> {
     let sum: f64 = composition.iter().sum();
     if (sum - 1.0).abs() <= COMPOSITION_TOLERANCE { Ok(()) } else { Err(InvalidClass::Sum(sum)) }
@@ -158,8 +180,10 @@ impl Classes {
             machines: Vec::new(),
             watts: Vec::new(),
             tasks: Vec::new(),
-            seconds_per_op: Vec::new(),
-            in_parts: Vec::new(),
+            demands: Vec::new(),
+            seconds_per_op: Rows::default(),
+            in_parts: Rows::default(),
+            row_in_parts: Vec::new(),
             ranks: Vec::new(),
             meetings: Meetings::default(),
         }
@@ -196,25 +220,33 @@ impl Classes {
         &self.tasks[id.index()]
     }
 
+    /// What of [`task_class`](Self::task_class) is asked for at every step.
+    #[inline]
+    pub fn demand(&self, id: TaskClassId) -> Demand {
+        self.demands[id.index()]
+    }
+
     /// h: the seconds that one logical operation of such a task takes on such a machine when it has a core for
     /// itself, Σ W·C/S with 0/0 = 0; infinite where the task cannot run.
     #[inline]
     pub fn seconds_per_op(&self, task: TaskClassId, machine: MachineClassId) -> f64 {
-        self.seconds_per_op[task.index()][machine.index()]
+        self.seconds_per_op.get(task.index(), machine.index())
     }
 
     /// [`seconds_per_op`](Self::seconds_per_op) for each machine class.
     #[inline]
     pub fn seconds_per_op_row(&self, task: TaskClassId) -> &[f64] {
-        &self.seconds_per_op[task.index()]
+        self.seconds_per_op.row(task.index())
     }
 
     /// [`seconds_per_op`](Self::seconds_per_op) of a part of such a task: that the machine is too small for all of it
     /// does not matter, as long as it has room for what falls to one core.
     #[inline]
     pub fn seconds_per_op_in_parts(&self, task: TaskClassId, machine: MachineClassId) -> f64 {
-        let row = self.in_parts[task.index()].as_ref().unwrap_or(&self.seconds_per_op[task.index()]);
-        row[machine.index()]
+        match self.row_in_parts[task.index()] {
+            Some(row) => self.in_parts.get(row as usize, machine.index()),
+            None => self.seconds_per_op(task, machine),
+        }
     }
 
     /// How much such a task likes each machine class, if it tells them apart. It goes where it likes best among the
@@ -254,13 +286,15 @@ impl Classes {
         self.machines.push(class);
         self.catch_up();
         let mut work = Work::of(self.tasks.len() + self.ranks.iter().flatten().count());
-        for task in 0..self.tasks.len() {
-            let seconds_per_op = self.seconds_of_pair(task, id, &mut work);
-            let whole = self.if_it_holds(task, id, seconds_per_op);
-            self.seconds_per_op[task].push(whole);
-            let in_part = self.if_it_holds_a_part(task, id, seconds_per_op);
-            self.in_parts[task].iter_mut().for_each(|row| row.push(in_part));
-        }
+        let seconds: Vec<f64> =
+            (0..self.tasks.len()).map(|task| self.seconds_of_pair(task, id, &mut work)).collect();
+        let (machine, tasks) = (&self.machines[id], &self.tasks);
+        self.seconds_per_op.push_column(|task| if_it_holds(machine, tasks[task].needs, seconds[task]));
+        let in_parts: Vec<usize> = (0..tasks.len()).filter(|&task| tasks[task].needs.cores > 1).collect();
+        self.in_parts.push_column(|row| {
+            let task = in_parts[row];
+            if_it_holds(machine, tasks[task].needs.of_part(1), seconds[task])
+        });
         for (task, row) in self.ranks.iter_mut().enumerate() {
             if let Some(row) = row {
                 row.push(self.meetings.liking(task, id, &mut work));
@@ -273,20 +307,26 @@ impl Classes {
     pub(crate) fn measure_task_class(&mut self, id: TaskClassId, composition: Vec<f64>) {
         self.catch_up();
         self.tasks[id.index()].composition = composition;
-        (self.seconds_per_op[id.index()], self.in_parts[id.index()]) =
-            self.rows(id.index(), &mut Work::of(self.machines.len()));
+        let (whole, in_parts) = self.rows(id.index(), &mut Work::of(self.machines.len()));
+        self.seconds_per_op.set_row(id.index(), &whole);
+        if let Some(row) = self.row_in_parts[id.index()] {
+            self.in_parts.set_row(row as usize, &in_parts);
+        }
     }
 
     /// Costs O(machine classes).
     pub(crate) fn add_task_class(&mut self, class: TaskClass) -> TaskClassId {
         let id = self.tasks.len();
         let ranked = class.ad.as_ref().is_some_and(|ad| ad.class_ad().get(RANK).is_some());
+        let TaskClass { needs, priority, payer, .. } = class;
+        self.demands.push(Demand { needs, priority, payer });
         self.tasks.push(class);
         self.catch_up();
         let mut work = Work::of(self.machines.len() * if ranked { 2 } else { 1 });
         let (whole, in_parts) = self.rows(id, &mut work);
-        self.seconds_per_op.push(whole);
-        self.in_parts.push(in_parts);
+        self.seconds_per_op.push_row(&whole);
+        let has_parts = self.tasks[id].needs.cores > 1;
+        self.row_in_parts.push(has_parts.then(|| self.in_parts.push_row(&in_parts) as u32));
         let ranks = (0..self.machines.len()).map(|machine| self.meetings.liking(id, machine, &mut work));
         self.ranks.push(ranked.then(|| ranks.collect()));
         TaskClassId::new(id)
@@ -299,24 +339,16 @@ impl Classes {
         self.meetings.extend(tasks, machines);
     }
 
-    /// For the whole of a task, and for its parts where it can have several.
-    fn rows(&self, task: usize, work: &mut Work) -> (Vec<f64>, Option<Vec<f64>>) {
+    /// For the whole of a task, and for its parts.
+    fn rows(&self, task: usize, work: &mut Work) -> (Vec<f64>, Vec<f64>) {
         let seconds: Vec<f64> =
             (0..self.machines.len()).map(|machine| self.seconds_of_pair(task, machine, work)).collect();
-        let each = || seconds.iter().copied().enumerate();
-        let whole = each().map(|(machine, seconds)| self.if_it_holds(task, machine, seconds)).collect();
-        let in_parts = each().map(|(machine, seconds)| self.if_it_holds_a_part(task, machine, seconds));
-        (whole, (self.tasks[task].needs.cores > 1).then(|| in_parts.collect()))
-    }
-
-    fn if_it_holds(&self, task: usize, machine: usize, seconds: f64) -> f64 {
-        let holds = self.machines[machine].room.holds(self.tasks[task].needs);
-        if holds { seconds } else { f64::INFINITY }
-    }
-
-    fn if_it_holds_a_part(&self, task: usize, machine: usize, seconds: f64) -> f64 {
-        let holds = self.machines[machine].room.holds(self.tasks[task].needs.of_part(1));
-        if holds { seconds } else { f64::INFINITY }
+        let row = |needs| -> Vec<f64> {
+            let pairs = self.machines.iter().zip(&seconds);
+            pairs.map(|(machine, seconds)| if_it_holds(machine, needs, *seconds)).collect()
+        };
+        let needs = self.tasks[task].needs;
+        (row(needs), row(needs.of_part(1)))
     }
 
     /// The sum in equation (1) of the first paper; infinite where task and machine do not want each other.

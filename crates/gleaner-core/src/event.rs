@@ -268,7 +268,8 @@ pub enum Event {
         count: u32,
     },
     /// Retired tasks that are alike are known again, and withdrawn.
-    TasksRecalled {
+    #[serde(rename = "TasksRecalled")]
+    TasksRevived {
         /// The first.
         first: TaskId,
         /// How many follow on it, itself included.

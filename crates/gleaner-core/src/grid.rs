@@ -267,8 +267,7 @@ impl Grid {
     /// submitted first; none whose user has all the cores that are theirs. Costs O(classes that wait).
     pub fn longest_waiting(&self, of: impl Fn(TaskClassId) -> bool) -> Option<TaskId> {
         let firsts = self.waiting.first_of_each().filter(|&(class, _)| !self.is_capped(class) && of(class));
-        let first =
-            firsts.min_by_key(|&(class, task)| (Reverse(self.classes.task_class(class).priority), task));
+        let first = firsts.min_by_key(|&(class, task)| (Reverse(self.classes.demand(class).priority), task));
         first.map(|(_, task)| task)
     }
 
@@ -362,7 +361,7 @@ impl Grid {
 
     #[inline]
     fn needs(&self, class: TaskClassId) -> Needs {
-        self.classes.task_class(class).needs
+        self.classes.demand(class).needs
     }
 
     /// The fact that keeps a machine from taking a task, if there is one.

@@ -40,7 +40,7 @@ pub use alarm::Alarm;
 pub use chance::{Chance, Purpose};
 pub use change::Change;
 pub use checking::{Answer, Checking, Likeness, Owner, Said, Trusting};
-pub use classes::{Classes, InvalidClass, MachineClass, Tags, TaskClass, WATTS, WATTS_USUAL};
+pub use classes::{Classes, Demand, InvalidClass, MachineClass, Tags, TaskClass, WATTS, WATTS_USUAL};
 pub use command::{Command, StopReason};
 pub use decision::{Decision, Queue, Refusal};
 pub use event::{Event, RunEnd, SiteState};

@@ -83,7 +83,7 @@ fn follow(task: usize, after: RunId) -> Decision {
     Decision::Follow { task: TaskId::new(task), on: ON, after }
 }
 
-/// `start0`, `follow1` (which follows the run of the task before), `started0`, `finished0`, `lost0`, `kept0`, `recall1`,
+/// `start0`, `follow1` (which follows the run of the task before), `started0`, `finished0`, `lost0`, `kept0`, `back1`,
 /// `withdrawn0`: of the task of that number. `gone`, `back`, `closed`, `opened`: of the machine.
 fn step(scheduler: &mut Scheduler<Puppet>, word: &str) -> bool {
     let (verb, number) = word.split_at(word.trim_end_matches(|letter: char| letter.is_ascii_digit()).len());
@@ -92,7 +92,7 @@ fn step(scheduler: &mut Scheduler<Puppet>, word: &str) -> bool {
     let decision = match verb {
         "start" => Some(Decision::Start { task, on: ON }),
         "follow" => Some(follow(number, first(number - 1))),
-        "recall" => Some(Decision::TakeBack { task }),
+        "back" => Some(Decision::TakeBack { task }),
         _ => None,
     };
     if let Some(decision) = decision {
@@ -173,23 +173,23 @@ fn a_run_ahead_has_the_room_of_the_run_before_it_and_no_other() {
 #[test]
 fn what_is_taken_back_may_have_begun_and_its_end_is_awaited() {
     for (story, expected) in [
-        ("start0 follow1 recall1", "0: sent, 1: next; 0 free"),
-        ("start0 follow1 recall1 kept1", "0: sent; 0 free"),
-        ("start0 follow1 recall1 finished0", "0: done, 1: sent; 0 free"),
-        ("start0 follow1 recall1 finished0 kept1", "0: done; 1 free"),
-        ("start0 follow1 recall1 finished0 started1", "0: done, 1: runs; 0 free"),
-        ("start0 follow1 recall1 started1", "0: sent, 1: runs; 0 free"),
-        ("start0 follow1 recall1 finished0 finished1", "0: done, 1: done; 1 free"),
-        ("start0 follow1 recall1 withdrawn1", "0: sent, 1: withdrawn stops; 0 free"),
-        ("start0 follow1 recall1 withdrawn1 started1 lost1", "0: sent, 1: withdrawn; 0 free"),
-        ("start0 follow1 recall1 kept1 follow2", ""),
+        ("start0 follow1 back1", "0: sent, 1: next; 0 free"),
+        ("start0 follow1 back1 kept1", "0: sent; 0 free"),
+        ("start0 follow1 back1 finished0", "0: done, 1: sent; 0 free"),
+        ("start0 follow1 back1 finished0 kept1", "0: done; 1 free"),
+        ("start0 follow1 back1 finished0 started1", "0: done, 1: runs; 0 free"),
+        ("start0 follow1 back1 started1", "0: sent, 1: runs; 0 free"),
+        ("start0 follow1 back1 finished0 finished1", "0: done, 1: done; 1 free"),
+        ("start0 follow1 back1 withdrawn1", "0: sent, 1: withdrawn stops; 0 free"),
+        ("start0 follow1 back1 withdrawn1 started1 lost1", "0: sent, 1: withdrawn; 0 free"),
+        ("start0 follow1 back1 kept1 follow2", ""),
         ("start0 follow1 withdrawn1", "0: sent, 1: withdrawn stops; 0 free"),
         ("start0 follow1 withdrawn1 lost1 finished0", "0: done, 1: withdrawn; 1 free"),
         ("start0 follow1 withdrawn0", "0: withdrawn stops, 1: next; 0 free"),
         ("start0 follow1 withdrawn0 lost0", "0: withdrawn, 1: sent; 0 free"),
         ("start0 follow1 gone", "0: waits missing, 1: waits missing; 1 free"),
         ("start0 follow1 gone back finished1", "0: waits missing, 1: done; 1 free"),
-        ("start0 follow1 recall1 gone", "0: waits missing, 1: waits missing; 1 free"),
+        ("start0 follow1 back1 gone", "0: waits missing, 1: waits missing; 1 free"),
     ] {
         if expected.is_empty() {
             let mut scheduler = told("", story.rsplit_once(' ').expect("several words").0);
@@ -229,12 +229,12 @@ fn only_one_of_its_class_follows_a_run_that_goes_on_there() {
     }
     let mut scheduler = told("start0", "");
     assert_eq!(wish(&mut scheduler, follow(0, first(0))), Some(Refusal::NotWaiting(TaskId::new(0))));
-    let recall = |task| Decision::TakeBack { task: TaskId::new(task) };
-    assert_eq!(wish(&mut scheduler, recall(0)), Some(Refusal::NotAhead(TaskId::new(0))));
-    assert_eq!(wish(&mut scheduler, recall(3)), Some(Refusal::NotAhead(TaskId::new(3))));
+    let take_back = |task| Decision::TakeBack { task: TaskId::new(task) };
+    assert_eq!(wish(&mut scheduler, take_back(0)), Some(Refusal::NotAhead(TaskId::new(0))));
+    assert_eq!(wish(&mut scheduler, take_back(3)), Some(Refusal::NotAhead(TaskId::new(3))));
     step(&mut scheduler, "follow1");
-    step(&mut scheduler, "recall1");
-    assert_eq!(wish(&mut scheduler, recall(1)), Some(Refusal::NotAhead(TaskId::new(1))), "it was asked");
+    step(&mut scheduler, "back1");
+    assert_eq!(wish(&mut scheduler, take_back(1)), Some(Refusal::NotAhead(TaskId::new(1))), "it was asked");
 }
 
 #[test]

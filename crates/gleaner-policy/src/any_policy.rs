@@ -17,7 +17,7 @@ pub enum AnyPolicy {
     /// Of a recipe for sites.
     Broker(Broker),
     /// Of a recipe for rigid jobs in a line.
-    Backfiller(Backfiller),
+    Backfiller(Box<Backfiller>),
     /// Of a recipe for sites.
     Dispatcher(Dispatcher),
 }

@@ -335,11 +335,11 @@ fn conditions_of_each(
     let Some(accounts) = grid.accounts() else { return Vec::new() };
     let mut sums: BTreeMap<UserId, (usize, OpsTotal)> = BTreeMap::new();
     for tasks in &*kinds {
-        let sum = sums.entry(accounts.key(grid.classes().task_class(tasks.class).payer)).or_default();
+        let sum = sums.entry(accounts.key(grid.classes().demand(tasks.class).payer)).or_default();
         *sum = (sum.0 + tasks.count(), sum.1 + tasks.ops());
     }
     for tasks in kinds {
-        let key = accounts.key(grid.classes().task_class(tasks.class).payer);
+        let key = accounts.key(grid.classes().demand(tasks.class).payer);
         tasks.conditions = sums.range(..key).count();
     }
     let supply = supply(recipe.spending, accounts.budget(), grid, open);

@@ -56,7 +56,7 @@ impl Batcher {
     /// Up to which price the tasks that are paid for as one of a class may go, where the rule has one. Costs O(machines).
     pub fn price(&self, grid: &Grid, now: Time, class: TaskClassId) -> Option<f64> {
         let accounts = grid.accounts().filter(|_| self.recipe.spending == Spending::MovingPrice)?;
-        let payer = |class| accounts.key(grid.classes().task_class(class).payer);
+        let payer = |class| accounts.key(grid.classes().demand(class).payer);
         let waits = self.backlog.ops(|other| payer(other) == payer(class));
         let demand = (accounts.of(payer(class)).allocated(now).ops + waits).amount();
         let supply = batch::supply(self.recipe.spending, accounts.budget(), grid, &self.open);

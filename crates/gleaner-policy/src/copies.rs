@@ -38,6 +38,18 @@ impl Copies {
         copies
     }
 
+    /// Whether no task is to have more.
+    #[inline]
+    pub(crate) fn has_enough(&self) -> bool {
+        self.short.is_empty()
+    }
+
+    /// Whether no task waits for more answers than are on their way.
+    #[inline]
+    pub(crate) fn are_answered(&self) -> bool {
+        self.unanswered.is_empty()
+    }
+
     /// The classes of the tasks that are to have more, each with these, in order of submission.
     pub(crate) fn short(&self) -> impl Iterator<Item = (TaskClassId, &BTreeSet<TaskId>)> {
         self.short.iter().map(|(class, tasks)| (*class, tasks))

@@ -200,7 +200,7 @@ impl Fleet {
         task: TaskClassId,
         apart: &'a [MachineId],
     ) -> impl Iterator<Item = MachineClassId> + 'a {
-        let size = Size::from(grid.classes().task_class(task).needs);
+        let size = Size::from(grid.classes().demand(task).needs);
         let takes = move |class: &OneClass| {
             let able = |yes: bool| if yes { 0.0 } else { f64::NEG_INFINITY };
             let found = class.tournament.first(

@@ -210,7 +210,7 @@ fn is_leader(grid: &Grid, run: &Run) -> bool {
 
 /// Whether a task waits that comes before the one that is behind a run, and could have that run's room.
 fn is_overtaken(grid: &Grid, behind: &Run) -> bool {
-    let order = |task: TaskId| (Reverse(grid.classes().task_class(grid.task(task).class()).priority), task);
+    let order = |task: TaskId| (Reverse(grid.classes().demand(grid.task(task).class()).priority), task);
     let could_be_there = |class| grid.seconds_per_op(class, behind.on()).is_finite();
     grid.longest_waiting(could_be_there).is_some_and(|first| order(first) < order(behind.id().task))
 }

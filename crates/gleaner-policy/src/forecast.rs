@@ -10,13 +10,13 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// What stands for the length of a task of which nothing is known: it ends at no moment that can be told.
 const UNKNOWN: f64 = 1e24;
+/// No belief is so long: the task ends at no moment that can be told.
+pub(crate) const KNOWN_MAX: f64 = 1e23;
 /// So many of those alike count, and so many must be there.
 const ALIKE_MOST: usize = 20;
 const ALIKE_LEAST: usize = 2;
 /// What ran for less counts as if it had run so long: nobody is believed to take no time.
 const SHORTEST_S: f64 = 1.0;
-/// So many are remembered: more than count, since those that ended at this very instant do not.
-const RUNS_KEPT: usize = 32;
 
 /// A run that is so close to what was believed of it is over that: more than all rounding errors together.
 const NEARLY: f64 = 1.0 + 1e-9;
@@ -108,10 +108,12 @@ impl Forecast {
 
     /// Takes note of what became of the grid, where what ran matters. Whether all beliefs were formed anew, as speeds changed:
     /// what a time limit allows depends on them. That costs O(tasks·log tasks).
+    #[inline]
     pub(crate) fn observe(&mut self, grid: &Grid, change: &Change) -> bool {
-        if !self.is_learnt() {
-            return false;
-        }
+        self.is_learnt() && self.learn(grid, change)
+    }
+
+    fn learn(&mut self, grid: &Grid, change: &Change) -> bool {
         match *change {
             Change::MachineClassMet(_) | Change::TaskClassMeasured(_) | Change::MachineMeasured(_) => {
                 *self = Self::of(self.lengths, grid);
@@ -174,15 +176,13 @@ impl Forecast {
         let seconds = task.ended().since(task.started()).seconds().max(SHORTEST_S);
         let ops = seconds / grid.seconds_per_op(task.class(), on);
         let ran = Ran { ended: task.ended(), task: id, ops };
-        let user = grid.classes().task_class(task.class()).payer;
+        let user = grid.classes().demand(task.class()).payer;
         let likes = [Like::User, Like::Declared(declared(grid, id).to_bits())];
         for like in likes.into_iter().chain(label(grid, id).map(Like::Label)) {
             let recent = self.ran.entry((user, like)).or_default();
             let at = recent.partition_point(|other| other.key() < ran.key());
             recent.insert(at, ran);
-            if recent.len() > RUNS_KEPT {
-                recent.pop_front();
-            }
+            forget_old(recent);
         }
     }
 
@@ -190,6 +190,19 @@ impl Forecast {
     pub(crate) fn length(&self, grid: &Grid, id: TaskId) -> Ops {
         let believed = self.believed.get(id.index()).copied();
         Ops::new(believed.unwrap_or_else(|| declared(grid, id))).expect("lengths are above 0")
+    }
+
+    /// How long a run of it may take before what was believed of it counts as wrong: as long as those alike that took longer.
+    pub(crate) fn cautious(&self, grid: &Grid, id: TaskId) -> Ops {
+        let longer = self.later.get(&id).and_then(|later| Ops::new(*later.first()?));
+        longer.unwrap_or_else(|| self.length(grid, id))
+    }
+
+    /// How long it is at most by what its user declared, or else by all that is known of it.
+    pub(crate) fn at_most(&self, grid: &Grid, id: TaskId) -> Ops {
+        let declared = Some(declared(grid, id)).filter(|length| *length < UNKNOWN);
+        let longest = || self.later.get(&id)?.last().copied();
+        declared.or_else(longest).and_then(Ops::new).unwrap_or_else(|| self.length(grid, id))
     }
 
     /// The same for a batch, which plans no task of which nothing is believed. Where it learns, one of which nothing is known
@@ -279,6 +292,13 @@ impl Forecast {
         let (last, before) = (recent.next()?.ops, recent.next()?.ops);
         Some(f64::midpoint(before, last))
     }
+}
+
+/// Only those count that ended before a task was handed in: who ended last may have done so at that very instant.
+fn forget_old(recent: &mut VecDeque<Ran>) {
+    let Some(latest) = recent.back().map(|ran| ran.ended) else { return };
+    let before = recent.partition_point(|ran| ran.ended < latest);
+    recent.drain(..before.saturating_sub(ALIKE_MOST));
 }
 
 /// What was declared, or what a run can do at most until it is stopped, whichever is less.

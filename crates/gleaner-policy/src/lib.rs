@@ -66,7 +66,7 @@ pub use parts::when::{Holding, Replan, When};
 pub use parts::{Choice, Input};
 pub use peer::Peer;
 pub use presets::Preset;
-pub use queue::Backfiller;
+pub use queue::{Backfiller, HeldBack, Names, Reservation, Word};
 pub use recipe::{Goal, Recipe};
 pub use sites::dispatcher::Dispatcher;
 pub use spec::{PolicySpec, Tree};

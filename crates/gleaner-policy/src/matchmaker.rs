@@ -84,16 +84,23 @@ impl Matchmaker {
 
     fn place_apart(&self, grid: &Grid, now: Time, task: TaskId, within: Within<'_>) -> Option<MachineId> {
         let Matching { place: score, choose, .. } = self.recipe;
+        if self.weighs(score) || choose.draws() {
+            return self.weigh_or_draw(grid, now, task, within);
+        }
+        place((score, choose), grid, &self.fleet, grid.task(task).class(), within)
+    }
+
+    /// Where more than the best score by the index decides.
+    #[inline(never)]
+    fn weigh_or_draw(&self, grid: &Grid, now: Time, task: TaskId, within: Within<'_>) -> Option<MachineId> {
+        let Matching { place: score, choose, .. } = self.recipe;
         if self.weighs(score) {
             let length = self.forecast.known(grid, task).map_or(0.0, Ops::amount);
             let lengths = |run| self.forecast.expected(grid, now, run);
             let remaining = Remaining::new(grid, now, &lengths);
             return remaining.place(&self.fleet, (grid.task(task).class(), length), within);
         }
-        if choose.draws() {
-            return draw((score, choose), grid, &self.fleet, task, within);
-        }
-        place((score, choose), grid, &self.fleet, grid.task(task).class(), within)
+        draw((score, choose), grid, &self.fleet, task, within)
     }
 
     fn start(&self, grid: &Grid, now: Time, task: TaskId) -> Option<Decision> {
@@ -114,6 +121,9 @@ impl Matchmaker {
 
     /// Behind a run that will be over soon, or back from there.
     fn send_ahead(&self, grid: &Grid, now: Time) -> Option<Decision> {
+        if !self.sends_ahead() {
+            return None;
+        }
         let finds_room =
             |task: TaskId| !grid.is_capped(grid.task(task).class()) && self.place(grid, now, task).is_some();
         let sent = self.following.send_ahead(grid, now, finds_room);
@@ -134,6 +144,9 @@ impl Matchmaker {
     /// submitted first. Not before all of this instant was told, so that what comes with it has its room first. Costs a
     /// search for each class that is short of runs, and for each task that is already wherever there is room.
     fn replicate(&self, grid: &Grid, now: Time, cause: Cause) -> Option<Decision> {
+        if self.copies.has_enough() {
+            return None;
+        }
         let has_room = |class| self.fleet.classes_that_take(grid, class, &[]).next().is_some();
         let mut short = self.copies.short().filter(|(class, _)| has_room(*class)).peekable();
         short.peek()?;
@@ -146,7 +159,7 @@ impl Matchmaker {
         let copies = short.filter_map(|(class, tasks)| {
             let (task, on) =
                 tasks.iter().find_map(|&task| Some((task, self.place_copy(grid, now, task)?)))?;
-            Some((Reverse(grid.classes().task_class(class).priority), task, on))
+            Some((Reverse(grid.classes().demand(class).priority), task, on))
         });
         copies.min().map(|(_, task, on)| Decision::Replicate { task, on })
     }
@@ -154,12 +167,15 @@ impl Matchmaker {
     /// One more run of a task whose answers do not decide, likewise. Costs a search for each class of such tasks, and for each of
     /// them that is already wherever there is room.
     fn compare(&self, grid: &Grid, now: Time) -> Option<Decision> {
+        if self.copies.are_answered() {
+            return None;
+        }
         let has_room = |class| self.fleet.classes_that_take(grid, class, &[]).next().is_some();
         let unanswered = self.copies.unanswered().filter(|(class, _)| has_room(*class));
         let copies = unanswered.filter_map(|(class, tasks)| {
             let (task, on) =
                 tasks.iter().find_map(|&task| Some((task, self.place_copy(grid, now, task)?)))?;
-            Some((Reverse(grid.classes().task_class(class).priority), task, on))
+            Some((Reverse(grid.classes().demand(class).priority), task, on))
         });
         copies.min().map(|(_, task, on)| Decision::Replicate { task, on })
     }

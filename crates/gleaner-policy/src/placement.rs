@@ -70,7 +70,7 @@ pub fn place(
     within: Within<'_>,
 ) -> Option<MachineId> {
     let seconds_per_op = grid.classes().seconds_per_op_row(class);
-    let size = Size::from(grid.classes().task_class(class).needs);
+    let size = Size::from(grid.classes().demand(class).needs);
     let liked = Liked::of(grid, fleet, class, within);
     search(choose, fleet, Newcomer { score, choose, grid, class, size, seconds_per_op, liked })
 }

@@ -5,30 +5,41 @@
 //! that is answered. It asks only where somebody could start as things stand: whatever else happens at the instant is looked
 //! at too. A moment that is kept is worked out from what is believed of the runs, and never stands in the grid.
 //!
-//! - `holds` has what runs hold and until when that is believed, `ends` when a machine's cores are free again by that.
+//! - `holds` has what runs hold and until when that is believed, `declared` until when at the latest, `ends` when a machine's
+//!   cores are free again by that.
 //! - `line` has who waits; `forecast` of the crate says how long they are believed to be.
-//! - `plan` has the moments that conservative backfilling keeps, `calendar` what of a machine's cores is left by them.
+//! - `promise` has what is promised to the first in line, `fill` who may overtake it.
+//! - `plan` has the moments that conservative backfilling keeps, `calendar` what of a machine's cores is left by them, `row`
+//!   those who wait as it looks at them.
+//! - `why` says why a task waits.
 
 mod calendar;
+mod declared;
 mod ends;
-mod held;
+mod fill;
 mod holds;
 mod line;
 mod members;
 mod plan;
+mod promise;
+mod row;
+mod ruled_out;
+mod why;
 
-use crate::backlog::{Size, last_where};
 use crate::forecast::Forecast;
 use crate::parts::lengths::Lengths;
-use crate::parts::queue::{Backfill, Queueing};
+use crate::parts::queue::{Backfill, Correction, Queueing};
 use crate::wait_for_all::wait_for_all;
+use declared::Declared;
 use gleaner_core::{Alarm, Cause, Change, Decision, Grid, Occasion, Policy};
-use gleaner_units::{MachineClassId, MachineId, TaskId, Time};
+use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
 use holds::Holds;
-use line::{Kind, Line, Waits};
-use plan::Plan;
-
-const NANOS_PER_SECOND: f64 = 1e9;
+use line::{Kind, Line};
+use plan::{Plan, View};
+use promise::{Promises, classes_for};
+pub use promise::{Reservation, Word};
+use row::Row;
+pub use why::{HeldBack, Names};
 
 /// Starts tasks from one line.
 #[derive(Clone, Debug)]
@@ -38,6 +49,10 @@ pub struct Backfiller {
     forecast: Forecast,
     line: Line,
     holds: Holds,
+    /// What counts where beliefs fail; none where that is what is believed.
+    declared: Option<Declared>,
+    /// Who waits, for a plan; empty where none is made.
+    row: Row,
     /// What conservative backfilling keeps for each, as long as it holds.
     plan: Option<Plan>,
     /// Who was found to start next at an instant, and where, as long as nothing changed since.
@@ -54,29 +69,19 @@ struct Blocked {
     newcomer: Option<TaskId>,
 }
 
-/// The earliest moment at which a task can start, where, and what it leaves there then.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Reservation {
-    /// For whom it is kept.
-    pub task: TaskId,
-    /// Where.
-    pub on: MachineId,
-    /// When; never where nothing that runs there is known to end.
-    pub at: Time,
-    /// The cores that it will not need then.
-    pub spare: u32,
-}
-
 impl Backfiller {
     /// The policy that follows `recipe`.
     pub(crate) fn new(recipe: Queueing, lengths: Lengths) -> Self {
-        let (forecast, holds) = (Forecast::new(lengths), Holds::new(recipe.correction));
+        let falls_back =
+            recipe.backfill != Backfill::Fcfs && recipe.correction == Correction::Firm && lengths.is_learnt();
         Self {
             recipe,
             lengths,
-            forecast,
+            forecast: Forecast::new(lengths),
             line: Line::default(),
-            holds,
+            holds: Holds::new(recipe),
+            declared: falls_back.then(Declared::default),
+            row: Row::default(),
             plan: None,
             found: None,
             blocked: None,
@@ -105,32 +110,16 @@ impl Backfiller {
         self.line.in_order().find(is_able)
     }
 
-    /// What keeps a task that waits from starting now: the moment that is kept for it, or else the one that is kept for the
-    /// first in line. Costs O(waiting tasks): for explanations.
-    pub fn holds_back(&self, grid: &Grid, now: Time, task: TaskId) -> Option<Reservation> {
-        let own = self.plan.as_ref().and_then(|plan| plan.moment_of(task));
-        let own = own.map(|(at, on)| Reservation { task, on, at, spare: 0 });
-        own.or_else(|| self.reservation(grid, now))
-    }
-
-    /// The earliest moment for a task that cannot start now.
+    /// What is promised to a task that cannot start now. Costs O(machines that it could use).
     fn reserve(&self, grid: &Grid, now: Time, task: TaskId, kind: &Kind) -> Option<Reservation> {
-        let cores = kind.needs.cores;
-        let machines = classes_for(grid, kind).flat_map(|(_, class)| self.holds.open(class));
-        let moments = machines.map(|on| (self.moment(grid, now, kind, on), on));
-        let (at, on) = moments.min()?;
-        let spare = self.holds.ends()[on.index()].free_at(at) - i64::from(cores);
-        Some(Reservation { task, on, at, spare: u32::try_from(spare).unwrap_or(0) })
+        let declared = self.declared.as_ref();
+        Promises { grid, now, holds: &self.holds, declared }.of(task, kind)
     }
 
-    /// From when on a machine has room for the first in line, as far as cores go.
-    fn moment(&self, grid: &Grid, now: Time, kind: &Kind, on: MachineId) -> Time {
-        let by_cores = self.holds.ends()[on.index()].earliest(now, kind.needs.cores);
-        if by_cores > now || grid.can_run(kind.class, on) {
-            return by_cores;
-        }
-        // It is memory that is short: something has to end first.
-        self.holds.next_end().map_or(Time::NEVER, |end| end.max(now))
+    /// What a plan looks at.
+    fn view<'a>(&'a self, grid: &'a Grid, now: Time) -> View<'a> {
+        let (holds, declared, row) = (&self.holds, self.declared.as_ref(), &self.row);
+        View { grid, now, holds, declared, row, first: self.reservation(grid, now) }
     }
 
     /// Of the fastest machines that have room now, the one with the least; not on `but`. Costs O(machine classes), and
@@ -159,14 +148,18 @@ impl Backfiller {
         found
     }
 
+    /// Whether a run should have ended by now, and was not looked at since.
+    fn is_late(&self, now: Time) -> bool {
+        self.holds.next_end().is_some_and(|end| end <= now)
+    }
+
     /// Whether nobody could start as things stand, if nothing else happened at this instant.
     fn is_settled(&mut self, grid: &Grid, now: Time) -> bool {
         if self.line.is_empty() {
             return true;
         }
         // A plan is made when all of the instant was told, and so is what is believed of a run that should have ended.
-        let is_late = self.holds.next_end().is_some_and(|end| end <= now);
-        if is_late || self.recipe.backfill == Backfill::Conservative {
+        if self.is_late(now) || self.recipe.backfill == Backfill::Conservative {
             return false;
         }
         if self.blocked.is_some_and(|blocked| self.is_behind(grid, now, blocked)) {
@@ -186,22 +179,27 @@ impl Backfiller {
             return false;
         }
         let kind = self.line.kind_of(grid, task);
-        let seconds = self.forecast.length(grid, task).amount() * grid.seconds_per_op(kind.class, kept.on);
+        let length = match kept.by {
+            Word::Believed => self.forecast.length(grid, task),
+            Word::Declared => self.forecast.at_most(grid, task),
+            Word::Nobody => return true,
+        };
+        let seconds = length.amount() * grid.seconds_per_op(kind.class, kept.on);
         kind.needs.cores > self.holds.free_most()
             || kind.needs.cores > kept.spare && now.after_seconds(seconds) > kept.at
     }
 
     fn next(&mut self, grid: &Grid, now: Time) -> Option<(TaskId, MachineId)> {
-        if self.recipe.backfill == Backfill::Conservative {
-            let Self { line, forecast, holds, plan, .. } = self;
-            let plan = plan.get_or_insert_with(|| Plan::on(holds));
-            plan.advance(now);
-            plan.extend(grid, now, (line, forecast, holds));
-            return plan.due(grid, now);
-        }
         let cores_max = self.holds.free_most();
         if self.line.fewest_cores().is_none_or(|fewest| fewest > cores_max) {
             return None;
+        }
+        if self.recipe.backfill == Backfill::Conservative {
+            let mut plan = self.plan.take();
+            let view = self.view(grid, now);
+            let due = plan.get_or_insert_with(|| Plan::of(&view)).due(&view);
+            self.plan = plan;
+            return due;
         }
         let head = self.head(grid)?;
         let kind = self.line.kind_of(grid, head);
@@ -221,46 +219,35 @@ impl Backfiller {
         filler
     }
 
-    /// Who starts before the first in line, and where.
-    fn filler(
-        &self,
-        grid: &Grid,
-        now: Time,
-        (kept, cores_max): (Reservation, u32),
-    ) -> Option<(TaskId, MachineId)> {
-        let is_one = self.holds.is_one();
-        let elsewhere = |kind: &Kind| if is_one { None } else { self.place_now(grid, kind, Some(kept.on)) };
-        let class = grid.machine(kept.on).class();
-        // Nobody that needs what the first in line will need may be longer, however fast the machine is.
-        let most = no_longer_than(now, kept.at, self.line.fastest(class));
-        let spare = if is_one { kept.spare } else { u32::MAX };
-        let may = |waits: &Waits| waits.cores <= spare || waits.shortest <= most;
-        let mut latest: Option<(f64, Size)> = None;
-        let mut until_kept = |seconds_per_op: f64| match latest {
-            Some((other, longest)) if other == seconds_per_op => longest,
-            Some(_) | None => {
-                let longest = longest_until(now, kept.at, seconds_per_op);
-                latest = Some((seconds_per_op, longest));
-                longest
-            }
-        };
-        let free = grid.machine(kept.on).free();
-        let takes_tasks = grid.machine(kept.on).takes_tasks();
-        let mut longest = |kind: &Kind| {
-            if elsewhere(kind).is_some() {
-                return Some(Size::BEYOND.previous());
-            }
-            let seconds_per_op = grid.classes().seconds_per_op(kind.class, class);
-            if !(takes_tasks && free.holds(kind.needs) && seconds_per_op.is_finite()) {
-                return None;
-            }
-            let spares = kind.needs.cores <= kept.spare;
-            Some(if spares { Size::BEYOND.previous() } else { until_kept(seconds_per_op) })
-        };
-        let task = self.line.filler((self.recipe.fill, cores_max), kept.task, may, &mut longest)?;
-        let kind = self.line.kind_of(grid, task);
-        let on = elsewhere(kind).unwrap_or(kept.on);
-        Some((task, on))
+    fn add_class(&mut self, grid: &Grid, class: TaskClassId) {
+        self.line.add_class(grid, class);
+        self.row.add_class(grid, class);
+        if let Some(declared) = &mut self.declared {
+            declared.line.add_class(grid, class);
+        }
+    }
+
+    /// A task waits.
+    fn add(&mut self, grid: &Grid, id: TaskId) {
+        self.line.add(grid, id, self.forecast.length(grid, id));
+        if self.recipe.backfill == Backfill::Conservative {
+            self.row.add(grid, &self.forecast, self.line.turn_of(grid, id));
+        }
+        if let Some(declared) = &mut self.declared {
+            declared.add(grid, &self.forecast, id);
+        }
+    }
+
+    /// A task waits no more. Whether it did.
+    fn remove(&mut self, grid: &Grid, id: TaskId) -> bool {
+        if !self.line.remove(grid, id, || self.forecast.length(grid, id)) {
+            return false;
+        }
+        self.row.remove(self.line.turn_of(grid, id));
+        if let Some(declared) = &mut self.declared {
+            declared.remove(grid, &self.forecast, id);
+        }
+        true
     }
 
     /// What was found holds as long as nothing changes that it depends on.
@@ -288,44 +275,6 @@ impl Backfiller {
     }
 }
 
-/// The classes of machines that can run it, each with the seconds that an operation takes there.
-fn classes_for<'a>(grid: &'a Grid, kind: &Kind) -> impl Iterator<Item = (f64, MachineClassId)> + 'a {
-    let row = grid.classes().seconds_per_op_row(kind.class).iter().enumerate();
-    let able = row.filter(|(_, seconds)| seconds.is_finite());
-    able.map(|(index, seconds)| (*seconds, MachineClassId::new(index)))
-}
-
-/// What is longer does not end by `until` if it starts now: more than all rounding errors beyond the longest that does.
-fn no_longer_than(now: Time, until: Time, seconds_per_op: f64) -> Size {
-    if until == Time::NEVER {
-        return Size::BEYOND.previous();
-    }
-    let seconds = (until.since(now).nanos() as f64 + 0.5) / NANOS_PER_SECOND;
-    Size::of(seconds * (1.0 + 1e-12) / seconds_per_op)
-}
-
-/// The longest that ends by `until` if it starts now.
-fn longest_until(now: Time, until: Time, seconds_per_op: f64) -> Size {
-    let ends = |length: f64| now.after_seconds(length * seconds_per_op) <= until;
-    if until == Time::NEVER {
-        return Size::BEYOND.previous();
-    }
-    // Half a nanosecond more is rounded away. From there the last is but a few numbers off, so that steps that double reach
-    // it soon.
-    let about = (until.since(now).nanos() as f64 + 0.5) / NANOS_PER_SECOND / seconds_per_op;
-    let mut reach = about * f64::EPSILON;
-    let (mut low, mut high) = (about - reach, about + reach);
-    while low > 0.0 && !ends(low) {
-        reach *= 2.0;
-        low = (low - reach).max(0.0);
-    }
-    while ends(high) {
-        reach *= 2.0;
-        high += reach;
-    }
-    last_where(low, high, ends)
-}
-
 impl Policy for Backfiller {
     fn observe(&mut self, grid: &Grid, change: &Change) {
         self.forget_found(grid, change);
@@ -333,9 +282,12 @@ impl Policy for Backfiller {
             Change::MachineClassMet(_) | Change::TaskClassMeasured(_) | Change::MachineMeasured(_) => {
                 self.rebuild(grid);
             }
-            Change::TaskClassMet(class) => self.line.add_class(grid, class),
+            Change::TaskClassMet(class) => self.add_class(grid, class),
             Change::MachineJoined(machine) => {
                 self.holds.join(grid, machine);
+                if let Some(declared) = &mut self.declared {
+                    declared.join(grid.classes().machine_class(grid.machine(machine).class()));
+                }
                 self.plan = None;
             }
             Change::AvailabilityChanged(machine) | Change::LoadChanged(machine) => {
@@ -346,7 +298,7 @@ impl Policy for Backfiller {
             Change::Wait { first, count } => {
                 for id in (0..count as usize).map(|more| TaskId::new(first.index() + more)) {
                     self.forecast.submitted(grid, id);
-                    self.line.add(grid, id, self.forecast.length(grid, id));
+                    self.add(grid, id);
                     let is_last = |plan: &Plan| plan.is_before(self.line.turn_of(grid, id));
                     if !self.plan.as_ref().is_none_or(is_last) {
                         self.plan = None;
@@ -355,28 +307,31 @@ impl Policy for Backfiller {
             }
             Change::Withdrawn { first, count } => {
                 for id in (0..count as usize).map(|more| TaskId::new(first.index() + more)) {
-                    if self.line.remove(grid, id, || self.forecast.length(grid, id)) {
+                    if self.remove(grid, id) {
                         self.plan = None;
                     }
                 }
             }
             Change::RoomTaken(run) => {
-                let length = self.forecast.length(grid, run.task);
-                let was_here = self.line.remove(grid, run.task, || length);
-                self.holds.take(grid, length, run);
+                let was_here = self.remove(grid, run.task);
+                self.holds.take(grid, &self.forecast, run);
+                if let Some(declared) = &mut self.declared {
+                    declared.take(grid, &self.forecast, run);
+                }
                 let as_planned = self.plan.as_mut().is_some_and(|plan| plan.started(grid, run));
                 if !(was_here && as_planned) {
                     self.plan = None;
                 }
             }
-            Change::RoomFreed(run, _) => {
-                let believed = self.holds.free(run);
-                if believed != Some(grid.task(run.task).ended()) {
-                    self.plan = None;
+            Change::RoomFreed(run, on) => {
+                self.holds.free(run, on);
+                if let Some(declared) = &mut self.declared {
+                    declared.free(run);
                 }
+                self.plan = None;
             }
             Change::Finished(task) => {
-                self.line.remove(grid, task, || self.forecast.length(grid, task));
+                self.remove(grid, task);
                 self.forecast.ended(grid, task);
             }
             Change::Planned(..)
@@ -399,13 +354,20 @@ impl Policy for Backfiller {
             Cause::WokeUp { .. } => {
                 if self.holds.look(grid, &self.forecast, now) {
                     (self.plan, self.found, self.blocked) = (None, None, None);
+                } else if self.found.is_some_and(|(_, found)| found.is_none()) {
+                    // The run for whose end this was asked for ended before, and who waits was looked at then.
+                    return self.wake(grid, now);
                 }
                 let next = self.find(grid, now);
                 next.map(|(task, on)| Decision::Start { task, on }).or_else(|| self.wake(grid, now))
             }
-            // Only what came could start: nothing else changed.
+            // Only what came could start: nothing else changed. Of several machines, the one on which the first in line is
+            // expected to start first may be another as time passes.
             Cause::Submitted(class)
-                if grid.classes().task_class(class).needs.cores > self.holds.free_most() =>
+                if self.holds.is_one()
+                    && !self.is_late(now)
+                    && self.plan.as_ref().is_none_or(|plan| plan.holds(now))
+                    && grid.classes().demand(class).needs.cores > self.holds.free_most() =>
             {
                 self.wake(grid, now)
             }
@@ -442,14 +404,14 @@ impl Policy for Backfiller {
 
     fn rebuild(&mut self, grid: &Grid) {
         self.forecast = Forecast::of(self.lengths, grid);
-        self.line = Line::default();
-        (0..grid.classes().task_classes().len())
-            .for_each(|class| self.line.add_class(grid, gleaner_units::TaskClassId::new(class)));
-        for (_, id) in grid.waiting_tasks() {
-            self.line.add(grid, id, self.forecast.length(grid, id));
-        }
+        (self.line, self.row) = (Line::default(), Row::default());
+        let kept = self.declared.take();
+        let classes = (0..grid.classes().task_classes().len()).map(TaskClassId::new);
+        classes.for_each(|class| self.add_class(grid, class));
+        grid.waiting_tasks().for_each(|(_, id)| self.add(grid, id));
+        self.declared = kept.map(|_| Declared::of(grid, &self.forecast));
         // Nothing that should have ended was looked at yet.
-        self.holds = Holds::of(self.recipe.correction, grid, &self.forecast, Time::ZERO);
+        self.holds = Holds::of(self.recipe, grid, &self.forecast, Time::ZERO);
         (self.plan, self.found, self.blocked) = (None, None, None);
     }
 
@@ -460,27 +422,10 @@ impl Policy for Backfiller {
             return Err("what is believed of tasks is not what the grid says".to_owned());
         }
         self.line.check(&fresh.line)?;
-        self.holds.check(grid, &self.forecast)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_longest_that_ends_in_time_is_the_last_number_that_does() {
-        for now in [0, 1, 1_000_000_007, 86_400_000_000_000, 1 << 60] {
-            for span in [0, 1, 2, 999, 1_000_000_000, 3_600_000_000_001, 1 << 55] {
-                for seconds_per_op in [1.0, 0.5, 1.0 / 3.0, 1e-9, 7.3e5] {
-                    let (now, until) = (Time::from_nanos(now), Time::from_nanos(now + span));
-                    let ends = |size: Size| now.after_seconds(size.length() * seconds_per_op) <= until;
-                    let longest = longest_until(now, until, seconds_per_op);
-                    assert!(ends(longest) && !ends(longest.next()), "{now} {until} {seconds_per_op}");
-                }
-            }
+        self.row.check(&fresh.row)?;
+        if let (Some(kept), Some(derived)) = (&self.declared, &fresh.declared) {
+            kept.check(derived)?;
         }
-        let never = longest_until(Time::ZERO, Time::NEVER, 1.0);
-        assert!(never.next() == Size::BEYOND);
+        self.holds.check(grid, &self.forecast)
     }
 }

@@ -129,7 +129,7 @@ impl Recipe {
 
     /// Tasks wait in one line.
     pub const fn in_line(backfill: Backfill) -> Self {
-        let queueing = Queueing { backfill, fill: Fill::Arrival, correction: Correction::Estimate };
+        let queueing = Queueing { backfill, fill: Fill::Arrival, correction: Correction::Firm };
         Self { score: Goal::Start(queueing), ..Self::by(Score::Greedy) }
     }
 
@@ -195,7 +195,7 @@ impl Recipe {
                 };
                 AnyPolicy::Batcher(Batcher::new(batching, self.lengths))
             }
-            Goal::Start(queueing) => AnyPolicy::Backfiller(Backfiller::new(queueing, self.lengths)),
+            Goal::Start(queueing) => AnyPolicy::Backfiller(Box::new(Backfiller::new(queueing, self.lengths))),
             Goal::Sites(rule) => AnyPolicy::Dispatcher(Dispatcher::new(rule)),
         }
     }

@@ -231,7 +231,7 @@ impl<'a> Leaving<'a> {
                 view,
                 worth,
                 class,
-                size: Size::from(view.grid.classes().task_class(class).needs),
+                size: Size::from(view.grid.classes().demand(class).needs),
                 from,
                 seconds_per_op: view.grid.classes().seconds_per_op_row(class),
                 affinity: machine.share(machine.shares()) / h,

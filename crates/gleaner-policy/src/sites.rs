@@ -4,6 +4,7 @@
 //! - [`split`] divides a job's cores over sites in an order.
 //! - `rooms` has what sites are believed to have free, `maps` each class's virtual map, `estimate` how long jobs would take.
 //! - `line` has who waits, `running` until when what runs holds its room, `pass` how far the line was looked at.
+//! - `why` says why a job waits.
 //! - [`dispatcher`] is the policy, put together by a [`SiteRule`](crate::parts::sites::SiteRule).
 
 pub mod dispatcher;
@@ -16,3 +17,6 @@ mod places;
 mod rooms;
 mod running;
 pub mod split;
+mod why;
+
+pub use why::HeldBackOverSites;

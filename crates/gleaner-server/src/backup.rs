@@ -43,6 +43,20 @@ pub enum BackupError {
     /// It would be in the way of a coordinator.
     #[error("{} is a folder that a coordinator works in: name another for the copy", .0.display())]
     InUse(PathBuf),
+    /// The next copy would be a copy of this one too.
+    #[error("{} lies within {}, which is to be copied: name a folder elsewhere", to.display(), from.display())]
+    Within {
+        /// Where to.
+        to: PathBuf,
+        /// Where from.
+        from: PathBuf,
+    },
+    /// A file is no place for a copy.
+    #[error("{} is a file: name a folder for the copy", .0.display())]
+    NoFolder(PathBuf),
+    /// What is there is somebody's.
+    #[error("{} has other files in it, and no copy from before: name a new folder, or an empty one", .0.display())]
+    Others(PathBuf),
     /// The system refused.
     #[error("{}: {source}; the copy is not complete", path.display())]
     File {
@@ -56,10 +70,8 @@ pub enum BackupError {
 /// Copies the coordinator's folder `from` to `to`, which is made, or has a copy from before: what is in it already is not
 /// copied again.
 pub fn backup(from: &Path, to: &Path) -> Result<Copied, BackupError> {
-    if to.join(LOCK).exists() {
-        return Err(BackupError::InUse(to.to_owned()));
-    }
     let reader = SqliteReader::open(from)?;
+    check_place(from, to)?;
     make(to)?;
     let (next, journal) = (to.join(UNFINISHED), to.join(DATABASE));
     remove(&next)?;
@@ -76,6 +88,31 @@ pub fn backup(from: &Path, to: &Path) -> Result<Copied, BackupError> {
     fs::rename(&next, &journal).map_err(|source| failed(&journal, source))?;
     File::open(to).and_then(|folder| folder.sync_all()).map_err(|source| failed(to, source))?;
     Ok(copied)
+}
+
+fn check_place(from: &Path, to: &Path) -> Result<(), BackupError> {
+    if to.join(LOCK).exists() {
+        return Err(BackupError::InUse(to.to_owned()));
+    }
+    let from = fs::canonicalize(from).map_err(|source| failed(from, source))?;
+    let nearest = std::path::absolute(to).map_err(|source| failed(to, source))?;
+    let nearest = nearest.ancestors().find_map(|folder| fs::canonicalize(folder).ok());
+    if nearest.is_some_and(|nearest| nearest.starts_with(&from)) {
+        return Err(BackupError::Within { to: to.to_owned(), from });
+    }
+    let mut names = match fs::read_dir(to) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotADirectory => {
+            return Err(BackupError::NoFolder(to.to_owned()));
+        }
+        read => read.map_err(|source| failed(to, source))?.filter_map(|entry| Some(entry.ok()?.file_name())),
+    };
+    // One that broke off had begun with the journal.
+    let has_copy = [DATABASE, UNFINISHED].iter().any(|name| to.join(name).exists());
+    if !has_copy && names.next().is_some() {
+        return Err(BackupError::Others(to.to_owned()));
+    }
+    Ok(())
 }
 
 /// What a coordinator removes meanwhile, nothing names any more.

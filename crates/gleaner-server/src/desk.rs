@@ -69,6 +69,19 @@ impl Default for Terms {
     }
 }
 
+impl Terms {
+    /// When an agent is given up that was heard of last at a moment: from then on it runs nothing.
+    fn given_up_at(&self, heard: Time) -> Time {
+        heard + self.lease + self.margin
+    }
+}
+
+/// Until when no run begins if the coordinator started at a moment: after a restore, until the leases of all machines that are
+/// away have ended. Until something is decided, every start waits again: how long the one before did, no clock says.
+pub fn quiet_until(ledger: &Ledger, terms: &Terms, started: Time) -> Option<Time> {
+    ledger.is_just_restored().then(|| terms.given_up_at(started))
+}
+
 /// A connection of an agent.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct SessionId(pub u64);
@@ -268,7 +281,7 @@ impl Desk {
     pub fn new(ledger: Ledger, terms: Terms, now: Time, start: Start<'_>) -> Self {
         let mut leases = Leases::default();
         for (index, _) in ledger.agents().iter().enumerate().filter(|(_, agent)| !agent.lost) {
-            leases.renew(MachineId::new(index), now + terms.lease + terms.margin);
+            leases.renew(MachineId::new(index), terms.given_up_at(now));
         }
         let (epoch, is_new) = (ledger.epoch() + 1, ledger.rows() == 0);
         let (sessions, by_agent) = (BTreeMap::new(), BTreeMap::new());
@@ -291,9 +304,7 @@ impl Desk {
         let Start { program, lineage, seed } = start;
         let (program, policy) = (program.to_owned(), is_new.then(default_policy));
         desk.record(now, Fact::CoordinatorStarted { epoch, lineage, program, seed, policy });
-        // Until something is decided, every start waits again: how long the one before did, no clock says.
-        let waits = desk.ledger.is_just_restored();
-        desk.quiet_until = waits.then(|| now + terms.lease + terms.margin);
+        desk.quiet_until = quiet_until(&desk.ledger, &terms, now);
         desk
     }
 
@@ -305,6 +316,11 @@ impl Desk {
     /// How long agents may be silent, and what is over is kept.
     pub fn terms(&self) -> &Terms {
         &self.terms
+    }
+
+    /// Until when no run begins, after the journal was restored.
+    pub fn quiet_until(&self) -> Option<Time> {
+        self.quiet_until
     }
 
     /// Takes one thing in. What left memory is read in `past`; an error is that of reading there.

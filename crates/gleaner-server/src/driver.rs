@@ -242,6 +242,12 @@ impl Driver {
         }
         let start = Start { program, lineage: Lineage::of(random_bytes()?), seed: random_seed()? };
         let desk = Desk::new(ledger, terms, clock.now(), start);
+        if let Some(until) = desk.quiet_until() {
+            tracing::info!(
+                "the journal was restored: no run begins for {:.0} s, until each machine that is away has ended what it may have",
+                until.since(clock.now()).seconds()
+            );
+        }
         let began = desk.ledger().began();
         let outputs = Outputs::open(home, began);
         let (queue, inbox) = std::sync::mpsc::channel();

@@ -240,7 +240,8 @@ pub enum Fact {
     /// Tasks that are over left memory for the store, and the jobs that have no others.
     TasksRetired(Vec<TaskRange>),
     /// Retired tasks that are to run again are back in memory.
-    TasksRecalled(Recalled),
+    #[serde(rename = "tasks_recalled")]
+    TasksRevived(Revived),
     /// A user wants the results of a job kept, or not any more.
     ResultsKept {
         /// Which job.
@@ -348,18 +349,18 @@ pub struct Chosen {
 
 /// What the ledger forgot of retired tasks that it needs to have them run again.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Recalled {
+pub struct Revived {
     /// Whose tasks they are.
     pub job: JobId,
     /// The job, if it is retired too.
     pub back: Option<Box<RetiredJob>>,
     /// Those that are alike together.
-    pub tasks: Vec<RecalledTasks>,
+    pub tasks: Vec<RevivedTasks>,
 }
 
 /// Tasks of which the same is said.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct RecalledTasks {
+pub struct RevivedTasks {
     /// Which.
     pub tasks: TaskRange,
     /// How many runs each was given.

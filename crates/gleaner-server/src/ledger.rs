@@ -39,7 +39,7 @@ pub use people::{JoinPermit, People, User};
 pub(crate) use record::{Ending, Others};
 pub use record::{Record, Wish};
 pub use retiring::RetiredTask;
-pub(crate) use retiring::to_recall;
+pub(crate) use retiring::to_revive;
 pub use shown::Shown;
 pub use step::{Loss, Step, Told};
 pub(crate) use tasks::OPERATIONS_EACH;
@@ -68,7 +68,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// The format of a snapshot, of the ledger and of the day behind it: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 18;
+pub const FORMAT: u32 = 19;
 
 /// See the module.
 #[derive(Clone)]
@@ -368,7 +368,7 @@ impl Ledger {
             Fact::TasksReleased(chosen) => self.released(at, chosen),
             Fact::TasksRerun(chosen) => self.rerun(at, chosen),
             Fact::TasksRetired(tasks) => self.retire(at, tasks),
-            Fact::TasksRecalled(recalled) => self.recall(at, recalled),
+            Fact::TasksRevived(revived) => self.revive(at, revived),
             Fact::ResultsKept { job, keep, .. } => self.results_kept(*job, *keep),
             Fact::ResultsRemoved { jobs, kept_for } => self.results_removed(at, jobs, *kept_for),
             Fact::ResultsGone(jobs) => self.results_gone(jobs),

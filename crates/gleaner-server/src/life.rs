@@ -95,7 +95,7 @@ impl Life {
             Fact::TasksRerun(chosen) => self.rerun(chosen),
             Fact::TasksRested(_)
             | Fact::TasksRetired(_)
-            | Fact::TasksRecalled(_)
+            | Fact::TasksRevived(_)
             | Fact::ResultsKept { .. }
             | Fact::ResultsRemoved { .. }
             | Fact::ResultsGone(_)

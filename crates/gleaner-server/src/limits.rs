@@ -30,10 +30,10 @@ pub(crate) const OVER_KEPT_MAX: u64 = 10_000;
 // Tested by: so_many_tasks_leave_memory_by_one_fact
 pub(crate) const RETIRED_AT_ONCE: u64 = 4_096;
 /// Tasks that return to memory by one fact.
-pub(crate) const RECALLED_AT_ONCE: usize = 65_536;
+pub(crate) const REVIVED_AT_ONCE: usize = 65_536;
 /// Tasks that return to memory by one order. The desk's thread waits for the disk meanwhile.
 // Tested by: so_many_tasks_come_back_by_one_order
-pub(crate) const RECALLED_MAX: u32 = 262_144;
+pub(crate) const REVIVED_MAX: u32 = 262_144;
 /// How long a finished task is kept in memory.
 // Tested by: what_is_over_is_kept_for_so_long
 pub(crate) const RETIRE_AFTER: Duration = Duration::from_hours(1);

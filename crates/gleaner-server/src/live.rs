@@ -98,7 +98,7 @@ pub(crate) fn text(fact: &Fact) -> &'static str {
         Fact::TasksReleased(_) => "released",
         Fact::TasksRerun(_) => "to run again",
         Fact::TasksRetired(_) => "long over",
-        Fact::TasksRecalled(_) => "back from the past",
+        Fact::TasksRevived(_) => "back from the past",
         Fact::ResultsKept { keep: true, .. } => "results are to be kept",
         Fact::ResultsKept { keep: false, .. } => "results are not to be kept for longer than others",
         Fact::ResultsRemoved { .. } => "results were removed",

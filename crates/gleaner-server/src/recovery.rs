@@ -169,11 +169,16 @@ fn replay(mut recovered: Recovered, reader: &dyn Reader) -> Result<Recovered, Re
     Ok(recovered)
 }
 
-/// The journal's facts from a row on, a page of rows at a time. Nothing comes after an error.
+/// The journal's facts from a row on, a page of rows at a time: all that are intact, and nothing after an error.
 pub fn entries(reader: &dyn Reader, from: Seq) -> impl Iterator<Item = Result<(Seq, Entry), RecoveryError>> {
     let pages = std::iter::successors(Some((from, Ok(Vec::new()))), move |(from, page)| {
         page.as_ref().ok()?;
-        let page = reader.read(*from, PAGE);
+        let page = match reader.read(*from, PAGE) {
+            Err(ReadError::Damaged { seq, .. }) if seq > *from => {
+                reader.read(*from, (seq.number() - from.number()) as usize)
+            }
+            read => read,
+        };
         let next = page.as_ref().map_or(Some(*from), |rows| Some(rows.last()?.seq.next()))?;
         Some((next, page))
     });

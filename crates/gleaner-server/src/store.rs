@@ -42,7 +42,7 @@ pub use past::{
 pub use replace::{Readable, ReplaceError, readable, replace};
 pub(crate) use room::Promise;
 pub use room::Room;
-pub use sqlite::{DATABASE, FORMAT, SqliteReader, SqliteStore};
+pub use sqlite::{DATABASE, FORMAT, SqliteReader, SqliteStore, expect_journal};
 pub use verify::{NAMED_DAMAGES, Verified, verify};
 
 use gleaner_units::{TaskId, Time};

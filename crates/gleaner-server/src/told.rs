@@ -92,7 +92,7 @@ pub fn told(fact: &Fact, machine: impl Fn(MachineId) -> String) -> Option<Told> 
         | Fact::SpeedDoubted { .. }
         | Fact::OwnerLoadReported { .. }
         | Fact::TasksRetired(_)
-        | Fact::TasksRecalled(_)
+        | Fact::TasksRevived(_)
         | Fact::ResultsGone(_)
         | Fact::TasksRested(_)
         | Fact::RunStarted(_)

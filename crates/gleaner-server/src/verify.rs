@@ -148,11 +148,11 @@ struct Left {
 
 impl Left {
     fn take(&mut self, past: Past, outputs: &mut BTreeMap<RunId, [u64; 2]>) {
-        let Past { tasks, jobs, recalled, recalled_tasks, removed, forgotten, .. } = past;
-        for job in recalled {
+        let Past { tasks, jobs, revived, revived_tasks, removed, forgotten, .. } = past;
+        for job in revived {
             self.jobs.remove(&job);
         }
-        for tasks in recalled_tasks {
+        for tasks in revived_tasks {
             self.forget(tasks);
         }
         self.jobs

@@ -17,6 +17,7 @@ pub use known::{Known, KnownTask};
 pub use machines::{machines, state_name};
 pub use pending::{failures, waits};
 pub use tasks::{job, jobs, task, tasks};
+pub use waits::Situation;
 
 use crate::desk::{Desk, Requester};
 use gleaner_wire::VERSION;

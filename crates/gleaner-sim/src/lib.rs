@@ -20,6 +20,7 @@ mod ahead;
 mod availability;
 mod clock;
 mod demand;
+mod given;
 mod history;
 mod ids;
 mod kept;

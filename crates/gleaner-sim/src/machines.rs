@@ -3,6 +3,7 @@
 //! Work is in logical operations here; how the models measure it is their own.
 
 use crate::availability::MachineTraces;
+use crate::given::Given;
 use crate::setup::Setup;
 use crate::shared::Shared;
 use crate::traced::Traced;
@@ -36,45 +37,51 @@ impl Machines {
     }
 
     /// A machine of the trace goes; the runs that were on it are returned, with the operations that each had left.
-    pub(crate) fn lose(&mut self, setup: &Setup, now: Time, machine: MachineId) -> Vec<(RunId, f64)> {
+    pub(crate) fn lose(&mut self, given: &Given<'_>, now: Time, machine: MachineId) -> Vec<(RunId, f64)> {
         match self {
             Self::Traced(traced) => {
-                let runs = traced.lose(&availability(setup).trace, now, machine);
-                runs.into_iter().map(|(run, left)| (run, left / weight(setup))).collect()
+                let runs = traced.lose(&availability(given).trace, now, machine);
+                runs.into_iter().map(|(run, left)| (run, left / weight(given))).collect()
             }
             Self::Shared(_) => unreachable!("machines go by a trace"),
         }
     }
 
-    pub(crate) fn set_load(&mut self, setup: &Setup, now: Time, machine: MachineId, load: f64) {
+    pub(crate) fn set_load(&mut self, given: &Given<'_>, now: Time, machine: MachineId, load: f64) {
         match self {
-            Self::Shared(shared) => shared.set_load(setup, now, machine, load),
+            Self::Shared(shared) => shared.set_load(given, now, machine, load),
             Self::Traced(_) => unreachable!("a trace has its owners' loads in its speeds"),
         }
     }
 
     /// Puts a run with so many operations left on a machine.
     #[inline]
-    pub(crate) fn insert(&mut self, setup: &Setup, now: Time, (run, ops): (RunId, f64), on: MachineId) {
+    pub(crate) fn insert(&mut self, given: &Given<'_>, now: Time, (run, ops): (RunId, f64), on: MachineId) {
         match self {
-            Self::Shared(shared) => shared.insert(setup, now, (run, ops), on),
-            Self::Traced(traced) => traced.insert(availability(setup), now, on, run, ops * weight(setup)),
+            Self::Shared(shared) => shared.insert(given, now, (run, ops), on),
+            Self::Traced(traced) => traced.insert(availability(given), now, on, run, ops * weight(given)),
         }
     }
 
     /// Likewise on several at a time.
-    pub(crate) fn insert_wide(&mut self, setup: &Setup, now: Time, (run, ops): (RunId, f64), parts: &[Part]) {
+    pub(crate) fn insert_wide(
+        &mut self,
+        given: &Given<'_>,
+        now: Time,
+        (run, ops): (RunId, f64),
+        parts: &[Part],
+    ) {
         match self {
-            Self::Shared(shared) => shared.insert_wide(setup, now, (run, ops), parts),
+            Self::Shared(shared) => shared.insert_wide(given, now, (run, ops), parts),
             Self::Traced(_) => unreachable!("nothing runs in parts on machines that come by a trace"),
         }
     }
 
     /// Takes a run off its machines and returns the operations that it has left.
-    pub(crate) fn remove(&mut self, setup: &Setup, now: Time, run: RunId) -> f64 {
+    pub(crate) fn remove(&mut self, given: &Given<'_>, now: Time, run: RunId) -> f64 {
         match self {
-            Self::Shared(shared) => shared.remove(setup, now, run),
-            Self::Traced(traced) => traced.remove(&availability(setup).trace, now, run) / weight(setup),
+            Self::Shared(shared) => shared.remove(given, now, run),
+            Self::Traced(traced) => traced.remove(&availability(given).trace, now, run) / weight(given),
         }
     }
 
@@ -88,10 +95,10 @@ impl Machines {
 
     /// The next completion comes; whether the task is done, and not given up.
     #[inline]
-    pub(crate) fn complete(&mut self, setup: &Setup, now: Time, run: RunId) -> bool {
+    pub(crate) fn complete(&mut self, given: &Given<'_>, now: Time, run: RunId) -> bool {
         match self {
             Self::Shared(shared) => {
-                shared.complete(setup, now, run);
+                shared.complete(given, now, run);
                 true
             }
             Self::Traced(traced) => traced.complete(now, run),

@@ -306,7 +306,7 @@ impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
     }
 
     /// When something happens next.
-    pub(crate) fn next_at(&self) -> Option<Time> {
+    pub fn next_at(&self) -> Option<Time> {
         self.next().map(|(at, _)| at)
     }
 

@@ -1,11 +1,12 @@
 //! Machines that share their cores among tasks, with runs of several parts beside those of one. **A task that needs k
 //! cores has k shares.**
 
+use crate::given::Given;
 use crate::setup::Setup;
 use crate::sharing::Sharing;
 use crate::wide::Wide;
 use gleaner_core::Part;
-use gleaner_units::{MachineId, RunId, TaskId, Time};
+use gleaner_units::{MachineId, RunId, Time};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -23,47 +24,53 @@ impl Shared {
         shared
     }
 
-    pub(crate) fn set_load(&mut self, setup: &Setup, now: Time, machine: MachineId, load: f64) {
+    pub(crate) fn set_load(&mut self, given: &Given<'_>, now: Time, machine: MachineId, load: f64) {
         self.sharing.set_load(now, machine, load);
-        self.rate(setup, now, machine);
+        self.rate(given, now, machine);
     }
 
     #[inline]
-    pub(crate) fn insert(&mut self, setup: &Setup, now: Time, (run, ops): (RunId, f64), on: MachineId) {
-        self.sharing.widen(on, further_shares(setup, run.task));
-        self.sharing.insert(now, on, run, ops * seconds_per_op(setup, run.task, on));
-        self.rate(setup, now, on);
+    pub(crate) fn insert(&mut self, given: &Given<'_>, now: Time, (run, ops): (RunId, f64), on: MachineId) {
+        self.sharing.widen(on, given.demand(run.task).further_shares());
+        self.sharing.insert(now, on, run, ops * given.seconds_per_op(run.task, on));
+        self.rate(given, now, on);
     }
 
-    pub(crate) fn insert_wide(&mut self, setup: &Setup, now: Time, (run, ops): (RunId, f64), parts: &[Part]) {
+    pub(crate) fn insert_wide(
+        &mut self,
+        given: &Given<'_>,
+        now: Time,
+        (run, ops): (RunId, f64),
+        parts: &[Part],
+    ) {
         self.wide.insert(now, run, ops, parts);
         for part in parts {
             self.sharing.crowd(now, part.on, i64::from(part.cores));
         }
         for part in parts {
-            self.rate(setup, now, part.on);
+            self.rate(given, now, part.on);
         }
     }
 
     /// Takes a run off its machines and returns the operations that it has left.
-    pub(crate) fn remove(&mut self, setup: &Setup, now: Time, run: RunId) -> f64 {
-        if let Some(left) = self.remove_wide(setup, now, run) {
+    pub(crate) fn remove(&mut self, given: &Given<'_>, now: Time, run: RunId) -> f64 {
+        if let Some(left) = self.remove_wide(given, now, run) {
             return left;
         }
         let on = self.sharing.machine_of(run).expect("a run that is taken off a machine was on one");
-        self.sharing.widen(on, -further_shares(setup, run.task));
-        let left = self.sharing.remove(now, run) / seconds_per_op(setup, run.task, on);
-        self.rate(setup, now, on);
+        self.sharing.widen(on, -given.demand(run.task).further_shares());
+        let left = self.sharing.remove(now, run) / given.seconds_per_op(run.task, on);
+        self.rate(given, now, on);
         left
     }
 
-    fn remove_wide(&mut self, setup: &Setup, now: Time, run: RunId) -> Option<f64> {
+    fn remove_wide(&mut self, given: &Given<'_>, now: Time, run: RunId) -> Option<f64> {
         let (parts, left) = self.wide.remove(now, run)?;
         for part in &parts {
             self.sharing.crowd(now, part.on, -i64::from(part.cores));
         }
         for part in &parts {
-            self.rate(setup, now, part.on);
+            self.rate(given, now, part.on);
         }
         Some(left)
     }
@@ -80,14 +87,14 @@ impl Shared {
 
     /// The next completion comes.
     #[inline]
-    pub(crate) fn complete(&mut self, setup: &Setup, now: Time, run: RunId) {
-        if self.remove_wide(setup, now, run).is_some() {
+    pub(crate) fn complete(&mut self, given: &Given<'_>, now: Time, run: RunId) {
+        if self.remove_wide(given, now, run).is_some() {
             return;
         }
         let on = self.sharing.machine_of(run).expect("a run that ends is somewhere");
-        self.sharing.widen(on, -further_shares(setup, run.task));
+        self.sharing.widen(on, -given.demand(run.task).further_shares());
         self.sharing.complete(now, run);
-        self.rate(setup, now, on);
+        self.rate(given, now, on);
     }
 
     /// Where a run is, or the first of its parts.
@@ -111,24 +118,9 @@ impl Shared {
     }
 
     #[inline]
-    fn rate(&mut self, setup: &Setup, now: Time, machine: MachineId) {
+    fn rate(&mut self, given: &Given<'_>, now: Time, machine: MachineId) {
         let sharing = &self.sharing;
-        self.wide.rate(now, machine, |run, part| {
-            sharing.share(part.on) / seconds_per_op(setup, run.task, part.on)
-        });
+        self.wide
+            .rate(now, machine, |run, part| sharing.share(part.on) / given.seconds_per_op(run.task, part.on));
     }
-}
-
-/// A run of one part counts once, and with each further core once more.
-fn further_shares(setup: &Setup, task: TaskId) -> i64 {
-    let cores = setup.task_classes[setup.tasks.classes[task.index()].index()].needs.cores;
-    i64::from(cores.saturating_sub(1))
-}
-
-/// Σ W·C/S with 0/0 = 0: what an operation of a task takes on a machine, where it has a core to itself.
-fn seconds_per_op(setup: &Setup, task: TaskId, on: MachineId) -> f64 {
-    let composition = &setup.task_classes[setup.tasks.classes[task.index()].index()].composition;
-    let speeds = &setup.machine_classes[setup.machines[on.index()].index()].speeds;
-    let terms = setup.config.weights.iter().zip(composition).zip(speeds);
-    terms.filter(|((_, share), _)| **share > 0.0).map(|((weight, share), speed)| weight * share / speed).sum()
 }

@@ -1,4 +1,5 @@
 use crate::agenda::Next;
+use crate::given::Given;
 use crate::history::History;
 use crate::liars::Liars;
 use crate::mail::{Letter, Mail, Way};
@@ -49,7 +50,7 @@ pub struct Answered {
 
 /// The world of one setup, around the only party there.
 struct Lab<'a> {
-    setup: &'a Setup,
+    given: Given<'a>,
     world: World,
 }
 
@@ -63,12 +64,12 @@ impl Outside for Lab<'_> {
 
     #[inline]
     fn next(&self) -> Option<(Time, Next)> {
-        self.world.next(self.setup)
+        self.world.next(&self.given)
     }
 
     #[inline]
     fn take(&mut self, now: Time, next: Next, out: &mut Out<Infallible>) {
-        if let Some(event) = self.world.take(self.setup, now, next) {
+        if let Some(event) = self.world.take(&self.given, now, next) {
             out.tell(ONLY, event);
         }
     }
@@ -93,7 +94,7 @@ impl Outside for Lab<'_> {
             | Command::Stop { .. }
             | Command::Recheck { .. }
             | Command::Lending(_) => {
-                if let Some(reply) = self.world.obey(self.setup, now, order) {
+                if let Some(reply) = self.world.obey(&self.given, now, order) {
                     out.tell(party, reply);
                 }
             }
@@ -124,7 +125,7 @@ impl<'a, P: Policy> Simulation<'a, P> {
     /// Before the machines are there, for an observer that is to see them [join](Self::open).
     pub fn unopened(setup: &'a Setup, policy: P) -> Self {
         let scheduler = Scheduler::new(Grid::new(setup.config.clone()), policy);
-        let lab = Lab { setup, world: World::new(setup) };
+        let lab = Lab { given: Given::of(setup), world: World::new(setup) };
         Self { parties: Parties::new(vec![scheduler], lab, no_mail()) }
     }
 
@@ -147,13 +148,15 @@ impl<'a, P: Policy> Simulation<'a, P> {
         saved.check(setup, name)?;
         let Saved { grid, world, clock, .. } = saved;
         let schedulers = vec![Scheduler::new(grid, policy)];
-        Ok(Self { parties: Parties::at(schedulers, Lab { setup, world }, no_mail(), clock) })
+        Ok(Self {
+            parties: Parties::at(schedulers, Lab { given: Given::of(setup), world }, no_mail(), clock),
+        })
     }
 
     /// Everything needed to go on later; `name` tells this policy from others.
     pub fn save(&self, name: &str) -> Saved {
-        let Lab { setup, world } = self.parties.outside();
-        Saved::new(setup, name, self.scheduler().grid().clone(), world.clone(), self.parties.clock().clone())
+        let Lab { given, world } = self.parties.outside();
+        Saved::new(given, name, self.scheduler().grid().clone(), world.clone(), self.parties.clock().clone())
     }
 
     /// Keeps, from now on, how many tasks each machine runs over time, and where runs were.
@@ -263,7 +266,7 @@ impl<'a, P: Policy> Simulation<'a, P> {
     }
 
     fn setup(&self) -> &'a Setup {
-        self.parties.outside().setup
+        self.parties.outside().given.setup()
     }
 
     fn tell(&mut self, event: Event) {

@@ -1,6 +1,7 @@
 use crate::agenda::{Next, earliest};
 use crate::ahead::HeldAhead;
 use crate::availability::MachineTraces;
+use crate::given::Given;
 use crate::history::History;
 use crate::machines::{Machines, migration_seconds};
 use crate::register::Register;
@@ -79,13 +80,13 @@ impl World {
 
     /// What happens next by itself.
     #[inline]
-    pub(crate) fn next(&self, setup: &Setup) -> Option<(Time, Next)> {
-        let load = setup.loads.get(self.next_load).map(|row| (row.time, Next::Load));
+    pub(crate) fn next(&self, given: &Given<'_>) -> Option<(Time, Next)> {
+        let load = given.loads.get(self.next_load).map(|row| (row.time, Next::Load));
         let completion = self.machines.next_completion().map(|(time, run)| (time, Next::Completion(run)));
         let landing = self.landings.peek().map(|Reverse((time, run))| (*time, Next::Landing(*run)));
-        let arrival = setup.tasks.arrivals.get(self.next_arrival).map(|&time| (time, Next::Arrival));
+        let arrival = given.tasks.arrivals.get(self.next_arrival).map(|&time| (time, Next::Arrival));
         let own = earliest([load, completion, landing, arrival]);
-        let Some(availability) = &setup.availability else { return own };
+        let Some(availability) = &given.availability else { return own };
         earliest([own, earliest(self.register.next(availability))])
     }
 
@@ -96,63 +97,63 @@ impl World {
 
     /// Lets it happen, and says so; a look at machines says nothing itself.
     #[inline]
-    pub(crate) fn take(&mut self, setup: &Setup, now: Time, next: Next) -> Option<Event> {
+    pub(crate) fn take(&mut self, given: &Given<'_>, now: Time, next: Next) -> Option<Event> {
         Some(match next {
             Next::Load => {
-                let row = setup.loads[self.next_load];
+                let row = given.loads[self.next_load];
                 self.next_load += 1;
-                self.machines.set_load(setup, now, row.machine, row.load);
+                self.machines.set_load(given, now, row.machine, row.load);
                 Event::OwnerLoadReported { machine: row.machine, load: row.load }
             }
             Next::Completion(run) => {
                 let on = self.machines.machine_of(run).expect("a run that ends is somewhere");
                 let others = self.machines.further_machines_of(run);
-                let done = self.machines.complete(setup, now, run);
+                let done = self.machines.complete(given, now, run);
                 self.count_all(now, on, others);
                 self.history.left(now, run);
-                self.begin_behind(setup, now, run);
-                if done && setup.answers.matter() {
-                    self.history.answered_by(self.ops_at_start(setup, run.task));
+                self.begin_behind(given, now, run);
+                if done && given.answers.matter() {
+                    self.history.answered_by(self.ops_at_start(given, run.task));
                     self.answered.push(run.task);
-                    let answer = setup.answers.of(run.task, on);
+                    let answer = given.answers.of(run.task, on);
                     Event::RunEnded { run, end: RunEnd::Answered(answer) }
                 } else if done {
                     self.history.ended(now, run.task, on);
-                    setup.availability.iter().for_each(|by_trace| self.register.ended(by_trace, on));
+                    given.availability.iter().for_each(|by_trace| self.register.ended(by_trace, on));
                     Event::RunEnded { run, end: RunEnd::Finished }
                 } else {
-                    self.history.aborted(DONE_IN_VAIN * self.ops_at_start(setup, run.task));
-                    self.register.aborted(by_trace(setup), now, on);
+                    self.history.aborted(DONE_IN_VAIN * self.ops_at_start(given, run.task));
+                    self.register.aborted(by_trace(given), now, on);
                     Event::RunEnded { run, end: RunEnd::Lost }
                 }
             }
             Next::Landing(run) => {
                 self.landings.pop();
                 if let Some(parts) = self.wide_transits.remove(&run) {
-                    return Some(self.run_wide(setup, now, run, &parts));
+                    return Some(self.run_wide(given, now, run, &parts));
                 }
                 let to = self.transits.remove(&run).expect("a run that lands was on its way");
-                self.run(setup, now, run, to)
+                self.run(given, now, run, to)
             }
             Next::Departure(machine) => {
-                self.depart_by_trace(setup, now, machine);
+                self.depart_by_trace(given, now, machine);
                 self.register.depart()
             }
             Next::Join => {
                 self.machines.add_traced();
-                self.register.join(by_trace(setup), now)
+                self.register.join(by_trace(given), now)
             }
             Next::Look => {
                 let machines = &self.machines;
-                self.register.look(by_trace(setup), now, |machine| machines.residents(machine) > 0);
+                self.register.look(by_trace(given), now, |machine| machines.residents(machine) > 0);
                 return None;
             }
             Next::News => self.register.news(),
             Next::Arrival => {
                 let task = TaskId::new(self.next_arrival);
                 self.next_arrival += 1;
-                let class = setup.tasks.classes[task.index()];
-                let length = setup.tasks.declared[task.index()];
+                let class = given.tasks.classes[task.index()];
+                let length = given.tasks.declared[task.index()];
                 Event::TasksSubmitted { first: task, count: 1, class, length }
             }
         })
@@ -160,13 +161,13 @@ impl World {
 
     /// Carries out an order; what that makes happen at once is returned.
     #[inline]
-    pub(crate) fn obey(&mut self, setup: &Setup, now: Time, command: Command) -> Option<Event> {
+    pub(crate) fn obey(&mut self, given: &Given<'_>, now: Time, command: Command) -> Option<Event> {
         match command {
             Command::Start { run, on } => {
                 self.history.sent(run.task, on);
-                let cost = self.seconds_to_bring(setup, now, run, on);
+                let cost = self.seconds_to_bring(given, now, run, on);
                 if cost == 0.0 {
-                    return Some(self.run(setup, now, run, on));
+                    return Some(self.run(given, now, run, on));
                 }
                 self.land(now.after_seconds(cost), run, on);
                 None
@@ -179,9 +180,9 @@ impl World {
             Command::StartWide { run, parts } => {
                 let on = parts[0].on;
                 self.history.sent(run.task, on);
-                let cost = self.seconds_to_bring(setup, now, run, on);
+                let cost = self.seconds_to_bring(given, now, run, on);
                 if cost == 0.0 {
-                    return Some(self.run_wide(setup, now, run, &parts));
+                    return Some(self.run_wide(given, now, run, &parts));
                 }
                 self.landings.push(Reverse((now.after_seconds(cost), run)));
                 self.wide_transits.insert(run, parts);
@@ -191,7 +192,7 @@ impl World {
             Command::Stop { run, why: StopReason::TakenBack, .. } => {
                 self.ahead.give_up(run).then_some(Event::RunEnded { run, end: RunEnd::Lost })
             }
-            Command::Stop { run, on, why } => Some(self.stop(setup, now, (run, on), why)),
+            Command::Stop { run, on, why } => Some(self.stop(given, now, (run, on), why)),
             Command::Recheck { task } => {
                 self.history.opened_again(task);
                 Some(Event::TasksRerun { first: task, count: 1 })
@@ -202,9 +203,9 @@ impl World {
     }
 
     /// What the next run of a task needs to bring its state to a machine.
-    fn seconds_to_bring(&self, setup: &Setup, now: Time, run: RunId, on: MachineId) -> f64 {
+    fn seconds_to_bring(&self, given: &Given<'_>, now: Time, run: RunId, on: MachineId) -> f64 {
         let brought = self.checkpoints.get(&run.task);
-        brought.map_or(0.0, |from| migration_seconds(setup, now, from.at, on))
+        brought.map_or(0.0, |from| migration_seconds(given, now, from.at, on))
     }
 
     fn land(&mut self, at: Time, run: RunId, on: MachineId) {
@@ -213,18 +214,24 @@ impl World {
     }
 
     /// What was to begin when a run is over lands at that moment.
-    fn begin_behind(&mut self, setup: &Setup, now: Time, before: RunId) {
+    fn begin_behind(&mut self, given: &Given<'_>, now: Time, before: RunId) {
         if let Some((run, on)) = self.ahead.release(before) {
-            let cost = self.seconds_to_bring(setup, now, run, on);
+            let cost = self.seconds_to_bring(given, now, run, on);
             self.land(now.after_seconds(cost), run, on);
         }
     }
 
     /// Takes a run off its machine.
-    fn stop(&mut self, setup: &Setup, now: Time, (run, on): (RunId, MachineId), why: StopReason) -> Event {
+    fn stop(
+        &mut self,
+        given: &Given<'_>,
+        now: Time,
+        (run, on): (RunId, MachineId),
+        why: StopReason,
+    ) -> Event {
         if self.transits.remove(&run).is_some() || self.wide_transits.remove(&run).is_some() {
             self.landings.retain(|Reverse((_, other))| *other != run);
-            self.begin_behind(setup, now, run);
+            self.begin_behind(given, now, run);
             return Event::RunEnded { run, end: RunEnd::Lost };
         }
         if self.ahead.give_up(run) {
@@ -232,11 +239,11 @@ impl World {
         }
         // What is kept is the fraction of the length that is left, on whatever machine.
         let others = self.machines.further_machines_of(run);
-        let ops_left = self.machines.remove(setup, now, run);
+        let ops_left = self.machines.remove(given, now, run);
         self.count_all(now, on, others);
-        let done = self.ops_at_start(setup, run.task) - ops_left;
+        let done = self.ops_at_start(given, run.task) - ops_left;
         self.history.left(now, run);
-        self.begin_behind(setup, now, run);
+        self.begin_behind(given, now, run);
         match why {
             StopReason::Superseded => {
                 self.history.superseded(done);
@@ -249,7 +256,7 @@ impl World {
             StopReason::Moved => self.history.moved(run.task),
             StopReason::Withdrawn | StopReason::TakenBack => {}
         }
-        if setup.task_classes[setup.tasks.classes[run.task.index()].index()].restarts {
+        if given.demand(run.task).restarts {
             self.history.restarted(done);
             return Event::RunEnded { run, end: RunEnd::Lost };
         }
@@ -258,9 +265,9 @@ impl World {
     }
 
     /// Likewise on several machines at a time.
-    fn run_wide(&mut self, setup: &Setup, now: Time, run: RunId, parts: &[Part]) -> Event {
-        let ops = self.ops_at_start(setup, run.task);
-        self.machines.insert_wide(setup, now, (run, ops), parts);
+    fn run_wide(&mut self, given: &Given<'_>, now: Time, run: RunId, parts: &[Part]) -> Event {
+        let ops = self.ops_at_start(given, run.task);
+        self.machines.insert_wide(given, now, (run, ops), parts);
         self.history.started(now, run, parts.iter().map(|part| part.on));
         for part in parts {
             self.count(now, part.on);
@@ -269,32 +276,32 @@ impl World {
     }
 
     /// From its beginning, or from where the last checkpoint has it.
-    fn run(&mut self, setup: &Setup, now: Time, run: RunId, on: MachineId) -> Event {
-        let ops = self.ops_at_start(setup, run.task);
-        self.machines.insert(setup, now, (run, ops), on);
+    fn run(&mut self, given: &Given<'_>, now: Time, run: RunId, on: MachineId) -> Event {
+        let ops = self.ops_at_start(given, run.task);
+        self.machines.insert(given, now, (run, ops), on);
         self.history.started(now, run, [on]);
         self.count(now, on);
         Event::RunStarted(run)
     }
 
     /// The part of a task's length that a run of it has to do that starts now.
-    pub(crate) fn part_left(&self, setup: &Setup, task: TaskId) -> f64 {
-        let length = setup.tasks.lengths[task.index()].amount();
-        if length > 0.0 { self.ops_at_start(setup, task) / length } else { 1.0 }
+    pub(crate) fn part_left(&self, given: &Given<'_>, task: TaskId) -> f64 {
+        let length = given.tasks.lengths[task.index()].amount();
+        if length > 0.0 { self.ops_at_start(given, task) / length } else { 1.0 }
     }
 
     /// What a run of a task has to do that starts now.
-    fn ops_at_start(&self, setup: &Setup, task: TaskId) -> f64 {
+    fn ops_at_start(&self, given: &Given<'_>, task: TaskId) -> f64 {
         let left = self.checkpoints.get(&task).map(|checkpoint| checkpoint.ops_left);
-        left.unwrap_or_else(|| setup.tasks.lengths[task.index()].amount())
+        left.unwrap_or_else(|| given.tasks.lengths[task.index()].amount())
     }
 
     /// What is on a machine, or on its way there, is gone with it.
-    fn depart_by_trace(&mut self, setup: &Setup, now: Time, machine: MachineId) {
-        for (run, ops_left) in self.machines.lose(setup, now, machine) {
+    fn depart_by_trace(&mut self, given: &Given<'_>, now: Time, machine: MachineId) {
+        for (run, ops_left) in self.machines.lose(given, now, machine) {
             self.history.left(now, run);
-            self.history.aborted(self.ops_at_start(setup, run.task) - ops_left);
-            self.register.aborted(by_trace(setup), now, machine);
+            self.history.aborted(self.ops_at_start(given, run.task) - ops_left);
+            self.register.aborted(by_trace(given), now, machine);
         }
         self.count(now, machine);
         self.ahead.lose(machine);

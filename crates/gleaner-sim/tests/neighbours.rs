@@ -96,7 +96,7 @@ fn scattered(seed: u64) -> (GroupsSetup, Recipe) {
 
 #[test]
 fn nothing_is_lost_or_done_twice() {
-    let (mut handed_over, mut recalled, mut lost) = (0, 0, 0);
+    let (mut handed_over, mut taken_back, mut lost) = (0, 0, 0);
     for seed in 0..300 {
         let (setup, recipe) = scattered(seed);
         let mut parties = neighbours(&setup, |_| recipe.build());
@@ -118,10 +118,10 @@ fn nothing_is_lost_or_done_twice() {
         let keeps = setup.grid.task_classes.iter().all(|class| !class.restarts);
         assert!(!keeps || history.lost().runs == 0, "seed {seed}: {:?}", history.lost());
         handed_over += outcome.handed_over;
-        recalled += history.moves();
+        taken_back += history.moves();
         lost += parties.mail().lost();
     }
-    assert!(handed_over > 1_000 && recalled > 100 && lost > 1_000, "{handed_over} {recalled} {lost}");
+    assert!(handed_over > 1_000 && taken_back > 100 && lost > 1_000, "{handed_over} {taken_back} {lost}");
 }
 
 #[test]

@@ -258,7 +258,7 @@ fn hurried(setup: Setup) -> Setup {
 
 #[test]
 fn what_is_sent_ahead_is_what_the_reference_sends() {
-    let (mut sent, mut recalled) = (0, 0);
+    let (mut sent, mut taken_back) = (0, 0);
     // The reference looks at every run.
     for seed in seeds().step_by(2) {
         let (recipe, naive) = sending_ahead(seed);
@@ -274,7 +274,7 @@ fn what_is_sent_ahead_is_what_the_reference_sends() {
         let whole = history::live(seed, grid(seed), recipe.build(), |step| {
             for decision in &step.decisions {
                 sent += u32::from(matches!(decision, Decision::Follow { .. }));
-                recalled += u32::from(matches!(decision, Decision::TakeBack { .. }));
+                taken_back += u32::from(matches!(decision, Decision::TakeBack { .. }));
             }
             step.scheduler.check().map_err(|broken| format!("at {}, {:?}: {broken}", step.now, step.event))
         });
@@ -284,8 +284,8 @@ fn what_is_sent_ahead_is_what_the_reference_sends() {
         }
         for (_, entry) in &fast.0 {
             sent += u32::from(matches!(entry, Entry::Decision(Decision::Follow { .. })));
-            recalled += u32::from(matches!(entry, Entry::Decision(Decision::TakeBack { .. })));
+            taken_back += u32::from(matches!(entry, Entry::Decision(Decision::TakeBack { .. })));
         }
     }
-    assert!(sent > 500 && recalled > 60, "{sent} sent, {recalled} taken back");
+    assert!(sent > 500 && taken_back > 60, "{sent} sent, {taken_back} taken back");
 }

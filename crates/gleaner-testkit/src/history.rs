@@ -147,7 +147,7 @@ impl Outside {
         if grid.task(first).state() == TaskState::Retired {
             let class = TaskClassId::new(self.choices.below(grid.classes().task_classes().len()));
             let (runs, submitted) = (self.choices.below(3) as u32 + 9, self.now);
-            return Event::TasksRecalled {
+            return Event::TasksRevived {
                 first,
                 count: self.some(grid, first),
                 class,

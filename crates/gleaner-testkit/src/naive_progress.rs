@@ -156,7 +156,7 @@ impl NaiveProgress {
                     self.retired.insert(task);
                 }
             }
-            Event::TasksRecalled { first, count, class, runs, .. } => {
+            Event::TasksRevived { first, count, class, runs, .. } => {
                 let retired: Vec<TaskId> =
                     tasks(first, count).filter(|task| self.retired.remove(task)).collect();
                 for task in retired {

@@ -1,5 +1,13 @@
 //! FCFS, EASY and conservative backfilling as they are told: at each instant whoever ended leaves, whoever came queues up,
 //! and then everybody who waits is looked at, with all that runs.
+//!
+//! Each job has three lengths: what is *believed* of it, how long it may take until that belief has *failed*, and how long it
+//! takes *at most* by what its user said, or else by the longest that is known. The first in line is promised the earliest
+//! moment at which enough is free if no belief fails. A belief that failed counts where the first in line could start sooner if
+//! that run ended now: there lengths are at most, and where that is over too, or nothing was said, nobody overtakes.
+
+/// The estimate of a user who gives none.
+pub const UNSAID: u64 = u64::MAX;
 
 /// A rigid job, in whole seconds.
 #[derive(Clone, Copy, Debug)]
@@ -10,7 +18,7 @@ pub struct Job {
     pub cores: u32,
     /// How long.
     pub run: u64,
-    /// How long its user says.
+    /// How long its user says; [`UNSAID`] if he does not. It may take longer.
     pub estimate: u64,
     /// Who hands it in.
     pub user: usize,
@@ -43,8 +51,19 @@ pub enum Order {
 pub enum Belief {
     /// As its user says.
     Estimate,
-    /// As the mean of the user's last two; when that is over, as its user says.
+    /// As the mean of the user's last two.
     LastTwo,
+    /// As the median of up to twenty of the user's latest with the same estimate, or else of any; that belief has failed when it
+    /// takes longer than the median of those that took longer.
+    Learnt,
+}
+
+/// What is known of a job's length.
+#[derive(Clone, Copy, Debug, Default)]
+struct Length {
+    believed: f64,
+    fails: f64,
+    at_most: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -52,126 +71,257 @@ struct Running {
     job: usize,
     on: usize,
     start: f64,
-    believed_end: f64,
 }
+
+/// Which of a job's lengths count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Word {
+    Believed,
+    AtMost,
+    /// Nobody knows when the first in line starts.
+    Nobody,
+}
+
+/// What is promised to the first in line on a machine.
+#[derive(Clone, Copy, Debug)]
+struct Promise {
+    on: usize,
+    at: f64,
+    spare: i64,
+    word: Word,
+    /// When it starts there, if what is late takes as long again as it is late by now.
+    expected: f64,
+}
+
+/// Cores of a machine that are taken from a moment until another.
+type Taken = (usize, i64, f64, f64);
 
 struct Site<'a> {
     jobs: &'a [Job],
     machines: &'a [u32],
-    believed: Vec<f64>,
+    lengths: Vec<Length>,
     running: Vec<Running>,
+    is_conservative: bool,
 }
 
+const NEVER: f64 = f64::INFINITY;
+/// What takes no time holds its cores for an instant: shorter than any length, and not lost beside any moment.
+const INSTANT: f64 = 1e-6;
+
 impl Site<'_> {
-    /// The processors of a machine that are free at a moment, by what is believed, less those in `kept`.
-    fn free(&self, on: usize, at: f64, kept: &[(usize, usize, f64, f64)]) -> i64 {
-        let runs = self.running.iter().filter(|run| run.on == on && run.believed_end > at);
-        let taken: i64 = runs.map(|run| i64::from(self.jobs[run.job].cores)).sum();
-        let reserved = kept.iter().filter(|&&(_, machine, from, to)| machine == on && from <= at && at < to);
-        let reserved: i64 = reserved.map(|&(job, ..)| i64::from(self.jobs[job].cores)).sum();
-        i64::from(self.machines[on]) - taken - reserved
+    fn cores(&self, job: usize) -> i64 {
+        self.jobs[job].cores.into()
     }
 
-    /// The moments at which anything may become free, now among them.
-    fn moments(&self, now: f64, kept: &[(usize, usize, f64, f64)]) -> Vec<f64> {
-        let ends = self.running.iter().map(|run| run.believed_end);
-        let ends = ends.chain(kept.iter().flat_map(|&(_, _, from, to)| [from, to]));
-        let mut moments: Vec<f64> = ends.filter(|end| *end > now).chain([now]).collect();
-        moments.sort_by(f64::total_cmp);
-        moments.dedup();
-        moments
+    /// When a run ends, if it takes as long as that.
+    fn end(&self, run: &Running, length: impl Fn(&Length) -> f64) -> f64 {
+        run.start + length(&self.lengths[run.job]).max(INSTANT)
+    }
+
+    /// The processors of a machine that are free at a moment, if runs end when that says, less those that are taken.
+    fn free(&self, on: usize, at: f64, ends: &dyn Fn(&Running) -> f64, taken: &[Taken]) -> i64 {
+        let runs = self.running.iter().filter(|run| run.on == on && ends(run) > at);
+        let runs: i64 = runs.map(|run| self.cores(run.job)).sum();
+        let kept = taken.iter().filter(|&&(machine, _, from, to)| machine == on && from <= at && at < to);
+        i64::from(self.machines[on]) - runs - kept.map(|taken| taken.1).sum::<i64>()
     }
 
     /// Where a job has room now, the machine with the least; not on `but`.
-    fn room_now(&self, now: f64, job: usize, but: Option<usize>) -> Option<usize> {
-        let free = |on: usize| self.free(on, now, &[]);
+    fn room_now(&self, job: usize, but: Option<usize>) -> Option<usize> {
+        let free = |on: usize| self.free(on, 0.0, &|_| NEVER, &[]);
         let machines = (0..self.machines.len()).filter(|&on| Some(on) != but);
-        machines.filter(|&on| free(on) >= self.jobs[job].cores.into()).min_by_key(|&on| (free(on), on))
+        machines.filter(|&on| free(on) >= self.cores(job)).min_by_key(|&on| (free(on), on))
     }
 
-    fn start(&mut self, now: f64, job: usize, on: usize) {
-        let believed_end = now + self.believed[job];
-        self.running.push(Running { job, on, start: now, believed_end });
+    /// How long a run may take until what is believed of it has failed.
+    fn fails(&self, length: &Length) -> f64 {
+        if self.is_conservative { length.believed } else { length.fails }
+    }
+
+    /// From when on a job has room there, if runs take as long as that, and those that are late have ended, or never do.
+    fn earliest(&self, now: f64, job: usize, on: usize, length: &dyn Fn(&Length) -> f64, late: f64) -> f64 {
+        let ends = |run: &Running| Some(self.end(run, length)).filter(|end| *end > now).unwrap_or(late);
+        let moments = self.running.iter().map(ends).chain([now]).filter(|at| *at >= now && *at < NEVER);
+        let enough = moments.filter(|&at| self.free(on, at, &ends, &[]) >= self.cores(job));
+        enough.min_by(f64::total_cmp).unwrap_or(NEVER)
+    }
+
+    fn promise_on(&self, now: f64, job: usize, on: usize) -> Promise {
+        let fails = |length: &Length| self.fails(length);
+        let at_most = |length: &Length| length.at_most;
+        let without = |length: &dyn Fn(&Length) -> f64| self.earliest(now, job, on, length, NEVER);
+        let slipped =
+            |length: &dyn Fn(&Length) -> f64| self.earliest(now, job, on, length, now) < without(length);
+        let spare = |at: f64, length: &dyn Fn(&Length) -> f64| {
+            let ends = |run: &Running| Some(self.end(run, length)).filter(|end| *end > now).unwrap_or(NEVER);
+            self.free(on, at, &ends, &[]) - self.cores(job)
+        };
+        let nobody = Promise { on, at: NEVER, spare: 0, word: Word::Nobody, expected: NEVER };
+        if !slipped(&fails) {
+            let at = without(&fails);
+            if at == NEVER {
+                return nobody;
+            }
+            return Promise { on, at, spare: spare(at, &fails), word: Word::Believed, expected: at };
+        }
+        let here = self.running.iter().filter(|run| run.on == on);
+        let first = here.map(|run| self.end(run, fails)).min_by(f64::total_cmp).expect("it is late");
+        let expected = (now + (now - first)).min(without(&fails));
+        let at = without(&at_most);
+        if slipped(&at_most) || at == NEVER {
+            return Promise { expected, ..nobody };
+        }
+        Promise { on, at, spare: spare(at, &at_most), word: Word::AtMost, expected }
+    }
+
+    /// What is promised to the first in line, that cannot start now, where it is expected to start first.
+    fn promise(&self, now: f64, head: usize) -> Option<Promise> {
+        let machines =
+            (0..self.machines.len()).filter(|&on| i64::from(self.machines[on]) >= self.cores(head));
+        let promises = machines.map(|on| self.promise_on(now, head, on));
+        promises.min_by(|one, other| one.expected.total_cmp(&other.expected).then(one.on.cmp(&other.on)))
     }
 
     /// Who starts now, and where, of those that wait.
     fn next(&self, now: f64, waiting: &[usize], rule: Rule) -> Option<(usize, usize)> {
+        let is_able = |job: &&usize| self.machines.iter().any(|cores| i64::from(*cores) >= self.cores(**job));
+        let waiting: Vec<usize> = waiting.iter().filter(is_able).copied().collect();
         let &head = waiting.first()?;
-        if rule == Rule::Conservative {
-            return self.next_planned(now, waiting);
-        }
-        if let Some(on) = self.room_now(now, head, None) {
+        if let (Some(on), true) = (self.room_now(head, None), rule != Rule::Conservative) {
             return Some((head, on));
         }
-        let Rule::Easy(order) = rule else { return None };
-        let cores = i64::from(self.jobs[head].cores);
-        let moments = self.moments(now, &[]);
-        let machines = (0..self.machines.len()).filter(|&on| i64::from(self.machines[on]) >= cores);
-        let kept = machines.filter_map(|on| {
-            let at = moments.iter().copied().find(|&at| self.free(on, at, &[]) >= cores)?;
-            Some((at, on))
-        });
-        let (at, kept_on) = kept.min_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)))?;
-        let spare = self.free(kept_on, at, &[]) - cores;
+        match rule {
+            Rule::Fcfs => None,
+            Rule::Easy(order) => self.next_filler(now, &waiting, order),
+            Rule::Conservative => self.next_planned(now, &waiting),
+        }
+    }
+
+    fn next_filler(&self, now: f64, waiting: &[usize], order: Order) -> Option<(usize, usize)> {
+        let kept = self.promise(now, waiting[0])?;
+        let length = |job: usize| match kept.word {
+            Word::Believed | Word::Nobody => self.lengths[job].believed,
+            Word::AtMost => self.lengths[job].at_most,
+        };
         let mut others = waiting[1..].to_vec();
         match order {
             Order::Arrival => {}
-            Order::Shortest => {
-                others.sort_by(|&a, &b| self.believed[a].total_cmp(&self.believed[b]).then(a.cmp(&b)));
-            }
+            Order::Shortest => others.sort_by(|&a, &b| length(a).total_cmp(&length(b)).then(a.cmp(&b))),
             Order::Area => {
-                let area = |job: usize| self.believed[job] * f64::from(self.jobs[job].cores);
+                let area = |job: usize| length(job) * f64::from(self.jobs[job].cores);
                 others.sort_by(|&a, &b| area(a).total_cmp(&area(b)).then(a.cmp(&b)));
             }
         }
         others.into_iter().find_map(|job| {
-            if let Some(on) = self.room_now(now, job, Some(kept_on)) {
+            if let Some(on) = self.room_now(job, Some(kept.on)) {
                 return Some((job, on));
             }
-            let cores = i64::from(self.jobs[job].cores);
-            let fits = self.free(kept_on, now, &[]) >= cores;
-            (fits && (cores <= spare || now + self.believed[job] <= at)).then_some((job, kept_on))
+            let cores = self.cores(job);
+            let fits = kept.word != Word::Nobody && self.free(kept.on, 0.0, &|_| NEVER, &[]) >= cores;
+            (fits && (cores <= kept.spare || now + length(job) <= kept.at)).then_some((job, kept.on))
         })
     }
 
+    /// Each in turn has the earliest moment that those before him leave; who has none has a machine kept for him.
     fn next_planned(&self, now: f64, waiting: &[usize]) -> Option<(usize, usize)> {
-        let mut kept: Vec<(usize, usize, f64, f64)> = Vec::new();
+        let head = waiting[0];
+        let promise = if self.room_now(head, None).is_some() { None } else { self.promise(now, head) };
+        let word = |on: usize| promise.filter(|kept| kept.on == on).map_or(Word::Believed, |kept| kept.word);
+        let mut closed: Vec<bool> = (0..self.machines.len()).map(|on| word(on) == Word::Nobody).collect();
+        let length = |job: usize, on: usize| match word(on) {
+            Word::Believed | Word::Nobody => self.lengths[job].believed.max(INSTANT),
+            Word::AtMost => self.lengths[job].at_most.max(INSTANT),
+        };
+        // Of what is late nobody believes more than what was said.
+        let ends = |run: &Running| {
+            let believed = run.start + length(run.job, run.on);
+            let at_most = self.end(run, |length| length.at_most);
+            [believed, at_most].into_iter().find(|end| *end > now).unwrap_or(NEVER)
+        };
+        let mut taken: Vec<Taken> = Vec::new();
         for &job in waiting {
-            let cores = i64::from(self.jobs[job].cores);
-            let moments = self.moments(now, &kept);
+            let moments =
+                self.running.iter().map(&ends).chain(taken.iter().flat_map(|taken| [taken.2, taken.3]));
+            let mut moments: Vec<f64> = moments.filter(|at| *at > now && *at < NEVER).chain([now]).collect();
+            moments.sort_by(f64::total_cmp);
+            moments.dedup();
             let fits = |on: usize, at: f64| {
-                let end = at + self.believed[job];
+                let end = at + length(job, on);
                 let during = moments.iter().filter(|&&moment| at < moment && moment < end);
-                std::iter::once(&at).chain(during).all(|&moment| self.free(on, moment, &kept) >= cores)
+                let is_free = |at: f64| self.free(on, at, &ends, &taken) >= self.cores(job);
+                is_free(at) && during.copied().all(is_free)
             };
-            let machines = (0..self.machines.len()).filter(|&on| i64::from(self.machines[on]) >= cores);
-            let starts = machines.filter_map(|on| {
-                let at = moments.iter().copied().find(|&at| fits(on, at))?;
-                Some((at, on))
-            });
-            let (at, on) = starts.min_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)))?;
-            if at == now {
-                return Some((job, on));
+            let is_large = |on: &usize| i64::from(self.machines[*on]) >= self.cores(job);
+            let able: Vec<usize> =
+                (0..self.machines.len()).filter(|&on| !closed[on]).filter(is_large).collect();
+            let starts =
+                able.iter().filter_map(|&on| Some((moments.iter().copied().find(|&at| fits(on, at))?, on)));
+            let first = starts.min_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+            match first {
+                Some((at, on)) if at == now => return Some((job, on)),
+                Some((at, on)) => taken.push((on, self.cores(job), at, at + length(job, on))),
+                None if job == head && promise.is_some_and(|kept| kept.word == Word::Nobody) => {}
+                None => able.first().into_iter().for_each(|&on| closed[on] = true),
             }
-            kept.push((job, on, at, at + self.believed[job]));
         }
         None
     }
 }
 
-/// When each job starts, and where. The jobs come in order of submission, and none is larger than the largest machine.
+/// What is known of a job that comes now, by what its user's jobs took that ended before: (when, which), in order.
+fn length(jobs: &[Job], job: &Job, ran: &[(f64, usize)], belief: Belief, now: f64) -> Length {
+    let estimate = if job.estimate == UNSAID { NEVER } else { job.estimate as f64 };
+    let seconds = |(_, other): &(f64, usize)| jobs[*other].run.max(1) as f64;
+    let before: Vec<(f64, usize)> = ran.iter().rev().filter(|run| run.0 < now).copied().collect();
+    let mut known: Vec<f64> = match belief {
+        Belief::Estimate => Vec::new(),
+        Belief::LastTwo => match &before[..] {
+            [last, before, ..] => vec![f64::midpoint(seconds(before), seconds(last))],
+            _ => Vec::new(),
+        },
+        Belief::Learnt => {
+            let alike = before.iter().filter(|run| jobs[run.1].estimate == job.estimate).take(20);
+            let mut sample: Vec<f64> = alike.map(seconds).collect();
+            if sample.len() < 2 {
+                sample = before.iter().take(20).map(seconds).collect();
+            }
+            if sample.len() < 2 {
+                sample.clear();
+            }
+            sample.sort_by(f64::total_cmp);
+            let mut medians = Vec::new();
+            while let Some(&median) = sample.get(sample.len() / 2) {
+                medians.push(median);
+                sample.retain(|seconds| *seconds > median);
+            }
+            medians
+        }
+    };
+    known.retain(|seconds| *seconds < estimate);
+    let believed = known.first().copied().unwrap_or(estimate);
+    let fails = known.get(1).copied().unwrap_or(believed);
+    let at_most = if estimate < NEVER { estimate } else { known.last().copied().unwrap_or(NEVER) };
+    Length { believed, fails, at_most }
+}
+
+/// When each job starts, and where. The jobs come in order of submission.
 pub fn starts(jobs: &[Job], machines: &[u32], rule: Rule, belief: Belief) -> Vec<(f64, usize)> {
-    let mut site = Site { jobs, machines, believed: vec![0.0; jobs.len()], running: Vec::new() };
+    let is_conservative = rule == Rule::Conservative;
+    let lengths = vec![Length::default(); jobs.len()];
+    let mut site = Site { jobs, machines, lengths, running: Vec::new(), is_conservative };
     let mut started = vec![(0.0, 0); jobs.len()];
     let mut ran: Vec<Vec<(f64, usize)>> = Vec::new();
     let (mut waiting, mut next): (Vec<usize>, usize) = (Vec::new(), 0);
+    let mut looked = -1.0;
     loop {
         let arrival = jobs.get(next).map(|job| job.submit);
         let end = site.running.iter().map(|run| run.start + jobs[run.job].run as f64);
-        let short = site.running.iter().map(|run| run.believed_end);
-        let short = short.filter(|_| belief == Belief::LastTwo && !waiting.is_empty());
-        let events = arrival.into_iter().map(|at| at as f64).chain(end).chain(short);
-        let Some(now) = events.min_by(f64::total_cmp) else { return started };
+        // When a belief fails, all are looked at again.
+        let failing = site.running.iter().map(|run| site.end(run, |length| site.fails(length)));
+        let failing = failing.filter(|at| *at > looked && belief != Belief::Estimate && !waiting.is_empty());
+        let events = arrival.into_iter().map(|at| at as f64).chain(end).chain(failing);
+        let Some(now) = events.min_by(f64::total_cmp).filter(|at| *at < NEVER) else { return started };
+        looked = now;
         let mut ended: Vec<Running> = Vec::new();
         site.running.retain(|run| {
             let over = run.start + jobs[run.job].run as f64 == now;
@@ -187,27 +337,14 @@ pub fn starts(jobs: &[Job], machines: &[u32], rule: Rule, belief: Belief) -> Vec
             ran[user].sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
         }
         while let Some(job) = jobs.get(next).filter(|job| job.submit as f64 == now) {
-            let estimate = job.estimate as f64;
-            let mut before = ran.get(job.user).into_iter().flatten().rev().filter(|run| run.0 < now);
-            let last = before.next().and_then(|last| Some((before.next()?.1, last.1)));
-            site.believed[next] = match (belief, last) {
-                (Belief::LastTwo, Some((before, last))) => {
-                    let seconds = |job: usize| jobs[job].run.max(1) as f64;
-                    f64::midpoint(seconds(before), seconds(last)).min(estimate)
-                }
-                (Belief::Estimate, _) | (_, None) => estimate,
-            };
+            let before = ran.get(job.user).map_or(&[][..], |ran| ran);
+            site.lengths[next] = length(jobs, job, before, belief, now);
             waiting.push(next);
             next += 1;
         }
-        for run in &mut site.running {
-            if run.believed_end <= now {
-                run.believed_end = run.start + jobs[run.job].estimate as f64;
-            }
-        }
         while let Some((job, on)) = site.next(now, &waiting, rule) {
             started[job] = (now, on);
-            site.start(now, job, on);
+            site.running.push(Running { job, on, start: now });
             waiting.retain(|other| *other != job);
         }
     }

@@ -142,9 +142,13 @@ impl Api {
 
     /// The task that is meant; a job stands for its first.
     pub(crate) fn named(&self, JobOrTask { job, task }: JobOrTask) -> Answer<TaskName> {
-        let first =
-            || Ok::<_, Failure>(self.tasks(job, 0, 1, None)?.tasks.first().map_or(0, |task| task.task));
+        let first = || Ok::<_, Failure>(self.first(job, None)?.unwrap_or(0));
         Ok(TaskName { job, task: task.map_or_else(first, Ok)? })
+    }
+
+    /// The first task of a job, of those in a phase or of all.
+    pub(crate) fn first(&self, job: JobId, phase: Option<TaskPhase>) -> Answer<Option<u32>> {
+        Ok(self.tasks(job, 0, 1, phase)?.tasks.first().map(|task| task.task))
     }
 
     pub(crate) fn history(&self, job: JobId, task: u32) -> Answer<History> {

@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &AuditArguments) -> Outcome {
     let reader =
         SqliteReader::open(&home::folder(arguments.home.as_deref())?).map_err(|error| match error {
             OpenError::Behind { .. } => Failure::Difference(error.to_string()),
-            other => fault(&other),
+            other => other.into(),
         })?;
     if arguments.head {
         return stdout::print(format!("{}\n", head(&reader)?));

@@ -1,7 +1,6 @@
 //! `gleaner backup`: a copy of a coordinator's folder while it works.
 
 use crate::cli::BackupArguments;
-use crate::failure::Failure;
 use crate::{Outcome, home, stdout};
 use gleaner_server::backup::{Copied, backup};
 use serde_json::json;
@@ -10,8 +9,7 @@ pub(crate) fn run(arguments: &BackupArguments) -> Outcome {
     home::keep_private();
     let from = home::folder(arguments.home.as_deref())?;
     let to = &arguments.to;
-    let Copied { last, files, bytes } =
-        backup(&from, to).map_err(|error| Failure::Coordinator(error.to_string()))?;
+    let Copied { last, files, bytes } = backup(&from, to)?;
     let rows = last.number();
     if arguments.json {
         return stdout::print_json(

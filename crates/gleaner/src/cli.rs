@@ -92,8 +92,10 @@ pub(crate) enum Command {
     /// Show what tasks wrote
     Logs(LogsArguments),
     /// Cancel tasks: stop them for good
+    #[command(after_help = STOPPING_HELP)]
     Cancel(OrderArguments),
     /// Hold tasks until they are released, running ones too
+    #[command(after_help = STOPPING_HELP)]
     Hold(OrderArguments),
     /// Release held tasks
     Release(OrderArguments),
@@ -163,6 +165,10 @@ pub(crate) enum Command {
     #[command(after_help = MAN_HELP)]
     Man(ManArguments),
 }
+
+const STOPPING_HELP: &str = "\
+When this returns, the order is written down, and no machine is given such a task any more. A machine that has one ends it when it \
+hears the order: at once, or, while it cannot hear the coordinator, when its lease ends at the latest.";
 
 const COMPLETIONS_HELP: &str = "\
 Example, for bash:
@@ -294,7 +300,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = EXPLAIN_HELP)]
 pub(crate) struct ExplainArguments {
-    /// A task of the live grid, also by its job's name or `last`; or a scenario or log
+    /// A task of the live grid, also by its job's name or `last`; a job stands for its first task that waits, or else for its first. Or a scenario or log
     #[arg(value_name = "JOB[/TASK]|SCENARIO|LOG", add = completions::jobs_and_files())]
     pub(crate) subject: String,
     /// The scenario's task, as its tasks.csv calls it, or the log's job by its number

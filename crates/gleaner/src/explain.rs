@@ -1,6 +1,7 @@
 //! `gleaner explain`: why a task is where it is.
 
 mod kept;
+mod length;
 mod live;
 mod log;
 mod scenario;

@@ -1,5 +1,7 @@
 //! How a command fails: what it prints and which code it exits with.
 
+mod folders;
+
 use anstyle::{AnsiColor, Style};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use gleaner_net::{ClientError, TlsFailure};
@@ -86,6 +88,7 @@ impl Failure {
     fn code(&self) -> u8 {
         match self {
             Failure::Difference(_) => 1,
+            Failure::Io { error, .. } if folders::is_mistake(error.kind()) => 2,
             Failure::Input(_)
             | Failure::SubmitFile(_)
             | Failure::Usage(_)
@@ -136,9 +139,12 @@ fn moved(error: &ClientError) -> &'static str {
     }
 }
 
-/// What `gleaner submit WORD` most likely was to be.
+/// What `gleaner submit WORD`, or `gleaner submit` alone, most likely was to be.
 fn hint(error: &clap::Error) -> Option<String> {
     let is_submit = std::env::args().nth(1).as_deref() == Some("submit");
+    if is_submit && error.kind() == ErrorKind::MissingRequiredArgument {
+        return Some("a program and its arguments: gleaner submit -- PROGRAM …; or a file that describes a job: gleaner submit -f FILE".to_owned());
+    }
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
     if !is_submit || error.kind() != ErrorKind::UnknownArgument || word.starts_with('-') {
         return None;
@@ -152,13 +158,19 @@ fn hint(error: &clap::Error) -> Option<String> {
     })
 }
 
+/// What clap says before it says what is expected, in a line.
+fn sentence(text: &str) -> String {
+    let lines = text.trim_start_matches("error: ").lines().take_while(|line| !line.is_empty());
+    lines.map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
 /// Help, the version, or wrong arguments, as clap prints them; with `--json` among the arguments, as JSON.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
-    let wanted_json = std::env::args_os().any(|argument| argument == "--json");
-    if error.use_stderr() && wanted_json {
-        let text = error.to_string();
-        let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-        return Failure::Usage(first.to_owned()).report(Shown::AsJson);
+    // What comes behind two dashes is a program's.
+    let ours = std::env::args_os().take_while(|argument| argument != "--");
+    if error.use_stderr() && { ours }.any(|argument| argument == "--json") {
+        let hint = hint(error).map(|hint| format!("; {hint}")).unwrap_or_default();
+        return Failure::Usage(sentence(&error.to_string()) + &hint).report(Shown::AsJson);
     }
     // A closed pipe is no reason to fail again.
     let _ = error.print();
@@ -166,4 +178,31 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
         anstream::eprintln!("\n{hint}");
     }
     if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_clap_says_is_a_sentence() {
+        let missing = "error: the following required arguments were not provided:\n  <COMMAND>...\n\nUsage: gleaner submit\n";
+        assert_eq!(sentence(missing), "the following required arguments were not provided: <COMMAND>...");
+        assert_eq!(
+            sentence("error: unexpected argument '--x' found\n\ntip"),
+            "unexpected argument '--x' found"
+        );
+    }
+
+    #[test]
+    fn a_path_that_is_wrong_is_no_fault_of_ours() {
+        for (kind, code) in [
+            (io::ErrorKind::NotFound, 2),
+            (io::ErrorKind::PermissionDenied, 2),
+            (io::ErrorKind::StorageFull, 4),
+            (io::ErrorKind::Other, 4),
+        ] {
+            assert_eq!(Failure::io("read", Path::new("x"), kind.into()).code(), code, "{kind}");
+        }
+    }
 }

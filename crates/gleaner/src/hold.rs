@@ -10,7 +10,10 @@ pub(crate) fn run() -> Option<ExitCode> {
     let error = match (arguments.next()?.to_str()?, arguments.next()) {
         ("keeper", None) => keeper::keep().err().map(|error| error.to_string()),
         ("mind", None) => keeper::mind().err().map(|error| error.to_string()),
-        ("launch", None) => Some(launch::launch().to_string()),
+        ("launch", None) => {
+            launch::launch();
+            return Some(ExitCode::FAILURE);
+        }
         _ => return None,
     };
     Some(error.map_or(ExitCode::SUCCESS, |error| {

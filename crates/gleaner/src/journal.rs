@@ -34,6 +34,13 @@ impl JournalArguments {
     }
 }
 
+/// The folder with a journal in it, for this process alone. None is made.
+fn with_journal(of: &JournalFolderArguments) -> Result<Home, Failure> {
+    let folder = home::folder(of.home.as_deref())?;
+    store::expect_journal(&folder)?;
+    Ok(Home::open(&folder, NetworkFolder::Refuse)?)
+}
+
 fn fault(error: impl std::fmt::Display) -> Failure {
     Failure::Coordinator(error.to_string())
 }
@@ -71,7 +78,7 @@ fn sealed(reader: &dyn Reader) -> Result<(), Failure> {
 /// A damaged row, a decision that would be another now, or a file that is not there, is a difference.
 fn verify(JournalVerifyArguments { of, files }: &JournalVerifyArguments) -> Outcome {
     let home = home::folder(of.home.as_deref())?;
-    let reader = SqliteReader::open(&home).map_err(fault)?;
+    let reader = SqliteReader::open(&home)?;
     let rows = whole(&reader)?;
     let mut unreadable = None;
     let facts =
@@ -112,8 +119,8 @@ fn verify(JournalVerifyArguments { of, files }: &JournalVerifyArguments) -> Outc
 }
 
 fn rebuild(of: &JournalFolderArguments) -> Outcome {
-    let home = Home::open(&home::folder(of.home.as_deref())?, NetworkFolder::Refuse).map_err(fault)?;
-    let store = SqliteStore::open(&home).map_err(fault)?;
+    let home = with_journal(of)?;
+    let store = SqliteStore::open(&home)?;
     let reader = store.reader().map_err(fault)?;
     let recovered = replay_all(&*reader).map_err(fault)?;
     let (rows, snapshot) = (recovered.rows, recovered.snapshot());
@@ -130,7 +137,7 @@ fn rebuild(of: &JournalFolderArguments) -> Outcome {
 }
 
 fn export(of: &JournalFolderArguments) -> Outcome {
-    let reader = SqliteReader::open(&home::folder(of.home.as_deref())?).map_err(fault)?;
+    let reader = SqliteReader::open(&home::folder(of.home.as_deref())?)?;
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     for entry in entries(&reader, Seq::FIRST) {
         let (seq, Entry { at, fact }) = entry.map_err(fault)?;

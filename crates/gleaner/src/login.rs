@@ -8,8 +8,11 @@ use gleaner_net::{Address, Fingerprint, Token};
 use gleaner_server::serve::{ADDRESS_FILE, Reached, TOKEN_FILE};
 use gleaner_server::store::DATABASE;
 use serde_json::json;
-use std::io::stdin;
+use std::io::{IsTerminal as _, stdin};
 use std::path::Path;
+
+/// What a user's token begins with.
+const TOKEN: &str = "glu_";
 
 /// What the line says.
 struct Line {
@@ -26,7 +29,7 @@ pub(crate) fn run(arguments: &LoginArguments) -> Outcome {
     };
     let folder = home::folder(arguments.home.as_deref())?;
     let line = match line.split_whitespace().collect::<Vec<_>>()[..] {
-        [address] if address.contains("://") => moved(&folder, address)?,
+        [address] if !address.starts_with(TOKEN) => moved(&folder, &whole_address(address)?)?,
         _ => parse(&line)?,
     };
     if folder.join(DATABASE).exists() {
@@ -47,16 +50,35 @@ pub(crate) fn run(arguments: &LoginArguments) -> Outcome {
     stdout::print(format!("signed in to {} as {} ({}){find}\n", line.address, seen.user, seen.role.name()))
 }
 
+/// An address without its beginning is one that this program would print with it.
+fn whole_address(word: &str) -> Result<String, Failure> {
+    let whole = if word.contains("://") { word.to_owned() } else { format!("https://{word}") };
+    let is_host = word.contains("://") || !word.starts_with(':') && word.parse::<u16>().is_err();
+    // The word is not quoted: it may be a secret.
+    let wrong = |why: &str| {
+        Failure::Usage(format!(
+            "{why}; expected the line that `gleaner token user NAME` prints, or, where you are signed in already and the coordinator \
+             has a new address, https://HOST:PORT"
+        ))
+    };
+    match whole.parse::<Address>() {
+        Ok(_) if is_host => Ok(whole),
+        Ok(_) => Err(wrong("this is a port without a host")),
+        Err(error) => Err(wrong(&error.to_string())),
+    }
+}
+
 /// The coordinator that is known already, at a new address: authority and token are the same.
 fn moved(folder: &Path, address: &str) -> Result<Line, Failure> {
-    address.parse::<Address>().map_err(|error| Failure::Usage(format!("{address}: {error}")))?;
     let (fingerprint, token) = (home::coordinator(folder)?.fingerprint, home::token(folder)?);
     Ok(Line { address: address.to_owned(), fingerprint, token })
 }
 
 /// The line, where a command line would be seen by others.
 fn typed() -> Result<String, Failure> {
-    anstream::eprintln!("the line that `gleaner token user` printed:");
+    if stdin().is_terminal() {
+        anstream::eprintln!("the line that `gleaner token user` printed:");
+    }
     let mut line = String::new();
     stdin().read_line(&mut line).map_err(|error| Failure::Usage(format!("standard input: {error}")))?;
     Ok(line)
@@ -71,7 +93,12 @@ fn parse(line: &str) -> Result<Line, Failure> {
     };
     let words: Vec<&str> =
         line.split_whitespace().filter(|word| !["gleaner", "login"].contains(word)).collect();
-    let [address, secret] = words[..] else { return Err(wrong(&format!("found {} words", words.len()))) };
+    let [address, secret] = words[..] else {
+        return Err(wrong(&match words.len() {
+            0 => "no line was given, neither behind the command nor at its standard input".to_owned(),
+            found => format!("found {found} words"),
+        }));
+    };
     address.parse::<Address>().map_err(|error| wrong(&error.to_string()))?;
     let (token, fingerprint) =
         secret.split_once('.').ok_or_else(|| wrong("the token has no fingerprint behind it"))?;
@@ -120,13 +147,31 @@ mod tests {
             );
         }
         for (line, expected) in [
-            (String::new(), "found 0 words"),
+            (String::new(), "no line was given"),
             (format!("https://lab:7717 {token}"), "no fingerprint behind it"),
             (format!("https://lab:7717 glu_x.{print}"), "was a part of it lost?"),
             (format!("http://lab:7717 {token}.{print}"), "expected the line that"),
         ] {
             let error = parse(&line).err().expect("no line").to_string();
             assert!(error.contains(expected) && !error.contains(&token), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_address_may_lack_its_beginning_and_not_its_host() {
+        for (word, expected) in [
+            ("127.0.0.1:7802", Some("https://127.0.0.1:7802")),
+            ("lab", Some("https://lab")),
+            ("https://lab:7717", Some("https://lab:7717")),
+            (":7802", None),
+            ("7802", None),
+            ("http://lab:7717", None),
+        ] {
+            let whole = whole_address(word);
+            assert_eq!(whole.as_deref().ok(), expected, "{word}");
+            if let Err(error) = whole {
+                assert!(error.to_string().contains("https://HOST:PORT"), "{error}");
+            }
         }
     }
 }

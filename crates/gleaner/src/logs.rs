@@ -1,6 +1,6 @@
 //! `gleaner logs`: what tasks wrote, as they wrote it.
 
-use crate::api::{Api, Stream};
+use crate::api::{Api, Piece, Stream};
 use crate::cli::{JobOrTask, LogsArguments};
 use crate::failure::Failure;
 use crate::{Outcome, lasting, stdout, which};
@@ -113,55 +113,74 @@ pub(crate) fn last_lines(text: &[u8], lines: usize) -> &[u8] {
     }
 }
 
-/// How far a stream of a task was read.
+/// How far a stream of a task's run was read.
 struct Followed {
     stream: Stream,
     offset: u64,
-    run: Option<u32>,
     is_at_end: bool,
 }
 
 /// One stream waits for something to be written; two are asked in turns.
 fn follow(grid: &Api, task: (JobId, u32), streams: &[Stream]) -> Outcome {
-    let mut all: Vec<Followed> =
-        streams.iter().map(|&stream| Followed { stream, offset: 0, run: None, is_at_end: false }).collect();
+    let from_start =
+        || streams.iter().map(|&stream| Followed { stream, offset: 0, is_at_end: false }).collect();
+    let mut all: Vec<Followed> = from_start();
+    let mut run = None;
     let patience_s = if all.len() == 1 { PATIENCE_S } else { 1 };
     loop {
         // Whether it is over is known before the last of it is read.
         let phase = || lasting::ask(|| Ok(grid.task(task.0, task.1)?.phase));
         let is_over = all.iter().all(|one| one.is_at_end) && phase()?.is_over();
-        let mut has_more = false;
+        let (mut has_more, mut next) = (false, None);
         for one in &mut all {
             let wait_s = if is_over { 0 } else { patience_s };
             let piece = lasting::ask(|| grid.output(task, one.stream, None, one.offset, wait_s))?;
-            if one.run.is_some() && piece.run != one.run {
-                // What came now counts from the old run's end: the new one is read from its start.
-                anstream::eprintln!("-- run {} --", piece.run.unwrap_or(0));
-                (one.offset, one.run, has_more) = (0, piece.run, true);
-                continue;
+            if run.is_some() && piece.run != run {
+                // What came now counts from the old run's end.
+                next = piece.run;
+                break;
             }
-            one.run = piece.run;
-            let written = match (one.stream, streams.len()) {
-                (Stream::Stderr, 2) => write_out(&mut std::io::stderr().lock(), &piece.bytes),
-                _ => write_out(&mut std::io::stdout().lock(), &piece.bytes),
-            };
-            if stdout::is_closed(written)? {
-                return Ok(());
-            }
-            one.offset = piece.next;
-            one.is_at_end = piece.bytes.is_empty() && (piece.over || piece.run.is_none());
+            run = piece.run;
+            let Some(dropped) = write_piece(one, streams, &piece)? else { return Ok(()) };
             has_more |= !one.is_at_end;
             if is_over && one.is_at_end {
-                tell_dropped(piece.dropped);
+                tell_dropped(dropped);
             }
         }
-        if is_over && !has_more {
+        if let Some(next) = next {
+            // The rest of the old run comes first, of all its streams; then the new one is read from its start.
+            for one in &mut all {
+                one.is_at_end = false;
+                while !one.is_at_end {
+                    let piece = lasting::ask(|| grid.output(task, one.stream, run, one.offset, 0))?;
+                    if write_piece(one, streams, &piece)?.is_none() {
+                        return Ok(());
+                    }
+                    one.is_at_end |= piece.bytes.is_empty();
+                }
+            }
+            anstream::eprintln!("-- run {next} --");
+            (all, run) = (from_start(), Some(next));
+        } else if is_over && !has_more {
             return Ok(());
-        }
-        if !has_more {
+        } else if !has_more {
             std::thread::sleep(PAUSE);
         }
     }
+}
+
+/// Writes it where it belongs; how much of the stream was dropped, or nothing if nobody reads any more.
+fn write_piece(one: &mut Followed, streams: &[Stream], piece: &Piece) -> Result<Option<u64>, Failure> {
+    let written = match (one.stream, streams.len()) {
+        (Stream::Stderr, 2) => write_out(&mut std::io::stderr().lock(), &piece.bytes),
+        _ => write_out(&mut std::io::stdout().lock(), &piece.bytes),
+    };
+    if stdout::is_closed(written)? {
+        return Ok(None);
+    }
+    one.offset = piece.next;
+    one.is_at_end = piece.bytes.is_empty() && (piece.over || piece.run.is_none());
+    Ok(Some(piece.dropped))
 }
 
 fn write_out(out: &mut dyn Write, bytes: &[u8]) -> std::io::Result<()> {

@@ -33,6 +33,33 @@ pub(crate) fn run(arguments: &OwnerArguments) -> Outcome {
     show(of, &answer?)
 }
 
+/// What the answer means: what tasks do here, whether more come, and what takes that back.
+fn told(answer: &Answer, grace_max_s: u32) -> String {
+    let Answer { tasks, ending, state, why, .. } = answer;
+    let several = |count: usize| if count == 1 { "1 task".to_owned() } else { format!("{count} tasks") };
+    let going_on = tasks.saturating_sub(*ending);
+    let mut parts = Vec::new();
+    if *ending > 0 {
+        let (are, run) = if *ending == 1 { ("is", "runs") } else { ("are", "run") };
+        parts.push(format!(
+            "{} here {are} told to end, within a grace of {grace_max_s} s at most, and {run} again elsewhere",
+            several(*ending)
+        ));
+    }
+    parts.extend(match (state, going_on) {
+        (_, 0) if *ending > 0 => None,
+        (_, 0) => Some("no task is here".to_owned()),
+        (State::Open | State::Closed, _) => Some(format!("{} here may run", several(going_on))),
+        (State::Suspended, 1) => Some("1 task here stands still".to_owned()),
+        (State::Suspended, _) => Some(format!("{} here stand still", several(going_on))),
+    });
+    let more = if *state == State::Open { "new ones may start" } else { "no new ones start" };
+    let why = why.as_ref().map_or(String::new(), |why| format!(": {why}"));
+    let by_hand = why.ends_with("by hand");
+    let back = if by_hand { "; `gleaner owner resume` takes that back" } else { "" };
+    format!("{}; {more}{why}{back}\n", parts.join("; "))
+}
+
 /// The folder is the agent's, or that of a `gleaner up` which has an agent in it.
 fn agent_folder(given: Option<&PathBuf>) -> Result<PathBuf, Failure> {
     let folder = work::folder(given)?;
@@ -61,10 +88,9 @@ fn show_rules(of: &OwnMachineArguments, file: &Path, rules: &Rules) -> Outcome {
 
 impl From<FileError> for Failure {
     fn from(error: FileError) -> Self {
-        let message = error.to_string();
         match error {
-            FileError::Toml { .. } | FileError::Rule { .. } => Self::Usage(message),
-            FileError::File { .. } => Self::Agent(message),
+            FileError::Toml { .. } | FileError::Rule { .. } => Self::Usage(error.to_string()),
+            FileError::File { path, why } => Self::io("read or write", &path, why),
         }
     }
 }
@@ -73,15 +99,8 @@ fn show(of: &OwnMachineArguments, answer: &Answer) -> Outcome {
     if of.json {
         return stdout::print_json(answer);
     }
-    let tasks = if answer.tasks == 1 { "1 task".to_owned() } else { format!("{} tasks", answer.tasks) };
-    let state = match (answer.state, answer.tasks) {
-        (State::Open, _) => "may run, and new ones may start",
-        (State::Closed, _) => "may run; no new ones start",
-        (State::Suspended, 1) => "stands still",
-        (State::Suspended, _) => "stand still",
-    };
-    let why = answer.why.as_ref().map_or(String::new(), |why| format!(": {why}"));
-    stdout::print(format!("{tasks} here {state}{why}\n"))
+    let rules = owner::read(&rules_file(of)?)?;
+    stdout::print(told(answer, rules.grace_max_seconds))
 }
 
 impl OwnerArguments {
@@ -96,6 +115,51 @@ impl OwnerArguments {
             | Self::Status(of)
             | Self::Show(of) => of.json,
             Self::Set(set) => set.of.json,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_owner_reads_what_tasks_do_and_what_takes_it_back() {
+        let by_hand = || Some("drained by hand".to_owned());
+        for (tasks, ending, state, why, expected) in [
+            (
+                2,
+                2,
+                State::Closed,
+                by_hand(),
+                "2 tasks here are told to end, within a grace of 60 s at most, and run again elsewhere; no new ones start: drained \
+                 by hand; `gleaner owner resume` takes that back\n",
+            ),
+            (
+                2,
+                1,
+                State::Closed,
+                Some("the owner's load is too high".to_owned()),
+                "1 task here is told to end, within a grace of 60 s at most, and runs again elsewhere; 1 task here may run; no new \
+                 ones start: the owner's load is too high\n",
+            ),
+            (
+                0,
+                0,
+                State::Closed,
+                by_hand(),
+                "no task is here; no new ones start: drained by hand; `gleaner owner resume` takes that back\n",
+            ),
+            (3, 0, State::Open, None, "3 tasks here may run; new ones may start\n"),
+            (
+                1,
+                0,
+                State::Suspended,
+                Some("the machine is too hot".to_owned()),
+                "1 task here stands still; no new ones start: the machine is too hot\n",
+            ),
+        ] {
+            assert_eq!(told(&Answer { version: 1, tasks, ending, state, why }, 60), expected);
         }
     }
 }

@@ -56,13 +56,54 @@ fn show(name: &str, json: bool) -> Outcome {
 fn set(arguments: &PolicySetArguments) -> Outcome {
     let PolicySetArguments { preset, words: WordsArguments { from, overrides }, grid } = arguments;
     let checked = |tree: Tree| PolicySpec::check_anywhere(&tree).map(|()| tree);
-    let tree = if let Some(source) = source(preset.as_deref(), from.as_deref()) {
-        read(source, overrides, checked)?
+    let written = source(preset.as_deref(), from.as_deref());
+    // A mistake in it needs no coordinator to be found.
+    let written = written.map(|source| read(source, overrides, checked)).transpose()?;
+    let api = Api::open(grid)?;
+    let before = api.policy()?;
+    let tree = if let Some(tree) = written {
+        tree
     } else {
-        let toml = in_force(&Api::open(grid)?.policy()?)?.toml();
+        let toml = in_force(&before)?.toml();
         read(PolicySource::Text { what: "the policy in force", toml: &toml }, overrides, checked)?
     };
-    tell(&Api::open(grid)?.set_policy(&PolicyKeys(tree))?, grid.json)
+    let after = api.set_policy(&PolicyKeys(tree))?;
+    if grid.json {
+        let mut document = json!(after);
+        document["before"] = json!(before.policy);
+        return stdout::print_json(&document);
+    }
+    tell(&after, false)?;
+    anstream::eprint!("{}", way_back(&before.policy.0, &after.policy.0));
+    Ok(())
+}
+
+/// What was said in the policy before and is not in force any more, and how to have all of it again.
+fn way_back(before: &Tree, after: &Tree) -> String {
+    if before == after {
+        return String::new();
+    }
+    let gone = before.iter().filter(|(key, _)| *key != "preset" && !after.contains_key(*key));
+    let gone: Vec<String> = gone.flat_map(|(key, value)| as_set(key, value)).collect();
+    let mut text =
+        if gone.is_empty() { String::new() } else { format!("no longer in force: {}\n", gone.join(", ")) };
+    if let Some(preset) = before.get("preset").and_then(Value::as_str) {
+        let said = before.iter().filter(|(key, _)| *key != "preset");
+        let said = said.flat_map(|(key, value)| as_set(key, value)).map(|set| format!(" --set {set}"));
+        text += &format!("to go back: gleaner policy set {preset}{}\n", said.collect::<String>());
+    }
+    text
+}
+
+/// A key as `--set` takes it, one for each value that is in it.
+fn as_set(key: &str, value: &Value) -> Vec<String> {
+    match value {
+        Value::Object(table) => {
+            table.iter().flat_map(|(inner, value)| as_set(&format!("{key}.{inner}"), value)).collect()
+        }
+        Value::String(text) => vec![format!("{key}={text}")],
+        other => vec![format!("{key}={other}")],
+    }
 }
 
 /// Where a policy is written, if it is.
@@ -163,4 +204,34 @@ fn comment(heading: &str, text: &str) -> String {
         }
     }
     lines.iter().map(|line| format!("# {}\n", line.trim_end())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(written: Value) -> Tree {
+        serde_json::from_value(written).expect("a table")
+    }
+
+    #[test]
+    fn what_a_new_policy_drops_is_named_and_can_be_had_again() {
+        let greedy = tree(json!({
+            "preset": "bertasi/greedy", "relocate": { "score": "greedy", "gain_min": 0.1 }, "ahead": "where-short"
+        }));
+        let easy = tree(json!({ "preset": "queue/easy" }));
+        assert_eq!(
+            way_back(&greedy, &easy),
+            "no longer in force: ahead=where-short, relocate.gain_min=0.1, relocate.score=greedy\n\
+             to go back: gleaner policy set bertasi/greedy --set ahead=where-short --set relocate.gain_min=0.1 \
+             --set relocate.score=greedy\n"
+        );
+        assert_eq!(way_back(&easy, &greedy), "to go back: gleaner policy set queue/easy\n");
+        assert_eq!(way_back(&easy, &easy), "");
+        let back: Vec<&str> =
+            "relocate.score=greedy relocate.gain_min=0.1 ahead=where-short".split(' ').collect();
+        let back: Vec<String> = back.into_iter().map(str::to_owned).collect();
+        let read = read(PolicySource::Preset("bertasi/greedy"), &back, Ok).expect("it can be read");
+        assert_eq!(read, greedy);
+    }
 }

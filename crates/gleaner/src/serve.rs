@@ -5,7 +5,6 @@ use crate::failure::Failure;
 use crate::{Outcome, home, settings};
 use gleaner_net::AuthorityError;
 use gleaner_server::serve::{CERTIFICATE_FILE, Ready, ServeError, serve};
-use gleaner_server::store::HomeError;
 use serde_json::json;
 use std::io::{IsTerminal as _, stderr, stdout};
 use std::path::Path;
@@ -84,10 +83,11 @@ impl From<ServeError> for Failure {
         match error {
             ServeError::Listen { .. }
             | ServeError::Certificate(_)
-            | ServeError::Authority(AuthorityError::Name(_) | AuthorityError::NameCount(_))
-            | ServeError::Home(HomeError::Locked { .. } | HomeError::Network { .. }) => {
+            | ServeError::Authority(AuthorityError::Name(_) | AuthorityError::NameCount(_)) => {
                 Self::Usage(error.to_string())
             }
+            ServeError::Home(error) => error.into(),
+            ServeError::Open(error) => error.into(),
             other => Self::Coordinator(other.to_string()),
         }
     }

@@ -61,10 +61,10 @@ pub(crate) fn say_why(grid: &Api, jobs: &[JobView]) -> Outcome {
 
 /// Says why nothing of the job has started, where that is so: somebody who waits would not know.
 fn say_what_it_waits_for(job: &JobView) {
-    let has_begun = job.tasks.waiting < job.tasks.total();
+    let has_begun = job.tasks.waiting + job.tasks.held < job.tasks.total();
     if let (false, Some(why)) = (has_begun, &job.waits_for) {
         let job = job.job;
-        anstream::eprintln!("job {job} waits: {why}\n`gleaner explain {job}` says more");
+        anstream::eprintln!("job {job} waits for {why}\n`gleaner explain {job}` says more");
     }
 }
 

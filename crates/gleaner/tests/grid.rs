@@ -80,6 +80,64 @@ fn mistakes_need_no_coordinator_to_be_found() {
     }
 }
 
+/// What is wrong with the files and folders that a command names is a mistake of who named them, and nothing is made there.
+#[test]
+fn a_folder_without_a_journal_is_a_mistake() {
+    let home = tempfile::tempdir().expect("a folder");
+    let [nowhere, empty, junk] = ["nowhere", "empty", "junk"].map(|name| home.path().join(name));
+    std::fs::create_dir(&empty).expect("a folder");
+    std::fs::write(&junk, "junk\n").expect("a file is written");
+    let [nowhere, empty, junk] = [nowhere, empty, junk].map(|path| path.display().to_string());
+    let no_journal = "expected a journal, as a coordinator's folder has one in the file gleaner.db";
+    for (line, expected) in [
+        (format!("journal verify --home {nowhere}"), no_journal),
+        (format!("journal verify --home {empty}"), no_journal),
+        (format!("journal export --home {empty}"), no_journal),
+        (format!("journal rebuild --home {empty}"), no_journal),
+        (format!("journal compact --home {nowhere}"), no_journal),
+        (format!("journal restore --home {nowhere}"), "there is no journal in"),
+        (format!("journal restore {nowhere} --home {empty}"), no_journal),
+        (format!("journal restore {empty} --home {empty}"), no_journal),
+        (
+            format!("journal restore {junk} --home {empty}"),
+            "is no journal, or one that cannot be read at all",
+        ),
+        (format!("audit --home {empty}"), no_journal),
+        (format!("backup {empty}/b --home {nowhere}"), no_journal),
+        (format!("serve --home {junk}"), "is no folder, and none can be made there"),
+        (format!("serve --home {junk}/below"), "is no folder, and none can be made there"),
+        (format!("owner set idle_seconds 5 --home {nowhere}"), "No such file or directory"),
+    ] {
+        let (code, error) = gleaner(home.path(), &line);
+        assert_eq!(code, 2, "{line}: {error}");
+        assert!(error.contains(expected), "{line}: {error}");
+    }
+    assert!(!Path::new(&nowhere).exists(), "no folder is made");
+    assert_eq!(std::fs::read_dir(&empty).expect("a folder").count(), 0, "no journal is made");
+}
+
+#[test]
+fn errors_about_arguments_are_whole_as_json() {
+    let home = tempfile::tempdir().expect("a folder");
+    for (line, expected) in [
+        (
+            "submit --json",
+            "not provided: <COMMAND>...; a program and its arguments: gleaner submit -- PROGRAM",
+        ),
+        ("login --json", "no line was given"),
+        ("login --json 7802", "https://HOST:PORT"),
+        ("logs --json", "not provided: <JOB[/TASK]>"),
+    ] {
+        let (code, error) = gleaner(home.path(), line);
+        assert_eq!(code, 2, "{line}: {error}");
+        let error: serde_json::Value = serde_json::from_str(&error).expect(line);
+        assert!(error["error"].as_str().is_some_and(|text| text.contains(expected)), "{line}: {error}");
+    }
+    // What the program to run is told is none of our business.
+    let (code, error) = gleaner(home.path(), "submit --nonsense -- true --json");
+    assert!(code == 2 && error.starts_with("error: "), "{error}");
+}
+
 #[test]
 fn the_doctor_says_whether_tasks_of_others_are_taken() {
     let home = tempfile::tempdir().expect("a folder");

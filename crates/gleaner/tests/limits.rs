@@ -25,7 +25,7 @@ const TESTED_BY: &str = "// Tested by: ";
 /// Limits that no test reaches, and why.
 const WITHOUT_TEST: [(&str, &str); 8] = [
     ("AGENTS_MAX", "so many machines take longer to join than all other tests together"),
-    ("RECALLED_AT_ONCE", "how much is read at once of what all comes back; nothing is refused"),
+    ("REVIVED_AT_ONCE", "how much is read at once of what all comes back; nothing is refused"),
     ("BATCH_MAX", "how much is committed at once of what all waits; nothing is refused"),
     ("GREETING_MAX", "the time of a real connection, which a test would have to wait for"),
     ("TOGETHER_MAX", "how much is handed in at once of what all came; nothing is refused"),

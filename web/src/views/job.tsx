@@ -75,7 +75,7 @@ export function JobPage({ job: id, frame }: { job: number; frame: Frame }) {
       <Section title="How it stands">
         <PhaseBar tally={view.tasks} />
         <PhaseKey tally={view.tasks} />
-        {view.waits_for && <p class="why">It waits: {plain(view.waits_for)}</p>}
+        {view.waits_for && <p class="why">It waits for {plain(view.waits_for)}</p>}
         <Facts
           facts={[
             ["State", <Badge state={view.state} />],

@@ -4,6 +4,8 @@
 //! - **What the coordinator's journal was known to hold is remembered** and said at the next greeting: only the coordinator
 //!   can tell whether it still does.
 //! - A connection on which nothing is answered for half a lease is given up for a new one.
+//! - **What was said is known to be heard once a heartbeat is answered that was sent later**: messages of a connection come in
+//!   their order. So it is known whether an order may still wait to be read.
 
 use gleaner_units::{Span, Time};
 use gleaner_wire::{ChainHash, Lineage, Met};
@@ -11,6 +13,8 @@ use std::collections::VecDeque;
 
 /// How long a greeting may take.
 const GREETING_MAX: Span = Span::from_nanos(15_000_000_000);
+/// A heartbeat that is not answered for so long is one that the coordinator does not hear, or whose answer does not come.
+const ANSWER_MAX: Span = Span::from_nanos(2_000_000_000);
 /// Times that the coordinator's journal was put back, that are remembered.
 const RESTORES_MAX: usize = 16;
 /// How often it is kept what was heard of the coordinator's journal.
@@ -43,8 +47,16 @@ pub(crate) struct Link {
 #[derive(Clone, Debug)]
 enum State {
     Down,
-    Greeting { since: Time },
-    Up { period: Span, next: Time, unanswered: VecDeque<(u64, Time)> },
+    Greeting {
+        since: Time,
+    },
+    Up {
+        period: Span,
+        next: Time,
+        unanswered: VecDeque<(u64, Time)>,
+        /// What was said before this heartbeat may not have been read yet.
+        hears_since: u64,
+    },
 }
 
 impl Link {
@@ -112,7 +124,8 @@ impl Link {
         };
         let was_put_back = self.meet(start);
         self.lease = lease;
-        self.state = State::Up { period, next: now, unanswered: VecDeque::new() };
+        let hears_since = self.heartbeats + 1;
+        self.state = State::Up { period, next: now, unanswered: VecDeque::new(), hears_since };
         self.renew(since);
         Ok(was_put_back)
     }
@@ -132,9 +145,26 @@ impl Link {
         news.is_some()
     }
 
+    /// This side did not read for a while: whether it hears, a heartbeat shows that is sent now.
+    pub(crate) fn stood_still(&mut self, now: Time) {
+        if let State::Up { next, hears_since, .. } = &mut self.state {
+            (*next, *hears_since) = (now, self.heartbeats + 1);
+        }
+    }
+
+    /// Whether the coordinator's orders are heard: those of a moment ago, if not the last.
+    pub(crate) fn hears(&self, now: Time) -> bool {
+        let State::Up { unanswered, hears_since, .. } = &self.state else { return false };
+        let (answered, in_time) = match unanswered.front() {
+            Some(&(oldest, sent)) => (oldest - 1, now < sent + ANSWER_MAX),
+            None => (self.heartbeats, true),
+        };
+        in_time && answered >= *hears_since
+    }
+
     /// The number of the heartbeat to send now, if one is due.
     pub(crate) fn next_heartbeat(&mut self, now: Time) -> Option<u64> {
-        let State::Up { period, next, unanswered } = &mut self.state else { return None };
+        let State::Up { period, next, unanswered, .. } = &mut self.state else { return None };
         if now < *next {
             return None;
         }
@@ -260,6 +290,28 @@ mod tests {
         assert_eq!(link.lease_ends(), Some(at(132)), "a repeated answer");
         link.beat(at(108), 2, 0, None);
         assert_eq!(link.lease_ends(), Some(at(137)));
+    }
+
+    #[test]
+    fn it_hears_once_a_heartbeat_is_answered_that_was_sent_since() {
+        let mut link = up();
+        assert!(!link.hears(at(102)), "what was said before its welcome may wait");
+        link.next_heartbeat(at(102));
+        link.beat(at(103), 1, 0, None);
+        assert!(link.hears(at(106)));
+        link.next_heartbeat(at(107));
+        assert!(link.hears(at(108)) && !link.hears(at(109)), "an answer takes a while, and not two seconds");
+        link.beat(at(110), 2, 0, None);
+        assert!(link.hears(at(110)));
+        link.stood_still(at(111));
+        assert!(!link.hears(at(111)));
+        assert_eq!(link.next_heartbeat(at(111)), Some(3), "at once");
+        link.beat(at(111), 2, 0, None);
+        assert!(!link.hears(at(111)), "the answer to another");
+        link.beat(at(111), 3, 0, None);
+        assert!(link.hears(at(111)));
+        link.down();
+        assert!(!link.hears(at(111)));
     }
 
     #[test]

@@ -129,7 +129,7 @@ impl Duties {
             |old: &Had| old.lineage == run.lineage && old.run.task == id.task && old.run.number >= id.number;
         if is_stale || self.settled.iter().any(is_over) {
             // Someone waits for it.
-            let why = "this agent has had this run of the task, or a later one";
+            let why = "its machine has had this run of the task already, or a later one";
             self.send(FromAgent::Ended { run: id, end: End::of(abandoned(why)) });
             return;
         }
@@ -182,7 +182,6 @@ impl Duties {
             Ok(()) => {
                 held.rests = 0;
                 held.stage = Stage::Ready;
-                self.launch_if_allowed(now, run);
             }
             Err(TransferError::Later(_)) => {
                 held.rests += 1;
@@ -196,21 +195,27 @@ impl Duties {
         }
     }
 
-    /// Starts what is ready, unless the owner pauses or drains the machine: the order to run it may have been on its way
-    /// when they said so. What was ordered ahead is given back whenever nothing new is to come.
-    pub(super) fn launch_if_allowed(&mut self, now: Time, run: RunId) {
-        if self.is_suspended() || self.waits_for_another(run) {
+    /// Starts what is ready, unless the owner pauses or drains the machine, or the coordinator is not heard: the order to run it may
+    /// have been on its way when they said so, or its cancel is. What was ordered ahead is given back whenever nothing new is to
+    /// come.
+    pub(super) fn launch_what_is_ready(&mut self, now: Time) {
+        if self.is_suspended() || !self.link.hears(now) {
             return;
         }
-        let is_ahead = self.runs.get(&run).is_some_and(|held| held.run.after.is_some());
         let is_draining = self.verdict == Verdict::NoNewTasks(owner::Reason::Draining);
-        let closed = self.why_closed().filter(|_| is_ahead || is_draining);
-        if let Some(why) = closed {
-            self.over(run, abandoned(&format!("its machine takes nothing new: {why}")));
-        } else if let Some(held) = self.runs.get_mut(&run) {
-            held.stage = Stage::Launched;
-            held.active.go(now);
-            self.actions.push_back(Action::Launch(held.run.clone()));
+        for run in self.runs_where(|held| matches!(held.stage, Stage::Ready)) {
+            if self.waits_for_another(run) {
+                continue;
+            }
+            let Some(held) = self.runs.get(&run) else { continue };
+            let closed = self.why_closed().filter(|_| held.run.after.is_some() || is_draining);
+            if let Some(why) = closed {
+                self.over(run, abandoned(&format!("its machine takes nothing new: {why}")));
+            } else if let Some(held) = self.runs.get_mut(&run) {
+                held.stage = Stage::Launched;
+                held.active.go(now);
+                self.actions.push_back(Action::Launch(held.run.clone()));
+            }
         }
     }
 
@@ -218,14 +223,6 @@ impl Duties {
     fn waits_for_another(&self, run: RunId) -> bool {
         let before = self.runs.get(&run).and_then(|held| held.run.after);
         before.and_then(|before| self.runs.get(&before)).is_some_and(|before| !before.stage.is_over())
-    }
-
-    /// Starts what was ready before the run that it waited for was over.
-    pub(super) fn launch_what_follows(&mut self, now: Time) {
-        let is_next = |held: &Held| matches!(held.stage, Stage::Ready) && held.run.after.is_some();
-        for run in self.runs_where(is_next) {
-            self.launch_if_allowed(now, run);
-        }
     }
 
     pub(super) fn began(&mut self, now: Time, run: RunId) {
@@ -276,7 +273,7 @@ impl Duties {
 }
 
 fn unknown_here() -> End {
-    End::of(abandoned("this agent does not have it"))
+    End::of(abandoned("the order for it was lost when the connection to its machine broke"))
 }
 
 fn name_of(message: &ToAgent) -> &'static str {

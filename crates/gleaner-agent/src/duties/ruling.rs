@@ -14,6 +14,8 @@ pub enum Exit {
     OverLimit(String),
     /// It never began.
     NotStarted(String),
+    /// It was killed with the lease, by a process that knows nothing else of it.
+    LeaseEnded,
 }
 
 /// Why a program is to end before its own end.
@@ -54,13 +56,17 @@ pub(crate) fn can_go_on(checkpointing: &Checkpointing) -> bool {
 
 /// Files are kept whenever the run is an end of the task for which its program or its limits are to answer; a
 /// checkpoint whenever the task should go on.
-pub(crate) fn rule(checkpointing: &Checkpointing, wanted: Option<Reason>, exit: Exit) -> Ruling {
+pub(crate) fn rule(checkpointing: &Checkpointing, mut wanted: Option<Reason>, exit: Exit) -> Ruling {
     let final_end = |outcome| Ruling { outcome, keeps_checkpoint: false, keeps_files: true };
     let (code, by_itself) = match exit {
         Exit::NotStarted(why) => return unfinished(Outcome::NotStarted { why }, false),
         Exit::OverLimit(what) => return final_end(Outcome::OverLimit { what }),
         Exit::Code(code) => (Some(code), Outcome::Exited { code }),
         Exit::Signal(signal) => (None, Outcome::Signalled { signal }),
+        Exit::LeaseEnded => {
+            wanted.get_or_insert(Reason::LeaseEnds);
+            (None, Outcome::Stopped)
+        }
     };
     let asks_to_go_on = code.is_some() && code == checkpointing.exit_code;
     if code == Some(0) {
@@ -151,6 +157,8 @@ mod tests {
             (FOLDER, Some(Asked(Cancel)), Exit::Signal(15), "stopped"),
             (FOLDER, Some(LeaseEnds), Exit::Signal(15), "abandoned +checkpoint"),
             (FOLDER, Some(LeaseEnds), Exit::Code(0), "exited 0 +files"),
+            (FOLDER, None, Exit::LeaseEnded, "abandoned +checkpoint"),
+            (PLAIN, Some(Asked(Cancel)), Exit::LeaseEnded, "stopped"),
             (FOLDER, Some(Leaving), Exit::Code(1), "abandoned +checkpoint"),
             (FOLDER, Some(Evicted), Exit::Signal(15), "abandoned +checkpoint"),
             (FOLDER, Some(KeeperGone), Exit::Signal(9), "abandoned"),

@@ -35,11 +35,6 @@ impl Duties {
         if was_suspended != is_suspended {
             self.signal_all(now, if is_suspended { Signal::Freeze } else { Signal::Thaw });
         }
-        if !is_suspended {
-            for run in self.runs_where(|held| matches!(held.stage, Stage::Ready)) {
-                self.launch_if_allowed(now, run);
-            }
-        }
         self.tell_load();
         self.tell_open();
     }

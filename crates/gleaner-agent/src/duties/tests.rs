@@ -17,6 +17,8 @@ const HEARTBEAT_S: f64 = 5.0;
 struct Stage {
     duties: Duties,
     lines: Vec<String>,
+    /// The number of the last heartbeat.
+    beat: u64,
 }
 
 fn at(seconds: f64) -> Time {
@@ -89,15 +91,22 @@ fn killed(run: RunId) -> Event {
 impl Stage {
     /// Connected and welcomed at 0 s, in epoch 3.
     fn new() -> Self {
-        let mut stage = Self { duties: Duties::new(7, 1, None, profile()), lines: Vec::new() };
+        let mut stage = Self { duties: Duties::new(7, 1, None, profile()), lines: Vec::new(), beat: 0 };
         stage.connect(0.0);
         stage.lines.clear();
         stage
     }
 
+    /// It is welcomed, and its first heartbeat is answered.
     fn connect(&mut self, seconds: f64) {
         self.on(seconds, Event::Connected);
         self.welcome(seconds, 3);
+        self.answer(seconds);
+    }
+
+    /// The last heartbeat is answered.
+    fn answer(&mut self, seconds: f64) {
+        self.hear(seconds, ToAgent::Beat { number: self.beat, row: 1, hash: None });
     }
 
     fn welcome(&mut self, seconds: f64, epoch: u32) {
@@ -129,6 +138,9 @@ impl Stage {
         let now = at(seconds);
         self.duties.handle(now, event);
         while let Some(action) = self.duties.next_action() {
+            if let Action::Send(FromAgent::Heartbeat { number, .. }) = action {
+                self.beat = number;
+            }
             self.note(now, in_words(&action));
         }
         while let Some(piece) = self.duties.next_piece(now) {

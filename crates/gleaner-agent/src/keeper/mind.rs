@@ -54,7 +54,7 @@ struct Minding {
     means: Means,
     /// When the task is killed, unless more time is given.
     lease: Option<Time>,
-    /// Reports that wait a moment for the next, since a short task's two can go in one.
+    /// The report of a task's start, which waits a moment for that of its end: a short task's two can go in one.
     unsaid: Vec<u8>,
 }
 
@@ -62,16 +62,21 @@ impl Minding {
     fn serve(&mut self) -> Result<(), FrameError> {
         loop {
             let (order_came, task_ended) = self.wait()?;
-            self.keep_lease();
             if order_came {
                 self.inbox.fill(&mut self.stream)?;
                 while let Some(order) = self.inbox.pop()? {
                     self.obey(order)?;
                 }
             }
+            // Last: a minder that stood still may have been given more time meanwhile.
+            self.keep_lease();
             if task_ended && let Some(task) = self.task.take() {
                 let id = task.id();
                 let (outcome, usage) = task.finish();
+                if matches!(outcome, Outcome::CouldNotStart(_)) {
+                    // What was started was bubblewrap or the launcher, and not the program.
+                    self.unsaid.clear();
+                }
                 self.say(&Report::Exited { id, outcome, usage })?;
                 self.means.network.look_after();
             }
@@ -112,10 +117,10 @@ impl Minding {
     }
 
     fn keep_lease(&mut self) {
-        if let Some(task) = &self.task
+        if let Some(task) = &mut self.task
             && self.lease.is_some_and(|ends| ends <= now())
         {
-            task.kill();
+            task.end_for(Outcome::LeaseEnded);
             self.lease = None;
         }
     }

@@ -82,6 +82,8 @@ pub enum Outcome {
     CouldNotStart(String),
     /// It was suspended and did not stand still, so it was ended.
     Defied,
+    /// Nobody gave it more time before its lease ended, so it was ended.
+    LeaseEnded,
 }
 
 /// What all processes of a task used together.

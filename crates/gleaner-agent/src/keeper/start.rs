@@ -18,15 +18,15 @@ use crate::confine::{
     ApartNetwork, EmptyNetwork, Group, GroupError, LAUNCHER, Limits, MinderGroup, TransientUser,
     bwrap_command,
 };
-use crate::launch::{Instructions, Rlimit, Walls, send};
+use crate::launch::{Instructions, ProgramError, Rlimit, Walls, send};
 
 /// Why a task's first process could not be started.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StartError {
     #[error("there is no command")]
     NoCommand,
-    #[error("{0}: no such program in the task's PATH ({1})")]
-    NoProgram(String, String),
+    #[error(transparent)]
+    Program(#[from] ProgramError),
     #[error("{0}: the working folder cannot be used: {1}")]
     Folder(PathBuf, io::Error),
     #[error("{0}: cannot be opened for the task: {1}")]
@@ -103,7 +103,7 @@ fn start_directly(spec: &RunSpec, streams: Streams) -> Result<Started, StartErro
     command.stdin(streams.stdin).stdout(streams.stdout).stderr(streams.stderr);
     let child = command.spawn().map_err(|error| match fs::read_dir(&spec.cwd) {
         Err(folder) => StartError::Folder(spec.cwd.clone(), folder),
-        Ok(_) => StartError::Spawn(program.display().to_string(), error),
+        Ok(_) => ProgramError::of(&program.to_string_lossy(), &spec.cwd, "", error).into(),
     })?;
     Ok(Started { child, group: None, user: None, network: None, launcher: None })
 }
@@ -270,5 +270,5 @@ fn find_program(name: &str, env: &[(String, String)], cwd: &Path) -> Result<Path
         .find(|file| {
             fs::metadata(file).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
         })
-        .ok_or_else(|| StartError::NoProgram(name.to_owned(), path.to_owned()))
+        .ok_or_else(|| ProgramError::NotInPath(name.to_owned(), path.to_owned()).into())
 }

@@ -46,7 +46,8 @@ pub(crate) struct Task {
     ended_by_order: std::cell::Cell<bool>,
     /// While it is stopped by signals.
     standing: Option<Standing>,
-    defied: bool,
+    /// Why its minder ended it, if that did.
+    ended_for: Option<Outcome>,
 }
 
 /// Whether the first process is bubblewrap's, which signals must not reach.
@@ -86,7 +87,7 @@ impl Task {
             _user: user,
             ended_by_order,
             standing: None,
-            defied: false,
+            ended_for: None,
         })
     }
 
@@ -120,8 +121,8 @@ impl Task {
         }
         let programs = self.programs();
         if self.standing.as_mut().is_some_and(|standing| standing.is_defied(programs)) {
-            (self.standing, self.defied) = (None, true);
-            self.kill();
+            self.standing = None;
+            self.end_for(Outcome::Defied);
         }
     }
 
@@ -159,6 +160,12 @@ impl Task {
         }
     }
 
+    /// Kills it, for a reason that whoever ordered it does not know.
+    pub(crate) fn end_for(&mut self, why: Outcome) {
+        self.ended_for = Some(why);
+        self.kill();
+    }
+
     /// Kills every process of the task once; [`Task::finish`] makes sure.
     pub(crate) fn kill(&self) {
         self.ended_by_order.set(true);
@@ -189,13 +196,13 @@ impl Task {
         let mut usage = Consumed::now().since(&self.before);
         usage.network_bytes = Some(self.traffic.as_ref().map_or(0, Traffic::bytes));
         let outcome = match ended {
-            Ok(ended) if self.defied => {
-                usage.memory_peak_bytes = ended.rusage.maxrss;
-                Outcome::Defied
-            }
             Ok(ended) => {
                 usage.memory_peak_bytes = ended.rusage.maxrss;
-                outcome(ended.status, self.frame)
+                match (outcome(ended.status, self.frame), self.ended_for) {
+                    // It was at its end already.
+                    (Outcome::Code(0), _) => Outcome::Code(0),
+                    (outcome, why) => why.unwrap_or(outcome),
+                }
             }
             Err(error) => Outcome::CouldNotStart(format!("its first process was lost: {error}")),
         };

@@ -19,7 +19,7 @@ use crate::owner::{Permit, Verdict, Word, check_signed};
 use crate::owner_socket::{self, Answer, Asked};
 use crate::probes::Benchmark;
 use gleaner_net::{Address, AgentKey, Challenge, Client, SessionNonce, Token, random_bytes};
-use gleaner_units::RunId;
+use gleaner_units::{RunId, Span, Time};
 use gleaner_wire::Met;
 use gleaner_wire::session::{FromAgent, Profile, Run, Stream, Usage};
 use std::collections::{BTreeSet, VecDeque};
@@ -32,6 +32,9 @@ use tokio::time::MissedTickBehavior;
 
 /// How often machine and owner are looked at: the owner is to be noticed within a second.
 const LOOK_EVERY: Duration = Duration::from_millis(900);
+/// Who does nothing for so long was stopped, or slept, since there is something to do at every look. One that was only busy says one
+/// heartbeat more.
+const STANDS_STILL: Span = Span::from_nanos(1_000_000_000);
 /// Every how many looks the folders of runs with a limit are measured.
 const LOOKS_PER_SIZE: u64 = 5;
 /// Transfers at a time.
@@ -74,6 +77,8 @@ pub(super) struct Worker {
     dialled: Address,
     transfers: Arc<Semaphore>,
     looks: u64,
+    /// When it did something last.
+    awake_at: Time,
     /// Runs whose folders are being measured.
     measuring: Arc<Mutex<BTreeSet<RunId>>>,
     /// Runs of which something was written, and is kept in files.
@@ -134,6 +139,7 @@ impl Worker {
             dialled,
             transfers: Arc::new(Semaphore::new(TRANSFERS_MAX)),
             looks: 0,
+            awake_at: now(),
             measuring: Arc::default(),
             spooled: BTreeSet::new(),
             results: VecDeque::new(),
@@ -194,6 +200,10 @@ impl Worker {
     }
 
     fn take(&mut self, event: Event) {
+        let awake_at = std::mem::replace(&mut self.awake_at, now());
+        if self.awake_at > awake_at + STANDS_STILL {
+            self.duties.handle(self.awake_at, Event::StoodStill);
+        }
         self.minders.observe(&event);
         match &event {
             Event::Exited(run, exit, _) => self.permits.ended(*run, *exit == Exit::Code(0)),
@@ -253,13 +263,14 @@ impl Worker {
                 self.take(Event::Evict);
             }
         }
-        let (tasks, verdict) = (self.duties.alive().count(), self.watch.verdict());
+        let (tasks, ending) = (self.duties.alive().count(), self.duties.ending());
+        let verdict = self.watch.verdict();
         let why = match verdict {
             Verdict::Run => None,
             Verdict::Suspend(reason) | Verdict::NoNewTasks(reason) => Some(reason.to_string()),
         };
         // Whoever asked may be gone.
-        let _ = asked.answer.send(Answer { version: 1, tasks, state: verdict.into(), why });
+        let _ = asked.answer.send(Answer { version: 1, tasks, ending, state: verdict.into(), why });
     }
 
     fn look(&mut self) {

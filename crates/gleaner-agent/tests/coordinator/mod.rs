@@ -131,7 +131,8 @@ impl Coordinator {
     pub(crate) fn agent_by(&self, more: &str) -> Agent {
         let folder = TempDir::new().unwrap();
         // Other programs on this machine are no owner.
-        let rules = "suspend_on_return = false\nsessions = \"ignore\"\nnot_on_battery = false\n";
+        // Whatever else the machine does meanwhile.
+        let rules = "suspend_on_return = false\nsessions = \"ignore\"\nprograms = \"ignore\"\nnot_on_battery = false\n";
         std::fs::write(folder.path().join("rules.toml"), format!("{rules}{more}")).unwrap();
         Agent::start(folder, self.port, self.authority)
     }
@@ -344,7 +345,8 @@ fn serve(stream: Stream, blobs: &Blobs) {
     loop {
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
-            if reader.read_until(b'\n', &mut head).is_ok_and(|count| count == 0) {
+            // A connection that broke has nothing more either.
+            if reader.read_until(b'\n', &mut head).map_or(true, |count| count == 0) {
                 return;
             }
         }

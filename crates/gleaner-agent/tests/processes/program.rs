@@ -13,7 +13,10 @@ fn main() -> ExitCode {
         ["keeper"] => gleaner_agent::keeper::keep().err().map(|error| error.to_string()),
         ["mind"] => gleaner_agent::keeper::mind().err().map(|error| error.to_string()),
         // The launcher is a program of its own, which has no arguments of interest.
-        ["launch"] | [] => Some(gleaner_agent::launch::launch().to_string()),
+        ["launch"] | [] => {
+            gleaner_agent::launch::launch();
+            return ExitCode::FAILURE;
+        }
         ["agent", folder, script] => Some(agent(Path::new(folder), script)),
         _ => Some("expected keeper, mind, launch, or agent FOLDER SCRIPT".to_owned()),
     };

@@ -17,6 +17,21 @@ impl Grid {
     ) -> Result<(), Refusal> {
         match *decision {
             Decision::Start { task, on } => self.start(now, task, on, effects),
+            Decision::Relocate { task, to } => self.relocate(now, task, to, effects),
+            Decision::Wake { at, .. } if at < now => Err(Refusal::Passed(at)),
+            Decision::Wake { alarm, at } => {
+                self.alarms.set(alarm, at);
+                effects.changes.push(Change::AlarmChanged(alarm));
+                Ok(())
+            }
+            _ => self.admit_other(now, decision, effects),
+        }
+    }
+
+    /// What does not come with every task: apart, so that what does fits into a processor's cache of instructions.
+    #[inline(never)]
+    fn admit_other(&mut self, now: Time, decision: &Decision, effects: &mut Effects) -> Result<(), Refusal> {
+        match *decision {
             Decision::Follow { task, on, after } => self.follow(now, task, (on, after), effects),
             Decision::TakeBack { task } => self.take_back(now, task, effects),
             Decision::StartWide { task, ref parts } => {
@@ -24,7 +39,6 @@ impl Grid {
                 self.order_start(run, effects);
                 Ok(())
             }
-            Decision::Relocate { task, to } => self.relocate(now, task, to, effects),
             Decision::Replicate { task, on } => self.replicate(now, task, on, effects),
             Decision::ReplicateWide { task, ref parts } => {
                 let run = self.copy_of_parts(now, (task, parts), Stage::Sent, effects)?;
@@ -36,11 +50,8 @@ impl Grid {
             Decision::Collect => self.collect(now, effects),
             Decision::Plan { task, on } => self.plan(now, task, on, effects),
             Decision::Lending(wish) => self.lend(wish, effects),
-            Decision::Wake { at, .. } if at < now => Err(Refusal::Passed(at)),
-            Decision::Wake { alarm, at } => {
-                self.alarms.set(alarm, at);
-                effects.changes.push(Change::AlarmChanged(alarm));
-                Ok(())
+            Decision::Start { .. } | Decision::Relocate { .. } | Decision::Wake { .. } => {
+                unreachable!("it was admitted or refused")
             }
         }
     }
@@ -262,7 +273,7 @@ impl Grid {
         }
         self.placed[class.index()] += 1;
         self.placed_total += 1;
-        self.caps.take(self.classes.task_class(class).payer, needs.cores);
+        self.caps.take(self.classes.demand(class).payer, needs.cores);
         effects.changes.push(Change::RoomTaken(run));
         run
     }

@@ -12,6 +12,21 @@ impl Grid {
     /// Where ids are not the next of their kind or name nothing: the outside checks before it reports.
     pub(crate) fn apply(&mut self, now: Time, event: &Event, effects: &mut Effects) {
         match *event {
+            Event::TasksSubmitted { first, count, class, length } => {
+                self.submitted(now, (first, count), (class, length), effects);
+            }
+            Event::RunStarted(run) => self.run_started(now, run, effects),
+            Event::RunEnded { run, end } => self.run_ended(now, run, end, effects),
+            Event::OwnerLoadReported { machine, load } => self.load_reported(now, machine, load, effects),
+            Event::WokeUp { alarm } => self.woke_up(now, alarm, effects),
+            _ => self.apply_other(now, event, effects),
+        }
+    }
+
+    /// What does not come with every task: apart, so that what does fits into a processor's cache of instructions.
+    #[inline(never)]
+    fn apply_other(&mut self, now: Time, event: &Event, effects: &mut Effects) {
+        match *event {
             Event::MachineClassMet(ref class) => {
                 let id = self.classes.add_machine_class(MachineClass::clone(class));
                 effects.changes.push(Change::MachineClassMet(id));
@@ -36,18 +51,14 @@ impl Grid {
             Event::MachineOpened { machine } => self.opened(machine, effects),
             Event::MachineLost { machine } => self.lost(now, machine, effects),
             Event::MachineReturned { machine } => self.returned(now, machine, effects),
-            Event::TasksSubmitted { first, count, class, length } => {
-                self.submitted(now, (first, count), (class, length), effects);
-            }
             Event::TasksWithdrawn { first, count } => self.tasks_withdrawn(now, (first, count), effects),
             Event::TasksReturned { first, count } => self.tasks_returned((first, count), effects),
             Event::TasksRerun { first, count } => self.tasks_rerun((first, count), effects),
             Event::TaskReclassed { task, class } => self.task_reclassed(task, class),
             Event::TasksRetired { first, count } => self.tasks_retired(first, count),
-            Event::TasksRecalled { first, count, class, length, runs, submitted } => {
-                self.tasks_recalled((first, count), (class, length), (runs, submitted));
+            Event::TasksRevived { first, count, class, length, runs, submitted } => {
+                self.tasks_revived((first, count), (class, length), (runs, submitted));
             }
-            Event::OwnerLoadReported { machine, load } => self.load_reported(now, machine, load, effects),
             Event::FileMet { file, bytes } => {
                 self.catalogue.file_met(file, bytes);
                 effects.changes.push(Change::CatalogueChanged);
@@ -95,8 +106,6 @@ impl Grid {
             Event::RunGranted { run, on } => self.run_granted(now, (run, on), effects),
             Event::RunRefused { run, on } => self.run_refused(now, (run, on), effects),
             Event::RunArrived(run) => self.run_arrived(now, run, effects),
-            Event::RunStarted(run) => self.run_started(now, run, effects),
-            Event::RunEnded { run, end } => self.run_ended(now, run, end, effects),
             Event::CheckingSet(rule) => self.checks.set_rule(rule),
             Event::ClassChecked { class, quorum, by_program } => {
                 self.checks.ask_for(class, Asked { quorum, by_program });
@@ -109,7 +118,11 @@ impl Grid {
             }
             Event::BudgetSet(budget) => self.budget_set(now, budget, effects),
             Event::CoresCapped { user, cores } => self.cores_capped(user, cores),
-            Event::WokeUp { alarm } => self.woke_up(now, alarm, effects),
+            Event::TasksSubmitted { .. }
+            | Event::RunStarted(_)
+            | Event::RunEnded { .. }
+            | Event::OwnerLoadReported { .. }
+            | Event::WokeUp { .. } => unreachable!("it was applied"),
         }
     }
 
@@ -209,7 +222,7 @@ impl Grid {
         }
         self.lose_runs(now, machine, effects);
         let classes = &self.classes;
-        self.machines[machine.index()].believe(now, &[], |class| classes.task_class(class).needs);
+        self.machines[machine.index()].believe(now, &[], |class| classes.demand(class).needs);
         self.lost_to_peers(machine);
         for task in self.plans.dissolve(Queue::Machine(machine)) {
             self.give_back(now, task);
@@ -279,7 +292,7 @@ impl Grid {
         }
         let before = self.machine(machine).count();
         let classes = &self.classes;
-        let needs = |class| classes.task_class(class).needs;
+        let needs = |class| classes.demand(class).needs;
         if self.machines[machine.index()].believe(now, others, needs) {
             effects.changes.push(Change::ResidentsChanged(machine));
         }

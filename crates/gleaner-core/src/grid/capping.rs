@@ -7,7 +7,7 @@ use gleaner_units::{TaskClassId, TaskId, UserId};
 impl Grid {
     /// How many cores the runs of a class's user take, and how many they may.
     pub fn cores_of_user(&self, class: TaskClassId) -> (u64, u32) {
-        let user = self.classes.task_class(class).payer;
+        let user = self.classes.demand(class).payer;
         (self.caps.taken(user), self.caps.of(user))
     }
 
@@ -42,12 +42,12 @@ impl Grid {
     /// Cores of a user are free again. If that is what tasks of theirs waited for, they may start anywhere, not only where
     /// these cores are. Costs O(classes that wait) where the user has a bound that was met.
     pub(super) fn free_cores(&mut self, class: TaskClassId, part: Part) {
-        let user = self.classes.task_class(class).payer;
+        let user = self.classes.demand(class).payer;
         let waited = self.caps.of(user) != u32::MAX
             && self
                 .waiting
                 .first_of_each()
-                .any(|(class, _)| self.classes.task_class(class).payer == user && self.is_capped(class));
+                .any(|(class, _)| self.classes.demand(class).payer == user && self.is_capped(class));
         self.caps.free(user, part.cores);
         if waited {
             self.ask(Cause::RuleChanged);

@@ -30,11 +30,11 @@ impl Grid {
     /// Does something with each part of a run.
     #[inline]
     pub(super) fn each_part(&mut self, run: &Run, mut act: impl FnMut(&mut Self, Part)) {
-        if run.is_wide {
-            self.parts_of(run).collect::<Vec<_>>().into_iter().for_each(|part| act(self, part));
-        } else {
-            let cores = self.needs(self.task(run.id.task).class).cores;
-            act(self, Part { on: run.on, cores });
+        let cores = self.needs(self.task(run.id.task).class).cores;
+        let only = (!run.is_wide).then_some(Part { on: run.on, cores });
+        let wide = if run.is_wide { self.parts_of(run).collect() } else { Vec::new() };
+        for part in only.into_iter().chain(wide) {
+            act(self, part);
         }
     }
 

@@ -40,7 +40,11 @@ impl Grid {
     }
 
     /// The first run that waits for another and was not asked back. Costs O(runs that were).
+    #[inline]
     pub fn first_ahead(&self) -> Option<RunId> {
+        if self.followers.is_empty() {
+            return None;
+        }
         let is_next = |run: &RunId| self.find_run(*run).is_some_and(|run| run.stage == Stage::Next);
         self.followers.all_next().find(|run| self.asked_back(*run).is_none() && is_next(run))
     }
@@ -140,7 +144,7 @@ impl Grid {
         let done = run.done;
         let machine = &mut self.machines[run.on.index()];
         machine.add(now, class, Resident::sent(id, done), needs);
-        self.caps.take(self.classes.task_class(class).payer, needs.cores);
+        self.caps.take(self.classes.demand(class).payer, needs.cores);
         if run.stage == Stage::Stopping {
             self.machines[run.on.index()].stop(now, class, id, needs);
         } else {

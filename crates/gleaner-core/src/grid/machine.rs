@@ -25,6 +25,9 @@ impl Group {
     }
 }
 
+/// So many groups stay, however few tasks there are.
+const GROUPS_KEPT: usize = 16;
+
 /// Whether a machine takes tasks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Availability {
@@ -64,7 +67,7 @@ pub struct Machine {
     /// The cores that those want which are to stay: each has so many shares.
     shares: u64,
     service: Service,
-    /// In order of class; a group stays when its last task leaves, since another like it is likely.
+    /// In order of class; a group stays when its last task leaves, since another like it is likely, as long as most have any.
     groups: Vec<Group>,
     /// Where the group is that was asked for last: what comes there begins soon.
     #[serde(skip)]
@@ -316,12 +319,28 @@ impl Machine {
     }
 
     fn group_of(&mut self, class: TaskClassId) -> &mut Group {
-        let at = self.groups.partition_point(|group| group.class < class);
+        let mut at = self.groups.partition_point(|group| group.class < class);
         if self.groups.get(at).is_none_or(|group| group.class != class) {
-            self.groups.insert(at, Group { class, others: 0, runs: VecDeque::new() });
+            at = self.new_group(at, class);
         }
         self.latest = at as u32;
         &mut self.groups[at]
+    }
+
+    /// Where it is in the end. One beside its place that has no task makes way, and its memory serves again.
+    fn new_group(&mut self, mut at: usize, class: TaskClassId) -> usize {
+        let is_empty = |group: &Group| group.count() == 0;
+        let beside = [at, at.wrapping_sub(1)];
+        if let Some(old) = beside.into_iter().find(|&beside| self.groups.get(beside).is_some_and(is_empty)) {
+            self.groups[old].class = class;
+            return old;
+        }
+        if self.groups.len() > GROUPS_KEPT + 2 * self.count as usize {
+            self.groups.retain(|group| !is_empty(group));
+            at = self.groups.partition_point(|group| group.class < class);
+        }
+        self.groups.insert(at, Group { class, others: 0, runs: VecDeque::new() });
+        at
     }
 
     /// A task that is here runs from now on.

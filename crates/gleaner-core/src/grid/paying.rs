@@ -25,7 +25,7 @@ impl Grid {
 
     /// The account that tasks of that class are paid from, if there is a budget.
     pub fn account_of(&self, class: TaskClassId) -> Option<&Account> {
-        let payer = self.classes.task_class(class).payer;
+        let payer = self.classes.demand(class).payer;
         self.accounts.as_ref().map(|accounts| accounts.of(payer))
     }
 
@@ -36,14 +36,14 @@ impl Grid {
         match scope {
             Scope::Shared => self.waiting_ops.sum(),
             Scope::PerUser => {
-                let payer = self.classes.task_class(class).payer;
+                let payer = self.classes.demand(class).payer;
                 self.waiting_ops.of(payer)
             }
         }
     }
 
     pub(super) fn payer(&self, id: TaskId) -> UserId {
-        self.classes.task_class(self.task(id).class).payer
+        self.classes.demand(self.task(id).class).payer
     }
 
     /// What a task costs, with its length.

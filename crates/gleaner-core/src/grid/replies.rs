@@ -470,7 +470,7 @@ impl Grid {
         let class = self.task(first).class;
         self.waiting.add(class, first, count);
         if let Some(length) = self.declared_length(first) {
-            let payer = self.classes.task_class(class).payer;
+            let payer = self.classes.demand(class).payer;
             self.waiting_ops.add(payer, OpsTotal::from(length).times(count));
         }
     }

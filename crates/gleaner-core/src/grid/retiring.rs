@@ -1,7 +1,7 @@
 //! Tasks that are over for so long that whoever keeps the books keeps them elsewhere: all that is known of them here is
 //! that they are.
 //!
-//! A million of them in a row are one value for each page. One that is to run again is recalled first, with what was
+//! A million of them in a row are one value for each page. One that is to run again is revived first, with what was
 //! forgotten.
 
 use super::{Grid, Task, TaskState};
@@ -31,7 +31,7 @@ impl Grid {
 
     /// Tasks of one class and length that had as many runs are known again, and withdrawn. Changes nothing about those that
     /// are not retired. Costs the same.
-    pub(super) fn tasks_recalled(
+    pub(super) fn tasks_revived(
         &mut self,
         (first, count): (TaskId, u32),
         (class, length): (TaskClassId, Option<Ops>),

@@ -91,7 +91,7 @@ impl<'a> Kind<'a> {
         let cheapest = prices.fold(f64::INFINITY, f64::min);
         let mut kind = Self {
             class,
-            cores: grid.classes().task_class(class).needs.cores as usize,
+            cores: grid.classes().demand(class).needs.cores as usize,
             conditions: 0,
             front: Place::FIRST,
             picked: Vec::new(),

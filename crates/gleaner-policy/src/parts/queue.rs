@@ -84,8 +84,10 @@ impl Choice for Fill {
 /// What is believed of a task that runs longer than was believed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Correction {
-    /// It ends when its user said.
+    /// It may end at any moment: until it does, what users declared decides.
     #[default]
+    Firm,
+    /// It ends when its user said.
     Estimate,
     /// It takes as long as those like it that took longer.
     Alike,
@@ -97,11 +99,24 @@ pub enum Correction {
 
 impl Choice for Correction {
     fn all() -> Vec<Self> {
-        vec![Correction::Estimate, Correction::Alike, Correction::Doubled, Correction::InTurn]
+        vec![
+            Correction::Firm,
+            Correction::Estimate,
+            Correction::Alike,
+            Correction::Doubled,
+            Correction::InTurn,
+        ]
     }
 
     fn about(&self) -> About {
         match self {
+            Correction::Firm => About {
+                name: "firm",
+                meaning: "A task that runs longer than was believed may end at any moment. As long as the first in line \
+                          waits for its cores, only what users declared says there who may overtake; where nothing was \
+                          declared, or that is over too, nobody may.",
+                reads: &[Input::Lengths],
+            },
             Correction::Estimate => About {
                 name: "estimate",
                 meaning: "A task that runs longer than was believed is believed to take what its user declared; if that \

@@ -243,7 +243,7 @@ pub(crate) fn energy_delay(ops_per_s: f64, watts: f64) -> f64 {
 }
 
 fn cores(grid: &Grid, class: TaskClassId) -> u64 {
-    u64::from(grid.classes().task_class(class).needs.cores)
+    u64::from(grid.classes().demand(class).needs.cores)
 }
 
 /// The share of a core that a newcomer gets for each core that it wants.

@@ -44,7 +44,7 @@ impl Line {
             Turn::Longest => {
                 let firsts = self.waiting.iter().filter(|(class, _)| will_do(**class));
                 let firsts = firsts.filter_map(|(class, tasks)| Some((class, tasks.first()?)));
-                let priority = |class: &TaskClassId| Reverse(grid.classes().task_class(*class).priority);
+                let priority = |class: &TaskClassId| Reverse(grid.classes().demand(*class).priority);
                 let next = firsts.min_by_key(|(class, key)| (priority(class), **key));
                 next.map(|(_, (.., task))| *task)
             }

@@ -39,7 +39,7 @@ impl<'a> Seeker<'a> {
         wanted: Wanted,
     ) -> Self {
         let seconds_per_op = grid.classes().seconds_per_op_row(class);
-        let size = Size::from(grid.classes().task_class(class).needs);
+        let size = Size::from(grid.classes().demand(class).needs);
         Self { score, choose, grid, class, size, seconds_per_op, wanted }
     }
 

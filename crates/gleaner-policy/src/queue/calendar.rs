@@ -2,7 +2,7 @@
 //!
 //! It is a row of steps: from each until the next the same number is free. They lie in blocks of bounded size, each with
 //! the least and the most that is free in it, so that a search passes a block by. **No two neighbours have the same number
-//! free; no block is empty; the first step begins the row and is never taken away.**
+//! free; no block is empty; the first step begins the row.**
 
 use gleaner_units::Time;
 
@@ -57,7 +57,7 @@ impl Block {
 impl Calendar {
     /// From each of these moments on so many are free; they are in order, the first is [`Time::ZERO`], and of equals the last
     /// counts.
-    pub(crate) fn of(free: impl Iterator<Item = (Time, i64)>) -> Self {
+    pub(crate) fn of(free: impl IntoIterator<Item = (Time, i64)>) -> Self {
         let mut steps: Vec<Step> = Vec::new();
         for (from, free) in free {
             match steps.last_mut() {
@@ -76,21 +76,6 @@ impl Calendar {
         self.blocks
             .iter()
             .flat_map(|block| block.steps.iter().map(|step| (step.from, step.free + block.shift)))
-    }
-
-    /// What was before `now` counts no more. Costs O(steps before).
-    pub(crate) fn advance(&mut self, now: Time) {
-        let (block, index) = self.place_of(now);
-        if (block, index) == (0, 0) {
-            return;
-        }
-        self.blocks.drain(..block);
-        let first = &mut self.blocks[0];
-        if index > 0 {
-            first.steps.drain(..index);
-            first.measure();
-        }
-        first.steps[0].from = Time::ZERO;
     }
 
     /// So many fewer are free from one moment until another; more, if below 0. Costs O(steps / 64 + 64).
@@ -128,50 +113,68 @@ impl Calendar {
         self.blocks[block].free(index)
     }
 
-    /// The first moment, at or after `from`, from which on so many are free for as long as `lasts` says; never, if they
-    /// are not. Costs O(steps / 64 + 64), and as much again for each gap that is too short.
-    pub(crate) fn earliest(&self, from: Time, cores: u32, lasts: impl Fn(Time) -> Time) -> Time {
+    /// The first moment, at or after `from`, from which on so many are free for as long as `lasts` says; never, if they are
+    /// not before `before`. Costs O(steps / 64 + 64) until there, and as much again for each gap that is too short.
+    pub(crate) fn earliest(
+        &self,
+        (from, before): (Time, Time),
+        cores: u32,
+        lasts: impl Fn(Time) -> Time,
+    ) -> Time {
         let cores = i64::from(cores);
         let mut place = self.place_of(from);
         let mut begin = from;
-        loop {
-            let Some(start) = self.find(place, |block| block.most >= cores, |free| free >= cores) else {
-                return Time::NEVER;
-            };
-            let step = self.from(start);
-            begin = begin.max(step);
-            let end = lasts(begin);
-            if end <= begin {
+        while let Some(start) = self.find(place, before, |block| block.most >= cores, |free| free >= cores) {
+            begin = begin.max(self.from(start));
+            if begin >= before {
+                break;
+            }
+            let Some(short) =
+                self.find(start, lasts(begin), |block| block.least < cores, |free| free < cores)
+            else {
                 return begin;
-            }
-            match self.find(start, |block| block.least < cores, |free| free < cores) {
-                Some(short) if self.from(short) < end => {
-                    place = short;
-                    begin = self.from(short);
-                }
-                Some(_) | None => return begin,
-            }
+            };
+            place = short;
+            begin = self.from(short);
         }
+        Time::NEVER
+    }
+
+    /// Whether so many are free from one moment until another. Costs as much.
+    pub(crate) fn has(&self, from: Time, until: Time, cores: u32) -> bool {
+        let cores = i64::from(cores);
+        let short = self.find(self.place_of(from), until, |block| block.least < cores, |free| free < cores);
+        short.is_none()
+    }
+
+    /// How many are free when all that is known is over.
+    pub(crate) fn at_last(&self) -> i64 {
+        let last = self.blocks.last().expect("a row of steps");
+        last.free(last.steps.len() - 1)
     }
 
     fn from(&self, (block, index): Place) -> Time {
         self.blocks[block].steps[index].from
     }
 
-    /// The first step at or after a place of which something holds, in blocks in which it may.
+    /// The first step at or after a place, and before a moment, of which something holds, in blocks in which it may.
     fn find(
         &self,
         (block, index): Place,
+        before: Time,
         may: impl Fn(&Block) -> bool,
         is: impl Fn(i64) -> bool,
     ) -> Option<Place> {
         let mut low = index;
-        for number in block..self.blocks.len() {
-            let there = &self.blocks[number];
+        for (number, there) in self.blocks.iter().enumerate().skip(block) {
+            if there.steps[low].from >= before {
+                return None;
+            }
             if may(there) {
                 let found = there.steps[low..].iter().position(|step| is(step.free + there.shift));
                 if let Some(found) = found {
-                    return Some((number, low + found));
+                    let place = (number, low + found);
+                    return Some(place).filter(|place| self.from(*place) < before);
                 }
             }
             low = 0;
@@ -256,7 +259,7 @@ mod tests {
             (random >> 33) as usize % below
         };
         let second = |second: usize| Time::from_nanos(second as u64);
-        let (mut calendar, mut row) = (Calendar::of([(Time::ZERO, 1_000)].into_iter()), vec![1_000; END]);
+        let (mut calendar, mut row) = (Calendar::of([(Time::ZERO, 1_000)]), vec![1_000; END]);
         let mut taken: Vec<(usize, usize, i64)> = Vec::new();
         let mut now = 0;
         let mut blocks_most = 0;
@@ -275,19 +278,22 @@ mod tests {
             let until = if change.1 == END { Time::NEVER } else { second(change.1) };
             calendar.take(second(change.0), until, change.2);
             row[change.0..change.1].iter_mut().for_each(|free| *free -= change.2);
-            if draw(50) == 0 {
-                now = (now + draw(4)).min(END - 1);
-                calendar.advance(second(now));
-            }
+            now = if draw(50) == 0 { (now + draw(4)).min(END - 1) } else { now };
             blocks_most = blocks_most.max(calendar.blocks.len());
             let at = now + draw(END - now);
             assert_eq!(calendar.free_at(second(at)), row[at]);
             let (cores, lasts) = (row[at] + draw(3).cast_signed() as i64 - 1, draw(30));
             let expected = earliest_by_scan(&row, at, cores, lasts).map_or(Time::NEVER, second);
             let cores = u32::try_from(cores).unwrap_or(0);
-            let found =
-                calendar.earliest(second(at), cores, |begin| Time::from_nanos(begin.nanos() + lasts as u64));
+            let until = |begin: Time| Time::from_nanos(begin.nanos() + lasts as u64);
+            let found = calendar.earliest((second(at), Time::NEVER), cores, until);
             assert_eq!(found, expected, "{cores} cores for {lasts} from {at}");
+            let before = second(at + draw(40));
+            let sooner = Some(expected).filter(|begin| *begin < before).unwrap_or(Time::NEVER);
+            assert_eq!(calendar.earliest((second(at), before), cores, until), sooner, "before {before}");
+            if lasts > 0 {
+                assert_eq!(calendar.has(second(at), until(second(at)), cores), expected == second(at));
+            }
             assert!(calendar.blocks.iter().all(|block| !block.steps.is_empty()));
             for block in &calendar.blocks {
                 let mut measured = block.clone();

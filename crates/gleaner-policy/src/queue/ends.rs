@@ -106,10 +106,35 @@ impl Ends {
         self.blocks[0].ends.first().copied()
     }
 
+    /// When the first that ends after that moment does. Costs O(log ends).
+    pub(crate) fn first_after(&self, at: Time) -> Option<Time> {
+        let number = self.blocks.partition_point(|block| block.ends.last().is_some_and(|end| end.at <= at));
+        let block = &self.blocks.get(number)?.ends;
+        block.get(block.partition_point(|end| end.at <= at)).map(|end| end.at)
+    }
+
+    /// The cores of those that should have ended by then, and have not. Costs as much as [`Ends::free_at`].
+    #[inline]
+    pub(crate) fn late(&self, now: Time) -> i64 {
+        if self.first().is_none_or(|end| end.at > now) { 0 } else { self.free_at(now) - self.free }
+    }
+
+    /// As [`Ends::earliest`], if those that are late never end.
+    pub(crate) fn earliest_without_late(&self, now: Time, cores: u32) -> Time {
+        if self.free >= i64::from(cores) {
+            now
+        } else {
+            self.nth_free(now, i64::from(cores) + self.late(now))
+        }
+    }
+
     /// The first moment, at or after `now`, from which on so many cores are free; never, if they are not. Costs
     /// O(ends / 64 + 64).
     pub(crate) fn earliest(&self, now: Time, cores: u32) -> Time {
-        let cores = i64::from(cores);
+        self.nth_free(now, i64::from(cores))
+    }
+
+    fn nth_free(&self, now: Time, cores: i64) -> Time {
         let mut free = self.free;
         if free >= cores {
             return now;
@@ -138,13 +163,21 @@ impl Ends {
         free + rest.take_while(is_by_then).map(|end| i64::from(end.cores)).sum::<i64>()
     }
 
-    /// From when on how many are free, from the beginning.
-    pub(crate) fn steps(&self) -> impl Iterator<Item = (Time, i64)> + '_ {
-        let ends = self.in_order().scan(self.free, |free, end| {
+    /// From when on how many are free, from the beginning, if those that are late end when that says. Costs O(ends).
+    pub(crate) fn steps(&self, now: Time, mut late: impl FnMut(RunId) -> Time) -> Vec<(Time, i64)> {
+        let (mut ends, mut later): (Vec<End>, Vec<End>) = (Vec::new(), Vec::new());
+        for end in self.in_order() {
+            if end.at > now { ends.push(end) } else { later.push(End { at: late(end.run), ..end }) }
+        }
+        if !later.is_empty() {
+            ends.extend(later.into_iter().filter(|end| end.at < Time::NEVER));
+            ends.sort_unstable_by_key(End::rank);
+        }
+        let after = ends.into_iter().scan(self.free, |free, end| {
             *free += i64::from(end.cores);
             Some((end.at, *free))
         });
-        std::iter::once((Time::ZERO, self.free)).chain(ends)
+        std::iter::once((Time::ZERO, self.free)).chain(after).collect()
     }
 
     fn in_order(&self) -> impl Iterator<Item = End> + '_ {
@@ -191,10 +224,21 @@ mod tests {
             let earliest = moments.find(|at| free(*at) >= i64::from(cores));
             assert_eq!(ends.earliest(now, cores), earliest.unwrap_or(Time::NEVER), "{cores} from {now}");
             assert_eq!(ends.free_at(now), free(now));
+            let after = known().map(|end| end.at).filter(|at| *at > now).min();
+            assert_eq!(ends.first_after(now), after);
+            let late: i64 = known().filter(|end| end.at <= now).map(|end| i64::from(end.cores)).sum();
+            assert_eq!(ends.late(now), late);
+            let held: i64 = plain.iter().map(|end| i64::from(end.cores)).sum();
+            let wants = i64::from(cores);
+            let is_enough = |at: Time| 1_000 - held >= wants || free(at) - late >= wants;
+            let without = (now.nanos()..=300).map(Time::from_nanos).find(|at| is_enough(*at));
+            assert_eq!(ends.earliest_without_late(now, cores), without.unwrap_or(Time::NEVER));
             assert_eq!(ends.free_at(Time::NEVER), free(Time::NEVER));
             assert_eq!(ends.first().map(|end| end.rank()), known().map(End::rank).min());
-            assert!(ends.steps().skip(1).all(|(at, after)| after <= free(at)));
-            assert_eq!(ends.steps().last().map(|(_, after)| after), Some(free(Time::NEVER)));
+            let steps = ends.steps(now, |_| Time::from_nanos(400));
+            assert!(steps.is_sorted_by_key(|step| step.0) && steps[0] == (Time::ZERO, 1_000 - held));
+            assert!(steps.iter().skip(1).all(|&(at, after)| after <= free(at)));
+            assert_eq!(steps.last().map(|step| step.1), Some(free(Time::NEVER)));
             blocks_most = blocks_most.max(ends.blocks.len());
             let is_whole = |block: &Block| Block::of(block.ends.iter().copied()).cores == block.cores;
             assert!(ends.blocks.iter().all(is_whole) && ends.in_order().is_sorted_by_key(|end| end.rank()));

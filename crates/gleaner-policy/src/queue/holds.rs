@@ -1,18 +1,28 @@
 //! What runs hold of machines, and until when that is believed.
 
 use super::ends::{End, Ends};
-use super::held::{Held, Hold};
 use crate::forecast::Forecast;
-use crate::parts::queue::Correction;
+use crate::parts::queue::{Backfill, Correction, Queueing};
 use crate::tournament::Tournament;
 use gleaner_core::{Availability, Grid, Room};
 use gleaner_units::{MachineClassId, MachineId, Ops, RunId, Span, TaskClassId, Time};
+use hashbrown::HashMap;
+
+/// What a run holds of its machine.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Hold {
+    cores: u32,
+    since: Time,
+    /// When it is believed to end.
+    until: Time,
+}
 
 /// The machines, with what runs hold of each.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Holds {
-    correction: Correction,
-    runs: Held,
+    recipe: Queueing,
+    /// Looked into, and never gone through: it has no order.
+    runs: HashMap<RunId, Hold>,
     /// By machine.
     ends: Vec<Ends>,
     /// By machine: when the first run there is believed to end, and the machine; [`NO_END`] without a run.
@@ -28,15 +38,15 @@ pub(crate) struct Holds {
 /// After all ends.
 const NO_END: (Time, MachineId) = (Time::NEVER, MachineId::FIRST);
 
-fn slots(room: Room) -> u32 {
+pub(super) fn slots(room: Room) -> u32 {
     room.slots.unwrap_or(u32::MAX)
 }
 
 impl Holds {
-    pub(crate) fn new(correction: Correction) -> Self {
+    pub(crate) fn new(recipe: Queueing) -> Self {
         Self {
-            correction,
-            runs: Held::default(),
+            recipe,
+            runs: HashMap::new(),
             ends: Vec::new(),
             firsts: Tournament::default(),
             rooms: Vec::new(),
@@ -46,14 +56,14 @@ impl Holds {
     }
 
     /// Of a whole grid, as it was last looked at. Costs O(machines + runs).
-    pub(crate) fn of(correction: Correction, grid: &Grid, forecast: &Forecast, looked: Time) -> Self {
-        let mut holds = Self::new(correction);
+    pub(crate) fn of(recipe: Queueing, grid: &Grid, forecast: &Forecast, looked: Time) -> Self {
+        let mut holds = Self::new(recipe);
         holds.rooms.resize_with(grid.classes().machine_classes().len(), Vec::new);
         for index in 0..grid.machines().len() {
             let machine = grid.machine(MachineId::new(index));
             holds.join(grid, MachineId::new(index));
             machine.runs().chain(machine.stopping().iter().copied()).for_each(|run| {
-                holds.take(grid, forecast.length(grid, run.task), run);
+                holds.take(grid, forecast, run);
             });
         }
         holds.look(grid, forecast, looked);
@@ -99,63 +109,90 @@ impl Holds {
         }
     }
 
-    /// A run of a task that is believed to be so long takes its room. Costs O(log runs + log machines).
-    pub(crate) fn take(&mut self, grid: &Grid, length: Ops, id: RunId) {
+    /// A run takes its room. Costs O(log runs + log machines).
+    pub(crate) fn take(&mut self, grid: &Grid, forecast: &Forecast, id: RunId) {
         let Some(run) = grid.find_run(id) else { return };
+        // What is promised to the first in line should hold.
+        let length = if self.is_firm() && self.recipe.backfill == Backfill::Easy {
+            forecast.cautious(grid, id.task)
+        } else {
+            forecast.length(grid, id.task)
+        };
         let class = grid.task(id.task).class();
-        let cores = grid.classes().task_class(class).needs.cores;
+        let cores = grid.classes().demand(class).needs.cores;
         let (on, since) = (run.on(), run.since());
-        let until = since.after_seconds(seconds(grid, length, class, on));
-        self.runs.insert(Hold { run: id, on, cores, since, until });
+        let until = ends_after(since, seconds(grid, length, class, on));
+        self.runs.insert(id, Hold { cores, since, until });
         self.change_ends(on, |ends| ends.take(End { at: until, run: id, cores }));
     }
 
-    /// A run takes its room no more. When it was believed to end.
-    pub(crate) fn free(&mut self, id: RunId) -> Option<Time> {
-        let Hold { on, cores, until, .. } = self.runs.remove(id)?;
-        self.change_ends(on, |ends| ends.give(End { at: until, run: id, cores }));
-        Some(until)
+    /// A run takes its room no more.
+    pub(crate) fn free(&mut self, id: RunId, on: MachineId) {
+        if let Some(Hold { cores, until, .. }) = self.runs.remove(&id) {
+            self.change_ends(on, |ends| ends.give(End { at: until, run: id, cores }));
+        }
     }
 
     fn change_ends(&mut self, on: MachineId, change: impl FnOnce(&mut Ends)) {
         let ends = &mut self.ends[on.index()];
-        let before = ends.first().map(|end| end.at);
+        let before = ends.first_after(self.looked);
         change(ends);
-        let now = ends.first().map(|end| end.at);
-        if before != now {
-            self.firsts.set(on.index(), now.map_or(NO_END, |at| (at, on)));
+        if before != ends.first_after(self.looked) {
+            self.note_first(on);
         }
     }
 
-    /// What should have ended by now and has not is believed to end later. Whether there was any. Costs O(log runs) each.
+    fn note_first(&mut self, on: MachineId) {
+        let first = self.ends[on.index()].first_after(self.looked);
+        self.firsts.set(on.index(), first.map_or(NO_END, |at| (at, on)));
+    }
+
+    fn is_firm(&self) -> bool {
+        self.recipe.correction == Correction::Firm
+    }
+
+    /// What should have ended by now and has not is believed to end later, or counts as late. Whether there was any. Costs
+    /// O(log runs) each.
     pub(crate) fn look(&mut self, grid: &Grid, forecast: &Forecast, now: Time) -> bool {
         self.looked = now;
         let mut any = false;
         while let Some((_, on)) = self.first_end().filter(|(at, _)| *at <= now) {
             any = true;
-            let old = self.ends[on.index()].first().expect("the first to end there");
-            let id = old.run;
-            let hold = self.runs.get_mut(id).expect("what ends is held");
-            let class = grid.task(id.task).class();
-            let seconds_per_op = grid.seconds_per_op(class, hold.on);
-            let believed = seconds(grid, forecast.length(grid, id.task), class, hold.on);
-            let limit = stopped_by(grid, class, Forecast::limit(grid, id.task) * seconds_per_op);
-            let alike = || {
-                let ops = now.since(hold.since).seconds() / seconds_per_op;
-                forecast.beyond(id.task, ops).map(|ops| hold.since.after_seconds(ops * seconds_per_op))
-            };
-            hold.until = match self.correction {
-                Correction::Alike => alike().filter(|end| *end > now),
-                Correction::Estimate | Correction::Doubled | Correction::InTurn => None,
+            while let Some(late) =
+                self.ends[on.index()].first().filter(|end| end.at <= now && !self.is_firm())
+            {
+                let until = self.corrected(grid, forecast, now, (late.run, on));
+                let ends = &mut self.ends[on.index()];
+                ends.give(late);
+                ends.take(End { at: until, ..late });
             }
-            .unwrap_or_else(|| corrected(self.correction, hold.since, now, (believed, limit)));
-            let new = End { at: hold.until, ..old };
-            self.change_ends(on, |ends| {
-                ends.give(old);
-                ends.take(new);
-            });
+            self.note_first(on);
         }
         any
+    }
+
+    /// When a run that has not ended is believed to end now.
+    fn corrected(
+        &mut self,
+        grid: &Grid,
+        forecast: &Forecast,
+        now: Time,
+        (id, on): (RunId, MachineId),
+    ) -> Time {
+        let correction = self.recipe.correction;
+        let hold = self.runs.get_mut(&id).expect("what ends is held");
+        let class = grid.task(id.task).class();
+        let seconds_per_op = grid.seconds_per_op(class, on);
+        let believed = seconds(grid, forecast.length(grid, id.task), class, on);
+        let limit = stopped_by(grid, class, Forecast::limit(grid, id.task) * seconds_per_op);
+        let alike = || {
+            let ops = now.since(hold.since).seconds() / seconds_per_op;
+            forecast.beyond(id.task, ops).map(|ops| hold.since.after_seconds(ops * seconds_per_op))
+        };
+        let by_alike = if correction == Correction::Alike { alike() } else { None };
+        let by_rule = || corrected(correction, hold.since, now, (believed, limit));
+        hold.until = by_alike.filter(|end| *end > now).unwrap_or_else(by_rule);
+        hold.until
     }
 
     /// When the next run is believed to end.
@@ -206,7 +243,7 @@ impl Holds {
 
     /// What differs from what the grid says.
     pub(crate) fn check(&self, grid: &Grid, forecast: &Forecast) -> Result<(), String> {
-        let fresh = Self::of(self.correction, grid, forecast, self.looked);
+        let fresh = Self::of(self.recipe, grid, forecast, self.looked);
         if self.runs != fresh.runs {
             return Err("what runs hold is not what the grid says".to_owned());
         }
@@ -225,9 +262,14 @@ fn seconds(grid: &Grid, length: Ops, class: TaskClassId, on: MachineId) -> f64 {
 }
 
 /// So many seconds, or as many as runs of a class may take.
-fn stopped_by(grid: &Grid, class: TaskClassId, seconds: f64) -> f64 {
+pub(super) fn stopped_by(grid: &Grid, class: TaskClassId, seconds: f64) -> f64 {
     let limit = grid.limit(class).map_or(f64::INFINITY, Span::seconds);
     seconds.min(limit)
+}
+
+/// When what lasts so long ends. What takes no time holds its cores for the instant.
+pub(super) fn ends_after(begin: Time, seconds: f64) -> Time {
+    begin.after_seconds(seconds).max(Time::from_nanos(begin.nanos().saturating_add(1)))
 }
 
 const MINUTE: f64 = 60.0;
@@ -252,7 +294,7 @@ const IN_TURN: [f64; 11] = [
 fn corrected(rule: Correction, since: Time, now: Time, (believed, limit): (f64, f64)) -> Time {
     let later = |seconds: f64| Some(since.after_seconds(seconds)).filter(|end| *end > now);
     let by_rule = match rule {
-        Correction::Estimate | Correction::Alike => None,
+        Correction::Firm | Correction::Estimate | Correction::Alike => None,
         Correction::Doubled => doublings(believed).find_map(|seconds| later(seconds.min(limit))),
         Correction::InTurn => IN_TURN.iter().find_map(|more| later((believed + more).min(limit))),
     };

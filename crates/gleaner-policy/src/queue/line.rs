@@ -6,11 +6,13 @@
 
 use super::members::Members;
 use crate::backlog::{Place, Shelf, Size, Waiting};
+use crate::forecast::KNOWN_MAX;
 use crate::parts::queue::Fill;
 use gleaner_core::{Grid, Needs};
 use gleaner_units::{MachineClassId, Ops, TaskClassId, TaskId};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// What tasks of a kind have in common.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -48,7 +50,8 @@ pub(crate) type Turn = (Reverse<i32>, TaskId);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Line {
     kinds: Vec<Kind>,
-    of_class: Vec<usize>,
+    /// By class of tasks.
+    of_class: Vec<u32>,
     known: BTreeMap<Like, usize>,
     /// Those with anybody, by cores, the fewest first.
     waiting: Vec<Waits>,
@@ -69,7 +72,7 @@ impl Line {
         let like = Like { needs: class.needs, priority: class.priority, seconds_per_op };
         let next = self.kinds.len();
         let kind = *self.known.entry(like).or_insert(next);
-        self.of_class.push(kind);
+        self.of_class.push(u32::try_from(kind).expect("fewer kinds than classes"));
         if kind == next {
             let (needs, priority) = (class.needs, class.priority);
             self.kinds.push(Kind { needs, priority, class: id, shelf: Shelf::default() });
@@ -128,6 +131,13 @@ impl Line {
         true
     }
 
+    /// Whether a task waits.
+    pub(crate) fn has(&self, grid: &Grid, id: TaskId) -> bool {
+        let priority = self.turn_of(grid, id).0;
+        let turns = self.turns.iter().find(|turns| turns.0 == priority);
+        turns.is_some_and(|(_, turns)| turns.contains(id))
+    }
+
     fn place_of(&self, number: usize) -> Result<usize, usize> {
         let entry = (self.kinds[number].needs.cores, number);
         self.waiting.binary_search_by_key(&entry, |other| (other.cores, other.kind))
@@ -147,23 +157,9 @@ impl Line {
         self.waiting.is_empty()
     }
 
-    /// Whose turn it is.
-    pub(crate) fn first(&self) -> Option<TaskId> {
-        self.turns.iter().find_map(|(_, turns)| turns.first_from(0))
-    }
-
     /// One after the other.
     pub(crate) fn in_order(&self) -> impl Iterator<Item = TaskId> + '_ {
         self.turns.iter().flat_map(|(_, turns)| turns.from(0))
-    }
-
-    /// In order, from a turn on.
-    pub(crate) fn from(&self, turn: Turn) -> impl Iterator<Item = Turn> + '_ {
-        let first = self.turns.partition_point(|turns| turns.0 < turn.0);
-        self.turns[first..].iter().flat_map(move |&(priority, ref turns)| {
-            let place = if priority == turn.0 { turn.1.index() } else { 0 };
-            turns.from(place).map(move |task| (priority, task))
-        })
     }
 
     pub(crate) fn turn_of(&self, grid: &Grid, id: TaskId) -> Turn {
@@ -175,7 +171,7 @@ impl Line {
     }
 
     fn number_of(&self, grid: &Grid, id: TaskId) -> usize {
-        self.of_class[grid.task(id).class().index()]
+        self.of_class[grid.task(id).class().index()] as usize
     }
 
     /// The task to fill a gap with: of those behind the head that are no longer than their kind may be, the first by that
@@ -212,11 +208,19 @@ impl Line {
             return Err("the line is not who waits".to_owned());
         }
         let shelves =
-            |line: &Self| line.of_class.iter().map(|&kind| line.kinds[kind].shelf.clone()).collect();
+            |line: &Self| line.of_class.iter().map(|&kind| line.kinds[kind as usize].shelf.clone()).collect();
         let (kept, derived): (Vec<Shelf>, Vec<Shelf>) = (shelves(self), shelves(fresh));
         let same = kept.iter().zip(&derived).all(|(kept, derived)| kept.tasks().eq(derived.tasks()));
         if same && kept.len() == derived.len() { Ok(()) } else { Err("a shelf is not who waits".to_owned()) }
     }
+}
+
+/// What is shorter stands for no time at all, and what is longer for one that nobody knows.
+const SOME_TIME: Range<f64> = 1e-300..KNOWN_MAX;
+
+/// What takes no time takes no room, however many cores it has; and of what takes nobody knows how long, the first goes first.
+fn area(length: f64, cores: f64) -> f64 {
+    if SOME_TIME.contains(&length) { length * cores } else { length }
 }
 
 /// Who goes first when a gap is filled; the lowest.
@@ -257,7 +261,7 @@ impl Kind {
                     return None;
                 }
                 let cores = if fill == Fill::Shortest { 1.0 } else { f64::from(self.needs.cores) };
-                let size = Size::of(first.length.amount() * cores);
+                let size = Size::of(area(first.length.amount(), cores));
                 Some(((priority, size.bits()), first.id)).filter(is_better)
             }
         }

@@ -212,12 +212,14 @@ impl Recipe {
             let expected = "declared: fcfs reads no lengths";
             return Err(PolicyError::new("lengths", self.lengths.name(), expected));
         }
-        if queueing.correction != Correction::Estimate && !self.lengths.is_learnt() {
-            let expected = "estimate: only what is learnt is corrected otherwise";
+        let by_word = matches!(queueing.correction, Correction::Firm | Correction::Estimate);
+        if !by_word && !self.lengths.is_learnt() {
+            let expected = "firm or estimate: only what is learnt is corrected otherwise";
             return Err(PolicyError::new("correction", queueing.correction.name(), expected));
         }
         if queueing.correction == Correction::Alike && self.lengths != Lengths::Learnt {
-            let expected = format!("estimate, doubled or in-turn: {} keeps none alike", self.lengths.name());
+            let expected =
+                format!("firm, estimate, doubled or in-turn: {} keeps none alike", self.lengths.name());
             return Err(PolicyError::new("correction", queueing.correction.name(), expected));
         }
         Ok(())

@@ -251,7 +251,8 @@ impl Recipe {
         })?;
         f.write_str(by_lengths(self.lengths))?;
         f.write_str(match correction {
-            Correction::Estimate => "",
+            Correction::Firm => "",
+            Correction::Estimate => ", then as declared",
             Correction::Alike => ", then by what ran longer",
             Correction::Doubled => ", doubled where that is short",
             Correction::InTurn => ", a minute more and so on where that is short",

@@ -19,10 +19,10 @@ use gleaner_units::{MachineId, TaskId, Time};
 /// Gives jobs to sites.
 #[derive(Clone, Debug)]
 pub struct Dispatcher {
-    rule: SiteRule,
-    rooms: Rooms,
-    line: Line,
-    running: Running,
+    pub(super) rule: SiteRule,
+    pub(super) rooms: Rooms,
+    pub(super) line: Line,
+    pub(super) running: Running,
     maps: Maps,
     pass: Option<Pass>,
 }
@@ -83,7 +83,7 @@ impl Dispatcher {
     }
 
     /// Where a job waits: at no site in particular, or at those drawn for its copies that have not started.
-    fn homes(&self, grid: &Grid, task: TaskId) -> Vec<Option<MachineId>> {
+    pub(super) fn homes(&self, grid: &Grid, task: TaskId) -> Vec<Option<MachineId>> {
         if self.rule.queues == Queues::Central {
             return vec![None];
         }
@@ -93,7 +93,7 @@ impl Dispatcher {
     }
 
     /// On what a job that waits at `home` could start now.
-    fn parts_for(
+    pub(super) fn parts_for(
         &mut self,
         grid: &Grid,
         now: Time,
@@ -105,7 +105,7 @@ impl Dispatcher {
         if pass.is_blocked(rule, home) {
             return None;
         }
-        let cores = grid.classes().task_class(grid.task(task).class()).needs.cores;
+        let cores = grid.classes().demand(grid.task(task).class()).needs.cores;
         let fitting = fitting(grid, task, rooms.free(), &excluded_for(grid, rule, (home, task)));
         if !is_enough(rule, cores, &fitting) {
             pass.does_not_fit(home, task);

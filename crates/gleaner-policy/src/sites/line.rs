@@ -26,7 +26,7 @@ impl Line {
 
     /// A task waits, or does not, or has more or fewer runs than before.
     pub(super) fn update(&mut self, grid: &Grid, rule: &SiteRule, task: TaskId) {
-        let place = (Reverse(grid.classes().task_class(grid.task(task).class()).priority), task);
+        let place = (Reverse(grid.classes().demand(grid.task(task).class()).priority), task);
         let (waits, wants) = match grid.task(task).state() {
             TaskState::Waiting => (true, false),
             TaskState::Placed => (false, wants_copy(grid, rule, task)),
@@ -76,7 +76,7 @@ fn wants_copy(grid: &Grid, rule: &SiteRule, task: TaskId) -> bool {
 fn by_ratio(grid: &Grid, now: Time, tasks: impl Iterator<Item = TaskId>) -> Vec<TaskId> {
     let ratio = |task: TaskId| {
         let of = grid.task(task);
-        let cores = grid.classes().task_class(of.class()).needs.cores;
+        let cores = grid.classes().demand(of.class()).needs.cores;
         let area = f64::from(cores) * grid.declared_length(task).map_or(f64::INFINITY, Ops::amount);
         // What came just now is ordered by size too.
         (1.0 + now.since(of.submitted()).seconds()) / area

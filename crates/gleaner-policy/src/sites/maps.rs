@@ -185,7 +185,7 @@ fn source(grid: &Grid, class: TaskClassId) -> Option<SiteId> {
 
 fn asked(grid: &Grid, layout: &Layout, task: TaskId) -> Asked {
     let class = grid.task(task).class();
-    let needs = grid.classes().task_class(class).needs;
+    let needs = grid.classes().demand(class).needs;
     let speed = mean_speed(grid, class);
     let at_source = source(grid, class).and_then(|site| layout.by_site.get(site.index()));
     let needs = Amounts {

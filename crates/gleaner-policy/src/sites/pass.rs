@@ -49,6 +49,24 @@ impl Pass {
         rule.behind == Behind::Waits && self.heads.contains_key(&home)
     }
 
+    /// The first that does not fit at `home`.
+    pub(super) fn head(&self, home: Option<MachineId>) -> Option<TaskId> {
+        self.heads.get(&home).map(|head| head.task)
+    }
+
+    /// For whom a moment is kept at `home`, and which, if one is.
+    pub(super) fn moment_kept(
+        &mut self,
+        (grid, rule, running): (&Grid, &SiteRule, &Running),
+        now: Time,
+        home: Option<MachineId>,
+        free: &[Room],
+    ) -> Option<(TaskId, Time)> {
+        let head = self.heads.get_mut(&home)?;
+        head.reserves(grid, rule, now)
+            .then(|| (head.task, head.kept((grid, rule, running), now, home, free).at))
+    }
+
     /// Whether a job may start on these parts and give them back by `end`, whoever waits before it.
     pub(super) fn may_start(
         &mut self,
@@ -59,22 +77,18 @@ impl Pass {
         free: &[Room],
     ) -> bool {
         let Some(head) = self.heads.get_mut(&home) else { return true };
-        let reserves = match rule.behind {
-            Behind::Starts => false,
-            Behind::Waits => return false,
-            Behind::Easy => true,
-            Behind::Patient => has_waited_long(grid, now, head.task),
-        };
-        if !reserves {
+        if rule.behind == Behind::Waits {
+            return false;
+        }
+        if !head.reserves(grid, rule, now) {
             return true;
         }
         let head_task = head.task;
-        let kept =
-            head.kept.get_or_insert_with(|| moment((grid, rule, running), now, (home, head_task), free));
+        let kept = head.kept((grid, rule, running), now, home, free);
         if end <= kept.at {
             return true;
         }
-        let needs = grid.classes().task_class(grid.task(task).class()).needs;
+        let needs = grid.classes().demand(grid.task(task).class()).needs;
         let mut left = kept.free.clone();
         for part in parts {
             let room = &mut left[part.on.index()];
@@ -88,6 +102,28 @@ impl Pass {
             kept.free = left;
         }
         fits
+    }
+}
+
+impl Head {
+    /// Whether a moment is kept for it.
+    fn reserves(&self, grid: &Grid, rule: &SiteRule, now: Time) -> bool {
+        match rule.behind {
+            Behind::Starts | Behind::Waits => false,
+            Behind::Easy => true,
+            Behind::Patient => has_waited_long(grid, now, self.task),
+        }
+    }
+
+    fn kept(
+        &mut self,
+        of: (&Grid, &SiteRule, &Running),
+        now: Time,
+        home: Option<MachineId>,
+        free: &[Room],
+    ) -> &mut Kept {
+        let task = self.task;
+        self.kept.get_or_insert_with(|| moment(of, now, (home, task), free))
     }
 }
 
@@ -106,7 +142,7 @@ fn moment(
         if let Some(kept_at) = found.filter(|kept_at| at > *kept_at) {
             return Kept { at: kept_at, free };
         }
-        let needs = grid.classes().task_class(grid.task(run.task).class()).needs;
+        let needs = grid.classes().demand(grid.task(run.task).class()).needs;
         for part in grid.find_run(run).into_iter().flat_map(|run| grid.parts_of(run)) {
             let room = &mut free[part.on.index()];
             *room = more(*room, needs.of_part(part.cores));
@@ -144,7 +180,7 @@ impl Excluded {
 /// How many cores of a job each site could take.
 pub(super) fn fitting(grid: &Grid, task: TaskId, free: &[Room], excluded: &Excluded) -> Vec<u32> {
     let class = grid.task(task).class();
-    let needs = grid.classes().task_class(class).needs;
+    let needs = grid.classes().demand(class).needs;
     let fits = |(index, room): (usize, &Room)| {
         let site = MachineId::new(index);
         let runs_there =
@@ -165,7 +201,7 @@ pub(super) fn is_enough(rule: &SiteRule, cores: u32, fitting: &[u32]) -> bool {
 }
 
 fn fits(grid: &Grid, rule: &SiteRule, task: TaskId, free: &[Room], excluded: &Excluded) -> bool {
-    let cores = grid.classes().task_class(grid.task(task).class()).needs.cores;
+    let cores = grid.classes().demand(grid.task(task).class()).needs.cores;
     is_enough(rule, cores, &fitting(grid, task, free, excluded))
 }
 

@@ -33,7 +33,7 @@ fn bring_s(grid: &Grid, task: TaskId, on: MachineId) -> f64 {
 /// filled before the next; and each site that takes all of it. Costs O(sites²).
 pub(super) fn earliest_end(grid: &Grid, rule: &SiteRule, task: TaskId, fitting: &[u32]) -> Option<Vec<Part>> {
     let class = grid.task(task).class();
-    let cores = grid.classes().task_class(class).needs.cores;
+    let cores = grid.classes().demand(class).needs.cores;
     let seconds_per_op =
         |site: MachineId| grid.classes().seconds_per_op_in_parts(class, grid.machine(site).class());
     let takes = |site: &MachineId| fitting[site.index()];
@@ -73,7 +73,7 @@ pub(super) fn earliest_end(grid: &Grid, rule: &SiteRule, task: TaskId, fitting: 
 /// the grid's seed and the job alone.
 pub(super) fn homes(grid: &Grid, rule: &SiteRule, task: TaskId) -> Vec<MachineId> {
     let class = grid.task(task).class();
-    let needs = grid.classes().task_class(class).needs;
+    let needs = grid.classes().demand(class).needs;
     let able = |site: &MachineId| {
         let on = grid.machine(*site).class();
         cores_that_fit(&grid.classes().machine_class(on).room, needs) >= needs.cores

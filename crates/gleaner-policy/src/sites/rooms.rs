@@ -77,7 +77,7 @@ fn believed(grid: &Grid, site: MachineId) -> Room {
     let said =
         Room { slots: Some(state.cores_free), memory: Some(state.memory_free), disk: Some(state.disk_free) };
     let sent = belief.sent_since().iter().filter_map(|sent| {
-        let needs = grid.classes().task_class(grid.task(sent.run.task).class()).needs;
+        let needs = grid.classes().demand(grid.task(sent.run.task).class()).needs;
         let part = grid.parts_of(grid.find_run(sent.run)?).find(|part| part.on == site)?;
         Some(needs.of_part(part.cores))
     });

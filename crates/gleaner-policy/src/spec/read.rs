@@ -7,8 +7,6 @@ use crate::error::{PolicyError, one_of};
 use crate::parts::Choice;
 use crate::parts::budget::{Cheapest, Rule, Savings, rule_name, rules};
 use crate::parts::favours::Peering;
-use crate::parts::lengths::Lengths;
-use crate::parts::queue::Correction;
 use crate::parts::rank::Rank;
 use crate::parts::relocate::Relocate;
 use crate::parts::replicate::Replicate;
@@ -42,8 +40,7 @@ pub(super) fn policy(tree: &Tree) -> Result<(Preset, Recipe, Option<Budget>), Po
     recipe.ahead = chosen(&table, "ahead", recipe.ahead)?;
     if let Goal::Start(queueing) = &mut recipe.score {
         queueing.fill = chosen(&table, "fill", queueing.fill)?;
-        let own = if recipe.lengths == Lengths::Learnt { Correction::Alike } else { queueing.correction };
-        queueing.correction = chosen(&table, "correction", own)?;
+        queueing.correction = chosen(&table, "correction", queueing.correction)?;
     }
     if let (Goal::Sites(rule), Some(key)) = (&mut recipe.score, table.find("sites")) {
         super::sites::read(&key, rule)?;

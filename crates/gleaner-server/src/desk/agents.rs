@@ -6,7 +6,7 @@ use crate::journal::{Chosen, Fact};
 use crate::ledger::{Acquaintance, Wish};
 use crate::store::{PastReader, ReadError, TaskRange};
 use gleaner_core::{Command, Run, Stage, StopReason};
-use gleaner_units::{MachineId, RunId, TaskId, Time};
+use gleaner_units::{MachineId, RunId, Span, TaskId, Time};
 use gleaner_wire::Had;
 use gleaner_wire::api::Actor;
 use gleaner_wire::limits::{OUTPUT_CHUNK_MAX, REASON_BYTES_MAX};
@@ -46,7 +46,7 @@ impl Desk {
         self.sessions.insert(session, Session { agent: id, sample: None, staging: Vec::new(), heard: now });
         self.by_agent.insert(id, session);
         self.turned_away.remove(&id);
-        self.leases.renew(id, now + self.terms.lease + self.terms.margin);
+        self.leases.renew(id, self.terms.given_up_at(now));
         let running = hello.running.iter().copied();
         let (ours, others): (Vec<Had>, Vec<Had>) =
             running.partition(|had| self.ledger.may_have_ordered(*had));
@@ -196,8 +196,10 @@ impl Desk {
         let is_afresh = incarnation != Some(hello.incarnation);
         let is_changed = known.profile != hello.profile;
         // Of two starts with the same count it is left to chance which seems to be the later.
-        if is_afresh && self.is_heard(now, id) {
-            return Err(Unwelcome::UntilMended(TWIN.to_owned()));
+        // What its start before runs goes on until the lease ends, unless that start is gone: one that was killed closes its
+        // session, one that sleeps and was copied does not.
+        if is_afresh && self.is_connected(id) {
+            return Err(Unwelcome::UntilMended(twin(self.leases.left(id, now))));
         }
         if incarnation.is_some_and(|latest| hello.incarnation < latest) {
             return refuse(
@@ -226,14 +228,6 @@ impl Desk {
             self.doubt(now, id);
         }
         Ok(())
-    }
-
-    /// Whether the agent has a session that lives. One that was killed closes its own; one whose machine lost its power or its
-    /// network falls silent, and comes again.
-    fn is_heard(&self, now: Time, id: MachineId) -> bool {
-        let session = self.by_agent.get(&id).and_then(|session| self.sessions.get(session));
-        let heartbeat = self.terms.heartbeat;
-        session.is_some_and(|session| now < session.heard + heartbeat + heartbeat)
     }
 
     /// The agent ends what is not its own; it is told again to run what it does not know, and to end what should end.
@@ -294,7 +288,7 @@ impl Desk {
             }
             (session.sample, session.staging) = (Some(sample), staging);
             self.forget_beside(agent, |at| at.after_seconds(TWIN_COMES_AGAIN_S) < now);
-            self.leases.renew(agent, now + self.terms.lease + self.terms.margin);
+            self.leases.renew(agent, self.terms.given_up_at(now));
             let row = self.ledger.rows();
             self.send(id, ToAgent::Beat { number, row, hash: None });
         }
@@ -327,10 +321,13 @@ impl Desk {
     }
 
     fn open(&mut self, now: Time, session: SessionId, agent: MachineId, (open, why): (bool, String)) {
-        let is_news = self.ledger.agent(agent).closed_by_owner == open;
+        let (known, why) = (self.ledger.agent(agent), tamed(&why, REASON_BYTES_MAX));
+        let said = known.why.as_deref().unwrap_or_default();
+        let is_for_another = || !open && !known.closed_by_order && said != why;
+        let is_news = known.closed_by_owner == open || is_for_another();
+        let by = Actor::Agent(known.name.clone());
         if is_news && self.may_report(now, session, agent, 0) {
-            let by = Actor::Agent(self.ledger.agent(agent).name.clone());
-            self.record(now, Fact::MachineOpened { agent, open, why: tamed(&why, REASON_BYTES_MAX), by });
+            self.record(now, Fact::MachineOpened { agent, open, why, by });
         }
     }
 
@@ -379,8 +376,14 @@ enum Unwelcome {
 const TWIN_COMES_AGAIN_S: f64 = 60.0;
 
 /// Said at both ends.
-const TWIN: &str = "another machine works under the same identity: its agent's folder was copied, as an image of a machine is. \
-                    On one of the two, stop the agent, remove its folder, and let it join with a token of its own";
+fn twin(left: Span) -> String {
+    format!(
+        "another machine works under the same identity: its agent's folder was copied, as an image of a machine is. On one of \
+         the two, stop the agent, remove its folder, and let it join with a token of its own. (If this machine lost its power or \
+         its network: it is let in when the lease of its start before ends, in {:.0} s)",
+        left.seconds().ceil()
+    )
+}
 
 /// Said at both ends.
 fn put_back(met: u32, epoch: u32) -> String {

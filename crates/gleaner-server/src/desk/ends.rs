@@ -29,7 +29,7 @@ impl Desk {
             return Ok(());
         }
         let is_awaited = self.ledger.is_awaited(run, agent);
-        let record = self.recalled(run.task, past)?;
+        let record = self.revived(run.task, past)?;
         if !is_awaited && let Some(accepted) = record.counted(run, agent) {
             self.send(session, ToAgent::Settled { run, accepted });
             return Ok(());
@@ -71,7 +71,7 @@ impl Desk {
     }
 
     /// What is known of a task, in memory or in the store.
-    fn recalled(&self, task: TaskId, past: &dyn PastReader) -> Result<Cow<'_, Record>, ReadError> {
+    fn revived(&self, task: TaskId, past: &dyn PastReader) -> Result<Cow<'_, Record>, ReadError> {
         let record = self.ledger.record(task);
         if !record.is_retired() {
             return Ok(Cow::Borrowed(record));

@@ -7,7 +7,7 @@ use super::Desk;
 use super::admission::{Kind, Rejection};
 use crate::journal::{Fact, RemovedResults};
 use crate::ledger::Job;
-use crate::limits::{RECALLED_MAX, RECORDS_KEPT_DAYS, RESULTS_KEPT_DAYS, RETIRE_AFTER};
+use crate::limits::{RECORDS_KEPT_DAYS, RESULTS_KEPT_DAYS, RETIRE_AFTER, REVIVED_MAX};
 use crate::moments::day;
 use crate::store::{PastReader, ReadError, Removal, Results, TaskRange};
 use gleaner_units::{Span, Time};
@@ -149,15 +149,15 @@ pub(super) fn check_rerun(id: JobId, job: &Job) -> Result<(), Rejection> {
 }
 
 /// Whether so many retired tasks can be run again with one order.
-pub(super) fn check_recall(id: JobId, tasks: &[TaskRange]) -> Result<(), Rejection> {
+pub(super) fn check_revival(id: JobId, tasks: &[TaskRange]) -> Result<(), Rejection> {
     let count: u64 = tasks.iter().map(|range| u64::from(range.count())).sum();
-    if count <= u64::from(RECALLED_MAX) {
+    if count <= u64::from(REVIVED_MAX) {
         return Ok(());
     }
     Err(Rejection::of(
         Kind::Conflict,
         format!(
-            "{count} tasks of job {id} are long over, and at most {RECALLED_MAX} of such are run again with one order: name \
+            "{count} tasks of job {id} are long over, and at most {REVIVED_MAX} of such are run again with one order: name \
              some of them, take those that failed (`gleaner rerun --failed {id}`), or submit the job again"
         ),
     ))
@@ -188,11 +188,11 @@ mod tests {
             let range = |first: u32, last: u32| {
                 TaskRange::between(TaskId::new(first as usize), TaskId::new(last as usize)).expect("in order")
             };
-            check_recall(JobId(1), &[range(0, half - 1), range(half, count - 1)])
+            check_revival(JobId(1), &[range(0, half - 1), range(half, count - 1)])
         };
-        assert!(check(RECALLED_MAX).is_ok());
-        let refused = check(RECALLED_MAX + 1).expect_err("too many").message;
-        assert!(refused.contains(&format!("at most {RECALLED_MAX}")), "{refused}");
+        assert!(check(REVIVED_MAX).is_ok());
+        let refused = check(REVIVED_MAX + 1).expect_err("too many").message;
+        assert!(refused.contains(&format!("at most {REVIVED_MAX}")), "{refused}");
     }
 
     #[test]

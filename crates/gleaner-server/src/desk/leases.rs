@@ -1,7 +1,7 @@
 //! Until when agents are waited for. Ten thousand of them renew a thousand times a second, and each time it is asked who
 //! is due: both cost O(log agents).
 
-use gleaner_units::{MachineId, Time};
+use gleaner_units::{MachineId, Span, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Debug, Default)]
@@ -24,6 +24,11 @@ impl Leases {
         if let Some(until) = self.until.remove(&agent) {
             self.ends.remove(&(until, agent));
         }
+    }
+
+    /// How long the agent is still waited for.
+    pub(super) fn left(&self, agent: MachineId, now: Time) -> Span {
+        self.until.get(&agent).filter(|until| **until > now).map_or(Span::ZERO, |until| until.since(now))
     }
 
     /// The agent whose lease ends first, if it has ended.

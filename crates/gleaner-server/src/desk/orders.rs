@@ -2,9 +2,9 @@
 
 use super::Desk;
 use super::admission::{Admitted, Kind, Rejection, check_name};
-use super::keeping::{check_recall, check_rerun};
-use crate::journal::{Chosen, Fact, Recalled};
-use crate::ledger::{Job, Record, Wish, to_recall};
+use super::keeping::{check_rerun, check_revival};
+use crate::journal::{Chosen, Fact, Revived};
+use crate::ledger::{Job, Record, Wish, to_revive};
 use crate::store::{PastReader, ReadError, TaskRange};
 use gleaner_policy::{PolicyError, PolicySpec};
 use gleaner_units::Time;
@@ -321,10 +321,10 @@ impl Desk {
                 let retired =
                     chosen.into_iter().filter(|(_, is_retired)| *is_retired).map(|(tasks, _)| tasks);
                 let retired = TaskRange::merged(retired.collect());
-                if let Err(rejection) = check_recall(id, &retired) {
+                if let Err(rejection) = check_revival(id, &retired) {
                     return Ok(Err(rejection));
                 }
-                self.recall(now, (id, &job), &retired, past)?;
+                self.revive(now, (id, &job), &retired, past)?;
             }
             self.record(now, fact);
         }
@@ -332,7 +332,7 @@ impl Desk {
     }
 
     /// Has retired tasks of a job back in memory. Costs O(these tasks).
-    fn recall(
+    fn revive(
         &mut self,
         now: Time,
         (id, job): (JobId, &Job),
@@ -343,8 +343,8 @@ impl Desk {
             return Ok(());
         }
         let mut back = self.ledger.find_job(id).is_none().then(|| Box::new(job.to_past()));
-        for tasks in to_recall(past, tasks)? {
-            self.record(now, Fact::TasksRecalled(Recalled { job: id, back: back.take(), tasks }));
+        for tasks in to_revive(past, tasks)? {
+            self.record(now, Fact::TasksRevived(Revived { job: id, back: back.take(), tasks }));
         }
         Ok(())
     }

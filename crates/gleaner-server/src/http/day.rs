@@ -8,7 +8,7 @@ use super::refusal::Refusal;
 use crate::day::Day;
 use crate::desk::Requester;
 use crate::limits::{MACHINES_LISTED_MAX, RUNS_LISTED_MAX};
-use crate::view::{self, Known};
+use crate::view::{self, Known, Situation};
 use axum::Json;
 use axum::extract::State;
 use gleaner_wire::day::{DayView, FailureList, MachineDayList, Me, RunList, UseList, WaitList};
@@ -70,8 +70,10 @@ pub(super) async fn waits(
 ) -> Result<Json<WaitList>, Refusal> {
     let _turn = api.days.acquire().await.map_err(|_| Refusal::busy("other looks at the day"))?;
     // The copy costs O(machines + tasks); what is done with it costs the desk nothing.
-    let (ledger, now) = api.look(|desk, now| (desk.ledger().clone(), now)).await?;
-    let told = spawn_blocking(move || view::waits(&ledger, now, only(&by))).await;
+    let (ledger, now, quiet_until) =
+        api.look(|desk, now| (desk.ledger().clone(), now, desk.quiet_until())).await?;
+    let waits = move || view::waits(Situation { ledger: &ledger, now, quiet_until }, only(&by));
+    let told = spawn_blocking(waits).await;
     told.map(Json).map_err(|panic| Refusal::internal(format!("saying why things wait: {panic}")))
 }
 

@@ -149,8 +149,8 @@ pub(super) async fn preview(
     let job = admitted(*spec).await?;
     let _turn = api.studies.acquire().await.map_err(|_| Refusal::busy("previews"))?;
     // The copy costs O(machines + tasks); what is done with it costs the desk nothing.
-    let (ledger, now) = api.look(|desk, now| (desk.ledger().clone(), now)).await?;
-    let preview = spawn_blocking(move || view::preview(ledger, now, &by.user, job.spec())).await;
+    let (ledger, at) = api.look(|desk, now| (desk.ledger().clone(), (now, desk.quiet_until()))).await?;
+    let preview = spawn_blocking(move || view::preview(ledger, at, &by.user, job.spec())).await;
     Ok(Json(preview.map_err(|panic| Refusal::internal(format!("a preview: {panic}")))??))
 }
 
@@ -165,9 +165,9 @@ pub(super) async fn list(
     Query(query): Query<ListQuery>,
 ) -> Result<Json<JobList>, Refusal> {
     let limit = within("limit", query.limit, &(1..=JOBS_LISTED_MAX as usize))?;
-    let look = move |known: Known<'_>, _| {
+    let look = move |known: Known<'_>, now| {
         let user = (!by.role.sees_all()).then_some(by.user.as_str());
-        Ok(view::jobs(&known, user, query.state, limit)?)
+        Ok(view::jobs(&known, now, user, query.state, limit)?)
     };
     api.look_back(look).await.map(Json)
 }

@@ -63,10 +63,10 @@ pub(super) async fn show(
     let found = spawn_blocking(read).await;
     let (there, kept) =
         found.map_err(|panic| Refusal::internal(format!("looking for results: {panic}")))??;
-    let view = move |known: Known<'_>, _| {
+    let view = move |known: Known<'_>, now| {
         let Keeping { results, records } = known.desk().terms().keeping;
         let views =
-            |jobs: &[(JobId, Job)]| jobs.iter().map(|(id, job)| view::job(&known, *id, job)).collect();
+            |jobs: &[(JobId, Job)]| jobs.iter().map(|(id, job)| view::job(&known, now, *id, job)).collect();
         let due =
             if results.is_some() { there } else { Found { amount: Amount::default(), jobs: Vec::new() } };
         Ok(KeepingView {
@@ -108,9 +108,9 @@ pub(super) async fn keep(
 ) -> Result<Json<JobView>, Refusal> {
     let id = JobId(job);
     api.order(by.clone(), Order::KeepResults(id, setting.keep)).await?;
-    let look = move |known: Known<'_>, _| {
+    let look = move |known: Known<'_>, now| {
         let job = own_job(&known, &by, id)?;
-        Ok(view::job(&known, id, &job))
+        Ok(view::job(&known, now, id, &job))
     };
     api.look_back(look).await.map(Json)
 }

@@ -157,29 +157,33 @@ pub(super) async fn explain(
         }
         (None, Some(run)) => {
             within("run", run, &(1..=u32::MAX))?;
-            let task = task_of(&api, by, JobId(job), number).await?;
-            explain_past(&api, Moment::BeforeRun(run), task).await.map(Json)
+            explain_past(&api, Moment::BeforeRun(run), by, (JobId(job), number)).await.map(Json)
         }
         (Some(at_s), None) => {
             let at = within("at_s", at_s, &(0.0..=TIME_MAX_S)).map(Time::from_seconds)?;
             let at = at.expect("a moment within bounds can be written");
-            let task = task_of(&api, by, JobId(job), number).await?;
-            explain_past(&api, Moment::At(at), task).await.map(Json)
+            explain_past(&api, Moment::At(at), by, (JobId(job), number)).await.map(Json)
         }
     }
 }
 
-async fn task_of(api: &Api, by: Requester, job: JobId, number: u32) -> Result<TaskId, Refusal> {
-    api.look_back(move |known, _| own_task(&known, &by, job, number).map(|(_, task)| task)).await
-}
-
-async fn explain_past(api: &Api, moment: Moment, task: TaskId) -> Result<ExplanationView, Refusal> {
+async fn explain_past(
+    api: &Api,
+    moment: Moment,
+    by: Requester,
+    (job, number): (JobId, u32),
+) -> Result<ExplanationView, Refusal> {
+    let look = move |known: Known<'_>, _| {
+        let (_, task) = own_task(&known, &by, job, number)?;
+        Ok((task, *known.desk().terms()))
+    };
+    let (task, terms) = api.look_back(look).await?;
     let _turn = api.studies.acquire().await.map_err(|_| Refusal::busy("other looks into the past"))?;
     let app = Arc::clone(&api.app);
     let study = spawn_blocking(move || {
         let mut found = Ok(None);
         app.readers.read(|reader| {
-            found = view::explain_past(reader, moment, task);
+            found = view::explain_past(reader, moment, task, &terms);
             Ok(())
         })?;
         found

@@ -47,13 +47,13 @@ pub(super) fn place(api: &Api, by: &Requester, patience: Duration) -> Result<Opt
 }
 
 async fn look(api: &Api, by: Requester, id: JobId, is_last: bool) -> Result<Seen, Refusal> {
-    let seen = api.look_back(move |known, _| {
+    let seen = api.look_back(move |known, now| {
         let job = own_job(&known, &by, id)?;
         let open = job.tally.open();
         if open > 0 && !is_last {
             return Ok(Seen::Open(open));
         }
-        Ok(Seen::Enough(Box::new(view::job(&known, id, &job))))
+        Ok(Seen::Enough(Box::new(view::job(&known, now, id, &job))))
     });
     seen.await
 }

@@ -163,7 +163,10 @@ impl Ledger {
     pub(super) fn load_reported(&mut self, at: Time, id: MachineId, load: f64, why: &str) {
         let agent = &mut self.books.agents[id.index()];
         agent.load = load;
-        agent.why = (!why.is_empty()).then(|| why.to_owned());
+        // What was measured says nothing of why a machine is closed.
+        if agent.is_suspended() || agent.open {
+            agent.why = (!why.is_empty()).then(|| why.to_owned());
+        }
         let phase = if agent.is_suspended() { TaskPhase::Suspended } else { TaskPhase::Running };
         let runs: Vec<RunId> = self.live_on(id).map(Run::id).collect();
         for run in runs {

@@ -35,7 +35,7 @@ impl Ledger {
     }
 
     /// How many facts there are: the number of the journal's last row.
-    pub(crate) fn rows(&self) -> u64 {
+    pub fn rows(&self) -> u64 {
         self.books.rows
     }
 

@@ -3,14 +3,14 @@
 //!
 //! **What is known of retired tasks here is that they are over, and how.** So what is said of their runs is as stale as
 //! before, and all that is known of them is in what [`Ledger::take_past`] hands out beside the fact: it follows from the facts, as
-//! the ledger does. A task that is to run again is recalled first, by a fact that says what the ledger forgot.
+//! the ledger does. A task that is to run again is revived first, by a fact that says what the ledger forgot.
 //!
 //! A policy that learns from what ran needs the scheduler's tasks as they were: while one is in force, the scheduler forgets
 //! none.
 
 use super::{Job, Ledger, Record};
-use crate::journal::{Recalled, RecalledTasks};
-use crate::limits::{RECALLED_AT_ONCE, RETIRED_AT_ONCE};
+use crate::journal::{Revived, RevivedTasks};
+use crate::limits::{RETIRED_AT_ONCE, REVIVED_AT_ONCE};
 use crate::store::{FoundJob, Past, PastJob, PastReader, PastTask, ReadError, Seq, TaskRange, Wanted};
 use gleaner_core::Event;
 use gleaner_units::{Ops, Span, TaskId, Time};
@@ -51,15 +51,15 @@ impl RetiredTask {
 }
 
 /// What is to be said of retired tasks to have them back, a part of them at a time.
-pub(crate) fn to_recall(
+pub(crate) fn to_revive(
     past: &dyn PastReader,
     ranges: &[TaskRange],
-) -> Result<Vec<Vec<RecalledTasks>>, ReadError> {
+) -> Result<Vec<Vec<RevivedTasks>>, ReadError> {
     let mut facts = Vec::new();
     for range in ranges {
         let mut rest = Some(*range);
         while let Some(wanted) = rest {
-            let found = RetiredTask::find_all(past, wanted, RECALLED_AT_ONCE)?;
+            let found = RetiredTask::find_all(past, wanted, REVIVED_AT_ONCE)?;
             let Some((last, _)) = found.last() else { break };
             rest = TaskRange::one(*last).behind_within(*range);
             facts.push(alike(found));
@@ -68,17 +68,17 @@ pub(crate) fn to_recall(
     Ok(facts)
 }
 
-fn alike(found: Vec<(TaskId, RetiredTask)>) -> Vec<RecalledTasks> {
-    let mut all: Vec<RecalledTasks> = Vec::new();
+fn alike(found: Vec<(TaskId, RetiredTask)>) -> Vec<RevivedTasks> {
+    let mut all: Vec<RevivedTasks> = Vec::new();
     for (task, RetiredTask { record, runs, .. }) in found {
         let settled = record.settled;
         match all.last_mut() {
-            Some(RecalledTasks { tasks, runs: same, settled: also })
+            Some(RevivedTasks { tasks, runs: same, settled: also })
                 if tasks.last().index() + 1 == task.index() && (*same, &*also) == (runs, &settled) =>
             {
                 *tasks = TaskRange::between(tasks.first(), task).expect("in order");
             }
-            Some(_) | None => all.push(RecalledTasks { tasks: TaskRange::one(task), runs, settled }),
+            Some(_) | None => all.push(RevivedTasks { tasks: TaskRange::one(task), runs, settled }),
         }
     }
     all
@@ -209,8 +209,8 @@ impl Ledger {
     }
 
     /// Retired tasks are over in memory too, as if they had ended now; and so is their job there.
-    pub(super) fn recall(&mut self, at: Time, recalled: &Recalled) {
-        let Recalled { job: id, back, tasks } = recalled;
+    pub(super) fn revive(&mut self, at: Time, revived: &Revived) {
+        let Revived { job: id, back, tasks } = revived;
         let mut past = Past { upto: Seq::new(self.books.rows), ..Past::default() };
         if let Some(back) = back {
             let mut job = Job::of_past(back);
@@ -220,11 +220,11 @@ impl Ledger {
             }
             self.named.add(self.books.payers[&job.user], &job);
             self.books.jobs.put(*id, job);
-            past.recalled.push(*id);
+            past.revived.push(*id);
         }
-        for RecalledTasks { tasks: range, runs, settled } in tasks {
+        for RevivedTasks { tasks: range, runs, settled } in tasks {
             let (range, runs) = (*range, *runs);
-            past.recalled_tasks.push(range);
+            past.revived_tasks.push(range);
             let mut rest = Some(range);
             while let Some(tasks) = rest {
                 let stretch = self.books.records.alike_from(tasks);
@@ -234,7 +234,7 @@ impl Ledger {
                     let record = Record { phase, settled, ended: Some(at), ..Record::default() };
                     self.write_record(stretch, record);
                     self.books.over.add(at, stretch);
-                    self.recall_scheduled(at, *id, stretch, runs);
+                    self.revive_scheduled(at, *id, stretch, runs);
                 }
                 rest = stretch.behind_within(range);
             }
@@ -243,7 +243,7 @@ impl Ledger {
         self.left(past);
     }
 
-    fn recall_scheduled(&mut self, at: Time, id: JobId, tasks: TaskRange, runs: u32) {
+    fn revive_scheduled(&mut self, at: Time, id: JobId, tasks: TaskRange, runs: u32) {
         let Some(job) = self.books.jobs.get_mut(id) else { return };
         job.retired -= tasks.count();
         let (class, submitted) = (job.class, job.submitted);
@@ -256,7 +256,7 @@ impl Ledger {
             if first < end {
                 let length = length.and_then(|operations| Ops::new(operations / super::OPERATIONS_EACH));
                 let (first, count) = (TaskId::new(first), (end - first) as u32);
-                told.push(Event::TasksRecalled { first, count, class, length, runs, submitted });
+                told.push(Event::TasksRevived { first, count, class, length, runs, submitted });
             }
         }
         for event in &told {

@@ -34,6 +34,12 @@ pub enum HomeError {
         /// The file system's name.
         kind: &'static str,
     },
+    /// It is a file, or lies below one.
+    #[error("{} is no folder, and none can be made there: name another", folder.display())]
+    NoFolder {
+        /// What was named.
+        folder: PathBuf,
+    },
     /// Nothing can be written there.
     #[error("{} cannot be written to: make it writable for this user, or choose another folder", folder.display())]
     ReadOnly {
@@ -131,6 +137,12 @@ pub enum OpenError {
         last: Seq,
         /// The last row that was committed, as far as that is known.
         known: Seq,
+    },
+    /// There is no journal.
+    #[error("{} is not there; expected a journal, as a coordinator's folder has one in the file gleaner.db", file.display())]
+    None {
+        /// Where it would be.
+        file: PathBuf,
     },
     /// There is no journal beside what one left.
     #[error(

@@ -86,6 +86,9 @@ fn failure(folder: &Path, path: &Path, source: io::Error) -> HomeError {
         ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => {
             HomeError::ReadOnly { folder: folder.to_owned() }
         }
+        ErrorKind::AlreadyExists | ErrorKind::NotADirectory | ErrorKind::NotFound => {
+            HomeError::NoFolder { folder: folder.to_owned() }
+        }
         _ => HomeError::Io { path: path.to_owned(), source },
     }
 }

@@ -119,11 +119,11 @@ impl Disk {
 
     fn keep(&mut self, past: &Past) {
         self.past_at = past.upto;
-        for job in &past.recalled {
+        for job in &past.revived {
             self.past_jobs.remove(job);
         }
-        let is_back = |task: &TaskId| past.recalled_tasks.iter().any(|range| range.contains(*task));
-        if !past.recalled_tasks.is_empty() {
+        let is_back = |task: &TaskId| past.revived_tasks.iter().any(|range| range.contains(*task));
+        if !past.revived_tasks.is_empty() {
             self.past_tasks.retain(|task, _| !is_back(task));
         }
         self.past_tasks.extend(past.tasks.iter().map(|task| (task.task, task.clone())));

@@ -18,9 +18,9 @@ pub struct Past {
     /// Jobs all of whose tasks are gone.
     pub jobs: Vec<PastJob>,
     /// Jobs that are back.
-    pub recalled: Vec<JobId>,
+    pub revived: Vec<JobId>,
     /// Tasks that are back.
-    pub recalled_tasks: Vec<TaskRange>,
+    pub revived_tasks: Vec<TaskRange>,
     /// Jobs whose results are to be kept from now on, or are not any more.
     pub results: Vec<(JobId, Results)>,
     /// Jobs whose results, of these tasks, are removed.
@@ -194,15 +194,15 @@ impl Past {
     /// Both, one after the other.
     #[must_use]
     pub fn and(mut self, later: Self) -> Self {
-        let Self { upto, tasks, jobs, recalled, recalled_tasks, results, removed, forgotten } = later;
+        let Self { upto, tasks, jobs, revived, revived_tasks, results, removed, forgotten } = later;
         // What comes back is not what left a moment before.
-        self.jobs.retain(|job| !recalled.contains(&job.job));
-        self.tasks.retain(|task| !recalled_tasks.iter().any(|range| range.contains(task.task)));
+        self.jobs.retain(|job| !revived.contains(&job.job));
+        self.tasks.retain(|task| !revived_tasks.iter().any(|range| range.contains(task.task)));
         self.upto = upto;
         self.tasks.extend(tasks);
         self.jobs.extend(jobs);
-        self.recalled.extend(recalled);
-        self.recalled_tasks.extend(recalled_tasks);
+        self.revived.extend(revived);
+        self.revived_tasks.extend(revived_tasks);
         self.results.extend(results);
         self.removed.extend(removed);
         self.forgotten.extend(forgotten);

@@ -9,6 +9,7 @@
 mod altered;
 mod base;
 mod log;
+mod lost;
 mod nature;
 mod past;
 mod reader;
@@ -18,6 +19,7 @@ mod snapshot_files;
 mod torn;
 
 pub(super) use altered::altered_copy;
+pub use lost::expect_journal;
 pub use reader::SqliteReader;
 pub use schema::{DATABASE, FORMAT};
 
@@ -28,13 +30,12 @@ use super::{
 };
 use gleaner_units::TaskId;
 use gleaner_wire::{ChainHash, JobId};
-use log::Log;
+use lost::expect_nothing_lost;
 use nature::Nature;
 use row::Columns;
 use rusqlite::{Connection, TransactionBehavior};
 use schema::Opened;
 use snapshot_files::SnapshotFiles;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -277,27 +278,4 @@ fn drop_rows(connection: &Connection, at: Seq, dropped: &[(Seq, Seq)]) -> rusqli
     }
     let listed = "DELETE FROM history WHERE seq <= ?1 AND seq NOT IN (SELECT seq FROM journal)";
     connection.execute(listed, [at.number().cast_signed()]).map(drop)
-}
-
-/// What a journal of which nothing is left, or which was altered, left behind: looked for before anything is opened, since
-/// that changes the log.
-fn expect_nothing_lost(folder: &Path, file: &Path) -> Result<(), OpenError> {
-    if !file.exists() {
-        let left = [witness::WITNESS, "outputs", "snapshots"].map(|name| folder.join(name));
-        return match left.into_iter().find(|path| is_something(path)) {
-            Some(beside) => Err(OpenError::Gone { file: file.to_owned(), beside }),
-            None => Ok(()),
-        };
-    }
-    let log = torn::log_of(file);
-    let read =
-        Log::read(&log).map_err(|source| OpenError::Io { file: log.clone(), source: source.into() })?;
-    match read.map_or(0, |log| log.commits_behind_damage()) {
-        0 | 1 => Ok(()),
-        commits => Err(OpenError::Log { file: log, commits }),
-    }
-}
-
-fn is_something(path: &Path) -> bool {
-    path.is_file() || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some())
 }

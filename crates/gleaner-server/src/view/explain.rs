@@ -1,15 +1,15 @@
 //! Why a task is where it is, now or at a moment of the past, and where one would go.
 
 use super::runs::open_runs;
-use super::waits;
+use super::waits::{self, Situation, dimensions, explanation};
 use super::{Known, KnownTask};
-use crate::desk::{Kind, Rejection};
+use crate::desk::{Kind, Rejection, Terms, quiet_until};
 use crate::journal::{Entry, Fact};
 use crate::ledger::{Ledger, Record, RetiredTask};
 use crate::recovery::{Recovered, RecoveryError, beginning, entries};
 use crate::store::{ReadError, Reader, Seq};
 use gleaner_core::explain::{obstacles, words};
-use gleaner_core::{Answer, Availability, Condition, Decision, Explanation};
+use gleaner_core::{Availability, Condition, Decision};
 use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
 use gleaner_wire::VERSION;
 use gleaner_wire::api::{ExplanationView, Preview, PreviewStart, Rating, RuledOutView, TaskPhase};
@@ -23,7 +23,7 @@ const NAMES_MAX: usize = 5;
 /// A task as things stand.
 pub fn explain(known: &Known<'_>, now: Time, task: TaskId) -> Result<ExplanationView, ReadError> {
     let KnownTask { record, .. } = known.task(task)?;
-    let mut view = explained_as(known.ledger(), now, task, &record);
+    let mut view = explained_as(Situation::of(known.desk(), now), task, &record);
     let stays = open_runs(known.desk(), task).into_iter().find_map(|run| run.why);
     if let Some(why) = stays {
         view.summary = format!("its program has ended, but {why}");
@@ -46,6 +46,7 @@ pub fn explain_past(
     reader: &dyn Reader,
     moment: Moment,
     task: TaskId,
+    terms: &Terms,
 ) -> Result<Option<ExplanationView>, RecoveryError> {
     let Recovered { mut ledger, at: begins, .. } = beginning(reader)?;
     let began = ledger.now();
@@ -61,7 +62,7 @@ pub fn explain_past(
         return Err(RecoveryError::Compacted { at: begins, moment: began });
     }
     let mut retired = left.map(|left| left.record);
-    let mut at = began;
+    let (mut at, mut started) = (began, None);
     for entry in entries(reader, begins.next()) {
         let (_, entry) = entry?;
         match moment {
@@ -80,6 +81,9 @@ pub fn explain_past(
         {
             retired = Some(ledger.record(task).clone());
         }
+        if matches!(entry.fact, Fact::CoordinatorStarted { .. }) {
+            started = Some(entry.at);
+        }
         ledger.replay(&entry).map_err(RecoveryError::from)?;
     }
     if matches!(moment, Moment::BeforeRun(run) if runs < run) {
@@ -88,7 +92,10 @@ pub fn explain_past(
     let is_known = task.index() < ledger.task_count();
     Ok(is_known.then(|| {
         let retired = retired.as_ref().filter(|_| ledger.is_retired(task));
-        explained_as(&ledger, at, task, retired.unwrap_or_else(|| ledger.record(task)))
+        let quiet_until = started.and_then(|started| quiet_until(&ledger, terms, started));
+        let quiet_until = quiet_until.filter(|until| at < *until);
+        let situation = Situation { ledger: &ledger, now: at, quiet_until };
+        explained_as(situation, task, retired.unwrap_or_else(|| ledger.record(task)))
     }))
 }
 
@@ -114,7 +121,12 @@ fn runs_given(fact: &Fact, task: TaskId) -> u32 {
 }
 
 /// Where the tasks of an admitted job would go if it were submitted now, tried on a copy of the ledger.
-pub fn preview(mut ledger: Ledger, now: Time, user: &str, spec: &Arc<JobSpec>) -> Result<Preview, Rejection> {
+pub fn preview(
+    mut ledger: Ledger,
+    (now, quiet_until): (Time, Option<Time>),
+    user: &str,
+    spec: &Arc<JobSpec>,
+) -> Result<Preview, Rejection> {
     let first = TaskId::new(ledger.task_count());
     let fact = Fact::JobSubmitted {
         job: ledger.next_job(),
@@ -128,8 +140,10 @@ pub fn preview(mut ledger: Ledger, now: Time, user: &str, spec: &Arc<JobSpec>) -
         bytes: 0,
     };
     ledger.apply(&Entry { at: now, fact });
-    let explanation =
-        view((&ledger, first), now, "as things stand, before any of its tasks starts".to_owned());
+    let mut summary = "as things stand, before any of its tasks starts".to_owned();
+    let situation = Situation { ledger: &ledger, now, quiet_until };
+    summary.extend(waits::for_quiet(situation).map(|quiet| format!("; they would wait for {quiet}")));
+    let explanation = view((&ledger, first), now, summary);
     // What the policy did not say of others yet is not of interest here.
     let Some((Fact::Decided { decisions, .. }, _)) = ledger.decide(now) else {
         return Err(Rejection { kind: Kind::Invalid, message: "the job has no tasks".to_owned() });
@@ -149,23 +163,14 @@ pub fn preview(mut ledger: Ledger, now: Time, user: &str, spec: &Arc<JobSpec>) -
     Ok(Preview { version: VERSION, starts, waiting: spec.tasks.count() - started, explanation })
 }
 
-/// Where tasks of a class can run, of the machines that are listed.
-pub(super) fn explanation(ledger: &Ledger, class: TaskClassId) -> Explanation {
-    Explanation::among(ledger.grid(), class, |on| !ledger.agent(on).forgotten)
-}
-
-/// The kinds of operations that live machines are measured by.
-pub(super) fn dimensions() -> Vec<String> {
-    ["CPU", "disk", "network"].map(str::to_owned).to_vec()
-}
-
-pub(super) fn explained(ledger: &Ledger, at: Time, task: TaskId) -> ExplanationView {
-    explained_as(ledger, at, task, ledger.record(task))
+pub(super) fn explained(situation: Situation<'_>, task: TaskId) -> ExplanationView {
+    explained_as(situation, task, situation.ledger.record(task))
 }
 
 /// What is over waits for nothing: how it ended is all that there is to say.
-fn explained_as(ledger: &Ledger, at: Time, task: TaskId, record: &Record) -> ExplanationView {
-    let summary = summary((ledger, record), at, task);
+fn explained_as(situation: Situation<'_>, task: TaskId, record: &Record) -> ExplanationView {
+    let summary = summary(situation, task, record);
+    let Situation { ledger, now: at, .. } = situation;
     if !record.phase.is_over() {
         return view((ledger, task), at, summary);
     }
@@ -173,7 +178,8 @@ fn explained_as(ledger: &Ledger, at: Time, task: TaskId, record: &Record) -> Exp
     ExplanationView { version: VERSION, at_s: at.seconds(), summary, ruled_out, ratings, remedies }
 }
 
-fn summary((ledger, record): (&Ledger, &Record), at: Time, task: TaskId) -> String {
+fn summary(situation: Situation<'_>, task: TaskId, record: &Record) -> String {
+    let ledger = situation.ledger;
     let machine = record.machine.map_or("no machine", |on| &ledger.agent(on).name);
     let wanted = match record.wish {
         Some(crate::ledger::Wish::Cancel) => "; it is being cancelled",
@@ -181,22 +187,7 @@ fn summary((ledger, record): (&Ledger, &Record), at: Time, task: TaskId) -> Stri
         None => "",
     };
     let phase = match record.phase {
-        TaskPhase::Waiting if ledger.is_live(task) => {
-            let behind = ledger.grid().runs_of(task).find_map(|run| ledger.grid().run_before(run.id()));
-            let until = behind.map_or(" and has not started yet".to_owned(), |before| {
-                let (job, spec) = ledger.job_of(before.task);
-                format!(", where it begins when {job}/{} is over", spec.number(before.task))
-            });
-            format!("it was sent to {machine}{until}")
-        }
-        TaskPhase::Waiting if record.rests_until().is_some() => {
-            "it rests before it is tried again: it failed a moment ago, or a machine that came back has something of it to \
-             hand in".to_owned()
-        }
-        TaskPhase::Waiting if ledger.grid().comparison(task).is_some_and(|so_far| !so_far.given().is_empty()) => {
-            waits_for_answers(ledger, task)
-        }
-        TaskPhase::Waiting => waits::why(ledger, at, task),
+        TaskPhase::Waiting => format!("it waits for {}", waits::of_task(situation, task)),
         TaskPhase::Running => format!("it runs on {machine}"),
         TaskPhase::Suspended => format!("it stands still on {machine}, whose owner is using it"),
         TaskPhase::Held => "it is held; `gleaner release` lets it wait for a machine".to_owned(),
@@ -205,28 +196,6 @@ fn summary((ledger, record): (&Ledger, &Record), at: Time, task: TaskId) -> Stri
         TaskPhase::Cancelled => "it was cancelled".to_owned(),
     };
     format!("{phase}{wanted}")
-}
-
-/// Who answered a task so far, and what it takes until it is done.
-fn waits_for_answers(ledger: &Ledger, task: TaskId) -> String {
-    let Some(so_far) = ledger.grid().comparison(task) else { return String::new() };
-    let mut by_answer: BTreeMap<Answer, Vec<&str>> = BTreeMap::new();
-    for given in so_far.given() {
-        by_answer.entry(given.answer).or_default().push(&ledger.agent(given.on).name);
-    }
-    let groups: Vec<String> = by_answer.values().map(|names| names.join(" and ")).collect();
-    let waits_for = match so_far.to_compare() {
-        Some(_) => {
-            "a machine to compare two of them that has done neither, and whose owner has no other that did"
-        }
-        None => "a machine that has not answered it yet, and whose owner has no other that did",
-    };
-    format!(
-        "answers so far are of {}; {} machines have to give the same, and at most {} are asked: it waits for {waits_for}",
-        groups.join(", and another of "),
-        so_far.quorum(),
-        so_far.most()
-    )
 }
 
 fn view((ledger, task): (&Ledger, TaskId), at: Time, summary: String) -> ExplanationView {

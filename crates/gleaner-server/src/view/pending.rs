@@ -1,11 +1,12 @@
 //! Why tasks wait, and why they failed, for those that are alike together.
 
 use super::explain::explained;
+use super::waits::{Situation, find_waiting};
 use super::{Known, KnownTask};
-use crate::ledger::{Job, Ledger};
+use crate::ledger::Job;
 use crate::limits::{FAILURES_READ_MAX, WAITING_JOBS_READ_MAX, WAITS_TOLD_MAX};
 use crate::store::{ReadError, TaskRange};
-use gleaner_units::{TaskId, Time};
+use gleaner_units::TaskId;
 use gleaner_wire::VERSION;
 use gleaner_wire::api::{ExplanationView, TaskPhase};
 use gleaner_wire::day::{FailureGroup, FailureList, WaitGroup, WaitList};
@@ -15,11 +16,10 @@ use std::collections::{BTreeMap, HashMap};
 const JOBS_NAMED: usize = 20;
 /// Machines that are named for each reason.
 const MACHINES_NAMED: usize = 5;
-/// Stretches of alike tasks that are looked at to find one that waits.
-const STRETCHES_MAX: usize = 1_000;
 
 /// Why the tasks of one user wait, or all. Costs O(machines) for each class of tasks among them.
-pub fn waits(ledger: &Ledger, now: Time, user: Option<&str>) -> WaitList {
+pub fn waits(situation: Situation<'_>, user: Option<&str>) -> WaitList {
+    let ledger = situation.ledger;
     let wanted = |job: &Job| job.tally.waiting > 0 && user.is_none_or(|user| job.user == user);
     let mut waiting = ledger.jobs().filter(|(_, job)| wanted(job));
     let mut groups: Vec<WaitGroup> = Vec::new();
@@ -38,7 +38,7 @@ pub fn waits(ledger: &Ledger, now: Time, user: Option<&str>) -> WaitList {
                 continue;
             }
             None => {
-                let explanation = explained(ledger, now, task);
+                let explanation = explained(situation, task);
                 let same = groups.iter().position(|group| is_same(&group.explanation, &explanation));
                 let place = same.unwrap_or(groups.len());
                 of_class.insert((class, rests), place);
@@ -65,12 +65,6 @@ pub fn waits(ledger: &Ledger, now: Time, user: Option<&str>) -> WaitList {
 /// Whether it says the same of another class of tasks.
 fn is_same(one: &ExplanationView, other: &ExplanationView) -> bool {
     (&one.summary, &one.ruled_out, &one.remedies) == (&other.summary, &other.ruled_out, &other.remedies)
-}
-
-fn find_waiting(ledger: &Ledger, job: &Job) -> Option<TaskId> {
-    let mut stretches = ledger.stretches(job.range()).take(STRETCHES_MAX);
-    let found = stretches.find(|(_, record)| record.phase == TaskPhase::Waiting);
-    found.map(|(tasks, _)| tasks.first())
 }
 
 /// Why tasks of a job failed.
@@ -123,7 +117,8 @@ pub fn failures(known: &Known<'_>, job: &Job) -> Result<FailureList, ReadError> 
 mod tests {
     use super::*;
     use crate::journal::{Entry, Fact};
-    use gleaner_units::MachineId;
+    use crate::ledger::Ledger;
+    use gleaner_units::{MachineId, Time};
     use gleaner_wire::api::Actor;
     use gleaner_wire::job::JobSpec;
     use gleaner_wire::session::Profile;
@@ -152,7 +147,7 @@ mod tests {
                 Fact::JobSubmitted { job, user, spec, key: None, bytes: 0 }
             });
         }
-        waits(&ledger, Time::ZERO, None)
+        waits(Situation { ledger: &ledger, now: Time::ZERO, quiet_until: None }, None)
     }
 
     #[test]

@@ -1,19 +1,18 @@
 //! Jobs and tasks as users see them.
 
 use super::runs::{open_runs, waits_for_space};
+use super::waits::{self, Situation};
 use super::{Known, KnownTask};
 use crate::desk::Desk;
-use crate::ledger::{Job, Ledger, OPERATIONS_EACH};
+use crate::ledger::{Job, OPERATIONS_EACH};
 use crate::store::{ReadError, Removal, Results, TaskRange};
-use gleaner_core::TaskState;
-use gleaner_core::explain::words;
-use gleaner_units::{MachineId, TaskId};
+use gleaner_units::{TaskId, Time};
 use gleaner_wire::api::{JobList, JobState, JobView, RemovalView, TaskList, TaskPhase, TaskView};
 use gleaner_wire::{JobId, VERSION};
 
 /// A job.
-pub fn job(known: &Known<'_>, id: JobId, job: &Job) -> JobView {
-    job_view(known.desk(), id, job)
+pub fn job(known: &Known<'_>, now: Time, id: JobId, job: &Job) -> JobView {
+    job_view(known.desk(), now, id, job)
 }
 
 fn removal(removal: Removal) -> RemovalView {
@@ -23,12 +22,13 @@ fn removal(removal: Removal) -> RemovalView {
 /// The newest jobs, of one user or of all.
 pub fn jobs(
     known: &Known<'_>,
+    now: Time,
     user: Option<&str>,
     state: Option<JobState>,
     limit: usize,
 ) -> Result<JobList, ReadError> {
     let jobs = known.jobs(user, state, limit)?;
-    let jobs = jobs.iter().map(|(id, job)| job_view(known.desk(), *id, job));
+    let jobs = jobs.iter().map(|(id, job)| job_view(known.desk(), now, *id, job));
     Ok(JobList { version: VERSION, jobs: jobs.collect() })
 }
 
@@ -46,8 +46,8 @@ pub fn task(known: &Known<'_>, of: (JobId, &Job), task: &KnownTask<'_>) -> TaskV
         open_runs: open_runs(known.desk(), id),
         length: length.map(|length| length * OPERATIONS_EACH),
         machine: record.machine.map(|on| ledger.agent(on).name.clone()),
-        started_s: record.started.map(gleaner_units::Time::seconds),
-        ended_s: record.ended.map(gleaner_units::Time::seconds),
+        started_s: record.started.map(Time::seconds),
+        ended_s: record.ended.map(Time::seconds),
         outcome: last.map(|last| last.outcome.clone()),
         usage: last.map(|last| last.usage),
         checkpoint: record.checkpoint.clone().filter(|_| removed.is_none()),
@@ -80,7 +80,7 @@ pub fn tasks(
     Ok(TaskList { version: VERSION, tasks, next })
 }
 
-fn job_view(desk: &Desk, id: JobId, job: &Job) -> JobView {
+fn job_view(desk: &Desk, now: Time, id: JobId, job: &Job) -> JobView {
     let is_there = job.results == Results::There;
     let until = job.ended.filter(|_| is_there).zip(desk.terms().keeping.results);
     let until = until.map(|(ended, kept_for)| desk.ledger().kept_until(ended, kept_for));
@@ -93,48 +93,13 @@ fn job_view(desk: &Desk, id: JobId, job: &Job) -> JobView {
         tasks: job.tally,
         command: job.spec.command.clone(),
         submitted_s: job.submitted.seconds(),
-        ended_s: job.ended.map(gleaner_units::Time::seconds),
+        ended_s: job.ended.map(Time::seconds),
         label: job.spec.label.clone(),
         wasted_s: job.wasted_s,
-        waits_for: waits_for_space(desk, job).or_else(|| waits_for(desk.ledger(), job)),
+        waits_for: waits_for_space(desk, job).or_else(|| waits::of_job(Situation::of(desk, now), job)),
         bytes: job.bytes,
         results_kept: job.results == Results::Kept,
-        results_until_s: until.map(gleaner_units::Time::seconds),
+        results_until_s: until.map(Time::seconds),
         results_removed: job.removed.map(removal),
-    }
-}
-
-/// In a sentence, why a job with waiting tasks has none on a machine.
-fn waits_for(ledger: &Ledger, job: &Job) -> Option<String> {
-    let is_stuck = job.tally.waiting > 0 && job.tally.running + job.tally.suspended == 0;
-    let waits = |task: &TaskId| ledger.grid().task(*task).state() == TaskState::Waiting;
-    let first = job.tasks().next().filter(|_| is_stuck)?;
-    if ledger.grid().comparison(first).is_some_and(|so_far| !so_far.given().is_empty()) {
-        return Some(
-            "a machine that has not answered its first task yet: too few gave the same answer so far"
-                .to_owned(),
-        );
-    }
-    waits(&first).then(|| why(ledger, job))
-}
-
-fn why(ledger: &Ledger, job: &Job) -> String {
-    if ledger.agents().iter().all(|agent| agent.forgotten) {
-        return "no machine has joined yet; `gleaner token join` shows how one does".to_owned();
-    }
-    let first = job.tasks().next().expect("a job has a task");
-    if super::waits::has_no_length(ledger, first) {
-        return "no length was declared for it, and the policy in force plans by lengths; `gleaner explain` says more"
-            .to_owned();
-    }
-    if ledger.recipe().plans() {
-        return format!("it is planned, and waits for {}", ledger.recipe().waits_for());
-    }
-    let class = ledger.grid().task(first).class();
-    let able = (0..ledger.agents().len()).filter(|&on| ledger.grid().can_run(class, MachineId::new(on)));
-    match able.count() {
-        0 => words::sentence(&super::explain::explanation(ledger, class), &super::explain::dimensions()),
-        1 => "1 machine can take it: it is about to start".to_owned(),
-        able => format!("{able} machines can take it: it is about to start"),
     }
 }

@@ -1,13 +1,156 @@
-//! Why a task waits that some machine could take: what the rule in force, its batches and its budget have to do with it.
+//! What tasks wait for: nouns, as in "it waits for …".
 
-use crate::ledger::Ledger;
-use gleaner_core::{Alarm, Availability, Queue};
-use gleaner_policy::{AnyPolicy, Source};
-use gleaner_units::{Credits, MachineId, TaskId, Time};
+use crate::desk::Desk;
+use crate::ledger::{Job, Ledger};
+use gleaner_core::explain::words;
+use gleaner_core::{Alarm, Answer, Availability, Explanation, Queue};
+use gleaner_policy::{AnyPolicy, Names, Source};
+use gleaner_units::{Credits, MachineId, TaskClassId, TaskId, Time};
+use gleaner_wire::api::TaskPhase;
+use std::collections::BTreeMap;
 
-/// In half a sentence.
-pub(super) fn why(ledger: &Ledger, now: Time, task: TaskId) -> String {
-    reason(ledger, now, task) + &learnt(ledger, task)
+/// Stretches of alike tasks that are looked at to find one that waits.
+const STRETCHES_MAX: usize = 1_000;
+
+/// How things stand at a moment.
+#[derive(Clone, Copy)]
+pub struct Situation<'a> {
+    /// What is known.
+    pub ledger: &'a Ledger,
+    /// When.
+    pub now: Time,
+    /// Until when no run begins, [after the journal was restored](Desk::quiet_until).
+    pub quiet_until: Option<Time>,
+}
+
+impl<'a> Situation<'a> {
+    /// The present one.
+    pub fn of(desk: &'a Desk, now: Time) -> Self {
+        Self { ledger: desk.ledger(), now, quiet_until: desk.quiet_until() }
+    }
+
+    fn seconds_until(&self, at: Time) -> u64 {
+        if at > self.now { at.since(self.now).seconds().ceil() as u64 } else { 0 }
+    }
+}
+
+/// Where tasks of a class can run, of the machines that are listed.
+pub(super) fn explanation(ledger: &Ledger, class: TaskClassId) -> Explanation {
+    Explanation::among(ledger.grid(), class, |on| !ledger.agent(on).forgotten)
+}
+
+/// The kinds of operations that live machines are measured by.
+pub(super) fn dimensions() -> Vec<String> {
+    ["CPU", "disk", "network"].map(str::to_owned).to_vec()
+}
+
+/// A task of a job that waits, one that was sent to no machine if there is one.
+pub(super) fn find_waiting(ledger: &Ledger, job: &Job) -> Option<TaskId> {
+    let mut sent = None;
+    for (tasks, record) in ledger.stretches(job.range()).take(STRETCHES_MAX) {
+        let task = tasks.first();
+        match record.phase {
+            TaskPhase::Waiting if ledger.is_live(task) => sent = sent.or(Some(task)),
+            TaskPhase::Waiting => return Some(task),
+            _ => {}
+        }
+    }
+    sent
+}
+
+/// What a task waits for.
+pub(super) fn of_task(situation: Situation<'_>, task: TaskId) -> String {
+    if let Some(other) = before_the_policy(situation, task) {
+        return other;
+    }
+    let Situation { ledger, now, .. } = situation;
+    let reason = by_the_policy(ledger, now, task).or_else(|| held_back(ledger, now, task));
+    reason.unwrap_or_else(|| ledger.recipe().waits_for().to_owned()) + &learnt(ledger, task)
+}
+
+/// What a job with waiting tasks waits for that has none on a machine. Costs O(machines).
+pub(super) fn of_job(situation: Situation<'_>, job: &Job) -> Option<String> {
+    let Situation { ledger, now, .. } = situation;
+    let is_stuck = job.tally.waiting > 0 && job.tally.running + job.tally.suspended == 0;
+    let task = find_waiting(ledger, job).filter(|_| is_stuck)?;
+    if ledger.agents().iter().all(|agent| agent.forgotten) {
+        return Some("a machine: none has joined yet; `gleaner token join` shows how one does".to_owned());
+    }
+    let reason = before_the_policy(situation, task).or_else(|| by_the_policy(ledger, now, task));
+    Some(reason.unwrap_or_else(|| machines(ledger, task)))
+}
+
+/// Which machines could take a task that nothing else keeps from them.
+fn machines(ledger: &Ledger, task: TaskId) -> String {
+    let class = ledger.grid().task(task).class();
+    let able = (0..ledger.agents().len()).filter(|&on| ledger.grid().can_run(class, MachineId::new(on)));
+    let waits_for = ledger.recipe().waits_for();
+    match able.count() {
+        0 => {
+            let why = words::sentence(&explanation(ledger, class), &dimensions());
+            format!("{waits_for}: {why}")
+        }
+        1 => format!("{waits_for}: 1 machine can take it"),
+        able => format!("{waits_for}: {able} machines can take it"),
+    }
+}
+
+/// What has to be over before the policy is asked about the task.
+fn before_the_policy(situation: Situation<'_>, task: TaskId) -> Option<String> {
+    if let Some(quiet) = for_quiet(situation) {
+        return Some(quiet);
+    }
+    let ledger = situation.ledger;
+    let record = ledger.record(task);
+    if ledger.is_live(task) {
+        let machine = record.machine.map_or("a machine", |on| &ledger.agent(on).name);
+        let behind = ledger.grid().runs_of(task).find_map(|run| ledger.grid().run_before(run.id()));
+        return Some(match behind {
+            Some(before) => {
+                let (job, spec) = ledger.job_of(before.task);
+                format!("the end of {job}/{} on {machine}, where it begins then", spec.number(before.task))
+            }
+            None => format!("its start on {machine}, to which it was sent"),
+        });
+    }
+    if let Some(until) = record.rests_until() {
+        return Some(format!(
+            "its next try, in {} s: it failed a moment ago, or a machine that came back has something of it to hand in",
+            situation.seconds_until(until)
+        ));
+    }
+    answers(ledger, task)
+}
+
+/// What everything waits for after the journal was restored.
+pub(super) fn for_quiet(situation: Situation<'_>) -> Option<String> {
+    let seconds = situation.seconds_until(situation.quiet_until?);
+    Some(format!(
+        "the end of the pause after `gleaner journal restore`, in {seconds} s: until then no run begins, since machines that \
+         are away may have runs that the journal does not know"
+    ))
+}
+
+/// Who answered a task so far, and what it takes until it is done.
+fn answers(ledger: &Ledger, task: TaskId) -> Option<String> {
+    let so_far = ledger.grid().comparison(task).filter(|so_far| !so_far.given().is_empty())?;
+    let mut by_answer: BTreeMap<Answer, Vec<&str>> = BTreeMap::new();
+    for given in so_far.given() {
+        by_answer.entry(given.answer).or_default().push(&ledger.agent(given.on).name);
+    }
+    let groups: Vec<String> = by_answer.values().map(|names| names.join(" and ")).collect();
+    let waits_for = match so_far.to_compare() {
+        Some(_) => {
+            "a machine to compare two answers that has given neither, and whose owner has no other that did"
+        }
+        None => "a machine that has not answered it yet, and whose owner has no other that did",
+    };
+    Some(format!(
+        "{waits_for}: answers so far are of {}; {} machines have to give the same, and at most {} are asked",
+        groups.join(", and another of "),
+        so_far.quorum(),
+        so_far.most()
+    ))
 }
 
 /// How long it is believed to be where that goes by what ran before, since the decisions do.
@@ -26,17 +169,20 @@ fn learnt(ledger: &Ledger, task: TaskId) -> String {
     format!("; it is taken for {seconds:.1} s on the fastest machine, {by}")
 }
 
-fn reason(ledger: &Ledger, now: Time, task: TaskId) -> String {
+/// What the rule in force, its batches, its budget or a quota have to do with it.
+fn by_the_policy(ledger: &Ledger, now: Time, task: TaskId) -> Option<String> {
     let grid = ledger.grid();
     if grid.is_capped(grid.task(task).class()) {
         let (taken, most) = grid.cores_of_user(grid.task(task).class());
         let user = &ledger.job_of(task).1.user;
-        return format!(
-            "it waits for other tasks of its user to end: those of {user} run on {taken} cores, and the quota is {most}"
-        );
+        return Some(format!(
+            "other tasks of its user to end: those of {user} run on {taken} cores, and the quota is {most}"
+        ));
     }
     if has_no_length(ledger, task) {
-        return "it waits, and is not planned for any machine: no length was declared for it".to_owned();
+        return Some(
+            "a length: no length was declared for it, and the policy in force goes by lengths".to_owned(),
+        );
     }
     let planned = match grid.plans().queue_of(task) {
         Some(Queue::Machine(on)) => Some(ledger.agent(on).name.clone()),
@@ -49,15 +195,12 @@ fn reason(ledger: &Ledger, now: Time, task: TaskId) -> String {
     let alarms = [Alarm::Batch, Alarm::Recharge].into_iter().filter_map(|alarm| grid.alarm(alarm));
     let batch = alarms.min().map_or(String::new(), |at| format!(", in {:.0} s", at.since(now).seconds()));
     match planned {
-        Some(machine) => format!("it waits, planned for {machine}"),
-        None if is_too_dear(ledger, now, task) => {
-            format!("it waits for the next recharge of the budget{batch}")
-        }
+        Some(machine) => Some(format!("{machine}, for which it is planned")),
+        None if is_too_dear(ledger, now, task) => Some(format!("the next recharge of the budget{batch}")),
         None if ledger.recipe().plans() => {
-            format!("it waits for {}{batch}{}", ledger.recipe().waits_for(), price(ledger, now, task))
+            Some(format!("{}{batch}{}", ledger.recipe().waits_for(), price(ledger, now, task)))
         }
-        None => held_back(ledger, now, task)
-            .unwrap_or_else(|| format!("it waits for {}", ledger.recipe().waits_for())),
+        None => None,
     }
 }
 
@@ -74,24 +217,20 @@ fn price(ledger: &Ledger, now: Time, task: TaskId) -> String {
     }
 }
 
-/// The moment that a queue keeps for the task, or for another that it must not delay.
+/// What a queue keeps the task from.
 fn held_back(ledger: &Ledger, now: Time, task: TaskId) -> Option<String> {
     let AnyPolicy::Backfiller(queue) = ledger.scheduler().policy() else { return None };
-    let kept = queue.holds_back(ledger.grid(), now, task)?;
-    let machine = &ledger.agent(kept.on).name;
-    let when = if kept.at == Time::NEVER {
-        "when what runs there ends".to_owned()
-    } else {
-        format!("in {:.0} s, as far as is known", kept.at.since(now).seconds())
+    let back = queue.holds_back(ledger.grid(), now, task)?;
+    let name = |task: TaskId| {
+        let (id, job) = ledger.job_of(task);
+        format!("{id}/{}", job.number(task))
     };
-    if kept.task == task {
-        return Some(format!("it waits for cores that are kept for it on {machine}, {when}"));
-    }
-    let (job, first) = ledger.job_of(kept.task);
-    let index = kept.task.index() - first.first.index();
-    Some(format!(
-        "it waits for its turn, and would delay {job}/{index}, for which cores are kept on {machine}, {when}"
-    ))
+    let names = Names {
+        task: &name,
+        machine: &|on| ledger.agent(on).name.clone(),
+        moment: &|at| format!("in {:.0} s", at.since(now).seconds()),
+    };
+    Some(format!("its turn: {}", back.words(&names)))
 }
 
 /// What would let it start, as far as that is a matter of lengths and budgets.
@@ -121,7 +260,7 @@ pub(super) fn remedies(ledger: &Ledger, task: TaskId) -> Vec<String> {
 }
 
 /// Whether the rule in force cannot place it for that.
-pub(crate) fn has_no_length(ledger: &Ledger, task: TaskId) -> bool {
+fn has_no_length(ledger: &Ledger, task: TaskId) -> bool {
     let grid = ledger.grid();
     let is_unknown = ledger.scheduler().policy().length(grid, task).is_none();
     let costs_something = || grid.accounts().is_some() && least_cost(ledger, task).is_none();

@@ -65,7 +65,7 @@ fn nothing_is_lost_in_any_history() {
     }
     let histories = number_from("GLEANER_FAULTS").unwrap_or(HISTORIES);
     let (next, events, faults) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
-    let [retired, recalled, jobs, removed, kept, compacted] = [const { AtomicU64::new(0) }; 6];
+    let [retired, revived, jobs, removed, kept, compacted] = [const { AtomicU64::new(0) }; 6];
     let started = Instant::now();
     let work = || {
         let mut failures = Vec::new();
@@ -80,7 +80,7 @@ fn nothing_is_lost_in_any_history() {
                     events.fetch_add(happened, Ordering::Relaxed);
                     faults.fetch_add(wrong, Ordering::Relaxed);
                     retired.fetch_add(seen.retired, Ordering::Relaxed);
-                    recalled.fetch_add(seen.recalled, Ordering::Relaxed);
+                    revived.fetch_add(seen.revived, Ordering::Relaxed);
                     jobs.fetch_add(seen.jobs, Ordering::Relaxed);
                     removed.fetch_add(seen.removed, Ordering::Relaxed);
                     kept.fetch_add(seen.kept, Ordering::Relaxed);
@@ -97,12 +97,12 @@ fn nothing_is_lost_in_any_history() {
     });
     let rate = histories as f64 / started.elapsed().as_secs_f64();
     println!("{histories} histories, {events:?} events, {faults:?} faults, {rate:.0} histories a second");
-    println!("{retired:?} tasks left memory, {recalled:?} came back, {jobs:?} jobs were gone in the end");
+    println!("{retired:?} tasks left memory, {revived:?} came back, {jobs:?} jobs were gone in the end");
     println!(
         "results were removed {removed:?} times, and wanted or not wanted {kept:?} times; journals were compacted {compacted:?} times"
     );
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    let seen = [retired, recalled, jobs, removed, kept, compacted].map(AtomicU64::into_inner);
+    let seen = [retired, revived, jobs, removed, kept, compacted].map(AtomicU64::into_inner);
     // A few say nothing of how often it happens.
     let is_enough = histories < 1_000 || seen.iter().all(|seen| *seen * 20 > histories);
     assert!(is_enough, "hardly anything left memory: {seen:?}");

@@ -154,12 +154,16 @@ impl Small {
         self.say(FromAgent::Ended { run, end: end(outcome) });
     }
 
+    pub(crate) fn tick(&mut self) {
+        self.put(vec![Input::Tick]);
+    }
+
     /// The agent is silent until its lease ends.
     fn lose(&mut self) {
         let gone = self.gone();
         self.put(vec![gone]);
         self.now = self.now.after_seconds(66.0);
-        self.put(vec![Input::Tick]);
+        self.tick();
     }
 
     fn phase(&self) -> TaskPhase {
@@ -279,10 +283,10 @@ fn what_a_machine_brings_after_its_lease_is_heard_before_its_task_is_given_to_an
 
     let mut small = bring();
     small.now = small.now.after_seconds(19.0);
-    small.put(vec![Input::Tick]);
+    small.tick();
     assert!(!small.desk.ledger().is_live(task()), "it is waited for");
     small.now = small.now.after_seconds(2.0);
-    small.put(vec![Input::Tick]);
+    small.tick();
     assert!(small.desk.ledger().is_live(task()), "nobody waits for ever");
 }
 
@@ -358,7 +362,7 @@ fn what_a_revoked_agent_runs_is_given_up_with_its_lease() {
     small.order(Order::Revoke("m".into()));
     assert!(small.desk.ledger().is_live(task()));
     small.now = small.now.after_seconds(66.0);
-    small.put(vec![Input::Tick]);
+    small.tick();
     assert!(!small.desk.ledger().is_live(task()));
 }
 
@@ -378,7 +382,7 @@ fn an_end_that_says_too_much_counts_all_the_same() {
 fn a_clock_that_jumps_a_day_ahead_ends_leases_and_nothing_else() {
     let mut small = Small::running();
     small.now = small.now.after_seconds(86_400.0);
-    small.put(vec![Input::Tick]);
+    small.tick();
     let expired = |fact: &Fact| matches!(fact, Fact::LeaseExpired { .. } | Fact::Decided { .. });
     assert!(small.facts.iter().all(expired), "{:?}", small.facts);
     small.connect(1);

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) retired: u64,
-    pub(crate) recalled: u64,
+    pub(crate) revived: u64,
     pub(crate) jobs: u64,
     /// How often results of a job were removed, and how often somebody wanted some kept, or not any more.
     pub(crate) removed: u64,
@@ -34,8 +34,8 @@ pub(crate) fn check(rows: &[StoredRow], disk: &MemoryDisk) -> Result<Seen, Strin
                 seen.retired += 1;
             }
         }
-        if let Fact::TasksRecalled(recalled) = &fact {
-            seen.recalled += recalled.tasks.iter().map(|alike| u64::from(alike.tasks.count())).sum::<u64>();
+        if let Fact::TasksRevived(revived) = &fact {
+            seen.revived += revived.tasks.iter().map(|alike| u64::from(alike.tasks.count())).sum::<u64>();
         }
         match &fact {
             Fact::ResultsRemoved { jobs, .. } => seen.removed += jobs.len() as u64,

@@ -209,7 +209,7 @@ async fn a_machine_that_was_forgotten_is_not_explained() {
     assert!((200..300).contains(&forgotten.status), "{forgotten}");
     let (after, waits_for) = told().await;
     assert!(after.ruled_out.is_empty() && after.remedies.is_empty(), "{after:?}");
-    assert!(waits_for.contains("no machine has joined yet"), "{waits_for}");
+    assert!(waits_for.contains("none has joined yet"), "{waits_for}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -145,6 +145,32 @@ async fn heartbeats_and_samples_stay_in_memory() {
 }
 
 /// A session has room for `OUTGOING_MAX` messages on their way; here it has room for eight.
+/// A machine that stays closed may be so for another reason than at first.
+#[tokio::test(flavor = "multi_thread")]
+async fn why_a_machine_is_closed_is_what_its_agent_said_last() {
+    let world = World::new().await;
+    let agent = Agent::join(&world, "m1").await;
+    let closed = async |why: &str| {
+        agent.say(&world, FromAgent::Open { open: false, why: why.to_owned() }).await;
+    };
+    let told = async || {
+        let machines = world.get("/api/v1/machines", &world.root).await.json::<Value>();
+        machines["machines"][0]["why"].as_str().unwrap_or_default().to_owned()
+    };
+    closed("the owner's load is not known yet").await;
+    closed("the owner's load is too high").await;
+    agent.say(&world, FromAgent::OwnerLoad { load: 0.9, why: "as measured".to_owned() }).await;
+    assert_eq!(told().await, "the owner's load is too high");
+    // Who keeps it closed by order has said why.
+    let drained = world.call("POST", "/api/v1/machines/m1/drain", &world.root, Body::empty()).await;
+    assert!((200..300).contains(&drained.status), "{drained}");
+    let rows = || world.app.readers.read(|reader| reader.last()).unwrap();
+    let before = rows();
+    closed("someone is logged in and not idle").await;
+    told().await;
+    assert_eq!(rows(), before);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_that_does_not_read_loses_its_session() {
     let world = World::new().await;

@@ -21,4 +21,5 @@ mod senders;
 mod shared_files;
 mod site;
 mod users;
+mod waiting;
 mod world;

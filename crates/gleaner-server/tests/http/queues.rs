@@ -55,9 +55,9 @@ async fn fill_behind(first: Said, wide: Said, long: Said, short: Said) {
         world.get(&path, &world.alice).await.json::<ExplanationView>().summary
     };
     let told = explained(&wide).await;
-    assert!(told.contains("it waits for cores that are kept for it on m1, in"), "{told}");
+    assert!(told.contains("it waits for its turn: cores are kept for it on m1 in"), "{told}");
     let told = explained(&long).await;
-    assert!(told.contains(&format!("would delay {wide}/0, for which cores are kept on m1")), "{told}");
+    assert!(told.contains(&format!("may not delay {wide}/0, for which cores are kept on m1")), "{told}");
     submit(&world, 1, short).await;
     let filler = agent.start_next(&world).await;
     assert_eq!(filler.task.index(), 3, "the short one fills the gap");

@@ -8,12 +8,14 @@ use gleaner_net::{Fingerprint, Token, TokenKind};
 use gleaner_server::app::{AgentTokens, App, Readers};
 use gleaner_server::blobs::{Blobs, MemoryBlobs};
 use gleaner_server::compacting::{compact, plan};
-use gleaner_server::desk::{Order, Requester, Terms};
-use gleaner_server::driver::{Driver, Handle};
+use gleaner_server::desk::{Order, Recorded, Requester, Terms};
+use gleaner_server::driver::{Driver, Handle, row};
 use gleaner_server::http::router;
-use gleaner_server::store::{Home, MemoryDisk, MemoryStore, NetworkFolder};
+use gleaner_server::journal::{Entry, Fact};
+use gleaner_server::store::{Home, MemoryDisk, MemoryStore, NetworkFolder, Store as _};
 use gleaner_server::study::Study;
 use gleaner_units::Time;
+use gleaner_wire::Lineage;
 use gleaner_wire::api::Role;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -103,6 +105,16 @@ impl World {
         let (driver, app) = start(&self.disk, home, terms, (blobs, self.app.study));
         self.router = router(Arc::clone(&app));
         (self.driver, self.app) = (Some(driver), app);
+    }
+
+    /// Somebody orders that the journal be put back, to what it is, and the coordinator begins again.
+    pub(crate) fn restore(&mut self) {
+        let at = self.app.desk.now();
+        self.stop();
+        let entry = Entry { at, fact: Fact::JournalRestored { lineage: Lineage::of([3; 8]) } };
+        let restored = row(&Recorded { entry, steps: Vec::new() });
+        MemoryStore::open(&self.disk).commit(&[restored]).unwrap();
+        self.restart();
     }
 
     pub(crate) fn disk(&self) -> &MemoryDisk {

@@ -268,8 +268,8 @@ fn keeps_what_left_memory_with_its_rows<M: Medium>() {
     let back = TaskRange::between(TaskId::new(3), TaskId::new(7)).unwrap();
     let later = Past {
         upto: Seq::new(3),
-        recalled: vec![JobId(1)],
-        recalled_tasks: vec![back],
+        revived: vec![JobId(1)],
+        revived_tasks: vec![back],
         tasks: vec![task(3, b"again")],
         ..Past::default()
     };
@@ -289,8 +289,8 @@ fn keeps_what_left_memory_with_its_rows<M: Medium>() {
     assert_eq!(["1", "2", "4"].map(|digit| reader.names_file(&file(digit)).unwrap()), [true; 3]);
     let gone = Past {
         upto: Seq::new(4),
-        recalled: vec![JobId(2), JobId(3)],
-        recalled_tasks: vec![back],
+        revived: vec![JobId(2), JobId(3)],
+        revived_tasks: vec![back],
         ..Past::default()
     };
     store.commit_with(&rows(4..=4), Some(&gone)).unwrap();
@@ -477,8 +477,8 @@ fn drops_rows_and_keeps_what_they_add_up_to<M: Medium>() {
     let removal = Removal { at: Time::from_nanos(50), kept_for: Span::from_nanos(40) };
     let later = Past {
         upto: Seq::new(12),
-        recalled: vec![JobId(1)],
-        recalled_tasks: vec![tasks(0, 1)],
+        revived: vec![JobId(1)],
+        revived_tasks: vec![tasks(0, 1)],
         removed: vec![(JobId(2), tasks(2, 3), removal)],
         forgotten: vec![(JobId(3), tasks(4, 5))],
         ..Past::default()

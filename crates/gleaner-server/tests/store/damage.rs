@@ -1,10 +1,16 @@
 //! What was altered on the disk is named, or passed over where there is something older.
 
 use crate::{numbers, open, rows};
+use gleaner_server::desk::Recorded;
+use gleaner_server::driver::row;
+use gleaner_server::journal::{Entry, Fact};
+use gleaner_server::recovery::entries;
+use gleaner_server::restoring::ledger_at;
 use gleaner_server::store::{
-    Damage, ReadError, Reader as _, Seq, Snapshot, SqliteReader, Store as _, verify,
+    Damage, ReadError, Reader as _, Row, Seq, Snapshot, SqliteReader, Store as _, verify,
 };
-use gleaner_units::TaskId;
+use gleaner_units::{TaskId, Time};
+use gleaner_wire::Lineage;
 use rusqlite::Connection;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,6 +50,30 @@ fn an_altered_row_is_named_by_its_number() {
         let expected: Vec<_> = expected.iter().map(|&(seq, damage)| (Seq::new(seq), damage)).collect();
         assert_eq!(found.named, expected, "{change}");
         assert_eq!(found.damaged as usize, expected.len(), "{change}");
+    }
+}
+
+/// What is intact can be saved, also where it is on one page with what is not.
+#[test]
+fn rows_before_a_damaged_one_are_read_and_add_up() {
+    for damaged in [1, 4, 9] {
+        let folder = TempDir::new().unwrap();
+        let lineages = (1..=9).map(|number| Lineage::of([number; 8]));
+        let facts = lineages.map(|lineage| Fact::JournalRestored { lineage });
+        let written: Vec<Row> = facts
+            .map(|fact| row(&Recorded { entry: Entry { at: Time::ZERO, fact }, steps: Vec::new() }))
+            .collect();
+        open(folder.path()).commit(&written).unwrap();
+        let change = format!("UPDATE journal SET body = '' WHERE seq = {damaged}");
+        Connection::open(database(folder.path())).unwrap().execute(&change, []).unwrap();
+        let reader = SqliteReader::open(folder.path()).unwrap();
+        let read: Vec<_> =
+            entries(&reader, Seq::FIRST).map(|entry| entry.map(|(seq, _)| seq.number())).collect();
+        let intact: Vec<u64> = read.iter().filter_map(|read| read.as_ref().ok().copied()).collect();
+        assert_eq!(intact, (1..damaged).collect::<Vec<_>>());
+        assert!(matches!(read.last(), Some(Err(_))) && read.len() as u64 == damaged, "{read:?}");
+        assert_eq!(ledger_at(&reader, Seq::new(damaged - 1)).unwrap().rows(), damaged - 1);
+        assert!(ledger_at(&reader, Seq::new(damaged)).is_err());
     }
 }
 

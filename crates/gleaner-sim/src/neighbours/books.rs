@@ -56,7 +56,7 @@ pub(super) struct Guest {
     /// On which of the group's machines it is counted there.
     pub(super) counted_on: MachineId,
     /// Whether it is to be given back.
-    pub(super) is_recalled: bool,
+    pub(super) is_asked_back: bool,
     /// What became of it.
     pub(super) over: Option<RunEnd>,
 }
@@ -79,7 +79,7 @@ pub(super) enum Stage {
     Offered,
     Taken,
     /// It is to be given back.
-    Recalled,
+    AskedBack,
 }
 
 /// What was handed over.

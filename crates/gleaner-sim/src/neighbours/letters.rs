@@ -36,7 +36,7 @@ pub enum Word {
     /// I have it.
     Taken(Ticket),
     /// Give it back, as far as it is.
-    Recall(Ticket),
+    TakeBack(Ticket),
     /// It is over: done, or given back.
     Over(Ticket, RunEnd),
     /// I know that it is over.

@@ -23,7 +23,7 @@ impl Neighbourhood<'_> {
         let is_last = hops >= self.setup.hops_max;
         let last = self.setup.grid.task_classes.len();
         let class = if is_last { TaskClassId::new(last + class.index()) } else { class };
-        let left = self.state.world.part_left(&self.setup.grid, task);
+        let left = self.state.world.part_left(&self.given, task);
         let length = tasks.declared[task.index()].and_then(|length| Ops::new(length.amount() * left));
         out.tell(party, Event::TasksSubmitted { first, count: 1, class, length });
     }
@@ -46,7 +46,7 @@ impl Neighbourhood<'_> {
     }
 
     /// A run on a neighbour's machine is to stop.
-    pub(super) fn recall(
+    pub(super) fn take_back(
         &mut self,
         now: Time,
         party: PartyId,
@@ -55,8 +55,8 @@ impl Neighbourhood<'_> {
     ) {
         let sent = self.state.books[party.index()].sent.get_mut(&(to, ticket));
         let sent = sent.expect("what is away was sent");
-        if sent.stage != Stage::Recalled {
-            sent.stage = Stage::Recalled;
+        if sent.stage != Stage::AskedBack {
+            sent.stage = Stage::AskedBack;
             self.say(Unanswered::Sent(party, to, ticket), now, out);
         }
     }
@@ -71,7 +71,7 @@ impl Neighbourhood<'_> {
                 match stage {
                     Stage::Offered => (from, to, Word::Take { ticket, task, on, hops: hops + 1 }),
                     Stage::Taken => return,
-                    Stage::Recalled => (from, to, Word::Recall(ticket)),
+                    Stage::AskedBack => (from, to, Word::TakeBack(ticket)),
                 }
             }
             Unanswered::Over(from, to, ticket) => {
@@ -105,7 +105,7 @@ impl Neighbourhood<'_> {
         self.state.books[party.index()].tasks[run.task.index()].place = Place::Nowhere;
         out.tell(party, Event::RunEnded { run, end });
         match self.state.books[party.index()].tasks[run.task.index()].guest {
-            Some(guest) if end == RunEnd::Finished || guest.is_recalled => {
+            Some(guest) if end == RunEnd::Finished || guest.is_asked_back => {
                 self.guest_over(now, (party, run.task), end, out);
             }
             None if end == RunEnd::Finished => {
@@ -149,7 +149,7 @@ impl Neighbourhood<'_> {
                     let class = self.setup.grid.tasks.classes[task.index()];
                     book.counted.entry((from, on)).or_default().add(class);
                     out.send(to, from, Word::Taken(ticket));
-                    let guest = Guest { from, ticket, counted_on: on, is_recalled: false, over: None };
+                    let guest = Guest { from, ticket, counted_on: on, is_asked_back: false, over: None };
                     self.comes(to, (task, hops), Some(guest), out);
                 }
             },
@@ -162,7 +162,7 @@ impl Neighbourhood<'_> {
                     out.tell(to, Event::RunStarted(sent.run));
                 }
             }
-            Word::Recall(ticket) => match book.guests.get(&(from, ticket)).copied() {
+            Word::TakeBack(ticket) => match book.guests.get(&(from, ticket)).copied() {
                 // It never came, and nothing is sent after this that could bring it.
                 None => out.send(to, from, Word::Over(ticket, RunEnd::Kept)),
                 Some(id) => self.give_back(now, to, id, out),
@@ -184,7 +184,7 @@ impl Neighbourhood<'_> {
     fn give_back(&mut self, now: Time, party: PartyId, id: TaskId, out: Leaves<'_>) {
         let entry = &mut self.state.books[party.index()].tasks[id.index()];
         let guest = entry.guest.as_mut().expect("it is a neighbour's");
-        if guest.over.is_some() || std::mem::replace(&mut guest.is_recalled, true) {
+        if guest.over.is_some() || std::mem::replace(&mut guest.is_asked_back, true) {
             return;
         }
         let waits = entry.place == Place::Nowhere;

@@ -7,6 +7,7 @@ use super::places::Places;
 use super::results::Outcome;
 use super::setup::GroupsSetup;
 use crate::agenda::Next;
+use crate::given::Given;
 use crate::history::History;
 use crate::kept::Lasting;
 use crate::mail::Letter;
@@ -36,6 +37,8 @@ enum What {
 #[derive(Clone, Debug)]
 pub struct Neighbourhood<'a> {
     pub(super) setup: &'a GroupsSetup,
+    /// What is given of its machines and tasks.
+    pub(super) given: Given<'a>,
     pub(super) places: Places,
     pub(super) state: State,
 }
@@ -68,7 +71,7 @@ impl<'a> Neighbourhood<'a> {
             runs: vec![(None, 0); setup.grid.tasks.len()],
             outcome: Outcome::default(),
         };
-        Self { setup, places, state }
+        Self { setup, given: Given::of(&setup.grid), places, state }
     }
 
     pub(super) fn places(&self) -> &Places {
@@ -146,7 +149,7 @@ impl<'a> Neighbourhood<'a> {
         let run = RunId::new(task, *number);
         self.state.news.now[machine].residents.add(self.setup.grid.tasks.classes[task.index()]);
         let order = Command::Start { run, on: MachineId::new(machine) };
-        if let Some(event) = self.state.world.obey(&self.setup.grid, now, order) {
+        if let Some(event) = self.state.world.obey(&self.given, now, order) {
             self.heard(now, &event, out);
         }
         self.changed(now, machine);
@@ -157,14 +160,14 @@ impl<'a> Neighbourhood<'a> {
         match entry.place {
             // Its end was on its way when the order was given.
             Place::Nowhere => {}
-            Place::Away(to, ticket) => self.recall(now, party, (to, ticket), out),
+            Place::Away(to, ticket) => self.take_back(now, party, (to, ticket), out),
             Place::Here(_, machine) => {
-                // What a neighbour recalls goes on elsewhere: it is moved.
+                // What a neighbour takes back goes on elsewhere: it is moved.
                 let why = if why == StopReason::Withdrawn { StopReason::Moved } else { why };
                 let run = RunId::new(entry.task, self.state.runs[entry.task.index()].1);
                 let order = Command::Stop { run, on: MachineId::new(machine), why };
                 let event =
-                    self.state.world.obey(&self.setup.grid, now, order).expect("a stop is answered at once");
+                    self.state.world.obey(&self.given, now, order).expect("a stop is answered at once");
                 self.heard(now, &event, out);
             }
         }
@@ -184,7 +187,7 @@ impl<'a> Lasting<'a> for Neighbourhood<'a> {
     }
 
     fn at(setup: &'a GroupsSetup, state: State) -> Self {
-        Self { setup, places: Places::of(setup), state }
+        Self { setup, given: Given::of(&setup.grid), places: Places::of(setup), state }
     }
 }
 
@@ -198,7 +201,7 @@ impl Outside for Neighbourhood<'_> {
     }
 
     fn next(&self) -> Option<(Time, Happening)> {
-        let world = self.state.world.next(&self.setup.grid).map(|(at, next)| (at, What::World(next)));
+        let world = self.state.world.next(&self.given).map(|(at, next)| (at, What::World(next)));
         let turn = self.state.news.next_turn().map(|(at, group)| (at, What::Turn(group)));
         let again = self.state.unanswered.first().map(|&(at, what)| (at, What::Again(what)));
         world.into_iter().chain(turn).chain(again).min().map(|(at, what)| (at, Happening(what)))
@@ -208,7 +211,7 @@ impl Outside for Neighbourhood<'_> {
         match what {
             What::World(next) => {
                 self.state.news.stirred();
-                if let Some(event) = self.state.world.take(&self.setup.grid, now, next) {
+                if let Some(event) = self.state.world.take(&self.given, now, next) {
                     self.heard(now, &event, out);
                 }
             }

@@ -212,7 +212,7 @@ impl Books {
             | Event::TasksRerun { .. }
             | Event::TaskReclassed { .. }
             | Event::TasksRetired { .. }
-            | Event::TasksRecalled { .. } => {
+            | Event::TasksRevived { .. } => {
                 unreachable!("nobody cancels anything in the grids that this reference is made for")
             }
             Event::TaskClassMeasured { .. }

@@ -197,7 +197,7 @@ pub struct JobView {
     /// How many seconds of runs were for nothing, since another run of their task came to its end first.
     #[serde(default)]
     pub wasted_s: f64,
-    /// Why none of its tasks runs, if none does.
+    /// What a task of it waits for, if none of them runs: it completes "it waits for …".
     pub waits_for: Option<String>,
     /// How many bytes are kept of it: what it reads, and what it left and wrote.
     #[serde(default)]

@@ -5,6 +5,6 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    eprintln!("gleaner-launch: {}", gleaner_agent::launch::launch());
+    gleaner_agent::launch::launch();
     ExitCode::FAILURE
 }

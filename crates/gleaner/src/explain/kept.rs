@@ -1,55 +1,83 @@
-//! What a queue keeps for a task that waits in a simulation, or for the one that it must not delay.
+//! What a queue keeps a task of a simulation from.
 
-use gleaner_policy::AnyPolicy;
+use gleaner_policy::{AnyPolicy, HeldBack, Names, Reservation, Word};
 use gleaner_sim::Simulation;
 use gleaner_units::{MachineId, TaskId, Time};
 use serde::Serialize;
 
+/// Why a task does not start as it comes.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Back {
+    /// One of `no-machine`, `kept`, `no-room`, `turn` and `delays`.
+    why: &'static str,
+    /// For people.
+    #[serde(skip)]
+    words: String,
+    /// The task that may not be overtaken, where nothing is kept for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    behind: Option<String>,
+    /// The cores that are kept for it, or for the first in line.
+    #[serde(flatten)]
+    kept: Option<Kept>,
+}
+
 /// Cores that are kept.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Kept {
+struct Kept {
     /// For which task.
-    pub(super) task: String,
-    /// On which machine.
-    pub(super) machine: String,
-    /// From when on; none where nothing that runs there is known to end.
-    pub(super) at_s: Option<f64>,
+    task: String,
+    /// On which machine, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    machine: Option<String>,
+    /// From when on; none where nobody knows.
+    at_s: Option<f64>,
     /// The cores that the task will not need then.
-    pub(super) spare: u32,
+    spare: u32,
+    /// Whose word that is: `believed`, `declared` or `nobody`.
+    by: &'static str,
 }
 
 /// What tasks and machines are called.
-pub(super) struct Names<'a> {
+pub(super) struct Called<'a> {
     pub(super) task: &'a dyn Fn(TaskId) -> String,
+    /// Nothing where there is but one.
     pub(super) machine: &'a dyn Fn(MachineId) -> String,
 }
 
-impl Kept {
-    /// None where no queue is in force, or nothing is kept.
-    pub(super) fn of(run: &Simulation<'_, AnyPolicy>, task: TaskId, names: &Names<'_>) -> Option<Self> {
+impl Back {
+    /// None where no queue is in force, or nothing holds the task back.
+    pub(super) fn of(run: &Simulation<'_, AnyPolicy>, task: TaskId, called: &Called<'_>) -> Option<Self> {
         let AnyPolicy::Backfiller(queue) = run.scheduler().policy() else { return None };
-        let kept = queue.holds_back(run.scheduler().grid(), run.progress().now, task)?;
-        let at_s = (kept.at != Time::NEVER).then(|| kept.at.seconds());
-        Some(Self {
-            task: (names.task)(kept.task),
-            machine: (names.machine)(kept.on),
-            at_s,
-            spare: kept.spare,
-        })
+        let back = queue.holds_back(run.scheduler().grid(), run.progress().now, task)?;
+        let moment = |at: Time| format!("from {at} s on");
+        let names = Names { task: called.task, machine: called.machine, moment: &moment };
+        let behind = match back {
+            HeldBack::Turn(first) => Some((called.task)(first)),
+            HeldBack::NoMachine | HeldBack::Kept(_) | HeldBack::NoRoom(_) | HeldBack::Delays(_) => None,
+        };
+        let kept = back.kept().map(|kept| Kept::of(&kept, called));
+        Some(Self { why: back.word(), words: back.words(&names), behind, kept })
     }
 
-    /// For people, about the task of that name.
-    pub(super) fn describe(&self, about: &str) -> String {
-        let Self { task, machine, at_s, spare } = self;
-        let on = if machine.is_empty() { String::new() } else { format!(" on {machine}") };
-        let when = at_s.map_or("when what runs there ends".to_owned(), |at| {
-            format!("from {at} s on, as far as is known")
-        });
-        if task == about {
-            return format!("cores are kept for it{on} {when}\n");
+    /// For people.
+    pub(super) fn words(&self) -> &str {
+        &self.words
+    }
+}
+
+impl Kept {
+    fn of(kept: &Reservation, called: &Called<'_>) -> Self {
+        let by = match kept.by {
+            Word::Believed => "believed",
+            Word::Declared => "declared",
+            Word::Nobody => "nobody",
+        };
+        Self {
+            task: (called.task)(kept.task),
+            machine: Some((called.machine)(kept.on)).filter(|name| !name.is_empty()),
+            at_s: (kept.at != Time::NEVER).then(|| kept.at.seconds()),
+            spare: kept.spare,
+            by,
         }
-        format!(
-            "it may not delay {task}, for which cores are kept{on} {when}; {spare} more will be free then\n"
-        )
     }
 }

@@ -1,22 +1,32 @@
 //! A task of the live grid, now or at a moment of the past.
 
 use crate::api::Api;
-use crate::cli::{ExplainArguments, TaskName, Which};
+use crate::cli::{ExplainArguments, JobOrTask, TaskName, Which};
+use crate::failure::Failure;
 use crate::moments::clock;
 use crate::{Outcome, stdout, which};
-use gleaner_wire::api::ExplanationView;
+use gleaner_wire::api::{ExplanationView, TaskPhase};
 
 /// Further machines are counted, not listed.
 const RATINGS_SHOWN: usize = 20;
 
 pub(super) fn run(arguments: &ExplainArguments, subject: &Which) -> Outcome {
     let grid = Api::open(&arguments.grid)?;
-    let TaskName { job, task } = grid.named(which::one(&grid, subject)?)?;
+    let TaskName { job, task } = named(&grid, which::one(&grid, subject)?, arguments)?;
     let explained = grid.explain(job, task, arguments.at)?;
     if arguments.grid.json {
         return stdout::print_json(&explained);
     }
     stdout::print(format!("{job}/{task} at {}: {}", clock(explained.at_s), describe(&explained)))
+}
+
+/// The task that is meant. Who asks about a job that waits in part asks why it does.
+fn named(grid: &Api, meant: JobOrTask, arguments: &ExplainArguments) -> Result<TaskName, Failure> {
+    let waiting = match (meant.task, arguments.at) {
+        (None, None) => grid.first(meant.job, Some(TaskPhase::Waiting))?,
+        (task, _) => task,
+    };
+    grid.named(JobOrTask { task: waiting, ..meant })
 }
 
 /// The explanation for people.

@@ -1,6 +1,7 @@
 //! A job of a log: whether it starts when it comes, and if it does not, what was kept for whom then.
 
-use super::kept::{Kept, Names};
+use super::kept::{Back, Called};
+use super::length::Believed;
 use crate::cli::ExplainArguments;
 use crate::failure::Failure;
 use crate::{Outcome, stdout};
@@ -30,7 +31,10 @@ struct Explained<'a> {
     /// None if it never starts.
     started_s: Option<f64>,
     /// None if it starts as it comes.
-    held_back_by: Option<Kept>,
+    held_back_by: Option<Back>,
+    /// What the policy believes of its length, where that is not what is declared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    believed: Option<Believed>,
 }
 
 pub(super) fn run(arguments: &ExplainArguments, job: &str) -> Outcome {
@@ -55,12 +59,13 @@ pub(super) fn run(arguments: &ExplainArguments, job: &str) -> Outcome {
     run.run_through_instant();
     let grid = run.scheduler().grid();
     let free = grid.machine(MachineId::FIRST).free().slots.unwrap_or(0);
-    let names = Names {
+    let called = Called {
         task: &|task| experiment.task_names.id(task.index()).to_owned(),
         machine: &|_| String::new(),
     };
     let waits = grid.placed_on(task).is_none() && run.history().tasks()[place].started == Time::NEVER;
-    let held_back_by = if waits { Kept::of(&run, task, &names) } else { None };
+    let held_back_by = if waits { Back::of(&run, task, &called) } else { None };
+    let believed = Believed::of(&run, task);
     run.run();
     let started = run.history().tasks()[place].started;
     let explained = Explained {
@@ -75,6 +80,7 @@ pub(super) fn run(arguments: &ExplainArguments, job: &str) -> Outcome {
         submitted_s: of_job.submit.seconds(),
         started_s: (started != Time::NEVER).then(|| started.seconds()),
         held_back_by,
+        believed,
     };
     if arguments.grid.json { stdout::print_json(&explained) } else { stdout::print(describe(&explained)) }
 }
@@ -85,14 +91,13 @@ fn describe(explained: &Explained<'_>) -> String {
     let mut text = format!(
         "job {job} comes at {submitted_s} s and wants {processors} of {of} processors for {estimate_s} s, of which it takes {run_s} s\n"
     );
-    let room = if free < processors {
-        format!("{free} processors are free then, too few for it")
-    } else {
-        format!("{free} processors are free then, on which others have a claim")
-    };
+    if let Some(believed) = &explained.believed {
+        text += &format!("{}\n", believed.words());
+    }
+    let room = format!("{free} processors are free then");
     match (&explained.held_back_by, started_s) {
-        (Some(kept), _) => text += &format!("under {policy} it waits: {room}\n{}", kept.describe(job)),
-        (None, Some(at)) if at > submitted_s => text += &format!("under {policy} it waits: {room}\n"),
+        (Some(back), _) => text += &format!("under {policy} it waits; {room}\n{}\n", back.words()),
+        (None, Some(at)) if at > submitted_s => text += &format!("under {policy} it waits; {room}\n"),
         (None, _) => text += &format!("under {policy} it starts at once\n"),
     }
     match started_s {

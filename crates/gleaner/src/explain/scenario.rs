@@ -1,6 +1,7 @@
 //! A task of a scenario, as things stand when it arrives.
 
-use super::kept::{Kept, Names};
+use super::kept::{Back, Called};
+use super::length::Believed;
 use crate::cli::ExplainArguments;
 use crate::failure::Failure;
 use crate::{Outcome, stdout};
@@ -25,7 +26,10 @@ struct Explained<'a> {
     explanation: Explanation,
     /// Where a queue keeps cores, and the task does not start as it arrives.
     #[serde(skip_serializing_if = "Option::is_none")]
-    held_back_by: Option<Kept>,
+    held_back_by: Option<Back>,
+    /// What the policy believes of its length, where that is not what is declared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    believed: Option<Believed>,
     scores: Vec<Scored<'a>>,
 }
 
@@ -54,13 +58,14 @@ pub(super) fn run(arguments: &ExplainArguments, task: &str) -> Outcome {
     run.run_through_instant();
     let id = TaskId::new(position);
     let chosen = run.scheduler().grid().placed_on(id);
-    let names = Names {
+    let called = Called {
         task: &|task| experiment.task_names.id(task.index()).to_owned(),
         machine: &|machine| experiment.machine_names[machine.index()].clone(),
     };
     let waits = chosen.is_none() && run.history().tasks()[position].started == Time::NEVER;
-    let held_back_by = if waits { Kept::of(&run, id, &names) } else { None };
-    let explained = explained(task, &experiment, &before, (position, chosen, held_back_by));
+    let held_back_by = if waits { Back::of(&run, id, &called) } else { None };
+    let why = (held_back_by, Believed::of(&run, id));
+    let explained = explained(task, &experiment, &before, (position, chosen), why);
     if arguments.grid.json {
         stdout::print_json(&explained)
     } else {
@@ -72,7 +77,8 @@ fn explained<'a>(
     task: &'a str,
     experiment: &'a Experiment,
     grid: &Grid,
-    (position, chosen, held_back_by): (usize, Option<MachineId>, Option<Kept>),
+    (position, chosen): (usize, Option<MachineId>),
+    (held_back_by, believed): (Option<Back>, Option<Believed>),
 ) -> Explained<'a> {
     let class = experiment.setup.tasks.classes[position];
     let arrival = experiment.setup.tasks.arrivals[position];
@@ -86,6 +92,7 @@ fn explained<'a>(
         policy: &experiment.policy,
         explanation: Explanation::of(grid, class),
         held_back_by,
+        believed,
         scores: ratings
             .into_iter()
             .map(|(machine, score)| Scored {
@@ -127,8 +134,11 @@ fn describe(explained: &Explained<'_>, experiment: &Experiment) -> String {
         let when = experiment.recipe.when;
         return text + &format!("\nunder {policy} it is planned with all tasks that wait, {when}\n");
     }
-    if let Some(kept) = &explained.held_back_by {
-        text += &format!("\nunder {policy} it waits: {}", kept.describe(task));
+    if let Some(believed) = &explained.believed {
+        text += &format!("\n{}\n", believed.words());
+    }
+    if let Some(back) = &explained.held_back_by {
+        text += &format!("\nunder {policy} it waits: {}\n", back.words());
     }
     text += &format!("\nscores under {policy}, best first\n");
     for Scored { machine, score, chosen } in scores.iter().take(RATINGS_SHOWN) {

@@ -1,21 +1,21 @@
 //! `gleaner journal compact`: drops the rows of jobs that were forgotten.
 
-use super::fault;
+use super::{fault, with_journal};
 use crate::cli::JournalCompactArguments;
 use crate::columns::plural;
 use crate::failure::Failure;
 use crate::quota::stored;
-use crate::{Outcome, home, moments, stdout};
+use crate::{Outcome, moments, stdout};
 use gleaner_server::compacting::{Plan, compact, plan};
-use gleaner_server::store::{DATABASE, Home, NetworkFolder, SqliteStore, Store as _};
+use gleaner_server::store::{DATABASE, SqliteStore, Store as _};
 use gleaner_units::Time;
 use serde_json::json;
 use std::fs;
 use std::time::SystemTime;
 
 pub(super) fn run(JournalCompactArguments { before, yes, of }: &JournalCompactArguments) -> Outcome {
-    let home = Home::open(&home::folder(of.home.as_deref())?, NetworkFolder::Refuse).map_err(fault)?;
-    let mut store = SqliteStore::open(&home).map_err(fault)?;
+    let home = with_journal(of)?;
+    let mut store = SqliteStore::open(&home)?;
     let before = before.map_or_else(a_month_ago, |at_s| Time::from_seconds(at_s).unwrap_or(Time::ZERO));
     let plan = plan(&*store.reader().map_err(fault)?, before).map_err(fault)?;
     let plan = plan.filter(|plan| plan.rows_dropped > 0);

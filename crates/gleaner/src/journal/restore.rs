@@ -8,7 +8,7 @@ use gleaner_net::random_bytes;
 use gleaner_server::ledger::Ledger;
 use gleaner_server::restoring::{Loss, ledger_at, loss, put_back};
 use gleaner_server::store::{
-    self, DATABASE, Home, NetworkFolder, Readable, Reader, Seq, SqliteReader, readable,
+    self, DATABASE, Home, NetworkFolder, OpenError, Readable, Reader, Seq, SqliteReader, readable,
 };
 use gleaner_wire::Lineage;
 use serde_json::json;
@@ -16,24 +16,23 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 pub(super) fn run(JournalRestoreArguments { file, yes, of }: &JournalRestoreArguments) -> Outcome {
-    let home = Home::open(&home::folder(of.home.as_deref())?, NetworkFolder::Refuse).map_err(fault)?;
-    let there = home.folder().join(DATABASE).exists().then(|| readable(&home)).transpose().map_err(fault)?;
+    let folder = home::folder(of.home.as_deref())?;
+    let backup = file.as_deref().map(backup).transpose()?;
+    if backup.is_none() && !folder.join(DATABASE).exists() {
+        let why = format!("there is no journal in {}: name a copy of one", folder.display());
+        return Err(Failure::Usage(why));
+    }
+    let home = Home::open(&folder, NetworkFolder::Refuse)?;
+    let there = folder.join(DATABASE).exists().then(|| readable(&home)).transpose()?;
     let now = there.as_ref().map(|there| ledger_at(&*there.reader, there.last)).transpose().map_err(fault)?;
     let known = there.as_ref().and_then(|there| there.known);
-    let (reader, last) = match (file, there) {
-        (Some(file), _) => backup(file)?,
-        (None, Some(Readable { reader, last, .. })) => (reader, last),
-        (None, None) => {
-            let why = format!("there is no journal in {}: name a copy of one", home.folder().display());
-            return Err(Failure::Usage(why));
-        }
-    };
+    let saved = there.map(|Readable { reader, last, .. }| (reader, last));
+    let (reader, last) = backup.or(saved).expect("one of the two is there");
     let then = ledger_at(&*reader, last).map_err(fault)?;
     let loss = loss(now.as_ref().unwrap_or(&Ledger::new()), &then);
     let unread = known.map_or(0, |known| known.number().saturating_sub(last.number()));
     let lineage = Lineage::of(random_bytes().map_err(fault)?);
-    let aside =
-        yes.then(|| put_back(&home, &*reader, (last, then.now()), lineage)).transpose().map_err(fault)?;
+    let aside = yes.then(|| put_back(&home, &*reader, (last, then.now()), lineage)).transpose()?;
     if of.json {
         return stdout::print_json(&json!({
             "version": 1,
@@ -49,9 +48,19 @@ pub(super) fn run(JournalRestoreArguments { file, yes, of }: &JournalRestoreArgu
     stdout::print(told(last, unread, &loss, now.is_some(), aside.as_deref()))
 }
 
-/// All rows of a copy, each of which has to be what was written.
+/// All rows of a copy, each of which has to be what was written. A folder stands for the journal in it.
 fn backup(file: &Path) -> Result<(Box<dyn Reader>, Seq), Failure> {
-    let reader = SqliteReader::unchecked(file).map_err(fault)?;
+    let within = file.join(DATABASE);
+    let file = if file.is_dir() { within.as_path() } else { file };
+    let reader = SqliteReader::unchecked(file).map_err(|error| match error {
+        OpenError::Damaged { .. } => {
+            let file = file.display();
+            Failure::Usage(format!(
+                "{file} is no journal, or one that cannot be read at all: name another copy"
+            ))
+        }
+        other => other.into(),
+    })?;
     let found = store::verify(&reader).map_err(fault)?;
     if let Some((seq, damage)) = found.named.first() {
         let (file, damaged) = (file.display(), found.damaged);
@@ -87,7 +96,7 @@ fn told(last: Seq, unread: u64, loss: &Loss, is_compared: bool, aside: Option<&P
     }
     text + &match aside {
         Some(aside) => format!(
-            "What was there is in {}.\nStart the coordinator: machines find their way back, and after a lease runs begin.\n",
+            "What was there is in {}.\nStart the coordinator: machines find their way back, and runs begin after one lease.\n",
             aside.display()
         ),
         None => "Nothing was changed. To do it, say it again with --yes.\n".to_owned(),

@@ -41,7 +41,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, screen: &Screen) {
                     ))
                 })
                 .collect();
-            let why = job.waits_for.iter().map(|why| Line::from(format!("waits: {}", shown(why, 300))));
+            let why = job.waits_for.iter().map(|why| Line::from(format!("waits for {}", shown(why, 300))));
             let mut lines =
                 vec![bar_line(&job.tasks), Line::from(shown(&job.command.join(" "), 200)).style(dim())];
             lines.extend(why.chain(reasons));

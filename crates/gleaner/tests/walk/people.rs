@@ -147,7 +147,7 @@ fn who_waits_for_a_task_that_cannot_start_is_told_why() {
         told += &lines.next().expect("it goes on waiting").expect("text");
         told.push('\n');
     }
-    assert!(told.starts_with("job 1 waits: no machine has joined yet"), "{told}");
+    assert!(told.starts_with("job 1 waits for a machine: none has joined yet"), "{told}");
     assert!(of(&grid, &home, &["cancel", "1"]).status.success());
     assert_eq!(child.wait().expect("it ends").code(), Some(1));
     grid.wind_up();

@@ -25,15 +25,43 @@ fn what_is_ahead_is_made_ready_and_begins_when_the_run_before_it_is_over() {
     assert_eq!(stage.done(), ["3 launch 2.1", "3 ended 1.1 exited 0"]);
 }
 
+/// It may have been cancelled meanwhile, and that acknowledged: what was said until now is read first.
 #[test]
-fn it_begins_also_while_the_coordinator_is_away() {
+fn nothing_begins_while_the_coordinator_is_not_heard() {
+    let cancel = || ToAgent::Stop { run: id(2, 1), cause: StopCause::Cancel };
+
     let mut stage = with_one_ahead();
     stage.on(3.0, Event::Disconnected);
     stage.on(4.0, exited(id(1, 1), 0));
-    stage.on(4.0, Event::Began(id(2, 1)));
+    assert_eq!(stage.done(), Vec::<String>::new());
+    stage.on(5.0, Event::Connected);
+    stage.welcome(5.0, 3);
+    stage.hear(5.0, ToAgent::Yours { runs: vec![id(1, 1), id(2, 1)] });
+    stage.hear(5.0, cancel());
+    stage.answer(5.0);
+    assert_eq!(stage.done(), ["5 load 0", "5 open true", "5 ended 1.1 exited 0", "5 ended 2.1 stopped"]);
+
+    // It was stopped itself, and hears first that the run is over.
+    let mut stage = with_one_ahead();
+    stage.on(4.0, Event::StoodStill);
+    stage.on(4.0, exited(id(1, 1), 0));
+    stage.hear(4.0, cancel());
+    stage.answer(4.0);
+    assert_eq!(stage.done(), ["4 ended 1.1 exited 0", "4 ended 2.1 stopped"]);
+
+    // Nothing was said meanwhile.
+    let mut stage = with_one_ahead();
+    stage.on(4.0, Event::StoodStill);
+    stage.on(4.0, exited(id(1, 1), 0));
+    assert_eq!(stage.done(), ["4 ended 1.1 exited 0"]);
+    stage.answer(4.0);
     assert_eq!(stage.done(), ["4 launch 2.1"]);
-    stage.connect(5.0);
-    assert_eq!(stage.done(), ["5 load 0", "5 open true", "5 started 2.1", "5 ended 1.1 exited 0"]);
+
+    // The network is cut, and nobody knows yet.
+    let mut stage = with_one_ahead();
+    stage.pass_until(5.0);
+    stage.on(7.0, exited(id(1, 1), 0));
+    assert_eq!(stage.done(), ["7 ended 1.1 exited 0"]);
 }
 
 #[test]

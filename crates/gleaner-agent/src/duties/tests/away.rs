@@ -55,11 +55,12 @@ fn what_was_not_started_is_not_started_past_the_lease() {
 #[test]
 fn a_silent_coordinator_is_left() {
     let mut stage = Stage::new();
-    stage.pass_until(20.0);
-    assert_eq!(stage.done(), ["20 close"]);
-    stage.on(22.0, Event::Connected);
-    stage.hear(22.0, ToAgent::Run(Box::new(run(1, 1))));
-    assert_eq!(stage.done(), ["22 close"], "orders before the welcome");
+    // Half a lease after the first heartbeat that is not answered.
+    stage.pass_until(25.0);
+    assert_eq!(stage.done(), ["25 close"]);
+    stage.on(27.0, Event::Connected);
+    stage.hear(27.0, ToAgent::Run(Box::new(run(1, 1))));
+    assert_eq!(stage.done(), ["27 close"], "orders before the welcome");
 }
 
 #[test]

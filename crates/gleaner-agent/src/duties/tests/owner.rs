@@ -122,7 +122,7 @@ fn what_comes_while_the_owner_pauses_starts_afterwards() {
     stage.done();
     stage.on(4.0, Event::Judged(Verdict::Run));
     stage.on(5.0, Event::Began(id(1, 1)));
-    assert_eq!(stage.done(), ["4 launch 1.1", "4 load 0", "4 open true", "5 started 1.1"]);
+    assert_eq!(stage.done(), ["4 load 0", "4 open true", "4 launch 1.1", "5 started 1.1"]);
 }
 
 #[test]

@@ -33,11 +33,11 @@ const FILES_BACK: &str = "DELETE FROM past_files WHERE is_left = ?1 AND owner BE
 pub(super) fn write(connection: &Connection, past: &Past) -> rusqlite::Result<()> {
     let since = past.upto.number().cast_signed();
     let mut files_back = connection.prepare_cached(FILES_BACK)?;
-    for job in &past.recalled {
+    for job in &past.revived {
         connection.prepare_cached(BACK)?.execute([job.0])?;
         files_back.execute(params![false, job.0, job.0])?;
     }
-    for (first, last) in past.recalled_tasks.iter().map(|range| ends(*range)) {
+    for (first, last) in past.revived_tasks.iter().map(|range| ends(*range)) {
         connection.prepare_cached(TASKS_BACK)?.execute([first, last])?;
         files_back.execute(params![true, first, last])?;
     }

@@ -1,5 +1,6 @@
 //! Reading the file, beside its writer or without one.
 
+use super::lost::expect_journal;
 use super::nature::{Nature, nature, open_error};
 use super::schema::{DATABASE, last};
 use super::{base, row, schema};
@@ -26,6 +27,7 @@ pub struct SqliteReader {
 impl SqliteReader {
     /// Opens the journal in `folder`, as `gleaner journal` does beside a running coordinator.
     pub fn open(folder: &Path) -> Result<Self, OpenError> {
+        expect_journal(folder)?;
         // First, since a coordinator may go on committing.
         let known = witness::read(folder)
             .map_err(|source| OpenError::Io { file: witness::path(folder), source: source.into() })?;

@@ -169,6 +169,9 @@ pub(super) fn expect_row(connection: &Connection, file: &Path, known: Known) -> 
 
 /// Opens `file` for reading; a coordinator may be writing to it.
 pub(super) fn open_to_read(file: &Path) -> Result<Connection, OpenError> {
+    if !file.is_file() {
+        return Err(OpenError::None { file: file.to_owned() });
+    }
     let connection = connect_to_read(file).map_err(|error| open_error(error, file))?;
     let found = whose(&connection).map_err(|error| open_error(error, file))?;
     refuse(&found, &connection, file)?;

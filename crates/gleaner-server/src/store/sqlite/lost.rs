@@ -1,0 +1,41 @@
+//! What shows in a folder, before its journal is opened, that a journal was there or is not whole.
+
+use super::log::Log;
+use super::schema::DATABASE;
+use super::torn;
+use crate::store::{OpenError, witness};
+use std::fs;
+use std::path::Path;
+
+/// That there is a journal in `folder`.
+pub fn expect_journal(folder: &Path) -> Result<(), OpenError> {
+    let file = folder.join(DATABASE);
+    if file.is_file() {
+        return Ok(());
+    }
+    expect_nothing_lost(folder, &file)?;
+    Err(OpenError::None { file })
+}
+
+/// What a journal of which nothing is left, or which was altered, left behind: looked for before anything is opened, since
+/// that changes the log.
+pub(super) fn expect_nothing_lost(folder: &Path, file: &Path) -> Result<(), OpenError> {
+    if !file.exists() {
+        let left = [witness::WITNESS, "outputs", "snapshots"].map(|name| folder.join(name));
+        return match left.into_iter().find(|path| is_something(path)) {
+            Some(beside) => Err(OpenError::Gone { file: file.to_owned(), beside }),
+            None => Ok(()),
+        };
+    }
+    let log = torn::log_of(file);
+    let read =
+        Log::read(&log).map_err(|source| OpenError::Io { file: log.clone(), source: source.into() })?;
+    match read.map_or(0, |log| log.commits_behind_damage()) {
+        0 | 1 => Ok(()),
+        commits => Err(OpenError::Log { file: log, commits }),
+    }
+}
+
+fn is_something(path: &Path) -> bool {
+    path.is_file() || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some())
+}

@@ -1,0 +1,82 @@
+//! What is said of a job that waits: in its status, where it is explained, and where all that waits is told of.
+
+use crate::agent::{Agent, exited};
+use crate::world::World;
+use gleaner_wire::api::{ExplanationView, JobView, Submitted};
+use gleaner_wire::day::WaitList;
+use gleaner_wire::session::Tail;
+use serde_json::{Value, json};
+
+async fn submit(world: &World, spec: Value) -> u32 {
+    world.post("/api/v1/jobs", &world.alice, &spec).await.json::<Submitted>().job.0
+}
+
+async fn status(world: &World, job: u32) -> String {
+    let job: JobView = world.get(&format!("/api/v1/jobs/{job}"), &world.alice).await.json();
+    job.waits_for.unwrap_or_default()
+}
+
+async fn explained(world: &World, path: &str) -> String {
+    let told: ExplanationView = world.get(&format!("/api/v1/jobs/{path}"), &world.alice).await.json();
+    told.summary
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_a_restore_what_waits_says_how_long_nothing_begins() {
+    let mut world = World::new().await;
+    let agent = Agent::join(&world, "m1").await;
+    let before = world.submit(&world.alice, 1).await;
+    drop(agent);
+    world.restore();
+    let job = world.submit(&world.alice, 1).await;
+    let pause = "the end of the pause after `gleaner journal restore`, in 6";
+    for job in [before, job] {
+        let told = status(&world, job).await;
+        assert!(told.starts_with(pause), "{told}");
+        let told = explained(&world, &format!("{job}/tasks/1/explain")).await;
+        assert!(told.starts_with(&format!("it waits for {pause}")), "{told}");
+        let now = world.app.desk.now().seconds();
+        let told = explained(&world, &format!("{job}/tasks/1/explain?at_s={now}")).await;
+        assert!(told.starts_with(&format!("it waits for {pause}")), "{told}");
+    }
+    let waits: WaitList = world.get("/api/v1/waits", &world.alice).await.json();
+    assert!(waits.groups.iter().all(|group| group.explanation.summary.contains(pause)), "{waits:?}");
+    let preview = world.post("/api/v1/jobs/preview", &world.alice, &json!({"command": ["true"]})).await;
+    let told = preview.json::<Value>()["explanation"]["summary"].to_string();
+    assert!(told.contains(pause), "{told}");
+}
+
+/// The first task of a job may be over, or held, while others wait.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_job_waits_for_is_what_a_task_waits_for_that_does() {
+    let world = World::new().await;
+    let mut agent = Agent::join(&world, "m1").await;
+    let job = world.submit(&world.alice, 2).await;
+    let run = agent.start_next(&world).await;
+    agent.end(&world, run, 0, Tail::default()).await;
+    // The machine is sent the second task, and does not say that it begins.
+    agent.take_next().await;
+    assert_eq!(status(&world, job).await, "its start on m1, to which it was sent");
+    assert_eq!(
+        explained(&world, &format!("{job}/tasks/2/explain")).await,
+        "it waits for its start on m1, to which it was sent"
+    );
+
+    let job = world.submit(&world.alice, 2).await;
+    let hold = world.post(&format!("/api/v1/jobs/{job}/hold"), &world.alice, &json!({"tasks": [1]})).await;
+    assert_eq!(hold.status, 200, "{hold}");
+    let told = status(&world, job).await;
+    assert!(told.starts_with("a machine: 1 of 1 machines have no core free"), "{told}");
+}
+
+/// What rests is not about to start.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_whose_task_rests_says_so() {
+    let world = World::new().await;
+    let mut agent = Agent::join(&world, "m1").await;
+    let job = submit(&world, json!({"command": ["false"], "retries": 3})).await;
+    let run = agent.start_next(&world).await;
+    agent.end_with(&world, run, exited(1, Tail::default())).await;
+    let told = status(&world, job).await;
+    assert!(told.starts_with("its next try, in 1 s: it failed a moment ago"), "{told}");
+}

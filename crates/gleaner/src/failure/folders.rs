@@ -1,0 +1,79 @@
+//! What is the matter with folders and files that a command was to work on: a mistake of who named them, or a fault.
+
+use super::Failure;
+use gleaner_server::backup::BackupError;
+use gleaner_server::store::{HomeError, OpenError, ReplaceError};
+use std::io::ErrorKind;
+
+/// Whether the system's answer says that the wrong thing was named, and not that something is broken.
+pub(super) fn is_mistake(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::NotFound
+            | ErrorKind::NotADirectory
+            | ErrorKind::IsADirectory
+            | ErrorKind::AlreadyExists
+            | ErrorKind::PermissionDenied
+            | ErrorKind::InvalidFilename
+    )
+}
+
+fn told(message: String, is_mistake: bool) -> Failure {
+    if is_mistake { Failure::Usage(message) } else { Failure::Coordinator(message) }
+}
+
+impl From<HomeError> for Failure {
+    fn from(error: HomeError) -> Self {
+        let is_mistake = match &error {
+            HomeError::Locked { .. } | HomeError::Network { .. } | HomeError::NoFolder { .. } => true,
+            HomeError::ReadOnly { .. } | HomeError::Io { .. } => false,
+        };
+        told(error.to_string(), is_mistake)
+    }
+}
+
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Self {
+        let is_mistake = match &error {
+            OpenError::None { .. }
+            | OpenError::Newer { .. }
+            | OpenError::Older { .. }
+            | OpenError::Foreign { .. } => true,
+            OpenError::Damaged { .. }
+            | OpenError::Log { .. }
+            | OpenError::Behind { .. }
+            | OpenError::Gone { .. }
+            | OpenError::DiskFull { .. }
+            | OpenError::ReadOnly { .. }
+            | OpenError::Io { .. } => false,
+        };
+        told(error.to_string(), is_mistake)
+    }
+}
+
+impl From<ReplaceError> for Failure {
+    fn from(error: ReplaceError) -> Self {
+        match error {
+            ReplaceError::Home(error) => error.into(),
+            ReplaceError::Open(error) => error.into(),
+            ReplaceError::Read(_) | ReplaceError::Commit(_) | ReplaceError::Io { .. } => {
+                told(error.to_string(), false)
+            }
+        }
+    }
+}
+
+impl From<BackupError> for Failure {
+    fn from(error: BackupError) -> Self {
+        let is_mistake = match error {
+            BackupError::Open(error) => return error.into(),
+            BackupError::InUse(_)
+            | BackupError::Within { .. }
+            | BackupError::NoFolder(_)
+            | BackupError::Others(_) => true,
+            BackupError::File { ref source, .. } => is_mistake(source.kind()),
+            BackupError::Read(_) => false,
+        };
+        told(error.to_string(), is_mistake)
+    }
+}
