@@ -8,6 +8,7 @@ use crate::parts::staying::weighed;
 use crate::spending::{Conditions, Terms, Waking};
 use gleaner_core::Grid;
 use gleaner_units::{OpsTotal, TaskClassId};
+use std::ops::Range;
 
 /// The tasks left of one class.
 pub(super) struct Kind<'a> {
@@ -126,15 +127,26 @@ impl<'a> Kind<'a> {
             let losses_per_s = pool.losses_per_s;
             Bid { pool: number, terms, seconds, several: offer.several, longest, losses_per_s }
         });
-        let from = self.bids.partition_point(|bid| bid.pool < number);
-        let before = self.bids[from..].iter().take_while(|bid| bid.pool == number).count();
-        if before == bids.len() {
-            self.bids[from..].iter_mut().zip(bids).for_each(|(before, bid)| *before = bid);
-            (from..from + before).for_each(|number| self.awake.changed(number));
+        let before = self.numbers_of(number);
+        if before.len() == bids.len() {
+            self.bids[before.clone()].iter_mut().zip(bids).for_each(|(before, bid)| *before = bid);
+            before.for_each(|number| self.awake.changed(number));
         } else {
-            self.bids.splice(from..from + before, bids);
+            self.bids.splice(before, bids);
             self.awake.renumbered();
         }
+    }
+
+    /// The numbers of what a pool offers.
+    fn numbers_of(&self, pool: usize) -> Range<usize> {
+        let from = self.bids.partition_point(|bid| bid.pool < pool);
+        let count = self.bids[from..].iter().take_while(|bid| bid.pool == pool).count();
+        from..from + count
+    }
+
+    /// What a pool offers.
+    pub(super) fn bids_of(&self, pool: usize) -> &[Bid] {
+        &self.bids[self.numbers_of(pool)]
     }
 
     /// The offers that any of the tasks left may take, as far as is known, with their numbers; the dearest first.

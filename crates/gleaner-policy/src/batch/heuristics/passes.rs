@@ -32,10 +32,7 @@ pub(in crate::batch) fn pass(batch: &mut Batch<'_>) -> Vec<(Candidate, Target)> 
 
 /// A piece's tasks all want the same machine, but for those at its ends for which another ties.
 fn add(batch: &Batch<'_>, piece: Piece, suitors: &mut Suitors) {
-    let targets = piece.ends().map(|(kind, task)| {
-        let target = batch.earliest(kind, task.length.amount());
-        target.expect("a task that is left has a place")
-    });
+    let targets = piece.ends().map(|next| batch.place(next, piece.only_best(batch, next.1)));
     if targets[0].place.rank() == targets[1].place.rank() {
         let (_, pieces) = suitors.entry(targets[0].place.rank()).or_insert((targets[0], Vec::new()));
         pieces.push(piece);

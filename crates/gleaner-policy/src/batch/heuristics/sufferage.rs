@@ -1,12 +1,17 @@
 //! Sufferage: the task that would lose most if it did not get the machine that is best for it.
 
+use super::Candidate;
 use super::losses::{Piece, pieces, renew};
-use super::{Candidate, lowest};
 use crate::batch::Batch;
+use crate::batch::kinds::Bid;
 use gleaner_core::tie_threshold;
 
-pub(super) fn next(batch: &mut Batch<'_>) -> Option<Candidate> {
+/// The task, and the one bid by which it is done first, where that is known.
+pub(super) fn next(batch: &mut Batch<'_>) -> Option<(Candidate, Option<Bid>)> {
     renew(batch);
+    let batch = &*batch;
     let threshold = tie_threshold(pieces(batch).map(Piece::largest_loss).max_by(f64::total_cmp)?);
-    lowest(pieces(batch).filter_map(|piece| piece.lowest_above(batch, threshold)))
+    let tied = pieces(batch).filter_map(|piece| Some((piece, piece.lowest_above(batch, threshold)?)));
+    let (piece, next) = tied.min_by_key(|(_, (_, task))| task.id)?;
+    Some((next, piece.only_best(batch, next.1)))
 }
