@@ -21,7 +21,6 @@
 //! assert!(Bound::of(&matrix).value <= mapping.makespan);
 //! ```
 
-mod alike;
 pub mod bound;
 mod heuristic;
 mod immediate;

@@ -12,7 +12,7 @@
 
 use crate::Matrix;
 use crate::mapping::{Building, Mapping, earliest, highest_tie};
-use crate::scan::{greatest_within, least};
+use crate::scan::{greatest_within, place_of, write_sums};
 use crate::tournament::Tournament;
 
 /// How many machines a task tries before it looks at all.
@@ -118,15 +118,12 @@ impl<'a> Waiting<'a> {
 
     /// Finds when each machine would be done with a task, and gives the least.
     fn look(&mut self, task: usize, ready: &[f64]) -> f64 {
-        for ((end, ready), time) in self.ends.iter_mut().zip(ready).zip(self.matrix.row(task)) {
-            *end = ready + time;
-        }
-        least(&self.ends)
+        write_sums(ready, self.matrix.row(task), &mut self.ends)
     }
 
     /// The machine of the last look that has this end.
     fn place_of(&self, end: f64) -> usize {
-        self.ends.iter().position(|other| *other == end).expect("an end that was found")
+        place_of(&self.ends, end).expect("an end that was found")
     }
 
     fn wait_at_best(&mut self, task: usize, metric: f64) {

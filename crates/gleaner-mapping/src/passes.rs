@@ -25,7 +25,7 @@ pub(crate) fn map(matrix: &Matrix, mut building: Building) -> Mapping {
         }
         left.retain(|task| !building.is_assigned(*task));
         for (_, machine) in taken {
-            standings.delay(machine, &building.ready, |task| !building.is_assigned(task), |_, _| {});
+            standings.delay(machine, &building.ready, |task| !building.is_assigned(task));
         }
     }
     building.done()

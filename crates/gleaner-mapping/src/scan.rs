@@ -48,6 +48,33 @@ fn greatest_of_those_within(values: &[f64], limit: f64) -> f64 {
     rest.chain(lanes).fold(f64::NEG_INFINITY, f64::max)
 }
 
+/// The first place of `value`.
+pub(crate) fn place_of(values: &[f64], value: f64) -> Option<usize> {
+    dispatch!(level(), _ => first_place_of(values, value))
+}
+
+#[inline(always)]
+#[expect(
+    clippy::needless_bitwise_bool,
+    reason = "all lanes are compared at once; a branch a lane would prevent that"
+)]
+fn first_place_of(values: &[f64], value: f64) -> Option<usize> {
+    let (chunks, _) = values.as_chunks::<LANES>();
+    let is_in = |chunk: &&[f64; LANES]| chunk.iter().fold(false, |any, other| any | (*other == value));
+    let without = chunks.iter().take_while(|chunk| !is_in(chunk)).count() * LANES;
+    Some(without + values[without..].iter().position(|other| *other == value)?)
+}
+
+/// Writes the sums of what stands in the same place, and gives the least; infinite if there are none.
+pub(crate) fn write_sums(left: &[f64], right: &[f64], sums: &mut [f64]) -> f64 {
+    dispatch!(level(), _ => {
+        for ((sum, left), right) in sums.iter_mut().zip(left).zip(right) {
+            *sum = left + right;
+        }
+        least_of(sums)
+    })
+}
+
 /// The least of the sums of what stands in the same place.
 pub(crate) fn least_sum(left: &[f64], right: &[f64]) -> f64 {
     dispatch!(level(), _ => least_of_sums(left, right))
@@ -140,8 +167,14 @@ mod tests {
             assert_eq!(least(&left), least_left);
             let within = left.iter().copied().filter(|value| *value <= 20.0);
             assert_eq!(greatest_within(&left, 20.0), within.fold(f64::NEG_INFINITY, f64::max));
-            let sums = left.iter().zip(&right).map(|(left, right)| left + right);
-            let mut sums: Vec<f64> = sums.collect();
+            let mut sums = vec![0.0; length];
+            let least_written = write_sums(&left, &right, &mut sums);
+            let expected: Vec<f64> = left.iter().zip(&right).map(|(left, right)| left + right).collect();
+            assert_eq!(sums, expected);
+            for (place, sum) in sums.iter().enumerate() {
+                assert!(place_of(&sums, *sum).is_some_and(|first| first <= place && sums[first] == *sum));
+            }
+            assert_eq!(place_of(&sums, -1.0), None);
             let places = (0..).zip(&sums).filter(|(_, sum)| **sum <= 20.0).map(|(place, _)| place);
             let expected: Vec<u32> = places.collect();
             let mut places = Vec::new();
@@ -150,8 +183,8 @@ mod tests {
             sums.sort_unstable_by(f64::total_cmp);
             sums.extend([f64::INFINITY; 2]);
             assert_eq!(
-                (least_sum(&left, &right), two_least_sums(&left, &right)),
-                (sums[0], (sums[0], sums[1]))
+                (least_written, least_sum(&left, &right), two_least_sums(&left, &right)),
+                (sums[0], sums[0], (sums[0], sums[1]))
             );
         }
     }

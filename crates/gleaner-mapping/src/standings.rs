@@ -3,8 +3,8 @@
 //! **A machine never becomes free earlier**, so whatever was not among a task's best few when it looked at all
 //! machines is no better than the best of that rest was then. A step that makes one machine busier concerns only
 //! the tasks that have it among their best two (its followers), and those compare the few machines on their short
-//! list again. Where the rest might have caught up with the list, the sufferage is only bounded from above, and the task
-//! looks at all machines again only when it matters: when that bound is the largest of all.
+//! list again. Where the rest might have caught up with the list, the best two are not exact until the task looks at all
+//! machines again ([`Standings::settle`]).
 
 #![expect(clippy::inline_always, reason = "what runs in vectors has to be inlined: see `scan`")]
 
@@ -93,11 +93,6 @@ impl Standing {
         if self.second_end.is_finite() { self.second_end - self.first_end } else { 0.0 }
     }
 
-    /// No less than the sufferage: other machines may have caught up with the first.
-    pub(crate) fn sufferage_bound(&self) -> f64 {
-        if self.second_end.is_finite() { self.second_end - self.first_end.min(self.rest) } else { 0.0 }
-    }
-
     /// Whether the best two are known without a look at the machines off the list.
     fn is_exact(&self) -> bool {
         self.second_end <= self.rest
@@ -138,14 +133,8 @@ impl<'a> Standings<'a> {
         &self.of[task]
     }
 
-    /// After `machine` became busier: brings the tasks that `is_left` up to date, and reports those that changed.
-    pub(crate) fn delay(
-        &mut self,
-        machine: usize,
-        ready: &[f64],
-        is_left: impl Fn(usize) -> bool,
-        mut changed: impl FnMut(usize, &Standing),
-    ) {
+    /// After `machine` became busier: brings the tasks that `is_left` up to date.
+    pub(crate) fn delay(&mut self, machine: usize, ready: &[f64], is_left: impl Fn(usize) -> bool) {
         self.changes += 1;
         let mut list = std::mem::take(&mut self.followers[machine]);
         list.retain(|&follower| {
@@ -158,7 +147,6 @@ impl<'a> Standings<'a> {
             let before = self.of[task].best_two();
             self.of[task].compare(ready);
             self.follow(task, before);
-            changed(task, &self.of[task]);
             self.of[task].has(machine as u32)
         });
         list.append(&mut self.followers[machine]);

@@ -176,13 +176,17 @@ impl<'a> Batch<'a> {
     /// Gives the next task its place, if any is left.
     fn assign_next(&mut self) -> bool {
         let Some(((kind, task), bid)) = heuristics::next(self) else { return false };
+        self.assign(kind, task, self.place((kind, task), bid));
+        true
+    }
+
+    /// Where a task is done first that has a place, and by which bid if that is known.
+    fn place(&self, (kind, task): (usize, Waiting), bid: Option<Bid>) -> Target {
         let length = task.length.amount();
-        let target = match bid {
+        match bid {
             Some(bid) => self.earliest_by(kind, length, &bid),
             None => self.earliest(kind, length).expect("a task that is left has a place"),
-        };
-        self.assign(kind, task, target);
-        true
+        }
     }
 
     /// Gives each machine that is best for some task one of those, if any is left. What the budget no longer allows when

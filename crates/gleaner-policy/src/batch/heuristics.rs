@@ -12,6 +12,7 @@ use crate::parts::order::Order;
 use gleaner_core::tie_threshold;
 use std::iter::successors;
 
+pub(super) use losses::Pieces;
 pub(super) use passes::pass;
 
 /// From the first size to the last.
@@ -37,7 +38,7 @@ pub(super) fn next(batch: &mut Batch<'_>) -> Option<(Candidate, Option<Bid>)> {
         Order::Submission | Order::SufferagePasses => None,
         Order::MinMin => min_min(batch),
         Order::MaxMin => Some((max_min(batch)?, None)),
-        Order::Sufferage => Some((sufferage::next(batch)?, None)),
+        Order::Sufferage => sufferage::next(batch),
     }
 }
 

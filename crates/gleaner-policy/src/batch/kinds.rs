@@ -1,12 +1,14 @@
 //! The tasks left to place, by class and in order of length, and what is offered to them.
 
 use super::awake::Awake;
+use super::heuristics::Pieces;
 use super::pool::Pool;
 use crate::backlog::{Backlog, Place, Shelf, Size, Waiting};
 use crate::parts::staying::weighed;
 use crate::spending::{Conditions, Terms, Waking};
 use gleaner_core::Grid;
 use gleaner_units::{OpsTotal, TaskClassId};
+use std::ops::Range;
 
 /// The tasks left of one class.
 pub(super) struct Kind<'a> {
@@ -30,6 +32,8 @@ pub(super) struct Kind<'a> {
     pub(super) bids: Vec<Bid>,
     /// Those of them that any task left may take, as far as is known.
     awake: Awake,
+    /// What the tasks would lose without their best.
+    pub(super) pieces: Pieces,
     /// By pool; infinite where no machine could run them.
     seconds_per_op: Vec<f64>,
     /// By pool; the least of it and of those before it.
@@ -98,6 +102,7 @@ impl<'a> Kind<'a> {
             span: None,
             bids: Vec::new(),
             awake: Awake::stale(),
+            pieces: Pieces::default(),
             seconds_per_op,
             least_seconds,
             cheapest,
@@ -114,6 +119,7 @@ impl<'a> Kind<'a> {
         if !seconds.is_finite() {
             return;
         }
+        self.pieces.hear(number);
         let longest = self.longest[number];
         let is_cheapest = pool.price > 0.0 && pool.price <= self.cheapest;
         let bids = pool.offers().iter().map(|offer| {
@@ -121,15 +127,26 @@ impl<'a> Kind<'a> {
             let losses_per_s = pool.losses_per_s;
             Bid { pool: number, terms, seconds, several: offer.several, longest, losses_per_s }
         });
-        let from = self.bids.partition_point(|bid| bid.pool < number);
-        let before = self.bids[from..].iter().take_while(|bid| bid.pool == number).count();
-        if before == bids.len() {
-            self.bids[from..].iter_mut().zip(bids).for_each(|(before, bid)| *before = bid);
-            (from..from + before).for_each(|number| self.awake.changed(number));
+        let before = self.numbers_of(number);
+        if before.len() == bids.len() {
+            self.bids[before.clone()].iter_mut().zip(bids).for_each(|(before, bid)| *before = bid);
+            before.for_each(|number| self.awake.changed(number));
         } else {
-            self.bids.splice(from..from + before, bids);
+            self.bids.splice(before, bids);
             self.awake.renumbered();
         }
+    }
+
+    /// The numbers of what a pool offers.
+    fn numbers_of(&self, pool: usize) -> Range<usize> {
+        let from = self.bids.partition_point(|bid| bid.pool < pool);
+        let count = self.bids[from..].iter().take_while(|bid| bid.pool == pool).count();
+        from..from + count
+    }
+
+    /// What a pool offers.
+    pub(super) fn bids_of(&self, pool: usize) -> &[Bid] {
+        &self.bids[self.numbers_of(pool)]
     }
 
     /// The offers that any of the tasks left may take, as far as is known, with their numbers; the dearest first.
@@ -213,6 +230,7 @@ impl<'a> Kind<'a> {
 
     /// A task is no longer one of those left.
     pub(super) fn take(&mut self, task: Waiting) {
+        self.pieces.take(task);
         self.ops -= task.length.into();
         if self.shelf.at(self.front) == Some(task) {
             self.front = self.shelf.next(self.front);

@@ -2,47 +2,49 @@
 //!
 //! When a task would be done is, by its length, a line for each bid; so what it would lose, which is the difference of
 //! the two lowest lines, is made of straight pieces. **The largest loss is that of the first or the last task of a
-//! piece**, and where a piece is flat, all its tasks lose the same.
+//! piece**, and where a piece is flat, all its tasks lose the same. Pieces are kept from choice to choice ([`kept`]).
 //!
-//! Cost: O(bids) for each stretch of lengths in which the same bids are allowed, and for each piece O(those that are
-//! faster than its second).
+//! Cost: O(bids) for each stretch of lengths in which the same bids are allowed, and for each piece O(those that may be among
+//! the best two of longer tasks).
+
+mod kept;
+mod lines;
 
 use super::{Candidate, Sizes, lowest, stretch};
 use crate::backlog::{Size, Waiting};
 use crate::batch::Batch;
 use crate::batch::kinds::{Bid, Kind};
-use crate::batch::target::highest_tie;
 use crate::parts::when::Holding;
+pub(in crate::batch) use kept::Pieces;
+pub(super) use kept::{pieces, renew};
+use lines::{BestTwo, Line, best_two, crossing, loss, may_be_best};
 use std::iter::successors;
-
-/// How much worse than the second best an offer must be, relative to it, to be no one's second best by rounding either.
-const CLEARLY: f64 = 1.0 + 1e-9;
-
-/// The bid that would be done first with a task, and the next; one that several machines make is both.
-type BestTwo<'a> = [Option<&'a Bid>; 2];
 
 /// Tasks of a kind, of neighbouring sizes, for which the same bids are the best two.
 #[derive(Clone, Copy)]
-pub(super) struct Piece<'a> {
+pub(super) struct Piece {
     kind: usize,
     first: Waiting,
     last: Waiting,
-    best: BestTwo<'a>,
+    best: BestTwo,
     /// Of the first and of the last.
     losses: [f64; 2],
+    /// Whether it has to be made anew.
+    is_stale: bool,
+}
+
+/// Whether each task left may take all bids.
+fn takes_all(batch: &Batch<'_>, tasks: &Kind<'_>) -> bool {
+    batch.conditions(tasks).is_none() && batch.recipe.hold == Holding::Never
 }
 
 /// The kind's tasks, cut wherever a bid begins or ceases to be allowed, or two of the best change places.
-pub(super) fn add_pieces<'a>(
-    batch: &'a Batch<'_>,
-    (kind, tasks): (usize, &'a Kind<'_>),
-    pieces: &mut Vec<Piece<'a>>,
-) {
+fn add_pieces(batch: &Batch<'_>, (kind, tasks): (usize, &Kind<'_>), pieces: &mut Vec<Piece>) {
     let Some((shortest, longest)) = tasks.span() else { return };
     let all = (shortest.size(), longest.size());
     let bids = batch.within_means(tasks, (shortest.length.amount(), longest.length.amount()));
     let (mut whole, mut partial): (Vec<&Bid>, Vec<(Sizes, &Bid)>) = (Vec::new(), Vec::new());
-    if batch.conditions(tasks).is_none() && batch.recipe.hold == Holding::Never {
+    if takes_all(batch, tasks) {
         whole.extend(bids);
     } else {
         for bid in bids {
@@ -85,81 +87,39 @@ fn add_straight<'a>(
     (kind, tasks): (usize, &Kind<'_>),
     (first, last): (Waiting, Waiting),
     bids: impl Iterator<Item = &'a Bid> + Clone,
-    pieces: &mut Vec<Piece<'a>>,
+    pieces: &mut Vec<Piece>,
 ) {
-    let rivals = rivals([first, last].map(|task| task.length.amount()), bids);
+    let [shortest, longest] = [first, last].map(|task| task.length.amount());
+    let lines = bids.map(Line::of);
+    let mut lines: Vec<Line> =
+        lines.clone().filter(may_be_best(best_two(lines, shortest), longest)).collect();
     let mut next = Some(first);
     while let Some(first) = next {
-        let best = best_two(rivals.iter().copied(), first.length.amount());
-        let from = crossing(&rivals, best, first.length.amount()).map_or(Size::BEYOND, Size::of);
+        let length = first.length.amount();
+        let best = best_two(lines.iter().copied(), length);
+        lines.retain(may_be_best(best, longest));
+        let from = crossing(&lines, best, length).map_or(Size::BEYOND, Size::of);
         next = tasks.at_or_after(from).filter(|task| task.size() <= last.size());
         let last = if next.is_some() { tasks.before(from) } else { Some(last) };
-        let last = last.expect("the first is before");
-        pieces.push(Piece { kind, first, last, best, losses: losses(best, [first, last]) });
+        pieces.push(Piece::new(kind, (first, last.expect("the first is before")), best));
     }
 }
 
-/// The bids that may be among the best two of a task between two lengths: besides those that are for the shorter, such as
-/// are faster, and not clearly worse for the longer.
-fn rivals<'a>([short, long]: [f64; 2], bids: impl Iterator<Item = &'a Bid> + Clone) -> Vec<&'a Bid> {
-    let best = best_two(bids.clone(), short);
-    let [Some(one), Some(other)] = best else { return bids.collect() };
-    let slowest = one.seconds.max(other.seconds);
-    let limit = CLEARLY * one.end(long).max(other.end(long));
-    let is_best = |bid: &Bid| best.into_iter().flatten().any(|other| std::ptr::eq(bid, other));
-    bids.filter(|bid| is_best(bid) || (bid.seconds < slowest && bid.end(long) <= limit)).collect()
-}
-
-/// The bids that would be done first with a task of that length.
-fn best_two<'a>(bids: impl Iterator<Item = &'a Bid>, length: f64) -> BestTwo<'a> {
-    let (mut ends, mut best) = ([f64::INFINITY; 2], [None; 2]);
-    for bid in bids {
-        let end = bid.end(length);
-        if end < ends[0] {
-            (ends, best) =
-                if bid.several { ([end; 2], [Some(bid); 2]) } else { ([end, ends[0]], [Some(bid), best[0]]) };
-        } else if end < ends[1] {
-            (ends[1], best[1]) = (end, Some(bid));
-        }
+impl Piece {
+    fn new(kind: usize, (first, last): (Waiting, Waiting), best: BestTwo) -> Self {
+        let losses = [first, last].map(|task| loss(best, task.length.amount()));
+        Self { kind, first, last, best, losses, is_stale: false }
     }
-    best
-}
 
-/// The next length from which on the best two may be others, or change places.
-///
-/// As tasks become longer, only a bid that is faster than another becomes better than that. Where by rounding it should
-/// have done so already, it is expected to with the very next length.
-fn crossing(bids: &[&Bid], best: BestTwo<'_>, length: f64) -> Option<f64> {
-    let [Some(one), Some(other)] = best else { return None };
-    let crossing = |slower: &Bid, faster: &Bid| {
-        let length = (faster.terms.ready_s - slower.terms.ready_s) / (slower.seconds - faster.seconds);
-        (faster.seconds < slower.seconds).then_some(length)
-    };
-    let others = bids.iter().filter(|bid| !std::ptr::eq(**bid, one));
-    let lengths = others.filter_map(|bid| crossing(other, bid)).chain(crossing(one, other));
-    lengths.map(|crossing| crossing.max(length.next_up())).min_by(f64::total_cmp)
-}
-
-fn losses(best: BestTwo<'_>, tasks: [Waiting; 2]) -> [f64; 2] {
-    tasks.map(|task| loss(best, task.length.amount()))
-}
-
-/// How much later the second best would be done than the best; nothing where there is no second, or both tie.
-fn loss(best: BestTwo<'_>, length: f64) -> f64 {
-    let [Some(one), Some(other)] = best else { return 0.0 };
-    let (end, later) = (one.end(length), other.end(length));
-    if later.max(end) <= highest_tie(end.min(later)) {
-        return 0.0;
-    }
-    // By parts, so that between equally fast machines every task loses the same to the bit.
-    let later_s = other.terms.ready_s - one.terms.ready_s;
-    later_s + length * (other.seconds - one.seconds)
-}
-
-impl Piece<'_> {
     /// The first and the last task.
     pub(super) fn ends(&self) -> [Candidate; 2] {
         [self.first, self.last].map(|task| (self.kind, task))
+    }
+
+    /// The bid that is the only best for a task of the piece; nothing where another ties.
+    pub(super) fn only_best(&self, batch: &Batch<'_>, task: Waiting) -> Option<Bid> {
+        let line = self.best[0].filter(|_| loss(self.best, task.length.amount()) > 0.0)?;
+        batch.kinds[self.kind].bids_of(line.pool).iter().copied().find(|bid| Line::of(bid) == line)
     }
 
     /// Its shortest tasks, its longest, and those between, of a piece of several sizes.
@@ -169,9 +129,7 @@ impl Piece<'_> {
         let between = (shortest.next(), longest.previous());
         let sizes = [(shortest, shortest), between, (longest, longest)].into_iter();
         let parts = sizes.filter(|(from, until)| from <= until).filter_map(|sizes| ends(tasks, sizes));
-        parts
-            .map(|(first, last)| Self { first, last, losses: losses(self.best, [first, last]), ..self })
-            .collect()
+        parts.map(|ends| Self::new(self.kind, ends, self.best)).collect()
     }
 
     pub(super) fn largest_loss(&self) -> f64 {

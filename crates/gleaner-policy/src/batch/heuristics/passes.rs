@@ -4,23 +4,23 @@
 //! function of the grid at its beginning**: where the policy goes on from a grid in the middle of one, which takes a batch of
 //! more plans than fit into one answer, a new pass begins.
 
-use super::losses::{Piece, add_pieces};
-use super::{Candidate, kinds_left, lowest};
+use super::losses::{Piece, pieces, renew};
+use super::{Candidate, lowest};
 use crate::batch::Batch;
 use crate::batch::target::Target;
 use gleaner_core::tie_threshold;
 use std::collections::BTreeMap;
 
 /// The pieces of the tasks that want a machine, by machine.
-type Suitors<'a> = BTreeMap<usize, (Target, Vec<Piece<'a>>)>;
+type Suitors = BTreeMap<usize, (Target, Vec<Piece>)>;
 
 /// Which tasks go where, in order of machines.
-pub(in crate::batch) fn pass(batch: &Batch<'_>) -> Vec<(Candidate, Target)> {
-    let mut pieces = Vec::new();
-    kinds_left(batch).for_each(|kind| add_pieces(batch, kind, &mut pieces));
+pub(in crate::batch) fn pass(batch: &mut Batch<'_>) -> Vec<(Candidate, Target)> {
+    renew(batch);
+    let batch = &*batch;
     let mut suitors = Suitors::new();
-    for piece in pieces {
-        add(batch, piece, &mut suitors);
+    for piece in pieces(batch) {
+        add(batch, *piece, &mut suitors);
     }
     let chosen = suitors.into_values().filter_map(|(target, pieces)| {
         let most = pieces.iter().map(Piece::largest_loss).max_by(f64::total_cmp)?;
@@ -31,11 +31,8 @@ pub(in crate::batch) fn pass(batch: &Batch<'_>) -> Vec<(Candidate, Target)> {
 }
 
 /// A piece's tasks all want the same machine, but for those at its ends for which another ties.
-fn add<'a>(batch: &Batch<'_>, piece: Piece<'a>, suitors: &mut Suitors<'a>) {
-    let targets = piece.ends().map(|(kind, task)| {
-        let target = batch.earliest(kind, task.length.amount());
-        target.expect("a task that is left has a place")
-    });
+fn add(batch: &Batch<'_>, piece: Piece, suitors: &mut Suitors) {
+    let targets = piece.ends().map(|next| batch.place(next, piece.only_best(batch, next.1)));
     if targets[0].place.rank() == targets[1].place.rank() {
         let (_, pieces) = suitors.entry(targets[0].place.rank()).or_insert((targets[0], Vec::new()));
         pieces.push(piece);
