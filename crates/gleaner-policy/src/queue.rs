@@ -333,6 +333,7 @@ impl Policy for Backfiller {
                 self.rebuild(grid);
             }
             Change::TaskClassMet(class) => self.line.add_class(grid, class),
+            Change::TaskClassReplaced(class) => self.line.replace_class(grid, class),
             Change::MachineJoined(machine) => {
                 self.holds.join(grid, machine);
                 self.plan = None;
