@@ -1547,6 +1547,8 @@ export interface components {
         } | {
             /** @description It could not be started here. */
             not_started: {
+                /** @description Whether the machine is at fault, and not what was to be started. */
+                by_machine?: boolean;
                 /** @description Why, for people. */
                 why: string;
             };
@@ -1723,6 +1725,8 @@ export interface components {
             cores?: number;
             /** @description Requests in a second, on average; twice as many at once. */
             requests_per_s: number;
+            /** @description Bytes of requirements, ranks and labels of their jobs that are not over: equal ones count once, and each a little more. */
+            requirement_bytes?: number;
             /** @description Tasks that are not over. */
             tasks: number;
         };
@@ -1750,6 +1754,8 @@ export interface components {
             cores: number;
             /** @description What they may have. */
             quota: components["schemas"]["Quota"];
+            /** @description Bytes of requirements, ranks and labels of theirs. */
+            requirement_bytes?: number;
             /** @description Their tasks that are not over. */
             tasks: number;
             /** @description Who. */

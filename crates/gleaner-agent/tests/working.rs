@@ -173,7 +173,7 @@ fn what_may_not_run_here_says_why() {
         (Run { inputs: input("large", &kept), needs: needs_disk(3), ..plain(8) }, "4 bytes, more than the 3"),
     ] {
         let end = session.run(run);
-        let Outcome::NotStarted { why } = &end.outcome else { panic!("{end:?}") };
+        let Outcome::NotStarted { why, .. } = &end.outcome else { panic!("{end:?}") };
         assert!(why.contains(part), "{why} has no {part}");
     }
 }
@@ -551,11 +551,13 @@ fn a_coordinator_that_was_taken_over_runs_nothing_that_nobody_signed() {
     ];
     for (at, (attack, why, change)) in attacks.into_iter().enumerate() {
         let end = order(at + 1, 1, change);
-        let Outcome::NotStarted { why: said } = &end.outcome else { panic!("{attack} ran: {end:?}") };
+        let Outcome::NotStarted { why: said, by_machine: false } = &end.outcome else {
+            panic!("{attack} ran: {end:?}")
+        };
         assert!(said.contains(why) && text(&end).is_empty(), "{attack}: {said}");
     }
     // What ran once is not run again, whatever number the run has; another task of the job is.
-    let Outcome::NotStarted { why } = order(0, 2, &|_| {}).outcome else { panic!("it ran twice") };
+    let Outcome::NotStarted { why, .. } = order(0, 2, &|_| {}).outcome else { panic!("it ran twice") };
     assert!(why.contains("has run here already"), "{why}");
     assert_eq!(text(&order(50, 1, &|_| {})), "good\n50\n");
     drop(session);

@@ -78,6 +78,11 @@ impl Ad {
         false
     }
 
+    /// How many bytes its text has.
+    pub(crate) fn size(&self) -> usize {
+        self.text.len()
+    }
+
     /// The ad itself.
     pub fn class_ad(&self) -> &ClassAd {
         &self.parsed
@@ -191,6 +196,11 @@ impl Meetings {
         let names = &mut self.names;
         self.tasks.extend(tasks.map(|ad| Side::new(ad, names)));
         self.machines.extend(machines.map(|ad| Side::new(ad, names)));
+    }
+
+    /// A class of tasks is another from now on.
+    pub(crate) fn replace_task(&mut self, task: usize, ad: Option<&Ad>) {
+        self.tasks[task] = Side::new(ad, &mut self.names);
     }
 
     /// Whether each takes the other.

@@ -11,6 +11,8 @@ pub enum Change {
     TaskClassMet(TaskClassId),
     /// A task class has another composition than before, and so other times per operation.
     TaskClassMeasured(TaskClassId),
+    /// A task class is another than before; no task was of it.
+    TaskClassReplaced(TaskClassId),
     /// A machine is part of the grid.
     MachineJoined(MachineId),
     /// A machine is of another class than before.

@@ -113,6 +113,15 @@ impl TaskClass {
     pub fn would_pay(&self) -> f64 {
         said(self.ad.as_ref(), WOULD_PAY).unwrap_or(f64::INFINITY)
     }
+
+    fn demand(&self) -> Demand {
+        let Self { needs, priority, payer, .. } = *self;
+        Demand { needs, priority, payer }
+    }
+
+    fn is_ranked(&self) -> bool {
+        self.ad.as_ref().is_some_and(|ad| ad.class_ad().get(RANK).is_some())
+    }
 }
 
 /// What of a task class is asked for at every step.
@@ -178,7 +187,13 @@ pub struct Classes {
     /// Follows from the classes.
     #[serde(skip)]
     meetings: Meetings,
+    /// Bytes of the ads of classes that are gone, of which that still knows the names.
+    #[serde(skip)]
+    gone_bytes: usize,
 }
+
+/// Bytes of ads of classes that are gone after which the names in them are forgotten, where they are more than what is left.
+const GONE_BYTES_MAX: usize = 1 << 20;
 
 fn check_vector(values: &[f64], expected: usize) -> Result<(), InvalidClass> {
     if values.len() != expected {
@@ -213,6 +228,7 @@ impl Classes {
             row_in_parts: Vec::new(),
             ranks: Vec::new(),
             meetings: Meetings::default(),
+            gone_bytes: 0,
         }
     }
 
@@ -317,9 +333,12 @@ impl Classes {
             (0..self.tasks.len()).map(|task| self.seconds_of_pair(task, id, &mut work)).collect();
         let (machine, tasks) = (&self.machines[id], &self.tasks);
         self.seconds_per_op.push_column(|task| if_it_holds(machine, tasks[task].needs, seconds[task]));
-        let in_parts: Vec<usize> = (0..tasks.len()).filter(|&task| tasks[task].needs.cores > 1).collect();
+        let with_parts = self.row_in_parts.iter().enumerate();
+        let mut with_parts: Vec<(u32, usize)> =
+            with_parts.filter_map(|(task, row)| Some(((*row)?, task))).collect();
+        with_parts.sort_unstable();
         self.in_parts.push_column(|row| {
-            let task = in_parts[row];
+            let (_, task) = with_parts[row];
             if_it_holds(machine, tasks[task].needs.of_part(1), seconds[task])
         });
         for (task, row) in self.ranks.iter_mut().enumerate() {
@@ -344,9 +363,8 @@ impl Classes {
     /// Costs O(machine classes).
     pub(crate) fn add_task_class(&mut self, class: TaskClass) -> TaskClassId {
         let id = self.tasks.len();
-        let ranked = class.ad.as_ref().is_some_and(|ad| ad.class_ad().get(RANK).is_some());
-        let TaskClass { needs, priority, payer, .. } = class;
-        self.demands.push(Demand { needs, priority, payer });
+        let ranked = class.is_ranked();
+        self.demands.push(class.demand());
         self.tasks.push(class);
         self.catch_up();
         let mut work = Work::of(self.machines.len() * if ranked { 2 } else { 1 });
@@ -357,6 +375,44 @@ impl Classes {
         let ranks = (0..self.machines.len()).map(|machine| self.meetings.liking(id, machine, &mut work));
         self.ranks.push(ranked.then(|| ranks.collect()));
         TaskClassId::new(id)
+    }
+
+    /// Nothing of what it was is kept. Costs O(machine classes), and O(size of all ads) once for as much that is gone.
+    pub(crate) fn replace_task_class(&mut self, id: TaskClassId, by: TaskClass) {
+        self.catch_up();
+        let index = id.index();
+        self.gone_bytes += self.tasks[index].ad.as_ref().map_or(0, Ad::size);
+        let ranked = by.is_ranked();
+        self.demands[index] = by.demand();
+        self.tasks[index] = by;
+        self.meetings.replace_task(index, self.tasks[index].ad.as_ref());
+        self.forget_gone();
+        let mut work = Work::of(self.machines.len() * if ranked { 2 } else { 1 });
+        let (whole, in_parts) = self.rows(index, &mut work);
+        self.seconds_per_op.set_row(index, &whole);
+        // A row that it has stays, whether it needs one or not.
+        match self.row_in_parts[index] {
+            Some(row) => self.in_parts.set_row(row as usize, &in_parts),
+            None if self.tasks[index].needs.cores > 1 => {
+                self.row_in_parts[index] = Some(self.in_parts.push_row(&in_parts) as u32);
+            }
+            None => {}
+        }
+        let ranks = (0..self.machines.len()).map(|machine| self.meetings.liking(index, machine, &mut work));
+        self.ranks[index] = ranked.then(|| ranks.collect());
+    }
+
+    /// Names of attributes and texts are kept once for all ads, and of those that are gone too.
+    fn forget_gone(&mut self) {
+        if self.gone_bytes <= GONE_BYTES_MAX {
+            return;
+        }
+        let left: usize = self.tasks.iter().filter_map(|class| class.ad.as_ref()).map(Ad::size).sum();
+        if self.gone_bytes > left {
+            self.gone_bytes = 0;
+            self.meetings = Meetings::default();
+            self.catch_up();
+        }
     }
 
     fn catch_up(&mut self) {
@@ -410,6 +466,59 @@ mod tests {
             payer: UserId::new(0),
             requires: Tags::new(),
             ad: Some(Ad::parse(ad).expect("an ad")),
+        }
+    }
+
+    #[test]
+    fn a_class_that_is_replaced_is_as_one_that_was_never_there() {
+        let ads = |number: usize| match number % 3 {
+            0 => format!("[ Requirements = TARGET.Memory >= {number} ]"),
+            1 => format!("[ Rank = TARGET.Memory * {number} ]"),
+            _ => String::from("[ Label = \"plain\" ]"),
+        };
+        let class = |number: usize| TaskClass {
+            needs: Needs { cores: 1 + (number % 2) as u32, ..Needs::default() },
+            ..task(&ads(number))
+        };
+        let (mut replaced, mut fresh) = (Classes::new(vec![1.0]), Classes::new(vec![1.0]));
+        for number in 0..6 {
+            replaced.add_task_class(class(number));
+        }
+        replaced.add_machine_class(machine("[ Memory = 4 ]"));
+        for number in 0..6 {
+            replaced.replace_task_class(TaskClassId::new(number), class(6 + 5 * number));
+            fresh.add_task_class(class(6 + 5 * number));
+        }
+        fresh.add_machine_class(machine("[ Memory = 4 ]"));
+        for classes in [&mut replaced, &mut fresh] {
+            classes.add_machine_class(machine("[ Memory = 16 ]"));
+        }
+        assert_eq!(replaced.task_classes(), fresh.task_classes());
+        for task in (0..6).map(TaskClassId::new) {
+            assert_eq!(replaced.seconds_per_op_row(task), fresh.seconds_per_op_row(task), "{task}");
+            assert_eq!(
+                (replaced.ranks(task), replaced.demand(task)),
+                (fresh.ranks(task), fresh.demand(task))
+            );
+            for on in (0..2).map(MachineClassId::new) {
+                let in_parts = |classes: &Classes| classes.seconds_per_op_in_parts(task, on);
+                assert_eq!(in_parts(&replaced), in_parts(&fresh), "{task} on {on}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_of_classes_that_are_gone_are_forgotten() {
+        let mut classes = Classes::new(vec![1.0]);
+        let large = |number: usize| {
+            let names: Vec<String> = (0..4_000).map(|name| format!("TARGET.N{number}x{name}")).collect();
+            task(&format!("[ Requirements = {} ]", names.join(" || ")))
+        };
+        let id = classes.add_task_class(large(0));
+        let size = classes.task_class(id).ad.as_ref().map_or(0, Ad::size);
+        for number in 1..200 {
+            classes.replace_task_class(id, large(number));
+            assert!(classes.gone_bytes <= GONE_BYTES_MAX + size);
         }
     }
 

@@ -25,6 +25,13 @@ pub enum Event {
         /// C: how the operations divide over the kinds.
         composition: Vec<f64>,
     },
+    /// No task is of a kind any more: what it was called stands for another kind from now on.
+    TaskClassReplaced {
+        /// Which one.
+        class: TaskClassId,
+        /// By what.
+        by: Box<TaskClass>,
+    },
     /// A machine joined, open, idle and with no owner load.
     MachineJoined {
         /// The next machine id.

@@ -111,6 +111,7 @@ impl Backlog {
             }
             Change::MachineClassMet(_)
             | Change::TaskClassMeasured(_)
+            | Change::TaskClassReplaced(_)
             | Change::MachineJoined(_)
             | Change::MachineMeasured(_)
             | Change::AvailabilityChanged(_)

@@ -178,6 +178,7 @@ impl Policy for Batcher {
             Change::MachineClassMet(_) => self.open.add_class(),
             Change::TaskClassMet(_)
             | Change::TaskClassMeasured(_)
+            | Change::TaskClassReplaced(_)
             | Change::Wait { .. }
             | Change::Planned(..)
             | Change::Unplanned(_)

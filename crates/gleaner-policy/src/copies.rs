@@ -89,6 +89,7 @@ impl Copies {
             Change::MachineClassMet(_)
             | Change::TaskClassMet(_)
             | Change::TaskClassMeasured(_)
+            | Change::TaskClassReplaced(_)
             | Change::MachineJoined(_)
             | Change::MachineMeasured(_)
             | Change::AvailabilityChanged(_)

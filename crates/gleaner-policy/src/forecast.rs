@@ -126,6 +126,7 @@ impl Forecast {
             }
             Change::Finished(task) => self.ended(grid, task),
             Change::TaskClassMet(_)
+            | Change::TaskClassReplaced(_)
             | Change::MachineJoined(_)
             | Change::AvailabilityChanged(_)
             | Change::LoadChanged(_)

@@ -288,10 +288,13 @@ impl Policy for Matchmaker {
             // Seldom: a measurement came out otherwise than the one before. Costs O(machines).
             Change::MachineMeasured(_) | Change::TaskClassMeasured(_) => self.fleet = Fleet::of(grid),
             // The first classes have bounds of their own in the index. Costs O(machines), and that a few times ever.
-            Change::TaskClassMet(class) if class.index() < OWN_BOUNDS => self.fleet = Fleet::of(grid),
+            Change::TaskClassMet(class) | Change::TaskClassReplaced(class) if class.index() < OWN_BOUNDS => {
+                self.fleet = Fleet::of(grid);
+            }
             // The index is about machines; what a task does shows in its machine's residents.
             Change::MachineClassMet(_)
             | Change::TaskClassMet(_)
+            | Change::TaskClassReplaced(_)
             | Change::Wait { .. }
             | Change::Planned(..)
             | Change::Unplanned(_)

@@ -292,9 +292,12 @@ impl Policy for Peer {
             Change::Finished(task) => self.ended.add(grid, task),
             // What was learnt of lengths stays as it was learnt.
             Change::MachineMeasured(_) | Change::TaskClassMeasured(_) => self.fleet = Fleet::of(grid),
-            Change::TaskClassMet(class) if class.index() < OWN_BOUNDS => self.fleet = Fleet::of(grid),
+            Change::TaskClassMet(class) | Change::TaskClassReplaced(class) if class.index() < OWN_BOUNDS => {
+                self.fleet = Fleet::of(grid);
+            }
             Change::MachineClassMet(_)
             | Change::TaskClassMet(_)
+            | Change::TaskClassReplaced(_)
             | Change::Wait { .. }
             | Change::Planned(..)
             | Change::Unplanned(_)

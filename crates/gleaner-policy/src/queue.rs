@@ -227,6 +227,15 @@ impl Backfiller {
         }
     }
 
+    /// A class of which there is no task is another from now on.
+    fn replace_class(&mut self, grid: &Grid, class: TaskClassId) {
+        self.line.replace_class(grid, class);
+        self.row.replace_class(grid, class);
+        if let Some(declared) = &mut self.declared {
+            declared.line.replace_class(grid, class);
+        }
+    }
+
     /// A task waits.
     fn add(&mut self, grid: &Grid, id: TaskId) {
         self.line.add(grid, id, self.forecast.length(grid, id));
@@ -283,6 +292,7 @@ impl Policy for Backfiller {
                 self.rebuild(grid);
             }
             Change::TaskClassMet(class) => self.add_class(grid, class),
+            Change::TaskClassReplaced(class) => self.replace_class(grid, class),
             Change::MachineJoined(machine) => {
                 self.holds.join(grid, machine);
                 if let Some(declared) = &mut self.declared {

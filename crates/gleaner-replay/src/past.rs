@@ -13,7 +13,6 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The journal so far.
-#[derive(Default)]
 pub struct Reading {
     ledger: Ledger,
     begun: Option<Time>,
@@ -27,6 +26,12 @@ pub struct Reading {
     machines: Vec<Presence>,
     /// Moves that came to an end, and how long they took together.
     moved: (u32, f64),
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        Self::of(Ledger::new())
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -139,7 +144,23 @@ impl Reading {
             machine: MachineId::new(index),
             load: machine.told,
         });
-        Self { loads: told.collect(), machines, ledger, ..Self::default() }
+        let loads = told.collect();
+        Self { loads, machines, ..Self::of(ledger) }
+    }
+
+    fn of(mut ledger: Ledger) -> Self {
+        // What a task was is asked at the end.
+        ledger.keep_classes();
+        Self {
+            ledger,
+            begun: None,
+            last: Time::ZERO,
+            tasks: BTreeMap::new(),
+            since: Time::ZERO,
+            loads: Vec::new(),
+            machines: Vec::new(),
+            moved: (0, 0.0),
+        }
     }
 
     /// Takes note of the next entry. Fails where the journal contradicts itself.

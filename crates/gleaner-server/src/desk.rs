@@ -137,6 +137,8 @@ pub enum Input {
         agent: MachineId,
         /// Which.
         blob: BlobId,
+        /// How long it is.
+        bytes: u64,
     },
     /// An agent has sent a file for which there is no space; it will send it again.
     NoSpace {
@@ -337,8 +339,8 @@ impl Desk {
             Input::Answered { session, run, end, digest } => {
                 self.answered(now, session, run, (*end, digest), past)?;
             }
-            Input::Stored { agent, blob } => {
-                self.stored.entry(agent).or_default().add(blob, UPLOADS_OF_AGENT_MAX);
+            Input::Stored { agent, blob, bytes } => {
+                self.stored.entry(agent).or_default().add((blob, bytes), UPLOADS_OF_AGENT_MAX);
                 if self.no_space.get(&agent) == Some(&blob) {
                     self.no_space.remove(&agent);
                 }

@@ -389,7 +389,7 @@ impl Work {
         }
         for recorded in &batch.recorded {
             if let Fact::RunEnded { run, end, .. } = &recorded.entry.fact
-                && end.stdout.offset + end.stderr.offset > 0
+                && (end.stdout.offset > 0 || end.stderr.offset > 0)
             {
                 self.outputs.seal(*run, [end.stdout.offset, end.stderr.offset])?;
             }

@@ -8,6 +8,7 @@
 //!   gets its number here.
 
 mod agent;
+mod classing;
 mod elsewhere;
 mod gap;
 mod job;
@@ -68,7 +69,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// The format of a snapshot, of the ledger and of the day behind it: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 19;
+pub const FORMAT: u32 = 20;
 
 /// See the module.
 #[derive(Clone)]
@@ -83,6 +84,8 @@ pub struct Ledger {
     told: Vec<Told>,
     /// For the store. What is lost of it can be had from the journal again.
     past: Option<Past>,
+    /// Whether classes of tasks that are over are kept: see [`keep_classes`](Self::keep_classes).
+    keeps_classes: bool,
 }
 
 /// The ledger less the scheduler.
@@ -179,7 +182,15 @@ impl Ledger {
     fn of(grid: Grid, books: Books) -> Self {
         let scheduler = Scheduler::new(grid, books.policy.recipe().build());
         let named = named_by(&books);
-        Self { scheduler, books, named, orders: Vec::new(), told: Vec::new(), past: None }
+        Self {
+            scheduler,
+            books,
+            named,
+            orders: Vec::new(),
+            told: Vec::new(),
+            past: None,
+            keeps_classes: false,
+        }
     }
 
     /// From a snapshot, and what stands behind it there.
@@ -280,6 +291,7 @@ impl Ledger {
         if self.named != named_by(&self.books) {
             return Err("the files that jobs name are not those that are listed".to_owned());
         }
+        self.check_classes()?;
         for (id, job) in self.books.jobs.newest_first() {
             let mut tally = Tally { waiting: job.count, ..Tally::default() };
             for task in job.tasks() {

@@ -13,8 +13,8 @@ pub(crate) struct Share {
     pub(crate) each: usize,
 }
 
-/// Runs in a row that a machine cannot start although other runs of their jobs start elsewhere. After that it is given
-/// nothing more.
+/// Runs in a row that a machine cannot start for reasons of its own, although other runs of their jobs start elsewhere. After that it
+/// is given nothing more.
 // Tested by: a_machine_that_cannot_start_what_others_can_is_closed
 pub(crate) const NOT_STARTED_CLOSES: u32 = 5;
 /// Outvoted answers after which a machine is given nothing more. Enough accepted answers in a row make up for one.
@@ -49,6 +49,9 @@ pub(crate) const GAP_MIN: Duration = Duration::from_hours(72);
 /// Jobs whose results are removed by one fact.
 // Tested by: results_of_so_many_jobs_go_by_one_fact
 pub(crate) const REMOVED_AT_ONCE: usize = 256;
+/// How long a coordinator that is stopped waits for its last snapshot. Without it, the next start reads more of the journal.
+// Tested by: one_that_takes_too_long_at_the_end_is_given_up
+pub(crate) const LAST_SNAPSHOT_MAX: Duration = Duration::from_secs(10);
 /// Inputs of the desk that share one commit.
 pub(crate) const BATCH_MAX: usize = 1_024;
 /// Inputs that wait for the desk's thread. Whoever brings one more waits.
@@ -128,6 +131,12 @@ pub(crate) const TRIED_MACHINES_MAX: usize = 256;
 /// Classes of tasks that are made to keep tasks off machines. Above that, the next run of a task may go to any machine.
 // Tested by: so_many_classes_are_made_to_keep_tasks_away
 pub(crate) const ELSEWHERE_CLASSES_MAX: u32 = 1_024;
+/// What a class of tasks takes of its user's quota of requirements, beside the bytes of requirements, rank and label.
+// Tested by: requirements_of_unfinished_jobs_count_in_a_quota
+pub(crate) const CLASS_BYTES: u64 = 256;
+/// What classes that no job in memory has may take before the ones unused for longest are forgotten.
+// Tested by: classes_that_nobody_has_any_more_are_forgotten
+pub(crate) const UNUSED_CLASS_BYTES_MAX: u64 = 64 << 10;
 /// Open requests of users. Further ones are told to try again.
 // Tested by: users_have_so_many_places_each_and_together
 pub(crate) const REQUESTS_OF_USERS: Share = Share { all: 512, each: 128 };

@@ -75,13 +75,34 @@ pub struct Recovered {
 
 /// The ledger and the day as the journal has them, from the newest snapshot on.
 pub fn recover(reader: &dyn Reader, snapshots: &dyn Snapshots) -> Result<Recovered, RecoveryError> {
+    replay(newest(reader, snapshots)?, reader)
+}
+
+/// The same, unless it is given up before the last row.
+pub(crate) fn recover_unless(
+    given_up: impl Fn() -> bool,
+    reader: &dyn Reader,
+    snapshots: &dyn Snapshots,
+) -> Result<Option<Recovered>, RecoveryError> {
+    let mut recovered = newest(reader, snapshots)?;
+    for entry in entries(reader, recovered.at.next()) {
+        if given_up() {
+            return Ok(None);
+        }
+        let (seq, entry) = entry?;
+        recovered.take(seq, &entry)?;
+    }
+    Ok(Some(recovered))
+}
+
+/// What the newest snapshot has, or the beginning.
+fn newest(reader: &dyn Reader, snapshots: &dyn Snapshots) -> Result<Recovered, RecoveryError> {
     let begins = reader.beginning()?.map_or(Seq::NONE, |beginning| beginning.at);
-    let from = match snapshots.latest(FORMAT)? {
+    match snapshots.latest(FORMAT)? {
         // Behind an older one, rows may be missing.
-        Some(snapshot) if snapshot.at >= begins => Recovered::load(&snapshot)?,
-        Some(_) | None => beginning(reader)?,
-    };
-    replay(from, reader)
+        Some(snapshot) if snapshot.at >= begins => Ok(Recovered::load(&snapshot)?),
+        Some(_) | None => beginning(reader),
+    }
 }
 
 /// The ledger as the whole journal has it, whatever the snapshots say.

@@ -287,7 +287,7 @@ async fn answered(app: &App, session: SessionId, run: RunId, end: Box<End>) -> R
 
 /// As if the agent had said so.
 fn not_started(run: RunId, why: String) -> FromAgent {
-    FromAgent::Ended { run, end: End::of(Outcome::NotStarted { why }) }
+    FromAgent::Ended { run, end: End::of(Outcome::NotStarted { why, by_machine: false }) }
 }
 
 async fn say(socket: &mut Socket, message: &ToAgent) -> Result<(), SessionEnd> {

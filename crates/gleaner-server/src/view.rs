@@ -66,6 +66,7 @@ pub fn quotas(desk: &Desk, by: &Requester) -> QuotaList {
         tasks: ledger.open_tasks(user),
         cores: ledger.cores_of(user),
         bytes: ledger.bytes_of(user),
+        requirement_bytes: ledger.requirement_bytes_of(user),
     });
     QuotaList { version: VERSION, everyone: people.usual_quota(), users: users.collect() }
 }

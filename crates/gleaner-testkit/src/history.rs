@@ -201,6 +201,11 @@ impl Outside {
             };
         }
         let class = TaskClassId::new(self.choices.below(grid.classes().task_classes().len()));
+        if grid.tasks().all(|(_, task)| task.class() != class) {
+            let other = self.choices.below(grid.classes().task_classes().len());
+            let by = Box::new(grid.classes().task_classes()[other].clone());
+            return Event::TaskClassReplaced { class, by };
+        }
         let cpu = self.choices.unit();
         let composition =
             if self.choices.one_in(3) { vec![1.0, 0.0, 0.0] } else { vec![cpu, 0.0, 1.0 - cpu] };

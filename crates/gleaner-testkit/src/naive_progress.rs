@@ -107,6 +107,9 @@ impl NaiveProgress {
         match *event {
             Event::MachineClassMet(ref class) => self.machine_classes.push(MachineClass::clone(class)),
             Event::TaskClassMet(ref class) => self.task_classes.push(TaskClass::clone(class)),
+            Event::TaskClassReplaced { class, ref by } => {
+                self.task_classes[class.index()] = TaskClass::clone(by);
+            }
             Event::TaskClassMeasured { class, ref composition } => {
                 self.task_classes[class.index()].composition.clone_from(composition);
             }

@@ -9,6 +9,10 @@ pub const QUOTA_CORES: u32 = 10_000_000;
 /// Bytes of files and output that are kept for one user, unless an administrator sets another quota.
 // Tested by: users_without_a_quota_of_their_own_have_these
 pub const QUOTA_BYTES: u64 = 16 << 40;
+/// Bytes of requirements, ranks and labels of one user's unfinished jobs, equal ones once, and some more for each, unless an
+/// administrator sets another quota.
+// Tested by: requirements_of_unfinished_jobs_count_in_a_quota
+pub const QUOTA_REQUIREMENT_BYTES: u64 = 4 << 20;
 /// Requests of one user in a second, on average, unless an administrator sets another quota. Twice as many may come at
 /// once.
 // Tested by: a_user_without_a_quota_of_their_own_asks_as_often_as_the_limit_says
@@ -102,9 +106,9 @@ pub const SIGNED_REMEMBERED_MAX: usize = 1_000_000;
 /// How often a signed task begins on one machine, besides the retries that its user asked for.
 // Tested by: a_task_runs_once_whatever_is_started_between
 pub const SIGNED_STARTS_MAX: u32 = 20;
-/// Bytes of requirements or of a rank.
+/// Bytes of requirements, of a rank, or of an attribute of a machine.
 // Tested by: each_limit_of_a_job_is_kept_and_named
-pub const EXPRESSION_BYTES_MAX: usize = 64 << 10;
+pub const EXPRESSION_BYTES_MAX: usize = 16 << 10;
 /// Bytes of a text from an agent: why a machine is closed, why a run failed, what its sandbox consists of.
 // Tested by: each_limit_of_a_machine_is_kept_and_named, an_end_is_cut_to_what_may_be_recorded
 pub const REASON_BYTES_MAX: usize = 500;

@@ -447,6 +447,9 @@ pub enum Outcome {
     NotStarted {
         /// Why, for people.
         why: String,
+        /// Whether the machine is at fault, and not what was to be started.
+        #[serde(default, skip_serializing_if = "is_nothing")]
+        by_machine: bool,
     },
 }
 
@@ -459,7 +462,7 @@ impl fmt::Display for Outcome {
             Self::TimedOut => f.write_str("it took longer than its time limit"),
             Self::OverLimit { what } => write!(f, "it used more than it may: {what}"),
             Self::Abandoned { why } => write!(f, "its run was given up: {why}"),
-            Self::NotStarted { why } => write!(f, "it could not be started: {why}"),
+            Self::NotStarted { why, .. } => write!(f, "it could not be started: {why}"),
         }
     }
 }

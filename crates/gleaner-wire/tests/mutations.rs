@@ -88,7 +88,7 @@ fn profile() -> Profile {
 
 /// One of each kind, as it goes over the wire.
 static FRAMES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
-    let outcome = Outcome::NotStarted { why: "no room".to_owned() };
+    let outcome = Outcome::NotStarted { why: "no room".to_owned(), by_machine: true };
     let tail = Tail { offset: 3, bytes: b"text".to_vec(), dropped: 0 };
     let (checkpoint, files) = (Some(Stored { blob: blob(), size: 1 }), None);
     let notes = vec!["less grace".to_owned()];

@@ -104,14 +104,26 @@ impl Experiment {
     }
 }
 
+/// What of the scenario's ads anybody looks at; a policy that learns looks at labels.
+fn seen(scenario: &Scenario, learnt: bool) -> Seen {
+    let mut seen = Seen::default();
+    for ad in scenario.machines.kinds().iter().filter_map(|kind| kind.ad.as_ref()) {
+        seen.add_machine(ad);
+    }
+    for ad in scenario.tasks.kinds().iter().filter_map(|kind| kind.ad.as_ref()) {
+        seen.add_task(ad);
+    }
+    if learnt {
+        seen.add_name(LABEL);
+    }
+    seen
+}
+
 /// Classes are kinds less what nobody looks at in their ads, and with their prices where those matter; with their users where
 /// each has a budget, or lengths are learnt by user and label.
 fn setup(scenario: &Scenario, config: GridConfig, (budget, learnt): (Option<Budget>, bool)) -> Setup {
     let (machines, tasks) = (&scenario.machines, &scenario.tasks);
-    let machine_ads = machines.kinds().iter().filter_map(|kind| kind.ad.as_ref());
-    let task_ads = tasks.kinds().iter().filter_map(|kind| kind.ad.as_ref());
-    let seen = Seen::in_ads(&machine_ads.chain(task_ads).collect::<Vec<_>>());
-    let seen = if learnt { seen.and(LABEL) } else { seen };
+    let seen = seen(scenario, learnt);
     let ad = |ad: &Option<ClassAd>| ad.as_ref().and_then(|ad| seen.part_of(ad)).map(Ad::from);
     let by_trace = scenario.availability.is_some();
     let price = |row: &MachineRow| row.price.filter(|_| budget.is_some()).unwrap_or(0.0);

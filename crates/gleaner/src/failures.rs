@@ -87,7 +87,7 @@ pub(crate) fn ending(outcome: &Ending) -> String {
         Ending::TimedOut => "its time limit".to_owned(),
         Ending::OverLimit { what } => format!("too much {}", shown(what, 60)),
         Ending::Abandoned { why } => format!("being lost: {}", shown(why, 60)),
-        Ending::NotStarted { why } => format!("not starting: {}", shown(why, LINE_WIDTH)),
+        Ending::NotStarted { why, .. } => format!("not starting: {}", shown(why, LINE_WIDTH)),
     }
 }
 

@@ -18,6 +18,7 @@ pub(crate) fn run(arguments: &QuotaArguments) -> Outcome {
                 tasks: arguments.tasks.unwrap_or(held.tasks),
                 cores: arguments.cores.unwrap_or(held.cores),
                 bytes: arguments.bytes.unwrap_or(held.bytes),
+                requirement_bytes: arguments.requirements.unwrap_or(held.requirement_bytes),
                 requests_per_s: arguments.requests.unwrap_or(held.requests_per_s),
             };
             let setting = QuotaSetting { user: arguments.user.clone(), quota };
@@ -36,19 +37,30 @@ fn table(quotas: &QuotaList) -> String {
         ("OF", Side::Right),
         ("STORED", Side::Right),
         ("OF", Side::Right),
+        ("REQUIREMENTS", Side::Right),
+        ("OF", Side::Right),
         ("REQUESTS A SECOND", Side::Right),
     ];
-    let row = |user: String, [tasks, cores, kept]: [String; 3], quota: Quota| {
-        let Quota { tasks: tasks_max, cores: cores_max, bytes: bytes_max, requests_per_s } = quota;
-        let of = [tasks_max.to_string(), cores_max.to_string(), stored(bytes_max)];
-        let [of_tasks, of_cores, of_stored] = of;
-        vec![user, tasks, of_tasks, cores, of_cores, kept, of_stored, requests_per_s.to_string()]
+    let row = |user: String, used: [String; 4], quota: Quota| {
+        let most = [
+            quota.tasks.to_string(),
+            quota.cores.to_string(),
+            stored(quota.bytes),
+            stored(quota.requirement_bytes),
+        ];
+        let pairs = used.into_iter().zip(most).flat_map(|(used, most)| [used, most]);
+        [user].into_iter().chain(pairs).chain([quota.requests_per_s.to_string()]).collect::<Vec<_>>()
     };
-    let nothing = [const { String::new() }; 3];
+    let nothing = [const { String::new() }; 4];
     let mut rows = vec![row("everyone else".to_owned(), nothing, quotas.everyone)];
     let users = quotas.users.iter();
     rows.extend(users.map(|view| {
-        let used = [view.tasks.to_string(), view.cores.to_string(), stored(view.bytes)];
+        let used = [
+            view.tasks.to_string(),
+            view.cores.to_string(),
+            stored(view.bytes),
+            stored(view.requirement_bytes),
+        ];
         row(shown(&view.user, 32), used, view.quota)
     }));
     aligned(&headings, &rows)

@@ -75,7 +75,7 @@ pub fn available(keeper: &Keeper, scratch: &Path) -> Result<SandboxLevel, Why> {
             let own_users = rustix::process::geteuid().is_root();
             Ok(SandboxLevel { landlock_abi: usage.landlock_abi, own_users })
         }
-        (Outcome::CouldNotStart(said), _) => Err(reason(said)),
+        (Outcome::CouldNotStart(said) | Outcome::NoProgram(said), _) => Err(reason(said)),
         (outcome, _) => Err(Why::Failed(format!("/bin/true ended with {outcome:?}"))),
     }
 }

@@ -197,7 +197,7 @@ impl Duties {
             }
             Err(error) => {
                 let why = format!("its files could not be brought here: {error}");
-                self.over(run, Outcome::NotStarted { why });
+                self.over(run, Outcome::NotStarted { why, by_machine: false });
             }
         }
     }

@@ -12,8 +12,10 @@ pub enum Exit {
     Signal(i32),
     /// It went over a limit that the system holds it to.
     OverLimit(String),
-    /// It never began.
+    /// It never began, for a reason that lies in the machine.
     NotStarted(String),
+    /// It never began, since it is not there, or may not.
+    NoProgram(String),
     /// It was killed with the lease, by a process that knows nothing else of it.
     LeaseEnded,
 }
@@ -59,7 +61,8 @@ pub(crate) fn can_go_on(checkpointing: &Checkpointing) -> bool {
 pub(crate) fn rule(checkpointing: &Checkpointing, mut wanted: Option<Reason>, exit: Exit) -> Ruling {
     let final_end = |outcome| Ruling { outcome, keeps_checkpoint: false, keeps_files: true };
     let (code, by_itself) = match exit {
-        Exit::NotStarted(why) => return unfinished(Outcome::NotStarted { why }, false),
+        Exit::NotStarted(why) => return unfinished(Outcome::NotStarted { why, by_machine: true }, false),
+        Exit::NoProgram(why) => return unfinished(Outcome::NotStarted { why, by_machine: false }, false),
         Exit::OverLimit(what) => return final_end(Outcome::OverLimit { what }),
         Exit::Code(code) => (Some(code), Outcome::Exited { code }),
         Exit::Signal(signal) => (None, Outcome::Signalled { signal }),

@@ -73,7 +73,7 @@ impl Minding {
             if task_ended && let Some(task) = self.task.take() {
                 let id = task.id();
                 let (outcome, usage) = task.finish();
-                if matches!(outcome, Outcome::CouldNotStart(_)) {
+                if matches!(outcome, Outcome::CouldNotStart(_) | Outcome::NoProgram(_)) {
                     // What was started was bubblewrap or the launcher, and not the program.
                     self.unsaid.clear();
                 }
@@ -135,7 +135,7 @@ impl Minding {
     fn obey(&mut self, order: Order) -> Result<(), FrameError> {
         match order {
             Order::Run { id, .. } if self.task.is_some() => {
-                self.refuse(id, "this minder has a task already".to_owned())
+                self.refuse(id, Outcome::CouldNotStart("this minder has a task already".to_owned()))
             }
             Order::Run { id, spec } => match Task::start(id, &spec, &mut self.means) {
                 Ok(task) => {
@@ -143,7 +143,7 @@ impl Minding {
                     self.task = Some(task);
                     self.say_soon(&started)
                 }
-                Err(why) => self.refuse(id, why.to_string()),
+                Err(why) => self.refuse(id, why.outcome()),
             },
             Order::Lease { until_ns } => {
                 self.lease = Some(Time::from_nanos(until_ns));
@@ -158,8 +158,8 @@ impl Minding {
         }
     }
 
-    fn refuse(&mut self, id: u64, why: String) -> Result<(), FrameError> {
-        self.say(&Report::Exited { id, outcome: Outcome::CouldNotStart(why), usage: Usage::default() })
+    fn refuse(&mut self, id: u64, outcome: Outcome) -> Result<(), FrameError> {
+        self.say(&Report::Exited { id, outcome, usage: Usage::default() })
     }
 
     fn say(&mut self, report: &Report) -> Result<(), FrameError> {

@@ -78,7 +78,7 @@ pub enum Outcome {
     Code(i32),
     /// This signal ended it. In a sandbox also: it exited with 128 + this number, which bubblewrap does not tell apart.
     Signal(i32),
-    /// It never ran, for this reason.
+    /// It never ran, for this reason, which lies in the machine.
     CouldNotStart(String),
     /// It was suspended and did not stand still, so it was ended.
     Defied,
@@ -86,6 +86,8 @@ pub enum Outcome {
     OverMemory,
     /// Nobody gave it more time before its lease ended, so it was ended.
     LeaseEnded,
+    /// It never ran, since its program or its folder is not there, or is none.
+    NoProgram(String),
 }
 
 /// What all processes of a task used together.

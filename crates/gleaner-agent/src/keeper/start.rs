@@ -13,7 +13,7 @@ use std::process::{Child, Command};
 use rustix::fs::OFlags;
 use rustix::process::Pid;
 
-use super::orders::{Confinement, Network, RunSpec, Sandbox};
+use super::orders::{Confinement, Network, Outcome, RunSpec, Sandbox};
 use super::{kin, precedence};
 use crate::confine::{
     ApartNetwork, EmptyNetwork, Group, GroupError, LAUNCHER, Limits, MinderGroup, TransientUser,
@@ -44,6 +44,22 @@ pub(crate) enum StartError {
     Spawn(String, io::Error),
     #[error("instructions could not be sent to the launcher: {0}")]
     Instruct(io::Error),
+}
+
+impl StartError {
+    /// What is to be said of the task.
+    pub(crate) fn outcome(&self) -> Outcome {
+        match self {
+            Self::NoCommand | Self::Program(_) | Self::Folder(..) => Outcome::NoProgram(self.to_string()),
+            Self::File(..)
+            | Self::Group(_)
+            | Self::User(_)
+            | Self::Network(_)
+            | Self::Give(_)
+            | Self::Spawn(..)
+            | Self::Instruct(_) => Outcome::CouldNotStart(self.to_string()),
+        }
+    }
 }
 
 /// What a minder starts tasks with, one after the other.

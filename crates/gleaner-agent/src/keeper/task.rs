@@ -237,8 +237,11 @@ impl Task {
         let Some(pipe) = self.launcher else { return (outcome, usage) };
         match read_words(&heard(pipe)) {
             Words::Ready { landlock_abi } => (outcome, Usage { landlock_abi, ..usage }),
-            Words::Failed(_) if self.ended_by_order.get() => (Outcome::Signal(Signal::KILL.as_raw()), usage),
+            Words::Failed(_) | Words::NoProgram(_) if self.ended_by_order.get() => {
+                (Outcome::Signal(Signal::KILL.as_raw()), usage)
+            }
             Words::Failed(why) => (Outcome::CouldNotStart(why), usage),
+            Words::NoProgram(why) => (Outcome::NoProgram(why), usage),
         }
     }
 }

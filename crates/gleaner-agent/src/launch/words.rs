@@ -10,8 +10,10 @@ const READY: u8 = 6;
 pub(crate) enum Words {
     /// The program ran, within walls of this Landlock ABI (0: none).
     Ready { landlock_abi: u8 },
-    /// It did not.
+    /// It did not: what was to come before it failed.
     Failed(String),
+    /// It did not, and all that was to come before it was done.
+    NoProgram(String),
 }
 
 pub(super) fn ready(landlock_abi: u8) -> [u8; 2] {
@@ -33,7 +35,7 @@ pub(crate) fn read_words(words: &[u8]) -> Words {
     };
     match &words[at + 1..] {
         &[landlock_abi] => Words::Ready { landlock_abi },
-        [_, why @ ..] => Words::Failed(text(why)),
+        [_, why @ ..] => Words::NoProgram(text(why)),
         [] => Words::Failed("the launcher was killed".to_owned()),
     }
 }
@@ -47,7 +49,7 @@ mod tests {
         for (words, expected) in [
             (&[6, 4][..], Words::Ready { landlock_abi: 4 }),
             (b"bwrap: no user namespaces\n", Words::Failed("bwrap: no user namespaces".to_owned())),
-            (b"\x06\x00nosuch: not found\n", Words::Failed("nosuch: not found".to_owned())),
+            (b"\x06\x00nosuch: not found\n", Words::NoProgram("nosuch: not found".to_owned())),
             (b"", Words::Failed("it was killed before its program ran".to_owned())),
         ] {
             assert_eq!(read_words(words), expected, "{words:?}");

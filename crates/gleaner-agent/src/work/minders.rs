@@ -332,6 +332,7 @@ fn exit_of(outcome: Outcome, usage: &crate::keeper::Usage) -> Exit {
         Outcome::Code(code) => Exit::Code(code),
         Outcome::Signal(signal) => Exit::Signal(signal),
         Outcome::CouldNotStart(why) => Exit::NotStarted(why),
+        Outcome::NoProgram(why) => Exit::NoProgram(why),
         Outcome::LeaseEnded => Exit::LeaseEnded,
         Outcome::OverMemory => Exit::OverLimit("memory".into()),
         Outcome::Defied => Exit::OverLimit("time: it ignored the owner's pause".into()),

@@ -478,14 +478,13 @@ impl Worker {
 
     fn launch(&mut self, run: &Run) {
         tracing::info!(task = run.name, run = run.id.number, user = run.user, "starts");
-        let permitted = self.permit(run);
+        let permitted = self.permit(run).map_err(Exit::NoProgram);
         let by = (self.duties.profile(), self.watch.rules());
         let started = permitted.and_then(|()| {
             let started = self.minders.start(run, &self.folders.of(run.id), by);
-            started.map_err(|why| why.to_string())
+            started.map_err(|why| Exit::NotStarted(why.to_string()))
         });
-        if let Err(why) = started {
-            let exit = Exit::NotStarted(why);
+        if let Err(exit) = started {
             self.results.push_back(Event::Exited(run.id, exit, Usage::default()));
         }
     }

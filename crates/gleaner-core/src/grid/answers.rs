@@ -267,6 +267,10 @@ impl Checks {
         self.classes.insert(class, asked);
     }
 
+    pub(super) fn ask_for_none(&mut self, class: TaskClassId) {
+        self.classes.remove(&class);
+    }
+
     pub(super) fn set_owner(&mut self, machine: MachineId, owner: Option<Owner>) {
         if let Some(before) = self.owners.remove(&machine)
             && let Some(machines) = self.owned.get_mut(&before)

@@ -31,16 +31,12 @@ impl Grid {
                 let id = self.classes.add_machine_class(MachineClass::clone(class));
                 effects.changes.push(Change::MachineClassMet(id));
             }
-            Event::TaskClassMet(ref class) => {
-                let id = self.classes.add_task_class(TaskClass::clone(class));
-                self.placed.push(0);
-                self.took.push(None);
-                effects.changes.push(Change::TaskClassMet(id));
-            }
+            Event::TaskClassMet(ref class) => self.class_met(TaskClass::clone(class), effects),
             Event::TaskClassMeasured { class, ref composition } => {
-                self.classes.measure_task_class(class, composition.clone());
-                effects.changes.push(Change::TaskClassMeasured(class));
-                self.ask(Cause::Submitted(class));
+                self.class_measured(class, composition.clone(), effects);
+            }
+            Event::TaskClassReplaced { class, ref by } => {
+                self.class_replaced(class, TaskClass::clone(by), effects);
             }
             Event::MachineJoined { machine, class } => {
                 self.joined(machine, class, effects);

@@ -111,6 +111,10 @@ impl Catalogue {
         self.inputs.insert(class, files.to_vec());
     }
 
+    pub(super) fn no_inputs_named(&mut self, class: TaskClassId) {
+        self.inputs.remove(&class);
+    }
+
     pub(super) fn link_measured(&mut self, (from, to): (SiteId, SiteId), bytes_per_s: f64) {
         self.bytes_per_s.insert((from, to), bytes_per_s);
     }

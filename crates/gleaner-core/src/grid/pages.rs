@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 const PAGE: usize = 256;
+/// Different values on a page that are written down once.
+const FEW_MAX: usize = 8;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Page<T> {
@@ -13,16 +15,89 @@ enum Page<T> {
     Alike(T),
     /// At most [`PAGE`]; fewer only on the last page.
     Each(Arc<Vec<T>>),
+    /// [`PAGE`] of which each is one of a few: tasks that are left alone, among others that are not.
+    Few(Arc<Few<T>>),
 }
 
-impl<T: Copy> Page<T> {
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Few<T> {
+    /// Different ones, at most [`FEW_MAX`].
+    values: Vec<T>,
+    /// By place on the page: which of them it is.
+    which: Vec<u8>,
+}
+
+impl<T: Copy + PartialEq> Few<T> {
+    /// All on a page; nothing where they are too many, and not more than it takes to find that.
+    fn of(all: &[T]) -> Option<Self> {
+        let mut few = Self { values: Vec::with_capacity(2), which: Vec::with_capacity(PAGE) };
+        for value in all {
+            let which = few.place_of(*value)?;
+            few.which.push(which);
+        }
+        Some(few)
+    }
+
+    /// Where a value is, or is now.
+    fn place_of(&mut self, value: T) -> Option<u8> {
+        let known = self.values.iter().position(|other| *other == value);
+        if known.is_none() && self.values.len() == FEW_MAX {
+            return None;
+        }
+        Some(known.unwrap_or_else(|| {
+            self.values.push(value);
+            self.values.len() - 1
+        }) as u8)
+    }
+
+    fn get(&self, place: usize) -> T {
+        self.values[usize::from(self.which[place])]
+    }
+
+    fn all(&self) -> Vec<T> {
+        (0..self.which.len()).map(|place| self.get(place)).collect()
+    }
+}
+
+impl<T: Copy + PartialEq> Page<T> {
     fn each(&mut self) -> &mut Vec<T> {
-        if let Page::Alike(value) = *self {
-            *self = Page::Each(Arc::new(vec![value; PAGE]));
+        match self {
+            Page::Alike(value) => *self = Page::Each(Arc::new(vec![*value; PAGE])),
+            Page::Few(few) => *self = Page::Each(Arc::new(few.all())),
+            Page::Each(_) => {}
         }
         match self {
             Page::Each(values) => Arc::make_mut(values),
-            Page::Alike(_) => unreachable!("it was just replaced"),
+            Page::Alike(_) | Page::Few(_) => unreachable!("it was just replaced"),
+        }
+    }
+
+    /// Writes the same value from a place on, and keeps the page as small as it can be.
+    fn fill(&mut self, place: usize, count: usize, value: T) {
+        if let Page::Alike(other) = *self {
+            if other == value {
+                return;
+            }
+            *self = Page::Few(Arc::new(Few { values: vec![other], which: vec![0; PAGE] }));
+        }
+        if let Page::Few(few) = self
+            && let few = Arc::make_mut(few)
+            && let Some(which) = few.place_of(value)
+        {
+            few.which[place..place + count].fill(which);
+            if few.which.iter().all(|other| *other == which) {
+                *self = Page::Alike(value);
+            }
+            return;
+        }
+        let values = self.each();
+        values[place..place + count].fill(value);
+        // The last page has fewer until it is full.
+        let few = if values.len() == PAGE { Few::of(values) } else { None };
+        match few {
+            Some(few) if few.values.len() == 1 => *self = Page::Alike(value),
+            Some(few) => *self = Page::Few(Arc::new(few)),
+            None => {}
         }
     }
 }
@@ -50,6 +125,7 @@ impl<T: Copy + PartialEq> Pages<T> {
         match &self.pages[id.index() / PAGE] {
             Page::Alike(value) => *value,
             Page::Each(values) => values[id.index() % PAGE],
+            Page::Few(few) => few.get(id.index() % PAGE),
         }
     }
 
@@ -58,10 +134,18 @@ impl<T: Copy + PartialEq> Pages<T> {
         &mut self.pages[id.index() / PAGE].each()[id.index() % PAGE]
     }
 
-    /// How many from one on have the same value and can be written together: one, or those on pages that are alike.
+    /// How many from one on have the same value and can be written together: one, neighbours on a page of few values, or those on pages
+    /// that are alike.
     pub(super) fn alike_from(&self, id: TaskId, most: u32) -> u32 {
         let (page, place) = (id.index() / PAGE, id.index() % PAGE);
-        let Page::Alike(value) = self.pages[page] else { return 1 };
+        let value = match &self.pages[page] {
+            Page::Each(_) => return 1,
+            Page::Few(few) => {
+                let alike = few.which[place..].iter().take_while(|which| **which == few.which[place]);
+                return alike.take(most as usize).count() as u32;
+            }
+            Page::Alike(value) => *value,
+        };
         let behind = self.pages[page + 1..].iter();
         let pages = behind.take_while(|page| matches!(page, Page::Alike(other) if *other == value));
         let wanted = (most as usize + place).div_ceil(PAGE);
@@ -78,12 +162,7 @@ impl<T: Copy + PartialEq> Pages<T> {
             if now == PAGE {
                 self.pages[page] = Page::Alike(value);
             } else {
-                let values = self.pages[page].each();
-                values[place..place + now].fill(value);
-                // The last page has fewer until it is full.
-                if values.len() == PAGE && values.iter().all(|other| *other == value) {
-                    self.pages[page] = Page::Alike(value);
-                }
+                self.pages[page].fill(place, now, value);
             }
             next += now;
         }
@@ -138,5 +217,41 @@ mod tests {
         assert_eq!(alike(&pages, PAGE, 5_000), 1);
         pages.fill(TaskId::new(PAGE + 7), 1, 2);
         assert_eq!(alike(&pages, PAGE, 5_000), 9 * PAGE as u32, "whoever was apart is not any more");
+    }
+
+    #[test]
+    fn a_page_of_few_values_is_small_and_says_the_same() {
+        let mut random = 5_u64;
+        let mut draw = move |below: usize| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) as usize % below
+        };
+        let (mut pages, mut plain) = (Pages::default(), vec![0_u64; 3 * PAGE + 9]);
+        pages.extend(0_u64, plain.len() as u32);
+        for step in 0..4_000 {
+            let first = draw(plain.len());
+            let most = if draw(9) == 0 { 600 } else { 3 };
+            let count = 1 + draw((plain.len() - first).min(most));
+            let value = draw(if step < 1_500 { 3 } else { 40 }) as u64;
+            if draw(5) == 0 {
+                *pages.get_mut(TaskId::new(first)) = value;
+                plain[first] = value;
+            } else {
+                pages.fill(TaskId::new(first), count as u32, value);
+                plain[first..first + count].fill(value);
+            }
+            for (index, value) in plain.iter().enumerate() {
+                assert_eq!(pages.get(TaskId::new(index)), *value, "{index} after {step}");
+            }
+            let alike = pages.alike_from(TaskId::new(first), (plain.len() - first) as u32) as usize;
+            assert!(plain[first..first + alike].iter().all(|value| *value == plain[first]), "{first}");
+        }
+        let half: Pages<u64> = {
+            let mut half = Pages::default();
+            half.extend(1, 2 * PAGE as u32);
+            (0..PAGE).for_each(|index| half.fill(TaskId::new(2 * index), 1, 2));
+            half
+        };
+        assert!(half.pages.iter().all(|page| matches!(page, Page::Few(few) if few.values == [1, 2])));
     }
 }

@@ -1,10 +1,14 @@
-//! Tasks that become another kind of task: how one machine is kept from one task, which has no place in classes.
+//! Tasks that become another kind of task, and kinds that stand for other tasks.
+//!
+//! One machine is kept from one task in this way, which has no place in classes.
 //!
 //! Whoever reports it makes a class that asks for what keeps the machine out. **A task changes its class only while no
 //! index has it**, neither among what waits nor among what runs: so no policy has to hear of it.
 
 use super::runs::Stage;
 use super::{Grid, TaskState};
+use crate::effects::Effects;
+use crate::{Cause, Change, TaskClass};
 use gleaner_units::{TaskClassId, TaskId};
 
 impl Grid {
@@ -14,5 +18,33 @@ impl Grid {
         if is_out && self.runs_of(id).all(|run| run.stage == Stage::Missing) {
             self.tasks.get_mut(id).class = class;
         }
+    }
+
+    pub(super) fn class_met(&mut self, class: TaskClass, effects: &mut Effects) {
+        let id = self.classes.add_task_class(class);
+        self.placed.push(0);
+        self.took.push(None);
+        effects.changes.push(Change::TaskClassMet(id));
+    }
+
+    pub(super) fn class_measured(&mut self, id: TaskClassId, composition: Vec<f64>, effects: &mut Effects) {
+        self.classes.measure_task_class(id, composition);
+        effects.changes.push(Change::TaskClassMeasured(id));
+        self.ask(Cause::Submitted(id));
+    }
+
+    /// A class of which there is no task is another from now on, of which nothing was learnt yet. Costs O(machine classes).
+    ///
+    /// # Panics
+    /// Where a task of it waits or runs: whoever keeps the books knows better.
+    pub(super) fn class_replaced(&mut self, id: TaskClassId, by: TaskClass, effects: &mut Effects) {
+        let is_unused = self.placed[id.index()] == 0 && self.waiting.count_of(id) == 0;
+        assert!(is_unused, "tasks of {id} wait or run");
+        self.classes.replace_task_class(id, by);
+        self.took[id.index()] = None;
+        self.limits.remove(&id);
+        self.checks.ask_for_none(id);
+        self.catalogue.no_inputs_named(id);
+        effects.changes.push(Change::TaskClassReplaced(id));
     }
 }

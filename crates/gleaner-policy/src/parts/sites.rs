@@ -244,6 +244,15 @@ choices! { Direction:
     Sending "sending" "A site's potential is the sum of the bandwidths at which it sends data."
 }
 
+/// The axes of the map beyond the paper's two.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Axes {
+    /// Of the quality of service that sites offer and jobs ask for.
+    pub quality: bool,
+    /// Of what sites ask for and users would pay.
+    pub cost: bool,
+}
+
 /// The part of a policy for sites.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SiteRule {
@@ -282,10 +291,8 @@ pub struct SiteRule {
     pub reading: Reading,
     /// K.
     pub weights: Weights,
-    /// Whether the map has an axis of the quality of service that sites offer and jobs ask for.
-    pub quality: bool,
-    /// Whether the map has an axis of what sites ask for and users would pay.
-    pub cost: bool,
+    /// What the map has beyond the paper's two axes.
+    pub axes: Axes,
     /// What counts as what a site has.
     pub has: Has,
 }
@@ -348,8 +355,7 @@ impl SiteRule {
         crossing: 0.0,
         reading: Reading { root: Root::Whole, at_source: AtSource::Nothing, direction: Direction::Obtaining },
         weights: Weights::EVEN,
-        quality: false,
-        cost: false,
+        axes: Axes { quality: false, cost: false },
         has: Has::Free,
     };
 
@@ -374,13 +380,13 @@ impl fmt::Display for SiteRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.parts().map(|(_, about)| about.name).collect();
         write!(f, "Over sites: {}", names.join(", "))?;
-        let Self { copies, apart, patience_s, again_s, staging, crossing, weights, quality, cost, .. } = self;
+        let Self { copies, apart, patience_s, again_s, staging, crossing, weights, axes, .. } = self;
         let Weights { compute, memory, disk, potential } = weights;
         write!(f, "; {copies} copies")?;
         write!(f, "{}", if *apart { " apart" } else { "" })?;
         write!(f, "{}", if *staging { ", staging counted" } else { "" })?;
-        write!(f, "{}", if *quality { ", quality counted" } else { "" })?;
-        write!(f, "{}", if *cost { ", cost counted" } else { "" })?;
+        write!(f, "{}", if axes.quality { ", quality counted" } else { "" })?;
+        write!(f, "{}", if axes.cost { ", cost counted" } else { "" })?;
         if *patience_s != Self::MRS.patience_s {
             write!(f, ", patience {patience_s} s")?;
         }

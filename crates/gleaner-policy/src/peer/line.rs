@@ -68,6 +68,7 @@ impl Line {
             Change::MachineClassMet(_)
             | Change::TaskClassMet(_)
             | Change::TaskClassMeasured(_)
+            | Change::TaskClassReplaced(_)
             | Change::MachineJoined(_)
             | Change::MachineMeasured(_)
             | Change::AvailabilityChanged(_)

@@ -27,7 +27,7 @@ struct Like {
 pub(crate) struct Kind {
     pub(crate) needs: Needs,
     priority: i32,
-    /// The first class of that kind that was met.
+    /// One of that kind.
     pub(crate) class: TaskClassId,
     shelf: Shelf,
 }
@@ -53,30 +53,62 @@ pub(crate) struct Line {
     /// By class of tasks.
     of_class: Vec<u32>,
     known: BTreeMap<Like, usize>,
+    /// Kinds of which there is no class any more.
+    spare: Vec<usize>,
     /// Those with anybody, by cores, the fewest first.
     waiting: Vec<Waits>,
     /// By priority, in order. There are few of them.
     turns: Vec<(Reverse<i32>, Members)>,
-    /// By machine class: the fewest seconds that an operation takes there; infinite where nobody can run.
+    /// By machine class: the fewest seconds that an operation takes there, or took before a class was replaced; infinite where nobody
+    /// can run.
     fastest: Vec<f64>,
 }
 
 impl Line {
     /// A class of tasks was met. Costs O(machine classes + kinds).
     pub(crate) fn add_class(&mut self, grid: &Grid, id: TaskClassId) {
+        let kind = self.kind_for(grid, id);
+        self.of_class.push(u32::try_from(kind).expect("fewer kinds than classes"));
+    }
+
+    /// A class of which nobody waits is another from now on. Costs O(classes + kinds).
+    pub(crate) fn replace_class(&mut self, grid: &Grid, id: TaskClassId) {
+        let left = self.of_class[id.index()] as usize;
+        // It is of none for now.
+        self.of_class[id.index()] = u32::MAX;
+        let other = self.of_class.iter().position(|&kind| kind as usize == left);
+        match other.map(TaskClassId::new) {
+            Some(other) if self.kinds[left].class == id => self.kinds[left].class = other,
+            Some(_) => {}
+            None => {
+                self.known.retain(|_, kind| *kind != left);
+                self.spare.push(left);
+            }
+        }
+        self.of_class[id.index()] = u32::try_from(self.kind_for(grid, id)).expect("fewer kinds than classes");
+    }
+
+    /// The kind that tasks of a class are of.
+    fn kind_for(&mut self, grid: &Grid, id: TaskClassId) -> usize {
         let class = grid.classes().task_class(id);
         let row = grid.classes().seconds_per_op_row(id);
         self.fastest.resize(row.len().max(self.fastest.len()), f64::INFINITY);
         row.iter().zip(&mut self.fastest).for_each(|(seconds, fastest)| *fastest = fastest.min(*seconds));
         let seconds_per_op = row.iter().map(|seconds| seconds.to_bits()).collect();
-        let like = Like { needs: class.needs, priority: class.priority, seconds_per_op };
-        let next = self.kinds.len();
-        let kind = *self.known.entry(like).or_insert(next);
-        self.of_class.push(u32::try_from(kind).expect("fewer kinds than classes"));
-        if kind == next {
-            let (needs, priority) = (class.needs, class.priority);
-            self.kinds.push(Kind { needs, priority, class: id, shelf: Shelf::default() });
+        let (needs, priority) = (class.needs, class.priority);
+        let like = Like { needs, priority, seconds_per_op };
+        if let Some(&known) = self.known.get(&like) {
+            return known;
         }
+        let kind = Kind { needs, priority, class: id, shelf: Shelf::default() };
+        let number = self.spare.pop().unwrap_or(self.kinds.len());
+        if number == self.kinds.len() {
+            self.kinds.push(kind);
+        } else {
+            self.kinds[number] = kind;
+        }
+        self.known.insert(like, number);
+        number
     }
 
     /// A task of that length waits.

@@ -42,10 +42,20 @@ pub(crate) struct Row {
 
 impl Row {
     pub(crate) fn add_class(&mut self, grid: &Grid, class: TaskClassId) {
+        let speeds = self.speeds_of(grid, class);
+        self.speeds.push(speeds);
+    }
+
+    /// A class of which nobody waits is another from now on.
+    pub(crate) fn replace_class(&mut self, grid: &Grid, class: TaskClassId) {
+        self.speeds[class.index()] = self.speeds_of(grid, class);
+    }
+
+    fn speeds_of(&mut self, grid: &Grid, class: TaskClassId) -> u32 {
         let row = grid.classes().seconds_per_op_row(class);
         let next = self.known_speeds.len() as u32;
         let bits = row.iter().map(|seconds| seconds.to_bits()).collect();
-        self.speeds.push(*self.known_speeds.entry(bits).or_insert(next));
+        *self.known_speeds.entry(bits).or_insert(next)
     }
 
     /// Somebody waits. Costs O(log waiters), but for the moving of those behind him.

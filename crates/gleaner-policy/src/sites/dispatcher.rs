@@ -169,7 +169,10 @@ impl Policy for Dispatcher {
             | Change::LoadChanged(site)
             | Change::ResidentsChanged(site)
             | Change::BeliefChanged(site) => rooms.update(grid, site),
-            Change::MachineMeasured(_) | Change::TaskClassMeasured(_) | Change::MachineClassMet(_) => {
+            Change::MachineMeasured(_)
+            | Change::TaskClassMeasured(_)
+            | Change::TaskClassReplaced(_)
+            | Change::MachineClassMet(_) => {
                 self.rebuild(grid);
             }
             Change::CatalogueChanged => maps.forget(),

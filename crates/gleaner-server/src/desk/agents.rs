@@ -127,7 +127,8 @@ impl Desk {
                 Command::StartWide { run, parts } | Command::Ask { run, parts } => {
                     let why =
                         "agents run no parts of a task; set a policy that gives each task to one machine";
-                    let end = Box::new(End::of(Outcome::NotStarted { why: why.to_owned() }));
+                    let end =
+                        Box::new(End::of(Outcome::NotStarted { why: why.to_owned(), by_machine: false }));
                     self.record(now, Fact::RunEnded { run, agent: parts[0].on, end, answer: None });
                 }
                 Command::Stop { run, on, why: StopReason::TakenBack } => {

@@ -9,7 +9,9 @@ use gleaner_core::FORGIVEN_AFTER;
 use gleaner_units::{MachineId, RunId, TaskId, Time};
 use gleaner_wire::BlobHash;
 use gleaner_wire::api::Actor;
-use gleaner_wire::limits::{NOTES_MAX, OUTPUT_CHUNK_MAX, OUTPUT_INLINE_MAX, REASON_BYTES_MAX, SPEED_DOUBT};
+use gleaner_wire::limits::{
+    NOTES_MAX, OUTPUT_BYTES_MAX, OUTPUT_CHUNK_MAX, OUTPUT_INLINE_MAX, REASON_BYTES_MAX, SPEED_DOUBT,
+};
 use gleaner_wire::session::{End, Outcome, Stored, Stream, ToAgent};
 use gleaner_wire::text::tamed;
 use std::borrow::Cow;
@@ -24,6 +26,7 @@ impl Desk {
         (end, digest): (End, Option<BlobHash>),
         past: &dyn PastReader,
     ) -> Result<(), ReadError> {
+        let end = sound(end, self.ledger.agent(agent).profile.memory);
         if run.task.index() >= self.ledger.task_count() {
             self.send(session, ToAgent::Settled { run, accepted: false });
             return Ok(());
@@ -44,13 +47,14 @@ impl Desk {
             self.send(session, ToAgent::StoreAgain { run });
             return Ok(());
         }
+        let end = if is_awaited { self.with_sizes(agent, end) } else { end };
         let compares = self.ledger.pair_of(run).is_some();
         if is_awaited && digest.is_none() && self.ledger.is_compared(run) && !compares {
             self.batch.effects.push(Effect::Compare(session, run, Box::new(end)));
             return Ok(());
         }
         if is_awaited {
-            let end = self.within_quota(run, sound(end));
+            let end = self.within_quota(run, end);
             let is_said = compares || digest.is_some();
             let digest = digest.filter(|_| !compares);
             let judged = is_said.then(|| self.ledger.judged(now, (run, agent), &end, digest)).flatten();
@@ -63,7 +67,7 @@ impl Desk {
             self.doubt(now, agent);
             self.close_if_broken(now, agent);
         } else {
-            let end = Box::new(without_tails(sound(end)));
+            let end = Box::new(without_tails(end));
             self.record(now, Fact::ResultRefused { run, agent, end });
         }
         self.send(session, ToAgent::Settled { run, accepted: is_awaited });
@@ -104,6 +108,16 @@ impl Desk {
         end.files.iter().all(sent) && end.checkpoint.iter().all(|left| Some(left) == found || sent(left))
     }
 
+    /// With the sizes of files that came, whatever the agent says.
+    fn with_sizes(&self, agent: MachineId, mut end: End) -> End {
+        let uploads = self.stored.get(&agent);
+        for left in end.files.iter_mut().chain(&mut end.checkpoint) {
+            let id = left.blob.as_str().parse().expect("a hash names a blob");
+            left.size = uploads.and_then(|uploads| uploads.size(id)).unwrap_or(left.size);
+        }
+        end
+    }
+
     /// Counts a machine with the speeds that its tasks show, where it says many times more.
     pub(super) fn doubt(&mut self, now: Time, agent: MachineId) {
         if let Some(share) = self.ledger.due_share(agent) {
@@ -114,14 +128,14 @@ impl Desk {
         }
     }
 
-    /// Gives nothing more to a machine that cannot start what others can.
+    /// Gives nothing more to a machine that cannot start what others can, for reasons of its own.
     fn close_if_broken(&mut self, now: Time, id: MachineId) {
         let agent = self.ledger.agent(id);
         if agent.not_started < NOT_STARTED_CLOSES || agent.closed_by_order {
             return;
         }
         let why = format!(
-            "{NOT_STARTED_CLOSES} runs in a row could not be started there, of jobs that run elsewhere; their histories say why. \
+            "{NOT_STARTED_CLOSES} runs in a row could not be started there for reasons of its own, of jobs that run elsewhere; their histories say why. \
              Mend it, and open it again with `gleaner machine resume {}`",
             agent.name
         );
@@ -169,14 +183,19 @@ impl Desk {
     }
 }
 
-/// An end as it can be recorded: what is longer than it may be is cut, as if the agent had dropped it, and what is no
-/// number says nothing. The result counts all the same.
-fn sound(mut end: End) -> End {
+/// An end as it can be recorded: what is longer than it may be is cut, as if the agent had dropped it, what is no
+/// number says nothing, and no run used more memory than its machine has. The result counts all the same.
+fn sound(mut end: End, memory: u64) -> End {
+    end.usage.memory_bytes = end.usage.memory_bytes.min(memory);
     end.notes.truncate(NOTES_MAX);
     end.notes.iter_mut().for_each(|note| *note = tamed(note, REASON_BYTES_MAX));
     for tail in [&mut end.stdout, &mut end.stderr] {
-        tail.dropped = tail.dropped.saturating_add(tail.bytes.len().saturating_sub(OUTPUT_CHUNK_MAX) as u64);
-        tail.bytes.truncate(OUTPUT_CHUNK_MAX);
+        let sent = tail.offset.min(OUTPUT_BYTES_MAX);
+        let kept = tail.bytes.len().min(OUTPUT_CHUNK_MAX).min((OUTPUT_BYTES_MAX - sent) as usize);
+        let cut = (tail.offset - sent).saturating_add((tail.bytes.len() - kept) as u64);
+        tail.dropped = tail.dropped.saturating_add(cut);
+        tail.offset = sent;
+        tail.bytes.truncate(kept);
     }
     for seconds in [&mut end.usage.elapsed_s, &mut end.usage.cpu_s] {
         if !(seconds.is_finite() && *seconds >= 0.0) {
@@ -186,7 +205,7 @@ fn sound(mut end: End) -> End {
     match &mut end.outcome {
         Outcome::OverLimit { what: text }
         | Outcome::Abandoned { why: text }
-        | Outcome::NotStarted { why: text } => {
+        | Outcome::NotStarted { why: text, .. } => {
             *text = tamed(text, REASON_BYTES_MAX);
         }
         Outcome::Exited { .. } | Outcome::Signalled { .. } | Outcome::Stopped | Outcome::TimedOut => {}
@@ -204,6 +223,7 @@ fn without_tails(mut end: End) -> End {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gleaner_wire::session::Tail;
 
     #[test]
     fn an_end_is_cut_to_what_may_be_recorded() {
@@ -215,12 +235,33 @@ mod tests {
             end.stdout.bytes = vec![b'x'; OUTPUT_CHUNK_MAX + more];
             end
         };
-        assert_eq!(sound(end(0)), end(0), "as much as may be is left as it is");
-        let cut = sound(end(1));
+        assert_eq!(sound(end(0), u64::MAX), end(0), "as much as may be is left as it is");
+        let cut = sound(end(1), u64::MAX);
         let Outcome::Abandoned { why } = &cut.outcome else { panic!("{cut:?}") };
         let texts = cut.notes.iter().chain([why]);
         assert!(texts.clone().all(|text| text.len() <= REASON_BYTES_MAX), "{cut:?}");
         assert_eq!(texts.count(), NOTES_MAX + 1);
         assert_eq!((cut.stdout.bytes.len(), cut.stdout.dropped), (OUTPUT_CHUNK_MAX, 1));
+    }
+
+    #[test]
+    fn no_stream_is_longer_than_what_is_kept_of_one_and_no_run_larger_than_its_machine() {
+        for (offset, bytes, expected) in [
+            (OUTPUT_BYTES_MAX - 3, 3, (OUTPUT_BYTES_MAX - 3, 3, 0)),
+            (OUTPUT_BYTES_MAX - 3, 5, (OUTPUT_BYTES_MAX - 3, 3, 2)),
+            (OUTPUT_BYTES_MAX + 3, 5, (OUTPUT_BYTES_MAX, 0, 8)),
+            (u64::MAX, 1, (OUTPUT_BYTES_MAX, 0, u64::MAX - OUTPUT_BYTES_MAX + 1)),
+        ] {
+            let mut end = End::of(Outcome::Exited { code: 0 });
+            end.usage.memory_bytes = u64::MAX;
+            end.stderr = Tail { offset, bytes: vec![b'x'; bytes], dropped: 0 };
+            let End { stderr, usage, .. } = sound(end, 1 << 30);
+            assert_eq!(
+                (stderr.offset, stderr.bytes.len() as u64, stderr.dropped),
+                expected,
+                "{offset} {bytes}"
+            );
+            assert_eq!(usage.memory_bytes, 1 << 30);
+        }
     }
 }

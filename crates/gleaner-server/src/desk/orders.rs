@@ -258,6 +258,7 @@ impl Desk {
             return Err(Rejection::of(Kind::Conflict, "this grid has had as many tasks as it can count"));
         }
         self.check_quota(&by.user, tasks)?;
+        self.check_requirements(&by.user, spec)?;
         self.check_comparing(spec)?;
         let user = by.user.clone();
         let is_new = |(hash, _): &&(BlobHash, u64)| !self.ledger.is_named_by(&user, hash);
@@ -313,9 +314,11 @@ impl Desk {
             let tasks = if all { Vec::new() } else { tasks };
             let fact = fact(Chosen { job: id, tasks, by: by.actor() });
             if let Fact::TasksRerun(_) = fact {
-                if let Err(rejection) =
-                    self.check_quota(&job.user, count).and_then(|()| check_rerun(id, &job))
-                {
+                let may = self
+                    .check_quota(&job.user, count)
+                    .and_then(|()| self.check_requirements(&job.user, &job.spec))
+                    .and_then(|()| check_rerun(id, &job));
+                if let Err(rejection) = may {
                     return Ok(Err(rejection));
                 }
                 let retired =
@@ -360,6 +363,24 @@ impl Desk {
             format!(
                 "{user} has {open} tasks that are not over, and {more} more would be above the quota of {most}; wait \
                  until some are over, or ask an administrator for more (`gleaner quota set --user {user} --tasks N`)"
+            ),
+        ))
+    }
+
+    /// Whether a user may have so many bytes of requirements more.
+    fn check_requirements(&self, user: &str, spec: &JobSpec) -> Result<(), Rejection> {
+        let most = self.ledger.people().quota(user).requirement_bytes;
+        let (used, more) =
+            (self.ledger.requirement_bytes_of(user), self.ledger.more_requirement_bytes(user, spec));
+        if more == 0 || used + more <= most {
+            return Ok(());
+        }
+        Err(Rejection::of(
+            Kind::Quota,
+            format!(
+                "requirements, ranks and labels of {user}'s jobs that are not over take {used} bytes, and {more} more would be \
+                 above the quota of {most}; let jobs have the same ones, wait until some are over, or ask an administrator for more \
+                 (`gleaner quota set --user {user} --requirements BYTES`)"
             ),
         ))
     }

@@ -91,7 +91,9 @@ pub(super) async fn put(
     match caller {
         FileCaller::User(by) => api.uploads.add(&by.user, id, (api.app.desk.now(), put.bytes)),
         // It is there before the end of a run that names it.
-        FileCaller::Agent(agent) => api.app.desk.input(Input::Stored { agent, blob: id }).await?,
+        FileCaller::Agent(agent) => {
+            api.app.desk.input(Input::Stored { agent, blob: id, bytes: put.bytes }).await?;
+        }
     }
     Ok(Json(Stored { blob: hash_of(put.id), size: put.bytes }))
 }

@@ -29,7 +29,7 @@ impl UsersUploads {
         if !sent.uploads.has(id) {
             sent.young.push_back((now, id, bytes));
         }
-        sent.uploads.add(id, UPLOADS_OF_USER_MAX);
+        sent.uploads.add((id, bytes), UPLOADS_OF_USER_MAX);
     }
 
     /// Whether the user has sent it.

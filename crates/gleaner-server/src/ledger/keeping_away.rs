@@ -2,12 +2,13 @@
 
 use super::Ledger;
 use super::elsewhere::TRIED;
-use super::kinds::quoted;
+use super::kinds::{class_bytes, quoted};
 use crate::limits::{ELSEWHERE_CLASSES_MAX, TRIED_MACHINES_MAX, TRIED_ON_MAX};
 use crate::store::TaskRange;
 use gleaner_core::{Event, Stage, TaskState};
 use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 impl Ledger {
     /// A try of a task that rests now failed on a machine. Costs O(machines) the first time for each set of machines.
@@ -89,30 +90,38 @@ impl Ledger {
 
     /// The class of tasks like this one that keep away from machines; none where there are too many such classes already.
     fn class_apart(&mut self, at: Time, task: TaskId, apart: &[MachineId]) -> Option<TaskClassId> {
-        let elsewhere = &mut self.books.elsewhere;
+        let (_, job) = self.job_of(task);
+        let (user, spec, base) = (job.user.clone(), Arc::clone(&job.spec), job.class);
+        let most = self.people().quota(&user).requirement_bytes;
+        if self.requirement_bytes_of(&user) + class_bytes(&spec) > most {
+            return None;
+        }
+        let elsewhere = &self.books.elsewhere;
         let known = elsewhere.machines.len();
         let new: Vec<MachineId> =
             apart.iter().copied().filter(|machine| !elsewhere.machines.contains(machine)).collect();
         if elsewhere.classes == ELSEWHERE_CLASSES_MAX || known + new.len() > TRIED_MACHINES_MAX {
             return None;
         }
-        elsewhere.machines.extend(&new);
+        for &machine in &new {
+            // Whether machines are told apart by it is seen below, where a class asks.
+            self.with_ad_changed(machine, |ledger| {
+                ledger.books.elsewhere.machines.insert(machine);
+            });
+        }
         let clauses =
             apart.iter().map(|&machine| format!("TARGET.{TRIED} =!= {}", quoted(&self.agent(machine).name)));
         let clauses = clauses.collect::<Vec<_>>().join(" && ");
-        let (_, job) = self.job_of(task);
-        let (user, spec) = (job.user.clone(), job.spec.clone());
-        let met = self.task_class_of(at, &user, &spec, Some(&clauses));
-        self.books.elsewhere.classes += u32::from(met.is_new);
-        if known == 0 {
-            // From now on the attribute matters.
-            self.classify_all(at);
-        } else if !new.is_empty() {
-            let seen = self.seen();
-            for machine in new {
-                self.classify(at, machine, &seen);
-            }
+        let class = self.task_class_of(at, &user, &spec, Some(&clauses));
+        if !self.books.kinds.kind(base).apart.contains(&class) {
+            self.books.kinds.enter(class);
+            self.books.kinds.open(class);
+            self.books.kinds.kind_mut(base).apart.push(class);
+            self.books.elsewhere.classes += 1;
         }
-        Some(met.id)
+        for machine in new {
+            self.classify(at, machine);
+        }
+        Some(class)
     }
 }

@@ -3,6 +3,7 @@
 use super::Ledger;
 use gleaner_units::RunId;
 use gleaner_wire::JobId;
+use gleaner_wire::limits::{BLOB_BYTES_MAX, OUTPUT_BYTES_MAX};
 use gleaner_wire::session::{End, Stored};
 
 impl Ledger {
@@ -23,7 +24,7 @@ impl Ledger {
         let replaced =
             self.record(run.task).last.as_ref().and_then(|last| last.files.as_ref()).map_or(0, size);
         let most = self.people().quota(user).bytes;
-        let above = (self.bytes_of(user) - replaced + files.size).saturating_sub(most);
+        let above = (self.bytes_of(user).saturating_sub(replaced) + size(files)).saturating_sub(most);
         (above > 0).then_some((above, most))
     }
 
@@ -58,14 +59,15 @@ pub(super) fn left(record: &super::Record) -> u64 {
     record.checkpoint.iter().chain(files).map(size).sum()
 }
 
-/// What a run wrote to its two streams, as far as it is kept.
+/// What a run wrote to its two streams, as far as it is kept, whatever its agent said: an older journal may have more.
 pub(super) fn written(end: &End) -> u64 {
     [&end.stdout, &end.stderr]
-        .map(|tail| tail.offset.saturating_add(tail.bytes.len() as u64))
+        .map(|tail| tail.offset.saturating_add(tail.bytes.len() as u64).min(OUTPUT_BYTES_MAX))
         .into_iter()
         .sum()
 }
 
+/// Likewise.
 fn size(stored: &Stored) -> u64 {
-    stored.size
+    stored.size.min(BLOB_BYTES_MAX)
 }

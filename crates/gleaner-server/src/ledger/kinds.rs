@@ -2,7 +2,12 @@
 //!
 //! **A machine's class has no attribute that nobody reads**: machines that differ in their names alone are one class
 //! until somebody's requirements mention a name. Then all machines get their classes anew.
+//!
+//! **A class of tasks is there for the jobs in memory that have it.** When the last of them has left, it is kept for whoever asks the
+//! same soon, and then forgotten: what it was called stands for the next class that is met.
 
+use super::label::LabelKey;
+use crate::limits::{CLASS_BYTES, UNUSED_CLASS_BYTES_MAX};
 use gleaner_classad::{ClassAd, Expr, ParseError, RANK, REQUIREMENTS};
 use gleaner_core::{Ad, MachineClass, Needs, Room, Seen, TaskClass};
 use gleaner_units::{MachineClassId, TaskClassId, UserId};
@@ -16,20 +21,55 @@ const SANDBOX: &str = "sandbox";
 /// What one provides whose owner lets sandboxed tasks use the network.
 const NETWORK: &str = "network";
 
-/// The classes met so far, by what they are.
+/// The classes of machines met so far, and those of tasks that anybody has or had until lately, by what they are.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Kinds {
     machines: BTreeMap<Vec<u8>, MachineClassId>,
-    /// With the label, since what is learnt of one label is not to change another's.
-    tasks: BTreeMap<(Option<String>, Vec<u8>), TaskClassId>,
-    /// The ads of all kinds of tasks, each once.
-    task_ads: Vec<Ad>,
+    tasks: BTreeMap<TaskKey, TaskClassId>,
+    /// By class; nothing where the id stands for none.
+    known: Vec<Option<Kind>>,
+    /// Ids that stand for no class.
+    free: BTreeSet<TaskClassId>,
+    /// Classes that nobody has any more, by the row at which that was so.
+    unused: BTreeSet<(u64, TaskClassId)>,
+    unused_bytes: u64,
+    /// What the classes of each user take of whose jobs some are not over.
+    bytes: BTreeMap<UserId, u64>,
+    /// What of the machines' ads matters.
+    pub(super) seen: Seen,
 }
+
+/// A class of tasks.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Kind {
+    key: TaskKey,
+    payer: UserId,
+    bytes: u64,
+    /// The label that its composition is learnt of.
+    pub(super) label: Option<LabelKey>,
+    /// How many jobs in memory have it. A class that keeps tasks of another away from machines is had by that one, like by a job.
+    users: u32,
+    /// How many of those are not over.
+    open: u32,
+    unused_since: u64,
+    /// The classes for those of its tasks that are kept away from machines.
+    pub(super) apart: Vec<TaskClassId>,
+}
+
+/// What a class of tasks is, as a hash: its ad may be long.
+pub(super) type TaskKey = [u8; 32];
 
 /// A class, and whether it is new.
 pub(super) struct Met<Id> {
     pub(super) id: Id,
     pub(super) is_new: bool,
+}
+
+impl Kind {
+    /// Whether any job has it that is not over.
+    pub(super) fn is_open(&self) -> bool {
+        self.open > 0
+    }
 }
 
 impl Kinds {
@@ -39,48 +79,163 @@ impl Kinds {
         Met { id, is_new: id == next }
     }
 
-    /// The class less its composition decides, where the composition is learnt, with what the grid is told beside it: after how
-    /// many seconds its runs are stopped, how many machines have to give the same answer, and whether a user's program
-    /// says which are.
-    pub(super) fn task(
-        &mut self,
-        label: Option<&str>,
-        class: &TaskClass,
-        beside: (f64, u32, bool),
-    ) -> Met<TaskClassId> {
-        let next = TaskClassId::new(self.tasks.len());
-        let composition = if label.is_some() { Vec::new() } else { class.composition.clone() };
-        let key = TaskClass { composition, ..class.clone() };
-        let key = (label.map(str::to_owned), bytes(&(key, beside)));
-        let id = *self.tasks.entry(key).or_insert(next);
-        if id == next
-            && let Some(ad) = &class.ad
-            && !self.task_ads.contains(ad)
-        {
-            self.task_ads.push(ad.clone());
-        }
-        Met { id, is_new: id == next }
+    /// The class of that key, if there is one.
+    pub(super) fn find_task(&self, key: &TaskKey) -> Option<TaskClassId> {
+        self.tasks.get(key).copied()
     }
 
-    /// What matters of the machines' ads, given all there are. Costs O(size of the ads).
-    pub(super) fn seen(&self, machines: &[ClassAd]) -> Seen {
-        let tasks = self.task_ads.iter().map(Ad::class_ad);
-        Seen::in_ads(&tasks.chain(machines).collect::<Vec<_>>())
+    /// One of a job's that nobody has yet gets an id, and whether that is one that stood for another before.
+    pub(super) fn add_task(
+        &mut self,
+        (key, payer): (TaskKey, UserId),
+        spec: &JobSpec,
+        label: Option<LabelKey>,
+        row: u64,
+    ) -> (TaskClassId, bool) {
+        let bytes = class_bytes(spec);
+        let kind = Kind { key, payer, bytes, label, users: 0, open: 0, unused_since: row, apart: Vec::new() };
+        let freed = self.free.pop_first();
+        let id = freed.unwrap_or(TaskClassId::new(self.known.len()));
+        match freed {
+            Some(id) => self.known[id.index()] = Some(kind),
+            None => self.known.push(Some(kind)),
+        }
+        self.tasks.insert(key, id);
+        self.unused.insert((row, id));
+        self.unused_bytes += bytes;
+        (id, freed.is_some())
     }
+
+    pub(super) fn kind(&self, id: TaskClassId) -> &Kind {
+        self.known[id.index()].as_ref().expect("what somebody has is known")
+    }
+
+    pub(super) fn kind_mut(&mut self, id: TaskClassId) -> &mut Kind {
+        self.known[id.index()].as_mut().expect("what somebody has is known")
+    }
+
+    /// One more has it in memory.
+    pub(super) fn enter(&mut self, id: TaskClassId) {
+        let kind = self.kind_mut(id);
+        kind.users += 1;
+        let Kind { users, unused_since, bytes, .. } = *kind;
+        if users == 1 {
+            self.unused.remove(&(unused_since, id));
+            self.unused_bytes -= bytes;
+        }
+    }
+
+    /// One fewer has it in memory; whether nobody does any more.
+    pub(super) fn leave(&mut self, id: TaskClassId, row: u64) -> bool {
+        let kind = self.kind_mut(id);
+        kind.users -= 1;
+        kind.unused_since = row;
+        let Kind { users, bytes, .. } = *kind;
+        if users == 0 {
+            self.unused.insert((row, id));
+            self.unused_bytes += bytes;
+        }
+        users == 0
+    }
+
+    /// One more that is not over has it.
+    pub(super) fn open(&mut self, id: TaskClassId) {
+        let kind = self.kind_mut(id);
+        kind.open += 1;
+        let Kind { open, bytes, payer, .. } = *kind;
+        if open == 1 {
+            *self.bytes.entry(payer).or_default() += bytes;
+        }
+    }
+
+    /// One of those is over.
+    pub(super) fn close(&mut self, id: TaskClassId) {
+        let kind = self.kind_mut(id);
+        kind.open -= 1;
+        let Kind { open, bytes, payer, .. } = *kind;
+        if open == 0 {
+            let of_user = self.bytes.get_mut(&payer).expect("it was counted");
+            *of_user -= bytes;
+            if *of_user == 0 {
+                self.bytes.remove(&payer);
+            }
+        }
+    }
+
+    /// The class that nobody has for longest, where there are too many such.
+    pub(super) fn surplus(&self) -> Option<TaskClassId> {
+        let (_, id) = self.unused.first()?;
+        (self.unused_bytes > UNUSED_CLASS_BYTES_MAX).then_some(*id)
+    }
+
+    /// Nothing is known any more of a class that nobody has; what was.
+    pub(super) fn forget(&mut self, id: TaskClassId) -> Kind {
+        let kind = self.known[id.index()].take().expect("what is unused is known");
+        self.tasks.remove(&kind.key);
+        self.unused.remove(&(kind.unused_since, id));
+        self.unused_bytes -= kind.bytes;
+        self.free.insert(id);
+        kind
+    }
+
+    /// What the classes of a user take of whose jobs some are not over.
+    pub(super) fn bytes_of(&self, payer: UserId) -> u64 {
+        self.bytes.get(&payer).copied().unwrap_or(0)
+    }
+
+    /// What does not fit together, given how many jobs have each class, and how many of them are not over.
+    pub(super) fn check(&self, mut users: BTreeMap<TaskClassId, (u32, u32)>) -> Result<(), String> {
+        let mut bytes: BTreeMap<UserId, u64> = BTreeMap::new();
+        let known = self.known.iter().enumerate();
+        let known = known.filter_map(|(index, kind)| Some((TaskClassId::new(index), kind.as_ref()?)));
+        for apart in known.clone().flat_map(|(_, kind)| &kind.apart) {
+            let (users, open) = users.entry(*apart).or_default();
+            (*users, *open) = (*users + 1, *open + 1);
+        }
+        for (id, kind) in known {
+            let expected = users.remove(&id).unwrap_or_default();
+            if (kind.users, kind.open) != expected {
+                return Err(format!(
+                    "{id} is said to have {:?} jobs, and has {expected:?}",
+                    (kind.users, kind.open)
+                ));
+            }
+            if kind.open > 0 {
+                *bytes.entry(kind.payer).or_default() += kind.bytes;
+            }
+        }
+        if bytes != self.bytes || !users.is_empty() {
+            return Err(format!(
+                "classes take {:?} bytes where {bytes:?} are counted; {users:?} are unknown",
+                self.bytes
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// What a class of a job's tasks takes of its user's quota.
+pub(crate) fn class_bytes(spec: &JobSpec) -> u64 {
+    let texts = [&spec.requirements, &spec.rank, &spec.label].into_iter().flatten();
+    CLASS_BYTES + texts.map(|text| text.len() as u64).sum::<u64>()
+}
+
+/// The class less its composition decides, where the composition is learnt of a label, with what the grid is told beside it: after how
+/// many seconds its runs are stopped, how many machines have to give the same answer, and whether a user's program
+/// says which are.
+pub(super) fn task_key(label: Option<&str>, class: &TaskClass, spec: &JobSpec) -> TaskKey {
+    let composition = if label.is_some() { Vec::new() } else { class.composition.clone() };
+    let class = TaskClass { composition, ..class.clone() };
+    let beside = (spec.needs.time_limit_s, spec.quorum, !spec.compare.is_empty());
+    blake3::hash(&bytes(&(label, class, beside))).into()
 }
 
 fn bytes(class: &impl Serialize) -> Vec<u8> {
     postcard::to_stdvec(class).expect("plain data can always be written to memory")
 }
 
-/// The class of a machine of which only what is seen matters, at a share of the speeds that it says.
-pub(super) fn machine_class(
-    profile: &Profile,
-    share: f64,
-    price: f64,
-    ad: &ClassAd,
-    seen: &Seen,
-) -> MachineClass {
+/// The class of a machine of whose ad this part matters, at a share of the speeds that it says.
+pub(super) fn machine_class(profile: &Profile, share: f64, price: f64, ad: Option<ClassAd>) -> MachineClass {
     let mut provides: BTreeSet<String> = BTreeSet::new();
     if !profile.user.is_empty() {
         provides.insert(unconfined(&profile.user));
@@ -93,7 +248,7 @@ pub(super) fn machine_class(
         speeds: profile.speeds.map(|speed| speed * share).to_vec(),
         cores: profile.cores,
         provides,
-        ad: seen.part_of(ad).map(Ad::from),
+        ad: ad.map(Ad::from),
         room: Room { slots: Some(profile.slots), memory: Some(profile.memory), disk: None },
         price,
     }

@@ -27,14 +27,17 @@ pub struct Label {
     pub classes: Vec<TaskClassId>,
 }
 
+/// Whose, and which.
+pub(super) type LabelKey = (String, String);
+
 /// By user and name: nobody's tasks say anything of another's.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Labels {
-    labels: BTreeMap<(String, String), Label>,
+    labels: BTreeMap<LabelKey, Label>,
 }
 
 impl Labels {
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&(String, String), &Label)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&LabelKey, &Label)> {
         self.labels.iter()
     }
 
@@ -43,11 +46,17 @@ impl Labels {
     }
 
     /// Tasks of this class follow what is learnt of the label.
-    pub(crate) fn follow(&mut self, user: &str, name: &str, class: TaskClassId) {
+    pub(super) fn follow(&mut self, key: &LabelKey, class: TaskClassId) {
         let new = || Label { runs: 0, mean: UNKNOWN, composition: UNKNOWN, classes: Vec::new() };
-        let label = self.labels.entry(key(user, name)).or_insert_with(new);
-        if !label.classes.contains(&class) {
-            label.classes.push(class);
+        self.labels.entry(key.clone()).or_insert_with(new).classes.push(class);
+    }
+
+    /// There are none any more. A label of which nothing was learnt is forgotten with the last of them.
+    pub(super) fn unfollow(&mut self, key: &LabelKey, class: TaskClassId) {
+        let Some(label) = self.labels.get_mut(key) else { return };
+        label.classes.retain(|other| *other != class);
+        if label.runs == 0 && label.classes.is_empty() {
+            self.labels.remove(key);
         }
     }
 
@@ -72,7 +81,7 @@ impl Labels {
     }
 }
 
-fn key(user: &str, name: &str) -> (String, String) {
+fn key(user: &str, name: &str) -> LabelKey {
     (user.to_owned(), name.to_owned())
 }
 
@@ -140,7 +149,7 @@ mod tests {
     #[test]
     fn a_label_is_learnt_from_its_runs() {
         let mut labels = Labels::default();
-        labels.follow("ada", "sort", TaskClassId::new(0));
+        labels.follow(&key("ada", "sort"), TaskClassId::new(0));
         assert_eq!(labels.composition("ada", "sort"), UNKNOWN);
         assert!(
             labels.learn(("ada", "sort"), &usage(1.0, 0.0, [0, 0, 0]), RATES).is_none(),

@@ -1,11 +1,9 @@
 //! Facts about agents and their machines.
 
-use super::kinds::{machine_ad, machine_class};
 use super::{Agent, Ledger, Loss, Step};
 use crate::store::TaskRange;
-use gleaner_classad::{ClassAd, REQUIREMENTS};
-use gleaner_core::{Event, Owner, Run, RunEnd, Seen};
-use gleaner_units::{MachineClassId, MachineId, RunId, Time};
+use gleaner_core::{Event, Owner, Run, RunEnd};
+use gleaner_units::{MachineId, RunId, Time};
 use gleaner_wire::api::{Actor, TaskPhase};
 use gleaner_wire::session::Profile;
 
@@ -15,15 +13,17 @@ impl Ledger {
         assert_eq!(id.index(), self.books.agents.len(), "{id} is not the next agent");
         let owner = agent.owner.clone();
         self.books.agents.push(agent);
-        let seen = self.seen();
-        let class = self.class_of(at, id, &seen);
+        let tells_apart = self.note_ad(id);
+        let class = self.class_of(at, id);
         self.tell(at, &Event::MachineJoined { machine: id, class });
         if let Some(owner) = owner {
             let owner = Some(self.owner_called(&owner));
             self.tell(at, &Event::MachineOwned { machine: id, owner });
         }
         self.tell(at, &Event::MachineLost { machine: id });
-        self.classify_others(at, id, &seen);
+        if tells_apart {
+            self.classify_all(at);
+        }
     }
 
     /// Under which number the scheduler knows an owner.
@@ -92,19 +92,21 @@ impl Ledger {
         if self.agent(id).profile == *profile {
             return;
         }
-        let agent = &mut self.books.agents[id.index()];
-        agent.shown.said(agent.profile.speeds, profile.speeds);
-        agent.profile = profile.clone();
-        let seen = self.seen();
-        self.classify(at, id, &seen);
-        self.classify_others(at, id, &seen);
+        let tells_apart = self.with_ad_changed(id, |ledger| {
+            let agent = &mut ledger.books.agents[id.index()];
+            agent.shown.said(agent.profile.speeds, profile.speeds);
+            agent.profile = profile.clone();
+        });
+        self.classify(at, id);
+        if tells_apart {
+            self.classify_all(at);
+        }
     }
 
     /// What its tasks show is less than what it says, or not any more.
     pub(super) fn doubted(&mut self, at: Time, id: MachineId, share: f64, why: &str) {
         self.books.agents[id.index()].shown.doubt(share, why);
-        let seen = self.seen();
-        self.classify(at, id, &seen);
+        self.classify(at, id);
     }
 
     /// The share of its speeds with which a machine should be counted, if that is another than it is.
@@ -117,8 +119,7 @@ impl Ledger {
     /// What it costs from now on; what runs there was paid for already.
     pub(super) fn priced(&mut self, at: Time, id: MachineId, price: f64) {
         self.books.agents[id.index()].price = price;
-        let seen = self.seen();
-        self.classify(at, id, &seen);
+        self.classify(at, id);
     }
 
     /// What it has of ours goes on until it hears of it or its lease ends; nothing new starts there.
@@ -176,51 +177,5 @@ impl Ledger {
             }
         }
         self.tell(at, &Event::OwnerLoadReported { machine: id, load });
-    }
-
-    /// New requirements may look at what nobody looked at before. Costs O(agents) where there are any.
-    pub(super) fn classify_all(&mut self, at: Time) {
-        let seen = self.seen();
-        for index in 0..self.books.agents.len() {
-            self.classify(at, MachineId::new(index), &seen);
-        }
-    }
-
-    /// A machine with requirements of its own may look at attributes of machines, through its own.
-    fn classify_others(&mut self, at: Time, id: MachineId, seen: &Seen) {
-        if self.ad(id).get(REQUIREMENTS).is_some() {
-            for index in (0..self.books.agents.len()).filter(|&index| index != id.index()) {
-                self.classify(at, MachineId::new(index), seen);
-            }
-        }
-    }
-
-    pub(super) fn classify(&mut self, at: Time, id: MachineId, seen: &Seen) {
-        let class = self.class_of(at, id, seen);
-        if self.grid().machine(id).class() != class {
-            self.tell(at, &Event::MachineMeasured { machine: id, class });
-        }
-    }
-
-    fn class_of(&mut self, at: Time, id: MachineId, seen: &Seen) -> MachineClassId {
-        let agent = self.agent(id);
-        let class = machine_class(&agent.profile, agent.shown.share(), agent.price, &self.ad(id), seen);
-        let met = self.books.kinds.machine(&class);
-        if met.is_new {
-            self.tell(at, &Event::MachineClassMet(Box::new(class)));
-        }
-        met.id
-    }
-
-    fn ad(&self, id: MachineId) -> ClassAd {
-        let agent = self.agent(id);
-        let mut ad = machine_ad(&agent.name, &agent.profile);
-        self.books.elsewhere.describe(id, &agent.name, &mut ad);
-        ad
-    }
-
-    pub(super) fn seen(&self) -> Seen {
-        let ads = (0..self.books.agents.len()).map(|index| self.ad(MachineId::new(index)));
-        self.books.kinds.seen(&ads.collect::<Vec<_>>())
     }
 }

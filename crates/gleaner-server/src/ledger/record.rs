@@ -103,9 +103,15 @@ pub(crate) struct Ending<'a> {
 
 pub(super) const UNTOUCHED: Record = blank(TaskPhase::Waiting);
 
-/// All that is known here of tasks that are retired.
-pub(super) const RETIRED: [Record; 3] =
-    [retired(TaskPhase::Done), retired(TaskPhase::Failed), retired(TaskPhase::Cancelled)];
+/// What tasks have no record of their own for: they never left the queue, or are held since then, or are retired, of which nothing
+/// else is known here.
+pub(super) const BRIEF: [Record; 5] = [
+    UNTOUCHED,
+    blank(TaskPhase::Held),
+    retired(TaskPhase::Done),
+    retired(TaskPhase::Failed),
+    retired(TaskPhase::Cancelled),
+];
 
 const fn blank(phase: TaskPhase) -> Record {
     Record {

@@ -1,7 +1,7 @@
-//! All tasks' records. A task that never left the queue has none of its own, nor has one that is retired: an array of a
-//! million of either costs next to nothing here.
+//! All tasks' records. A task that never left the queue has none of its own, nor has one that is held and never ran, nor one that is
+//! retired: an array of a million of these costs next to nothing here, **however they lie among each other**.
 
-use super::record::{RETIRED, Record, UNTOUCHED};
+use super::record::{BRIEF, Record};
 use crate::store::TaskRange;
 use gleaner_units::TaskId;
 use gleaner_wire::api::TaskPhase;
@@ -11,36 +11,22 @@ use std::sync::Arc;
 
 const PAGE: usize = 512;
 
-/// What is known of a task without a record of its own.
+/// What is known of a task without a record of its own: the place in [`BRIEF`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-enum Brief {
-    /// It never left the queue.
-    Untouched,
-    /// It is over, and retired, like this. The place in [`RETIRED`].
-    Retired(u8),
-}
+struct Brief(u8);
 
 impl Brief {
-    fn retired(phase: TaskPhase) -> Self {
-        let place = RETIRED.iter().position(|record| record.phase == phase);
-        Self::Retired(place.expect("only what is over is retired") as u8)
-    }
+    /// It never left the queue.
+    const UNTOUCHED: Self = Self(0);
 
     fn of(record: &Record) -> Option<Self> {
-        if *record == UNTOUCHED {
-            return Some(Self::Untouched);
-        }
-        let place = RETIRED.iter().position(|retired| retired == record)?;
-        Some(Self::Retired(place as u8))
+        let place = BRIEF.iter().position(|brief| brief == record)?;
+        Some(Self(place as u8))
     }
 
     fn record(self) -> &'static Record {
-        const NONE: &Record = &UNTOUCHED;
-        const GONE: &[Record; 3] = &RETIRED;
-        match self {
-            Self::Untouched => NONE,
-            Self::Retired(place) => &GONE[usize::from(place)],
-        }
+        const ALL: &[Record; 5] = &BRIEF;
+        &ALL[usize::from(self.0)]
     }
 }
 
@@ -59,7 +45,8 @@ enum Page {
 struct Each {
     /// What is known of those without a record of their own, by place.
     brief: Vec<Brief>,
-    own: BTreeMap<u16, Record>,
+    /// Those that were written together are one.
+    own: BTreeMap<u16, Arc<Record>>,
 }
 
 impl Each {
@@ -68,12 +55,15 @@ impl Each {
     }
 
     fn get(&self, place: usize) -> &Record {
-        self.own.get(&(place as u16)).unwrap_or_else(|| self.brief[place].record())
+        match self.own.get(&(place as u16)) {
+            Some(own) => own,
+            None => self.brief[place].record(),
+        }
     }
 
     fn own(&mut self, place: usize) -> &mut Record {
         let brief = self.brief[place];
-        self.own.entry(place as u16).or_insert_with(|| brief.record().clone())
+        Arc::make_mut(self.own.entry(place as u16).or_insert_with(|| Arc::new(brief.record().clone())))
     }
 
     /// All of them, if they have none of their own and are alike.
@@ -88,12 +78,15 @@ impl Each {
 pub(crate) struct Records {
     /// As far as any task has a record of its own.
     pages: Vec<Page>,
+    /// What was written last to tasks that were alike: mostly it is written again.
+    #[serde(skip)]
+    last: Option<Arc<Record>>,
 }
 
 impl Records {
     /// The record of a task, whether or not it has one of its own.
     pub(crate) fn get(&self, task: TaskId) -> &Record {
-        self.pages.get(task.index() / PAGE).map_or(Brief::Untouched.record(), |page| match page {
+        self.pages.get(task.index() / PAGE).map_or(Brief::UNTOUCHED.record(), |page| match page {
             Page::Brief(brief) => brief.record(),
             Page::Alike(record) => record,
             Page::Each(each) => each.get(task.index() % PAGE),
@@ -108,13 +101,19 @@ impl Records {
                 Page::Alike(record) => (Some(&**record), None),
                 Page::Each(each) => (None, Some(each.own.values())),
             };
-            alike.into_iter().chain(each.into_iter().flatten())
+            alike.into_iter().chain(each.into_iter().flatten().map(|own| &**own))
         })
     }
 
     /// The task's own record.
     pub(crate) fn own(&mut self, task: TaskId) -> &mut Record {
         self.each(task.index() / PAGE).own(task.index() % PAGE)
+    }
+
+    /// Whether a task has a record that is no other's.
+    pub(crate) fn has_own(&self, task: TaskId) -> bool {
+        let Some(Page::Each(each)) = self.pages.get(task.index() / PAGE) else { return false };
+        each.own.contains_key(&((task.index() % PAGE) as u16))
     }
 
     /// The tasks from the first of a range on that have the same record: one with a record of its own, neighbours without on
@@ -125,11 +124,11 @@ impl Records {
         let end = match self.pages.get(number) {
             Some(Page::Each(each)) => {
                 let place = first.index() % PAGE;
-                let is_alike = |other: &usize| {
-                    !each.own.contains_key(&(*other as u16)) && each.brief[*other] == each.brief[place]
-                };
-                let alike = (place..PAGE).take_while(is_alike).count().max(1);
-                TaskId::new(first.index() + alike - 1)
+                let own = each.own.range(place as u16..).next().map_or(PAGE, |(own, _)| usize::from(*own));
+                let end = own.min(place + last.index() - first.index() + 1);
+                let brief = each.brief[place..end.max(place)].iter();
+                let alike = brief.take_while(|brief| **brief == each.brief[place]).count();
+                TaskId::new(first.index() + alike.max(1) - 1)
             }
             page => {
                 let is_alike = |other: &usize| match (page, self.pages.get(*other)) {
@@ -137,7 +136,7 @@ impl Records {
                         Arc::ptr_eq(record, other) || record == other
                     }
                     (Some(Page::Brief(brief)), Some(Page::Brief(other))) => brief == other,
-                    (Some(Page::Brief(brief)), None) => *brief == Brief::Untouched,
+                    (Some(Page::Brief(brief)), None) => *brief == Brief::UNTOUCHED,
                     (None, None) => true,
                     _ => false,
                 };
@@ -150,15 +149,20 @@ impl Records {
 
     /// Gives tasks the same record. Costs O(tasks / 512), and O(512).
     pub(crate) fn fill(&mut self, range: TaskRange, record: Record) {
-        match Brief::of(&record) {
-            Some(brief) => self.fill_brief(range, brief),
-            None => self.fill_alike(range, &Arc::new(record)),
+        if let Some(brief) = Brief::of(&record) {
+            self.fill_brief(range, brief);
+            return;
         }
+        let last = self.last.take().filter(|last| **last == record);
+        let record = last.unwrap_or_else(|| Arc::new(record));
+        self.fill_alike(range, &record);
+        self.last = Some(record);
     }
 
     /// Forgets all of tasks that are over but how they are. Costs the same.
     pub(crate) fn retire(&mut self, range: TaskRange, phase: TaskPhase) {
-        self.fill_brief(range, Brief::retired(phase));
+        let retired = BRIEF.iter().position(|record| record.is_retired() && record.phase == phase);
+        self.fill_brief(range, Brief(retired.expect("only what is over is retired") as u8));
     }
 
     fn fill_brief(&mut self, range: TaskRange, brief: Brief) {
@@ -170,7 +174,7 @@ impl Records {
 
     fn fill_alike(&mut self, range: TaskRange, record: &Arc<Record>) {
         self.fill_pages(range, &Page::Alike(Arc::clone(record)), |each, place| {
-            each.own.insert(place as u16, (**record).clone());
+            each.own.insert(place as u16, Arc::clone(record));
         });
     }
 
@@ -195,7 +199,7 @@ impl Records {
 
     fn make_room(&mut self, page: usize) {
         if self.pages.len() <= page {
-            self.pages.resize(page + 1, Page::Brief(Brief::Untouched));
+            self.pages.resize(page + 1, Page::Brief(Brief::UNTOUCHED));
         }
     }
 
@@ -205,8 +209,8 @@ impl Records {
         match page {
             Page::Brief(brief) => *page = Page::Each(Arc::new(Each::of(*brief))),
             Page::Alike(record) => {
-                let own = (0..PAGE as u16).map(|place| (place, (**record).clone())).collect();
-                *page = Page::Each(Arc::new(Each { own, ..Each::of(Brief::Untouched) }));
+                let own = (0..PAGE as u16).map(|place| (place, Arc::clone(record))).collect();
+                *page = Page::Each(Arc::new(Each { own, ..Each::of(Brief::UNTOUCHED) }));
             }
             Page::Each(_) => {}
         }
@@ -224,7 +228,9 @@ impl Records {
 
 #[cfg(test)]
 mod tests {
+    use super::super::record::UNTOUCHED;
     use super::*;
+    use gleaner_units::Time;
 
     fn range(first: usize, last: usize) -> TaskRange {
         TaskRange::between(TaskId::new(first), TaskId::new(last)).expect("a range")
@@ -234,7 +240,8 @@ mod tests {
     fn what_is_alike_is_one_record() {
         let mut records = Records::default();
         assert_eq!(records.alike_from(range(3, 9_999_999)), range(3, 9_999_999), "all untouched");
-        records.fill(range(10, 9_999_999), Record { phase: TaskPhase::Held, ..UNTOUCHED });
+        let ended = Some(Time::from_nanos(1));
+        records.fill(range(10, 9_999_999), Record { phase: TaskPhase::Cancelled, ended, ..UNTOUCHED });
         let apart = 2 * PAGE;
         assert_eq!(
             records.count(),
@@ -249,8 +256,8 @@ mod tests {
         let before = records.clone();
         records.own(TaskId::new(5_000)).phase = TaskPhase::Done;
         assert_eq!(records.alike_from(range(PAGE, 9_000)), range(PAGE, 5_000 / PAGE * PAGE - 1));
-        assert_eq!(before.get(TaskId::new(5_000)).phase, TaskPhase::Held, "a copy keeps what it has");
-        assert_eq!(records.get(TaskId::new(5_001)).phase, TaskPhase::Held);
+        assert_eq!(before.get(TaskId::new(5_000)).phase, TaskPhase::Cancelled, "a copy keeps what it has");
+        assert_eq!(records.get(TaskId::new(5_001)).phase, TaskPhase::Cancelled);
         assert_eq!(records.get(TaskId::new(9)).phase, TaskPhase::Waiting);
         assert_eq!(records.get(TaskId::new(10_000_000)).phase, TaskPhase::Waiting);
     }
@@ -267,12 +274,35 @@ mod tests {
             records.retire(TaskRange::one(task), phase);
         }
         assert_eq!(records.count(), 0);
-        assert!(matches!(records.pages[..], [Page::Each(_), Page::Brief(Brief::Retired(_))]));
+        assert!(matches!(records.pages[..], [Page::Each(_), Page::Brief(_)]));
         let phases = [6, 7, 8, 2 * PAGE].map(|task| records.get(TaskId::new(task)).phase);
         assert_eq!(phases, [TaskPhase::Done, TaskPhase::Failed, TaskPhase::Done, TaskPhase::Waiting]);
         assert_eq!(records.alike_from(range(0, 5_000)), range(0, 6));
         assert_eq!(records.alike_from(range(8, 5_000)), range(8, PAGE - 1));
         assert_eq!(records.alike_from(range(PAGE, 5_000)), range(PAGE, 2 * PAGE - 1));
         assert!((0..2 * PAGE).all(|task| records.get(TaskId::new(task)).is_retired()));
+    }
+
+    /// Every second task of a job that is held, which costs most where each is written down.
+    #[test]
+    fn what_is_held_and_what_is_retired_may_lie_among_each_other() {
+        let mut records = Records::default();
+        let held = Record { phase: TaskPhase::Held, ..UNTOUCHED };
+        records.fill(range(0, 8 * PAGE - 1), held.clone());
+        assert_eq!(records.count(), 0);
+        let over = |place: &usize| place % 2 == 1;
+        let cancelled = Record { phase: TaskPhase::Cancelled, ended: Some(Time::from_nanos(5)), ..UNTOUCHED };
+        for task in (0..8 * PAGE).filter(over).map(TaskId::new) {
+            records.fill(TaskRange::one(task), cancelled.clone());
+        }
+        let shared: Vec<*const Record> = records.all().map(std::ptr::from_ref).collect();
+        assert_eq!(shared.len(), 4 * PAGE);
+        assert!(shared.iter().all(|record| *record == shared[0]), "they are one record");
+        for task in (0..8 * PAGE).filter(over).map(TaskId::new) {
+            records.retire(TaskRange::one(task), TaskPhase::Cancelled);
+        }
+        assert_eq!(records.count(), 0);
+        assert_eq!(*records.get(TaskId::new(6)), held);
+        assert!(records.get(TaskId::new(7)).is_retired());
     }
 }

@@ -189,7 +189,7 @@ impl Ledger {
                     self.tell(at, &Event::TasksRetired { first, count });
                 }
                 if self.is_last_of(id, stretch.count()) {
-                    past.jobs.extend(self.retire_job(id));
+                    past.jobs.extend(self.retire_job(at, id));
                 }
                 rest = stretch.behind_within(*range);
             }
@@ -214,6 +214,9 @@ impl Ledger {
         let mut past = Past { upto: Seq::new(self.books.rows), ..Past::default() };
         if let Some(back) = back {
             let mut job = Job::of_past(back);
+            // What its class was called then may stand for another now.
+            job.class = self.task_class_of(at, &job.user, &job.spec, None);
+            self.books.kinds.enter(job.class);
             job.tally = self.tally_of(job.range());
             if let Some(key) = &job.key {
                 self.books.keys.insert((job.user.clone(), key.clone()), *id);
@@ -281,8 +284,9 @@ impl Ledger {
         })
     }
 
-    fn retire_job(&mut self, id: JobId) -> Option<PastJob> {
+    fn retire_job(&mut self, at: Time, id: JobId) -> Option<PastJob> {
         let job = self.books.jobs.remove(id)?;
+        self.leave_class(at, job.class);
         if let Some(key) = &job.key {
             self.books.keys.remove(&(job.user.clone(), key.clone()));
         }

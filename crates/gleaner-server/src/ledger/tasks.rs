@@ -2,14 +2,13 @@
 
 use super::job::count;
 use super::kept_bytes::{left, written};
-use super::kinds::{Met, task_class};
 use super::tries::not_compared;
 use super::{Ending, Job, Ledger, Record, Step, Verdict, Wish};
 use crate::journal::{Chosen, Judged, Last};
 use crate::limits::BROUGHT_WITHIN;
 use crate::store::{Results, TaskRange};
 use gleaner_core::{Answer, Comparison, Event, Judgement, Likeness, RunEnd, Said, Stage, TaskState};
-use gleaner_units::{MachineId, Ops, RunId, Span, TaskClassId, TaskId, Time};
+use gleaner_units::{MachineId, Ops, RunId, Span, TaskId, Time};
 use gleaner_wire::api::{Tally, TaskPhase};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{End, Outcome, Stored, Usage};
@@ -53,10 +52,9 @@ impl Ledger {
         self.keep_bytes(user, bytes);
         assert_eq!(id, self.next_job(), "job {id} is not the next job");
         let payer = self.payer(at, user);
-        let met = self.task_class_of(at, user, spec, None);
-        if met.is_new && (spec.requirements.is_some() || spec.rank.is_some()) {
-            self.classify_all(at);
-        }
+        let class = self.task_class_of(at, user, spec, None);
+        self.books.kinds.enter(class);
+        self.books.kinds.open(class);
         let (first, number) = (TaskId::new(self.task_count()), spec.tasks.count());
         let lengths = spec.lengths().expect("only jobs whose lengths can be read are recorded");
         let tally = Tally { waiting: number, ..Tally::default() };
@@ -72,7 +70,7 @@ impl Ledger {
             spec,
             first,
             count: number,
-            class: met.id,
+            class,
             submitted: at,
             tally,
             ended: None,
@@ -90,46 +88,13 @@ impl Ledger {
         let mut next = first;
         for (count, length) in lengths {
             let length = length.and_then(|operations| Ops::new(operations / OPERATIONS_EACH));
-            self.tell(at, &Event::TasksSubmitted { first: next, count, class: met.id, length });
+            self.tell(at, &Event::TasksSubmitted { first: next, count, class, length });
             next = TaskId::new(next.index() + count as usize);
         }
         if hold {
             self.withdraw(at, tasks, TaskPhase::Held);
         }
         self.tell_step(tasks, None, Step::Submitted);
-    }
-
-    /// The class of a job's tasks, or of those that are not to be tried everywhere.
-    pub(super) fn task_class_of(
-        &mut self,
-        at: Time,
-        user: &str,
-        spec: &JobSpec,
-        elsewhere: Option<&str>,
-    ) -> Met<TaskClassId> {
-        let learnt = spec.label.as_deref().filter(|_| spec.composition.is_none());
-        let composition = spec.composition.unwrap_or_else(|| {
-            learnt.map_or(super::label::UNKNOWN, |label| self.books.labels.composition(user, label))
-        });
-        let payer = self.payer(at, user);
-        let class = task_class((user, payer), spec, composition, elsewhere)
-            .expect("only jobs that can be read are recorded");
-        let by_program = !spec.compare.is_empty();
-        let met = self.books.kinds.task(learnt, &class, (spec.needs.time_limit_s, spec.quorum, by_program));
-        if met.is_new {
-            self.tell(at, &Event::TaskClassMet(Box::new(class)));
-            let limit = Span::from_seconds(spec.needs.time_limit_s).filter(|limit| *limit > Span::ZERO);
-            if let Some(limit) = limit {
-                self.tell(at, &Event::ClassLimited { class: met.id, limit });
-            }
-            if spec.quorum > 1 {
-                self.tell(at, &Event::ClassChecked { class: met.id, quorum: spec.quorum, by_program });
-            }
-            if let Some(label) = learnt {
-                self.books.labels.follow(user, label, met.id);
-            }
-        }
-        met
     }
 
     /// A user wants tasks gone, or to wait. With none listed: all to which it can apply.
@@ -207,18 +172,22 @@ impl Ledger {
         }
     }
 
-    /// A machine that cannot start what ran elsewhere is broken, and not the job. That a run is said to have started is
-    /// not enough: that its program is missing comes out in the sandbox only, behind that. What was stopped or given back says
-    /// neither: it may not have begun.
+    /// A machine that cannot start what ran elsewhere, and says that this is not for what was to be started, is broken. **That a program is
+    /// not there is the job's fault, whoever else has it.** That a run is said to have started is not enough: what goes wrong comes
+    /// out in the sandbox only, behind that. What was stopped or given back says neither: it may not have begun.
     fn note_start(&mut self, task: TaskId, on: MachineId, outcome: &Outcome) {
         let is_started = match outcome {
-            Outcome::NotStarted { .. } => false,
-            Outcome::Stopped | Outcome::Abandoned { .. } => return,
-            _ => true,
+            Outcome::NotStarted { by_machine: true, .. } => false,
+            Outcome::NotStarted { by_machine: false, .. } | Outcome::Stopped | Outcome::Abandoned { .. } => {
+                return;
+            }
+            Outcome::Exited { .. }
+            | Outcome::Signalled { .. }
+            | Outcome::TimedOut
+            | Outcome::OverLimit { .. } => true,
         };
         let (id, job) = self.books.jobs.find(task).expect("what runs is not retired");
-        // A signature that expired, or was used, is not the machine's fault.
-        let (ran_elsewhere, is_signed) = (job.ever_ran && job.spec.begins_alike(), job.spec.signed.is_some());
+        let ran_elsewhere = job.ever_ran;
         if is_started
             && !ran_elsewhere
             && let Some(job) = self.books.jobs.get_mut(id)
@@ -228,7 +197,7 @@ impl Ledger {
         let agent = &mut self.books.agents[on.index()];
         if is_started {
             agent.not_started = 0;
-        } else if ran_elsewhere && !is_signed {
+        } else if ran_elsewhere {
             agent.not_started += 1;
         }
     }
@@ -450,7 +419,13 @@ impl Ledger {
         }
         let (id, _) = self.job_of(tasks.first());
         if let Some(job) = self.books.jobs.get_mut(id) {
+            let was_open = job.tally.open() > 0;
             job.count_change(at, tasks.count(), before, phase);
+            match (was_open, job.tally.open() > 0) {
+                (true, false) => self.books.kinds.close(job.class),
+                (false, true) => self.books.kinds.open(job.class),
+                (true, true) | (false, false) => {}
+            }
             if let Some(tally) = self.books.tallies.get_mut(&job.user) {
                 count(tally, tasks.count(), before, phase);
             }
@@ -471,7 +446,7 @@ impl Ledger {
         if ended.is_some() {
             self.books.over.add(at, tasks);
         }
-        if tasks.count() == 1 {
+        if tasks.count() == 1 && self.books.records.has_own(tasks.first()) {
             let record = self.books.records.own(tasks.first());
             (record.phase, record.ended) = (phase, ended);
         } else {
@@ -491,11 +466,7 @@ impl Ledger {
     }
 
     pub(super) fn write_record(&mut self, tasks: TaskRange, record: Record) {
-        if tasks.count() == 1 {
-            *self.books.records.own(tasks.first()) = record;
-        } else {
-            self.books.records.fill(tasks, record);
-        }
+        self.books.records.fill(tasks, record);
     }
 
     fn finish(&mut self, at: Time, run: RunId, phase: TaskPhase, end: RunEnd) {

@@ -191,7 +191,7 @@ mod tests {
             (Outcome::Exited { code: 85 }, 19, Verdict::GivenUp),
             (Outcome::Stopped, 19, Verdict::GivenUp),
             (Outcome::Abandoned { why: why() }, 19, Verdict::GivenUp),
-            (Outcome::NotStarted { why: why() }, 2, Verdict::Failed),
+            (Outcome::NotStarted { why: why(), by_machine: false }, 2, Verdict::Failed),
         ] {
             let mut tries = Tries::NONE;
             let (rests, end) = rests(&mut tries, &spec, short(&outcome));

@@ -401,7 +401,7 @@ impl Agent {
         let is_unlucky = !scene.compares && scene.goes_wrong(20);
         let is_missing = from.as_ref().is_some_and(|blob| !scene.blobs.contains_key(blob));
         if self.flaw == Flaw::StartsNothing || is_unlucky || is_missing {
-            let outcome = Outcome::NotStarted { why: "its files are not there".to_owned() };
+            let outcome = Outcome::NotStarted { why: "it has no sandbox".to_owned(), by_machine: true };
             scene.see(Seen::NotStarted { run, lineage: held.run.lineage, on: self.number });
             self.over(run, outcome, None, scene);
             return;

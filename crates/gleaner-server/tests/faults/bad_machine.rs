@@ -234,9 +234,11 @@ pub(crate) fn bad_machines_are_closed(_: &History, journal: &Journal) -> Result<
         let job = journal.job_of(run.task).0;
         let machine = machines.of(*agent);
         match end.outcome {
-            Outcome::NotStarted { .. } => machine.not_started += u32::from(ran.contains(&job)),
-            // It may not have begun.
-            Outcome::Stopped | Outcome::Abandoned { .. } => {}
+            Outcome::NotStarted { by_machine: true, .. } => {
+                machine.not_started += u32::from(ran.contains(&job));
+            }
+            // It may not have begun, or is not there.
+            Outcome::NotStarted { by_machine: false, .. } | Outcome::Stopped | Outcome::Abandoned { .. } => {}
             _ => {
                 ran.insert(job);
                 machine.not_started = 0;

@@ -274,7 +274,7 @@ impl World {
             // Whether it is there is for the checker to say.
             let (agent, blob) =
                 (MachineId::new(open.agent), checkpoint.blob.as_str().parse().expect("a name"));
-            self.put_in(Input::Stored { agent, blob });
+            self.put_in(Input::Stored { agent, blob, bytes: checkpoint.size });
         }
         self.put_in(match frame {
             FromAgent::Hello(hello) => {

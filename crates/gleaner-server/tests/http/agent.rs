@@ -281,7 +281,7 @@ async fn what_an_agent_says_is_short_when_it_is_recorded() {
     world.submit(&world.alice, 1).await;
     let run = agent.start_next(&world).await;
     let why = "ü".repeat(1 << 20);
-    let end = End::of(Outcome::NotStarted { why: why.clone() });
+    let end = End::of(Outcome::NotStarted { why: why.clone(), by_machine: true });
     agent.say(&world, FromAgent::Ended { run, end }).await;
     agent.say(&world, FromAgent::OwnerLoad { load: 0.5, why: why.clone() }).await;
     agent.say(&world, FromAgent::Open { open: false, why: why.clone() }).await;

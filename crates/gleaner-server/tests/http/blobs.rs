@@ -159,7 +159,7 @@ async fn so_many_uploads_of_an_agent_are_remembered() {
     let hash = |number: u64| BlobHash::try_from(blake3::hash(&number.to_le_bytes()).to_string()).unwrap();
     let send = async |number: u64| {
         let blob = hash(number).as_str().parse().unwrap();
-        let stored = Input::Stored { agent: MachineId::new(0), blob };
+        let stored = Input::Stored { agent: MachineId::new(0), blob, bytes: 1 };
         world.app.desk.input(stored).await.unwrap();
     };
     let left = |number: u64| {
@@ -263,6 +263,7 @@ async fn a_run_whose_files_find_no_space_says_why_it_stays() {
             .as_str()
             .parse()
             .unwrap(),
+        bytes: 2 << 20,
     };
     for until in [taken, Input::Disconnected { session: agent.session() }] {
         assert_eq!(put(vec![7; 2 << 20]).await, 507);

@@ -7,8 +7,11 @@ use gleaner_server::desk::Input;
 use gleaner_units::MachineId;
 use gleaner_wire::BlobHash;
 use gleaner_wire::api::{JobList, QuotaList};
-use gleaner_wire::limits::{QUOTA_BYTES, QUOTA_CORES, QUOTA_REQUESTS_PER_S, QUOTA_TASKS, TASKS_PER_JOB_MAX};
-use gleaner_wire::session::{End, Outcome, Stored};
+use gleaner_wire::limits::{
+    OUTPUT_BYTES_MAX, QUOTA_BYTES, QUOTA_CORES, QUOTA_REQUESTS_PER_S, QUOTA_REQUIREMENT_BYTES, QUOTA_TASKS,
+    TASKS_PER_JOB_MAX,
+};
+use gleaner_wire::session::{End, Outcome, Stored, Tail};
 use serde_json::{Value, json};
 
 fn job(tasks: u32) -> Value {
@@ -67,6 +70,41 @@ async fn users_without_a_quota_of_their_own_have_these() {
     for (used, more, is_within) in [(QUOTA_BYTES - 1, 1, true), (QUOTA_BYTES, 1, false)] {
         assert_eq!(quota.check_bytes("alice", used, more).is_ok(), is_within, "{more} above {used}");
     }
+}
+
+/// `QUOTA_REQUIREMENT_BYTES` and `CLASS_BYTES`: equal requirements count once, those of jobs that are over do not.
+#[tokio::test(flavor = "multi_thread")]
+async fn requirements_of_unfinished_jobs_count_in_a_quota() {
+    let world = World::new().await;
+    let list: QuotaList = world.get("/api/v1/quotas", &world.alice).await.json();
+    assert_eq!(list.users[0].quota.requirement_bytes, QUOTA_REQUIREMENT_BYTES);
+    let quota = json!({"tasks": 100, "requirement_bytes": 1_000, "requests_per_s": 1_000});
+    let setting = json!({"user": "alice", "quota": quota});
+    let set = world.call("PUT", "/api/v1/quotas", &world.root, Body::from(setting.to_string())).await;
+    assert_eq!(set.status, 200, "{set}");
+    let asking = |number: usize| {
+        let requirements = format!("{number:0244} < 1");
+        json!({"command": ["true"], "hold": true, "requirements": requirements, "rank": "1"})
+    };
+    assert_eq!(world.post("/api/v1/jobs", &world.alice, &asking(1)).await.status, 201);
+    for _ in 0..2 {
+        assert_eq!(world.post("/api/v1/jobs", &world.alice, &asking(1)).await.status, 201, "the same");
+    }
+    let used = |list: QuotaList| list.users[0].requirement_bytes;
+    assert_eq!(used(world.get("/api/v1/quotas", &world.alice).await.json()), 256 + 248 + 1);
+    let reply = world.post("/api/v1/jobs", &world.alice, &asking(2)).await;
+    assert_eq!((reply.status, reply.code().as_str()), (403, "quota"), "{reply}");
+    let said = reply.to_string();
+    assert!(said.contains("requirements") && said.contains("quota of 1000"), "{said}");
+    assert_eq!(world.post("/api/v1/jobs", &world.bob, &asking(2)).await.status, 201, "another's quota");
+    for job in 1..=3 {
+        let path = format!("/api/v1/jobs/{job}/cancel");
+        assert_eq!(world.post(&path, &world.alice, &json!({})).await.status, 200);
+    }
+    assert_eq!(used(world.get("/api/v1/quotas", &world.alice).await.json()), 0);
+    assert_eq!(world.post("/api/v1/jobs", &world.alice, &asking(2)).await.status, 201);
+    let rerun = world.post("/api/v1/jobs/1/rerun", &world.alice, &json!({})).await;
+    assert_eq!((rerun.status, rerun.code().as_str()), (403, "quota"), "{rerun}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -146,20 +184,40 @@ async fn a_user_has_so_many_bytes_stored_and_hears_which_quota_it_is() {
     assert_eq!(upload(&world, &world.alice, &[4; 1]).await.0, 403);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn no_agent_fills_a_quota_with_output_that_nobody_has() {
+    let world = World::new().await;
+    let mut agent = Agent::join(&world, "lab").await;
+    assert_eq!(world.post("/api/v1/jobs", &world.alice, &job(1)).await.status, 201);
+    let run = agent.start_next(&world).await;
+    let claimed = Tail { offset: 1 << 62, bytes: vec![b'x'], dropped: 0 };
+    let end = End { stdout: claimed.clone(), stderr: claimed, ..End::of(Outcome::Exited { code: 0 }) };
+    agent.end_with(&world, run, end).await;
+    let task: Value = world.get("/api/v1/jobs/1/tasks", &world.alice).await.json();
+    assert_eq!(task["tasks"][0]["phase"], "done", "{task}");
+    assert_eq!(stored(&world, "alice").await, 2 * OUTPUT_BYTES_MAX);
+    assert_eq!(world.post("/api/v1/jobs", &world.alice, &job(1)).await.status, 201);
+}
+
 /// The run fails and says why; what it would have left is not kept, and others notice nothing.
 #[tokio::test(flavor = "multi_thread")]
 async fn files_that_a_run_left_and_that_do_not_fit_are_not_kept_and_it_is_said() {
     let world = World::new().await;
     assert_eq!(set_bytes(&world, "alice", 100).await, 200);
     let mut agent = Agent::join(&world, "lab").await;
+    // What the agent says of the size is nothing.
     for (job, size, phase, kept) in [(1, 90, "done", 90), (2, 11, "failed", 90)] {
         let blob = blake3::hash(&[job]);
         let wanted = json!({"command": ["true"], "outputs": ["out"]});
         assert_eq!(world.post("/api/v1/jobs", &world.alice, &wanted).await.status, 201);
         let run = agent.start_next(&world).await;
-        let files = Stored { blob: BlobHash::try_from(blob.to_hex().to_string()).expect("a hash"), size };
+        let files = Stored {
+            blob: BlobHash::try_from(blob.to_hex().to_string()).expect("a hash"),
+            size: 1_u64 << (20 * (job - 1)),
+        };
         let sent = blob.to_hex().as_str().parse().expect("a name");
-        world.app.desk.input(Input::Stored { agent: MachineId::new(0), blob: sent }).await.expect("it runs");
+        let sent = Input::Stored { agent: MachineId::new(0), blob: sent, bytes: size };
+        world.app.desk.input(sent).await.expect("it runs");
         let end = End { files: Some(files), ..End::of(Outcome::Exited { code: 0 }) };
         agent.end_with(&world, run, end).await;
         let task: Value = world.get(&format!("/api/v1/jobs/{job}/tasks"), &world.alice).await.json();

@@ -52,7 +52,7 @@ fn each_try_is_on_another_machine_and_when_all_failed_on_any() {
 #[test]
 fn one_machine_that_starts_nothing_does_not_fail_a_task() {
     let mut books = Books::with(2, spec(0));
-    let broken = fails(&mut books, &Outcome::NotStarted { why: "no sandbox".to_owned() });
+    let broken = fails(&mut books, &Outcome::NotStarted { why: "no sandbox".to_owned(), by_machine: true });
     let (run, on) = start(&mut books);
     assert_ne!(on, broken);
     books.ends(run, on, &Outcome::Exited { code: 0 });

@@ -2,6 +2,7 @@
 
 mod answers;
 mod books;
+mod classes;
 mod elsewhere;
 mod long_past;
 mod replicas;

@@ -180,6 +180,7 @@ impl Books {
         match *event {
             Event::MachineClassMet(ref class) => self.prices.push(class.price),
             Event::TaskClassMet(ref class) => self.payers.push(class.payer),
+            Event::TaskClassReplaced { class, ref by } => self.payers[class.index()] = by.payer,
             Event::MachineJoined { class, machine } => {
                 self.stations.push(class.index());
                 self.stays.push(Stay { machine, class: class.index(), from: now, end: None });

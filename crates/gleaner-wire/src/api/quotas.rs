@@ -1,7 +1,7 @@
 //! What users may have, spend and pay.
 
 use super::PolicyKeys;
-use crate::limits::{QUOTA_BYTES, QUOTA_CORES, QUOTA_REQUESTS_PER_S, QUOTA_TASKS};
+use crate::limits::{QUOTA_BYTES, QUOTA_CORES, QUOTA_REQUESTS_PER_S, QUOTA_REQUIREMENT_BYTES, QUOTA_TASKS};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -27,6 +27,9 @@ pub struct Quota {
     /// Bytes of files and output that are kept for them.
     #[serde(default = "quota_bytes")]
     pub bytes: u64,
+    /// Bytes of requirements, ranks and labels of their jobs that are not over: equal ones count once, and each a little more.
+    #[serde(default = "quota_requirement_bytes")]
+    pub requirement_bytes: u64,
     /// Requests in a second, on average; twice as many at once.
     pub requests_per_s: u32,
 }
@@ -39,12 +42,17 @@ fn quota_bytes() -> u64 {
     QUOTA_BYTES
 }
 
+fn quota_requirement_bytes() -> u64 {
+    QUOTA_REQUIREMENT_BYTES
+}
+
 impl Default for Quota {
     fn default() -> Self {
         Self {
             tasks: QUOTA_TASKS,
             cores: QUOTA_CORES,
             bytes: QUOTA_BYTES,
+            requirement_bytes: QUOTA_REQUIREMENT_BYTES,
             requests_per_s: QUOTA_REQUESTS_PER_S,
         }
     }
@@ -111,6 +119,9 @@ pub struct QuotaView {
     pub cores: u64,
     /// Bytes that are kept for them.
     pub bytes: u64,
+    /// Bytes of requirements, ranks and labels of theirs.
+    #[serde(default)]
+    pub requirement_bytes: u64,
 }
 
 /// The budget, and what became of it in the period that is running.

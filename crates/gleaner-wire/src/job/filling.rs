@@ -180,14 +180,6 @@ impl JobSpec {
         })
     }
 
-    /// Whether what a task needs to begin is the same for all of them. Else the one that cannot begin may be the only one that
-    /// cannot, wherever it is.
-    pub fn begins_alike(&self) -> bool {
-        let inputs = self.inputs.iter().map(|input| &input.path);
-        let mut needed = { inputs }.chain(self.command.first()).chain(&self.cwd).chain(self.env.get("PATH"));
-        self.own_inputs.is_empty() && !needed.any(|text| text.contains('{'))
-    }
-
     /// How many bytes an order to run the task at a position has, or somewhat more. Costs O(texts of the job).
     pub fn order_bytes(&self, position: u32) -> u64 {
         let parameters = self.tasks.parameters(position);
@@ -240,26 +232,6 @@ mod tests {
             ("ü{b}ü{ü}", "ü2ü{ü}"),
         ] {
             assert_eq!(fill_in(text, &parameters), expected);
-        }
-    }
-
-    #[test]
-    fn tasks_begin_alike_unless_what_they_need_for_that_differs() {
-        for (changed, alike) in [
-            (serde_json::json!({}), true),
-            (
-                serde_json::json!({ "command": ["p", "{GLEANER_INDEX}"], "env": { "SEED": "{GLEANER_INDEX}" } }),
-                true,
-            ),
-            (serde_json::json!({ "command": ["p{GLEANER_INDEX}"] }), false),
-            (serde_json::json!({ "cwd": "/data/{GLEANER_INDEX}" }), false),
-            (serde_json::json!({ "env": { "PATH": "/opt/{GLEANER_INDEX}" } }), false),
-        ] {
-            let mut spec = serde_json::json!({ "command": ["p"] });
-            let fields = spec.as_object_mut().expect("a table");
-            fields.extend(changed.as_object().expect("a table").clone());
-            let spec: JobSpec = serde_json::from_value(spec).expect("a job");
-            assert_eq!(spec.begins_alike(), alike, "{changed}");
         }
     }
 

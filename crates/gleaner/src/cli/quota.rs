@@ -35,7 +35,7 @@ pub(crate) struct QuotaSetArguments {
     #[arg(long, value_name = "NAME")]
     pub(crate) user: Option<String>,
     /// How many unfinished tasks a user may have
-    #[arg(long, value_name = "N", required_unless_present_any = ["cores", "bytes", "requests"])]
+    #[arg(long, value_name = "N", required_unless_present_any = ["cores", "bytes", "requirements", "requests"])]
     pub(crate) tasks: Option<u64>,
     /// Cores that their tasks run on at a time; what needs more waits
     #[arg(long, value_name = "N")]
@@ -43,6 +43,9 @@ pub(crate) struct QuotaSetArguments {
     /// Bytes of files and output that are kept for them, as 500G
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub(crate) bytes: Option<u64>,
+    /// Bytes of requirements, ranks and labels of their unfinished jobs, as 4M: equal ones count once, and each 256 more
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub(crate) requirements: Option<u64>,
     /// How many requests in a second a user may send, on average
     #[arg(long, value_name = "N")]
     pub(crate) requests: Option<u32>,
