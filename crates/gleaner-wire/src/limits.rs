@@ -31,13 +31,6 @@ pub const FRAME_BYTES_MAX: usize = 8 << 20;
 /// Bytes of one message of an agent that has not yet proven who it is.
 // Tested by: strangers_at_the_door_cost_little
 pub const GREETING_BYTES_MAX: usize = 2 << 10;
-/// Agents behind one address that have not yet proven who they are. A machine has one address, and so may a whole
-/// building.
-// Tested by: so_many_wait_at_an_address_and_at_all_together, strangers_at_the_door_cost_little
-pub const GREETINGS_PER_ADDRESS_MAX: usize = 256;
-/// Agents that have not yet proven who they are, at all addresses together.
-// Tested by: so_many_wait_at_an_address_and_at_all_together
-pub const GREETINGS_MAX: usize = 4_096;
 /// Machines that have to give the same answer to a task, at most.
 // Tested by: each_limit_of_a_job_is_kept_and_named
 pub const QUORUM_MAX: u32 = 7;

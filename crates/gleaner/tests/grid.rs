@@ -98,7 +98,10 @@ fn a_folder_without_a_journal_is_a_mistake() {
         (format!("journal restore --home {nowhere}"), "there is no journal in"),
         (format!("journal restore {nowhere} --home {empty}"), no_journal),
         (format!("journal restore {empty} --home {empty}"), no_journal),
-        (format!("journal restore {junk} --home {empty}"), "is no journal, or one that cannot be read at all"),
+        (
+            format!("journal restore {junk} --home {empty}"),
+            "is no journal, or one that cannot be read at all",
+        ),
         (format!("audit --home {empty}"), no_journal),
         (format!("backup {empty}/b --home {nowhere}"), no_journal),
         (format!("serve --home {junk}"), "is no folder, and none can be made there"),
@@ -117,7 +120,10 @@ fn a_folder_without_a_journal_is_a_mistake() {
 fn errors_about_arguments_are_whole_as_json() {
     let home = tempfile::tempdir().expect("a folder");
     for (line, expected) in [
-        ("submit --json", "not provided: <COMMAND>...; a program and its arguments: gleaner submit -- PROGRAM"),
+        (
+            "submit --json",
+            "not provided: <COMMAND>...; a program and its arguments: gleaner submit -- PROGRAM",
+        ),
         ("login --json", "no line was given"),
         ("login --json 7802", "https://HOST:PORT"),
         ("logs --json", "not provided: <JOB[/TASK]>"),

@@ -23,7 +23,7 @@ limit and beyond it. `cargo test -p gleaner --test limits` compares these tables
 /// What says in the sources which tests a limit has: names of functions, with commas between them.
 const TESTED_BY: &str = "// Tested by: ";
 /// Limits that no test reaches, and why.
-const WITHOUT_TEST: [(&str, &str); 8] = [
+const WITHOUT_TEST: [(&str, &str); 7] = [
     ("AGENTS_MAX", "so many machines take longer to join than all other tests together"),
     ("REVIVED_AT_ONCE", "how much is read at once of what all comes back; nothing is refused"),
     ("BATCH_MAX", "how much is committed at once of what all waits; nothing is refused"),
@@ -33,7 +33,6 @@ const WITHOUT_TEST: [(&str, &str); 8] = [
         "SENDING_MAX",
         "the time of a real connection whose other side stands still, which a test would have to wait for",
     ),
-    ("CONNECTIONS_MAX", "more open files than a test may have"),
     (
         "FAILURES_READ_MAX",
         "a hundred thousand tasks that fail one by one take longer than all other tests together",

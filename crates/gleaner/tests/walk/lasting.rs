@@ -51,8 +51,10 @@ fn who_follows_a_task_hears_once_that_it_runs_again() {
     let mut grid = Grid::new("followed", 30);
     grid.start();
     grid.add("lab", 60, RULES, &["--as", USER, "--slots", "1"]);
-    let script = "echo out $GLEANER_ATTEMPT; sleep 1; echo err $GLEANER_ATTEMPT >&2; test $GLEANER_ATTEMPT -gt 1";
-    let job = grid.json(&["submit", "--no-sandbox", "--retries", "1", "--", "sh", "-c", script])["job"].to_string();
+    let script =
+        "echo out $GLEANER_ATTEMPT; sleep 1; echo err $GLEANER_ATTEMPT >&2; test $GLEANER_ATTEMPT -gt 1";
+    let job =
+        grid.json(&["submit", "--no-sandbox", "--retries", "1", "--", "sh", "-c", script])["job"].to_string();
     let output = spawn(&grid, &["logs", "-f", &job]).wait_with_output().expect("it is ours");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "out 1\nout 2\n");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "err 1\n-- run 2 --\nerr 2\n");
