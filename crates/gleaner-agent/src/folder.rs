@@ -276,7 +276,9 @@ fn from_client(error: &ClientError) -> TransferError {
             TransferError::Later(error.to_string())
         }
         ClientError::Refused { status, .. } if is_for_now(*status) => TransferError::Later(error.to_string()),
-        ClientError::TooLarge { .. } => TransferError::TooLarge(error.to_string()),
+        ClientError::TooLarge { .. } | ClientError::Refused { status: 413, .. } => {
+            TransferError::TooLarge(error.to_string())
+        }
         _ => TransferError::Failed(error.to_string()),
     }
 }

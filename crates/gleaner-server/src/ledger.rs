@@ -50,13 +50,14 @@ use crate::policy::earlier_policy;
 use crate::store::{Past, TaskRange};
 use elsewhere::Elsewhere;
 use gap::Gap;
+use gleaner_classad::ClassAd;
 use gleaner_core::{Command, Decision, Diverged, Event, Grid, GridConfig, Migration, Run, Scheduler, Stage};
 use gleaner_policy::{AnyPolicy, PolicySpec};
 use gleaner_units::{MachineId, RunId, TaskId, Time, UserId};
 use gleaner_wire::api::{Quota, Tally, TaskPhase};
 use gleaner_wire::{BlobHash, JobId};
 use job::Jobs;
-use kinds::Kinds;
+use kinds::{Kinds, machine_ad};
 use label::Labels;
 use lineages::Lineages;
 use named::Named;
@@ -77,6 +78,8 @@ pub struct Ledger {
     books: Books,
     /// It follows from the jobs.
     named: Named,
+    /// What each machine says of itself, read once. It follows from the agents.
+    ads: Vec<ClassAd>,
     /// For agents. Lost ones do no harm: an agent hears all it needs to when it connects.
     orders: Vec<Command>,
     /// What the fact at hand was for tasks.
@@ -179,7 +182,8 @@ impl Ledger {
     fn of(grid: Grid, books: Books) -> Self {
         let scheduler = Scheduler::new(grid, books.policy.recipe().build());
         let named = named_by(&books);
-        Self { scheduler, books, named, orders: Vec::new(), told: Vec::new(), past: None }
+        let ads = books.agents.iter().map(|agent| machine_ad(&agent.name, &agent.profile)).collect();
+        Self { scheduler, books, named, ads, orders: Vec::new(), told: Vec::new(), past: None }
     }
 
     /// From a snapshot, and what stands behind it there.

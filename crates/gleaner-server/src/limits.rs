@@ -64,6 +64,8 @@ pub(crate) const GREETING_MAX: Duration = Duration::from_secs(10);
 pub(crate) const OUTGOING_MAX: usize = SLOTS_MAX as usize + 1_024;
 /// Messages of one agent that are given to the desk together.
 pub(crate) const TOGETHER_MAX: usize = 16;
+/// Of what one agent says so together, how often something waits for the desk's thread. More is read when that has been taken in.
+pub(crate) const AHEAD_MAX: usize = 4;
 /// How long the sending of one message may take.
 pub(crate) const SENDING_MAX: Duration = Duration::from_secs(30);
 /// Open connections that have shown no token yet, in all and of one address (of IPv6, of one network of 64 bits). For one more, the oldest

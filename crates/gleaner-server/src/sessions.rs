@@ -5,9 +5,9 @@
 
 use crate::answers;
 use crate::app::App;
-use crate::desk::{Input, SessionId};
+use crate::desk::{Checked, Input, Rejection, SessionId};
 use crate::driver::{Newcomer, Outgoing, Stopped};
-use crate::limits::{GREETING_MAX, OUTGOING_MAX, SENDING_MAX, TOGETHER_MAX};
+use crate::limits::{AHEAD_MAX, GREETING_MAX, OUTGOING_MAX, SENDING_MAX, TOGETHER_MAX};
 use crate::listener::{Connection, Over};
 use crate::places::Who;
 use crate::store::Seq;
@@ -28,7 +28,7 @@ use hyper_util::rt::TokioIo;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use thiserror::Error;
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::server::create_response_with_body;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
@@ -71,6 +71,12 @@ enum SessionEnd {
     Stopped(#[from] Stopped),
     #[error(transparent)]
     NoRandomness(#[from] NoRandomness),
+}
+
+impl From<Rejection> for SessionEnd {
+    fn from(rejection: Rejection) -> Self {
+        Self::Refused(rejection.message)
+    }
 }
 
 impl From<tungstenite::Error> for SessionEnd {
@@ -186,20 +192,20 @@ async fn greet(app: &App, socket: &mut Socket) -> Result<u32, SessionEnd> {
 }
 
 /// How an agent is that has proven its number.
-async fn introduced(socket: &mut Socket, agent: u32) -> Result<Hello, SessionEnd> {
+async fn introduced(socket: &mut Socket, agent: u32) -> Result<Checked<Hello>, SessionEnd> {
     say(socket, &ToAgent::Proven).await?;
     match hear(socket).await? {
-        FromAgent::Hello(hello) if hello.agent == agent => Ok(hello),
+        FromAgent::Hello(hello) if hello.agent == agent => Ok(Checked::of(hello)?),
         _ => Err(SessionEnd::Refused("after the proof comes how this agent is".to_owned())),
     }
 }
 
-async fn talk(app: &Arc<App>, socket: &mut Socket, hello: Hello) -> Result<(), SessionEnd> {
+async fn talk(app: &Arc<App>, socket: &mut Socket, hello: Checked<Hello>) -> Result<(), SessionEnd> {
     let token = Token::generate(TokenKind::Session)?;
-    let agent = MachineId::new(hello.agent as usize);
+    let agent = MachineId::new(hello.said().agent as usize);
     app.agents.add(&token, agent);
     let (to_agent, outgoing) = mpsc::channel(OUTGOING_MAX);
-    let fits = fits(Arc::clone(app), hello.met.clone()).await;
+    let fits = fits(Arc::clone(app), hello.said().met.clone()).await;
     let newcomer = Newcomer { hello, token: token.reveal(), fits, to_agent };
     let session = app.desk.connected(newcomer).await;
     let end = match session {
@@ -232,6 +238,7 @@ async fn relay(
     session: SessionId,
     mut outgoing: mpsc::Receiver<Outgoing>,
 ) -> Result<(), SessionEnd> {
+    let ahead = Arc::new(Semaphore::new(AHEAD_MAX));
     loop {
         tokio::select! {
             message = outgoing.recv() => match message {
@@ -252,8 +259,10 @@ async fn relay(
             },
             first = hear(socket) => {
                 let (frames, end) = with_all_that_came(first?, socket);
-                let input = |frame| Input::Frame { session, frame: Box::new(frame) };
-                app.desk.inputs(frames.into_iter().map(input).collect()).await?;
+                let inputs: Result<Vec<Input>, Rejection> =
+                    frames.into_iter().map(|frame| Input::said(session, frame)).collect();
+                let place = Arc::clone(&ahead).acquire_owned().await.map_err(|_| SessionEnd::Closed)?;
+                app.desk.inputs(inputs?, place).await?;
                 end?;
             }
         }

@@ -49,8 +49,10 @@ impl Desk {
             self.batch.effects.push(Effect::Compare(session, run, Box::new(end)));
             return Ok(());
         }
+        let most = self.most_used(now, run, agent);
         if is_awaited {
-            let end = self.within_quota(run, sound(end));
+            self.named(agent, &end);
+            let end = self.within_quota(run, sound(end, most));
             let is_said = compares || digest.is_some();
             let digest = digest.filter(|_| !compares);
             let judged = is_said.then(|| self.ledger.judged(now, (run, agent), &end, digest)).flatten();
@@ -63,7 +65,7 @@ impl Desk {
             self.doubt(now, agent);
             self.close_if_broken(now, agent);
         } else {
-            let end = Box::new(without_tails(sound(end)));
+            let end = Box::new(without_tails(sound(end, most)));
             self.record(now, Fact::ResultRefused { run, agent, end });
         }
         self.send(session, ToAgent::Settled { run, accepted: is_awaited });
@@ -102,6 +104,25 @@ impl Desk {
             self.stored.get(&agent).is_some_and(|uploads| uploads.has(id))
         };
         end.files.iter().all(sent) && end.checkpoint.iter().all(|left| Some(left) == found || sent(left))
+    }
+
+    /// How much time a run can have taken at most, and of how many cores. When one began that was sent ahead only its agent knows.
+    fn most_used(&self, now: Time, run: RunId, agent: MachineId) -> (f64, u32) {
+        let grid = self.ledger.grid();
+        let since = if self.ledger.is_retired(run.task) {
+            self.ledger.began()
+        } else {
+            grid.task(run.task).submitted()
+        };
+        (now.since(since).seconds() + CLOCKS_DIFFER_S, self.ledger.agent(agent).profile.cores)
+    }
+
+    /// What an end of a run names is counted there from now on.
+    fn named(&mut self, agent: MachineId, end: &End) {
+        let Some(uploads) = self.stored.get_mut(&agent) else { return };
+        for left in end.files.iter().chain(&end.checkpoint) {
+            uploads.named(left.blob.as_str().parse().expect("a hash names a blob"));
+        }
     }
 
     /// Counts a machine with the speeds that its tasks show, where it says many times more.
@@ -169,9 +190,12 @@ impl Desk {
     }
 }
 
-/// An end as it can be recorded: what is longer than it may be is cut, as if the agent had dropped it, and what is no
-/// number says nothing. The result counts all the same.
-fn sound(mut end: End) -> End {
+/// An agent's clock may be that much faster, and the coordinator's stands still while its machine sleeps.
+const CLOCKS_DIFFER_S: f64 = 60.0;
+
+/// An end as it can be recorded: what is longer than it may be is cut, as if the agent had dropped it, what is no
+/// number says nothing, and no run took more time than there was. The result counts all the same.
+fn sound(mut end: End, (most_s, cores): (f64, u32)) -> End {
     end.notes.truncate(NOTES_MAX);
     end.notes.iter_mut().for_each(|note| *note = tamed(note, REASON_BYTES_MAX));
     for tail in [&mut end.stdout, &mut end.stderr] {
@@ -183,6 +207,8 @@ fn sound(mut end: End) -> End {
             *seconds = 0.0;
         }
     }
+    end.usage.elapsed_s = end.usage.elapsed_s.min(most_s);
+    end.usage.cpu_s = end.usage.cpu_s.min(most_s * f64::from(cores));
     match &mut end.outcome {
         Outcome::OverLimit { what: text }
         | Outcome::Abandoned { why: text }
@@ -215,12 +241,27 @@ mod tests {
             end.stdout.bytes = vec![b'x'; OUTPUT_CHUNK_MAX + more];
             end
         };
-        assert_eq!(sound(end(0)), end(0), "as much as may be is left as it is");
-        let cut = sound(end(1));
+        assert_eq!(sound(end(0), (1.0, 1)), end(0), "as much as may be is left as it is");
+        let cut = sound(end(1), (1.0, 1));
         let Outcome::Abandoned { why } = &cut.outcome else { panic!("{cut:?}") };
         let texts = cut.notes.iter().chain([why]);
         assert!(texts.clone().all(|text| text.len() <= REASON_BYTES_MAX), "{cut:?}");
         assert_eq!(texts.count(), NOTES_MAX + 1);
         assert_eq!((cut.stdout.bytes.len(), cut.stdout.dropped), (OUTPUT_CHUNK_MAX, 1));
+    }
+
+    #[test]
+    fn no_run_took_more_time_than_there_was() {
+        for (said, counted) in [
+            ((1e308, 1e308), (100.0, 400.0)),
+            ((100.0, 400.0), (100.0, 400.0)),
+            ((7.0, 9.0), (7.0, 9.0)),
+            ((f64::NAN, -1.0), (0.0, 0.0)),
+        ] {
+            let mut end = End::of(Outcome::Exited { code: 0 });
+            (end.usage.elapsed_s, end.usage.cpu_s) = said;
+            let usage = sound(end, (100.0, 4)).usage;
+            assert_eq!((usage.elapsed_s, usage.cpu_s), counted, "{said:?}");
+        }
     }
 }

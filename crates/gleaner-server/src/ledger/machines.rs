@@ -14,6 +14,7 @@ impl Ledger {
     pub(super) fn enrolled(&mut self, at: Time, id: MachineId, agent: Agent) {
         assert_eq!(id.index(), self.books.agents.len(), "{id} is not the next agent");
         let owner = agent.owner.clone();
+        self.ads.push(machine_ad(&agent.name, &agent.profile));
         self.books.agents.push(agent);
         let seen = self.seen();
         let class = self.class_of(at, id, &seen);
@@ -95,6 +96,7 @@ impl Ledger {
         let agent = &mut self.books.agents[id.index()];
         agent.shown.said(agent.profile.speeds, profile.speeds);
         agent.profile = profile.clone();
+        self.ads[id.index()] = machine_ad(&agent.name, &agent.profile);
         let seen = self.seen();
         self.classify(at, id, &seen);
         self.classify_others(at, id, &seen);
@@ -213,9 +215,8 @@ impl Ledger {
     }
 
     fn ad(&self, id: MachineId) -> ClassAd {
-        let agent = self.agent(id);
-        let mut ad = machine_ad(&agent.name, &agent.profile);
-        self.books.elsewhere.describe(id, &agent.name, &mut ad);
+        let mut ad = self.ads[id.index()].clone();
+        self.books.elsewhere.describe(id, &self.agent(id).name, &mut ad);
         ad
     }
 

@@ -218,7 +218,7 @@ mod tests {
         let connections = Connections::new(Share { all: 1, each: 1 });
         let connection = connections.open(address(1));
         assert!(!connection.show(&Who::Stranger));
-        assert!(timeout(STRANGER_MAX - STRANGER_MAX / 8, connection.lost()).await.is_err());
+        assert!(timeout(STRANGER_MAX / 8 * 7, connection.lost()).await.is_err());
         assert!(timeout(STRANGER_MAX, connection.lost()).await.is_ok());
     }
 

@@ -159,7 +159,7 @@ async fn so_many_uploads_of_an_agent_are_remembered() {
     let hash = |number: u64| BlobHash::try_from(blake3::hash(&number.to_le_bytes()).to_string()).unwrap();
     let send = async |number: u64| {
         let blob = hash(number).as_str().parse().unwrap();
-        let stored = Input::Stored { agent: MachineId::new(0), blob };
+        let stored = Input::Stored { agent: MachineId::new(0), blob, bytes: 1 };
         world.app.desk.input(stored).await.unwrap();
     };
     let left = |number: u64| {
@@ -186,8 +186,15 @@ async fn agents_get_files_while_they_are_connected() {
     let token = Token::generate(TokenKind::Session).unwrap();
     let put = async || world.call("PUT", &path(b"x"), &token.reveal(), Body::from("x")).await.status;
     assert_eq!(put().await, 401);
+    let mut agent = Agent::join(&world, "m1").await;
     world.app.agents.add(&token, MachineId::new(0));
+    assert_eq!(put().await, 403, "it has no run that could leave a file");
+    world.submit(&world.bob, 1).await;
+    let run = agent.start_next(&world).await;
     assert_eq!(put().await, 200);
+    agent.end(&world, run, 0, Tail::default()).await;
+    while !matches!(agent.hear().await, ToAgent::Settled { .. }) {}
+    assert_eq!(put().await, 403, "its run is over");
     world.app.agents.remove(&token);
     assert_eq!(put().await, 401);
 }
@@ -263,6 +270,7 @@ async fn a_run_whose_files_find_no_space_says_why_it_stays() {
             .as_str()
             .parse()
             .unwrap(),
+        bytes: 2 << 20,
     };
     for until in [taken, Input::Disconnected { session: agent.session() }] {
         assert_eq!(put(vec![7; 2 << 20]).await, 507);
