@@ -70,10 +70,10 @@ pub(crate) const AHEAD_MAX: usize = 4;
 pub(crate) const SENDING_MAX: Duration = Duration::from_secs(30);
 /// Open connections that have shown no token yet, in all and of one address (of IPv6, of one network of 64 bits). For one more, the oldest
 /// is closed.
-// Tested by: the_oldest_stranger_goes_of_the_network_that_has_the_most, strangers_take_no_place_of_those_who_are_known
+// Tested by: so_many_strangers_of_a_network_and_of_all_have_places
 pub(crate) const CONNECTIONS_OF_STRANGERS: Share = Share { all: 4_096, each: 2_048 };
 /// Where few files may be open, those are no more than their number divided by this.
-// Tested by: few_open_files_are_few_strangers, strangers_take_no_place_of_those_who_are_known
+// Tested by: few_open_files_are_few_strangers
 pub(crate) const STRANGERS_PART: usize = 4;
 /// How long a connection may stay that shows no token.
 // Tested by: a_stranger_has_so_much_time_to_show_a_token

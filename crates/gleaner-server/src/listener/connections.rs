@@ -153,6 +153,7 @@ fn network(address: IpAddr) -> IpAddr {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::CONNECTIONS_OF_STRANGERS;
     use futures_util::FutureExt as _;
     use gleaner_units::MachineId;
     use std::net::Ipv4Addr;
@@ -179,6 +180,25 @@ mod tests {
         drop((many, few));
         let strangers = connections.strangers();
         assert_eq!((strangers.all, strangers.by_network.len()), (2, 2));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn so_many_strangers_of_a_network_and_of_all_have_places() {
+        let Share { all, each } = CONNECTIONS_OF_STRANGERS;
+        let connections = Connections::new(CONNECTIONS_OF_STRANGERS);
+        let open = |count: usize, last: u8| -> Vec<Connection> {
+            (0..count).map(|_| connections.open(address(last))).collect()
+        };
+        let lost = |of: &[Connection]| of.iter().filter(|connection| is_lost(connection)).count();
+        let one = open(each, 1);
+        assert_eq!(lost(&one), 0);
+        let _one_more_of_one = open(1, 1);
+        assert_eq!(lost(&one), 1);
+        let others = open(all - each, 2);
+        assert_eq!(lost(&others), 0);
+        let late = open(1, 3);
+        assert_eq!(lost(&late) + lost(&others), 0, "one of the first goes");
+        assert_eq!(lost(&one), 1);
     }
 
     #[tokio::test(start_paused = true)]
