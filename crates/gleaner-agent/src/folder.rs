@@ -319,7 +319,9 @@ fn from_client(error: &ClientError) -> TransferError {
             TransferError::Later(error.to_string())
         }
         ClientError::Refused { status, .. } if is_for_now(*status) => TransferError::Later(error.to_string()),
-        ClientError::TooLarge { .. } => TransferError::TooLarge(error.to_string()),
+        ClientError::TooLarge { .. } | ClientError::Refused { status: 413, .. } => {
+            TransferError::TooLarge(error.to_string())
+        }
         ClientError::Local(why) if withheld(why).is_some() => failed(Path::new("a file of it"), why),
         _ => TransferError::Failed(error.to_string()),
     }

@@ -6,7 +6,7 @@
 //! on for a day. It ends with its standard input.
 
 use gleaner_net::{Token, TokenKind};
-use gleaner_server::desk::{Admitted, Answer, Input, JobFiles, Order, Requester, SessionId, Terms};
+use gleaner_server::desk::{Admitted, Answer, Checked, Input, JobFiles, Order, Requester, SessionId, Terms};
 use gleaner_server::driver::{Handle, Newcomer, Outgoing};
 use gleaner_server::serve::{Ready, ServeOptions, serve};
 use gleaner_server::store::NetworkFolder;
@@ -135,11 +135,8 @@ async fn join(desk: &Handle, number: u32) {
     profile.tags = if number.is_multiple_of(5) { vec!["gpu".to_owned()] } else { Vec::new() };
     let name = format!("lab-{:03}", number + 1);
     let enrolment = Enrolment { name, key: "A".repeat(43), profile: profile.clone(), replace: false };
-    let enrolled = order(
-        desk,
-        by("root", Role::Admin),
-        Order::Enrol { token: hex(&token), enrolment: enrolment.into() },
-    );
+    let enrolment = Box::new(Checked::of(enrolment).expect("a machine"));
+    let enrolled = order(desk, by("root", Role::Admin), Order::Enrol { token: hex(&token), enrolment });
     let Answer::Enrolled(enrolled) = enrolled.await else { panic!("it is enrolled") };
     // One in twelve was never seen.
     if number % 12 == 11 {
@@ -147,6 +144,7 @@ async fn join(desk: &Handle, number: u32) {
     }
     let (outbox, inbox) = mpsc::channel(4_096);
     let hello = Hello { agent: enrolled.agent, incarnation: 1, met: None, profile, running: Vec::new() };
+    let hello = Checked::of(hello).expect("a machine");
     let newcomer = Newcomer { hello, token: "token".to_owned(), fits: true, to_agent: outbox };
     let session = desk.connected(newcomer).await.expect("it is welcome");
     let agent = Agent { desk: desk.clone(), session };

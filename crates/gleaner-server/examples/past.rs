@@ -6,7 +6,8 @@
 
 use gleaner_server::compacting::{compact, plan};
 use gleaner_server::desk::{
-    Admitted, Desk, Effect, Input, JobFiles, Keeping, Order, OrderId, Requester, SessionId, Start, Terms,
+    Admitted, Checked, Desk, Effect, Input, JobFiles, Keeping, Order, OrderId, Requester, SessionId, Start,
+    Terms,
 };
 use gleaner_server::driver::row;
 use gleaner_server::ledger::FORMAT;
@@ -112,13 +113,16 @@ fn live(folder: &Path, tasks: u32) -> Result<(), Box<dyn Error>> {
             owner: None,
         })?;
         let enrolment = Enrolment { name: "m".into(), key: "k".into(), profile: profile(), replace: false };
-        crowd.order(Order::Enrol { token: "t".into(), enrolment: Box::new(enrolment) })?;
+        crowd.order(Order::Enrol {
+            token: "t".into(),
+            enrolment: Box::new(Checked::of(enrolment).expect("a machine")),
+        })?;
     }
     let incarnation = u64::from(crowd.desk.ledger().epoch());
     let hello = Hello { agent: 0, incarnation, met: None, profile: profile(), running: Vec::new() };
     crowd.turn(vec![Input::Connected {
         session: SESSION,
-        hello: Box::new(hello),
+        hello: Box::new(Checked::of(hello).expect("a machine")),
         token: String::new(),
         fits: true,
     }])?;

@@ -13,14 +13,17 @@
 mod administering;
 mod admission;
 mod agents;
+mod claims;
 mod ends;
 mod keeping;
 mod leases;
 mod orders;
 mod reports;
 mod run;
+mod sending;
 
-pub use admission::{Admitted, Kind, Rejection, check_profile};
+pub use admission::{Admitted, Kind, Rejection};
+pub use claims::{Checked, Claims};
 pub use keeping::Keeping;
 pub(crate) use keeping::removed;
 pub use orders::{Answer, JobFiles, Order, Requester};
@@ -36,9 +39,9 @@ use crate::uploads::Uploads;
 use gleaner_units::{MachineId, RunId, Span, Time};
 use gleaner_wire::BlobHash;
 use gleaner_wire::Lineage;
-use gleaner_wire::session::{End, FromAgent, Hello, Sample, Staging, Stream, ToAgent};
+use gleaner_wire::session::{End, FromAgent, Hello, Profile, Sample, Staging, Stream, ToAgent};
 use leases::Leases;
-use reports::Reports;
+use reports::{Changes, Reports};
 use std::collections::BTreeMap;
 
 /// How long agents may be silent.
@@ -107,7 +110,7 @@ pub enum Input {
         /// From now on.
         session: SessionId,
         /// What it said.
-        hello: Box<Hello>,
+        hello: Box<Checked<Hello>>,
         /// What it may use for files.
         token: String,
         /// Whether the journal still has the row that it remembers, as it heard of it.
@@ -119,6 +122,13 @@ pub enum Input {
         session: SessionId,
         /// What.
         frame: Box<FromAgent>,
+    },
+    /// It said what its machine is.
+    Profile {
+        /// Over which connection.
+        session: SessionId,
+        /// What it is.
+        profile: Box<Checked<Profile>>,
     },
     /// What a run of an agent's answered, whose end was [to be compared](Effect::Compare).
     Answered {
@@ -154,6 +164,18 @@ pub enum Input {
     },
     /// Time passed.
     Tick,
+}
+
+impl Input {
+    /// What a connected agent said, unless its machine cannot be what it says.
+    pub fn said(session: SessionId, frame: FromAgent) -> Result<Self, Rejection> {
+        Ok(match frame {
+            FromAgent::Profile(profile) => {
+                Self::Profile { session, profile: Box::new(Checked::of(profile)?) }
+            }
+            frame => Self::Frame { session, frame: Box::new(frame) },
+        })
+    }
 }
 
 /// What goes out, once the facts are committed.
@@ -229,6 +251,8 @@ struct Session {
     agent: MachineId,
     sample: Option<Sample>,
     staging: Vec<(RunId, Staging)>,
+    /// The runs that it had when it came.
+    had: Vec<RunId>,
     heard: Time,
 }
 
@@ -266,6 +290,7 @@ pub struct Desk {
     /// What each agent has sent: nothing else is believed to be what its runs left.
     stored: BTreeMap<MachineId, Uploads>,
     reports: Reports,
+    changes: Changes,
     /// Connected agents that were sent away with a file for which there was no space, and have it still.
     no_space: BTreeMap<MachineId, BlobId>,
     /// Why agents are not let in that may come again, as they were told last.
@@ -297,6 +322,7 @@ impl Desk {
             leases,
             stored,
             reports,
+            changes: Changes::default(),
             no_space,
             turned_away,
             quiet_until: None,
@@ -333,14 +359,15 @@ impl Desk {
                 self.batch.effects.push(Effect::Reply(id, answer));
             }
             Input::Connected { session, hello, token, fits } => {
-                self.connected(now, session, (&hello, fits), token);
+                self.connected(now, session, (hello.said(), fits), token);
             }
+            Input::Profile { session, profile } => self.profile(now, session, profile.into_said()),
             Input::Frame { session, frame } => self.frame(now, session, *frame, past)?,
             Input::Answered { session, run, end, digest } => {
                 self.answered(now, session, run, (*end, digest), past)?;
             }
             Input::Stored { agent, blob, bytes } => {
-                self.stored.entry(agent).or_default().add((blob, bytes), UPLOADS_OF_AGENT_MAX);
+                self.stored.entry(agent).or_default().add(blob, (now, bytes), UPLOADS_OF_AGENT_MAX);
                 if self.no_space.get(&agent) == Some(&blob) {
                     self.no_space.remove(&agent);
                 }
@@ -375,7 +402,7 @@ impl Desk {
             return self.quiet_until.unwrap_or(self.ledger.now());
         }
         let alarm = self.ledger.grid().next_alarm().map(|(at, _)| at);
-        let wakes = [alarm, self.ledger.next_rested(), self.quiet_until];
+        let wakes = [alarm, self.ledger.next_rested(), self.quiet_until, self.changes.next_due()];
         wakes.into_iter().flatten().fold(self.leases.next_end(), Time::min)
     }
 
@@ -434,6 +461,9 @@ impl Desk {
         }
         while let Some((_, alarm)) = self.ledger.grid().next_alarm().filter(|(at, _)| *at <= now) {
             self.record(now, Fact::WokeUp { alarm });
+        }
+        while let Some((agent, profile)) = self.changes.take_due(now) {
+            self.profiled(now, agent, profile);
         }
         // Whoever is told of a batch asks for the tasks in it: they stay until the next.
         let due = self.ledger.due_to_retire(

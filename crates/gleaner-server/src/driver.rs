@@ -6,8 +6,8 @@
 use crate::clock::Clock;
 use crate::day::Day;
 use crate::desk::{
-    Answer, Batch, Desk, Effect, Input, Order, OrderId, Recorded, Rejection, Requester, RunOrder, SessionId,
-    Start,
+    Answer, Batch, Checked, Desk, Effect, Input, Order, OrderId, Recorded, Rejection, Requester, RunOrder,
+    SessionId, Start,
 };
 use crate::journal::Fact;
 use crate::ledger::People;
@@ -30,7 +30,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::thread;
 use std::time::Duration;
 use thiserror::Error;
-use tokio::sync::{Semaphore, broadcast, mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast, mpsc, oneshot};
 
 /// Rows of the journal after which a snapshot is taken.
 const SNAPSHOT_ROWS: u64 = 200_000;
@@ -53,7 +53,7 @@ pub enum Outgoing {
 enum Message {
     Order(Requester, Box<Order>, oneshot::Sender<Result<Answer, Rejection>>),
     Connected(Box<Newcomer>, oneshot::Sender<SessionId>),
-    Inputs(Vec<Input>),
+    Inputs(Vec<Input>, Option<OwnedSemaphorePermit>),
     Look(Look),
     Stop,
 }
@@ -61,7 +61,7 @@ enum Message {
 /// An agent that proved who it is.
 pub struct Newcomer {
     /// What it said.
-    pub hello: Hello,
+    pub hello: Checked<Hello>,
     /// What it may use for files.
     pub token: String,
     /// Whether the journal still has the row that it remembers, as it heard of it.
@@ -151,12 +151,13 @@ impl Handle {
 
     /// Something an agent said, or that it is gone.
     pub async fn input(&self, input: Input) -> Result<(), Stopped> {
-        self.inputs(vec![input]).await
+        self.put(Message::Inputs(vec![input], None)).await
     }
 
-    /// What came together, and is committed together: a few at most, since all of it counts as one in the queue.
-    pub async fn inputs(&self, inputs: Vec<Input>) -> Result<(), Stopped> {
-        self.put(Message::Inputs(inputs)).await
+    /// What came together, and is committed together: a few at most, since all of it counts as one in the queue. It leaves `place` when
+    /// it is taken in.
+    pub async fn inputs(&self, inputs: Vec<Input>, place: OwnedSemaphorePermit) -> Result<(), Stopped> {
+        self.put(Message::Inputs(inputs, Some(place))).await
     }
 
     /// Users and join tokens, as committed.
@@ -420,7 +421,7 @@ impl Work {
                 let _ = reply.send(session);
                 self.desk.handle(now, Input::Connected { session, hello, token, fits }, &*self.past)?;
             }
-            Message::Inputs(inputs) => {
+            Message::Inputs(inputs, _place) => {
                 for input in inputs {
                     if let Input::Disconnected { session } = &input {
                         self.sessions.remove(session);

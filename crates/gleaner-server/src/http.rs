@@ -29,7 +29,6 @@ mod output;
 mod own;
 mod pace;
 mod page;
-mod places;
 mod probe;
 mod quotas;
 mod rates;
@@ -52,11 +51,11 @@ use crate::limits::{
     DAYS_MAX, FILES_OF_AGENTS, FILES_OF_USERS, LARGE_JOBS, LARGE_JOBS_READ_MAX, REQUESTS_OF_AGENTS,
     REQUESTS_OF_STRANGERS, REQUESTS_OF_USERS, STREAMS, STUDIES_MAX, WAITS,
 };
+use crate::places::{Place, Places, Who};
 use crate::view::Known;
 use axum::{Router, middleware};
 use gleaner_units::Time;
 use metrics::Metrics;
-use places::{Place, Places, Who};
 use rates::Rates;
 use refusal::Refusal;
 use std::sync::Arc;

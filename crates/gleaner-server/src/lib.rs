@@ -28,6 +28,7 @@ mod listener;
 mod live;
 mod moments;
 pub mod outputs;
+mod places;
 pub mod policy;
 pub mod recovery;
 pub mod restoring;

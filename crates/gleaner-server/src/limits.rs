@@ -67,10 +67,29 @@ pub(crate) const GREETING_MAX: Duration = Duration::from_secs(10);
 pub(crate) const OUTGOING_MAX: usize = SLOTS_MAX as usize + 1_024;
 /// Messages of one agent that are given to the desk together.
 pub(crate) const TOGETHER_MAX: usize = 16;
+/// Of what one agent says so together, how often something waits for the desk's thread. More is read when that has been taken in.
+pub(crate) const AHEAD_MAX: usize = 4;
 /// How long the sending of one message may take.
 pub(crate) const SENDING_MAX: Duration = Duration::from_secs(30);
-/// Open connections. Every agent has one.
-pub(crate) const CONNECTIONS_MAX: usize = 16_384;
+/// Open connections that have shown no token yet, in all and of one address (of IPv6, of one network of 64 bits). For one more, the oldest
+/// is closed.
+// Tested by: so_many_strangers_of_a_network_and_of_all_have_places
+pub(crate) const CONNECTIONS_OF_STRANGERS: Share = Share { all: 4_096, each: 2_048 };
+/// Where few files may be open, those are no more than their number divided by this.
+// Tested by: few_open_files_are_few_strangers
+pub(crate) const STRANGERS_PART: usize = 4;
+/// How long a connection may stay that shows no token.
+// Tested by: a_stranger_has_so_much_time_to_show_a_token
+pub(crate) const STRANGER_MAX: Duration = Duration::from_secs(30);
+/// Open connections of users. A further one counts as a stranger's.
+// Tested by: who_shows_a_token_keeps_the_connection_and_nobody_has_more_than_their_part
+pub(crate) const CONNECTIONS_OF_USERS: Share = Share { all: 2_048, each: 512 };
+/// Open connections of agents: of each one for its session, and others for files. A further one counts as a stranger's.
+// Tested by: who_shows_a_token_keeps_the_connection_and_nobody_has_more_than_their_part
+pub(crate) const CONNECTIONS_OF_AGENTS: Share = Share { all: 12_288, each: 32 };
+/// Bytes that are read of a connection ahead of what is made of them.
+// Tested by: of_a_long_head_little_is_read
+pub(crate) const READ_AHEAD_MAX: usize = 32 << 10;
 /// How long a TLS handshake, or the head of a request, may take.
 // Tested by: who_does_not_shake_hands_in_time_is_let_go, who_does_not_finish_the_head_of_a_request_is_let_go
 pub(crate) const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
@@ -190,7 +209,7 @@ pub(crate) const UPLOADS_OF_AGENT_MAX: usize = 256;
 
 /// As SECURITY.md says.
 const _: () = {
-    let of_users = [REQUESTS_OF_USERS, WAITS, STREAMS, FILES_OF_USERS];
+    let of_users = [CONNECTIONS_OF_USERS, REQUESTS_OF_USERS, WAITS, STREAMS, FILES_OF_USERS];
     let mut at = 0;
     while at < of_users.len() {
         assert!(of_users[at].each * 4 == of_users[at].all);
@@ -199,6 +218,11 @@ const _: () = {
     assert!(LARGE_JOBS.each * 2 == LARGE_JOBS.all);
     assert!(REQUESTS_OF_AGENTS.each * 32 == REQUESTS_OF_AGENTS.all);
     assert!(FILES_OF_AGENTS.each * 16 == FILES_OF_AGENTS.all);
+    // Each connection may have a request.
+    assert!(
+        CONNECTIONS_OF_AGENTS.each > REQUESTS_OF_AGENTS.each
+            && CONNECTIONS_OF_USERS.each > REQUESTS_OF_USERS.each
+    );
     // Who waits can still ask for something else.
     assert!(WAITS.each < REQUESTS_OF_USERS.each);
 };

@@ -1,7 +1,13 @@
-//! Accepts connections under TLS and serves HTTP on them. All that a stranger can make it hold is bounded.
+//! Accepts connections under TLS and serves HTTP on them. All that a stranger can make it hold is bounded, and none of it is
+//! taken from those who have shown a token.
 
-use crate::limits::{CONNECTIONS_MAX, HANDSHAKE_MAX};
+mod connections;
+
+pub(crate) use connections::Connection;
+
+use crate::limits::{CONNECTIONS_OF_STRANGERS, HANDSHAKE_MAX, READ_AHEAD_MAX, STRANGERS_PART, Share};
 use axum::Router;
+use connections::Connections;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -11,75 +17,81 @@ use hyper_util::service::TowerToHyperService;
 use rustls::ServerConfig;
 use std::future::Future;
 use std::io;
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 
 /// How long to wait when the system has no file descriptor to give.
 const BREATH: Duration = Duration::from_millis(100);
 
-/// Where a request comes from.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Peer(pub(crate) IpAddr);
+/// The connection over which a request comes.
+#[derive(Clone)]
+pub(crate) struct Over(pub(crate) Arc<Connection>);
+
+/// How many connections of strangers there may be where the system allows so many open files: most of these are for others.
+pub(crate) fn strangers(open_files: u64) -> Share {
+    let part = usize::try_from(open_files).unwrap_or(usize::MAX) / STRANGERS_PART;
+    let Share { all, each } = CONNECTIONS_OF_STRANGERS;
+    Share { all: all.min(part), each: each.min(part / (all / each)) }
+}
 
 /// Serves until `stopped`; connections that are open then are dropped with the runtime.
 pub(crate) async fn serve(
     listener: TcpListener,
     tls: Arc<ServerConfig>,
     router: Router,
+    of_strangers: Share,
     stopped: impl Future<Output = ()>,
 ) {
     let acceptor = TlsAcceptor::from(tls);
-    let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let connections = Connections::new(of_strangers);
     tokio::pin!(stopped);
     loop {
         let accepted = tokio::select! {
             () = &mut stopped => return,
-            accepted = accept(&listener, &room) => accepted,
+            accepted = accept(&listener, &connections) => accepted,
         };
-        let Ok((stream, peer, permit)) = accepted else {
+        let Ok((stream, connection)) = accepted else {
             tokio::time::sleep(BREATH).await;
             continue;
         };
         let (acceptor, router) = (acceptor.clone(), router.clone());
         tokio::spawn(async move {
-            connection(stream, peer, acceptor, router).await;
-            drop(permit);
+            tokio::select! {
+                () = connection.lost() => tracing::debug!("a connection ended: it showed no token, and another came or it took too long"),
+                () = secure(stream, &connection, acceptor, router) => {}
+            }
         });
     }
 }
 
 async fn accept(
     listener: &TcpListener,
-    room: &Arc<Semaphore>,
-) -> io::Result<(TcpStream, Peer, tokio::sync::OwnedSemaphorePermit)> {
-    let permit = Arc::clone(room).acquire_owned().await.map_err(io::Error::other)?;
+    connections: &Arc<Connections>,
+) -> io::Result<(TcpStream, Arc<Connection>)> {
     let (stream, from) = listener.accept().await?;
     stream.set_nodelay(true)?;
-    // An IPv4 address that arrives as IPv6 is the same.
-    Ok((stream, Peer(from.ip().to_canonical()), permit))
+    Ok((stream, Arc::new(connections.open(from.ip()))))
 }
 
-async fn connection(stream: TcpStream, peer: Peer, acceptor: TlsAcceptor, router: Router) {
+async fn secure(stream: TcpStream, connection: &Arc<Connection>, acceptor: TlsAcceptor, router: Router) {
     match tokio::time::timeout(HANDSHAKE_MAX, acceptor.accept(stream)).await {
-        Ok(Ok(stream)) => http(stream, peer, router).await,
+        Ok(Ok(stream)) => http(stream, Over(Arc::clone(connection)), router).await,
         Ok(Err(error)) => tracing::debug!("a TLS handshake failed: {error}"),
         Err(_) => tracing::debug!("a TLS handshake took too long"),
     }
 }
 
-async fn http(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static, peer: Peer, router: Router) {
+async fn http(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static, over: Over, router: Router) {
     let router = TowerToHyperService::new(router);
     let service = service_fn(move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(peer);
+        request.extensions_mut().insert(over.clone());
         router.call(request)
     });
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(HANDSHAKE_MAX);
+    builder.timer(TokioTimer::new()).header_read_timeout(HANDSHAKE_MAX).max_buf_size(READ_AHEAD_MAX);
     let connection = builder.serve_connection(TokioIo::new(stream), service).with_upgrades();
     if let Err(error) = connection.await {
         tracing::debug!("a connection ended: {error}");
@@ -91,6 +103,7 @@ mod tests {
     use super::*;
     use rustls::crypto::ring;
     use rustls::server::ResolvesServerCertUsingSni;
+    use std::future::pending;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
     use tokio::time::Instant;
 
@@ -114,7 +127,7 @@ mod tests {
             .with_cert_resolver(Arc::new(ResolvesServerCertUsingSni::new()));
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
-        tokio::spawn(serve(listener, Arc::new(tls), Router::new(), std::future::pending()));
+        tokio::spawn(serve(listener, Arc::new(tls), Router::new(), CONNECTIONS_OF_STRANGERS, pending()));
         let silent = TcpStream::connect(address).await.expect("a connection");
         expect_in_time(until_closed(silent).await);
     }
@@ -122,8 +135,30 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn who_does_not_finish_the_head_of_a_request_is_let_go() {
         let (mut theirs, ours) = duplex(1 << 10);
-        tokio::spawn(http(ours, Peer(IpAddr::from([127, 0, 0, 1])), Router::new()));
+        let connections = Connections::new(CONNECTIONS_OF_STRANGERS);
+        let over = Over(Arc::new(connections.open([127, 0, 0, 1].into())));
+        tokio::spawn(http(ours, over, Router::new()));
         theirs.write_all(b"GET / HTTP/1.1\r\nHost: ").await.expect("it listens");
         expect_in_time(until_closed(theirs).await);
+    }
+
+    #[tokio::test]
+    async fn of_a_long_head_little_is_read() {
+        let (mut theirs, ours) = duplex(2 * READ_AHEAD_MAX);
+        let connections = Connections::new(CONNECTIONS_OF_STRANGERS);
+        let over = Over(Arc::new(connections.open([127, 0, 0, 1].into())));
+        tokio::spawn(http(ours, over, Router::new()));
+        let head = format!("GET / HTTP/1.1\r\nHost: {}", "a".repeat(READ_AHEAD_MAX));
+        theirs.write_all(head.as_bytes()).await.expect("it listens");
+        let mut answer = String::new();
+        theirs.read_to_string(&mut answer).await.expect("text");
+        assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
+    }
+
+    #[test]
+    fn few_open_files_are_few_strangers() {
+        for (open_files, all, each) in [(1 << 20, 4_096, 2_048), (16_384, 4_096, 2_048), (512, 128, 64)] {
+            assert_eq!(strangers(open_files), Share { all, each }, "{open_files}");
+        }
     }
 }

@@ -5,8 +5,9 @@ use crate::blobs::{BlobError, FolderBlobs};
 use crate::desk::{Order, Requester, Terms};
 use crate::driver::{Driver, DriverError, Handle, Stopped};
 use crate::http;
-use crate::listener::{self, Peer};
-use crate::sessions::{self, Lobby};
+use crate::limits::Share;
+use crate::listener::{self, Over};
+use crate::sessions;
 use crate::store::{Home, HomeError, NetworkFolder, OpenError, ReadError, SqliteReader, SqliteStore};
 use crate::study::Study;
 use crate::tidying::{keep_removing, keep_tidy};
@@ -188,14 +189,14 @@ pub fn serve<F: Future<Output = ()>>(
             options.home.display()
         );
     }
-    raise_file_limit();
+    let of_strangers = listener::strangers(raise_file_limit());
     let (store, blobs) = (SqliteStore::open(&home)?, FolderBlobs::open(&home)?);
     if let Some(torn) = store.torn_tail() {
         tracing::warn!("{torn}");
     }
     let program = concat!("gleaner ", env!("CARGO_PKG_VERSION"));
     let (driver, desk) = Driver::start(Box::new(store), &home, options.terms, program)?;
-    let served = runtime.block_on(listen(options, &home, Arc::new(blobs), &desk, ready));
+    let served = runtime.block_on(listen(options, &home, Arc::new(blobs), &desk, of_strangers, ready));
     desk.stop();
     let store = driver.join()?;
     // What still reads ends first, so that the store, closed last, takes its log in.
@@ -209,6 +210,7 @@ async fn listen<F: Future<Output = ()>>(
     home: &Home,
     blobs: Arc<FolderBlobs>,
     desk: &Handle,
+    of_strangers: Share,
     ready: impl FnOnce(Ready) -> F,
 ) -> Result<(), ServeError> {
     first_user(home, &options.user, desk).await?;
@@ -251,7 +253,7 @@ async fn listen<F: Future<Output = ()>>(
             () = desk.closed() => {}
         }
     };
-    listener::serve(listener, Arc::new(tls), router(app), ended).await;
+    listener::serve(listener, Arc::new(tls), router(app), of_strangers, ended).await;
     for task in [renewed, tidied, removed] {
         task.abort();
     }
@@ -260,9 +262,10 @@ async fn listen<F: Future<Output = ()>>(
 
 /// The API, and beside it the agents' sessions: those stay open, and must not count among the requests in flight.
 fn router(app: Arc<App>) -> Router {
-    let lobby = Lobby::new(Arc::clone(&app));
-    let open =
-        async move |Extension(peer): Extension<Peer>, request: Request| sessions::open(&lobby, peer, request);
+    let sessions = Arc::clone(&app);
+    let open = async move |Extension(over): Extension<Over>, request: Request| {
+        sessions::open(Arc::clone(&sessions), over, request)
+    };
     let open = get(open).layer(from_fn_with_state(Arc::clone(&app), http::own_site));
     http::router(app).route("/api/v1/session", open)
 }
@@ -390,11 +393,15 @@ fn host_name() -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// Ten thousand agents are ten thousand files. Where the system allows no more, connections wait for one another.
-fn raise_file_limit() {
-    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-    if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }) {
-        tracing::warn!("the limit on open files stays as it is: {error}");
+/// Ten thousand agents are ten thousand files. Returns how many the system allows.
+fn raise_file_limit() -> u64 {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    match setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }) {
+        Ok(()) => maximum.unwrap_or(u64::MAX),
+        Err(error) => {
+            tracing::warn!("the limit on open files stays as it is: {error}");
+            current.unwrap_or(u64::MAX)
+        }
     }
 }
 

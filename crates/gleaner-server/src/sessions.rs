@@ -1,18 +1,15 @@
 //! The agents' connections: who an agent is gets proven here, what it says goes to the desk.
 //!
-//! **Until then a connection costs little**: two messages of [`GREETING_BYTES_MAX`], in order, within ten seconds, and so
-//! many from one address as `lobby` has room for. The WebSocket itself holds to that; it takes more once the proof is there.
-
-mod lobby;
-
-pub(crate) use lobby::Lobby;
+//! **Until then a connection costs little**: two messages of [`GREETING_BYTES_MAX`], in order, within ten seconds, at a
+//! stranger's place (`listener`). The WebSocket itself holds to that; it takes more once the proof is there.
 
 use crate::answers;
 use crate::app::App;
-use crate::desk::{Input, SessionId};
+use crate::desk::{Checked, Input, Rejection, SessionId};
 use crate::driver::{Newcomer, Outgoing, Stopped};
-use crate::limits::{GREETING_MAX, OUTGOING_MAX, SENDING_MAX, TOGETHER_MAX};
-use crate::listener::Peer;
+use crate::limits::{AHEAD_MAX, GREETING_MAX, OUTGOING_MAX, SENDING_MAX, TOGETHER_MAX};
+use crate::listener::{Connection, Over};
+use crate::places::Who;
 use crate::store::Seq;
 use axum::body::Body;
 use axum::extract::Request;
@@ -28,11 +25,10 @@ use gleaner_wire::session::{End, FrameError, FromAgent, Hello, Outcome, ToAgent,
 use gleaner_wire::{Met, SESSION_VERSION};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
-use lobby::Place;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use thiserror::Error;
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::server::create_response_with_body;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
@@ -47,6 +43,9 @@ const READ_BYTES: usize = 4 << 10;
 /// Agents come back by themselves.
 const FULL: &str = "the coordinator's disk is full: it answers questions, and lets agents in again when some space is free there";
 
+/// Likewise.
+const NO_PLACE: &str = "this machine, or all of them together, have as many connections to the coordinator as they may; it is let in when others end";
+
 /// Why a session ends before it begins, or later.
 #[derive(Debug, Error)]
 enum SessionEnd {
@@ -56,6 +55,8 @@ enum SessionEnd {
     NotNow(String),
     #[error("it did not say who it is in time")]
     Late,
+    #[error("it did not say who it is before others came")]
+    Crowded,
     #[error("the connection broke: {0}")]
     Broken(tungstenite::Error),
     #[error("the agent is gone without a word: it was killed, or its machine or the network failed")]
@@ -72,6 +73,12 @@ enum SessionEnd {
     NoRandomness(#[from] NoRandomness),
 }
 
+impl From<Rejection> for SessionEnd {
+    fn from(rejection: Rejection) -> Self {
+        Self::Refused(rejection.message)
+    }
+}
+
 impl From<tungstenite::Error> for SessionEnd {
     /// What TLS says of an end without a word is for programmers.
     fn from(error: tungstenite::Error) -> Self {
@@ -83,19 +90,15 @@ impl From<tungstenite::Error> for SessionEnd {
 }
 
 /// `GET /api/v1/session`: the agent proves who it is inside, so no token is asked for.
-pub(crate) fn open(lobby: &Arc<Lobby>, Peer(peer): Peer, mut request: Request) -> Response {
+pub(crate) fn open(app: Arc<App>, Over(connection): Over, mut request: Request) -> Response {
     let response = match create_response_with_body(&request, Body::empty) {
         Ok(response) => response,
         Err(why) => return (StatusCode::BAD_REQUEST, format!("{why}\n")).into_response(),
     };
-    let Some(place) = lobby.enter(peer) else {
-        let why = "other agents are about to say who they are; try again in a second\n";
-        return (StatusCode::SERVICE_UNAVAILABLE, why).into_response();
-    };
-    let (app, upgrade) = (lobby.app(), hyper::upgrade::on(&mut request));
+    let upgrade = hyper::upgrade::on(&mut request);
     tokio::spawn(async move {
         match upgrade.await {
-            Ok(stream) => serve(app, TokioIo::new(stream), place).await,
+            Ok(stream) => serve(app, TokioIo::new(stream), &connection).await,
             Err(why) => tracing::debug!("no session came about: {why}"),
         }
     });
@@ -112,15 +115,17 @@ async fn socket(stream: TokioIo<Upgraded>, message_bytes: usize) -> Socket {
     Socket::from_raw_socket(stream, Role::Server, Some(config)).await
 }
 
-async fn serve(app: Arc<App>, stream: TokioIo<Upgraded>, place: Place) {
+async fn serve(app: Arc<App>, stream: TokioIo<Upgraded>, connection: &Connection) {
     let mut stranger = socket(stream, GREETING_BYTES_MAX).await;
-    let greeting = tokio::time::timeout(GREETING_MAX, greet(&app, &mut stranger)).await;
-    let (mut socket, end) = match greeting.unwrap_or(Err(SessionEnd::Late)) {
+    let greeting = tokio::select! {
+        () = connection.lost() => Err(SessionEnd::Crowded),
+        greeting = tokio::time::timeout(GREETING_MAX, greet(&app, &mut stranger)) => greeting.unwrap_or(Err(SessionEnd::Late)),
+    };
+    let (mut socket, end) = match greeting.and_then(|agent| kept(connection, agent)) {
         Ok(agent) => {
             // Nothing is lost: an agent says nothing between its proof and the answer to it.
             let mut socket = socket(stranger.into_inner(), FRAME_BYTES_MAX).await;
             let introduced = tokio::time::timeout(GREETING_MAX, introduced(&mut socket, agent)).await;
-            drop(place);
             let end = match introduced.unwrap_or(Err(SessionEnd::Late)) {
                 Ok(hello) => talk(&app, &mut socket, hello).await,
                 Err(end) => Err(end),
@@ -141,6 +146,12 @@ async fn serve(app: Arc<App>, stream: TokioIo<Upgraded>, place: Place) {
             let _ = say(&mut socket, &ToAgent::Refused { why, for_good }).await;
         }
     }
+}
+
+/// An agent that has proven its number keeps its connection.
+fn kept(connection: &Connection, agent: u32) -> Result<u32, SessionEnd> {
+    let is_kept = connection.show(&Who::Agent(MachineId::new(agent as usize)));
+    is_kept.then_some(agent).ok_or_else(|| SessionEnd::NotNow(NO_PLACE.to_owned()))
 }
 
 /// An agent of another version waits until one of the two is upgraded.
@@ -181,20 +192,20 @@ async fn greet(app: &App, socket: &mut Socket) -> Result<u32, SessionEnd> {
 }
 
 /// How an agent is that has proven its number.
-async fn introduced(socket: &mut Socket, agent: u32) -> Result<Hello, SessionEnd> {
+async fn introduced(socket: &mut Socket, agent: u32) -> Result<Checked<Hello>, SessionEnd> {
     say(socket, &ToAgent::Proven).await?;
     match hear(socket).await? {
-        FromAgent::Hello(hello) if hello.agent == agent => Ok(hello),
+        FromAgent::Hello(hello) if hello.agent == agent => Ok(Checked::of(hello)?),
         _ => Err(SessionEnd::Refused("after the proof comes how this agent is".to_owned())),
     }
 }
 
-async fn talk(app: &Arc<App>, socket: &mut Socket, hello: Hello) -> Result<(), SessionEnd> {
+async fn talk(app: &Arc<App>, socket: &mut Socket, hello: Checked<Hello>) -> Result<(), SessionEnd> {
     let token = Token::generate(TokenKind::Session)?;
-    let agent = MachineId::new(hello.agent as usize);
+    let agent = MachineId::new(hello.said().agent as usize);
     app.agents.add(&token, agent);
     let (to_agent, outgoing) = mpsc::channel(OUTGOING_MAX);
-    let fits = fits(Arc::clone(app), hello.met.clone()).await;
+    let fits = fits(Arc::clone(app), hello.said().met.clone()).await;
     let newcomer = Newcomer { hello, token: token.reveal(), fits, to_agent };
     let session = app.desk.connected(newcomer).await;
     let end = match session {
@@ -227,6 +238,7 @@ async fn relay(
     session: SessionId,
     mut outgoing: mpsc::Receiver<Outgoing>,
 ) -> Result<(), SessionEnd> {
+    let ahead = Arc::new(Semaphore::new(AHEAD_MAX));
     loop {
         tokio::select! {
             message = outgoing.recv() => match message {
@@ -247,8 +259,10 @@ async fn relay(
             },
             first = hear(socket) => {
                 let (frames, end) = with_all_that_came(first?, socket);
-                let input = |frame| Input::Frame { session, frame: Box::new(frame) };
-                app.desk.inputs(frames.into_iter().map(input).collect()).await?;
+                let inputs: Result<Vec<Input>, Rejection> =
+                    frames.into_iter().map(|frame| Input::said(session, frame)).collect();
+                let place = Arc::clone(&ahead).acquire_owned().await.map_err(|_| SessionEnd::Closed)?;
+                app.desk.inputs(inputs?, place).await?;
                 end?;
             }
         }

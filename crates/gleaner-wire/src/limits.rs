@@ -35,13 +35,6 @@ pub const FRAME_BYTES_MAX: usize = 8 << 20;
 /// Bytes of one message of an agent that has not yet proven who it is.
 // Tested by: strangers_at_the_door_cost_little
 pub const GREETING_BYTES_MAX: usize = 2 << 10;
-/// Agents behind one address that have not yet proven who they are. A machine has one address, and so may a whole
-/// building.
-// Tested by: so_many_wait_at_an_address_and_at_all_together, strangers_at_the_door_cost_little
-pub const GREETINGS_PER_ADDRESS_MAX: usize = 256;
-/// Agents that have not yet proven who they are, at all addresses together.
-// Tested by: so_many_wait_at_an_address_and_at_all_together
-pub const GREETINGS_MAX: usize = 4_096;
 /// Machines that have to give the same answer to a task, at most.
 // Tested by: each_limit_of_a_job_is_kept_and_named
 pub const QUORUM_MAX: u32 = 7;
@@ -125,13 +118,19 @@ pub const JOIN_TOKEN_USES_MAX: u32 = 10_000;
 pub const AGENTS_MAX: usize = 100_000;
 /// Tags of a machine; likewise its attributes.
 // Tested by: each_limit_of_a_machine_is_kept_and_named
-pub const PROFILE_ITEMS_MAX: usize = 1_024;
+pub const PROFILE_ITEMS_MAX: usize = 256;
 /// Slots of one machine, and slots that one task takes.
 // Tested by: each_limit_of_a_job_is_kept_and_named, each_limit_of_a_machine_is_kept_and_named
 pub const SLOTS_MAX: u32 = 65_536;
 /// Bytes of all tags and attributes of a machine together.
 // Tested by: each_limit_of_a_machine_is_kept_and_named
-pub const PROFILE_BYTES_MAX: usize = 256 << 10;
+pub const PROFILE_BYTES_MAX: usize = 32 << 10;
+/// Changes of what one agent says of its machine that are recorded at once.
+// Tested by: a_machine_that_becomes_another_all_the_time_does_so_once_a_minute
+pub const PROFILES_AT_ONCE: u32 = 5;
+/// In how many seconds one more such change is recorded after that. Of those that come before, the latest waits.
+// Tested by: a_machine_that_becomes_another_all_the_time_does_so_once_a_minute
+pub const PROFILE_SECONDS: u32 = 60;
 /// Millions of operations a second, of any kind, that a machine may claim: a thousand times the largest machine's.
 // Tested by: each_limit_of_a_machine_is_kept_and_named
 pub const SPEED_MAX: f64 = 1e9;

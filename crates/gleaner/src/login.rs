@@ -7,8 +7,9 @@ use crate::{Outcome, files, home, stdout};
 use gleaner_net::{Address, Fingerprint, Token};
 use gleaner_server::serve::{ADDRESS_FILE, Reached, TOKEN_FILE};
 use gleaner_server::store::DATABASE;
+use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 use serde_json::json;
-use std::io::{IsTerminal as _, stdin};
+use std::io::{self, IsTerminal as _, stdin};
 use std::path::Path;
 
 /// What a user's token begins with.
@@ -76,12 +77,28 @@ fn moved(folder: &Path, address: &str) -> Result<Line, Failure> {
 
 /// The line, where a command line would be seen by others.
 fn typed() -> Result<String, Failure> {
-    if stdin().is_terminal() {
-        anstream::eprintln!("the line that `gleaner token user` printed:");
-    }
     let mut line = String::new();
-    stdin().read_line(&mut line).map_err(|error| Failure::Usage(format!("standard input: {error}")))?;
+    let read = if stdin().is_terminal() {
+        anstream::eprintln!("the line that `gleaner token user` printed (it is not shown):");
+        unseen(|| stdin().read_line(&mut line))
+    } else {
+        stdin().read_line(&mut line)
+    };
+    read.map_err(|error| Failure::Usage(format!("standard input: {error}")))?;
     Ok(line)
+}
+
+/// Reads at the terminal, which shows nothing of what is typed meanwhile.
+fn unseen<T>(read: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    let before = tcgetattr(stdin())?;
+    let mut unseen = before.clone();
+    unseen.local_modes.remove(LocalModes::ECHO);
+    unseen.local_modes.insert(LocalModes::ECHONL);
+    // A long line is not cut: the terminal hands on no more than 4,095 bytes of one, and this one has some 200.
+    tcsetattr(stdin(), OptionalActions::Flush, &unseen)?;
+    let read = read();
+    tcsetattr(stdin(), OptionalActions::Now, &before)?;
+    read
 }
 
 /// `[gleaner login] ADDRESS TOKEN.FINGERPRINT`.

@@ -1,12 +1,13 @@
-//! `gleaner logs`: what tasks wrote, as they wrote it.
+//! `gleaner logs`: what tasks wrote; as they wrote it, unless a terminal is to show it (`shown`).
 
 use crate::api::{Api, Piece, Stream};
 use crate::cli::{JobOrTask, LogsArguments};
 use crate::failure::Failure;
+use crate::shown::outlet;
 use crate::{Outcome, lasting, stdout, which};
 use gleaner_wire::JobId;
 use serde_json::json;
-use std::io::Write;
+use std::io::{self, Write};
 use std::time::Duration;
 
 /// How long the coordinator may wait for something to be written before it answers with nothing.
@@ -34,12 +35,12 @@ pub(crate) fn run(arguments: &LogsArguments) -> Outcome {
             (Some(stream), true) => follow(&grid, (job, task), &[stream])?,
             (None, true) => follow(&grid, (job, task), &STREAMS)?,
             (Some(stream), false) => {
-                show(&grid, (job, task), stream, arguments, &mut std::io::stdout().lock())?;
+                show(&grid, (job, task), stream, arguments, &mut *outlet(io::stdout().lock()))?;
             }
             // Each where the program wrote it.
             (None, false) => {
-                show(&grid, (job, task), Stream::Stdout, arguments, &mut std::io::stdout().lock())?;
-                show(&grid, (job, task), Stream::Stderr, arguments, &mut std::io::stderr().lock())?;
+                show(&grid, (job, task), Stream::Stdout, arguments, &mut *outlet(io::stdout().lock()))?;
+                show(&grid, (job, task), Stream::Stderr, arguments, &mut *outlet(io::stderr().lock()))?;
             }
         }
     }
@@ -116,14 +117,19 @@ pub(crate) fn last_lines(text: &[u8], lines: usize) -> &[u8] {
 /// How far a stream of a task's run was read.
 struct Followed {
     stream: Stream,
+    out: Box<dyn Write>,
     offset: u64,
     is_at_end: bool,
 }
 
 /// One stream waits for something to be written; two are asked in turns.
 fn follow(grid: &Api, task: (JobId, u32), streams: &[Stream]) -> Outcome {
-    let from_start =
-        || streams.iter().map(|&stream| Followed { stream, offset: 0, is_at_end: false }).collect();
+    let out = |stream| match (stream, streams.len()) {
+        (Stream::Stderr, 2) => outlet(io::stderr().lock()),
+        _ => outlet(io::stdout().lock()),
+    };
+    let followed = |&stream| Followed { stream, out: out(stream), offset: 0, is_at_end: false };
+    let from_start = || streams.iter().map(followed).collect();
     let mut all: Vec<Followed> = from_start();
     let mut run = None;
     let patience_s = if all.len() == 1 { PATIENCE_S } else { 1 };
@@ -141,7 +147,7 @@ fn follow(grid: &Api, task: (JobId, u32), streams: &[Stream]) -> Outcome {
                 break;
             }
             run = piece.run;
-            let Some(dropped) = write_piece(one, streams, &piece)? else { return Ok(()) };
+            let Some(dropped) = write_piece(one, &piece)? else { return Ok(()) };
             has_more |= !one.is_at_end;
             if is_over && one.is_at_end {
                 tell_dropped(dropped);
@@ -153,7 +159,7 @@ fn follow(grid: &Api, task: (JobId, u32), streams: &[Stream]) -> Outcome {
                 one.is_at_end = false;
                 while !one.is_at_end {
                     let piece = lasting::ask(|| grid.output(task, one.stream, run, one.offset, 0))?;
-                    if write_piece(one, streams, &piece)?.is_none() {
+                    if write_piece(one, &piece)?.is_none() {
                         return Ok(());
                     }
                     one.is_at_end |= piece.bytes.is_empty();
@@ -170,21 +176,13 @@ fn follow(grid: &Api, task: (JobId, u32), streams: &[Stream]) -> Outcome {
 }
 
 /// Writes it where it belongs; how much of the stream was dropped, or nothing if nobody reads any more.
-fn write_piece(one: &mut Followed, streams: &[Stream], piece: &Piece) -> Result<Option<u64>, Failure> {
-    let written = match (one.stream, streams.len()) {
-        (Stream::Stderr, 2) => write_out(&mut std::io::stderr().lock(), &piece.bytes),
-        _ => write_out(&mut std::io::stdout().lock(), &piece.bytes),
-    };
-    if stdout::is_closed(written)? {
+fn write_piece(one: &mut Followed, piece: &Piece) -> Result<Option<u64>, Failure> {
+    if stdout::is_closed(one.out.write_all(&piece.bytes).and_then(|()| one.out.flush()))? {
         return Ok(None);
     }
     one.offset = piece.next;
     one.is_at_end = piece.bytes.is_empty() && (piece.over || piece.run.is_none());
     Ok(Some(piece.dropped))
-}
-
-fn write_out(out: &mut dyn Write, bytes: &[u8]) -> std::io::Result<()> {
-    out.write_all(bytes).and_then(|()| out.flush())
 }
 
 fn tell_dropped(bytes: u64) {

@@ -29,11 +29,11 @@ const WITHOUT_TEST: [(&str, &str); 8] = [
     ("BATCH_MAX", "how much is committed at once of what all waits; nothing is refused"),
     ("GREETING_MAX", "the time of a real connection, which a test would have to wait for"),
     ("TOGETHER_MAX", "how much is handed in at once of what all came; nothing is refused"),
+    ("AHEAD_MAX", "whose turn it is among agents that say much; nothing is refused"),
     (
         "SENDING_MAX",
         "the time of a real connection whose other side stands still, which a test would have to wait for",
     ),
-    ("CONNECTIONS_MAX", "more open files than a test may have"),
     (
         "FAILURES_READ_MAX",
         "a hundred thousand tasks that fail one by one take longer than all other tests together",

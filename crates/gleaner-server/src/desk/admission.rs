@@ -4,12 +4,10 @@ use gleaner_classad::Expr;
 use gleaner_net::UserPublicKey;
 use gleaner_wire::job::{Confinement, JobSpec, OwnInputs, Signed, SignedText, TaskList, is_length};
 use gleaner_wire::limits::{
-    EXPRESSION_BYTES_MAX, ITEMS_MAX, LENGTH_MAX, MEMORY_BYTES_MAX, NAME_BYTES_MAX, ORDER_BYTES_MAX,
-    OWN_INPUTS_MAX, PARAMETERS_MAX, PROFILE_BYTES_MAX, PROFILE_ITEMS_MAX, QUORUM_MAX, REASON_BYTES_MAX,
-    SIGNED_BYTES_MAX, SLOTS_MAX, SPEED_MAX, TASKS_PER_JOB_MAX, WORD_BYTES_MAX,
+    EXPRESSION_BYTES_MAX, ITEMS_MAX, LENGTH_MAX, NAME_BYTES_MAX, ORDER_BYTES_MAX, OWN_INPUTS_MAX,
+    PARAMETERS_MAX, QUORUM_MAX, SIGNED_BYTES_MAX, SLOTS_MAX, TASKS_PER_JOB_MAX, WORD_BYTES_MAX,
 };
 use gleaner_wire::outputs::pattern;
-use gleaner_wire::session::Profile;
 use gleaner_wire::text::is_hidden;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -48,7 +46,7 @@ impl Rejection {
     }
 }
 
-fn refuse_if(refuse: bool, message: impl FnOnce() -> String) -> Result<(), Rejection> {
+pub(super) fn refuse_if(refuse: bool, message: impl FnOnce() -> String) -> Result<(), Rejection> {
     if refuse { Err(Rejection::invalid(message())) } else { Ok(()) }
 }
 
@@ -173,7 +171,7 @@ fn check_parameters<'a>(count: usize, names: impl Iterator<Item = &'a String>) -
     Ok(())
 }
 
-fn check_variable(name: &str) -> Result<(), Rejection> {
+pub(super) fn check_variable(name: &str) -> Result<(), Rejection> {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let good = !name.is_empty()
         && name.len() <= NAME_BYTES_MAX
@@ -208,8 +206,10 @@ fn check_counts(spec: &JobSpec) -> Result<(), Rejection> {
 fn check_words(spec: &JobSpec) -> Result<(), Rejection> {
     let names = [("name", Some(&spec.name)), ("label", spec.label.as_ref())];
     for (key, name) in names.into_iter().filter_map(|(key, name)| Some((key, name?))) {
-        refuse_if(name.len() > NAME_BYTES_MAX || name.chars().any(is_hidden), || {
-            format!("{key} is longer than {NAME_BYTES_MAX} bytes, or has characters that are not seen")
+        refuse_if(name.len() > NAME_BYTES_MAX || name.chars().any(is_hidden) || is_option(name), || {
+            format!(
+                "{key} is longer than {NAME_BYTES_MAX} bytes, begins with -, or has characters that are not seen"
+            )
         })?;
     }
     let texts = spec.command.iter().map(|word| ("command", word));
@@ -319,7 +319,7 @@ fn check_lengths(spec: &JobSpec) -> Result<(), Rejection> {
     spec.lengths().map(drop).map_err(|error| Rejection::invalid(error.to_string()))
 }
 
-fn check_expression(key: &str, text: &str) -> Result<(), Rejection> {
+pub(super) fn check_expression(key: &str, text: &str) -> Result<(), Rejection> {
     refuse_if(text.len() > EXPRESSION_BYTES_MAX, || {
         format!("{key} has {} bytes; at most {EXPRESSION_BYTES_MAX} are taken", text.len())
     })?;
@@ -350,64 +350,20 @@ fn stays_inside(path: &str) -> bool {
     bounded && !path.starts_with('/') && path.split('/').all(|part| part != "..")
 }
 
+/// Whoever names it on a command line would be taken to mean an option.
+fn is_option(name: &str) -> bool {
+    name.starts_with('-')
+}
+
 /// A name of a machine or a user.
 pub(super) fn check_name(what: &str, name: &str) -> Result<(), Rejection> {
     let good = |character: char| character.is_ascii_alphanumeric() || "-_.@".contains(character);
-    refuse_if(name.is_empty() || name.len() > NAME_BYTES_MAX || !name.chars().all(good), || {
+    let is_short = !name.is_empty() && name.len() <= NAME_BYTES_MAX;
+    refuse_if(!is_short || is_option(name) || !name.chars().all(good), || {
         format!(
-            "\"{name}\" cannot be {what}'s name: expected letters, digits and -_.@, at most {NAME_BYTES_MAX}"
+            "\"{name}\" cannot be {what}'s name: expected letters, digits and -_.@, not a - first, at most {NAME_BYTES_MAX}"
         )
     })
-}
-
-/// How long the lists are that an agent sends with its profile.
-pub(super) fn profile_bytes(profile: &Profile) -> usize {
-    let attributes = profile.attributes.iter().map(|(name, text)| name.len() + text.len());
-    profile.tags.iter().map(String::len).chain(attributes).sum()
-}
-
-/// Whether what an agent says of its machine makes sense.
-pub fn check_profile(profile: &Profile) -> Result<(), Rejection> {
-    let speeds = profile.speeds;
-    let is_speed = |speed: f64| (0.0..=SPEED_MAX).contains(&speed);
-    refuse_if(!speeds.into_iter().chain(profile.cpu_on_core).all(is_speed), || {
-        format!(
-            "speeds are {speeds:?}, and {:?} on a core; expected millions of operations a second, 0 to {SPEED_MAX:e}",
-            profile.cpu_on_core
-        )
-    })?;
-    refuse_if(profile.memory > MEMORY_BYTES_MAX, || {
-        format!("memory is {} bytes; at most {MEMORY_BYTES_MAX} are taken", profile.memory)
-    })?;
-    let counts = [profile.cores, profile.slots];
-    refuse_if(counts.iter().any(|count| !(1..=SLOTS_MAX).contains(count)), || {
-        format!("cores and slots are {counts:?}; expected 1 to {SLOTS_MAX}")
-    })?;
-    // An agent that runs nobody's tasks outside the sandbox names nobody.
-    if !profile.user.is_empty() {
-        check_name("the agent's user", &profile.user)?;
-    }
-    let items = profile.tags.len().max(profile.attributes.len());
-    refuse_if(items > PROFILE_ITEMS_MAX, || {
-        format!("{items} tags or attributes; at most {PROFILE_ITEMS_MAX} are taken")
-    })?;
-    let bytes = profile_bytes(profile);
-    refuse_if(bytes > PROFILE_BYTES_MAX, || {
-        format!("tags and attributes have {bytes} bytes; at most {PROFILE_BYTES_MAX} are taken")
-    })?;
-    let (Ok(sandbox) | Err(sandbox)) = &profile.sandbox;
-    refuse_if(sandbox.len() > REASON_BYTES_MAX, || {
-        format!(
-            "what it says of its sandbox has {} bytes; at most {REASON_BYTES_MAX} are taken",
-            sandbox.len()
-        )
-    })?;
-    profile.tags.iter().try_for_each(|tag| check_name("a tag", tag))?;
-    for (name, text) in &profile.attributes {
-        check_variable(name)?;
-        check_expression(name, text)?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

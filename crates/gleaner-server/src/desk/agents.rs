@@ -1,7 +1,7 @@
 //! What agents say, and what they are told.
 
-use super::admission::profile_bytes;
-use super::{Desk, Effect, RunOrder, Session, SessionId, TurnedAway, Written, check_profile};
+use super::claims::profile_bytes;
+use super::{Desk, Effect, RunOrder, Session, SessionId, TurnedAway, Written};
 use crate::journal::{Chosen, Fact};
 use crate::ledger::{Acquaintance, Wish};
 use crate::store::{PastReader, ReadError, TaskRange};
@@ -43,27 +43,30 @@ impl Desk {
         if let Some(&old) = self.by_agent.get(&id) {
             self.close(old);
         }
-        self.sessions.insert(session, Session { agent: id, sample: None, staging: Vec::new(), heard: now });
-        self.by_agent.insert(id, session);
         self.turned_away.remove(&id);
         self.leases.renew(id, self.terms.given_up_at(now));
         let running = hello.running.iter().copied();
         let (ours, others): (Vec<Had>, Vec<Had>) =
             running.partition(|had| self.ledger.may_have_ordered(*had));
         let runs = |had: Vec<Had>| had.into_iter().map(|had| had.run).collect::<Vec<RunId>>();
+        let (ours, others) = (runs(ours), runs(others));
+        let had = ours.clone();
+        self.sessions
+            .insert(session, Session { agent: id, sample: None, staging: Vec::new(), had, heard: now });
+        self.by_agent.insert(id, session);
         self.send(
             session,
             ToAgent::Welcome {
                 epoch: self.ledger.epoch(),
                 lineage: self.ledger.lineage(),
                 restored: self.ledger.restored(),
-                forget: runs(others),
+                forget: others,
                 lease_s: self.terms.lease.seconds(),
                 heartbeat_s: self.terms.heartbeat.seconds(),
                 token,
             },
         );
-        self.synchronise(id, session, &runs(ours));
+        self.synchronise(id, session, &ours);
     }
 
     pub(super) fn frame(
@@ -81,7 +84,6 @@ impl Desk {
             FromAgent::Heartbeat { number, sample, staging } => {
                 self.heartbeat(now, id, number, (sample, staging));
             }
-            FromAgent::Profile(profile) => self.profile(now, id, agent, profile),
             FromAgent::OwnerLoad { load, why } => self.owner_load(now, id, agent, (load, why)),
             FromAgent::Open { open, why } => self.open(now, id, agent, (open, why)),
             FromAgent::Started(run) => self.started(now, agent, run),
@@ -89,8 +91,11 @@ impl Desk {
                 self.output(agent, Written { run, stream, offset, bytes });
             }
             FromAgent::Ended { run, end } => self.ended(now, (id, agent), run, (end, None), past)?,
-            // Said once, before the session was ours.
-            FromAgent::Knock { .. } | FromAgent::Hello(_) | FromAgent::Proof { .. } => self.close(id),
+            // Said once, before the session was ours, and what comes checked.
+            FromAgent::Knock { .. }
+            | FromAgent::Hello(_)
+            | FromAgent::Proof { .. }
+            | FromAgent::Profile(_) => self.close(id),
         }
         Ok(())
     }
@@ -101,6 +106,7 @@ impl Desk {
         {
             self.by_agent.remove(&session.agent);
             self.no_space.remove(&session.agent);
+            self.changes.forget(session.agent);
             self.forget_beside(session.agent, |_| true);
         }
     }
@@ -192,7 +198,6 @@ impl Desk {
                 Acquaintance::Known | Acquaintance::PutBack => {}
             }
         }
-        check_profile(&hello.profile).map_err(|rejection| Unwelcome::ForGood(rejection.message))?;
         let (incarnation, lost) = (known.incarnation, known.lost);
         let is_afresh = incarnation != Some(hello.incarnation);
         let is_changed = known.profile != hello.profile;
@@ -208,8 +213,9 @@ impl Desk {
                  let it join again from an empty one",
             );
         }
-        let bytes = if is_afresh || is_changed { profile_bytes(&hello.profile) } else { 0 };
-        if (is_afresh || is_changed || lost) && !self.reports.take(id, now, bytes) {
+        let recorded = if is_afresh || is_changed { profile_bytes(&hello.profile) } else { 0 };
+        let fits = self.reports.take(id, now, recorded + RUN_BYTES * hello.running.len());
+        if !fits || (is_changed && !self.changes.take(id, now)) {
             return Err(Unwelcome::ForNow);
         }
         if is_afresh {
@@ -225,8 +231,7 @@ impl Desk {
             self.record(now, Fact::AgentReturned { agent: id, brings });
         }
         if is_changed {
-            self.record(now, Fact::MachineProfiled { agent: id, profile: hello.profile.clone() });
-            self.doubt(now, id);
+            self.profiled(now, id, hello.profile.clone());
         }
         Ok(())
     }
@@ -281,8 +286,11 @@ impl Desk {
         number: u64,
         (sample, mut staging): (Sample, Vec<(RunId, Staging)>),
     ) {
+        let Some(agent) = self.sessions.get(&id).map(|session| session.agent) else { return };
+        if !self.may_report(now, id, agent, RUN_BYTES * staging.len()) {
+            return;
+        }
         if let Some(session) = self.sessions.get_mut(&id) {
-            let agent = session.agent;
             staging.retain(|(run, _)| self.ledger.find_live(*run, agent).is_some());
             if !staging.iter().any(|(_, way)| *way == Staging::Out) {
                 self.no_space.remove(&agent);
@@ -303,15 +311,25 @@ impl Desk {
         }
     }
 
-    fn profile(&mut self, now: Time, session: SessionId, agent: MachineId, profile: Profile) {
-        if check_profile(&profile).is_err() {
-            self.close(session);
-        } else if self.ledger.agent(agent).profile != profile
-            && self.may_report(now, session, agent, profile_bytes(&profile))
-        {
-            self.record(now, Fact::MachineProfiled { agent, profile });
-            self.doubt(now, agent);
+    /// What a closed session still said is said again over the next.
+    pub(super) fn profile(&mut self, now: Time, session: SessionId, profile: Profile) {
+        let Some(session) = self.sessions.get_mut(&session) else { return };
+        session.heard = now;
+        let agent = session.agent;
+        self.changes.forget(agent);
+        if self.ledger.agent(agent).profile == profile {
+            return;
         }
+        if self.changes.take(agent, now) {
+            self.profiled(now, agent, profile);
+        } else {
+            self.changes.wait(agent, profile);
+        }
+    }
+
+    pub(super) fn profiled(&mut self, now: Time, agent: MachineId, profile: Profile) {
+        self.record(now, Fact::MachineProfiled { agent, profile });
+        self.doubt(now, agent);
     }
 
     fn owner_load(&mut self, now: Time, session: SessionId, agent: MachineId, (load, why): (f64, String)) {
@@ -372,6 +390,9 @@ enum Unwelcome {
     /// It has had too much recorded; it comes again by itself.
     ForNow,
 }
+
+/// A run that an agent says to have counts like so many bytes.
+const RUN_BYTES: usize = 16;
 
 /// Longer than an agent that is turned away waits before it comes again.
 const TWIN_COMES_AGAIN_S: f64 = 60.0;

@@ -26,11 +26,11 @@ impl Desk {
         (end, digest): (End, Option<BlobHash>),
         past: &dyn PastReader,
     ) -> Result<(), ReadError> {
-        let end = sound(end, self.ledger.agent(agent).profile.memory);
         if run.task.index() >= self.ledger.task_count() {
             self.send(session, ToAgent::Settled { run, accepted: false });
             return Ok(());
         }
+        let end = sound(end, self.most_used(now, run, agent));
         let is_awaited = self.ledger.is_awaited(run, agent);
         let record = self.revived(run.task, past)?;
         if !is_awaited && let Some(accepted) = record.counted(run, agent) {
@@ -54,6 +54,7 @@ impl Desk {
             return Ok(());
         }
         if is_awaited {
+            self.named(agent, &end);
             let end = self.within_quota(run, end);
             let is_said = compares || digest.is_some();
             let digest = digest.filter(|_| !compares);
@@ -116,6 +117,27 @@ impl Desk {
             left.size = uploads.and_then(|uploads| uploads.size(id)).unwrap_or(left.size);
         }
         end
+    }
+
+    /// When one began that was sent ahead only its agent knows.
+    fn most_used(&self, now: Time, run: RunId, agent: MachineId) -> MostUsed {
+        let grid = self.ledger.grid();
+        let since = if self.ledger.is_retired(run.task) {
+            self.ledger.began()
+        } else {
+            grid.task(run.task).submitted()
+        };
+        let profile = &self.ledger.agent(agent).profile;
+        let seconds = now.since(since).seconds() + CLOCKS_DIFFER_S;
+        MostUsed { seconds, cores: profile.cores, memory: profile.memory }
+    }
+
+    /// What an end of a run names is counted there from now on.
+    fn named(&mut self, agent: MachineId, end: &End) {
+        let Some(uploads) = self.stored.get_mut(&agent) else { return };
+        for left in end.files.iter().chain(&end.checkpoint) {
+            uploads.named(left.blob.as_str().parse().expect("a hash names a blob"));
+        }
     }
 
     /// Counts a machine with the speeds that its tasks show, where it says many times more.
@@ -183,10 +205,21 @@ impl Desk {
     }
 }
 
+/// An agent's clock may be that much faster, and the coordinator's stands still while its machine sleeps.
+const CLOCKS_DIFFER_S: f64 = 60.0;
+
+/// What a run can have used at most.
+#[derive(Clone, Copy)]
+struct MostUsed {
+    seconds: f64,
+    cores: u32,
+    memory: u64,
+}
+
 /// An end as it can be recorded: what is longer than it may be is cut, as if the agent had dropped it, what is no
-/// number says nothing, and no run used more memory than its machine has. The result counts all the same.
-fn sound(mut end: End, memory: u64) -> End {
-    end.usage.memory_bytes = end.usage.memory_bytes.min(memory);
+/// number says nothing, and no run took more time than there was, or more memory than its machine has. The result counts all
+/// the same.
+fn sound(mut end: End, most: MostUsed) -> End {
     end.notes.truncate(NOTES_MAX);
     end.notes.iter_mut().for_each(|note| *note = tamed(note, REASON_BYTES_MAX));
     for tail in [&mut end.stdout, &mut end.stderr] {
@@ -202,6 +235,9 @@ fn sound(mut end: End, memory: u64) -> End {
             *seconds = 0.0;
         }
     }
+    end.usage.elapsed_s = end.usage.elapsed_s.min(most.seconds);
+    end.usage.cpu_s = end.usage.cpu_s.min(most.seconds * f64::from(most.cores));
+    end.usage.memory_bytes = end.usage.memory_bytes.min(most.memory);
     match &mut end.outcome {
         Outcome::OverLimit { what: text }
         | Outcome::Abandoned { why: text }
@@ -235,8 +271,9 @@ mod tests {
             end.stdout.bytes = vec![b'x'; OUTPUT_CHUNK_MAX + more];
             end
         };
-        assert_eq!(sound(end(0), u64::MAX), end(0), "as much as may be is left as it is");
-        let cut = sound(end(1), u64::MAX);
+        let most = MostUsed { seconds: 1.0, cores: 1, memory: u64::MAX };
+        assert_eq!(sound(end(0), most), end(0), "as much as may be is left as it is");
+        let cut = sound(end(1), most);
         let Outcome::Abandoned { why } = &cut.outcome else { panic!("{cut:?}") };
         let texts = cut.notes.iter().chain([why]);
         assert!(texts.clone().all(|text| text.len() <= REASON_BYTES_MAX), "{cut:?}");
@@ -255,13 +292,28 @@ mod tests {
             let mut end = End::of(Outcome::Exited { code: 0 });
             end.usage.memory_bytes = u64::MAX;
             end.stderr = Tail { offset, bytes: vec![b'x'; bytes], dropped: 0 };
-            let End { stderr, usage, .. } = sound(end, 1 << 30);
+            let End { stderr, usage, .. } = sound(end, MostUsed { seconds: 1.0, cores: 1, memory: 1 << 30 });
             assert_eq!(
                 (stderr.offset, stderr.bytes.len() as u64, stderr.dropped),
                 expected,
                 "{offset} {bytes}"
             );
             assert_eq!(usage.memory_bytes, 1 << 30);
+        }
+    }
+
+    #[test]
+    fn no_run_took_more_time_than_there_was() {
+        for (said, counted) in [
+            ((1e308, 1e308), (100.0, 400.0)),
+            ((100.0, 400.0), (100.0, 400.0)),
+            ((7.0, 9.0), (7.0, 9.0)),
+            ((f64::NAN, -1.0), (0.0, 0.0)),
+        ] {
+            let mut end = End::of(Outcome::Exited { code: 0 });
+            (end.usage.elapsed_s, end.usage.cpu_s) = said;
+            let usage = sound(end, MostUsed { seconds: 100.0, cores: 4, memory: 1 }).usage;
+            assert_eq!((usage.elapsed_s, usage.cpu_s), counted, "{said:?}");
         }
     }
 }

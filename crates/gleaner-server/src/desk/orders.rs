@@ -2,6 +2,7 @@
 
 use super::Desk;
 use super::admission::{Admitted, Kind, Rejection, check_name};
+use super::claims::Checked;
 use super::keeping::{check_rerun, check_revival};
 use crate::journal::{Chosen, Fact, Revived};
 use crate::ledger::{Job, Record, Wish, to_revive};
@@ -144,7 +145,7 @@ pub enum Order {
         /// SHA-256 of the token.
         token: String,
         /// Who.
-        enrolment: Box<Enrolment>,
+        enrolment: Box<Checked<Enrolment>>,
     },
 }
 
@@ -215,7 +216,7 @@ impl Desk {
                 self.forget_jobs(now, &jobs, past)?;
                 Ok(Answer::Done)
             }
-            Order::Enrol { token, enrolment } => self.enrol(now, &token, *enrolment),
+            Order::Enrol { token, enrolment } => self.enrol(now, &token, enrolment.into_said()),
             Order::SetPolicy(_)
             | Order::SetBudget(_)
             | Order::SetQuota(_)

@@ -1,35 +1,110 @@
-//! How much each agent may have written into the journal without having been asked: so much at once, and then so much a
-//! second. Ends of runs that the coordinator ordered and that were run do not count.
+//! How much the desk does for each agent without having asked: so much at once, and then so much in a time.
 //!
-//! **What is too much is not recorded, and the connection is closed**: what matters is said again over the next one.
+//! - Reports are what an agent says without having been asked: it may go into the journal, and it takes the desk's time. Ends of
+//!   runs that the coordinator ordered and that were run do not count. **What is too much is not recorded, and the connection is closed**: what
+//!   matters is said again over the next one.
+//! - Changes of a machine's profile are far fewer, since the grid is told of another machine. **Of those that are too much, the latest
+//!   waits.**
 
 use gleaner_units::{MachineId, Span, Time};
-use gleaner_wire::limits::{REPORTS_AT_ONCE, REPORTS_PER_S};
+use gleaner_wire::limits::{PROFILE_SECONDS, PROFILES_AT_ONCE, REPORTS_AT_ONCE, REPORTS_PER_S};
+use gleaner_wire::session::Profile;
 use std::collections::BTreeMap;
 
-/// What one report uses up.
-const EACH: Span = Span::from_nanos(1_000_000_000 / REPORTS_PER_S as u64);
-const AT_ONCE: Span = Span::from_nanos(EACH.nanos() * REPORTS_AT_ONCE as u64);
+const SECOND: u64 = 1_000_000_000;
 /// So many bytes more count as one more report.
-const BYTES_EACH: usize = 4 << 10;
+const BYTES_EACH: usize = 512;
 
-/// When each agent will have made up for all that it said.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Reports {
+/// When each agent will have made up for all that it had.
+#[derive(Clone, Debug)]
+struct Allowance {
+    each: Span,
+    at_once: Span,
     made_up_at: BTreeMap<MachineId, Time>,
 }
 
-impl Reports {
-    /// Counts a report of so many bytes; whether it is not too much. Costs O(log agents).
-    pub(super) fn take(&mut self, agent: MachineId, now: Time, bytes: usize) -> bool {
+impl Allowance {
+    fn new(each: Span, at_once: u32) -> Self {
+        let at_once = Span::from_nanos(each.nanos() * u64::from(at_once));
+        Self { each, at_once, made_up_at: BTreeMap::new() }
+    }
+
+    /// Counts so many; whether that is not too much. Costs O(log agents).
+    fn take(&mut self, agent: MachineId, now: Time, count: u64) -> bool {
         let made_up_at = self.made_up_at.entry(agent).or_insert(now);
-        let cost = EACH.nanos().saturating_mul(1 + (bytes / BYTES_EACH) as u64);
+        let cost = self.each.nanos().saturating_mul(count);
         let after = Time::from_nanos((*made_up_at).max(now).nanos().saturating_add(cost));
-        let fits = after.since(now) <= AT_ONCE;
+        let fits = after.since(now) <= self.at_once;
         if fits {
             *made_up_at = after;
         }
         fits
+    }
+
+    /// From when on one more is not too much.
+    fn next(&self, agent: MachineId) -> Time {
+        let after = self.made_up_at.get(&agent).map_or(Time::ZERO, |&at| at + self.each);
+        Time::from_nanos(after.nanos().saturating_sub(self.at_once.nanos()))
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(super) struct Reports(Allowance);
+
+impl Default for Reports {
+    fn default() -> Self {
+        Self(Allowance::new(Span::from_nanos(SECOND / u64::from(REPORTS_PER_S)), REPORTS_AT_ONCE))
+    }
+}
+
+impl Reports {
+    /// Counts a report of so many bytes; whether it is not too much.
+    pub(super) fn take(&mut self, agent: MachineId, now: Time, bytes: usize) -> bool {
+        self.0.take(agent, now, 1 + (bytes / BYTES_EACH) as u64)
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(super) struct Changes {
+    allowance: Allowance,
+    waiting: BTreeMap<MachineId, Profile>,
+}
+
+impl Default for Changes {
+    fn default() -> Self {
+        let each = Span::from_nanos(u64::from(PROFILE_SECONDS) * SECOND);
+        Self { allowance: Allowance::new(each, PROFILES_AT_ONCE), waiting: BTreeMap::new() }
+    }
+}
+
+impl Changes {
+    /// Counts a change; whether it is not too much.
+    pub(super) fn take(&mut self, agent: MachineId, now: Time) -> bool {
+        self.allowance.take(agent, now, 1)
+    }
+
+    /// What an agent said last waits until it may be recorded.
+    pub(super) fn wait(&mut self, agent: MachineId, profile: Profile) {
+        self.waiting.insert(agent, profile);
+    }
+
+    /// It said something else, or will say it again.
+    pub(super) fn forget(&mut self, agent: MachineId) {
+        self.waiting.remove(&agent);
+    }
+
+    /// When the next of those that wait may be recorded. Costs O(those that wait).
+    pub(super) fn next_due(&self) -> Option<Time> {
+        self.waiting.keys().map(|&agent| self.allowance.next(agent)).min()
+    }
+
+    /// One that may be recorded now; it counts.
+    pub(super) fn take_due(&mut self, now: Time) -> Option<(MachineId, Profile)> {
+        let due = |agent: &MachineId| self.allowance.next(*agent) <= now;
+        let agent = self.waiting.keys().copied().find(due)?;
+        self.take(agent, now).then(|| self.waiting.remove_entry(&agent)).flatten()
     }
 }
 

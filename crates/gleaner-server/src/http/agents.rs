@@ -4,7 +4,7 @@ use super::Api;
 use super::body::Document;
 use super::caller::{Joining, stored_hash};
 use super::refusal::Refusal;
-use crate::desk::{Answer, Order, Requester};
+use crate::desk::{Answer, Checked, Order, Requester};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -29,7 +29,8 @@ pub(super) async fn enrol(
         return Err(Refusal::invalid(format!("key: {why}")));
     }
     let by = Requester { user: enrolment.name.clone(), role: Role::User };
-    let order = Order::Enrol { token: stored_hash(&token), enrolment: Box::new(enrolment) };
+    let enrolment = Box::new(Checked::of(enrolment)?);
+    let order = Order::Enrol { token: stored_hash(&token), enrolment };
     let Answer::Enrolled(enrolled) = api.order(by, order).await? else {
         unreachable!("an enrolment is answered by the agent's number");
     };

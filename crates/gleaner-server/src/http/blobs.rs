@@ -6,15 +6,15 @@
 
 use super::Api;
 use super::body::{length, paced};
-use super::caller::{Caller, FileCaller};
+use super::caller::{Caller, FileCaller, unknown};
 use super::extract::Path;
 use super::own::own_task;
 use super::pace::Pace;
-use super::places::{Place, Who};
 use super::refusal::Refusal;
 use crate::blobs::{Blob, BlobError, BlobId, PutError, Terms};
-use crate::desk::{Input, removed};
+use crate::desk::{Desk, Input, removed};
 use crate::limits::BODY_BYTES_MIN;
+use crate::places::{Place, Who};
 use crate::view::Known;
 use axum::Json;
 use axum::body::{Body, Bytes};
@@ -23,6 +23,7 @@ use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
+use gleaner_units::MachineId;
 use gleaner_wire::api::Problem;
 use gleaner_wire::limits::BLOB_BYTES_MAX;
 use gleaner_wire::session::Stored;
@@ -64,11 +65,7 @@ pub(super) async fn put(
     if announced.is_some_and(|length| length > BLOB_BYTES_MAX) {
         return Err(Refusal::too_large(BLOB_BYTES_MAX));
     }
-    let left = match &caller {
-        FileCaller::User(by) => left_of_quota(&api, &by.user, announced.unwrap_or(1)).await?,
-        // What it leaves is held against the quota of its run's user, when the run ends.
-        FileCaller::Agent(_) => BLOB_BYTES_MAX,
-    };
+    let left = left_for(&api, &caller, announced.unwrap_or(1)).await?;
     let place = api.file_place(&caller.who())?;
     let at_most = BLOB_BYTES_MAX.min(left);
     let terms = Terms { at: api.app.desk.now(), at_most, claimed: Some(id), announced };
@@ -79,9 +76,9 @@ pub(super) async fn put(
         blobs.put(&mut SyncIoBridge::new(StreamReader::new(pieces)), terms)
     });
     let put = stored.await.map_err(|panic| Refusal::internal(format!("storing a file: {panic}")))?;
-    if let (Err(PutError::TooLarge { .. }), FileCaller::User(by)) = (&put, &caller) {
+    if matches!(put, Err(PutError::TooLarge { .. })) && left < BLOB_BYTES_MAX {
         // Whoever did not say how much it is hears of the quota only now.
-        left_of_quota(&api, &by.user, left.saturating_add(1)).await?;
+        left_for(&api, &caller, left + 1).await?;
     }
     if let (Err(PutError::DiskFull), &FileCaller::Agent(agent)) = (&put, &caller) {
         // So that it can be seen why a run of its stays.
@@ -98,6 +95,14 @@ pub(super) async fn put(
     Ok(Json(Stored { blob: hash_of(put.id), size: put.bytes }))
 }
 
+/// How many bytes who asks may still send, if they are at least so many.
+async fn left_for(api: &Api, caller: &FileCaller, more: u64) -> Result<u64, Refusal> {
+    match caller {
+        FileCaller::User(by) => left_of_quota(api, &by.user, more).await,
+        FileCaller::Agent(agent) => left_of_runs(api, *agent, more).await,
+    }
+}
+
 /// How many bytes a user may still send, if they are at least so many.
 async fn left_of_quota(api: &Api, user: &str, more: u64) -> Result<u64, Refusal> {
     let name = user.to_owned();
@@ -106,6 +111,19 @@ async fn left_of_quota(api: &Api, user: &str, more: u64) -> Result<u64, Refusal>
     let quota = api.app.desk.people().quota(user);
     quota.check_bytes(user, used, more).map_err(|above| Refusal::above_quota(above.to_string()))?;
     Ok(quota.bytes - used)
+}
+
+/// How many bytes an agent may still send of what its runs leave, if they are at least so many.
+async fn left_of_runs(api: &Api, agent: MachineId, more: u64) -> Result<u64, Refusal> {
+    let look = move |desk: &Desk, now| (desk.is_connected(agent), desk.may_send(agent, now));
+    let (is_connected, left) = api.look(look).await?;
+    match left {
+        // It comes again, with another token.
+        None if !is_connected => Err(unknown()),
+        None => Err(Refusal::forbidden("this machine has no run of which anything is awaited")),
+        Some(left) if left < more => Err(Refusal::above_runs_quotas(left)),
+        Some(left) => Ok(left),
+    }
 }
 
 /// Sends a file. A file that is damaged ends before its length is reached.

@@ -3,9 +3,9 @@
 use super::Api;
 use super::caller::who;
 use super::pace::Pace;
-use super::places::Place;
 use super::refusal::Refusal;
 use crate::limits::{BODY_BYTES_MIN, LARGE_JOB_BYTES_MIN};
+use crate::places::Place;
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;

@@ -1,9 +1,9 @@
 //! Who asks: each handler names whom it answers among its arguments.
 
 use super::Api;
-use super::places::Who;
 use super::refusal::Refusal;
 use crate::desk::Requester;
+use crate::places::Who;
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;

@@ -4,6 +4,7 @@ use super::Api;
 use super::caller::{LastingCaller, unknown, who};
 use super::refusal::Refusal;
 use crate::limits::HEAD_MAX;
+use crate::listener::Over;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::Method;
 use axum::middleware::Next;
@@ -34,7 +35,11 @@ async fn answer(api: &Api, number: u64, request: Request, next: Next) -> Respons
     if head_length(&request) > HEAD_MAX {
         return Refusal::long_headers(HEAD_MAX).into_response();
     }
-    let _place = match api.request_place(&who(api, request.headers())) {
+    let who = who(api, request.headers());
+    if let Some(Over(connection)) = request.extensions().get() {
+        connection.show(&who);
+    }
+    let _place = match api.request_place(&who) {
         Ok(place) => place,
         Err(refusal) => return refusal.into_response(),
     };

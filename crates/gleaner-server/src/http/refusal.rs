@@ -155,6 +155,14 @@ impl Refusal {
         Self::new(StatusCode::FORBIDDEN, "quota", message)
     }
 
+    /// It is more than what may be kept of a machine's runs.
+    pub(super) fn above_runs_quotas(left: u64) -> Self {
+        let message = format!(
+            "the quotas of the users whose tasks this machine runs have room for {left} more bytes; `gleaner quota show` has what is used"
+        );
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "quota", message)
+    }
+
     /// Something went wrong here, and the details are for the log.
     pub(super) fn internal(message: impl Into<String>) -> Self {
         let message = message.into();

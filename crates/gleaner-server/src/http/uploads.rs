@@ -5,56 +5,39 @@
 
 use crate::blobs::BlobId;
 use crate::limits::UPLOADS_OF_USER_MAX;
-use crate::tidying::YOUNG;
 use crate::uploads::Uploads;
-use gleaner_units::{Span, Time};
-use std::collections::{BTreeMap, VecDeque};
+use gleaner_units::Time;
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 #[derive(Debug, Default)]
-pub(super) struct UsersUploads(Mutex<BTreeMap<String, Sent>>);
-
-#[derive(Debug, Default)]
-struct Sent {
-    uploads: Uploads,
-    /// In order: when each came that no job named yet, and how long it is. What is older was removed, or is a job's.
-    young: VecDeque<(Time, BlobId, u64)>,
-}
+pub(super) struct UsersUploads(Mutex<BTreeMap<String, Uploads>>);
 
 impl UsersUploads {
     /// A user has sent all of this file.
     pub(super) fn add(&self, user: &str, id: BlobId, (now, bytes): (Time, u64)) {
         let mut by_user = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let sent = by_user.entry(user.to_owned()).or_default();
-        if !sent.uploads.has(id) {
-            sent.young.push_back((now, id, bytes));
-        }
-        sent.uploads.add((id, bytes), UPLOADS_OF_USER_MAX);
+        by_user.entry(user.to_owned()).or_default().add(id, (now, bytes), UPLOADS_OF_USER_MAX);
     }
 
     /// Whether the user has sent it.
     pub(super) fn has(&self, user: &str, id: BlobId) -> bool {
         let by_user = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        by_user.get(user).is_some_and(|own| own.uploads.has(id))
+        by_user.get(user).is_some_and(|own| own.has(id))
     }
 
     /// A job names these: from now on they are counted with it.
-    pub(super) fn named(&self, user: &str, ids: impl Fn(BlobId) -> bool) {
+    pub(super) fn named(&self, user: &str, ids: impl IntoIterator<Item = BlobId>) {
         let mut by_user = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sent) = by_user.get_mut(user) {
-            sent.young.retain(|&(_, id, _)| !ids(id));
+            ids.into_iter().for_each(|id| sent.named(id));
         }
     }
 
     /// How many bytes the user has sent that no job named.
     pub(super) fn bytes(&self, user: &str, now: Time) -> u64 {
-        let mut by_user = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(sent) = by_user.get_mut(user) else { return 0 };
-        let young = Span::from_nanos(YOUNG.as_nanos() as u64);
-        while sent.young.front().is_some_and(|&(at, ..)| at + young < now) {
-            sent.young.pop_front();
-        }
-        sent.young.iter().map(|&(_, _, bytes)| bytes).sum()
+        let by_user = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        by_user.get(user).map_or(0, |sent| sent.bytes(now))
     }
 }
 

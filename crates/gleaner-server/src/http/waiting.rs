@@ -3,9 +3,9 @@
 
 use super::Api;
 use super::own::own_job;
-use super::places::{Place, Who};
 use super::refusal::Refusal;
 use crate::desk::Requester;
+use crate::places::{Place, Who};
 use crate::view;
 use gleaner_wire::JobId;
 use gleaner_wire::api::{JobView, LiveEvent};

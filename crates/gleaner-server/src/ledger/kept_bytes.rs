@@ -5,6 +5,7 @@ use gleaner_units::RunId;
 use gleaner_wire::JobId;
 use gleaner_wire::limits::{BLOB_BYTES_MAX, OUTPUT_BYTES_MAX};
 use gleaner_wire::session::{End, Stored};
+use std::collections::BTreeSet;
 
 impl Ledger {
     /// How many bytes are kept for a user.
@@ -21,11 +22,24 @@ impl Ledger {
     pub(crate) fn bytes_above_quota(&self, run: RunId, end: &End) -> Option<(u64, u64)> {
         let files = end.files.as_ref()?;
         let user = &self.job_of(run.task).1.user;
-        let replaced =
-            self.record(run.task).last.as_ref().and_then(|last| last.files.as_ref()).map_or(0, size);
         let most = self.people().quota(user).bytes;
-        let above = (self.bytes_of(user).saturating_sub(replaced) + size(files)).saturating_sub(most);
+        let others = self.bytes_of(user).saturating_sub(self.bytes_replaced_by(run));
+        let above = (others + size(files)).saturating_sub(most);
         (above > 0).then_some((above, most))
+    }
+
+    /// How many bytes of files these runs may leave within the quotas of their users. What a run's files take the place of is not
+    /// counted.
+    pub(crate) fn bytes_left_for(&self, runs: &BTreeSet<RunId>) -> u64 {
+        let users: BTreeSet<&str> = runs.iter().map(|run| self.job_of(run.task).1.user.as_str()).collect();
+        let left =
+            users.into_iter().map(|user| self.people().quota(user).bytes.saturating_sub(self.bytes_of(user)));
+        let replaced = runs.iter().map(|&run| self.bytes_replaced_by(run));
+        left.chain(replaced).fold(0, u64::saturating_add)
+    }
+
+    fn bytes_replaced_by(&self, run: RunId) -> u64 {
+        self.record(run.task).last.as_ref().and_then(|last| last.files.as_ref()).map_or(0, size)
     }
 
     /// More is kept for a user.

@@ -1,12 +1,12 @@
 //! What an agent says of its machine, and what its tasks show.
 
 use super::mended::{Small, end, live_run, profile};
-use gleaner_server::desk::{Admitted, JobFiles, Order};
+use gleaner_server::desk::{Admitted, Checked, JobFiles, Order};
 use gleaner_server::journal::Fact;
 use gleaner_units::{MachineId, RunId, TaskId};
 use gleaner_wire::job::{JobSpec, TaskList};
-use gleaner_wire::limits::SPEED_RUNS_MIN;
-use gleaner_wire::session::{FromAgent, Outcome, Profile};
+use gleaner_wire::limits::{PROFILE_SECONDS, PROFILES_AT_ONCE, SPEED_RUNS_MIN};
+use gleaner_wire::session::{FromAgent, Outcome, Profile, Sample};
 
 fn speed(small: &Small) -> f64 {
     let grid = small.desk.ledger().grid();
@@ -73,7 +73,6 @@ fn a_machine_that_says_what_it_is_is_believed() {
 
 #[test]
 fn what_no_machine_is_is_not_recorded() {
-    let mut small = Small::running();
     let usual = profile();
     for profile in [
         Profile { speeds: [1e300, 1.0, 1.0], ..usual.clone() },
@@ -96,9 +95,50 @@ fn what_no_machine_is_is_not_recorded() {
         },
         Profile { tags: vec!["a\u{200b}".to_owned()], ..usual.clone() },
     ] {
-        small.connect(2);
-        small.say(FromAgent::Profile(profile.clone()));
-        assert_eq!(small.desk.ledger().agent(MachineId::new(0)).profile, usual, "{profile:?}");
-        assert!(!small.desk.is_connected(MachineId::new(0)), "who says so is sent away");
+        assert!(Checked::of(profile.clone()).is_err(), "{profile:?}");
     }
+    assert!(Checked::of(usual).is_ok());
+}
+
+/// Each change is read by the thread that decides for all, and stays in the journal.
+#[test]
+fn a_machine_that_becomes_another_all_the_time_does_so_once_a_minute() {
+    let mut small = Small::running();
+    let with_speed = |speed| FromAgent::Profile(Profile { speeds: [speed, 100.0, 100.0], ..profile() });
+    let is_change = |fact: &&Fact| matches!(fact, Fact::MachineProfiled { .. });
+    let say = |small: &mut Small, speed| {
+        let before = small.all.len();
+        small.say(with_speed(speed));
+        small.all[before..].iter().filter(is_change).count()
+    };
+    let at_once = PROFILES_AT_ONCE as usize;
+    let changes: Vec<usize> = (1..=at_once).map(|number| say(&mut small, 2_000.0 + number as f64)).collect();
+    assert_eq!(changes, vec![1; at_once]);
+    assert_eq!(say(&mut small, 2_000.0 + at_once as f64), 0, "it is so already");
+    assert_eq!((say(&mut small, 5_000.0), say(&mut small, 6_000.0)), (0, 0), "that is too much");
+    assert_eq!(speed(&small), 2_000.0 + at_once as f64);
+    // The latest waits, and is in force when a minute is over.
+    let minute = f64::from(PROFILE_SECONDS);
+    small.at(minute);
+    assert!(small.desk.next_tick() <= small.now());
+    small.tick();
+    assert_eq!(speed(&small), 6_000.0);
+    // One that is again what is known waits for nothing.
+    assert_eq!((say(&mut small, 7_000.0), say(&mut small, 6_000.0)), (0, 0));
+    small.say(FromAgent::Heartbeat { number: 1, sample: Sample::default(), staging: Vec::new() });
+    small.at(2.0 * minute).tick();
+    assert_eq!(speed(&small), 6_000.0);
+}
+
+/// Nor does it help to come again and again as another.
+#[test]
+fn a_machine_that_comes_as_another_all_the_time_is_let_in_as_often() {
+    let mut small = Small::running();
+    for number in 1..=2 * PROFILES_AT_ONCE {
+        let speeds = [2_000.0 + f64::from(number), 100.0, 100.0];
+        small.connect_as(Profile { speeds, ..profile() });
+        let is_in = number <= PROFILES_AT_ONCE;
+        assert_eq!(small.desk.is_connected(MachineId::new(0)), is_in, "{number}");
+    }
+    assert_eq!(speed(&small), 2_000.0 + f64::from(PROFILES_AT_ONCE));
 }

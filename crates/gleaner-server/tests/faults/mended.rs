@@ -1,7 +1,8 @@
 //! Mistakes that the histories found, each as the shortest way to it; and a clock that jumps.
 
 use gleaner_server::desk::{
-    Admitted, Answer, Desk, Effect, Input, JobFiles, Order, OrderId, Requester, SessionId, Start, Terms,
+    Admitted, Answer, Checked, Desk, Effect, Input, JobFiles, Order, OrderId, Requester, SessionId, Start,
+    Terms,
 };
 use gleaner_server::journal::Fact;
 use gleaner_server::ledger::Ledger;
@@ -67,7 +68,10 @@ impl Small {
             Self { desk, now, effects: Vec::new(), facts: Vec::new(), all: Vec::new(), sessions: 0 };
         small.order(Order::IssueJoinToken { token: "t".into(), expires: Time::NEVER, uses: 1, owner: None });
         let enrolment = Enrolment { name: "m".into(), key: "k".into(), profile: profile(), replace: false };
-        small.order(Order::Enrol { token: "t".into(), enrolment: Box::new(enrolment) });
+        small.order(Order::Enrol {
+            token: "t".into(),
+            enrolment: Box::new(Checked::of(enrolment).expect("a machine")),
+        });
         small.connect(1);
         let spec = serde_json::json!({
             "command": ["true"],
@@ -103,17 +107,17 @@ impl Small {
     }
 
     fn connected(&mut self, incarnation: u64) -> Input {
-        self.connected_with(incarnation, &[])
+        self.connected_with(incarnation, profile(), &[])
     }
 
-    fn connected_with(&mut self, incarnation: u64, runs: &[RunId]) -> Input {
+    fn connected_with(&mut self, incarnation: u64, profile: Profile, runs: &[RunId]) -> Input {
         self.sessions += 1;
         let had = |&run| Had { run, lineage: Lineage::of([1; 8]) };
         let running = runs.iter().map(had).collect();
-        let hello = Hello { agent: 0, incarnation, met: None, profile: profile(), running };
+        let hello = Hello { agent: 0, incarnation, met: None, profile, running };
         Input::Connected {
             session: SessionId(self.sessions),
-            hello: Box::new(hello),
+            hello: Box::new(Checked::of(hello).expect("a machine")),
             token: String::new(),
             fits: true,
         }
@@ -126,12 +130,23 @@ impl Small {
         self.put(vec![gone, input]);
     }
 
+    /// Likewise, and its machine is another; its agent is the same.
+    pub(crate) fn connect_as(&mut self, profile: Profile) {
+        let gone = self.gone();
+        let input = self.connected_with(1, profile, &[]);
+        self.put(vec![gone, input]);
+    }
+
+    pub(crate) fn now(&self) -> Time {
+        self.now
+    }
+
     fn gone(&self) -> Input {
         Input::Disconnected { session: SessionId(self.sessions) }
     }
 
     pub(crate) fn say(&mut self, frame: FromAgent) {
-        self.put(vec![Input::Frame { session: SessionId(self.sessions), frame: Box::new(frame) }]);
+        self.put(vec![Input::said(SessionId(self.sessions), frame).expect("a machine")]);
     }
 
     /// So many seconds after its beginning.
@@ -264,7 +279,7 @@ fn what_a_machine_brings_after_its_lease_is_heard_before_its_task_is_given_to_an
         let mut small = Small::running();
         small.lose();
         assert_eq!(small.phase(), TaskPhase::Waiting);
-        let connected = small.connected_with(1, &[one()]);
+        let connected = small.connected_with(1, profile(), &[one()]);
         small.put(vec![connected]);
         assert!(!small.desk.ledger().is_live(task()), "given to someone before it was heard");
         small
@@ -364,9 +379,11 @@ fn an_end_that_says_too_much_counts_all_the_same() {
     let mut small = Small::running();
     let mut end = end(&DONE);
     end.stdout.bytes = vec![b'x'; 1 << 20];
-    end.usage.cpu_s = f64::NAN;
+    (end.usage.cpu_s, end.usage.elapsed_s) = (f64::NAN, 1e308);
     small.say(FromAgent::Ended { run: one(), end });
     assert_eq!((small.phase(), small.settled()), (TaskPhase::Done, Some(true)));
+    let took = small.desk.ledger().record(task()).last.as_ref().expect("it ended").usage.elapsed_s;
+    assert!(took <= 61.0, "there was no such time: {took}");
     let text = serde_json::to_string(&small.facts).expect("facts are plain data");
     assert_eq!(serde_json::from_str::<Vec<Fact>>(&text).expect("they read back"), small.facts);
 }

@@ -1,7 +1,7 @@
 //! A journal that was put back to an older state, and agents that know better.
 
 use super::mended::{Small, end, one, profile};
-use gleaner_server::desk::{Desk, Effect, Input, Order, SessionId, Start, Terms};
+use gleaner_server::desk::{Checked, Desk, Effect, Input, Order, SessionId, Start, Terms};
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::ledger::Ledger;
 use gleaner_server::restoring::loss;
@@ -40,8 +40,8 @@ fn start(facts: &[Fact]) -> (Desk, Time) {
 
 /// What is told to an agent that says hello.
 pub(crate) fn told(desk: &mut Desk, now: Time, hello: Hello) -> Vec<ToAgent> {
-    let token = String::new();
-    put(desk, now, Input::Connected { session: SessionId(7), hello: Box::new(hello), token, fits: true });
+    let (token, hello) = (String::new(), Box::new(Checked::of(hello).expect("a machine")));
+    put(desk, now, Input::Connected { session: SessionId(7), hello, token, fits: true });
     let effects = desk.settle(now).effects.into_iter();
     effects
         .filter_map(|effect| if let Effect::Send(_, message) = effect { Some(message) } else { None })

@@ -7,7 +7,7 @@ use super::mutant::Mutant;
 use super::queue::Event;
 use super::users::ADMIN;
 use super::world::World;
-use gleaner_server::desk::{Input, Order, OrderId, Requester};
+use gleaner_server::desk::{Checked, Input, Order, OrderId, Requester};
 use gleaner_server::store::{Failure, PastReader as _, Results, WithResults};
 use gleaner_units::{Span, Time};
 use gleaner_wire::JobId;
@@ -41,7 +41,10 @@ impl World {
                 profile: profile.clone(),
                 replace: false,
             };
-            orders.push(Order::Enrol { token, enrolment: Box::new(enrolment) });
+            orders.push(Order::Enrol {
+                token,
+                enrolment: Box::new(Checked::of(enrolment).expect("a machine")),
+            });
             let drift = self.chance.between(0, 100).cast_signed() - 50;
             self.agents.push(Agent::new(number, profile, drift));
         }

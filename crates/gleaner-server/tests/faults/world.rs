@@ -12,7 +12,7 @@ use super::queue::{Event, Queue};
 use super::scene::{Scene, Timer};
 use super::server::Server;
 use super::users::{ADMIN, Users};
-use gleaner_server::desk::{Effect, Input, Order};
+use gleaner_server::desk::{Checked, Effect, Input, Order};
 use gleaner_units::{MachineId, Span, Time};
 use gleaner_wire::BlobHash;
 use gleaner_wire::session::{FromAgent, Outcome, ToAgent};
@@ -278,9 +278,10 @@ impl World {
         }
         self.put_in(match frame {
             FromAgent::Hello(hello) => {
-                Input::Connected { session, hello: Box::new(hello), token: String::new(), fits: true }
+                let hello = Box::new(Checked::of(hello).expect("a machine"));
+                Input::Connected { session, hello, token: String::new(), fits: true }
             }
-            frame => Input::Frame { session, frame: Box::new(frame) },
+            frame => Input::said(session, frame).expect("a machine"),
         });
     }
 

@@ -186,6 +186,29 @@ async fn names_have_no_characters_that_are_not_seen() {
     }
 }
 
+/// What is named on a command line is no option there.
+#[tokio::test(flavor = "multi_thread")]
+async fn names_do_not_begin_like_options() {
+    let world = World::new().await;
+    for name in ["--help", "-x", "-"] {
+        for job in [
+            serde_json::json!({"command": ["true"], "name": name}),
+            serde_json::json!({"command": ["true"], "label": name}),
+        ] {
+            assert_eq!(world.post("/api/v1/jobs", &world.alice, &job).await.status, 422, "{job}");
+        }
+        let token = world.call("POST", "/api/v1/tokens/join", &world.root, Body::empty()).await;
+        let token = token.json::<serde_json::Value>()["token"].as_str().expect("a token").to_owned();
+        let machine = world.post("/api/v1/agents", &token, &crate::agent::enrolment(name)).await;
+        assert_eq!(machine.status, 422, "{machine}");
+        for path in [format!("/api/v1/tokens/user?name={name}"), format!("/api/v1/tokens/join?owner={name}")]
+        {
+            let user = world.call("POST", &path, &world.root, Body::empty()).await;
+            assert_eq!(user.status, 422, "{path}: {user}");
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_journal_says_who_lets_somebody_in() {
     let world = World::new().await;

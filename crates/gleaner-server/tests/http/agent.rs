@@ -2,7 +2,7 @@
 
 use crate::world::World;
 use axum::body::Body;
-use gleaner_server::desk::{Input, SessionId};
+use gleaner_server::desk::{Checked, Input, SessionId};
 use gleaner_server::driver::{Newcomer, Outgoing};
 use gleaner_server::store::Seq;
 use gleaner_units::RunId;
@@ -50,6 +50,7 @@ impl Agent {
         assert_eq!(enrolled.name, name);
         let hello = Hello { agent: enrolled.agent, incarnation: 1, met: None, profile, running: Vec::new() };
         let (outbox, inbox) = mpsc::channel(1_024);
+        let hello = Checked::of(hello).unwrap();
         let newcomer = Newcomer { hello, token: "token".to_owned(), fits: true, to_agent: outbox };
         let session = world.app.desk.connected(newcomer).await.unwrap();
         Self { session, inbox }
@@ -111,8 +112,8 @@ impl Agent {
     }
 
     async fn say(&self, world: &World, frame: FromAgent) {
-        let frame = Box::new(frame);
-        world.app.desk.input(Input::Frame { session: self.session, frame }).await.unwrap();
+        let input = Input::said(self.session, frame).expect("its machine is one");
+        world.app.desk.input(input).await.unwrap();
     }
 }
 
@@ -177,6 +178,7 @@ async fn an_agent_that_does_not_read_loses_its_session() {
     let _first = Agent::join(&world, "m1").await;
     let (outbox, mut inbox) = mpsc::channel(8);
     let hello = Hello { agent: 0, incarnation: 1, met: None, profile: profile(), running: Vec::new() };
+    let hello = Checked::of(hello).unwrap();
     let newcomer = Newcomer { hello, token: "token".to_owned(), fits: true, to_agent: outbox };
     let session = world.app.desk.connected(newcomer).await.unwrap();
     let beat = |number| FromAgent::Heartbeat { number, sample: Sample::default(), staging: Vec::new() };
@@ -296,8 +298,8 @@ async fn what_an_agent_says_is_short_when_it_is_recorded() {
     assert!(longest.unwrap().unwrap() < 4 << 10);
     // What it says of its machine is refused where it is longer than that.
     let profile = Profile { sandbox: Err(why), ..profile() };
-    agent.say(&world, FromAgent::Profile(profile)).await;
-    while agent.inbox.recv().await.is_some() {}
+    let refused = Input::said(agent.session, FromAgent::Profile(profile)).unwrap_err();
+    assert!(refused.message.contains("of its sandbox"), "{}", refused.message);
 }
 
 /// Likewise by saying something new all the time.

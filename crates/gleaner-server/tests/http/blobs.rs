@@ -186,8 +186,15 @@ async fn agents_get_files_while_they_are_connected() {
     let token = Token::generate(TokenKind::Session).unwrap();
     let put = async || world.call("PUT", &path(b"x"), &token.reveal(), Body::from("x")).await.status;
     assert_eq!(put().await, 401);
+    let mut agent = Agent::join(&world, "m1").await;
     world.app.agents.add(&token, MachineId::new(0));
+    assert_eq!(put().await, 403, "it has no run that could leave a file");
+    world.submit(&world.bob, 1).await;
+    let run = agent.start_next(&world).await;
     assert_eq!(put().await, 200);
+    agent.end(&world, run, 0, Tail::default()).await;
+    while !matches!(agent.hear().await, ToAgent::Settled { .. }) {}
+    assert_eq!(put().await, 403, "its run is over");
     world.app.agents.remove(&token);
     assert_eq!(put().await, 401);
 }

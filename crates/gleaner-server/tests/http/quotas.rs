@@ -3,6 +3,7 @@
 use crate::agent::Agent;
 use crate::world::World;
 use axum::body::Body;
+use gleaner_net::{Token, TokenKind};
 use gleaner_server::desk::Input;
 use gleaner_units::MachineId;
 use gleaner_wire::BlobHash;
@@ -197,6 +198,40 @@ async fn no_agent_fills_a_quota_with_output_that_nobody_has() {
     assert_eq!(task["tasks"][0]["phase"], "done", "{task}");
     assert_eq!(stored(&world, "alice").await, 2 * OUTPUT_BYTES_MAX);
     assert_eq!(world.post("/api/v1/jobs", &world.alice, &job(1)).await.status, 201);
+}
+
+/// A machine sends no more than the quotas of those whose tasks it runs have room for, and checkpoints.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_sends_what_its_runs_may_leave() {
+    let world = World::new().await;
+    assert_eq!(set_bytes(&world, "alice", 100).await, 200);
+    let mut agent = Agent::join(&world, "lab").await;
+    let session = Token::generate(TokenKind::Session).expect("randomness");
+    world.app.agents.add(&session, MachineId::new(0));
+    let session = session.reveal();
+    let submit = async |checkpoint: bool| {
+        let wanted = json!({"command": ["true"], "outputs": ["out"], "checkpoint": {"folder": checkpoint, "grace_s": 1.0}});
+        let reply = world.post("/api/v1/jobs", &world.alice, &wanted).await;
+        assert_eq!(reply.status, 201, "{reply}");
+    };
+    assert_eq!(upload(&world, &session, &[1; 60]).await.0, 403, "it has no run");
+    submit(false).await;
+    let run = agent.start_next(&world).await;
+    assert_eq!(upload(&world, &session, &[1; 60]).await.0, 200);
+    let (status, said) = upload(&world, &session, &[2; 60]).await;
+    assert!(status == 413 && said.contains("room for 40 more bytes"), "{status} {said}");
+    // What an end names is counted once.
+    let blob = BlobHash::try_from(blake3::hash(&[1; 60]).to_hex().to_string()).expect("a hash");
+    let files = Some(Stored { blob, size: 60 });
+    agent.end_with(&world, run, End { files, ..End::of(Outcome::Exited { code: 0 }) }).await;
+    submit(false).await;
+    let run = agent.start_next(&world).await;
+    assert_eq!(upload(&world, &session, &[3; 41]).await.0, 413);
+    assert_eq!(upload(&world, &session, &[3; 40]).await.0, 200);
+    agent.end_with(&world, run, End::of(Outcome::Exited { code: 0 })).await;
+    submit(true).await;
+    agent.start_next(&world).await;
+    assert_eq!(upload(&world, &session, &[4; 500]).await.0, 200, "its checkpoint is kept in any case");
 }
 
 /// The run fails and says why; what it would have left is not kept, and others notice nothing.

@@ -6,12 +6,13 @@ use gleaner_wire::{Head, InvalidHead};
 use std::path::PathBuf;
 
 const LOGIN_HELP: &str = "\
-An administrator makes the line with `gleaner token user NAME`. Without it on the command line, where others of this \
-machine could see it, it is read from standard input.
+An administrator makes the line with `gleaner token user NAME`. `gleaner login` alone asks for it, and the terminal does not \
+show it. Behind the command, others of this machine can see it while the command runs, and it stays in the shell's history.
 
 Examples:
-  gleaner login https://lab:7717 glu_….…
-  gleaner login < line.txt";
+  gleaner login
+  gleaner login < line.txt
+  gleaner login https://lab:7717 glu_….…";
 
 /// `gleaner login`.
 #[derive(Args, Debug)]

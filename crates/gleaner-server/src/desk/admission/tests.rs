@@ -1,7 +1,11 @@
+use super::super::claims::Checked;
 use super::*;
 use gleaner_wire::BlobHash;
 use gleaner_wire::job::{Checkpointing, Input, LENGTH};
-use gleaner_wire::limits::LENGTHS_PER_JOB_MAX;
+use gleaner_wire::limits::{
+    LENGTHS_PER_JOB_MAX, MEMORY_BYTES_MAX, PROFILE_BYTES_MAX, PROFILE_ITEMS_MAX, REASON_BYTES_MAX, SPEED_MAX,
+};
+use gleaner_wire::session::Profile;
 use std::collections::BTreeMap;
 
 #[test]
@@ -268,5 +272,5 @@ fn each_limit_of_a_machine_is_kept_and_named() {
             ..machine()
         }),
     ];
-    expect_limits(&limits, |profile| check_profile(&profile));
+    expect_limits(&limits, |profile| Checked::of(profile).map(drop));
 }

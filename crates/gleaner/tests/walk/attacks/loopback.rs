@@ -8,7 +8,7 @@ mod line;
 use crate::grid::PATIENCE;
 use crate::processes::until;
 use coordinator::Coordinator;
-use gleaner_wire::limits::{GREETING_BYTES_MAX, GREETINGS_PER_ADDRESS_MAX};
+use gleaner_wire::limits::GREETING_BYTES_MAX;
 use impostor::Impostor;
 use line::Line;
 use std::fs::{self, Permissions};
@@ -18,6 +18,8 @@ use std::process::Command;
 
 /// What it answers to who is not let in.
 const UNAUTHORIZED: &str = "HTTP/1.1 401";
+/// As many as the coordinator may have open in one of the tests.
+const OPEN_FILES: usize = 256;
 const SWITCHING: &str = "HTTP/1.1 101";
 /// The beginning of a binary message of 65,535 bytes, as a client masks it.
 const LONG: &[u8] = &[0x82, 0xfe, 0xff, 0xff, 0, 0, 0, 0];
@@ -137,12 +139,28 @@ fn strangers_at_the_door_cost_little() {
         line.until_closed();
         until(why, PATIENCE, || coordinator.logged(why).then_some(()));
     }
-    let knocking: Vec<Line> = (0..GREETINGS_PER_ADDRESS_MAX).map(|_| coordinator.session()).collect();
-    let answer = coordinator.knock().1;
-    assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
-    // Their places are free again when they are gone, or when their time is over.
-    drop(knocking);
-    until("there is room again", PATIENCE, || coordinator.knock().1.starts_with(SWITCHING).then_some(()));
+}
+
+/// More come from one address than files may be open, look at the page or are about to say who they are, and stay.
+#[test]
+fn strangers_take_no_place_of_those_who_are_known() {
+    let mut coordinator = Coordinator::with_open_files(OPEN_FILES);
+    coordinator.start_agent();
+    let pause = |coordinator: &Coordinator| coordinator.cli(&["machine", "pause", "lab"]);
+    until("the agent is there", PATIENCE, || pause(&coordinator).status.success().then_some(()));
+    let authority = coordinator.authority();
+    let mut strangers: Vec<Line> = Vec::new();
+    for _ in 0..OPEN_FILES {
+        let mut line = coordinator.line();
+        let answer = line.request("/healthz", &authority, None, "");
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        strangers.extend([line, coordinator.session()]);
+    }
+    let status = coordinator.cli(&["status"]);
+    assert!(status.status.success(), "{status:?}");
+    let paused = pause(&coordinator);
+    assert!(paused.status.success(), "the agent is there still: {paused:?}");
+    strangers[..2].iter_mut().for_each(Line::until_closed);
 }
 
 #[test]

@@ -14,6 +14,7 @@ pub(super) struct Coordinator {
     folder: TempDir,
     home: PathBuf,
     port: u16,
+    open_files: Option<usize>,
     process: Option<Child>,
     agent: Option<Child>,
 }
@@ -21,9 +22,18 @@ pub(super) struct Coordinator {
 impl Coordinator {
     /// On a port that was free.
     pub(super) fn start() -> Self {
+        Self::with(None)
+    }
+
+    /// Likewise, and it may have so many files open.
+    pub(super) fn with_open_files(number: usize) -> Self {
+        Self::with(Some(number))
+    }
+
+    fn with(open_files: Option<usize>) -> Self {
         let folder = tempfile::Builder::new().prefix("gleaner-loopback-").tempdir().expect("a folder");
         let home = folder.path().join("coordinator");
-        let mut this = Self { folder, home, port: 0, process: None, agent: None };
+        let mut this = Self { folder, home, port: 0, open_files, process: None, agent: None };
         this.serve();
         this
     }
@@ -31,7 +41,9 @@ impl Coordinator {
     /// Starts it, again on the port it had.
     pub(super) fn serve(&mut self) {
         let listen = format!("127.0.0.1:{}", self.port);
-        let mut command = self.program("coordinator.log");
+        let limit = self.open_files.map(|number| format!("--nofile={number}:{number}"));
+        let limited = limit.iter().flat_map(|limit| ["prlimit", limit]).collect::<Vec<_>>();
+        let mut command = self.program(&limited, "coordinator.log");
         command.args(["serve", "--listen", &listen, "--home"]).arg(&self.home);
         let coordinator = command.spawn().expect("a coordinator");
         let pid = coordinator.id();
@@ -52,7 +64,7 @@ impl Coordinator {
         fs::create_dir(&folder).expect("a folder");
         fs::write(folder.join("rules.toml"), "sessions = \"ignore\"\n").expect("the owner's rules");
         let token = self.ok(&["token", "join"])["token"].as_str().expect("a token").to_owned();
-        let mut command = self.program("agent.log");
+        let mut command = self.program(&[], "agent.log");
         command.args(["work", "--join", &format!("https://{}", self.authority()), "--home"]).arg(&folder);
         command.args(["--name", "lab"]).env("GLEANER_JOIN_TOKEN", token);
         self.agent = Some(command.spawn().expect("an agent"));
@@ -129,12 +141,17 @@ impl Coordinator {
         serde_json::from_slice(&fs::read(self.home.join("coordinator.json")).ok()?).ok()
     }
 
-    /// The program, which dies with this test.
-    fn program(&self, log: &str) -> Command {
+    /// The program, started by another, which dies with this test.
+    fn program(&self, by: &[&str], log: &str) -> Command {
         let log =
             File::options().append(true).create(true).open(self.folder.path().join(log)).expect("a log");
         let mut command = Command::new("setpriv");
-        command.args(["--pdeathsig", "KILL", PROGRAM]).env_remove("GLEANER_HOME").env("GLEANER_LOG", "info");
+        command
+            .args(["--pdeathsig", "KILL"])
+            .args(by)
+            .arg(PROGRAM)
+            .env_remove("GLEANER_HOME")
+            .env("GLEANER_LOG", "info");
         command.stdin(Stdio::null()).stdout(log.try_clone().expect("a log")).stderr(log);
         command
     }

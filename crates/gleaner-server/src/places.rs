@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Who asks, as far as a token says.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Who {
+pub(crate) enum Who {
     /// By name.
     User(String),
     /// One that is connected.
@@ -18,7 +18,7 @@ pub(super) enum Who {
 
 /// The places for one kind of thing.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(crate) struct Places {
     share: Share,
     taken: Mutex<Taken>,
 }
@@ -31,18 +31,18 @@ struct Taken {
 
 /// A place, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(crate) struct Place {
     of: Arc<Places>,
     who: Who,
 }
 
 impl Places {
-    pub(super) fn new(share: Share) -> Arc<Self> {
+    pub(crate) fn new(share: Share) -> Arc<Self> {
         Arc::new(Self { share, taken: Mutex::default() })
     }
 
     /// A place, if there is one and `who` has not as many as anyone may have.
-    pub(super) fn take(self: &Arc<Self>, who: &Who) -> Option<Place> {
+    pub(crate) fn take(self: &Arc<Self>, who: &Who) -> Option<Place> {
         let mut taken = self.taken();
         let own = taken.by.get(who).copied().unwrap_or(0);
         if taken.all >= self.share.all || own >= self.share.each {
