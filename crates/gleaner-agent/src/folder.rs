@@ -248,7 +248,7 @@ fn copy_inside(
     folder: &OwnedFd,
     path: &Path,
     is_executable: bool,
-    mut from: &File,
+    from: &File,
     allowance: &Allowance,
 ) -> io::Result<()> {
     let parent = beneath::make_folders(folder, path.parent().unwrap_or(Path::new("")))?;
@@ -256,7 +256,7 @@ fn copy_inside(
     let mut to = File::from(beneath::create(parent, name, is_executable)?);
     loop {
         allowance.check_room(PIECE_BYTES)?;
-        if io::copy(&mut Read::by_ref(&mut from).take(PIECE_BYTES), &mut to)? == 0 {
+        if io::copy(&mut from.take(PIECE_BYTES), &mut to)? == 0 {
             return Ok(());
         }
     }

@@ -146,9 +146,13 @@ impl From<WorkError> for Failure {
         let message = error.to_string();
         match error {
             WorkError::Rules(error) => error.into(),
-            WorkError::NotJoined | WorkError::NoToken | WorkError::Home(HomeError::InUse(_)) => {
-                Self::Usage(message)
-            }
+            WorkError::NotJoined | WorkError::NoToken => Self::Usage(message),
+            WorkError::Home(
+                HomeError::InUse(_)
+                | HomeError::Foreign { .. }
+                | HomeError::Shared(_)
+                | HomeError::Planted { .. },
+            ) => Self::Usage(message),
             WorkError::Joining(_) | WorkError::Refused(_) => Self::NotTaken(message),
             _ => Self::Agent(message),
         }

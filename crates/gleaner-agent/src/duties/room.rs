@@ -45,7 +45,7 @@ impl Duties {
         let (slots, most) = (self.profile.slots, self.profile.memory);
         let lacks = |what: String| Some(format!("its machine has no room for it: tasks get {what} together"));
         if cores > slots.into() {
-            return lacks(format!("{slots} cores"));
+            return lacks(format!("{slots} of its cores"));
         }
         if memory > most {
             return lacks(format!("{most} bytes of memory"));

@@ -9,20 +9,31 @@ use std::borrow::Cow;
 
 const PAUSED: &str = "paused at the coordinator";
 
+/// What stands still.
+#[derive(Clone, Copy)]
+struct Standing {
+    is_suspended: bool,
+    stores_nothing: bool,
+}
+
 impl Duties {
     pub(super) fn judged(&mut self, now: Time, verdict: Verdict) {
         if verdict == self.verdict {
             return;
         }
-        let was_suspended = self.is_suspended();
+        let before = self.standing();
         self.verdict = verdict;
-        self.suspend_or_not(now, was_suspended);
+        self.stand_or_go_on(now, before);
     }
 
     pub(super) fn set_paused(&mut self, now: Time, paused: bool) {
-        let was_suspended = self.is_suspended();
+        let before = self.standing();
         self.is_paused = paused;
-        self.suspend_or_not(now, was_suspended);
+        self.stand_or_go_on(now, before);
+    }
+
+    fn standing(&self) -> Standing {
+        Standing { is_suspended: self.is_suspended(), stores_nothing: self.stores_nothing() }
     }
 
     pub(super) fn is_suspended(&self) -> bool {
@@ -63,19 +74,27 @@ impl Duties {
     }
 
     /// Stops first, and tells then.
-    fn suspend_or_not(&mut self, now: Time, was_suspended: bool) {
-        let is_suspended = self.is_suspended();
-        if was_suspended != is_suspended {
-            self.signal_all(now, if is_suspended { Signal::Freeze } else { Signal::Thaw });
+    fn stand_or_go_on(&mut self, now: Time, before: Standing) {
+        let after = self.standing();
+        if before.is_suspended != after.is_suspended {
+            self.signal_all(now, if after.is_suspended { Signal::Freeze } else { Signal::Thaw });
         }
-        // What was broken off goes on at once when it may.
+        let may_bring = before.is_suspended && !after.is_suspended;
+        let may_store = before.stores_nothing && !after.stores_nothing;
+        if may_bring || may_store {
+            self.hurry(now);
+        }
+        self.tell_load();
+        self.tell_open();
+    }
+
+    /// What was broken off goes on at once.
+    fn hurry(&mut self, now: Time) {
         for held in self.runs.values_mut() {
             if let Stage::Unprepared { retry_at } | Stage::Uncollected { retry_at, .. } = &mut held.stage {
                 *retry_at = (*retry_at).min(now);
             }
         }
-        self.tell_load();
-        self.tell_open();
     }
 
     /// What is ending goes on: it has its grace, which nobody can use asleep.

@@ -39,9 +39,22 @@ pub(crate) type Stance = HashMap<(Pid, u32), Thread>;
 pub(crate) struct Thread {
     /// Whether it runs, or waits for something that may come.
     may_run: bool,
-    /// How often a processor was given to it and taken from it: of one that stands still that does not change, however
-    /// short its turns are.
+    /// How often a processor was taken from it.
     turns: u64,
+    /// How long it has had one, as the kernel counts: one that has it all the time is not asked to give it back.
+    ticks: u64,
+}
+
+impl Thread {
+    /// Whether it has moved though it was told to stand still, given how it stood before, if it was there. It takes a turn to come
+    /// to a stop, and on a busy machine a while until it gets that.
+    fn has_moved(self, was: Option<Self>) -> bool {
+        was.is_none_or(|was| {
+            let had_a_turn = (was.turns, was.ticks) != (self.turns, self.ticks);
+            let came_to_a_stop = was.may_run && !self.may_run;
+            had_a_turn && !came_to_a_stop
+        })
+    }
 }
 
 /// All processes below this one, parents before children.
@@ -88,21 +101,19 @@ pub(crate) fn stop(passing: Passing<'_>) {
     }
 }
 
-/// Stops again what does not stand still; how many processes that were. `before` is how they stood at the look before this, none
-/// at the first. What waits in the kernel and cannot be interrupted does nothing meanwhile, and stops before it comes back.
+/// Stops again what does not stand still; how many processes have moved since the look before, whose stance is `before`: none at the
+/// first. What waits in the kernel and cannot be interrupted does nothing meanwhile, and stops before it comes back.
 pub(crate) fn stop_again(passing: Passing<'_>, before: &mut Option<Stance>) -> usize {
     let stance: Stance = below(passing).into_iter().flat_map(threads).collect();
-    let has_moved = |(of, thread): (&(Pid, u32), &Thread)| {
-        let switched =
-            before.as_ref().map(|before| before.get(of).is_none_or(|was| was.turns != thread.turns));
-        (thread.may_run || switched == Some(true)).then_some(of.0)
-    };
-    let moving: HashSet<Pid> = stance.iter().filter_map(has_moved).collect();
-    for pid in &moving {
-        let _ = kill_process(*pid, Signal::STOP);
+    let was = |of| before.as_ref().map(|before| before.get(of).copied());
+    let moved = stance.iter().filter(|(of, thread)| was(*of).is_some_and(|was| thread.has_moved(was)));
+    let moved: HashSet<Pid> = moved.map(|(of, _)| of.0).collect();
+    let may_run = stance.iter().filter(|(_, thread)| thread.may_run).map(|(of, _)| of.0);
+    for pid in may_run.chain(moved.iter().copied()).collect::<HashSet<_>>() {
+        let _ = kill_process(pid, Signal::STOP);
     }
     *before = Some(stance);
-    moving.len()
+    moved.len()
 }
 
 /// Kills all processes below this one once.
@@ -166,14 +177,14 @@ fn threads(pid: Pid) -> Vec<((Pid, u32), Thread)> {
     let tasks = format!("/proc/{}/task", pid.as_raw_nonzero());
     let numbers = fs::read_dir(tasks).into_iter().flatten().flatten().filter_map(|entry| {
         let number = entry.file_name().to_str()?.parse().ok()?;
-        let status = fs::read_to_string(entry.path().join("status")).ok()?;
-        Some(((pid, number), thread(&status)))
+        let read = |file| fs::read_to_string(entry.path().join(file)).ok();
+        Some(((pid, number), thread(&read("status")?, &read("stat")?)))
     });
     numbers.collect()
 }
 
-/// What the text of `/proc/PID/task/TID/status` says.
-fn thread(status: &str) -> Thread {
+/// What the texts of `/proc/PID/task/TID/status` and of `stat` beside it say.
+fn thread(status: &str, stat: &str) -> Thread {
     let values = |name: &str| {
         let lines = status.lines().filter_map(move |line| line.strip_prefix(name));
         lines.map(str::trim).next_back()
@@ -182,7 +193,14 @@ fn thread(status: &str) -> Thread {
     Thread {
         may_run: values("State:").is_some_and(|state| state.starts_with(['R', 'S', 'I'])),
         turns: count("voluntary_ctxt_switches:") + count("nonvoluntary_ctxt_switches:"),
+        ticks: ticks(stat),
     }
+}
+
+/// The processor time, of the program and in the kernel for it, in a line of `/proc/PID/stat`.
+fn ticks(stat: &str) -> u64 {
+    let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    after_name.split_ascii_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum()
 }
 
 /// The parent in a line of `/proc/PID/stat`, whose second field is a name that may contain anything.
@@ -220,8 +238,28 @@ mod tests {
             ("cat", "Z (zombie)", false),
             ("cat", "D (disk sleep)", false),
         ] {
-            assert_eq!(thread(&status(name, state)), Thread { may_run, turns: 7 }, "{name} {state}");
+            let stat = format!("7 ({name}) {} 1 7 7 0 -1 4 90 91 0 0 30 12 5 5 30 10", &state[..1]);
+            let expected = Thread { may_run, turns: 7, ticks: 42 };
+            assert_eq!(thread(&status(name, state), &stat), expected, "{name} {state}");
         }
-        assert_eq!(thread(""), Thread { may_run: false, turns: 0 });
+        assert_eq!(thread("", ""), Thread { may_run: false, turns: 0, ticks: 0 });
+    }
+
+    #[test]
+    fn who_had_a_turn_has_moved_unless_it_came_to_a_stop() {
+        let [runs, stands] =
+            [true, false].map(|may_run| move |turns, ticks| Thread { may_run, turns, ticks });
+        for (was, is, has_moved) in [
+            (None, stands(1, 0), true),
+            (Some(stands(1, 0)), stands(1, 0), false),
+            (Some(stands(1, 0)), stands(2, 0), true),
+            (Some(stands(1, 0)), runs(1, 0), false),
+            (Some(runs(1, 0)), runs(1, 0), false),
+            (Some(runs(1, 0)), runs(1, 5), true),
+            (Some(runs(1, 0)), runs(2, 0), true),
+            (Some(runs(1, 0)), stands(2, 1), false),
+        ] {
+            assert_eq!(is.has_moved(was), has_moved, "{was:?} {is:?}");
+        }
     }
 }

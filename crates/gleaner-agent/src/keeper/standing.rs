@@ -2,7 +2,7 @@
 //!
 //! When all of them stand still, none is left that could wake another. So what moves later than the first looks was woken
 //! against the owner's word: by another, or by a timer that it set. What had a turn between two looks has moved, also if it stands
-//! still at both.
+//! still at both; what only waits for the turn in which it stops has not.
 
 use std::time::{Duration, Instant};
 
