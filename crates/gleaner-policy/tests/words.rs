@@ -404,7 +404,7 @@ fn a_rule_for_sites_is_said_in_a_table() {
     assert!(shown.contains("as-printed") && shown.contains("K 1 1 2 1"), "{shown}");
     let axes = recipe(json!({ "preset": "khoo/mrs", "sites": { "quality": true, "cost": true } }));
     let rule = axes.site_rule().expect("a rule for sites");
-    assert!(rule.quality && rule.cost);
+    assert!(rule.axes.quality && rule.axes.cost);
     assert!(axes.to_string().contains("quality counted, cost counted"), "{axes}");
 }
 

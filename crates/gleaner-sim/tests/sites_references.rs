@@ -3,7 +3,7 @@
 
 use gleaner_core::Policy;
 use gleaner_policy::parts::sites::{Behind, Copies, Has, Nearness, News, Split};
-use gleaner_policy::sites::map::{AtSource, Direction, Reading, Root, Weights};
+use gleaner_policy::sites::map::{AtSource, Axes, Direction, Reading, Root, Weights};
 use gleaner_policy::{AnyPolicy, Recipe, SiteRule};
 use gleaner_sim::sites::{Job, Protocol, Site, SitesSetup, SitesWorld, Staging, parties};
 use gleaner_sim::{Division, Parties, restore, save};
@@ -85,8 +85,7 @@ fn rule(seed: u64) -> SiteRule {
             direction: [Direction::Obtaining, Direction::Sending][choices.below(2)],
         },
         weights: Weights::EVEN,
-        quality: choices.one_in(2),
-        cost: choices.one_in(2),
+        axes: Axes { quality: choices.one_in(2), cost: choices.one_in(2) },
         has: [Has::Free, Has::Total][choices.below(2)],
         news: [News::Published, News::Broadcast][choices.below(2)],
         again_s: [3.0, 60.0][choices.below(2)],

@@ -119,9 +119,9 @@ impl NaiveSites {
             (Some(source), Some(file)) => grid.catalogue().bytes(*file) as f64 / rate(source, site) / run_s,
             _ => 0.0,
         };
-        let quality = if rule.quality { short(offered.quality(), asked.quality()) } else { 0.0 };
+        let quality = if rule.axes.quality { short(offered.quality(), asked.quality()) } else { 0.0 };
         let price = offered.price;
-        let cost = if rule.cost && price > 0.0 { price / asked.would_pay() } else { 0.0 };
+        let cost = if rule.axes.cost && price > 0.0 { price / asked.would_pay() } else { 0.0 };
         (x * x + y * y + quality * quality + cost * cost).sqrt()
     }
 

@@ -2,7 +2,7 @@
 
 use super::{About, Choice, Input};
 use crate::error::PolicyError;
-use crate::sites::map::{AtSource, Direction, Reading, Root, Weights};
+use crate::sites::map::{AtSource, Axes, Direction, Reading, Root, Weights};
 use std::fmt;
 
 /// Gives an enum of choices its [`Choice`], from a table.
@@ -282,10 +282,8 @@ pub struct SiteRule {
     pub reading: Reading,
     /// K.
     pub weights: Weights,
-    /// Whether the map has an axis of the quality of service that sites offer and jobs ask for.
-    pub quality: bool,
-    /// Whether the map has an axis of what sites ask for and users would pay.
-    pub cost: bool,
+    /// Which further axes the map has.
+    pub axes: Axes,
     /// What counts as what a site has.
     pub has: Has,
 }
@@ -348,8 +346,7 @@ impl SiteRule {
         crossing: 0.0,
         reading: Reading { root: Root::Whole, at_source: AtSource::Nothing, direction: Direction::Obtaining },
         weights: Weights::EVEN,
-        quality: false,
-        cost: false,
+        axes: Axes::NONE,
         has: Has::Free,
     };
 
@@ -374,13 +371,13 @@ impl fmt::Display for SiteRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.parts().map(|(_, about)| about.name).collect();
         write!(f, "Over sites: {}", names.join(", "))?;
-        let Self { copies, apart, patience_s, again_s, staging, crossing, weights, quality, cost, .. } = self;
+        let Self { copies, apart, patience_s, again_s, staging, crossing, weights, axes, .. } = self;
         let Weights { compute, memory, disk, potential } = weights;
         write!(f, "; {copies} copies")?;
         write!(f, "{}", if *apart { " apart" } else { "" })?;
         write!(f, "{}", if *staging { ", staging counted" } else { "" })?;
-        write!(f, "{}", if *quality { ", quality counted" } else { "" })?;
-        write!(f, "{}", if *cost { ", cost counted" } else { "" })?;
+        write!(f, "{}", if axes.quality { ", quality counted" } else { "" })?;
+        write!(f, "{}", if axes.cost { ", cost counted" } else { "" })?;
         if *patience_s != Self::MRS.patience_s {
             write!(f, ", patience {patience_s} s")?;
         }

@@ -256,8 +256,8 @@ fn coordinates(
     let x = map::computation_index(&has, &asked.needs, &rule.weights, rule.reading.root);
     let bring_s = asked.bring_s.as_ref().map(|bring_s| bring_s[site.index()]);
     let y = bring_s.map_or(0.0, |bring_s| map::data_index(bring_s, asked.run_s, rule.reading.at_source));
-    let quality = rule.quality.then(|| map::quality_index(of_site.quality(), asked.quality));
-    let cost = rule.cost.then(|| map::cost_index(of_site.price, asked.would_pay));
+    let quality = rule.axes.quality.then(|| map::quality_index(of_site.quality(), asked.quality));
+    let cost = rule.axes.cost.then(|| map::cost_index(of_site.price, asked.would_pay));
     let distance = map::distance(&[x, y, quality.unwrap_or(0.0), cost.unwrap_or(0.0)]);
     Coordinates { site, x, y, quality, cost, distance }
 }

@@ -56,8 +56,8 @@ pub(super) fn read(key: &Key<'_>, rule: &mut SiteRule) -> Result<(), PolicyError
     let flags = [
         ("apart", &mut rule.apart),
         ("staging", &mut rule.staging),
-        ("quality", &mut rule.quality),
-        ("cost", &mut rule.cost),
+        ("quality", &mut rule.axes.quality),
+        ("cost", &mut rule.axes.cost),
     ];
     for (name, flag) in flags {
         if let Some(key) = table.find(name) {

@@ -94,7 +94,7 @@ impl Statistics {
 fn median(sorted: &[f64]) -> f64 {
     let middle = |index: usize| sorted.get(index).copied().unwrap_or(0.0);
     let half = sorted.len() / 2;
-    if sorted.len() % 2 == 0 {
+    if sorted.len().is_multiple_of(2) {
         f64::midpoint(middle(half.saturating_sub(1)), middle(half))
     } else {
         middle(half)
