@@ -1,7 +1,7 @@
 //! Jobs over sites: worked schedules, and what holds whatever the letters meet with.
 
-use gleaner_policy::parts::sites::{Axes, Behind, Copies, GiveUp, Split};
-use gleaner_policy::sites::map::{AtSource, Root};
+use gleaner_policy::parts::sites::{Behind, Copies, GiveUp, Split};
+use gleaner_policy::sites::map::{AtSource, Axes, Root};
 use gleaner_policy::{AnyPolicy, Recipe, SiteRule};
 use gleaner_sim::sites::{
     Job, Protocol, Site, SitesOutcome, SitesSetup, SitesWorld, Staging, parties, simulate,
@@ -197,7 +197,8 @@ fn a_site_that_is_dear_or_poor_is_chosen_otherwise_where_the_map_has_these_axes(
     (setup.sites[2].price, setup.sites[2].quality) = (1.5, 0.9);
     (setup.jobs[0].quality, setup.jobs[0].would_pay) = (0.95, 2.0);
     let chosen = |quality, cost| {
-        run(&setup, SiteRule { axes: Axes { quality, cost }, ..SiteRule::MRS }).jobs[0].parts[0].on
+        let rule = SiteRule { axes: Axes { quality, cost }, ..SiteRule::MRS };
+        run(&setup, rule).jobs[0].parts[0].on
     };
     assert_eq!(chosen(false, false).index(), 0, "all are alike, and the first is the lowest");
     assert_eq!(chosen(true, false).index(), 0, "it alone offers what is asked for");

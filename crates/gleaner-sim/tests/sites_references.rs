@@ -2,8 +2,8 @@
 //! noticed; and several meta-schedulers book nothing twice, whatever their letters meet with.
 
 use gleaner_core::Policy;
-use gleaner_policy::parts::sites::{Axes, Behind, Copies, Has, Nearness, News, Split};
-use gleaner_policy::sites::map::{AtSource, Direction, Reading, Root, Weights};
+use gleaner_policy::parts::sites::{Behind, Copies, Has, Nearness, News, Split};
+use gleaner_policy::sites::map::{AtSource, Axes, Direction, Reading, Root, Weights};
 use gleaner_policy::{AnyPolicy, Recipe, SiteRule};
 use gleaner_sim::sites::{Job, Protocol, Site, SitesSetup, SitesWorld, Staging, parties};
 use gleaner_sim::{Division, Parties, restore, save};

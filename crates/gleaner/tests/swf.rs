@@ -196,3 +196,29 @@ fn what_is_drawn_of_a_log_is_called_a_part_of_a_job() {
     gleaner(&folder, &arguments).success();
     assert!(folder.read("out/report.html").contains("\"counted\":[\"part of a job\",\"processor\"]"));
 }
+
+/// Twenty-five jobs of a user end early, forty at the instant at which he submits another, which fits before the first in line.
+#[test]
+fn what_ran_before_is_not_forgotten_for_what_ends_at_the_instant_of_a_submission() {
+    let folder = Scratch::new();
+    let mut log = String::new();
+    let mut add = |submit: u32, run: u32, size: u32, estimate: u32, user: u32| {
+        let number = log.lines().count() + 1;
+        log += &format!(
+            "{number} {submit} -1 {run} {size} -1 -1 {size} {estimate} -1 1 {user} 1 -1 -1 -1 -1 -1\n"
+        );
+    };
+    (0..25).for_each(|_| add(0, 10, 1, 5000, 1));
+    (0..40).for_each(|_| add(900, 100, 1, 5000, 1));
+    add(950, 3000, 30, 3000, 2);
+    add(990, 500, 60, 500, 3);
+    add(1000, 9, 50, 5000, 1);
+    folder.write("log.swf", &log);
+    for lengths in ["learnt", "last-two"] {
+        let arguments = ["simulate", "--swf", "log.swf", "--cores", "80", "--policy", "queue/easy"];
+        gleaner(&folder, &[&arguments[..], &["--lengths", lengths, "--out", "out"]].concat()).success();
+        let jobs = folder.read("out/jobs.csv");
+        let last = jobs.lines().last().expect("a job");
+        assert_eq!(last.split(',').nth(8), Some("1000"), "{lengths}: it starts as it comes: {last}");
+    }
+}

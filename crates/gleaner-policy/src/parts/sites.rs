@@ -2,7 +2,7 @@
 
 use super::{About, Choice, Input};
 use crate::error::PolicyError;
-use crate::sites::map::{AtSource, Direction, Reading, Root, Weights};
+use crate::sites::map::{AtSource, Axes, Direction, Reading, Root, Weights};
 use std::fmt;
 
 /// Gives an enum of choices its [`Choice`], from a table.
@@ -244,15 +244,6 @@ choices! { Direction:
     Sending "sending" "A site's potential is the sum of the bandwidths at which it sends data."
 }
 
-/// The axes of the map beyond the paper's two.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Axes {
-    /// Of the quality of service that sites offer and jobs ask for.
-    pub quality: bool,
-    /// Of what sites ask for and users would pay.
-    pub cost: bool,
-}
-
 /// The part of a policy for sites.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SiteRule {
@@ -291,7 +282,7 @@ pub struct SiteRule {
     pub reading: Reading,
     /// K.
     pub weights: Weights,
-    /// What the map has beyond the paper's two axes.
+    /// Which further axes the map has.
     pub axes: Axes,
     /// What counts as what a site has.
     pub has: Has,
@@ -355,7 +346,7 @@ impl SiteRule {
         crossing: 0.0,
         reading: Reading { root: Root::Whole, at_source: AtSource::Nothing, direction: Direction::Obtaining },
         weights: Weights::EVEN,
-        axes: Axes { quality: false, cost: false },
+        axes: Axes::NONE,
         has: Has::Free,
     };
 

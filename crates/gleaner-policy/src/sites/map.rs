@@ -37,6 +37,20 @@ impl Weights {
     pub const EVEN: Self = Self { compute: 1.0, memory: 1.0, disk: 1.0, potential: 1.0 };
 }
 
+/// Axes of the map beside (1) and (2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Axes {
+    /// The quality of service that sites offer and jobs ask for.
+    pub quality: bool,
+    /// What sites ask for and users would pay.
+    pub cost: bool,
+}
+
+impl Axes {
+    /// As in the paper's experiments.
+    pub const NONE: Self = Self { quality: false, cost: false };
+}
+
 /// How far the root in (1) reaches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Root {

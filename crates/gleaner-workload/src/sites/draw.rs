@@ -1,6 +1,6 @@
 //! Sites and jobs, drawn.
 
-use super::rigid::{Rigid, rigid};
+use super::rigid::{DAY_S, Rigid, rigid};
 use super::scenario::{Jobs, JobsDrawn, Largest, Sites, SitesDrawn, SitesScenario};
 use crate::Stream;
 use gleaner_sim::sites::{Job, Site, SitesSetup};
@@ -70,7 +70,7 @@ fn pick(stream: &mut Stream, from: &[f64]) -> f64 {
 /// For how long jobs arrive.
 fn span_s(drawn: &JobsDrawn, rigid: &[Rigid]) -> f64 {
     let last = rigid.last().map_or(0.0, |job| job.submitted_s);
-    drawn.days.map_or(last.max(1.0), |days| days * super::rigid::DAY_S)
+    drawn.days.map_or(last.max(1.0), |days| days * DAY_S)
 }
 
 /// All sites grow or shrink by one factor, so that the jobs ask for the load.
