@@ -31,12 +31,12 @@ impl Pieces {
 }
 
 /// The pieces of all tasks left, if they are up to date.
-pub(in super::super) fn pieces<'a>(batch: &'a Batch<'_>) -> impl Iterator<Item = &'a Piece> {
+pub(in crate::batch::heuristics) fn pieces<'a>(batch: &'a Batch<'_>) -> impl Iterator<Item = &'a Piece> {
     batch.kinds.iter().flat_map(|tasks| &tasks.pieces.0)
 }
 
 /// Brings the pieces of all kinds up to date.
-pub(in super::super) fn renew(batch: &mut Batch<'_>) {
+pub(in crate::batch::heuristics) fn renew(batch: &mut Batch<'_>) {
     for kind in 0..batch.kinds.len() {
         let mut pieces = std::mem::take(&mut batch.kinds[kind].pieces.0);
         let tasks = &batch.kinds[kind];
