@@ -63,6 +63,7 @@ fn come_and_go(books: &mut Books, round: usize) {
     retire_all(books);
 }
 
+/// Beyond `UNUSED_CLASS_BYTES_MAX`.
 #[test]
 fn classes_that_nobody_has_any_more_are_forgotten() {
     let mut books = Books::with(2, JobSpec::new(["true"]));
