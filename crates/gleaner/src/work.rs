@@ -146,8 +146,9 @@ impl From<WorkError> for Failure {
         let message = error.to_string();
         match error {
             WorkError::Rules(error) => error.into(),
-            WorkError::NotJoined | WorkError::NoToken => Self::Usage(message),
-            WorkError::Home(
+            WorkError::NotJoined
+            | WorkError::NoToken
+            | WorkError::Home(
                 HomeError::InUse(_)
                 | HomeError::Foreign { .. }
                 | HomeError::Shared(_)
