@@ -226,7 +226,7 @@ docs/scenarios.md has every key with its default, and the optional columns of th
 error that names those that there are. `gleaner policy keys` explains the keys of [policy].
 
 --out DIR writes tasks.csv, machines.csv, machines_over_time.csv, summary.json, plots as SVG and report.html. Of a log it \
-also writes jobs.swf (the log with the waits), and jobs.csv and schedule.csv with the columns of Batsim.
+also writes jobs.swf (the log with the waits), and jobs.csv, schedule.csv and schedule.json with the columns of Batsim.
 
 Several policies or seeds are compared: means with 95 % intervals, and the difference of each policy from the first, seed by \
 seed. --out DIR then has one report of all runs and a folder for each: POLICY/seed-K.

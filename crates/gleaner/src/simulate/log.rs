@@ -235,9 +235,9 @@ fn write(
     let places = allocation::of(experiment, history, cores);
     files::write_file(dir, "jobs.swf", |out| tables::swf(out, log, experiment, history))?;
     files::write_file(dir, "jobs.csv", |out| tables::jobs(out, log, experiment, (history, &places)))?;
-    files::write_file(dir, "schedule.csv", |out| {
-        tables::schedule(out, (experiment, history), &summary.services, cores)
-    })?;
+    let numbers = tables::schedule((experiment, history), &summary.services, cores);
+    files::write_file(dir, "schedule.csv", |out| numbers.write_csv(out))?;
+    files::write_file(dir, "schedule.json", |out| numbers.write_json(out))?;
     files::write_file(dir, "users.csv", |out| users::table(out, &summary.services))?;
     let mut figures = gantt::figures(experiment, history, (&places, cores));
     figures.push(users::figure(&summary.services));

@@ -72,13 +72,31 @@ fn run_s(task: &TaskHistory) -> f64 {
     task.finished.since(task.started).seconds()
 }
 
-/// A run in Batsim's numbers, in one row; nothing where a scheduler's own time or joules would stand.
+/// A run in Batsim's numbers; nothing where a scheduler's own time or joules would stand.
+pub(super) struct Schedule([(&'static str, Option<f64>); 21]);
+
+impl Schedule {
+    /// As Batsim writes it, in one row.
+    pub(super) fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
+        let names = self.0.map(|(name, _)| name.to_owned());
+        let values = self.0.map(|(_, value)| value.map_or(String::new(), |value| value.to_string()));
+        writeln!(out, "{}\n{}", names.join(","), values.join(","))
+    }
+
+    /// The same as an object; null for nothing.
+    pub(super) fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
+        let columns: serde_json::Map<String, serde_json::Value> =
+            self.0.iter().map(|&(name, value)| (name.to_owned(), value.into())).collect();
+        serde_json::to_writer_pretty(&mut *out, &columns)?;
+        writeln!(out)
+    }
+}
+
 pub(super) fn schedule(
-    out: &mut dyn Write,
     (experiment, history): (&LogExperiment, &History),
     services: &Services,
     cores: u32,
-) -> io::Result<()> {
+) -> Schedule {
     let killed = experiment.killed.iter().filter(|killed| **killed).count();
     let all_jobs = experiment.kept.jobs.len();
     let success = history.finished().saturating_sub(killed);
@@ -90,7 +108,7 @@ pub(super) fn schedule(
         slowdowns.map(|(job, task)| task.finished.since(job.submit).seconds() / run_s(task)).collect();
     let makespan_s = history.makespan().seconds();
     let all = &services.all;
-    let columns = [
+    Schedule([
         ("consumed_joules", None),
         ("makespan", Some(makespan_s)),
         ("max_slowdown", Some(slowdowns.iter().copied().fold(0.0, f64::max))),
@@ -112,8 +130,5 @@ pub(super) fn schedule(
         ("time_sleeping", Some(0.0)),
         ("time_switching_off", Some(0.0)),
         ("time_switching_on", Some(0.0)),
-    ];
-    let names = columns.map(|(name, _)| name.to_owned());
-    let values = columns.map(|(_, value)| value.map_or(String::new(), |value: f64| value.to_string()));
-    writeln!(out, "{}\n{}", names.join(","), values.join(","))
+    ])
 }
