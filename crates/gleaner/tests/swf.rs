@@ -50,12 +50,8 @@ fn a_log_runs_and_its_waits_are_filled_in() {
         [0, 1].map(|row| schedule.lines().nth(row).expect("two rows").split(',').collect::<Vec<_>>());
     let value = |name: &str| values[names.iter().position(|other| *other == name).expect("a column")];
     assert_eq!([value("nb_jobs"), value("makespan"), value("success_rate")], ["4", "520", "1"], "{schedule}");
-    let schedule: serde_json::Value =
-        serde_json::from_str(&folder.read("out/schedule.json")).expect("an object");
-    assert_eq!(
-        (&schedule["makespan"], &schedule["consumed_joules"]),
-        (&520.0.into(), &serde_json::Value::Null)
-    );
+    let schedule: Value = serde_json::from_str(&folder.read("out/schedule.json")).expect("an object");
+    assert_eq!((&schedule["makespan"], &schedule["consumed_joules"]), (&520.0.into(), &Value::Null));
     let report = folder.read("out/report.html");
     for shown in [
         "Jobs on processors",
