@@ -11,7 +11,7 @@ use std::path::Path;
 /// Where SQLite keeps the number of a journal's format: `user_version`, big-endian.
 const FORMAT_AT: usize = 60;
 
-/// What the coordinator ends with where another folder would do.
+/// What the coordinator ends with where another folder, or another version of it, would do.
 const USAGE: i32 = 2;
 /// What it ends with where its own folder is not as it should be.
 const FAULT: i32 = 4;
@@ -83,7 +83,7 @@ fn a_journal_of_a_newer_version_is_refused_and_not_touched() {
     bytes[FORMAT_AT..FORMAT_AT + 4].copy_from_slice(&99_u32.to_be_bytes());
     fs::write(&file, &bytes).expect("the journal");
     assert_eq!(
-        refusal(&grid, FAULT),
+        refusal(&grid, USAGE),
         "error: HOME/gleaner.db has format 99, and this version reads format 8 only: start the newer version that \
          wrote it; nothing was changed"
     );
