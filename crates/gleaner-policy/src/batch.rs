@@ -25,10 +25,13 @@
 
 mod awake;
 mod baselines;
+mod bid;
 mod heuristics;
 mod holding;
 mod kinds;
+mod lines;
 mod looks;
+mod pieces;
 mod pool;
 mod readiness;
 mod target;
@@ -42,9 +45,10 @@ use crate::parts::order::Order;
 use crate::parts::staying::Staying;
 use crate::parts::when::{Holding, Replan, When};
 use crate::spending::{Conditions, Supply};
+use bid::Bid;
 use gleaner_core::{Budget, Grid, Queue, tie_threshold};
 use gleaner_units::{MachineClassId, OpsTotal, TaskClassId, TaskId, Time, UserId};
-use kinds::{Bid, Kind};
+use kinds::Kind;
 pub(crate) use looks::Looks;
 use pool::Pool;
 use std::collections::{BTreeMap, VecDeque};

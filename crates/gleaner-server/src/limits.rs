@@ -46,6 +46,8 @@ pub(crate) const RECORDS_KEPT_DAYS: u64 = 365;
 /// So long before a start without a row does not count for how long results are kept: the coordinator was off, or its clock is wrong.
 // Tested by: a_gap_is_so_long_at_least
 pub(crate) const GAP_MIN: Duration = Duration::from_hours(72);
+/// A file that was put or asked for since then is kept: it may be meant for a fact that is not committed yet.
+pub(crate) const YOUNG: Duration = Duration::from_hours(24);
 /// Jobs whose results are removed by one fact.
 // Tested by: results_of_so_many_jobs_go_by_one_fact
 pub(crate) const REMOVED_AT_ONCE: usize = 256;

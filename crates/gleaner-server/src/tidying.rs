@@ -9,7 +9,7 @@ use crate::blobs::{BlobError, BlobId, Removed};
 use crate::desk::{Keeping, Order, Requester};
 use crate::driver::Stopped;
 use crate::ledger::Job;
-use crate::limits::REMOVED_AT_ONCE;
+use crate::limits::{REMOVED_AT_ONCE, YOUNG};
 use crate::outputs::{self, OutputError};
 use crate::store::{Amount, ReadError, Results, WithResults};
 use gleaner_units::Time;
@@ -22,8 +22,6 @@ use tokio::task::{JoinError, spawn_blocking};
 
 /// How often to look.
 const EVERY: Duration = Duration::from_hours(1);
-/// What was put or asked for since is kept: it may be meant for a fact that is not committed yet.
-pub const YOUNG: Duration = Duration::from_hours(24);
 
 /// Why nothing was removed, or not all that could be.
 #[derive(Debug, Error)]

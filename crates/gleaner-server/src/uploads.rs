@@ -3,7 +3,7 @@
 //! What nobody named counts for [`YOUNG`]: then it is removed.
 
 use crate::blobs::BlobId;
-use crate::tidying::YOUNG;
+use crate::limits::YOUNG;
 use gleaner_units::{Span, Time};
 use std::collections::{BTreeMap, VecDeque};
 

@@ -8,9 +8,9 @@
 
 #![expect(clippy::inline_always, reason = "what runs in vectors has to be inlined: see `scan`")]
 
+use super::block::{Block, by_total};
 use super::bounds::{BestTwo, Bounds};
 use super::rough::{LANES, Lanes, Scale, transpose};
-use super::{Block, by_total};
 use crate::Matrix;
 use crate::scan::{greater, least_of_sums, lesser, places_within, two_least_sums};
 use fearless_simd::prelude::*;

@@ -2,7 +2,7 @@
 
 #![expect(clippy::inline_always, reason = "what runs in vectors has to be inlined: see `scan`")]
 
-use super::Block;
+use super::block::Block;
 use super::bounds::{BestTwo, Bounds, push_places};
 use super::rough::{LANES, Lanes, Scale, transpose};
 use crate::Matrix;

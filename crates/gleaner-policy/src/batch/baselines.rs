@@ -1,7 +1,8 @@
 //! Where the immediate baselines put a task: MET, OLB and KPB. (MCT is the earliest end, as for all heuristics.)
 
 use super::Batch;
-use super::kinds::{Bid, Kind};
+use super::bid::Bid;
+use super::kinds::Kind;
 use super::target::{Target, highest_tie};
 use crate::parts::staying::weighed;
 

@@ -1,18 +1,19 @@
 //! Which task is next, or which are: Min-Min, Max-Min and Sufferage among what the conditions allow.
 
+mod kept;
 mod losses;
 mod passes;
 mod sufferage;
 
 use super::Batch;
-use super::kinds::{Bid, Kind};
+use super::bid::Bid;
+use super::kinds::Kind;
 use super::target::Earliest;
 use crate::backlog::{Size, Waiting};
 use crate::parts::order::Order;
 use gleaner_core::tie_threshold;
 use std::iter::successors;
 
-pub(super) use losses::Pieces;
 pub(super) use passes::pass;
 
 /// From the first size to the last.

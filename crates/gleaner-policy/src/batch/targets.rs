@@ -1,7 +1,8 @@
 //! Where a task goes: the machine that would be done with it first, or the cheapest that would be in time.
 
 use super::Batch;
-use super::kinds::{Bid, Kind};
+use super::bid::Bid;
+use super::kinds::Kind;
 use super::pool::Place;
 use super::target::{Earliest, Target, highest_tie};
 use crate::parts::aim::Aim;

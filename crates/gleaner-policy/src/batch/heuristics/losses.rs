@@ -2,44 +2,28 @@
 //!
 //! When a task would be done is, by its length, a line for each bid; so what it would lose, which is the difference of
 //! the two lowest lines, is made of straight pieces. **The largest loss is that of the first or the last task of a
-//! piece**, and where a piece is flat, all its tasks lose the same. Pieces are kept from choice to choice ([`kept`]).
+//! piece**, and where a piece is flat, all its tasks lose the same. Pieces are kept from choice to choice ([`kept`](super::kept)).
 //!
 //! Cost: O(bids) for each stretch of lengths in which the same bids are allowed, and for each piece O(those that may be among
 //! the best two of longer tasks).
 
-mod kept;
-mod lines;
-
 use super::{Candidate, Sizes, lowest, stretch};
 use crate::backlog::{Size, Waiting};
 use crate::batch::Batch;
-use crate::batch::kinds::{Bid, Kind};
+use crate::batch::bid::Bid;
+use crate::batch::kinds::Kind;
+use crate::batch::lines::{Line, best_two, crossing, loss, may_be_best};
+use crate::batch::pieces::Piece;
 use crate::parts::when::Holding;
-pub(in crate::batch) use kept::Pieces;
-pub(super) use kept::{pieces, renew};
-use lines::{BestTwo, Line, best_two, crossing, loss, may_be_best};
 use std::iter::successors;
 
-/// Tasks of a kind, of neighbouring sizes, for which the same bids are the best two.
-#[derive(Clone, Copy)]
-pub(super) struct Piece {
-    kind: usize,
-    first: Waiting,
-    last: Waiting,
-    best: BestTwo,
-    /// Of the first and of the last.
-    losses: [f64; 2],
-    /// Whether it has to be made anew.
-    is_stale: bool,
-}
-
 /// Whether each task left may take all bids.
-fn takes_all(batch: &Batch<'_>, tasks: &Kind<'_>) -> bool {
+pub(super) fn takes_all(batch: &Batch<'_>, tasks: &Kind<'_>) -> bool {
     batch.conditions(tasks).is_none() && batch.recipe.hold == Holding::Never
 }
 
 /// The kind's tasks, cut wherever a bid begins or ceases to be allowed, or two of the best change places.
-fn add_pieces(batch: &Batch<'_>, (kind, tasks): (usize, &Kind<'_>), pieces: &mut Vec<Piece>) {
+pub(super) fn add_pieces(batch: &Batch<'_>, (kind, tasks): (usize, &Kind<'_>), pieces: &mut Vec<Piece>) {
     let Some((shortest, longest)) = tasks.span() else { return };
     let all = (shortest.size(), longest.size());
     let bids = batch.within_means(tasks, (shortest.length.amount(), longest.length.amount()));
@@ -77,13 +61,13 @@ fn cut((first, last): Sizes, mut begins: Vec<Size>) -> Vec<Sizes> {
 }
 
 /// The first and the last task left of these sizes.
-fn ends(tasks: &Kind<'_>, (first, last): Sizes) -> Option<(Waiting, Waiting)> {
+pub(super) fn ends(tasks: &Kind<'_>, (first, last): Sizes) -> Option<(Waiting, Waiting)> {
     let shortest = tasks.at_or_after(first).filter(|task| task.size() <= last)?;
     Some((shortest, tasks.before(last.next())?))
 }
 
 /// The tasks from the first to the last, which may take all these bids, from the shortest to the longest.
-fn add_straight<'a>(
+pub(super) fn add_straight<'a>(
     (kind, tasks): (usize, &Kind<'_>),
     (first, last): (Waiting, Waiting),
     bids: impl Iterator<Item = &'a Bid> + Clone,
@@ -106,11 +90,6 @@ fn add_straight<'a>(
 }
 
 impl Piece {
-    fn new(kind: usize, (first, last): (Waiting, Waiting), best: BestTwo) -> Self {
-        let losses = [first, last].map(|task| loss(best, task.length.amount()));
-        Self { kind, first, last, best, losses, is_stale: false }
-    }
-
     /// The first and the last task.
     pub(super) fn ends(&self) -> [Candidate; 2] {
         [self.first, self.last].map(|task| (self.kind, task))
@@ -130,10 +109,6 @@ impl Piece {
         let sizes = [(shortest, shortest), between, (longest, longest)].into_iter();
         let parts = sizes.filter(|(from, until)| from <= until).filter_map(|sizes| ends(tasks, sizes));
         parts.map(|ends| Self::new(self.kind, ends, self.best)).collect()
-    }
-
-    pub(super) fn largest_loss(&self) -> f64 {
-        self.losses[0].max(self.losses[1])
     }
 
     /// Of the tasks that lose so much the lowest.

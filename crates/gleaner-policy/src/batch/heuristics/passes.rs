@@ -4,9 +4,10 @@
 //! function of the grid at its beginning**: where the policy goes on from a grid in the middle of one, which takes a batch of
 //! more plans than fit into one answer, a new pass begins.
 
-use super::losses::{Piece, pieces, renew};
+use super::kept::{pieces, renew};
 use super::{Candidate, lowest};
 use crate::batch::Batch;
+use crate::batch::pieces::Piece;
 use crate::batch::target::Target;
 use gleaner_core::tie_threshold;
 use std::collections::BTreeMap;

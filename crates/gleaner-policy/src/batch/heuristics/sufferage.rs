@@ -1,9 +1,10 @@
 //! Sufferage: the task that would lose most if it did not get the machine that is best for it.
 
 use super::Candidate;
-use super::losses::{Piece, pieces, renew};
+use super::kept::{pieces, renew};
 use crate::batch::Batch;
-use crate::batch::kinds::Bid;
+use crate::batch::bid::Bid;
+use crate::batch::pieces::Piece;
 use gleaner_core::tie_threshold;
 
 /// The task, and the one bid by which it is done first, where that is known.

@@ -1,7 +1,7 @@
 //! When tasks would be done, by their length: a straight line for each bid. The two lowest say what a task would lose.
 
-use crate::batch::kinds::Bid;
-use crate::batch::target::highest_tie;
+use super::bid::Bid;
+use super::target::highest_tie;
 
 /// How much worse than the second best an offer must be, relative to it, to be no one's second best by rounding either.
 const CLEARLY: f64 = 1.0 + 1e-9;

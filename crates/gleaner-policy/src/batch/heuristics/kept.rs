@@ -4,39 +4,19 @@
 //! stays as it is until a task of it is taken, or a pool of its best two makes other offers. Only such pieces are made anew;
 //! where something does limit that, all are.
 
-use super::lines::{Line, best_two, loss, rounding};
-use super::{Piece, add_pieces, add_straight, ends, takes_all};
+use super::losses::{add_pieces, add_straight, ends, takes_all};
 use crate::backlog::Waiting;
 use crate::batch::Batch;
-
-/// The pieces of all tasks left of a kind, in order of size; some are stale.
-#[derive(Default)]
-pub(in crate::batch) struct Pieces(Vec<Piece>);
-
-impl Pieces {
-    /// A pool makes other offers.
-    pub(in crate::batch) fn hear(&mut self, pool: usize) {
-        for piece in &mut self.0 {
-            piece.is_stale |= piece.best.iter().flatten().any(|line| line.pool == pool);
-        }
-    }
-
-    /// A task is no longer one of those left.
-    pub(in crate::batch) fn take(&mut self, task: Waiting) {
-        let number = self.0.partition_point(|piece| piece.last.size() < task.size());
-        if let Some(piece) = self.0.get_mut(number) {
-            piece.is_stale = true;
-        }
-    }
-}
+use crate::batch::lines::{Line, best_two, loss, rounding};
+use crate::batch::pieces::Piece;
 
 /// The pieces of all tasks left, if they are up to date.
-pub(in crate::batch::heuristics) fn pieces<'a>(batch: &'a Batch<'_>) -> impl Iterator<Item = &'a Piece> {
+pub(super) fn pieces<'a>(batch: &'a Batch<'_>) -> impl Iterator<Item = &'a Piece> {
     batch.kinds.iter().flat_map(|tasks| &tasks.pieces.0)
 }
 
 /// Brings the pieces of all kinds up to date.
-pub(in crate::batch::heuristics) fn renew(batch: &mut Batch<'_>) {
+pub(super) fn renew(batch: &mut Batch<'_>) {
     for kind in 0..batch.kinds.len() {
         let mut pieces = std::mem::take(&mut batch.kinds[kind].pieces.0);
         let tasks = &batch.kinds[kind];
