@@ -47,6 +47,7 @@ pub(crate) const RECORDS_KEPT_DAYS: u64 = 365;
 // Tested by: a_gap_is_so_long_at_least
 pub(crate) const GAP_MIN: Duration = Duration::from_hours(72);
 /// A file that was put or asked for since then is kept: it may be meant for a fact that is not committed yet.
+// Tested by: what_nobody_names_counts_for_a_day
 pub(crate) const YOUNG: Duration = Duration::from_hours(24);
 /// Jobs whose results are removed by one fact.
 // Tested by: results_of_so_many_jobs_go_by_one_fact

@@ -92,7 +92,7 @@ fn descriptions_of_other_grids() {
     let files = |each: usize| format!("put {}{{10001-75536}} b\n", "x".repeat(each - 6));
     let file = |bytes: usize| format!("put {} b\n", "x".repeat(bytes - 1));
     expect_limits(&[
-        ("CONDITION_DEPTH_MAX", "at most CONDITION_DEPTH_MAX", &|more| {
+        ("CONDITION_DEPTH_MAX", "fewer parentheses within each other", &|more| {
             // The test within the parentheses is a level too.
             let depth = CONDITION_DEPTH_MAX - 1 + more;
             let (open, close) = ("( ".repeat(depth), " )".repeat(depth));
@@ -101,7 +101,7 @@ fn descriptions_of_other_grids() {
         ("RANGE_MAX", "a range of more than 100000 names", &|more| {
             put(&format!("a{{1-{}}}", RANGE_MAX + more))
         }),
-        ("WORKERS_MAX", "at most WORKERS_MAX", &|more| {
+        ("WORKERS_MAX", "fewer workers", &|more| {
             let workers = |name: &str, count: usize| {
                 format!("worker :\n username : {name}{{1-{count}}}\n servername : x\n")
             };

@@ -131,7 +131,7 @@ impl<'a> Reader<'_, 'a> {
     fn not(&mut self) -> Result<Condition, InputError> {
         if self.depth == CONDITION_DEPTH_MAX {
             let found = format!("a condition more than {CONDITION_DEPTH_MAX} deep");
-            return Err(self.text.error(self.text.spot(), found, "at most CONDITION_DEPTH_MAX parentheses"));
+            return Err(self.text.error(self.text.spot(), found, "fewer parentheses within each other"));
         }
         self.depth += 1;
         let condition = if self.takes(&["!"], "not")? {

@@ -134,7 +134,7 @@ impl Reader<'_> {
         let names = names.map_err(|found| self.text.error(spot, found, "a shorter range"))?;
         if self.workers.len() + names.len() > WORKERS_MAX {
             let found = format!("more than {WORKERS_MAX} workers");
-            return Err(self.text.error(spot, found, "at most WORKERS_MAX of them"));
+            return Err(self.text.error(spot, found, "fewer workers"));
         }
         let each = attributes.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
         self.bytes += each * names.len();
@@ -170,7 +170,7 @@ fn of_ad(source: &Source) -> Result<Site, InputError> {
     };
     if listed.len() > WORKERS_MAX {
         let found = format!("more than {WORKERS_MAX} workers");
-        return Err(source.place().error("workers", found, "at most WORKERS_MAX of them"));
+        return Err(source.place().error("workers", found, "fewer workers"));
     }
     let names: Vec<String> = listed.items().iter().map(ToString::to_string).collect();
     let mut defaults = ad.clone();
