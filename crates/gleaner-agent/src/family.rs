@@ -22,6 +22,12 @@ pub(crate) fn family(first: u32) -> Vec<u32> {
     found
 }
 
+/// All that this process has started, and they, and that still live.
+pub(crate) fn descendants() -> impl Iterator<Item = u32> {
+    // The first is this process.
+    family(std::process::id()).into_iter().skip(1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,21 +8,21 @@ use std::ops::Deref;
 pub(crate) struct Given<'a> {
     setup: &'a Setup,
     /// By task class.
-    demands: Vec<Demand>,
+    footprints: Vec<Footprint>,
     /// Where machines do not come by a trace: one row a task class, one column a machine class.
     seconds_per_op: Vec<f64>,
 }
 
 /// What a task of a class asks of its machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Demand {
+pub(crate) struct Footprint {
     /// Beside the first.
     further_cores: u32,
     /// Whether it keeps nothing of a run that is stopped.
     pub(crate) restarts: bool,
 }
 
-impl Demand {
+impl Footprint {
     /// How many shares of a machine it has beside the first.
     pub(crate) fn further_shares(self) -> i64 {
         i64::from(self.further_cores)
@@ -31,7 +31,7 @@ impl Demand {
 
 impl<'a> Given<'a> {
     pub(crate) fn of(setup: &'a Setup) -> Self {
-        let demands = setup.task_classes.iter().map(|class| Demand {
+        let footprints = setup.task_classes.iter().map(|class| Footprint {
             further_cores: class.needs.cores.saturating_sub(1),
             restarts: class.restarts,
         });
@@ -39,7 +39,7 @@ impl<'a> Given<'a> {
         let pairs = setup.task_classes.iter().flat_map(|task| {
             machine_classes.iter().map(|on| seconds_per_op(setup, &task.composition, &on.speeds))
         });
-        Self { setup, demands: demands.collect(), seconds_per_op: pairs.collect() }
+        Self { setup, footprints: footprints.collect(), seconds_per_op: pairs.collect() }
     }
 
     /// The setup, for as long as it lasts.
@@ -48,8 +48,8 @@ impl<'a> Given<'a> {
     }
 
     #[inline]
-    pub(crate) fn demand(&self, task: TaskId) -> Demand {
-        self.demands[self.class(task).index()]
+    pub(crate) fn footprint(&self, task: TaskId) -> Footprint {
+        self.footprints[self.class(task).index()]
     }
 
     /// What an operation of a task takes on a machine, where it has a core to itself.

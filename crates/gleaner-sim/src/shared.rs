@@ -31,7 +31,7 @@ impl Shared {
 
     #[inline]
     pub(crate) fn insert(&mut self, given: &Given<'_>, now: Time, (run, ops): (RunId, f64), on: MachineId) {
-        self.sharing.widen(on, given.demand(run.task).further_shares());
+        self.sharing.widen(on, given.footprint(run.task).further_shares());
         self.sharing.insert(now, on, run, ops * given.seconds_per_op(run.task, on));
         self.rate(given, now, on);
     }
@@ -58,7 +58,7 @@ impl Shared {
             return left;
         }
         let on = self.sharing.machine_of(run).expect("a run that is taken off a machine was on one");
-        self.sharing.widen(on, -given.demand(run.task).further_shares());
+        self.sharing.widen(on, -given.footprint(run.task).further_shares());
         let left = self.sharing.remove(now, run) / given.seconds_per_op(run.task, on);
         self.rate(given, now, on);
         left
@@ -92,7 +92,7 @@ impl Shared {
             return;
         }
         let on = self.sharing.machine_of(run).expect("a run that ends is somewhere");
-        self.sharing.widen(on, -given.demand(run.task).further_shares());
+        self.sharing.widen(on, -given.footprint(run.task).further_shares());
         self.sharing.complete(now, run);
         self.rate(given, now, on);
     }

@@ -256,7 +256,7 @@ impl World {
             StopReason::Moved => self.history.moved(run.task),
             StopReason::Withdrawn | StopReason::TakenBack => {}
         }
-        if given.demand(run.task).restarts {
+        if given.footprint(run.task).restarts {
             self.history.restarted(done);
             return Event::RunEnded { run, end: RunEnd::Lost };
         }

@@ -200,6 +200,7 @@ fn thread(status: &str, stat: &str) -> Thread {
 /// The processor time, of the program and in the kernel for it, in a line of `/proc/PID/stat`.
 fn ticks(stat: &str) -> u64 {
     let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    // Fields 14 and 15 of proc(5), `utime` and `stime`; the name is field 2.
     after_name.split_ascii_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum()
 }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{StatFs, statfs};
 use rustix::process::Pid;
 
-use crate::family::family;
+use crate::family;
 
 /// While it takes less than half of its memory, and above.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -59,8 +59,8 @@ impl Memory {
         if self.patience() > Duration::ZERO {
             return false;
         }
-        let below = family(std::process::id()).into_iter().skip(1);
-        let processes: Vec<Pid> = below.filter_map(|pid| Pid::from_raw(pid.cast_signed())).collect();
+        let processes: Vec<Pid> =
+            family::descendants().filter_map(|pid| Pid::from_raw(pid.cast_signed())).collect();
         // Those of a task without a sandbox are the machine's, and so are those of the frame.
         let in_folders = frame.map_or(0, |frame| folders(processes.iter().filter(|pid| **pid != frame)));
         let taken = taken(&processes, in_folders, self.bound / 2);

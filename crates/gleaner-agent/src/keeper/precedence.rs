@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, getpriority_process, nice, setpriority_pgrp};
 
-use crate::family::family;
+use crate::family;
 
 /// A program that is over before this is in nobody's way.
 const FIRST_LOOK: Duration = Duration::from_millis(200);
@@ -61,7 +61,7 @@ impl Sessions {
         if self.patience() > Duration::ZERO {
             return;
         }
-        for process in family(std::process::id()).into_iter().skip(1) {
+        for process in family::descendants() {
             let session = format!("/proc/{process}/autogroup");
             // "/autogroup-123 nice 10", and nothing for one that is in no group.
             let said = fs::read_to_string(&session).unwrap_or_default();

@@ -20,7 +20,7 @@ use gleaner_units::{MachineClassId, MachineId, RunId, TaskId, Time};
 /// So many have their moment worked out before it is looked for whoever could start: mostly that is all there is to do.
 const AT_ONCE: u32 = 8;
 
-/// What is known of runs and of time.
+/// What a plan looks at.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
     pub(crate) grid: &'a Grid,

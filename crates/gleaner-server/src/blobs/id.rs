@@ -1,5 +1,6 @@
 //! The name of a blob: the BLAKE3 hash of its content.
 
+use gleaner_wire::BlobHash;
 use std::fmt::{self, Write as _};
 use std::str::FromStr;
 use thiserror::Error;
@@ -18,6 +19,12 @@ impl BlobId {
 impl From<blake3::Hash> for BlobId {
     fn from(hash: blake3::Hash) -> Self {
         Self(hash.into())
+    }
+}
+
+impl From<&BlobHash> for BlobId {
+    fn from(hash: &BlobHash) -> Self {
+        hash.as_str().parse().expect("a hash names a blob")
     }
 }
 

@@ -102,10 +102,8 @@ impl Desk {
     /// file would get it by naming it.
     fn has_sent(&self, agent: MachineId, run: RunId, end: &End) -> bool {
         let found = self.ledger.record(run.task).checkpoint.as_ref();
-        let sent = |left: &Stored| {
-            let id = left.blob.as_str().parse().expect("a hash names a blob");
-            self.stored.get(&agent).is_some_and(|uploads| uploads.has(id))
-        };
+        let sent =
+            |left: &Stored| self.stored.get(&agent).is_some_and(|uploads| uploads.has((&left.blob).into()));
         end.files.iter().all(sent) && end.checkpoint.iter().all(|left| Some(left) == found || sent(left))
     }
 
@@ -113,8 +111,7 @@ impl Desk {
     fn with_sizes(&self, agent: MachineId, mut end: End) -> End {
         let uploads = self.stored.get(&agent);
         for left in end.files.iter_mut().chain(&mut end.checkpoint) {
-            let id = left.blob.as_str().parse().expect("a hash names a blob");
-            left.size = uploads.and_then(|uploads| uploads.size(id)).unwrap_or(left.size);
+            left.size = uploads.and_then(|uploads| uploads.size((&left.blob).into())).unwrap_or(left.size);
         }
         end
     }
@@ -136,7 +133,7 @@ impl Desk {
     fn named(&mut self, agent: MachineId, end: &End) {
         let Some(uploads) = self.stored.get_mut(&agent) else { return };
         for left in end.files.iter().chain(&end.checkpoint) {
-            uploads.named(left.blob.as_str().parse().expect("a hash names a blob"));
+            uploads.named((&left.blob).into());
         }
     }
 

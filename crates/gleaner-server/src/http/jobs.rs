@@ -80,7 +80,7 @@ pub(super) async fn submit(
         ));
     }
     let (user, there) =
-        (by.user.clone(), files.there.iter().map(|(hash, _)| id_of(hash)).collect::<BTreeSet<_>>());
+        (by.user.clone(), files.there.iter().map(|(hash, _)| BlobId::from(hash)).collect::<BTreeSet<_>>());
     let Answer::Submitted(submitted) = api.order(by, Order::Submit { job, key, files }).await? else {
         unreachable!("a submission is answered by its job");
     };
@@ -109,7 +109,7 @@ async fn files_of(api: &Api, by: &Requester, spec: &JobSpec) -> Result<JobFiles,
         return Ok(JobFiles::default());
     }
     // What somebody else sent is not here, or a job would be a way to read it.
-    let sent = |hash: &BlobHash| api.uploads.has(&by.user, id_of(hash));
+    let sent = |hash: &BlobHash| api.uploads.has(&by.user, BlobId::from(hash));
     let (mut needed, others): (Vec<_>, Vec<_>) = needed.into_iter().partition(sent);
     let user = by.user.clone();
     let look = move |desk: &Desk, _| {
@@ -122,7 +122,7 @@ async fn files_of(api: &Api, by: &Requester, spec: &JobSpec) -> Result<JobFiles,
     let look = move || {
         let mut files = JobFiles { missing, there: Vec::new() };
         for hash in needed {
-            match blobs.renew(id_of(&hash), now)? {
+            match blobs.renew(BlobId::from(&hash), now)? {
                 Some(bytes) => files.there.push((hash, bytes)),
                 None => files.missing.push(hash),
             }
@@ -130,10 +130,6 @@ async fn files_of(api: &Api, by: &Requester, spec: &JobSpec) -> Result<JobFiles,
         Ok(files)
     };
     spawn_blocking(look).await.map_err(|panic| Refusal::internal(format!("looking for files: {panic}")))?
-}
-
-fn id_of(hash: &BlobHash) -> BlobId {
-    hash.as_str().parse().expect("a hash names a blob")
 }
 
 /// Where the tasks of a job would go if it were submitted now.

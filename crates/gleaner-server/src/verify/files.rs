@@ -50,7 +50,7 @@ pub fn files(home: &Path, report: &Report, depth: Depth) -> Result<Kept, BlobErr
         }
     }
     for hash in &report.files {
-        let id = hash.as_str().parse().expect("a hash names a blob");
+        let id = hash.into();
         let fault = match open_blob(home, id)? {
             None => Ok(Some("is missing".to_owned())),
             Some(_) if depth == Depth::Lengths => Ok(None),
