@@ -159,7 +159,7 @@ fn what_a_few_lines_stand_for_is_bounded() {
     for (site, said) in [
         (
             "worker :\n username : w{1-60000}\n servername : x\n".repeat(2),
-            "more than 100000 workers; expected at most WORKERS_MAX",
+            "more than 100000 workers; expected fewer workers",
         ),
         (
             format!(
