@@ -4,6 +4,7 @@
 //! - [`figure_3`] is the paper's largest experiment: many short runs on a grid of 70 machines.
 //! - [`growth`] keeps the tasks on each machine the same and multiplies the machines.
 //! - [`crowd`] is many tasks at once, on thousands of machines or on one.
+//! - [`batches`] is one batch over many machines.
 //! - [`rigid`] is a log of rigid jobs on one machine, under queues.
 //! - [`sites`] gives jobs to sites by their virtual maps, and multiplies the sites.
 //! - [`brokers`] sends jobs to elements by an index that is out of date, and multiplies the elements.
@@ -15,6 +16,7 @@
 //!
 //! **A workload depends on its parameters only**: not on time, and on no random source but a numbered one.
 
+pub mod batches;
 pub mod brokers;
 pub mod figure_3;
 pub mod growth;

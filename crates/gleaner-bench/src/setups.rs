@@ -24,11 +24,16 @@ pub(crate) fn of_jobs(jobs: JobSet) -> Setup {
     }
 }
 
-/// `tasks` tasks of the paper's five kinds that arrive evenly within `seconds`, on `machines` machines of the AEOLUS
-/// grid's kinds.
+/// `tasks` tasks of the paper's five kinds that arrive within `seconds`, one in each equal part of them, on `machines` machines
+/// of the AEOLUS grid's kinds.
+///
+/// Arrivals are drawn, so that none falls on the end of a task: which of the two comes first is a convention, and others
+/// have another one.
 pub fn crowd(machines: usize, tasks: usize, seconds: f64) -> Setup {
     let mut setup = grid(machines);
-    setup.tasks = draw(tasks, |index| seconds * index as f64 / tasks as f64);
+    let mut moments = Stream::new(2, STREAM);
+    let part = seconds / tasks as f64;
+    setup.tasks = draw(tasks, |index| part * (index as f64 + moments.uniform(0.0, 1.0)));
     setup
 }
 
@@ -68,7 +73,7 @@ fn task_class(composition: &[f64; 3]) -> TaskClass {
     TaskClass::plain(composition.to_vec())
 }
 
-pub(crate) fn draw(count: usize, arrival_s: impl Fn(usize) -> f64) -> Tasks {
+pub(crate) fn draw(count: usize, mut arrival_s: impl FnMut(usize) -> f64) -> Tasks {
     let mut stream = Stream::new(1, STREAM);
     let mut tasks = Tasks::default();
     for index in 0..count {

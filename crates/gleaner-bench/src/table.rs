@@ -1,9 +1,9 @@
 //! The measurements that `gleaner bench` shows, each with what it is to be held against.
 
 use crate::growth::{self, Steady};
-use crate::{brokers, crowd, figure_3, peers, processor_seconds, rigid, sites};
+use crate::{batches, brokers, crowd, figure_3, peers, processor_seconds, rigid, sites};
 use gleaner_papers::dasilva;
-use gleaner_policy::{Backfill, Belief, Choice as _, Choose};
+use gleaner_policy::{Backfill, Belief, Choice as _, Choose, Order};
 use gleaner_sim::sharing::ClosedLoop;
 
 /// The least of so many runs counts: what disturbs a run only makes it slower.
@@ -56,6 +56,7 @@ pub fn steps() -> Vec<Step> {
     let large = [0, 2, 4].map(|scheme| Step::of(move || vec![large_grid(scheme)]));
     let grown = GROWTH_SCHEMES.map(|scheme| Step::of(move || growth_of(scheme)));
     let queues = QUEUES.map(|queue| Step::of(move || queue_of(queue)));
+    let batches = BATCHES.map(|batch| Step::of(move || vec![batch_of(batch)]));
     let logs = Step::of(whole_log);
     let maps = [false, true].map(|is_known| Step::of(move || virtual_maps(is_known)));
     let sent = brokers::RULES.map(|rule| Step::of(move || vec![sent_by(rule)]));
@@ -63,7 +64,7 @@ pub fn steps() -> Vec<Step> {
     let lent = [Step::of(growth_of_peers), Step::of(largest_of_peers)];
     let grids = engine.into_iter().chain([Step::of(figure)]).chain(large).chain(grown);
     let sites = maps.into_iter().chain(sent).chain(decided).chain(lent);
-    grids.chain(queues).chain([logs]).chain(sites).collect()
+    grids.chain(batches).chain(queues).chain([logs]).chain(sites).collect()
 }
 
 /// Jobs, the load, the rule, and the seconds that it may take.
@@ -77,6 +78,28 @@ const QUEUES: [Queue; 5] = [
     (1_000_000, 1.2, Backfill::Easy, 3.0),
     (100_000, 0.8, Backfill::Conservative, 3.0),
 ];
+
+/// The order, tasks, and the seconds that the batch may take.
+type Batch = (Order, usize, f64);
+
+const BATCH_MACHINES: usize = 10_000;
+const BATCHES: [Batch; 6] = [
+    (Order::MinMin, 100_000, 0.025),
+    (Order::MaxMin, 100_000, 0.025),
+    (Order::Sufferage, 100_000, 0.025),
+    (Order::SufferagePasses, 100_000, 0.025),
+    (Order::MinMin, 1_000_000, 0.3),
+    (Order::SufferagePasses, 1_000_000, 0.3),
+];
+
+fn batch_of((order, tasks, most_s): Batch) -> Measurement {
+    Measurement {
+        name: format!("batch of {tasks} tasks, {BATCH_MACHINES} machines, {}", order.name()),
+        value: least(|| batches::Due::new(order, tasks, BATCH_MACHINES).seconds()),
+        unit: "s",
+        aim: Some(Aim::AtMost(most_s)),
+    }
+}
 
 fn queue_of((jobs, load, backfill, most_s): Queue) -> Vec<Measurement> {
     let setup = rigid::setup(jobs, QUEUE_CORES, load);
