@@ -100,11 +100,13 @@ pub enum Event {
         /// How many.
         count: u32,
     },
-    /// A task that neither waits nor runs asks something else of machines from now on: it is to be tried elsewhere.
-    TaskReclassed {
-        /// Which task.
-        task: TaskId,
-        /// What kind of task it is now; it was met before, and is the same user's.
+    /// Tasks that neither wait nor run ask something else of machines from now on: they are to be tried elsewhere.
+    TasksReclassed {
+        /// The lowest; the others follow on it.
+        first: TaskId,
+        /// How many.
+        count: u32,
+        /// What kind of tasks they are now; it was met before, and is the same user's.
         class: TaskClassId,
     },
     /// The owner of a machine now uses this share of it.

@@ -258,6 +258,15 @@ impl Grid {
         self.waiting.tasks()
     }
 
+    /// Of the tasks from one to another those of a class that wait, as ranges by their first and last, in order.
+    pub fn waiting_between(
+        &self,
+        class: TaskClassId,
+        (first, last): (TaskId, TaskId),
+    ) -> impl Iterator<Item = (TaskId, TaskId)> + '_ {
+        self.waiting.ranges_between(class, (first, last))
+    }
+
     /// Whether any task waits.
     pub fn has_waiting(&self) -> bool {
         self.waiting.first_of_each().next().is_some()

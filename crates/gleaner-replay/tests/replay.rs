@@ -62,7 +62,7 @@ impl Journal {
         let (run, agent) = (RunId { task: TaskId::new(task), number: 1 }, MachineId::new(agent));
         let end = json!({ "outcome": { "exited": { "code": 0 } }, "usage": { "elapsed_s": elapsed_s } });
         let end = Box::new(serde_json::from_value(end).expect("an end"));
-        self.add(second, Fact::RunEnded { run, agent, end, answer: None });
+        self.add(second, Fact::RunEnded { run, agent, end, answer: None, is_left: None });
     }
 }
 

@@ -282,6 +282,10 @@ pub enum Fact {
         /// What it answered, where others' answers are compared with it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         answer: Option<Box<Judged>>,
+        /// Of one that could not be started for no fault of its machine's: whether a machine is left on which nothing of its job was
+        /// tried, and to which its task goes now. Nothing where tasks of the job cannot be kept from machines.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        is_left: Option<bool>,
     },
     /// What came of a run that did not count.
     ResultRefused {

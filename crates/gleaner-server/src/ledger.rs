@@ -69,7 +69,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// The format of a snapshot, of the ledger and of the day behind it: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 20;
+pub const FORMAT: u32 = 21;
 
 /// See the module.
 #[derive(Clone)]
@@ -387,8 +387,8 @@ impl Ledger {
             Fact::JobsForgotten { jobs, .. } => self.jobs_forgotten(jobs),
             Fact::TasksRested(tasks) => self.rested(at, tasks),
             Fact::RunStarted(run) => self.run_started(at, *run),
-            Fact::RunEnded { run, agent, end, answer } => {
-                self.run_ended(at, (*run, *agent), end, answer.as_deref());
+            Fact::RunEnded { run, agent, end, answer, is_left } => {
+                self.run_ended(at, (*run, *agent), end, (answer.as_deref(), *is_left));
             }
             Fact::ResultRefused { run, agent, end } => self.result_refused(at, *run, *agent, end),
             Fact::WokeUp { alarm } => self.tell(at, &Event::WokeUp { alarm: *alarm }),

@@ -73,8 +73,8 @@ impl Life {
             }
             Fact::Decided { decisions, .. } => decisions.iter().for_each(|decision| self.decided(decision)),
             Fact::RunStarted(run) => self.run_started(at, *run),
-            Fact::RunEnded { run, agent, end, answer } => {
-                self.run_ended(at, (*run, *agent), end, answer.as_deref());
+            Fact::RunEnded { run, agent, end, answer, is_left } => {
+                self.run_ended(at, (*run, *agent), end, (answer.as_deref(), *is_left));
             }
             Fact::ResultRefused { run, agent, .. } => self.refused((*run, *agent)),
             Fact::LeaseExpired { agent } => self.given_up(*agent),
@@ -188,11 +188,17 @@ impl Life {
         self.tell(Some(about), Step::Started);
     }
 
-    fn run_ended(&mut self, at: Time, (id, on): (RunId, MachineId), end: &End, judged: Option<&Judged>) {
+    fn run_ended(
+        &mut self,
+        at: Time,
+        (id, on): (RunId, MachineId),
+        end: &End,
+        (judged, is_left): (Option<&Judged>, Option<bool>),
+    ) {
         let run = self.take_out(id);
         let others = self.runs.iter().any(|run| run.stage != Stage::Missing);
         let stops = run.is_some_and(|run| run.stage == Stage::Stopping || run.is_asked_back);
-        let ending = Ending { id, on, end, was_asked_for: stops || others, judged };
+        let ending = Ending { id, on, end, was_asked_for: stops || others, judged, is_left };
         let verdict = self.record.run_ended(at, &self.spec, ending);
         match self.record.over_by(verdict) {
             Some(phase) => {

@@ -147,6 +147,14 @@ pub(crate) const OUTPUT_PIECE_MAX: usize = 256 << 10;
 /// Machines on which a task's latest runs failed and where it does not run again while others can take it.
 // Tested by: a_task_keeps_away_from_the_last_machines_where_it_failed
 pub(crate) const TRIED_ON_MAX: usize = 3;
+/// Machines on which runs of a job could not be started and which its tasks keep away from. Above that, each task is tried on three
+/// further ones.
+// Tested by: so_many_machines_are_tried_for_a_job
+pub(crate) const NOT_THERE_MAX: usize = 32;
+/// Stretches of a job's waiting tasks that are kept away from one more machine at a time. The others follow when one of them could not
+/// be started there.
+// Tested by: so_many_stretches_of_tasks_are_kept_away_at_a_time
+pub(crate) const KEPT_AWAY_AT_ONCE: usize = 1_024;
 /// Machines that the scheduler tells apart because runs failed there. Each is a class of its own.
 // Tested by: so_many_machines_are_told_apart
 pub(crate) const TRIED_MACHINES_MAX: usize = 256;

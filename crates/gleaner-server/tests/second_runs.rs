@@ -73,7 +73,7 @@ impl Books {
         let agent = MachineId::new(on);
         let end = serde_json::json!({ "outcome": Outcome::Exited { code: 0 } });
         let end: End = serde_json::from_value(end).expect("an end");
-        self.add(Fact::RunEnded { run, agent, end: Box::new(end), answer: None });
+        self.add(Fact::RunEnded { run, agent, end: Box::new(end), answer: None, is_left: None });
         self.settle()
     }
 }

@@ -102,7 +102,7 @@ fn what_is_weighed_by_what_remains_equals_its_reference_on_live_grids() {
             let same = history::live(seed, grid.clone(), recipe.build(), |step| {
                 forgotten |= matches!(
                     step.event,
-                    Event::TasksRetired { .. } | Event::TaskReclassed { .. } | Event::TasksRerun { .. }
+                    Event::TasksRetired { .. } | Event::TasksReclassed { .. } | Event::TasksRerun { .. }
                 );
                 if forgotten {
                     return Ok(());

@@ -122,14 +122,17 @@ impl Outside {
         }
     }
 
-    /// Becomes another kind of task, of the same user's.
-    fn reclassing(&mut self, grid: &Grid, task: TaskId) -> Event {
+    /// They become another kind of task, of the same user's.
+    fn reclassing(&mut self, grid: &Grid, first: TaskId) -> Event {
         let classes = grid.classes().task_classes();
         let class = TaskClassId::new(self.choices.below(classes.len()));
+        let count = self.some(grid, first);
         let payer = |class: TaskClassId| grid.classes().task_class(class).payer;
-        let is_same =
-            grid.task(task).state() != TaskState::Retired && payer(class) == payer(grid.task(task).class());
-        if is_same { Event::TaskReclassed { task, class } } else { Event::RuleChanged }
+        let mut tasks = (first.index()..first.index() + count as usize).map(TaskId::new);
+        let are_same = tasks.all(|task| {
+            grid.task(task).state() != TaskState::Retired && payer(class) == payer(grid.task(task).class())
+        });
+        if are_same { Event::TasksReclassed { first, count, class } } else { Event::RuleChanged }
     }
 
     /// A task that is over is asked for no more, or one that was is asked for again.

@@ -144,11 +144,13 @@ impl NaiveProgress {
                     self.rerun(task);
                 }
             }
-            Event::TaskReclassed { task, class } => {
-                if !self.runs.keys().any(|run| run.task == task)
-                    && (self.withdrawn.contains(&task) || self.finished.contains(&task))
-                {
-                    self.tasks[task.index()] = class;
+            Event::TasksReclassed { first, count, class } => {
+                for task in tasks(first, count) {
+                    if !self.runs.keys().any(|run| run.task == task)
+                        && (self.withdrawn.contains(&task) || self.finished.contains(&task))
+                    {
+                        self.tasks[task.index()] = class;
+                    }
                 }
             }
             Event::TasksRetired { first, count } => {

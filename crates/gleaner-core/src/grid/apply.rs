@@ -50,7 +50,7 @@ impl Grid {
             Event::TasksWithdrawn { first, count } => self.tasks_withdrawn(now, (first, count), effects),
             Event::TasksReturned { first, count } => self.tasks_returned((first, count), effects),
             Event::TasksRerun { first, count } => self.tasks_rerun((first, count), effects),
-            Event::TaskReclassed { task, class } => self.task_reclassed(task, class),
+            Event::TasksReclassed { first, count, class } => self.tasks_reclassed((first, count), class),
             Event::TasksRetired { first, count } => self.tasks_retired(first, count),
             Event::TasksRevived { first, count, class, length, runs, submitted } => {
                 self.tasks_revived((first, count), (class, length), (runs, submitted));

@@ -6,18 +6,22 @@
 //! index has it**, neither among what waits nor among what runs: so no policy has to hear of it.
 
 use super::runs::Stage;
-use super::{Grid, TaskState};
+use super::{Grid, Task, TaskState};
 use crate::effects::Effects;
 use crate::{Cause, Change, TaskClass};
 use gleaner_units::{TaskClassId, TaskId};
 
 impl Grid {
-    /// Changes nothing about a task that waits, or of which a run is not over. Costs O(runs of it).
-    pub(super) fn task_reclassed(&mut self, id: TaskId, class: TaskClassId) {
-        let is_out = matches!(self.task(id).state, TaskState::Withdrawn | TaskState::Finished(_));
-        if is_out && self.runs_of(id).all(|run| run.stage == Stage::Missing) {
-            self.tasks.get_mut(id).class = class;
-        }
+    /// Changes nothing about a task that waits, or of which a run is not over. Costs as much as tasks that are withdrawn.
+    pub(super) fn tasks_reclassed(&mut self, (first, count): (TaskId, u32), class: TaskClassId) {
+        self.in_stretches(first, count, |grid, first, count| {
+            let task = grid.task(first);
+            let is_out = matches!(task.state, TaskState::Withdrawn | TaskState::Finished(_));
+            // What has runs is alike to nothing else.
+            if is_out && grid.runs_of(first).all(|run| run.stage == Stage::Missing) {
+                grid.tasks.fill(first, count, Task { class, ..task });
+            }
+        });
     }
 
     pub(super) fn class_met(&mut self, class: TaskClass, effects: &mut Effects) {

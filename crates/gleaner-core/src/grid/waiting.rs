@@ -162,6 +162,21 @@ impl Waiting {
         lowest.into_iter().chain(self.later[class.index()].iter().map(|(&first, &last)| (first, last)))
     }
 
+    /// What of them lies from one task to another, in order.
+    pub(super) fn ranges_between(
+        &self,
+        class: TaskClassId,
+        (first, last): Range,
+    ) -> impl Iterator<Item = Range> + '_ {
+        let lowest = self.lines.get(class.index()).and_then(|line| line.lowest());
+        let later = self.later.get(class.index()).into_iter().flat_map(move |later| {
+            let from = last_until(later, first).map_or(first, |(from, _)| from);
+            later.range(from..=last).map(|(&first, &last)| (first, last))
+        });
+        let within = lowest.into_iter().chain(later).map(move |range| (range.0.max(first), range.1.min(last)));
+        within.filter(|(first, last)| first <= last)
+    }
+
     /// The lowest task of a class.
     #[inline]
     pub(super) fn first_of(&self, class: TaskClassId) -> Option<TaskId> {
@@ -260,6 +275,11 @@ mod tests {
                 .enumerate()
                 .flat_map(|(class, set)| set.iter().map(move |task| (TaskClassId::new(class), *task)));
             assert!(waiting.tasks().eq(all), "after {step}");
+            let (from, to) = (draw(60), draw(60));
+            let (from, to) = (TaskId::new(from.min(to)), TaskId::new(from.max(to)));
+            let between = waiting.ranges_between(id, (from, to));
+            let between = between.flat_map(|(first, last)| (first.index()..=last.index()).map(TaskId::new));
+            assert!(between.eq(sets[class].range(from..=to).copied()), "from {from} to {to} after {step}");
         }
     }
 }

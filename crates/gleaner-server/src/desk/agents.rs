@@ -135,7 +135,7 @@ impl Desk {
                         "agents run no parts of a task; set a policy that gives each task to one machine";
                     let end =
                         Box::new(End::of(Outcome::NotStarted { why: why.to_owned(), by_machine: false }));
-                    self.record(now, Fact::RunEnded { run, agent: parts[0].on, end, answer: None });
+                    self.record(now, Fact::RunEnded { run, agent: parts[0].on, end, answer: None, is_left: None });
                 }
                 Command::Stop { run, on, why: StopReason::TakenBack } => {
                     self.tell(on, ToAgent::Stop { run, cause: StopCause::TakeBack });

@@ -55,13 +55,14 @@ impl Desk {
         }
         if is_awaited {
             self.named(agent, &end);
-            let end = self.within_quota(run, end);
+            let is_left = self.ledger.is_left(run.task, agent, &end.outcome);
+            let end = self.within_quota(run, self.naming_machines(run.task, is_left, end));
             let is_said = compares || digest.is_some();
             let digest = digest.filter(|_| !compares);
             let judged = is_said.then(|| self.ledger.judged(now, (run, agent), &end, digest)).flatten();
             let wrong = judged.iter().flat_map(|judged| judged.wrong.clone()).collect::<Vec<_>>();
             let (end, answer) = (Box::new(self.keep_tails(run, end)), judged.map(Box::new));
-            self.record(now, Fact::RunEnded { run, agent, end, answer });
+            self.record(now, Fact::RunEnded { run, agent, end, answer, is_left });
             for wrong in wrong {
                 self.close_if_lying(now, wrong);
             }
@@ -95,6 +96,26 @@ impl Desk {
              `gleaner quota show` has what is used"
         );
         end.outcome = Outcome::OverLimit { what };
+        end
+    }
+
+    /// An end of a run for which no machine is left says on which ones of its job could not be started before.
+    fn naming_machines(&self, task: TaskId, is_left: Option<bool>, mut end: End) -> End {
+        let Outcome::NotStarted { why, by_machine: false } = &mut end.outcome else { return end };
+        let before = self.ledger.not_there_of(self.ledger.job_of(task).0);
+        if is_left == Some(true) || before.is_empty() {
+            return end;
+        }
+        let names = before.iter().map(|&machine| self.ledger.agent(machine).name.as_str());
+        let mut names: Vec<&str> = names.collect();
+        let more = names.len().saturating_sub(MACHINES_NAMED);
+        names.truncate(MACHINES_NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        *why = format!("{why}; nor could tasks of this job be started on {}{more}", names.join(", "));
+        if is_left == Some(false) {
+            why.push_str(", and no other machine could take it");
+        }
+        *why = tamed(why, REASON_BYTES_MAX);
         end
     }
 
@@ -202,6 +223,8 @@ impl Desk {
     }
 }
 
+/// Machines that are named on which tasks of a job could not be started.
+const MACHINES_NAMED: usize = 10;
 /// An agent's clock may be that much faster, and the coordinator's stands still while its machine sleeps.
 const CLOCKS_DIFFER_S: f64 = 60.0;
 

@@ -1,14 +1,17 @@
 //! Where tasks are not tried again: a try that failed on one machine is followed by one on another, so that one broken
-//! machine does not fail a job while good ones are idle.
+//! machine does not fail a job while good ones are idle. Where a run could not be started for what it asks of its machine, its
+//! program above all, all tasks of its job keep away.
 //!
 //! The scheduler knows classes of tasks and of machines, so this is told in classes: a machine on which a try failed says
 //! its name in an attribute of its ad, and the task asks, beside what its job asks, for machines that do not say it.
-//! **A task is kept from machines only while another could take it**: where there is none, it is tried anywhere.
+//! **A task is kept from machines only while another could take it**: where there is none, it is tried anywhere. A job of which
+//! runs did start waits for the machines that are left also while these are closed or out of reach.
 
 use super::kinds::quoted;
 use crate::store::TaskRange;
 use gleaner_classad::{ClassAd, Expr};
-use gleaner_units::{MachineId, TaskId};
+use gleaner_units::{MachineId, TaskClassId, TaskId};
+use gleaner_wire::JobId;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,13 +23,33 @@ pub(super) const TRIED: &str = "TriedAs";
 pub(super) struct Elsewhere {
     /// The machines where the last tries of tasks that are not over failed, the oldest first.
     pub(super) tried: BTreeMap<TaskId, Vec<MachineId>>,
+    /// The jobs of which runs could not be started somewhere.
+    pub(super) jobs: BTreeMap<JobId, NotThere>,
     /// All that say what they are called.
     pub(super) machines: BTreeSet<MachineId>,
     /// How many classes were made for this.
     pub(super) classes: u32,
 }
 
+/// Where runs of a job could not be started.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct NotThere {
+    pub(super) machines: BTreeSet<MachineId>,
+    /// The classes of its tasks that keep away from some of them, the latest last: it keeps away from all.
+    pub(super) classes: Vec<TaskClassId>,
+}
+
 impl Elsewhere {
+    /// Where runs of a job could not be started.
+    pub(super) fn not_there(&self, job: JobId) -> BTreeSet<MachineId> {
+        self.jobs.get(&job).map_or_else(BTreeSet::new, |job| job.machines.clone())
+    }
+
+    /// A job left memory.
+    pub(super) fn leave(&mut self, job: JobId) {
+        self.jobs.remove(&job);
+    }
+
     /// They are over.
     pub(super) fn forget(&mut self, tasks: TaskRange) {
         while let Some((&task, _)) = self.tried.range(tasks.first()..=tasks.last()).next() {

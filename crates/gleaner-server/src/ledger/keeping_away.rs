@@ -1,13 +1,15 @@
 //! How the ledger keeps tasks from machines where their last tries failed: see [`Elsewhere`](super::elsewhere::Elsewhere).
 
-use super::Ledger;
 use super::elsewhere::TRIED;
+use super::{Job, Ledger};
 use super::kinds::{class_bytes, quoted};
-use crate::limits::{ELSEWHERE_CLASSES_MAX, TRIED_MACHINES_MAX, TRIED_ON_MAX};
+use crate::limits::{ELSEWHERE_CLASSES_MAX, KEPT_AWAY_AT_ONCE, NOT_THERE_MAX, TRIED_MACHINES_MAX, TRIED_ON_MAX};
 use crate::store::TaskRange;
 use gleaner_core::{Event, Stage, TaskState};
 use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
-use std::collections::BTreeMap;
+use gleaner_wire::JobId;
+use gleaner_wire::session::Outcome;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 impl Ledger {
@@ -23,50 +25,160 @@ impl Ledger {
         tried.push(on);
         let surplus = tried.len().saturating_sub(TRIED_ON_MAX);
         tried.drain(..surplus);
-        let mut apart = tried.clone();
-        apart.sort_unstable();
-        let class = self.job_of(task).1.class;
-        if !self.has_another(class, &apart) {
+        self.keep_away(at, task);
+    }
+
+    /// Keeps a task that is neither in a queue nor on a machine from where it was tried, and from where its job cannot be started.
+    fn keep_away(&mut self, at: Time, task: TaskId) {
+        let (id, job) = self.job_of(task);
+        let not_there = self.books.elsewhere.not_there(id);
+        let tried = self.books.elsewhere.tried.get(&task);
+        let mut apart = not_there.clone();
+        apart.extend(tried.into_iter().flatten());
+        if apart != not_there && self.has_another((job.class, false), &apart) {
+            if let Some(class) = self.class_apart(at, task, &apart) {
+                self.reclass(at, TaskRange::one(task), class);
+            }
+        } else {
             self.books.elsewhere.tried.remove(&task);
-            self.tell(at, &Event::TaskReclassed { task, class });
-            return;
-        }
-        if let Some(class) = self.class_apart(at, task, &apart) {
-            self.tell(at, &Event::TaskReclassed { task, class });
+            let class = self.class_of_job(id);
+            self.reclass(at, TaskRange::one(task), class);
         }
     }
 
-    /// Tasks begin anew. What was tried has a record of its own.
+    /// The class of a job's tasks that were tried nowhere.
+    fn class_of_job(&self, id: JobId) -> TaskClassId {
+        let apart = self.books.elsewhere.jobs.get(&id).filter(|job| !job.machines.is_empty());
+        let latest = apart.and_then(|job| job.classes.last().copied());
+        latest.unwrap_or_else(|| self.find_job(id).expect("it is in memory").class)
+    }
+
+    fn reclass(&mut self, at: Time, tasks: TaskRange, class: TaskClassId) {
+        self.tell(at, &Event::TasksReclassed { first: tasks.first(), count: tasks.count(), class });
+    }
+
+    /// Of a run that could not be started for no fault of its machine's: whether a machine is left on which nothing of its job was tried.
+    /// Nothing of other ends, where answers are compared, and where tasks cannot be kept from one machine more. Costs O(machines).
+    pub fn is_left(&self, task: TaskId, on: MachineId, outcome: &Outcome) -> Option<bool> {
+        let is_meant = matches!(outcome, Outcome::NotStarted { by_machine: false, .. });
+        if !is_meant || self.grid().is_checked(self.grid().task(task).class()) {
+            return None;
+        }
+        let (id, job) = self.job_of(task);
+        let mut apart = self.books.elsewhere.not_there(id);
+        let is_new = apart.insert(on);
+        if !self.has_another((job.class, job.ever_ran), &apart) {
+            return Some(false);
+        }
+        let can_be = !is_new || apart.len() <= NOT_THERE_MAX && self.can_be_apart(job, &apart);
+        can_be.then_some(true)
+    }
+
+    /// Where runs of a job could not be started.
+    pub(crate) fn not_there_of(&self, job: JobId) -> BTreeSet<MachineId> {
+        self.books.elsewhere.not_there(job)
+    }
+
+    /// A run could not be started for no fault of its machine's, which is that of all tasks of its job. Costs O(machines), and for
+    /// `KEPT_AWAY_AT_ONCE` stretches of waiting tasks as much as it costs to hold and to release them.
+    pub(super) fn not_there(&mut self, at: Time, task: TaskId, on: MachineId, is_left: bool) {
+        let (id, _) = self.job_of(task);
+        if !is_left {
+            self.reconsider_job(at, id);
+            return;
+        }
+        let mut machines = self.books.elsewhere.not_there(id);
+        if machines.insert(on)
+            && let Some(class) = self.class_apart(at, task, &machines)
+        {
+            let job = self.books.elsewhere.jobs.entry(id).or_default();
+            job.machines = machines;
+            job.classes.retain(|other| *other != class);
+            job.classes.push(class);
+        }
+        if self.is_out(task) {
+            self.keep_away(at, task);
+        }
+        self.move_waiting(at, id, self.class_of_job(id));
+    }
+
+    /// Gives a job's waiting tasks that class which were tried nowhere and have another.
+    fn move_waiting(&mut self, at: Time, id: JobId, to: TaskClassId) {
+        let Some(job) = self.find_job(id) else { return };
+        let (all, apart) = (job.range(), self.books.elsewhere.jobs.get(&id));
+        let classes = apart.iter().flat_map(|job| job.classes.iter().copied());
+        let others = classes.chain([job.class]).filter(|class| *class != to);
+        let waiting = others.flat_map(|class| self.grid().waiting_between(class, (all.first(), all.last())));
+        let waiting: Vec<TaskRange> = waiting
+            .filter_map(|(first, last)| TaskRange::between(first, last))
+            .take(KEPT_AWAY_AT_ONCE)
+            .collect();
+        for tasks in waiting {
+            self.reclass_waiting(at, tasks, to);
+        }
+    }
+
+    fn reclass_waiting(&mut self, at: Time, tasks: TaskRange, class: TaskClassId) {
+        let (first, count) = (tasks.first(), tasks.count());
+        self.tell(at, &Event::TasksWithdrawn { first, count });
+        self.reclass(at, tasks, class);
+        self.tell(at, &Event::TasksReturned { first, count });
+    }
+
+    /// Tasks begin anew.
     pub(super) fn try_anywhere(&mut self, at: Time, tasks: TaskRange) {
-        let task = tasks.first();
-        let class = self.job_of(task).1.class;
-        if tasks.count() == 1 && self.grid().task(task).class() != class {
+        let (id, job) = self.job_of(tasks.first());
+        let class = job.class;
+        // What was tried has a record of its own.
+        let was_tried = tasks.count() == 1 && self.grid().task(tasks.first()).class() != class;
+        if was_tried || self.books.elsewhere.jobs.contains_key(&id) {
             self.books.elsewhere.forget(tasks);
-            self.tell(at, &Event::TaskReclassed { task, class });
+            self.reclass(at, tasks, class);
+        }
+    }
+
+    /// Some of a job's tasks began anew: what could not be started may be there by now.
+    pub(super) fn begin_anew(&mut self, at: Time, id: JobId) {
+        if let Some(job) = self.books.elsewhere.jobs.get_mut(&id) {
+            job.machines.clear();
+            self.move_waiting(at, id, self.class_of_job(id));
         }
     }
 
     /// A machine is gone: tasks that no other could take are tried anywhere. Costs O(tasks that are kept from machines), and
-    /// O(machines) for each of their classes at most.
+    /// O(machines) for each of their classes at most, and for each job that is.
     pub(super) fn reconsider_elsewhere(&mut self, at: Time) {
         let mut has_another: BTreeMap<TaskClassId, bool> = BTreeMap::new();
         let kept: Vec<TaskId> = self.books.elsewhere.tried.keys().copied().collect();
         for task in kept {
             let class = self.grid().task(task).class();
-            let has_another = *has_another.entry(class).or_insert_with(|| self.has_another(class, &[]));
+            let nowhere = BTreeSet::new();
+            let has_another =
+                *has_another.entry(class).or_insert_with(|| self.has_another((class, false), &nowhere));
             let (is_out, waits) = (self.is_out(task), self.grid().task(task).state() == TaskState::Waiting);
             if has_another || !(is_out || waits) {
                 continue;
             }
-            let class = self.job_of(task).1.class;
+            let class = self.class_of_job(self.job_of(task).0);
             self.books.elsewhere.tried.remove(&task);
             if waits {
-                self.tell(at, &Event::TasksWithdrawn { first: task, count: 1 });
+                self.reclass_waiting(at, TaskRange::one(task), class);
+            } else {
+                self.reclass(at, TaskRange::one(task), class);
             }
-            self.tell(at, &Event::TaskReclassed { task, class });
-            if waits {
-                self.tell(at, &Event::TasksReturned { first: task, count: 1 });
-            }
+        }
+        for id in self.books.elsewhere.jobs.keys().copied().collect::<Vec<_>>() {
+            self.reconsider_job(at, id);
+        }
+    }
+
+    /// Where no machine is left for a job, its waiting tasks are tried anywhere.
+    fn reconsider_job(&mut self, at: Time, id: JobId) {
+        let not_there = self.books.elsewhere.not_there(id);
+        let Some(job) = self.find_job(id).filter(|_| !not_there.is_empty()) else { return };
+        let class = job.class;
+        if !self.has_another((class, job.ever_ran), &not_there) {
+            self.move_waiting(at, id, class);
         }
     }
 
@@ -76,33 +188,36 @@ impl Ledger {
             && self.grid().runs_of(task).all(|run| run.stage() == Stage::Missing)
     }
 
-    /// Whether a machine that takes tasks, busy or not, and is none of these could take one of a class.
-    fn has_another(&self, class: TaskClassId, apart: &[MachineId]) -> bool {
+    /// Whether a machine that takes tasks, busy or not, and is none of these could take one of a class; or, where that is waited for, one
+    /// that may take tasks again.
+    fn has_another(&self, (class, waits): (TaskClassId, bool), apart: &BTreeSet<MachineId>) -> bool {
         let mut agents = self.agents().iter().enumerate();
         agents.any(|(index, agent)| {
             let id = MachineId::new(index);
-            agent.open
-                && !agent.lost
-                && !apart.contains(&id)
-                && self.grid().seconds_per_op(class, id).is_finite()
+            let takes = if waits { !agent.revoked } else { agent.open && !agent.lost };
+            takes && !apart.contains(&id) && self.grid().seconds_per_op(class, id).is_finite()
         })
     }
 
-    /// The class of tasks like this one that keep away from machines; none where there are too many such classes already.
-    fn class_apart(&mut self, at: Time, task: TaskId, apart: &[MachineId]) -> Option<TaskClassId> {
-        let (_, job) = self.job_of(task);
-        let (user, spec, base) = (job.user.clone(), Arc::clone(&job.spec), job.class);
-        let most = self.people().quota(&user).requirement_bytes;
-        if self.requirement_bytes_of(&user) + class_bytes(&spec) > most {
-            return None;
-        }
+    /// Whether a class may be made of those of a job's tasks that keep away from machines.
+    fn can_be_apart(&self, job: &Job, apart: &BTreeSet<MachineId>) -> bool {
+        let most = self.people().quota(&job.user).requirement_bytes;
         let elsewhere = &self.books.elsewhere;
         let known = elsewhere.machines.len();
-        let new: Vec<MachineId> =
-            apart.iter().copied().filter(|machine| !elsewhere.machines.contains(machine)).collect();
-        if elsewhere.classes == ELSEWHERE_CLASSES_MAX || known + new.len() > TRIED_MACHINES_MAX {
+        let new = apart.difference(&elsewhere.machines).count();
+        self.requirement_bytes_of(&job.user) + class_bytes(&job.spec) <= most
+            && elsewhere.classes < ELSEWHERE_CLASSES_MAX
+            && known + new <= TRIED_MACHINES_MAX
+    }
+
+    /// The class of tasks like this one that keep away from machines; none where there are too many such classes already.
+    fn class_apart(&mut self, at: Time, task: TaskId, apart: &BTreeSet<MachineId>) -> Option<TaskClassId> {
+        let (_, job) = self.job_of(task);
+        if !self.can_be_apart(job, apart) {
             return None;
         }
+        let (user, spec, base) = (job.user.clone(), Arc::clone(&job.spec), job.class);
+        let new: Vec<MachineId> = apart.difference(&self.books.elsewhere.machines).copied().collect();
         for &machine in &new {
             // Whether machines are told apart by it is seen below, where a class asks.
             self.with_ad_changed(machine, |ledger| {

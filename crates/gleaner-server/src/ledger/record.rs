@@ -99,6 +99,8 @@ pub(crate) struct Ending<'a> {
     pub(crate) was_asked_for: bool,
     /// What came of the comparison of its answer, where there is one.
     pub(crate) judged: Option<&'a Judged>,
+    /// Of one that could not be started for no fault of its machine's: whether another machine is left for its job.
+    pub(crate) is_left: Option<bool>,
 }
 
 pub(super) const UNTOUCHED: Record = blank(TaskPhase::Waiting);
@@ -191,12 +193,13 @@ impl Record {
 
     /// A run of it ended, and that counts.
     pub(crate) fn run_ended(&mut self, at: Time, spec: &JobSpec, run: Ending<'_>) -> Verdict {
-        let Ending { id, on, end, was_asked_for, judged } = run;
+        let Ending { id, on, end, was_asked_for, judged, is_left } = run;
         let ended = Ended {
             outcome: &end.outcome,
             lasted: self.started.map_or(Span::ZERO, |started| at.since(started)),
             was_asked_for: was_asked_for || self.wish.is_some(),
             got_further: end.checkpoint.is_some() && end.checkpoint != self.checkpoint,
+            is_left,
         };
         // What compares is no try of its task.
         let verdict = match judged {

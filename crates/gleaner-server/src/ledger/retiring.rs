@@ -286,6 +286,7 @@ impl Ledger {
 
     fn retire_job(&mut self, at: Time, id: JobId) -> Option<PastJob> {
         let job = self.books.jobs.remove(id)?;
+        self.books.elsewhere.leave(id);
         self.leave_class(at, job.class);
         if let Some(key) = &job.key {
             self.books.keys.remove(&(job.user.clone(), key.clone()));

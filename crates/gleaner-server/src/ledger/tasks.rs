@@ -149,6 +149,7 @@ impl Ledger {
             ledger.tell_step(tasks, run, Step::Rerun);
             ledger.tell(at, &Event::TasksRerun { first: tasks.first(), count: tasks.count() });
         });
+        self.begin_anew(at, chosen.job);
         self.learn_anew();
     }
 
@@ -208,7 +209,7 @@ impl Ledger {
         at: Time,
         (run, on): (RunId, MachineId),
         end: &End,
-        judged: Option<&Judged>,
+        (judged, is_left): (Option<&Judged>, Option<bool>),
     ) {
         let task = run.task;
         self.note_start(task, on, &end.outcome);
@@ -227,7 +228,7 @@ impl Ledger {
             (Some(likeness), _) => Some(RunEnd::Compared(likeness)),
             (None, digest) => Some(RunEnd::Answered(record.answer(digest.as_ref()?, &end.outcome))),
         });
-        let verdict = record.run_ended(at, &job.spec, Ending { id: run, on, end, was_asked_for, judged });
+        let verdict = record.run_ended(at, &job.spec, Ending { id: run, on, end, was_asked_for, judged, is_left });
         let over_by = record.over_by(verdict);
         let has_failed = is_failure(&end.outcome, &job.spec);
         let now = left(record) + written(end);
@@ -243,10 +244,13 @@ impl Ledger {
             self.run_again(at, run, left);
             if let Verdict::AgainAfter(rest) = verdict {
                 self.rest(at, task, at + rest);
-                if has_failed {
+                if has_failed && is_left.is_none() {
                     self.try_elsewhere(at, task, on);
                 }
             }
+        }
+        if let Some(is_left) = is_left {
+            self.not_there(at, task, on, is_left);
         }
         self.tell_step(TaskRange::one(task), Some((run, on)), Step::Ended(verdict));
     }
@@ -272,7 +276,7 @@ impl Ledger {
             Some(digest) => {
                 let (_, job) = self.job_of(run.task);
                 let was_asked_for = self.is_asked_to_end(run);
-                let ending = Ending { id: run, on, end, was_asked_for, judged: None };
+                let ending = Ending { id: run, on, end, was_asked_for, judged: None, is_left: None };
                 let verdict = record.run_ended(at, &job.spec, ending);
                 record.over_by(verdict)?;
                 Said::Answer(record.answer(digest, &end.outcome))

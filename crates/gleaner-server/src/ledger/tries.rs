@@ -59,6 +59,9 @@ pub(crate) struct Ended<'a> {
     pub(crate) was_asked_for: bool,
     /// Whether it left another checkpoint than the one it went on from.
     pub(crate) got_further: bool,
+    /// Of one that could not be started for no fault of its machine's: whether a machine is left on which nothing of its job was tried.
+    /// Nothing where its tasks cannot be kept from machines.
+    pub(crate) is_left: Option<bool>,
 }
 
 /// How often a task was tried.
@@ -80,9 +83,9 @@ impl Tries {
     /// Counts one more.
     pub(crate) fn verdict(&mut self, spec: &JobSpec, run: Ended<'_>) -> Verdict {
         self.not_started = match run.outcome {
-            Outcome::NotStarted { .. } => self.not_started + 1,
+            Outcome::NotStarted { .. } if run.is_left.is_none() => self.not_started + 1,
             // It may not have begun.
-            Outcome::Stopped | Outcome::Abandoned { .. } => self.not_started,
+            Outcome::NotStarted { .. } | Outcome::Stopped | Outcome::Abandoned { .. } => self.not_started,
             _ => 0,
         };
         match *run.outcome {
@@ -90,6 +93,11 @@ impl Tries {
             Outcome::Exited { code: 0 } => Verdict::Done,
             // Nobody's fault: it does not count as a try.
             Outcome::Stopped | Outcome::Abandoned { .. } => self.again(run),
+            // A machine that lacks the program says nothing of the others, and none is tried twice.
+            Outcome::NotStarted { .. } if run.is_left == Some(true) && !run.was_asked_for => {
+                Verdict::AgainAfter(REST)
+            }
+            Outcome::NotStarted { .. } if run.is_left == Some(false) && !run.was_asked_for => Verdict::Failed,
             Outcome::NotStarted { .. } if self.not_started < NOT_STARTED_MAX => self.again(run),
             Outcome::Exited { .. }
             | Outcome::Signalled { .. }
@@ -159,7 +167,7 @@ mod tests {
     const LASTED: Span = Span::from_nanos(STEADY.nanos());
 
     fn short(outcome: &Outcome) -> Ended<'_> {
-        Ended { outcome, lasted: Span::ZERO, was_asked_for: false, got_further: false }
+        Ended { outcome, lasted: Span::ZERO, was_asked_for: false, got_further: false, is_left: None }
     }
 
     /// The rests in seconds until something else than a rest comes, and that.
@@ -198,6 +206,22 @@ mod tests {
             assert_eq!((rests.len(), end), (count, last), "{outcome:?}");
             assert!(rests.starts_with(&[1, 2]) && rests.is_sorted(), "{outcome:?}: {rests:?}");
         }
+    }
+
+    #[test]
+    fn what_could_not_be_started_is_no_try_while_a_machine_is_left() {
+        let (mut tries, spec) = (Tries::NONE, JobSpec::new(["nosuch"]));
+        let outcome = Outcome::NotStarted { why: String::new(), by_machine: false };
+        let run = short(&outcome);
+        let left = Ended { is_left: Some(true), ..run };
+        for _ in 0..3 * FRUITLESS_MAX {
+            assert_eq!(tries.verdict(&spec, left), Verdict::AgainAfter(REST));
+        }
+        let last = Ended { is_left: Some(false), ..run };
+        assert_eq!(tries.verdict(&spec, Ended { was_asked_for: true, ..last }), Verdict::Again);
+        assert_eq!(tries.verdict(&spec, last), Verdict::Failed);
+        let unknown = rests(&mut tries, &spec, run);
+        assert_eq!(unknown, (vec![1, 2], Verdict::Failed), "as often as ever");
     }
 
     #[test]

@@ -347,7 +347,7 @@ fn count_any_end(batch: &mut Batch) {
     for recorded in &mut batch.recorded {
         if let Fact::ResultRefused { run, agent, end } = &recorded.entry.fact {
             let (run, agent, end) = (*run, *agent, end.clone());
-            recorded.entry.fact = Fact::RunEnded { run, agent, end, answer: None };
+            recorded.entry.fact = Fact::RunEnded { run, agent, end, answer: None, is_left: None };
         }
     }
     for effect in &mut batch.effects {

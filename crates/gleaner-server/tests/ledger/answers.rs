@@ -70,7 +70,7 @@ impl Story {
         let answer =
             Some(Box::new(Judged { digest: Some(digest), judgement, wrong, likeness: None, result: None }));
         let end = end(&Outcome::Exited { code: 0 });
-        self.tell(&Fact::RunEnded { run, agent: on, end, answer });
+        self.tell(&Fact::RunEnded { run, agent: on, end, answer, is_left: None });
     }
 
     /// What was decided about the submission is not told twice.
@@ -120,7 +120,7 @@ fn a_task_that_no_two_agree_on_fails_and_says_so() {
             result: None,
         }));
         story.at = story.at.after_seconds(1.0);
-        let fact = Fact::RunEnded { run, agent: on, end: end(&Outcome::Exited { code: 0 }), answer };
+        let fact = Fact::RunEnded { run, agent: on, end: end(&Outcome::Exited { code: 0 }), answer, is_left: None };
         story.books.ledger.apply(&Entry { at: story.at, fact });
         story.books.ledger.check().expect("the ledger holds");
         while story.books.ledger.decide(story.at).is_some() {}
@@ -153,6 +153,7 @@ fn what_a_users_program_compares_is_kept_until_the_first_of_the_like_ones_is_the
             run,
             agent: agent(on),
             end: ended(Some(digit), 0),
+            is_left: None,
             answer: Some(Box::new(answer)),
         });
     }
@@ -180,6 +181,7 @@ fn what_a_users_program_compares_is_kept_until_the_first_of_the_like_ones_is_the
             run,
             agent: agent(on),
             end: ended(None, 0),
+            is_left: None,
             answer: Some(Box::new(answer)),
         });
     }

@@ -88,7 +88,8 @@ impl Books {
 
     pub(crate) fn ends(&mut self, run: RunId, on: MachineId, outcome: &Outcome) {
         assert!(self.ledger.is_awaited(run, on));
-        self.add(Fact::RunEnded { run, agent: on, end: end(outcome), answer: None });
+        let is_left = self.ledger.is_left(run.task, on, outcome);
+        self.add(Fact::RunEnded { run, agent: on, end: end(outcome), answer: None, is_left });
     }
 
     /// All that rests has rested.

@@ -129,7 +129,7 @@ fn where_answers_are_compared_a_task_is_kept_from_no_machine() {
         result: None,
     };
     let end = end(&Outcome::Exited { code: 0 });
-    books.add(Fact::RunEnded { run, agent: on, end, answer: Some(Box::new(answer)) });
+    books.add(Fact::RunEnded { run, agent: on, end, answer: Some(Box::new(answer)), is_left: None });
     only(&mut books, 0);
     assert_eq!(start(&mut books).1, agent(0));
 }
@@ -180,7 +180,7 @@ fn fail_on(books: &mut Books, task: usize, machine: usize) {
     books.decide_unchecked(Decision::Start { task, on });
     let found = books.live_on(on).into_iter().find(|(run, _)| run.task == task);
     let (run, _) = found.expect("it was just started");
-    books.add_unchecked(Fact::RunEnded { run, agent: on, end: end(&FAILED), answer: None });
+    books.add_unchecked(Fact::RunEnded { run, agent: on, end: end(&FAILED), answer: None, is_left: None });
     books.add_unchecked(Fact::TasksRested(vec![task]));
 }
 
@@ -220,4 +220,146 @@ fn so_many_classes_are_made_to_keep_tasks_away() {
         most = classes(&books).1;
     }
     assert_eq!(most, 1 + 1_024, "of 1,140 sets of three, and those of one and two");
+}
+
+/// What a machine says that has not what is to be started.
+fn not_there() -> Outcome {
+    Outcome::NotStarted { why: "nosuch: not found".to_owned(), by_machine: false }
+}
+
+/// Lets all that is started run on some machines, and be not there on the others, until nothing more comes of it. How many runs could not
+/// be started.
+fn run_all(books: &mut Books, is_there: impl Fn(MachineId) -> bool) -> usize {
+    let mut missed = 0;
+    loop {
+        let started = books.starts();
+        if started.is_empty() && books.ledger.next_rested().is_none() {
+            return missed;
+        }
+        for (run, on) in started {
+            if !books.ledger.is_awaited(run, on) {
+                continue;
+            }
+            if is_there(on) {
+                books.add(Fact::RunStarted(run));
+            }
+            let outcome = if is_there(on) { Outcome::Exited { code: 0 } } else { not_there() };
+            missed += usize::from(outcome == not_there());
+            books.ends(run, on, &outcome);
+        }
+        books.rested();
+    }
+}
+
+/// Two slots on each of ten machines, with a follower at most each.
+#[test]
+fn a_job_whose_program_is_on_one_machine_of_ten_runs_there() {
+    for tasks in [1, 7, 200] {
+        let mut books = many(10, tasks);
+        let missed = run_all(&mut books, |on| on == agent(9));
+        assert_eq!(books.ledger.tally().done as usize, tasks);
+        assert!(missed <= 9 * 4, "{missed} of {tasks} tasks were tried where they cannot run");
+    }
+}
+
+/// Each task that waits fails at its first run, once no machine is left.
+#[test]
+fn a_job_whose_program_is_nowhere_fails_soon() {
+    for tasks in [1, 100] {
+        let mut books = many(4, tasks);
+        let missed = run_all(&mut books, |_| false);
+        assert_eq!(books.ledger.tally().failed as usize, tasks);
+        assert!(missed <= tasks + 4 * 4, "{missed} runs of {tasks} tasks");
+    }
+}
+
+/// What ran on a machine waits for that one, and is not failed by those where it cannot run.
+#[test]
+fn a_job_waits_for_the_machine_where_it_runs() {
+    let mut books = many(2, 4);
+    let mut first = true;
+    let there = agent(1);
+    for (run, on) in books.starts() {
+        if on == there && std::mem::take(&mut first) {
+            books.add(Fact::RunStarted(run));
+            books.ends(run, on, &Outcome::Exited { code: 0 });
+        } else if on == agent(0) {
+            books.ends(run, on, &not_there());
+        }
+    }
+    set_open(&mut books, there, false);
+    books.rested();
+    assert!(books.starts().iter().all(|(_, on)| *on == there), "none goes where it cannot run");
+    set_open(&mut books, there, true);
+    let missed = run_all(&mut books, |on| on == there);
+    books.live().into_iter().for_each(|run| books.ends(run, there, &Outcome::Exited { code: 0 }));
+    run_all(&mut books, |on| on == there);
+    assert_eq!((missed, books.ledger.tally().done), (0, 4));
+}
+
+#[test]
+fn a_job_that_ran_nowhere_does_not_wait_for_a_machine_that_is_gone() {
+    let mut books = many(2, 1);
+    let (run, on) = books.starts()[0];
+    books.ends(run, on, &not_there());
+    books.rested();
+    let other = agent(1 - on.index());
+    let [(run, second)] = books.starts()[..] else { panic!("one task") };
+    assert_eq!(second, other);
+    books.add(Fact::LeaseExpired { agent: other });
+    let [(again, third)] = books.starts()[..] else { panic!("{run} is lost") };
+    assert_eq!(third, on);
+    books.ends(again, on, &not_there());
+    assert_eq!(books.ledger.tally().failed, 1);
+}
+
+/// It may have been installed meanwhile.
+#[test]
+fn what_could_not_be_started_is_tried_anywhere_when_it_is_to_run_again() {
+    let mut books = many(3, 5);
+    run_all(&mut books, |_| false);
+    let by = Actor::User("ada".to_owned());
+    let chosen = gleaner_server::journal::Chosen { job: JobId(1), tasks: Vec::new(), by };
+    books.add(Fact::TasksRerun(chosen));
+    run_all(&mut books, |on| on == agent(0));
+    assert_eq!(books.ledger.tally().done, 5);
+}
+
+/// Another job of the same user's with the same needs may have its program there.
+#[test]
+fn other_jobs_go_to_machines_that_lack_the_program_of_one() {
+    let mut books = many(2, 1);
+    let (run, on) = books.starts()[0];
+    books.ends(run, on, &not_there());
+    set_open(&mut books, agent(1 - on.index()), false);
+    let (job, spec) = (books.ledger.next_job(), std::sync::Arc::new(JobSpec::new(["other"])));
+    books.add(Fact::JobSubmitted { job, user: "ada".to_owned(), spec, key: None, bytes: 0 });
+    assert_eq!(books.starts().iter().map(|(_, on)| *on).collect::<Vec<_>>(), [on]);
+}
+
+/// `NOT_THERE_MAX` is 32: behind that a task is tried three times in a row.
+#[test]
+fn so_many_machines_are_tried_for_a_job() {
+    let mut books = many(40, 1);
+    let missed = run_all(&mut books, |_| false);
+    assert_eq!((missed, books.ledger.tally().failed), (32 + 3, 1));
+}
+
+/// `KEPT_AWAY_AT_ONCE` is 1,024: every second task of 4,000 is cancelled, so that each that is left is a stretch of its own.
+#[test]
+fn so_many_stretches_of_tasks_are_kept_away_at_a_time() {
+    let mut books = many(2, 4_000);
+    let cancelled = (0..2_000).map(|number| gleaner_server::store::TaskRange::one(TaskId::new(2 * number + 1)));
+    let by = Actor::User("ada".to_owned());
+    let chosen = gleaner_server::journal::Chosen { job: JobId(1), tasks: cancelled.collect(), by };
+    books.add_unchecked(Fact::TasksCancelled(chosen));
+    let base = books.ledger.find_job(JobId(1)).expect("it is in memory").class;
+    let waiting = |books: &Books| books.ledger.grid().waiting_tasks().filter(|(class, _)| *class == base).count();
+    let (run, on) = books.starts()[0];
+    let before = waiting(&books);
+    books.ends(run, on, &not_there());
+    assert_eq!(before - waiting(&books), 1_024);
+    let (run, on) = books.live_on(on)[0];
+    books.ends(run, on, &not_there());
+    assert_eq!(waiting(&books), 0, "the others follow");
 }

@@ -211,7 +211,7 @@ impl Books {
             Event::TasksWithdrawn { .. }
             | Event::TasksReturned { .. }
             | Event::TasksRerun { .. }
-            | Event::TaskReclassed { .. }
+            | Event::TasksReclassed { .. }
             | Event::TasksRetired { .. }
             | Event::TasksRevived { .. } => {
                 unreachable!("nobody cancels anything in the grids that this reference is made for")
