@@ -1723,6 +1723,8 @@ export interface components {
             bytes?: number;
             /** @description Cores that their runs take at a time: what needs more waits. */
             cores?: number;
+            /** @description Bytes of the coordinator's memory that descriptions of their jobs take that are not over, about. */
+            description_bytes?: number;
             /** @description Requests in a second, on average; twice as many at once. */
             requests_per_s: number;
             /** @description Bytes of requirements, ranks and labels of their jobs that are not over: equal ones count once, and each a little more. */
@@ -1752,6 +1754,8 @@ export interface components {
             bytes: number;
             /** @description Cores that their runs take. */
             cores: number;
+            /** @description Bytes of memory that descriptions of their jobs take that are not over. */
+            description_bytes?: number;
             /** @description What they may have. */
             quota: components["schemas"]["Quota"];
             /** @description Bytes of requirements, ranks and labels of theirs. */

@@ -9,6 +9,7 @@
 
 mod agent;
 mod classing;
+mod descriptions;
 mod elsewhere;
 mod gap;
 mod job;
@@ -49,6 +50,7 @@ pub use tries::{Tries, Verdict};
 use crate::journal::{Entry, Fact, Last};
 use crate::policy::earlier_policy;
 use crate::store::{Past, TaskRange};
+use descriptions::Descriptions;
 use elsewhere::Elsewhere;
 use gap::Gap;
 use gleaner_core::{Command, Decision, Diverged, Event, Grid, GridConfig, Migration, Run, Scheduler, Stage};
@@ -114,6 +116,7 @@ struct Books {
     keys: BTreeMap<(String, String), JobId>,
     /// Whoever submitted anything, in the order in which they first did.
     payers: BTreeMap<String, UserId>,
+    descriptions: Descriptions,
     /// What is kept for each user.
     bytes: BTreeMap<String, u64>,
     tally: Tally,
@@ -168,6 +171,7 @@ impl Ledger {
             elsewhere: Elsewhere::default(),
             keys: BTreeMap::new(),
             payers: BTreeMap::new(),
+            descriptions: Descriptions::default(),
             bytes: BTreeMap::new(),
             answers: BTreeMap::new(),
             owners: BTreeMap::new(),
@@ -292,6 +296,7 @@ impl Ledger {
             return Err("the files that jobs name are not those that are listed".to_owned());
         }
         self.check_classes()?;
+        self.check_descriptions()?;
         for (id, job) in self.books.jobs.newest_first() {
             let mut tally = Tally { waiting: job.count, ..Tally::default() };
             for task in job.tasks() {

@@ -26,6 +26,9 @@ pub(crate) const BROUGHT_WITHIN: Duration = Duration::from_secs(20);
 /// Finished tasks that are kept in memory: the latest ones. The store has the older ones.
 // Tested by: so_many_tasks_that_are_over_stay_in_memory
 pub(crate) const OVER_KEPT_MAX: u64 = 10_000;
+/// Bytes that descriptions of finished jobs take in memory, about. Above that, finished tasks leave memory at once, the earliest first.
+// Tested by: large_jobs_that_are_over_leave_memory_at_once
+pub(crate) const OVER_DESCRIPTION_BYTES_MAX: u64 = 256 << 20;
 /// Tasks that leave memory by one fact.
 // Tested by: so_many_tasks_leave_memory_by_one_fact
 pub(crate) const RETIRED_AT_ONCE: u64 = 4_096;

@@ -42,8 +42,13 @@ pub fn told(fact: &Fact, machine: impl Fn(MachineId) -> String) -> Option<Told> 
             (
                 by,
                 format!(
-                    "{whose}: {} tasks, {} cores, {} bytes, {} bytes of requirements, {} requests/s",
-                    quota.tasks, quota.cores, quota.bytes, quota.requirement_bytes, quota.requests_per_s
+                    "{whose}: {} tasks, {} cores, {} bytes, {} bytes of requirements, {} of descriptions, {} requests/s",
+                    quota.tasks,
+                    quota.cores,
+                    quota.bytes,
+                    quota.requirement_bytes,
+                    quota.description_bytes,
+                    quota.requests_per_s
                 ),
             )
         }

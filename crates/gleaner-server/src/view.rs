@@ -67,6 +67,7 @@ pub fn quotas(desk: &Desk, by: &Requester) -> QuotaList {
         cores: ledger.cores_of(user),
         bytes: ledger.bytes_of(user),
         requirement_bytes: ledger.requirement_bytes_of(user),
+        description_bytes: ledger.description_bytes_of(user),
     });
     QuotaList { version: VERSION, everyone: people.usual_quota(), users: users.collect() }
 }

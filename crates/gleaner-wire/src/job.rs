@@ -5,10 +5,12 @@
 //! variable in the task's environment, under its own name, and [`INDEX`] is always among them.
 
 mod filling;
+mod held;
 mod own;
 mod signed;
 
 pub use filling::{Filled, fill_in};
+pub(crate) use held::room;
 pub use own::OwnInputs;
 pub use signed::{Signed, SignedText};
 

@@ -13,6 +13,10 @@ pub const QUOTA_BYTES: u64 = 16 << 40;
 /// administrator sets another quota.
 // Tested by: requirements_of_unfinished_jobs_count_in_a_quota
 pub const QUOTA_REQUIREMENT_BYTES: u64 = 4 << 20;
+/// Bytes of the coordinator's memory that descriptions of one user's unfinished jobs take, about, unless an administrator sets another
+/// quota: commands, variables, tables of parameters, lists of files. A short text takes 56 bytes, and a job without any 1 KiB.
+// Tested by: descriptions_of_unfinished_jobs_count_in_a_quota
+pub const QUOTA_DESCRIPTION_BYTES: u64 = 1 << 30;
 /// Requests of one user in a second, on average, unless an administrator sets another quota. Twice as many may come at
 /// once.
 // Tested by: a_user_without_a_quota_of_their_own_asks_as_often_as_the_limit_says

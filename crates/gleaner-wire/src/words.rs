@@ -1,5 +1,6 @@
 //! Many short texts in one piece: a job with a million rows must not be a million allocations.
 
+use crate::job::room;
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -21,6 +22,11 @@ impl Words {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
+    }
+
+    /// Bytes of memory that they take, about.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        room(self.text.len()) + room(self.ends.len() * size_of::<u32>())
     }
 
     /// Adds one.

@@ -19,6 +19,7 @@ pub(crate) fn run(arguments: &QuotaArguments) -> Outcome {
                 cores: arguments.cores.unwrap_or(held.cores),
                 bytes: arguments.bytes.unwrap_or(held.bytes),
                 requirement_bytes: arguments.requirements.unwrap_or(held.requirement_bytes),
+                description_bytes: arguments.descriptions.unwrap_or(held.description_bytes),
                 requests_per_s: arguments.requests.unwrap_or(held.requests_per_s),
             };
             let setting = QuotaSetting { user: arguments.user.clone(), quota };
@@ -39,19 +40,22 @@ fn table(quotas: &QuotaList) -> String {
         ("OF", Side::Right),
         ("REQUIREMENTS", Side::Right),
         ("OF", Side::Right),
+        ("DESCRIPTIONS", Side::Right),
+        ("OF", Side::Right),
         ("REQUESTS A SECOND", Side::Right),
     ];
-    let row = |user: String, used: [String; 4], quota: Quota| {
+    let row = |user: String, used: [String; 5], quota: Quota| {
         let most = [
             quota.tasks.to_string(),
             quota.cores.to_string(),
             stored(quota.bytes),
             stored(quota.requirement_bytes),
+            stored(quota.description_bytes),
         ];
         let pairs = used.into_iter().zip(most).flat_map(|(used, most)| [used, most]);
         [user].into_iter().chain(pairs).chain([quota.requests_per_s.to_string()]).collect::<Vec<_>>()
     };
-    let nothing = [const { String::new() }; 4];
+    let nothing = [const { String::new() }; 5];
     let mut rows = vec![row("everyone else".to_owned(), nothing, quotas.everyone)];
     let users = quotas.users.iter();
     rows.extend(users.map(|view| {
@@ -60,6 +64,7 @@ fn table(quotas: &QuotaList) -> String {
             view.cores.to_string(),
             stored(view.bytes),
             stored(view.requirement_bytes),
+            stored(view.description_bytes),
         ];
         row(shown(&view.user, 32), used, view.quota)
     }));

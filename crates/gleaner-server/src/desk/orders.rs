@@ -260,6 +260,7 @@ impl Desk {
         }
         self.check_quota(&by.user, tasks)?;
         self.check_requirements(&by.user, spec)?;
+        self.check_descriptions(&by.user, spec)?;
         self.check_comparing(spec)?;
         let user = by.user.clone();
         let is_new = |(hash, _): &&(BlobHash, u64)| !self.ledger.is_named_by(&user, hash);
@@ -318,6 +319,7 @@ impl Desk {
                 let may = self
                     .check_quota(&job.user, count)
                     .and_then(|()| self.check_requirements(&job.user, &job.spec))
+                    .and_then(|()| if job.tally.open() > 0 { Ok(()) } else { self.check_descriptions(&job.user, &job.spec) })
                     .and_then(|()| check_rerun(id, &job));
                 if let Err(rejection) = may {
                     return Ok(Err(rejection));
@@ -382,6 +384,23 @@ impl Desk {
                 "requirements, ranks and labels of {user}'s jobs that are not over take {used} bytes, and {more} more would be \
                  above the quota of {most}; let jobs have the same ones, wait until some are over, or ask an administrator for more \
                  (`gleaner quota set --user {user} --requirements BYTES`)"
+            ),
+        ))
+    }
+
+    /// Whether the description of one more job of a user's that is not over may be in memory.
+    fn check_descriptions(&self, user: &str, spec: &JobSpec) -> Result<(), Rejection> {
+        let most = self.ledger.people().quota(user).description_bytes;
+        let (used, more) = (self.ledger.description_bytes_of(user), spec.memory_bytes());
+        if used + more <= most {
+            return Ok(());
+        }
+        Err(Rejection::of(
+            Kind::Quota,
+            format!(
+                "descriptions of {user}'s jobs that are not over (commands, variables, tables, lists of files) take {used} bytes of memory \
+                 here, and {more} more would be above the quota of {most}; wait until some are over, put what is long into input files, \
+                 or ask an administrator for more (`gleaner quota set --user {user} --descriptions BYTES`)"
             ),
         ))
     }

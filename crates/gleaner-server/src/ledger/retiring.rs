@@ -10,7 +10,7 @@
 
 use super::{Job, Ledger, Record};
 use crate::journal::{Revived, RevivedTasks};
-use crate::limits::{RETIRED_AT_ONCE, REVIVED_AT_ONCE};
+use crate::limits::{OVER_DESCRIPTION_BYTES_MAX, RETIRED_AT_ONCE, REVIVED_AT_ONCE};
 use crate::store::{FoundJob, Past, PastJob, PastReader, PastTask, ReadError, Seq, TaskRange, Wanted};
 use gleaner_core::Event;
 use gleaner_units::{Ops, Span, TaskId, Time};
@@ -127,21 +127,21 @@ impl Job {
 }
 
 impl Ledger {
-    /// The tasks that are to be retired next: those over since `since`, as far as they are more than `most` or long over. None of
-    /// which anything is still to be heard.
+    /// The tasks that are to be retired next: those over since `since`, as far as they are more than `most` or long over, or their jobs'
+    /// descriptions take too much memory. None of which anything is still to be heard.
     pub fn due_to_retire(&self, now: Time, since: Time, (most, after): (u64, Span)) -> Vec<TaskRange> {
         let long_ago = Time::from_nanos(now.nanos().saturating_sub(after.nanos()));
         let over = &self.books.over;
         let surplus = over.count().saturating_sub(most);
+        let is_too_much = self.books.descriptions.over() > OVER_DESCRIPTION_BYTES_MAX;
         let mut due = Vec::new();
         let mut count = 0;
         for (ended, tasks) in over.before(since) {
-            let is_surplus = count < surplus;
-            if count >= RETIRED_AT_ONCE || !(is_surplus || ended <= long_ago) {
+            let is_due = is_too_much || ended <= long_ago;
+            let most = RETIRED_AT_ONCE.min(if is_due { u64::MAX } else { surplus }).saturating_sub(count);
+            if most == 0 {
                 break;
             }
-            let most =
-                (RETIRED_AT_ONCE - count).min(if ended <= long_ago { u64::MAX } else { surplus - count });
             let last = TaskId::new(tasks.last().index().min(tasks.first().index() + most as usize - 1));
             let tasks = TaskRange::between(tasks.first(), last).expect("it has its first task");
             let settled = tasks.tasks().filter(|&task| self.grid().runs_of(task).next().is_none());
@@ -222,6 +222,7 @@ impl Ledger {
                 self.books.keys.insert((job.user.clone(), key.clone()), *id);
             }
             self.named.add(self.books.payers[&job.user], &job);
+            self.books.descriptions.add(*id, job.spec.memory_bytes());
             self.books.jobs.put(*id, job);
             past.revived.push(*id);
         }
@@ -287,6 +288,7 @@ impl Ledger {
     fn retire_job(&mut self, at: Time, id: JobId) -> Option<PastJob> {
         let job = self.books.jobs.remove(id)?;
         self.books.elsewhere.leave(id);
+        self.books.descriptions.remove(id);
         self.leave_class(at, job.class);
         if let Some(key) = &job.key {
             self.books.keys.remove(&(job.user.clone(), key.clone()));
@@ -339,7 +341,7 @@ mod tests {
     use super::*;
     use crate::desk::Terms;
     use crate::journal::{Chosen, Entry, Fact};
-    use crate::limits::{OVER_KEPT_MAX, RETIRE_AFTER};
+    use crate::limits::{OVER_DESCRIPTION_BYTES_MAX, OVER_KEPT_MAX, RETIRE_AFTER};
     use gleaner_wire::api::Actor;
     use gleaner_wire::job::TaskList;
 
@@ -347,9 +349,13 @@ mod tests {
 
     /// A job of so many tasks, all of which are over.
     fn over(tasks: u64) -> Ledger {
-        let mut ledger = Ledger::new();
         let tasks = TaskList::Array { first: 1, last: tasks as u32, step: 1 };
-        let (job, spec) = (ledger.next_job(), Arc::new(JobSpec { tasks, ..JobSpec::new(["true"]) }));
+        job_over(JobSpec { tasks, ..JobSpec::new(["true"]) })
+    }
+
+    fn job_over(spec: JobSpec) -> Ledger {
+        let mut ledger = Ledger::new();
+        let (job, spec) = (ledger.next_job(), Arc::new(spec));
         let user = "ada".to_owned();
         ledger.apply(&Entry {
             at: Time::ZERO,
@@ -370,6 +376,20 @@ mod tests {
         for (tasks, expected) in [(RETIRED_AT_ONCE, RETIRED_AT_ONCE), (RETIRED_AT_ONCE + 1, RETIRED_AT_ONCE)]
         {
             assert_eq!(due(&over(tasks), Time::NEVER, (0, Span::ZERO)), expected, "of {tasks}");
+        }
+    }
+
+    #[test]
+    fn large_jobs_that_are_over_leave_memory_at_once() {
+        let terms = (OVER_KEPT_MAX, Span::from_nanos(u64::MAX));
+        let with = |name: usize| JobSpec { name: "x".repeat(name), ..JobSpec::new(["true"]) };
+        let room = OVER_DESCRIPTION_BYTES_MAX - with(0).memory_bytes();
+        for (name, expected) in [(room - 16, 0), (room + 16, 1)] {
+            let mut ledger = job_over(with(name as usize));
+            assert_eq!(due(&ledger, OVER_AT, terms), expected, "a name of {name} bytes");
+            let due = ledger.due_to_retire(Time::NEVER, Time::NEVER, (0, Span::ZERO));
+            ledger.apply(&Entry { at: OVER_AT, fact: Fact::TasksRetired(due) });
+            ledger.check().expect("what left memory takes nothing");
         }
     }
 

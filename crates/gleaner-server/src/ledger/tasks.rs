@@ -83,6 +83,8 @@ impl Ledger {
             removed: None,
         };
         self.named.add(payer, &job);
+        self.books.descriptions.add(id, job.spec.memory_bytes());
+        self.books.descriptions.open(id, &job.user);
         let tasks = job.range();
         self.books.jobs.add(job);
         let mut next = first;
@@ -426,8 +428,14 @@ impl Ledger {
             let was_open = job.tally.open() > 0;
             job.count_change(at, tasks.count(), before, phase);
             match (was_open, job.tally.open() > 0) {
-                (true, false) => self.books.kinds.close(job.class),
-                (false, true) => self.books.kinds.open(job.class),
+                (true, false) => {
+                    self.books.kinds.close(job.class);
+                    self.books.descriptions.close(id, &job.user);
+                }
+                (false, true) => {
+                    self.books.kinds.open(job.class);
+                    self.books.descriptions.open(id, &job.user);
+                }
                 (true, true) | (false, false) => {}
             }
             if let Some(tally) = self.books.tallies.get_mut(&job.user) {

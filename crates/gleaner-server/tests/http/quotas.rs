@@ -9,7 +9,7 @@ use gleaner_units::MachineId;
 use gleaner_wire::BlobHash;
 use gleaner_wire::api::{JobList, QuotaList};
 use gleaner_wire::limits::{
-    OUTPUT_BYTES_MAX, QUOTA_BYTES, QUOTA_CORES, QUOTA_REQUESTS_PER_S, QUOTA_REQUIREMENT_BYTES, QUOTA_TASKS,
+    OUTPUT_BYTES_MAX, QUOTA_BYTES, QUOTA_CORES, QUOTA_REQUESTS_PER_S, QUOTA_DESCRIPTION_BYTES, QUOTA_REQUIREMENT_BYTES, QUOTA_TASKS,
     TASKS_PER_JOB_MAX,
 };
 use gleaner_wire::session::{End, Outcome, Stored, Tail};
@@ -104,6 +104,44 @@ async fn requirements_of_unfinished_jobs_count_in_a_quota() {
     }
     assert_eq!(used(world.get("/api/v1/quotas", &world.alice).await.json()), 0);
     assert_eq!(world.post("/api/v1/jobs", &world.alice, &asking(2)).await.status, 201);
+    let rerun = world.post("/api/v1/jobs/1/rerun", &world.alice, &json!({})).await;
+    assert_eq!((rerun.status, rerun.code().as_str()), (403, "quota"), "{rerun}");
+}
+
+/// Two jobs of 8,000 bytes fit into 20,000, and no third: neither such a one, nor one with variables or a table.
+#[tokio::test(flavor = "multi_thread")]
+async fn descriptions_of_unfinished_jobs_count_in_a_quota() {
+    let world = World::new().await;
+    let list: QuotaList = world.get("/api/v1/quotas", &world.alice).await.json();
+    assert_eq!(list.users[0].quota.description_bytes, QUOTA_DESCRIPTION_BYTES);
+    let quota = json!({"tasks": 100_000, "description_bytes": 20_000, "requests_per_s": 1_000});
+    let setting = json!({"user": "alice", "quota": quota});
+    let set = world.call("PUT", "/api/v1/quotas", &world.root, Body::from(setting.to_string())).await;
+    assert_eq!(set.status, 200, "{set}");
+    let held = |command: &str| json!({"command": ["true", command], "hold": true});
+    let long = "x".repeat(8_000);
+    assert_eq!(world.post("/api/v1/jobs", &world.alice, &held(&long)).await.status, 201);
+    let used = |list: QuotaList| list.users[0].description_bytes;
+    let one = used(world.get("/api/v1/quotas", &world.alice).await.json());
+    assert!((8_500..10_000).contains(&one), "{one} bytes");
+    assert_eq!(world.post("/api/v1/jobs", &world.alice, &held(&long)).await.status, 201);
+    let large = [
+        held(&long),
+        json!({"command": ["true"], "hold": true, "env": { "a": long }}),
+        json!({"command": ["true"], "hold": true, "tasks": {"rows": {"names": ["a"], "values": vec!["xy"; 2_000]}}}),
+    ];
+    for job in &large {
+        let reply = world.post("/api/v1/jobs", &world.alice, job).await;
+        assert_eq!((reply.status, reply.code().as_str()), (403, "quota"), "{reply}");
+        let said = reply.to_string();
+        let used = format!("take {} bytes", 2 * one);
+        assert!(said.contains(&used) && said.contains("quota of 20000"), "{said}");
+        assert!(said.contains("gleaner quota set --user alice --descriptions"), "{said}");
+    }
+    assert_eq!(world.post("/api/v1/jobs", &world.bob, &large[0]).await.status, 201, "another's quota");
+    assert_eq!(world.post("/api/v1/jobs/1/cancel", &world.alice, &json!({})).await.status, 200);
+    assert_eq!(used(world.get("/api/v1/quotas", &world.alice).await.json()), one);
+    assert_eq!(world.post("/api/v1/jobs", &world.alice, &large[1]).await.status, 201);
     let rerun = world.post("/api/v1/jobs/1/rerun", &world.alice, &json!({})).await;
     assert_eq!((rerun.status, rerun.code().as_str()), (403, "quota"), "{rerun}");
 }

@@ -1,7 +1,9 @@
 //! What users may have, spend and pay.
 
 use super::PolicyKeys;
-use crate::limits::{QUOTA_BYTES, QUOTA_CORES, QUOTA_REQUESTS_PER_S, QUOTA_REQUIREMENT_BYTES, QUOTA_TASKS};
+use crate::limits::{
+    QUOTA_BYTES, QUOTA_CORES, QUOTA_DESCRIPTION_BYTES, QUOTA_REQUESTS_PER_S, QUOTA_REQUIREMENT_BYTES, QUOTA_TASKS,
+};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -30,6 +32,9 @@ pub struct Quota {
     /// Bytes of requirements, ranks and labels of their jobs that are not over: equal ones count once, and each a little more.
     #[serde(default = "quota_requirement_bytes")]
     pub requirement_bytes: u64,
+    /// Bytes of the coordinator's memory that descriptions of their jobs take that are not over, about.
+    #[serde(default = "quota_description_bytes")]
+    pub description_bytes: u64,
     /// Requests in a second, on average; twice as many at once.
     pub requests_per_s: u32,
 }
@@ -46,6 +51,10 @@ fn quota_requirement_bytes() -> u64 {
     QUOTA_REQUIREMENT_BYTES
 }
 
+fn quota_description_bytes() -> u64 {
+    QUOTA_DESCRIPTION_BYTES
+}
+
 impl Default for Quota {
     fn default() -> Self {
         Self {
@@ -53,6 +62,7 @@ impl Default for Quota {
             cores: QUOTA_CORES,
             bytes: QUOTA_BYTES,
             requirement_bytes: QUOTA_REQUIREMENT_BYTES,
+            description_bytes: QUOTA_DESCRIPTION_BYTES,
             requests_per_s: QUOTA_REQUESTS_PER_S,
         }
     }
@@ -122,6 +132,9 @@ pub struct QuotaView {
     /// Bytes of requirements, ranks and labels of theirs.
     #[serde(default)]
     pub requirement_bytes: u64,
+    /// Bytes of memory that descriptions of their jobs take that are not over.
+    #[serde(default)]
+    pub description_bytes: u64,
 }
 
 /// The budget, and what became of it in the period that is running.

@@ -35,7 +35,7 @@ pub(crate) struct QuotaSetArguments {
     #[arg(long, value_name = "NAME")]
     pub(crate) user: Option<String>,
     /// How many unfinished tasks a user may have
-    #[arg(long, value_name = "N", required_unless_present_any = ["cores", "bytes", "requirements", "requests"])]
+    #[arg(long, value_name = "N", required_unless_present_any = ["cores", "bytes", "requirements", "descriptions", "requests"])]
     pub(crate) tasks: Option<u64>,
     /// Cores that their tasks run on at a time; what needs more waits
     #[arg(long, value_name = "N")]
@@ -46,6 +46,9 @@ pub(crate) struct QuotaSetArguments {
     /// Bytes of requirements, ranks and labels of their unfinished jobs, as 4M: equal ones count once, and each 256 more
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub(crate) requirements: Option<u64>,
+    /// Memory that descriptions of their unfinished jobs take at the coordinator, as 2G: commands, variables, tables, lists of files
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub(crate) descriptions: Option<u64>,
     /// How many requests in a second a user may send, on average
     #[arg(long, value_name = "N")]
     pub(crate) requests: Option<u32>,
