@@ -8,6 +8,7 @@
 //! Until the program runs, standard error is a pipe to the minder, which reads there why a task could not start.
 
 mod capabilities;
+mod inotify;
 mod instructions;
 mod limits;
 mod program;
@@ -23,6 +24,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::keeper::precedence;
+pub(crate) use inotify::part as inotify_part;
 pub(crate) use instructions::{Instructions, Rlimit, Walls, send};
 pub use program::ProgramError;
 pub(crate) use words::{Words, read_words};
@@ -108,6 +110,7 @@ fn exec(mut words: &File) -> Result<std::convert::Infallible, LaunchError> {
         command.uid(user).gid(user);
     }
     if let Some(walls) = instructions.walls {
+        walls.inotify.into_iter().for_each(inotify::limit);
         capabilities::give_up()?;
         landlock_abi = walls::build(&walls)?;
         syscalls::filter(&walls)?;

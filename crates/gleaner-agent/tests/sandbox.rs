@@ -643,4 +643,15 @@ fn an_agent_without_root_builds_sandboxes_too() {
     fs::set_permissions(stage.path("task"), fs::Permissions::from_mode(0o777)).unwrap();
     assert_eq!(stage.run(spec).0, Outcome::Code(0), "{}", stage.said("err"));
     assert_eq!(stage.said("out"), "kept out");
+
+    // What a task takes of inotify, all tasks of this user have less of, and the owner's programs too.
+    let instances = "import ctypes; c = ctypes.CDLL(None); print(sum(c.inotify_init1(0) >= 0 for _ in range(2_000)))";
+    let raises = "echo 100 > /proc/sys/user/max_inotify_instances || true";
+    let spec = stage.boxed(&format!("{raises}; exec /usr/bin/python3 -c '{instances}'"));
+    let limits = Limits { inotify_parts: Some(16), ..Limits::default() };
+    assert_eq!(stage.run(RunSpec { limits, ..spec }).0, Outcome::Code(0), "{}", stage.said("err"));
+    let usual = fs::read_to_string("/proc/sys/user/max_inotify_instances").unwrap();
+    let usual: u64 = usual.trim().parse().unwrap();
+    let taken = stage.said("out").lines().last().map(|taken| taken.parse::<u64>().unwrap());
+    assert_eq!(taken, Some((usual / 16).min(2_000)));
 }

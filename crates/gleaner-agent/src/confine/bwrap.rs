@@ -164,7 +164,8 @@ fn options(
         // Root builds without a user namespace: it reaches folders closed to others, and the launcher takes the user's id
         // and drops what is left. A namespace fewer is also a way into the kernel fewer.
         Some(_) => command.args(["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]),
-        None => command.args(["--unshare-user", "--disable-userns"]),
+        // The launcher limits what of its user's the namespace may take, before it gives up that right too.
+        None => command.args(["--unshare-user", "--disable-userns", "--cap-add", "CAP_SYS_RESOURCE"]),
     };
     let settings: &[&str] = match sandbox.network {
         Network::None if by == EmptyNetworkBy::Minder => &[],

@@ -1,6 +1,6 @@
 //! Which of the walls around tasks stand on this machine: an agent's own trial at its start, and what is behind it.
 
-use super::trial::holds_memory;
+use super::trial::{holds_inotify, holds_memory};
 use super::{Control, Limiter, SandboxLevel, Version, Why, available, can_be_apart};
 use crate::beneath;
 use crate::keeper::{Keeper, KeeperError};
@@ -52,6 +52,16 @@ pub fn examine(program: &Path, scratch: &Path) -> Result<Vec<Finding>, DoctorErr
             Err(why) => *memory = finding(MEMORY, Err(format!("{}: {why}", memory.why))),
         }
     }
+    found.push(finding(
+        "inotify",
+        match &level {
+            Ok(level) if level.own_users => Ok("not needed: each task gets a user id of its own".to_owned()),
+            Ok(_) => holds_inotify(&keeper, scratch).map(|()| {
+                "tried: all tasks together get half of what this user may have, in equal parts".to_owned()
+            }),
+            Err(_) => Err("not tried: the sandbox failed before".to_owned()),
+        },
+    ));
     drop(keeper);
     limiter.remove();
     let apart =

@@ -18,6 +18,8 @@ pub struct Limits {
     pub file_bytes: Option<u64>,
     /// Files that each of its processes has open.
     pub open_files: Option<u32>,
+    /// In a user namespace: the task's part, one of so many, of the instances and watches of inotify that its user may have.
+    pub inotify_parts: Option<u32>,
 }
 
 /// Bubblewrap's own processes, one on either side of the wall, which may be in the task's cgroups.
@@ -38,7 +40,8 @@ impl Limits {
     /// enter one takes milliseconds, so there is none where the limit on processes is the only one that it could hold: that
     /// holds without. The memory of a task that names none needs no cgroup of the task's, but is held where there is one.
     pub(crate) fn by_group_of_a_sandbox(&self) -> Self {
-        let others = Self { processes: None, file_bytes: None, open_files: None, ..*self };
+        let others =
+            Self { processes: None, file_bytes: None, open_files: None, inotify_parts: None, ..*self };
         if !others.any() {
             return others;
         }
@@ -53,7 +56,13 @@ mod tests {
     #[test]
     fn cgroups_of_a_sandbox_hold_memory_that_no_one_named() {
         let held = Limits { memory_unless_named: Some(9), ..Limits::default() };
-        let unnamed = Limits { processes: Some(5), file_bytes: Some(1), open_files: Some(1), ..held };
+        let unnamed = Limits {
+            processes: Some(5),
+            file_bytes: Some(1),
+            open_files: Some(1),
+            inotify_parts: Some(1),
+            ..held
+        };
         assert_eq!(unnamed.by_group_of_a_sandbox(), held);
         let named = Limits { memory_bytes: Some(7), ..unnamed };
         let expected = Limits { memory_bytes: Some(7), processes: Some(7), ..held };

@@ -19,7 +19,7 @@ use crate::confine::{
     ApartNetwork, EmptyNetwork, Group, GroupError, LAUNCHER, Limits, MinderGroup, TransientUser,
     bwrap_command,
 };
-use crate::launch::{Instructions, ProgramError, Rlimit, Walls, send};
+use crate::launch::{Instructions, ProgramError, Rlimit, Walls, inotify_part, send};
 
 /// Why a task's first process could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -169,13 +169,14 @@ fn start_boxed(
         rlimits.push((Rlimit::Processes, u64::from(most) + 1));
     }
     let is_memory_counted = group.as_ref().is_some_and(Group::limits_memory) || minder_group.is_some();
+    let inotify = spec.limits.inotify_parts.filter(|_| user.is_none()).map(inotify_part);
     let instructions = Instructions {
         argv: spec.argv.clone(),
         env: spec.environment(),
         cwd: spec.cwd.clone(),
         rlimits,
         user: user.as_ref().map(TransientUser::id),
-        walls: Some(Walls { network: sandbox.network, is_memory_counted }),
+        walls: Some(Walls { network: sandbox.network, is_memory_counted, inotify }),
     };
     let has_user = user.is_some();
     let apart = match sandbox.network {

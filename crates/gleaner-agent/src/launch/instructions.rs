@@ -29,12 +29,14 @@ pub(crate) enum Rlimit {
     Processes,
 }
 
-/// What Landlock is told.
+/// What the walls are to be.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Walls {
     pub(crate) network: Network,
     /// Whether a cgroup counts all memory of the task. Where none does, a large part of what is nobody's is refused.
     pub(crate) is_memory_counted: bool,
+    /// How many instances and watches of inotify the task may have, where it is in a user namespace.
+    pub(crate) inotify: Option<[u64; 2]>,
 }
 
 pub(super) struct Descriptors {

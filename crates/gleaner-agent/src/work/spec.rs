@@ -46,7 +46,7 @@ pub(crate) fn spec_of(
         stdin: run.stdin.as_ref().map(|_| folder.join(STDIN)),
         stdout,
         stderr,
-        limits: limits(run, memory_unless_named, &confinement, rules),
+        limits: limits(run, memory_unless_named, &confinement, (profile, rules)),
         limiter: limiter.clone(),
         confinement,
     })
@@ -113,7 +113,12 @@ fn environment(run: &Run, folder: &Path, grace_s: f64) -> Vec<(String, String)> 
     env.into_iter().collect()
 }
 
-fn limits(run: &Run, memory_unless_named: Option<u64>, walls: &Walls, rules: &Rules) -> Limits {
+fn limits(
+    run: &Run,
+    memory_unless_named: Option<u64>,
+    walls: &Walls,
+    (profile, rules): (&Profile, &Rules),
+) -> Limits {
     let given = |amount: u64| (amount > 0).then_some(amount);
     let boxed = |most: u32| matches!(walls, Walls::Sandbox(_)).then_some(most);
     Limits {
@@ -124,6 +129,8 @@ fn limits(run: &Run, memory_unless_named: Option<u64>, walls: &Walls, rules: &Ru
         cpu_milli: rules.cores_max.map(|most| run.needs.cores.min(most).saturating_mul(1_000)),
         file_bytes: given(run.needs.disk),
         open_files: boxed(rules.open_files_max),
+        // All tasks together have half of what their user may have.
+        inotify_parts: boxed(profile.slots.saturating_mul(2) / run.needs.cores.max(1)),
     }
 }
 

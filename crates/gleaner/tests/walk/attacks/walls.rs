@@ -42,6 +42,12 @@ const fn attack(name: &'static str, defence: &'static str, outside: Outside, scr
 const ATTACKS: &[Attack] = &[
     attack("the agent's key by its path", "mounts", ComesThrough, "reads('{home}/agent.key')"),
     attack("the first user's token by its path", "mounts", ComesThrough, "reads('{hub}/token')"),
+    attack(
+        "more of inotify than is its part",
+        "no capabilities",
+        ComesThrough,
+        "writes('/proc/sys/user/max_inotify_instances')",
+    ),
     attack("the owner's files", "mounts", ComesThrough, "got(os.listdir('/root'))"),
     attack("the machine's passwords", "mounts", ComesThrough, "reads('/etc/shadow')"),
     attack("the system's folders", "read-only mounts", ComesThrough, "writes('/etc/passwd')"),
