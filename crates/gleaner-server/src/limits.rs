@@ -33,6 +33,7 @@ pub(crate) const OVER_DESCRIPTION_BYTES_MAX: u64 = 256 << 20;
 // Tested by: so_many_tasks_leave_memory_by_one_fact
 pub(crate) const RETIRED_AT_ONCE: u64 = 4_096;
 /// Tasks that return to memory by one fact.
+// Tested by: so_many_tasks_come_back_by_one_fact
 pub(crate) const REVIVED_AT_ONCE: usize = 65_536;
 /// Tasks that return to memory by one order. The desk's thread waits for the disk meanwhile.
 // Tested by: so_many_tasks_come_back_by_one_order
@@ -59,6 +60,7 @@ pub(crate) const REMOVED_AT_ONCE: usize = 256;
 // Tested by: one_that_takes_too_long_at_the_end_is_given_up
 pub(crate) const LAST_SNAPSHOT_MAX: Duration = Duration::from_secs(10);
 /// Inputs of the desk that share one commit.
+// Tested by: so_many_inputs_share_a_commit
 pub(crate) const BATCH_MAX: usize = 1_024;
 /// Inputs that wait for the desk's thread. Whoever brings one more waits.
 // Tested by: so_much_waits_for_the_desk
@@ -67,15 +69,18 @@ pub(crate) const QUEUE_MAX: usize = 8_192;
 // Tested by: who_watches_slowly_hears_how_much_was_missed
 pub(crate) const LIVE_BACKLOG_MAX: usize = 4_096;
 /// How long an agent may take to prove who it is.
+// Tested by: who_does_not_say_who_it_is_in_time_is_let_go
 pub(crate) const GREETING_MAX: Duration = Duration::from_secs(10);
 /// Messages that are on their way to one agent: as many as a machine may have runs, and some more.
 // Tested by: an_agent_that_does_not_read_loses_its_session
 pub(crate) const OUTGOING_MAX: usize = SLOTS_MAX as usize + 1_024;
 /// Messages of one agent that are given to the desk together.
+// Tested by: so_many_messages_are_taken_together
 pub(crate) const TOGETHER_MAX: usize = 16;
 /// Of what one agent says so together, how often something waits for the desk's thread. More is read when that has been taken in.
 pub(crate) const AHEAD_MAX: usize = 4;
 /// How long the sending of one message may take.
+// Tested by: who_does_not_read_in_time_is_let_go
 pub(crate) const SENDING_MAX: Duration = Duration::from_secs(30);
 /// Open connections that have shown no token yet, in all and of one address (of IPv6, of one network of 64 bits). For one more, the oldest
 /// is closed.
@@ -133,6 +138,7 @@ pub(crate) const WAITING_JOBS_READ_MAX: usize = 500;
 // Tested by: so_many_jobs_are_read_and_so_many_reasons_told
 pub(crate) const WAITS_TOLD_MAX: usize = 20;
 /// Tasks of a job that are examined to say why some failed. A stretch of equal tasks counts as one.
+// Tested by: so_many_stretches_are_read_for_failures
 pub(crate) const FAILURES_READ_MAX: usize = 100_000;
 /// Users whose waits are separate series at /metrics. Those of later users are added up in one.
 // Tested by: so_many_users_and_labels_have_a_series_of_their_own

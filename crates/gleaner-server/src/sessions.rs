@@ -28,13 +28,22 @@ use hyper_util::rt::TokioIo;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use thiserror::Error;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Semaphore, mpsc};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::server::create_response_with_body;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{self, Message};
 
-type Socket = WebSocketStream<TokioIo<Upgraded>>;
+/// A session over any stream.
+type Session<S> = WebSocketStream<S>;
+
+type Socket = Session<TokioIo<Upgraded>>;
+
+/// What carries a session.
+trait Stream: AsyncRead + AsyncWrite + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Stream for S {}
 
 /// What is read of a connection at once. Each has a buffer of this size, and there are ten thousand of them, most of which
 /// say no more than that they live.
@@ -106,27 +115,26 @@ pub(crate) fn open(app: Arc<App>, Over(connection): Over, mut request: Request) 
 }
 
 /// A session that takes messages of so many bytes.
-async fn socket(stream: TokioIo<Upgraded>, message_bytes: usize) -> Socket {
+async fn socket<S: Stream>(stream: S, message_bytes: usize) -> Session<S> {
     let config = WebSocketConfig::default()
         .read_buffer_size(READ_BYTES)
         .write_buffer_size(0)
         .max_message_size(Some(message_bytes))
         .max_frame_size(Some(message_bytes));
-    Socket::from_raw_socket(stream, Role::Server, Some(config)).await
+    WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await
 }
 
 async fn serve(app: Arc<App>, stream: TokioIo<Upgraded>, connection: &Connection) {
     let mut stranger = socket(stream, GREETING_BYTES_MAX).await;
     let greeting = tokio::select! {
         () = connection.lost() => Err(SessionEnd::Crowded),
-        greeting = tokio::time::timeout(GREETING_MAX, greet(&app, &mut stranger)) => greeting.unwrap_or(Err(SessionEnd::Late)),
+        greeting = in_time(greet(&app, &mut stranger)) => greeting,
     };
     let (mut socket, end) = match greeting.and_then(|agent| kept(connection, agent)) {
         Ok(agent) => {
             // Nothing is lost: an agent says nothing between its proof and the answer to it.
             let mut socket = socket(stranger.into_inner(), FRAME_BYTES_MAX).await;
-            let introduced = tokio::time::timeout(GREETING_MAX, introduced(&mut socket, agent)).await;
-            let end = match introduced.unwrap_or(Err(SessionEnd::Late)) {
+            let end = match in_time(introduced(&mut socket, agent)).await {
                 Ok(hello) => talk(&app, &mut socket, hello).await,
                 Err(end) => Err(end),
             };
@@ -146,6 +154,11 @@ async fn serve(app: Arc<App>, stream: TokioIo<Upgraded>, connection: &Connection
             let _ = say(&mut socket, &ToAgent::Refused { why, for_good }).await;
         }
     }
+}
+
+/// What an agent says of who it is, if it does so in time.
+async fn in_time<T>(said: impl Future<Output = Result<T, SessionEnd>>) -> Result<T, SessionEnd> {
+    tokio::time::timeout(GREETING_MAX, said).await.unwrap_or(Err(SessionEnd::Late))
 }
 
 /// An agent that has proven its number keeps its connection.
@@ -270,7 +283,10 @@ async fn relay(
 }
 
 /// A short run's start and end come together. Handed in one by one, each would wait for a commit of its own.
-fn with_all_that_came(first: FromAgent, socket: &mut Socket) -> (Vec<FromAgent>, Result<(), SessionEnd>) {
+fn with_all_that_came(
+    first: FromAgent,
+    socket: &mut Session<impl Stream>,
+) -> (Vec<FromAgent>, Result<(), SessionEnd>) {
     let mut frames = vec![first];
     while frames.len() < TOGETHER_MAX
         && let Some(next) = hear(socket).now_or_never()
@@ -304,13 +320,13 @@ fn not_started(run: RunId, why: String) -> FromAgent {
     FromAgent::Ended { run, end: End::of(Outcome::NotStarted { why, by_machine: false }) }
 }
 
-async fn say(socket: &mut Socket, message: &ToAgent) -> Result<(), SessionEnd> {
+async fn say(socket: &mut Session<impl Stream>, message: &ToAgent) -> Result<(), SessionEnd> {
     let sent = socket.send(Message::Binary(encode(message).into()));
     Ok(tokio::time::timeout(SENDING_MAX, sent).await.map_err(|_| SessionEnd::Closed)??)
 }
 
 /// The next message that is not about the connection itself. Nothing is lost if it is not awaited to its end.
-async fn hear(socket: &mut Socket) -> Result<FromAgent, SessionEnd> {
+async fn hear(socket: &mut Session<impl Stream>) -> Result<FromAgent, SessionEnd> {
     loop {
         if let Some(message) = message(socket.next().await.ok_or(SessionEnd::Closed)??)? {
             return Ok(message);
@@ -319,7 +335,7 @@ async fn hear(socket: &mut Socket) -> Result<FromAgent, SessionEnd> {
 }
 
 /// The next message, which has to be one: whoever is known may keep a connection alive, a stranger may not.
-async fn hear_stranger(socket: &mut Socket) -> Result<FromAgent, SessionEnd> {
+async fn hear_stranger(socket: &mut Session<impl Stream>) -> Result<FromAgent, SessionEnd> {
     let heard = message(socket.next().await.ok_or(SessionEnd::Closed)??)?;
     heard.ok_or_else(|| SessionEnd::Refused("say who you are before anything else".to_owned()))
 }
@@ -336,6 +352,65 @@ fn message(heard: Message) -> Result<Option<FromAgent>, SessionEnd> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gleaner_wire::session::Sample;
+    use tokio::io::DuplexStream;
+    use tokio::time::{Instant, advance};
+
+    /// Both ends of a session; so many bytes are on their way.
+    async fn session(bytes: usize) -> (Session<DuplexStream>, Session<DuplexStream>) {
+        let (ours, theirs) = tokio::io::duplex(bytes);
+        let agent = WebSocketStream::from_raw_socket(theirs, Role::Client, None).await;
+        (socket(ours, FRAME_BYTES_MAX).await, agent)
+    }
+
+    fn beat(number: u64) -> FromAgent {
+        FromAgent::Heartbeat { number, sample: Sample::default(), staging: Vec::new() }
+    }
+
+    async fn says(agent: &mut Session<DuplexStream>, said: FromAgent) {
+        agent.send(Message::Binary(encode(&said).into())).await.expect("there is room");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_does_not_say_who_it_is_in_time_is_let_go() {
+        let (mut socket, mut agent) = session(4 << 10).await;
+        let begun = Instant::now();
+        let late = in_time(hear_stranger(&mut socket)).await;
+        assert!(matches!(late, Err(SessionEnd::Late)), "{late:?}");
+        assert_eq!(begun.elapsed().as_secs(), GREETING_MAX.as_secs());
+        let heard = tokio::spawn(async move { in_time(hear_stranger(&mut socket)).await });
+        tokio::task::yield_now().await;
+        advance(GREETING_MAX - std::time::Duration::from_millis(1)).await;
+        says(&mut agent, FromAgent::Knock { version: 1, agent: 7 }).await;
+        let heard = heard.await.expect("it ends");
+        assert!(matches!(heard, Ok(FromAgent::Knock { agent: 7, .. })), "{heard:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_does_not_read_in_time_is_let_go() {
+        // Some bytes are under way, and the other end reads none.
+        let (mut socket, _agent) = session(16).await;
+        let begun = Instant::now();
+        let why = "a machine that stands still".to_owned();
+        let end = say(&mut socket, &ToAgent::Refused { why, for_good: false }).await;
+        assert!(matches!(end, Err(SessionEnd::Closed)), "{end:?}");
+        assert_eq!(begun.elapsed().as_secs(), SENDING_MAX.as_secs());
+    }
+
+    #[tokio::test]
+    async fn so_many_messages_are_taken_together() {
+        let (mut socket, mut agent) = session(64 << 10).await;
+        let most = TOGETHER_MAX as u64;
+        for number in 0..most + 3 {
+            says(&mut agent, beat(number)).await;
+        }
+        for expected in [0..most, most..most + 3] {
+            let first = hear(&mut socket).await.expect("it came");
+            let (frames, end) = with_all_that_came(first, &mut socket);
+            assert!(end.is_ok(), "{end:?}");
+            assert_eq!(frames, expected.map(beat).collect::<Vec<_>>());
+        }
+    }
 
     #[test]
     fn an_agent_of_another_version_is_told_so_and_may_try_again() {

@@ -119,6 +119,7 @@ pub const JOIN_SECONDS_MAX: u32 = 2_592_000;
 // Tested by: each_limit_of_a_query_is_kept_and_named
 pub const JOIN_TOKEN_USES_MAX: u32 = 10_000;
 /// Agents of one grid.
+// Tested by: so_many_agents_join_and_no_more
 pub const AGENTS_MAX: usize = 100_000;
 /// Tags of a machine; likewise its attributes.
 // Tested by: each_limit_of_a_machine_is_kept_and_named

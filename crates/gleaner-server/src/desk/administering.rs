@@ -255,3 +255,41 @@ fn with_budget(in_force: &PolicySpec, keys: Option<PolicyKeys>) -> Result<Policy
         ))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::desk::{Start, Terms};
+    use crate::journal::Entry;
+    use crate::ledger::Ledger;
+    use gleaner_wire::Lineage;
+    use gleaner_wire::session::Profile;
+
+    #[test]
+    fn so_many_agents_join_and_no_more() {
+        let (mut ledger, profile) = (Ledger::new(), Profile::new([1.0; 3], 1));
+        let issued = Fact::JoinTokenIssued {
+            token: "t".to_owned(),
+            expires: Time::NEVER,
+            uses: u32::MAX,
+            owner: None,
+            by: Actor::Coordinator,
+        };
+        ledger.apply(&Entry { at: Time::ZERO, fact: issued });
+        for number in 1..AGENTS_MAX {
+            let (name, token, profile) = (format!("m{number}"), "t".to_owned(), profile.clone());
+            let agent = MachineId::new(number - 1);
+            let fact = Fact::AgentEnrolled { agent, key: name.clone(), name, token, profile };
+            ledger.apply(&Entry { at: Time::ZERO, fact });
+        }
+        let start = Start { program: "test", lineage: Lineage::of([1; 8]), seed: 1 };
+        let mut desk = Desk::new(ledger, Terms::default(), Time::ZERO, start);
+        let mut join = |name: &str| {
+            let (name, key, profile) = (name.to_owned(), name.to_owned(), profile.clone());
+            desk.enrol(Time::ZERO, "t", Enrolment { name, key, profile, replace: false })
+        };
+        join("last").expect("one more has a place");
+        let refusal = join("beyond").expect_err("one too many");
+        assert!(refusal.message.contains(&AGENTS_MAX.to_string()), "{}", refusal.message);
+    }
+}

@@ -342,6 +342,7 @@ mod tests {
     use crate::desk::Terms;
     use crate::journal::{Chosen, Entry, Fact};
     use crate::limits::{OVER_DESCRIPTION_BYTES_MAX, OVER_KEPT_MAX, RETIRE_AFTER};
+    use crate::store::{MemoryDisk, MemoryStore, Store};
     use gleaner_wire::api::Actor;
     use gleaner_wire::job::TaskList;
 
@@ -376,6 +377,28 @@ mod tests {
         for (tasks, expected) in [(RETIRED_AT_ONCE, RETIRED_AT_ONCE), (RETIRED_AT_ONCE + 1, RETIRED_AT_ONCE)]
         {
             assert_eq!(due(&over(tasks), Time::NEVER, (0, Span::ZERO)), expected, "of {tasks}");
+        }
+    }
+
+    #[test]
+    fn so_many_tasks_come_back_by_one_fact() {
+        for (tasks, expected) in
+            [(REVIVED_AT_ONCE, vec![REVIVED_AT_ONCE]), (REVIVED_AT_ONCE + 1, vec![REVIVED_AT_ONCE, 1])]
+        {
+            let (mut ledger, disk) = (over(tasks as u64), MemoryDisk::default());
+            let mut store = MemoryStore::open(&disk);
+            loop {
+                let due = ledger.due_to_retire(Time::NEVER, Time::NEVER, (0, Span::ZERO));
+                if due.is_empty() {
+                    break;
+                }
+                ledger.apply(&Entry { at: OVER_AT, fact: Fact::TasksRetired(due) });
+                store.commit_with(&[], ledger.take_past().as_ref()).expect("there is room in memory");
+            }
+            let all = TaskRange::between(TaskId::new(0), TaskId::new(tasks - 1)).expect("a range");
+            let facts = to_revive(&disk, &[all]).expect("memory can be read");
+            let count = |fact: &Vec<RevivedTasks>| fact.iter().map(|tasks| tasks.tasks.count() as usize).sum();
+            assert_eq!(facts.iter().map(count).collect::<Vec<usize>>(), expected);
         }
     }
 

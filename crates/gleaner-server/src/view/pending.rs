@@ -116,38 +116,75 @@ pub fn failures(known: &Known<'_>, job: &Job) -> Result<FailureList, ReadError> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::{Entry, Fact};
+    use crate::desk::{Desk, Start, Terms};
+    use crate::journal::{Chosen, Entry, Fact};
     use crate::ledger::Ledger;
-    use gleaner_units::{MachineId, Time};
+    use crate::store::MemoryDisk;
+    use gleaner_units::{MachineId, RunId, Time};
     use gleaner_wire::api::Actor;
-    use gleaner_wire::job::JobSpec;
-    use gleaner_wire::session::Profile;
+    use gleaner_wire::job::{JobSpec, TaskList};
+    use gleaner_wire::session::{End, Outcome, Profile};
+    use gleaner_wire::{JobId, Lineage};
     use std::sync::Arc;
+
+    fn with_machine() -> Ledger {
+        let (mut ledger, profile) = (Ledger::new(), Profile::new([1.0; 3], 1));
+        let (agent, name, token) = (MachineId::new(0), "m".to_owned(), "t".to_owned());
+        let (expires, by) = (Time::NEVER, Actor::Coordinator);
+        let started = Fact::AgentStarted { agent, incarnation: 1, profile: profile.clone() };
+        for fact in [
+            Fact::JoinTokenIssued { token: token.clone(), expires, uses: 1, owner: None, by },
+            Fact::AgentEnrolled { agent, key: name.clone(), name, token, profile },
+            started,
+        ] {
+            ledger.apply(&Entry { at: Time::ZERO, fact });
+        }
+        ledger
+    }
 
     /// So many jobs of a task each; each of the first so many waits for something of its own, which the only machine is not.
     fn told(jobs: usize, reasons: usize) -> WaitList {
-        let (mut ledger, profile) = (Ledger::new(), Profile::new([1.0; 3], 1));
-        let (agent, name, token) = (MachineId::new(0), "m".to_owned(), "t".to_owned());
-        let mut add = |fact: &dyn Fn(&Ledger) -> Fact| {
-            let fact = fact(&ledger);
-            ledger.apply(&Entry { at: Time::ZERO, fact });
-        };
-        let (expires, by) = (Time::NEVER, Actor::Coordinator);
-        let issued = Fact::JoinTokenIssued { token: token.clone(), expires, uses: 1, owner: None, by };
-        add(&|_| issued.clone());
-        let started = Fact::AgentStarted { agent, incarnation: 1, profile: profile.clone() };
-        let enrolled = Fact::AgentEnrolled { agent, key: name.clone(), name, token, profile };
-        add(&|_| enrolled.clone());
-        add(&|_| started.clone());
+        let mut ledger = with_machine();
         for number in 0..jobs {
             let requirements = (number < reasons).then(|| format!("TARGET.Rack == {number}"));
             let spec = Arc::new(JobSpec { requirements, ..JobSpec::new(["true"]) });
-            add(&|ledger| {
-                let (job, user, spec) = (ledger.next_job(), "ada".to_owned(), Arc::clone(&spec));
-                Fact::JobSubmitted { job, user, spec, key: None, bytes: 0 }
-            });
+            let (job, user) = (ledger.next_job(), "ada".to_owned());
+            let fact = Fact::JobSubmitted { job, user, spec, key: None, bytes: 0 };
+            ledger.apply(&Entry { at: Time::ZERO, fact });
         }
         waits(Situation { ledger: &ledger, now: Time::ZERO, quiet_until: None }, None)
+    }
+
+    /// A job of so many tasks, of which the last failed; of the others each is cancelled or held, and its neighbours are not.
+    fn failed_behind(tasks: usize) -> FailureList {
+        let mut ledger = with_machine();
+        let mut add = |fact: Fact| ledger.apply(&Entry { at: Time::ZERO, fact });
+        let array = TaskList::Array { first: 1, last: tasks as u32 + 1, step: 1 };
+        let spec = Arc::new(JobSpec { tasks: array, ..JobSpec::new(["false"]) });
+        let job = JobId(1);
+        add(Fact::JobSubmitted { job, user: "ada".to_owned(), spec, key: None, bytes: 0 });
+        let each = |from: usize| (from..tasks).step_by(2).map(|task| TaskRange::one(TaskId::new(task))).collect();
+        let chosen = |from: usize| Chosen { job, tasks: each(from), by: Actor::Coordinator };
+        add(Fact::TasksCancelled(chosen(0)));
+        add(Fact::TasksHeld(chosen(1)));
+        while ledger.decide(Time::ZERO).is_some() {}
+        let run = RunId::new(TaskId::new(tasks), 1);
+        let end = Box::new(End::of(Outcome::Exited { code: 1 }));
+        let ended = Fact::RunEnded { run, agent: MachineId::new(0), end, answer: None, is_left: None };
+        ledger.apply(&Entry { at: Time::ZERO, fact: ended });
+        let start = Start { program: "test", lineage: Lineage::of([1; 8]), seed: 1 };
+        let desk = Desk::new(ledger, Terms::default(), Time::ZERO, start);
+        let job = desk.ledger().find_job(job).expect("it is in memory");
+        assert_eq!(job.tally.failed, 1);
+        failures(&Known::new(&desk, &MemoryDisk::default()), job).expect("memory can be read")
+    }
+
+    #[test]
+    fn so_many_stretches_are_read_for_failures() {
+        for (before, left_out) in [(FAILURES_READ_MAX - 1, 0), (FAILURES_READ_MAX, 1)] {
+            let list = failed_behind(before);
+            assert_eq!((list.failures.len(), list.left_out), (1 - left_out as usize, left_out), "{list:?}");
+        }
     }
 
     #[test]

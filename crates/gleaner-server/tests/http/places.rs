@@ -16,8 +16,8 @@ use gleaner_wire::day::WhatIfView;
 use serde_json::Value;
 use std::future::pending;
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;
@@ -258,6 +258,45 @@ async fn so_much_waits_for_the_desk() {
     assert!(waiting.as_mut().now_or_never().is_none(), "more than {most}");
     drop(desk);
     timeout(PATIENCE, waiting).await.unwrap().unwrap();
+}
+
+/// Says so when it is dropped.
+struct Gone(Arc<AtomicBool>);
+
+impl Drop for Gone {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+/// `BATCH_MAX`: what is looked at is let out when the commit is done that the inputs with it share.
+#[tokio::test(flavor = "multi_thread")]
+async fn so_many_inputs_share_a_commit() {
+    let world = World::new().await;
+    let desk = block_desk(&world).await;
+    let is_done = Arc::new(AtomicBool::new(false));
+    let gone = Gone(Arc::clone(&is_done));
+    // Nobody waits for it, so that it is dropped where it is let out.
+    let mut first = Box::pin(world.app.desk.look(move |_, _| gone));
+    assert!(first.as_mut().now_or_never().is_none());
+    drop(first);
+    let most = documented("BATCH_MAX");
+    // The look that blocks the desk and the first have two places.
+    let mut looks = Vec::new();
+    for _ in 2..=most {
+        let is_done = Arc::clone(&is_done);
+        let look = move |_: &Desk, _| is_done.load(Ordering::SeqCst);
+        let mut look = Box::pin(tokio::task::unconstrained(world.app.desk.look(look)));
+        assert!(look.as_mut().now_or_never().is_none());
+        looks.push(look);
+    }
+    drop(desk);
+    let mut seen = Vec::new();
+    for look in looks {
+        seen.push(timeout(PATIENCE, look).await.unwrap().unwrap());
+    }
+    let together = seen.iter().take_while(|is_done| !**is_done).count() as u64;
+    assert_eq!((together + 2, seen.len() as u64), (most, most - 1));
 }
 
 /// Of more events than `LIVE_BACKLOG_MAX` the oldest are missed.
