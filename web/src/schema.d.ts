@@ -1506,6 +1506,11 @@ export interface components {
             /** @description 1. */
             version: number;
         };
+        /**
+         * @description Why a run cannot be started.
+         * @enum {string}
+         */
+        Obstacle: "machine" | "not_there" | "task";
         /** @description What an order did. */
         Ordered: {
             /** @description To how many tasks it applied. */
@@ -1547,8 +1552,8 @@ export interface components {
         } | {
             /** @description It could not be started here. */
             not_started: {
-                /** @description Whether the machine is at fault, and not what was to be started. */
-                by_machine?: boolean;
+                /** @description What was in the way. */
+                obstacle?: components["schemas"]["Obstacle"];
                 /** @description Why, for people. */
                 why: string;
             };

@@ -645,7 +645,8 @@ fn an_agent_without_root_builds_sandboxes_too() {
     assert_eq!(stage.said("out"), "kept out");
 
     // What a task takes of inotify, all tasks of this user have less of, and the owner's programs too.
-    let instances = "import ctypes; c = ctypes.CDLL(None); print(sum(c.inotify_init1(0) >= 0 for _ in range(2_000)))";
+    let instances =
+        "import ctypes; c = ctypes.CDLL(None); print(sum(c.inotify_init1(0) >= 0 for _ in range(2_000)))";
     let raises = "echo 100 > /proc/sys/user/max_inotify_instances || true";
     let spec = stage.boxed(&format!("{raises}; exec /usr/bin/python3 -c '{instances}'"));
     let limits = Limits { inotify_parts: Some(16), ..Limits::default() };

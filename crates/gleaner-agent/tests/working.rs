@@ -11,7 +11,7 @@ use gleaner_units::RunId;
 use gleaner_wire::job::{
     Checkpointing, Confinement, Filled, Input, JobSpec, Needs, Signed, SignedText, TaskList,
 };
-use gleaner_wire::session::{End, FromAgent, Hello, Outcome, Run, StopCause, Stream, ToAgent};
+use gleaner_wire::session::{End, FromAgent, Hello, Obstacle, Outcome, Run, StopCause, Stream, ToAgent};
 use std::net::TcpListener;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -551,7 +551,7 @@ fn a_coordinator_that_was_taken_over_runs_nothing_that_nobody_signed() {
     ];
     for (at, (attack, why, change)) in attacks.into_iter().enumerate() {
         let end = order(at + 1, 1, change);
-        let Outcome::NotStarted { why: said, by_machine: false } = &end.outcome else {
+        let Outcome::NotStarted { why: said, obstacle: Obstacle::Task } = &end.outcome else {
             panic!("{attack} ran: {end:?}")
         };
         assert!(said.contains(why) && text(&end).is_empty(), "{attack}: {said}");

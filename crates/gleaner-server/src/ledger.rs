@@ -296,8 +296,12 @@ impl Ledger {
             return Err("the files that jobs name are not those that are listed".to_owned());
         }
         self.check_classes()?;
-        self.check_descriptions()?;
+        let mut descriptions = Descriptions::default();
         for (id, job) in self.books.jobs.newest_first() {
+            descriptions.add(id, job.spec.memory_bytes());
+            if job.tally.open() > 0 {
+                descriptions.open(id, &job.user);
+            }
             let mut tally = Tally { waiting: job.count, ..Tally::default() };
             for task in job.tasks() {
                 job::count(&mut tally, 1, TaskPhase::Waiting, self.record(task).phase);
@@ -321,6 +325,9 @@ impl Ledger {
             if tally != job.tally {
                 return Err(format!("job {id} counts {:?} where its tasks make {tally:?}", job.tally));
             }
+        }
+        if self.books.descriptions != descriptions {
+            return Err(format!("descriptions take {descriptions:?}, not {:?}", self.books.descriptions));
         }
         Ok(())
     }

@@ -21,7 +21,7 @@ use gleaner_net::{
 };
 use gleaner_units::{MachineId, RunId};
 use gleaner_wire::limits::{FRAME_BYTES_MAX, GREETING_BYTES_MAX};
-use gleaner_wire::session::{End, FrameError, FromAgent, Hello, Outcome, ToAgent, decode, encode};
+use gleaner_wire::session::{End, FrameError, FromAgent, Hello, Obstacle, Outcome, ToAgent, decode, encode};
 use gleaner_wire::{Met, SESSION_VERSION};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
@@ -317,7 +317,7 @@ async fn answered(app: &App, session: SessionId, run: RunId, end: Box<End>) -> R
 
 /// As if the agent had said so.
 fn not_started(run: RunId, why: String) -> FromAgent {
-    FromAgent::Ended { run, end: End::of(Outcome::NotStarted { why, by_machine: false }) }
+    FromAgent::Ended { run, end: End::of(Outcome::NotStarted { why, obstacle: Obstacle::Task }) }
 }
 
 async fn say(socket: &mut Session<impl Stream>, message: &ToAgent) -> Result<(), SessionEnd> {

@@ -10,7 +10,6 @@ mod own;
 mod signed;
 
 pub use filling::{Filled, fill_in};
-pub(crate) use held::room;
 pub use own::OwnInputs;
 pub use signed::{Signed, SignedText};
 

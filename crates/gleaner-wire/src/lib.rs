@@ -13,6 +13,7 @@ pub mod limits;
 mod lineage;
 pub mod meant;
 pub mod outputs;
+mod room;
 pub mod session;
 pub mod text;
 mod words;

@@ -447,10 +447,24 @@ pub enum Outcome {
     NotStarted {
         /// Why, for people.
         why: String,
-        /// Whether the machine is at fault, and not what was to be started.
-        #[serde(default, skip_serializing_if = "is_nothing")]
-        by_machine: bool,
+        /// What was in the way.
+        #[serde(default)]
+        obstacle: Obstacle,
     },
+}
+
+/// Why a run cannot be started.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Obstacle {
+    /// The machine is at fault: its sandbox, its launcher or its disk.
+    Machine,
+    /// The program, its interpreter or its folder is not on the machine.
+    NotThere,
+    /// Anything else about the task: it may not run there, or its files cannot be had.
+    #[default]
+    Task,
 }
 
 impl fmt::Display for Outcome {

@@ -1,6 +1,6 @@
 //! Many short texts in one piece: a job with a million rows must not be a million allocations.
 
-use crate::job::room;
+use crate::room::room;
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;

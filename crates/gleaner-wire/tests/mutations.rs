@@ -4,8 +4,8 @@ use gleaner_units::{RunId, TaskId};
 use gleaner_wire::api::{BudgetSetting, Choice, Enrolment, PolicyKeys};
 use gleaner_wire::job::{Input, JobSpec, Signed, TaskList};
 use gleaner_wire::session::{
-    End, FromAgent, Hello, Outcome, Profile, Run, Sample, Staging, Stored, Stream, Tail, ToAgent, Usage,
-    decode, encode,
+    End, FromAgent, Hello, Obstacle, Outcome, Profile, Run, Sample, Staging, Stored, Stream, Tail, ToAgent,
+    Usage, decode, encode,
 };
 use gleaner_wire::{BlobHash, ChainHash, Had, Lineage, Met, SESSION_VERSION};
 use proptest::prelude::*;
@@ -88,7 +88,7 @@ fn profile() -> Profile {
 
 /// One of each kind, as it goes over the wire.
 static FRAMES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
-    let outcome = Outcome::NotStarted { why: "no room".to_owned(), by_machine: true };
+    let outcome = Outcome::NotStarted { why: "no room".to_owned(), obstacle: Obstacle::Machine };
     let tail = Tail { offset: 3, bytes: b"text".to_vec(), dropped: 0 };
     let (checkpoint, files) = (Some(Stored { blob: blob(), size: 1 }), None);
     let notes = vec!["less grace".to_owned()];

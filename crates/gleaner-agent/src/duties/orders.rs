@@ -8,7 +8,7 @@ use super::{Action, Duties, RUNS_MAX, SETTLED_MAX, Signal, TransferError};
 use crate::owner::{self, Verdict};
 use gleaner_units::{RunId, Span, Time};
 use gleaner_wire::Had;
-use gleaner_wire::session::{End, FromAgent, Outcome, Run, StopCause, ToAgent};
+use gleaner_wire::session::{End, FromAgent, Obstacle, Outcome, Run, StopCause, ToAgent};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -197,7 +197,7 @@ impl Duties {
             }
             Err(error) => {
                 let why = format!("its files could not be brought here: {error}");
-                self.over(run, Outcome::NotStarted { why, by_machine: false });
+                self.over(run, Outcome::NotStarted { why, obstacle: Obstacle::Task });
             }
         }
     }

@@ -1,7 +1,7 @@
 //! What comes of a run, from how its program ended and from what was wanted of it.
 
 use gleaner_wire::job::Checkpointing;
-use gleaner_wire::session::{Outcome, StopCause};
+use gleaner_wire::session::{Obstacle, Outcome, StopCause};
 
 /// How a program ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -14,8 +14,10 @@ pub enum Exit {
     OverLimit(String),
     /// It never began, for a reason that lies in the machine.
     NotStarted(String),
-    /// It never began, since it is not there, or may not.
+    /// It never began, since it, or what it needs to begin, is not there.
     NoProgram(String),
+    /// It never began, since it may not.
+    Refused(String),
     /// It was killed with the lease, by a process that knows nothing else of it.
     LeaseEnded,
 }
@@ -61,8 +63,9 @@ pub(crate) fn can_go_on(checkpointing: &Checkpointing) -> bool {
 pub(crate) fn rule(checkpointing: &Checkpointing, mut wanted: Option<Reason>, exit: Exit) -> Ruling {
     let final_end = |outcome| Ruling { outcome, keeps_checkpoint: false, keeps_files: true };
     let (code, by_itself) = match exit {
-        Exit::NotStarted(why) => return unfinished(Outcome::NotStarted { why, by_machine: true }, false),
-        Exit::NoProgram(why) => return unfinished(Outcome::NotStarted { why, by_machine: false }, false),
+        Exit::NotStarted(why) => return unfinished(not_started(why, Obstacle::Machine), false),
+        Exit::NoProgram(why) => return unfinished(not_started(why, Obstacle::NotThere), false),
+        Exit::Refused(why) => return unfinished(not_started(why, Obstacle::Task), false),
         Exit::OverLimit(what) => return final_end(Outcome::OverLimit { what }),
         Exit::Code(code) => (Some(code), Outcome::Exited { code }),
         Exit::Signal(signal) => (None, Outcome::Signalled { signal }),
@@ -104,6 +107,10 @@ pub(crate) fn outcome_of(reason: Reason) -> Outcome {
         Reason::TimeLimit => Outcome::TimedOut,
         Reason::DiskLimit => Outcome::OverLimit { what: "disk".into() },
     }
+}
+
+fn not_started(why: String, obstacle: Obstacle) -> Outcome {
+    Outcome::NotStarted { why, obstacle }
 }
 
 /// The task was not at its end.

@@ -478,7 +478,7 @@ impl Worker {
 
     fn launch(&mut self, run: &Run) {
         tracing::info!(task = run.name, run = run.id.number, user = run.user, "starts");
-        let permitted = self.permit(run).map_err(Exit::NoProgram);
+        let permitted = self.permit(run).map_err(Exit::Refused);
         let by = (self.duties.profile(), self.watch.rules());
         let started = permitted.and_then(|()| {
             let started = self.minders.start(run, &self.folders.of(run.id), by);

@@ -173,7 +173,8 @@ impl Waiting {
             let from = last_until(later, first).map_or(first, |(from, _)| from);
             later.range(from..=last).map(|(&first, &last)| (first, last))
         });
-        let within = lowest.into_iter().chain(later).map(move |range| (range.0.max(first), range.1.min(last)));
+        let within =
+            lowest.into_iter().chain(later).map(move |range| (range.0.max(first), range.1.min(last)));
         within.filter(|(first, last)| first <= last)
     }
 

@@ -10,7 +10,9 @@ use gleaner_units::{MachineId, RunId, Span, TaskId, Time};
 use gleaner_wire::Had;
 use gleaner_wire::api::Actor;
 use gleaner_wire::limits::{OUTPUT_CHUNK_MAX, REASON_BYTES_MAX};
-use gleaner_wire::session::{End, FromAgent, Hello, Outcome, Profile, Sample, Staging, StopCause, ToAgent};
+use gleaner_wire::session::{
+    End, FromAgent, Hello, Obstacle, Outcome, Profile, Sample, Staging, StopCause, ToAgent,
+};
 use gleaner_wire::text::tamed;
 
 impl Desk {
@@ -133,9 +135,14 @@ impl Desk {
                 Command::StartWide { run, parts } | Command::Ask { run, parts } => {
                     let why =
                         "agents run no parts of a task; set a policy that gives each task to one machine";
-                    let end =
-                        Box::new(End::of(Outcome::NotStarted { why: why.to_owned(), by_machine: false }));
-                    self.record(now, Fact::RunEnded { run, agent: parts[0].on, end, answer: None, is_left: None });
+                    let end = Box::new(End::of(Outcome::NotStarted {
+                        why: why.to_owned(),
+                        obstacle: Obstacle::Task,
+                    }));
+                    self.record(
+                        now,
+                        Fact::RunEnded { run, agent: parts[0].on, end, answer: None, is_left: None },
+                    );
                 }
                 Command::Stop { run, on, why: StopReason::TakenBack } => {
                     self.tell(on, ToAgent::Stop { run, cause: StopCause::TakeBack });

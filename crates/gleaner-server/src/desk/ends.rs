@@ -12,7 +12,7 @@ use gleaner_wire::api::Actor;
 use gleaner_wire::limits::{
     NOTES_MAX, OUTPUT_BYTES_MAX, OUTPUT_CHUNK_MAX, OUTPUT_INLINE_MAX, REASON_BYTES_MAX, SPEED_DOUBT,
 };
-use gleaner_wire::session::{End, Outcome, Stored, Stream, ToAgent};
+use gleaner_wire::session::{End, Obstacle, Outcome, Stored, Stream, ToAgent};
 use gleaner_wire::text::tamed;
 use std::borrow::Cow;
 
@@ -101,7 +101,7 @@ impl Desk {
 
     /// An end of a run for which no machine is left says on which ones of its job could not be started before.
     fn naming_machines(&self, task: TaskId, is_left: Option<bool>, mut end: End) -> End {
-        let Outcome::NotStarted { why, by_machine: false } = &mut end.outcome else { return end };
+        let Outcome::NotStarted { why, obstacle: Obstacle::NotThere } = &mut end.outcome else { return end };
         let before = self.ledger.not_there_of(self.ledger.job_of(task).0);
         if is_left == Some(true) || before.is_empty() {
             return end;

@@ -319,7 +319,13 @@ impl Desk {
                 let may = self
                     .check_quota(&job.user, count)
                     .and_then(|()| self.check_requirements(&job.user, &job.spec))
-                    .and_then(|()| if job.tally.open() > 0 { Ok(()) } else { self.check_descriptions(&job.user, &job.spec) })
+                    .and_then(|()| {
+                        if job.tally.open() > 0 {
+                            Ok(())
+                        } else {
+                            self.check_descriptions(&job.user, &job.spec)
+                        }
+                    })
                     .and_then(|()| check_rerun(id, &job));
                 if let Err(rejection) = may {
                     return Ok(Err(rejection));

@@ -97,9 +97,12 @@ impl Ledger {
             if self.books.kinds.leave(id, self.books.rows) {
                 // All of their tasks were tasks of its jobs.
                 let apart = std::mem::take(&mut self.books.kinds.kind_mut(id).apart);
-                self.books.elsewhere.classes -= apart.len() as u32;
                 for apart in &apart {
                     self.books.kinds.close(*apart);
+                    for machine in self.books.elsewhere.remove_class(*apart) {
+                        self.with_ad_changed(machine, |ledger| ledger.books.elsewhere.unname(machine));
+                        self.classify(at, machine);
+                    }
                 }
                 left.extend(apart);
             }

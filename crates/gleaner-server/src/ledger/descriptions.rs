@@ -1,6 +1,5 @@
 //! What descriptions of jobs take in memory: of each user's that are not over, and of all that are.
 
-use super::Ledger;
 use gleaner_wire::JobId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -46,28 +45,13 @@ impl Descriptions {
         }
     }
 
+    /// Those of a user's jobs that are not over.
+    pub(super) fn of(&self, user: &str) -> u64 {
+        self.open.get(user).copied().unwrap_or(0)
+    }
+
     /// Those of all jobs that are over.
     pub(super) fn over(&self) -> u64 {
         self.over
-    }
-}
-
-impl Ledger {
-    /// What descriptions of a user's jobs that are not over take in memory.
-    pub fn description_bytes_of(&self, user: &str) -> u64 {
-        self.books.descriptions.open.get(user).copied().unwrap_or(0)
-    }
-
-    /// What does not fit together. Costs O(all descriptions).
-    pub(super) fn check_descriptions(&self) -> Result<(), String> {
-        let mut expected = Descriptions::default();
-        for (id, job) in self.jobs() {
-            expected.add(id, job.spec.memory_bytes());
-            if job.tally.open() > 0 {
-                expected.open(id, &job.user);
-            }
-        }
-        let counted = &self.books.descriptions;
-        if *counted == expected { Ok(()) } else { Err(format!("descriptions take {expected:?}, not {counted:?}")) }
     }
 }

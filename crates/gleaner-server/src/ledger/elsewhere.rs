@@ -8,6 +8,7 @@
 //! runs did start waits for the machines that are left also while these are closed or out of reach.
 
 use super::kinds::quoted;
+use crate::limits::TRIED_ON_MAX;
 use crate::store::TaskRange;
 use gleaner_classad::{ClassAd, Expr};
 use gleaner_units::{MachineId, TaskClassId, TaskId};
@@ -25,16 +26,18 @@ pub(super) struct Elsewhere {
     pub(super) tried: BTreeMap<TaskId, Vec<MachineId>>,
     /// The jobs of which runs could not be started somewhere.
     pub(super) jobs: BTreeMap<JobId, NotThere>,
-    /// All that say what they are called.
-    pub(super) machines: BTreeSet<MachineId>,
-    /// How many classes were made for this.
-    pub(super) classes: u32,
+    /// All that say what they are called, and how many of the classes keep away from each.
+    machines: BTreeMap<MachineId, u32>,
+    /// The classes that were made for this, and what they keep away from.
+    classes: BTreeMap<TaskClassId, BTreeSet<MachineId>>,
 }
 
 /// Where runs of a job could not be started.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct NotThere {
     pub(super) machines: BTreeSet<MachineId>,
+    /// Where runs of it did start, as far as that is known since one could not: what was missing there, one task alone lacks.
+    pub(super) there: BTreeSet<MachineId>,
     /// The classes of its tasks that keep away from some of them, the latest last: it keeps away from all.
     pub(super) classes: Vec<TaskClassId>,
 }
@@ -43,6 +46,61 @@ impl Elsewhere {
     /// Where runs of a job could not be started.
     pub(super) fn not_there(&self, job: JobId) -> BTreeSet<MachineId> {
         self.jobs.get(&job).map_or_else(BTreeSet::new, |job| job.machines.clone())
+    }
+
+    /// A try of a task failed on a machine.
+    pub(super) fn note_try(&mut self, task: TaskId, on: MachineId) {
+        let tried = self.tried.entry(task).or_default();
+        tried.retain(|machine| *machine != on);
+        tried.push(on);
+        let surplus = tried.len().saturating_sub(TRIED_ON_MAX);
+        tried.drain(..surplus);
+    }
+
+    /// How many classes were made for this.
+    pub(super) fn classes(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// How many machines say what they are called.
+    pub(super) fn machines(&self) -> usize {
+        self.machines.len()
+    }
+
+    /// Those of some machines that do not say what they are called.
+    pub(super) fn nameless(&self, machines: &BTreeSet<MachineId>) -> Vec<MachineId> {
+        machines.iter().copied().filter(|machine| !self.machines.contains_key(machine)).collect()
+    }
+
+    /// A machine says from now on what it is called.
+    pub(super) fn name(&mut self, machine: MachineId) {
+        self.machines.entry(machine).or_default();
+    }
+
+    /// A machine does not say so any more.
+    pub(super) fn unname(&mut self, machine: MachineId) {
+        self.machines.remove(&machine);
+    }
+
+    /// A class keeps away from machines, each of which says what it is called.
+    pub(super) fn add_class(&mut self, class: TaskClassId, apart: BTreeSet<MachineId>) {
+        for machine in &apart {
+            *self.machines.get_mut(machine).expect("it says what it is called") += 1;
+        }
+        self.classes.insert(class, apart);
+    }
+
+    /// Nobody has a class any more. The machines that need not say any more what they are called.
+    pub(super) fn remove_class(&mut self, class: TaskClassId) -> Vec<MachineId> {
+        let mut unneeded = Vec::new();
+        for machine in self.classes.remove(&class).into_iter().flatten() {
+            let count = self.machines.get_mut(&machine).expect("it says what it is called");
+            *count -= 1;
+            if *count == 0 {
+                unneeded.push(machine);
+            }
+        }
+        unneeded
     }
 
     /// A job left memory.
@@ -59,7 +117,7 @@ impl Elsewhere {
 
     /// Adds what its machine says because of this.
     pub(super) fn describe(&self, id: MachineId, name: &str, ad: &mut ClassAd) {
-        if self.machines.contains(&id) {
+        if self.machines.contains_key(&id) {
             ad.insert(TRIED, Expr::parse(quoted(name)).expect("a quoted text is an expression"));
         }
     }

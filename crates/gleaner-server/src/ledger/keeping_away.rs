@@ -1,16 +1,23 @@
 //! How the ledger keeps tasks from machines where their last tries failed: see [`Elsewhere`](super::elsewhere::Elsewhere).
 
 use super::elsewhere::TRIED;
-use super::{Job, Ledger};
 use super::kinds::{class_bytes, quoted};
-use crate::limits::{ELSEWHERE_CLASSES_MAX, KEPT_AWAY_AT_ONCE, NOT_THERE_MAX, TRIED_MACHINES_MAX, TRIED_ON_MAX};
+use super::{Job, Ledger};
+use crate::limits::{ELSEWHERE_CLASSES_MAX, KEPT_AWAY_AT_ONCE, NOT_THERE_MAX, TRIED_MACHINES_MAX};
 use crate::store::TaskRange;
 use gleaner_core::{Event, Stage, TaskState};
 use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
 use gleaner_wire::JobId;
-use gleaner_wire::session::Outcome;
+use gleaner_wire::job::JobSpec;
+use gleaner_wire::session::{Obstacle, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+/// Whether all tasks of a job begin the same program in the same folder, as far as their texts say.
+fn begins_alike(spec: &JobSpec) -> bool {
+    let texts = spec.command.first().into_iter().chain(&spec.cwd);
+    !{ texts }.any(|text| text.contains('{'))
+}
 
 impl Ledger {
     /// A try of a task that rests now failed on a machine. Costs O(machines) the first time for each set of machines.
@@ -20,11 +27,7 @@ impl Ledger {
         if !self.is_out(task) || self.grid().is_checked(self.grid().task(task).class()) {
             return;
         }
-        let tried = self.books.elsewhere.tried.entry(task).or_default();
-        tried.retain(|machine| *machine != on);
-        tried.push(on);
-        let surplus = tried.len().saturating_sub(TRIED_ON_MAX);
-        tried.drain(..surplus);
+        self.books.elsewhere.note_try(task, on);
         self.keep_away(at, task);
     }
 
@@ -35,13 +38,12 @@ impl Ledger {
         let tried = self.books.elsewhere.tried.get(&task);
         let mut apart = not_there.clone();
         apart.extend(tried.into_iter().flatten());
-        if apart != not_there && self.has_another((job.class, false), &apart) {
-            if let Some(class) = self.class_apart(at, task, &apart) {
-                self.reclass(at, TaskRange::one(task), class);
-            }
-        } else {
+        if apart == not_there {
+            self.reclass(at, TaskRange::one(task), self.class_of_job(id));
+        } else if !self.has_another((job.class, false), &apart) {
             self.books.elsewhere.tried.remove(&task);
-            let class = self.class_of_job(id);
+            self.reclass(at, TaskRange::one(task), self.class_of_job(id));
+        } else if let Some(class) = self.class_apart(at, task, &apart) {
             self.reclass(at, TaskRange::one(task), class);
         }
     }
@@ -57,14 +59,19 @@ impl Ledger {
         self.tell(at, &Event::TasksReclassed { first: tasks.first(), count: tasks.count(), class });
     }
 
-    /// Of a run that could not be started for no fault of its machine's: whether a machine is left on which nothing of its job was tried.
-    /// Nothing of other ends, where answers are compared, and where tasks cannot be kept from one machine more. Costs O(machines).
+    /// Of a run whose program or folder is not on its machine: whether a machine is left on which nothing of its job was tried. Nothing of
+    /// other ends, of what is one task's alone, where answers are compared, and where tasks cannot be kept from one machine more. Costs
+    /// O(machines).
     pub fn is_left(&self, task: TaskId, on: MachineId, outcome: &Outcome) -> Option<bool> {
-        let is_meant = matches!(outcome, Outcome::NotStarted { by_machine: false, .. });
+        let is_meant = matches!(outcome, Outcome::NotStarted { obstacle: Obstacle::NotThere, .. });
         if !is_meant || self.grid().is_checked(self.grid().task(task).class()) {
             return None;
         }
         let (id, job) = self.job_of(task);
+        let is_there = self.books.elsewhere.jobs.get(&id).is_some_and(|job| job.there.contains(&on));
+        if is_there || !begins_alike(&job.spec) {
+            return None;
+        }
         let mut apart = self.books.elsewhere.not_there(id);
         let is_new = apart.insert(on);
         if !self.has_another((job.class, job.ever_ran), &apart) {
@@ -79,7 +86,7 @@ impl Ledger {
         self.books.elsewhere.not_there(job)
     }
 
-    /// A run could not be started for no fault of its machine's, which is that of all tasks of its job. Costs O(machines), and for
+    /// The program or folder of a run is not on its machine, and so that of none of its job. Costs O(machines), and for
     /// `KEPT_AWAY_AT_ONCE` stretches of waiting tasks as much as it costs to hold and to release them.
     pub(super) fn not_there(&mut self, at: Time, task: TaskId, on: MachineId, is_left: bool) {
         let (id, _) = self.job_of(task);
@@ -88,18 +95,61 @@ impl Ledger {
             return;
         }
         let mut machines = self.books.elsewhere.not_there(id);
-        if machines.insert(on)
-            && let Some(class) = self.class_apart(at, task, &machines)
-        {
-            let job = self.books.elsewhere.jobs.entry(id).or_default();
-            job.machines = machines;
-            job.classes.retain(|other| *other != class);
-            job.classes.push(class);
+        if machines.insert(on) {
+            self.set_not_there(at, task, machines);
         }
         if self.is_out(task) {
+            self.books.elsewhere.note_try(task, on);
             self.keep_away(at, task);
         }
-        self.move_waiting(at, id, self.class_of_job(id));
+        self.move_job(at, id);
+    }
+
+    /// A run ended that did start: what its job asks for is on that machine.
+    pub(super) fn is_there(&mut self, at: Time, task: TaskId, on: MachineId) {
+        let (id, _) = self.job_of(task);
+        let Some(job) = self.books.elsewhere.jobs.get_mut(&id) else { return };
+        job.there.insert(on);
+        let mut machines = job.machines.clone();
+        if machines.remove(&on) {
+            self.set_not_there(at, task, machines);
+            self.move_job(at, id);
+        }
+    }
+
+    /// Gives a job's waiting tasks the class of those that were tried nowhere, but for what failed itself. Costs O(tasks of the job that did)
+    /// besides.
+    fn move_job(&mut self, at: Time, id: JobId) {
+        let to = self.class_of_job(id);
+        self.move_waiting(at, id, to);
+        let Some(all) = self.find_job(id).map(Job::range) else { return };
+        let not_there = self.books.elsewhere.not_there(id);
+        let tried = self.books.elsewhere.tried.range(all.first()..=all.last());
+        let is_among = |task: TaskId| {
+            let task = self.grid().task(task);
+            task.state() == TaskState::Waiting && task.class() == to
+        };
+        let goes_back = |(task, tried): (&TaskId, &Vec<MachineId>)| {
+            let fails = is_among(*task) && tried.iter().any(|machine| !not_there.contains(machine));
+            fails.then_some(*task)
+        };
+        for first in tried.filter_map(goes_back).take(KEPT_AWAY_AT_ONCE).collect::<Vec<_>>() {
+            self.tell(at, &Event::TasksWithdrawn { first, count: 1 });
+            self.keep_away(at, first);
+            self.tell(at, &Event::TasksReturned { first, count: 1 });
+        }
+    }
+
+    /// Nothing changes where there are too many classes.
+    fn set_not_there(&mut self, at: Time, task: TaskId, machines: BTreeSet<MachineId>) {
+        let (id, _) = self.job_of(task);
+        let class = if machines.is_empty() { None } else { self.class_apart(at, task, &machines) };
+        if machines.is_empty() || class.is_some() {
+            let job = self.books.elsewhere.jobs.entry(id).or_default();
+            job.machines = machines;
+            job.classes.retain(|other| Some(*other) != class);
+            job.classes.extend(class);
+        }
     }
 
     /// Gives a job's waiting tasks that class which were tried nowhere and have another.
@@ -140,8 +190,8 @@ impl Ledger {
     /// Some of a job's tasks began anew: what could not be started may be there by now.
     pub(super) fn begin_anew(&mut self, at: Time, id: JobId) {
         if let Some(job) = self.books.elsewhere.jobs.get_mut(&id) {
-            job.machines.clear();
-            self.move_waiting(at, id, self.class_of_job(id));
+            (job.machines, job.there) = (BTreeSet::new(), BTreeSet::new());
+            self.move_job(at, id);
         }
     }
 
@@ -203,11 +253,9 @@ impl Ledger {
     fn can_be_apart(&self, job: &Job, apart: &BTreeSet<MachineId>) -> bool {
         let most = self.people().quota(&job.user).requirement_bytes;
         let elsewhere = &self.books.elsewhere;
-        let known = elsewhere.machines.len();
-        let new = apart.difference(&elsewhere.machines).count();
         self.requirement_bytes_of(&job.user) + class_bytes(&job.spec) <= most
-            && elsewhere.classes < ELSEWHERE_CLASSES_MAX
-            && known + new <= TRIED_MACHINES_MAX
+            && elsewhere.classes() < ELSEWHERE_CLASSES_MAX
+            && elsewhere.machines() + elsewhere.nameless(apart).len() <= TRIED_MACHINES_MAX
     }
 
     /// The class of tasks like this one that keep away from machines; none where there are too many such classes already.
@@ -217,11 +265,11 @@ impl Ledger {
             return None;
         }
         let (user, spec, base) = (job.user.clone(), Arc::clone(&job.spec), job.class);
-        let new: Vec<MachineId> = apart.difference(&self.books.elsewhere.machines).copied().collect();
+        let new = self.books.elsewhere.nameless(apart);
         for &machine in &new {
             // Whether machines are told apart by it is seen below, where a class asks.
             self.with_ad_changed(machine, |ledger| {
-                ledger.books.elsewhere.machines.insert(machine);
+                ledger.books.elsewhere.name(machine);
             });
         }
         let clauses =
@@ -232,7 +280,7 @@ impl Ledger {
             self.books.kinds.enter(class);
             self.books.kinds.open(class);
             self.books.kinds.kind_mut(base).apart.push(class);
-            self.books.elsewhere.classes += 1;
+            self.books.elsewhere.add_class(class, apart.clone());
         }
         for machine in new {
             self.classify(at, machine);

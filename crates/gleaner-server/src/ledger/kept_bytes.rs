@@ -13,6 +13,11 @@ impl Ledger {
         self.books.bytes.get(user).copied().unwrap_or(0)
     }
 
+    /// What descriptions of a user's jobs that are not over take in memory.
+    pub fn description_bytes_of(&self, user: &str) -> u64 {
+        self.books.descriptions.of(user)
+    }
+
     /// How many cores the runs of a user take.
     pub fn cores_of(&self, user: &str) -> u64 {
         self.books.payers.get(user).map_or(0, |&payer| self.grid().cores_taken(payer))

@@ -397,7 +397,8 @@ mod tests {
             }
             let all = TaskRange::between(TaskId::new(0), TaskId::new(tasks - 1)).expect("a range");
             let facts = to_revive(&disk, &[all]).expect("memory can be read");
-            let count = |fact: &Vec<RevivedTasks>| fact.iter().map(|tasks| tasks.tasks.count() as usize).sum();
+            let count =
+                |fact: &Vec<RevivedTasks>| fact.iter().map(|tasks| tasks.tasks.count() as usize).sum();
             assert_eq!(facts.iter().map(count).collect::<Vec<usize>>(), expected);
         }
     }

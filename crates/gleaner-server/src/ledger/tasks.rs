@@ -11,7 +11,7 @@ use gleaner_core::{Answer, Comparison, Event, Judgement, Likeness, RunEnd, Said,
 use gleaner_units::{MachineId, Ops, RunId, Span, TaskId, Time};
 use gleaner_wire::api::{Tally, TaskPhase};
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::session::{End, Outcome, Stored, Usage};
+use gleaner_wire::session::{End, Obstacle, Outcome, Stored, Usage};
 use gleaner_wire::{BlobHash, JobId};
 use std::sync::Arc;
 
@@ -29,6 +29,20 @@ fn is_failure(outcome: &Outcome, spec: &JobSpec) -> bool {
         | Outcome::OverLimit { .. }
         | Outcome::NotStarted { .. } => true,
         Outcome::Stopped | Outcome::Abandoned { .. } => false,
+    }
+}
+
+/// Whether a run started, as far as its machine answers for it.
+fn has_started(outcome: &Outcome) -> Option<bool> {
+    match outcome {
+        Outcome::NotStarted { obstacle: Obstacle::Machine, .. } => Some(false),
+        Outcome::NotStarted { obstacle: Obstacle::NotThere | Obstacle::Task, .. }
+        | Outcome::Stopped
+        | Outcome::Abandoned { .. } => None,
+        Outcome::Exited { .. }
+        | Outcome::Signalled { .. }
+        | Outcome::TimedOut
+        | Outcome::OverLimit { .. } => Some(true),
     }
 }
 
@@ -179,16 +193,7 @@ impl Ledger {
     /// not there is the job's fault, whoever else has it.** That a run is said to have started is not enough: what goes wrong comes
     /// out in the sandbox only, behind that. What was stopped or given back says neither: it may not have begun.
     fn note_start(&mut self, task: TaskId, on: MachineId, outcome: &Outcome) {
-        let is_started = match outcome {
-            Outcome::NotStarted { by_machine: true, .. } => false,
-            Outcome::NotStarted { by_machine: false, .. } | Outcome::Stopped | Outcome::Abandoned { .. } => {
-                return;
-            }
-            Outcome::Exited { .. }
-            | Outcome::Signalled { .. }
-            | Outcome::TimedOut
-            | Outcome::OverLimit { .. } => true,
-        };
+        let Some(is_started) = has_started(outcome) else { return };
         let (id, job) = self.books.jobs.find(task).expect("what runs is not retired");
         let ran_elsewhere = job.ever_ran;
         if is_started
@@ -230,7 +235,8 @@ impl Ledger {
             (Some(likeness), _) => Some(RunEnd::Compared(likeness)),
             (None, digest) => Some(RunEnd::Answered(record.answer(digest.as_ref()?, &end.outcome))),
         });
-        let verdict = record.run_ended(at, &job.spec, Ending { id: run, on, end, was_asked_for, judged, is_left });
+        let verdict =
+            record.run_ended(at, &job.spec, Ending { id: run, on, end, was_asked_for, judged, is_left });
         let over_by = record.over_by(verdict);
         let has_failed = is_failure(&end.outcome, &job.spec);
         let now = left(record) + written(end);
@@ -251,8 +257,10 @@ impl Ledger {
                 }
             }
         }
-        if let Some(is_left) = is_left {
-            self.not_there(at, task, on, is_left);
+        match is_left {
+            Some(is_left) => self.not_there(at, task, on, is_left),
+            None if has_started(&end.outcome) == Some(true) => self.is_there(at, task, on),
+            None => {}
         }
         self.tell_step(TaskRange::one(task), Some((run, on)), Step::Ended(verdict));
     }

@@ -163,6 +163,7 @@ fn rest(failures: u32) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gleaner_wire::session::Obstacle;
 
     const LASTED: Span = Span::from_nanos(STEADY.nanos());
 
@@ -199,7 +200,7 @@ mod tests {
             (Outcome::Exited { code: 85 }, 19, Verdict::GivenUp),
             (Outcome::Stopped, 19, Verdict::GivenUp),
             (Outcome::Abandoned { why: why() }, 19, Verdict::GivenUp),
-            (Outcome::NotStarted { why: why(), by_machine: false }, 2, Verdict::Failed),
+            (Outcome::NotStarted { why: why(), obstacle: Obstacle::Task }, 2, Verdict::Failed),
         ] {
             let mut tries = Tries::NONE;
             let (rests, end) = rests(&mut tries, &spec, short(&outcome));
@@ -211,7 +212,7 @@ mod tests {
     #[test]
     fn what_could_not_be_started_is_no_try_while_a_machine_is_left() {
         let (mut tries, spec) = (Tries::NONE, JobSpec::new(["nosuch"]));
-        let outcome = Outcome::NotStarted { why: String::new(), by_machine: false };
+        let outcome = Outcome::NotStarted { why: String::new(), obstacle: Obstacle::Task };
         let run = short(&outcome);
         let left = Ended { is_left: Some(true), ..run };
         for _ in 0..3 * FRUITLESS_MAX {

@@ -163,7 +163,8 @@ mod tests {
         let spec = Arc::new(JobSpec { tasks: array, ..JobSpec::new(["false"]) });
         let job = JobId(1);
         add(Fact::JobSubmitted { job, user: "ada".to_owned(), spec, key: None, bytes: 0 });
-        let each = |from: usize| (from..tasks).step_by(2).map(|task| TaskRange::one(TaskId::new(task))).collect();
+        let each =
+            |from: usize| (from..tasks).step_by(2).map(|task| TaskRange::one(TaskId::new(task))).collect();
         let chosen = |from: usize| Chosen { job, tasks: each(from), by: Actor::Coordinator };
         add(Fact::TasksCancelled(chosen(0)));
         add(Fact::TasksHeld(chosen(1)));

@@ -9,7 +9,8 @@ use super::mutant::Mutant;
 use super::scene::{Scene, Timer};
 use gleaner_units::{RunId, Span, Time};
 use gleaner_wire::session::{
-    End, FromAgent, Hello, Outcome, Profile, Run, Sample, StopCause, Stored, Stream, Tail, ToAgent, Usage,
+    End, FromAgent, Hello, Obstacle, Outcome, Profile, Run, Sample, StopCause, Stored, Stream, Tail, ToAgent,
+    Usage,
 };
 use gleaner_wire::{BlobHash, Had, Lineage, Met};
 use std::collections::BTreeMap;
@@ -401,7 +402,10 @@ impl Agent {
         let is_unlucky = !scene.compares && scene.goes_wrong(20);
         let is_missing = from.as_ref().is_some_and(|blob| !scene.blobs.contains_key(blob));
         if self.flaw == Flaw::StartsNothing || is_unlucky || is_missing {
-            let outcome = Outcome::NotStarted { why: "it has no sandbox".to_owned(), by_machine: true };
+            // Half of the unlucky lack the program.
+            let is_there = !is_unlucky || run.number.is_multiple_of(2);
+            let obstacle = if is_there { Obstacle::Machine } else { Obstacle::NotThere };
+            let outcome = Outcome::NotStarted { why: format!("{obstacle:?}"), obstacle };
             scene.see(Seen::NotStarted { run, lineage: held.run.lineage, on: self.number });
             self.over(run, outcome, None, scene);
             return;

@@ -9,7 +9,7 @@ use gleaner_server::journal::{Chosen, Fact};
 use gleaner_units::{MachineId, RunId, TaskId};
 use gleaner_wire::api::Actor;
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::session::{Outcome, Profile};
+use gleaner_wire::session::{Obstacle, Outcome, Profile};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Runs in a row that a machine may fail to start, and answers of its that may be outvoted.
@@ -114,13 +114,20 @@ pub(crate) fn tries_go_elsewhere(history: &History, journal: &Journal) -> Result
     let mut machines = Machines::default();
     let mut tries: BTreeMap<TaskId, Tries> = BTreeMap::new();
     let mut runs: BTreeMap<TaskId, u32> = BTreeMap::new();
+    // On which machines each job's program was missing.
+    let mut missing: BTreeMap<usize, BTreeSet<MachineId>> = BTreeMap::new();
     for (row, written) in journal.facts.iter().enumerate() {
         let fact = &written.fact;
         machines.take(row, fact);
+        if let Fact::RunEnded { run, agent, end, .. } = fact
+            && matches!(end.outcome, Outcome::NotStarted { obstacle: Obstacle::NotThere, .. })
+        {
+            missing.entry(journal.job_of(run.task).0).or_default().insert(*agent);
+        }
         for (task, on) in sent(fact) {
             let number = runs.entry(task).or_default();
             *number += 1;
-            let spec = journal.job_of(task).1;
+            let (job, spec) = journal.job_of(task);
             if spec.quorum > 1 {
                 continue;
             }
@@ -133,6 +140,7 @@ pub(crate) fn tries_go_elsewhere(history: &History, journal: &Journal) -> Result
                 machine.open_since.is_some_and(|open| open <= since)
                     && machine.could_take(spec)
                     && !task_tries.all.contains(&MachineId::new(*index))
+                    && !missing.get(&job).is_some_and(|missing| missing.contains(&MachineId::new(*index)))
             };
             if let Some((better, _)) = machines.0.iter().enumerate().find(is_better) {
                 return Err(format!(
@@ -230,15 +238,17 @@ pub(crate) fn bad_machines_are_closed(_: &History, journal: &Journal) -> Result<
         if let Some((task, on)) = sent(fact).into_iter().find(|(_, on)| machines.0[on.index()].is_closed()) {
             return Err(format!("{task} is for {on} in row {}, which is closed", row + 1));
         }
-        let Fact::RunEnded { run, agent, end, answer } = fact else { continue };
+        let Fact::RunEnded { run, agent, end, answer, .. } = fact else { continue };
         let job = journal.job_of(run.task).0;
         let machine = machines.of(*agent);
         match end.outcome {
-            Outcome::NotStarted { by_machine: true, .. } => {
+            Outcome::NotStarted { obstacle: Obstacle::Machine, .. } => {
                 machine.not_started += u32::from(ran.contains(&job));
             }
             // It may not have begun, or is not there.
-            Outcome::NotStarted { by_machine: false, .. } | Outcome::Stopped | Outcome::Abandoned { .. } => {}
+            Outcome::NotStarted { obstacle: Obstacle::NotThere | Obstacle::Task, .. }
+            | Outcome::Stopped
+            | Outcome::Abandoned { .. } => {}
             _ => {
                 ran.insert(job);
                 machine.not_started = 0;

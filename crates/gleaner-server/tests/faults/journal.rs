@@ -118,7 +118,7 @@ impl Journal {
                     _ => None,
                 })
                 .collect(),
-            Fact::RunEnded { run, agent, end, answer } if run.task == task => {
+            Fact::RunEnded { run, agent, end, answer, .. } if run.task == task => {
                 vec![Step::Ended(*run, *agent, end, answer.as_deref())]
             }
             Fact::TasksCancelled(chosen) if self.chooses(chosen, task) => vec![Step::Cancelled],

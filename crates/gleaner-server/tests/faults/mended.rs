@@ -10,7 +10,7 @@ use gleaner_server::store::MemoryDisk;
 use gleaner_units::{MachineId, RunId, TaskId, Time};
 use gleaner_wire::api::{Choice, Enrolment, Role, TaskPhase};
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::session::{End, FromAgent, Hello, Outcome, Profile, ToAgent};
+use gleaner_wire::session::{End, FromAgent, Hello, Obstacle, Outcome, Profile, ToAgent};
 use gleaner_wire::{Had, JobId, Lineage};
 
 const JOB: JobId = JobId(1);
@@ -305,8 +305,13 @@ fn what_a_machine_brings_after_its_lease_is_heard_before_its_task_is_given_to_an
 /// elsewhere only, which is the job's fault. `NOT_STARTED_CLOSES` is 5.
 #[test]
 fn a_machine_that_cannot_start_what_others_can_is_closed() {
-    for (by_machine, runs_elsewhere) in [(true, true), (true, false), (false, true)] {
-        let not_started = || Outcome::NotStarted { why: "not here".into(), by_machine };
+    for (obstacle, runs_elsewhere) in [
+        (Obstacle::Machine, true),
+        (Obstacle::Machine, false),
+        (Obstacle::NotThere, true),
+        (Obstacle::Task, true),
+    ] {
+        let not_started = || Outcome::NotStarted { why: "not here".into(), obstacle };
         let mut small = Small::running();
         // What is said to have started may turn out not to be there.
         let first = if runs_elsewhere { Outcome::Exited { code: 0 } } else { not_started() };
@@ -328,8 +333,8 @@ fn a_machine_that_cannot_start_what_others_can_is_closed() {
             small.order(Order::Rerun(JOB, only(1)));
         }
         let agent = small.desk.ledger().agent(MachineId::new(0));
-        let is_closed = runs_elsewhere && by_machine;
-        assert_eq!(agent.open, !is_closed, "{by_machine}");
+        let is_closed = runs_elsewhere && obstacle == Obstacle::Machine;
+        assert_eq!(agent.open, !is_closed, "{obstacle:?}");
         if is_closed {
             let why = agent.why.as_deref().expect("a reason");
             assert!(why.starts_with("5 runs in a row") && why.contains("gleaner machine resume m"), "{why}");
@@ -337,6 +342,34 @@ fn a_machine_that_cannot_start_what_others_can_is_closed() {
             assert!(small.desk.ledger().agent(MachineId::new(0)).open);
         }
     }
+}
+
+/// What is said of the last try names the machines of those before.
+#[test]
+fn where_no_machine_has_the_program_the_reason_names_them_all() {
+    let mut small = Small::running();
+    small.order(Order::IssueJoinToken { token: "u".into(), expires: Time::NEVER, uses: 1, owner: None });
+    let enrolment = Enrolment { name: "n".into(), key: "l".into(), profile: profile(), replace: false };
+    let enrolment = Box::new(Checked::of(enrolment).expect("a machine"));
+    small.order(Order::Enrol { token: "u".into(), enrolment });
+    let other = SessionId(99);
+    let hello = Hello { agent: 1, incarnation: 1, met: None, profile: profile(), running: Vec::new() };
+    let hello = Box::new(Checked::of(hello).expect("a machine"));
+    small.put(vec![Input::Connected { session: other, hello, token: String::new(), fits: true }]);
+    let not_there = Outcome::NotStarted { why: "nosuch: not found".into(), obstacle: Obstacle::NotThere };
+    small.ends(one(), &not_there);
+    assert_eq!(small.phase(), TaskPhase::Waiting, "the other machine is left");
+    small.now = small.now.after_seconds(2.0);
+    small.tick();
+    let run = RunId { number: 2, ..one() };
+    let on = small.desk.ledger().grid().find_run(run).map(gleaner_core::Run::on);
+    assert_eq!(on, Some(MachineId::new(1)));
+    let frame = FromAgent::Ended { run, end: end(&not_there) };
+    small.put(vec![Input::said(other, frame).expect("a machine")]);
+    assert_eq!(small.phase(), TaskPhase::Failed);
+    let last = small.desk.ledger().record(task()).last.as_ref().map(|last| last.outcome.to_string());
+    let said = "it could not be started: nosuch: not found; nor could tasks of this job be started on m, and no other machine could take it";
+    assert_eq!(last.as_deref(), Some(said));
 }
 
 #[test]

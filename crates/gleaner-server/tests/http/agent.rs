@@ -9,7 +9,7 @@ use gleaner_units::RunId;
 use gleaner_wire::api::Enrolled;
 use gleaner_wire::limits::REPORTS_AT_ONCE;
 use gleaner_wire::session::{
-    End, FromAgent, Hello, Outcome, Profile, Sample, Staging, Stream, Tail, ToAgent,
+    End, FromAgent, Hello, Obstacle, Outcome, Profile, Sample, Staging, Stream, Tail, ToAgent,
 };
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -283,7 +283,7 @@ async fn what_an_agent_says_is_short_when_it_is_recorded() {
     world.submit(&world.alice, 1).await;
     let run = agent.start_next(&world).await;
     let why = "ü".repeat(1 << 20);
-    let end = End::of(Outcome::NotStarted { why: why.clone(), by_machine: true });
+    let end = End::of(Outcome::NotStarted { why: why.clone(), obstacle: Obstacle::Machine });
     agent.say(&world, FromAgent::Ended { run, end }).await;
     agent.say(&world, FromAgent::OwnerLoad { load: 0.5, why: why.clone() }).await;
     agent.say(&world, FromAgent::Open { open: false, why: why.clone() }).await;

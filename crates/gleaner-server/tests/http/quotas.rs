@@ -9,8 +9,8 @@ use gleaner_units::MachineId;
 use gleaner_wire::BlobHash;
 use gleaner_wire::api::{JobList, QuotaList};
 use gleaner_wire::limits::{
-    OUTPUT_BYTES_MAX, QUOTA_BYTES, QUOTA_CORES, QUOTA_REQUESTS_PER_S, QUOTA_DESCRIPTION_BYTES, QUOTA_REQUIREMENT_BYTES, QUOTA_TASKS,
-    TASKS_PER_JOB_MAX,
+    OUTPUT_BYTES_MAX, QUOTA_BYTES, QUOTA_CORES, QUOTA_DESCRIPTION_BYTES, QUOTA_REQUESTS_PER_S,
+    QUOTA_REQUIREMENT_BYTES, QUOTA_TASKS, TASKS_PER_JOB_MAX,
 };
 use gleaner_wire::session::{End, Outcome, Stored, Tail};
 use serde_json::{Value, json};

@@ -120,7 +120,8 @@ fn a_task_that_no_two_agree_on_fails_and_says_so() {
             result: None,
         }));
         story.at = story.at.after_seconds(1.0);
-        let fact = Fact::RunEnded { run, agent: on, end: end(&Outcome::Exited { code: 0 }), answer, is_left: None };
+        let fact =
+            Fact::RunEnded { run, agent: on, end: end(&Outcome::Exited { code: 0 }), answer, is_left: None };
         story.books.ledger.apply(&Entry { at: story.at, fact });
         story.books.ledger.check().expect("the ledger holds");
         while story.books.ledger.decide(story.at).is_some() {}

@@ -111,3 +111,28 @@ fn what_comes_back_to_memory_asks_what_it_asked() {
     let starts = books.starts();
     assert_eq!(starts.iter().map(|(_, on)| *on).collect::<Vec<_>>(), [agent(1)]);
 }
+
+/// One after the other at once and then one a minute, `PROFILES_AT_ONCE` and `PROFILE_SECONDS`: what a machine that becomes another all
+/// the time leaves behind in a day, as SECURITY.md says it. `reads` is what somebody asks of machines.
+fn grown_in_a_day(reads: &str, attributes: usize) -> usize {
+    let mut books = Books::with(2, asking(reads.to_owned()));
+    let before = books.ledger.save().len();
+    for number in 0..5 + 24 * 60 {
+        let mut profile = gleaner_wire::session::Profile::new([1.0 + f64::from(number), 1.0, 1.0], 2);
+        // As large as it may be.
+        let text = format!("\"{number:0>width$}\"", width = 32_000 / attributes);
+        profile.attributes = (0..attributes).map(|name| (format!("A{name}"), text.clone())).collect();
+        books.add_unchecked(Fact::MachineProfiled { agent: agent(0), profile });
+    }
+    books.ledger.check().expect("the ledger holds");
+    books.ledger.save().len() - before
+}
+
+#[test]
+fn a_machine_that_becomes_another_all_the_time_grows_the_ledger_by_so_much_a_day() {
+    let unread = grown_in_a_day("TARGET.Cpus > 0", 1);
+    assert!(unread < 1 << 20, "{unread} bytes where nobody reads its attributes");
+    let read = grown_in_a_day("eval(\"TARGET.A0\") =!= 7", 200);
+    assert!(read < 160 << 20, "{read} bytes where somebody may read all of them");
+    eprintln!("{unread} and {read} bytes");
+}

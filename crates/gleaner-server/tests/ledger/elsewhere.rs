@@ -7,7 +7,7 @@ use gleaner_units::{MachineId, RunId, TaskId};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{Actor, TaskPhase};
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::session::Outcome;
+use gleaner_wire::session::{Obstacle, Outcome};
 
 const FAILED: Outcome = Outcome::Exited { code: 1 };
 
@@ -52,7 +52,8 @@ fn each_try_is_on_another_machine_and_when_all_failed_on_any() {
 #[test]
 fn one_machine_that_starts_nothing_does_not_fail_a_task() {
     let mut books = Books::with(2, spec(0));
-    let broken = fails(&mut books, &Outcome::NotStarted { why: "no sandbox".to_owned(), by_machine: true });
+    let broken =
+        fails(&mut books, &Outcome::NotStarted { why: "no sandbox".to_owned(), obstacle: Obstacle::Machine });
     let (run, on) = start(&mut books);
     assert_ne!(on, broken);
     books.ends(run, on, &Outcome::Exited { code: 0 });
@@ -224,7 +225,7 @@ fn so_many_classes_are_made_to_keep_tasks_away() {
 
 /// What a machine says that has not what is to be started.
 fn not_there() -> Outcome {
-    Outcome::NotStarted { why: "nosuch: not found".to_owned(), by_machine: false }
+    Outcome::NotStarted { why: "nosuch: not found".to_owned(), obstacle: Obstacle::NotThere }
 }
 
 /// Lets all that is started run on some machines, and be not there on the others, until nothing more comes of it. How many runs could not
@@ -349,12 +350,14 @@ fn so_many_machines_are_tried_for_a_job() {
 #[test]
 fn so_many_stretches_of_tasks_are_kept_away_at_a_time() {
     let mut books = many(2, 4_000);
-    let cancelled = (0..2_000).map(|number| gleaner_server::store::TaskRange::one(TaskId::new(2 * number + 1)));
+    let cancelled =
+        (0..2_000).map(|number| gleaner_server::store::TaskRange::one(TaskId::new(2 * number + 1)));
     let by = Actor::User("ada".to_owned());
     let chosen = gleaner_server::journal::Chosen { job: JobId(1), tasks: cancelled.collect(), by };
     books.add_unchecked(Fact::TasksCancelled(chosen));
     let base = books.ledger.find_job(JobId(1)).expect("it is in memory").class;
-    let waiting = |books: &Books| books.ledger.grid().waiting_tasks().filter(|(class, _)| *class == base).count();
+    let waiting =
+        |books: &Books| books.ledger.grid().waiting_tasks().filter(|(class, _)| *class == base).count();
     let (run, on) = books.starts()[0];
     let before = waiting(&books);
     books.ends(run, on, &not_there());
@@ -362,4 +365,55 @@ fn so_many_stretches_of_tasks_are_kept_away_at_a_time() {
     let (run, on) = books.live_on(on)[0];
     books.ends(run, on, &not_there());
     assert_eq!(waiting(&books), 0, "the others follow");
+}
+
+/// When the jobs are gone for which machines were told apart, these are one class again, and the limits count from 0.
+#[test]
+fn what_was_told_apart_is_alike_again_when_the_job_is_gone() {
+    let mut books = many(4, 6);
+    run_all(&mut books, |on| on == agent(3));
+    let apart = |books: &Books| {
+        let machines = (0..4).map(|number| books.ledger.grid().machine(agent(number)).class());
+        machines.collect::<std::collections::BTreeSet<_>>().len()
+    };
+    assert_eq!(apart(&books), 4);
+    let due = books.ledger.due_to_retire(
+        gleaner_units::Time::NEVER,
+        gleaner_units::Time::NEVER,
+        (0, gleaner_units::Span::ZERO),
+    );
+    books.add(Fact::TasksRetired(due));
+    assert_eq!(apart(&books), 1);
+}
+
+/// What one task lacks, its folder say, says nothing of the others: they go where they ran, and it is tried three times.
+#[test]
+fn what_one_task_lacks_keeps_no_other_away() {
+    let mut books = many(4, 40);
+    let mut missed = 0;
+    while books.ledger.tally().open() > 0 {
+        for (run, on) in books.starts() {
+            if !books.ledger.is_awaited(run, on) {
+                continue;
+            }
+            let is_bad = run.task.index() == 0;
+            missed += usize::from(is_bad);
+            books.ends(run, on, &if is_bad { not_there() } else { Outcome::Exited { code: 0 } });
+        }
+        books.rested();
+    }
+    assert_eq!((books.ledger.tally().done, books.ledger.tally().failed), (39, 1));
+    assert!(missed <= 4 + 3, "{missed} runs");
+    let class = |task: usize| books.ledger.grid().task(TaskId::new(task)).class();
+    assert_eq!(class(39), class(1), "the last went anywhere again");
+}
+
+/// Where each task begins another program, no machine is tried for all of them.
+#[test]
+fn tasks_that_begin_different_programs_are_tried_each_for_itself() {
+    let sweep = serde_json::json!({ "sweep": { "axes": [["program", ["nosuch", "true"]]] } });
+    let spec = serde_json::json!({ "command": ["{program}"], "tasks": sweep });
+    let mut books = Books::with(1, serde_json::from_value(spec).expect("a job"));
+    let missed = run_all(&mut books, |_| false);
+    assert_eq!((missed, books.ledger.tally().failed), (2 * 3, 2));
 }

@@ -2,6 +2,7 @@
 
 use super::{Input, JobSpec, OwnInputs, TaskList};
 use crate::BlobHash;
+use crate::room::room;
 use std::collections::BTreeMap;
 use std::mem::size_of;
 
@@ -10,7 +11,10 @@ impl JobSpec {
     pub fn memory_bytes(&self) -> u64 {
         let texts = [&self.cwd, &self.label, &self.requirements, &self.rank].into_iter().flatten();
         let signed = self.signed.iter().map(|signed| {
-            room(size_of_val(&**signed)) + room(signed.text.len()) + room(signed.key.len()) + room(signed.signature.len())
+            room(size_of_val(&**signed))
+                + room(signed.text.len())
+                + room(signed.key.len())
+                + room(signed.signature.len())
         });
         let lists = [&self.command, &self.outputs, &self.compare];
         let env = self.env.iter().map(|(name, value)| room(name.len()) + room(value.len()));
@@ -71,14 +75,6 @@ fn of_map<V>(map: &BTreeMap<String, V>) -> usize {
     2 * map.len() * size_of::<(String, V)>()
 }
 
-/// What an allocator hands out for so many bytes.
-pub(crate) fn room(bytes: usize) -> usize {
-    const LEAST: usize = 32;
-    const STEP: usize = 16;
-    const HEAD: usize = 8;
-    if bytes == 0 { 0 } else { (bytes + HEAD).next_multiple_of(STEP).max(LEAST) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,8 +101,16 @@ mod tests {
             (serde_json::json!({ "own_inputs": [{ "of": text, "files": { "a": [input] } }] }), 2_200, 2_900),
             (serde_json::json!({ "signed": { "text": text, "key": "", "signature": "" } }), 1_000, 1_200),
             (serde_json::json!({ "tasks": { "numbers": (0..1_000).collect::<Vec<u32>>() } }), 4_000, 4_200),
-            (serde_json::json!({ "tasks": { "rows": { "names": ["a"], "values": vec!["xy"; 1_000] } } }), 6_000, 6_200),
-            (serde_json::json!({ "tasks": { "sweep": { "axes": [["a", vec!["xy"; 1_000]]] } } }), 56_000, 57_000),
+            (
+                serde_json::json!({ "tasks": { "rows": { "names": ["a"], "values": vec!["xy"; 1_000] } } }),
+                6_000,
+                6_200,
+            ),
+            (
+                serde_json::json!({ "tasks": { "sweep": { "axes": [["a", vec!["xy"; 1_000]]] } } }),
+                56_000,
+                57_000,
+            ),
         ] {
             let mut whole = serde_json::json!({ "command": ["true"] });
             let parts = part.as_object().expect("a part").clone();
