@@ -380,7 +380,7 @@ mod tests {
         assert_eq!(begun.elapsed().as_secs(), GREETING_MAX.as_secs());
         let heard = tokio::spawn(async move { in_time(hear_stranger(&mut socket)).await });
         tokio::task::yield_now().await;
-        advance(GREETING_MAX - std::time::Duration::from_millis(1)).await;
+        advance(std::time::Duration::from_secs(GREETING_MAX.as_secs() - 1)).await;
         says(&mut agent, FromAgent::Knock { version: 1, agent: 7 }).await;
         let heard = heard.await.expect("it ends");
         assert!(matches!(heard, Ok(FromAgent::Knock { agent: 7, .. })), "{heard:?}");
