@@ -18,7 +18,7 @@ use gleaner_units::{MachineClassId, MachineId, RunId, TaskId, Time};
 use std::collections::BinaryHeap;
 
 /// So many have their moment worked out before it is looked for whoever could start: mostly that is all there is to do.
-const AT_ONCE: u32 = 4;
+const AT_ONCE: u32 = 8;
 
 /// What a plan looks at.
 #[derive(Clone, Copy)]
