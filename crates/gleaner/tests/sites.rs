@@ -131,7 +131,7 @@ fn meta_schedulers_ask_sites_what_they_have_and_who_would_wait_in_vain_is_told()
     // Each of six sites hears of each of sixty jobs at most once.
     assert!(number("requirements_told") <= 360 && number("requirements_known") > 0, "{summary}");
     // Without a word on that, answers are waited for that take as long as they do.
-    let patient = run(&[]);
+    let patient = run(&["policy.sites={news=\"broadcast\"}"]);
     assert_eq!(patient.status.code(), Some(0), "{patient:?}");
     let summary: Value = serde_json::from_slice(&patient.stdout).expect("one document");
     assert_eq!(summary["unfinished"], 0, "{summary}");
