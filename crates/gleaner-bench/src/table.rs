@@ -71,12 +71,13 @@ pub fn steps() -> Vec<Step> {
 type Queue = (usize, f64, Backfill, f64);
 
 const QUEUE_CORES: u32 = 1_024;
-const QUEUES: [Queue; 5] = [
+const QUEUES: [Queue; 6] = [
     (100_000, 0.8, Backfill::Easy, 0.15),
     (100_000, 1.2, Backfill::Easy, 0.15),
     (1_000_000, 0.8, Backfill::Easy, 3.0),
     (1_000_000, 1.2, Backfill::Easy, 3.0),
     (100_000, 0.8, Backfill::Conservative, 3.0),
+    (100_000, 1.2, Backfill::Conservative, 3.0),
 ];
 
 /// The order, tasks, and the seconds that the batch may take.

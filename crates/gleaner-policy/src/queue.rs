@@ -23,7 +23,6 @@ mod members;
 mod plan;
 mod promise;
 mod row;
-mod ruled_out;
 mod why;
 
 use crate::forecast::Forecast;
@@ -36,7 +35,7 @@ use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
 use holds::Holds;
 use line::{Kind, Line};
 use plan::{Plan, View};
-use promise::{Promises, classes_for};
+use promise::{Known, classes_for};
 pub use promise::{Reservation, Word};
 use row::Row;
 pub use why::{HeldBack, Names};
@@ -112,14 +111,16 @@ impl Backfiller {
 
     /// What is promised to a task that cannot start now. Costs O(machines that it could use).
     fn reserve(&self, grid: &Grid, now: Time, task: TaskId, kind: &Kind) -> Option<Reservation> {
-        let declared = self.declared.as_ref();
-        Promises { grid, now, holds: &self.holds, declared }.of(task, kind)
+        self.known(grid, now).promise(task, kind)
+    }
+
+    fn known<'a>(&'a self, grid: &'a Grid, now: Time) -> Known<'a> {
+        Known { grid, now, holds: &self.holds, declared: self.declared.as_ref() }
     }
 
     /// What a plan looks at.
     fn view<'a>(&'a self, grid: &'a Grid, now: Time) -> View<'a> {
-        let (holds, declared, row) = (&self.holds, self.declared.as_ref(), &self.row);
-        View { grid, now, holds, declared, row, first: self.reservation(grid, now) }
+        View { known: self.known(grid, now), row: &self.row, first: self.reservation(grid, now) }
     }
 
     /// Of the fastest machines that have room now, the one with the least; not on `but`. Costs O(machine classes), and

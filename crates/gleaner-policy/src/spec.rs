@@ -28,7 +28,8 @@ pub type Tree = serde_json::Map<String, Value>;
 #[serde(try_from = "Tree", into = "Tree")]
 pub struct PolicySpec {
     tree: Tree,
-    preset: String,
+    /// The preset's, unless it is called otherwise.
+    name: String,
     recipe: Recipe,
     /// What may be spent, heeded or not.
     budget: Option<Budget>,
@@ -81,7 +82,7 @@ impl PolicySpec {
     pub fn read(mut tree: Tree) -> Result<Self, PolicyError> {
         drop_nothings(&mut tree);
         let (preset, recipe, budget) = read::policy(&tree)?;
-        Ok(Self { tree, preset: preset.name, recipe, budget })
+        Ok(Self { tree, name: preset.name, recipe, budget })
     }
 
     /// The same on a grid whose policy is `in_force`: what is not said of the budget's amounts is as it is there, and whether
@@ -148,9 +149,15 @@ impl PolicySpec {
         Self::read_beside(tree.clone(), &Self::read(Tree::from_iter(spending))?).map(drop)
     }
 
-    /// The preset's name.
+    /// What it is called: as its preset, if nothing else was said.
     pub fn name(&self) -> &str {
-        &self.preset
+        &self.name
+    }
+
+    /// The same, called otherwise where several are told apart.
+    #[must_use]
+    pub fn called(self, name: &str) -> Self {
+        Self { name: name.to_owned(), ..self }
     }
 
     /// The parts.
@@ -200,7 +207,7 @@ impl PolicySpec {
         if matches!(self.recipe.score, Goal::Sites(_)) {
             let expected =
                 "another policy: agents run no parts of a task, so that sites are for the simulator only";
-            return Err(PolicyError::new("preset", format!("\"{}\"", self.preset), expected));
+            return Err(PolicyError::new("preset", format!("\"{}\"", self.name), expected));
         }
         if self.recipe.lengths == Lengths::True {
             let expected = "declared, last-two or learnt: only the simulator knows how long tasks will be";

@@ -25,11 +25,11 @@ const FALLS_TO: f64 = 0.5;
 
 /// The level of each representative speed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(crate) struct Demand {
+pub(crate) struct PriceLevels {
     levels: Vec<u8>,
 }
 
-impl Demand {
+impl PriceLevels {
     pub(crate) fn new(speeds: usize) -> Self {
         Self { levels: vec![MIDDLE as u8; speeds] }
     }
@@ -66,11 +66,11 @@ mod tests {
 
     #[test]
     fn prices_rise_with_demand_and_fall_with_supply() {
-        let mut demand = Demand::new(3);
+        let mut levels = PriceLevels::new(3);
         let machines = [(0, true), (0, true), (1, true), (1, false)];
-        demand.follow(machines.into_iter());
-        assert_eq!([0, 1, 2].map(|speed| demand.level(speed)), [MIDDLE + 1, MIDDLE - 1, MIDDLE]);
-        (0..10).for_each(|_| demand.follow(machines.into_iter()));
-        assert_eq!([0, 1, 2].map(|speed| FACTORS[demand.level(speed)]), [4.0, 0.25, 1.0]);
+        levels.follow(machines.into_iter());
+        assert_eq!([0, 1, 2].map(|speed| levels.level(speed)), [MIDDLE + 1, MIDDLE - 1, MIDDLE]);
+        (0..10).for_each(|_| levels.follow(machines.into_iter()));
+        assert_eq!([0, 1, 2].map(|speed| FACTORS[levels.level(speed)]), [4.0, 0.25, 1.0]);
     }
 }

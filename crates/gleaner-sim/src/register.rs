@@ -5,7 +5,7 @@
 
 use crate::agenda::Next;
 use crate::availability::{MachineTraces, PredictedSpeed, Pricing};
-use crate::demand::Demand;
+use crate::demand::PriceLevels;
 use crate::reputation::Reputation;
 use gleaner_core::Event;
 use gleaner_units::{MachineClassId, MachineId, Time};
@@ -25,7 +25,7 @@ pub(crate) struct Register {
     news: VecDeque<(Time, Event)>,
     reputation: Reputation,
     /// None where prices do not follow it.
-    demand: Option<Demand>,
+    prices: Option<PriceLevels>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -40,8 +40,8 @@ impl Register {
     /// Nobody is there.
     pub(crate) fn new(availability: Option<&MachineTraces>) -> Self {
         let by_demand = availability.filter(|by_trace| by_trace.pricing == Pricing::ByDemand);
-        let demand = by_demand.map(|by_trace| Demand::new(by_trace.scale.values().len()));
-        Self { demand, ..Self::default() }
+        let prices = by_demand.map(|by_trace| PriceLevels::new(by_trace.scale.values().len()));
+        Self { prices, ..Self::default() }
     }
 
     /// The next departure, arrival of a machine, look, and news.
@@ -59,7 +59,7 @@ impl Register {
     pub(crate) fn join(&mut self, availability: &MachineTraces, now: Time) -> Event {
         let machine = MachineId::new(self.next);
         let predicted = PredictedSpeed::at_join(availability, self.next, now);
-        let class = availability.class(self.next, predicted.speed(), level(self.demand.as_ref(), &predicted));
+        let class = availability.class(self.next, predicted.speed(), level(self.prices.as_ref(), &predicted));
         self.departures.push(Reverse((availability.trace.intervals()[self.next].until, machine)));
         self.present.push(Present { machine, predicted, told: class });
         self.next += 1;
@@ -88,11 +88,11 @@ impl Register {
         for Present { machine, predicted, .. } in &mut self.present {
             predicted.look(availability, machine.index(), now);
         }
-        if let Some(demand) = &mut self.demand {
-            demand.follow(self.present.iter().map(|there| (there.predicted.speed(), is_busy(there.machine))));
+        if let Some(prices) = &mut self.prices {
+            prices.follow(self.present.iter().map(|there| (there.predicted.speed(), is_busy(there.machine))));
         }
         for Present { machine, predicted, told } in &mut self.present {
-            let level = level(self.demand.as_ref(), predicted);
+            let level = level(self.prices.as_ref(), predicted);
             let class = availability.class(machine.index(), predicted.speed(), level);
             if class != *told {
                 *told = class;
@@ -123,6 +123,6 @@ impl Register {
 }
 
 /// The only one, where prices do not follow demand.
-fn level(demand: Option<&Demand>, predicted: &PredictedSpeed) -> usize {
-    demand.map_or(0, |demand| demand.level(predicted.speed()))
+fn level(prices: Option<&PriceLevels>, predicted: &PredictedSpeed) -> usize {
+    prices.map_or(0, |prices| prices.level(predicted.speed()))
 }

@@ -25,6 +25,7 @@ use crate::document::Node;
 use crate::error::Place;
 use crate::section::Section;
 use crate::{InputError, document};
+use gleaner_policy::SiteRule;
 use gleaner_policy::parts::sites::Split;
 use gleaner_sim::sites::{Job, SitesSetup};
 use std::path::Path;
@@ -74,26 +75,37 @@ impl SitesScenario {
         read::scenario(&document::parse(text, &Place::whole(name))?, Path::new(""))
     }
 
-    /// What is drawn for a seed. A job that could never start, whatever ends, is bad input.
+    /// What is drawn for a seed. A job that could never start, whatever ends, is bad input; so is one of whose copies never all
+    /// could run.
     pub fn setup(&self, seed: u64) -> Result<SitesSetup, InputError> {
         let setup = draw::setup(self, seed);
         let rule = self.policy.as_ref().and_then(|policy| policy.recipe().site_rule());
-        let is_split = rule.is_none_or(|rule| rule.split != Split::Whole);
-        match setup.find_stuck(is_split) {
-            Some(job) => Err(self.stuck(&setup, job, is_split)),
+        match setup.find_stuck(rule.as_ref()) {
+            Some(job) => Err(self.stuck(&setup, job, rule.as_ref())),
             None => Ok(setup),
         }
     }
 
-    fn stuck(&self, setup: &SitesSetup, job: usize, is_split: bool) -> InputError {
+    fn stuck(&self, setup: &SitesSetup, job: usize, rule: Option<&SiteRule>) -> InputError {
         let Job { processors, memory, disk, .. } = setup.jobs[job];
-        let sites = if is_split { "all sites together" } else { "any one site" };
-        let found = format!(
-            "job {}, which needs {processors} processors with {memory} bytes of memory and {disk} of disk each, more than {sites} \
-             ever have",
+        let is_whole = rule.is_some_and(|rule| rule.split == Split::Whole);
+        let sites = if is_whole { "any one site" } else { "all sites together" };
+        let needs = format!(
+            "job {}, which needs {processors} processors with {memory} bytes of memory and {disk} of disk each",
             self.job_name(job)
         );
-        let expected = "jobs that fit: with fewer processors, less memory or less disk; or larger sites";
+        let (found, expected) = match rule {
+            // One copy would fit.
+            Some(rule) if setup.find_stuck(Some(&SiteRule { copies: 1, ..*rule })) != Some(job) => (
+                format!("{needs}, of which the sites never have room for {} copies", rule.copies),
+                "jobs of which there is room for as many copies: with fewer processors, less memory or less disk; or larger \
+                 sites, or fewer copies (policy.sites.copies)",
+            ),
+            Some(_) | None => (
+                format!("{needs}, more than {sites} ever have"),
+                "jobs that fit: with fewer processors, less memory or less disk; or larger sites",
+            ),
+        };
         match &self.jobs {
             Jobs::Listed(listed) => listed.places[job].error("", found, expected),
             Jobs::Drawn(_) => self.work.error("work", found, expected),

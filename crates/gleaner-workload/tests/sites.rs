@@ -166,6 +166,11 @@ fn what_is_wrong_with_tables_logs_and_sizes_is_said_with_its_place() {
         ),
         (with([SITES, &JOBS.replace("10,30,1GB", "10,30,9999999GB")], &[]), "jobs.csv:2: memory"),
         (with([SITES, JOBS], &[&whole]), "jobs.csv:3: found job b, which needs 12 processors"),
+        (
+            with([SITES, &JOBS.replace("b,5,12", "b,5,5")], &["policy.preset=khoo/rep"]),
+            "jobs.csv:3: found job b, which needs 5 processors with 0 bytes of memory and 0 of disk each, of which the \
+             sites never have room for 2 copies",
+        ),
         (with([SITES, JOBS], &["work.count=3"]), "work.count: found an unknown key"),
         (
             with([SITES, JOBS], &["sites.count=3"]),
@@ -187,6 +192,16 @@ fn what_is_wrong_with_tables_logs_and_sizes_is_said_with_its_place() {
     for (error, says) in rows {
         assert!(error.contains(says), "{says}: {error}");
     }
+}
+
+/// Copies share no site, so both sites have one.
+#[test]
+fn a_job_of_which_there_is_room_for_all_copies_is_none_of_them() {
+    let jobs = JOBS.replace("b,5,12", "b,5,4");
+    listed([SITES, &jobs], LISTED, &["policy.preset=khoo/rep"]).expect("a whole scenario");
+    let more = ["policy.preset=khoo/rep", "policy.sites.copies=3"];
+    let error = listed([SITES, &jobs], LISTED, &more).expect_err("bad input");
+    assert!(error.contains("never have room for 3 copies"), "{error}");
 }
 
 #[test]

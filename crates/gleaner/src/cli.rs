@@ -238,6 +238,7 @@ Examples:
   gleaner simulate lab.toml --policy bertasi/greedy,bertasi/social --seeds 20
   gleaner simulate lab.toml --seeds 20 --shake 60 --out results
   gleaner simulate --swf log.swf.gz --cores 100 --policy queue/fcfs,queue/easy
+  gleaner simulate --swf log.swf.gz --policy queue/easy,queue/easy:fill=shortest:lengths=learnt
   gleaner simulate --swf log.swf.gz --policy queue/easy --lengths last-two";
 
 /// `gleaner simulate`.
@@ -249,7 +250,8 @@ pub(crate) struct SimulateArguments {
     pub(crate) scenario: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) log: RigidArguments,
-    /// Schedule by this preset instead of the scenario's; compare several, separated by commas, with the same seeds
+    /// Schedule by this preset instead of the scenario's; compare several, separated by commas, with the same seeds. Behind
+    /// colons, keys of the policy are set, as `queue/easy:fill=shortest`
     #[arg(long, value_name = "NAME", value_delimiter = ',', add = completions::policies())]
     pub(crate) policy: Vec<String>,
     /// The seed, instead of the scenario's
@@ -294,7 +296,7 @@ Examples:
   gleaner explain lab.toml t3                  # a task of a scenario
   gleaner explain sites.toml 17 --svg map.svg  # job 17 over sites, and a map
   gleaner explain log.swf.gz 212 --cores 100   # job 212 of a log, by queue/easy
-  gleaner explain log.swf.gz 212 --set policy.preset=queue/conservative";
+  gleaner explain log.swf.gz 212 --estimates 2 --set policy.preset=queue/conservative";
 
 /// `gleaner explain`.
 #[derive(Args, Debug)]
@@ -308,6 +310,8 @@ pub(crate) struct ExplainArguments {
     /// The processors of the log's machine; without it, as many as its header or its largest job says
     #[arg(long, value_name = "N", requires = "task", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) cores: Option<u32>,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArguments,
     /// Set a key of the scenario, as `policy.preset=bertasi/social`; may be given several times
     #[arg(long = "set", value_name = "KEY=VALUE", requires = "task")]
     pub(crate) overrides: Vec<String>,

@@ -23,6 +23,7 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Outcome {
         if is_log && arguments.svg.is_none() {
             return log::run(arguments, task);
         }
+        arguments.reading.check_no_log()?;
         if arguments.cores.is_some() {
             return Err(Failure::Usage("--cores: found no log; expected one, as KTH-SP2.swf.gz".to_owned()));
         }
@@ -41,6 +42,7 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Outcome {
         }
         return scenario::run(arguments, task);
     }
+    arguments.reading.check_no_log()?;
     let subject = &arguments.subject;
     if Path::new(subject).is_file() {
         return Err(Failure::Usage(format!(

@@ -2,6 +2,7 @@
 
 mod answers;
 mod brokering;
+mod choice;
 mod compare;
 mod figures;
 mod groups;
@@ -22,6 +23,7 @@ pub(crate) use log::{log_numbers, log_processors};
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
 use crate::{Outcome, files, interrupt, progress, stdout};
+use choice::Choice;
 use gleaner_policy::AnyPolicy;
 use gleaner_report::numbers::grouped;
 use gleaner_sim::{Saved, Simulation, Waste};
@@ -43,6 +45,7 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Outcome {
     if let Some(file) = &arguments.log.swf {
         return log::run(arguments, file);
     }
+    arguments.log.reading.check_no_log()?;
     let scenario = arguments.scenario.as_ref().expect("a scenario where there is no log");
     if over::is_at(scenario)? {
         return run_over_sites(arguments, scenario);
@@ -50,8 +53,13 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Outcome {
     if PeersScenario::is_at(scenario)? {
         return run_among_peers(arguments, scenario);
     }
+    let load = |choice: &Choice| {
+        let mut experiment = choice.load(|set| experiment(scenario, set))?;
+        choice.name(&mut experiment.policy);
+        Ok(experiment)
+    };
     let experiments: Vec<Experiment> =
-        choices(arguments)?.iter().map(|set| experiment(scenario, set)).collect::<Result<_, _>>()?;
+        choices(arguments)?.iter().map(load).collect::<Result<_, InputError>>()?;
     if let ([only], false) = (&experiments[..], compare::is_wanted(arguments)) {
         check_places(arguments)?;
         return run_once(arguments, only);
@@ -80,38 +88,46 @@ fn experiment(file: &Path, overrides: &[String]) -> Result<Experiment, InputErro
 }
 
 fn run_among_peers(arguments: &SimulateArguments, file: &Path) -> Outcome {
-    let load = |set: &Vec<String>| PeersScenario::load(file, set);
-    let scenarios: Vec<PeersScenario> = choices(arguments)?.iter().map(load).collect::<Result<_, _>>()?;
+    let load = |choice: &Choice| {
+        let mut scenario = choice.load(|set| PeersScenario::load(file, set))?;
+        choice.name(&mut scenario.policy);
+        Ok(scenario)
+    };
+    let scenarios: Vec<PeersScenario> =
+        choices(arguments)?.iter().map(load).collect::<Result<_, InputError>>()?;
     peers::run(arguments, &scenarios)
 }
 
 fn run_over_sites(arguments: &SimulateArguments, file: &Path) -> Outcome {
     let (mut split, mut brokered) = (Vec::new(), Vec::new());
-    for overrides in choices(arguments)? {
-        match over::load(file, &overrides)? {
-            OverSites::Split(scenario) => split.push(*scenario),
-            OverSites::Brokered(scenario) => brokered.push(*scenario),
+    for choice in choices(arguments)? {
+        match choice.load(|set| over::load(file, set))? {
+            OverSites::Split(mut scenario) => {
+                scenario.policy = scenario.policy.map(|policy| choice.called(policy));
+                split.push(*scenario);
+            }
+            OverSites::Brokered(mut scenario) => {
+                choice.name(&mut scenario.policy);
+                brokered.push(*scenario);
+            }
         }
     }
     if brokered.is_empty() { sites::run(arguments, &split) } else { brokering::run(arguments, &brokered) }
 }
 
 /// What is laid over the scenario, for each of the policies that were named; once, where none was.
-fn choices(arguments: &SimulateArguments) -> Result<Vec<Vec<String>>, Failure> {
+fn choices(arguments: &SimulateArguments) -> Result<Vec<Choice>, Failure> {
     let SimulateArguments { policy: policies, overrides, seed, .. } = arguments;
     if let Some((_, twice)) = policies.iter().enumerate().find(|(at, name)| policies[..*at].contains(name)) {
         return Err(Failure::Usage(format!("--policy: found {twice} twice; expected each once")));
     }
-    let of = |policy: Option<&String>| {
-        let preset = policy.map(|name| format!("policy.preset=\"{name}\""));
-        let seed = seed.map(|seed| format!("run.seed={seed}"));
-        overrides.iter().cloned().chain(preset).chain(seed).collect()
-    };
-    if policies.is_empty() {
-        Ok(vec![of(None)])
+    let seed = seed.map(|seed| format!("run.seed={seed}"));
+    let of = |policy: Option<&String>| Choice::of(overrides, policy, seed.as_ref());
+    Ok(if policies.is_empty() {
+        vec![of(None)]
     } else {
-        Ok(policies.iter().map(|name| of(Some(name))).collect())
-    }
+        policies.iter().map(|policy| of(Some(policy))).collect()
+    })
 }
 
 /// A long run should not end at a folder that cannot be written.

@@ -61,7 +61,13 @@ fn write(trace: &Trace, arguments: &WrittenArguments) -> Outcome {
     if let Some(path) = &arguments.machines {
         put(path, |out| availability::write_machines(trace, out))?;
     }
-    say(trace, arguments.json)
+    say(trace, arguments.json)?;
+    if !arguments.json {
+        for path in std::iter::once(&arguments.out).chain(&arguments.machines) {
+            stdout::print(format!("{:12} {}\n", "written", path.display()))?;
+        }
+    }
+    Ok(())
 }
 
 fn put(path: &Path, content: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> Outcome {

@@ -96,7 +96,8 @@ fn write(log: &Log, cores: Option<u32>, arguments: &WrittenLogArguments) -> Outc
     files::write_file(files::folder_of(path), &name, |out| {
         if is_packed { logs::pack(out, content) } else { content(out) }
     })?;
-    tell(log, cores, arguments.json)
+    tell(log, cores, arguments.json)?;
+    if arguments.json { Ok(()) } else { stdout::print(format!("{:12} {}\n", "written", path.display())) }
 }
 
 fn written_format(path: &Path) -> Option<WrittenFormat> {

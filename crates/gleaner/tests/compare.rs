@@ -133,6 +133,45 @@ fn brokers_and_logs_are_compared_too() {
     assert_eq!(document["all_seeds_alike"], false);
 }
 
+/// Presets are told apart by what is set of them, for logs and for scenarios.
+#[test]
+fn one_preset_is_compared_under_several_settings() {
+    let folder = Scratch::new();
+    log(&folder);
+    let policies = "queue/easy,queue/easy:fill=shortest,queue/easy:fill=smallest-area:lengths=learnt";
+    let document = compared(&folder, &["--swf", "log.swf", "--policy", policies]);
+    let names = |document: &Value| -> Vec<String> {
+        let runs = document["runs"].as_array().expect("a list").iter();
+        runs.map(|run| run["policy"].as_str().expect("a name").to_owned()).collect()
+    };
+    assert_eq!(names(&document).join(","), policies);
+    let rules: Vec<&str> = document["runs"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|run| run["rule"].as_str().expect("a rule"))
+        .collect();
+    assert!(rules[0] != rules[1] && rules[1] != rules[2] && rules[2] != rules[0], "{rules:?}");
+    assert!(folder.read("out/queue-easy-fill=shortest/jobs.swf").starts_with("; MaxProcs: 8\n"));
+    lab(&folder);
+    let policies = "bertasi/greedy,bertasi/greedy:relocate.score=social:relocate.gain_min=0.2";
+    let document = compared(&folder, &["lab.toml", "--policy", policies, "--seeds", "2", "--shake", "5"]);
+    assert_eq!(names(&document)[1..3], policies.split(',').collect::<Vec<_>>());
+    for (policy, says) in [
+        ("queue/easy:fil=shortest", "--policy queue/easy:fil=shortest: policy.fil: found an unknown key"),
+        ("queue/easy:fill", "--policy queue/easy:fill: found no =; expected key=value"),
+        ("queue/easy:fill=x,queue/easy:fill=x", "--policy: found queue/easy:fill=x twice"),
+    ] {
+        let refused = gleaner(&folder, &["simulate", "--swf", "log.swf", "--policy", policy]).code(2);
+        let told = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+        assert!(told.contains(says), "{policy}: {told}");
+    }
+    let refused =
+        gleaner(&folder, &["simulate", "lab.toml", "--policy", "bertasi/greedy:fill=shortest"]).code(2);
+    let told = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+    assert!(told.contains("--policy bertasi/greedy:fill=shortest: policy.fill"), "{told}");
+}
+
 #[test]
 fn peers_are_compared_and_a_user_s_jobs_stay_in_order() {
     let folder = Scratch::new();

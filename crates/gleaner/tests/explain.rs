@@ -110,6 +110,9 @@ fn a_job_that_is_held_back_names_what_is_kept_and_for_whom() {
     assert_eq!((&fourth["held_back_by"], &fourth["started_s"]), (&Value::Null, &2.0.into()));
     let own = explained("3", &["--set", "policy.preset=queue/conservative"]);
     assert_eq!((&own["held_back_by"]["task"], &own["held_back_by"]["at_s"]), (&"3".into(), &150.0.into()));
+    // The first is believed to take twice as long, and so is it: it ends just in time.
+    let doubled = explained("3", &["--estimates", "2"]);
+    assert_eq!((&doubled["estimate_s"], &doubled["started_s"]), (&198.0.into(), &2.0.into()));
     let told = gleaner(&folder, &["explain", "log.swf", "3"]).success();
     let told = String::from_utf8_lossy(&told.get_output().stdout).into_owned();
     let says = "too little is free for it; before it, cores are kept for 2 from 100 s on";
@@ -119,6 +122,7 @@ fn a_job_that_is_held_back_names_what_is_kept_and_for_whom() {
         (&["explain", "log.swf", "2", "--cores", "4"], "no job 2 that 4 processors can run"),
         (&["explain", "log.swf", "2", "--svg", "map.svg"], "only jobs over sites have a virtual map"),
         (&["explain", "log.swf", "2", "--set", "policy.preset=queue/esay"], "queue/easy"),
+        (&["explain", "scenario.toml", "2", "--estimates", "2"], "--estimates: found no log"),
     ] {
         let refused = gleaner(&folder, arguments).code(2);
         let told = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();

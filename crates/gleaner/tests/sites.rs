@@ -130,6 +130,11 @@ fn meta_schedulers_ask_sites_what_they_have_and_who_would_wait_in_vain_is_told()
     assert_eq!(number("unfinished"), 0);
     // Each of six sites hears of each of sixty jobs at most once.
     assert!(number("requirements_told") <= 360 && number("requirements_known") > 0, "{summary}");
+    // Without a word on that, answers are waited for that take as long as they do.
+    let patient = run(&["policy.sites={news=\"broadcast\"}"]);
+    assert_eq!(patient.status.code(), Some(0), "{patient:?}");
+    let summary: Value = serde_json::from_slice(&patient.stdout).expect("one document");
+    assert_eq!(summary["unfinished"], 0, "{summary}");
     let hasty = run(&["policy.sites={news=\"broadcast\", patience_s=40}"]);
     assert_eq!(hasty.status.code(), Some(2), "{hasty:?}");
     let says = "policy.sites.patience_s: found 40; expected more than 40 s";

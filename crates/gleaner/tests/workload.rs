@@ -63,6 +63,10 @@ fn what_is_converted_says_the_same() {
         assert_eq!(of_batsim[key], of_log[key], "{key}");
     }
     json(dir.path(), "workload convert a.swf --out f.csv");
+    // Folders that are not there are made, so what was written where is said.
+    let told = String::from_utf8(gleaner(dir.path(), "workload convert a.swf --out new/f.csv").stdout)
+        .expect("text");
+    assert!(told.ends_with("written      new/f.csv\n"), "{told}");
     assert_eq!(text(dir.path(), "f.csv"), "id,arrival_s,length,ops,user\n1,0,400,1,u3\n3,120,1,1,u7\n");
 }
 

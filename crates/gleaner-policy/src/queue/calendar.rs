@@ -32,6 +32,19 @@ pub(crate) struct Calendar {
     blocks: Vec<Block>,
 }
 
+/// How long cores are free without a break, at longest: for fewer and fewer cores, and each longer than for more.
+#[derive(Clone, Debug)]
+pub(crate) struct Gaps(Vec<(i64, u64)>);
+
+impl Gaps {
+    /// For how many nanoseconds at most so many are free; 0 if they never are.
+    #[inline]
+    pub(crate) fn longest(&self, cores: u32) -> u64 {
+        let enough = self.0.partition_point(|(free, _)| *free >= i64::from(cores));
+        if enough == 0 { 0 } else { self.0[enough - 1].1 }
+    }
+}
+
 /// Where a step is: its block, and its place there.
 type Place = (usize, usize);
 
@@ -145,6 +158,45 @@ impl Calendar {
         let cores = i64::from(cores);
         let short = self.find(self.place_of(from), until, |block| block.least < cores, |free| free < cores);
         short.is_none()
+    }
+
+    /// The gaps that begin at or after `from` and before `before`, as somebody would find them who looked from `from` on. Costs
+    /// O(steps) until the last of them is over, and little more.
+    pub(crate) fn gaps(&self, (from, before): (Time, Time)) -> Gaps {
+        let (block, index) = self.place_of(from);
+        let blocks = self.blocks[block..].iter();
+        let steps =
+            blocks.flat_map(|block| block.steps.iter().map(|step| (step.from, step.free + block.shift)));
+        let mut gaps: Vec<(i64, u64)> = Vec::new();
+        // Those that are not over: since when, and how many are free all the time, more and more.
+        let mut open: Vec<(Time, i64)> = Vec::new();
+        for (at, free) in steps.skip(index) {
+            let at = at.max(from);
+            let mut begin = at;
+            while let Some(&(begun, level)) = open.last()
+                && level > free
+            {
+                open.pop();
+                gaps.push((level, at.since(begun).nanos()));
+                begin = begun;
+            }
+            if begin >= before {
+                if open.is_empty() {
+                    break;
+                }
+            } else if free > 0 && open.last().is_none_or(|last| last.1 < free) {
+                open.push((begin, free));
+            }
+        }
+        gaps.extend(open.into_iter().map(|(_, level)| (level, u64::MAX)));
+        gaps.sort_unstable_by(|one, other| other.cmp(one));
+        let mut longest = 0;
+        gaps.retain(|&(_, lasts)| {
+            let is_longer = lasts > longest;
+            longest = longest.max(lasts);
+            is_longer
+        });
+        Gaps(gaps)
     }
 
     /// How many are free when all that is known is over.
@@ -291,6 +343,15 @@ mod tests {
             let before = second(at + draw(40));
             let sooner = Some(expected).filter(|begin| *begin < before).unwrap_or(Time::NEVER);
             assert_eq!(calendar.earliest((second(at), before), cores, until), sooner, "before {before}");
+            if lasts > 0 && cores > 0 {
+                let gaps = calendar.gaps((second(at), before));
+                let fits = |cores: u32| lasts as u64 <= gaps.longest(cores);
+                assert_eq!(
+                    fits(cores),
+                    sooner < Time::NEVER,
+                    "{cores} cores for {lasts} from {at} before {before}"
+                );
+            }
             if lasts > 0 {
                 assert_eq!(calendar.has(second(at), until(second(at)), cores), expected == second(at));
             }

@@ -5,17 +5,17 @@
 //! takes, and nobody before him keeps any of them. So who begins no sooner than everybody who could start now will have ended
 //! is passed over. That is checked by what is left of the cores without those passed over, which is more than there is; where
 //! somebody is to begin sooner and lasts until those passed over may begin, all are looked at again that come before him, as
-//! far as his end. What failed once rules out whoever needs as many cores for as long, since less and less is left.
+//! far as his end. The gaps that begin in time tell how long somebody may be who needs so many cores, so that nobody else has
+//! to be looked at.
 
-use super::calendar::Calendar;
-use super::declared::Declared;
-use super::holds::{Holds, ends_after, slots};
+use super::calendar::{Calendar, Gaps};
+use super::holds::{ends_after, slots};
 use super::line::Turn;
-use super::promise::{Reservation, Word};
+use super::promise::{Known, Reservation, Word};
 use super::row::{Row, Waiter};
-use super::ruled_out::RuledOut;
 use gleaner_core::Grid;
 use gleaner_units::{MachineClassId, MachineId, RunId, TaskId, Time};
+use std::collections::BinaryHeap;
 
 /// So many have their moment worked out before it is looked for whoever could start: mostly that is all there is to do.
 const AT_ONCE: u32 = 8;
@@ -23,10 +23,7 @@ const AT_ONCE: u32 = 8;
 /// What a plan looks at.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
-    pub(crate) grid: &'a Grid,
-    pub(crate) now: Time,
-    pub(crate) holds: &'a Holds,
-    pub(crate) declared: Option<&'a Declared>,
+    pub(crate) known: Known<'a>,
     pub(crate) row: &'a Row,
     /// What is promised to the first in line, where it cannot start now.
     pub(crate) first: Option<Reservation>,
@@ -62,9 +59,8 @@ pub(crate) struct Plan {
     horizons: Vec<(Turn, Time)>,
     /// As it was before somebody was passed over, and who.
     fork: Option<Fork>,
-    ruled_out: RuledOut,
     /// Those behind who could start now, by what is left so far; none before they were looked for.
-    could: Option<Vec<Waiter>>,
+    could: Option<Could>,
     worked_out: u32,
     /// Who was found to start.
     starts: Option<(Turn, Slot)>,
@@ -80,25 +76,31 @@ pub(crate) struct Plan {
 struct Fork {
     calendars: Vec<Calendar>,
     next: Turn,
-    could: Option<Vec<Waiter>>,
+    could: Option<Could>,
 }
+
+/// Those who could start now, and where: when they would end, the last on top, their turn, and how many cores they need. Some
+/// of them cannot any more.
+type Could = BinaryHeap<(Time, MachineId, Turn, u32)>;
 
 impl Plan {
     /// Nobody has a moment yet.
     pub(crate) fn of(view: &View<'_>) -> Self {
         let by_word = view.first.filter(|first| first.by == Word::Declared).map(|first| first.on);
-        let machines = (0..view.holds.ends().len()).map(MachineId::new);
+        let machines = (0..view.known.holds.ends().len()).map(MachineId::new);
         let mut until = Time::NEVER;
         let calendars = machines.map(|on| {
-            let ends = match view.declared {
+            let ends = match view.known.declared {
                 Some(declared) if by_word == Some(on) => {
-                    until = declared.ends(on).first_after(view.now).map_or(until, |first| first.min(until));
+                    until =
+                        declared.ends(on).first_after(view.known.now).map_or(until, |first| first.min(until));
                     declared.ends(on)
                 }
-                Some(_) | None => &view.holds.ends()[on.index()],
+                Some(_) | None => &view.known.holds.ends()[on.index()],
             };
-            let steps = ends.steps(view.now, |run| {
-                let end = view.declared.map_or(Time::NEVER, |declared| declared.end_of(view.now, run));
+            let steps = ends.steps(view.known.now, |run| {
+                let end =
+                    view.known.declared.map_or(Time::NEVER, |declared| declared.end_of(view.known.now, run));
                 until = until.min(end);
                 end
             });
@@ -106,8 +108,8 @@ impl Plan {
         });
         let calendars: Vec<Calendar> = calendars.collect();
         let all_end = |(index, calendar): (usize, &Calendar)| {
-            let class = view.grid.machine(MachineId::new(index)).class();
-            calendar.at_last() >= slots(view.grid.classes().machine_class(class).room).into()
+            let class = view.known.grid.machine(MachineId::new(index)).class();
+            calendar.at_last() >= slots(view.known.grid.classes().machine_class(class).room).into()
         };
         let mut closed = vec![false; calendars.len()];
         if let Some(first) = view.first.filter(|first| first.by == Word::Nobody) {
@@ -115,7 +117,7 @@ impl Plan {
         }
         let is_whole = !view.row.is_known()
             || view.first.is_some_and(|first| first.by == Word::Nobody)
-            || by_word.is_some() && !view.holds.is_one()
+            || by_word.is_some() && !view.known.holds.is_one()
             || !calendars.iter().enumerate().all(all_end);
         Self {
             calendars,
@@ -127,11 +129,10 @@ impl Plan {
             passed: Time::NEVER,
             horizons: Vec::new(),
             fork: None,
-            ruled_out: RuledOut::default(),
             could: None,
             worked_out: 0,
             starts: None,
-            at: view.now,
+            at: view.known.now,
             until,
             over: None,
         }
@@ -139,19 +140,22 @@ impl Plan {
 
     /// The next who starts now, and where.
     pub(crate) fn due(&mut self, view: &View<'_>) -> Option<(TaskId, MachineId)> {
-        if self.slipped != view.slipped() || !self.holds(view.now) {
+        if self.slipped != view.slipped() || !self.holds(view.known.now) {
             *self = Self::of(view);
-        } else if self.at != view.now || self.over.is_some() {
+        } else if self.at != view.known.now || self.over.is_some() {
             if self.is_over(view) {
-                (self.at, self.over) = (view.now, view.row.last());
+                (self.at, self.over) = (view.known.now, view.row.last());
                 return None;
             }
             *self = Self::of(view);
         }
         while let Some((waiter, slot)) = self.look(view) {
             self.keep(&waiter, slot);
-            let class = view.grid.task(waiter.task()).class();
-            if slot.0 <= view.now && view.grid.can_run(class, slot.1) && !view.grid.is_capped(class) {
+            let class = waiter.class;
+            if slot.0 <= view.known.now
+                && view.known.grid.can_run(class, slot.1)
+                && !view.known.grid.is_capped(class)
+            {
                 self.starts = Some((waiter.turn, slot));
                 return Some((waiter.task(), slot.1));
             }
@@ -163,8 +167,12 @@ impl Plan {
     /// Whether nobody started of those who were there, and of those who came since nobody can.
     fn is_over(&self, view: &View<'_>) -> bool {
         let Some(last) = self.over else { return false };
-        let newcomers = view.row.from(Some(after(last)));
-        newcomers.is_empty() || !self.is_whole && newcomers.iter().all(|one| self.now(view, one).is_none())
+        if view.row.last() <= Some(last) {
+            return true;
+        }
+        let gaps = self.gaps(view, at_once(view.known.now));
+        !self.is_whole
+            && view.row.first(Some(after(last)), |one, _| self.is_in_time(view, &gaps, one)).is_none()
     }
 
     /// Whether nobody took longer than was declared since it was made, of those for whom that mattered.
@@ -210,45 +218,48 @@ impl Plan {
         if self.is_whole || self.worked_out < AT_ONCE {
             return Some(Time::NEVER);
         }
-        let mut could = match self.could.take() {
-            Some(could) => could,
-            None => self.who_could(view),
-        };
-        could.retain(|waiter| self.next.is_none_or(|next| next <= waiter.turn));
-        let mut horizon = None;
-        could.retain(|waiter| {
-            let end = self.now(view, waiter);
-            horizon = horizon.max(end);
-            end.is_some()
-        });
+        let mut could = self.could.take().unwrap_or_else(|| self.who_could(view));
+        while let Some(&(end, on, turn, cores)) = could.peek() {
+            let is_behind = self.next.is_none_or(|next| next <= turn);
+            if is_behind && self.calendars[on.index()].has(view.known.now, end, cores) {
+                break;
+            }
+            could.pop();
+        }
+        let horizon = could.peek().map(|last| last.0);
         self.could = Some(could);
         horizon
     }
 
-    fn who_could(&self, view: &View<'_>) -> Vec<Waiter> {
-        let most = view.holds.free_most();
-        let mut ruled_out = RuledOut::default();
-        let could = view.row.from(self.next).iter().filter(|waiter| {
-            let length = self.length_of(waiter);
-            if waiter.cores > most || ruled_out.has(waiter, length, Time::ZERO) {
-                return false;
-            }
-            let is_free = self.now(view, waiter).is_some();
-            if !is_free {
-                ruled_out.add(waiter, length, Time::ZERO);
-            }
-            is_free
+    /// Costs O(those who could, and log waiters each), and little more.
+    fn who_could(&self, view: &View<'_>) -> Could {
+        let gaps = self.gaps(view, at_once(view.known.now));
+        let mut could = Vec::new();
+        let is_now = |waiter: &Waiter| self.is_in_time(view, &gaps, waiter);
+        view.row.all(self.next, is_now, |waiter| {
+            let places = self.machines(view, waiter);
+            could.extend(
+                places.map(|(on, seconds)| {
+                    (ends_after(view.known.now, seconds), on, waiter.turn, waiter.cores)
+                }),
+            );
         });
-        could.copied().collect()
+        could.into()
     }
 
-    /// The latest at which somebody ends who starts now on a machine with room for him, if there is any.
-    fn now(&self, view: &View<'_>, waiter: &Waiter) -> Option<Time> {
-        let free = self.machines(view, waiter).filter_map(|(on, seconds)| {
-            let end = ends_after(view.now, seconds);
-            self.calendars[on.index()].has(view.now, end, waiter.cores).then_some(end)
-        });
-        free.max()
+    /// By machine: the gaps in which somebody begins before that moment.
+    fn gaps(&self, view: &View<'_>, before: Time) -> Vec<Gaps> {
+        self.calendars.iter().map(|calendar| calendar.gaps((view.known.now, before))).collect()
+    }
+
+    /// Whether one of these gaps has room for somebody.
+    fn is_in_time(&self, view: &View<'_>, gaps: &[Gaps], waiter: &Waiter) -> bool {
+        // Where nobody's gap is wide enough, it does not matter how long it would take there.
+        let is_wide = gaps.iter().any(|gaps| gaps.longest(waiter.cores) > 0);
+        is_wide
+            && self.machines(view, waiter).any(|(on, seconds)| {
+                ends_after(Time::ZERO, seconds).nanos() <= gaps[on.index()].longest(waiter.cores)
+            })
     }
 
     /// The next who has to have his moment, and when that is; none if nobody behind can start now.
@@ -265,32 +276,52 @@ impl Plan {
             let Fork { calendars, next, could } = self.fork.take().expect("somebody was passed over");
             (self.calendars, self.next, self.could) = (calendars, Some(next), could);
             self.passed = Time::NEVER;
-            self.ruled_out.clear();
         }
     }
 
     /// The first of those behind who begins before that moment, or before one that matters for whoever comes after him.
     fn first_before(&mut self, view: &View<'_>, nearest: Time) -> Option<(Waiter, Slot)> {
-        for waiter in view.row.from(self.next) {
-            let further = self.horizons.iter().filter(|(turn, _)| waiter.turn <= *turn);
-            let horizon = further.fold(nearest, |horizon, (_, further)| horizon.max(*further));
-            let length = self.length_of(waiter);
-            if !self.is_whole && self.ruled_out.has(waiter, length, horizon) {
-                self.pass(waiter.turn, horizon);
-                continue;
+        if nearest == Time::NEVER {
+            return self.first_known(view);
+        }
+        let horizon_at = |turn: Turn| {
+            let further = self.horizons.iter().filter(|(until, _)| turn <= *until);
+            further.fold(nearest, |horizon, (_, further)| horizon.max(*further))
+        };
+        let mut gaps: Vec<(Time, Vec<Gaps>)> = Vec::new();
+        let found = view.row.first(self.next, |waiter, turn| {
+            let horizon = horizon_at(turn);
+            let known = gaps.iter().position(|known| known.0 == horizon).unwrap_or_else(|| {
+                gaps.push((horizon, self.gaps(view, horizon)));
+                gaps.len() - 1
+            });
+            self.is_in_time(view, &gaps[known].1, waiter)
+        })?;
+        let horizon = horizon_at(found.turn);
+        let slot = self.earliest(view, &found, horizon).expect("there is a gap for it");
+        let first = view.row.first(self.next, |_, _| true)?;
+        if first.turn < found.turn {
+            self.pass(first.turn, horizon);
+        }
+        Some((found, slot))
+    }
+
+    /// The first of those behind whose moment is known.
+    fn first_known(&mut self, view: &View<'_>) -> Option<(Waiter, Slot)> {
+        let mut next = self.next;
+        while let Some(waiter) = view.row.first(next, |_, _| true) {
+            if let Some(slot) = self.earliest(view, &waiter, Time::NEVER) {
+                return Some((waiter, slot));
             }
-            match self.earliest(view, waiter, horizon) {
-                Some(slot) => return Some((*waiter, slot)),
-                None if self.is_whole => self.close(view, waiter),
-                None => {
-                    self.ruled_out.add(waiter, length, horizon);
-                    self.pass(waiter.turn, horizon);
-                }
+            if self.is_whole {
+                self.close(view, &waiter);
             }
+            next = Some(after(waiter.turn));
         }
         None
     }
 
+    /// Nobody begins before that moment of those from that turn on who were not kept.
     fn pass(&mut self, turn: Turn, horizon: Time) {
         if self.fork.is_none() {
             let (calendars, could) = (self.calendars.clone(), self.could.clone());
@@ -305,7 +336,7 @@ impl Plan {
             return;
         }
         let is_large = |on: &MachineId| {
-            let class = view.grid.classes().machine_class(view.grid.machine(*on).class());
+            let class = view.known.grid.classes().machine_class(view.known.grid.machine(*on).class());
             slots(class.room) >= waiter.cores
         };
         let lowest = self.machines(view, waiter).map(|(on, _)| on).filter(is_large).min();
@@ -323,7 +354,7 @@ impl Plan {
     fn earliest(&self, view: &View<'_>, waiter: &Waiter, before: Time) -> Option<Slot> {
         let slots = self.machines(view, waiter).map(|(on, seconds)| {
             let ends = |begin| ends_after(begin, seconds);
-            let begin = self.calendars[on.index()].earliest((view.now, before), waiter.cores, ends);
+            let begin = self.calendars[on.index()].earliest((view.known.now, before), waiter.cores, ends);
             (begin, on, ends(begin))
         });
         slots.min().filter(|slot| slot.0 < Time::NEVER)
@@ -335,8 +366,8 @@ impl Plan {
         view: &View<'a>,
         waiter: &'a Waiter,
     ) -> impl Iterator<Item = (MachineId, f64)> + 'a {
-        let (grid, holds) = (view.grid, view.holds);
-        let row = grid.classes().seconds_per_op_row(grid.task(waiter.task()).class()).iter().enumerate();
+        let (grid, holds) = (view.known.grid, view.known.holds);
+        let row = grid.classes().seconds_per_op_row(waiter.class).iter().enumerate();
         row.filter(|(_, seconds)| seconds.is_finite()).flat_map(move |(class, seconds_per_op)| {
             let open = holds.open(MachineClassId::new(class)).filter(|on| !self.closed[on.index()]);
             open.map(move |on| (on, self.length_on(waiter, on) * seconds_per_op))
@@ -346,11 +377,11 @@ impl Plan {
     fn length_on(&self, waiter: &Waiter, on: MachineId) -> f64 {
         if self.by_word == Some(on) { waiter.at_most } else { waiter.believed }
     }
+}
 
-    /// Where not all moments are worked out, lengths are of one kind.
-    fn length_of(&self, waiter: &Waiter) -> f64 {
-        if self.by_word.is_some() { waiter.at_most } else { waiter.believed }
-    }
+/// Only who begins now begins before that.
+fn at_once(now: Time) -> Time {
+    Time::from_nanos(now.nanos().saturating_add(1))
 }
 
 fn after((priority, task): Turn) -> Turn {

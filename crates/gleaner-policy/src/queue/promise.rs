@@ -41,11 +41,11 @@ pub enum Word {
 
 /// What is known of runs and of time.
 #[derive(Clone, Copy)]
-pub(super) struct Promises<'a> {
-    pub(super) grid: &'a Grid,
-    pub(super) now: Time,
-    pub(super) holds: &'a Holds,
-    pub(super) declared: Option<&'a Declared>,
+pub(crate) struct Known<'a> {
+    pub(crate) grid: &'a Grid,
+    pub(crate) now: Time,
+    pub(crate) holds: &'a Holds,
+    pub(crate) declared: Option<&'a Declared>,
 }
 
 /// A moment on one machine.
@@ -57,10 +57,10 @@ struct Moment {
     expected: Time,
 }
 
-impl Promises<'_> {
+impl Known<'_> {
     /// The machine on which a task that cannot start now is expected to start first, and what is promised to it there. Costs
     /// O(machines that it could use).
-    pub(super) fn of(&self, task: TaskId, kind: &Kind) -> Option<Reservation> {
+    pub(super) fn promise(&self, task: TaskId, kind: &Kind) -> Option<Reservation> {
         let machines = classes_for(self.grid, kind).flat_map(|(_, class)| self.holds.open(class));
         let moments = machines.map(|on| (self.on(kind, on), on));
         let (moment, on) = moments.min_by_key(|(moment, on)| (moment.expected, *on))?;

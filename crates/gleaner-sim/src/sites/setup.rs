@@ -4,6 +4,8 @@ use crate::Division;
 use gleaner_core::{
     Ad, Event, Grid, GridConfig, MachineClass, Migration, Needs, QUALITY, Room, TaskClass, WOULD_PAY,
 };
+use gleaner_policy::SiteRule;
+use gleaner_policy::parts::sites::{Queues, Split};
 use gleaner_units::{MachineClassId, MachineId, SiteId, Span, Time};
 use serde::{Deserialize, Serialize};
 
@@ -115,13 +117,32 @@ impl SitesSetup {
         self.sites[from].upload.min(self.sites[to].download)
     }
 
-    /// A job that could never start, whatever ends: all sites together, or where jobs are not split any one of them, have too
-    /// little for it.
-    pub fn find_stuck(&self, is_split: bool) -> Option<usize> {
+    /// A job that could never start as a rule has it, whatever ends, or of whose copies never all could run: sites have too
+    /// little for it. Without a rule, jobs are split.
+    pub fn find_stuck(&self, rule: Option<&SiteRule>) -> Option<usize> {
+        let is_split = rule.is_none_or(|rule| rule.split != Split::Whole);
+        // Where jobs wait at sites, there are as many copies as there are sites for them.
+        let copies = rule.filter(|rule| rule.queues == Queues::Central).map_or(1, |rule| rule.copies);
+        let is_apart = copies == 1 || rule.is_some_and(|rule| rule.apart);
         self.jobs.iter().position(|job| {
-            let takes = self.sites.iter().map(|site| u64::from(site.takes(job.memory, job.disk)));
-            let most = if is_split { takes.sum() } else { takes.max().unwrap_or(0) };
-            most < u64::from(job.processors) || job.find_needs().is_none()
+            let wanted = u64::from(job.processors);
+            let here = |site: &Site| {
+                let takes = u64::from(site.takes(job.memory, job.disk));
+                match (is_split, is_apart) {
+                    (true, true) => takes.min(wanted),
+                    (true, false) => takes,
+                    (false, true) => {
+                        if takes < wanted {
+                            0
+                        } else {
+                            wanted
+                        }
+                    }
+                    (false, false) => takes / wanted.max(1) * wanted,
+                }
+            };
+            let most: u64 = self.sites.iter().map(here).sum();
+            most < wanted.saturating_mul(u64::from(copies)) || job.find_needs().is_none()
         })
     }
 

@@ -13,6 +13,7 @@ use gleaner_policy::PolicySpec;
 use gleaner_sim::Division;
 use gleaner_sim::sites::{Protocol, Staging};
 use gleaner_units::Span;
+use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -57,8 +58,12 @@ pub(super) fn scenario(root: &Node, base: &Path) -> Result<SitesScenario, InputE
     let staging = [("share", Staging::Share), ("whole", Staging::Whole)];
     let brokers = root.section("protocol", &PROTOCOL)?;
     let brokers = brokers.find("brokers").map_or(Ok(1), |key| count(&key, SITES_MAX))?;
+    let protocol = protocol(&root.section("protocol", &PROTOCOL)?)?;
     let policy = match root.find("policy") {
-        Some(_) => Some(settings::policy(&root, PolicySpec::read)?),
+        Some(_) => {
+            let read = |tree| PolicySpec::read(tree).map(|policy| with_patience(policy, protocol.delay));
+            Some(settings::policy(&root, read)?)
+        }
         None => None,
     };
     let crossing = number_or(&network, "crossing", 0.0)?;
@@ -70,11 +75,26 @@ pub(super) fn scenario(root: &Node, base: &Path) -> Result<SitesScenario, InputE
         division: if shared { Division::Fair } else { Division::Unshared },
         crossing,
         schedulers: brokers,
-        protocol: protocol(&root.section("protocol", &PROTOCOL)?)?,
+        protocol,
         policy,
         seed: settings::seed(&root)?,
         work: root.nearest("work"),
     })
+}
+
+/// A policy that does not say for how long it waits for answers waits for those that take longer than it would.
+fn with_patience(policy: PolicySpec, delay: Span) -> PolicySpec {
+    let there_and_back = 2.0 * delay.seconds();
+    let mut tree = policy.tree().clone();
+    if let Some(rule) = policy.recipe().site_rule()
+        && rule.patience_s <= there_and_back
+        && let Some(sites) = tree.entry("sites").or_insert_with(|| json!({})).as_object_mut()
+        && !sites.contains_key("patience_s")
+    {
+        sites.insert("patience_s".to_owned(), json!(there_and_back + rule.patience_s));
+        return PolicySpec::read(tree).expect("a longer patience makes sense");
+    }
+    policy
 }
 
 fn protocol(protocol: &Section<'_>) -> Result<Protocol, InputError> {

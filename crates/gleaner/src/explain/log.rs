@@ -9,7 +9,7 @@ use gleaner_policy::PolicySpec;
 use gleaner_sim::Simulation;
 use gleaner_units::{MachineId, TaskId, Time};
 use gleaner_workload::swf::Statistics;
-use gleaner_workload::{LogExperiment, PolicySource, Reading, logs, read_policy};
+use gleaner_workload::{LogExperiment, PolicySource, logs, read_policy};
 use serde::Serialize;
 use std::path::Path;
 
@@ -45,7 +45,8 @@ pub(super) fn run(arguments: &ExplainArguments, job: &str) -> Outcome {
     let preset = presets.last().map_or(PRESET, |set| set["preset=".len()..].trim_matches('"'));
     let keys: Vec<String> = keys.into_iter().map(str::to_owned).collect();
     let policy = read_policy(PolicySource::Preset(preset), &keys, PolicySpec::read)?;
-    let LogExperiment { experiment, kept, .. } = LogExperiment::of(&log, cores, &policy, Reading::default());
+    let LogExperiment { experiment, kept, .. } =
+        LogExperiment::of(&log, cores, &policy, arguments.reading.reading());
     let place = experiment.task_names.iter().position(|name| name == job);
     let place = place.ok_or_else(|| {
         let log = &arguments.subject;

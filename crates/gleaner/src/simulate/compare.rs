@@ -28,9 +28,10 @@ pub(super) fn seeds(arguments: &SimulateArguments, first: u64) -> Range<u64> {
 /// The folder of a run, where one was named.
 pub(super) fn folder(arguments: &SimulateArguments, policy: &str, seed: u64) -> Option<PathBuf> {
     let dir = arguments.out.as_ref()?;
+    let policy = policy.replace(['/', ':'], "-");
     Some(match (arguments.policy.len() > 1, arguments.seeds.is_some()) {
-        (true, true) => dir.join(policy.replace('/', "-")).join(format!("seed-{seed}")),
-        (true, false) => dir.join(policy.replace('/', "-")),
+        (true, true) => dir.join(policy).join(format!("seed-{seed}")),
+        (true, false) => dir.join(policy),
         (false, true) => dir.join(format!("seed-{seed}")),
         (false, false) => dir.clone(),
     })

@@ -5,13 +5,14 @@ mod gantt;
 mod tables;
 mod users;
 
+use super::choice;
 use super::compare::{self, Measured, Metric};
 use super::report::More;
 use super::results;
 use super::service::ServiceSummary;
 use super::summary::Summary;
 use super::{Ended, OfMachines, advance, aligned, start, what_is_kept_of};
-use crate::cli::{OverrunArgument, SimulateArguments, SizeArgument};
+use crate::cli::SimulateArguments;
 use crate::failure::Failure;
 use crate::trials::Numbers;
 use crate::{Outcome, files, progress, stdout};
@@ -20,7 +21,7 @@ use gleaner_report::numbers::grouped;
 use gleaner_sim::{History, Simulation};
 use gleaner_units::Time;
 use gleaner_workload::swf::{LeftOut, Log, Served, Services};
-use gleaner_workload::{InputError, LogExperiment, Overrun, PolicySource, Reading, Size, Times, read_policy};
+use gleaner_workload::{InputError, LogExperiment, PolicySource, Reading, read_policy};
 use indicatif::ProgressBar;
 use serde::Serialize;
 use std::path::Path;
@@ -76,7 +77,7 @@ pub(super) fn run(arguments: &SimulateArguments, file: &Path) -> Outcome {
     super::choices(arguments)?;
     let policies = policies(arguments)?;
     let of = |policy: &PolicySpec, seed| {
-        let reading = Reading { shake: super::shake(arguments, seed), ..reading(arguments) };
+        let reading = Reading { shake: super::shake(arguments, seed), ..arguments.log.reading.reading() };
         LogExperiment::of(&log, cores, policy, reading)
     };
     if compare::is_wanted(arguments) {
@@ -120,18 +121,6 @@ pub(crate) fn log_numbers(experiment: &LogExperiment, cores: u32) -> Result<Numb
     Ok(Numbers::named(names.zip(service.values()).chain([unfinished])))
 }
 
-fn reading(arguments: &SimulateArguments) -> Reading {
-    let overrun = match arguments.log.overrun {
-        OverrunArgument::Lengthen => Overrun::Lengthen,
-        OverrunArgument::Kill => Overrun::Kill,
-    };
-    let size = match arguments.log.size {
-        SizeArgument::Allocated => Size::Allocated,
-        SizeArgument::Requested => Size::Requested,
-    };
-    Reading { overrun, size, estimates: Times(arguments.log.estimates), shake: None }
-}
-
 /// Each policy with what was said of all. Of several, one that cannot use one of the options goes without it.
 fn policies(arguments: &SimulateArguments) -> Result<Vec<PolicySpec>, Failure> {
     let said = &arguments.log;
@@ -161,15 +150,21 @@ fn with_options(
     set: &[String],
     refused: &mut [Vec<InputError>],
 ) -> Result<PolicySpec, InputError> {
+    let (preset, own) = choice::parts(name);
+    let own: Vec<&str> = own.collect();
     let mut left: Vec<usize> = (0..options.len()).collect();
     loop {
         let key = |(option, value): (&str, &str)| format!("{option}=\"{value}\"");
         let keys = left.iter().map(|at| key(options[*at]));
-        let overrides: Vec<String> = keys.chain(set.iter().cloned()).collect();
-        let error = match read_policy(PolicySource::Preset(name), &overrides, PolicySpec::read) {
-            Ok(policy) => return Ok(policy),
+        let settings = own.iter().map(|&setting| setting.to_owned());
+        let overrides: Vec<String> = keys.chain(set.iter().cloned()).chain(settings).collect();
+        let error = match read_policy(PolicySource::Preset(preset), &overrides, PolicySpec::read) {
+            Ok(policy) => return Ok(policy.called(name)),
             Err(error) => error,
         };
+        if own.iter().any(|setting| error.file == format!("--set {setting}")) {
+            return Err(InputError { file: format!("--policy {name}"), ..error });
+        }
         let is_said = |at: &usize| error.file == format!("--set {}", key(options[*at]));
         let Some(place) = left.iter().position(is_said) else { return Err(error) };
         let at = left.remove(place);
