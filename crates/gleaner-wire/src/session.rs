@@ -448,7 +448,8 @@ pub enum Outcome {
         /// Why, for people.
         why: String,
         /// Whether the machine is at fault, and not what was to be started.
-        #[serde(default, skip_serializing_if = "is_nothing")]
+        // Never left out: snapshots and the store have it in a form that says no field's name.
+        #[serde(default)]
         by_machine: bool,
     },
 }

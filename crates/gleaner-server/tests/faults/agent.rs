@@ -401,7 +401,9 @@ impl Agent {
         let is_unlucky = !scene.compares && scene.goes_wrong(20);
         let is_missing = from.as_ref().is_some_and(|blob| !scene.blobs.contains_key(blob));
         if self.flaw == Flaw::StartsNothing || is_unlucky || is_missing {
-            let outcome = Outcome::NotStarted { why: "it has no sandbox".to_owned(), by_machine: true };
+            // Bad luck alone may be the program's own, which is not there.
+            let by_machine = self.flaw == Flaw::StartsNothing || !is_unlucky || run.task.index() % 2 == 0;
+            let outcome = Outcome::NotStarted { why: "it could not".to_owned(), by_machine };
             scene.see(Seen::NotStarted { run, lineage: held.run.lineage, on: self.number });
             self.over(run, outcome, None, scene);
             return;
