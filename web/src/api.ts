@@ -32,6 +32,12 @@ export const token = {
   forget: () => sessionStorage.removeItem(KEY),
 };
 
+/** Of the whole line that an administrator hands out, `gleaner login ADDRESS TOKEN.FINGERPRINT`, the token. */
+export function tokenIn(typed: string): string {
+  const words = typed.trim().split(/\s+/);
+  return words.find((word) => word.startsWith("glu_")) ?? words.join(" ");
+}
+
 export function request(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
   headers.set("Authorization", `Bearer ${token.find() ?? ""}`);

@@ -1,6 +1,6 @@
 // The frame around all views: who is signed in, where one may go, and what just happened.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ask, Refused, token, type Schemas } from "./api.ts";
+import { ask, Refused, token, tokenIn, type Schemas } from "./api.ts";
 import { follow, onSignOut, unfollow, useConnected } from "./live.ts";
 import { useRoute } from "./route.ts";
 import { saved } from "./saved.ts";
@@ -87,13 +87,13 @@ function SignIn({ problem, done }: { problem: string | undefined; done: () => vo
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          token.set(typed.trim());
+          token.set(tokenIn(typed));
           done();
         }}
       >
         <label for="token">
-          Your token. It lies in the coordinator’s folder, or <code>gleaner token user NAME</code> makes one. It is kept
-          in this tab only.
+          Your token, or the line that <code>gleaner token user NAME</code> printed. The administrator’s lies in the
+          coordinator’s folder. It is kept in this tab only.
         </label>
         <input
           id="token"

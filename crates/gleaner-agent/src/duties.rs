@@ -135,6 +135,8 @@ pub struct Collected {
     pub checkpoint: Option<Stored>,
     /// The output files; none if no file matched.
     pub files: Option<Stored>,
+    /// Which of the output files that its user named are not there, if any, for its user.
+    pub not_left: Option<String>,
 }
 
 /// What is to be done, in this order.

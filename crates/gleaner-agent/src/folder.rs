@@ -38,6 +38,9 @@ pub(crate) const TEMPORARY: &str = ".tmp";
 /// What it reads, in its folder.
 pub(crate) const STDIN: &str = ".stdin";
 
+/// So many output files that are not there are named.
+const NOT_LEFT_NAMED: usize = 3;
+
 /// Bytes that are packed before they are hashed or sent.
 const PACKED_AT_ONCE: usize = 256 << 10;
 
@@ -144,9 +147,15 @@ pub(crate) fn collect(
         let patterns = patterns(&run.outputs)?;
         let mut listing =
             archive::list(&opened, &[CHECKPOINT, TEMPORARY, STDIN]).map_err(|why| from_archive(&why))?;
+        let mut is_left = vec![false; run.outputs.len()];
         listing.retain(|path, about| {
-            archive::is_file(about) && path.ancestors().any(|part| patterns.is_match(part))
+            let matched: Vec<usize> = path.ancestors().flat_map(|part| patterns.matches(part)).collect();
+            let is_wanted = archive::is_file(about) && !matched.is_empty();
+            matched.into_iter().filter(|_| is_wanted).for_each(|at| is_left[at] = true);
+            is_wanted
         });
+        let missing = run.outputs.iter().zip(is_left).filter(|(_, is_left)| !is_left);
+        collected.not_left = not_left(&missing.map(|(output, _)| output.as_str()).collect::<Vec<_>>());
         keeps_to_its_disk(run, archive::size(&listing))?;
         collected.files = store(&opened, &listing, client, allowance)?;
     }
@@ -199,6 +208,13 @@ fn store(
         (Err(ClientError::Local(_)), Err(why)) => Err(from_archive(&why)),
         (Err(why), _) => Err(from_client(&why)),
     }
+}
+
+/// What to say of output files that were named and are not there.
+fn not_left(missing: &[&str]) -> Option<String> {
+    let (named, more) = missing.split_at(missing.len().min(NOT_LEFT_NAMED));
+    let more = if more.is_empty() { String::new() } else { format!(", nor {} more", more.len()) };
+    (!named.is_empty()).then(|| format!("it left no output file {}{more}", named.join(", nor ")))
 }
 
 /// A run brings and leaves no more than it may take on the disk, holes counted.

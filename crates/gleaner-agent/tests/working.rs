@@ -203,6 +203,7 @@ fn inputs_come_and_output_files_go() {
         run.id = id_of(1, number);
         let end = session.run(run.clone());
         assert_eq!(end.outcome, Outcome::Exited { code: 0 }, "{end:?}");
+        assert_eq!(end.notes, ["it left no output file no-such-*"]);
         let expected = [("out/deep/copy", "given"), ("out/read", "from stdin")];
         let found = files(&coordinator.blob(&end.files.unwrap().blob));
         let found: Vec<_> = found.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();

@@ -135,25 +135,28 @@ fn copy_below(from: &Path, to: &Path, copied: &mut Copied) -> Result<(), BackupE
     Ok(())
 }
 
-/// Files grow and are removed, and those of the same length are the same; but for the few small ones.
+/// What has the same length and was changed last at the same moment is the same. The length alone says little: after a restore, runs
+/// write under the names of those that were lost.
 fn copy(from: &Path, to: &Path, copied: &mut Copied) -> Result<(), BackupError> {
-    const SMALL: u64 = 1 << 16;
-    let size = match fs::metadata(from) {
+    let (size, changed) = match fs::metadata(from).and_then(|data| Ok((data.len(), data.modified()?))) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        data => data.map_err(|source| failed(from, source))?.len(),
+        data => data.map_err(|source| failed(from, source))?,
     };
     copied.files += 1;
-    if size > SMALL && fs::metadata(to).is_ok_and(|there| there.len() == size) {
+    let is_same = |there: fs::Metadata| there.len() == size && there.modified().is_ok_and(|at| at == changed);
+    if fs::metadata(to).is_ok_and(is_same) {
         return Ok(());
     }
     remove(to)?;
     match fs::copy(from, to) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        written => {
-            copied.bytes += written.map_err(|source| failed(to, source))?;
-            File::open(to).and_then(|file| file.sync_all()).map_err(|source| failed(to, source))
-        }
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        written => copied.bytes += written.map_err(|source| failed(to, source))?,
     }
+    let finish = |file: File| {
+        file.set_modified(changed)?;
+        file.sync_all()
+    };
+    File::open(to).and_then(finish).map_err(|source| failed(to, source))
 }
 
 fn make(folder: &Path) -> Result<(), BackupError> {
@@ -169,4 +172,33 @@ fn remove(file: &Path) -> Result<(), BackupError> {
 
 fn failed(path: &Path, source: io::Error) -> BackupError {
     BackupError::File { path: path.to_owned(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, SystemTime};
+
+    #[test]
+    fn only_what_is_new_is_copied_also_under_an_old_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let [from, to] = ["from", "to"].map(|name| folder.path().join(name));
+        fs::create_dir(&from).unwrap();
+        let write = |text: &str, seconds: u64| {
+            fs::write(from.join("1.out"), text).unwrap();
+            let at = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+            File::open(from.join("1.out")).unwrap().set_modified(at).unwrap();
+        };
+        let old = "old".repeat(100_000);
+        let new = "new".repeat(100_000);
+        for (text, at, expected) in
+            [("small", 1, 5), ("small", 1, 0), (&old, 2, 300_000), (&new, 3, 300_000), (&new, 3, 0)]
+        {
+            write(text, at);
+            let mut copied = Copied::default();
+            copy_below(&from, &to, &mut copied).unwrap();
+            assert_eq!((copied.files, copied.bytes), (1, expected), "{at}");
+            assert!(fs::read_to_string(to.join("1.out")).unwrap() == text, "{at}");
+        }
+    }
 }

@@ -135,7 +135,7 @@ struct Books {
 #[derive(Clone, PartialEq, Debug, Error)]
 pub enum ReplayError {
     /// The snapshot cannot be read.
-    #[error("the snapshot cannot be read ({0}); delete it and the whole journal is read instead")]
+    #[error("what the ledger was saved as cannot be read ({0})")]
     Snapshot(String),
     /// A recorded command is not one that the grid as it stands would carry out.
     #[error("what was decided at {at} does not follow from what came before: {why}")]

@@ -100,7 +100,13 @@ fn newest(reader: &dyn Reader, snapshots: &dyn Snapshots) -> Result<Recovered, R
     let begins = reader.beginning()?.map_or(Seq::NONE, |beginning| beginning.at);
     match snapshots.latest(FORMAT)? {
         // Behind an older one, rows may be missing.
-        Some(snapshot) if snapshot.at >= begins => Ok(Recovered::load(&snapshot)?),
+        Some(snapshot) if snapshot.at >= begins => Recovered::load(&snapshot).or_else(|why| {
+            tracing::warn!(
+                "the newest snapshot is passed over: {why}. The journal has all that is in it, so the start takes longer and nothing \
+                 is lost"
+            );
+            beginning(reader)
+        }),
         Some(_) | None => beginning(reader),
     }
 }
@@ -160,11 +166,18 @@ pub fn mend_past(store: &mut dyn Store, ledger: &Ledger) -> Result<bool, Recover
     if reader.past_at()? == ledger.past_at() {
         return Ok(false);
     }
+    make_past_anew(store)?;
+    Ok(true)
+}
+
+/// Makes anew what the store keeps of the past, whatever it has. Costs O(journal).
+pub fn make_past_anew(store: &mut dyn Store) -> Result<(), RecoveryError> {
+    let reader = store.reader()?;
     store.forget_past()?;
     for past in pasts(&*reader)? {
         store.commit_with(&[], Some(&past?.1))?;
     }
-    Ok(true)
+    Ok(())
 }
 
 /// What each row since the journal's beginning sent out of memory, or had back.

@@ -50,7 +50,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Stream for S {}
 const READ_BYTES: usize = 4 << 10;
 
 /// Agents come back by themselves.
-const FULL: &str = "the coordinator's disk is full: it answers questions, and lets agents in again when some space is free there";
+pub(crate) const FULL: &str = "the coordinator's disk is full: it answers questions, and lets agents in again when some space is free there";
 
 /// Likewise.
 const NO_PLACE: &str = "this machine, or all of them together, have as many connections to the coordinator as they may; it is let in when others end";

@@ -94,7 +94,7 @@ mod tests {
     use crate::journal::{Entry, Fact};
     use crate::ledger::FORMAT;
     use crate::recovery::{Recovered, recover};
-    use crate::store::{MemoryDisk, MemoryStore, Store};
+    use crate::store::{MemoryDisk, MemoryStore, Snapshot, Store};
     use gleaner_units::Time;
 
     fn commit(store: &mut MemoryStore, epoch: u32) {
@@ -120,6 +120,18 @@ mod tests {
         let Recovered { ledger, rows, .. } =
             recover(&*store.reader().unwrap(), &*store.snapshots().unwrap()).unwrap();
         assert_eq!((ledger.epoch(), rows), (3, 0));
+    }
+
+    #[test]
+    fn one_that_cannot_be_read_is_passed_over() {
+        let disk = MemoryDisk::default();
+        let mut store = MemoryStore::open(&disk);
+        commit(&mut store, 1);
+        let snapshot = Snapshot { at: store.last(), format: FORMAT, body: vec![0xff; 64] };
+        store.snapshots().unwrap().save(&snapshot).unwrap();
+        let Recovered { ledger, rows, .. } =
+            recover(&*store.reader().unwrap(), &*store.snapshots().unwrap()).unwrap();
+        assert_eq!((ledger.epoch(), rows), (1, 1));
     }
 
     #[test]

@@ -448,6 +448,7 @@ pub enum Outcome {
         /// Why, for people.
         why: String,
         /// What was in the way.
+        // Never left out: snapshots and the store have it in a form that says no field's name.
         #[serde(default)]
         obstacle: Obstacle,
     },

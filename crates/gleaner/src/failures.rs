@@ -82,12 +82,27 @@ impl Reason {
 pub(crate) fn ending(outcome: &Ending) -> String {
     match outcome {
         Ending::Exited { code } => format!("exit code {code}"),
-        Ending::Signalled { signal } => format!("signal {signal}"),
+        Ending::Signalled { signal } => format!("signal {signal}{}", meant(*signal)),
         Ending::Stopped => "being stopped".to_owned(),
         Ending::TimedOut => "its time limit".to_owned(),
         Ending::OverLimit { what } => format!("too much {}", shown(what, 60)),
         Ending::Abandoned { why } => format!("being lost: {}", shown(why, 60)),
         Ending::NotStarted { why, .. } => format!("not starting: {}", shown(why, LINE_WIDTH)),
+    }
+}
+
+/// What a program mostly did that is ended by such a signal.
+fn meant(signal: i32) -> &'static str {
+    match signal {
+        4 => " (SIGILL: an instruction that its machine does not have)",
+        6 => " (SIGABRT: it gave up by itself)",
+        7 => " (SIGBUS: a wrong address in memory)",
+        8 => " (SIGFPE: a division by zero, or the like)",
+        9 => " (SIGKILL)",
+        11 => " (SIGSEGV: a wrong address in memory)",
+        13 => " (SIGPIPE: nobody read what it wrote)",
+        15 => " (SIGTERM)",
+        _ => "",
     }
 }
 
@@ -109,6 +124,10 @@ mod tests {
             reason(12, "no such file").told(),
             "failed     12 tasks by exit code 1; one is 7/3: no such file\n"
         );
+        for (signal, expected) in [(11, "signal 11 (SIGSEGV: a wrong address in memory)"), (42, "signal 42")]
+        {
+            assert_eq!(ending(&Ending::Signalled { signal }), expected);
+        }
         let many: Vec<Reason> = (0..TOLD + 2).map(|_| reason(1, "")).collect();
         assert!(
             told(&many).ends_with("and 2 other reasons: `gleaner status JOB --failed` lists the tasks\n")

@@ -7,7 +7,7 @@ use crate::cli::{JournalArguments, JournalFolderArguments, JournalVerifyArgument
 use crate::failure::Failure;
 use crate::{Outcome, home, moments, stdout};
 use gleaner_server::journal::{Entry, Fact};
-use gleaner_server::recovery::{entries, replay_all};
+use gleaner_server::recovery::{entries, make_past_anew, replay_all};
 use gleaner_server::store::{self, Home, NetworkFolder, Reader, Seq, SqliteReader, SqliteStore, Store as _};
 use gleaner_server::verify::{self, Before, Depth};
 use serde_json::json;
@@ -120,9 +120,9 @@ fn verify(JournalVerifyArguments { of, files }: &JournalVerifyArguments) -> Outc
 
 fn rebuild(of: &JournalFolderArguments) -> Outcome {
     let home = with_journal(of)?;
-    let store = SqliteStore::open(&home)?;
-    let reader = store.reader().map_err(fault)?;
-    let recovered = replay_all(&*reader).map_err(fault)?;
+    let mut store = SqliteStore::open(&home)?;
+    let recovered = replay_all(&*store.reader().map_err(fault)?).map_err(fault)?;
+    make_past_anew(&mut store).map_err(fault)?;
     let (rows, snapshot) = (recovered.rows, recovered.snapshot());
     store.snapshots().map_err(fault)?.save(&snapshot).map_err(fault)?;
     if of.json {

@@ -7,7 +7,7 @@ use crate::{Outcome, files, home, stdout};
 use gleaner_net::{Address, Fingerprint, Token};
 use gleaner_server::serve::{ADDRESS_FILE, Reached, TOKEN_FILE};
 use gleaner_server::store::DATABASE;
-use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
 use serde_json::json;
 use std::io::{self, IsTerminal as _, stdin};
 use std::path::Path;
@@ -30,7 +30,9 @@ pub(crate) fn run(arguments: &LoginArguments) -> Outcome {
     };
     let folder = home::folder(arguments.home.as_deref())?;
     let line = match line.split_whitespace().collect::<Vec<_>>()[..] {
-        [address] if !address.starts_with(TOKEN) => moved(&folder, &whole_address(address)?)?,
+        [address] if !address.starts_with(TOKEN) && home::is_coordinators(&folder) => {
+            moved(&folder, &whole_address(address)?)?
+        }
         _ => parse(&line)?,
     };
     if folder.join(DATABASE).exists() {
@@ -88,10 +90,18 @@ fn typed() -> Result<String, Failure> {
     Ok(line)
 }
 
-/// Reads at the terminal, which shows nothing of what is typed meanwhile.
+/// Reads at the terminal, which shows nothing of what is typed meanwhile, and does again when this process has ended, also by a signal.
 fn unseen<T>(read: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     let before = tcgetattr(stdin())?;
     let mut unseen = before.clone();
+    // Nobody is to stop it and leave the terminal so.
+    unseen.special_codes[SpecialCodeIndex::VSUSP] = 0;
+    let at_the_end = before.clone();
+    // Where there is no way to listen, the signal ends the process as it always did.
+    let _ = ctrlc::set_handler(move || {
+        let _ = tcsetattr(stdin(), OptionalActions::Now, &at_the_end);
+        std::process::exit(130);
+    });
     unseen.local_modes.remove(LocalModes::ECHO);
     unseen.local_modes.insert(LocalModes::ECHONL);
     // A long line is not cut: the terminal hands on no more than 4,095 bytes of one, and this one has some 200.
@@ -113,6 +123,7 @@ fn parse(line: &str) -> Result<Line, Failure> {
     let [address, secret] = words[..] else {
         return Err(wrong(&match words.len() {
             0 => "no line was given, neither behind the command nor at its standard input".to_owned(),
+            1 => "found one word".to_owned(),
             found => format!("found {found} words"),
         }));
     };

@@ -3,7 +3,7 @@
 use crate::cli::{OwnMachineArguments, OwnerArguments};
 use crate::failure::Failure;
 use crate::{Outcome, home, stdout, work};
-use gleaner_agent::owner::{self, FileError, Rules, Word};
+use gleaner_agent::owner::{self, FileError, Reason, Rules, Sign, Word};
 use gleaner_agent::owner_socket::{Answer, OwnerError, State, tell};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -55,8 +55,13 @@ fn told(answer: &Answer, grace_max_s: u32) -> String {
     });
     let more = if *state == State::Open { "new ones may start" } else { "no new ones start" };
     let why = why.as_ref().map_or(String::new(), |why| format!(": {why}"));
-    let by_hand = why.ends_with("by hand");
-    let back = if by_hand { "; `gleaner owner resume` takes that back" } else { "" };
+    let back = match answer.why.as_deref() {
+        Some(why) if why.ends_with("by hand") => "; `gleaner owner resume` takes that back",
+        Some(why) if why == Reason::OwnerHere(Sign::Programs).to_string() => {
+            "; `gleaner owner set programs ignore` lets tasks run beside them"
+        }
+        Some(_) | None => "",
+    };
     format!("{}; {more}{why}{back}\n", parts.join("; "))
 }
 
@@ -151,6 +156,14 @@ mod tests {
                 State::Closed,
                 by_hand(),
                 "no task is here; no new ones start: drained by hand; `gleaner owner resume` takes that back\n",
+            ),
+            (
+                0,
+                0,
+                State::Closed,
+                Some("the owner's programs use the CPU".to_owned()),
+                "no task is here; no new ones start: the owner's programs use the CPU; `gleaner owner set programs ignore` lets \
+                 tasks run beside them\n",
             ),
             (3, 0, State::Open, None, "3 tasks here may run; new ones may start\n"),
             (

@@ -123,13 +123,16 @@ fn list_tasks(tasks: &[TaskView]) -> String {
         ("ENDED BY", Side::Left),
     ];
     let rows = tasks.iter().map(|task| {
+        // What ended the run before is nothing of the one that runs.
+        let ended = !matches!(task.phase, TaskPhase::Running | TaskPhase::Suspended);
+        let (usage, outcome) = (task.usage.as_ref(), task.outcome.as_ref());
         vec![
             task.task.to_string(),
             phase(task),
             task.runs.to_string(),
             task.machine.clone().unwrap_or_default(),
-            task.usage.as_ref().map(|usage| span(usage.elapsed_s)).unwrap_or_default(),
-            task.outcome.as_ref().map(failures::ending).unwrap_or_default(),
+            usage.filter(|_| ended).map(|usage| span(usage.elapsed_s)).unwrap_or_default(),
+            outcome.filter(|_| ended).map(failures::ending).unwrap_or_default(),
         ]
     });
     marked(&headings, &rows.collect::<Vec<_>>(), |row| tasks[row].phase == TaskPhase::Failed)
@@ -207,6 +210,25 @@ mod tests {
         assert_eq!(lines[2], "tasks      2 running, 40 done, 1 failed");
         assert_eq!(lines[3], "command    ./render {scene}");
         assert_eq!(lines.len(), 7);
+    }
+
+    #[test]
+    fn of_a_task_that_runs_again_nothing_is_told_of_the_run_before() {
+        let task = |phase: &str| -> TaskView {
+            serde_json::from_value(serde_json::json!({
+                "job": 7, "task": 1, "phase": phase, "runs": 2, "machine": "lab",
+                "outcome": "stopped", "usage": { "elapsed_s": 6.1 },
+            }))
+            .expect("a task")
+        };
+        for (phase, expected) in [
+            ("running", "   1  running     2  lab"),
+            ("suspended", "   1  suspended     2  lab"),
+            ("waiting", "   1  waiting     2  lab      6.1s  being stopped"),
+        ] {
+            let text = anstream::adapter::strip_str(&list_tasks(&[task(phase)])).to_string();
+            assert_eq!(text.lines().nth(1).map(str::trim_end), Some(expected), "{text}");
+        }
     }
 
     #[test]

@@ -6,7 +6,9 @@ use crate::columns::{Side, aligned, plural};
 use crate::moments::clock;
 use crate::{Outcome, stdout};
 use gleaner_net::Address;
+use gleaner_wire::VERSION;
 use gleaner_wire::api::{JoinTokenView, NewToken, UserList};
+use serde_json::json;
 
 pub(crate) fn run(arguments: &TokenArguments) -> Outcome {
     let json = arguments.json();
@@ -42,7 +44,7 @@ fn show(json: bool, token: &NewToken, good: &str) -> Outcome {
 
 fn list(json: bool, users: &UserList) -> Outcome {
     if json {
-        return stdout::print_json(&users.join_tokens);
+        return stdout::print_json(&json!({ "version": VERSION, "join_tokens": users.join_tokens }));
     }
     if users.join_tokens.is_empty() {
         return stdout::print("no join token is good: `gleaner token join` makes one\n");

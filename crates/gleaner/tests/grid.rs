@@ -125,7 +125,8 @@ fn errors_about_arguments_are_whole_as_json() {
             "not provided: <COMMAND>...; a program and its arguments: gleaner submit -- PROGRAM",
         ),
         ("login --json", "no line was given"),
-        ("login --json 7802", "https://HOST:PORT"),
+        ("login --json 7802", "https://HOST:PORT glu_"),
+        ("login --json rubbish", "found one word; expected the line that"),
         ("logs --json", "not provided: <JOB[/TASK]>"),
     ] {
         let (code, error) = gleaner(home.path(), line);
@@ -153,4 +154,34 @@ fn the_doctor_says_whether_tasks_of_others_are_taken() {
     let is_tried = memory["why"].as_str().is_some_and(|why| why.contains("tried"));
     assert_eq!(is_tried, memory["stands"] == true && walls[0]["stands"] == true, "{memory}");
     assert_eq!(std::fs::read_dir(home.path()).expect("a folder").count(), 0, "nothing stays");
+}
+
+/// Runs a command at a terminal, presses a key when the terminal shows nothing of what is typed, and says how the command ended and
+/// whether the terminal shows it again.
+const AT_A_TERMINAL: &str = "
+import os, pty, sys, termios, time
+child, terminal = pty.fork()
+if child == 0:
+    os.execv(sys.argv[2], sys.argv[2:])
+shows = lambda: bool(termios.tcgetattr(terminal)[3] & termios.ECHO)
+until = time.monotonic() + 60
+while shows() and time.monotonic() < until:
+    time.sleep(0.01)
+os.write(terminal, sys.argv[1].encode())
+_, status = os.waitpid(child, 0)
+print(os.waitstatus_to_exitcode(status), shows())
+";
+
+#[test]
+fn a_login_that_is_interrupted_leaves_the_terminal_as_it_was() {
+    let home = tempfile::tempdir().expect("a folder");
+    // Ctrl-C, a line, and Ctrl-Z before one: nobody stops it there.
+    for (typed, expected) in
+        [("\x03", "130 True\n"), ("rubbish\n", "2 True\n"), ("\x1arubbish\n", "2 True\n")]
+    {
+        let mut command = Command::new("python3");
+        command.args(["-c", AT_A_TERMINAL, typed, env!("CARGO_BIN_EXE_gleaner"), "login"]);
+        let output = command.env("GLEANER_HOME", home.path()).output().expect("it runs");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{typed:?}: {output:?}");
+    }
 }

@@ -65,7 +65,7 @@ export function TaskPage({ job, task: number, frame }: { job: number; task: numb
             ["Memory", usage ? bytes(usage.memory_bytes) : "–"],
             ["Disk", usage ? `${bytes(usage.read_bytes)} read, ${bytes(usage.written_bytes)} written` : "–"],
             ["Checkpoint", view.checkpoint ? bytes(view.checkpoint.size) : "–"],
-            ["Files", view.files ? `${bytes(view.files.size)}: gleaner fetch ${job}/${number}` : "–"],
+            ["Files", view.files ? `${bytes(view.files.size)}: gleaner fetch ${job}/${number} --to DIR` : "–"],
           ]}
         />
       </Section>

@@ -238,7 +238,7 @@ impl Duties {
     pub(super) fn over(&mut self, run: RunId, outcome: Outcome) {
         let Some(held) = self.runs.get_mut(&run) else { return };
         let kept: Option<Stored> = held.run.resume_from.clone().filter(|_| can_go_on(&held.run.checkpoint));
-        let end = end_of(outcome, Usage::default(), Collected { checkpoint: kept, files: None });
+        let end = end_of(outcome, Usage::default(), Collected { checkpoint: kept, ..Collected::default() });
         held.stage = Stage::Over { end: Box::new(end), is_sent: false };
     }
 
@@ -278,9 +278,9 @@ fn wanted(ruling: &Ruling, has_no_outputs: bool) -> Wanted {
 }
 
 fn end_of(outcome: Outcome, usage: Usage, collected: Collected) -> End {
-    let Collected { checkpoint, files } = collected;
+    let Collected { checkpoint, files, not_left } = collected;
     let (stdout, stderr) = (Tail::default(), Tail::default());
-    End { outcome, usage, checkpoint, files, notes: Vec::new(), stdout, stderr }
+    End { outcome, usage, checkpoint, files, notes: not_left.into_iter().collect(), stdout, stderr }
 }
 
 /// A run counts for nothing without what it should have left.

@@ -44,7 +44,7 @@ fn piece_of(run: RunId, held: &mut Held, bounds: Bounds, now: Time) -> Option<Pi
                 dropped: log.dropped(),
             };
             let mut end = end.clone();
-            end.notes = bounds.cuts(&held.run);
+            end.notes.splice(0..0, bounds.cuts(&held.run));
             (end.stdout, end.stderr) = (tail(stdout), tail(stderr));
             Some(Piece::End(run, end, ranges))
         }

@@ -58,6 +58,9 @@ pub(crate) fn can_go_on(checkpointing: &Checkpointing) -> bool {
     checkpointing.folder || checkpointing.exit_code.is_some()
 }
 
+/// SIGXFSZ.
+const FILE_TOO_LARGE: i32 = 25;
+
 /// Files are kept whenever the run is an end of the task for which its program or its limits are to answer; a
 /// checkpoint whenever the task should go on.
 pub(crate) fn rule(checkpointing: &Checkpointing, mut wanted: Option<Reason>, exit: Exit) -> Ruling {
@@ -68,6 +71,8 @@ pub(crate) fn rule(checkpointing: &Checkpointing, mut wanted: Option<Reason>, ex
         Exit::Refused(why) => return unfinished(not_started(why, Obstacle::Task), false),
         Exit::OverLimit(what) => return final_end(Outcome::OverLimit { what }),
         Exit::Code(code) => (Some(code), Outcome::Exited { code }),
+        // One file grew to the limit of its disk: the kernel is faster than who measures the folder.
+        Exit::Signal(FILE_TOO_LARGE) => return final_end(outcome_of(Reason::DiskLimit)),
         Exit::Signal(signal) => (None, Outcome::Signalled { signal }),
         Exit::LeaseEnded => {
             wanted.get_or_insert(Reason::LeaseEnds);
@@ -155,6 +160,7 @@ mod tests {
             (PLAIN, None, Exit::Code(0), "exited 0 +files"),
             (FOLDER, None, Exit::Code(3), "exited 3 +files"),
             (PLAIN, None, Exit::Signal(11), "signalled 11 +files"),
+            (PLAIN, None, Exit::Signal(25), "over disk +files"),
             (PLAIN, None, Exit::NotStarted("no such program".into()), "not started"),
             (FOLDER, Some(Asked(Move)), Exit::OverLimit("memory".into()), "over memory +files"),
             (ASKS_BY_85, None, Exit::Code(85), "exited 85 +checkpoint"),

@@ -21,7 +21,7 @@ pub enum FileError {
         why: io::Error,
     },
     /// It is no TOML, or has a key that there is not, or a value of another kind.
-    #[error("{path}: {why}", path = path.display(), why = with_meant(&why.to_string()))]
+    #[error("{path}: {why}", path = path.display(), why = said(&why.to_string()))]
     Toml {
         /// The file.
         path: PathBuf,
@@ -36,6 +36,11 @@ pub enum FileError {
         /// Which.
         why: RulesError,
     },
+}
+
+/// In the owner's words, and with the key that was meant.
+fn said(why: &str) -> String {
+    with_meant(why).replace("expected a sequence", "expected a list, as [\"…\", \"…\"]")
 }
 
 /// For whom a file is written where there is none.
@@ -192,6 +197,7 @@ mod tests {
             ),
             ("core_max", "default", &["core_max", "did you mean cores_max?"]),
             ("cores_max", "two", &["cores_max", "\"two\"", "expected a whole number"]),
+            ("hours", "mon-fri 18:00-07:30", &["hours", "expected a list, as [\"…\", \"…\"]"]),
             ("hours", "[\"late\"]", &["hours", "\"late\"", "expected HH:MM-HH:MM"]),
             ("hours", "[]", &["hours is an empty list", "it must be", "gleaner owner drain"]),
             ("run_below_load", "0.0", &["run_below_load is 0", "it must be", "no task could ever run"]),

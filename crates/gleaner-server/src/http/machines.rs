@@ -6,10 +6,11 @@ use super::caller::Caller;
 use super::extract::Path;
 use super::refusal::Refusal;
 use crate::desk::{Order, Requester};
+use crate::sessions::FULL;
 use crate::view;
 use axum::Json;
 use axum::extract::State;
-use gleaner_wire::api::{MachineList, MachineView, OwnerSpec, PriceSpec, Problem};
+use gleaner_wire::api::{MachineList, MachineState, MachineView, OwnerSpec, PriceSpec, Problem};
 use std::sync::Arc;
 
 /// All machines.
@@ -18,7 +19,7 @@ use std::sync::Arc;
     responses((status = 200, description = "In order of joining", body = MachineList))
 )]
 pub(super) async fn list(State(api): State<Arc<Api>>, _: Caller) -> Result<Json<MachineList>, Refusal> {
-    api.look(|desk, _| view::machines(desk)).await.map(Json)
+    all(&api).await.map(Json)
 }
 
 /// Lets what runs on a machine stand still.
@@ -165,7 +166,20 @@ pub(super) async fn forget(
     Path(machine): Path<String>,
 ) -> Result<Json<MachineList>, Refusal> {
     api.order(by, Order::Forget(machine)).await?;
-    api.look(|desk, _| view::machines(desk)).await.map(Json)
+    all(&api).await.map(Json)
+}
+
+/// As the desk knows them, and of those that are away why the coordinator lets none in, if it does not.
+async fn all(api: &Api) -> Result<MachineList, Refusal> {
+    let mut list = api.look(|desk, _| view::machines(desk)).await?;
+    let is_gone = |machine: &&mut MachineView| {
+        machine.why.is_none() && matches!(machine.state, MachineState::Away | MachineState::Lost)
+    };
+    let mut gone = list.machines.iter_mut().filter(is_gone).peekable();
+    if gone.peek().is_some() && api.app.home.is_full() {
+        gone.for_each(|machine| machine.why = Some(FULL.to_owned()));
+    }
+    Ok(list)
 }
 
 /// Has it done, and answers with the machine as it is then.
@@ -176,7 +190,7 @@ async fn ordered(
     order: impl FnOnce(String) -> Order,
 ) -> Result<Json<MachineView>, Refusal> {
     api.order(by, order(machine.clone())).await?;
-    let machines = api.look(|desk, _| view::machines(desk)).await?.machines;
+    let machines = all(&api).await?.machines;
     let found = machines.into_iter().find(|view| view.machine == machine);
     // Somebody else may have had it forgotten since.
     found.map(Json).ok_or_else(|| Refusal::not_found(format!("no machine is called \"{machine}\" any more")))

@@ -49,8 +49,8 @@ impl Refusal {
     /// It was known who asks.
     pub(super) fn expired(user: &str) -> Self {
         let message = format!(
-            "this token has expired; an administrator makes a new one with `gleaner token user {user}`, and you pass \
-             it as GLEANER_TOKEN"
+            "this token has expired; an administrator makes a new one with `gleaner token user {user}`, and you sign in \
+             with its line: `gleaner login`"
         );
         Self::new(StatusCode::UNAUTHORIZED, "expired", message)
     }

@@ -340,11 +340,13 @@ fn packed(body: &impl Serialize) -> Vec<u8> {
 mod tests {
     use super::*;
     use crate::desk::Terms;
-    use crate::journal::{Chosen, Entry, Fact};
+    use crate::journal::{Chosen, Entry, Fact, Last};
+    use crate::ledger::record::UNTOUCHED;
     use crate::limits::{OVER_DESCRIPTION_BYTES_MAX, OVER_KEPT_MAX, RETIRE_AFTER};
     use crate::store::{MemoryDisk, MemoryStore, Store};
-    use gleaner_wire::api::Actor;
+    use gleaner_wire::api::{Actor, TaskPhase};
     use gleaner_wire::job::TaskList;
+    use gleaner_wire::session::{Obstacle, Outcome, Usage};
 
     const OVER_AT: Time = Time::from_nanos(1_000_000_000);
 
@@ -370,6 +372,27 @@ mod tests {
     fn due(ledger: &Ledger, now: Time, terms: (u64, Span)) -> u64 {
         let due = ledger.due_to_retire(now, Time::NEVER, terms);
         due.iter().map(|tasks| u64::from(tasks.count())).sum()
+    }
+
+    /// The form in which the store and snapshots have it says no field's name, so none may be left out where it is written.
+    #[test]
+    fn whatever_a_run_came_to_is_read_as_it_was_written() {
+        let why = || "no such program".to_owned();
+        for outcome in [
+            Outcome::Exited { code: 1 },
+            Outcome::Signalled { signal: 9 },
+            Outcome::Stopped,
+            Outcome::TimedOut,
+            Outcome::OverLimit { what: why() },
+            Outcome::Abandoned { why: why() },
+            Outcome::NotStarted { why: why(), obstacle: Obstacle::NotThere },
+            Outcome::NotStarted { why: why(), obstacle: Obstacle::Machine },
+        ] {
+            let last = Some(Box::new(Last { outcome, usage: Usage::default(), files: None }));
+            let record = Record { phase: TaskPhase::Failed, last, ..UNTOUCHED };
+            let task = RetiredTask { record, runs: 3, length: None };
+            assert_eq!(unpacked::<RetiredTask>(&packed(&task)).expect("as it was written"), task);
+        }
     }
 
     #[test]

@@ -278,8 +278,8 @@ pub enum ReadError {
     },
     /// What is kept of a job or task that is over is not what was written.
     #[error(
-        "what is kept of a job that is over cannot be read ({why}); stop the coordinator, run `sqlite3 gleaner.db 'UPDATE past SET upto = 0'` \
-         in its folder and start it again: it makes all of that anew from the journal's rows. If the journal was compacted \
+        "what is kept of a job that is over cannot be read ({why}); stop the coordinator, run `gleaner journal rebuild` \
+         and start it again: all of that is made anew from the journal's rows. If the journal was compacted \
          after that job was over, restore a backup instead"
     )]
     Past {

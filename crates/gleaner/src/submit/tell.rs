@@ -24,6 +24,6 @@ pub(super) fn ended(job: &JobView, spec: &JobSpec) -> String {
     let took = job.ended_s.map(|ended_s| format!(" after {}", span(ended_s - job.submitted_s)));
     let line = format!("job {}: {}{}\n", job.job, tally(&job.tasks), took.unwrap_or_default());
     let has_files = !spec.outputs.is_empty() && job.tasks.done > 0;
-    let fetch = has_files.then(|| format!("`gleaner fetch {}` brings its output files\n", job.job));
+    let fetch = has_files.then(|| format!("`gleaner fetch {} --to DIR` brings its output files\n", job.job));
     line + &fetch.unwrap_or_default()
 }

@@ -48,6 +48,8 @@ fn the_coordinators_disk_fills_up() {
         let log = fs::read_to_string(&grid.machine("lab").log).expect("a log");
         log.contains("the coordinator's disk is full").then_some(())
     });
+    let why = machine(&grid, "lab")["why"].to_string();
+    assert!(why.contains("the coordinator's disk is full"), "{why}");
     let refused = grid.cli(&["submit", "--", "true"]);
     let error = String::from_utf8_lossy(&refused.stderr);
     assert_eq!(refused.status.code(), Some(3), "{error}");

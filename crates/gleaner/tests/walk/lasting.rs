@@ -46,6 +46,22 @@ fn who_waits_or_looks_outlasts_a_restart() {
     grid.wind_up();
 }
 
+/// What became of such a task is in the snapshot with which the next start begins, and in what it keeps of tasks that are over.
+#[test]
+fn a_program_that_is_missing_does_not_keep_the_coordinator_from_starting() {
+    let mut grid = Grid::new("missing", 30);
+    grid.start();
+    grid.add("lab", 60, RULES, &["--as", USER, "--slots", "1"]);
+    let job = grid.json(&["submit", "--no-sandbox", "--", "no-such-program"])["job"].to_string();
+    assert_eq!(grid.cli(&["wait", &job]).status.code(), Some(1));
+    grid.stop_coordinator();
+    grid.ok(&["journal", "rebuild"]);
+    grid.start();
+    let told = grid.ok(&["status", &job]);
+    assert!(told.contains("no-such-program: no such program in the task's PATH"), "{told}");
+    grid.wind_up();
+}
+
 #[test]
 fn who_follows_a_task_hears_once_that_it_runs_again() {
     let mut grid = Grid::new("followed", 30);

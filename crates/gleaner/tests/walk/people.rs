@@ -42,6 +42,9 @@ fn a_student_signs_in_with_one_line_and_is_found_in_the_audit() {
     let explained = of(&grid, &home, &["explain", "last"]);
     assert!(String::from_utf8_lossy(&explained.stdout).starts_with("1/0 at "), "{explained:?}");
 
+    let tokens = grid.json(&["token", "list"]);
+    assert!(tokens["version"] == 1 && tokens["join_tokens"].is_array(), "{tokens}");
+
     // The coordinator's own folder keeps its token.
     let own = grid.home.display().to_string();
     assert_eq!(of(&grid, &own, &words).status.code(), Some(2));

@@ -73,7 +73,7 @@ fn it_waits_until_the_room_before_it_is_given_up() {
     stage.done();
     stage.on(3.0, exited(first, 0));
     assert_eq!(stage.done(), ["3 collect 1.1 files"]);
-    stage.on(4.0, Event::Collected(first, Ok(Collected { checkpoint: None, files: Some(stored()) })));
+    stage.on(4.0, Event::Collected(first, Ok(Collected { files: Some(stored()), ..Collected::default() })));
     assert_eq!(stage.done(), ["4 launch 2.1", "4 ended 1.1 exited 0"]);
 }
 

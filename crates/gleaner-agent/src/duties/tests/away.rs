@@ -25,7 +25,10 @@ fn before_the_lease_ends_programs_get_their_grace() {
             "50 collect 1.1 checkpoint"
         ]
     );
-    stage.on(51.0, Event::Collected(run, Ok(Collected { checkpoint: Some(stored()), files: None })));
+    stage.on(
+        51.0,
+        Event::Collected(run, Ok(Collected { checkpoint: Some(stored()), ..Collected::default() })),
+    );
     assert_eq!(stage.done(), ["51 ended 1.1 abandoned +checkpoint"]);
 }
 

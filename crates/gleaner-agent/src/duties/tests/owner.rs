@@ -247,7 +247,10 @@ fn files_of_guests_stay_where_they_are_while_the_owner_says_so() {
     assert!(stage.duties.brings_nothing() && stage.duties.stores_nothing());
     stage.on(3.0, exited(id(1, 1), 0));
     stage.on(3.0, killed(going));
-    stage.on(3.5, Event::Collected(going, Ok(Collected { checkpoint: Some(stored()), files: None })));
+    stage.on(
+        3.5,
+        Event::Collected(going, Ok(Collected { checkpoint: Some(stored()), ..Collected::default() })),
+    );
     stage.hear(3.6, ToAgent::Run(Box::new(run(3, 1))));
     stage.on(3.7, Event::Prepared(id(3, 1), Err(TransferError::Later("the owner".into()))));
     stage.done();

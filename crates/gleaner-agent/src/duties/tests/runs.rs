@@ -71,7 +71,7 @@ fn a_stop_gives_grace_and_its_checkpoint_is_stored_before_the_end_is_told() {
     stage.hear(3.0, ToAgent::Stop { run, cause: StopCause::Move });
     stage.pass_until(5.0);
     stage.on(5.5, killed(run));
-    let collected = Collected { checkpoint: Some(stored()), files: None };
+    let collected = Collected { checkpoint: Some(stored()), ..Collected::default() };
     stage.on(6.0, Event::Collected(run, Ok(collected)));
     assert_eq!(
         stage.done(),
@@ -128,7 +128,7 @@ fn what_cannot_be_stored_now_is_kept_and_tried_again_with_growing_rests() {
         let collects = stage.done().iter().filter(|line| line.ends_with("collect 1.1 files")).count();
         assert_eq!(collects, 1);
     }
-    stage.on(at_s, Event::Collected(run, Ok(Collected { checkpoint: None, files: Some(stored()) })));
+    stage.on(at_s, Event::Collected(run, Ok(Collected { files: Some(stored()), ..Collected::default() })));
     assert_eq!(stage.done(), [format!("{at_s} ended 1.1 exited 0")]);
 }
 
@@ -220,7 +220,8 @@ fn who_leaves_stops_reports_and_then_quits() {
     stage.done();
     stage.on(2.0, Event::Leave);
     stage.on(3.0, exited(run, 7));
-    stage.on(4.0, Event::Collected(run, Ok(Collected { checkpoint: Some(stored()), files: None })));
+    stage
+        .on(4.0, Event::Collected(run, Ok(Collected { checkpoint: Some(stored()), ..Collected::default() })));
     stage.hear(5.0, ToAgent::Settled { run, accepted: true });
     assert_eq!(
         stage.done(),
@@ -244,10 +245,12 @@ fn what_a_run_left_is_stored_again_when_asked_for() {
     stage.hear(1.5, ToAgent::StoreAgain { run });
     stage.hear(2.0, ToAgent::Stop { run, cause: StopCause::Move });
     stage.on(3.0, exited(run, 7));
-    stage.on(4.0, Event::Collected(run, Ok(Collected { checkpoint: Some(stored()), files: None })));
+    stage
+        .on(4.0, Event::Collected(run, Ok(Collected { checkpoint: Some(stored()), ..Collected::default() })));
     stage.done();
     stage.hear(5.0, ToAgent::StoreAgain { run });
-    stage.on(6.0, Event::Collected(run, Ok(Collected { checkpoint: Some(stored()), files: None })));
+    stage
+        .on(6.0, Event::Collected(run, Ok(Collected { checkpoint: Some(stored()), ..Collected::default() })));
     stage.hear(7.0, ToAgent::Settled { run, accepted: true });
     stage.hear(8.0, ToAgent::StoreAgain { run });
     assert_eq!(
