@@ -190,7 +190,7 @@ async fn ordered(
     order: impl FnOnce(String) -> Order,
 ) -> Result<Json<MachineView>, Refusal> {
     api.order(by, order(machine.clone())).await?;
-    let machines = all(&api).await?.machines;
+    let machines = all(api).await?.machines;
     let found = machines.into_iter().find(|view| view.machine == machine);
     // Somebody else may have had it forgotten since.
     found.map(Json).ok_or_else(|| Refusal::not_found(format!("no machine is called \"{machine}\" any more")))
