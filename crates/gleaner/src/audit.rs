@@ -10,8 +10,8 @@ use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::recovery::entries;
 use gleaner_server::store::{OpenError, Reader as _, Seq, SqliteReader};
 use gleaner_server::told::{Told, told};
-use gleaner_wire::Head;
-use serde_json::json;
+use gleaner_wire::{Head, VERSION};
+use serde_json::{Value, json};
 use std::collections::VecDeque;
 
 const ABOUT_WIDTH: usize = 100;
@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &AuditArguments) -> Outcome {
             lines.pop_front();
         }
     }
-    stdout::print(if arguments.json { as_json(&lines) } else { as_table(&lines) })
+    if arguments.json { stdout::print_json(&as_json(&lines)) } else { stdout::print(as_table(&lines)) }
 }
 
 fn fault(error: &dyn std::fmt::Display) -> Failure {
@@ -106,15 +106,9 @@ impl AuditArguments {
     }
 }
 
-/// A document a line: there may be many.
-fn as_json(lines: &VecDeque<Line>) -> String {
-    let line = |Line { seq, at_s, told: Told { by, what, about } }: &Line| {
-        format!(
-            "{}\n",
-            json!({ "version": 1, "seq": seq, "at_s": at_s, "by": by, "what": what, "about": about })
-        )
-    };
-    lines.iter().map(line).collect()
+fn as_json(lines: &VecDeque<Line>) -> Value {
+    let line = |Line { seq, at_s, told: Told { by, what, about } }: &Line| json!({ "seq": seq, "at_s": at_s, "by": by, "what": what, "about": about });
+    json!({ "version": VERSION, "entries": lines.iter().map(line).collect::<Vec<_>>() })
 }
 
 fn as_table(lines: &VecDeque<Line>) -> String {

@@ -124,12 +124,12 @@ fn agents(options: &ServeOptions, arguments: &UpArguments) -> Vec<LocalAgent> {
 }
 
 async fn announce(ready: &Ready, home: &Path) -> Result<(), Failure> {
-    let line = ready.join_line().await?;
     let address = &ready.reached.address;
     let alone = address.parse::<Address>().is_ok_and(|address| address.is_loopback());
     let join = if alone {
         "  Other machines cannot reach it: start it with --listen 0.0.0.0:7717 to let them join.\n".to_owned()
     } else {
+        let line = ready.join_line().await?;
         format!("  Let another machine join (the token is good once, for a day):\n    {line}\n")
     };
     let elsewhere = if home::folder(None).is_ok_and(|usual| usual == home) {

@@ -62,7 +62,7 @@ pub(crate) struct AuditArguments {
     /// The coordinator's folder
     #[arg(long, value_name = "DIR", env = "GLEANER_HOME")]
     pub(crate) home: Option<PathBuf>,
-    /// Print each as a line of JSON
+    /// Print them as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -52,8 +52,8 @@ fn a_student_signs_in_with_one_line_and_is_found_in_the_audit() {
     let refused = of(&grid, &home, &["status"]);
     assert_eq!(refused.status.code(), Some(3), "{}", String::from_utf8_lossy(&refused.stderr));
 
-    let audit = grid.ok(&["audit", "--json"]);
-    let lines: Vec<Value> = audit.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let audit = grid.json(&["audit"]);
+    let entries = audit["entries"].as_array().expect("what was done");
     for (by, what, about) in [
         ("coordinator", "a user was added", "walker, admin"),
         ("user walker", "a user was added", "ada, user"),
@@ -61,12 +61,12 @@ fn a_student_signs_in_with_one_line_and_is_found_in_the_audit() {
         ("user ada", "submitted", "job 1, 1 × true"),
         ("user walker", "a user was removed", "ada"),
     ] {
-        let is_it = |line: &&Value| {
-            line["by"] == by
-                && line["what"] == what
-                && line["about"].as_str().is_some_and(|text| text.starts_with(about))
+        let is_it = |entry: &&Value| {
+            entry["by"] == by
+                && entry["what"] == what
+                && entry["about"].as_str().is_some_and(|text| text.starts_with(about))
         };
-        assert!(lines.iter().any(|line| is_it(&line)), "{by} {what} {about}: {audit}");
+        assert!(entries.iter().any(|entry| is_it(&entry)), "{by} {what} {about}: {audit}");
     }
     assert!(grid.said().contains("submitted by=\"user ada\""), "{}", grid.said());
     grid.wind_up();
