@@ -14,6 +14,7 @@ use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
 use gleaner_wire::VERSION;
 use gleaner_wire::api::{ExplanationView, Preview, PreviewStart, Rating, RuledOutView, TaskPhase};
 use gleaner_wire::job::JobSpec;
+use gleaner_wire::session::Outcome;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -192,10 +193,17 @@ fn summary(situation: Situation<'_>, task: TaskId, record: &Record) -> String {
         TaskPhase::Suspended => format!("it stands still on {machine}, whose owner is using it"),
         TaskPhase::Held => "it is held; `gleaner release` lets it wait for a machine".to_owned(),
         TaskPhase::Done => format!("it is done; it ended on {machine}"),
-        TaskPhase::Failed => format!("it failed; it ended on {machine}"),
+        TaskPhase::Failed => format!("it failed; it ended on {machine}{}", end_told(record)),
         TaskPhase::Cancelled => "it was cancelled".to_owned(),
     };
     format!("{phase}{wanted}")
+}
+
+/// How the last run of a task that failed ended. One that ended well gave another answer than others.
+fn end_told(record: &Record) -> String {
+    let outcome = record.last.as_deref().map(|last| &last.outcome);
+    let outcome = outcome.filter(|outcome| **outcome != Outcome::Exited { code: 0 });
+    outcome.map_or_else(String::new, |outcome| format!(": {outcome}"))
 }
 
 fn view((ledger, task): (&Ledger, TaskId), at: Time, summary: String) -> ExplanationView {

@@ -186,6 +186,18 @@ async fn a_task_has_a_history_and_an_explanation() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn of_a_task_that_failed_the_explanation_says_how_its_last_run_ended() {
+    let world = World::new().await;
+    let mut agent = Agent::join(&world, "m1").await;
+    let job = world.submit(&world.alice, 1).await;
+    let run = agent.start_next(&world).await;
+    agent.end(&world, run, 7, Tail::default()).await;
+    let told: ExplanationView =
+        world.get(&format!("/api/v1/jobs/{job}/tasks/1/explain"), &world.alice).await.json();
+    assert_eq!(told.summary, "it failed; it ended on m1: its program ended with exit code 7");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_preview_changes_nothing() {
     let world = World::new().await;
     Agent::join(&world, "m1").await;
