@@ -238,7 +238,7 @@ Examples:
   gleaner simulate lab.toml --policy bertasi/greedy,bertasi/social --seeds 20
   gleaner simulate lab.toml --seeds 20 --shake 60 --out results
   gleaner simulate --swf log.swf.gz --cores 100 --policy queue/fcfs,queue/easy
-  gleaner simulate --swf log.swf.gz --policy queue/easy,queue/easy:fill=shortest:lengths=learnt
+  gleaner simulate --swf log.swf.gz --policy queue/easy,queue/easy:fill=shortest
   gleaner simulate --swf log.swf.gz --policy queue/easy --lengths last-two";
 
 /// `gleaner simulate`.
