@@ -296,7 +296,7 @@ Examples:
   gleaner explain lab.toml t3                  # a task of a scenario
   gleaner explain sites.toml 17 --svg map.svg  # job 17 over sites, and a map
   gleaner explain log.swf.gz 212 --cores 100   # job 212 of a log, by queue/easy
-  gleaner explain log.swf.gz 212 --estimates 2 --set policy.preset=queue/conservative";
+  gleaner explain log.swf.gz 212 --set policy.preset=queue/conservative";
 
 /// `gleaner explain`.
 #[derive(Args, Debug)]
