@@ -1,7 +1,7 @@
 //! Two machines, of which the more powerful one fails whatever it is given: what came of runs so far decides where tasks go.
 
-use crate::grid::{Grid, USER};
-use serde_json::Value;
+use crate::grid::{Grid, PATIENCE, USER};
+use crate::processes::until;
 
 const RULES: &str = "sessions = \"ignore\"\nnot_on_battery = false\nsuspend_on_return = false\nrun_below_load = 1.0\n\
                      busy_cores = 64.0\nidle_seconds = 1\n";
@@ -26,13 +26,13 @@ fn ran_on(grid: &Grid, frail: &str) -> Vec<&'static str> {
     ends.map(|line| machine(line).unwrap_or_else(|| panic!("{history}"))).collect()
 }
 
-/// What `explain` says that a machine is worth for a task.
+/// What `explain` says that a machine is worth for a task, once it takes tasks: its owner's load is unknown for a moment at times.
 fn rating(grid: &Grid, job: &str, machine: &str) -> f64 {
-    let explained = grid.json(&["explain", &format!("{job}/0")]);
-    let ratings = explained["ratings"].as_array().unwrap_or_else(|| panic!("{explained}"));
-    let of = |rating: &&Value| rating["machine"] == machine;
-    let found = ratings.iter().find(of).and_then(|rating| rating["score"].as_f64());
-    found.unwrap_or_else(|| panic!("{explained}"))
+    until(&format!("{machine} is rated"), PATIENCE, || {
+        let explained = grid.json(&["explain", &format!("{job}/0")]);
+        let ratings = explained["ratings"].as_array()?;
+        ratings.iter().find(|rating| rating["machine"] == machine)?["score"].as_f64()
+    })
 }
 
 #[test]
