@@ -29,12 +29,13 @@ pub(crate) struct Writer {
     indent: usize,
 }
 
-/// Also in front of an index or a name: `-0[3]`.
+/// Also in front of an index, a name or an alternative: `-0[3]`, `- 0 ?: 1`.
 fn begins_with_a_number(mut expr: &Expr) -> bool {
     loop {
         expr = match expr.node() {
             Node::Literal(literal) => return matches!(literal, Literal::Integer(_) | Literal::Real(_)),
             Node::Subscript(base, _) | Node::Attribute(Reference { base: Base::Of(base), .. }) => base,
+            Node::Default(alternatives) => &alternatives[0],
             _ => return false,
         }
     }

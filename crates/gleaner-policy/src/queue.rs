@@ -95,7 +95,7 @@ impl Backfiller {
     pub fn reservation(&self, grid: &Grid, now: Time) -> Option<Reservation> {
         let first = self.head(grid)?;
         let kind = self.line.kind_of(grid, first);
-        let starts_now = self.place_now(grid, kind, None).is_some();
+        let starts_now = self.place_now(grid, kind, |_| true).is_some();
         if starts_now { None } else { self.reserve(grid, now, first, kind) }
     }
 
@@ -123,10 +123,10 @@ impl Backfiller {
         View { known: self.known(grid, now), row: &self.row, first: self.reservation(grid, now) }
     }
 
-    /// Of the fastest machines that have room now, the one with the least; not on `but`. Costs O(machine classes), and
+    /// Of the fastest machines that have room now and that it may have, the one with the least room. Costs O(machine classes), and
     /// O(log machines) each where memory is not short.
-    fn place_now(&self, grid: &Grid, kind: &Kind, but: Option<MachineId>) -> Option<MachineId> {
-        let able = |on: MachineId| Some(on) != but && grid.can_run(kind.class, on);
+    fn place_now(&self, grid: &Grid, kind: &Kind, may: impl Fn(MachineId) -> bool) -> Option<MachineId> {
+        let able = |on: MachineId| may(on) && grid.can_run(kind.class, on);
         let nearest = classes_for(grid, kind).filter_map(|(seconds, class)| {
             let mut rooms = self.holds.with_room(class, kind.needs.cores);
             rooms.find(|&(_, on)| able(on)).map(|(free, on)| (seconds, free, on))
@@ -180,14 +180,20 @@ impl Backfiller {
             return false;
         }
         let kind = self.line.kind_of(grid, task);
-        let length = match kept.by {
-            Word::Believed => self.forecast.length(grid, task),
-            Word::Declared => self.forecast.at_most(grid, task),
-            Word::Nobody => return true,
-        };
-        let seconds = length.amount() * grid.seconds_per_op(kind.class, kept.on);
+        if kept.by == Word::Nobody {
+            return true;
+        }
+        let seconds = self.length_by(grid, kept.by, task) * grid.seconds_per_op(kind.class, kept.on);
         kind.needs.cores > self.holds.free_most()
             || kind.needs.cores > kept.spare && now.after_seconds(seconds) > kept.at
+    }
+
+    /// How long a task counts as, where a promise rests on that word.
+    fn length_by(&self, grid: &Grid, word: Word, task: TaskId) -> f64 {
+        match word {
+            Word::Believed | Word::Nobody => self.forecast.length(grid, task).amount(),
+            Word::Declared => self.forecast.at_most(grid, task).amount(),
+        }
     }
 
     fn next(&mut self, grid: &Grid, now: Time) -> Option<(TaskId, MachineId)> {
@@ -205,7 +211,7 @@ impl Backfiller {
         let head = self.head(grid)?;
         let kind = self.line.kind_of(grid, head);
         if kind.needs.cores <= cores_max
-            && let Some(on) = self.place_now(grid, kind, None)
+            && let Some(on) = self.place_now(grid, kind, |_| true)
         {
             return Some((head, on));
         }

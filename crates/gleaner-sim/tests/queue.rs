@@ -4,17 +4,17 @@ use gleaner_core::{Decision, Event, GridConfig, MachineClass, Migration, Needs, 
 use gleaner_policy::{Backfill, Choice, Correction, Fill, Goal, Lengths, Queueing, Recipe};
 use gleaner_sim::{Answers, Setup, Simulation, Tasks};
 use gleaner_testkit::mutant::{Fault, Mutant};
-use gleaner_testkit::naive_queue::{Belief, Job, Order, Rule, UNSAID, starts};
+use gleaner_testkit::naive_queue::{Belief, Job, Machine, Order, Rule, UNSAID, starts};
 use gleaner_testkit::random::Choices;
 use gleaner_testkit::record::{Entry, Record, run, run_checked};
 use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, TaskId, Time, UserId};
 use std::collections::BTreeMap;
 
-/// Machines of one speed, at which an operation takes a second.
-fn setup(jobs: &[Job], machines: &[u32]) -> Setup {
+/// At speed 1 an operation takes a second.
+fn setup(jobs: &[Job], machines: &[Machine]) -> Setup {
     let ops = |seconds: u64| Ops::new((seconds as f64).max(f64::MIN_POSITIVE)).expect("above 0");
-    let mut machine_classes: Vec<u32> = machines.to_vec();
-    machine_classes.sort_unstable();
+    let mut machine_classes: Vec<Machine> = machines.to_vec();
+    machine_classes.sort_unstable_by_key(|machine| (machine.cores, machine.speed));
     machine_classes.dedup();
     let mut classes: BTreeMap<(u32, usize), usize> = BTreeMap::new();
     let mut tasks = Tasks::default();
@@ -28,11 +28,13 @@ fn setup(jobs: &[Job], machines: &[u32]) -> Setup {
     let mut task_classes: Vec<(usize, (u32, usize))> =
         classes.into_iter().map(|(key, index)| (index, key)).collect();
     task_classes.sort_unstable();
-    let class_of = |cores: &u32| machine_classes.binary_search(cores).expect("it is among them");
+    let class_of = |machine: &Machine| {
+        machine_classes.iter().position(|other| other == machine).expect("it is among them")
+    };
     Setup {
         config: GridConfig { weights: vec![1.0], migration: Migration::default() },
-        machines: machines.iter().map(|cores| MachineClassId::new(class_of(cores))).collect(),
-        machine_classes: machine_classes.iter().map(|&cores| machine(cores)).collect(),
+        machines: machines.iter().map(|machine| MachineClassId::new(class_of(machine))).collect(),
+        machine_classes: machine_classes.iter().map(|&machine| class(machine)).collect(),
         availability: None,
         task_classes: task_classes.into_iter().map(|(_, key)| task(key)).collect(),
         tasks,
@@ -42,9 +44,9 @@ fn setup(jobs: &[Job], machines: &[u32]) -> Setup {
     }
 }
 
-fn machine(cores: u32) -> MachineClass {
+fn class(Machine { cores, speed }: Machine) -> MachineClass {
     let room = Room { slots: Some(cores), memory: None, disk: None };
-    MachineClass { room, ..MachineClass::plain(vec![1.0], cores) }
+    MachineClass { room, ..MachineClass::plain(vec![speed.into()], cores) }
 }
 
 fn task((cores, user): (u32, usize)) -> TaskClass {
@@ -92,10 +94,10 @@ const RULES: [(Rule, Belief); 13] = [
 ];
 
 /// Small machines, many ties, estimates good and bad: by the seed never too short, or too short, or missing at times.
-fn random_jobs(seed: u64, machines: &[u32], count: usize) -> Vec<Job> {
+fn random_jobs(seed: u64, machines: &[Machine], count: usize) -> Vec<Job> {
     let choices = &mut Choices::seeded(seed);
     let (too_short, unsaid) = (seed.is_multiple_of(2), seed.is_multiple_of(3));
-    let largest = *machines.iter().max().expect("a machine") as usize;
+    let largest = machines.iter().map(|machine| machine.cores).max().expect("a machine") as usize;
     let mut now = 0;
     let mut job = || {
         now += if choices.one_in(3) { 0 } else { choices.below(12) as u64 };
@@ -113,7 +115,7 @@ fn random_jobs(seed: u64, machines: &[u32], count: usize) -> Vec<Job> {
     (0..count).map(|_| job()).collect()
 }
 
-fn fast_starts(jobs: &[Job], machines: &[u32], recipe: Recipe) -> Vec<(f64, usize)> {
+fn fast_starts(jobs: &[Job], machines: &[Machine], recipe: Recipe) -> Vec<(f64, usize)> {
     let setup = setup(jobs, machines);
     let mut simulation = Simulation::new(&setup, recipe.build());
     simulation.run();
@@ -121,12 +123,22 @@ fn fast_starts(jobs: &[Job], machines: &[u32], recipe: Recipe) -> Vec<(f64, usiz
     tasks.map(|task| (task.started.seconds(), task.machine.map_or(usize::MAX, MachineId::index))).collect()
 }
 
-fn machines(seed: u64) -> Vec<u32> {
+fn plain(cores: u32) -> Machine {
+    Machine { cores, speed: 1 }
+}
+
+/// One, or several: equally fast by every other seed.
+fn machines(seed: u64) -> Vec<Machine> {
     let choices = &mut Choices::seeded(seed ^ 0xcafe);
     match choices.below(3) {
-        0 => vec![4 + choices.below(12) as u32],
-        1 => vec![1 + choices.below(100) as u32],
-        _ => (0..2 + choices.below(3)).map(|_| 2 + choices.below(8) as u32).collect(),
+        0 => vec![plain(4 + choices.below(12) as u32)],
+        1 => vec![plain(1 + choices.below(100) as u32)],
+        _ => (0..2 + choices.below(3))
+            .map(|_| {
+                let speed = if seed.is_multiple_of(2) { 1 } else { 1 << choices.below(3) };
+                Machine { cores: 2 + choices.below(8) as u32, speed }
+            })
+            .collect(),
     }
 }
 
@@ -238,7 +250,7 @@ fn the_worked_examples_of_easy() {
         ([(0, 6, 100), (1, 6, 50), (2, 4, 1_000)], [0, 100, 2]),
     ] {
         let jobs = jobs.map(|(submit, cores, run)| Job { submit, cores, run, estimate: run, user: 0 });
-        let found = fast_starts(&jobs, &[10], recipe(Rule::Easy(Order::Arrival), Belief::Estimate));
+        let found = fast_starts(&jobs, &[plain(10)], recipe(Rule::Easy(Order::Arrival), Belief::Estimate));
         assert_eq!(
             found.iter().map(|start| start.0).collect::<Vec<_>>(),
             expected.map(f64::from),
@@ -272,7 +284,7 @@ fn nobody_waits_for_machines_that_are_not_there() {
     let job = |submit, cores| Job { submit, cores, run: 10, estimate: 10, user: 0 };
     let jobs = [job(0, 9), job(1, 3), job(2, 3)];
     for (rule, belief) in RULES {
-        let found = fast_starts(&jobs, &[4], recipe(rule, belief));
+        let found = fast_starts(&jobs, &[plain(4)], recipe(rule, belief));
         assert_eq!((found[1].0, found[2].0), (1.0, 11.0), "{rule:?} {belief:?}");
     }
 }
@@ -282,7 +294,7 @@ fn who_waits_behind_a_job_that_is_cancelled_starts_at_once() {
     let job = |cores, run| Job { submit: 0, cores, run, estimate: run, user: 0 };
     for rule in [Rule::Fcfs, Rule::Easy(Order::Arrival), Rule::Conservative] {
         // The second waits for the whole machine, and the third would delay it.
-        let setup = setup(&[job(2, 100), job(4, 10), job(2, 1_000)], &[4]);
+        let setup = setup(&[job(2, 100), job(4, 10), job(2, 1_000)], &[plain(4)]);
         let mut simulation = Simulation::new(&setup, recipe(rule, Belief::Estimate).build());
         simulation.run_through_instant();
         assert_eq!(simulation.history().tasks()[2].started, Time::NEVER, "{rule:?}");

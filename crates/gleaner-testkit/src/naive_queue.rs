@@ -6,8 +6,19 @@
 //! moment at which enough is free if no belief fails. A belief that failed counts where the first in line could start sooner if
 //! that run ended now: there lengths are at most, and where that is over too, or nothing was said, nobody overtakes.
 
+use std::cmp::Reverse;
+
 /// The estimate of a user who gives none.
 pub const UNSAID: u64 = u64::MAX;
+
+/// Where jobs run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Machine {
+    /// Its processors.
+    pub cores: u32,
+    /// How many times as fast as a machine on which a job takes as long as is said.
+    pub speed: u32,
+}
 
 /// A rigid job, in whole seconds.
 #[derive(Clone, Copy, Debug)]
@@ -16,9 +27,9 @@ pub struct Job {
     pub submit: u64,
     /// How many processors it holds.
     pub cores: u32,
-    /// How long.
+    /// How long, at speed 1.
     pub run: u64,
-    /// How long its user says; [`UNSAID`] if he does not. It may take longer.
+    /// How long its user says, at speed 1; [`UNSAID`] if he does not. It may take longer.
     pub estimate: u64,
     /// Who hands it in.
     pub user: usize,
@@ -100,7 +111,7 @@ type Taken = (usize, i64, f64, f64);
 
 struct Site<'a> {
     jobs: &'a [Job],
-    machines: &'a [u32],
+    machines: &'a [Machine],
     lengths: Vec<Length>,
     running: Vec<Running>,
     is_conservative: bool,
@@ -115,9 +126,23 @@ impl Site<'_> {
         self.jobs[job].cores.into()
     }
 
-    /// When a run ends, if it takes as long as that.
+    fn has_cores(&self, on: usize, job: usize) -> bool {
+        self.machines[on].cores >= self.jobs[job].cores
+    }
+
+    /// How long something takes on a machine.
+    fn seconds(&self, length: f64, on: usize) -> f64 {
+        length / f64::from(self.machines[on].speed)
+    }
+
+    /// When a run ends, if it is as long as that.
     fn end(&self, run: &Running, length: impl Fn(&Length) -> f64) -> f64 {
-        run.start + length(&self.lengths[run.job]).max(INSTANT)
+        run.start + self.seconds(length(&self.lengths[run.job]), run.on).max(INSTANT)
+    }
+
+    /// When it ends in truth.
+    fn true_end(&self, run: &Running) -> f64 {
+        run.start + self.seconds(self.jobs[run.job].run as f64, run.on)
     }
 
     /// The processors of a machine that are free at a moment, if runs end when that says, less those that are taken.
@@ -125,14 +150,14 @@ impl Site<'_> {
         let runs = self.running.iter().filter(|run| run.on == on && ends(run) > at);
         let runs: i64 = runs.map(|run| self.cores(run.job)).sum();
         let kept = taken.iter().filter(|&&(machine, _, from, to)| machine == on && from <= at && at < to);
-        i64::from(self.machines[on]) - runs - kept.map(|taken| taken.1).sum::<i64>()
+        i64::from(self.machines[on].cores) - runs - kept.map(|taken| taken.1).sum::<i64>()
     }
 
-    /// Where a job has room now, the machine with the least; not on `but`.
-    fn room_now(&self, job: usize, but: Option<usize>) -> Option<usize> {
+    /// Of the machines on which a job has room now and that it may have, the fastest, and of these the one with the least room.
+    fn room_now(&self, job: usize, may: impl Fn(usize) -> bool) -> Option<usize> {
         let free = |on: usize| self.free(on, 0.0, &|_| NEVER, &[]);
-        let machines = (0..self.machines.len()).filter(|&on| Some(on) != but);
-        machines.filter(|&on| free(on) >= self.cores(job)).min_by_key(|&on| (free(on), on))
+        let machines = (0..self.machines.len()).filter(|&on| may(on) && free(on) >= self.cores(job));
+        machines.min_by_key(|&on| (Reverse(self.machines[on].speed), free(on), on))
     }
 
     /// How long a run may take until what is believed of it has failed.
@@ -178,18 +203,17 @@ impl Site<'_> {
 
     /// What is promised to the first in line, that cannot start now, where it is expected to start first.
     fn promise(&self, now: f64, head: usize) -> Option<Promise> {
-        let machines =
-            (0..self.machines.len()).filter(|&on| i64::from(self.machines[on]) >= self.cores(head));
+        let machines = (0..self.machines.len()).filter(|&on| self.has_cores(on, head));
         let promises = machines.map(|on| self.promise_on(now, head, on));
         promises.min_by(|one, other| one.expected.total_cmp(&other.expected).then(one.on.cmp(&other.on)))
     }
 
     /// Who starts now, and where, of those that wait.
     fn next(&self, now: f64, waiting: &[usize], rule: Rule) -> Option<(usize, usize)> {
-        let is_able = |job: &&usize| self.machines.iter().any(|cores| i64::from(*cores) >= self.cores(**job));
+        let is_able = |job: &&usize| (0..self.machines.len()).any(|on| self.has_cores(on, **job));
         let waiting: Vec<usize> = waiting.iter().filter(is_able).copied().collect();
         let &head = waiting.first()?;
-        if let (Some(on), true) = (self.room_now(head, None), rule != Rule::Conservative) {
+        if let (Some(on), true) = (self.room_now(head, |_| true), rule != Rule::Conservative) {
             return Some((head, on));
         }
         match rule {
@@ -215,24 +239,25 @@ impl Site<'_> {
             }
         }
         others.into_iter().find_map(|job| {
-            if let Some(on) = self.room_now(job, Some(kept.on)) {
-                return Some((job, on));
-            }
-            let cores = self.cores(job);
-            let fits = kept.word != Word::Nobody && self.free(kept.on, 0.0, &|_| NEVER, &[]) >= cores;
-            (fits && (cores <= kept.spare || now + length(job) <= kept.at)).then_some((job, kept.on))
+            let is_in_time = now + self.seconds(length(job), kept.on) <= kept.at;
+            let delays_nobody =
+                kept.word != Word::Nobody && (self.cores(job) <= kept.spare || is_in_time);
+            Some((job, self.room_now(job, |on| on != kept.on || delays_nobody)?))
         })
     }
 
     /// Each in turn has the earliest moment that those before him leave; who has none has a machine kept for him.
     fn next_planned(&self, now: f64, waiting: &[usize]) -> Option<(usize, usize)> {
         let head = waiting[0];
-        let promise = if self.room_now(head, None).is_some() { None } else { self.promise(now, head) };
+        let promise = if self.room_now(head, |_| true).is_some() { None } else { self.promise(now, head) };
         let word = |on: usize| promise.filter(|kept| kept.on == on).map_or(Word::Believed, |kept| kept.word);
         let mut closed: Vec<bool> = (0..self.machines.len()).map(|on| word(on) == Word::Nobody).collect();
-        let length = |job: usize, on: usize| match word(on) {
-            Word::Believed | Word::Nobody => self.lengths[job].believed.max(INSTANT),
-            Word::AtMost => self.lengths[job].at_most.max(INSTANT),
+        let length = |job: usize, on: usize| {
+            let length = match word(on) {
+                Word::Believed | Word::Nobody => self.lengths[job].believed,
+                Word::AtMost => self.lengths[job].at_most,
+            };
+            self.seconds(length, on).max(INSTANT)
         };
         // Of what is late nobody believes more than what was said.
         let ends = |run: &Running| {
@@ -253,12 +278,13 @@ impl Site<'_> {
                 let is_free = |at: f64| self.free(on, at, &ends, &taken) >= self.cores(job);
                 is_free(at) && during.copied().all(is_free)
             };
-            let is_large = |on: &usize| i64::from(self.machines[*on]) >= self.cores(job);
             let able: Vec<usize> =
-                (0..self.machines.len()).filter(|&on| !closed[on]).filter(is_large).collect();
+                (0..self.machines.len()).filter(|&on| !closed[on] && self.has_cores(on, job)).collect();
             let starts =
                 able.iter().filter_map(|&on| Some((moments.iter().copied().find(|&at| fits(on, at))?, on)));
-            let first = starts.min_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+            // Of machines on which it starts equally early, where it ends first.
+            let order = |&(at, on): &(f64, usize)| (at, at + length(job, on), on);
+            let first = starts.min_by(|one, other| order(one).partial_cmp(&order(other)).expect("numbers"));
             match first {
                 Some((at, on)) if at == now => return Some((job, on)),
                 Some((at, on)) => taken.push((on, self.cores(job), at, at + length(job, on))),
@@ -270,22 +296,25 @@ impl Site<'_> {
     }
 }
 
-/// What is known of a job that comes now, by what its user's jobs took that ended before: (when, which), in order.
-fn length(jobs: &[Job], job: &Job, ran: &[(f64, usize)], belief: Belief, now: f64) -> Length {
+/// A job that ran: when it ended, which, and how long it was; at least a second where it ran.
+type Ran = (f64, usize, f64);
+
+/// What is known of a job that comes now, by what its user's jobs took that ended before, in order.
+fn length(jobs: &[Job], job: &Job, ran: &[Ran], belief: Belief, now: f64) -> Length {
     let estimate = if job.estimate == UNSAID { NEVER } else { job.estimate as f64 };
-    let seconds = |(_, other): &(f64, usize)| jobs[*other].run.max(1) as f64;
-    let before: Vec<(f64, usize)> = ran.iter().rev().filter(|run| run.0 < now).copied().collect();
+    let length = |ran: &Ran| ran.2;
+    let before: Vec<Ran> = ran.iter().rev().filter(|run| run.0 < now).copied().collect();
     let mut known: Vec<f64> = match belief {
         Belief::Estimate => Vec::new(),
         Belief::LastTwo | Belief::LastTwoThenEstimate => match &before[..] {
-            [last, before, ..] => vec![f64::midpoint(seconds(before), seconds(last))],
+            [last, before, ..] => vec![f64::midpoint(length(before), length(last))],
             _ => Vec::new(),
         },
         Belief::Learnt => {
             let alike = before.iter().filter(|run| jobs[run.1].estimate == job.estimate).take(20);
-            let mut sample: Vec<f64> = alike.map(seconds).collect();
+            let mut sample: Vec<f64> = alike.map(length).collect();
             if sample.len() < 2 {
-                sample = before.iter().take(20).map(seconds).collect();
+                sample = before.iter().take(20).map(length).collect();
             }
             if sample.len() < 2 {
                 sample.clear();
@@ -294,12 +323,12 @@ fn length(jobs: &[Job], job: &Job, ran: &[(f64, usize)], belief: Belief, now: f6
             let mut medians = Vec::new();
             while let Some(&median) = sample.get(sample.len() / 2) {
                 medians.push(median);
-                sample.retain(|seconds| *seconds > median);
+                sample.retain(|length| *length > median);
             }
             medians
         }
     };
-    known.retain(|seconds| *seconds < estimate);
+    known.retain(|length| *length < estimate);
     let believed = known.first().copied().unwrap_or(estimate);
     let fails = known.get(1).copied().unwrap_or(believed);
     let at_most = if estimate < NEVER { estimate } else { known.last().copied().unwrap_or(NEVER) };
@@ -307,17 +336,17 @@ fn length(jobs: &[Job], job: &Job, ran: &[(f64, usize)], belief: Belief, now: f6
 }
 
 /// When each job starts, and where. The jobs come in order of submission.
-pub fn starts(jobs: &[Job], machines: &[u32], rule: Rule, belief: Belief) -> Vec<(f64, usize)> {
+pub fn starts(jobs: &[Job], machines: &[Machine], rule: Rule, belief: Belief) -> Vec<(f64, usize)> {
     let is_conservative = rule == Rule::Conservative;
     let lengths = vec![Length::default(); jobs.len()];
     let mut site = Site { jobs, machines, lengths, running: Vec::new(), is_conservative };
     let mut started = vec![(0.0, 0); jobs.len()];
-    let mut ran: Vec<Vec<(f64, usize)>> = Vec::new();
+    let mut ran: Vec<Vec<Ran>> = Vec::new();
     let (mut waiting, mut next): (Vec<usize>, usize) = (Vec::new(), 0);
     let mut looked = -1.0;
     loop {
         let arrival = jobs.get(next).map(|job| job.submit);
-        let end = site.running.iter().map(|run| run.start + jobs[run.job].run as f64);
+        let end = site.running.iter().map(|run| site.true_end(run));
         // When a belief fails, all are looked at again.
         let failing = site.running.iter().map(|run| site.end(run, |length| site.fails(length)));
         let failing = failing.filter(|at| *at > looked && belief != Belief::Estimate && !waiting.is_empty());
@@ -325,16 +354,16 @@ pub fn starts(jobs: &[Job], machines: &[u32], rule: Rule, belief: Belief) -> Vec
         let Some(now) = events.min_by(f64::total_cmp).filter(|at| *at < NEVER) else { return started };
         looked = now;
         let mut ended: Vec<Running> = Vec::new();
-        site.running.retain(|run| {
-            let over = run.start + jobs[run.job].run as f64 == now;
-            ended.extend(over.then_some(*run));
-            !over
-        });
+        for run in std::mem::take(&mut site.running) {
+            let over = site.true_end(&run) == now;
+            if over { &mut ended } else { &mut site.running }.push(run);
+        }
         ended.sort_by_key(|run| run.job);
         for run in ended {
             let user = jobs[run.job].user;
             ran.resize(ran.len().max(user + 1), Vec::new());
-            ran[user].push((now, run.job));
+            let least = f64::from(machines[run.on].speed);
+            ran[user].push((now, run.job, (jobs[run.job].run as f64).max(least)));
             // At one instant the lowest comes first, whichever of them began then.
             ran[user].sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
         }
@@ -346,9 +375,10 @@ pub fn starts(jobs: &[Job], machines: &[u32], rule: Rule, belief: Belief) -> Vec
         }
         if belief == Belief::LastTwoThenEstimate {
             for run in &site.running {
-                let length = &mut site.lengths[run.job];
-                if run.start + length.believed <= now {
-                    *length = Length { believed: length.at_most, fails: length.at_most, ..*length };
+                let length = site.lengths[run.job];
+                if run.start + site.seconds(length.believed, run.on) <= now {
+                    let (believed, fails) = (length.at_most, length.at_most);
+                    site.lengths[run.job] = Length { believed, fails, ..length };
                 }
             }
         }

@@ -48,6 +48,41 @@ fn clauses_count_the_machines_they_rule_out() {
     gleaner(&folder, &["explain", "scenario.toml", "t9"]).code(2);
 }
 
+/// On two machines, of which one is ten times as fast.
+#[test]
+fn who_starts_at_once_under_a_queue_does_so_on_the_fastest_machine_that_he_may_have() {
+    let folder = Scratch::new();
+    folder.write("machines.csv", "id,ops,cores\nslow,1,4\nfast,10,8\n");
+    folder.write(
+        "tasks.csv",
+        "id,arrival_s,length,ops,cores\na,0,1000,1,6\nwide,1,1000,1,8\nb,2,100,1,1\nlong,3,5000,1,2\n",
+    );
+    for rule in ["easy", "conservative"] {
+        folder.write(
+            "scenario.toml",
+            &format!(
+                "[grid]\nmachines = \"machines.csv\"\nsharing = \"exclusive\"\n\
+                 [work]\ntasks = \"tasks.csv\"\nweights = {{ ops = 1 }}\n\
+                 [policy]\npreset = \"queue/{rule}\"\n"
+            ),
+        );
+        // The third ends before the second can start; the fourth would not, and has the slow one.
+        for (task, machine) in [("a", "fast"), ("b", "fast"), ("long", "slow")] {
+            let found = explained(&folder, task);
+            assert_eq!(found["starts_on"], machine, "{rule}: {found}");
+            let text = gleaner(&folder, &["explain", "scenario.toml", task]).success();
+            let text = String::from_utf8_lossy(&text.get_output().stdout).into_owned();
+            assert!(text.contains(&format!("it starts at once on {machine}")), "{text}");
+            assert!(!text.contains("waits"), "{text}");
+        }
+        let waits = explained(&folder, "wide");
+        assert_eq!(waits["starts_on"], Value::Null, "{rule}: {waits}");
+        let text = gleaner(&folder, &["explain", "scenario.toml", "wide"]).success();
+        let text = String::from_utf8_lossy(&text.get_output().stdout).into_owned();
+        assert!(text.contains("it waits") && !text.contains("scores"), "{text}");
+    }
+}
+
 #[test]
 fn rank_goes_before_the_score() {
     let folder = scenario("t0,0,100,1,[Rank = TARGET.Memory]\nt1,0,100,1,[Rank = -TARGET.Memory]\n");

@@ -37,6 +37,12 @@ pub(crate) struct Calendar {
 pub(crate) struct Gaps(Vec<(i64, u64)>);
 
 impl Gaps {
+    /// Whether so many are ever free.
+    #[inline]
+    pub(crate) fn has(&self, cores: u32) -> bool {
+        self.0.first().is_some_and(|(free, _)| *free >= i64::from(cores))
+    }
+
     /// For how many nanoseconds at most so many are free; 0 if they never are.
     #[inline]
     pub(crate) fn longest(&self, cores: u32) -> u64 {

@@ -25,7 +25,9 @@ impl Backfiller {
             (Word::Declared, Some(declared)) => &declared.line,
             (Word::Believed | Word::Declared | Word::Nobody, _) => &self.line,
         };
-        let elsewhere = |kind: &Kind| if is_one { None } else { self.place_now(grid, kind, Some(kept.on)) };
+        let elsewhere = |kind: &Kind| {
+            if is_one { None } else { self.place_now(grid, kind, |on| on != kept.on) }
+        };
         let class = grid.machine(kept.on).class();
         // Nobody that needs what the first in line will need may be longer, however fast the machine is.
         let most = no_longer_than(now, kept.at, line.fastest(class));
@@ -42,10 +44,7 @@ impl Backfiller {
         };
         let free = grid.machine(kept.on).free();
         let takes_tasks = grid.machine(kept.on).takes_tasks() && kept.by != Word::Nobody;
-        let mut longest = |kind: &Kind| {
-            if elsewhere(kind).is_some() {
-                return Some(Size::BEYOND.previous());
-            }
+        let mut longest_there = |kind: &Kind| {
             let seconds_per_op = grid.classes().seconds_per_op(kind.class, class);
             if !(takes_tasks && free.holds(kind.needs) && seconds_per_op.is_finite()) {
                 return None;
@@ -53,8 +52,18 @@ impl Backfiller {
             let spares = kind.needs.cores <= kept.spare;
             Some(if spares { Size::BEYOND.previous() } else { until_kept(seconds_per_op) })
         };
-        let task = line.filler((self.recipe.fill, cores_max), kept.task, may, &mut longest)?;
-        let on = elsewhere(line.kind_of(grid, task)).unwrap_or(kept.on);
+        let longest = |kind: &Kind| {
+            let anything = || Size::BEYOND.previous();
+            elsewhere(kind).map(|_| anything()).or_else(|| longest_there(kind))
+        };
+        let task = line.filler((self.recipe.fill, cores_max), kept.task, may, longest)?;
+        if is_one {
+            return Some((task, kept.on));
+        }
+        let kind = line.kind_of(grid, task);
+        let length = self.length_by(grid, kept.by, task);
+        let delays_nobody = longest_there(kind).is_some_and(|longest| Size::of(length) <= longest);
+        let on = self.place_now(grid, kind, |on| on != kept.on || delays_nobody)?;
         Some((task, on))
     }
 }

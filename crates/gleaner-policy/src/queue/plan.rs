@@ -255,7 +255,7 @@ impl Plan {
     /// Whether one of these gaps has room for somebody.
     fn is_in_time(&self, view: &View<'_>, gaps: &[Gaps], waiter: &Waiter) -> bool {
         // Where nobody's gap is wide enough, it does not matter how long it would take there.
-        let is_wide = gaps.iter().any(|gaps| gaps.longest(waiter.cores) > 0);
+        let is_wide = gaps.iter().any(|gaps| gaps.has(waiter.cores));
         is_wide
             && self.machines(view, waiter).any(|(on, seconds)| {
                 ends_after(Time::ZERO, seconds).nanos() <= gaps[on.index()].longest(waiter.cores)
@@ -357,7 +357,8 @@ impl Plan {
             let begin = self.calendars[on.index()].earliest((view.known.now, before), waiter.cores, ends);
             (begin, on, ends(begin))
         });
-        slots.min().filter(|slot| slot.0 < Time::NEVER)
+        // Of machines on which it begins equally early, where it ends first.
+        slots.min_by_key(|&(begin, on, end)| (begin, end, on)).filter(|slot| slot.0 < Time::NEVER)
     }
 
     /// The machines that could run it, each with how long it takes there.

@@ -32,7 +32,7 @@ impl Backfiller {
         if !classes_for(grid, kind).any(|(_, class)| self.holds.has_open(class)) {
             return Some(HeldBack::NoMachine);
         }
-        let has_room = self.place_now(grid, kind, None).is_some();
+        let has_room = self.place_now(grid, kind, |_| true).is_some();
         let first = self.reservation(grid, now);
         if self.recipe.backfill == Backfill::Conservative {
             let own = Plan::moment_of(&self.view(grid, now), task);

@@ -1,5 +1,5 @@
 use crate::{policy, run, shared};
-use gleaner_testkit::naive_queue::{Belief, Job, Order, Rule, starts};
+use gleaner_testkit::naive_queue::{Belief, Job, Machine, Order, Rule, starts};
 use gleaner_workload::Reading;
 use gleaner_workload::swf::{KeptJob, Log};
 
@@ -41,7 +41,7 @@ fn check(preset: &str, keys: &[(&str, &str)], rule: Rule, belief: Belief, jobs_m
         let log = Log::parse(name, lines.join(&b'\n')).expect("a part of a log");
         let (kept, served) = run(&log, cores, &policy(preset, keys), Reading::default());
         let jobs: Vec<Job> = kept.iter().map(job).collect();
-        let reference = starts(&jobs, &[cores], rule, belief);
+        let reference = starts(&jobs, &[Machine { cores, speed: 1 }], rule, belief);
         let differs =
             served.iter().zip(&reference).position(|(served, slow)| served.start.seconds() != slow.0);
         if let Some(at) = differs {

@@ -8,7 +8,7 @@ use crate::{Outcome, stdout};
 use gleaner_core::explain::words::{change, failing};
 use gleaner_core::{Explanation, Grid};
 use gleaner_sim::Simulation;
-use gleaner_units::{MachineId, TaskId, Time};
+use gleaner_units::{MachineId, TaskId};
 use gleaner_workload::{Experiment, Scenario};
 use serde::Serialize;
 use std::path::Path;
@@ -24,6 +24,9 @@ struct Explained<'a> {
     policy: &'a str,
     #[serde(flatten)]
     explanation: Explanation,
+    /// Where it starts as it arrives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    starts_on: Option<&'a str>,
     /// Where a queue keeps cores, and the task does not start as it arrives.
     #[serde(skip_serializing_if = "Option::is_none")]
     held_back_by: Option<Back>,
@@ -57,13 +60,12 @@ pub(super) fn run(arguments: &ExplainArguments, task: &str) -> Outcome {
     let before = run.scheduler().grid().clone();
     run.run_through_instant();
     let id = TaskId::new(position);
-    let chosen = run.scheduler().grid().placed_on(id);
+    let chosen = run.scheduler().grid().placed_on(id).or(run.history().tasks()[position].machine);
     let called = Called {
         task: &|task| experiment.task_names.id(task.index()).to_owned(),
         machine: &|machine| experiment.machine_names[machine.index()].clone(),
     };
-    let waits = chosen.is_none() && run.history().tasks()[position].started == Time::NEVER;
-    let held_back_by = if waits { Back::of(&run, id, &called) } else { None };
+    let held_back_by = if chosen.is_none() { Back::of(&run, id, &called) } else { None };
     let why = (held_back_by, Believed::of(&run, id));
     let explained = explained(task, &experiment, &before, (position, chosen), why);
     if arguments.grid.json {
@@ -91,6 +93,7 @@ fn explained<'a>(
         arrival_s: arrival.seconds(),
         policy: &experiment.policy,
         explanation: Explanation::of(grid, class),
+        starts_on: chosen.map(|machine| experiment.machine_names[machine.index()].as_str()),
         held_back_by,
         believed,
         scores: ratings
@@ -139,6 +142,12 @@ fn describe(explained: &Explained<'_>, experiment: &Experiment) -> String {
     }
     if let Some(back) = &explained.held_back_by {
         text += &format!("\nunder {policy} it waits: {}\n", back.words());
+    }
+    if let ([], Some(machine)) = (&scores[..], explained.starts_on) {
+        return text + &format!("\nunder {policy} it starts at once on {machine}\n");
+    }
+    if scores.is_empty() && explained.held_back_by.is_some() {
+        return text;
     }
     text += &format!("\nscores under {policy}, best first\n");
     for Scored { machine, score, chosen } in scores.iter().take(RATINGS_SHOWN) {
