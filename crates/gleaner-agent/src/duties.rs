@@ -123,6 +123,9 @@ pub enum TransferError {
     /// It is more than may be stored.
     #[error("{0}")]
     TooLarge(String),
+    /// There is no room for it on this machine's disk.
+    #[error("{0}")]
+    NoRoom(String),
     /// It will not work.
     #[error("{0}")]
     Failed(String),

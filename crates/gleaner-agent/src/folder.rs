@@ -304,7 +304,11 @@ fn patterns(texts: &[String]) -> Result<GlobSet, TransferError> {
 fn failed(path: &Path, why: &io::Error) -> TransferError {
     match withheld(why) {
         Some(Withheld::Stopped) => TransferError::Later(Withheld::Stopped.to_string()),
-        Some(Withheld::DiskFull { .. }) | None => TransferError::Failed(format!("{}: {why}", path.display())),
+        Some(full @ Withheld::DiskFull { .. }) => TransferError::NoRoom(full.to_string()),
+        None if why.kind() == io::ErrorKind::StorageFull => {
+            TransferError::NoRoom(format!("{}: {why}", path.display()))
+        }
+        None => TransferError::Failed(format!("{}: {why}", path.display())),
     }
 }
 

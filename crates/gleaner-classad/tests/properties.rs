@@ -13,7 +13,8 @@ fn generator(seed: u64) -> Generator {
 /// Where a sign stands before a number that something hangs on.
 #[test]
 fn a_sign_before_a_number_stays_a_sign() {
-    for text in ["--0[3]", "-0[3]", "- -5[1][2]", "--1.5.a", "-(0)[3]", "!-0[3]", "-a[0]", "---1", "- 0 ?: 1"] {
+    for text in ["--0[3]", "-0[3]", "- -5[1][2]", "--1.5.a", "-(0)[3]", "!-0[3]", "-a[0]", "---1", "- 0 ?: 1"]
+    {
         let expr = Expr::parse(text).expect("an expression");
         let written = expr.to_string();
         assert_eq!(Expr::parse(&written).as_ref(), Ok(&expr), "{text} was written {written}");

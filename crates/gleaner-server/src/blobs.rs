@@ -86,6 +86,10 @@ pub trait Blobs: Send + Sync {
     /// there a little later.
     fn renew(&self, id: BlobId, at: Time) -> Result<Option<u64>, BlobError>;
 
+    /// Looks at the blob `id` again, of which a read failed, and puts it aside if it is damaged: then it is not there, and whoever
+    /// sends it again stores it anew. Whether it was.
+    fn put_aside(&self, id: BlobId) -> Result<bool, BlobError>;
+
     /// Removes all that was last put or renewed before `before` and of which `keep` does not say that somebody needs it.
     fn remove_unreferenced(&self, keep: &dyn Fn(BlobId) -> bool, before: Time) -> Result<Removed, BlobError>;
 

@@ -240,8 +240,7 @@ impl Site<'_> {
         }
         others.into_iter().find_map(|job| {
             let is_in_time = now + self.seconds(length(job), kept.on) <= kept.at;
-            let delays_nobody =
-                kept.word != Word::Nobody && (self.cores(job) <= kept.spare || is_in_time);
+            let delays_nobody = kept.word != Word::Nobody && (self.cores(job) <= kept.spare || is_in_time);
             Some((job, self.room_now(job, |on| on != kept.on || delays_nobody)?))
         })
     }

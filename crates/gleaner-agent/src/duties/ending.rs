@@ -295,7 +295,7 @@ fn not_stored(ruling: &Ruling, error: &TransferError) -> Outcome {
     };
     match error {
         TransferError::TooLarge(why) => Outcome::OverLimit { what: format!("{what}: {why}; {advice}") },
-        TransferError::Later(_) | TransferError::Failed(_) => {
+        TransferError::Later(_) | TransferError::NoRoom(_) | TransferError::Failed(_) => {
             Outcome::Abandoned { why: format!("its {what} could not be stored: {error}") }
         }
     }

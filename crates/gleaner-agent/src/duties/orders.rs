@@ -197,7 +197,9 @@ impl Duties {
             }
             Err(error) => {
                 let why = format!("its files could not be brought here: {error}");
-                self.over(run, Outcome::NotStarted { why, obstacle: Obstacle::Task });
+                let is_full = matches!(error, TransferError::NoRoom(_));
+                let obstacle = if is_full { Obstacle::Machine } else { Obstacle::Task };
+                self.over(run, Outcome::NotStarted { why, obstacle });
             }
         }
     }

@@ -4,6 +4,7 @@
 //!   folder is synced. What a crash leaves in `incoming` is swept at the next start.
 //! - **The journal keeps its room**: what a disk has free below a reserve is not taken, and what uploads under way were
 //!   promised is not promised again.
+//! - **A damaged file keeps its bytes and loses its name**: it is `cdef….damaged` then.
 //! - **The time of a file's last change is when it was last put or renewed**, as the caller told it.
 
 mod incoming;
@@ -23,6 +24,8 @@ use std::time::{Duration, SystemTime};
 
 pub(crate) const FOLDER: &str = "blobs";
 pub(crate) const INCOMING: &str = "incoming";
+/// What a damaged file's name ends with.
+const ASIDE: &str = "damaged";
 /// How many digits of a name are the folder's name.
 const SPLIT: usize = 2;
 
@@ -124,6 +127,24 @@ impl Blobs for FolderBlobs {
         let Some((file, found)) = find(&path)? else { return Ok(None) };
         file.set_modified(moment(at)).map_err(|source| BlobError { path, source })?;
         Ok(Some(found.len()))
+    }
+
+    fn put_aside(&self, id: BlobId) -> Result<bool, BlobError> {
+        let path = self.path(id);
+        let Some(mut blob) = open_at(&path, id)? else { return Ok(false) };
+        let read = io::copy(&mut blob.body, &mut io::sink());
+        if !read.is_err_and(|error| error.kind() == ErrorKind::InvalidData) {
+            return Ok(false);
+        }
+        let aside = path.with_extension(ASIDE);
+        let mut total = self.total();
+        fs::rename(&path, &aside).map_err(|source| BlobError { path, source })?;
+        *total = total.saturating_sub(blob.bytes);
+        let aside = aside.display();
+        tracing::error!(
+            "a stored file is not what was stored: the disk changed it. It was put aside as {aside}"
+        );
+        Ok(true)
     }
 
     fn remove_unreferenced(&self, keep: &dyn Fn(BlobId) -> bool, before: Time) -> Result<Removed, BlobError> {

@@ -26,6 +26,15 @@ impl MemoryBlobs {
         Self { space: bytes, blobs: Arc::default() }
     }
 
+    /// Changes a bit of a blob that is there and not empty, as a disk may.
+    pub fn damage(&self, id: BlobId) {
+        let mut blobs = self.blobs();
+        let kept = blobs.get_mut(&id).expect("it is there");
+        let mut content = kept.content.to_vec();
+        content[0] ^= 1;
+        kept.content = content.into();
+    }
+
     fn blobs(&self) -> MutexGuard<'_, BTreeMap<BlobId, Kept>> {
         self.blobs.lock().expect("nobody panics while holding the blobs")
     }
@@ -79,6 +88,15 @@ impl Blobs for MemoryBlobs {
             kept.content.len() as u64
         };
         Ok(self.blobs().get_mut(&id).map(renew))
+    }
+
+    fn put_aside(&self, id: BlobId) -> Result<bool, BlobError> {
+        let mut blobs = self.blobs();
+        let is_damaged = blobs.get(&id).is_some_and(|kept| BlobId::of(&kept.content) != id);
+        if is_damaged {
+            blobs.remove(&id);
+        }
+        Ok(is_damaged)
     }
 
     fn remove_unreferenced(&self, keep: &dyn Fn(BlobId) -> bool, before: Time) -> Result<Removed, BlobError> {

@@ -2,7 +2,8 @@
 //!
 //! - **A hash opens nothing.** A user gets at what they sent and at what their jobs name or left, an agent at what its
 //!   present runs need. For everybody else a file is not there, and sending it takes as long as if it were not.
-//! - **What is sent is what was kept, or its end is missing**: the last piece leaves once the whole is known to be sound.
+//! - **What is sent is what was kept, or its end is missing**: the last piece leaves once the whole is known to be sound. What is
+//!   not is put aside, so that who asks again hears that it is not there, and who has it stores it anew.
 
 use super::Api;
 use super::body::{length, paced};
@@ -11,7 +12,7 @@ use super::extract::Path;
 use super::own::own_task;
 use super::pace::Pace;
 use super::refusal::Refusal;
-use crate::blobs::{Blob, BlobError, BlobId, PutError, Terms};
+use crate::blobs::{Blob, BlobError, BlobId, Blobs, PutError, Terms};
 use crate::desk::{Desk, Input, removed};
 use crate::limits::BODY_BYTES_MIN;
 use crate::places::{Place, Who};
@@ -197,7 +198,10 @@ async fn opened(api: &Api, who: &Who, id: BlobId) -> Result<Option<Response>, Re
     let blobs = Arc::clone(&api.app.blobs);
     let found = spawn_blocking(move || blobs.get(id)).await;
     let found = found.map_err(|panic| Refusal::internal(format!("opening a file: {panic}")))??;
-    Ok(found.map(|Blob { bytes, body }| (octets(bytes), content(body, place)).into_response()))
+    Ok(found.map(|Blob { bytes, body }| {
+        let of = Arc::clone(&api.app.blobs);
+        (octets(bytes), content((of, id), body, place)).into_response()
+    }))
 }
 
 /// Whether the file is there for who asks.
@@ -246,27 +250,36 @@ fn blob_id(hash: &str) -> Result<BlobId, Refusal> {
 }
 
 fn missing(id: BlobId) -> Refusal {
-    Refusal::not_found(format!("the file {id} is not stored here"))
+    Refusal::not_found(format!(
+        "the file {id} is not stored here, or not any more; whoever has it can submit it again"
+    ))
 }
 
 fn hash_of(id: BlobId) -> BlobHash {
     BlobHash::try_from(id.to_string()).expect("the name of a blob is a hash")
 }
 
-/// What a reader reads, read on a thread of its own and no further ahead than its receiver takes it.
-fn content(from: Box<dyn Read + Send>, place: Place) -> Body {
+/// What a reader reads of a blob, read on a thread of its own and no further ahead than its receiver takes it.
+fn content((of, id): (Arc<dyn Blobs>, BlobId), from: Box<dyn Read + Send>, place: Place) -> Body {
     let (pieces, mut read) = mpsc::channel::<io::Result<Bytes>>(PIECES_AHEAD);
     spawn_blocking(move || {
         let _place = place;
         // A receiver that went away, or is too slow, wants no more.
-        let _ = send_all(from, &pieces, &Handle::current());
+        let _ = send_all(from, || put_aside(&*of, id), &pieces, &Handle::current());
     });
     Body::from_stream(stream::poll_fn(move |context| read.poll_recv(context)))
+}
+
+fn put_aside(of: &dyn Blobs, id: BlobId) {
+    if let Err(error) = of.put_aside(id) {
+        tracing::error!("a damaged file could not be put aside: {error}");
+    }
 }
 
 /// The reader says at its end whether all of it was sound: until then its last piece is held back.
 fn send_all(
     mut from: Box<dyn Read + Send>,
+    put_aside: impl FnOnce(),
     pieces: &mpsc::Sender<io::Result<Bytes>>,
     runtime: &Handle,
 ) -> io::Result<()> {
@@ -283,7 +296,13 @@ fn send_all(
             Ok(bytes) if bytes.is_empty() => return Ok(()),
             Err(error) => return send(Err(error)),
             Ok(bytes) => match piece(&mut from) {
-                Err(error) => return send(Err(error)),
+                Err(error) => {
+                    // Before the receiver knows that it has to ask again.
+                    if error.kind() == io::ErrorKind::InvalidData {
+                        put_aside();
+                    }
+                    return send(Err(error));
+                }
                 next => {
                     send(Ok(bytes))?;
                     held = next;

@@ -91,8 +91,13 @@ fn damage_is_noticed_at_the_end_and_healed_by_putting_it_again() {
         let error = read().unwrap_err();
         let told = error.get_ref().and_then(|error| error.downcast_ref::<DamagedBlob>());
         assert_eq!(told, Some(&DamagedBlob { id }));
+        assert!(blobs.put_aside(id).unwrap());
+        assert_eq!(blobs.size(id).unwrap(), None);
+        let aside = files(folder.path());
+        assert!(aside.len() == 1 && &fs::read(&aside[0]).unwrap() == damaged, "{aside:?}");
         blobs.put(&mut content.as_slice(), at(2)).unwrap();
         assert_eq!(read().unwrap(), content.len());
+        assert!(!blobs.put_aside(id).unwrap(), "it is sound");
     }
 }
 

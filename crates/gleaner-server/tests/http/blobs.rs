@@ -2,8 +2,8 @@
 
 use crate::agent::{Agent, exited};
 use crate::limits::documented;
-use crate::world::World;
-use axum::body::{Body, Bytes};
+use crate::world::{World, request};
+use axum::body::{Body, Bytes, to_bytes};
 use futures_util::stream;
 use gleaner_net::{Token, TokenKind};
 use gleaner_server::desk::Input;
@@ -15,6 +15,7 @@ use gleaner_wire::limits::{BLOB_BYTES_MAX, PROBE_BYTES_MAX};
 use gleaner_wire::session::{End, Staging, Stored, Tail, ToAgent};
 use serde_json::{Value, json};
 use std::io;
+use tower::ServiceExt as _;
 
 fn path(content: &[u8]) -> String {
     format!("/api/v1/blobs/{}", blake3::hash(content))
@@ -38,6 +39,27 @@ async fn a_file_comes_back_as_it_went_in() {
         let got = world.get(&path, &world.alice).await;
         assert_eq!((got.status, got.body.as_slice()), (200, content));
     }
+}
+
+/// What the disk changed is not sent as if it were whole, and after that it is not there, until somebody sends it again.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_file_is_put_aside_when_it_is_asked_for() {
+    let world = World::new().await;
+    let long: Vec<u8> = (0..300_000_u32).map(|number| number as u8).collect();
+    let path = path(&long);
+    let put = async || world.call("PUT", &path, &world.alice, Body::from(long.clone())).await.status;
+    assert_eq!(put().await, 200);
+    world.blobs.damage(blake3::hash(&long).into());
+    let asked = request("GET", &path, &world.alice, Body::empty());
+    let answer = world.router.clone().oneshot(asked).await.unwrap();
+    assert_eq!(answer.status(), 200, "nothing is known of it yet");
+    assert!(to_bytes(answer.into_body(), usize::MAX).await.is_err(), "its end is missing");
+    let again = world.get(&path, &world.alice).await;
+    assert_eq!(again.status, 404, "{again}");
+    assert!(again.to_string().contains("submit it again"), "{again}");
+    assert_eq!(world.call("HEAD", &path, &world.alice, Body::empty()).await.status, 404);
+    assert_eq!(put().await, 200);
+    assert_eq!(world.get(&path, &world.alice).await.body, long);
 }
 
 /// What others sent is not there for who knows its hash only: not to look for, not to read, and not to name in a job.
@@ -217,7 +239,7 @@ async fn what_cannot_be_kept_is_refused() {
     // Who says that as much comes as may be is let in.
     for (content, bytes, status) in [("y", BLOB_BYTES_MAX, 200), ("x", BLOB_BYTES_MAX + 1, 413)] {
         let to = path(content.as_bytes());
-        let mut request = crate::world::request("PUT", &to, &world.alice, Body::from(content));
+        let mut request = request("PUT", &to, &world.alice, Body::from(content));
         request.headers_mut().insert("content-length", bytes.into());
         assert_eq!(world.send(request).await.status, status, "{bytes}");
     }

@@ -37,6 +37,7 @@ pub(crate) struct World {
     pub(crate) root: String,
     pub(crate) alice: String,
     pub(crate) bob: String,
+    pub(crate) blobs: MemoryBlobs,
     driver: Option<Driver>,
     disk: MemoryDisk,
     _folder: TempDir,
@@ -82,8 +83,8 @@ impl World {
     async fn with(study: Option<Study>) -> Self {
         let (disk, folder) = (MemoryDisk::default(), TempDir::new().unwrap());
         let home = Home::open(folder.path(), NetworkFolder::Accept).unwrap();
-        let blobs: Arc<dyn Blobs> = Arc::new(MemoryBlobs::with_space(SPACE));
-        let (driver, app) = start(&disk, home, Terms::default(), (blobs, study));
+        let blobs = MemoryBlobs::with_space(SPACE);
+        let (driver, app) = start(&disk, home, Terms::default(), (Arc::new(blobs.clone()), study));
         let [root, alice, bob] = [("root", Role::Admin), ("alice", Role::User), ("bob", Role::User)]
             .map(|(name, role)| (name, role, Token::generate(TokenKind::User).unwrap()));
         for (name, role, token) in [&root, &alice, &bob] {
@@ -91,7 +92,7 @@ impl World {
         }
         let router = router(Arc::clone(&app));
         let [root, alice, bob] = [root, alice, bob].map(|(_, _, token)| token.reveal());
-        Self { router, app, root, alice, bob, driver: Some(driver), disk, _folder: folder }
+        Self { router, app, root, alice, bob, blobs, driver: Some(driver), disk, _folder: folder }
     }
 
     /// The coordinator ends, and another begins with what is on the disk, files too.
