@@ -9,7 +9,7 @@ use super::*;
 use crate::owner::{Reason, Verdict};
 use gleaner_wire::Lineage;
 use gleaner_wire::job::{Checkpointing, Confinement, Needs};
-use gleaner_wire::session::{Outcome, StopCause};
+use gleaner_wire::session::{Obstacle, Outcome, StopCause};
 
 const LEASE_S: f64 = 40.0;
 const HEARTBEAT_S: f64 = 5.0;
@@ -200,6 +200,7 @@ fn outcome_in_words(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Exited { code } => format!("exited {code}"),
         Outcome::Abandoned { .. } => "abandoned".into(),
+        Outcome::NotStarted { obstacle: Obstacle::Machine, .. } => "not started here".into(),
         Outcome::NotStarted { .. } => "not started".into(),
         other => format!("{other:?}").to_lowercase(),
     }
