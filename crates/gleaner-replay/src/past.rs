@@ -1,10 +1,11 @@
 //! What was, noted while the journal is read.
 
+use crate::shares::Shares;
 use gleaner_core::{GridConfig, Migration};
 use gleaner_policy::PolicySpec;
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::ledger::{Agent, Ledger, ReplayError, Step, Told};
-use gleaner_sim::{Answers, LoadChange, Setup, Simulation, Tasks};
+use gleaner_sim::{Answers, LoadChange, Setup, Simulation, Tasks, TimelineRow};
 use gleaner_units::{MachineId, Ops, TaskClassId, TaskId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::api::TaskPhase;
@@ -24,6 +25,7 @@ pub struct Reading {
     loads: Vec<LoadChange>,
     /// By machine: what its owner uses, and whether it is there and takes tasks.
     machines: Vec<Presence>,
+    shares: Shares,
     /// Moves that came to an end, and how long they took together.
     moved: (u32, f64),
 }
@@ -47,7 +49,7 @@ struct Noted {
     on: Option<MachineId>,
     /// When the move that is under way was ordered.
     moving: Option<Time>,
-    /// Where work was done that was not lost, and for how many seconds.
+    /// Where work was done that was not lost, and how many seconds it takes there with cores of its own.
     work: Vec<(MachineId, f64)>,
     /// Seconds on machines, lost work included.
     machine_s: f64,
@@ -108,7 +110,8 @@ pub struct Figures {
     pub flow_mean_s: f64,
     /// Moves of running tasks.
     pub moves: u64,
-    /// Seconds that machines spent on tasks, all together: what the grid cost.
+    /// Seconds that runs ran, all together, however many at a time: what the grid cost. While its owner uses all of a
+    /// machine, nothing runs there.
     pub machine_s: f64,
     /// Tasks that never came to their end.
     pub unfinished: u64,
@@ -145,7 +148,8 @@ impl Reading {
             load: machine.told,
         });
         let loads = told.collect();
-        Self { loads, machines, ..Self::of(ledger) }
+        let shares = Shares::begun_with(ledger.grid());
+        Self { loads, machines, shares, ..Self::of(ledger) }
     }
 
     fn of(mut ledger: Ledger) -> Self {
@@ -159,6 +163,7 @@ impl Reading {
             since: Time::ZERO,
             loads: Vec::new(),
             machines: Vec::new(),
+            shares: Shares::default(),
             moved: (0, 0.0),
         }
     }
@@ -173,19 +178,45 @@ impl Reading {
         if let Fact::TasksRetired(ranges) = &entry.fact {
             let since = Time::from_nanos(self.since.since(begun).nanos());
             for task in ranges.iter().flat_map(|range| range.tasks()) {
+                self.shares.forget(self.ledger.grid(), at, task);
                 if self.tasks.get(&task).is_some_and(|noted| noted.came < since) {
                     self.tasks.remove(&task);
                 }
             }
         }
         for told in steps {
-            told.tasks.tasks().for_each(|task| self.step(at, task, &told, &entry.fact));
+            let share = self.share(at, &told);
+            told.tasks.tasks().for_each(|task| self.step(at, task, (&told, share), &entry.fact));
         }
         self.machine_changed(at, &entry.fact);
         Ok(())
     }
 
-    fn step(&mut self, at: Time, task: TaskId, told: &Told, fact: &Fact) {
+    /// Follows what runs where; of a run that is over, the mean share of the cores that it wanted.
+    fn share(&mut self, at: Time, told: &Told) -> f64 {
+        let (Some((run, on)), grid) = (told.run, self.ledger.grid()) else { return 1.0 };
+        match told.step {
+            Step::Started | Step::Awaited => self.shares.began(grid, at, run, on),
+            Step::Lost(_) => self.shares.lost(grid, at, run),
+            Step::Ended(_) | Step::Wasted | Step::Refused => return self.shares.ended(grid, at, run),
+            Step::Submitted
+            | Step::Placed
+            | Step::Moves { .. }
+            | Step::Copied
+            | Step::TakenBack
+            | Step::TargetLost
+            | Step::OwnerCame
+            | Step::ToBe(_)
+            | Step::Is(_)
+            | Step::NotToBeHeld
+            | Step::Released
+            | Step::Rested
+            | Step::Rerun => {}
+        }
+        1.0
+    }
+
+    fn step(&mut self, at: Time, task: TaskId, (told, share): (&Told, f64), fact: &Fact) {
         if matches!(told.step, Step::Submitted | Step::Released | Step::Rerun) {
             // As if it came now.
             let (job, of) = self.ledger.job_of(task);
@@ -203,7 +234,7 @@ impl Reading {
                 noted.machine_s += end.usage.elapsed_s;
                 // What does not count is what the grid spent, and did nothing.
                 if let Step::Ended(_) = told.step {
-                    self.ended(at, task, told.phase, (*agent, end));
+                    self.ended((at, task), told.phase, (*agent, end), share);
                 }
             }
             Step::Moves { .. } => {
@@ -235,13 +266,19 @@ impl Reading {
         }
     }
 
-    fn ended(&mut self, at: Time, task: TaskId, phase: TaskPhase, (on, end): (MachineId, &End)) {
+    fn ended(
+        &mut self,
+        (at, task): (Time, TaskId),
+        phase: TaskPhase,
+        (on, end): (MachineId, &End),
+        share: f64,
+    ) {
         let Some(noted) = self.tasks.get_mut(&task) else { return };
         noted.on = Some(on);
         let is_over = matches!(phase, TaskPhase::Done | TaskPhase::Failed);
         // What a run did that left no checkpoint and did not end the task was done again.
         if is_over || end.checkpoint.is_some() {
-            noted.work.push((on, end.usage.elapsed_s));
+            noted.work.push((on, end.usage.elapsed_s * share));
         }
         noted.ended = is_over.then_some(at);
     }
@@ -253,6 +290,7 @@ impl Reading {
             self.loads.push(LoadChange { time: Time::ZERO, machine: *agent, load: 1.0 });
         }
         let Some(agent) = machine_of(fact) else { return };
+        self.shares.rate(self.ledger.grid(), at, agent);
         let machine = &mut self.machines[agent.index()];
         match fact {
             Fact::AgentReturned { .. } | Fact::AgentStarted { .. } => machine.is_there = true,
@@ -319,7 +357,7 @@ impl Reading {
         }
     }
 
-    /// How much work a task was: what kept its machines busy for as long as it did.
+    /// How much work a task was: what takes its machines as long as it did, among the neighbours that it had there.
     fn length(&self, noted: &Noted) -> Option<Ops> {
         let grid = self.ledger.grid();
         let class = noted.class;
@@ -407,7 +445,7 @@ impl Past {
 
     fn run(&self, policy: &PolicySpec, tasks: &Tasks, seed: u64) -> (Figures, Vec<Option<Placed>>) {
         let setup = Setup { budget: policy.budget(), tasks: tasks.clone(), ..self.setup.clone() };
-        let mut run = Simulation::new(&setup, policy.recipe().build()).with_seed(seed);
+        let mut run = Simulation::new(&setup, policy.recipe().build()).with_seed(seed).with_timeline();
         run.run();
         let history = run.history();
         let arrivals = &setup.tasks.arrivals;
@@ -415,7 +453,6 @@ impl Past {
         let started = tasks().filter(|(task, _)| task.started != Time::NEVER);
         let waits = started.map(|(task, came)| task.started.since(*came).seconds());
         let ended = tasks().filter(|(task, _)| task.finished != Time::NEVER);
-        let machines = (0..setup.machines.len()).map(MachineId::new);
         let placed = history.tasks().iter().map(|task| {
             let has_ended = task.finished != Time::NEVER;
             task.machine.filter(|_| has_ended).map(|on| Placed { on, from: task.started, to: task.finished })
@@ -425,7 +462,7 @@ impl Past {
             makespan_s: span(arrivals.first().copied(), (history.finished() > 0).then(|| history.makespan())),
             flow_mean_s: mean(ended.map(|(task, came)| task.finished.since(*came).seconds())),
             moves: history.moves(),
-            machine_s: machines.map(|machine| run.busy_seconds(machine)).sum(),
+            machine_s: running_seconds(history.timeline(), &setup.loads, setup.machines.len()),
             unfinished: history.unfinished() as u64,
             ..waits_of(waits)
         };
@@ -462,6 +499,34 @@ fn waits_of(waits: impl Iterator<Item = f64>) -> Figures {
         machine_s: 0.0,
         unfinished: 0,
     }
+}
+
+/// How long runs ran in a simulation, all together. **As agents count: not while the owner uses all of their machine.** What
+/// still stands there at the end stands still.
+fn running_seconds(timeline: &[TimelineRow], loads: &[LoadChange], machines: usize) -> f64 {
+    #[derive(Clone, Copy, Default)]
+    struct Machine {
+        runs: u32,
+        is_used_up: bool,
+        since: Time,
+    }
+    let mut all = vec![Machine::default(); machines];
+    let mut nanos = 0_u128;
+    let mut change = |machine: MachineId, at: Time, change: &dyn Fn(&mut Machine)| {
+        let machine = &mut all[machine.index()];
+        let runs = if machine.is_used_up { 0 } else { machine.runs };
+        nanos += u128::from(runs) * u128::from(at.since(machine.since).nanos());
+        machine.since = at;
+        change(machine);
+    };
+    let mut loads = loads.iter().peekable();
+    for row in timeline {
+        while let Some(load) = loads.next_if(|load| load.time <= row.time) {
+            change(load.machine, load.time, &|machine| machine.is_used_up = load.load >= 1.0);
+        }
+        change(row.machine, row.time, &|machine| machine.runs = row.tasks);
+    }
+    nanos as f64 / 1e9
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> f64 {

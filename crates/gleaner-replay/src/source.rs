@@ -24,6 +24,9 @@ pub enum SourceError {
     /// The database cannot be read.
     #[error(transparent)]
     Journal(#[from] RecoveryError),
+    /// Nothing is there.
+    #[error("{}: found nothing there; expected a coordinator's folder, its {DATABASE}, or what `gleaner journal export` wrote", _0.display())]
+    None(PathBuf),
     /// The file cannot be read.
     #[error("{}: {source}", path.display())]
     Io {
@@ -96,7 +99,11 @@ fn read_database(folder: &Path) -> Result<Reading, SourceError> {
 fn read_export(path: &Path) -> Result<Reading, SourceError> {
     let mut reading = Reading::default();
     let failed = |source| SourceError::Io { path: path.to_owned(), source };
-    let mut file = BufReader::new(File::open(path).map_err(failed)?);
+    let file = File::open(path).map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => SourceError::None(path.to_owned()),
+        _ => failed(source),
+    })?;
+    let mut file = BufReader::new(file);
     let mut text = Vec::new();
     for line in 1.. {
         text.clear();

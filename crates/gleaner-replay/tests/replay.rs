@@ -1,7 +1,7 @@
 //! A small history, told as facts, and what it would have been.
 
 use gleaner_policy::PolicySpec;
-use gleaner_replay::{LeftOut, Past, Placed, Reading, read, what_if};
+use gleaner_replay::{Figures, LeftOut, Past, Placed, Reading, read, what_if};
 use gleaner_server::compacting::{compact, plan};
 use gleaner_server::desk::Recorded;
 use gleaner_server::driver::row;
@@ -171,6 +171,88 @@ fn the_same_policy_leads_to_what_was() {
     assert_eq!((was.makespan_s, was.wait_max_s, was.moves, was.machine_s), (100.0, 10.0, 0, 120.0));
     let again = past.schedule_under(&policy("bertasi/greedy", &json!(null))).0;
     assert_eq!(again, was);
+}
+
+/// A machine of so many cores and slots, and tasks of so many cores each, which run in rounds of 3 s.
+fn rounds((cores, slots, wanted): (u32, u32, u32), owner: f64, tasks: u32) -> Journal {
+    let mut journal = Journal::default();
+    let policy = policy("bertasi/greedy", &json!(null));
+    journal.add(0.0, Fact::PolicySet { policy, by: Actor::Coordinator });
+    let agent = MachineId::new(FAST);
+    let profile = Profile { slots, ..Profile::new([100.0; 3], cores) };
+    let (key, token) = (String::new(), String::new());
+    journal.add(0.0, Fact::AgentEnrolled { agent, name: "only".to_owned(), key, token, profile });
+    journal.add(0.0, Fact::AgentReturned { agent, brings: Vec::new() });
+    journal.add(0.0, Fact::OwnerLoadReported { agent, load: owner, why: "programs".to_owned() });
+    let mut spec = JobSpec::new(["run"]);
+    spec.tasks = TaskList::Array { first: 1, last: tasks, step: 1 };
+    spec.needs.cores = wanted;
+    let spec = Arc::new(spec);
+    let job = JobId(1);
+    journal.add(0.0, Fact::JobSubmitted { job, user: "ann".to_owned(), spec, key: None, bytes: 0 });
+    let tasks: Vec<usize> = (0..tasks as usize).collect();
+    for (round, together) in tasks.chunks((slots / wanted) as usize).enumerate() {
+        let second = 3.0 * round as f64;
+        together.iter().for_each(|task| journal.started(second, *task));
+        together.iter().for_each(|task| journal.done(second + 3.0, *task, FAST, 3.0));
+    }
+    journal
+}
+
+fn assert_near(again: Figures, was: Figures) {
+    let numbers = |of: &Figures| [of.makespan_s, of.wait_mean_s, of.wait_max_s, of.flow_mean_s, of.machine_s];
+    for (again, was) in numbers(&again).into_iter().zip(numbers(&was)) {
+        assert!((again - was).abs() < 1e-6, "{again} where it was {was}: {again:?} {was:?}");
+    }
+}
+
+#[test]
+fn the_policy_that_was_leads_back_however_many_share_the_cores() {
+    let cases = [
+        // (cores, slots, cores of a task), what the owner uses, tasks
+        ((2, 4, 1), 0.0, 16),
+        ((2, 2, 1), 0.0, 16),
+        ((4, 2, 1), 0.0, 16),
+        ((2, 4, 1), 0.0, 5),
+        ((2, 4, 2), 0.0, 7),
+        ((4, 4, 3), 0.0, 3),
+        ((2, 6, 3), 0.0, 5),
+        ((2, 2, 1), 0.5, 7),
+        ((2, 4, 1), 0.75, 9),
+    ];
+    for (machine, owner, tasks) in cases {
+        let journal = rounds(machine, owner, tasks);
+        let past = past_of(&journal);
+        assert_eq!(past.was.machine_s, 3.0 * f64::from(tasks), "{machine:?}");
+        assert_near(past.schedule_under(&past.policy).0, past.was);
+        let found = what_if(&stored(&journal), moment(0.0), &past.policy).expect("tasks ran to their end");
+        let [was, again] = [0, 1].map(|at| &found.schedules[at]);
+        assert!((was.makespan_s - again.makespan_s).abs() < 1e-6, "{machine:?}");
+        assert!((was.machine_s - again.machine_s).abs() < 1e-6, "{machine:?}");
+    }
+}
+
+#[test]
+fn neighbours_and_owners_that_come_and_go_count_as_long_as_they_are_there() {
+    let mut journal = rounds((1, 2, 1), 0.0, 1);
+    let agent = MachineId::new(FAST);
+    let owner = |load: f64| Fact::OwnerLoadReported { agent, load, why: "programs".to_owned() };
+    let tasks = TaskList::Array { first: 1, last: 2, step: 1 };
+    let spec = Arc::new(JobSpec { tasks, ..JobSpec::new(["run"]) });
+    let job = JobId(2);
+    journal.add(10.0, Fact::JobSubmitted { job, user: "ann".to_owned(), spec, key: None, bytes: 0 });
+    journal.started(10.0, 1);
+    journal.started(10.0, 2);
+    // Half of the core each; then one has the core, half of it, nothing, and all of it again.
+    journal.done(14.0, 2, FAST, 4.0);
+    journal.add(16.0, owner(0.5));
+    journal.add(18.0, owner(1.0));
+    journal.add(19.0, owner(0.0));
+    journal.done(21.0, 1, FAST, 10.0);
+    let past = past_of(&journal);
+    let lengths: Vec<f64> = past.setup.tasks.lengths.iter().map(|length| length.amount()).collect();
+    assert!((lengths[1] / lengths[2] - 7.0 / 2.0).abs() < 1e-9, "{lengths:?}");
+    assert_near(past.schedule_under(&past.policy).0, past.was);
 }
 
 #[test]

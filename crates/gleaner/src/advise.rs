@@ -18,7 +18,7 @@ use findings::Findings;
 use subject::Subject;
 
 /// Whenever results mean something else than before, this changes.
-const EDITION: &str = "advise 1";
+const EDITION: &str = "advise 2";
 
 pub(crate) fn run(arguments: &AdviseArguments) -> Outcome {
     interrupt::listen();
@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &AdviseArguments) -> Outcome {
         files::check_writable(dir).map_err(|error| Failure::Usage(format!("--out: {error}")))?;
     }
     let subject = Subject::of(arguments)?;
-    let now = subject.load(&Candidate::now())?;
+    let now = subject.load(&subject.first())?;
     let measure = now.measure_of(arguments.measure.as_deref())?;
     let (tried, left_out) = candidates::that_work(&subject, &now, &arguments.policy)?;
     let out = (EDITION, arguments.out.as_deref());

@@ -200,7 +200,8 @@ mod tests {
             (io::ErrorKind::NotFound, 2),
             (io::ErrorKind::PermissionDenied, 2),
             (io::ErrorKind::ReadOnlyFilesystem, 2),
-            (io::ErrorKind::StorageFull, 4),
+            (io::ErrorKind::StorageFull, 2),
+            (io::ErrorKind::QuotaExceeded, 2),
             (io::ErrorKind::Other, 4),
         ] {
             assert_eq!(Failure::io("read", Path::new("x"), kind.into()).code(), code, "{kind}");

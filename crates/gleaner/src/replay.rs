@@ -131,9 +131,10 @@ fn without(left_out: &LeftOut) -> String {
 impl From<SourceError> for Failure {
     fn from(error: SourceError) -> Self {
         match error {
-            SourceError::Io { .. } | SourceError::Line { .. } | SourceError::Open(_) => {
-                Self::Usage(error.to_string())
-            }
+            SourceError::None(_)
+            | SourceError::Io { .. }
+            | SourceError::Line { .. }
+            | SourceError::Open(_) => Self::Usage(error.to_string()),
             SourceError::Journal(_) | SourceError::Replay(_) => Self::Coordinator(error.to_string()),
         }
     }

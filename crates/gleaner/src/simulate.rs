@@ -32,6 +32,7 @@ use gleaner_workload::sites::{self as over, OverSites};
 use gleaner_workload::{Experiment, InputError, PeersScenario, Scenario, Shake};
 use indicatif::ProgressBar;
 use serde::Serialize;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Once;
 use std::time::{Duration, Instant};
@@ -210,7 +211,13 @@ fn check_seed(file: &Path, found: u64, expected: u64) -> Outcome {
 }
 
 fn read_saved(file: &Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(file).map_err(|error| Failure::Usage(format!("--resume {}: {error}", file.display())))
+    std::fs::read(file).map_err(|error| {
+        let found = match error.kind() {
+            ErrorKind::NotFound => "found no such file; expected one that --checkpoint wrote".to_owned(),
+            _ => error.to_string(),
+        };
+        Failure::Usage(format!("--resume {}: {found}", file.display()))
+    })
 }
 
 enum Ended {

@@ -90,13 +90,28 @@ fn advice_is_given_for_every_kind_of_scenario_and_for_logs() {
     let told = gleaner(&["advise", "--swf", &log, "--cores", "64", "--seeds", "2"]);
     let told = String::from_utf8(told.stdout).expect("text");
     assert!(told.contains("queue/easy") && told.contains("SLOWDOWN_MEAN"), "{told}");
-    assert!(told.contains("as it is now") || told.contains("queue/fcfs"), "{told}");
+    // In a log no rule is in force: what others are compared with is named.
+    assert!(told.contains("lower than with queue/fcfs.") && !told.contains("now"), "{told}");
+    let advice = document(&gleaner(&["advise", "--swf", &log, "--cores", "64", "--seeds", "2", "--json"]));
+    assert_eq!(advice["rules"][0]["preset"], "queue/fcfs", "{advice}");
 }
 
 #[test]
 fn bad_input_is_refused_before_anything_runs() {
     let scenario = example("lab");
-    let bad: [(&[&str], &[&str]); 5] = [
+    let dir = tempfile::tempdir().expect("a folder");
+    let log = dir.path().join("large.swf");
+    std::fs::write(&log, "1 0 0 10 8 -1 -1 8 10 -1 1 1 1 -1 1 -1 -1 -1\n").expect("a log is written");
+    let log = log.display().to_string();
+    let bad: [(&[&str], &[&str]); 7] = [
+        (
+            &["--swf", &log, "--cores", "2"],
+            &[
+                "found no job that can run on 2 processors: 1 larger than the machine",
+                "expected one, or more --cores",
+            ],
+        ),
+        (&["--home", "nohome"], &["nohome: found nothing there; expected a coordinator's folder"]),
         (&[&scenario, "--policy", "bertasi/gredy"], &["--policy: found \"bertasi/gredy\"", "bertasi/greedy"]),
         (&[&scenario, "--measure", "speed"], &["--measure: found \"speed\"", "makespan_s"]),
         (&["--swf", "none.swf"], &["none.swf"]),

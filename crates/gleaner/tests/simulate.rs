@@ -137,7 +137,21 @@ fn a_place_that_cannot_be_written_is_named_before_the_run() {
         let run = gleaner(&folder, &[&["simulate", "scenario.toml"], &arguments[..]].concat()).code(2);
         let error = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
         assert!(error.contains(arguments[1]), "{error}");
+        assert!(!error.contains("os error 2"), "{error}");
     }
+}
+
+#[test]
+fn a_full_device_is_no_fault_of_ours() {
+    let folder = Scratch::new();
+    scenario(&folder);
+    let full = std::fs::File::options().write(true).open("/dev/full").expect("a device that is always full");
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("gleaner"));
+    command.current_dir(folder.path("")).args(["simulate", "scenario.toml"]).stdout(full);
+    let output = command.output().expect("it runs");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(error.contains("cannot write to standard output"), "{error}");
 }
 
 /// A run that takes long enough to be stopped.

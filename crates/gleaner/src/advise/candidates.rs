@@ -39,7 +39,7 @@ pub(super) struct LeftOut {
     pub(super) why: String,
 }
 
-/// What can be run, the rule in force first, each rule once; and the presets that cannot. `only` names presets, all where
+/// What can be run, the rule that others are compared with first, each rule once; and the presets that cannot. `only` names presets, all where
 /// it is empty.
 pub(super) fn that_work(
     subject: &Subject,
@@ -56,7 +56,7 @@ pub(super) fn that_work(
         only => only.contains(name),
     };
     let parametric = only.iter().filter(|name| !presets.contains(name)).cloned();
-    let (mut tried, mut left_out) = (vec![Candidate::now()], Vec::new());
+    let (mut tried, mut left_out) = (vec![subject.first()], Vec::new());
     let mut met: BTreeMap<String, usize> = BTreeMap::from([(now.rule(), 0)]);
     for preset in presets.iter().filter(|name| wanted(name)).cloned().chain(parametric) {
         for parts in PARTS {

@@ -15,14 +15,14 @@ pub(super) struct Findings {
     version: u32,
     /// What is to be low.
     pub(super) measure: String,
-    /// The rules, the rule in force first, the others from the best on; what left work unfinished comes last.
+    /// The rules, first the one in force (of a log, `queue/fcfs`), the others from the best on; what left work unfinished comes last.
     pub(super) rules: Vec<Rule>,
     /// The position of the best; null where every rule left work unfinished.
     pub(super) best: Option<usize>,
     /// How many others cannot be told from the best.
     pub(super) alike: usize,
-    /// How much less the best has than the rule in force, as a share of that, with seeds that did not choose it; null where
-    /// the rule in force is the best.
+    /// How much less the best has than the first rule, as a share of that, with seeds that did not choose it; null where
+    /// the first is the best.
     pub(super) gain: Option<Interval>,
     /// The command that sets it; null where nothing is to be changed.
     pub(super) command: Option<String>,
@@ -72,6 +72,11 @@ impl Findings {
             return "Every rule left work unfinished: none is better than another.".to_owned();
         };
         let name = self.rules[best].candidate.name();
+        // Of a log no rule is in force.
+        let (keep, first, than) = match &self.rules[0].candidate.preset {
+            None => ("Keep", "the rule as it is", "now".to_owned()),
+            Some(preset) => ("Use", preset.as_str(), format!("with {preset}")),
+        };
         let measure = &self.measure;
         let percent = |share: f64| format!("{:.1} %", 100.0 * share);
         let gained = |gain: Interval| match (gain.low, gain.high) {
@@ -81,13 +86,13 @@ impl Findings {
             _ => percent(gain.mean),
         };
         match self.gain {
-            None if best == 0 => format!("Keep the rule as it is: no other has a lower {measure}."),
-            None => format!("Use {name}: the rule as it is leaves work unfinished."),
+            None if best == 0 => format!("{keep} {first}: no other has a lower {measure}."),
+            None => format!("Use {name}: {first} leaves work unfinished."),
             Some(gain) if self.command.is_some() => {
-                format!("Use {name}: its {measure} is {} lower than now.", gained(gain))
+                format!("Use {name}: its {measure} is {} lower than {than}.", gained(gain))
             }
             Some(gain) => format!(
-                "Keep the rule as it is: {name} had the lowest {measure}, but run again it is not clearly lower: {}.",
+                "{keep} {first}: {name} had the lowest {measure}, but run again it is not clearly lower: {}.",
                 gained(gain)
             ),
         }

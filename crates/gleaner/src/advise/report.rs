@@ -65,8 +65,13 @@ fn shortened(names: &[&str]) -> String {
 /// What `report.html` holds.
 pub(super) fn page(findings: &Findings, subject: &Subject) -> String {
     let header = ["rule", &findings.measure, "above the best", "unfinished", ""];
+    let first = &findings.rules[0].candidate;
+    let first = first.preset.as_deref().unwrap_or("the rule as it is");
     let table = findings.rules.iter().enumerate().fold(
-        Table::new("Every rule, from the best on; the first is the rule as it is", header),
+        Table::new(
+            format!("Every rule, from the best on; the first is {first}, with which the best is compared"),
+            header,
+        ),
         |table, (at, Rule { candidate, ranked })| {
             table.row([
                 Cell::text(candidate.name()),

@@ -17,6 +17,9 @@ use std::path::PathBuf;
 /// Of a live grid, so many days count.
 const SECONDS_A_DAY: f64 = 86_400.0;
 
+/// What others are compared with on a log, in which no rule is in force.
+const OF_LOGS: &str = "queue/fcfs";
+
 /// One of them.
 pub(super) struct Subject {
     of: Of,
@@ -55,6 +58,14 @@ impl Subject {
             (None, Some(file)) => {
                 let log = gleaner_workload::logs::load(file, None)?;
                 let cores = log_processors(&log, arguments.cores)?;
+                let kept = log.kept(cores);
+                if kept.jobs.is_empty() {
+                    let (file, left_out) = (file.display(), kept.left_out);
+                    let found = format!(
+                        "{file}: found no job that can run on {cores} processors: {left_out}; expected one, or more --cores"
+                    );
+                    return Err(Failure::Usage(found));
+                }
                 Of::Log { file: file.to_owned(), log: Box::new(log), cores }
             }
             (None, None) => {
@@ -78,6 +89,14 @@ impl Subject {
             }
         };
         Ok(Self { of, shake: arguments.shake, overrides: arguments.overrides.clone() })
+    }
+
+    /// The rule that others are compared with.
+    pub(super) fn first(&self) -> Candidate {
+        match self.of {
+            Of::Log { .. } => Candidate::plain(OF_LOGS),
+            Of::Scenario { .. } | Of::Past { .. } => Candidate::now(),
+        }
     }
 
     /// In words, for a heading.
@@ -116,7 +135,7 @@ impl Subject {
                 Under::Scenario(Box::new(self.scenario(file, *heeds_budget, candidate)?))
             }
             Of::Log { log, cores, .. } => {
-                let preset = candidate.preset.as_deref().unwrap_or("queue/fcfs");
+                let preset = candidate.preset.as_deref().unwrap_or(OF_LOGS);
                 let policy = self.read(preset, candidate, PolicySpec::read)?;
                 if !policy.recipe().queues() {
                     let found = format!("{preset} runs no rigid jobs in a line; expected one that does");

@@ -43,9 +43,11 @@ pub(crate) struct PolicySetArguments {
 
 const REPLAY_HELP: &str = "\
 The journal is read, not changed; a grid may go on using it. The simulator is given the same \
-machines, owners and tasks, each task as long as it turned out to be. It is run twice: under the \
+machines, owners and tasks. A task's work is the time that it ran, times the share of a core that \
+its neighbours and the owner left it meanwhile. The simulator is run twice: under the \
 policy that was in force at the end, which shows how near it comes to what was, and under the one \
-that is asked for. Compare these two. What is not said of the budget is as it was at the end.
+that is asked for. Compare these two. What is not said of the budget is as it was at the end. \
+MACHINE TIME is the time that all runs took together.
 
 Examples:
   gleaner replay ~/.local/state/gleaner --policy bertasi/min-num

@@ -5,7 +5,7 @@ use gleaner_server::backup::BackupError;
 use gleaner_server::store::{HomeError, OpenError, ReplaceError};
 use std::io::ErrorKind;
 
-/// Whether the system's answer says that the wrong thing was named, and not that something is broken.
+/// Whether the system's answer says that the wrong thing was named, or one that is full, and not that something is broken.
 pub(super) fn is_mistake(kind: ErrorKind) -> bool {
     matches!(
         kind,
@@ -16,6 +16,9 @@ pub(super) fn is_mistake(kind: ErrorKind) -> bool {
             | ErrorKind::PermissionDenied
             | ErrorKind::ReadOnlyFilesystem
             | ErrorKind::InvalidFilename
+            | ErrorKind::StorageFull
+            | ErrorKind::QuotaExceeded
+            | ErrorKind::FileTooLarge
     )
 }
 
