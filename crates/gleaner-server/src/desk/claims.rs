@@ -1,12 +1,12 @@
 //! What agents say of their machines, checked before it reaches the desk: what that costs grows with what they say, and the
-//! desk's thread decides for all.
+//! desk's thread decides for all. And what they say to have sent of a run's output.
 
 use super::admission::{Rejection, check_expression, check_name, check_variable, refuse_if};
 use gleaner_wire::api::Enrolment;
 use gleaner_wire::limits::{
     MEMORY_BYTES_MAX, PROFILE_BYTES_MAX, PROFILE_ITEMS_MAX, REASON_BYTES_MAX, SLOTS_MAX, SPEED_MAX,
 };
-use gleaner_wire::session::{Hello, Profile};
+use gleaner_wire::session::{Hello, Profile, Tail};
 
 /// Something in which an agent says what its machine is.
 pub trait Claims {
@@ -52,6 +52,13 @@ impl<T: Claims> Checked<T> {
     pub fn into_said(self) -> T {
         self.0
     }
+}
+
+/// The end of a stream of which so much came before. What its agent says to have sent and did not, the agent dropped.
+pub(crate) fn hold_to(tail: &mut Tail, came: u64) {
+    let missing = tail.offset.saturating_sub(came);
+    tail.offset -= missing;
+    tail.dropped = tail.dropped.saturating_add(missing);
 }
 
 /// How long the lists are that an agent sends with its profile.
