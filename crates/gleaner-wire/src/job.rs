@@ -7,10 +7,12 @@
 mod filling;
 mod held;
 mod own;
+mod placing;
 mod signed;
 
 pub use filling::{Filled, fill_in};
 pub use own::OwnInputs;
+pub use placing::stays_inside;
 pub use signed::{Signed, SignedText};
 
 use crate::limits::{LENGTH_MAX, LENGTHS_PER_JOB_MAX};
@@ -144,7 +146,7 @@ pub enum TaskList {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Input {
-    /// Its name there, relative, without `..`.
+    /// Its name there, relative, without `.` and `..`.
     pub path: String,
     /// Its bytes, uploaded before.
     pub blob: BlobHash,

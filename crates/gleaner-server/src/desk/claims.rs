@@ -72,9 +72,11 @@ fn check_profile(profile: &Profile) -> Result<(), Rejection> {
     let speeds = profile.speeds;
     let is_speed = |speed: f64| (0.0..=SPEED_MAX).contains(&speed);
     refuse_if(!speeds.into_iter().chain(profile.cpu_on_core).all(is_speed), || {
+        let on_core =
+            profile.cpu_on_core.map_or_else(String::new, |speed| format!(", and {speed:?} on a core"));
+        let [cpu, disk, network] = speeds;
         format!(
-            "speeds are {speeds:?}, and {:?} on a core; expected millions of operations a second, 0 to {SPEED_MAX:e}",
-            profile.cpu_on_core
+            "speeds are {cpu:?}, {disk:?} and {network:?}{on_core}; expected millions of operations a second, 0 to {SPEED_MAX:e}"
         )
     })?;
     refuse_if(profile.memory > MEMORY_BYTES_MAX, || {
