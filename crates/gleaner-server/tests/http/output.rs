@@ -3,12 +3,15 @@
 use crate::agent::Agent;
 use crate::limits::documented;
 use crate::world::{Reply, World};
+use gleaner_server::journal::Fact;
 use gleaner_server::outputs;
 use gleaner_server::store::Seq;
+use gleaner_server::told::TaskNames;
 use gleaner_server::verify::{self, Depth};
 use gleaner_units::RunId;
 use gleaner_wire::limits::{OUTPUT_CHUNK_MAX, OUTPUT_INLINE_MAX};
 use gleaner_wire::session::{Stream, Tail, ToAgent};
+use std::sync::Arc;
 use tokio::join;
 
 async fn output(world: &World, job: u32, query: &str) -> Reply {
@@ -193,7 +196,14 @@ async fn output_that_the_disk_changed_is_no_output() {
     while !matches!(agent.hear().await, ToAgent::Settled { .. }) {}
     let home = world.app.home.folder();
     let found = |depth| {
+        let mut names = TaskNames::default();
+        let spec =
+            serde_json::json!({"command": ["true"], "tasks": {"array": {"first": 1, "last": 1, "step": 1}}});
+        let spec = Arc::new(serde_json::from_value(spec).unwrap());
+        let (job, user) = (gleaner_wire::JobId(1), "alice".to_owned());
+        names.note(&Fact::JobSubmitted { job, user, spec, key: None, bytes: 0 });
         let report = verify::Report {
+            names,
             began: world.app.desk.began(),
             outputs: [(run, [17, 0])].into(),
             ..verify::Report::default()
