@@ -146,7 +146,7 @@ pub enum TaskList {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Input {
-    /// Its name there, relative, without `.` and `..`.
+    /// Its name there, relative, without `..`.
     pub path: String,
     /// Its bytes, uploaded before.
     pub blob: BlobHash,
