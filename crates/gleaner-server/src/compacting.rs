@@ -108,7 +108,7 @@ fn goes(seq: Seq, row: &Row, forgotten: &[TaskRange]) -> Result<bool, RecoveryEr
         return Ok(row.tasks.iter().all(|tasks| is_within(forgotten, *tasks)));
     }
     let fact = serde_json::from_str(&row.body).map_err(|why| RecoveryError::Row { seq, why })?;
-    Ok(told(&fact, |_| String::new()).is_none())
+    Ok(told(&fact, |_| String::new(), |_| String::new()).is_none())
 }
 
 /// Whether all of some tasks are in ranges, which are in order and do not touch.

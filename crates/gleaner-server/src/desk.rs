@@ -23,6 +23,7 @@ mod run;
 mod sending;
 
 pub use admission::{Admitted, Kind, Rejection};
+pub(crate) use claims::hold_to;
 pub use claims::{Checked, Claims};
 pub use keeping::Keeping;
 pub(crate) use keeping::removed;
@@ -381,6 +382,11 @@ impl Desk {
             Input::Tick => self.tick(now),
         }
         Ok(())
+    }
+
+    /// What programs wrote, as far as it was not handed out yet.
+    pub fn take_written(&mut self) -> Vec<Written> {
+        std::mem::take(&mut self.batch.written)
     }
 
     /// Lets the scheduler answer what came in, and hands everything out.

@@ -7,7 +7,7 @@ use crate::clock::Clock;
 use crate::day::Day;
 use crate::desk::{
     Answer, Batch, Checked, Desk, Effect, Input, Order, OrderId, Recorded, Rejection, Requester, RunOrder,
-    SessionId, Start,
+    SessionId, Start, hold_to,
 };
 use crate::journal::Fact;
 use crate::ledger::People;
@@ -23,7 +23,7 @@ use gleaner_net::{NoRandomness, random_bytes, random_seed};
 use gleaner_units::{RunId, Time};
 use gleaner_wire::Lineage;
 use gleaner_wire::api::LiveEvent;
-use gleaner_wire::session::{End, Hello, ToAgent};
+use gleaner_wire::session::{End, FromAgent, Hello, Stream, ToAgent};
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -334,7 +334,7 @@ impl Work {
     }
 
     /// Takes in what came, once something did or it is time for something; whether to go on.
-    fn gather(&mut self) -> Result<bool, ReadError> {
+    fn gather(&mut self) -> Result<bool, DriverError> {
         let mut going_on = match self.inbox.recv_timeout(self.patience()) {
             Ok(message) => self.take(message)?,
             Err(RecvTimeoutError::Timeout) => true,
@@ -404,7 +404,7 @@ impl Work {
     }
 
     /// Whether to go on.
-    fn take(&mut self, message: Message) -> Result<bool, ReadError> {
+    fn take(&mut self, message: Message) -> Result<bool, DriverError> {
         let now = self.shared.now();
         match message {
             Message::Stop => return Ok(false),
@@ -422,9 +422,14 @@ impl Work {
                 self.desk.handle(now, Input::Connected { session, hello, token, fits }, &*self.past)?;
             }
             Message::Inputs(inputs, _place) => {
-                for input in inputs {
+                for mut input in inputs {
                     if let Input::Disconnected { session } = &input {
                         self.sessions.remove(session);
+                    }
+                    if let Input::Frame { frame, .. } = &mut input
+                        && let FromAgent::Ended { run, end } = &mut **frame
+                    {
+                        self.hold_to_output(*run, end)?;
                     }
                     self.desk.handle(now, input, &*self.past)?;
                 }
@@ -433,6 +438,18 @@ impl Work {
         }
         self.shared.room.add_permits(1);
         Ok(true)
+    }
+
+    /// What the end of a run says that it wrote is held against what came of it.
+    fn hold_to_output(&mut self, run: RunId, end: &mut End) -> Result<(), OutputError> {
+        for (stream, tail) in [(Stream::Stdout, &mut end.stdout), (Stream::Stderr, &mut end.stderr)] {
+            if tail.offset > 0 {
+                // It may have come just before the end.
+                self.desk.take_written().iter().try_for_each(|written| self.outputs.keep(written))?;
+                hold_to(tail, self.outputs.kept(run, stream)?);
+            }
+        }
+        Ok(())
     }
 
     fn let_out(&mut self, effect: Effect) {

@@ -164,12 +164,14 @@ pub(crate) const NOT_THERE_MAX: usize = 32;
 /// be started there.
 // Tested by: so_many_stretches_of_tasks_are_kept_away_at_a_time
 pub(crate) const KEPT_AWAY_AT_ONCE: usize = 1_024;
-/// Machines that the scheduler tells apart because runs failed there, until the jobs of these have left memory. Each is a class of its own.
+/// Machines that the scheduler tells apart because runs failed there, until the jobs of these are over. Each is a class of its own. Of one
+/// user's runs there are at most so many.
 // Tested by: so_many_machines_are_told_apart
-pub(crate) const TRIED_MACHINES_MAX: usize = 256;
-/// Classes of tasks that are made to keep tasks off machines. Above that, the next run of a task may go to any machine.
+pub(crate) const TRIED_MACHINES_MAX: Share = Share { all: 256, each: 64 };
+/// Classes of tasks that are made to keep tasks off machines, until the jobs of these are over. Above that, the next run of a task may go
+/// to any machine.
 // Tested by: so_many_classes_are_made_to_keep_tasks_away
-pub(crate) const ELSEWHERE_CLASSES_MAX: usize = 1_024;
+pub(crate) const ELSEWHERE_CLASSES_MAX: Share = Share { all: 1_024, each: 256 };
 /// What a class of tasks takes of its user's quota of requirements, beside the bytes of requirements, rank and label.
 // Tested by: requirements_of_unfinished_jobs_count_in_a_quota
 pub(crate) const CLASS_BYTES: u64 = 256;

@@ -9,7 +9,8 @@ use crate::limits::{CONNECTIONS_OF_STRANGERS, HANDSHAKE_MAX, READ_AHEAD_MAX, STR
 use axum::Router;
 use connections::Connections;
 use hyper::Request;
-use hyper::body::Incoming;
+use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
+use hyper::header::{CONNECTION, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -17,7 +18,10 @@ use hyper_util::service::TowerToHyperService;
 use rustls::ServerConfig;
 use std::future::Future;
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
@@ -29,6 +33,36 @@ const BREATH: Duration = Duration::from_millis(100);
 /// The connection over which a request comes.
 #[derive(Clone)]
 pub(crate) struct Over(pub(crate) Arc<Connection>);
+
+/// The body of a request. **If not all of it was read when the answer is there, the connection ends behind the answer**, which says so.
+struct Watched {
+    body: Incoming,
+    is_read: Arc<AtomicBool>,
+}
+
+impl Body for Watched {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let frame = Pin::new(&mut self.body).poll_frame(context);
+        if matches!(frame, Poll::Ready(None)) || self.body.is_end_stream() {
+            self.is_read.store(true, Ordering::Relaxed);
+        }
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
 
 /// How many connections of strangers there may be where the system allows so many open files: most of these are for others.
 pub(crate) fn strangers(open_files: u64) -> Share {
@@ -88,7 +122,16 @@ async fn http(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static, over
     let router = TowerToHyperService::new(router);
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(over.clone());
-        router.call(request)
+        let is_read = Arc::new(AtomicBool::new(request.body().is_end_stream()));
+        let watched = Arc::clone(&is_read);
+        let answer = router.call(request.map(|body| Watched { body, is_read: watched }));
+        async move {
+            let mut answer = answer.await?;
+            if !is_read.load(Ordering::Relaxed) {
+                answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            Ok::<_, std::convert::Infallible>(answer)
+        }
     });
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HANDSHAKE_MAX).max_buf_size(READ_AHEAD_MAX);
@@ -153,6 +196,33 @@ mod tests {
         let mut answer = String::new();
         theirs.read_to_string(&mut answer).await.expect("text");
         assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
+    }
+
+    #[tokio::test]
+    async fn an_answer_before_the_end_of_a_request_says_that_the_connection_ends() {
+        let router = Router::new().route("/read", axum::routing::post(async |body: String| body));
+        let cases = [
+            ("POST /read", "Content-Length: 4", "text", false),
+            ("POST /read", "Transfer-Encoding: chunked", "4\r\ntext\r\n0\r\n\r\n", false),
+            ("POST /nothing", "Content-Length: 0", "", false),
+            ("GET /nothing", "Accept: */*", "", false),
+            ("POST /nothing", "Content-Length: 4", "te", true),
+            ("POST /nothing", "Transfer-Encoding: chunked", "4\r\nte", true),
+        ];
+        for (line, header, body, closes) in cases {
+            let (mut theirs, ours) = duplex(READ_AHEAD_MAX);
+            let connections = Connections::new(CONNECTIONS_OF_STRANGERS);
+            let over = Over(Arc::new(connections.open([127, 0, 0, 1].into())));
+            tokio::spawn(http(ours, over, router.clone()));
+            let request = format!("{line} HTTP/1.1\r\nHost: a\r\n{header}\r\n\r\n{body}");
+            theirs.write_all(request.as_bytes()).await.expect("it listens");
+            let mut answer = Vec::new();
+            while !answer.windows(4).any(|end| end == b"\r\n\r\n") {
+                answer.push(theirs.read_u8().await.expect("an answer"));
+            }
+            let answer = String::from_utf8(answer).expect("text").to_ascii_lowercase();
+            assert_eq!(answer.contains("\r\nconnection: close\r\n"), closes, "{line}, {header}: {answer}");
+        }
     }
 
     #[test]

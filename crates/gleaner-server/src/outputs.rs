@@ -96,6 +96,16 @@ impl Outputs {
         growing.file.write_all_at(bytes, written.offset).map_err(failure)
     }
 
+    /// How much is kept of what a run wrote to a stream.
+    pub fn kept(&self, run: RunId, stream: Stream) -> Result<u64, OutputError> {
+        let path = path(&self.folder, run, stream);
+        match fs::metadata(&path) {
+            Ok(metadata) => Ok(metadata.len()),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(0),
+            Err(source) => Err(OutputError { path, source }),
+        }
+    }
+
     /// Makes sure that what a run wrote outlasts the loss of power, and closes its files, of which so much counts. Costs nothing where
     /// it wrote little.
     pub fn seal(&mut self, run: RunId, lengths: [u64; 2]) -> Result<(), OutputError> {

@@ -4,9 +4,11 @@ use crate::desk::Recorded;
 use crate::journal::{Chosen, Fact};
 use crate::ledger::Ledger;
 use crate::live;
-use gleaner_units::{MachineId, Span};
+use gleaner_units::{MachineId, Span, TaskId};
 use gleaner_wire::JobId;
 use gleaner_wire::api::Actor;
+use gleaner_wire::job::TaskList;
+use std::collections::BTreeMap;
 
 /// How much of a command is told.
 const COMMAND_CHARS: usize = 80;
@@ -22,8 +24,43 @@ pub struct Told {
     pub about: String,
 }
 
+/// What tasks are called by their users, after the rows of the jobs from the first on.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct TaskNames {
+    tasks: usize,
+    /// By the first of their tasks, with what numbers these have, if it is not their place.
+    jobs: BTreeMap<usize, (JobId, TaskList)>,
+}
+
+impl TaskNames {
+    /// Whatever a row says; only jobs matter.
+    pub fn note(&mut self, fact: &Fact) {
+        let Fact::JobSubmitted { job, spec, .. } = fact else { return };
+        let numbers = match &spec.tasks {
+            numbers @ (TaskList::Array { .. } | TaskList::Numbers(_)) => numbers.clone(),
+            TaskList::One | TaskList::Rows { .. } | TaskList::Sweep { .. } => TaskList::One,
+        };
+        self.jobs.insert(self.tasks, (*job, numbers));
+        self.tasks += spec.tasks.count() as usize;
+    }
+
+    /// As `JOB/TASK`; of a task of no known job, its number in the journal.
+    pub fn name(&self, task: TaskId) -> String {
+        match self.jobs.range(..=task.index()).next_back() {
+            Some((first, (job, numbers))) if task.index() < self.tasks => {
+                format!("{job}/{}", numbers.number((task.index() - first) as u32))
+            }
+            _ => task.to_string(),
+        }
+    }
+}
+
 /// What a fact says, if somebody did it: an order, a joining, a submission. What merely happens is not told.
-pub fn told(fact: &Fact, machine: impl Fn(MachineId) -> String) -> Option<Told> {
+pub fn told(
+    fact: &Fact,
+    machine: impl Fn(MachineId) -> String,
+    task: impl Fn(TaskId) -> String,
+) -> Option<Told> {
     let (by, about) = match fact {
         Fact::CoordinatorStarted { epoch, program, .. } => {
             (&Actor::Coordinator, format!("{program}, start {epoch}"))
@@ -85,7 +122,8 @@ pub fn told(fact: &Fact, machine: impl Fn(MachineId) -> String) -> Option<Told> 
         ),
         Fact::RunEnded { run, answer: Some(answer), .. } if !answer.wrong.is_empty() => {
             let names: Vec<String> = answer.wrong.iter().map(|wrong| machine(*wrong)).collect();
-            let about = format!("{}: another answer to {} than the others gave", names.join(", "), run.task);
+            let about =
+                format!("{}: another answer to {} than the others gave", names.join(", "), task(run.task));
             return Some(Told { by: Actor::Coordinator.to_string(), what: "outvoted", about });
         }
         Fact::RunEnded { .. }
@@ -144,9 +182,13 @@ fn short(token: &str) -> &str {
 /// Logs what was committed: what somebody did and what became of machines at info, each run at debug.
 pub(crate) fn log(ledger: &Ledger, recorded: &[Recorded]) {
     let name = |agent: MachineId| ledger.agent(agent).name.clone();
+    let called = |task: TaskId| {
+        let (id, job) = ledger.job_of(task);
+        format!("{id}/{}", job.number(task))
+    };
     for Recorded { entry, .. } in recorded {
         let what = live::text(&entry.fact);
-        match (&entry.fact, told(&entry.fact, name)) {
+        match (&entry.fact, told(&entry.fact, name, called)) {
             (_, Some(Told { by, what, about })) => tracing::info!(by, about, "{what}"),
             (
                 Fact::AgentStarted { agent, .. }

@@ -12,6 +12,7 @@ use crate::journal::{Entry, Fact};
 use crate::ledger::Ledger;
 use crate::recovery::{Recovered, RecoveryError, beginning};
 use crate::store::{Past, Reader, Seq, TaskRange};
+use crate::told::TaskNames;
 use gleaner_units::{RunId, TaskId, Time};
 use gleaner_wire::{BlobHash, JobId};
 
@@ -22,7 +23,7 @@ use thiserror::Error;
 const PAGE: usize = 10_000;
 
 /// What a journal was found to hold.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Report {
     /// How many facts.
     pub facts: u64,
@@ -34,6 +35,8 @@ pub struct Report {
     pub programs: BTreeMap<String, u32>,
     /// When the grid began.
     pub began: Time,
+    /// What tasks are called.
+    pub names: TaskNames,
     /// How much each run wrote to its two streams, where that is in files.
     pub outputs: BTreeMap<RunId, [u64; 2]>,
     /// The files that somebody may still ask for.
@@ -101,6 +104,7 @@ pub fn verify(before: Before, rows: impl IntoIterator<Item = (Seq, Entry)>) -> R
     for (seq, entry) in rows {
         last = seq;
         report.facts += 1;
+        report.names.note(&entry.fact);
         if let Fact::CoordinatorStarted { program, .. } = &entry.fact {
             *report.programs.entry(program.clone()).or_default() += 1;
         }

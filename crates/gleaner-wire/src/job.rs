@@ -7,10 +7,12 @@
 mod filling;
 mod held;
 mod own;
+mod placing;
 mod signed;
 
 pub use filling::{Filled, fill_in};
 pub use own::OwnInputs;
+pub use placing::stays_inside;
 pub use signed::{Signed, SignedText};
 
 use crate::limits::{LENGTH_MAX, LENGTHS_PER_JOB_MAX};

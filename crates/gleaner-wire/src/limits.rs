@@ -79,6 +79,9 @@ pub const NAME_BYTES_MAX: usize = 128;
 /// Bytes of one argument, or of one variable's value.
 // Tested by: each_limit_of_a_job_is_kept_and_named
 pub const WORD_BYTES_MAX: usize = 128 << 10;
+/// Bytes of the name of an input between two slashes, as file systems have them.
+// Tested by: a_name_is_as_long_as_a_files_name_may_be
+pub const FILE_NAME_BYTES_MAX: usize = 255;
 /// Bytes of an order to run one task, with its parameters filled in. Linux passes no more than that to a program.
 // Tested by: each_limit_of_a_job_is_kept_and_named
 pub const ORDER_BYTES_MAX: u64 = 2 << 20;

@@ -9,7 +9,8 @@ use crate::{Outcome, home, stdout};
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::recovery::entries;
 use gleaner_server::store::{OpenError, Reader as _, Seq, SqliteReader};
-use gleaner_server::told::{Told, told};
+use gleaner_server::told::{TaskNames, Told, told};
+use gleaner_units::MachineId;
 use gleaner_wire::{Head, VERSION};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -34,14 +35,16 @@ pub(crate) fn run(arguments: &AuditArguments) -> Outcome {
     if arguments.verify {
         return verify(&reader, arguments.since);
     }
-    let mut names: Vec<String> = Vec::new();
+    let (mut names, mut tasks) = (Vec::<String>::new(), TaskNames::default());
     let mut lines = VecDeque::new();
     for entry in entries(&reader, Seq::FIRST) {
         let (seq, Entry { at, fact }) = entry.map_err(|error| fault(&error))?;
         if let Fact::AgentEnrolled { name, .. } = &fact {
             names.push(name.clone());
         }
-        let told = told(&fact, |agent| names.get(agent.index()).cloned().unwrap_or_default());
+        tasks.note(&fact);
+        let machine = |agent: MachineId| names.get(agent.index()).cloned().unwrap_or_default();
+        let told = told(&fact, machine, |task| tasks.name(task));
         let Some(told) = told.filter(|told| arguments.wants(seq, at.seconds(), told)) else { continue };
         lines.push_back(Line { seq: seq.number(), at_s: at.seconds(), told });
         if lines.len() > arguments.limit {

@@ -41,6 +41,16 @@ pub(crate) enum Failure {
     /// The coordinator cannot be reached, or refused.
     #[error("{0}{advice}", advice = moved(.0))]
     Grid(#[source] ClientError),
+    /// Of several things that were asked for, not all are done.
+    #[error("{}", not_all(*.done, .failed, .left))]
+    NotAll {
+        /// How many are.
+        done: usize,
+        /// Which are not, and why; the exit code is the first one's.
+        failed: Vec<(String, Failure)>,
+        /// What was not asked for any more.
+        left: Vec<String>,
+    },
     /// There is no coordinator to ask, as far as is known here.
     #[error("{0}")]
     NoGrid(String),
@@ -98,6 +108,7 @@ impl Failure {
             | Failure::Coordinator(_)
             | Failure::Agent(_)
             | Failure::Bench(_) => 4,
+            Failure::NotAll { failed, .. } => failed.first().map_or(3, |(_, failure)| failure.code()),
             Failure::Grid(_) | Failure::NoGrid(_) | Failure::NotTaken(_) => 3,
             Failure::Interrupted(_) => 130,
         }
@@ -122,11 +133,33 @@ impl Failure {
                 if let Failure::Grid(ClientError::Refused { status, code, .. }) = self {
                     document["refused"] = json!({ "status": status, "code": code });
                 }
+                if let Failure::NotAll { failed, left, .. } = self {
+                    let failed =
+                        failed.iter().map(|(what, why)| json!({ "of": what, "error": why.to_string() }));
+                    document["failed"] = failed.collect();
+                    document["left"] = json!(left);
+                }
                 eprintln!("{document}");
             }
         }
         ExitCode::from(self.code())
     }
+}
+
+fn not_all(done: usize, failed: &[(String, Failure)], left: &[String]) -> String {
+    let all = done + failed.len() + left.len();
+    let whys: Vec<String> = failed.iter().map(|(what, why)| format!("{what} ({why})")).collect();
+    let whys = whys.join(", ");
+    if !left.is_empty() {
+        let is = if done == 1 { "is" } else { "are" };
+        return format!(
+            "{done} of {all} {is} done, and the others are not: {whys}, and behind that {}",
+            left.join(", ")
+        );
+    }
+    let was = if failed.len() == 1 { "was" } else { "were" };
+    let others = if done > 0 { ", and the others are done" } else { "" };
+    format!("{} of {all} {was} refused{others}: {whys}", failed.len())
 }
 
 /// What to do where nobody answers at the address that is known, or somebody else.

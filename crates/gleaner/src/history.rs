@@ -37,7 +37,7 @@ fn table(transitions: &[Transition]) -> String {
             step.run.map(|run| run.to_string()).unwrap_or_default(),
             step.machine.clone().unwrap_or_default(),
             shown(&step.actor.to_string(), 32),
-            shown(&step.cause, 120),
+            shown(&step.cause, usize::MAX),
         ]
     });
     with_sentences(&headings, &rows.collect::<Vec<_>>())

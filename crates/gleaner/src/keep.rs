@@ -5,6 +5,7 @@ use crate::cli::KeepArguments;
 use crate::columns::{Side, aligned, plural, shown};
 use crate::moments::{clock, span};
 use crate::quota::stored;
+use crate::several::each;
 use crate::{Outcome, stdout, which};
 use gleaner_wire::api::{AmountView, JobView, KeepingView};
 use serde_json::json;
@@ -22,14 +23,17 @@ pub(crate) fn run(arguments: &KeepArguments) -> Outcome {
         };
     }
     let named: Result<Vec<_>, _> = arguments.jobs.iter().map(|job| which::jobs(&grid, job)).collect();
-    let mut jobs = Vec::new();
-    for job in named?.into_iter().flatten() {
-        jobs.push(grid.keep(job, !arguments.undo)?);
+    let (jobs, outcome) = each(named?.into_iter().flatten(), |job| grid.keep(*job, !arguments.undo));
+    if outcome.is_err() && jobs.is_empty() {
+        return outcome;
     }
     if arguments.grid.json {
-        return stdout::print_json(&json!({ "version": 1, "jobs": jobs }));
+        stdout::print_json(&json!({ "version": 1, "jobs": jobs }))?;
+    } else {
+        let said = jobs.iter().map(|job| format!("job {}: results {}\n", job.job, standing(job)));
+        stdout::print(said.collect::<String>())?;
     }
-    jobs.iter().try_for_each(|job| stdout::print(format!("job {}: results {}\n", job.job, standing(job))))
+    outcome
 }
 
 /// What becomes of a job's results, for people.

@@ -188,7 +188,8 @@ fn write_piece(one: &mut Followed, piece: &Piece) -> Result<Option<u64>, Failure
 fn tell_dropped(bytes: u64) {
     if bytes > 0 {
         anstream::eprintln!(
-            "-- {bytes} bytes were too much to keep: let the task write them to a file, and name it with --output --"
+            "-- {bytes} bytes are not kept, since they were too much or their machine did not send them: let the task write them to a file, \
+             and name it with --output --"
         );
     }
 }

@@ -41,6 +41,7 @@ mod quota;
 mod replay;
 mod serve;
 mod settings;
+mod several;
 mod shown;
 mod simulate;
 mod status;

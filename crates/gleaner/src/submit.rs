@@ -34,12 +34,13 @@ pub(crate) fn run(arguments: &SubmitArguments) -> Outcome {
             outputs::check(job)?;
         }
     }
+    let specs: Vec<JobSpec> = sending.iter().map(|(job, sending)| sending.spec(&job.spec)).collect();
+    specs.iter().try_for_each(JobSpec::check_inputs).map_err(Failure::Usage)?;
     // Only now is there something to talk about: a mistake in a file needs no coordinator to be found.
     let grid = Api::open(&arguments.grid)?;
     if let Some((job, _)) = sending.first() {
         warnings::tell_of_attributes(&grid, job, requirements_at.as_deref());
     }
-    let specs = sending.iter().map(|(job, sending)| sending.spec(&job.spec)).collect();
     let specs = signing::signed(arguments, &grid, specs)?;
     if arguments.dry_run {
         return dry_run(&grid, arguments, &specs);

@@ -80,6 +80,58 @@ fn mistakes_need_no_coordinator_to_be_found() {
     }
 }
 
+/// `GLEANER_LENGTH` is a parameter that users set, and no other of Gleaner's is: what is right goes on to ask for a coordinator.
+#[test]
+fn lengths_may_differ_from_task_to_task() {
+    let home = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| {
+        let path = home.path().join(name);
+        std::fs::write(&path, text).expect("a file is written");
+        path.display().to_string()
+    };
+    let json = write("gl", r#"[{"GLEANER_LENGTH":1000000},{"GLEANER_LENGTH":2000000}]"#);
+    let csv = write("gl.csv", "GLEANER_LENGTH,a\n1e6,x\n2e6,y\n");
+    let file = write("job.toml", "command = [\"true\"]\n[tasks]\nsweep = { GLEANER_LENGTH = [1, 2] }\n");
+    for line in [
+        format!("submit --from-json {json} -- true"),
+        format!("submit --from-csv {csv} -- true"),
+        "submit --sweep GLEANER_LENGTH=1000000,2000000 -- true".to_owned(),
+        format!("submit -f {file}"),
+    ] {
+        let (code, error) = gleaner(home.path(), &line);
+        assert!(code == 3 && error.contains("start one with `gleaner up`"), "{line}: {code} {error}");
+    }
+    let (code, error) = gleaner(home.path(), "submit --sweep GLEANER_INDEX=1,2 -- true");
+    assert!(code == 2 && error.contains("keeps for itself"), "{code} {error}");
+}
+
+/// What no machine could make in a task's folder.
+#[test]
+fn inputs_that_cannot_lie_beside_each_other_are_a_mistake() {
+    let home = tempfile::tempdir().expect("a folder");
+    let [a, b] = ["a", "b"].map(|name| {
+        let path = home.path().join(name);
+        std::fs::write(&path, name).expect("a file is written");
+        path.display().to_string()
+    });
+    let long = "x".repeat(256);
+    for (inputs, expected) in [
+        (format!("-i {a}=z -i {b}=z"), "would both be \"z\""),
+        (format!("-i {a}=z -i {b}=z/y"), "\"z\" and \"z/y\" cannot lie in one folder"),
+        (format!("-i {a}=z -i {b}=z/"), "two inputs are \"z/\""),
+        (format!("-i {a}=."), "is no name within the task's folder"),
+        (format!("-i {a}=./z"), "is no name within the task's folder"),
+        (format!("-i {a}=../z"), "is no name within the task's folder"),
+        (format!("-i {a}=.tmp"), "has a folder .tmp"),
+        (format!("-i {a}={long}"), "at most 255 are taken"),
+    ] {
+        let (code, error) = gleaner(home.path(), &format!("submit {inputs} -- true"));
+        assert!(code == 2 && error.contains(expected), "{inputs}: {code} {error}");
+    }
+    let (code, error) = gleaner(home.path(), &format!("submit -i {a}=z/y -i {b}=z/x -- true"));
+    assert_eq!(code, 3, "{error}");
+}
+
 /// What is wrong with the files and folders that a command names is a mistake of who named them, and nothing is made there.
 #[test]
 fn a_folder_without_a_journal_is_a_mistake() {

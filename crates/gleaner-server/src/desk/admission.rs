@@ -2,7 +2,9 @@
 
 use gleaner_classad::Expr;
 use gleaner_net::UserPublicKey;
-use gleaner_wire::job::{Confinement, JobSpec, OwnInputs, Signed, SignedText, TaskList, is_length};
+use gleaner_wire::job::{
+    Confinement, JobSpec, OwnInputs, Signed, SignedText, TaskList, is_length, stays_inside,
+};
 use gleaner_wire::limits::{
     EXPRESSION_BYTES_MAX, ITEMS_MAX, LENGTH_MAX, NAME_BYTES_MAX, ORDER_BYTES_MAX, OWN_INPUTS_MAX,
     PARAMETERS_MAX, QUORUM_MAX, SIGNED_BYTES_MAX, SLOTS_MAX, TASKS_PER_JOB_MAX, WORD_BYTES_MAX,
@@ -140,10 +142,13 @@ fn check_tasks(tasks: &TaskList) -> Result<(), Rejection> {
                 )
             })?;
             check_parameters(names.len(), names.iter())?;
+            values.iter().try_for_each(|value| check_no_nul("tasks.rows", value))?;
         }
         TaskList::Sweep { axes } => {
             refuse_if(axes.is_empty(), || "tasks.sweep has no parameter; expected at least one".to_owned())?;
             check_parameters(axes.len(), axes.iter().map(|(name, _)| name))?;
+            let mut values = axes.iter().flat_map(|(_, values)| values);
+            values.try_for_each(|value| check_no_nul("tasks.sweep", value))?;
         }
         TaskList::Numbers(numbers) => {
             refuse_if(!numbers.is_sorted_by(|one, next| one < next), || {
@@ -206,23 +211,30 @@ fn check_counts(spec: &JobSpec) -> Result<(), Rejection> {
 fn check_words(spec: &JobSpec) -> Result<(), Rejection> {
     let names = [("name", Some(&spec.name)), ("label", spec.label.as_ref())];
     for (key, name) in names.into_iter().filter_map(|(key, name)| Some((key, name?))) {
-        refuse_if(name.len() > NAME_BYTES_MAX || name.chars().any(is_hidden) || is_option(name), || {
-            format!(
-                "{key} is longer than {NAME_BYTES_MAX} bytes, begins with -, or has characters that are not seen"
-            )
+        refuse_if(name.len() > NAME_BYTES_MAX, || {
+            format!("{key} has {} bytes; at most {NAME_BYTES_MAX} bytes are taken", name.len())
         })?;
+        refuse_if(is_option(name), || {
+            format!("{key} begins with -, as options do; expected another beginning")
+        })?;
+        refuse_if(name.chars().any(is_hidden), || format!("{key} has characters that are not seen"))?;
     }
     let texts = spec.command.iter().map(|word| ("command", word));
     let texts = texts.chain(spec.env.values().map(|value| ("env", value)));
     let texts = texts.chain(spec.cwd.iter().map(|folder| ("cwd", folder)));
     let texts = texts.chain(spec.own_inputs.iter().map(|own| ("own_inputs", &own.of)));
     let mut texts = texts.chain(spec.outputs.iter().map(|pattern| ("outputs", pattern)));
-    let bad = texts.find(|(_, text)| text.len() > WORD_BYTES_MAX || text.contains('\0'));
-    bad.map_or(Ok(()), |(key, _)| {
-        Err(Rejection::invalid(format!(
-            "{key} has a text of more than {WORD_BYTES_MAX} bytes or with a NUL in it"
-        )))
+    texts.try_for_each(|(key, text)| {
+        refuse_if(text.len() > WORD_BYTES_MAX, || {
+            format!("{key} has a text of {} bytes; at most {WORD_BYTES_MAX} are taken", text.len())
+        })?;
+        check_no_nul(key, text)
     })
+}
+
+/// No argument and no variable can have one.
+fn check_no_nul(key: &str, text: &str) -> Result<(), Rejection> {
+    refuse_if(text.contains('\0'), || format!("{key} has a text with a NUL in it; expected none"))
 }
 
 /// Whether answers can be compared as a job says.
@@ -310,12 +322,11 @@ fn check_numbers(spec: &JobSpec) -> Result<(), Rejection> {
 }
 
 fn check_lengths(spec: &JobSpec) -> Result<(), Rejection> {
-    refuse_if(spec.length.is_some_and(|length| !is_length(length)), || {
-        format!(
-            "length is {:?}; expected operations as a number above 0, at most {LENGTH_MAX:e}",
-            spec.length
-        )
-    })?;
+    if let Some(length) = spec.length.filter(|&length| !is_length(length)) {
+        return Err(Rejection::invalid(format!(
+            "length is {length:?}; expected operations as a number above 0, at most {LENGTH_MAX:e}"
+        )));
+    }
     spec.lengths().map(drop).map_err(|error| Rejection::invalid(error.to_string()))
 }
 
@@ -330,8 +341,8 @@ pub(super) fn check_expression(key: &str, text: &str) -> Result<(), Rejection> {
 }
 
 fn check_paths(spec: &JobSpec) -> Result<(), Rejection> {
-    let own = spec.own_inputs.iter().flat_map(|own| own.files.values().flatten());
-    for path in spec.inputs.iter().chain(own).map(|input| &input.path).chain(&spec.outputs) {
+    spec.check_inputs().map_err(Rejection::invalid)?;
+    for path in &spec.outputs {
         refuse_if(!stays_inside(path), || {
             format!("\"{path}\" is no name within the task's folder: expected a relative path without \"..\"")
         })?;
@@ -343,11 +354,6 @@ fn check_paths(spec: &JobSpec) -> Result<(), Rejection> {
     refuse_if(spec.cwd.is_some() && spec.confinement != Confinement::None, || {
         "cwd is given for a task in the sandbox, which has a folder of its own; leave cwd out, or opt out of the sandbox".to_owned()
     })
-}
-
-fn stays_inside(path: &str) -> bool {
-    let bounded = !path.is_empty() && path.len() <= WORD_BYTES_MAX && !path.contains('\0');
-    bounded && !path.starts_with('/') && path.split('/').all(|part| part != "..")
 }
 
 /// Whoever names it on a command line would be taken to mean an option.

@@ -1,12 +1,12 @@
 //! What agents say of their machines, checked before it reaches the desk: what that costs grows with what they say, and the
-//! desk's thread decides for all.
+//! desk's thread decides for all. And what they say to have sent of a run's output.
 
 use super::admission::{Rejection, check_expression, check_name, check_variable, refuse_if};
 use gleaner_wire::api::Enrolment;
 use gleaner_wire::limits::{
     MEMORY_BYTES_MAX, PROFILE_BYTES_MAX, PROFILE_ITEMS_MAX, REASON_BYTES_MAX, SLOTS_MAX, SPEED_MAX,
 };
-use gleaner_wire::session::{Hello, Profile};
+use gleaner_wire::session::{Hello, Profile, Tail};
 
 /// Something in which an agent says what its machine is.
 pub trait Claims {
@@ -54,6 +54,13 @@ impl<T: Claims> Checked<T> {
     }
 }
 
+/// The end of a stream of which so much came before. What its agent says to have sent and did not, the agent dropped.
+pub(crate) fn hold_to(tail: &mut Tail, came: u64) {
+    let missing = tail.offset.saturating_sub(came);
+    tail.offset -= missing;
+    tail.dropped = tail.dropped.saturating_add(missing);
+}
+
 /// How long the lists are that an agent sends with its profile.
 pub(super) fn profile_bytes(profile: &Profile) -> usize {
     let attributes = profile.attributes.iter().map(|(name, text)| name.len() + text.len());
@@ -65,9 +72,11 @@ fn check_profile(profile: &Profile) -> Result<(), Rejection> {
     let speeds = profile.speeds;
     let is_speed = |speed: f64| (0.0..=SPEED_MAX).contains(&speed);
     refuse_if(!speeds.into_iter().chain(profile.cpu_on_core).all(is_speed), || {
+        let on_core =
+            profile.cpu_on_core.map_or_else(String::new, |speed| format!(", and {speed:?} on a core"));
+        let [cpu, disk, network] = speeds;
         format!(
-            "speeds are {speeds:?}, and {:?} on a core; expected millions of operations a second, 0 to {SPEED_MAX:e}",
-            profile.cpu_on_core
+            "speeds are {cpu:?}, {disk:?} and {network:?}{on_core}; expected millions of operations a second, 0 to {SPEED_MAX:e}"
         )
     })?;
     refuse_if(profile.memory > MEMORY_BYTES_MAX, || {

@@ -197,9 +197,9 @@ fn of_length(app: &App, run: RunId, stream: Stream, offset: u64, length: u64) ->
     let wanted = length.saturating_sub(offset).min(OUTPUT_PIECE_MAX as u64) as usize;
     let mut bytes = from_file(app, run, stream, offset)?;
     if bytes.len() < wanted {
-        let (found, name) = (offset + bytes.len() as u64, format!("{}.{}", run.task, run.number));
+        let (found, number) = (offset + bytes.len() as u64, run.number);
         return Err(Refusal::damaged(format!(
-            "the output of run {name} had {length} bytes, and the coordinator's folder has {found} of them; \
+            "the output of run {number} of this task had {length} bytes, and the coordinator's folder has {found} of them; \
              `gleaner journal verify` lists what is missing, `gleaner rerun` makes it again"
         )));
     }
@@ -209,9 +209,9 @@ fn of_length(app: &App, run: RunId, stream: Stream, offset: u64, length: u64) ->
         let changed = outputs::is_changed(app.home.folder(), app.desk.began(), run, stream, length);
         if changed.map_err(|error| unreadable(run, &error))? == Some(true) {
             return Err(Refusal::damaged(format!(
-                "the output of run {}.{} is not what the run wrote: the coordinator's disk changed it; \
+                "the output of run {} of this task is not what the run wrote: the coordinator's disk changed it; \
                  `gleaner journal verify --files` lists what was changed, `gleaner rerun` makes it again",
-                run.task, run.number
+                run.number
             )));
         }
     }
@@ -224,7 +224,7 @@ fn from_file(app: &App, run: RunId, stream: Stream, offset: u64) -> Result<Vec<u
 }
 
 fn unreadable(run: RunId, error: &io::Error) -> Refusal {
-    Refusal::internal(format!("the output of {run:?}: {error}"))
+    Refusal::internal(format!("the output of run {} of this task: {error}", run.number))
 }
 
 /// How a run ended its stream, if its end was reported.

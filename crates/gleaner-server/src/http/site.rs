@@ -26,7 +26,14 @@ fn check(names: &[String], request: &Request) -> Result<(), Refusal> {
         return Err(Refusal::misdirected("a request has one header \"Host\""));
     };
     let host = host.to_str().unwrap_or_default();
-    let named: Option<Authority> = host.parse().ok().filter(|_| !host.contains('@'));
+    // A host's name may have a colon in it here, before what no port is.
+    let is_whole = |named: &Authority| {
+        let port = host.strip_prefix(named.host());
+        port.is_some_and(|port| {
+            port.is_empty() || named.port_u16().is_some_and(|number| port == format!(":{number}"))
+        })
+    };
+    let named: Option<Authority> = host.parse().ok().filter(is_whole);
     // The first line of a request may name a host too.
     let others = request.uri().authority().map(Authority::host);
     let mut all = named.iter().map(Authority::host).chain(others);

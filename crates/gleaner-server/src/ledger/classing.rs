@@ -92,22 +92,35 @@ impl Ledger {
 
     /// A job that had a class left memory.
     pub(super) fn leave_class(&mut self, at: Time, id: TaskClassId) {
+        self.let_go(at, id);
         let mut left = vec![id];
         while let Some(id) = left.pop() {
             if self.books.kinds.leave(id, self.books.rows) {
                 // All of their tasks were tasks of its jobs.
-                let apart = std::mem::take(&mut self.books.kinds.kind_mut(id).apart);
-                for apart in &apart {
-                    self.books.kinds.close(*apart);
-                    for machine in self.books.elsewhere.remove_class(*apart) {
-                        self.with_ad_changed(machine, |ledger| ledger.books.elsewhere.unname(machine));
-                        self.classify(at, machine);
-                    }
-                }
-                left.extend(apart);
+                left.append(&mut self.books.kinds.kind_mut(id).apart);
             }
         }
         self.forget_unused(at);
+    }
+
+    /// Where all jobs that have a class are over, its tasks need not be kept from machines any more. The classes that were made for this
+    /// stay known, since tasks that are over have them.
+    pub(super) fn let_go(&mut self, at: Time, id: TaskClassId) {
+        let mut over = vec![id];
+        while let Some(id) = over.pop() {
+            if self.books.kinds.kind(id).is_open() {
+                continue;
+            }
+            for apart in self.books.kinds.kind(id).apart.clone() {
+                let Some(nameless) = self.books.elsewhere.remove_class(apart) else { continue };
+                self.books.kinds.close(apart);
+                for machine in nameless {
+                    self.with_ad_changed(machine, |ledger| ledger.books.elsewhere.unname(machine));
+                    self.classify(at, machine);
+                }
+                over.push(apart);
+            }
+        }
     }
 
     /// A policy that learns has tasks of all classes that ever were.
@@ -135,6 +148,9 @@ impl Ledger {
         for (_, job) in self.books.jobs.newest_first() {
             let (users, open) = users.entry(job.class).or_default();
             (*users, *open) = (*users + 1, *open + u32::from(job.tally.open() > 0));
+        }
+        for class in self.books.elsewhere.classes() {
+            users.entry(class).or_default().1 += 1;
         }
         self.books.kinds.check(users)?;
         let mut seen = Seen::default();

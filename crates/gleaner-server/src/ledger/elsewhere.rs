@@ -57,9 +57,19 @@ impl Elsewhere {
         tried.drain(..surplus);
     }
 
-    /// How many classes were made for this.
-    pub(super) fn classes(&self) -> usize {
-        self.classes.len()
+    /// The classes that were made for this.
+    pub(super) fn classes(&self) -> impl Iterator<Item = TaskClassId> {
+        self.classes.keys().copied()
+    }
+
+    /// Whether a class was made for this.
+    pub(super) fn has_class(&self, class: TaskClassId) -> bool {
+        self.classes.contains_key(&class)
+    }
+
+    /// What some of these classes keep away from.
+    pub(super) fn kept_from(&self, is_meant: impl Fn(TaskClassId) -> bool) -> Vec<&BTreeSet<MachineId>> {
+        self.classes.iter().filter(|(class, _)| is_meant(**class)).map(|(_, apart)| apart).collect()
     }
 
     /// How many machines say what they are called.
@@ -90,17 +100,17 @@ impl Elsewhere {
         self.classes.insert(class, apart);
     }
 
-    /// Nobody has a class any more. The machines that need not say any more what they are called.
-    pub(super) fn remove_class(&mut self, class: TaskClassId) -> Vec<MachineId> {
+    /// Nobody needs a class any more. The machines that need not say any more what they are called, if it was one of these classes.
+    pub(super) fn remove_class(&mut self, class: TaskClassId) -> Option<Vec<MachineId>> {
         let mut unneeded = Vec::new();
-        for machine in self.classes.remove(&class).into_iter().flatten() {
+        for machine in self.classes.remove(&class)? {
             let count = self.machines.get_mut(&machine).expect("it says what it is called");
             *count -= 1;
             if *count == 0 {
                 unneeded.push(machine);
             }
         }
-        unneeded
+        Some(unneeded)
     }
 
     /// A job left memory.

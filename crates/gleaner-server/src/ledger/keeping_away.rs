@@ -249,13 +249,20 @@ impl Ledger {
         })
     }
 
-    /// Whether a class may be made of those of a job's tasks that keep away from machines.
+    /// Whether a class may be made of those of a job's tasks that keep away from machines. Costs O(classes that were made for this).
     fn can_be_apart(&self, job: &Job, apart: &BTreeSet<MachineId>) -> bool {
-        let most = self.people().quota(&job.user).requirement_bytes;
         let elsewhere = &self.books.elsewhere;
-        self.requirement_bytes_of(&job.user) + class_bytes(&job.spec) <= most
-            && elsewhere.classes() < ELSEWHERE_CLASSES_MAX
-            && elsewhere.machines() + elsewhere.nameless(apart).len() <= TRIED_MACHINES_MAX
+        let payer = self.books.payers.get(&job.user);
+        let of_user = elsewhere.kept_from(|class| Some(&self.books.kinds.kind(class).payer) == payer);
+        let machines = apart.iter().chain(of_user.iter().copied().flatten()).collect::<BTreeSet<_>>().len();
+        let all_machines = elsewhere.machines() + elsewhere.nameless(apart).len();
+        let most = self.people().quota(&job.user).requirement_bytes;
+        job.tally.open() > 0
+            && self.requirement_bytes_of(&job.user) + class_bytes(&job.spec) <= most
+            && elsewhere.classes().count() < ELSEWHERE_CLASSES_MAX.all
+            && of_user.len() < ELSEWHERE_CLASSES_MAX.each
+            && all_machines <= TRIED_MACHINES_MAX.all
+            && machines <= TRIED_MACHINES_MAX.each
     }
 
     /// The class of tasks like this one that keep away from machines; none where there are too many such classes already.
@@ -278,8 +285,10 @@ impl Ledger {
         let class = self.task_class_of(at, &user, &spec, Some(&clauses));
         if !self.books.kinds.kind(base).apart.contains(&class) {
             self.books.kinds.enter(class);
-            self.books.kinds.open(class);
             self.books.kinds.kind_mut(base).apart.push(class);
+        }
+        if !self.books.elsewhere.has_class(class) {
+            self.books.kinds.open(class);
             self.books.elsewhere.add_class(class, apart.clone());
         }
         for machine in new {

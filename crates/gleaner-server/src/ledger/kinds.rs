@@ -43,13 +43,14 @@ pub(super) struct Kinds {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Kind {
     key: TaskKey,
-    payer: UserId,
+    /// Whose jobs have it.
+    pub(super) payer: UserId,
     bytes: u64,
     /// The label that its composition is learnt of.
     pub(super) label: Option<LabelKey>,
     /// How many jobs in memory have it. A class that keeps tasks of another away from machines is had by that one, like by a job.
     users: u32,
-    /// How many of those are not over.
+    /// How many of those are not over. One more for a class that keeps tasks away from machines, until the jobs of these are over.
     open: u32,
     unused_since: u64,
     /// The classes for those of its tasks that are kept away from machines.
@@ -183,14 +184,13 @@ impl Kinds {
         self.bytes.get(&payer).copied().unwrap_or(0)
     }
 
-    /// What does not fit together, given how many jobs have each class, and how many of them are not over.
+    /// What does not fit together, given how many jobs have each class, and how many count as not over.
     pub(super) fn check(&self, mut users: BTreeMap<TaskClassId, (u32, u32)>) -> Result<(), String> {
         let mut bytes: BTreeMap<UserId, u64> = BTreeMap::new();
         let known = self.known.iter().enumerate();
         let known = known.filter_map(|(index, kind)| Some((TaskClassId::new(index), kind.as_ref()?)));
         for apart in known.clone().flat_map(|(_, kind)| &kind.apart) {
-            let (users, open) = users.entry(*apart).or_default();
-            (*users, *open) = (*users + 1, *open + 1);
+            users.entry(*apart).or_default().0 += 1;
         }
         for (id, kind) in known {
             let expected = users.remove(&id).unwrap_or_default();

@@ -432,12 +432,14 @@ impl Ledger {
             return;
         }
         let (id, _) = self.job_of(tasks.first());
+        let mut closed = None;
         if let Some(job) = self.books.jobs.get_mut(id) {
             let was_open = job.tally.open() > 0;
             job.count_change(at, tasks.count(), before, phase);
             match (was_open, job.tally.open() > 0) {
                 (true, false) => {
                     self.books.kinds.close(job.class);
+                    closed = Some(job.class);
                     self.books.descriptions.close(id, &job.user);
                 }
                 (false, true) => {
@@ -451,6 +453,9 @@ impl Ledger {
             }
         }
         count(&mut self.books.tally, tasks.count(), before, phase);
+        if let Some(class) = closed {
+            self.let_go(at, class);
+        }
         if phase.is_over() {
             self.books.elsewhere.forget(tasks);
             let kept = self.books.answers.range(tasks.first()..=tasks.last());

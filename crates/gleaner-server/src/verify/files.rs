@@ -45,7 +45,12 @@ pub fn files(home: &Path, report: &Report, depth: Depth) -> Result<Kept, BlobErr
                     let short = (found < length).then(|| format!("has {found} of {length} bytes"));
                     Ok(short.or(is_changed.then(|| "is not what it was".to_owned())))
                 });
-                note(format!("{stream:?} of run {}.{}", run.task, run.number), found);
+                let stream = match stream {
+                    Stream::Stdout => "stdout",
+                    Stream::Stderr => "stderr",
+                };
+                let (task, number) = (report.names.name(run.task), run.number);
+                note(format!("{stream} of run {number} of task {task}"), found);
             }
         }
     }

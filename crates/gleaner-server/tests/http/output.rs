@@ -3,11 +3,15 @@
 use crate::agent::Agent;
 use crate::limits::documented;
 use crate::world::{Reply, World};
+use gleaner_server::journal::Fact;
 use gleaner_server::outputs;
+use gleaner_server::store::Seq;
+use gleaner_server::told::TaskNames;
 use gleaner_server::verify::{self, Depth};
 use gleaner_units::RunId;
 use gleaner_wire::limits::{OUTPUT_CHUNK_MAX, OUTPUT_INLINE_MAX};
 use gleaner_wire::session::{Stream, Tail, ToAgent};
+use std::sync::Arc;
 use tokio::join;
 
 async fn output(world: &World, job: u32, query: &str) -> Reply {
@@ -147,6 +151,38 @@ async fn only_what_the_run_wrote_is_its_output() {
     }
 }
 
+/// What an agent says to have sent and did not is its loss: it is neither kept nor counted, and no file is damaged.
+#[tokio::test(flavor = "multi_thread")]
+async fn output_that_never_came_was_dropped_by_its_agent() {
+    let world = World::new().await;
+    let mut agent = Agent::join(&world, "m1").await;
+    let claimed = 70 << 20;
+    for (sent, dropped, expected) in
+        [(&b""[..], u64::MAX, (&b"xx"[..], u64::MAX)), (b"hello ", 3, (b"hello xx", claimed - 6 + 3))]
+    {
+        let job = world.submit(&world.alice, 1).await;
+        let run = agent.start_next(&world).await;
+        if !sent.is_empty() {
+            agent.write(&world, run, 0, sent).await;
+        }
+        agent.end(&world, run, 0, Tail { offset: claimed, bytes: b"xx".to_vec(), dropped }).await;
+        while !matches!(agent.hear().await, ToAgent::Settled { run: settled, .. } if settled == run) {}
+        let reply = output(&world, job, "").await;
+        let found = (reply.status, reply.body.as_slice(), reply.header("gleaner-dropped"));
+        assert_eq!(found, (200, expected.0, expected.1.to_string().as_str()), "{reply}");
+        let status: serde_json::Value = world.get(&format!("/api/v1/jobs/{job}"), &world.alice).await.json();
+        assert_eq!(status["bytes"], expected.0.len(), "{status}");
+        let ends = world.app.readers.read(|reader| reader.history(run.task, Seq::FIRST, 100)).unwrap();
+        let ends: Vec<_> = ends.iter().filter(|row| row.row.body.starts_with(r#"{"run_ended""#)).collect();
+        let [end] = ends[..] else { panic!("{ends:?}") };
+        let end: serde_json::Value = serde_json::from_str(&end.row.body).unwrap();
+        let end = &end["run_ended"]["end"]["stdout"];
+        let length =
+            outputs::length(world.app.home.folder(), world.app.desk.began(), run, Stream::Stdout).unwrap();
+        assert_eq!(end["offset"].as_u64().unwrap_or(0), length, "{end}");
+    }
+}
+
 /// One byte is enough. Whoever asks is told, and so is whoever verifies the journal.
 #[tokio::test(flavor = "multi_thread")]
 async fn output_that_the_disk_changed_is_no_output() {
@@ -160,7 +196,14 @@ async fn output_that_the_disk_changed_is_no_output() {
     while !matches!(agent.hear().await, ToAgent::Settled { .. }) {}
     let home = world.app.home.folder();
     let found = |depth| {
+        let mut names = TaskNames::default();
+        let spec =
+            serde_json::json!({"command": ["true"], "tasks": {"array": {"first": 1, "last": 1, "step": 1}}});
+        let spec = Arc::new(serde_json::from_value(spec).unwrap());
+        let (job, user) = (gleaner_wire::JobId(1), "alice".to_owned());
+        names.note(&Fact::JobSubmitted { job, user, spec, key: None, bytes: 0 });
         let report = verify::Report {
+            names,
             began: world.app.desk.began(),
             outputs: [(run, [17, 0])].into(),
             ..verify::Report::default()
@@ -175,7 +218,7 @@ async fn output_that_the_disk_changed_is_no_output() {
     let reply = output(&world, job, "").await;
     assert_eq!((reply.status, reply.code().as_str()), (500, "damaged"), "{reply}");
     assert!(reply.to_string().contains("the coordinator's disk changed it"), "{reply}");
-    assert_eq!(found(Depth::Content), [format!("Stdout of run {}.1 is not what it was", run.task)]);
+    assert_eq!(found(Depth::Content), ["stdout of run 1 of task 1/1 is not what it was"]);
     assert!(found(Depth::Lengths).is_empty(), "only lengths were asked for");
 }
 

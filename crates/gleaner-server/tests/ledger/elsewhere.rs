@@ -191,36 +191,83 @@ fn classes(books: &Books) -> (usize, usize) {
     (classes.machine_classes().len(), classes.task_classes().len())
 }
 
-/// `TRIED_MACHINES_MAX` is 256: each of them is a class of its own, and the others are one.
-#[test]
-fn so_many_machines_are_told_apart() {
-    let mut books = many(260, 260);
-    (0..255).for_each(|number| fail_on(&mut books, number, number));
-    assert_eq!(classes(&books).0, 1 + 255);
-    fail_on(&mut books, 255, 255);
-    assert_eq!(classes(&books).0, 1 + 256);
-    fail_on(&mut books, 256, 256);
-    assert_eq!(classes(&books).0, 1 + 256, "one more is not told apart");
+/// Another job of so many tasks; the number of its first.
+fn submit(books: &mut Books, user: &str, tasks: usize, memory: u64) -> usize {
+    let array = serde_json::json!({ "first": 1, "last": tasks, "step": 1 });
+    let spec = serde_json::json!({
+        "command": ["nosuch"], "retries": 9, "needs": { "memory": memory }, "tasks": { "array": array },
+    });
+    let spec = std::sync::Arc::new(serde_json::from_value(spec).expect("a job"));
+    let (job, first) = (books.ledger.next_job(), books.ledger.task_count());
+    books.add_unchecked(Fact::JobSubmitted { job, user: user.to_owned(), spec, key: None, bytes: 0 });
+    first
 }
 
-/// `ELSEWHERE_CLASSES_MAX` is 1,024, beside the class of the tasks themselves: each set of machines makes one.
+/// `TRIED_MACHINES_MAX` is 256, and 64 for each user: each of them is a class of its own, and the others are one.
+#[test]
+fn so_many_machines_are_told_apart() {
+    let mut books = many(260, 70);
+    (0..63).for_each(|number| fail_on(&mut books, number, number));
+    assert_eq!(classes(&books).0, 1 + 63);
+    fail_on(&mut books, 63, 63);
+    assert_eq!(classes(&books).0, 1 + 64);
+    fail_on(&mut books, 64, 64);
+    assert_eq!(classes(&books).0, 1 + 64, "one more of that user's is not told apart");
+    for (number, user) in ["bob", "cleo", "dan"].into_iter().enumerate() {
+        let first = submit(&mut books, user, 64, 0);
+        (0..64).for_each(|task| fail_on(&mut books, first + task, 64 * (number + 1) + task));
+    }
+    assert_eq!(classes(&books).0, 1 + 256);
+    let first = submit(&mut books, "eve", 2, 0);
+    fail_on(&mut books, first, 256);
+    assert_eq!(classes(&books).0, 1 + 256, "one more is not told apart");
+    fail_on(&mut books, first + 1, 255);
+    assert_eq!(classes(&books).1, 5 + 4 * 64 + 1, "hers may keep from one that is told apart already");
+}
+
+/// `ELSEWHERE_CLASSES_MAX` is 1,024, and 256 for each user, beside the classes of the tasks themselves: each set of machines makes one.
 #[test]
 fn so_many_classes_are_made_to_keep_tasks_away() {
-    let mut books = many(20, 1_140);
-    let mut task = 0;
-    let mut most = 0;
-    for one in 0..20 {
-        for two in one + 1..20 {
-            for three in two + 1..20 {
-                for machine in [one, two, three] {
-                    fail_on(&mut books, task, machine);
-                }
-                task += 1;
+    let mut books = many(20, 300);
+    let sets = |first: usize, books: &mut Books| {
+        let threes = (0..20).flat_map(|one| (one + 1..20).map(move |two| (one, two)));
+        let threes = threes.flat_map(|(one, two)| (two + 1..20).map(move |three| [one, two, three]));
+        for (task, machines) in threes.take(300).enumerate() {
+            for machine in machines {
+                fail_on(books, first + task, machine);
             }
         }
-        most = classes(&books).1;
+    };
+    sets(0, &mut books);
+    assert_eq!(classes(&books).1, 1 + 256, "of 300 sets of three, and those of one and two");
+    for (users, (user, expected)) in
+        [("bob", 512), ("cleo", 768), ("dan", 1_024), ("eve", 1_024)].into_iter().enumerate()
+    {
+        let first = submit(&mut books, user, 300, 0);
+        sets(first, &mut books);
+        assert_eq!(classes(&books).1, 2 + users + expected, "{user}");
     }
-    assert_eq!(most, 1 + 1_024, "of 1,140 sets of three, and those of one and two");
+}
+
+/// One user's jobs whose program is nowhere, each of a class of its own, held after their first try.
+#[test]
+fn one_users_jobs_take_no_other_users_share() {
+    let mut books = many(4, 12);
+    let by = Actor::User("bob".to_owned());
+    for number in 0..1_100 {
+        let task = submit(&mut books, "bob", 1, number << 10);
+        books.decide_unchecked(Decision::Start { task: TaskId::new(task), on: agent(0) });
+        let (run, on) = books.live_on(agent(0))[0];
+        let end = end(&not_there());
+        let is_left = books.ledger.is_left(run.task, on, &not_there());
+        books.add_unchecked(Fact::RunEnded { run, agent: on, end, answer: None, is_left });
+        books.add_unchecked(Fact::TasksRested(books.ledger.rested_by(gleaner_units::Time::NEVER)));
+        let (job, _) = books.ledger.job_of(TaskId::new(task));
+        let chosen = gleaner_server::journal::Chosen { job, tasks: Vec::new(), by: by.clone() };
+        books.add_unchecked(Fact::TasksHeld(chosen));
+    }
+    run_all(&mut books, |on| on == agent(3));
+    assert_eq!((books.ledger.tally().done, books.ledger.tally().failed), (12, 0));
 }
 
 /// What a machine says that has not what is to be started.
@@ -367,23 +414,30 @@ fn so_many_stretches_of_tasks_are_kept_away_at_a_time() {
     assert_eq!(waiting(&books), 0, "the others follow");
 }
 
-/// When the jobs are gone for which machines were told apart, these are one class again, and the limits count from 0.
+/// When the jobs are over for which machines were told apart, these are one class again, the limits count from 0, and what was made for
+/// these jobs takes nothing of their user's quota of requirements. When they run again, machines are told apart again.
 #[test]
-fn what_was_told_apart_is_alike_again_when_the_job_is_gone() {
+fn what_was_told_apart_is_alike_again_when_the_job_is_over() {
     let mut books = many(4, 6);
-    run_all(&mut books, |on| on == agent(3));
     let apart = |books: &Books| {
         let machines = (0..4).map(|number| books.ledger.grid().machine(agent(number)).class());
-        machines.collect::<std::collections::BTreeSet<_>>().len()
+        let machines = machines.collect::<std::collections::BTreeSet<_>>().len();
+        (machines, books.ledger.requirement_bytes_of("ada"))
     };
-    assert_eq!(apart(&books), 4);
+    for there in [Some(3), None, Some(2)] {
+        let by = Actor::User("ada".to_owned());
+        let chosen = gleaner_server::journal::Chosen { job: JobId(1), tasks: Vec::new(), by };
+        books.add(Fact::TasksRerun(chosen));
+        run_all(&mut books, |on| there.is_some_and(|there| on == agent(there)));
+        assert_eq!((books.ledger.tally().open(), apart(&books)), (0, (1, 0)), "{there:?}");
+    }
     let due = books.ledger.due_to_retire(
         gleaner_units::Time::NEVER,
         gleaner_units::Time::NEVER,
         (0, gleaner_units::Span::ZERO),
     );
     books.add(Fact::TasksRetired(due));
-    assert_eq!(apart(&books), 1);
+    assert_eq!(apart(&books), (1, 0));
 }
 
 /// What one task lacks, its folder say, says nothing of the others: they go where they ran, and it is tried three times.

@@ -4,7 +4,7 @@ use super::Source;
 use crate::InputError;
 use crate::error::{Place, quoted};
 use gleaner_wire::Words;
-use gleaner_wire::job::TaskList;
+use gleaner_wire::job::{LENGTH, TaskList};
 use gleaner_wire::limits::{NAME_BYTES_MAX, TASKS_PER_JOB_MAX};
 use serde_json::Value;
 
@@ -133,8 +133,9 @@ pub(super) fn check_names(names: &[String], place: &Place) -> Result<(), InputEr
             let expected = "a name of letters, digits and _ that does not start with a digit";
             return Err(place.error(name, "no name for a parameter", expected));
         }
-        if name.starts_with("GLEANER_") {
-            return Err(place.error(name, "a name that Gleaner keeps for itself", "a name without GLEANER_"));
+        if name.starts_with("GLEANER_") && name != LENGTH {
+            let expected = "a name without GLEANER_, or GLEANER_LENGTH for the length of each task";
+            return Err(place.error(name, "a name that Gleaner keeps for itself", expected));
         }
         if names[..position].contains(name) {
             return Err(place.error(name, "the parameter twice", "each parameter once"));
@@ -271,6 +272,7 @@ mod tests {
     fn json() {
         for (text, expected) in [
             (r#"[{"a": "x", "b": 1}, {"b": 2.50, "a": true}]"#, "0/x/1 1/true/2.5"),
+            (r#"[{"GLEANER_LENGTH": 1e6}, {"GLEANER_LENGTH": 2000000}]"#, "0/1000000.0 1/2000000"),
             (r#"["x", 2]"#, "0/x 1/2"),
             ("[]", "rows: found an empty list; expected an entry for each task"),
             ("[{}]", "rows: [0]: found an object without keys; expected a key for each parameter"),
@@ -287,7 +289,7 @@ mod tests {
             ),
             (
                 r#"[{"GLEANER_X": 1}]"#,
-                "rows: GLEANER_X: found a name that Gleaner keeps for itself; expected a name without GLEANER_",
+                "rows: GLEANER_X: found a name that Gleaner keeps for itself; expected a name without GLEANER_, or GLEANER_LENGTH for the length of each task",
             ),
         ] {
             assert_eq!(shown(from_json(&Source::new("rows", text))), expected);

@@ -72,6 +72,60 @@ fn a_student_signs_in_with_one_line_and_is_found_in_the_audit() {
     grid.wind_up();
 }
 
+/// One of several jobs is another user's: the others are done all the same, and what was not is said.
+#[test]
+fn an_order_about_several_jobs_does_all_that_it_may() {
+    let mut grid = Grid::new("several", 8);
+    grid.start();
+    let line = grid.ok(&["token", "user", "ada"]);
+    let home = grid.folder.path().join("ada");
+    fs::create_dir(&home).expect("a folder");
+    let home = home.display().to_string();
+    let words: Vec<&str> = line.split_whitespace().skip(1).collect();
+    assert!(of(&grid, &home, &words).status.success());
+    for number in 1..=5 {
+        let submitted = if number == 3 {
+            grid.cli(&["submit", "--", "true"])
+        } else {
+            of(&grid, &home, &["submit", "--", "true"])
+        };
+        assert!(submitted.status.success(), "{}", String::from_utf8_lossy(&submitted.stderr));
+    }
+    let phases = |grid: &Grid| {
+        let phase = |job: u32| {
+            let status = grid.json(&["status", &job.to_string()]);
+            let tasks = status["tasks"].as_object().expect("a count of each").clone();
+            tasks.into_iter().find(|(_, count)| *count == 1).map(|(phase, _)| phase).unwrap_or_default()
+        };
+        (1..=5).map(phase).collect::<Vec<_>>().join(" ")
+    };
+    for (order, expected) in [
+        ("hold", "held waiting waiting held held"),
+        ("release", "waiting waiting waiting waiting waiting"),
+        ("cancel", "cancelled waiting waiting cancelled cancelled"),
+        ("rerun", "waiting waiting waiting waiting waiting"),
+    ] {
+        let ordered = of(&grid, &home, &[order, "5", "3", "4", "99", "1"]);
+        let said = String::from_utf8_lossy(&ordered.stderr).into_owned();
+        assert_eq!(ordered.status.code(), Some(3), "{order}: {said}");
+        assert_eq!(String::from_utf8_lossy(&ordered.stdout), format!("{order}: 3 tasks\n"));
+        assert!(
+            said.contains("2 of 5 were refused, and the others are done: 3 (no job 3 of yours"),
+            "{said}"
+        );
+        assert!(said.contains("99 (no job 99 of yours"), "{said}");
+        assert_eq!(phases(&grid), expected, "{order}");
+    }
+    let kept = of(&grid, &home, &["keep", "5", "3", "4", "--json"]);
+    let (out, said) = (String::from_utf8_lossy(&kept.stdout), String::from_utf8_lossy(&kept.stderr));
+    assert_eq!(kept.status.code(), Some(3), "{said}");
+    let (out, said): (Value, Value) =
+        (serde_json::from_str(&out).expect("JSON"), serde_json::from_str(&said).expect("JSON"));
+    assert_eq!(out["jobs"].as_array().map(Vec::len), Some(2), "{out}");
+    assert!(said["failed"][0]["of"] == "3" && said["code"] == 3, "{said}");
+    grid.wind_up();
+}
+
 #[test]
 fn tasks_ask_for_tags_which_outlast_the_agent() {
     let mut grid = Grid::new("tags", 4);

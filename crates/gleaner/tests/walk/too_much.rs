@@ -35,7 +35,8 @@ fn what_is_larger_than_the_limit_is_named_and_the_rest_is_kept() {
     assert!(logs.stdout.len() <= STREAM_BYTES && logs.stdout.ends_with(b"xx"), "the end is kept too");
     let said = String::from_utf8_lossy(&logs.stderr).into_owned();
     let told = format!(
-        "-- {left_out} bytes were too much to keep: let the task write them to a file, and name it with --output --\n"
+        "-- {left_out} bytes are not kept, since they were too much or their machine did not send them: let the task write them to a file, \
+             and name it with --output --\n"
     );
     assert_eq!(said, format!("{told}an error\n"));
     assert_eq!(grid.ok(&["logs", &format!("{wordy}/0"), "--stderr"]), "an error\n");

@@ -124,6 +124,65 @@ fn patterns_of_outputs_that_nobody_can_read_are_refused() {
     }
 }
 
+#[test]
+fn what_is_refused_is_said_in_words_of_the_job() {
+    let files = |paths: &str| {
+        let blob = BlobHash::try_from("0".repeat(64)).expect("a hash");
+        let input = |path: &str| Input { path: path.to_owned(), blob: blob.clone(), executable: false };
+        paths.split(' ').map(input).collect::<Vec<_>>()
+    };
+    let with = |change: &dyn Fn(&mut JobSpec)| {
+        let mut spec = job();
+        change(&mut spec);
+        Admitted::check(spec).err().map_or(String::new(), |rejection| rejection.message)
+    };
+    let rows = |value: &str| TaskList::Rows {
+        names: vec!["a".to_owned()],
+        values: ["fine", value].into_iter().collect(),
+    };
+    let sweep = |value: &str| TaskList::Sweep {
+        axes: vec![("a".to_owned(), vec!["fine".to_owned(), value.to_owned()])],
+    };
+    assert_eq!(with(&|spec| (spec.inputs, spec.tasks) = (files("a b/c b/d"), rows("x"))), "");
+    for (said, expected) in [
+        (with(&|spec| spec.length = Some(-1.0)), "length is -1.0; expected"),
+        (with(&|spec| spec.length = Some(f64::NAN)), "length is NaN; expected"),
+        (with(&|spec| spec.label = Some("-x".to_owned())), "label begins with -"),
+        (with(&|spec| spec.label = Some("a\u{202e}".to_owned())), "label has characters that are not seen"),
+        (with(&|spec| spec.label = Some(text(200))), "label has 200 bytes; at most 128 bytes"),
+        (with(&|spec| spec.name = "-x".to_owned()), "name begins with -"),
+        (with(&|spec| spec.command.push("a\0".to_owned())), "command has a text with a NUL in it"),
+        (
+            with(&|spec| spec.command.push(text(131_073))),
+            "command has a text of 131073 bytes; at most 131072",
+        ),
+        (with(&|spec| spec.tasks = rows("x\0y")), "tasks.rows has a text with a NUL in it"),
+        (with(&|spec| spec.tasks = sweep("x\0y")), "tasks.sweep has a text with a NUL in it"),
+        (with(&|spec| spec.inputs = files(".")), "is no name within"),
+        (with(&|spec| spec.inputs = files("./a")), "is no name within"),
+        (with(&|spec| spec.inputs = files("a a")), "two inputs are \"a\""),
+        (with(&|spec| spec.inputs = files("a a/b")), "\"a\" and \"a/b\" cannot lie"),
+        (with(&|spec| spec.inputs = files(&text(256))), "at most 255"),
+        (with(&|spec| spec.inputs = files(".tmp")), "has a folder .tmp"),
+        (
+            with(&|spec| (spec.inputs, spec.checkpoint.folder) = (files(".checkpoint"), true)),
+            "has a folder .checkpoint",
+        ),
+    ] {
+        assert!(said.contains(expected) && !said.contains("Some("), "{said:?} has no {expected:?}");
+    }
+    let speeds = |speeds, cpu_on_core| {
+        let profile = Profile { cpu_on_core, ..Profile::new(speeds, 1) };
+        Checked::of(profile).err().map_or(String::new(), |rejection| rejection.message)
+    };
+    for (said, expected) in [
+        (speeds([-1.0, 2.0, 3.0], None), "speeds are -1.0, 2.0 and 3.0; expected"),
+        (speeds([1.0; 3], Some(1e300)), "speeds are 1.0, 1.0 and 1.0, and 1e300 on a core; expected"),
+    ] {
+        assert!(said.contains(expected), "{said:?} has no {expected:?}");
+    }
+}
+
 /// What is handed in, as much as it may be and so many more.
 type Handed<T> = fn(usize) -> T;
 
