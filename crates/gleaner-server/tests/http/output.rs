@@ -6,6 +6,7 @@ use crate::world::{Reply, World};
 use gleaner_server::outputs;
 use gleaner_server::verify::{self, Depth};
 use gleaner_units::RunId;
+use gleaner_wire::JobId;
 use gleaner_wire::limits::{OUTPUT_CHUNK_MAX, OUTPUT_INLINE_MAX};
 use gleaner_wire::session::{Stream, Tail, ToAgent};
 use tokio::join;
@@ -162,10 +163,10 @@ async fn output_that_the_disk_changed_is_no_output() {
     let found = |depth| {
         let report = verify::Report {
             began: world.app.desk.began(),
-            outputs: [(run, [17, 0])].into(),
+            outputs: [(run, verify::Written { lengths: [17, 0], task: Some((JobId(job), 1)) })].into(),
             ..verify::Report::default()
         };
-        verify::files(home, &report, depth).unwrap().wrong
+        verify::files(home, &report, depth).wrong
     };
     assert_eq!(output(&world, job, "").await.body, b"all that it wrote");
     assert!(found(Depth::Content).is_empty());
@@ -175,7 +176,7 @@ async fn output_that_the_disk_changed_is_no_output() {
     let reply = output(&world, job, "").await;
     assert_eq!((reply.status, reply.code().as_str()), (500, "damaged"), "{reply}");
     assert!(reply.to_string().contains("the coordinator's disk changed it"), "{reply}");
-    assert_eq!(found(Depth::Content), [format!("Stdout of run {}.1 is not what it was", run.task)]);
+    assert_eq!(found(Depth::Content), [format!("standard output of {job}/1 (run 1) is not what it was")]);
     assert!(found(Depth::Lengths).is_empty(), "only lengths were asked for");
 }
 
