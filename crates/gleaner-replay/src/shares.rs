@@ -51,7 +51,9 @@ impl Shares {
         for on in (0..grid.machines().len()).map(MachineId::new) {
             let running = |run: &RunId| grid.find_run(*run).is_some_and(|run| run.stage() == Stage::Running);
             let runs: Vec<RunId> = grid.machine(on).runs().filter(running).collect();
-            runs.into_iter().for_each(|run| shares.began(grid, Time::ZERO, run, on));
+            for run in runs {
+                shares.began(grid, Time::ZERO, run, on);
+            }
         }
         shares
     }

@@ -3,11 +3,17 @@
 //! **The journal is copied first**, as of one moment, and what its facts name after that: a blob or the output of a run that is
 //! over is there before the fact that names it, and does not change; what ran at that moment is longer in the copy than it
 //! was, which nobody reads. So the copy is what a coordinator that lost its power at that moment would find.
+//!
+//! **What is damaged is not copied**: a file that is new or was changed is held against what the journal says of it, and a copy
+//! from before stays. A file is copied beside its place and moved there when it is whole.
 
 use crate::blobs;
 use crate::outputs;
+use crate::recovery::RecoveryError;
 use crate::serve::{AUTHORITY_FOLDER, CERTIFICATE_FILE, TOKEN_FILE};
 use crate::store::{DATABASE, OpenError, ReadError, Seq, SqliteReader};
+use crate::verify::{Depth, NamedFile, follow_all};
+use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, DirEntry, File};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::DirBuilderExt as _;
@@ -17,11 +23,13 @@ use thiserror::Error;
 /// What the coordinator's program reads besides.
 pub const SETTINGS_FILE: &str = "config.toml";
 const UNFINISHED: &str = "gleaner.db.next";
+/// What is copied of a file until it is whole.
+const UNFINISHED_FILE: &str = "file.next";
 /// What only a folder has that a coordinator worked in.
 const LOCK: &str = "lock";
 
 /// What was copied.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Copied {
     /// The last row of the journal that is in the copy.
     pub last: Seq,
@@ -29,6 +37,9 @@ pub struct Copied {
     pub files: u64,
     /// Bytes of those that were copied now.
     pub bytes: u64,
+    /// Files that the journal names and that are damaged or missing in the coordinator's folder, for people, each with what the copy has
+    /// of it. None of them was copied.
+    pub wrong: Vec<String>,
 }
 
 /// Why there is no copy.
@@ -37,9 +48,20 @@ pub enum BackupError {
     /// The journal cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// The journal cannot be read, or not all of it written.
+    /// The journal cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// The journal does not lead where it says it did.
+    #[error("{0}; a copy from before stays as it is")]
+    Recovery(#[from] RecoveryError),
+    /// The copy of the journal cannot be written.
+    #[error("{} cannot be written: {source}; a copy from before stays as it is", path.display())]
+    Write {
+        /// Which file of the copy.
+        path: PathBuf,
+        /// What the database said.
+        source: ReadError,
+    },
     /// It would be in the way of a coordinator.
     #[error("{} is a folder that a coordinator works in: name another for the copy", .0.display())]
     InUse(PathBuf),
@@ -75,19 +97,77 @@ pub fn backup(from: &Path, to: &Path) -> Result<Copied, BackupError> {
     make(to)?;
     let (next, journal) = (to.join(UNFINISHED), to.join(DATABASE));
     remove(&next)?;
-    let last = reader.copy_to(&next)?;
-    let mut copied = Copied { last, ..Copied::default() };
+    remove(&to.join(UNFINISHED_FILE))?;
+    let last = copy_journal(&reader, &next)?;
+    let wrong = wrong_files(from, to, &next)?;
+    let skipped = wrong.iter().flat_map(|Wrong { file, .. }| places(file)).map(|place| from.join(place));
+    let skipped = skipped.collect();
+    let mut copying = Copying { to, skipped, copied: Copied { last, ..Copied::default() } };
     for folder in [blobs::FOLDER, outputs::FOLDER, AUTHORITY_FOLDER] {
-        copy_below(&from.join(folder), &to.join(folder), &mut copied)?;
+        copying.copy_below(&from.join(folder), &to.join(folder))?;
     }
     for file in [CERTIFICATE_FILE, TOKEN_FILE, SETTINGS_FILE] {
-        copy(&from.join(file), &to.join(file), &mut copied)?;
+        copying.copy(&from.join(file), &to.join(file))?;
     }
+    let mut copied = copying.copied;
+    copied.wrong = told(wrong, &reader, to)?;
     // Last: until then the copy before is whole.
     File::open(&next).and_then(|file| file.sync_all()).map_err(|source| failed(&next, source))?;
     fs::rename(&next, &journal).map_err(|source| failed(&journal, source))?;
     File::open(to).and_then(|folder| folder.sync_all()).map_err(|source| failed(to, source))?;
     Ok(copied)
+}
+
+/// What was written of a copy that broke off goes: a full disk needs the space back.
+fn copy_journal(reader: &SqliteReader, next: &Path) -> Result<Seq, BackupError> {
+    reader.copy_to(next).map_err(|source| match remove(next) {
+        Ok(()) => BackupError::Write { path: next.to_owned(), source },
+        Err(error) => error,
+    })
+}
+
+/// A file that is not what the journal says.
+struct Wrong {
+    file: NamedFile,
+    fault: String,
+}
+
+/// Those that the journal `next` names, in the coordinator's folder. What would be copied is read.
+fn wrong_files(from: &Path, to: &Path, next: &Path) -> Result<Vec<Wrong>, BackupError> {
+    let mut wrong = Vec::new();
+    for file in follow_all(&SqliteReader::unchecked(next)?)?.named() {
+        let place = file.place();
+        let is_there = fs::metadata(from.join(&place)).is_ok_and(|data| is_same(&data, &to.join(&place)));
+        let depth = if is_there { Depth::Lengths } else { Depth::Content };
+        if let Some(fault) = file.fault(from, depth) {
+            wrong.push(Wrong { file, fault });
+        }
+    }
+    Ok(wrong)
+}
+
+/// What belongs together: of two files that do not fit, nobody can say which one was changed.
+fn places(file: &NamedFile) -> Vec<PathBuf> {
+    match file {
+        NamedFile::Output { began, run, .. } => vec![file.place(), outputs::sums_place(*began, *run)],
+        NamedFile::Blob(_) => vec![file.place()],
+    }
+}
+
+/// What the coordinator removed meanwhile, and knows that it did, is not wrong.
+fn told(mut wrong: Vec<Wrong>, reader: &SqliteReader, to: &Path) -> Result<Vec<String>, BackupError> {
+    if !wrong.is_empty() {
+        let named: BTreeSet<NamedFile> = follow_all(reader)?.named().collect();
+        wrong.retain(|Wrong { file, .. }| named.contains(file));
+    }
+    let told = wrong.into_iter().map(|Wrong { file, fault }| {
+        let has = match file.fault(to, Depth::Content) {
+            None => "the copy from before is kept",
+            Some(_) => "there is no good copy of it",
+        };
+        format!("{file} {fault} ({has})")
+    });
+    Ok(told.collect())
 }
 
 fn check_place(from: &Path, to: &Path) -> Result<(), BackupError> {
@@ -115,48 +195,70 @@ fn check_place(from: &Path, to: &Path) -> Result<(), BackupError> {
     Ok(())
 }
 
-/// What a coordinator removes meanwhile, nothing names any more.
-fn copy_below(from: &Path, to: &Path, copied: &mut Copied) -> Result<(), BackupError> {
-    let entries = match fs::read_dir(from) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        read => read.map_err(|source| failed(from, source))?,
-    };
-    make(to)?;
-    for entry in entries {
-        let entry: DirEntry = entry.map_err(|source| failed(from, source))?;
-        let (path, there) = (entry.path(), to.join(entry.file_name()));
-        match entry.file_type().map_err(|source| failed(&path, source))? {
-            kind if kind.is_dir() && entry.file_name() == blobs::INCOMING => {}
-            kind if kind.is_dir() => copy_below(&path, &there, copied)?,
-            kind if kind.is_file() => copy(&path, &there, copied)?,
-            _ => {}
+struct Copying<'a> {
+    to: &'a Path,
+    /// Files in the coordinator's folder that are not what they should be.
+    skipped: BTreeSet<PathBuf>,
+    copied: Copied,
+}
+
+impl Copying<'_> {
+    /// What a coordinator removes meanwhile, nothing names any more.
+    fn copy_below(&mut self, from: &Path, to: &Path) -> Result<(), BackupError> {
+        let entries = match fs::read_dir(from) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            read => read.map_err(|source| failed(from, source))?,
+        };
+        make(to)?;
+        for entry in entries {
+            let entry: DirEntry = entry.map_err(|source| failed(from, source))?;
+            let (path, there) = (entry.path(), to.join(entry.file_name()));
+            match entry.file_type().map_err(|source| failed(&path, source))? {
+                kind if kind.is_dir() && entry.file_name() == blobs::INCOMING => {}
+                kind if kind.is_dir() => self.copy_below(&path, &there)?,
+                kind if kind.is_file() && !self.skipped.contains(&path) => self.copy(&path, &there)?,
+                _ => {}
+            }
         }
+        Ok(())
     }
-    Ok(())
+
+    fn copy(&mut self, from: &Path, to: &Path) -> Result<(), BackupError> {
+        let (changed, found) = match fs::metadata(from).and_then(|data| Ok((data.modified()?, data))) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            data => data.map_err(|source| failed(from, source))?,
+        };
+        self.copied.files += 1;
+        if is_same(&found, to) {
+            return Ok(());
+        }
+        let next = self.to.join(UNFINISHED_FILE);
+        let write = || -> io::Result<u64> {
+            let bytes = fs::copy(from, &next)?;
+            let file = File::open(&next)?;
+            file.set_modified(changed)?;
+            file.sync_all()?;
+            fs::rename(&next, to)?;
+            Ok(bytes)
+        };
+        match write() {
+            Err(error) if error.kind() == ErrorKind::NotFound && !from.exists() => {}
+            Err(source) => {
+                // A full disk needs the space back; the next backup writes over it.
+                drop(fs::remove_file(&next));
+                return Err(failed(to, source));
+            }
+            Ok(bytes) => self.copied.bytes += bytes,
+        }
+        Ok(())
+    }
 }
 
 /// What has the same length and was changed last at the same moment is the same. The length alone says little: after a restore, runs
 /// write under the names of those that were lost.
-fn copy(from: &Path, to: &Path, copied: &mut Copied) -> Result<(), BackupError> {
-    let (size, changed) = match fs::metadata(from).and_then(|data| Ok((data.len(), data.modified()?))) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        data => data.map_err(|source| failed(from, source))?,
-    };
-    copied.files += 1;
-    let is_same = |there: fs::Metadata| there.len() == size && there.modified().is_ok_and(|at| at == changed);
-    if fs::metadata(to).is_ok_and(is_same) {
-        return Ok(());
-    }
-    remove(to)?;
-    match fs::copy(from, to) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        written => copied.bytes += written.map_err(|source| failed(to, source))?,
-    }
-    let finish = |file: File| {
-        file.set_modified(changed)?;
-        file.sync_all()
-    };
-    File::open(to).and_then(finish).map_err(|source| failed(to, source))
+fn is_same(found: &fs::Metadata, to: &Path) -> bool {
+    let Ok(there) = fs::metadata(to) else { return false };
+    there.len() == found.len() && there.modified().ok().is_some_and(|at| found.modified().ok() == Some(at))
 }
 
 fn make(folder: &Path) -> Result<(), BackupError> {
@@ -195,9 +297,11 @@ mod tests {
             [("small", 1, 5), ("small", 1, 0), (&old, 2, 300_000), (&new, 3, 300_000), (&new, 3, 0)]
         {
             write(text, at);
-            let mut copied = Copied::default();
-            copy_below(&from, &to, &mut copied).unwrap();
-            assert_eq!((copied.files, copied.bytes), (1, expected), "{at}");
+            let copied = Copied::default();
+            let mut copying = Copying { to: folder.path(), skipped: BTreeSet::new(), copied };
+            copying.copy_below(&from, &to).unwrap();
+            let Copied { files, bytes, .. } = copying.copied;
+            assert_eq!((files, bytes), (1, expected), "{at}");
             assert!(fs::read_to_string(to.join("1.out")).unwrap() == text, "{at}");
         }
     }

@@ -14,7 +14,7 @@ mod id;
 mod memory;
 mod verifying;
 
-pub(crate) use folder::{FOLDER, INCOMING};
+pub(crate) use folder::{FOLDER, INCOMING, place};
 pub use folder::{FolderBlobs, open_blob};
 pub use id::{BlobId, BlobIdError};
 pub use memory::MemoryBlobs;

@@ -216,6 +216,16 @@ pub fn is_changed(
     Ok(Some(Sum::read(&file, length)? != Some(sum)))
 }
 
+/// Where a stream of a run is in a coordinator's folder.
+pub(crate) fn place(began: Time, run: RunId, stream: Stream) -> PathBuf {
+    path(&folder(Path::new(""), began), run, stream)
+}
+
+/// Where the hashes of what a run wrote are in a coordinator's folder.
+pub(crate) fn sums_place(began: Time, run: RunId) -> PathBuf {
+    sums_path(&folder(Path::new(""), began), run)
+}
+
 fn folder(home: &Path, began: Time) -> PathBuf {
     home.join(FOLDER).join(began.nanos().to_string())
 }

@@ -59,6 +59,11 @@ pub fn loss(now: &Ledger, then: &Ledger) -> Loss {
     loss
 }
 
+/// Whether the two are no states of one journal: no two grids began at the same moment.
+pub fn is_of_another_grid(now: &Ledger, then: &Ledger) -> bool {
+    now.epoch() > 0 && then.epoch() > 0 && now.began() != then.began()
+}
+
 /// Puts the first rows of a journal in the place of the one in `home`, and records that it was ordered, so that agents of
 /// the past that is lost are let in. Returns where what was there went.
 pub fn put_back(

@@ -294,12 +294,14 @@ async fn take_care(identity: Arc<ServerIdentity>, home: Home) {
 /// Who starts a grid administers it; the token lies in the folder, for that user alone.
 async fn first_user(home: &Home, user: &str, desk: &Handle) -> Result<(), ServeError> {
     let path = home.folder().join(TOKEN_FILE);
-    let is_token = || fs::read_to_string(&path).is_ok_and(|text| text.trim().parse::<Token>().is_ok());
-    if is_token() && !desk.people().is_empty() {
+    let people = desk.people();
+    let is_good =
+        |token: Token| people.user(&hash_text(&token)).is_some_and(|known| known.is_let_in(desk.now()));
+    if fs::read_to_string(&path).is_ok_and(|text| text.trim().parse().is_ok_and(is_good)) {
         return Ok(());
     }
     if path.exists() {
-        tracing::warn!("{} held no token: {} gets a new one", path.display(), user);
+        tracing::warn!("{} held no token that is good here: {} gets a new one", path.display(), user);
     }
     let token = Token::generate(TokenKind::User)?;
     write_private(&path, &token.reveal())?;

@@ -6,13 +6,13 @@
 
 mod files;
 
+pub(crate) use files::NamedFile;
 pub use files::{Depth, Kept, files};
 
 use crate::journal::{Entry, Fact};
-use crate::ledger::Ledger;
-use crate::recovery::{Recovered, RecoveryError, beginning};
+use crate::ledger::{Job, Ledger};
+use crate::recovery::{Recovered, RecoveryError, beginning, entries};
 use crate::store::{Past, Reader, Seq, TaskRange};
-use crate::told::TaskNames;
 use gleaner_units::{RunId, TaskId, Time};
 use gleaner_wire::{BlobHash, JobId};
 
@@ -23,7 +23,7 @@ use thiserror::Error;
 const PAGE: usize = 10_000;
 
 /// What a journal was found to hold.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Report {
     /// How many facts.
     pub facts: u64,
@@ -35,12 +35,19 @@ pub struct Report {
     pub programs: BTreeMap<String, u32>,
     /// When the grid began.
     pub began: Time,
-    /// What tasks are called.
-    pub names: TaskNames,
     /// How much each run wrote to its two streams, where that is in files.
-    pub outputs: BTreeMap<RunId, [u64; 2]>,
+    pub outputs: BTreeMap<RunId, Written>,
     /// The files that somebody may still ask for.
     pub files: BTreeSet<BlobHash>,
+}
+
+/// What a run wrote to files.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Written {
+    /// Bytes of standard output and of standard error.
+    pub lengths: [u64; 2],
+    /// Whose run it was, the task as its number in the job; nothing if the job had left the journal.
+    pub task: Option<(JobId, usize)>,
 }
 
 /// The first row that does not follow from those before it.
@@ -98,49 +105,78 @@ impl Before {
 
 /// Goes through a whole journal, from its first row on. Costs what the grid's life cost in decisions.
 pub fn verify(before: Before, rows: impl IntoIterator<Item = (Seq, Entry)>) -> Result<Report, Mismatch> {
+    let (report, last, ledger) = follow(before, rows, |ledger, seq, entry| {
+        if let Fact::Decided { .. } = &entry.fact {
+            return decide_again(ledger, seq, entry);
+        }
+        ledger.apply(entry);
+        Ok(())
+    })?;
+    ledger.check().map_err(|broken| Mismatch::Inconsistent { seq: last, broken })?;
+    Ok(report)
+}
+
+/// The same, but no decision is made again: for the files that a journal names.
+pub(crate) fn follow_all(reader: &dyn Reader) -> Result<Report, RecoveryError> {
+    let mut unreadable = None;
+    let rows =
+        entries(reader, Seq::FIRST).map_while(|entry| entry.map_err(|error| unreadable = Some(error)).ok());
+    let followed = follow(Before::of(reader)?, rows, |ledger, _, entry| ledger.replay(entry).map(drop));
+    let (report, ..) = followed.map_err(RecoveryError::from)?;
+    unreadable.map_or(Ok(report), Err)
+}
+
+/// Takes each row in by `step`. Returns what it found, the last row, and what all rows come to.
+fn follow<E>(
+    before: Before,
+    rows: impl IntoIterator<Item = (Seq, Entry)>,
+    mut step: impl FnMut(&mut Ledger, Seq, &Entry) -> Result<(), E>,
+) -> Result<(Report, Seq, Ledger), E> {
     let Before { at: begins, mut ledger, mut left } = before;
     let mut report = Report::default();
     let mut last = Seq::NONE;
     for (seq, entry) in rows {
         last = seq;
         report.facts += 1;
-        report.names.note(&entry.fact);
-        if let Fact::CoordinatorStarted { program, .. } = &entry.fact {
-            *report.programs.entry(program.clone()).or_default() += 1;
-        }
-        if let Fact::RunEnded { run, end, .. } = &entry.fact {
-            let lengths =
-                [&end.stdout, &end.stderr].map(|tail| if tail.bytes.is_empty() { tail.offset } else { 0 });
-            if lengths != [0, 0] {
-                report.outputs.insert(*run, lengths);
+        match &entry.fact {
+            Fact::CoordinatorStarted { program, .. } => {
+                *report.programs.entry(program.clone()).or_default() += 1;
             }
-        }
-        if seq <= begins {
-            if let Fact::ResultsRemoved { jobs, .. } = &entry.fact {
+            Fact::RunEnded { run, end, .. } => {
+                let lengths = [&end.stdout, &end.stderr]
+                    .map(|tail| if tail.bytes.is_empty() { tail.offset } else { 0 });
+                if lengths != [0, 0] {
+                    let job = ledger.find_job_of(run.task);
+                    let number = |job: &Job| run.task.index() - job.range().first().index() + 1;
+                    let task = job.map(|(id, job)| (id, number(job)));
+                    report.outputs.insert(*run, Written { lengths, task });
+                }
+            }
+            Fact::ResultsRemoved { jobs, .. } if seq <= begins => {
                 for removed in jobs {
                     forget_outputs(&mut report.outputs, removed.tasks);
                 }
             }
+            Fact::Decided { decisions, .. } if seq > begins => {
+                report.answers += 1;
+                report.decisions += decisions.len() as u64;
+            }
+            _ => {}
+        }
+        if seq <= begins {
             continue;
         }
-        if let Fact::Decided { decisions, .. } = &entry.fact {
-            report.answers += 1;
-            report.decisions += decisions.len() as u64;
-            decide_again(&mut ledger, seq, &entry)?;
-        } else {
-            ledger.apply(&entry);
-        }
+        step(&mut ledger, seq, &entry)?;
         if let Some(past) = ledger.take_past() {
             left.take(past, &mut report.outputs);
         }
         // Nobody is to be told.
         ledger.take_orders();
     }
-    ledger.check().map_err(|broken| Mismatch::Inconsistent { seq: last, broken })?;
     report.began = ledger.began();
     report.files = left.jobs.into_values().chain(left.tasks.into_values()).flatten().collect();
     report.files.extend(ledger.files().cloned());
-    Ok(report)
+    Ok((report, last, ledger))
 }
 
 /// The files that what left memory names.
@@ -151,7 +187,7 @@ struct Left {
 }
 
 impl Left {
-    fn take(&mut self, past: Past, outputs: &mut BTreeMap<RunId, [u64; 2]>) {
+    fn take(&mut self, past: Past, outputs: &mut BTreeMap<RunId, Written>) {
         let Past { tasks, jobs, revived, revived_tasks, removed, forgotten, .. } = past;
         for job in revived {
             self.jobs.remove(&job);
@@ -181,7 +217,7 @@ impl Left {
     }
 }
 
-fn forget_outputs(outputs: &mut BTreeMap<RunId, [u64; 2]>, tasks: TaskRange) {
+fn forget_outputs(outputs: &mut BTreeMap<RunId, Written>, tasks: TaskRange) {
     let ends = RunId::new(tasks.first(), 0)..=RunId::new(tasks.last(), u32::MAX);
     let gone: Vec<RunId> = outputs.range(ends).map(|(run, _)| *run).collect();
     for run in gone {

@@ -8,6 +8,7 @@ use crate::logs::task_numbers;
 use crate::{Outcome, progress, stdout, which};
 use gleaner_agent::archive::{ArchiveError, Taking, unpack};
 use gleaner_agent::beneath::open_root;
+use gleaner_net::ClientError;
 use gleaner_wire::JobId;
 use gleaner_wire::api::TaskView;
 use serde_json::json;
@@ -23,19 +24,39 @@ pub(crate) fn run(arguments: &FetchArguments) -> Outcome {
     };
     let taking = if arguments.force { Taking::FilesOverOthers } else { Taking::Files };
     let bar = progress::bar(tasks.len() as u64, "tasks");
-    let (mut fetched, mut bytes) = (Vec::new(), 0);
+    let (mut fetched, mut bytes, mut damaged) = (Vec::new(), 0, Vec::new());
     for &task in &tasks {
         let folder = match only {
             Some(_) => arguments.to.clone(),
             None => arguments.to.join(task.to_string()),
         };
-        if let Some(size) = fetch_into(&grid, (job, task), &folder, taking)? {
-            fetched.push(task);
-            bytes += size;
+        let is_new = !folder.exists();
+        let found = fetch_into(&grid, (job, task), &folder, taking);
+        if is_new {
+            // Only one in which nothing is goes.
+            drop(std::fs::remove_dir(&folder));
+        }
+        match found {
+            Ok(Some(size)) => {
+                fetched.push(task);
+                bytes += size;
+            }
+            Ok(None) => {}
+            // Those of other tasks may be sound.
+            Err(why) if only.is_none() && is_damage(&why) => damaged.push(why.to_string()),
+            Err(why) => return Err(why),
         }
         bar.inc(1);
     }
     bar.finish_and_clear();
+    if let Some(first) = damaged.first() {
+        return Err(Failure::Difference(format!(
+            "the files of {} are in {}; those of {} are damaged and not there: {first}",
+            plural(fetched.len() as u64, "task"),
+            arguments.to.display(),
+            plural(damaged.len() as u64, "task"),
+        )));
+    }
     if arguments.grid.json {
         return stdout::print_json(&json!({ "version": 1, "job": job, "tasks": fetched, "bytes": bytes }));
     }
@@ -47,6 +68,12 @@ pub(crate) fn run(arguments: &FetchArguments) -> Outcome {
         (_, 0) => format!("the files of {tasks} are in {to}\n"),
         _ => format!("the files of {tasks} are in {to}; {without} left no files, or none yet\n"),
     })
+}
+
+/// Whether a task's files are not what the task left, here or on the coordinator's disk.
+fn is_damage(why: &Failure) -> bool {
+    let is_refused = matches!(why, Failure::Grid(ClientError::Refused { code, .. }) if code == "damaged");
+    is_refused || matches!(why, Failure::Difference(_))
 }
 
 /// Unpacks a task's files, if it left any, and tells how large their archive is.

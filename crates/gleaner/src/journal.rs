@@ -75,6 +75,12 @@ fn sealed(reader: &dyn Reader) -> Result<(), Failure> {
     Ok(())
 }
 
+/// So many of them, and whether there are more.
+pub(crate) fn named(wrong: &[String]) -> String {
+    let named = wrong[..wrong.len().min(store::NAMED_DAMAGES)].join("; ");
+    if wrong.len() > store::NAMED_DAMAGES { named + "; …" } else { named }
+}
+
 /// A damaged row, a decision that would be another now, or a file that is not there, is a difference.
 fn verify(JournalVerifyArguments { of, files }: &JournalVerifyArguments) -> Outcome {
     let home = home::folder(of.home.as_deref())?;
@@ -87,11 +93,10 @@ fn verify(JournalVerifyArguments { of, files }: &JournalVerifyArguments) -> Outc
     unreadable.map_or(Ok(()), |error| Err(fault(error)))?;
     let report = report.map_err(|error| Failure::Difference(error.to_string()))?;
     let depth = if *files { Depth::Content } else { Depth::Lengths };
-    let kept = verify::files(&home, &report, depth).map_err(fault)?;
+    let kept = verify::files(&home, &report, depth);
     if !kept.wrong.is_empty() {
-        let (wrong, named) = (kept.wrong.len(), &kept.wrong[..kept.wrong.len().min(store::NAMED_DAMAGES)]);
-        let message =
-            format!("{wrong} of {} files are not as the journal says: {}", kept.files, named.join("; "));
+        let (wrong, named) = (kept.wrong.len(), named(&kept.wrong));
+        let message = format!("{wrong} of {} files are not as the journal says: {named}", kept.files);
         return Err(Failure::Difference(message));
     }
     let beginning = reader.beginning().map_err(fault)?;

@@ -158,11 +158,13 @@ fn keeping(settings: &Settings) -> Result<Keeping, Failure> {
         if text == FOREVER {
             return Ok(None);
         }
-        let span = duration_s(text).ok().and_then(Span::from_seconds);
+        // Whoever writes 30 most likely means days, and what is removed is not had back.
+        let has_unit = text.trim_end().ends_with(|end: char| end.is_ascii_alphabetic());
+        let span = duration_s(text).ok().filter(|_| has_unit).and_then(Span::from_seconds);
         let span = span.filter(|span| *span >= Span::from_nanos(1_000_000_000));
         span.map(Some).ok_or_else(|| {
             Failure::Usage(format!(
-                "{key} is {text}; expected a time of 1 second or more, as 30d or 12h, or {FOREVER}"
+                "{key} is {text}; expected a time of 1 second or more with its unit, as 30d or 12h, or {FOREVER}"
             ))
         })
     };

@@ -1,11 +1,12 @@
 //! `gleaner token`.
 
 use crate::api::Api;
-use crate::cli::TokenArguments;
+use crate::cli::{GridArguments, TokenArguments};
 use crate::columns::{Side, aligned, plural};
 use crate::moments::clock;
-use crate::{Outcome, stdout};
+use crate::{Outcome, files, home, stdout};
 use gleaner_net::Address;
+use gleaner_server::serve::TOKEN_FILE;
 use gleaner_wire::VERSION;
 use gleaner_wire::api::{JoinTokenView, NewToken, UserList};
 use serde_json::json;
@@ -18,12 +19,26 @@ pub(crate) fn run(arguments: &TokenArguments) -> Outcome {
             show(json, &Api::open(grid)?.join_token(*uses, *expires, owner.as_deref())?, &good)
         }
         TokenArguments::User { name, role, expires, grid } => {
-            let token = Api::open(grid)?.user_token(name, (*role).into(), *expires)?;
+            let api = Api::open(grid)?;
+            let is_own = grid.token.is_none() && api.overview()?.user == *name;
+            let token = api.user_token(name, (*role).into(), *expires)?;
+            if is_own {
+                keep(grid, &token)?;
+            }
             show(json, &token, &format!("good for {name}"))
         }
         TokenArguments::List(arguments) => list(json, &Api::open(&arguments.grid)?.users()?),
         TokenArguments::Remove { id, grid } => list(json, &Api::open(grid)?.remove_join_token(id)?),
     }
+}
+
+/// The folder's token was the user's own, and is good for nothing now.
+fn keep(grid: &GridArguments, token: &NewToken) -> Outcome {
+    home::keep_private();
+    let folder = home::folder(grid.home.as_deref())?;
+    files::write_text(&folder, TOKEN_FILE, &token.token)?;
+    anstream::eprintln!("{} has it from now on", folder.join(TOKEN_FILE).display());
+    Ok(())
 }
 
 /// The line alone on standard output, so that a script can take it.

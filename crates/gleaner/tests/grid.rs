@@ -18,6 +18,24 @@ fn gleaner(home: &Path, line: &str) -> (i32, String) {
     (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
+/// What is removed is not had back, so nobody is to mean days and get seconds.
+#[test]
+fn how_long_things_are_kept_has_a_unit() {
+    let home = tempfile::tempdir().expect("a folder");
+    for key in ["keep_results_for", "keep_for"] {
+        let (code, error) = gleaner(home.path(), &format!("serve --{} 30", key.replace('_', "-")));
+        assert_eq!(code, 2, "{error}");
+        assert!(
+            error
+                .contains(&format!("{key} is 30; expected a time of 1 second or more with its unit, as 30d")),
+            "{error}"
+        );
+    }
+    std::fs::write(home.path().join("config.toml"), "keep_results_for = \"30\"\n").expect("a disk");
+    let (code, error) = gleaner(home.path(), "serve");
+    assert!(code == 2 && error.contains("with its unit"), "{error}");
+}
+
 #[test]
 fn without_a_coordinator_the_exit_code_is_3() {
     let home = tempfile::tempdir().expect("a folder");

@@ -169,6 +169,11 @@ pub fn open_blob(home: &Path, id: BlobId) -> Result<Option<Blob>, BlobError> {
     open_at(&path_in(&home.join(FOLDER), id), id)
 }
 
+/// Where the blob `id` is in a coordinator's folder.
+pub(crate) fn place(id: BlobId) -> PathBuf {
+    path_in(Path::new(FOLDER), id)
+}
+
 fn open_at(path: &Path, id: BlobId) -> Result<Option<Blob>, BlobError> {
     let found = find(path)?;
     Ok(found.map(|(file, found)| Blob { bytes: found.len(), body: Box::new(Verifying::new(id, file)) }))

@@ -101,7 +101,8 @@ pub enum OpenError {
     },
     /// Not readable as a whole.
     #[error(
-        "{} is damaged ({source}): keep a copy of the folder, then restore it from a backup", file.display()
+        "{} is damaged ({source}): keep a copy of the folder, then put back a backup with `gleaner journal restore FILE`",
+        file.display()
     )]
     Damaged {
         /// The file.
@@ -285,6 +286,15 @@ pub enum ReadError {
     Past {
         /// What does not fit.
         why: String,
+    },
+    /// A part of the file that belongs to no row in particular makes no sense.
+    #[error(
+        "gleaner.db in the coordinator's folder is damaged ({source}): stop the coordinator and keep a copy of its folder; then \
+         save what can be read with `gleaner journal restore`, or put back a backup with `gleaner journal restore FILE`"
+    )]
+    File {
+        /// What the database said.
+        source: Source,
     },
     /// Anything else.
     #[error("the journal cannot be read: {source}")]

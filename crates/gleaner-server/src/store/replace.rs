@@ -55,6 +55,18 @@ pub struct Readable {
     pub known: Option<Seq>,
 }
 
+/// The folder in which a damaged journal is put together; it is removed in the end.
+#[derive(Debug)]
+pub(super) struct Saving(PathBuf);
+
+impl Drop for Saving {
+    fn drop(&mut self) {
+        if let Err(error) = clear(&self.0) {
+            tracing::warn!("{} cannot be removed: {error}", self.0.display());
+        }
+    }
+}
+
 /// What can be read of the journal in a folder, whatever is wrong with it: up to the first row that is missing or not what
 /// was written. Pages that the log has more than once count as they were written last. The folder's journal and log stay
 /// as they are.
@@ -63,8 +75,14 @@ pub fn readable(home: &Home) -> Result<Readable, ReplaceError> {
     let saving = folder.join(SAVING);
     let io = |source| ReplaceError::Io { path: saving.clone(), source };
     clear(&saving).and_then(|()| make_folder(&saving)).map_err(io)?;
+    let within = Saving(saving.clone());
     altered_copy(&folder.join(DATABASE), &saving.join(DATABASE)).map_err(io)?;
-    let reader = SqliteReader::unchecked(&saving.join(DATABASE))?;
+    let reader = SqliteReader::unchecked(&saving.join(DATABASE)).map_err(|error| match error {
+        // It is as damaged as what it is a copy of.
+        OpenError::Damaged { source, .. } => OpenError::Damaged { file: folder.join(DATABASE), source },
+        other => other,
+    });
+    let reader = reader?.within(within);
     // What was kept of before is put together where it is copied.
     let mut last = reader.beginning()?.map_or(Seq::NONE, |beginning| beginning.at);
     loop {

@@ -3,15 +3,13 @@
 use crate::agent::Agent;
 use crate::limits::documented;
 use crate::world::{Reply, World};
-use gleaner_server::journal::Fact;
 use gleaner_server::outputs;
 use gleaner_server::store::Seq;
-use gleaner_server::told::TaskNames;
 use gleaner_server::verify::{self, Depth};
 use gleaner_units::RunId;
+use gleaner_wire::JobId;
 use gleaner_wire::limits::{OUTPUT_CHUNK_MAX, OUTPUT_INLINE_MAX};
 use gleaner_wire::session::{Stream, Tail, ToAgent};
-use std::sync::Arc;
 use tokio::join;
 
 async fn output(world: &World, job: u32, query: &str) -> Reply {
@@ -196,19 +194,12 @@ async fn output_that_the_disk_changed_is_no_output() {
     while !matches!(agent.hear().await, ToAgent::Settled { .. }) {}
     let home = world.app.home.folder();
     let found = |depth| {
-        let mut names = TaskNames::default();
-        let spec =
-            serde_json::json!({"command": ["true"], "tasks": {"array": {"first": 1, "last": 1, "step": 1}}});
-        let spec = Arc::new(serde_json::from_value(spec).unwrap());
-        let (job, user) = (gleaner_wire::JobId(1), "alice".to_owned());
-        names.note(&Fact::JobSubmitted { job, user, spec, key: None, bytes: 0 });
         let report = verify::Report {
-            names,
             began: world.app.desk.began(),
-            outputs: [(run, [17, 0])].into(),
+            outputs: [(run, verify::Written { lengths: [17, 0], task: Some((JobId(job), 1)) })].into(),
             ..verify::Report::default()
         };
-        verify::files(home, &report, depth).unwrap().wrong
+        verify::files(home, &report, depth).wrong
     };
     assert_eq!(output(&world, job, "").await.body, b"all that it wrote");
     assert!(found(Depth::Content).is_empty());
@@ -218,7 +209,7 @@ async fn output_that_the_disk_changed_is_no_output() {
     let reply = output(&world, job, "").await;
     assert_eq!((reply.status, reply.code().as_str()), (500, "damaged"), "{reply}");
     assert!(reply.to_string().contains("the coordinator's disk changed it"), "{reply}");
-    assert_eq!(found(Depth::Content), ["stdout of run 1 of task 1/1 is not what it was"]);
+    assert_eq!(found(Depth::Content), [format!("standard output of {job}/1 (run 1) is not what it was")]);
     assert!(found(Depth::Lengths).is_empty(), "only lengths were asked for");
 }
 

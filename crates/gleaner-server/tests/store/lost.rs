@@ -26,6 +26,28 @@ fn killed() -> TempDir {
     copy
 }
 
+/// Without an order nothing stays behind, and of a file that is no database any more it is said what to do.
+#[test]
+fn what_can_be_read_leaves_no_folder_behind() {
+    let folder = killed();
+    let names = || {
+        let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        names.collect::<std::collections::BTreeSet<_>>()
+    };
+    let home = Home::open(folder.path(), NetworkFolder::Refuse).unwrap();
+    let before = names();
+    drop(readable(&home).unwrap());
+    assert_eq!(names(), before);
+
+    fs::remove_file(folder.path().join(LOG)).unwrap();
+    fs::write(folder.path().join(DATABASE), [7; 4_096]).unwrap();
+    let before = names();
+    let refused = readable(&home).err().expect("no database").to_string();
+    assert!(refused.contains("gleaner journal restore FILE"), "{refused}");
+    assert!(!refused.contains("journal.saving"), "{refused}");
+    assert_eq!(names(), before);
+}
+
 fn refusal(folder: &Path) -> OpenError {
     let home = Home::open(folder, NetworkFolder::Refuse).unwrap();
     SqliteStore::open(&home).unwrap_err()

@@ -264,6 +264,9 @@ pub(crate) struct JournalRestoreArguments {
     /// Restore; without it, only say what would be lost
     #[arg(long)]
     pub(crate) yes: bool,
+    /// Restore also the journal of another grid, of which no token and no machine of this one is known
+    #[arg(long)]
+    pub(crate) other_grid: bool,
     #[command(flatten)]
     pub(crate) of: JournalFolderArguments,
 }

@@ -6,16 +6,22 @@ use crate::failure::Failure;
 use crate::{Outcome, home, moments, stdout};
 use gleaner_net::random_bytes;
 use gleaner_server::ledger::Ledger;
-use gleaner_server::restoring::{Loss, ledger_at, loss, put_back};
+use gleaner_server::restoring::{Loss, is_of_another_grid, ledger_at, loss, put_back};
 use gleaner_server::store::{
-    self, DATABASE, Home, NetworkFolder, OpenError, Readable, Reader, Seq, SqliteReader, readable,
+    self, DATABASE, Home, NetworkFolder, OpenError, Readable, Reader, ReplaceError, Seq, SqliteReader,
+    readable,
 };
 use gleaner_wire::Lineage;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::path::Path;
 
-pub(super) fn run(JournalRestoreArguments { file, yes, of }: &JournalRestoreArguments) -> Outcome {
+const OTHERS: &str = "This is the journal of another grid: no token, no user and no machine of the grid whose folder it is would be known \
+                      any more. Its own folder, or a whole copy of it, has its keys too";
+
+pub(super) fn run(
+    JournalRestoreArguments { file, yes, other_grid, of }: &JournalRestoreArguments,
+) -> Outcome {
     let folder = home::folder(of.home.as_deref())?;
     let backup = file.as_deref().map(backup).transpose()?;
     if backup.is_none() && !folder.join(DATABASE).exists() {
@@ -23,14 +29,27 @@ pub(super) fn run(JournalRestoreArguments { file, yes, of }: &JournalRestoreArgu
         return Err(Failure::Usage(why));
     }
     let home = Home::open(&folder, NetworkFolder::Refuse)?;
-    let there = folder.join(DATABASE).exists().then(|| readable(&home)).transpose()?;
-    let now = there.as_ref().map(|there| ledger_at(&*there.reader, there.last)).transpose().map_err(fault)?;
+    let there = match folder.join(DATABASE).exists().then(|| readable(&home)).transpose() {
+        // What is to be replaced need not be readable.
+        Err(ReplaceError::Open(_) | ReplaceError::Read(_)) if backup.is_some() => None,
+        there => there?,
+    };
+    let now = match there.as_ref().map(|there| ledger_at(&*there.reader, there.last)).transpose() {
+        Err(_) if backup.is_some() => None,
+        now => now.map_err(fault)?,
+    };
     let known = there.as_ref().and_then(|there| there.known);
     let saved = there.map(|Readable { reader, last, .. }| (reader, last));
     let (reader, last) = backup.or(saved).expect("one of the two is there");
     let then = ledger_at(&*reader, last).map_err(fault)?;
     let loss = loss(now.as_ref().unwrap_or(&Ledger::new()), &then);
     let unread = known.map_or(0, |known| known.number().saturating_sub(last.number()));
+    let is_others = now.as_ref().is_some_and(|now| is_of_another_grid(now, &then));
+    if is_others && *yes && !other_grid {
+        return Err(Failure::Usage(format!(
+            "{OTHERS}. Nothing was changed; to do it all the same, add --other-grid"
+        )));
+    }
     let lineage = Lineage::of(random_bytes().map_err(fault)?);
     let aside = yes.then(|| put_back(&home, &*reader, (last, then.now()), lineage)).transpose()?;
     if of.json {
@@ -41,11 +60,13 @@ pub(super) fn run(JournalRestoreArguments { file, yes, of }: &JournalRestoreArgu
             "jobs_lost": loss.jobs,
             "results_lost": loss.results,
             "machines_lost": loss.machines,
+            "other_grid": is_others,
             "restored": yes,
             "replaced": aside,
         }));
     }
-    stdout::print(told(last, unread, &loss, now.is_some(), aside.as_deref()))
+    let others = if is_others { format!("{OTHERS}.\n") } else { String::new() };
+    stdout::print(others + &told(last, unread, &loss, now.is_some(), aside.as_deref()))
 }
 
 /// All rows of a copy, each of which has to be what was written. A folder stands for the journal in it.
@@ -81,7 +102,10 @@ fn told(last: Seq, unread: u64, loss: &Loss, is_compared: bool, aside: Option<&P
         line(format!("{unread} rows after that were committed: what is in them {lost}"));
     }
     if !is_compared {
-        line("what it replaces is not there, so it cannot be said what else is lost".to_owned());
+        line(
+            "what it replaces is not there or cannot be read, so it cannot be said what else is lost"
+                .to_owned(),
+        );
     }
     if !jobs.is_empty() {
         let named: Vec<String> = jobs.iter().take(20).map(ToString::to_string).collect();

@@ -3,6 +3,7 @@
 use crate::grid::{Grid, PATIENCE, USER};
 use crate::processes::until;
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const RULES: &str = "sessions = \"ignore\"\nnot_on_battery = false\nsuspend_on_return = false\nrun_below_load = 1.0\n\
@@ -49,7 +50,45 @@ fn a_grid_goes_on_from_a_copy_that_was_made_under_work() {
         assert_eq!(left, format!("{task}\n"));
     }
     expect_damage_to_be_told(&grid, &job);
+    expect_a_good_copy_to_stay(&grid, &job);
     grid.wind_up();
+}
+
+/// What is damaged or missing on the coordinator's disk is named, and does not replace what the copy has of it.
+fn expect_a_good_copy_to_stay(grid: &Grid, job: &str) {
+    let to = grid.folder.path().join("second");
+    let to = to.to_str().expect("text");
+    grid.ok(&["backup", to]);
+    let runs =
+        fs::read_dir(grid.home.join("outputs")).expect("outputs").next().expect("a grid").expect("one");
+    let outputs =
+        fs::read_dir(runs.path().join("0")).expect("outputs").map(|entry| entry.expect("one").path());
+    // Only of a run that ended there are hashes.
+    let is_whole = |path: &PathBuf| {
+        path.extension().is_some_and(|end| end == "out") && path.with_extension("sums").exists()
+    };
+    let outputs: Vec<_> = outputs.filter(is_whole).collect();
+    let [short, changed, missing] = &outputs[..3] else { panic!("{outputs:?}") };
+    fs::File::options().write(true).open(short).and_then(|file| file.set_len(100)).expect("a disk");
+    let mut bytes = fs::read(changed).expect("an output");
+    bytes[7] ^= 1;
+    fs::write(changed, bytes).expect("a disk");
+    fs::remove_file(missing).expect("a disk");
+    for (to, has) in
+        [(to, "the copy from before is kept"), (&*format!("{to}-fresh"), "there is no good copy of it")]
+    {
+        let told = grid.cli(&["backup", to]);
+        let said = String::from_utf8_lossy(&told.stderr).into_owned();
+        eprintln!("{said}");
+        assert_eq!(told.status.code(), Some(1), "{said}");
+        assert!(said.contains("3 files in ") && said.matches(has).count() == 3, "{said}");
+        assert!(said.contains(&format!("standard output of {job}/")), "{said}");
+    }
+    grid.ok(&["journal", "verify", "--files", "--home", to]);
+    for path in [short, changed, missing] {
+        let place = path.strip_prefix(&grid.home).expect("it is in the folder");
+        fs::copy(Path::new(to).join(place), path).expect("a disk");
+    }
 }
 
 /// Of what a task left, a byte changes on the coordinator's disk.
@@ -65,7 +104,11 @@ fn expect_damage_to_be_told(grid: &Grid, job: &str) {
     let refused = grid.cli(&["fetch", &format!("{job}/1"), "--to", to.to_str().expect("text")]);
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(!refused.status.success() && said.contains("not what the task left"), "{said}");
-    assert!(!to.join("left").exists(), "nothing of it was unpacked");
+    assert!(!to.exists(), "nothing of it was unpacked");
+    let refused = grid.cli(&["fetch", job, "--to", to.to_str().expect("text")]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(1) && said.contains("the files of 39 tasks are in"), "{said}");
+    assert!(!to.join("1").exists() && to.join("2").join("left").exists(), "all others were fetched");
     let verified = grid.cli(&["journal", "verify", "--files"]);
     assert_eq!(verified.status.code(), Some(1), "{}", String::from_utf8_lossy(&verified.stderr));
     fs::write(&file, sound).expect("the disk");

@@ -13,6 +13,62 @@ fn phase(grid: &Grid, job: &str) -> String {
 }
 
 #[test]
+fn whoever_runs_the_grid_is_let_in_after_a_restore_and_by_a_new_token() {
+    let mut grid = Grid::new("own-token", 4);
+    grid.start();
+    grid.stop_coordinator();
+    let backup = grid.folder.path().join("backup.db");
+    fs::copy(grid.home.join("gleaner.db"), &backup).expect("a copy");
+
+    // The backup knows another token.
+    fs::remove_file(grid.home.join("token")).expect("it is there");
+    grid.start();
+    grid.stop_coordinator();
+    grid.ok(&["journal", "restore", backup.to_str().expect("text"), "--yes"]);
+    grid.start();
+    let user = grid.json(&["user", "list"])["users"][0]["name"].as_str().expect("a name").to_owned();
+
+    grid.ok(&["token", "user", &user, "--role", "admin"]);
+    grid.ok(&["user", "list"]);
+
+    // One for somebody else changes nothing here.
+    let own = fs::read_to_string(grid.home.join("token")).expect("a token");
+    grid.ok(&["token", "user", "somebody"]);
+    assert_eq!(fs::read_to_string(grid.home.join("token")).expect("a token"), own);
+    grid.wind_up();
+}
+
+#[test]
+fn the_journal_of_another_grid_is_put_back_only_on_purpose() {
+    let mut other = Grid::new("other-grid", 4);
+    other.start();
+    other.stop_coordinator();
+    let foreign = other.home.join("gleaner.db").to_str().expect("text").to_owned();
+    let mut grid = Grid::new("this-grid", 4);
+    grid.start();
+    grid.stop_coordinator();
+    let before = fs::read(grid.home.join("gleaner.db")).expect("a journal");
+
+    let told = grid.ok(&["journal", "restore", &foreign]);
+    assert!(told.contains("the journal of another grid"), "{told}");
+    let refused = grid.cli(&["journal", "restore", &foreign, "--yes"]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("--other-grid"), "{said}");
+    assert!(fs::read(grid.home.join("gleaner.db")).expect("a journal") == before, "nothing was changed");
+
+    // A backup is taken also where nothing can be read of what it replaces.
+    fs::write(grid.home.join("gleaner.db"), [7; 4_096]).expect("a disk");
+    let said = grid.cli(&["journal", "restore"]);
+    assert_eq!(said.status.code(), Some(4), "{}", String::from_utf8_lossy(&said.stderr));
+    grid.ok(&["journal", "restore", &foreign, "--yes"]);
+    assert!(!grid.home.join("journal.saving").exists());
+    grid.start();
+    grid.wind_up();
+    other.wind_up();
+}
+
+#[test]
 fn an_old_result_is_not_a_new_tasks() {
     let mut grid = Grid::new("put-back", 8);
     grid.start();

@@ -6,6 +6,7 @@ use super::schema::{DATABASE, last};
 use super::{base, row, schema};
 use crate::store::checksum::chain;
 use crate::store::limits::Page;
+use crate::store::replace::Saving;
 use crate::store::witness;
 use crate::store::{Beginning, Damage, OpenError, ReadError, Reader, Seq, Snapshot, StoredRow, span_tree};
 use gleaner_units::TaskId;
@@ -21,7 +22,9 @@ const NODES: usize = 33;
 /// Reads a journal file; any process may, without the lock of the coordinator's folder.
 #[derive(Debug)]
 pub struct SqliteReader {
+    // Before the folder: that goes when nothing in it is open.
     connection: Connection,
+    _within: Option<Saving>,
 }
 
 impl SqliteReader {
@@ -39,12 +42,17 @@ impl SqliteReader {
                 return Err(OpenError::Behind { file, last, known: known.seq });
             }
         }
-        Ok(Self { connection })
+        Ok(Self { connection, _within: None })
     }
 
     /// Opens a journal file, whether or not all of it is there that was committed.
     pub fn unchecked(file: &Path) -> Result<Self, OpenError> {
-        Ok(Self { connection: schema::open_to_read(file)? })
+        Ok(Self { connection: schema::open_to_read(file)?, _within: None })
+    }
+
+    /// Reads a file in a folder that goes with the reader.
+    pub(in crate::store) fn within(self, folder: Saving) -> Self {
+        Self { _within: Some(folder), ..self }
     }
 
     /// Writes all that is committed to a file, which must not exist, and says which row is its last. A coordinator may go on
@@ -58,7 +66,7 @@ impl SqliteReader {
     }
 
     pub(super) fn of(file: &Path) -> rusqlite::Result<Self> {
-        Ok(Self { connection: schema::connect_to_read(file)? })
+        Ok(Self { connection: schema::connect_to_read(file)?, _within: None })
     }
 
     pub(super) fn connection(&self) -> &Connection {
@@ -90,7 +98,12 @@ fn listed_rows() -> String {
 }
 
 pub(super) fn read_error(error: rusqlite::Error) -> ReadError {
-    ReadError::Io { source: error.into() }
+    let nature = nature(&error, Path::new("."));
+    let source = error.into();
+    match nature {
+        Nature::Damaged => ReadError::File { source },
+        Nature::DiskFull | Nature::ReadOnly | Nature::Other => ReadError::Io { source },
+    }
 }
 
 /// A failure to get at row `seq`.
