@@ -8,7 +8,7 @@ use gleaner_wire::limits::{
     PARAMETERS_MAX, QUORUM_MAX, SIGNED_BYTES_MAX, SLOTS_MAX, TASKS_PER_JOB_MAX, WORD_BYTES_MAX,
 };
 use gleaner_wire::outputs::pattern;
-use gleaner_wire::text::is_hidden;
+use gleaner_wire::text::{is_hidden, is_label, is_name};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -206,7 +206,7 @@ fn check_counts(spec: &JobSpec) -> Result<(), Rejection> {
 fn check_words(spec: &JobSpec) -> Result<(), Rejection> {
     let names = [("name", Some(&spec.name)), ("label", spec.label.as_ref())];
     for (key, name) in names.into_iter().filter_map(|(key, name)| Some((key, name?))) {
-        refuse_if(name.len() > NAME_BYTES_MAX || name.chars().any(is_hidden) || is_option(name), || {
+        refuse_if(!is_label(name), || {
             format!(
                 "{key} is longer than {NAME_BYTES_MAX} bytes, begins with -, or has characters that are not seen"
             )
@@ -350,16 +350,9 @@ fn stays_inside(path: &str) -> bool {
     bounded && !path.starts_with('/') && path.split('/').all(|part| part != "..")
 }
 
-/// Whoever names it on a command line would be taken to mean an option.
-fn is_option(name: &str) -> bool {
-    name.starts_with('-')
-}
-
 /// A name of a machine or a user.
 pub(super) fn check_name(what: &str, name: &str) -> Result<(), Rejection> {
-    let good = |character: char| character.is_ascii_alphanumeric() || "-_.@".contains(character);
-    let is_short = !name.is_empty() && name.len() <= NAME_BYTES_MAX;
-    refuse_if(!is_short || is_option(name) || !name.chars().all(good), || {
+    refuse_if(!is_name(name), || {
         format!(
             "\"{name}\" cannot be {what}'s name: expected letters, digits and -_.@, not a - first, at most {NAME_BYTES_MAX}"
         )
