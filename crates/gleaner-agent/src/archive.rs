@@ -12,10 +12,12 @@ pub use unpack::{Taking, unpack};
 
 use crate::beneath;
 use gleaner_wire::limits::BLOB_BYTES_MAX;
+use gleaner_wire::text::tamed;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, readlinkat, statat};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
@@ -30,11 +32,12 @@ pub const PATH_BYTES_MAX: usize = 4_095;
 /// Bytes of all paths in an archive together.
 pub const PATHS_BYTES_MAX: usize = 64 << 20;
 
-/// Why a folder could not be packed or an archive not unpacked. Paths are those in the archive.
+/// Why a folder could not be packed or an archive not unpacked. Paths are those in the archive, and so is some of what is said of them:
+/// **each is shown without what moves a cursor or deceives the eye**.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
     /// The system refused.
-    #[error("{path}: {why}", path = path.display())]
+    #[error("{path}: {why}", path = shown(path.display()), why = shown(why))]
     File {
         /// What it was about.
         path: PathBuf,
@@ -42,7 +45,7 @@ pub enum ArchiveError {
         why: io::Error,
     },
     /// The archive itself makes no sense, or cannot be read or written.
-    #[error("the archive: {0}")]
+    #[error("the archive: {}", shown(.0))]
     Archive(io::Error),
     /// Too many files.
     #[error("more than {ENTRIES_MAX} files, or {mib} MiB of their names", mib = PATHS_BYTES_MAX >> 20)]
@@ -54,11 +57,12 @@ pub enum ArchiveError {
     #[error("a path of more than {PATH_BYTES_MAX} bytes: the folders in it are too deep")]
     TooDeep,
     /// Something that does not belong into an archive of ours.
-    #[error("the archive holds {0:?}, which is no file, folder or symbolic link in it")]
+    #[error("the archive holds {path:?}, which is no file, folder or symbolic link in it", path = shown(.0.display()))]
     Foreign(PathBuf),
     /// A link where there are to be files only.
     #[error(
-        "the archive holds {path:?}, a link to {target:?}: no agent keeps links, so this is no task's output"
+        "the archive holds {path:?}, a link to {target:?}: no agent keeps links, so this is no task's output",
+        path = shown(path.display()), target = shown(target.display())
     )]
     Link {
         /// Where it would be.
@@ -67,11 +71,16 @@ pub enum ArchiveError {
         target: PathBuf,
     },
     /// Something is where a file would be put.
-    #[error("{path} is there already", path = .0.display())]
+    #[error("{path} is there already", path = shown(.0.display()))]
     Exists(PathBuf),
     /// A file of somebody else's.
-    #[error("{path} is another user's file, and has more names than this one", path = .0.display())]
+    #[error("{path} is another user's file, and has more names than this one", path = shown(.0.display()))]
     NotItsOwn(PathBuf),
+}
+
+/// A text of a stranger's.
+fn shown(text: impl Display) -> String {
+    tamed(&text.to_string(), usize::MAX)
 }
 
 /// What is in a folder: each path relative to it, with what it is; links are not followed.

@@ -25,6 +25,6 @@ pub use group::GroupError;
 pub(crate) use group::{Group, MinderGroup};
 pub use hierarchy::{Control, Hierarchy, Version};
 pub use limiter::Limiter;
-pub use limits::Limits;
+pub use limits::{Limits, MEMORY_BYTES_MIN};
 pub use trial::{SandboxLevel, Why, available};
 pub(crate) use user::TransientUser;

@@ -97,6 +97,8 @@ pub enum Event {
     Ruled(Bounds),
     /// The owner wants what runs to leave.
     Evict,
+    /// The owner's rules do not let this run come any more, so it may not stay.
+    Forbidden(RunId),
     /// The owner's load crossed a threshold.
     LoadChanged {
         /// λ, from 0 to 1.
@@ -288,6 +290,7 @@ impl Duties {
             Event::Judged(verdict) => self.judged(now, verdict),
             Event::Ruled(bounds) => self.bounds = bounds,
             Event::Evict => self.evict(now),
+            Event::Forbidden(run) => self.end(now, run, ruling::Reason::Forbidden, self.grace(run)),
             Event::LoadChanged { load, why } => {
                 self.load = (load, why);
                 self.tell_load();
@@ -335,6 +338,13 @@ impl Duties {
     pub fn alive(&self) -> impl Iterator<Item = (RunId, u64)> {
         let alive = self.runs.iter().filter(|(_, held)| held.is_alive());
         alive.map(|(run, held)| (*run, held.run.needs.disk))
+    }
+
+    /// The runs whose programs run, are suspended, or are to start, and that are not ending.
+    pub(crate) fn going(&self) -> impl Iterator<Item = &Run> {
+        let is_going =
+            |held: &&Held| held.ending.is_none() && (held.is_alive() || held.is_before_its_start());
+        self.runs.values().filter(is_going).map(|held| &*held.run)
     }
 
     /// How many programs were told to end, and have their grace.

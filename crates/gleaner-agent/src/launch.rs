@@ -20,8 +20,10 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use rustix::fs::stat;
 
 use crate::keeper::precedence;
 pub(crate) use inotify::part as inotify_part;
@@ -43,6 +45,9 @@ pub enum LaunchError {
     /// A limit above what the agent itself may have.
     #[error("the limit on {0} cannot be set: {1}")]
     Limit(&'static str, io::Error),
+    /// Somebody put another one in its place just now.
+    #[error("{0}: it is another file or folder than the task may read")]
+    Another(PathBuf),
     /// A stream could not be put in its place.
     #[error("the task's standard streams cannot be set: {0}")]
     Streams(io::Error),
@@ -98,7 +103,9 @@ fn exec(mut words: &File) -> Result<std::convert::Infallible, LaunchError> {
     set_streams(&fds.streams)?;
     precedence::give_way();
     limits::go_first();
-    limits::set(&instructions.rlimits)?;
+    let (for_the_program, others): (Vec<_>, Vec<_>) =
+        instructions.rlimits.into_iter().partition(|(rlimit, _)| *rlimit == Rlimit::AddressBytes);
+    limits::set(&others)?;
     let mut landlock_abi = 0;
     let program = instructions.argv.first().map(String::as_str).unwrap_or_default();
     let path = instructions.env.iter().rfind(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
@@ -110,11 +117,18 @@ fn exec(mut words: &File) -> Result<std::convert::Infallible, LaunchError> {
         command.uid(user).gid(user);
     }
     if let Some(walls) = instructions.walls {
+        // What leads there may have become another way while the sandbox was built.
+        let is_known = |at: &Path, is| stat(at).is_ok_and(|about| (about.st_dev, about.st_ino) == is);
+        if let Some((at, _)) = walls.known.iter().find(|(at, is)| !is_known(at, *is)) {
+            return Err(LaunchError::Another(at.clone()));
+        }
         walls.inotify.into_iter().for_each(inotify::limit);
         capabilities::give_up()?;
         landlock_abi = walls::build(&walls)?;
         syscalls::filter(&walls)?;
     }
+    // This program may be larger than the other is allowed to be.
+    limits::set(&for_the_program)?;
     words.write_all(&words::ready(landlock_abi)).map_err(LaunchError::Streams)?;
     let error = command.exec();
     let is_there = std::env::current_dir().is_ok_and(|folder| folder == instructions.cwd);

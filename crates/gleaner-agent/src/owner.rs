@@ -13,12 +13,14 @@ mod bounds;
 mod file;
 mod hours;
 mod rules;
+mod shown;
 mod signed;
 mod verdict;
 
 pub use attendance::{Attendance, Hand, Owner, Sign, Word};
 pub use bounds::Bounds;
 pub(crate) use bounds::LEAVING;
+pub(crate) use file::read_beside;
 pub use file::{FileError, Preset, read, set, write_if_none};
 pub use hours::{DayMinute, Hours, HoursError, WeekMinute};
 pub use rules::{DISK_FREE_MIN, Network, Programs, Rules, RulesError, Sessions};

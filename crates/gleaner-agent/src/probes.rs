@@ -32,4 +32,5 @@ pub use error::ProbeError;
 pub use filter::{LOAD_CHANGE, LOAD_SAMPLES, LOAD_STEP, LoadFilter};
 pub use root::Root;
 pub use sampler::{Moment, Observation, Pressure, Sample, Sampler};
+pub(crate) use sensors::temperature;
 pub use speeds::Speeds;

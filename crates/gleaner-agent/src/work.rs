@@ -155,8 +155,8 @@ pub fn work(options: WorkOptions, stop: changing::Receiver<Stop>) -> Result<(), 
     let keeper =
         Keeper::start(&options.program, home.held().map_err(system("the lock of runs cannot be shared"))?)?;
     let joining::Machine { domain, profile } = joining::measure(&home, &keeper, &options)?;
-    let watch = watch::Watch::new(home.clone(), Sampler::new(domain, home.path()))?;
-    let offered = watch.rules().profile(&profile);
+    let watch = watch::Watch::new(home.clone(), Sampler::new(domain, home.path()), &profile)?;
+    let offered = watch.rules().profile(&profile, home.path());
     let joined = joining::join(&home, options.join.as_ref(), &offered, &stop)?;
     (options.announce)(&Announced {
         machine: joined.identity.name.clone(),

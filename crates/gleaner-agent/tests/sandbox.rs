@@ -5,10 +5,10 @@ mod processes;
 use std::fs;
 use std::io::Write;
 use std::net::TcpListener;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use gleaner_agent::confine::{Control, Limiter, Limits, SandboxLevel, available};
+use gleaner_agent::confine::{Control, Limiter, Limits, MEMORY_BYTES_MIN, SandboxLevel, available};
 use gleaner_agent::keeper::{Confinement, Input, Network, Outcome, RunSpec, Sandbox, Sign};
 use processes::{PROGRAM, Stage, lives, until};
 
@@ -80,13 +80,33 @@ fn a_sandboxed_task_sees_its_folder_and_the_system() {
         let _ = fs::remove_file(stage.path("out"));
         let mut spec = stage.boxed(script);
         if let Confinement::Sandbox(sandbox) = &mut spec.confinement {
-            sandbox.inputs.push(Input { from: input.clone(), at: "/inputs/deep/one".into() });
+            sandbox.inputs.push(Input { from: input.clone(), at: "/inputs/deep/one".into(), known_as: None });
         }
         let (ended, used) = stage.run(spec);
         assert_eq!((ended, stage.said("out").as_str()), (outcome, out), "{script}: {}", stage.said("err"));
         assert_eq!(used.landlock_abi, level.landlock_abi);
     }
     assert_eq!(fs::read_to_string(stage.path("task/result")).unwrap(), "made\n");
+}
+
+/// Whoever owns the way to it may lead it elsewhere while the sandbox is built.
+#[test]
+fn another_folder_than_the_one_that_was_looked_at_is_not_shown() {
+    let Some((mut stage, _)) = stage() else { return };
+    let at = stage.path("lab");
+    fs::create_dir(&at).unwrap();
+    let about = fs::metadata(&at).unwrap();
+    for (inode, is_shown) in [(about.ino(), true), (about.ino() + 1, false)] {
+        let mut spec = stage.boxed("ls /lab");
+        if let Confinement::Sandbox(sandbox) = &mut spec.confinement {
+            let known_as = Some((about.dev(), inode));
+            sandbox.inputs.push(Input { from: at.clone(), at: "/lab".into(), known_as });
+        }
+        let outcome = stage.run(spec).0;
+        let is_refused =
+            matches!(&outcome, Outcome::CouldNotStart(why) if why.contains("/lab: it is another"));
+        assert_eq!((outcome == Outcome::Code(0), is_refused), (is_shown, !is_shown), "{outcome:?}");
+    }
 }
 
 /// An upgrade replaces the program under a running agent; what starts then is started by the old one.
@@ -615,6 +635,37 @@ fn an_empty_network_is_as_new_for_each_task() {
     }
     assert_eq!(stage.run(user).0, Outcome::Code(0), "{}", stage.said("err"));
     looked(&mut stage);
+}
+
+/// Else one user's tasks would close every machine.
+#[test]
+fn a_task_whose_own_limit_ends_its_start_is_told_from_a_machine_that_cannot_start_it() {
+    let Some((mut stage, _)) = stage() else { return };
+    let limiter = limiter("start");
+    let limits = [1, 60_000, 1_000_000, 4_000_000, MEMORY_BYTES_MIN]
+        .map(|bytes| Limits { memory_bytes: Some(bytes), ..Limits::default() })
+        .into_iter()
+        .chain([Limits { file_bytes: Some(1), ..Limits::default() }]);
+    let mut ended_in_vain = 0;
+    for limits in limits {
+        for limiter in [limiter.clone(), Limiter::default()] {
+            for spec in [stage.own("exit 0"), stage.boxed("exit 0")] {
+                let row = format!("{limits:?} by {limiter}, {:?}", spec.confinement);
+                let (outcome, _) = stage.run(RunSpec { limits, limiter: limiter.clone(), ..spec });
+                eprintln!("{outcome:?} {row}");
+                assert!(!matches!(outcome, Outcome::CouldNotStart(_)), "{outcome:?}: {row}");
+                if limits.memory_bytes.is_none_or(|bytes| bytes >= MEMORY_BYTES_MIN) {
+                    assert_eq!(outcome, Outcome::Code(0), "{row}");
+                }
+                if let Outcome::TooLittle(why) = outcome {
+                    assert!(why.contains(" bytes of memory that it may use"), "{why}");
+                    ended_in_vain += 1;
+                }
+            }
+        }
+    }
+    assert!(ended_in_vain > 0 || !has(&limiter, Control::Memory));
+    limiter.remove();
 }
 
 #[test]

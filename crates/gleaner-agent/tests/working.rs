@@ -3,7 +3,7 @@
 mod coordinator;
 
 use coordinator::{Agent, Coordinator, id_of, script};
-use gleaner_agent::owner::Word;
+use gleaner_agent::owner::{self, Word};
 use gleaner_agent::owner_socket::{self, State};
 use gleaner_agent::work::Stop;
 use gleaner_net::{Signer, UserKey};
@@ -173,9 +173,14 @@ fn what_may_not_run_here_says_why() {
         (Run { inputs: input("large", &kept), needs: needs_disk(3), ..plain(8) }, "4 bytes, more than the 3"),
     ] {
         let end = session.run(run);
-        let Outcome::NotStarted { why, .. } = &end.outcome else { panic!("{end:?}") };
+        let Outcome::NotStarted { why, obstacle } = &end.outcome else { panic!("{end:?}") };
         assert!(why.contains(part), "{why} has no {part}");
+        assert_ne!(*obstacle, Obstacle::Machine, "this is no reason to close the machine: {why}");
     }
+    // Nor is a limit in which nothing could start.
+    let needs = Needs { memory: 1, ..Needs::default() };
+    let end = session.run(Run { needs, ..plain(9) });
+    assert_eq!(end.outcome, Outcome::Exited { code: 0 });
 }
 
 #[test]
@@ -429,6 +434,20 @@ fn the_owner_stops_everything_and_lets_it_go_on() {
     // Whether it takes new tasks depends on what else this machine does.
     let asked = owner_socket::tell(agent.home(), None).unwrap();
     assert!(asked.state != State::Suspended && asked.tasks == 1);
+}
+
+#[test]
+fn what_the_owner_lets_come_no_more_leaves_with_its_checkpoint() {
+    let coordinator = Coordinator::new();
+    let agent = coordinator.agent();
+    let (mut session, _) = coordinator.welcome(1, 30.0);
+    session.say(&ToAgent::Run(Box::new(counting(1, 1))));
+    session.until(|message| matches!(message, FromAgent::Output { .. }).then_some(()));
+    owner::set(&agent.home().join("rules.toml"), "users", "[\"somebody\"]").unwrap();
+    let end = session.until_ended(id_of(1, 1));
+    let expected = "the machine's owner takes no such tasks any more";
+    assert!(matches!(&end.outcome, Outcome::Abandoned { why } if why == expected), "{end:?}");
+    assert!(end.checkpoint.is_some());
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What may stand in texts that other people read: names, labels, reasons.
 
+use crate::limits::NAME_BYTES_MAX;
+
 /// Whether a character does something other than to be seen: moves a cursor, turns the direction of writing round, or
 /// takes no room. With such characters one text looks like another.
 pub fn is_hidden(character: char) -> bool {
@@ -9,6 +11,17 @@ pub fn is_hidden(character: char) -> bool {
             | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
             | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
             | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Whether a machine, a user or a tag can be called so: letters, digits and `-_.@`, not a `-` first, which would be an option.
+pub fn is_name(name: &str) -> bool {
+    let good = |character: char| character.is_ascii_alphanumeric() || "-_.@".contains(character);
+    !name.is_empty() && name.len() <= NAME_BYTES_MAX && !name.starts_with('-') && name.chars().all(good)
+}
+
+/// Whether a job, or a label, can be called so.
+pub fn is_label(name: &str) -> bool {
+    name.len() <= NAME_BYTES_MAX && !name.starts_with('-') && !name.chars().any(is_hidden)
 }
 
 /// The text with a blank for each hidden character, cut where it has more bytes.

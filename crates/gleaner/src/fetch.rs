@@ -11,6 +11,7 @@ use gleaner_agent::beneath::open_root;
 use gleaner_net::ClientError;
 use gleaner_wire::JobId;
 use gleaner_wire::api::TaskView;
+use gleaner_wire::text::tamed;
 use serde_json::json;
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
@@ -118,7 +119,7 @@ fn not_unpacked((job, task): (JobId, u32), folder: &Path, error: &ArchiveError) 
     match error {
         ArchiveError::Exists(path) => Failure::Usage(format!(
             "{folder}/{} is there already: fetch into another folder, or replace what is there with --force",
-            path.display()
+            tamed(&path.to_string_lossy(), usize::MAX)
         )),
         other => {
             Failure::Difference(format!("the files of {job}/{task} cannot be put into {folder}: {other}"))

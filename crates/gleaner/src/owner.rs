@@ -19,11 +19,11 @@ pub(crate) fn run(arguments: &OwnerArguments) -> Outcome {
         OwnerArguments::Status(of) => (None, of),
         OwnerArguments::Show(of) => {
             let file = rules_file(of)?;
-            return show_rules(of, &file, &owner::read(&file)?);
+            return show_rules(of, &file, &owner::read(&file)?, None);
         }
         OwnerArguments::Set(set) => {
             let file = rules_file(&set.of)?;
-            return show_rules(&set.of, &file, &owner::set(&file, &set.key, &set.value)?);
+            return show_rules(&set.of, &file, &owner::set(&file, &set.key, &set.value)?, Some(&set.key));
         }
     };
     let answer = tell(&agent_folder(of.home.as_ref())?, word).map_err(|error| match error {
@@ -76,9 +76,9 @@ fn rules_file(of: &OwnMachineArguments) -> Result<PathBuf, Failure> {
     Ok(agent_folder(of.home.as_ref())?.join("rules.toml"))
 }
 
-/// Each rule as it is written in the file; what is not the default is marked.
-fn show_rules(of: &OwnMachineArguments, file: &Path, rules: &Rules) -> Outcome {
-    let doubts = rules.doubts();
+/// Each rule as it is written in the file; what is not the default is marked, and what follows from the one that was set is said.
+fn show_rules(of: &OwnMachineArguments, file: &Path, rules: &Rules, set: Option<&str>) -> Outcome {
+    let doubts = doubts(rules, file);
     let listed = |rules: &Rules| serde_json::to_value(rules).expect("rules are plain data");
     let (rules, usual) = (listed(rules), listed(&Rules::default()));
     if of.json {
@@ -90,7 +90,21 @@ fn show_rules(of: &OwnMachineArguments, file: &Path, rules: &Rules) -> Outcome {
         format!("{mark} {key:<20} {value}\n")
     });
     let doubts = doubts.iter().map(|doubt| format!("note: {doubt}\n"));
-    stdout::print(format!("{}\n{}{}", file.display(), lines.collect::<String>(), doubts.collect::<String>()))
+    let follows = set.and_then(follows).map_or(String::new(), |what| format!("{what}\n"));
+    let (lines, doubts) = (lines.collect::<String>(), doubts.collect::<String>());
+    stdout::print(format!("{}\n{lines}{doubts}{follows}", file.display()))
+}
+
+/// What the rules in a file do not do as the machine is now.
+fn doubts(rules: &Rules, file: &Path) -> Vec<String> {
+    rules.doubts(file.parent().unwrap_or(Path::new("/")))
+}
+
+/// What becomes of the tasks that are here when a rule is set that says which ones may come.
+fn follows(key: &str) -> Option<&'static str> {
+    ["users", "labels", "signed_by", "network"].contains(&key).then_some(
+        "tasks here that this forbids are told to end within a second, have their grace, and run again elsewhere",
+    )
 }
 
 impl From<FileError> for Failure {
@@ -103,11 +117,16 @@ impl From<FileError> for Failure {
 }
 
 fn show(of: &OwnMachineArguments, answer: &Answer) -> Outcome {
+    let file = rules_file(of)?;
+    let rules = owner::read(&file);
     if of.json {
-        return stdout::print_json(answer);
+        let mut answer = serde_json::to_value(answer).expect("an answer is plain data");
+        answer["doubts"] = rules.map_or_else(|_| Vec::new(), |rules| doubts(&rules, &file)).into();
+        return stdout::print_json(&answer);
     }
-    let rules = owner::read(&rules_file(of)?)?;
-    stdout::print(told(answer, rules.grace_max_seconds))
+    let rules = rules?;
+    let notes: String = doubts(&rules, &file).iter().map(|doubt| format!("note: {doubt}\n")).collect();
+    stdout::print(told(answer, rules.grace_max_seconds) + &notes)
 }
 
 impl OwnerArguments {

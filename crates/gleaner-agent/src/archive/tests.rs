@@ -179,3 +179,33 @@ fn an_archive_that_is_cut_short_or_claims_too_much_is_refused() {
         assert!(result.is_err(), "{kind:?}: {result:?}");
     }
 }
+
+/// A terminal would obey what an agent wrote there.
+#[test]
+fn no_text_of_an_archives_reaches_a_terminal_as_it_is() {
+    use gleaner_wire::text::is_hidden;
+    let name = "a\x1b]0;owned\x07\u{202e}b\u{9b}2J";
+    let one = |kind, content: &str| archive(&[(name, kind, content)]);
+    let mut of_no_size = one(EntryType::Regular, "text");
+    of_no_size[124..136].copy_from_slice(b"\x1b[31mzzzzzzz");
+    let mut of_no_sum = one(EntryType::Regular, "text");
+    of_no_sum[148..156].copy_from_slice(b"\x1b[31mzzz");
+    let twice = archive(&[(name, EntryType::Regular, "x"), (name, EntryType::Regular, "x")]);
+    let folder_and_file = archive(&[(name, EntryType::Directory, ""), (name, EntryType::Regular, "x")]);
+    let outside = archive(&[(&*format!("../{name}"), EntryType::Regular, "x")]);
+    let mut short = one(EntryType::Regular, "text");
+    short.truncate(514);
+    for bytes in [
+        one(EntryType::Symlink, "\x1b[31m\u{202e}"),
+        one(EntryType::Fifo, ""),
+        of_no_size,
+        of_no_sum,
+        twice,
+        folder_and_file,
+        outside,
+        short,
+    ] {
+        let said = unpacked(&bytes, Taking::Files).1.unwrap_err().to_string();
+        assert!(!said.contains(is_hidden) && !said.is_empty(), "{said:?}");
+    }
+}

@@ -22,6 +22,9 @@ pub struct Limits {
     pub inotify_parts: Option<u32>,
 }
 
+/// The memory that any task may use: no program starts in less, nor does what puts it into its sandbox.
+pub const MEMORY_BYTES_MIN: u64 = 10_000_000;
+
 /// Bubblewrap's own processes, one on either side of the wall, which may be in the task's cgroups.
 const FRAME_PROCESSES: u32 = 2;
 

@@ -33,6 +33,8 @@ pub(crate) enum Reason {
     Leaving,
     /// The owner wants it gone, by hand or because it was suspended for too long.
     Evicted,
+    /// The owner's rules do not let it come any more.
+    Forbidden,
     /// It took longer than it may.
     TimeLimit,
     /// Its folder grew larger than it may.
@@ -95,7 +97,8 @@ pub(crate) fn rule(checkpointing: &Checkpointing, mut wanted: Option<Reason>, ex
         Reason::Asked(StopCause::Move | StopCause::Hold | StopCause::TakeBack)
         | Reason::LeaseEnds
         | Reason::Leaving
-        | Reason::Evicted => unfinished(outcome, can_go_on(checkpointing)),
+        | Reason::Evicted
+        | Reason::Forbidden => unfinished(outcome, can_go_on(checkpointing)),
     }
 }
 
@@ -106,6 +109,7 @@ pub(crate) fn outcome_of(reason: Reason) -> Outcome {
         Reason::LeaseEnds => abandoned("the lease ended without the coordinator"),
         Reason::Leaving => abandoned("the agent was told to leave"),
         Reason::Evicted => abandoned("the machine's owner wanted it back"),
+        Reason::Forbidden => abandoned("the machine's owner takes no such tasks any more"),
         Reason::OutputLost => abandoned("what it wrote could not be kept on its machine"),
         Reason::KeeperGone => abandoned("the process that held it died"),
         Reason::Disowned => abandoned("the coordinator disowned it"),
@@ -154,7 +158,7 @@ mod tests {
 
     #[test]
     fn every_end_has_its_outcome() {
-        use Reason::{Asked, DiskLimit, Evicted, KeeperGone, LeaseEnds, Leaving, TimeLimit};
+        use Reason::{Asked, DiskLimit, Evicted, Forbidden, KeeperGone, LeaseEnds, Leaving, TimeLimit};
         use StopCause::{Cancel, Move};
         for (way, wanted, exit, expected) in [
             (PLAIN, None, Exit::Code(0), "exited 0 +files"),
@@ -177,6 +181,7 @@ mod tests {
             (PLAIN, Some(Asked(Cancel)), Exit::LeaseEnded, "stopped"),
             (FOLDER, Some(Leaving), Exit::Code(1), "abandoned +checkpoint"),
             (FOLDER, Some(Evicted), Exit::Signal(15), "abandoned +checkpoint"),
+            (FOLDER, Some(Forbidden), Exit::Signal(15), "abandoned +checkpoint"),
             (FOLDER, Some(KeeperGone), Exit::Signal(9), "abandoned"),
             (FOLDER, Some(TimeLimit), Exit::Signal(15), "timed out +files"),
             (PLAIN, Some(DiskLimit), Exit::Signal(9), "over disk +files"),

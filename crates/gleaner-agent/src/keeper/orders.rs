@@ -88,6 +88,8 @@ pub enum Outcome {
     LeaseEnded,
     /// It never ran, since its program or its folder is not there, or is none.
     NoProgram(String),
+    /// It never ran, since it may not use what its start takes, for this reason.
+    TooLittle(String),
 }
 
 /// What all processes of a task used together.
@@ -162,6 +164,8 @@ pub struct Input {
     pub from: PathBuf,
     /// Where the task sees it: an absolute path, not below [`TASK_FOLDER`].
     pub at: PathBuf,
+    /// Its device and inode, where it has to be this very one when the task starts.
+    pub known_as: Option<(u64, u64)>,
 }
 
 /// The network of a sandboxed task.

@@ -176,7 +176,7 @@ fn start_boxed(
         cwd: spec.cwd.clone(),
         rlimits,
         user: user.as_ref().map(TransientUser::id),
-        walls: Some(Walls { network: sandbox.network, is_memory_counted, inotify }),
+        walls: Some(Walls { network: sandbox.network, is_memory_counted, inotify, known: known(sandbox) }),
     };
     let has_user = user.is_some();
     let apart = match sandbox.network {
@@ -193,6 +193,11 @@ fn start_boxed(
     let command = bubblewrap.command;
     let (child, launcher) = launch(command, launcher, &instructions, streams, group.as_ref(), spawn)?;
     Ok(Started { child, group, user, network: apart, launcher: Some(launcher) })
+}
+
+/// What of a sandbox has to be a certain file or folder.
+fn known(sandbox: &Sandbox) -> Vec<(PathBuf, (u64, u64))> {
+    sandbox.inputs.iter().filter_map(|input| Some((input.at.clone(), input.known_as?))).collect()
 }
 
 /// Starts a command that ends in the launcher, and instructs the launcher over its standard input. Its standard output

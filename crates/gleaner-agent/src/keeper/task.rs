@@ -50,6 +50,8 @@ pub(crate) struct Task {
     sessions: Option<Sessions>,
     /// None where a cgroup counts its memory, or nothing bounds it.
     memory: Option<Memory>,
+    /// How much of it the task itself named.
+    memory_named: Option<u64>,
     /// While it is stopped by signals.
     standing: Option<Standing>,
     /// Why its minder ended it, if that did.
@@ -97,6 +99,7 @@ impl Task {
             ended_by_order,
             sessions: Sessions::new(),
             memory,
+            memory_named: spec.limits.memory_bytes,
             standing: None,
             ended_for: None,
         })
@@ -240,9 +243,25 @@ impl Task {
             Words::Failed(_) | Words::NoProgram(_) if self.ended_by_order.get() => {
                 (Outcome::Signal(Signal::KILL.as_raw()), usage)
             }
+            // Whoever allows a task too little, or fills the memory of all of them, is not the machine.
+            Words::Failed(_) if usage.killed_for_memory > 0 => {
+                (Outcome::TooLittle(lacked_memory(self.memory_named)), usage)
+            }
             Words::Failed(why) => (Outcome::CouldNotStart(why), usage),
             Words::NoProgram(why) => (Outcome::NoProgram(why), usage),
         }
+    }
+}
+
+/// What is said of a task whose start the kernel ended for want of memory.
+fn lacked_memory(named: Option<u64>) -> String {
+    match named {
+        Some(bytes) => {
+            format!(
+                "the {bytes} bytes of memory that it may use were used up before its program ran: ask for more"
+            )
+        }
+        None => "the memory that tasks may use was used up before its program ran".to_owned(),
     }
 }
 

@@ -37,6 +37,8 @@ pub(crate) struct Walls {
     pub(crate) is_memory_counted: bool,
     /// How many instances and watches of inotify the task may have, where it is in a user namespace.
     pub(crate) inotify: Option<[u64; 2]>,
+    /// What has to be where the task sees it, by device and inode.
+    pub(crate) known: Vec<(PathBuf, (u64, u64))>,
 }
 
 pub(super) struct Descriptors {

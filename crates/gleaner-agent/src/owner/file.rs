@@ -2,6 +2,7 @@
 
 use super::rules::{Rules, RulesError};
 use gleaner_wire::meant::with_meant;
+use gleaner_wire::session::Profile;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -63,6 +64,14 @@ pub fn read(path: &Path) -> Result<Rules, FileError> {
     }
 }
 
+/// The rules in a file, for an agent that says of its machine what was `found`, and what follows from the rules.
+pub(crate) fn read_beside(path: &Path, found: &Profile) -> Result<Rules, FileError> {
+    let rules = read(path)?;
+    let checked = rules.check_beside(found, home_of(path));
+    checked.map_err(|why| FileError::Rule { path: path.into(), why })?;
+    Ok(rules)
+}
+
 /// Writes a file with all rules as comments, if there is none.
 pub fn write_if_none(path: &Path, preset: Preset) -> Result<(), FileError> {
     if path.exists() {
@@ -102,10 +111,14 @@ pub fn set(path: &Path, key: &str, value: &str) -> Result<Rules, FileError> {
 fn parse(path: &Path, text: &str) -> Result<Rules, FileError> {
     let rules: Rules =
         toml::from_str(text).map_err(|why| FileError::Toml { path: path.into(), why: Box::new(why) })?;
-    let home = path.parent().unwrap_or(Path::new("/"));
-    let checked = rules.check().and_then(|()| rules.check_on_machine(home));
+    let checked = rules.check().and_then(|()| rules.check_on_machine(home_of(path)));
     checked.map_err(|why| FileError::Rule { path: path.into(), why })?;
     Ok(rules)
+}
+
+/// The folder of the agent whose rules these are.
+fn home_of(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new("/"))
 }
 
 /// Whether a line sets a rule, be it as a comment.
@@ -187,6 +200,9 @@ mod tests {
 
     #[test]
     fn a_mistake_is_named_and_changes_nothing() {
+        let many = |name: &str| {
+            format!("{:?}", (1..=2_000).map(|number| format!("{name}{number}")).collect::<Vec<_>>())
+        };
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rules.toml");
         for (key, value, parts) in [
@@ -210,11 +226,25 @@ mod tests {
             ("disk_free_min_gb", "1e300", &["disk_free_min_gb", "gigabytes above 0"]),
             ("open_files_max", "3", &["open_files_max is 3", "16 or more"]),
             ("temperature_max", "5.0", &["temperature_max is 5", "from 20 to 150"]),
+            ("users", "[\"a b\"]", &["users is \"a b\"", "names that somebody can have"]),
+            ("users", "[\"ann\", \"-x\"]", &["users is \"-x\"", "names that somebody can have"]),
+            ("labels", "[\"-x\"]", &["labels is \"-x\"", "names that somebody can have"]),
+            ("labels", "[\"a\\u202eb\"]", &["labels is \"a\\u{202e}b\"", "characters that are seen"]),
+            (
+                "folders",
+                "[\"/opt/a\\u202eb\"]",
+                &["folders is \"/opt/a\\u{202e}b\"", "characters that are seen"],
+            ),
+            ("users", &many("user-of-20-bytes"), &["users is too long", "12288"]),
+            ("labels", &many("l"), &["labels is too long", "12288"]),
+            ("folders", &many("/opt/data"), &["folders is too long", "12288"]),
+            ("busy_cores", "1000", &["busy_cores is 1000", "from 0.01 to 256"]),
+            ("memory_max_gb", "1e6", &["memory_max_gb is 1000000", "to 100000"]),
             ("users", "[\"\"]", &["users is \"\"", "names that somebody can have"]),
             ("labels", "[\"render\", \" \"]", &["labels is \" \"", "names that somebody can have"]),
             ("idle_seconds", "1000000000", &["idle_seconds is 1000000000", "a week"]),
-            ("memory_max_gb", "0.0001", &["memory_max_gb is 0.0001", "0.01 or more"]),
-            ("busy_cores", "0.0001", &["busy_cores is 0.0001", "0.01 or more"]),
+            ("memory_max_gb", "0.0001", &["memory_max_gb is 0.0001", "from 0.01"]),
+            ("busy_cores", "0.0001", &["busy_cores is 0.0001", "from 0.01"]),
             ("run_below_load", "0.0001", &["run_below_load is 0.0001", "no task could ever run"]),
             ("run_hours_max", "0.00001", &["run_hours_max is 0.00001", "0.001 or more"]),
             ("folders", "[\"/root\"]", &["folders is /root", "outside of"]),
@@ -242,6 +272,22 @@ mod tests {
         }
         fs::create_dir(shown.join("data")).unwrap();
         let rules = set(&path, "folders", &format!("[{:?}, \"/nosuch\"]", shown.join("data"))).unwrap();
-        assert_eq!(rules.doubts(), ["folders: /nosuch is no folder here now, so that no task sees it"]);
+        assert_eq!(rules.doubts(&home), ["folders: /nosuch is no folder here now, so that no task sees it"]);
+    }
+
+    #[test]
+    fn what_does_nothing_on_this_machine_is_called_out() {
+        let home = Path::new("/no/such/agent");
+        let said = |rules: Rules| rules.doubts(home).join("\n");
+        assert_eq!(said(Rules::default()), "");
+        let limited = Rules { bandwidth_max_mbit: Some(1.0), ..Rules::default() };
+        assert!(said(limited).starts_with("bandwidth_max_mbit: no task has a network"));
+        assert!(said(Rules { busy_cores: 256.0, ..Rules::default() }).starts_with("busy_cores: there are"));
+        let (network, hot) = (super::super::Network::Internet, Some(80.0));
+        let said = said(Rules { network, temperature_max: hot, ..Rules::default() });
+        let has_thermometer =
+            matches!(crate::probes::temperature(&crate::probes::Root::new("/")), Ok(Some(_)));
+        assert_eq!(said.contains("temperature_max: "), !has_thermometer, "{said}");
+        assert_eq!(said.contains("network: "), crate::confine::can_be_apart().is_err(), "{said}");
     }
 }

@@ -2,17 +2,21 @@
 
 use gleaner_net::Signer;
 use gleaner_units::Span;
-use gleaner_wire::limits::NAME_BYTES_MAX;
-use gleaner_wire::session::Profile;
+use gleaner_wire::job::Confinement;
+use gleaner_wire::limits::{EXPRESSION_BYTES_MAX, PROFILE_BYTES_MAX};
+use gleaner_wire::session::{Profile, Run};
+use gleaner_wire::text::{is_hidden, is_label, is_name};
 use rustix::fs::statvfs;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use super::bounds::Bounds;
 use super::hours::Hours;
-use crate::confine::{Limits, can_be_apart};
-use crate::keeper::{self, TASK_FOLDER};
+use super::shown::{Hidden, look, may_be_shown};
+use crate::confine::{Limits, MEMORY_BYTES_MIN, can_be_apart};
+use crate::keeper::{self, Input};
+use crate::probes::{Root, temperature};
 
 /// How many bytes must be free where tasks have their folders, or nothing new starts, unless the rules ask for more: it
 /// could keep nothing.
@@ -123,21 +127,23 @@ const GIGABYTE: f64 = 1e9;
 const FOLDERS: &str = "Folders";
 /// How a machine says which network it lets tasks have.
 const NETWORK: &str = "Network";
-/// What the sandbox makes by itself, or shows anyway.
-const OWN_PLACES: [&str; 13] = [
-    "/bin", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run", "/sbin", "/sys", "/tmp",
-    "/usr",
-];
 /// What is said of a folder that cannot be shown.
 const SHOWN: &str =
     "the whole path of a folder, without . and .., outside of /etc, /usr, /run, /tmp, /root and the like";
-/// The folder of root's own, which has the machine's keys.
-const ROOTS: &str = "/root";
 /// What is said of a folder that has the agent's own in it.
 const WITHOUT_THE_AGENTS: &str = "without the agent's own folder, which has its key and what other tasks leave: name those below it that tasks need";
 /// What is said of a name that nobody has.
-const NAMES: &str = "names that somebody can have, since no task could ever run: leave it out, or keep tasks away with \
-                     `gleaner owner drain`";
+const USERS: &str =
+    "names that somebody can have (letters, digits and -_.@, not a - first), since no task of others runs";
+const LABELS: &str =
+    "names that somebody can have (characters that are seen, not a - first), since no other task has them";
+/// What is said of a folder that no coordinator is told of.
+const SEEN: &str = "a path of characters that are seen, since the coordinator takes no other";
+/// What is said of lists that no coordinator is told of.
+const SHORTER: &str = "shorter: 12288 bytes at most, and with what else the machine says 16384, since the coordinator takes no more";
+/// Bytes of the lists of whom the owner takes, together, and likewise of `folders`, as the machine says them. What the agent is
+/// started with may say more.
+const LISTS_BYTES_MAX: usize = EXPRESSION_BYTES_MAX / 4 * 3;
 /// Every machine's owner has more load than less of it.
 const LOAD_MIN: f64 = 0.01;
 /// How a machine says whom it takes.
@@ -195,14 +201,24 @@ impl Rules {
         if self.run_below_load < LOAD_MIN {
             return refuse("run_below_load", &self.run_below_load, NEVER);
         }
-        for (key, names) in [("users", &self.users), ("labels", &self.labels)] {
-            if let Some(name) = names.iter().flatten().find(|name| !is_a_name(name)) {
-                return refuse(key, &format!("{name:?}"), NAMES);
-            }
+        if let Some(name) = self.users.iter().flatten().find(|name| !is_name(name)) {
+            return refuse("users", &format!("{name:?}"), USERS);
+        }
+        if let Some(signer) = self.signed_by.iter().flatten().find(|signer| !is_name(&signer.user)) {
+            return refuse("signed_by", &format!("{:?}", signer.user), USERS);
+        }
+        let is_good = |label: &str| is_label(label) && !label.trim().is_empty();
+        if let Some(label) = self.labels.iter().flatten().find(|label| !is_good(label)) {
+            return refuse("labels", &format!("{label:?}"), LABELS);
         }
         if let Some(folder) = self.folders.iter().flatten().find(|folder| !may_be_shown(folder)) {
             return refuse("folders", &folder.display(), SHOWN);
         }
+        let is_unseen = |folder: &&PathBuf| folder.to_string_lossy().chars().any(is_hidden);
+        if let Some(folder) = self.folders.iter().flatten().find(is_unseen) {
+            return refuse("folders", &format!("{folder:?}"), SEEN);
+        }
+        self.check_lengths()?;
         for (key, value, meant, expected) in self.numbers() {
             if let Some(value) = value.filter(|value| !meant.contains(value)) {
                 return refuse(key, &value, expected);
@@ -216,26 +232,91 @@ impl Rules {
         Ok(())
     }
 
+    /// Refuses lists that no coordinator takes: a machine says with them whom it takes.
+    fn check_lengths(&self) -> Result<(), RulesError> {
+        let lists = self.members().map(|(key, text)| (key, text.map_or(0, |text| text.len())));
+        let all: usize = lists.iter().map(|(_, bytes)| bytes).sum();
+        let named = self.folders.iter().flatten().map(PathBuf::as_path);
+        let folders = listed(named).map_or(0, |text| text.len());
+        let longest = lists.into_iter().max_by_key(|(_, bytes)| *bytes).map_or("users", |(key, _)| key);
+        let what = [(longest, all, "users, labels and signed_by make"), ("folders", folders, "it makes")];
+        match what.into_iter().find(|(_, bytes, _)| *bytes > LISTS_BYTES_MAX) {
+            None => Ok(()),
+            Some((key, bytes, what)) => {
+                let found = format!("too long: {what} {bytes} bytes of what the machine says of itself");
+                Err(RulesError { key, found, expected: SHORTER })
+            }
+        }
+    }
+
+    /// Refuses rules that no coordinator takes from a machine which also says of itself what was `found`.
+    pub(crate) fn check_beside(&self, found: &Profile, home: &Path) -> Result<(), RulesError> {
+        let mut offered = self.profile(found, home);
+        // Those that are not there may be there tomorrow.
+        let named = listed(self.folders.iter().flatten().map(PathBuf::as_path));
+        offered.attributes.extend(named.map(|folders| (FOLDERS.to_owned(), folders)));
+        let refuse = |key: &'static str, what: &str, bytes: usize| {
+            let found = format!("too long: {what} {bytes} bytes, with what --attribute and --tag say");
+            Err(RulesError { key, found, expected: SHORTER })
+        };
+        let asked = offered.attributes.get(REQUIREMENTS).map_or(0, String::len);
+        let has_list = self.members().iter().any(|(_, text)| text.is_some());
+        if has_list && asked > EXPRESSION_BYTES_MAX {
+            return refuse("users, labels or signed_by", "the machine's requirements have", asked);
+        }
+        let bytes = |profile: &Profile| {
+            let attributes = profile.attributes.iter().map(|(name, text)| name.len() + text.len());
+            profile.tags.iter().map(String::len).chain(attributes).sum::<usize>()
+        };
+        if bytes(&offered) > PROFILE_BYTES_MAX && bytes(found) <= PROFILE_BYTES_MAX {
+            return refuse(
+                "folders, users, labels or signed_by",
+                "all that the machine says has",
+                bytes(&offered),
+            );
+        }
+        Ok(())
+    }
+
+    /// The lists of whom the owner takes, each with what it asks of a task, if it is set.
+    fn members(&self) -> [(&'static str, Option<String>); 3] {
+        let member = |attribute: &str, names: Option<Vec<String>>| {
+            let names: Vec<String> = names?.iter().map(|name| quoted(name)).collect();
+            Some(format!("member(TARGET.{attribute}, {{{}}})", names.join(", ")))
+        };
+        let signers = self.signed_by.as_ref().map(|signers| signers.iter().map(Signer::to_string).collect());
+        [
+            ("users", member("Owner", self.users.clone())),
+            ("labels", member("Label", self.labels.clone())),
+            ("signed_by", member("SignedBy", signers)),
+        ]
+    }
+
     /// Numbers, each with what can be meant by it: below, no task could ever run, or the owner never be away; above, the rule would never
     /// do anything.
     fn numbers(&self) -> [(&'static str, Option<f64>, RangeInclusive<f64>, &'static str); 10] {
         let hours = Some(self.run_hours_max).filter(|hours| *hours != 0.0);
         [
-            ("busy_cores", Some(self.busy_cores), 0.01..=1e6, "a number of cores, 0.01 or more"),
+            ("busy_cores", Some(self.busy_cores), 0.01..=256.0, "a number of cores, from 0.01 to 256"),
             ("temperature_max", self.temperature_max, 20.0..=150.0, "degrees Celsius, from 20 to 150"),
-            ("cores_max", self.cores_max.map(f64::from), 1.0..=f64::MAX, "a number of cores, 1 or more"),
+            (
+                "cores_max",
+                self.cores_max.map(f64::from),
+                1.0..=65_536.0,
+                "a number of cores, from 1 to 65536",
+            ),
             (
                 "memory_max_gb",
                 self.memory_max_gb,
-                0.01..=1e9,
-                "gigabytes, 0.01 or more, since no program starts in less",
+                MEMORY_BYTES_MIN as f64 / GIGABYTE..=100_000.0,
+                "gigabytes, from 0.01, since no program starts in less, to 100000",
             ),
             ("disk_free_min_gb", self.disk_free_min_gb, f64::MIN_POSITIVE..=1e9, "gigabytes above 0"),
             (
                 "processes_max",
                 Some(self.processes_max.into()),
-                1.0..=f64::MAX,
-                "a number of processes, 1 or more",
+                1.0..=4_194_304.0,
+                "a number of processes, from 1 to 4194304, since no kernel has more",
             ),
             (
                 "bandwidth_max_mbit",
@@ -261,9 +342,8 @@ impl Rules {
 
     /// Refuses what cannot be meant on this machine, for an agent whose folder is `home`.
     pub(super) fn check_on_machine(&self, home: &Path) -> Result<(), RulesError> {
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let own = real(home);
-        if let Some(folder) = self.folders.iter().flatten().find(|folder| own.starts_with(real(folder))) {
+        let agents = self.looked_at(home).find(|(_, found)| *found == Err(Hidden::Agents));
+        if let Some((folder, _)) = agents {
             let (found, expected) = (folder.display().to_string(), WITHOUT_THE_AGENTS);
             return Err(RulesError { key: "folders", found, expected });
         }
@@ -281,13 +361,32 @@ impl Rules {
         }
     }
 
-    /// What does nothing as the machine is now, in words for its owner: it may be other tomorrow.
-    pub fn doubts(&self) -> Vec<String> {
-        let missing = self.folders.iter().flatten().filter(|folder| !folder.is_dir());
-        let doubt = |folder: &PathBuf| {
-            format!("folders: {} is no folder here now, so that no task sees it", folder.display())
-        };
-        missing.map(doubt).collect()
+    /// What does nothing as the machine is now, in words for its owner, for an agent whose folder is `home`: it may be other tomorrow.
+    pub fn doubts(&self, home: &Path) -> Vec<String> {
+        let mut doubts = Vec::new();
+        for (folder, found) in self.looked_at(home) {
+            if let Err(why) = found {
+                doubts.push(format!("folders: {} {why}, so that no task sees it", folder.display()));
+            }
+        }
+        if self.temperature_max.is_some() && !has_thermometer() {
+            doubts.push(
+                "temperature_max: no temperature can be read here, so that no task is suspended by it"
+                    .to_owned(),
+            );
+        }
+        if let (Network::Internet, Err(why)) = (self.network, self.network()) {
+            doubts.push(format!("network: {why}, so that tasks which ask for the network do not run here"));
+        }
+        if self.network == Network::No && self.bandwidth_max_mbit.is_some() {
+            doubts.push("bandwidth_max_mbit: no task has a network, so that it limits none".to_owned());
+        }
+        let cores = std::thread::available_parallelism().map_or(f64::MAX, |cores| cores.get() as f64);
+        if self.busy_cores > cores {
+            doubts
+                .push(format!("busy_cores: there are {cores} cores here, of which a quarter counts instead"));
+        }
+        doubts
     }
 
     /// What they say of each run.
@@ -310,7 +409,7 @@ impl Rules {
     }
 
     /// The machine as tasks may have it.
-    pub fn profile(&self, found: &Profile) -> Profile {
+    pub(crate) fn profile(&self, found: &Profile, home: &Path) -> Profile {
         let mut profile = found.clone();
         if let Some(cores) = self.cores_max {
             (profile.cores, profile.slots) = (profile.cores.min(cores), profile.slots.min(cores));
@@ -324,22 +423,15 @@ impl Rules {
             let network = if apart { "internet" } else { "all" };
             profile.attributes.insert(NETWORK.to_owned(), quoted(network));
         }
-        let member = |attribute: &str, names: Option<Vec<String>>| {
-            let names: Vec<String> = names?.iter().map(|name| quoted(name)).collect();
-            Some(format!("member(TARGET.{attribute}, {{{}}})", names.join(", ")))
-        };
-        let signers = self.signed_by.as_ref().map(|signers| signers.iter().map(Signer::to_string).collect());
         let asked = profile.attributes.get(REQUIREMENTS).map(|text| format!("({text})"));
-        let members = [("Owner", self.users.clone()), ("Label", self.labels.clone()), ("SignedBy", signers)];
-        let members = members.map(|(attribute, names)| member(attribute, names));
+        let members = self.members().map(|(_, text)| text);
         let all: Vec<String> = std::iter::once(asked).chain(members).flatten().collect();
         if !all.is_empty() {
             profile.attributes.insert(REQUIREMENTS.to_owned(), all.join(" && "));
         }
-        let folders: Vec<String> =
-            self.shown_folders().map(|folder| quoted(&folder.to_string_lossy())).collect();
-        if !folders.is_empty() {
-            profile.attributes.insert(FOLDERS.to_owned(), format!("{{{}}}", folders.join(", ")));
+        let shown: Vec<Input> = self.looked_at(home).filter_map(|(_, found)| found.ok()).collect();
+        if let Some(folders) = listed(shown.iter().map(|folder| folder.at.as_path())) {
+            profile.attributes.insert(FOLDERS.to_owned(), folders);
         }
         profile
     }
@@ -359,9 +451,17 @@ impl Rules {
         Ok(())
     }
 
-    /// The folders that tasks may read, as far as they are there: one on a server that is away is not.
-    pub(crate) fn shown_folders(&self) -> impl Iterator<Item = &PathBuf> {
-        self.folders.iter().flatten().filter(|folder| folder.is_dir())
+    /// Whether a task that these rules let come may not stay by them: those that were `before` let it. Whether it is signed is not asked.
+    pub(crate) fn forbid(&self, run: &Run, before: &Self) -> bool {
+        let has_all = before.network == Network::All && self.network != Network::All;
+        let is_cut_off =
+            run.confinement == Confinement::SandboxWithNetwork && (has_all || self.network().is_err());
+        is_cut_off || self.admit(&run.user, run.label.as_deref()).is_err()
+    }
+
+    /// The folders that tasks may read, each as it is found now: one on a server that is away is not there.
+    pub(crate) fn looked_at(&self, home: &Path) -> impl Iterator<Item = (&Path, Result<Input, Hidden>)> {
+        self.folders.iter().flatten().map(move |folder| (folder.as_path(), look(folder, home)))
     }
 
     /// What sandboxed tasks get that ask for the network; the error says why they get none.
@@ -391,19 +491,15 @@ impl Rules {
 const NEVER: &str = "something that can be met, since no task could ever run: leave it out, or keep tasks away with \
                      `gleaner owner drain`";
 
-/// Whether a folder can be shown in the sandbox where it is on the machine.
-fn may_be_shown(folder: &Path) -> bool {
-    let mut parts = folder.components();
-    let is_whole =
-        parts.next() == Some(Component::RootDir) && parts.all(|part| matches!(part, Component::Normal(_)));
-    let is_own = OWN_PLACES.into_iter().chain([TASK_FOLDER]).any(|place| folder.starts_with(place));
-    is_whole && folder.parent().is_some() && folder != Path::new(ROOTS) && !is_own
+/// Whether the machine says how warm it is.
+fn has_thermometer() -> bool {
+    matches!(temperature(&Root::new("/")), Ok(Some(_)))
 }
 
-/// Whether a user, or a label, can be called so.
-fn is_a_name(name: &str) -> bool {
-    let is_plain = |letter: char| !letter.is_control();
-    !name.trim().is_empty() && name.len() <= NAME_BYTES_MAX && name.chars().all(is_plain)
+/// Folders as a machine says them, if there are any.
+fn listed<'a>(folders: impl Iterator<Item = &'a Path>) -> Option<String> {
+    let folders: Vec<String> = folders.map(|folder| quoted(&folder.to_string_lossy())).collect();
+    (!folders.is_empty()).then(|| format!("{{{}}}", folders.join(", ")))
 }
 
 /// As the `ClassAd` language writes text.
@@ -439,12 +535,27 @@ mod tests {
 
     #[test]
     fn a_machine_says_which_of_its_folders_are_there() {
-        let folder = tempfile::tempdir().expect("a folder");
+        // Not below /tmp, which no task is shown of the machine's.
+        let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
+        let home = Path::new("/no/such/agent");
         let rules =
             Rules { folders: Some(vec![folder.path().into(), "/no/such/folder".into()]), ..Rules::default() };
         let found = Profile::new([1.0; 3], 1);
-        let shown = rules.profile(&found);
+        let shown = rules.profile(&found, home);
         assert_eq!(shown.attributes["Folders"], format!("{{\"{}\"}}", folder.path().display()));
-        assert!(!Rules::default().profile(&found).attributes.contains_key("Folders"));
+        assert!(!Rules::default().profile(&found, home).attributes.contains_key("Folders"));
+    }
+
+    #[test]
+    fn rules_beside_which_an_agent_says_too_much_are_refused() {
+        let home = Path::new("/no/such/agent");
+        let rules = Rules { users: Some(vec!["a".repeat(120); 80]), ..Rules::default() };
+        rules.check().expect("short enough");
+        let mut found = Profile::new([1.0; 3], 1);
+        rules.check_beside(&found, home).expect("alone it may say that");
+        found.attributes.insert(REQUIREMENTS.to_owned(), format!("true{}", " ".repeat(10_000)));
+        let said = rules.check_beside(&found, home).unwrap_err().to_string();
+        assert!(said.contains("users, labels or signed_by is too long") && said.contains("16384"), "{said}");
+        Rules::default().check_beside(&found, home).expect("that is not the rules' doing");
     }
 }

@@ -168,8 +168,9 @@ impl Minders {
     ) -> Result<Vec<u8>, MinderError> {
         let outputs = link.outputs.clone();
         let memory = self.memory_unless_named;
-        let mut spec: RunSpec = super::spec::spec_of(run, folder, by, &self.limiter, memory, outputs)
-            .map_err(MinderError::Spec)?;
+        let mut spec: RunSpec =
+            super::spec::spec_of(run, folder, by, &self.limiter, memory, outputs, self.home.path())
+                .map_err(MinderError::Spec)?;
         if spec.confinement == Confinement::Own {
             spec.env.push((ORPHANS_VARIABLE.to_owned(), self.home.place()));
         }
@@ -333,6 +334,7 @@ fn exit_of(outcome: Outcome, usage: &crate::keeper::Usage) -> Exit {
         Outcome::Signal(signal) => Exit::Signal(signal),
         Outcome::CouldNotStart(why) => Exit::NotStarted(why),
         Outcome::NoProgram(why) => Exit::NoProgram(why),
+        Outcome::TooLittle(why) => Exit::Refused(why),
         Outcome::LeaseEnded => Exit::LeaseEnded,
         Outcome::OverMemory => Exit::OverLimit("memory".into()),
         Outcome::Defied => Exit::OverLimit("time: it ignored the owner's pause".into()),

@@ -2,7 +2,7 @@
 //! for those who write tasks.
 
 use crate::confine::Limiter;
-use crate::confine::Limits;
+use crate::confine::{Limits, MEMORY_BYTES_MIN};
 use crate::folder::{CHECKPOINT, STDIN, TEMPORARY, has_checkpoint};
 use crate::keeper::{Confinement as Walls, Input, Network, RunSpec, Sandbox, TASK_FOLDER};
 use crate::owner::Rules;
@@ -30,9 +30,21 @@ pub(crate) fn spec_of(
     limiter: &Limiter,
     memory_unless_named: Option<u64>,
     outputs: [PathBuf; 2],
+    home: &Path,
 ) -> Result<RunSpec, String> {
     rules.admit(&run.user, run.label.as_deref())?;
-    let inputs = rules.shown_folders().map(|at| Input { from: at.clone(), at: at.clone() }).collect();
+    let inputs = rules.looked_at(home).filter_map(|(folder, found)| match found {
+        Ok(input) => Some(input),
+        Err(why) => {
+            tracing::warn!(
+                task = run.name,
+                "of the owner's folders, {} {why}: it does not see that one",
+                folder.display()
+            );
+            None
+        }
+    });
+    let inputs = inputs.collect();
     let confinement = walls(run, (profile, rules), folder, inputs)?;
     let seen = match &confinement {
         Walls::Own => folder.to_owned(),
@@ -122,7 +134,7 @@ fn limits(
     let given = |amount: u64| (amount > 0).then_some(amount);
     let boxed = |most: u32| matches!(walls, Walls::Sandbox(_)).then_some(most);
     Limits {
-        memory_bytes: given(run.needs.memory),
+        memory_bytes: given(run.needs.memory).map(|bytes| bytes.max(MEMORY_BYTES_MIN)),
         memory_unless_named,
         processes: boxed(rules.processes_max),
         // So that all together keep to the owner's cores: there are no more places than these.
@@ -137,6 +149,7 @@ fn limits(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::owner::Network as OwnersNetwork;
     use crate::work::folders::tests::run;
 
     #[test]
@@ -152,6 +165,49 @@ mod tests {
             let profile = Profile { user: named.to_owned(), ..Profile::new([1.0; 3], 1) };
             let found = walls(&run, (&profile, &Rules::default()), Path::new("/"), Vec::new());
             assert_eq!(found.is_ok(), is_run, "{orders:?} at an agent of {named:?}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn rules_that_change_end_the_tasks_that_they_forbid() {
+        let all = || Rules { network: OwnersNetwork::All, ..Rules::default() };
+        let users = |name: &str| Rules { users: Some(vec![name.to_owned()]), ..all() };
+        let labels = |name: &str| Rules { labels: Some(vec![name.to_owned()]), ..all() };
+        let networked = Confinement::SandboxWithNetwork;
+        let ours = run(1, Confinement::Sandbox);
+        let labelled = Run { label: Some("render".to_owned()), ..ours.clone() };
+        let talking = Run { confinement: networked, ..ours.clone() };
+        for (run, rules, is_forbidden) in [
+            (&ours, all(), false),
+            (&ours, users(&ours.user), false),
+            (&ours, users("somebody"), true),
+            (&ours, labels("render"), true),
+            (&labelled, labels("render"), false),
+            (&labelled, labels("weather"), true),
+            (&talking, all(), false),
+            (&talking, Rules { network: OwnersNetwork::No, ..all() }, true),
+            (&talking, Rules { network: OwnersNetwork::Internet, ..all() }, true),
+            (&ours, Rules { network: OwnersNetwork::No, ..all() }, false),
+        ] {
+            assert_eq!(rules.forbid(run, &all()), is_forbidden, "{run:?} {rules:?}");
+        }
+        let not_all = Rules { network: OwnersNetwork::No, ..all() };
+        assert!(!all().forbid(&talking, &not_all), "who has less may have more");
+    }
+
+    #[test]
+    fn whoever_names_next_to_no_memory_gets_what_a_start_takes() {
+        let profile = Profile::new([1.0; 3], 1);
+        for (named, expected) in [
+            (0, None),
+            (1, Some(MEMORY_BYTES_MIN)),
+            (60_000, Some(MEMORY_BYTES_MIN)),
+            (1 << 30, Some(1 << 30)),
+        ] {
+            let mut run = run(1, Confinement::None);
+            run.needs.memory = named;
+            let limits = limits(&run, None, &Walls::Own, (&profile, &Rules::default()));
+            assert_eq!(limits.memory_bytes, expected, "{named}");
         }
     }
 }

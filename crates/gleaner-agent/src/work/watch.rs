@@ -9,7 +9,7 @@ use crate::owner::{
 };
 use crate::probes::{LoadFilter, Moment, Ours, ProbeError, Sample, Sampler};
 use gleaner_units::Time;
-use gleaner_wire::session;
+use gleaner_wire::session::{self, Profile};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -35,11 +35,11 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// With the rules in the agent's folder.
-    pub(crate) fn new(home: Arc<Home>, sampler: Sampler) -> Result<Self, FileError> {
+    /// With the rules in the agent's folder, on a machine as it was `found`.
+    pub(crate) fn new(home: Arc<Home>, sampler: Sampler, found: &Profile) -> Result<Self, FileError> {
         let read_as = stamp(&home.rules());
-        let rules = owner::read(&home.rules())?;
-        call_out(&rules);
+        let rules = owner::read_beside(&home.rules(), found)?;
+        call_out(&rules, &home);
         Ok(Self {
             home,
             sampler,
@@ -58,23 +58,22 @@ impl Watch {
         &self.rules
     }
 
-    /// Reads the rules again if their file is another now; whether they changed. With a mistake in it, those before stay.
-    pub(crate) fn reread(&mut self) -> bool {
+    /// Reads the rules again if their file is another now; those before, if they changed. With a mistake in it, those before stay.
+    pub(crate) fn reread(&mut self, machine: &Profile) -> Option<Rules> {
         let found = stamp(&self.home.rules());
         if found == self.read_as {
-            return false;
+            return None;
         }
         self.read_as = found;
-        match owner::read(&self.home.rules()) {
-            Ok(rules) if rules == self.rules => false,
+        match owner::read_beside(&self.home.rules(), machine) {
+            Ok(rules) if rules == self.rules => None,
             Ok(rules) => {
-                call_out(&rules);
-                self.rules = rules;
-                true
+                call_out(&rules, &self.home);
+                Some(std::mem::replace(&mut self.rules, rules))
             }
             Err(why) => {
                 tracing::error!(%why, "the owner's rules stay as they were");
-                false
+                None
             }
         }
     }
@@ -162,8 +161,8 @@ fn is_this_program(pid: u32) -> bool {
 }
 
 /// What of the owner's rules does nothing as the machine is now.
-fn call_out(rules: &Rules) {
-    for doubt in rules.doubts() {
+fn call_out(rules: &Rules, home: &Home) {
+    for doubt in rules.doubts(home.path()) {
         tracing::warn!("of the owner's rules, {doubt}");
     }
 }
@@ -218,20 +217,29 @@ mod tests {
         let home = Arc::new(Home::open(folder.path()).unwrap());
         let path = home.rules();
         let domain = crate::probes::Domain::detect(&crate::probes::Root::new("/")).unwrap();
-        let mut watch = Watch::new(home, Sampler::new(domain, folder.path())).unwrap();
+        let mut machine = Profile::new([1.0; 3], 1);
+        let mut watch = Watch::new(home, Sampler::new(domain, folder.path()), &machine).unwrap();
+        machine.attributes.insert("Requirements".to_owned(), "x".repeat(15_000));
+        let many = format!("users = [\"{}\"]", vec!["a".repeat(100); 40].join("\", \""));
         for (text, changed, idle_seconds) in [
             (None, false, 60),
             (Some("idle_seconds = 10"), true, 10),
             (Some("idle_seconds = 10"), false, 10),
             (Some("idle_second = 1"), false, 10),
+            (Some(many.as_str()), false, 10),
+            (Some("users = [\"a b\"]"), false, 10),
             (Some("idle_seconds = 300"), true, 300),
         ] {
             if let Some(text) = text {
                 fs::write(&path, text).unwrap();
             }
-            assert_eq!((watch.reread(), watch.rules().idle_seconds), (changed, idle_seconds), "{text:?}");
+            assert_eq!(
+                (watch.reread(&machine).is_some(), watch.rules().idle_seconds),
+                (changed, idle_seconds),
+                "{text:?}"
+            );
         }
         fs::remove_file(&path).unwrap();
-        assert_eq!((watch.reread(), watch.rules()), (true, &Rules::default()));
+        assert_eq!((watch.reread(&machine).is_some(), watch.rules()), (true, &Rules::default()));
     }
 }

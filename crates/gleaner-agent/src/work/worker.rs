@@ -3,7 +3,7 @@
 use super::dialler::{Dialler, News, Outgoing};
 use super::folders::Folders;
 use super::joining::{self, Joined};
-use super::minders::Minders;
+use super::minders::{MinderError, Minders};
 use super::permits::Permits;
 use super::room::Bound;
 use super::spec::memory_unless_named;
@@ -110,7 +110,7 @@ impl Worker {
         let limiter = Limiter::find(&home.place());
         let (events, inbox) = mpsc::channel(QUEUE_MAX);
         bound_all(&limiter, watch.rules());
-        let offered = watch.rules().profile(&profile);
+        let offered = watch.rules().profile(&profile, home.path());
         let memory = memory_unless_named(options.task_memory, &offered);
         tracing::info!(%limiter, memory_unless_named = memory, "limits of tasks");
         if let Err(why) = &profile.sandbox {
@@ -233,7 +233,7 @@ impl Worker {
         let event = match event {
             Event::Measured(found) => {
                 self.found = found;
-                Event::Measured(self.watch.rules().profile(&self.found))
+                Event::Measured(self.watch.rules().profile(&self.found, self.home.path()))
             }
             other => other,
         };
@@ -294,9 +294,10 @@ impl Worker {
     }
 
     fn look(&mut self) {
-        if self.watch.reread() {
+        if let Some(before) = self.watch.reread(&self.found) {
             bound_all(&self.limiter, self.watch.rules());
             self.take(Event::Ruled(self.watch.rules().bounds()));
+            self.end_what_is_forbidden(&before);
             self.take(Event::Measured(self.found.clone()));
         }
         for event in self.watch.look(now()) {
@@ -309,6 +310,20 @@ impl Worker {
                 let home = self.home.clone();
                 self.on_thread(move || if spool::can_keep(&home) { Event::DiskWorks } else { Event::Tick });
             }
+        }
+    }
+
+    /// The rules are others than `before`: what they let come no more does not stay either.
+    fn end_what_is_forbidden(&mut self, before: &Rules) {
+        let rules = self.watch.rules();
+        let signers = rules.signed_by.as_ref().filter(|signers| before.signed_by.as_ref() != Some(*signers));
+        let grid = self.identity.authority.to_string();
+        // A signature may expire while its run goes on.
+        let is_unsigned =
+            |run: &Run| signers.is_some_and(|signers| check_signed(run, signers, &grid, 0).is_err());
+        let forbidden = self.duties.going().filter(|run| rules.forbid(run, before) || is_unsigned(run));
+        for run in forbidden.map(|run| run.id).collect::<Vec<_>>() {
+            self.take(Event::Forbidden(run));
         }
     }
 
@@ -482,7 +497,11 @@ impl Worker {
         let by = (self.duties.profile(), self.watch.rules());
         let started = permitted.and_then(|()| {
             let started = self.minders.start(run, &self.folders.of(run.id), by);
-            started.map_err(|why| Exit::NotStarted(why.to_string()))
+            started.map_err(|why| match why {
+                // Another machine may do it: this one is not broken.
+                MinderError::Spec(why) => Exit::Refused(why),
+                why => Exit::NotStarted(why.to_string()),
+            })
         });
         if let Err(exit) = started {
             self.results.push_back(Event::Exited(run.id, exit, Usage::default()));

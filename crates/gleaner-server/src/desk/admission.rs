@@ -10,7 +10,7 @@ use gleaner_wire::limits::{
     PARAMETERS_MAX, QUORUM_MAX, SIGNED_BYTES_MAX, SLOTS_MAX, TASKS_PER_JOB_MAX, WORD_BYTES_MAX,
 };
 use gleaner_wire::outputs::pattern;
-use gleaner_wire::text::is_hidden;
+use gleaner_wire::text::{is_hidden, is_name};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -214,7 +214,7 @@ fn check_words(spec: &JobSpec) -> Result<(), Rejection> {
         refuse_if(name.len() > NAME_BYTES_MAX, || {
             format!("{key} has {} bytes; at most {NAME_BYTES_MAX} bytes are taken", name.len())
         })?;
-        refuse_if(is_option(name), || {
+        refuse_if(name.starts_with('-'), || {
             format!("{key} begins with -, as options do; expected another beginning")
         })?;
         refuse_if(name.chars().any(is_hidden), || format!("{key} has characters that are not seen"))?;
@@ -356,16 +356,9 @@ fn check_paths(spec: &JobSpec) -> Result<(), Rejection> {
     })
 }
 
-/// Whoever names it on a command line would be taken to mean an option.
-fn is_option(name: &str) -> bool {
-    name.starts_with('-')
-}
-
 /// A name of a machine or a user.
 pub(super) fn check_name(what: &str, name: &str) -> Result<(), Rejection> {
-    let good = |character: char| character.is_ascii_alphanumeric() || "-_.@".contains(character);
-    let is_short = !name.is_empty() && name.len() <= NAME_BYTES_MAX;
-    refuse_if(!is_short || is_option(name) || !name.chars().all(good), || {
+    refuse_if(!is_name(name), || {
         format!(
             "\"{name}\" cannot be {what}'s name: expected letters, digits and -_.@, not a - first, at most {NAME_BYTES_MAX}"
         )

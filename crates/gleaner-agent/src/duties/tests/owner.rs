@@ -269,3 +269,22 @@ fn files_of_guests_stay_where_they_are_while_the_owner_says_so() {
         "results go while the owner works"
     );
 }
+
+/// It goes on elsewhere, from what it kept; also if the coordinator hears of it later.
+#[test]
+fn what_the_rules_forbid_leaves_within_its_grace_with_or_without_a_coordinator() {
+    for is_away in [false, true] {
+        let mut stage = Stage::new();
+        let [ends, stays] = [1, 2].map(|task| stage.start(1.0, with_grace(3.0, run(task, 1))));
+        stage.on(1.5, Event::Judged(Verdict::Suspend(Reason::Paused)));
+        if is_away {
+            stage.on(1.6, Event::Disconnected);
+        }
+        stage.done();
+        assert_eq!(stage.duties.going().map(|run| run.id).collect::<Vec<_>>(), [ends, stays]);
+        stage.on(2.0, Event::Forbidden(ends));
+        assert_eq!(stage.duties.going().map(|run| run.id).collect::<Vec<_>>(), [stays]);
+        stage.pass_until(6.0);
+        assert_eq!(stage.done(), ["2 terminate 1.1", "2 thaw 1.1", "5 kill 1.1"], "{is_away}");
+    }
+}
