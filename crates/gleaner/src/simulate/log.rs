@@ -26,6 +26,9 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 use std::path::Path;
 
+/// The log with the waits.
+const JOBS_SWF: &str = "jobs.swf";
+
 /// A run of a log in a few numbers.
 #[derive(Clone, Debug, Serialize)]
 struct LogSummary {
@@ -181,6 +184,9 @@ fn run_one(
     bar: &ProgressBar,
 ) -> Result<(LogSummary, Ended, String), Failure> {
     let LogExperiment { experiment: one, kept, killed } = experiment;
+    if let (Some(dir), Some(read)) = (dir, &arguments.log.swf) {
+        files::check_is_not_read("--out", &dir.join(JOBS_SWF), read)?;
+    }
     let mut run = start(arguments, one)?;
     let ended = advance(arguments, &mut OfMachines(&mut run, one.recipe.to_string()), bar)?;
     let served = served(experiment, run.history());
@@ -228,7 +234,7 @@ fn write(
 ) -> Outcome {
     let history = run.history();
     let places = allocation::of(experiment, history, cores);
-    files::write_file(dir, "jobs.swf", |out| tables::swf(out, log, experiment, history))?;
+    files::write_file(dir, JOBS_SWF, |out| tables::swf(out, log, experiment, history))?;
     files::write_file(dir, "jobs.csv", |out| tables::jobs(out, log, experiment, (history, &places)))?;
     let numbers = tables::schedule((experiment, history), &summary.services, cores);
     files::write_file(dir, "schedule.csv", |out| numbers.write_csv(out))?;
