@@ -30,7 +30,9 @@ pub(crate) fn check_is_not_read(option: &str, written: &Path, read: &Path) -> Re
     let (Ok(one), Ok(other)) = (fs::metadata(written), fs::metadata(read)) else { return Ok(()) };
     if one.is_file() && (one.dev(), one.ino()) == (other.dev(), other.ino()) {
         let written = written.display();
-        return Err(Failure::Usage(format!("{option}: found {written}, which is the file that is read; expected another")));
+        return Err(Failure::Usage(format!(
+            "{option}: found {written}, which is the file that is read; expected another"
+        )));
     }
     Ok(())
 }

@@ -177,7 +177,10 @@ fn bad_input_is_named_and_nothing_is_written() {
         ),
         ("workload filter a.swf --from 5 --to 3 --out b.swf", "a.swf: found no job that the filter keeps"),
         ("workload filter a.swf --from 9999d --out b.swf", "a.swf: found no job that the filter keeps"),
-        ("workload filter a.swf --from 60 --out ./a.swf", "--out: found ./a.swf, which is the file that is read"),
+        (
+            "workload filter a.swf --from 60 --out ./a.swf",
+            "--out: found ./a.swf, which is the file that is read",
+        ),
         ("workload convert a.swf --as gwf --out a.swf", "--out: found a.swf, which is the file that is read"),
         ("workload generate lublin --jobs 0 --out b.swf", "0 is not in 1..=10000000"),
     ] {

@@ -19,8 +19,7 @@ impl Parts {
     pub(super) fn of(jobs: &[Job]) -> Self {
         let is_part = |job: &Job| matches!(job.status, Some(2..=4));
         let parts = jobs.iter().enumerate().filter(|(_, job)| is_part(job));
-        let parts: Vec<(usize, u64)> =
-            parts.filter_map(|(place, job)| Some((place, job.number?))).collect();
+        let parts: Vec<(usize, u64)> = parts.filter_map(|(place, job)| Some((place, job.number?))).collect();
         if parts.is_empty() {
             return Self::default();
         }

@@ -104,7 +104,8 @@ fn a_part_of_a_job_is_no_job_and_stays_with_it() {
     assert_eq!((kept.left_out.count(), kept.left_out.to_string().as_str()), (6, said));
     let told = Statistics::of(&log, 16);
     assert_eq!((told.jobs, told.kept, told.run_mean_s), (2, 2, 60.0));
-    let part = |filter| String::from_utf8(log.filtered(&filter).expect("a part").text().to_vec()).expect("text");
+    let part =
+        |filter| String::from_utf8(log.filtered(&filter).expect("a part").text().to_vec()).expect("text");
     assert_eq!(part(Filter { to_s: Some(150.0), ..Filter::default() }), first.join("\n") + "\n");
     assert_eq!(part(Filter { cores: Some(16), ..Filter::default() }), text);
     // With the same load twice as dense, the first part comes with its job.

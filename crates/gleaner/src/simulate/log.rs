@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::trials::Numbers;
 use crate::{Outcome, files, progress, stdout};
 use gleaner_policy::{AnyPolicy, PolicySpec};
-use gleaner_report::numbers::grouped;
+use gleaner_report::numbers::{self, grouped};
 use gleaner_sim::{History, Simulation};
 use gleaner_units::Time;
 use gleaner_workload::swf::{LeftOut, Log, Served, Services};
@@ -172,7 +172,18 @@ fn with_options(
         let Some(place) = left.iter().position(is_said) else { return Err(error) };
         let at = left.remove(place);
         let (option, value) = options[at];
-        refused[at].push(InputError { file: format!("--{option} {value}"), ..error });
+        refused[at].push(in_words_of_the_line((option, value), error));
+    }
+}
+
+/// An error of an option in the option's words: users' estimates are `estimate` here, and `declared` as a policy's key.
+fn in_words_of_the_line((option, value): (&str, &str), error: InputError) -> InputError {
+    let estimate =
+        |text: String| if option == "lengths" { text.replace("declared", "estimate") } else { text };
+    InputError {
+        file: format!("--{option} {}", estimate(value.to_owned())),
+        expected: estimate(error.expected),
+        ..error
     }
 }
 
@@ -244,8 +255,30 @@ fn write(
     figures.push(users::figure(&summary.services));
     let tables = vec![users::listed(&summary.services)];
     let schedule = gantt::schedule(experiment, history, (&places, cores), &summary.run.policy);
-    let more = More { schedule, figures, tables };
+    let more = More { lead: Some(lead(summary)), rows: rows(summary), schedule, figures, tables };
     Ok(results::write_with(dir, &experiment.experiment, run, (&summary.run, summary), more)?)
+}
+
+/// What the page begins with.
+fn lead(summary: &LogSummary) -> String {
+    let LogSummary { run, log, cores, left_out, .. } = summary;
+    let count = left_out.count();
+    let without = if count > 0 { format!(" Left out of the log: {left_out}.") } else { String::new() };
+    format!(
+        "{} jobs of {log} on a machine of {} processors; the last one ended after {}.{without}",
+        grouped(run.tasks as u64),
+        grouped(u64::from(*cores)),
+        numbers::seconds(run.makespan_s)
+    )
+}
+
+/// What its table says besides.
+fn rows(summary: &LogSummary) -> Vec<(&'static str, String)> {
+    vec![
+        ("log", summary.log.clone()),
+        ("processors", grouped(u64::from(summary.cores))),
+        ("left out of the log", summary.left_out.to_string()),
+    ]
 }
 
 fn describe(summary: &LogSummary, out: Option<&Path>) -> String {
