@@ -33,6 +33,7 @@ mod policy;
 mod room;
 mod scheduler;
 mod seen;
+mod size;
 mod ties;
 
 pub use ad::Ad;
@@ -59,4 +60,5 @@ pub use policy::Policy;
 pub use room::{Needs, Room};
 pub use scheduler::{DECISIONS_MAX, Diverged, Scheduler};
 pub use seen::Seen;
+pub use size::size;
 pub use ties::{exceeds, least_above, tie_threshold};

@@ -1,5 +1,6 @@
 //! What a machine has room for at a time, and what a task takes of it.
 
+use crate::size::size;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -79,11 +80,11 @@ impl fmt::Display for Room {
             None => f.write_str("any number of cores")?,
         }
         match self.memory {
-            Some(memory) => write!(f, " and {memory} bytes")?,
+            Some(memory) => write!(f, " and {}", size(memory))?,
             None => f.write_str(" and any number of bytes")?,
         }
         match self.disk {
-            Some(disk) => write!(f, " and {disk} bytes of disk"),
+            Some(disk) => write!(f, " and {} of disk", size(disk)),
             None => Ok(()),
         }
     }
@@ -91,7 +92,7 @@ impl fmt::Display for Room {
 
 impl fmt::Display for Needs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} cores and {} bytes", self.cores, self.memory)?;
-        if self.disk > 0 { write!(f, " and {} bytes of disk", self.disk) } else { Ok(()) }
+        write!(f, "{} cores and {}", self.cores, size(self.memory))?;
+        if self.disk > 0 { write!(f, " and {} of disk", size(self.disk)) } else { Ok(()) }
     }
 }

@@ -54,13 +54,24 @@ pub(crate) fn quoted(text: &str) -> String {
 /// Of fewer characters nobody can tell which name they begin.
 const BEGUN_CHARS_MIN: usize = 4;
 
-/// "one of …", with all that there are, and the one that was probably meant.
+/// More than this is no list that anybody reads: the nearest few are shown, and how many there are besides.
+const LISTED: usize = 40;
+const NEAREST: usize = 5;
+
+/// "one of …", with all that there are or the nearest of many, and the one that was probably meant.
 pub(crate) fn one_of(given: &str, known: &[impl AsRef<str>]) -> String {
     let known = || known.iter().map(AsRef::as_ref);
-    let mut text = format!("one of {}", known().collect::<Vec<&str>>().join(", "));
     let given: String = given.chars().take(SHOWN_CHARS).collect();
     let distances = known().map(|known| (strsim::damerau_levenshtein(&given, known), known));
-    let nearest = distances.min_by_key(|(distance, _)| *distance);
+    let mut distances: Vec<(usize, &str)> = distances.collect();
+    distances.sort_by_key(|(distance, _)| *distance);
+    let nearest = distances.first().copied();
+    let mut text = if distances.len() > LISTED {
+        let few: Vec<&str> = distances.iter().take(NEAREST).map(|(_, name)| *name).collect();
+        format!("one of {} and {} more", few.join(", "), distances.len() - NEAREST)
+    } else {
+        format!("one of {}", known().collect::<Vec<&str>>().join(", "))
+    };
     // Where more than a third is otherwise, it was something else that was meant.
     let near = nearest.filter(|(distance, name)| distance * 3 <= name.chars().count());
     // Or somebody wrote only how the name begins.
@@ -80,6 +91,9 @@ mod tests {
         let known = ["greedy", "social", "social-as-printed", "min-num", "a", "b", "c"];
         let told = one_of("gredy", &known);
         assert_eq!(told, "one of greedy, social, social-as-printed, min-num, a, b, c; did you mean greedy?");
+        let many: Vec<String> = (0..47).map(|number| format!("name-{number:02}")).collect();
+        let told = one_of("name-07x", &many);
+        assert!(told.starts_with("one of name-07, ") && told.contains(" and 42 more"), "{told}");
         assert!(!one_of("best", &known).contains("did you mean"));
         assert!(one_of("gain", &["gain_min"]).ends_with("; did you mean gain_min?"));
     }

@@ -12,6 +12,11 @@ pub fn grouped(count: u64) -> String {
     group(&count.to_string())
 }
 
+/// So many of what the word names: "1 machine", "5 machines".
+pub fn counted(count: u64, one: &str) -> String {
+    format!("{} {one}{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
 /// `value` with exactly `places` decimals: `1,234.50`.
 pub fn decimals(value: f64, places: usize) -> String {
     if !value.is_finite() {

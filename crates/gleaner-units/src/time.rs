@@ -17,6 +17,10 @@ pub struct Span(u64);
 pub struct Time(u64);
 
 fn nanos_from_seconds(seconds: f64) -> Option<u64> {
+    // A product beyond 2⁵³ is not exact; whole seconds are.
+    if seconds.fract() == 0.0 && (0.0..LAST_NANOS / NANOS_PER_SECOND).contains(&seconds) {
+        return (seconds as u64).checked_mul(1_000_000_000);
+    }
     let nanos = (seconds * NANOS_PER_SECOND).round();
     // A NaN fails the comparison too.
     (0.0..=LAST_NANOS).contains(&nanos).then_some(nanos as u64)
@@ -143,6 +147,7 @@ mod tests {
     fn seconds_round_to_the_nearest_nanosecond() {
         assert_eq!(Time::from_seconds(1.25), Some(Time::from_nanos(1_250_000_000)));
         assert_eq!(Time::from_seconds(0.000_000_000_6), Some(Time::from_nanos(1)));
+        assert_eq!(Time::from_seconds(10_000_000_010.0), Some(Time::from_nanos(10_000_000_010_000_000_000)));
         assert_eq!(Time::ZERO.after_seconds(2.45).nanos(), 2_450_000_000);
     }
 

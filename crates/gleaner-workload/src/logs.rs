@@ -44,7 +44,16 @@ impl Format {
 
 /// Reads the log at `path`, packed with gzip or not, in the format that is given, or that its name or text shows.
 pub fn load(path: &Path, format: Option<Format>) -> Result<Log, InputError> {
-    let bytes = packed::read(path)?;
+    parse(path, read(path)?, format)
+}
+
+/// What the file or pipe at `path` holds, unpacked, within the bound of a log.
+pub fn read(path: &Path) -> Result<Vec<u8>, InputError> {
+    packed::read(path)
+}
+
+/// Reads what the log at `path` holds, in the format that is given, or that its name or text shows.
+pub fn parse(path: &Path, bytes: Vec<u8>, format: Option<Format>) -> Result<Log, InputError> {
     let name = path.display().to_string();
     let log = match format.or_else(|| Format::of_name(path)).unwrap_or_else(|| Format::of_text(&bytes)) {
         Format::Swf => Log::parse(&name, bytes),

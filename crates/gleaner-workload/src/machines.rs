@@ -93,7 +93,7 @@ impl MachineTable {
     pub fn check_priced(&self) -> Result<(), InputError> {
         let Some(Unpriced { id, place }) = &self.unpriced else { return Ok(()) };
         let found = format!("no price of machine {}", quoted(id));
-        Err(place.error("price", found, "credits for an operation, since there is a budget"))
+        Err(place.error("price", found, "credits for an operation, since there is a budget; for machines that come and go also grid.availability = {trace = \"FILE\", prices = \"speed\"}"))
     }
 
     /// How many there are.

@@ -6,6 +6,7 @@ use crate::limits::LOG_BYTES_MAX;
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
 use std::io::{BufReader, Read};
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 /// The byte order mark that some spreadsheets write.
@@ -13,16 +14,16 @@ pub(crate) const BOM: &[u8] = "\u{feff}".as_bytes();
 /// Any gzip file begins so.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// What the file at `path` holds, unpacked.
+/// What the file at `path` holds, unpacked; of a pipe, what comes through it until its end.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, InputError> {
     let place = Place::whole(&path.display().to_string());
     let unreadable = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::NotFound => place.error("", "no such file", "a file that can be read"),
         _ => place.error("", format!("that reading fails: {error}"), "a file that can be read"),
     };
-    // Before it is opened: a pipe without a writer would keep us waiting for ever.
-    if !std::fs::metadata(path).map_err(unreadable)?.is_file() {
-        return Err(place.error("", "no regular file", "a file that can be read"));
+    let found = std::fs::metadata(path).map_err(unreadable)?.file_type();
+    if !found.is_file() && !found.is_fifo() {
+        return Err(place.error("", "no regular file", "a file or a pipe that can be read"));
     }
     let mut bytes = Vec::new();
     File::open(path)

@@ -77,7 +77,7 @@ mod tests {
             error.starts_with("policy: policy.preset: found \"bertasi/gredy\"; expected one of"),
             "{error}"
         );
-        assert!(error.ends_with("did you mean bertasi/greedy?"), "{error}");
+        assert!(error.ends_with("did you mean bertasi/greedy? (`gleaner policy list` shows all)"), "{error}");
         let error =
             read(PolicySource::Preset("bertasi/greedy"), &["relocate.gain=1"]).expect_err("no such key");
         assert!(

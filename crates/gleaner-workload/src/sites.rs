@@ -25,6 +25,7 @@ use crate::document::Node;
 use crate::error::Place;
 use crate::section::Section;
 use crate::{InputError, document};
+use gleaner_core::size;
 use gleaner_policy::SiteRule;
 use gleaner_policy::parts::sites::Split;
 use gleaner_sim::sites::{Job, SitesSetup};
@@ -91,8 +92,10 @@ impl SitesScenario {
         let is_whole = rule.is_some_and(|rule| rule.split == Split::Whole);
         let sites = if is_whole { "any one site" } else { "all sites together" };
         let needs = format!(
-            "job {}, which needs {processors} processors with {memory} bytes of memory and {disk} of disk each",
-            self.job_name(job)
+            "job {}, which needs {processors} processors with {} of memory and {} of disk each",
+            self.job_name(job),
+            size(memory),
+            size(disk),
         );
         let (found, expected) = match rule {
             // One copy would fit.

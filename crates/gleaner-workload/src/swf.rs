@@ -6,7 +6,7 @@
 //!
 //! As in the archive's own files: a field that is negative is not known; times may have fractions; a line may have more
 //! than 18 fields, which nobody reads; a first line that names the columns is a comment; a job that waits for several
-//! others names them as `4&5&6`.
+//! others names them as `4&5&6`. A job that was interrupted has a line, and further ones for its `parts`.
 
 mod fields;
 mod filter;
@@ -14,6 +14,7 @@ mod header;
 mod job;
 mod kept;
 mod line;
+mod parts;
 mod served;
 mod statistics;
 
@@ -30,6 +31,7 @@ use crate::InputError;
 use crate::error::Place;
 use crate::limits::LOG_JOBS_MAX;
 use crate::packed;
+use parts::Parts;
 use std::fmt::Write as _;
 use std::io;
 use std::ops::Range;
@@ -43,6 +45,7 @@ pub struct Log {
     jobs: Vec<Job>,
     /// Where each job's line lies in the text, without its end.
     lines: Vec<Range<usize>>,
+    parts: Parts,
 }
 
 impl Log {
@@ -78,7 +81,8 @@ impl Log {
             jobs.push(Job::parse(line, &place.at_line(number))?);
             lines.push(range);
         }
-        Ok(Self { place, text, jobs, lines })
+        let parts = Parts::of(&jobs);
+        Ok(Self { place, text, jobs, lines, parts })
     }
 
     /// A log of these jobs, below a header of these entries.
@@ -98,7 +102,7 @@ impl Log {
         self.place.file().to_owned()
     }
 
-    /// All of them, in the order of the file.
+    /// All lines, in the order of the file; also those that are a part of a job, which [`Log::kept`] leaves out.
     pub fn jobs(&self) -> &[Job] {
         &self.jobs
     }

@@ -168,7 +168,7 @@ fn what_is_wrong_with_tables_logs_and_sizes_is_said_with_its_place() {
         (with([SITES, JOBS], &[&whole]), "jobs.csv:3: found job b, which needs 12 processors"),
         (
             with([SITES, &JOBS.replace("b,5,12", "b,5,5")], &["policy.preset=khoo/rep"]),
-            "jobs.csv:3: found job b, which needs 5 processors with 0 bytes of memory and 0 of disk each, of which the \
+            "jobs.csv:3: found job b, which needs 5 processors with 0 bytes of memory and 0 bytes of disk each, of which the \
              sites never have room for 2 copies",
         ),
         (with([SITES, JOBS], &["work.count=3"]), "work.count: found an unknown key"),

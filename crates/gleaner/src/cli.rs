@@ -305,7 +305,7 @@ pub(crate) struct ExplainArguments {
     /// A task of the live grid, also by its job's name or `last`; a job stands for its first task that waits, or else for its first. Or a scenario or log
     #[arg(value_name = "JOB[/TASK]|SCENARIO|LOG", add = completions::jobs_and_files())]
     pub(crate) subject: String,
-    /// The scenario's task, as its tasks.csv calls it, or the log's job by its number
+    /// The scenario's task, as its tasks.csv calls it, or the log's job by its number: of several with one number the first
     pub(crate) task: Option<String>,
     /// The processors of the log's machine; without it, as many as its header or its largest job says
     #[arg(long, value_name = "N", requires = "task", value_parser = clap::value_parser!(u32).range(1..))]
@@ -334,7 +334,7 @@ Papers:
   dasilva    peers that lend each other machines (table 2, figures 2, 3)
   cavalieri  a broker over an index that is out of date (figures 3 to 5)
 
-Each claim of the paper's text is measured and judged: holds, partly, not. For dasilva and cavalieri, what the papers did \
+Each claim of the paper's text is measured and judged: holds, partly, not, or undecided where the seeds do not decide. For dasilva and cavalieri, what the papers did \
 not ask is measured too.
 
 What a run costs, in time of one core; more cores share it:
@@ -412,7 +412,7 @@ pub(crate) struct PaperArguments {
     /// dasilva and cavalieri]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000))]
     pub(crate) seeds: Option<u64>,
-    /// elleuch, cavalieri: only this part of the experiments
+    /// bertasi, elleuch, cavalieri: only this part of the experiments
     #[arg(long, value_enum, conflicts_with = "figure")]
     pub(crate) part: Option<PaperPart>,
     /// elleuch: tasks arrive for so many days, instead of 14

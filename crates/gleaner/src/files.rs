@@ -4,6 +4,7 @@
 use crate::failure::Failure;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -22,6 +23,18 @@ impl From<WriteError> for Failure {
     fn from(WriteError { path, error }: WriteError) -> Self {
         Failure::io("write", &path, error)
     }
+}
+
+/// Refuses to write over the file that is read, by whatever name.
+pub(crate) fn check_is_not_read(option: &str, written: &Path, read: &Path) -> Result<(), Failure> {
+    let (Ok(one), Ok(other)) = (fs::metadata(written), fs::metadata(read)) else { return Ok(()) };
+    if one.is_file() && (one.dev(), one.ino()) == (other.dev(), other.ino()) {
+        let written = written.display();
+        return Err(Failure::Usage(format!(
+            "{option}: found {written}, which is the file that is read; expected another"
+        )));
+    }
+    Ok(())
 }
 
 /// Makes the folder if need be, and tries whether a file can be written there.
@@ -119,6 +132,24 @@ mod tests {
         write_text(dir.path(), "pipe", "through").expect("it is written");
         assert_eq!(reader.join().expect("no panic"), "through");
         assert!(fs::metadata(at("pipe")).expect("it is there").file_type().is_fifo());
+    }
+
+    #[test]
+    fn a_file_that_is_read_is_known_by_any_name() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| dir.path().join(name);
+        for name in ["a", "b"] {
+            fs::write(at(name), "").expect("a file");
+        }
+        symlink(at("a"), at("soft")).expect("a link");
+        fs::hard_link(at("a"), at("hard")).expect("a link");
+        for (written, is_refused) in
+            [("a", true), ("./a", true), ("soft", true), ("hard", true), ("b", false), ("new", false)]
+        {
+            assert_eq!(check_is_not_read("--out", &at(written), &at("a")).is_err(), is_refused, "{written}");
+        }
+        let null = Path::new("/dev/null");
+        assert!(check_is_not_read("--out", null, null).is_ok(), "nothing is lost there");
     }
 
     #[test]

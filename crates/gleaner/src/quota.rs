@@ -71,12 +71,12 @@ fn table(quotas: &QuotaList) -> String {
     aligned(&headings, &rows)
 }
 
-/// As people write it.
+/// In the units in which sizes are read: powers of 1024.
 pub(crate) fn stored(bytes: u64) -> String {
-    let units = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)];
-    let bytes = bytes as f64;
-    let unit = units.into_iter().find(|(_, size)| bytes >= *size);
-    unit.map_or_else(|| format!("{bytes} B"), |(unit, size)| format!("{:.1} {unit}", bytes / size))
+    let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    let unit = units.into_iter().find(|(_, shift)| bytes >> shift > 0);
+    let of = |shift| bytes as f64 / (1_u64 << shift) as f64;
+    unit.map_or_else(|| format!("{bytes} B"), |(unit, shift)| format!("{:.1} {unit}", of(shift)))
 }
 
 #[cfg(test)]
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn sizes_are_told_to_a_tenth() {
         for (bytes, expected) in
-            [(0, "0 B"), (999, "999 B"), (1_000, "1.0 kB"), (2_550_000_000, "2.5 GB"), (16 << 40, "17.6 TB")]
+            [(0, "0 B"), (1023, "1023 B"), (1 << 10, "1.0 KiB"), (5 << 29, "2.5 GiB"), (16 << 40, "16.0 TiB")]
         {
             assert_eq!(stored(bytes), expected);
         }

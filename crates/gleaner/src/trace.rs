@@ -47,6 +47,11 @@ fn generate(arguments: &GenerateArguments) -> Result<Trace, Failure> {
 }
 
 fn import(arguments: &ImportArguments) -> Result<Trace, Failure> {
+    let WrittenArguments { out, machines, .. } = &arguments.written;
+    files::check_is_not_read("--out", out, &arguments.file)?;
+    if let Some(machines) = machines {
+        files::check_is_not_read("--machines", machines, &arguments.file)?;
+    }
     let import = Import { speed: arguments.speed, component: arguments.component.clone() };
     Ok(import.read(&arguments.file)?)
 }

@@ -40,14 +40,18 @@ fn info(arguments: &InfoArguments) -> Outcome {
     if ends("sdf") {
         return tell_site(&sdf::read(&Source::file(file)?)?, arguments.json);
     }
-    if arguments.read.format.is_none() && Workload::is_at(file)? {
-        return tell_trace(&Workload::load(file)?, arguments.json);
+    // Read once: a pipe gives its text once only.
+    let text = logs::read(file)?;
+    let format = arguments.read.format.map(Format::from);
+    if format.is_none() && Workload::is_in(&text) {
+        return tell_trace(&Workload::parse(&file.display().to_string(), text)?, arguments.json);
     }
-    let log = read(&arguments.read)?;
+    let log = logs::parse(file, text, format)?;
     tell(&log, arguments.cores.unwrap_or_else(|| Statistics::cores_of(&log)), arguments.json)
 }
 
 fn convert(arguments: &ConvertArguments) -> Outcome {
+    files::check_is_not_read("--out", &arguments.written.out, &arguments.read.file)?;
     let log = read(&arguments.read)?;
     write(&log, arguments.cores, &arguments.written)
 }
@@ -71,6 +75,7 @@ fn filter(arguments: &FilterArguments) -> Outcome {
         cores: arguments.cores,
         scale_load: arguments.scale_load,
     };
+    files::check_is_not_read("--out", &arguments.written.out, &arguments.read.file)?;
     let log = read(&arguments.read)?.filtered(&filter)?;
     write(&log, arguments.cores, &arguments.written)
 }

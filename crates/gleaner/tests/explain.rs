@@ -143,11 +143,17 @@ fn a_job_that_is_held_back_names_what_is_kept_and_for_whom() {
     assert_eq!((&third["held_back_by"]["task"], &third["started_s"]), (&"2".into(), &150.0.into()));
     let fourth = explained("4", &[]);
     assert_eq!((&fourth["held_back_by"], &fourth["started_s"]), (&Value::Null, &2.0.into()));
+    // What the others leave, for one that waits and for one that starts.
+    assert_eq!((&third["free"], &fourth["free"]), (&2.into(), &4.into()));
     let own = explained("3", &["--set", "policy.preset=queue/conservative"]);
     assert_eq!((&own["held_back_by"]["task"], &own["held_back_by"]["at_s"]), (&"3".into(), &150.0.into()));
     // The first is believed to take twice as long, and so is it: it ends just in time.
     let doubled = explained("3", &["--estimates", "2"]);
     assert_eq!((&doubled["estimate_s"], &doubled["started_s"]), (&198.0.into(), &2.0.into()));
+    folder.write("twice.swf", &format!("; MaxProcs: 10\n{}{}", line(7, 0, 9, 1), line(7, 5, 9, 2)));
+    let told = gleaner(&folder, &["explain", "twice.swf", "7"]).success();
+    let told = String::from_utf8_lossy(&told.get_output().stdout).into_owned();
+    assert!(told.contains("comes at 0 s") && told.contains("2 jobs have the number 7"), "{told}");
     let told = gleaner(&folder, &["explain", "log.swf", "3"]).success();
     let told = String::from_utf8_lossy(&told.get_output().stdout).into_owned();
     let says = "too little is free for it; before it, cores are kept for 2 from 100 s on";

@@ -225,6 +225,44 @@ fn axes_of_quality_and_cost_change_where_a_job_goes_and_explain_shows_them() {
     assert_eq!((&centre["cost"], centre.get("quality")), (&2.0.into(), None), "{json}");
 }
 
+/// Two jobs come at once, and the first takes all of the nearest site: on the map of the second nothing is free there.
+#[test]
+fn the_map_is_the_one_by_which_the_choice_was_made_with_the_demand_that_it_used() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).expect("written");
+    write("s.csv", "id,processors,gflops,upload_mbit,download_mbit\nA,8,1,100,100\nC,8,3,100,100\n");
+    write("j.csv", "id,arrival_s,processors,run_s,data,source\nx,0,8,600,20GB,C\ny,0,8,600,20GB,C\n");
+    write(
+        "s.toml",
+        "[sites]\ntable = \"s.csv\"\n[work]\njobs = \"j.csv\"\n[policy]\npreset = \"khoo/mrs\"\n",
+    );
+    let scenario = dir.path().join("s.toml");
+    let scenario = scenario.to_str().expect("a plain path");
+    let explain = |job: &str| -> Value {
+        let output = gleaner(&["explain", scenario, job, "--json"]);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        serde_json::from_slice(&output.stdout).expect("one document")
+    };
+    let (first, second) = (explain("x"), explain("y"));
+    let site = |of: &Value, at: usize| (of["sites"][at]["name"].clone(), of["sites"][at]["taken"].clone());
+    assert_eq!(site(&first, 0), ("C".into(), true.into()), "{first}");
+    // The data lies there, so that it is the nearest still; but nothing of it is free.
+    let busy = &second["sites"][0];
+    assert_eq!(site(&second, 0), ("C".into(), false.into()), "{second}");
+    assert_eq!((&busy["free"], &busy["computation"]), (&0.into(), &1.0.into()), "{second}");
+    assert_eq!(site(&second, 1), ("A".into(), true.into()), "{second}");
+    // Both sites together have a mean of 2 GFlops: 8 processors do 16, and 600 s at 1 become 300 s.
+    assert_eq!((&second["map_gflops"], &second["map_run_s"]), (&16.0.into(), &300.0.into()), "{second}");
+    // Equation (1) of the printed demand: A has 8 of 16 GFlops; (2): 20 GiB at 100 Mbit/s.
+    let a = &second["sites"][1];
+    let index = |name: &str| a[name].as_f64().expect("a number");
+    assert!((index("computation") - 0.5).abs() < 1e-9, "{second}");
+    assert!((index("data") - 8.0 * 20.0 * f64::from(1 << 30) / 100e6 / 300.0).abs() < 1e-9, "{second}");
+    let told = String::from_utf8(gleaner(&["explain", scenario, "y"]).stdout).expect("text");
+    assert!(told.contains("20.0 GiB of data at site C"), "{told}");
+    assert!(told.contains("16 GFlops asked for, a run time of 300 s"), "{told}");
+}
+
 #[test]
 fn a_scenario_in_which_no_site_takes_a_job_or_that_has_no_jobs_is_bad_input() {
     for set in ["work.memory_gb=[1e9]", "work.disk_gb=1e6"] {

@@ -118,6 +118,12 @@ fn a_comparison_says_what_is_left_out_and_gives_each_policy_the_options_that_it_
     };
     let text = String::from_utf8(run(&[])).expect("text");
     assert!(text.contains("left out of the log: 1 larger than the machine"), "{text}");
+    // Nobody waits on a machine of so many.
+    let idle = String::from_utf8(run(&["--cores", "100"])).expect("text");
+    assert!(
+        idle.contains("wait_mean_s") && idle.contains("wait_max_s") && !idle.contains("lost_share"),
+        "{idle}"
+    );
     let document = json(&run(&["--fill", "shortest", "--json"]));
     let rule = |at: usize| document["runs"][at]["rule"].as_str().expect("a rule").to_owned();
     assert!(!rule(0).contains("shortest") && rule(1).contains("shortest"), "{document}");
@@ -186,7 +192,7 @@ fn the_bound_of_a_log_counts_the_processors_of_its_jobs() {
 }
 
 #[test]
-fn what_is_drawn_of_a_log_is_called_a_part_of_a_job() {
+fn what_is_drawn_of_a_log_is_called_a_block_of_a_job() {
     let folder = Scratch::new();
     // The last has two parts: the first and the third of the processors.
     let row = |number: u32, submit: u32, run: u32, processors: u32| {
@@ -196,7 +202,82 @@ fn what_is_drawn_of_a_log_is_called_a_part_of_a_job() {
     let arguments =
         ["simulate", "--swf", "log.swf", "--policy", "queue/fcfs", "--cores", "3", "--out", "out"];
     gleaner(&folder, &arguments).success();
-    assert!(folder.read("out/report.html").contains("\"counted\":[\"part of a job\",\"processor\"]"));
+    let report = folder.read("out/report.html");
+    assert!(
+        report.contains("\"counted\":[\"block of a job\",\"processor\"]")
+            && report.contains("4 jobs on 3 processors")
+    );
+    // Each block is a rectangle of its own, and nothing of it is left out.
+    let drawn = folder.read("out/gantt.svg");
+    assert!(!drawn.contains("cannot be drawn"), "{drawn}");
+}
+
+#[test]
+fn the_report_says_the_log_the_machine_and_what_was_left_out() {
+    let folder = Scratch::new();
+    folder.write("log.swf", LOG);
+    gleaner(&folder, &["simulate", "--swf", "log.swf", "--policy", "queue/easy", "--out", "out"]).success();
+    let report = folder.read("out/report.html");
+    for said in
+        ["4 jobs of log.swf on a machine of 10 processors", "Left out of the log: 1 larger than the machine."]
+    {
+        assert!(report.contains(said), "{said}");
+    }
+    assert!(!report.contains("1 machines"));
+}
+
+#[test]
+fn a_run_does_not_write_over_its_log_and_says_options_in_their_words() {
+    let folder = Scratch::new();
+    folder.write("jobs.swf", LOG);
+    let run = ["simulate", "--swf", "jobs.swf", "--policy", "queue/easy"];
+    let told = refused(&folder, &[&run[..], &["--out", "."]].concat());
+    assert!(told.contains("--out: found ./jobs.swf, which is the file that is read"), "{told}");
+    assert_eq!(folder.read("jobs.swf"), LOG);
+    let told = refused(&folder, &[&run[..], &["--lengths", "foo"]].concat());
+    assert!(
+        told.contains("--lengths foo") && told.contains("estimate") && !told.contains("declared"),
+        "{told}"
+    );
+    let told = refused(&folder, &["simulate", "--swf", "jobs.swf", "--policy", "queue/esay"]);
+    assert!(
+        told.contains("queue/easy")
+            && told.contains("more; did you mean queue/easy? (`gleaner policy list` shows all)"),
+        "{told}"
+    );
+    assert!(!told.contains("elleuch/"), "not all of them: {told}");
+}
+
+#[test]
+fn seconds_are_written_exactly_however_late() {
+    let folder = Scratch::new();
+    let late = "1 10000000010 -1 100 1 -1 -1 1 100 -1 1 1 1 -1 -1 -1 -1 -1\n";
+    folder.write("log.swf", late);
+    gleaner(
+        &folder,
+        &["simulate", "--swf", "log.swf", "--cores", "1", "--policy", "queue/fcfs", "--out", "out"],
+    )
+    .success();
+    let jobs = folder.read("out/jobs.csv");
+    assert!(
+        jobs.contains(",10000000010,1,100,1,COMPLETED_SUCCESSFULLY,10000000010,100,10000000110,0,100,1,"),
+        "{jobs}"
+    );
+}
+
+#[test]
+fn parts_of_a_job_do_not_run_beside_it() {
+    let folder = Scratch::new();
+    let parts = "    6  500   -1     5    1     -1    -1    1     5    -1  2   3   1  -1 -1 -1 -1 -1\n    \
+                 6   -1   -1     5    1     -1    -1    1     5    -1  3   3   1  -1 -1 -1 -1 -1\n";
+    let whole = "    6  500   -1    10    1     -1    -1    1    10    -1  1   3   1  -1 -1 -1 -1 -1\n";
+    folder.write("log.swf", &[LOG, whole, parts].concat());
+    let run = ["simulate", "--swf", "log.swf", "--policy", "queue/easy", "--json"];
+    let summary = json(&gleaner(&folder, &run).success().get_output().stdout);
+    assert_eq!((&summary["tasks"], &summary["left_out"]["parts"]), (&5.into(), &2.into()));
+    let told = gleaner(&folder, &run[..5]).success().get_output().stdout.clone();
+    let told = String::from_utf8(told).expect("text");
+    assert!(told.contains("2 that are a part (status 2, 3 or 4) of a job that has another line"), "{told}");
 }
 
 /// Twenty-five jobs of a user end early, forty at the instant at which he submits another, which fits before the first in line.

@@ -147,6 +147,21 @@ fn descriptions_of_ourgrid_are_told_of() {
 }
 
 #[test]
+fn a_pipe_is_read_to_its_end() {
+    let dir = folder();
+    let pipe = dir.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("it runs").success());
+    let told = json(dir.path(), "workload info a.swf");
+    for arguments in ["workload info pipe", "workload convert pipe --as swf --out b.swf"] {
+        let writer = pipe.clone();
+        let writer = std::thread::spawn(move || fs::write(writer, LOG).expect("a reader"));
+        assert_eq!(json(dir.path(), arguments), told, "{arguments}");
+        writer.join().expect("no panic");
+    }
+    assert_eq!(text(dir.path(), "b.swf"), LOG);
+}
+
+#[test]
 fn bad_input_is_named_and_nothing_is_written() {
     let dir = folder();
     fs::write(dir.path().join("bad.swf"), LOG.replace("50 16", "50 16.5")).expect("written");
@@ -160,11 +175,19 @@ fn bad_input_is_named_and_nothing_is_written() {
             "simulate a.swf",
             "a.swf: found a log of jobs, by its name; expected a scenario; a log is given with --swf",
         ),
+        ("workload filter a.swf --from 5 --to 3 --out b.swf", "a.swf: found no job that the filter keeps"),
+        ("workload filter a.swf --from 9999d --out b.swf", "a.swf: found no job that the filter keeps"),
+        (
+            "workload filter a.swf --from 60 --out ./a.swf",
+            "--out: found ./a.swf, which is the file that is read",
+        ),
+        ("workload convert a.swf --as gwf --out a.swf", "--out: found a.swf, which is the file that is read"),
         ("workload generate lublin --jobs 0 --out b.swf", "0 is not in 1..=10000000"),
     ] {
         let refused = gleaner(dir.path(), arguments);
-        let text = String::from_utf8(refused.stderr).expect("text");
-        assert!(refused.status.code() == Some(2) && text.contains(said), "{arguments}\n{text}");
+        let found = String::from_utf8(refused.stderr).expect("text");
+        assert!(refused.status.code() == Some(2) && found.contains(said), "{arguments}\n{found}");
         assert!(!dir.path().join("b.swf").exists() && !dir.path().join("b.txt").exists());
+        assert_eq!(text(dir.path(), "a.swf"), LOG, "{arguments}");
     }
 }

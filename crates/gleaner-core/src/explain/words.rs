@@ -1,6 +1,7 @@
 //! Why a task can or cannot run, in words.
 
 use crate::ad::STEPS_PER_EVALUATION;
+use crate::size::size;
 use crate::{Condition, Explanation, Remedy};
 
 /// What machines that fail a condition are like. `dimensions` names the kinds of operations.
@@ -29,13 +30,6 @@ pub fn failing(condition: &Condition, dimensions: &[String]) -> String {
         Condition::MemoryIsFree(bytes) => format!("have less than {} of memory free", size(*bytes)),
         Condition::DiskIsFree(bytes) => format!("have less than {} of disk free", size(*bytes)),
     }
-}
-
-/// As people write it, where that is exact.
-fn size(bytes: u64) -> String {
-    let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
-    let whole = units.iter().find(|(_, shift)| bytes > 0 && bytes.trailing_zeros() >= *shift);
-    whole.map_or_else(|| format!("{bytes} bytes"), |(unit, shift)| format!("{} {unit}", bytes >> shift))
 }
 
 /// What would have to give way, and for how many machines.
@@ -90,22 +84,4 @@ fn short(clause: &str) -> String {
 
 fn machines(count: usize) -> String {
     if count == 1 { "on 1 machine".to_owned() } else { format!("on {count} machines") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::size;
-
-    #[test]
-    fn sizes_are_written_as_people_do_where_that_is_exact() {
-        for (bytes, expected) in [
-            (429_496_729_600, "400 GiB"),
-            (101, "101 bytes"),
-            (0, "0 bytes"),
-            (1 << 40, "1 TiB"),
-            (1_536, "1536 bytes"),
-        ] {
-            assert_eq!(size(bytes), expected);
-        }
-    }
 }

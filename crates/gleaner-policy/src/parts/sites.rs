@@ -50,7 +50,8 @@ impl Choice for Nearness {
             Nearness::Map => About {
                 name: "map",
                 meaning: "A job fills the sites in order of their distance from the origin of its virtual map, equations \
-                          (1) and (2) of Khoo et al.",
+                          (1) and (2) of Khoo et al. What the job asks for (C) and its run time are the same at all sites: \
+                          those at the mean speed of the sites that can run it.",
                 reads: ALL,
             },
             Nearness::MostFree => About {

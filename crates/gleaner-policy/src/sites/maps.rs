@@ -26,6 +26,8 @@ pub(super) struct Maps {
 pub struct Coordinates {
     /// Which site.
     pub site: MachineId,
+    /// The cores that are free there, as far as is known; none where it has any number.
+    pub free: Option<u32>,
     /// How far it falls short of the job, equation (1).
     pub x: f64,
     /// How long the data takes relative to the run time, equation (2).
@@ -173,7 +175,9 @@ impl Layout {
     }
 }
 
-/// What one core of a job of that class does at the mean of the sites that can run it.
+/// What one core of a job of that class does at the mean of the sites that can run it. The paper gives a job one C and one
+/// run time, the same at all sites, and only processors and lengths are declared: both follow from this speed, so that a fast site
+/// has more than is asked for and a slow one less.
 fn mean_speed(grid: &Grid, class: TaskClassId) -> f64 {
     let speeds =
         grid.machines().iter().map(|machine| grid.classes().seconds_per_op_in_parts(class, machine.class()));
@@ -189,18 +193,36 @@ fn source(grid: &Grid, class: TaskClassId) -> Option<SiteId> {
     grid.catalogue().holders(*file).first().copied()
 }
 
+/// What equations (1) and (2) take a job to ask for, the same at all sites.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Demand {
+    /// C: operations a second, those of its cores at the mean speed of the sites that can run it.
+    pub compute: f64,
+    /// Its run time at that speed, in seconds, by its declared length; infinite if nothing is declared.
+    pub run_s: f64,
+}
+
+/// A job's C and run time.
+pub fn demand(grid: &Grid, task: TaskId) -> Demand {
+    let class = grid.task(task).class();
+    let speed = mean_speed(grid, class);
+    Demand {
+        compute: f64::from(grid.classes().demand(class).needs.cores) * speed,
+        run_s: grid.declared_length(task).map_or(f64::INFINITY, |length| length.amount() / speed),
+    }
+}
+
 fn asked(grid: &Grid, layout: &Layout, task: TaskId) -> Asked {
     let class = grid.task(task).class();
     let needs = grid.classes().demand(class).needs;
-    let speed = mean_speed(grid, class);
+    let Demand { compute, run_s } = demand(grid, task);
     let at_source = source(grid, class).and_then(|site| layout.by_site.get(site.index()));
     let needs = Amounts {
-        compute: f64::from(needs.cores) * speed,
+        compute,
         memory: needs.memory as f64,
         disk: needs.disk as f64,
         potential: at_source.copied().unwrap_or(0.0),
     };
-    let run_s = grid.declared_length(task).map_or(f64::INFINITY, |length| length.amount() / speed);
     let said = grid.classes().task_class(class);
     let (quality, would_pay) = (said.quality(), said.would_pay());
     Asked { needs, bring_s: bring_s(grid, layout, class), run_s, quality, would_pay }
@@ -259,7 +281,7 @@ fn coordinates(
     let quality = rule.axes.quality.then(|| map::quality_index(of_site.quality(), asked.quality));
     let cost = rule.axes.cost.then(|| map::cost_index(of_site.price, asked.would_pay));
     let distance = map::distance(&[x, y, quality.unwrap_or(0.0), cost.unwrap_or(0.0)]);
-    Coordinates { site, x, y, quality, cost, distance }
+    Coordinates { site, free: free[site.index()].slots, x, y, quality, cost, distance }
 }
 
 /// A job's virtual map as things stand, in order of site. Costs O(sites + links): for explanations.

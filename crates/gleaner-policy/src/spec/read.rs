@@ -82,7 +82,7 @@ fn preset(table: &Table<'_>) -> Result<Preset, PolicyError> {
     let name = key.text(expected)?;
     Preset::named(name).ok_or_else(|| {
         let known: Vec<String> = Preset::all().into_iter().map(|preset| preset.name).collect();
-        key.wrong(one_of(name, &known))
+        key.wrong(one_of(name, &known) + " (`gleaner policy list` shows all)")
     })
 }
 

@@ -68,14 +68,12 @@ pub struct Job {
 }
 
 impl Workload {
-    /// Whether the file at `path`, packed with gzip or not, begins as such a trace does.
-    pub fn is_at(path: &Path) -> Result<bool, InputError> {
-        let place = Place::whole(&path.display().to_string());
-        let text = packed::unpack(packed::read(path)?, &place)?;
+    /// Whether a text, unpacked, begins as such a trace does.
+    pub fn is_in(text: &[u8]) -> bool {
         let header = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
         let is_there =
             |column: &str| header.split(u8::is_ascii_whitespace).any(|word| word == column.as_bytes());
-        Ok(COLUMNS.into_iter().all(is_there))
+        COLUMNS.into_iter().all(is_there)
     }
 
     /// Reads the trace at `path`, packed with gzip or not.

@@ -21,7 +21,7 @@ pub struct Filter {
 
 impl Log {
     /// The part of it that stays. Lines and comments stay as they are, but for submit times if the load is scaled: those
-    /// become whole seconds, as far from the first job's as they should.
+    /// become whole seconds, as far from the first job's as they should. That no job stays is an error.
     ///
     /// # Panics
     /// If the load is scaled by something that is not a number above 0.
@@ -32,12 +32,17 @@ impl Log {
             .cores
             .map(|cores| -> BTreeSet<usize> { self.kept(cores).jobs.iter().map(|job| job.place).collect() });
         let stays = |place: usize| {
+            // A part stays with its job: its own line may lack the submit time.
+            let place = self.parts.job_of(place).unwrap_or(place);
             let job = &self.jobs[place];
             let after = filter.from_s.is_none_or(|from| job.submit_s.is_some_and(|submit| submit >= from));
             let before = filter.to_s.is_none_or(|to| job.submit_s.is_some_and(|submit| submit < to));
             let theirs = filter.users.is_empty() || job.user.is_some_and(|user| filter.users.contains(&user));
             after && before && theirs && able.as_ref().is_none_or(|able| able.contains(&place))
         };
+        if !(0..self.jobs.len()).any(stays) {
+            return Err(self.place.error("", "no job that the filter keeps", "at least one"));
+        }
         let submits =
             (0..self.jobs.len()).filter(|&place| stays(place)).filter_map(|place| self.jobs[place].submit_s);
         let first = submits.fold(f64::INFINITY, f64::min);

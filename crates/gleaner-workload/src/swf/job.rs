@@ -49,7 +49,7 @@ pub struct Job {
     pub requested_s: Option<f64>,
     /// Field 10, for each processor, in kilobytes.
     pub requested_memory_kb: Option<f64>,
-    /// Field 11: 1 completed, 0 failed, 5 cancelled, 2 to 4 parts of one job.
+    /// Field 11: 1 completed, 0 failed, 5 cancelled; 2 to 4 a part of one job, the last of which completed (3) or failed (4).
     pub status: Option<u64>,
     /// Field 12.
     pub user: Option<u64>,

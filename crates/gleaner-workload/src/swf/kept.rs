@@ -2,7 +2,8 @@
 //!
 //! Kept is a job with a submit time, a run time of 0 or more, and at least one processor: field 5 if that is more than
 //! 0, else field 8; but none larger than the machine. Its estimate is field 9 if that is more than 0, else its run time,
-//! and at least 1 s. A log need not be in order: jobs come by submit time, then by their place in the file.
+//! and at least 1 s. A log need not be in order: jobs come by submit time, then by their place in the file. A line that is a
+//! part of a job is none.
 
 use super::{Job, Log};
 use gleaner_units::{Span, Time};
@@ -37,9 +38,11 @@ pub struct KeptJob {
     pub user: Option<u64>,
 }
 
-/// How many jobs were left out, by the first reason that holds.
+/// How many lines were left out, by the first reason that holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct LeftOut {
+    /// Not a job, but a part of one that has another line.
+    pub parts: u64,
     /// Without a submit time.
     pub no_submit_time: u64,
     /// Without a run time.
@@ -56,6 +59,10 @@ impl Log {
         let mut left_out = LeftOut::default();
         let mut jobs = Vec::with_capacity(self.jobs.len());
         for (place, job) in self.jobs.iter().enumerate() {
+            if self.parts.job_of(place).is_some() {
+                left_out.parts += 1;
+                continue;
+            }
             let Some(submit) = job.submit_s.and_then(Time::from_seconds) else {
                 left_out.no_submit_time += 1;
                 continue;
@@ -92,13 +99,14 @@ impl Job {
 impl LeftOut {
     /// All of them.
     pub fn count(&self) -> u64 {
-        self.no_submit_time + self.no_run_time + self.no_processors + self.too_large
+        self.parts + self.no_submit_time + self.no_run_time + self.no_processors + self.too_large
     }
 }
 
 impl std::fmt::Display for LeftOut {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let reasons = [
+            (self.parts, "that are a part (status 2, 3 or 4) of a job that has another line"),
             (self.no_submit_time, "without a submit time"),
             (self.no_run_time, "without a run time"),
             (self.no_processors, "without processors"),

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 /// What a log amounts to on a machine. Means and quantiles are those of the jobs that can be scheduled there.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Statistics {
-    /// Lines that are jobs.
+    /// Lines that are jobs, and no part of one.
     pub jobs: usize,
     /// Those that can be scheduled.
     pub kept: usize,
@@ -62,7 +62,7 @@ impl Statistics {
         let submits: Vec<f64> = log.jobs().iter().filter_map(|job| job.submit_s).collect();
         let said = |place: usize| log.jobs()[place].requested_s.is_some_and(|seconds| seconds > 0.0);
         Self {
-            jobs: log.jobs().len(),
+            jobs: log.jobs().len() - log.parts.count(),
             kept: jobs.len(),
             left_out: kept.left_out,
             cores,

@@ -1,7 +1,7 @@
 //! The Standard Workload Format.
 
 use super::shared;
-use gleaner_workload::swf::{Entry, Log, with_field};
+use gleaner_workload::swf::{Entry, Filter, Log, Statistics, with_field};
 use proptest::prelude::*;
 use std::io::Write;
 
@@ -79,6 +79,50 @@ fn what_cannot_be_scheduled_is_left_out_and_counted() {
         "1 without a submit time, 1 without a run time, 1 without processors, 1 larger than the machine";
     assert_eq!((kept.left_out.count(), kept.left_out.to_string()), (4, reasons.to_owned()));
     assert_eq!(parse(&line(&[])).kept(4).left_out.to_string(), "none");
+}
+
+/// A job that was interrupted twice: its own line, and its three parts, of which the first alone says when it was submitted.
+fn interrupted(number: &str, submit: &str) -> [String; 4] {
+    let of_job = |fields: &[(usize, &str)]| line(&[&[(1, number)], fields].concat());
+    [
+        of_job(&[(2, submit), (4, "60")]),
+        of_job(&[(2, submit), (4, "10"), (11, "2")]),
+        of_job(&[(2, "-1"), (4, "20"), (11, "2")]),
+        of_job(&[(2, "-1"), (4, "30"), (11, "3")]),
+    ]
+}
+
+#[test]
+fn a_part_of_a_job_is_no_job_and_stays_with_it() {
+    let (first, second) = (interrupted("7", "100"), interrupted("8", "200"));
+    let text = [&first[..], &second[..]].concat().join("\n") + "\n";
+    let log = parse(&text);
+    let kept = log.kept(16);
+    let seen: Vec<_> = kept.jobs.iter().map(|job| (job.place, job.run.seconds())).collect();
+    assert_eq!(seen, [(0, 60.0), (4, 60.0)]);
+    let said = "6 that are a part (status 2, 3 or 4) of a job that has another line";
+    assert_eq!((kept.left_out.count(), kept.left_out.to_string().as_str()), (6, said));
+    let told = Statistics::of(&log, 16);
+    assert_eq!((told.jobs, told.kept, told.run_mean_s), (2, 2, 60.0));
+    let part =
+        |filter| String::from_utf8(log.filtered(&filter).expect("a part").text().to_vec()).expect("text");
+    assert_eq!(part(Filter { to_s: Some(150.0), ..Filter::default() }), first.join("\n") + "\n");
+    assert_eq!(part(Filter { cores: Some(16), ..Filter::default() }), text);
+    // With the same load twice as dense, the first part comes with its job.
+    let dense = part(Filter { scale_load: Some(2.0), ..Filter::default() });
+    assert_eq!(dense, [&first[..], &interrupted("8", "150")[..]].concat().join("\n") + "\n");
+}
+
+#[test]
+fn where_only_parts_of_a_job_are_known_they_are_jobs() {
+    let lines = [line(&[(1, "3"), (11, "2")]), line(&[(1, "4"), (11, "1")]), line(&[(1, "3"), (11, "4")])];
+    assert_eq!(parse(&lines.join("\n")).kept(16).jobs.len(), 3);
+    // Two logs in one file: each part belongs to the job above it.
+    let twice = [interrupted("7", "100"), interrupted("7", "900")].concat();
+    let late = Filter { from_s: Some(500.0), ..Filter::default() };
+    let kept = parse(&twice.join("\n")).filtered(&late).expect("a part");
+    assert_eq!(kept.jobs().iter().filter_map(|job| job.submit_s).collect::<Vec<_>>(), [900.0, 900.0]);
+    assert_eq!(kept.jobs().len(), 4);
 }
 
 #[test]

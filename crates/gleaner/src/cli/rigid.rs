@@ -12,7 +12,7 @@ pub(crate) struct RigidArguments {
     /// or not
     #[arg(long, value_name = "FILE", conflicts_with = "scenario", requires = "policy")]
     pub(crate) swf: Option<PathBuf>,
-    /// The processors of the log's machine; without it, as many as its header says
+    /// The processors of the log's machine; without it, as many as its header says, and an error where that says nothing
     #[arg(long, value_name = "N", requires = "swf", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) cores: Option<u32>,
     /// Which of the jobs that may overtake goes first: arrival, shortest or smallest-area (queue/easy)

@@ -106,7 +106,7 @@ Examples:
   gleaner workload info bags.txt.gz      # of OurGrid's simulator: bags of tasks
 
 A job that cannot be scheduled is left out: one without a submit time, a run time or a processor, or one that is larger than \
-the machine.";
+the machine. Lines that are a part of a job (status 2, 3 or 4) are no jobs where the job has a line of its own.";
 
 /// `gleaner workload info`.
 #[derive(Args, Debug)]

@@ -23,8 +23,10 @@ struct Explained<'a> {
     policy: String,
     processors: u32,
     of: u32,
-    /// When it came, all that happened at the same instant included.
+    /// What all others leave free when it came, with all that happened at the same instant.
     free: u32,
+    /// How many jobs have its number; it is the first of them.
+    namesakes: usize,
     estimate_s: f64,
     run_s: f64,
     submitted_s: f64,
@@ -59,12 +61,14 @@ pub(super) fn run(arguments: &ExplainArguments, job: &str) -> Outcome {
     run.run_until_submission(task);
     run.run_through_instant();
     let grid = run.scheduler().grid();
-    let free = grid.machine(MachineId::FIRST).free().slots.unwrap_or(0);
     let called = Called {
         task: &|task| experiment.task_names.id(task.index()).to_owned(),
         machine: &|_| String::new(),
     };
     let waits = grid.placed_on(task).is_none() && run.history().tasks()[place].started == Time::NEVER;
+    let own = if waits { 0 } else { kept.jobs[place].processors };
+    let free = grid.machine(MachineId::FIRST).free().slots.unwrap_or(0) + own;
+    let namesakes = experiment.task_names.iter().filter(|name| *name == job).count();
     let held_back_by = if waits { Back::of(&run, task, &called) } else { None };
     let believed = Believed::of(&run, task);
     run.run();
@@ -76,6 +80,7 @@ pub(super) fn run(arguments: &ExplainArguments, job: &str) -> Outcome {
         processors: of_job.processors,
         of: cores,
         free,
+        namesakes,
         estimate_s: of_job.estimate.seconds(),
         run_s: of_job.run.seconds(),
         submitted_s: of_job.submit.seconds(),
@@ -92,6 +97,9 @@ fn describe(explained: &Explained<'_>) -> String {
     let mut text = format!(
         "job {job} comes at {submitted_s} s and wants {processors} of {of} processors for {estimate_s} s, of which it takes {run_s} s\n"
     );
+    if explained.namesakes > 1 {
+        text += &format!("{} jobs have the number {job}; this is the first to come\n", explained.namesakes);
+    }
     if let Some(believed) = &explained.believed {
         text += &format!("{}\n", believed.words());
     }
@@ -99,7 +107,7 @@ fn describe(explained: &Explained<'_>) -> String {
     match (&explained.held_back_by, started_s) {
         (Some(back), _) => text += &format!("under {policy} it waits; {room}\n{}\n", back.words()),
         (None, Some(at)) if at > submitted_s => text += &format!("under {policy} it waits; {room}\n"),
-        (None, _) => text += &format!("under {policy} it starts at once\n"),
+        (None, _) => text += &format!("under {policy} it starts at once; {room}\n"),
     }
     match started_s {
         Some(at) if at > submitted_s => {

@@ -2,12 +2,15 @@
 
 use crate::cli::ExplainArguments;
 use crate::failure::Failure;
+use crate::quota::stored;
 use crate::{Outcome, files, stdout};
+use gleaner_core::{Change, Decision, Grid, Occasion, Policy};
 use gleaner_policy::parts::sites::SiteRule;
 use gleaner_policy::sites::HeldBackOverSites;
 use gleaner_policy::sites::map::nearest_first;
-use gleaner_policy::sites::maps::{Coordinates, virtual_map};
+use gleaner_policy::sites::maps::{Coordinates, Demand, demand, virtual_map};
 use gleaner_policy::{AnyPolicy, PolicySpec, Recipe};
+use gleaner_report::numbers;
 use gleaner_report::{Axis, Plot, Series, Style, Svg};
 use gleaner_sim::sites::{SitesSetup, parties};
 use gleaner_units::{MachineId, PartyId, TaskId, Time};
@@ -25,7 +28,12 @@ struct Explained {
     name: String,
     policy: String,
     processors: u32,
+    /// At a speed of 1.
     estimate_s: f64,
+    /// The run time that equation (2) divides by: that at the mean speed of the sites that can run it.
+    map_run_s: f64,
+    /// What equation (1) takes it to ask for, in GFlops: its processors at that speed.
+    map_gflops: f64,
     data_bytes: u64,
     /// The site of its data, counted from 1.
     source: usize,
@@ -44,6 +52,8 @@ struct OnMap {
     site: usize,
     /// As its table calls it, or its number.
     name: String,
+    /// The processors that were free there when the map was made, as far as was known.
+    free: Option<u32>,
     computation: f64,
     data: f64,
     /// Where the rule counts the quality of service.
@@ -83,7 +93,7 @@ pub(super) fn run(arguments: &ExplainArguments, scenario: &SitesScenario, task: 
     })?;
     let policy = scenario.policy.as_ref();
     let rule = rule_of(policy)?;
-    let Arrival { map, taken, held_back_by } = arrival(scenario, &setup, &rule, index)?;
+    let Arrival { map, demand, taken, held_back_by } = arrival(scenario, &setup, &rule, index)?;
     if let Some(file) = &arguments.svg {
         let svg = draw(task, &map, &taken);
         let (folder, name) = (files::folder_of(file), file.file_name().unwrap_or_default().to_string_lossy());
@@ -93,6 +103,7 @@ pub(super) fn run(arguments: &ExplainArguments, scenario: &SitesScenario, task: 
     let on_map = |at: Coordinates| OnMap {
         site: at.site.index() + 1,
         name: scenario.site_name(at.site.index()),
+        free: at.free,
         computation: at.x,
         data: at.y,
         quality: at.quality,
@@ -107,6 +118,8 @@ pub(super) fn run(arguments: &ExplainArguments, scenario: &SitesScenario, task: 
         policy: policy.map_or("khoo/mrs", PolicySpec::name).to_owned(),
         processors: job.processors,
         estimate_s: job.estimate_s,
+        map_run_s: demand.run_s,
+        map_gflops: demand.compute,
         data_bytes: job.data,
         source: job.source + 1,
         source_name: scenario.site_name(job.source),
@@ -119,7 +132,9 @@ pub(super) fn run(arguments: &ExplainArguments, scenario: &SitesScenario, task: 
 
 /// What was so when a job arrived.
 struct Arrival {
+    /// By which its sites were chosen; of a job that waits, as it was when all that happened at that instant was over.
     map: Vec<Coordinates>,
+    demand: Demand,
     /// The sites that it is then given, if it is given any at once.
     taken: Vec<MachineId>,
     held_back_by: Option<Back>,
@@ -146,25 +161,69 @@ fn arrival(
     let earlier = of_party.partition_point(|other| *other < job);
     let task = TaskId::new(earlier);
     let recipe = scenario.policy.as_ref().map_or(Recipe::over_sites(*rule), PolicySpec::recipe);
-    let mut parties = parties(setup, &mut || recipe.build());
+    let mut parties =
+        parties(setup, &mut || Watched { policy: recipe.build(), rule: *rule, task, last: None });
     while parties.scheduler(party).grid().task_count() <= earlier {
         if !parties.step() {
             return Err(Failure::Usage("the job never arrives".to_owned()));
         }
     }
-    let map = virtual_map(parties.scheduler(party).grid(), rule, task);
     let arrived = parties.now();
     while parties.next_at() == Some(arrived) && parties.step() {}
-    let (grid, rule) = (parties.scheduler(party).grid(), parties.scheduler(party).policy());
+    let (grid, watched) = (parties.scheduler(party).grid(), parties.scheduler(party).policy());
     let taken: Vec<MachineId> =
         grid.runs_of(task).flat_map(|run| grid.parts_of(run)).map(|part| part.on).collect();
-    let held_back_by = match rule {
+    let chosen = watched.last.clone().filter(|_| !taken.is_empty());
+    let map = chosen.unwrap_or_else(|| virtual_map(grid, rule, task));
+    let held_back_by = match &watched.policy {
         AnyPolicy::Dispatcher(dispatcher) if taken.is_empty() => dispatcher.holds_back(grid, arrived, task),
         _ => None,
     };
     let number = |task: TaskId| of_party[task.index()] + 1;
     let name = |number: usize| scenario.job_name(number - 1);
-    Ok(Arrival { map, taken, held_back_by: held_back_by.map(|back| Back::of(back, (&number, &name))) })
+    Ok(Arrival {
+        map,
+        demand: demand(grid, task),
+        taken,
+        held_back_by: held_back_by.map(|back| Back::of(back, (&number, &name))),
+    })
+}
+
+/// A policy that remembers the map by which it last chose a job's sites: what another job took at the same instant, before its
+/// turn, is not free on it.
+struct Watched {
+    policy: AnyPolicy,
+    rule: SiteRule,
+    task: TaskId,
+    last: Option<Vec<Coordinates>>,
+}
+
+impl Policy for Watched {
+    fn observe(&mut self, grid: &Grid, change: &Change) {
+        self.policy.observe(grid, change);
+    }
+
+    fn observe_all(&mut self, grid: &Grid, changes: &[Change]) {
+        self.policy.observe_all(grid, changes);
+    }
+
+    fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
+        let decision = self.policy.propose(grid, now, occasion);
+        // Its first copy, where it has several.
+        let is_about_it = matches!(&decision, Some(Decision::Ask { task, .. }) if *task == self.task);
+        if is_about_it && grid.runs_of(self.task).next().is_none() {
+            self.last = Some(virtual_map(grid, &self.rule, self.task));
+        }
+        decision
+    }
+
+    fn rebuild(&mut self, grid: &Grid) {
+        self.policy.rebuild(grid);
+    }
+
+    fn check(&self, grid: &Grid) -> Result<(), String> {
+        self.policy.check(grid)
+    }
 }
 
 impl Back {
@@ -209,10 +268,15 @@ fn in_order(map: &[Coordinates]) -> Vec<Coordinates> {
 
 fn describe(explained: &Explained) -> String {
     let Explained { name, processors, estimate_s, data_bytes, source_name, submitted_s, .. } = explained;
-    let data = *data_bytes as f64 / 1e9;
+    let data = stored(*data_bytes);
     let mut text = format!(
-        "job {name}: {processors} processors, {estimate_s:.0} s, {data:.2} GB of data at site {source_name}, submitted at \
-         {submitted_s:.0} s\n\n"
+        "job {name}: {processors} processors, {estimate_s:.0} s at a speed of 1, {data} of data at site {source_name}, submitted at \
+         {submitted_s:.0} s\n"
+    );
+    let (run, gflops) =
+        (numbers::significant(explained.map_run_s, 6), numbers::significant(explained.map_gflops, 6));
+    text += &format!(
+        "on the map, at the mean speed of the sites that can run it: {gflops} GFlops asked for, a run time of {run} s\n\n"
     );
     text += &axes(&explained.sites);
     if !explained.sites.iter().any(|site| site.taken) {
@@ -230,11 +294,15 @@ fn axes(sites: &[OnMap]) -> String {
     let first = sites.first();
     let (quality, cost) = (first.and_then(|site| site.quality), first.and_then(|site| site.cost));
     let further = header(quality.is_some(), "quality") + &header(cost.is_some(), "cost");
-    let mut text = format!("{:width$}  computation  data  {further}  distance\n", "site");
-    for OnMap { name, computation, data, quality, cost, distance, taken, .. } in sites {
+    let mut text = format!("{:width$}    free  computation  data  {further}  distance\n", "site");
+    for OnMap { name, free, computation, data, quality, cost, distance, taken, .. } in sites {
         let (further, mark) = (column(*quality) + &column(*cost), if *taken { "  goes here" } else { "" });
-        writeln!(text, "{name:>width$}  {computation:11.4}  {data:6.4}{further}  {distance:8.4}{mark}")
-            .expect("a string takes all");
+        let free = free.map_or("any".to_owned(), |free| free.to_string());
+        writeln!(
+            text,
+            "{name:>width$}  {free:>6}  {computation:11.4}  {data:6.4}{further}  {distance:8.4}{mark}"
+        )
+        .expect("a string takes all");
     }
     text
 }

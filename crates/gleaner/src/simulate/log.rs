@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::trials::Numbers;
 use crate::{Outcome, files, progress, stdout};
 use gleaner_policy::{AnyPolicy, PolicySpec};
-use gleaner_report::numbers::grouped;
+use gleaner_report::numbers::{self, grouped};
 use gleaner_sim::{History, Simulation};
 use gleaner_units::Time;
 use gleaner_workload::swf::{LeftOut, Log, Served, Services};
@@ -25,6 +25,9 @@ use gleaner_workload::{InputError, LogExperiment, PolicySource, Reading, read_po
 use indicatif::ProgressBar;
 use serde::Serialize;
 use std::path::Path;
+
+/// The log with the waits.
+const JOBS_SWF: &str = "jobs.swf";
 
 /// A run of a log in a few numbers.
 #[derive(Clone, Debug, Serialize)]
@@ -169,7 +172,18 @@ fn with_options(
         let Some(place) = left.iter().position(is_said) else { return Err(error) };
         let at = left.remove(place);
         let (option, value) = options[at];
-        refused[at].push(InputError { file: format!("--{option} {value}"), ..error });
+        refused[at].push(in_words_of_the_line((option, value), error));
+    }
+}
+
+/// An error of an option in the option's words: users' estimates are `estimate` here, and `declared` as a policy's key.
+fn in_words_of_the_line((option, value): (&str, &str), error: InputError) -> InputError {
+    let estimate =
+        |text: String| if option == "lengths" { text.replace("declared", "estimate") } else { text };
+    InputError {
+        file: format!("--{option} {}", estimate(value.to_owned())),
+        expected: estimate(error.expected),
+        ..error
     }
 }
 
@@ -181,6 +195,9 @@ fn run_one(
     bar: &ProgressBar,
 ) -> Result<(LogSummary, Ended, String), Failure> {
     let LogExperiment { experiment: one, kept, killed } = experiment;
+    if let (Some(dir), Some(read)) = (dir, &arguments.log.swf) {
+        files::check_is_not_read("--out", &dir.join(JOBS_SWF), read)?;
+    }
     let mut run = start(arguments, one)?;
     let ended = advance(arguments, &mut OfMachines(&mut run, one.recipe.to_string()), bar)?;
     let served = served(experiment, run.history());
@@ -228,7 +245,7 @@ fn write(
 ) -> Outcome {
     let history = run.history();
     let places = allocation::of(experiment, history, cores);
-    files::write_file(dir, "jobs.swf", |out| tables::swf(out, log, experiment, history))?;
+    files::write_file(dir, JOBS_SWF, |out| tables::swf(out, log, experiment, history))?;
     files::write_file(dir, "jobs.csv", |out| tables::jobs(out, log, experiment, (history, &places)))?;
     let numbers = tables::schedule((experiment, history), &summary.services, cores);
     files::write_file(dir, "schedule.csv", |out| numbers.write_csv(out))?;
@@ -238,8 +255,30 @@ fn write(
     figures.push(users::figure(&summary.services));
     let tables = vec![users::listed(&summary.services)];
     let schedule = gantt::schedule(experiment, history, (&places, cores), &summary.run.policy);
-    let more = More { schedule, figures, tables };
+    let more = More { lead: Some(lead(summary)), rows: rows(summary), schedule, figures, tables };
     Ok(results::write_with(dir, &experiment.experiment, run, (&summary.run, summary), more)?)
+}
+
+/// What the page begins with.
+fn lead(summary: &LogSummary) -> String {
+    let LogSummary { run, log, cores, left_out, .. } = summary;
+    let count = left_out.count();
+    let without = if count > 0 { format!(" Left out of the log: {left_out}.") } else { String::new() };
+    format!(
+        "{} jobs of {log} on a machine of {} processors; the last one ended after {}.{without}",
+        grouped(run.tasks as u64),
+        grouped(u64::from(*cores)),
+        numbers::seconds(run.makespan_s)
+    )
+}
+
+/// What its table says besides.
+fn rows(summary: &LogSummary) -> Vec<(&'static str, String)> {
+    vec![
+        ("log", summary.log.clone()),
+        ("processors", grouped(u64::from(summary.cores))),
+        ("left out of the log", summary.left_out.to_string()),
+    ]
 }
 
 fn describe(summary: &LogSummary, out: Option<&Path>) -> String {

@@ -12,6 +12,10 @@ use gleaner_workload::Experiment;
 
 /// What a report shows besides the summary.
 pub(super) struct More {
+    /// The sentence that it begins with, where there is more to say than how many tasks and machines there are.
+    pub(super) lead: Option<String>,
+    /// What the table of numbers begins with.
+    pub(super) rows: Vec<(&'static str, String)>,
     pub(super) schedule: Gantt,
     pub(super) figures: Figures,
     pub(super) tables: Vec<Table>,
@@ -24,12 +28,12 @@ pub(super) fn of_run(
     experiment: &Experiment,
     run: &impl Ran,
     summary: &Summary,
-    More { schedule, figures, tables }: More,
+    More { lead, rows, schedule, figures, tables }: More,
 ) -> String {
     let mut report = Report::new(format!("A simulated run under {}", experiment.policy))
-        .lead(lead(experiment, summary))
+        .lead(lead.unwrap_or_else(|| self::lead(experiment, summary)))
         .with(Block::heading("Summary"))
-        .with(summary_table(experiment, summary));
+        .with(summary_table(experiment, summary, rows));
     report = tables.into_iter().fold(report, Report::with);
     report = report.with(Block::heading("Schedule")).with(schedule).with(Block::heading("Over time"));
     for (_, caption, svg) in figures {
@@ -66,15 +70,12 @@ pub(super) fn schedule(experiment: &Experiment, run: &impl Ran) -> Gantt {
 }
 
 fn lead(experiment: &Experiment, summary: &Summary) -> String {
-    let machines = numbers::grouped(experiment.setup.machine_count() as u64);
-    let tasks = numbers::grouped(summary.tasks as u64);
-    format!(
-        "{tasks} tasks on {machines} machines; the last one ended after {}.",
-        numbers::seconds(summary.makespan_s)
-    )
+    let machines = numbers::counted(experiment.setup.machine_count() as u64, "machine");
+    let tasks = numbers::counted(summary.tasks as u64, "task");
+    format!("{tasks} on {machines}; the last one ended after {}.", numbers::seconds(summary.makespan_s))
 }
 
-fn summary_table(experiment: &Experiment, summary: &Summary) -> Table {
+fn summary_table(experiment: &Experiment, summary: &Summary, first: Vec<(&'static str, String)>) -> Table {
     let bound = summary.lower_bound_s.map_or("no schedule ends".to_owned(), numbers::seconds);
     let gap = summary.gap.map_or("–".to_owned(), |gap| format!("{} %", numbers::decimals(100.0 * gap, 1)));
     let rows = [
@@ -111,7 +112,13 @@ fn summary_table(experiment: &Experiment, summary: &Summary) -> Table {
     });
     let answers = summary.answers.iter().flat_map(answers::lines);
     service::table(
-        rows.into_iter().chain(summary.service.lines()).chain(budget).chain(between).chain(answers),
+        first
+            .into_iter()
+            .chain(rows)
+            .chain(summary.service.lines())
+            .chain(budget)
+            .chain(between)
+            .chain(answers),
     )
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn write_run(
     summary: &Summary,
 ) -> Result<(), WriteError> {
     let schedule = report::schedule(experiment, run);
-    let more = More { schedule, figures: Figures::new(), tables: Vec::new() };
+    let more = More { lead: None, rows: Vec::new(), schedule, figures: Figures::new(), tables: Vec::new() };
     write_with(dir, experiment, run, (summary, summary), more)
 }
 

@@ -42,12 +42,16 @@ pub(super) fn table(findings: &Findings, arguments: &SimulateArguments) -> Strin
     text
 }
 
-/// What is 0 in all runs, or in none of them, says nothing.
+/// What is 0 in all runs, or in none of them, says nothing; but that nobody waits says something.
 fn shown(findings: &Findings) -> impl Iterator<Item = &OfMetric> {
-    let is_any = |metric: &&OfMetric| {
+    let is_a_wait = |metric: &OfMetric| {
+        let known = metric.policies.iter().any(|of| of.values.iter().any(Option::is_some));
+        metric.metric.starts_with("wait_") && known
+    };
+    let is_any = |metric: &OfMetric| {
         metric.policies.iter().flat_map(|of| of.values.iter().flatten()).any(|value| *value != 0.0)
     };
-    findings.metrics.iter().filter(is_any)
+    findings.metrics.iter().filter(move |metric| is_any(metric) || is_a_wait(metric))
 }
 
 /// A mean with what stands after ±.

@@ -53,27 +53,29 @@ pub(super) fn schedule(
         })
     });
     let of = if shown < cores { format!("the first {shown} of {cores}") } else { cores.to_string() };
+    let count = history.finished();
     let caption = format!(
-        "{label}: jobs on {of} processors; those of one user have one colour. Zoom with the buttons, or with + and -; point at a \
+        "{label}: {count} jobs on {of} processors; those of one user have one colour, and one whose processors do not lie \
+         together has several blocks. Zoom with the buttons, or with + and -; point at a \
          job for what is known of it."
     );
     Gantt::new(caption, label, (0..shown).map(|processor| format!("processor {processor}")), bars)
-        .counting("part of a job", "processor")
+        .counting("block of a job", "processor")
 }
 
 /// The first jobs of a run, each as a bar on its processors.
 fn gantt(history: &History, (places, cores): (&[Processors], u32)) -> Svg {
     let shown = history.tasks().iter().zip(places).filter(|(task, _)| task.finished != Time::NEVER);
-    let outline = shown.take(JOBS_SHOWN).flat_map(|(task, processors)| {
+    // One series for each side of a rectangle that is no function of time: a line goes from left to right.
+    let outlines = shown.take(JOBS_SHOWN).flat_map(|(task, processors)| {
         let (start, end) = (task.started.seconds(), task.finished.seconds());
         processors.iter().flat_map(move |&(first, last)| {
             let (low, high) = (f64::from(first) + 0.1, f64::from(last) + 0.9);
-            let gap = (f64::NAN, f64::NAN);
-            [(start, low), (end, low), (end, high), (start, high), (start, low), gap]
+            [vec![(start, high), (start, low), (end, low), (end, high)], vec![(start, high), (end, high)]]
         })
     });
-    let mut plot = Plot::new("Jobs on processors", Axis::linear("time (s)"), Axis::linear("processor"))
-        .with(Series::new("jobs", Style::Line, outline));
+    let plot = Plot::new("Jobs on processors", Axis::linear("time (s)"), Axis::linear("processor"));
+    let mut plot = outlines.fold(plot, |plot, line| plot.with(Series::new("jobs", Style::Line, line)));
     if history.tasks().len() > JOBS_SHOWN {
         plot = plot.note(format!(
             "The first {JOBS_SHOWN} of {} jobs, on {cores} processors.",

@@ -2,7 +2,7 @@
 
 use super::allocation::{self, Processors};
 use gleaner_sim::{History, TaskHistory};
-use gleaner_units::Time;
+use gleaner_units::{Span, Time};
 use gleaner_workload::LogExperiment;
 use gleaner_workload::swf::{Log, Services, with_field};
 use std::io::{self, Write};
@@ -18,11 +18,11 @@ pub(super) fn swf(
     experiment: &LogExperiment,
     history: &History,
 ) -> io::Result<()> {
-    let mut waits: Vec<Option<f64>> = vec![None; log.jobs().len()];
+    let mut waits: Vec<Option<String>> = vec![None; log.jobs().len()];
     for (job, task) in experiment.kept.jobs.iter().zip(history.tasks()) {
-        waits[job.place] = (task.started != Time::NEVER).then(|| task.started.since(job.submit).seconds());
+        waits[job.place] = (task.started != Time::NEVER).then(|| exact(task.started.since(job.submit)));
     }
-    log.write_with(out, |place, line| Some(with_field(line, WAIT, &waits[place]?.to_string())))
+    log.write_with(out, |place, line| Some(with_field(line, WAIT, waits[place].as_ref()?)))
 }
 
 const JOBS: &str = "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,\
@@ -49,23 +49,31 @@ pub(super) fn jobs(
         let id = experiment.experiment.task_names.id(index);
         let killed = experiment.killed[index];
         let state = if killed { "COMPLETED_WALLTIME_REACHED" } else { "COMPLETED_SUCCESSFULLY" };
-        let (run, wait) = (run_s(task), task.started.since(job.submit).seconds());
-        let turnaround = task.finished.since(job.submit).seconds();
+        let (run, turnaround) = (run_s(task), task.finished.since(job.submit));
         // What takes no time has no stretch.
-        let stretch = if run > 0.0 { (turnaround / run).to_string() } else { String::new() };
+        let stretch = if run > 0.0 { (turnaround.seconds() / run).to_string() } else { String::new() };
         writeln!(
             out,
-            "{id},{workload},{id},{},{},{},{},{state},{},{run},{},{wait},{turnaround},{stretch},{},{NO_ENERGY},",
-            job.submit.seconds(),
+            "{id},{workload},{id},{},{},{},{},{state},{},{},{},{},{},{stretch},{},{NO_ENERGY},",
+            exact(job.submit.since(Time::ZERO)),
             job.processors,
-            job.estimate.seconds(),
+            exact(job.estimate),
             i32::from(!killed),
-            task.started.seconds(),
-            task.finished.seconds(),
+            exact(task.started.since(Time::ZERO)),
+            exact(task.finished.since(task.started)),
+            exact(task.finished.since(Time::ZERO)),
+            exact(task.started.since(job.submit)),
+            exact(turnaround),
             allocation::text(&places[index]),
         )?;
     }
     Ok(())
+}
+
+/// Every nanosecond, and no more digits than it takes.
+fn exact(span: Span) -> String {
+    let text = span.to_string();
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 fn run_s(task: &TaskHistory) -> f64 {
