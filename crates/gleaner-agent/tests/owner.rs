@@ -252,7 +252,7 @@ fn rules_are_read_and_checked() {
         ("", "fine"),
         ("run_below_load = 1.5", "run_below_load is 1.5; it must be a share from 0 to 1"),
         ("run_below_load = nan", "run_below_load is NaN; it must be a share from 0 to 1"),
-        ("busy_cores = 0.0", "busy_cores is 0; it must be a number of cores, 0.01 or more"),
+        ("busy_cores = 0.0", "busy_cores is 0; it must be a number of cores, from 0.01 to 256"),
         ("temperature_max = -3.0", "temperature_max is -3; it must be degrees Celsius, from 20 to 150"),
     ];
     for (text, expected) in table {
