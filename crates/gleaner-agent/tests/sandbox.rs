@@ -172,7 +172,11 @@ fn what_cannot_start_in_a_sandbox_says_why() {
     nowhere.cwd = "/no/such/folder".into();
     let mut no_input = stage.boxed("");
     if let Confinement::Sandbox(sandbox) = &mut no_input.confinement {
-        sandbox.inputs.push(Input { from: "/no/such/input".into(), at: "/inputs/one".into(), known_as: None });
+        sandbox.inputs.push(Input {
+            from: "/no/such/input".into(),
+            at: "/inputs/one".into(),
+            known_as: None,
+        });
     }
     for (spec, part) in
         [(unknown, "no-such-program: "), (nowhere, "/no/such/folder: "), (no_input, "/no/such/input")]

@@ -216,7 +216,7 @@ impl Rules {
         }
         let is_unseen = |folder: &&PathBuf| folder.to_string_lossy().chars().any(is_hidden);
         if let Some(folder) = self.folders.iter().flatten().find(is_unseen) {
-            return refuse("folders", &format!("{folder:?}"), SEEN);
+            return refuse("folders", &format!("{:?}", folder.to_string_lossy()), SEEN);
         }
         self.check_lengths()?;
         for (key, value, meant, expected) in self.numbers() {
