@@ -342,6 +342,10 @@ impl Reading {
         compared.drain(..compared.len().saturating_sub(tasks_max));
         // Owners' loads come by time; what was noted of the time before a machine joined belongs to the front.
         self.loads.sort_by_key(|change| change.time);
+        // A machine that left when all was done, as when the coordinator stopped, takes nothing from a run that lasts longer.
+        if let Some(over) = compared.iter().filter_map(|(task, _)| self.tasks[task].ended).max() {
+            self.loads.retain(|change| change.time < over || change.load < 1.0);
+        }
         let was = self.was(&compared);
         let tasks = compared.iter().map(|(task, _)| (self.tasks[task].job, self.tasks[task].number));
         Past {

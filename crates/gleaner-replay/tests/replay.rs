@@ -232,6 +232,19 @@ fn the_policy_that_was_leads_back_however_many_share_the_cores() {
     }
 }
 
+/// As when the coordinator is stopped: a run that lasts a little longer in the simulator would stand still for ever.
+#[test]
+fn a_machine_that_closes_when_all_is_done_stops_nothing() {
+    let mut journal = rounds((2, 4, 1), 0.0, 5);
+    let agent = MachineId::new(FAST);
+    let why = "the coordinator stops".to_owned();
+    journal.add(6.0, Fact::MachineOpened { agent, open: false, why, by: Actor::Coordinator });
+    let past = past_of(&journal);
+    let again = past.schedule_under(&past.policy).0;
+    assert_eq!(again.unfinished, 0);
+    assert_near(again, past.was);
+}
+
 #[test]
 fn neighbours_and_owners_that_come_and_go_count_as_long_as_they_are_there() {
     let mut journal = rounds((1, 2, 1), 0.0, 1);
