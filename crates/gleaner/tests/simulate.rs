@@ -145,7 +145,7 @@ fn a_place_that_cannot_be_written_is_named_before_the_run() {
 fn a_full_device_is_no_fault_of_ours() {
     let folder = Scratch::new();
     scenario(&folder);
-    let full = std::fs::File::options().write(true).open("/dev/full").expect("a device that is always full");
+    let full = fs::File::options().write(true).open("/dev/full").expect("a device that is always full");
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("gleaner"));
     command.current_dir(folder.path("")).args(["simulate", "scenario.toml"]).stdout(full);
     let output = command.output().expect("it runs");
