@@ -25,6 +25,7 @@ mod past;
 mod replace;
 mod reserve;
 mod room;
+mod saving;
 mod span_tree;
 mod sqlite;
 mod verify;

@@ -260,7 +260,7 @@ fn the_map_is_the_one_by_which_the_choice_was_made_with_the_demand_that_it_used(
     assert!((index("data") - 8.0 * 20.0 * f64::from(1 << 30) / 100e6 / 300.0).abs() < 1e-9, "{second}");
     let told = String::from_utf8(gleaner(&["explain", scenario, "y"]).stdout).expect("text");
     assert!(told.contains("20.0 GiB of data at site C"), "{told}");
-    assert!(told.contains("16 GFlops asked for, a run time of 300 s"), "{told}");
+    assert!(told.contains("16.0000 GFlops asked for, a run time of 300.000 s"), "{told}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //!
 //! **What was there is moved aside and never removed**, and the new journal is whole before it is moved in.
 
+use super::saving::{Saving, clear};
 use super::sqlite::{DATABASE, SqliteReader, SqliteStore, altered_copy};
 use super::witness::{self, WITNESS};
 use super::{
@@ -55,18 +56,6 @@ pub struct Readable {
     pub known: Option<Seq>,
 }
 
-/// The folder in which a damaged journal is put together; it is removed in the end.
-#[derive(Debug)]
-pub(super) struct Saving(PathBuf);
-
-impl Drop for Saving {
-    fn drop(&mut self) {
-        if let Err(error) = clear(&self.0) {
-            tracing::warn!("{} cannot be removed: {error}", self.0.display());
-        }
-    }
-}
-
 /// What can be read of the journal in a folder, whatever is wrong with it: up to the first row that is missing or not what
 /// was written. Pages that the log has more than once count as they were written last. The folder's journal and log stay
 /// as they are.
@@ -75,7 +64,7 @@ pub fn readable(home: &Home) -> Result<Readable, ReplaceError> {
     let saving = folder.join(SAVING);
     let io = |source| ReplaceError::Io { path: saving.clone(), source };
     clear(&saving).and_then(|()| make_folder(&saving)).map_err(io)?;
-    let within = Saving(saving.clone());
+    let within = Saving::of(&saving);
     altered_copy(&folder.join(DATABASE), &saving.join(DATABASE)).map_err(io)?;
     let reader = SqliteReader::unchecked(&saving.join(DATABASE)).map_err(|error| match error {
         // It is as damaged as what it is a copy of.
@@ -143,11 +132,4 @@ fn aside(within: &Path) -> io::Result<PathBuf> {
     let path = path.expect("numbers do not end");
     make_folder(&path)?;
     Ok(path)
-}
-
-fn clear(folder: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        Ok(()) | Err(_) => Ok(()),
-    }
 }

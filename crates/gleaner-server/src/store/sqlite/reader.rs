@@ -6,7 +6,7 @@ use super::schema::{DATABASE, last};
 use super::{base, row, schema};
 use crate::store::checksum::chain;
 use crate::store::limits::Page;
-use crate::store::replace::Saving;
+use crate::store::saving::Saving;
 use crate::store::witness;
 use crate::store::{Beginning, Damage, OpenError, ReadError, Reader, Seq, Snapshot, StoredRow, span_tree};
 use gleaner_units::TaskId;
