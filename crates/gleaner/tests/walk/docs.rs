@@ -114,9 +114,11 @@ fn with_examples() -> tempfile::TempDir {
 fn what_pages_on_scenarios_and_logs_say_is_so() {
     let folder = with_examples();
     // The pages speak of a public log and of a trace, which are not ours to pass on.
-    let generate = "gleaner workload generate lublin --cores 100 --jobs 300 --out KTH-SP2.swf.gz";
+    let generate = "gleaner workload generate lublin --cores 100 --jobs 300 --out days.swf";
+    // Over months, as that log.
+    let stretch = "gleaner workload filter days.swf --scale-load 0.02 --out KTH-SP2.swf.gz";
     let convert = "gleaner workload convert KTH-SP2.swf.gz --out trace.gwf";
-    for line in [generate, convert] {
+    for line in [generate, stretch, convert] {
         let output = Command::new(PROGRAM).args(line.split(' ').skip(1)).current_dir(folder.path()).output();
         let output = output.expect("it runs");
         assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
