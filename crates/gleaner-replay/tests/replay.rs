@@ -193,8 +193,12 @@ fn rounds((cores, slots, wanted): (u32, u32, u32), owner: f64, tasks: u32) -> Jo
     let tasks: Vec<usize> = (0..tasks as usize).collect();
     for (round, together) in tasks.chunks((slots / wanted) as usize).enumerate() {
         let second = 3.0 * round as f64;
-        together.iter().for_each(|task| journal.started(second, *task));
-        together.iter().for_each(|task| journal.done(second + 3.0, *task, FAST, 3.0));
+        for &task in together {
+            journal.started(second, task);
+        }
+        for &task in together {
+            journal.done(second + 3.0, task, FAST, 3.0);
+        }
     }
     journal
 }

@@ -32,7 +32,7 @@ struct Explained {
     estimate_s: f64,
     /// The run time that equation (2) divides by: that at the mean speed of the sites that can run it.
     map_run_s: f64,
-    /// What equation (1) takes it to ask for, in GFlops: its processors at that speed.
+    /// What equation (1) takes it to ask for, in `GFlops`: its processors at that speed.
     map_gflops: f64,
     data_bytes: u64,
     /// The site of its data, counted from 1.
