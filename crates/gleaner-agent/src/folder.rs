@@ -19,7 +19,8 @@ use gleaner_wire::BlobHash;
 use gleaner_wire::job::Checkpointing;
 use gleaner_wire::limits::BLOB_BYTES_MAX;
 use gleaner_wire::outputs::pattern;
-use gleaner_wire::session::{ANSWERS, Run, Stored};
+use gleaner_wire::session::{Run, Stored};
+use gleaner_wire::task_folder::{ANSWERS, ANSWERS_FOLDER, CHECKPOINT, STDIN, TEMPORARY};
 use globset::{GlobSet, GlobSetBuilder};
 use rustix::fd::OwnedFd;
 use serde::de::IgnoredAny;
@@ -28,15 +29,6 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Component, Path};
 use std::thread;
-
-/// Where a program keeps what it needs to go on, in its folder.
-pub(crate) const CHECKPOINT: &str = ".checkpoint";
-/// The answers that it compares, in its folder.
-const ANSWERS_FOLDER: &str = ".answers";
-/// Where a program may put what nobody needs afterwards, in its folder.
-pub(crate) const TEMPORARY: &str = ".tmp";
-/// What it reads, in its folder.
-pub(crate) const STDIN: &str = ".stdin";
 
 /// So many output files that are not there are named.
 const NOT_LEFT_NAMED: usize = 3;

@@ -15,6 +15,7 @@ pub mod meant;
 pub mod outputs;
 mod room;
 pub mod session;
+pub mod task_folder;
 pub mod text;
 mod words;
 

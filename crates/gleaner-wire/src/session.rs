@@ -313,7 +313,7 @@ pub struct Run {
     pub checkpoint: Checkpointing,
     /// What it goes on from.
     pub resume_from: Option<Stored>,
-    /// The output files of two answers that it compares, each in a folder of its own in [`ANSWERS`].
+    /// The output files of two answers that it compares, each in a folder of its own in [`ANSWERS`](crate::task_folder::ANSWERS).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answers: Option<Box<[Option<Stored>; 2]>>,
     /// Where it may reach.
@@ -322,9 +322,6 @@ pub struct Run {
     #[serde(default)]
     pub signed: Option<Box<Signed>>,
 }
-
-/// The folders below a run's own where the files of the answers are that it compares.
-pub const ANSWERS: [&str; 2] = [".answers/1", ".answers/2"];
 
 /// Something stored, and how large it is.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

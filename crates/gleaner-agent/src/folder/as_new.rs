@@ -4,7 +4,7 @@
 //! Not only files count: a folder's mode, its extended attributes (access lists among them) and its flags can be changed
 //! by whoever owns it, and outlast the program that did.
 
-use super::TEMPORARY;
+use gleaner_wire::task_folder::TEMPORARY;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{CWD, IFlags, Mode, OFlags, RawDir, flistxattr, fstat, ioctl_getflags, openat};
 use rustix::io::{self, Errno};

@@ -3,11 +3,12 @@
 
 use crate::confine::Limiter;
 use crate::confine::{Limits, MEMORY_BYTES_MIN};
-use crate::folder::{CHECKPOINT, STDIN, TEMPORARY, has_checkpoint};
+use crate::folder::has_checkpoint;
 use crate::keeper::{Confinement as Walls, Input, Network, RunSpec, Sandbox, TASK_FOLDER};
 use crate::owner::Rules;
 use gleaner_wire::job::Confinement;
 use gleaner_wire::session::{Profile, Run};
+use gleaner_wire::task_folder::{CHECKPOINT, STDIN, TEMPORARY};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -4,7 +4,8 @@ use crate::ledger::Ledger;
 use gleaner_units::RunId;
 use gleaner_wire::job::{Filled, JobSpec};
 use gleaner_wire::limits::COMPARE_SECONDS_MAX;
-use gleaner_wire::session::{ANSWERS, Run, Stored};
+use gleaner_wire::session::{Run, Stored};
+use gleaner_wire::task_folder::ANSWERS;
 use gleaner_wire::{JobId, Lineage};
 use std::sync::Arc;
 

@@ -2,14 +2,8 @@
 
 use super::{Input, JobSpec};
 use crate::limits::{FILE_NAME_BYTES_MAX, WORD_BYTES_MAX};
+use crate::task_folder::{ANSWERS, CHECKPOINT, STDIN, TEMPORARY};
 use std::cmp::Ordering;
-
-/// Folders that are there before inputs come.
-const TEMPORARY: &str = ".tmp";
-const CHECKPOINT: &str = ".checkpoint";
-const ANSWERS: [&str; 2] = [".answers/1", ".answers/2"];
-/// The file that a task reads as its standard input.
-const STDIN: &str = ".stdin";
 
 /// Whether a text can be the path of something within a folder.
 pub fn stays_inside(path: &str) -> bool {

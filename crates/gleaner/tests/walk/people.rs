@@ -16,6 +16,12 @@ fn of(grid: &Grid, home: &str, arguments: &[&str]) -> Output {
     command.output().expect("it runs")
 }
 
+/// They type the line that they were given.
+fn sign_in(grid: &Grid, home: &str, line: &str) -> Output {
+    let words: Vec<&str> = line.split_whitespace().skip(1).collect();
+    of(grid, home, &words)
+}
+
 #[test]
 fn a_student_signs_in_with_one_line_and_is_found_in_the_audit() {
     let mut grid = Grid::new("people", 8);
@@ -26,8 +32,7 @@ fn a_student_signs_in_with_one_line_and_is_found_in_the_audit() {
     let home = grid.folder.path().join("ada");
     fs::create_dir(&home).expect("a folder");
     let home = home.display().to_string();
-    let words: Vec<&str> = line.split_whitespace().skip(1).collect();
-    let signed_in = of(&grid, &home, &words);
+    let signed_in = sign_in(&grid, &home, &line);
     let said = String::from_utf8_lossy(&signed_in.stdout).into_owned();
     assert!(signed_in.status.success() && said.contains("as ada (user)"), "{said}");
     let submitted = of(&grid, &home, &["submit", "--wait", "--", "true"]);
@@ -81,8 +86,7 @@ fn an_order_about_several_jobs_does_all_that_it_may() {
     let home = grid.folder.path().join("ada");
     fs::create_dir(&home).expect("a folder");
     let home = home.display().to_string();
-    let words: Vec<&str> = line.split_whitespace().skip(1).collect();
-    assert!(of(&grid, &home, &words).status.success());
+    assert!(sign_in(&grid, &home, &line).status.success());
     for number in 1..=5 {
         let submitted = if number == 3 {
             grid.cli(&["submit", "--", "true"])
