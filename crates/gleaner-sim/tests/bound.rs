@@ -290,7 +290,8 @@ proptest! {
     fn the_bound_is_the_linear_programs_optimum(case in small_case(1, 12.0)) {
         let bound = case.bound().unwrap();
         prop_assert!(fits(&case, bound.seconds * (1.0 + 1e-5)));
-        prop_assert!(bound.by == BoundBy::LongestTask || !fits(&case, bound.seconds * (1.0 - 1e-5)));
+        // The solver also takes what exceeds a constraint by some 1e-5.
+        prop_assert!(bound.by == BoundBy::LongestTask || !fits(&case, bound.seconds * (1.0 - 1e-4)));
     }
 }
 
