@@ -52,7 +52,7 @@ fn a_student_signs_in_with_one_line_and_is_found_in_the_audit() {
 
     // The coordinator's own folder keeps its token.
     let own = grid.home.display().to_string();
-    assert_eq!(of(&grid, &own, &words).status.code(), Some(2));
+    assert_eq!(sign_in(&grid, &own, &line).status.code(), Some(2));
     grid.ok(&["user", "remove", "ada"]);
     let refused = of(&grid, &home, &["status"]);
     assert_eq!(refused.status.code(), Some(3), "{}", String::from_utf8_lossy(&refused.stderr));
