@@ -1,7 +1,7 @@
 //! The folder in which an agent keeps everything.
 //!
 //! ```text
-//! lock            held by the agent that uses the folder
+//! lock            held by the agent that uses the folder, with its process
 //! runs.lock       held by its keeper too, so that no agent starts before the runs of the one before have ended
 //! agent.key       its key; never leaves the machine
 //! identity.json   who it is, and with whom it is enrolled
@@ -34,8 +34,8 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::str::FromStr;
@@ -48,6 +48,9 @@ const RUNS_END_S: u64 = 30;
 
 /// How long a lock may outlast its agent: a process that the agent was just starting has it until it runs its program.
 const LOCK_OUTLASTS: Duration = Duration::from_secs(1);
+
+/// A process is named in fewer bytes.
+const PID_TEXT_MAX: u64 = 16;
 
 /// The permissions of a folder to which others may write, and the mark of one in which all do.
 const OTHERS_WRITE: u32 = 0o022;
@@ -92,8 +95,12 @@ pub enum HomeError {
         owner: u32,
     },
     /// Another agent uses it.
-    #[error("{path} is in use by another agent; give this one a folder of its own, or stop that one", path = .0.display())]
-    InUse(PathBuf),
+    #[error(
+        "{path} is in use by another agent{process}; give this one a folder of its own, or stop that one",
+        path = .0.display(),
+        process = .1.map_or_else(String::new, |pid| format!(" (process {pid})"))
+    )]
+    InUse(PathBuf, Option<u32>),
     /// An earlier agent is gone, but not what it ran.
     #[error(
         "{path}: what an earlier agent ran has not ended within {RUNS_END_S} s; end the processes called \
@@ -162,7 +169,9 @@ impl Home {
         };
         make_private(folder)?;
         let own = lock(&folder.join("lock"), LOCK_OUTLASTS)?;
-        let own = own.ok_or_else(|| HomeError::InUse(folder.into()))?;
+        let own = own.ok_or_else(|| HomeError::InUse(folder.into(), pid_in(&folder.join("lock"))))?;
+        // Whoever finds the folder in use is told by whom; without it they are told less.
+        let _ = own.set_len(0).and_then(|()| own.write_all_at(std::process::id().to_string().as_bytes(), 0));
         let runs = lock(&folder.join("runs.lock"), Duration::from_secs(RUNS_END_S))?;
         let runs = runs.ok_or_else(|| HomeError::StillRuns(folder.into()))?;
         let folder = folder.canonicalize().map_err(failed(folder))?;
@@ -377,6 +386,23 @@ fn make_private(path: &Path) -> Result<(), HomeError> {
     Ok(())
 }
 
+/// The agent that works in a folder now: its process. None where it did not say so.
+pub fn worker_in(folder: &Path) -> Option<u32> {
+    let path = folder.join("lock");
+    let file = File::open(&path).ok()?;
+    match flock(&file, FlockOperation::NonBlockingLockShared) {
+        Err(rustix::io::Errno::WOULDBLOCK) => pid_in(&path),
+        Ok(()) | Err(_) => None,
+    }
+}
+
+/// What an agent wrote into its lock.
+fn pid_in(lock: &Path) -> Option<u32> {
+    let mut text = String::new();
+    File::open(lock).ok()?.take(PID_TEXT_MAX).read_to_string(&mut text).ok()?;
+    text.parse().ok()
+}
+
 /// The file, locked; none if another still holds it after so long.
 fn lock(path: &Path, patience: Duration) -> Result<Option<File>, HomeError> {
     let failed = |why| HomeError::File { path: path.to_owned(), why };
@@ -412,7 +438,13 @@ mod tests {
     fn what_it_remembers_outlasts_it_and_what_ran_does_not() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::open(folder.path()).unwrap();
-        assert!(matches!(Home::open(folder.path()), Err(HomeError::InUse(_))), "two agents in one folder");
+        let us = std::process::id();
+        let second = Home::open(folder.path());
+        assert!(
+            matches!(second, Err(HomeError::InUse(_, Some(pid))) if pid == us),
+            "two agents in one folder"
+        );
+        assert_eq!(worker_in(folder.path()), Some(us));
         assert_eq!((home.identity().unwrap(), home.met().unwrap()), (None, None));
         let lineage = gleaner_wire::Lineage::of([7; 8]);
         let met = Met {

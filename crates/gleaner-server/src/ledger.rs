@@ -71,7 +71,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// The format of a snapshot, of the ledger and of the day behind it: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 21;
+pub const FORMAT: u32 = 22;
 
 /// See the module.
 #[derive(Clone)]

@@ -27,6 +27,8 @@ struct LiveRun {
     is_superseded: bool,
     /// Unless it has begun.
     is_asked_back: bool,
+    /// Of what is missing: whether it had begun.
+    is_silent: bool,
 }
 
 impl LiveRun {
@@ -146,7 +148,8 @@ impl Life {
         // Runs are numbered in the order in which they are decided.
         self.given += 1;
         let id = RunId::new(task, self.given);
-        let new = |stage| LiveRun { id, on, stage, is_superseded: false, is_asked_back: false };
+        let new =
+            |stage| LiveRun { id, on, stage, is_superseded: false, is_asked_back: false, is_silent: false };
         match decision {
             Decision::Relocate { .. } => {
                 self.tell(self.first_run(), Step::Moves { to: on });
@@ -201,14 +204,7 @@ impl Life {
         let ending = Ending { id, on, end, was_asked_for: stops || others, judged, is_left };
         let verdict = self.record.run_ended(at, &self.spec, ending);
         match self.record.over_by(verdict) {
-            Some(phase) => {
-                (self.record.phase, self.record.wish) = (phase, None);
-                // What is left of it counts no more.
-                self.runs.retain(LiveRun::goes_on);
-                for run in &mut self.runs {
-                    (run.stage, run.is_superseded) = (Stage::Stopping, true);
-                }
-            }
+            Some(phase) => self.end(phase),
             None => self.over(),
         }
         self.tell(Some((id, on)), Step::Ended(verdict));
@@ -244,6 +240,7 @@ impl Life {
                 Stage::Next | Stage::Asked | Stage::Sent | Stage::Running | Stage::Stopping => {
                     let there = self.runs.iter_mut().find(|other| other.id == run.id);
                     let there = there.expect("it was just found");
+                    there.is_silent = there.stage == Stage::Running;
                     (there.stage, there.is_asked_back) = (Stage::Missing, false);
                 }
             }
@@ -261,11 +258,18 @@ impl Life {
     }
 
     fn vanished(&mut self, agent: MachineId) {
-        let there = self.runs.iter().copied().filter(|run| run.on == agent && run.goes_on());
-        let there: Vec<LiveRun> = there.collect();
+        let there = self.runs.iter().copied().filter(|run| run.on == agent);
+        let (mut there, missing): (Vec<LiveRun>, Vec<LiveRun>) = there.partition(LiveRun::goes_on);
+        there.extend(missing.into_iter().filter(|run| run.is_silent));
         for run in &there {
+            let mut runs = self.runs.iter().filter(|known| known.stage != Stage::Missing);
+            let had_begun = runs.all(|known| known.id == run.id && known.stage == Stage::Running);
+            let verdict = if had_begun { self.record.vanished() } else { None };
             self.take_out(run.id);
-            self.over();
+            match verdict.and_then(|verdict| self.record.over_by(verdict)) {
+                Some(phase) => self.end(phase),
+                None => self.over(),
+            }
         }
         for run in there {
             self.tell(Some((run.id, agent)), Step::Lost(Loss::Restart));
@@ -275,6 +279,15 @@ impl Life {
     fn take_out(&mut self, id: RunId) -> Option<LiveRun> {
         let place = self.runs.iter().position(|run| run.id == id)?;
         Some(self.runs.remove(place))
+    }
+
+    /// What is left of it counts no more.
+    fn end(&mut self, phase: TaskPhase) {
+        (self.record.phase, self.record.wish) = (phase, None);
+        self.runs.retain(LiveRun::goes_on);
+        for run in &mut self.runs {
+            (run.stage, run.is_superseded) = (Stage::Stopping, true);
+        }
     }
 
     /// A run is over, and the task is not: what was held for it is sent, or the task goes where its user wants it, or back into

@@ -7,6 +7,7 @@ use crate::demo::Demonstration;
 use crate::failure::Failure;
 use crate::serve::{document, start_log, stop_requested};
 use crate::{Outcome, home, settings, stdout};
+use gleaner_agent::home::worker_in;
 use gleaner_agent::owner;
 use gleaner_net::Address;
 use gleaner_server::serve::{CERTIFICATE_FILE, Ready, ServeOptions, TOKEN_FILE, serve};
@@ -18,11 +19,15 @@ use std::process::ExitStatus;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 use tokio::process::{Child, Command};
+use tokio::sync::watch::{self, Receiver};
 
 /// How long an agent that ended is left alone before it is started again.
 const PAUSE: Duration = Duration::from_secs(5);
 /// What an agent gets to end in order besides what its owner's rules give its tasks.
 const SPARE: Duration = Duration::from_secs(5);
+
+/// How often it is looked whether an agent that is no child has ended.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// A person sits at the terminal: what goes well is not logged.
 const WARNED: &str = "warn";
@@ -69,7 +74,7 @@ pub(crate) fn run(arguments: &UpArguments) -> Outcome {
             tracing::error!("{error}");
         }
         let mut running = tokio::task::JoinSet::new();
-        let (stop, _) = tokio::sync::watch::channel(false);
+        let (stop, _) = watch::channel(false);
         for agent in agents {
             running.spawn(keep_up(agent, ready.clone(), stop.subscribe()));
         }
@@ -152,7 +157,10 @@ async fn announce(ready: &Ready, home: &Path) -> Result<(), Failure> {
 }
 
 /// Starts the agent, and starts it again should it end.
-async fn keep_up(agent: LocalAgent, ready: Ready, mut stop: tokio::sync::watch::Receiver<bool>) {
+async fn keep_up(agent: LocalAgent, ready: Ready, mut stop: Receiver<bool>) {
+    if !outlast_earlier(&agent.home, &mut stop).await {
+        return;
+    }
     loop {
         let ended = match start(&agent, &ready).await {
             Ok(mut child) => {
@@ -168,6 +176,35 @@ async fn keep_up(agent: LocalAgent, ready: Ready, mut stop: tokio::sync::watch::
             () = tokio::time::sleep(PAUSE) => {}
             _ = stop.changed() => return,
         }
+    }
+}
+
+/// The agent of a `gleaner up` that was killed goes on with what it runs, and ends when this one ends. Whether it ended before
+/// that.
+async fn outlast_earlier(folder: &Path, stop: &mut Receiver<bool>) -> bool {
+    let Some(pid) = worker_in(folder) else { return true };
+    tracing::warn!("the agent in {} was there before (process {pid}), and goes on", folder.display());
+    while worker_in(folder) == Some(pid) {
+        tokio::select! {
+            () = tokio::time::sleep(PAUSE) => {}
+            _ = stop.changed() => {
+                end_earlier(folder, pid).await;
+                return false;
+            }
+        }
+    }
+    true
+}
+
+async fn end_earlier(folder: &Path, pid: u32) {
+    let ended = async {
+        while worker_in(folder) == Some(pid) {
+            tokio::time::sleep(LOOK).await;
+        }
+    };
+    let asked = Pid::from_raw(pid.cast_signed()).is_some_and(|pid| kill_process(pid, Signal::TERM).is_ok());
+    if !asked || tokio::time::timeout(patience(folder), ended).await.is_err() {
+        tracing::warn!("the agent in {} (process {pid}) could not be ended", folder.display());
     }
 }
 

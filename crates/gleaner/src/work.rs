@@ -149,7 +149,7 @@ impl From<WorkError> for Failure {
             WorkError::NotJoined
             | WorkError::NoToken
             | WorkError::Home(
-                HomeError::InUse(_)
+                HomeError::InUse(..)
                 | HomeError::Foreign { .. }
                 | HomeError::Shared(_)
                 | HomeError::Planted { .. },

@@ -7,10 +7,11 @@
 use std::fs::{self, File};
 use std::io::{self, Read, Seek};
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+use rustix::fs::{MemfdFlags, OFlags, SealFlags, fcntl_add_seals, memfd_create};
 use rustix::io::Errno;
 
 /// What the launcher's name has behind this program's.
@@ -21,7 +22,7 @@ const OURSELVES: &str = "/proc/self/exe";
 /// it too. The kernel lets nobody write to this one while it runs.
 pub(super) fn open() -> io::Result<File> {
     let path = beside(&fs::read_link(OURSELVES)?);
-    let Ok(file) = File::open(&path) else { return File::open(OURSELVES) };
+    let Ok(file) = open_at_once(&path) else { return File::open(OURSELVES) };
     let copy = match sealed(file) {
         Ok(copy) => copy,
         Err(why) => {
@@ -37,8 +38,16 @@ pub(super) fn open() -> io::Result<File> {
     Ok(copy)
 }
 
+/// What is no file is opened at once too, not when somebody writes to it.
+fn open_at_once(path: &Path) -> io::Result<File> {
+    File::options().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)
+}
+
 /// A copy that nobody can change any more.
 fn sealed(mut program: File) -> io::Result<File> {
+    if !program.metadata()?.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let memory = match memfd_create("gleaner-launch", flags | MemfdFlags::EXEC) {
         // Kernels before 6.3 know no such flag: there any such file can be run.
@@ -80,6 +89,7 @@ fn beside(program: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::fs::Mode;
     use std::io::Write;
 
     #[test]
@@ -98,6 +108,15 @@ mod tests {
             let why = check(&copy).unwrap_err().to_string();
             assert!(why.contains(expected), "{why}");
         }
+    }
+
+    #[test]
+    fn what_is_no_file_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("launcher");
+        rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, Mode::RWXU, 0).unwrap();
+        let why = sealed(open_at_once(&path).unwrap()).unwrap_err().to_string();
+        assert!(why.contains("it is no file"), "{why}");
     }
 
     #[test]

@@ -92,6 +92,9 @@ impl Sum {
     }
 }
 
+/// The number of all periods before the budget was changed: no other has it.
+const LONG_OVER: u64 = u64::MAX;
+
 /// What becomes of a task's cost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 enum Stage {
@@ -181,7 +184,13 @@ impl Account {
         self.begin_period(now);
         self.budget = budget;
         self.most = budget.recharge.max(self.spent.credits + self.held.credits);
-        self.period = self.budget.number_of(now);
+        let before = std::mem::replace(&mut self.period, self.budget.number_of(now));
+        // Periods of another length have other numbers.
+        for bill in self.bills.values_mut() {
+            if let Stage::Spent { period } = &mut bill.stage {
+                *period = if *period == before { self.period } else { LONG_OVER };
+            }
+        }
     }
 
     /// A task takes its place in a queue; or what is left, if that is too little.
@@ -317,5 +326,43 @@ impl Account {
     /// The tasks that anything was charged for, or will be.
     pub(super) fn billed(&self) -> impl Iterator<Item = TaskId> + '_ {
         self.bills.keys().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A budget of 100 credits for each period of so many seconds.
+    fn budget(period_s: f64) -> Budget {
+        Budget {
+            recharge: Credits::new(100),
+            period: Span::from_seconds(period_s).expect("a time"),
+            charged: Charged::Started,
+            scope: Scope::Shared,
+        }
+    }
+
+    /// Periods of another length have numbers of their own: what was charged in the tenth of the old ones is not given back in the
+    /// tenth of the new ones.
+    #[test]
+    fn what_was_charged_before_the_budget_changed_stays_charged_then() {
+        let at = |seconds: f64| Time::from_seconds(seconds).expect("a moment");
+        let sum = |credits: u64| Sum { credits: Credits::new(credits), ..Sum::default() };
+        let (early, late) = (TaskId::new(0), TaskId::new(1));
+        let mut account = Account::new(budget(10.0));
+        account.start(at(100.0), early, sum(60)).expect("it is there");
+        account.set_budget(at(200.0), budget(100.0));
+        account.start(at(1_050.0), late, sum(100)).expect("it is there");
+        account.give_back(at(1_050.0), early);
+        assert_eq!(account.left(at(1_050.0)), Credits::ZERO, "all of it is spent");
+        assert!(account.is_whole());
+        // What was charged in the period in which it changes is given back in that one.
+        let mut account = Account::new(budget(10.0));
+        account.start(at(101.0), early, sum(60)).expect("it is there");
+        account.set_budget(at(102.0), budget(1_000.0));
+        account.give_back(at(103.0), early);
+        assert_eq!(account.spent(at(103.0)), Credits::ZERO);
+        assert!(account.is_whole());
     }
 }

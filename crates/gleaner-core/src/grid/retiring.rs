@@ -4,21 +4,26 @@
 //! A million of them in a row are one value for each page. One that is to run again is revived first, with what was
 //! forgotten.
 
-use super::{Grid, Task, TaskState};
+use super::{Grid, Run, Stage, Task, TaskState};
 use gleaner_units::{Ops, TaskClassId, TaskId, Time};
 
 impl Grid {
     /// Costs O(count / 256), and O(256).
     ///
     /// # Panics
-    /// For tasks that are not over, or of which a run is not.
+    /// For tasks that are not over, or of which a run is not and may yet be heard of.
     pub(super) fn tasks_retired(&mut self, first: TaskId, count: u32) {
         self.in_stretches(first, count, |grid, first, _| {
             let is_over = matches!(
                 grid.task(first).state,
                 TaskState::Finished(_) | TaskState::Withdrawn | TaskState::Retired
             );
-            assert!(is_over && grid.runs_of(first).next().is_none(), "{first} is not over");
+            assert!(is_over, "{first} is not over");
+            let runs: Vec<Run> = grid.runs_of(first).copied().collect();
+            for run in runs {
+                assert!(run.stage == Stage::Missing, "{} is not over", run.id);
+                grid.forget_run(run.id);
+            }
         });
         let end = TaskId::new(first.index() + count as usize);
         while let Some((&task, _)) = self.kept.range(first..end).next() {

@@ -56,8 +56,10 @@ impl Desk {
         if is_awaited {
             self.named(agent, &end);
             let is_left = self.ledger.is_left(run.task, agent, &end.outcome);
-            let end = self.within_quota(run, self.naming_machines(run.task, is_left, end));
-            let is_said = compares || digest.is_some();
+            let end = self.naming_machines(run.task, is_left, end);
+            let (end, is_kept) = self.within_quota(run, end);
+            // What its user's quota cuts off is no answer: no machine is outvoted for it.
+            let is_said = compares || digest.is_some() && is_kept;
             let digest = digest.filter(|_| !compares);
             let judged = is_said.then(|| self.ledger.judged(now, (run, agent), &end, digest)).flatten();
             let wrong = judged.iter().flat_map(|judged| judged.wrong.clone()).collect::<Vec<_>>();
@@ -87,16 +89,16 @@ impl Desk {
     }
 
     /// What a run left without files for which its user's quota has no room: the run failed then, and says so. A checkpoint
-    /// is kept, since its run would be for nothing.
-    fn within_quota(&self, run: RunId, mut end: End) -> End {
-        let Some((above, most)) = self.ledger.bytes_above_quota(run, &end) else { return end };
+    /// is kept, since its run would be for nothing. Whether all of it is kept.
+    fn within_quota(&self, run: RunId, mut end: End) -> (End, bool) {
+        let Some((above, most)) = self.ledger.bytes_above_quota(run, &end) else { return (end, true) };
         let size = end.files.take().map_or(0, |files| files.size);
         let what = format!(
             "storage: its {size} bytes of files would be {above} above its user's quota of {most} and were not kept; \
              `gleaner quota show` has what is used"
         );
         end.outcome = Outcome::OverLimit { what };
-        end
+        (end, false)
     }
 
     /// An end of a run for which no machine is left says on which ones of its job could not be started before.

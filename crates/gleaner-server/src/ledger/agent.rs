@@ -1,6 +1,7 @@
 //! The agents and what is known of their machines for longer than a connection lives.
 
 use super::Shown;
+use gleaner_units::RunId;
 use gleaner_wire::session::Profile;
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +41,8 @@ pub struct Agent {
     pub shown: Shown,
     /// How many runs in a row could not be started there, of jobs that run elsewhere.
     pub not_started: u32,
+    /// The runs that had begun there when its lease ended, as far as nothing was heard of them since.
+    pub(super) silent: Vec<RunId>,
 }
 
 impl Agent {
@@ -61,6 +64,7 @@ impl Agent {
             profile,
             shown: Shown::default(),
             not_started: 0,
+            silent: Vec::new(),
         }
     }
 

@@ -1,8 +1,8 @@
 //! Facts about agents and their machines.
 
-use super::{Agent, Ledger, Loss, Step};
+use super::{Agent, Ledger, Loss, Step, Verdict};
 use crate::store::TaskRange;
-use gleaner_core::{Event, Owner, Run, RunEnd};
+use gleaner_core::{Event, Owner, Run, RunEnd, Stage};
 use gleaner_units::{MachineId, RunId, Time};
 use gleaner_wire::api::{Actor, TaskPhase};
 use gleaner_wire::session::Profile;
@@ -42,10 +42,11 @@ impl Ledger {
 
     /// What ran there before has ended, and nothing more is heard of it.
     pub(super) fn started_afresh(&mut self, at: Time, id: MachineId, incarnation: u64, profile: &Profile) {
-        let vanished = self.steps_of_a_loss(id, Loss::Restart);
+        let mut vanished = self.steps_of_a_loss(id, Loss::Restart);
+        let silent = self.take_silent(id);
+        vanished.extend(silent.into_iter().map(|run| (run, Step::Lost(Loss::Restart))));
         for (run, _) in &vanished {
-            self.tell(at, &Event::RunEnded { run: *run, end: RunEnd::Lost });
-            self.after_a_run(at, run.task);
+            self.vanished(at, *run);
         }
         self.lost(id, vanished);
         self.books.agents[id.index()].incarnation = Some(incarnation);
@@ -53,10 +54,42 @@ impl Ledger {
         self.returned(at, id);
     }
 
+    /// The runs that had begun on a machine when its lease ended, and of which nothing was heard since.
+    fn take_silent(&mut self, id: MachineId) -> Vec<RunId> {
+        let mut silent = std::mem::take(&mut self.books.agents[id.index()].silent);
+        let is_missing = |run: &Run| run.stage() == Stage::Missing;
+        silent.retain(|run| !self.is_retired(run.task) && self.grid().find_run(*run).is_some_and(is_missing));
+        silent
+    }
+
+    /// The agent that had a run is another now. One that had begun, and was the only one of its task, may have ended it.
+    fn vanished(&mut self, at: Time, run: RunId) {
+        let task = run.task;
+        let had_begun = {
+            let mut runs = self.grid().runs_of(task).filter(|known| known.stage() != Stage::Missing);
+            runs.all(|known| known.id() == run && known.stage() == Stage::Running)
+        };
+        let record = self.books.records.own(task);
+        let verdict = if had_begun { record.vanished() } else { None };
+        if let Some(phase) = verdict.and_then(|verdict| record.over_by(verdict)) {
+            return self.finish(at, run, phase, RunEnd::Finished);
+        }
+        self.tell(at, &Event::RunEnded { run, end: RunEnd::Lost });
+        self.after_a_run(at, task);
+        if let Some(Verdict::AgainAfter(rest)) = verdict {
+            self.rest(at, task, at + rest);
+        }
+    }
+
     /// Its lease ended: whatever it has of ours it must have ended too, but a result may still come.
     pub(super) fn given_up(&mut self, at: Time, id: MachineId) {
+        let had_begun = self.live_on(id).filter(|run| run.stage() == Stage::Running);
+        let had_begun = had_begun.map(Run::id).collect::<Vec<_>>();
+        let mut silent = self.take_silent(id);
+        silent.extend(had_begun);
         self.books.agents[id.index()].lost = true;
         self.books.agents[id.index()].load = 0.0;
+        self.books.agents[id.index()].silent = silent;
         let held = self.grid().machine(id).runs().filter(|&run| self.find_live(run, id).is_none());
         let held = held.map(|run| (run, Step::TargetLost)).collect::<Vec<_>>();
         let given_up = self.steps_of_a_loss(id, Loss::Silence);

@@ -10,7 +10,7 @@ use gleaner_units::{MachineId, RunId, Span, Time};
 use gleaner_wire::BlobHash;
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::session::{End, Outcome, Stored};
+use gleaner_wire::session::{End, Outcome, Stored, Usage};
 use serde::{Deserialize, Serialize};
 
 /// Ended runs of a task that are remembered, in case their agents did not hear what came of them.
@@ -238,6 +238,18 @@ impl Record {
             self.checkpoint.clone_from(&end.checkpoint);
         }
         verdict
+    }
+
+    /// A run of it that had begun ended with its machine's agent. What that means for the task, unless its user wants it to end anyway.
+    pub(crate) fn vanished(&mut self) -> Option<Verdict> {
+        if self.wish.is_some() || self.phase.is_over() || self.phase == TaskPhase::Held {
+            return None;
+        }
+        let verdict = self.tries.vanished();
+        if verdict == Verdict::GivenUp {
+            self.last = Some(Box::new(Last { outcome: given_up(), usage: Usage::default(), files: None }));
+        }
+        Some(verdict)
     }
 
     /// Where it is to stay after that verdict; nothing if it is to go on.

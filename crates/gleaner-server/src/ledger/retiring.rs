@@ -12,7 +12,7 @@ use super::{Job, Ledger, Record};
 use crate::journal::{Revived, RevivedTasks};
 use crate::limits::{OVER_DESCRIPTION_BYTES_MAX, RETIRED_AT_ONCE, REVIVED_AT_ONCE};
 use crate::store::{FoundJob, Past, PastJob, PastReader, PastTask, ReadError, Seq, TaskRange, Wanted};
-use gleaner_core::Event;
+use gleaner_core::{Event, Stage};
 use gleaner_units::{Ops, Span, TaskId, Time};
 use gleaner_wire::api::Tally;
 use gleaner_wire::job::JobSpec;
@@ -144,7 +144,10 @@ impl Ledger {
             }
             let last = TaskId::new(tasks.last().index().min(tasks.first().index() + most as usize - 1));
             let tasks = TaskRange::between(tasks.first(), last).expect("it has its first task");
-            let settled = tasks.tasks().filter(|&task| self.grid().runs_of(task).next().is_none());
+            // Whoever cancelled a task does not wait for a machine that may never come back.
+            let is_settled =
+                |task: &TaskId| self.grid().runs_of(*task).all(|run| run.stage() == Stage::Missing);
+            let settled = tasks.tasks().filter(is_settled);
             let before = due.len();
             due.extend(settled.map(TaskRange::one));
             count += (due.len() - before) as u64;

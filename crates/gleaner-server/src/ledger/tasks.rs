@@ -357,7 +357,7 @@ impl Ledger {
     }
 
     /// Keeps a task that is back in the queue out of it for a while.
-    fn rest(&mut self, at: Time, task: TaskId, until: Time) {
+    pub(super) fn rest(&mut self, at: Time, task: TaskId, until: Time) {
         let is_queued = self.record(task).phase == TaskPhase::Waiting
             && self.grid().task(task).state() == TaskState::Waiting;
         if is_queued {
@@ -494,7 +494,7 @@ impl Ledger {
         self.books.records.fill(tasks, record);
     }
 
-    fn finish(&mut self, at: Time, run: RunId, phase: TaskPhase, end: RunEnd) {
+    pub(super) fn finish(&mut self, at: Time, run: RunId, phase: TaskPhase, end: RunEnd) {
         self.books.records.own(run.task).wish = None;
         // A run that was missing may end while its task rests after another.
         self.end_rest(run.task);

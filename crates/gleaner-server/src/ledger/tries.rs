@@ -98,7 +98,10 @@ impl Tries {
                 Verdict::AgainAfter(REST)
             }
             Outcome::NotStarted { .. } if run.is_left == Some(false) && !run.was_asked_for => Verdict::Failed,
-            Outcome::NotStarted { .. } if self.not_started < NOT_STARTED_MAX => self.again(run),
+            // Where another run of it goes on, that one is yet to say.
+            Outcome::NotStarted { .. } if self.not_started < NOT_STARTED_MAX || run.was_asked_for => {
+                self.again(run)
+            }
             Outcome::Exited { .. }
             | Outcome::Signalled { .. }
             | Outcome::TimedOut
@@ -124,6 +127,17 @@ impl Tries {
         }
         self.short += 1;
         self.fruitless = if run.got_further { 0 } else { self.fruitless + 1 };
+        self.after_nothing()
+    }
+
+    /// The agent of its machine ended with a run that had begun: by the machine's doing, or by the program's.
+    pub(crate) fn vanished(&mut self) -> Verdict {
+        self.short += 1;
+        self.fruitless += 1;
+        self.after_nothing()
+    }
+
+    fn after_nothing(&self) -> Verdict {
         if self.fruitless < FRUITLESS_MAX { Verdict::AgainAfter(rest(self.short)) } else { Verdict::GivenUp }
     }
 }
@@ -132,7 +146,8 @@ impl Tries {
 pub(crate) fn given_up() -> Outcome {
     let seconds = STEADY.seconds();
     let what = format!(
-        "running again: {FRUITLESS_MAX} runs in a row took less than {seconds} s and left no new checkpoint"
+        "running again: {FRUITLESS_MAX} runs in a row took less than {seconds} s, or the agent of their machine ended with \
+         them, and left no new checkpoint"
     );
     Outcome::OverLimit { what }
 }

@@ -1,89 +1,13 @@
 //! Answers in the books: a task is done when two machines gave the same, and its own life tells that as the ledger does.
 
 use crate::books::{Books, agent, end};
+use crate::story::Story;
 use gleaner_core::{Judgement, Likeness};
 use gleaner_server::journal::{Entry, Fact, Judged, Last};
-use gleaner_server::ledger::Told;
-use gleaner_server::life::Life;
-use gleaner_units::{MachineId, RunId, TaskId, Time};
+use gleaner_units::TaskId;
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{End, Outcome, Stored};
-use std::sync::Arc;
-
-/// A task whose life is told beside the ledger.
-struct Story {
-    books: Books,
-    life: Life,
-    at: Time,
-}
-
-impl Story {
-    /// Three agents, and a job that wants the same answer from two.
-    fn new() -> Self {
-        Self::of(3, JobSpec { quorum: 2, ..JobSpec::new(["true"]) })
-    }
-
-    fn of(machines: usize, spec: JobSpec) -> Self {
-        let books = Books::with(machines, spec.clone());
-        let mut life = Life::of(TaskId::new(0), Arc::new(spec.clone()));
-        let at = Time::from_seconds(1_000.0).expect("a moment");
-        let submitted = Fact::JobSubmitted {
-            job: gleaner_wire::JobId(1),
-            user: "ada".to_owned(),
-            spec: Arc::new(spec),
-            key: None,
-            bytes: 0,
-        };
-        life.take(at, &submitted);
-        Self { books, life, at }
-    }
-
-    fn tell(&mut self, fact: &Fact) {
-        self.at = self.at.after_seconds(1.0);
-        let told = self.books.ledger.apply(&Entry { at: self.at, fact: fact.clone() });
-        self.agrees(fact, told);
-        while let Some((fact, told)) = self.books.ledger.decide(self.at) {
-            self.agrees(&fact, told);
-        }
-    }
-
-    /// Both tell the same of it, and the ledger holds.
-    fn agrees(&mut self, fact: &Fact, told: Vec<Told>) {
-        self.books.ledger.check().expect("the ledger holds");
-        let is_about = |told: &Told| told.tasks.contains(TaskId::new(0));
-        let told: Vec<Told> = told.into_iter().filter(is_about).collect();
-        if !told.is_empty() {
-            assert_eq!(self.life.take(self.at, fact), told, "{fact:?}");
-        }
-    }
-
-    /// The run of a machine, if it has one.
-    fn run_on(&self, on: MachineId) -> Option<RunId> {
-        self.books.ledger.live_on(on).map(gleaner_core::Run::id).next()
-    }
-
-    fn answers(&mut self, on: MachineId, digit: char, judgement: Judgement, wrong: &[usize]) {
-        let run = self.run_on(on).expect("it has a run");
-        let digest = digit.to_string().repeat(64).try_into().expect("a hash");
-        let wrong = wrong.iter().map(|&wrong| agent(wrong)).collect();
-        let answer =
-            Some(Box::new(Judged { digest: Some(digest), judgement, wrong, likeness: None, result: None }));
-        let end = end(&Outcome::Exited { code: 0 });
-        self.tell(&Fact::RunEnded { run, agent: on, end, answer, is_left: None });
-    }
-
-    /// What was decided about the submission is not told twice.
-    fn begin(&mut self) {
-        while let Some((fact, told)) = self.books.ledger.decide(self.at) {
-            self.agrees(&fact, told);
-        }
-    }
-
-    fn phase(&self) -> TaskPhase {
-        self.books.ledger.record(TaskId::new(0)).phase
-    }
-}
 
 #[test]
 fn a_task_is_done_when_two_agree_and_the_third_is_outvoted() {
@@ -192,4 +116,20 @@ fn what_a_users_program_compares_is_kept_until_the_first_of_the_like_ones_is_the
     assert!(is_kept(&story, 'a') && !is_kept(&story, 'b'), "of no use any more");
     let trust = |on: usize| story.books.ledger.grid().trust(agent(on)).agreed;
     assert_eq!((trust(first[0]), trust(first[1]), trust(others[0])), (1, 1, 0));
+}
+
+/// What a user's quota cuts off is no answer: nobody is outvoted by it or for it.
+#[test]
+fn what_there_is_no_room_for_is_no_answer() {
+    let mut story = Story::new();
+    story.begin();
+    let on = (0..3).map(agent).find(|&on| story.run_on(on).is_some()).expect("one is asked");
+    let run = story.run_on(on).expect("it has a run");
+    let outcome = Outcome::OverLimit { what: "storage".to_owned() };
+    story.tell(&Fact::RunEnded { run, agent: on, end: end(&outcome), answer: None, is_left: None });
+    assert_eq!(story.phase(), TaskPhase::Failed);
+    for on in (0..3).map(agent) {
+        let trust = story.books.ledger.grid().trust(on);
+        assert_eq!((trust.wrong, trust.strikes, trust.row), (0, 0, 0));
+    }
 }

@@ -6,3 +6,5 @@ mod classes;
 mod elsewhere;
 mod long_past;
 mod replicas;
+mod story;
+mod vanished;

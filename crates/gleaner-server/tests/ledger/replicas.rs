@@ -6,7 +6,7 @@ use gleaner_server::journal::Fact;
 use gleaner_units::{RunId, TaskId};
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::session::Outcome;
+use gleaner_wire::session::{Obstacle, Outcome};
 
 const TASK: usize = 0;
 
@@ -60,4 +60,17 @@ fn while_another_run_goes_on_a_task_is_not_back_in_the_queue() {
     assert_eq!((books.live(), phase(&books)), (vec![], TaskPhase::Waiting));
     books.ends(run(2), agent(1), &DONE);
     assert_eq!(phase(&books), TaskPhase::Done, "the task was not given to another machine");
+}
+
+#[test]
+fn what_cannot_be_started_fails_no_task_of_which_another_run_goes_on() {
+    let mut books = with_a_task();
+    books.add(Fact::RunStarted(run(1)));
+    for number in 2..6 {
+        replicate(&mut books);
+        let outcome = Outcome::NotStarted { why: String::new(), obstacle: Obstacle::Task };
+        let end = end(&outcome);
+        books.add(Fact::RunEnded { run: run(number), agent: agent(1), end, answer: None, is_left: None });
+        assert_eq!((books.live(), phase(&books)), (vec![run(1)], TaskPhase::Running));
+    }
 }

@@ -42,4 +42,5 @@ mod stalled;
 mod too_much;
 mod trouble;
 mod twins;
+mod up;
 mod wall_clock;

@@ -4,12 +4,12 @@
 //! nowhere, and no depth is too deep. Its memory is bounded by its minder's cgroup where it names none.
 
 use crate::disk::SmallDisk;
-use crate::grid::{Grid, PATIENCE, PROGRAM};
+use crate::grid::{Grid, PATIENCE};
 use crate::processes::until;
+use crate::up::Up;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 const RULES: &str = "sessions = \"ignore\"\nprograms = \"ignore\"\nnot_on_battery = false\n";
@@ -154,37 +154,6 @@ fn a_task_that_names_no_memory_has_a_bound() {
     assert_eq!(bytes(&kept), 600_000_000, "as much as it named");
     assert!(bytes(&little) <= 51_000_000, "half of its memory in each");
     grid.wind_up();
-}
-
-/// `gleaner up` as whoever sits at the machine starts it. Ended when dropped.
-struct Up(Child);
-
-impl Up {
-    fn start(grid: &Grid, home: &Path, options: &[&str]) -> Self {
-        let log = fs::File::create(grid.folder.path().join("up.log")).expect("a log");
-        let mut command = Command::new("setpriv");
-        command.args(["--pdeathsig", "TERM"]).args(grid.prefix());
-        command.args([
-            "sh",
-            "-c",
-            "umask 0; exec \"$0\" \"$@\"",
-            PROGRAM,
-            "up",
-            "--listen",
-            "10.77.0.1:7718",
-        ]);
-        command.args(options).arg("--home").arg(home).stdin(Stdio::null());
-        command.stdout(log.try_clone().expect("a log")).stderr(log);
-        Self(command.spawn().expect("the program"))
-    }
-}
-
-impl Drop for Up {
-    fn drop(&mut self) {
-        let pid = rustix::process::Pid::from_child(&self.0);
-        let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
-        let _ = self.0.wait();
-    }
 }
 
 /// Nothing that it keeps is open to others, whatever the umask; and nobody's tasks leave the sandbox unasked.
