@@ -130,11 +130,12 @@ impl Tries {
         self.after_nothing()
     }
 
-    /// The agent of its machine ended with a run that had begun: by the machine's doing, or by the program's.
+    /// The agent of its machine ended with a run that had begun: by the machine's doing, and the task goes on at once; or by the program's,
+    /// and so does the next.
     pub(crate) fn vanished(&mut self) -> Verdict {
         self.short += 1;
         self.fruitless += 1;
-        self.after_nothing()
+        if self.fruitless == 1 { Verdict::Again } else { self.after_nothing() }
     }
 
     fn after_nothing(&self) -> Verdict {
