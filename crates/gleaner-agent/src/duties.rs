@@ -35,7 +35,7 @@ mod tests;
 pub use log::Range;
 pub use ruling::Exit;
 
-use crate::owner::{Bounds, Rules, Verdict};
+use crate::owner::{Bounds, DISK_FREE_MIN, Rules, Verdict};
 use gleaner_units::{RunId, Span, TaskId, Time};
 use gleaner_wire::session::{
     End, FromAgent, Hello, Profile, Run, Sample, Staging, Stored, Stream, ToAgent, Usage,
@@ -288,14 +288,19 @@ impl Duties {
             Event::FolderTooLarge(run) => self.end(now, run, ruling::Reason::DiskLimit, Span::ZERO),
             Event::Collected(run, result) => self.collected(now, run, result),
             Event::Judged(verdict) => self.judged(now, verdict),
-            Event::Ruled(bounds) => self.bounds = bounds,
+            Event::Ruled(bounds) => self.ruled(now, bounds),
             Event::Evict => self.evict(now),
             Event::Forbidden(run) => self.end(now, run, ruling::Reason::Forbidden, self.grace(run)),
             Event::LoadChanged { load, why } => {
                 self.load = (load, why);
                 self.tell_load();
             }
-            Event::Sampled(sample) => self.sample = sample,
+            Event::Sampled(sample) => {
+                if sample.free_disk.is_some_and(|free| free < DISK_FREE_MIN) {
+                    self.disk_is_full();
+                }
+                self.sample = sample;
+            }
             Event::Measured(profile) => {
                 self.profile = profile;
                 self.send(FromAgent::Profile(self.profile.clone()));

@@ -26,7 +26,7 @@ pub(crate) use orphans::VARIABLE as ORPHANS_VARIABLE;
 
 use crate::beneath;
 use crate::probes::Benchmark;
-use gleaner_net::{Address, Fingerprint};
+use gleaner_net::{Address, Fingerprint, FolderError};
 use gleaner_units::RunId;
 use gleaner_wire::Met;
 use gleaner_wire::session::Stream;
@@ -35,7 +35,7 @@ use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::str::FromStr;
@@ -52,10 +52,6 @@ const LOCK_OUTLASTS: Duration = Duration::from_secs(1);
 /// A process is named in fewer bytes.
 const PID_TEXT_MAX: u64 = 16;
 
-/// The permissions of a folder to which others may write, and the mark of one in which all do.
-const OTHERS_WRITE: u32 = 0o022;
-const SHARED: u32 = 0o1000;
-
 /// Why the folder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum HomeError {
@@ -67,33 +63,9 @@ pub enum HomeError {
         /// What the system said.
         why: io::Error,
     },
-    /// It is another user's.
-    #[error(
-        "{path} belongs to another user (of number {owner}): give the agent a folder of its own with --home, or `chown` \
-         this one",
-        path = path.display()
-    )]
-    Foreign {
-        /// The folder.
-        path: PathBuf,
-        /// Whose it is.
-        owner: u32,
-    },
-    /// It is one that many users share, such as `/tmp`.
-    #[error("{path} is a folder that all users share: give the agent one of its own with --home", path = .0.display())]
-    Shared(PathBuf),
-    /// It was open to others, and one of them put something there.
-    #[error(
-        "{path} belongs to another user (of number {owner}), and is in a folder of the agent's to which others could \
-         write: see what it is, remove it, and start again",
-        path = path.display()
-    )]
-    Planted {
-        /// What is there.
-        path: PathBuf,
-        /// Whose it is.
-        owner: u32,
-    },
+    /// It is not the agent's alone.
+    #[error(transparent)]
+    NotOurs(FolderError),
     /// Another agent uses it.
     #[error(
         "{path} is in use by another agent{process}; give this one a folder of its own, or stop that one",
@@ -352,37 +324,14 @@ impl Home {
     }
 }
 
-/// Makes a folder that is nobody else's, if it is not there. One that is there has to be ours; it stays open to those whom its owner
-/// lets read, and is closed to all others who could write.
 fn make_private(path: &Path) -> Result<(), HomeError> {
-    let failed = |why| HomeError::File { path: path.to_owned(), why };
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed)?;
-    let folder = File::open(path).map_err(failed)?;
-    let about = folder.metadata().map_err(failed)?;
-    let us = geteuid().as_raw();
-    if about.uid() != us {
-        return Err(HomeError::Foreign { path: path.to_owned(), owner: about.uid() });
+    let was_open = gleaner_net::make_private(path, geteuid().as_raw()).map_err(|error| match error {
+        FolderError::File { path, why } => HomeError::File { path, why },
+        other => HomeError::NotOurs(other),
+    })?;
+    if was_open {
+        tracing::warn!(path = %path.display(), "others could write to the agent's folder: it is closed to them now");
     }
-    if about.mode() & OTHERS_WRITE == 0 {
-        return Ok(());
-    }
-    if about.mode() & SHARED != 0 {
-        return Err(HomeError::Shared(path.to_owned()));
-    }
-    // First closed, then looked through: nobody puts anything there meanwhile.
-    let open = about.mode() & 0o7777;
-    let permit = |mode| folder.set_permissions(fs::Permissions::from_mode(mode)).map_err(failed);
-    permit(open & !OTHERS_WRITE)?;
-    for entry in fs::read_dir(path).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let owner = entry.metadata().map_err(failed)?.uid();
-        if owner != us {
-            // As it was, or the next start would take it for one that was never open.
-            permit(open)?;
-            return Err(HomeError::Planted { path: entry.path(), owner });
-        }
-    }
-    tracing::warn!(path = %path.display(), "others could write to the agent's folder: it is closed to them now");
     Ok(())
 }
 
@@ -432,7 +381,7 @@ fn name_of(stream: Stream) -> &'static str {
 mod tests {
     use super::*;
     use gleaner_units::{RunId, TaskId};
-    use std::os::unix::fs::chown;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
     #[test]
     fn what_it_remembers_outlasts_it_and_what_ran_does_not() {
@@ -484,40 +433,17 @@ mod tests {
     }
 
     #[test]
-    fn an_open_folder_is_closed_and_what_is_another_users_refused() {
+    fn a_folder_that_is_open_to_others_is_closed_with_all_that_is_in_it() {
         let scratch = tempfile::tempdir().unwrap();
-        let folder = |name: &str, mode| {
-            let folder = scratch.path().join(name);
-            fs::create_dir(&folder).unwrap();
-            fs::set_permissions(&folder, fs::Permissions::from_mode(mode)).unwrap();
-            folder
-        };
-        for (name, mode, expected) in
-            [("open", 0o777, 0o755), ("group", 0o2770, 0o2750), ("read", 0o755, 0o755), ("own", 0o700, 0o700)]
-        {
-            let folder = folder(name, mode);
-            Home::open(&folder).unwrap();
-            assert_eq!(fs::metadata(&folder).unwrap().mode() & 0o7777, expected, "{name}");
+        let folder = scratch.path().join("home");
+        drop(Home::open(&folder).unwrap());
+        for path in [folder.clone(), folder.join("cache")] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).unwrap();
+            drop(Home::open(&folder).unwrap());
+            assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o755);
         }
-        let cache = scratch.path().join("own/cache");
-        fs::set_permissions(&cache, fs::Permissions::from_mode(0o777)).unwrap();
-        Home::open(&scratch.path().join("own")).unwrap();
-        assert_eq!(fs::metadata(&cache).unwrap().mode() & 0o7777, 0o755);
-        let shared = folder("shared", 0o1777);
-        assert!(matches!(Home::open(&shared), Err(HomeError::Shared(_))));
-        assert_eq!(fs::metadata(&shared).unwrap().mode() & 0o7777, 0o1777);
-        let (foreign, planted) = (folder("foreign", 0o700), folder("planted", 0o777));
-        fs::write(planted.join("rules.toml"), "").unwrap();
-        let given = chown(&foreign, Some(65_534), None)
-            .and_then(|()| chown(planted.join("rules.toml"), Some(65_534), None));
-        if given.is_err() {
-            return eprintln!("SKIPPED in part: only root gives a folder to another user");
-        }
-        assert!(matches!(Home::open(&foreign), Err(HomeError::Foreign { owner: 65_534, .. })));
-        for _ in 0..2 {
-            let Err(HomeError::Planted { path, .. }) = Home::open(&planted) else { panic!("it was taken") };
-            assert!(path.ends_with("rules.toml"));
-        }
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o1777)).unwrap();
+        assert!(matches!(Home::open(&folder), Err(HomeError::NotOurs(FolderError::Shared(_)))));
     }
 
     #[test]

@@ -104,6 +104,11 @@ impl Authority {
         Self::from_pem(&file).map_err(|why| AuthorityError::Damaged { path, why })
     }
 
+    /// Whether there is one in the folder `dir`.
+    pub fn is_in(dir: &Path) -> bool {
+        dir.join(FILE_NAME).exists()
+    }
+
     fn from_pem(file: &[u8]) -> Result<Self, Damage> {
         let key = PrivatePkcs8KeyDer::from_pem_slice(file).map_err(Damage::Pem)?;
         let key = KeyPair::try_from(&key).map_err(Damage::Key)?;

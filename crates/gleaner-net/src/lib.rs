@@ -23,6 +23,7 @@ mod fingerprint;
 mod own_certificate;
 mod pinning;
 mod private_file;
+mod private_folder;
 mod server_identity;
 #[cfg(feature = "tokio")]
 mod session;
@@ -40,6 +41,7 @@ pub use fingerprint::{BadFingerprint, Fingerprint};
 pub use own_certificate::{CertificateError, CertificateFiles};
 pub use pinning::{AuthorityRefused, OtherTime, TlsFailure, client_config};
 pub use private_file::{PrivateFileError, read_private};
+pub use private_folder::{FolderError, make_private};
 pub use server_identity::{Renewal, ServerIdentity};
 #[cfg(feature = "tokio")]
 pub use session::{SessionLimits, SessionStream, connect_session};

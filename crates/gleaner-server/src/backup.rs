@@ -10,8 +10,9 @@
 use crate::blobs;
 use crate::outputs;
 use crate::recovery::RecoveryError;
+use crate::restoring::{is_of_another_grid, ledger_at};
 use crate::serve::{AUTHORITY_FOLDER, CERTIFICATE_FILE, TOKEN_FILE};
-use crate::store::{DATABASE, OpenError, ReadError, Seq, SqliteReader};
+use crate::store::{DATABASE, OpenError, ReadError, Reader as _, Seq, SqliteReader};
 use crate::verify::{Depth, NamedFile, follow_all};
 use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, DirEntry, File};
@@ -73,6 +74,12 @@ pub enum BackupError {
         /// Where from.
         from: PathBuf,
     },
+    /// The copy that is there is the only one of another grid's past.
+    #[error(
+        "{} has a copy of another grid's journal: name another folder, so that both are kept; or remove that one first",
+        .0.display()
+    )]
+    OfAnotherGrid(PathBuf),
     /// A file is no place for a copy.
     #[error("{} is a file: name a folder for the copy", .0.display())]
     NoFolder(PathBuf),
@@ -94,6 +101,9 @@ pub enum BackupError {
 pub fn backup(from: &Path, to: &Path) -> Result<Copied, BackupError> {
     let reader = SqliteReader::open(from)?;
     check_place(from, to)?;
+    if is_of_another(&reader, to)? {
+        return Err(BackupError::OfAnotherGrid(to.to_owned()));
+    }
     make(to)?;
     let (next, journal) = (to.join(UNFINISHED), to.join(DATABASE));
     remove(&next)?;
@@ -116,6 +126,19 @@ pub fn backup(from: &Path, to: &Path) -> Result<Copied, BackupError> {
     fs::rename(&next, &journal).map_err(|source| failed(&journal, source))?;
     File::open(to).and_then(|folder| folder.sync_all()).map_err(|source| failed(to, source))?;
     Ok(copied)
+}
+
+/// Whether there is a copy of another grid's journal. One that ends as this one once did is of the same; else both are followed from
+/// their beginnings. What cannot be read is worth nothing.
+fn is_of_another(reader: &SqliteReader, to: &Path) -> Result<bool, BackupError> {
+    let Ok(copy) = SqliteReader::unchecked(&to.join(DATABASE)) else { return Ok(false) };
+    let Ok(last) = copy.last() else { return Ok(false) };
+    if reader.chain(last)?.is_some_and(|chain| copy.chain(last).is_ok_and(|copied| copied == Some(chain))) {
+        return Ok(false);
+    }
+    let Ok(then) = ledger_at(&copy, last) else { return Ok(false) };
+    let now = ledger_at(reader, reader.last()?)?;
+    Ok(is_of_another_grid(&now, &then))
 }
 
 /// What was written of a copy that broke off goes: a full disk needs the space back.

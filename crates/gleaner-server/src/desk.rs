@@ -43,7 +43,7 @@ use gleaner_wire::Lineage;
 use gleaner_wire::session::{End, FromAgent, Hello, Profile, Sample, Staging, Stream, ToAgent};
 use leases::Leases;
 use reports::{Changes, Reports};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How long agents may be silent.
 #[derive(Clone, Copy, Debug)]
@@ -254,6 +254,8 @@ struct Session {
     staging: Vec<(RunId, Staging)>,
     /// The runs that it had when it came.
     had: Vec<RunId>,
+    /// The runs whose answer is being read: what they wrote is what was written before their end.
+    comparing: BTreeSet<RunId>,
     heard: Time,
 }
 

@@ -150,6 +150,13 @@ pub enum ServeError {
         /// Why not.
         source: io::Error,
     },
+    /// Machines and users know the grid by a key that is not there any more.
+    #[error(
+        "the grid's authority is not in {} any more, and machines and users know the grid by it: put the folder back from a backup; \
+         or, to have a new authority, remove {CERTIFICATE_FILE} beside it: then each machine has to join again, and each user to log in",
+        .0.display()
+    )]
+    AuthorityLost(PathBuf),
     /// The desk ended.
     #[error(transparent)]
     Stopped(#[from] Stopped),
@@ -325,7 +332,11 @@ fn identity(
     bound: SocketAddr,
 ) -> Result<Arc<ServerIdentity>, ServeError> {
     let now = SystemTime::now();
-    let authority = Authority::open_or_create(&home.folder().join(AUTHORITY_FOLDER), now)?;
+    let folder = home.folder().join(AUTHORITY_FOLDER);
+    if !Authority::is_in(&folder) && home.folder().join(CERTIFICATE_FILE).exists() {
+        return Err(ServeError::AuthorityLost(folder));
+    }
+    let authority = Authority::open_or_create(&folder, now)?;
     let mut names: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
     names.extend([host_name(), Some(reached_ip(bound).to_string())].into_iter().flatten());
     names.extend(options.names.iter().cloned());

@@ -148,12 +148,7 @@ impl From<WorkError> for Failure {
             WorkError::Rules(error) => error.into(),
             WorkError::NotJoined
             | WorkError::NoToken
-            | WorkError::Home(
-                HomeError::InUse(..)
-                | HomeError::Foreign { .. }
-                | HomeError::Shared(_)
-                | HomeError::Planted { .. },
-            ) => Self::Usage(message),
+            | WorkError::Home(HomeError::InUse(..) | HomeError::NotOurs(_)) => Self::Usage(message),
             WorkError::Joining(_) | WorkError::Refused(_) => Self::NotTaken(message),
             _ => Self::Agent(message),
         }

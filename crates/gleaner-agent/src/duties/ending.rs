@@ -5,12 +5,29 @@ use super::log::Log;
 use super::rests::rest;
 use super::ruling::{Exit, Reason, Ruling, abandoned, can_go_on, outcome_of, rule, unfinished};
 use super::{Action, Collected, Duties, Leaving, Signal, TransferError, Wanted};
-use crate::owner::LEAVING;
+use crate::owner::{Bounds, LEAVING};
 use gleaner_units::{RunId, Span, Time};
 use gleaner_wire::session::{End, Outcome, StopCause, Stored, Tail, Usage};
 
 /// What is kept free of the lease for killing.
 const MARGIN: Span = Span::from_nanos(1_000_000_000);
+
+/// Why a run does not count whose program found no room for what it wrote, or may have.
+const FULL_DISK: &str =
+    "its machine's disk was full while it ran, so that what it left may be less than it wrote";
+
+/// Whether a full disk may have made it so: the program failed by itself, or what it left is incomplete.
+fn is_doubtful(ruling: &Ruling, has_outputs: bool) -> bool {
+    match ruling.outcome {
+        Outcome::Exited { code: 0 } => has_outputs,
+        Outcome::Exited { .. } | Outcome::Signalled { .. } => true,
+        Outcome::Stopped => ruling.keeps_checkpoint,
+        Outcome::TimedOut
+        | Outcome::OverLimit { .. }
+        | Outcome::Abandoned { .. }
+        | Outcome::NotStarted { .. } => false,
+    }
+}
 
 impl Duties {
     /// What a run's program gets of the lease: its grace ends before the lease does.
@@ -51,6 +68,22 @@ impl Duties {
         for run in in_the_way {
             self.end(now, run, Reason::Evicted, self.grace(run));
         }
+    }
+
+    /// What is ending gets no more time from now on than the owner gives now.
+    pub(super) fn ruled(&mut self, now: Time, bounds: Bounds) {
+        self.bounds = bounds;
+        for held in self.runs.values_mut() {
+            let latest = now + bounds.grace(&held.run);
+            if let Some(ending) = &mut held.ending {
+                ending.kill_at = ending.kill_at.map(|at| at.min(latest));
+            }
+        }
+    }
+
+    /// Whatever runs may have written less than it meant to.
+    pub(super) fn disk_is_full(&mut self) {
+        self.runs.values_mut().filter(|held| held.is_alive()).for_each(|held| held.had_full_disk = true);
     }
 
     /// How long a run may take to end once it is asked to.
@@ -141,6 +174,11 @@ impl Duties {
         let ruling = match &held.lost_output {
             Some(why) => unfinished(abandoned(why), false),
             None => rule(&held.run.checkpoint, reason, exit),
+        };
+        let ruling = if held.had_full_disk && is_doubtful(&ruling, !held.run.outputs.is_empty()) {
+            unfinished(abandoned(FULL_DISK), false)
+        } else {
+            ruling
         };
         let wanted = wanted(&ruling, held.run.outputs.is_empty());
         if wanted.checkpoint || wanted.files {

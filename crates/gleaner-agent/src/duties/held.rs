@@ -23,6 +23,8 @@ pub(crate) struct Held {
     pub(crate) rests: u32,
     /// Why output of it is missing.
     pub(crate) lost_output: Option<String>,
+    /// Whether there was no room on the disk at some time while its program ran.
+    pub(crate) had_full_disk: bool,
 }
 
 /// How far a run has come.
@@ -81,6 +83,7 @@ impl Held {
             logs: [Log::default(), Log::default()],
             rests: 0,
             lost_output: None,
+            had_full_disk: false,
         }
     }
 

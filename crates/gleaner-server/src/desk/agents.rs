@@ -14,6 +14,7 @@ use gleaner_wire::session::{
     End, FromAgent, Hello, Obstacle, Outcome, Profile, Sample, Staging, StopCause, ToAgent,
 };
 use gleaner_wire::text::tamed;
+use std::collections::BTreeSet;
 
 impl Desk {
     /// An agent that comes back hears all it has to know: what it may have missed does no harm.
@@ -53,8 +54,9 @@ impl Desk {
         let runs = |had: Vec<Had>| had.into_iter().map(|had| had.run).collect::<Vec<RunId>>();
         let (ours, others) = (runs(ours), runs(others));
         let had = ours.clone();
-        self.sessions
-            .insert(session, Session { agent: id, sample: None, staging: Vec::new(), had, heard: now });
+        let (sample, staging, comparing) = (None, Vec::new(), BTreeSet::new());
+        let known = Session { agent: id, sample, staging, had, comparing, heard: now };
+        self.sessions.insert(session, known);
         self.by_agent.insert(id, session);
         self.send(
             session,
@@ -89,6 +91,8 @@ impl Desk {
             FromAgent::OwnerLoad { load, why } => self.owner_load(now, id, agent, (load, why)),
             FromAgent::Open { open, why } => self.open(now, id, agent, (open, why)),
             FromAgent::Started(run) => self.started(now, agent, run),
+            // Nobody changes an answer while it is read.
+            FromAgent::Output { run, .. } if session.comparing.contains(&run) => {}
             FromAgent::Output { run, stream, offset, bytes } => {
                 self.output(agent, Written { run, stream, offset, bytes });
             }

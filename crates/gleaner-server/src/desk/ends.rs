@@ -50,6 +50,9 @@ impl Desk {
         let end = if is_awaited { self.with_sizes(agent, end) } else { end };
         let compares = self.ledger.pair_of(run).is_some();
         if is_awaited && digest.is_none() && self.ledger.is_compared(run) && !compares {
+            if let Some(session) = self.sessions.get_mut(&session) {
+                session.comparing.insert(run);
+            }
             self.batch.effects.push(Effect::Compare(session, run, Box::new(end)));
             return Ok(());
         }
@@ -194,7 +197,9 @@ impl Desk {
         past: &dyn PastReader,
     ) -> Result<(), ReadError> {
         // Over the next connection the agent reports the end again.
-        let Some(agent) = self.sessions.get(&session).map(|session| session.agent) else { return Ok(()) };
+        let Some(known) = self.sessions.get_mut(&session) else { return Ok(()) };
+        known.comparing.remove(&run);
+        let agent = known.agent;
         self.ended(now, (session, agent), run, (end, Some(digest)), past)
     }
 

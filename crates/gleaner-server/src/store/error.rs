@@ -1,6 +1,7 @@
 //! What can go wrong with a store, one enum per operation. Each message says what was kept and what to do.
 
 use super::Seq;
+use gleaner_net::FolderError;
 use std::fmt;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -22,6 +23,9 @@ pub enum HomeError {
         /// The process that holds it, where it said so.
         pid: Option<u32>,
     },
+    /// It is not the coordinator's alone: whoever can write there says what it reads and where it writes.
+    #[error(transparent)]
+    NotOurs(#[from] FolderError),
     /// Locks and syncs cannot be relied on there.
     #[error(
         "{} is on {kind}, where locks and synced writes cannot be relied on, so facts could be lost: choose a folder \

@@ -1,10 +1,12 @@
 //! The one folder in which a coordinator keeps everything.
 //!
 //! - **One coordinator per folder**: the lock lasts as long as any clone of the [`Home`], and ends with the process.
-//! - **Other users see nothing of it**: the folder is made with mode 0700.
+//! - **Other users see nothing of it**: the folder is made with mode 0700. One that is there has to be of the coordinator's user, and nobody
+//!   else may write there.
 //! - **Not on a network file system** unless the caller accepts one: there a lock may be no lock and a sync no sync.
 
 use super::{HomeError, Room, reserve};
+use gleaner_net::make_private;
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
@@ -41,6 +43,9 @@ impl Home {
         }
         rustix::fs::access(folder, rustix::fs::Access::WRITE_OK)
             .map_err(|source| failure(folder, folder, source.into()))?;
+        if make_private(folder, rustix::process::geteuid().as_raw())? {
+            tracing::warn!(folder = %folder.display(), "others could write to the coordinator's folder: it is closed to them now");
+        }
         let lock = lock(folder)?;
         let room = Arc::new(Room::of(folder));
         Ok(Self { folder: folder.to_owned(), room, _lock: Arc::new(lock) })
@@ -153,6 +158,29 @@ fn read_pid(file: &File) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nobody_else_may_write_to_it_or_own_it() {
+        use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
+
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path().join("home");
+        let open = || Home::open(&folder, NetworkFolder::Refuse);
+        drop(open().unwrap());
+        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o777)).unwrap();
+        drop(open().unwrap());
+        assert_eq!(std::fs::metadata(&folder).unwrap().mode() & 0o777, 0o755);
+        // Another user's link would have it write to any file of the coordinator's user.
+        let victim = scratch.path().join("victim");
+        std::fs::write(&victim, "important").unwrap();
+        std::fs::remove_file(folder.join(LOCK)).unwrap();
+        symlink(&victim, folder.join(LOCK)).unwrap();
+        if chown(&folder, Some(65_534), None).is_err() {
+            return eprintln!("SKIPPED in part: only root gives a folder to another user");
+        }
+        assert!(matches!(open(), Err(HomeError::NotOurs(_))));
+        assert_eq!(std::fs::read_to_string(&victim).unwrap(), "important");
+    }
 
     #[test]
     fn network_file_systems_are_told_from_local_ones() {

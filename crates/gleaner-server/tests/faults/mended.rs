@@ -10,7 +10,7 @@ use gleaner_server::store::MemoryDisk;
 use gleaner_units::{MachineId, RunId, TaskId, Time};
 use gleaner_wire::api::{Choice, Enrolment, Role, TaskPhase};
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::session::{End, FromAgent, Hello, Obstacle, Outcome, Profile, ToAgent};
+use gleaner_wire::session::{End, FromAgent, Hello, Obstacle, Outcome, Profile, Stream, ToAgent};
 use gleaner_wire::{Had, JobId, Lineage};
 
 const JOB: JobId = JobId(1);
@@ -28,6 +28,8 @@ pub(crate) struct Small {
     pub(crate) desk: Desk,
     now: Time,
     effects: Vec<Effect>,
+    /// How many pieces of output are kept.
+    written: usize,
     pub(crate) facts: Vec<Fact>,
     /// All facts so far.
     pub(crate) all: Vec<Fact>,
@@ -64,8 +66,15 @@ impl Small {
         let now = Time::from_nanos(1);
         let start = Start { program: "test", lineage: Lineage::of([1; 8]), seed: 1 };
         let desk = Desk::new(Ledger::new(), Terms::default(), now, start);
-        let mut small =
-            Self { desk, now, effects: Vec::new(), facts: Vec::new(), all: Vec::new(), sessions: 0 };
+        let mut small = Self {
+            desk,
+            now,
+            effects: Vec::new(),
+            written: 0,
+            facts: Vec::new(),
+            all: Vec::new(),
+            sessions: 0,
+        };
         small.order(Order::IssueJoinToken { token: "t".into(), expires: Time::NEVER, uses: 1, owner: None });
         let enrolment = Enrolment { name: "m".into(), key: "k".into(), profile: profile(), replace: false };
         small.order(Order::Enrol {
@@ -94,6 +103,7 @@ impl Small {
         self.facts = batch.recorded.into_iter().map(|recorded| recorded.entry.fact).collect();
         self.all.extend_from_slice(&self.facts);
         self.effects = batch.effects;
+        self.written = batch.written.len();
         self.desk.ledger().check().expect("the ledger holds");
     }
 
@@ -264,7 +274,7 @@ fn the_output_of_a_lost_run_that_counts_is_kept() {
     small.order(Order::SetOpen { machine: "m".into(), open: false });
     small.lose();
     small.connect(1);
-    let stream = gleaner_wire::session::Stream::Stdout;
+    let stream = Stream::Stdout;
     let frame = FromAgent::Output { run: one(), stream, offset: 0, bytes: vec![b'x'; 9] };
     let session = SessionId(small.sessions);
     let input = Input::Frame { session, frame: Box::new(frame) };
@@ -432,4 +442,38 @@ fn a_clock_that_jumps_a_day_ahead_ends_leases_and_nothing_else() {
     small.ends(one(), &DONE);
     let (live, again) = (live_run(&small.desk, task()), small.phase());
     assert!(again == TaskPhase::Done || live == Some(2), "it is done, or sent out once more");
+}
+
+/// A liar sent the right answer with the end of its run, and another one behind that, which was shown.
+#[test]
+fn what_is_said_of_an_answer_that_is_read_is_not_kept() {
+    let mut small = Small::running();
+    for index in 0..2 {
+        small.ends(RunId { task: TaskId::new(index), number: 1 }, &DONE);
+    }
+    let spec = JobSpec { quorum: 2, ..JobSpec::new(["true"]) };
+    small.order(Order::Submit {
+        job: Admitted::check(spec).expect("a job"),
+        key: None,
+        files: JobFiles::default(),
+    });
+    let run = RunId { task: TaskId::new(2), number: 1 };
+    small.say(FromAgent::Started(run));
+    let session = SessionId(small.sessions);
+    let said = |frame| Input::said(session, frame).expect("a machine");
+    let output = || said(FromAgent::Output { run, stream: Stream::Stdout, offset: 0, bytes: b"7".to_vec() });
+    small.put(vec![output()]);
+    assert_eq!(small.written, 1);
+    small.put(vec![said(FromAgent::Ended { run, end: end(&DONE) }), output()]);
+    let read = small.effects.iter().find_map(|effect| match effect {
+        Effect::Compare(session, run, end) => Some((*session, *run, end.clone())),
+        _ => None,
+    });
+    let (session, run, end) = read.expect("it is read");
+    assert_eq!(small.written, 0, "not in the same turn");
+    small.put(vec![output()]);
+    assert_eq!(small.written, 0, "nor later");
+    let digest = "a".repeat(64).try_into().expect("a hash");
+    small.put(vec![Input::Answered { session, run, end, digest }]);
+    assert_eq!(small.settled(), Some(true));
 }

@@ -29,7 +29,10 @@ fn told(message: String, is_mistake: bool) -> Failure {
 impl From<HomeError> for Failure {
     fn from(error: HomeError) -> Self {
         let is_mistake = match &error {
-            HomeError::Locked { .. } | HomeError::Network { .. } | HomeError::NoFolder { .. } => true,
+            HomeError::Locked { .. }
+            | HomeError::Network { .. }
+            | HomeError::NoFolder { .. }
+            | HomeError::NotOurs(_) => true,
             HomeError::ReadOnly { .. } | HomeError::Io { .. } => false,
         };
         told(error.to_string(), is_mistake)
@@ -72,6 +75,7 @@ impl From<BackupError> for Failure {
         let is_mistake = match error {
             BackupError::Open(error) => return error.into(),
             BackupError::InUse(_)
+            | BackupError::OfAnotherGrid(_)
             | BackupError::Within { .. }
             | BackupError::NoFolder(_)
             | BackupError::Others(_) => true,

@@ -54,6 +54,35 @@ fn a_grid_goes_on_from_a_copy_that_was_made_under_work() {
     grid.wind_up();
 }
 
+/// Whoever copies each night has the journal of a lost grid in the copy, while a new grid is in its folder.
+#[test]
+fn a_copy_is_not_replaced_by_that_of_another_grid() {
+    let mut grid = Grid::new("other-copy", 30);
+    grid.start();
+    let copy = grid.folder.path().join("copy");
+    let to = copy.to_str().expect("text").to_owned();
+    for _ in 0..2 {
+        grid.ok(&["submit", "--hold", "--", "true"]);
+        grid.ok(&["backup", &to]);
+    }
+    let verified = |grid: &Grid| grid.ok(&["journal", "verify", "--files", "--home", &to]);
+    let before = verified(&grid);
+    grid.stop_coordinator();
+    fs::rename(&grid.home, grid.folder.path().join("lost")).expect("the disk is lost");
+    grid.start();
+    let refused = grid.cli(&["backup", &to]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("another grid's journal: name another folder"), "{said}");
+    assert_eq!(verified(&grid), before);
+    // What was put back from the copy is the same grid, whatever it did since.
+    grid.stop_coordinator();
+    grid.ok(&["journal", "restore", "--yes", "--other-grid", &to]);
+    grid.start();
+    grid.ok(&["backup", &to]);
+    grid.wind_up();
+}
+
 /// What is damaged or missing on the coordinator's disk is named, and does not replace what the copy has of it.
 fn expect_a_good_copy_to_stay(grid: &Grid, job: &str) {
     let to = grid.folder.path().join("second");

@@ -40,6 +40,29 @@ fn a_second_coordinator_on_one_folder_refuses() {
     grid.ok(&["status"]);
 }
 
+/// Machines and users know the grid by its authority: another one would lock them all out.
+#[test]
+fn a_grid_whose_authority_is_gone_gets_no_other_one_unasked() {
+    let mut grid = Grid::new("authority", 30);
+    grid.start();
+    grid.stop_coordinator();
+    let file = grid.home.join("authority/authority.pem");
+    let kept = fs::read(&file).expect("its authority");
+    fs::remove_file(&file).expect("it is there");
+    let said = refusal(&grid, FAULT);
+    assert!(said.contains("authority is not in HOME/authority any more"), "{said}");
+    assert!(said.contains("put the folder back from a backup"), "{said}");
+    fs::write(&file, kept).expect("it is put back");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("it is ours");
+    grid.start();
+    grid.stop_coordinator();
+    // Asked for, as it says.
+    fs::remove_file(&file).expect("it is there");
+    fs::remove_file(grid.home.join("authority.crt")).expect("it is there");
+    grid.start();
+    grid.wind_up();
+}
+
 #[test]
 fn a_folder_that_cannot_be_written_to_is_refused() {
     let disk = SmallDisk::new(8);

@@ -74,6 +74,19 @@ fn span(seconds: f64) -> Span {
     Span::from_seconds(seconds).expect("a span of the test")
 }
 
+#[test]
+fn a_shorter_grace_is_for_what_is_ending_already_too() {
+    let mut stage = Stage::new();
+    stage.start(1.0, with_grace(60.0, run(1, 1)));
+    stage.on(2.0, Event::Evict);
+    stage.on(3.0, Event::Ruled(Bounds { grace_max: span(2.0), ..bounds() }));
+    stage.done();
+    stage.pass_until(4.9);
+    assert_eq!(stage.done(), Vec::<String>::new());
+    stage.pass_until(5.1);
+    assert_eq!(stage.done(), ["5 kill 1.1"]);
+}
+
 /// A guest asked for a day, and had the machine for a day after every order to leave it.
 #[test]
 fn the_owner_says_how_long_a_grace_is_whoever_asks_the_run_to_end() {

@@ -207,6 +207,34 @@ fn a_run_whose_output_was_lost_does_not_count_and_the_machine_closes_until_its_d
     assert_eq!(stage.done(), ["1.1 open false", "1.1 ended 1.1 abandoned"]);
 }
 
+/// What a program finds no room for is lost, whatever it says at its end.
+#[test]
+fn a_run_that_had_a_full_disk_does_not_count_where_that_may_have_made_it_so() {
+    let sampled = |free| Event::Sampled(Sample { free_disk: Some(free), ..Sample::default() });
+    let outputs = |outputs: &[&str]| outputs.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+    for (names, code, free, expected) in [
+        (&["out"][..], 0, 200_000, "3 ended 1.1 abandoned"),
+        (&[], 0, 200_000, "3 ended 1.1 exited 0"),
+        (&[], 5, 200_000, "3 ended 1.1 abandoned"),
+        (&[], 5, DISK_FREE_MIN, "3 ended 1.1 exited 5"),
+    ] {
+        let mut stage = Stage::new();
+        let run = stage.start(1.0, Run { outputs: outputs(names), ..run(1, 1) });
+        stage.done();
+        stage.on(2.0, sampled(free));
+        stage.on(2.5, sampled(u64::MAX));
+        stage.on(3.0, exited(run, code));
+        assert_eq!(stage.done(), [expected], "{names:?} {code} {free}");
+    }
+    let mut stage = Stage::new();
+    stage.on(0.0, sampled(200_000));
+    stage.on(0.5, sampled(u64::MAX));
+    let run = stage.start(1.0, run(1, 1));
+    stage.done();
+    stage.on(3.0, exited(run, 5));
+    assert_eq!(stage.done(), ["3 ended 1.1 exited 5"], "it was full before");
+}
+
 #[test]
 fn output_goes_before_the_end_and_again_after_a_reconnection() {
     let mut stage = Stage::new();
