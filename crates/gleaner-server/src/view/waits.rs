@@ -1,7 +1,7 @@
 //! What tasks wait for: nouns, as in "it waits for …".
 
 use crate::desk::Desk;
-use crate::ledger::{Job, Ledger};
+use crate::ledger::{Job, Ledger, Wish};
 use gleaner_core::explain::words;
 use gleaner_core::{Alarm, Answer, Availability, Explanation, Queue};
 use gleaner_policy::{AnyPolicy, Names, Source};
@@ -102,8 +102,18 @@ fn before_the_policy(situation: Situation<'_>, task: TaskId) -> Option<String> {
     }
     let ledger = situation.ledger;
     let record = ledger.record(task);
-    if ledger.is_live(task) {
-        let machine = record.machine.map_or("a machine", |on| &ledger.agent(on).name);
+    if let Some(live) = ledger.grid().runs_of(task).find(|run| run.goes_on()) {
+        let machine = &ledger.agent(live.on()).name;
+        if let Some(wish) = record.wish {
+            let then = match wish {
+                Wish::Cancel => "cancelled",
+                Wish::Hold => "held",
+            };
+            return Some(format!(
+                "{machine} to say that its run has ended: it is {then} then; if {machine} never says so, `gleaner machine revoke {machine}` \
+                 gives up what it has"
+            ));
+        }
         let behind = ledger.grid().runs_of(task).find_map(|run| ledger.grid().run_before(run.id()));
         return Some(match behind {
             Some(before) => {

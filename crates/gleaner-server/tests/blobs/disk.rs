@@ -116,7 +116,7 @@ fn files_of_others_are_left_alone() {
 
 #[test]
 fn a_full_disk_keeps_what_was_there_and_nothing_of_what_did_not_fit() {
-    run_in_namespace("mount -t tmpfs -o size=1m none \"$TEST_FOLDER\"", "disk::full");
+    run_in_namespace("mount -t tmpfs -o size=1m,mode=700 none \"$TEST_FOLDER\"", "disk::full");
 }
 
 #[test]

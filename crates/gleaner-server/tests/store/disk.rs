@@ -42,7 +42,7 @@ fn shows_what_was_committed(folder: &Path, last: Seq) {
 
 #[test]
 fn a_full_disk_stops_the_store_and_loses_nothing() {
-    run_in_namespace("mount -t tmpfs -o size=4m none \"$TEST_FOLDER\"", "disk::full");
+    run_in_namespace("mount -t tmpfs -o size=4m,mode=700 none \"$TEST_FOLDER\"", "disk::full");
 }
 
 #[test]
@@ -66,7 +66,10 @@ fn full() {
 
 #[test]
 fn a_disk_that_is_full_from_the_start_is_told_as_such() {
-    run_in_namespace("mount -t tmpfs -o size=64k none \"$TEST_FOLDER\"", "disk::full_from_the_start");
+    run_in_namespace(
+        "mount -t tmpfs -o size=64k,mode=700 none \"$TEST_FOLDER\"",
+        "disk::full_from_the_start",
+    );
 }
 
 #[test]
@@ -109,7 +112,7 @@ fn limited() {
 
 #[test]
 fn a_read_only_folder_is_told_as_such() {
-    let prepare = "mount -t tmpfs none \"$TEST_FOLDER\"; mount -o remount,ro \"$TEST_FOLDER\"";
+    let prepare = "mount -t tmpfs -o mode=700 none \"$TEST_FOLDER\"; mount -o remount,ro \"$TEST_FOLDER\"";
     run_in_namespace(prepare, "disk::read_only");
 }
 
@@ -124,7 +127,7 @@ fn read_only() {
 
 #[test]
 fn a_journal_on_a_disk_gone_read_only_is_told_as_such() {
-    run_in_namespace("mount -t tmpfs none \"$TEST_FOLDER\"", "disk::gone_read_only");
+    run_in_namespace("mount -t tmpfs -o mode=700 none \"$TEST_FOLDER\"", "disk::gone_read_only");
 }
 
 #[test]
