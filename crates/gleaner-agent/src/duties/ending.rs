@@ -16,13 +16,14 @@ const MARGIN: Span = Span::from_nanos(1_000_000_000);
 const FULL_DISK: &str =
     "its machine's disk was full while it ran, so that what it left may be less than it wrote";
 
-/// Whether a full disk may have made it so: the program failed by itself, or what it left is incomplete.
+/// Whether a full disk may have made it so: the program failed by itself, or what it left is incomplete. What asks to go on has saved
+/// what it needs for that.
 fn is_doubtful(ruling: &Ruling, has_outputs: bool) -> bool {
     match ruling.outcome {
         Outcome::Exited { code: 0 } => has_outputs,
-        Outcome::Exited { .. } | Outcome::Signalled { .. } => true,
-        Outcome::Stopped => ruling.keeps_checkpoint,
-        Outcome::TimedOut
+        Outcome::Exited { .. } | Outcome::Signalled { .. } => !ruling.keeps_checkpoint,
+        Outcome::Stopped
+        | Outcome::TimedOut
         | Outcome::OverLimit { .. }
         | Outcome::Abandoned { .. }
         | Outcome::NotStarted { .. } => false,
