@@ -44,26 +44,6 @@ impl ClassAd {
         Ok(ad)
     }
 
-    /// Parses several ads in the old form, with blank lines between them.
-    pub fn parse_old_all(text: impl AsRef<[u8]>) -> Result<Vec<Self>, ParseError> {
-        let mut ads = Vec::new();
-        let mut open = Self::new();
-        for (number, line) in text.as_ref().split(|&byte| byte == b'\n').enumerate() {
-            if line.trim_ascii().is_empty() && !open.is_empty() {
-                ads.push(std::mem::take(&mut open));
-            }
-            if let Some((name, expr)) =
-                attribute(line, &Limits::DEFAULT).map_err(|error| at_line(error, number))?
-            {
-                open.insert(name, expr);
-            }
-        }
-        if !open.is_empty() {
-            ads.push(open);
-        }
-        Ok(ads)
-    }
-
     /// Parses an ad in the form it seems to be in: `[` begins the new one, `<` XML, `{` JSON, all else is old.
     ///
     /// ```

@@ -140,6 +140,10 @@ pub(crate) const WAITS_TOLD_MAX: usize = 20;
 /// Tasks of a job that are examined to say why some failed. A stretch of equal tasks counts as one.
 // Tested by: so_many_stretches_are_read_for_failures
 pub(crate) const FAILURES_READ_MAX: usize = 100_000;
+/// A user's labels without a known class of tasks, of which it is remembered what their tasks do. The label that is longest without
+/// tasks is forgotten first.
+// Tested by: so_many_labels_of_a_user_are_remembered
+pub(crate) const LABELS_REMEMBERED_MAX: usize = 1_000;
 /// Users whose waits are separate series at /metrics. Those of later users are added up in one.
 // Tested by: so_many_users_and_labels_have_a_series_of_their_own
 pub(crate) const USERS_MEASURED: usize = 100;

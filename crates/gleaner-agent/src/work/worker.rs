@@ -79,6 +79,8 @@ pub(super) struct Worker {
     /// Where the connection leads, or led.
     dialled: Address,
     transfers: Arc<Semaphore>,
+    /// Whether it is being tried whether the disk works again: transfers that hang do not keep it from that.
+    is_disk_tried: Arc<AtomicBool>,
     /// Whether nothing is brought here for guests, and whether nothing is stored of what they left: the owner wants the machine.
     brings_nothing: Arc<AtomicBool>,
     stores_nothing: Arc<AtomicBool>,
@@ -145,6 +147,7 @@ impl Worker {
             outgoing: None,
             dialled,
             transfers: Arc::new(Semaphore::new(TRANSFERS_MAX)),
+            is_disk_tried: Arc::default(),
             brings_nothing: Arc::default(),
             stores_nothing: Arc::default(),
             looks: 0,
@@ -306,9 +309,13 @@ impl Worker {
         self.looks += 1;
         if self.looks.is_multiple_of(LOOKS_PER_SIZE) {
             self.measure_folders();
-            if self.duties.has_disk_fault() {
-                let home = self.home.clone();
-                self.on_thread(move || if spool::can_keep(&home) { Event::DiskWorks } else { Event::Tick });
+            if self.duties.has_disk_fault() && !self.is_disk_tried.swap(true, Ordering::Relaxed) {
+                let (home, is_tried) = (self.home.clone(), self.is_disk_tried.clone());
+                self.apart(None, move || {
+                    let works = spool::can_keep(&home);
+                    is_tried.store(false, Ordering::Relaxed);
+                    if works { Event::DiskWorks } else { Event::Tick }
+                });
             }
         }
     }
@@ -580,9 +587,17 @@ impl Worker {
 
     /// Does what blocks, a few at a time.
     fn on_thread(&self, work: impl FnOnce() -> Event + Send + 'static) {
-        let (transfers, events) = (self.transfers.clone(), self.events.clone());
+        self.apart(Some(self.transfers.clone()), work);
+    }
+
+    /// Does what blocks, when its turn comes.
+    fn apart(&self, turns: Option<Arc<Semaphore>>, work: impl FnOnce() -> Event + Send + 'static) {
+        let events = self.events.clone();
         tokio::spawn(async move {
-            let _permit = transfers.acquire().await;
+            let _permit = match &turns {
+                Some(turns) => turns.acquire().await.ok(),
+                None => None,
+            };
             match tokio::task::spawn_blocking(work).await {
                 Ok(event) => drop(events.send(event).await),
                 Err(why) => tracing::error!(%why, "a transfer broke off"),

@@ -1,5 +1,6 @@
 //! What is learnt of labels: how their tasks' operations divide over CPU, disk and network.
 
+use crate::limits::LABELS_REMEMBERED_MAX;
 use gleaner_units::TaskClassId;
 use gleaner_wire::session::Usage;
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,8 @@ pub struct Label {
     pub composition: [f64; 3],
     /// The classes of its tasks.
     pub classes: Vec<TaskClassId>,
+    /// The turn in which the last of them was forgotten.
+    idle_since: u64,
 }
 
 /// Whose, and which.
@@ -34,6 +37,8 @@ pub(super) type LabelKey = (String, String);
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Labels {
     labels: BTreeMap<LabelKey, Label>,
+    /// How often a label was left without classes.
+    turn: u64,
 }
 
 impl Labels {
@@ -47,16 +52,32 @@ impl Labels {
 
     /// Tasks of this class follow what is learnt of the label.
     pub(super) fn follow(&mut self, key: &LabelKey, class: TaskClassId) {
-        let new = || Label { runs: 0, mean: UNKNOWN, composition: UNKNOWN, classes: Vec::new() };
+        let new =
+            || Label { runs: 0, mean: UNKNOWN, composition: UNKNOWN, classes: Vec::new(), idle_since: 0 };
         self.labels.entry(key.clone()).or_insert_with(new).classes.push(class);
     }
 
-    /// There are none any more. A label of which nothing was learnt is forgotten with the last of them.
+    /// There are none any more. A label of which nothing was learnt is forgotten with the last of them, and so is the oldest of too many.
+    /// Costs O(the user's labels) with the last of them.
     pub(super) fn unfollow(&mut self, key: &LabelKey, class: TaskClassId) {
         let Some(label) = self.labels.get_mut(key) else { return };
         label.classes.retain(|other| *other != class);
-        if label.runs == 0 && label.classes.is_empty() {
+        if !label.classes.is_empty() {
+            return;
+        }
+        self.turn += 1;
+        label.idle_since = self.turn;
+        if label.runs == 0 {
             self.labels.remove(key);
+            return;
+        }
+        let of_user = self.labels.range((key.0.clone(), String::new())..);
+        let of_user = of_user.take_while(|((user, _), _)| *user == key.0);
+        let idle = of_user.filter(|(_, label)| label.classes.is_empty());
+        let idle: Vec<(u64, &LabelKey)> = idle.map(|(key, label)| (label.idle_since, key)).collect();
+        if idle.len() > LABELS_REMEMBERED_MAX {
+            let oldest = idle.into_iter().min().expect("there are some").1.clone();
+            self.labels.remove(&oldest);
         }
     }
 
@@ -177,5 +198,26 @@ mod tests {
             assert!((sum - 1.0).abs() < 1e-12, "{shares:?}");
             assert!(rounded(shares).iter().all(|&share| share >= 0.0));
         }
+    }
+
+    #[test]
+    fn so_many_labels_of_a_user_are_remembered() {
+        let mut labels = Labels::default();
+        let come_and_go = |labels: &mut Labels, user: &str, name: &str| {
+            labels.follow(&key(user, name), TaskClassId::new(0));
+            labels.learn((user, name), &usage(10.0, 0.0, [1_000_000, 0, 0]), RATES);
+            labels.unfollow(&key(user, name), TaskClassId::new(0));
+        };
+        come_and_go(&mut labels, "bob", "his");
+        for number in 0..LABELS_REMEMBERED_MAX {
+            come_and_go(&mut labels, "ada", &number.to_string());
+        }
+        // The first one has tasks again, and the second is the oldest.
+        come_and_go(&mut labels, "ada", "0");
+        come_and_go(&mut labels, "ada", "one more");
+        let is_known = |user: &str, name: &str| labels.composition(user, name) != UNKNOWN;
+        assert_eq!(labels.iter().count(), 1 + LABELS_REMEMBERED_MAX);
+        assert!(is_known("bob", "his") && is_known("ada", "0") && is_known("ada", "one more"));
+        assert!(!is_known("ada", "1"));
     }
 }
