@@ -108,7 +108,7 @@ impl Api {
             Who::Agent(_) => of_agents,
             Who::Stranger => of_strangers,
         };
-        places.take(who).ok_or_else(|| Refusal::busy("other requests"))
+        places.take(who).ok_or_else(|| Refusal::no_place("requests", places))
     }
 
     fn file_place(&self, who: &Who) -> Result<Place, Refusal> {
@@ -116,7 +116,7 @@ impl Api {
             Who::Agent(_) => &self.files_of_agents,
             Who::User(_) | Who::Stranger => &self.files_of_users,
         };
-        places.take(who).ok_or_else(|| Refusal::busy("other files"))
+        places.take(who).ok_or_else(|| Refusal::no_place("files", places))
     }
 
     async fn order(&self, by: Requester, order: Order) -> Result<Answer, Refusal> {
