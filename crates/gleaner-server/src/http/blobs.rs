@@ -12,7 +12,7 @@ use super::extract::Path;
 use super::own::own_task;
 use super::pace::Pace;
 use super::refusal::Refusal;
-use crate::blobs::{Blob, BlobError, BlobId, Blobs, PutError, Terms};
+use crate::blobs::{self, Blob, BlobId, Blobs, PutError, Terms};
 use crate::desk::{Desk, Input, removed};
 use crate::limits::BODY_BYTES_MIN;
 use crate::places::{Place, Who};
@@ -171,26 +171,36 @@ pub(super) async fn of_task(
     let files = files.ok_or_else(|| Refusal::not_found(format!("task {job}/{number} left no files")))?;
     let id = blob_id(files.blob.as_str())?;
     let wrong = |what: &str| {
-        Refusal::damaged(format!(
-            "the files of task {job}/{number} are {what}; `gleaner rerun` makes them again"
-        ))
+        Refusal::damaged(format!("the files of task {job}/{number} {what}; `gleaner rerun` makes them again"))
     };
     // Whoever asks for a result is to hear why there is none, and not see the connection end.
-    if is_damaged(&api, id).await? {
-        return Err(wrong("not what the task left: the coordinator's disk changed them"));
+    match fault(&api, id).await? {
+        None => {}
+        Some(error) if error.kind() == io::ErrorKind::InvalidData => {
+            return Err(wrong("are not what the task left: the coordinator's disk changed them"));
+        }
+        Some(error) => {
+            let file = blobs::place(id);
+            tracing::error!(file = %file.display(), %error, "a stored file cannot be read");
+            return Err(wrong(&format!(
+                "cannot be read by the coordinator ({}); its log has the file that is to be mended",
+                error.kind()
+            )));
+        }
     }
     let found = opened(&api, &who, id).await?;
-    found.ok_or_else(|| wrong("not in the coordinator's folder any more"))
+    found.ok_or_else(|| wrong("are not in the coordinator's folder any more"))
 }
 
-/// Reads a file to its end.
-async fn is_damaged(api: &Api, id: BlobId) -> Result<bool, Refusal> {
+/// Reads a file to its end, and says why that cannot be done; nothing of one that is not there.
+async fn fault(api: &Api, id: BlobId) -> Result<Option<io::Error>, Refusal> {
     let blobs = Arc::clone(&api.app.blobs);
-    let read = spawn_blocking(move || {
-        let read = blobs.get(id)?.map_or(Ok(0), |mut blob| io::copy(&mut blob.body, &mut io::sink()));
-        Ok::<bool, BlobError>(read.is_err_and(|error| error.kind() == io::ErrorKind::InvalidData))
+    let read = spawn_blocking(move || match blobs.get(id) {
+        Ok(Some(mut blob)) => io::copy(&mut blob.body, &mut io::sink()).err(),
+        Ok(None) => None,
+        Err(error) => Some(error.source),
     });
-    Ok(read.await.map_err(|panic| Refusal::internal(format!("reading a file: {panic}")))??)
+    read.await.map_err(|panic| Refusal::internal(format!("reading a file: {panic}")))
 }
 
 async fn opened(api: &Api, who: &Who, id: BlobId) -> Result<Option<Response>, Refusal> {
