@@ -1,6 +1,7 @@
 //! What the API shows of the desk and of the journal. Nothing here changes anything.
 
 mod budget;
+mod discreet;
 mod explain;
 mod history;
 mod known;
@@ -11,6 +12,7 @@ mod tasks;
 mod waits;
 
 pub use budget::budget;
+pub use discreet::hide_names;
 pub use explain::{Moment, explain, explain_past, preview};
 pub use history::{HistoryNames, Story, history_names};
 pub use known::{Known, KnownTask};
