@@ -61,7 +61,7 @@ use refusal::Refusal;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use tokio::sync::Semaphore;
-use uploads::UsersUploads;
+use uploads::{Coming, UsersUploads};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -84,6 +84,7 @@ struct Api {
     days: Semaphore,
     rates: Rates,
     uploads: UsersUploads,
+    coming: Arc<Coming>,
 }
 
 impl Api {
@@ -145,6 +146,7 @@ pub fn router(app: Arc<App>) -> Router {
         days: Semaphore::new(DAYS_MAX),
         rates: Rates::default(),
         uploads: UsersUploads::default(),
+        coming: Arc::default(),
     });
     router
         .fallback(async || {
