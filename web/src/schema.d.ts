@@ -152,7 +152,8 @@ export interface paths {
         };
         /**
          * What happens from now on to machines and to the caller's jobs, or for an administrator to all. Each event is a
-         *     `LiveEvent`; an event `missed` says how many were left out, because the caller did not read fast enough.
+         *     `LiveEvent`; an event `missed` says how many were left out, because the caller did not read fast enough. The stream of
+         *     one job ends behind the last of its events, once the job is over.
          */
         get: operations["events"];
         put?: never;
@@ -480,7 +481,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All machines. */
+        /** All machines. Whom a machine takes by its owner's rules is shown to administrators, and to others that there are such rules. */
         get: operations["list"];
         put?: never;
         post?: never;
@@ -1765,6 +1766,8 @@ export interface components {
             quota: components["schemas"]["Quota"];
             /** @description Bytes of requirements, ranks and labels of theirs. */
             requirement_bytes?: number;
+            /** @description Bytes of files that they send, or sent within the last day and no job names: these count too. */
+            sent_bytes?: number;
             /** @description Their tasks that are not over. */
             tasks: number;
             /** @description Who. */
@@ -3306,7 +3309,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Until one side ends it, or the caller's token is not good any more */
+            /** @description Until one side ends it, the job is over, or the caller's token is not good any more */
             200: {
                 headers: {
                     [name: string]: unknown;

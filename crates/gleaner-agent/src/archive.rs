@@ -6,8 +6,10 @@
 //! - Only files, folders and symbolic links are packed; only these are unpacked, and only below the folder given.
 //! - **An archive comes from a stranger**: what it claims of names and sizes takes no memory beyond [`PATH_BYTES_MAX`].
 
+mod place;
 mod unpack;
 
+pub use place::{Existing, place};
 pub use unpack::{Taking, unpack};
 
 use crate::beneath;

@@ -12,7 +12,9 @@ use crate::outputs;
 use crate::recovery::RecoveryError;
 use crate::restoring::{is_of_another_grid, ledger_at};
 use crate::serve::{AUTHORITY_FOLDER, CERTIFICATE_FILE, TOKEN_FILE};
-use crate::store::{DATABASE, OpenError, ReadError, Reader as _, Seq, SqliteReader};
+use crate::store::{
+    DATABASE, Home, HomeError, OpenError, ReadError, Reader as _, Seq, SqliteReader, WITNESS,
+};
 use crate::verify::{Depth, NamedFile, follow_all};
 use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, DirEntry, File};
@@ -26,8 +28,6 @@ pub const SETTINGS_FILE: &str = "config.toml";
 const UNFINISHED: &str = "gleaner.db.next";
 /// What is copied of a file until it is whole.
 const UNFINISHED_FILE: &str = "file.next";
-/// What only a folder has that a coordinator worked in.
-const LOCK: &str = "lock";
 
 /// What was copied.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -64,7 +64,7 @@ pub enum BackupError {
         source: ReadError,
     },
     /// It would be in the way of a coordinator.
-    #[error("{} is a folder that a coordinator works in: name another for the copy", .0.display())]
+    #[error("{} is a folder that a coordinator works in, or did: name another for the copy", .0.display())]
     InUse(PathBuf),
     /// The next copy would be a copy of this one too.
     #[error("{} lies within {}, which is to be copied: name a folder elsewhere", to.display(), from.display())]
@@ -194,7 +194,8 @@ fn told(mut wrong: Vec<Wrong>, reader: &SqliteReader, to: &Path) -> Result<Vec<S
 }
 
 fn check_place(from: &Path, to: &Path) -> Result<(), BackupError> {
-    if to.join(LOCK).exists() {
+    // A copy has no witness: its journal would be written over.
+    if matches!(Home::look(to), Err(HomeError::Locked { .. })) || to.join(WITNESS).exists() {
         return Err(BackupError::InUse(to.to_owned()));
     }
     let from = fs::canonicalize(from).map_err(|source| failed(from, source))?;

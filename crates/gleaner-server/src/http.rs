@@ -61,7 +61,7 @@ use refusal::Refusal;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use tokio::sync::Semaphore;
-use uploads::UsersUploads;
+use uploads::{Coming, UsersUploads};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -84,6 +84,7 @@ struct Api {
     days: Semaphore,
     rates: Rates,
     uploads: UsersUploads,
+    coming: Arc<Coming>,
 }
 
 impl Api {
@@ -108,7 +109,7 @@ impl Api {
             Who::Agent(_) => of_agents,
             Who::Stranger => of_strangers,
         };
-        places.take(who).ok_or_else(|| Refusal::busy("other requests"))
+        places.take(who).ok_or_else(|| Refusal::no_place("requests", places))
     }
 
     fn file_place(&self, who: &Who) -> Result<Place, Refusal> {
@@ -116,7 +117,7 @@ impl Api {
             Who::Agent(_) => &self.files_of_agents,
             Who::User(_) | Who::Stranger => &self.files_of_users,
         };
-        places.take(who).ok_or_else(|| Refusal::busy("other files"))
+        places.take(who).ok_or_else(|| Refusal::no_place("files", places))
     }
 
     async fn order(&self, by: Requester, order: Order) -> Result<Answer, Refusal> {
@@ -145,6 +146,7 @@ pub fn router(app: Arc<App>) -> Router {
         days: Semaphore::new(DAYS_MAX),
         rates: Rates::default(),
         uploads: UsersUploads::default(),
+        coming: Arc::default(),
     });
     router
         .fallback(async || {

@@ -1,6 +1,6 @@
 //! Moments for people.
 
-use gleaner_units::Time;
+use gleaner_units::{Span, Time};
 
 const SECONDS_A_DAY: u64 = 86_400;
 
@@ -16,9 +16,31 @@ pub(crate) fn day(at: Time) -> String {
     format!("{:04}-{month:02}-{day:02}", cycle * 400 + year + next)
 }
 
+/// How long something is, to a tenth of the largest unit that fits.
+pub(crate) fn long(span: Span) -> String {
+    let units = [("days", SECONDS_A_DAY as f64), ("hours", 3_600.0), ("minutes", 60.0), ("seconds", 1.0)];
+    let [.., smallest] = units;
+    let (unit, seconds) = units.into_iter().find(|(_, unit)| span.seconds() >= *unit).unwrap_or(smallest);
+    format!("{} {unit}", (span.seconds() / seconds * 10.0).round() / 10.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_times_are_told_too() {
+        for (seconds, expected) in [
+            (30 * 86_400, "30 days"),
+            (129_600, "1.5 days"),
+            (7_200, "2 hours"),
+            (90, "1.5 minutes"),
+            (5, "5 seconds"),
+            (0, "0 seconds"),
+        ] {
+            assert_eq!(long(Span::from_nanos(seconds * 1_000_000_000)), expected, "{seconds}");
+        }
+    }
 
     #[test]
     fn days_are_those_of_the_calendar() {

@@ -53,6 +53,11 @@ impl Places {
         Some(Place { of: Arc::clone(self), who: who.clone() })
     }
 
+    /// How many there are.
+    pub(crate) fn share(&self) -> &Share {
+        &self.share
+    }
+
     fn taken(&self) -> MutexGuard<'_, Taken> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }

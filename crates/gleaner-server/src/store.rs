@@ -45,6 +45,7 @@ pub(crate) use room::Promise;
 pub use room::Room;
 pub use sqlite::{DATABASE, FORMAT, SqliteReader, SqliteStore, expect_journal};
 pub use verify::{NAMED_DAMAGES, Verified, verify};
+pub(crate) use witness::WITNESS;
 
 use gleaner_units::{TaskId, Time};
 use gleaner_wire::ChainHash;

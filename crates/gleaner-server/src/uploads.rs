@@ -1,18 +1,21 @@
 //! The files that somebody has sent, as long as a coordinator lives. Beyond a number of them the oldest are forgotten.
 //!
-//! What nobody named counts for [`YOUNG`]: then it is removed.
+//! **What nobody named counts for [`YOUNG`], forgotten or not**: then it is removed.
 
 use crate::blobs::BlobId;
 use crate::limits::YOUNG;
-use gleaner_units::{Span, Time};
+use gleaner_units::Time;
 use std::collections::{BTreeMap, VecDeque};
+
+/// What is not named is counted by the hour in which it came, and leaves the count with the last of that hour.
+const HOUR_NANOS: u64 = 3_600_000_000_000;
 
 /// A file.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     bytes: u64,
-    /// When it came; nothing if something names it.
-    unnamed_since: Option<Time>,
+    /// In which hour it came; nothing if something names it.
+    unnamed_since: Option<u64>,
 }
 
 /// Those of one user or agent.
@@ -20,15 +23,23 @@ struct Sent {
 pub(crate) struct Uploads {
     known: BTreeMap<BlobId, Sent>,
     in_order: VecDeque<BlobId>,
+    /// How many bytes nobody named, by the hour in which they came.
+    unnamed: BTreeMap<u64, u64>,
 }
 
 impl Uploads {
     /// All of this file has come; so many are remembered.
     pub(crate) fn add(&mut self, id: BlobId, (now, bytes): (Time, u64), at_most: usize) {
-        if self.has(id) {
+        let hour = hour_of(now);
+        self.unnamed.retain(|&hour, _| counts(hour, now));
+        let before = self.known.insert(id, Sent { bytes, unnamed_since: Some(hour) });
+        if let Some(before) = before {
+            self.discount(before);
+        }
+        *self.unnamed.entry(hour).or_default() += bytes;
+        if before.is_some() {
             return;
         }
-        self.known.insert(id, Sent { bytes, unnamed_since: Some(now) });
         self.in_order.push_back(id);
         if self.in_order.len() > at_most
             && let Some(oldest) = self.in_order.pop_front()
@@ -49,17 +60,40 @@ impl Uploads {
 
     /// A job names it, or the end of a run: from now on it is counted there.
     pub(crate) fn named(&mut self, id: BlobId) {
-        if let Some(sent) = self.known.get_mut(&id) {
-            sent.unnamed_since = None;
-        }
+        let Some(sent) = self.known.get_mut(&id) else { return };
+        let before = std::mem::replace(sent, Sent { unnamed_since: None, ..*sent });
+        self.discount(before);
+    }
+
+    /// It was asked for, and stays for as long as if it came now.
+    pub(crate) fn renew(&mut self, id: BlobId, now: Time) {
+        let Some(&sent) = self.known.get(&id).filter(|sent| sent.unnamed_since.is_some()) else { return };
+        let hour = hour_of(now);
+        self.known.insert(id, Sent { unnamed_since: Some(hour), ..sent });
+        self.discount(sent);
+        *self.unnamed.entry(hour).or_default() += sent.bytes;
     }
 
     /// How many bytes were sent that nothing names.
     pub(crate) fn bytes(&self, now: Time) -> u64 {
-        let young = Span::from_nanos(YOUNG.as_nanos() as u64);
-        let is_young = |sent: &&Sent| sent.unnamed_since.is_some_and(|at| at + young >= now);
-        self.known.values().filter(is_young).map(|sent| sent.bytes).sum()
+        let young = self.unnamed.iter().filter(|&(&hour, _)| counts(hour, now));
+        young.map(|(_, bytes)| bytes).fold(0, |all, bytes| all.saturating_add(*bytes))
     }
+
+    fn discount(&mut self, sent: Sent) {
+        if let Some(bytes) = sent.unnamed_since.and_then(|hour| self.unnamed.get_mut(&hour)) {
+            *bytes = bytes.saturating_sub(sent.bytes);
+        }
+    }
+}
+
+fn hour_of(at: Time) -> u64 {
+    at.nanos() / HOUR_NANOS
+}
+
+/// Whether some of what came in that hour may still be there.
+fn counts(hour: u64, now: Time) -> bool {
+    (hour + 1).saturating_mul(HOUR_NANOS).saturating_add(YOUNG.as_nanos() as u64) > now.nanos()
 }
 
 #[cfg(test)]
@@ -68,6 +102,10 @@ mod tests {
 
     fn id(number: usize) -> BlobId {
         BlobId::of(&number.to_le_bytes())
+    }
+
+    fn at(hours: f64) -> Time {
+        Time::ZERO.after_seconds(hours * 3_600.0)
     }
 
     #[test]
@@ -82,11 +120,28 @@ mod tests {
 
     #[test]
     fn what_nobody_names_counts_for_a_day() {
-        let (mut uploads, day) = (Uploads::default(), Time::ZERO.after_seconds(YOUNG.as_secs_f64()));
-        (0..3).for_each(|number| uploads.add(id(number), (Time::ZERO, 1 << number), 9));
-        uploads.add(id(1), (day, 2), 9);
+        let mut uploads = Uploads::default();
+        (0..4).for_each(|number| uploads.add(id(number), (Time::ZERO, 1 << number), 9));
+        assert_eq!(uploads.bytes(at(1.0)), 15);
+        uploads.add(id(1), (at(24.0), 2), 9);
+        uploads.renew(id(3), at(24.0));
         uploads.named(id(0));
-        assert_eq!((uploads.bytes(day), uploads.bytes(day.after_seconds(1.0))), (6, 0));
+        uploads.renew(id(0), at(24.0));
+        assert_eq!([24.0, 24.9, 25.0, 48.9, 49.0].map(|hours| uploads.bytes(at(hours))), [14, 14, 10, 10, 0]);
         assert!(uploads.has(id(0)));
+    }
+
+    #[test]
+    fn what_is_forgotten_counts_as_what_is_known() {
+        let mut uploads = Uploads::default();
+        for number in 0..100 {
+            uploads.add(id(number), (at(number as f64 / 4.0), 10), 2);
+            if number % 2 == 1 {
+                uploads.named(id(number));
+            }
+        }
+        assert_eq!(uploads.bytes(at(24.9)), 500, "what was named counts elsewhere");
+        assert_eq!([25.0, 26.0, 48.0, 49.0].map(|hours| uploads.bytes(at(hours))), [480, 460, 20, 0]);
+        assert!(uploads.unnamed.len() <= 26);
     }
 }

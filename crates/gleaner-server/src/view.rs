@@ -1,6 +1,7 @@
 //! What the API shows of the desk and of the journal. Nothing here changes anything.
 
 mod budget;
+mod discreet;
 mod explain;
 mod history;
 mod known;
@@ -11,6 +12,7 @@ mod tasks;
 mod waits;
 
 pub use budget::budget;
+pub use discreet::hide_names;
 pub use explain::{Moment, explain, explain_past, preview};
 pub use history::{HistoryNames, Story, history_names};
 pub use known::{Known, KnownTask};
@@ -55,7 +57,7 @@ pub fn policy(desk: &Desk) -> PolicyView {
 }
 
 /// Who may have how much, and has: who asks, or for an administrator all.
-pub fn quotas(desk: &Desk, by: &Requester) -> QuotaList {
+pub fn quotas(desk: &Desk, by: &Requester, sent_bytes: impl Fn(&str) -> u64) -> QuotaList {
     let (ledger, people) = (desk.ledger(), desk.ledger().people());
     let payers = ledger.payers().map(|(user, _)| user);
     let all: BTreeSet<&String> = people.with_own_quota().chain(payers).chain([&by.user]).collect();
@@ -66,6 +68,7 @@ pub fn quotas(desk: &Desk, by: &Requester) -> QuotaList {
         tasks: ledger.open_tasks(user),
         cores: ledger.cores_of(user),
         bytes: ledger.bytes_of(user),
+        sent_bytes: sent_bytes(user),
         requirement_bytes: ledger.requirement_bytes_of(user),
         description_bytes: ledger.description_bytes_of(user),
     });

@@ -3,6 +3,7 @@
 use crate::api::{Api, Stream};
 use crate::columns::{plural, shown};
 use crate::failure::Failure;
+use crate::lacking::{is_damaged, is_removed};
 use crate::logs::{last_lines, whole};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{JobView, TaskPhase};
@@ -22,7 +23,7 @@ pub(crate) struct Reason {
     count: u32,
     /// One of them.
     example: u32,
-    /// The last line that the example wrote to standard error.
+    /// The last line that the example wrote to standard error, or why it is not there.
     last_line: String,
 }
 
@@ -51,9 +52,13 @@ pub(crate) fn of(grid: &Api, job: &JobView) -> Result<Vec<Reason>, Failure> {
     reasons.sort_by_key(|reason| std::cmp::Reverse(reason.count));
     for reason in reasons.iter_mut().take(TOLD) {
         let mut written = Vec::new();
-        whole(grid, (job.job, reason.example), Stream::Stderr, &mut written)?;
-        let line = String::from_utf8_lossy(last_lines(&written, 1)).trim().to_owned();
-        reason.last_line = shown(&line, LINE_WIDTH);
+        reason.last_line = match whole(grid, (job.job, reason.example), Stream::Stderr, &mut written) {
+            Ok(()) => shown(String::from_utf8_lossy(last_lines(&written, 1)).trim(), LINE_WIDTH),
+            // All else is known all the same.
+            Err(why) if is_removed(&why) => "its output was removed".to_owned(),
+            Err(why) if is_damaged(&why) => "its output is damaged".to_owned(),
+            Err(why) => return Err(why),
+        };
     }
     Ok(reasons)
 }

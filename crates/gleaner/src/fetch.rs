@@ -4,17 +4,20 @@ use crate::api::Api;
 use crate::cli::{FetchArguments, JobOrTask};
 use crate::columns::plural;
 use crate::failure::Failure;
+use crate::lacking::Lacking;
 use crate::logs::task_numbers;
 use crate::{Outcome, progress, stdout, which};
-use gleaner_agent::archive::{ArchiveError, Taking, unpack};
+use gleaner_agent::archive::{ArchiveError, Existing, Taking, place, unpack};
 use gleaner_agent::beneath::open_root;
-use gleaner_net::ClientError;
 use gleaner_wire::JobId;
 use gleaner_wire::api::TaskView;
 use gleaner_wire::text::tamed;
 use serde_json::json;
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
+
+/// What the folder is called in which files are until all of a task's are there.
+const UNFINISHED: &str = ".gleaner-fetch-";
 
 pub(crate) fn run(arguments: &FetchArguments) -> Outcome {
     let grid = Api::open(&arguments.grid)?;
@@ -23,16 +26,16 @@ pub(crate) fn run(arguments: &FetchArguments) -> Outcome {
         Some(task) => vec![task],
         None => task_numbers(&grid, job)?,
     };
-    let taking = if arguments.force { Taking::FilesOverOthers } else { Taking::Files };
+    let existing = if arguments.force { Existing::GivesWay } else { Existing::Stays };
     let bar = progress::bar(tasks.len() as u64, "tasks");
-    let (mut fetched, mut bytes, mut damaged) = (Vec::new(), 0, Vec::new());
+    let (mut fetched, mut bytes, mut without, mut lacking) = (Vec::new(), 0, 0, Lacking::default());
     for &task in &tasks {
         let folder = match only {
             Some(_) => arguments.to.clone(),
             None => arguments.to.join(task.to_string()),
         };
         let is_new = !folder.exists();
-        let found = fetch_into(&grid, (job, task), &folder, taking);
+        let found = fetch_into(&grid, (job, task), &folder, existing);
         if is_new {
             // Only one in which nothing is goes.
             drop(std::fs::remove_dir(&folder));
@@ -42,39 +45,27 @@ pub(crate) fn run(arguments: &FetchArguments) -> Outcome {
                 fetched.push(task);
                 bytes += size;
             }
-            Ok(None) => {}
-            // Those of other tasks may be sound.
-            Err(why) if only.is_none() && is_damage(&why) => damaged.push(why.to_string()),
-            Err(why) => return Err(why),
+            Ok(None) => without += 1,
+            Err(why) if only.is_some() => return Err(why),
+            Err(why) => lacking.note(task, why)?,
         }
         bar.inc(1);
     }
     bar.finish_and_clear();
-    if let Some(first) = damaged.first() {
-        return Err(Failure::Difference(format!(
-            "the files of {} are in {}; those of {} are damaged and not there: {first}",
-            plural(fetched.len() as u64, "task"),
-            arguments.to.display(),
-            plural(damaged.len() as u64, "task"),
-        )));
-    }
+    let to = arguments.to.display();
+    let there = format!("the files of {} are in {to}", plural(fetched.len() as u64, "task"));
+    let outcome = lacking.expect_none(tasks.len(), &there);
     if arguments.grid.json {
-        return stdout::print_json(&json!({ "version": 1, "job": job, "tasks": fetched, "bytes": bytes }));
+        stdout::print_json(&json!({ "version": 1, "job": job, "tasks": fetched, "bytes": bytes }))?;
+        return outcome;
     }
-    let (to, left) = (arguments.to.display(), tasks.len() - fetched.len());
-    let without = plural(left as u64, "task");
-    let tasks = plural(fetched.len() as u64, "task");
-    stdout::print(match (fetched.len(), left) {
-        (0, _) => format!("nothing to fetch: {without} left no files, or none yet\n"),
-        (_, 0) => format!("the files of {tasks} are in {to}\n"),
-        _ => format!("the files of {tasks} are in {to}; {without} left no files, or none yet\n"),
+    outcome?;
+    let left = plural(without, "task");
+    stdout::print(match (fetched.len(), without) {
+        (0, _) => format!("nothing to fetch: {left} left no files, or none yet\n"),
+        (_, 0) => there + "\n",
+        _ => format!("{there}; {left} left no files, or none yet\n"),
     })
-}
-
-/// Whether a task's files are not what the task left, here or on the coordinator's disk.
-fn is_damage(why: &Failure) -> bool {
-    let is_refused = matches!(why, Failure::Grid(ClientError::Refused { code, .. }) if code == "damaged");
-    is_refused || matches!(why, Failure::Difference(_))
 }
 
 /// Unpacks a task's files, if it left any, and tells how large their archive is.
@@ -82,7 +73,7 @@ fn fetch_into(
     grid: &Api,
     (job, task): (JobId, u32),
     folder: &Path,
-    taking: Taking,
+    existing: Existing,
 ) -> Result<Option<u64>, Failure> {
     let TaskView { files, results_removed, .. } = grid.task(job, task)?;
     if results_removed.is_some() {
@@ -110,19 +101,42 @@ fn fetch_into(
     // By whatever way its owner named it, a link to a folder too; from here on no link is followed.
     let into = folder.canonicalize().and_then(|folder| Ok(open_root(&folder)?)).map_err(failed)?;
     // The archive is a task's, or of an agent that says so: nothing in it is believed.
-    unpack(archive, into, taking).map_err(|error| not_unpacked((job, task), folder, &error))?;
+    let part = tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(folder).map_err(failed)?;
+    let within = part.path().canonicalize().and_then(|part| Ok(open_root(&part)?)).map_err(failed)?;
+    let unpacked = unpack(archive, &within, Taking::Files);
+    unpacked.map_err(|error| not_unpacked((job, task), folder, &error))?;
+    place(within, into, existing).map_err(|error| match error {
+        ArchiveError::Exists(path) => Failure::Usage(format!(
+            "{}/{} is there already: fetch into another folder, or replace what is there with --force",
+            folder.display(),
+            tamed(&path.to_string_lossy(), usize::MAX)
+        )),
+        other => not_unpacked((job, task), folder, &other),
+    })?;
     Ok(Some(files.size))
 }
 
 fn not_unpacked((job, task): (JobId, u32), folder: &Path, error: &ArchiveError) -> Failure {
-    let folder = folder.display();
-    match error {
-        ArchiveError::Exists(path) => Failure::Usage(format!(
-            "{folder}/{} is there already: fetch into another folder, or replace what is there with --force",
-            tamed(&path.to_string_lossy(), usize::MAX)
-        )),
-        other => {
-            Failure::Difference(format!("the files of {job}/{task} cannot be put into {folder}: {other}"))
+    let why = match error {
+        // The folder was empty.
+        ArchiveError::Exists(path) => {
+            format!("the archive holds {:?} twice", tamed(&path.to_string_lossy(), usize::MAX))
         }
+        other => other.to_string(),
+    };
+    Failure::Difference(format!("the files of {job}/{task} cannot be put into {}: {why}", folder.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_archive_with_a_name_twice_is_damaged_and_no_mistake_of_who_fetches() {
+        let twice = ArchiveError::Exists("a\u{1b}".into());
+        let why = not_unpacked((JobId(1), 2), Path::new("to"), &twice);
+        let said = why.to_string();
+        assert!(matches!(why, Failure::Difference(_)) && said.contains("twice"), "{said}");
+        assert!(!said.contains(['\u{1b}']) && !said.contains("--force"), "{said}");
     }
 }

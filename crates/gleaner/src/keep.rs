@@ -3,7 +3,7 @@
 use crate::api::Api;
 use crate::cli::KeepArguments;
 use crate::columns::{Side, aligned, plural, shown};
-use crate::moments::{clock, span};
+use crate::moments::{clock, now_s, span};
 use crate::quota::stored;
 use crate::several::each;
 use crate::{Outcome, stdout, which};
@@ -40,6 +40,9 @@ pub(crate) fn run(arguments: &KeepArguments) -> Outcome {
 pub(crate) fn standing(job: &JobView) -> String {
     match (job.results_kept, job.results_until_s, job.results_removed) {
         (true, ..) => "are kept until `gleaner keep --undo`".to_owned(),
+        (false, Some(until_s), _) if until_s < now_s() => {
+            format!("were kept until {}, and are to be removed now", clock(until_s))
+        }
         (false, Some(until_s), _) => format!("are kept until {}", clock(until_s)),
         (false, None, Some(removed)) if job.tasks.open() == 0 => {
             let kept_for = span(removed.kept_for_s);

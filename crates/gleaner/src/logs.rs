@@ -3,10 +3,11 @@
 use crate::api::{Api, Piece, Stream};
 use crate::cli::{JobOrTask, LogsArguments};
 use crate::failure::Failure;
+use crate::lacking::Lacking;
 use crate::shown::outlet;
 use crate::{Outcome, lasting, stdout, which};
 use gleaner_wire::JobId;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::time::Duration;
 
@@ -24,27 +25,38 @@ pub(crate) fn run(arguments: &LogsArguments) -> Outcome {
         Some(task) => vec![task],
         None => task_numbers(&grid, job)?,
     };
+    let (mut lacking, mut outputs) = (Lacking::default(), Vec::new());
+    for &number in &tasks {
+        let shown = if arguments.grid.json {
+            as_json(&grid, (job, number), arguments).map(|output| outputs.push(output))
+        } else {
+            if tasks.len() > 1 {
+                stdout::print(format!("==> {job}/{number} <==\n"))?;
+            }
+            as_text(&grid, (job, number), arguments)
+        };
+        match shown {
+            Err(why) if task.is_none() => lacking.note(number, why)?,
+            shown => shown?,
+        }
+    }
     if arguments.grid.json {
-        return as_json(&grid, job, &tasks, arguments);
+        stdout::print_json(&json!({ "version": 1, "job": job, "outputs": outputs }))?;
     }
-    for &task in &tasks {
-        if tasks.len() > 1 {
-            stdout::print(format!("==> {job}/{task} <==\n"))?;
-        }
-        match (arguments.only(), arguments.follow) {
-            (Some(stream), true) => follow(&grid, (job, task), &[stream])?,
-            (None, true) => follow(&grid, (job, task), &STREAMS)?,
-            (Some(stream), false) => {
-                show(&grid, (job, task), stream, arguments, &mut *outlet(io::stdout().lock()))?;
-            }
-            // Each where the program wrote it.
-            (None, false) => {
-                show(&grid, (job, task), Stream::Stdout, arguments, &mut *outlet(io::stdout().lock()))?;
-                show(&grid, (job, task), Stream::Stderr, arguments, &mut *outlet(io::stderr().lock()))?;
-            }
+    lacking.expect_none(tasks.len(), "the output of the other tasks was shown")
+}
+
+fn as_text(grid: &Api, task: (JobId, u32), arguments: &LogsArguments) -> Outcome {
+    match (arguments.only(), arguments.follow) {
+        (Some(stream), true) => follow(grid, task, &[stream]),
+        (None, true) => follow(grid, task, &STREAMS),
+        (Some(stream), false) => show(grid, task, stream, arguments, &mut *outlet(io::stdout().lock())),
+        // Each where the program wrote it.
+        (None, false) => {
+            show(grid, task, Stream::Stdout, arguments, &mut *outlet(io::stdout().lock()))?;
+            show(grid, task, Stream::Stderr, arguments, &mut *outlet(io::stderr().lock()))
         }
     }
-    Ok(())
 }
 
 impl LogsArguments {
@@ -194,22 +206,16 @@ fn tell_dropped(bytes: u64) {
     }
 }
 
-fn as_json(grid: &Api, job: JobId, tasks: &[u32], arguments: &LogsArguments) -> Outcome {
-    let text = |task, stream| {
+fn as_json(grid: &Api, task: (JobId, u32), arguments: &LogsArguments) -> Result<Value, Failure> {
+    let text = |stream| {
         let mut bytes = Vec::new();
-        show(grid, (job, task), stream, arguments, &mut bytes)?;
+        show(grid, task, stream, arguments, &mut bytes)?;
         Ok::<_, Failure>(String::from_utf8_lossy(&bytes).into_owned())
     };
-    let mut outputs = Vec::with_capacity(tasks.len());
-    for &task in tasks {
-        outputs.push(match arguments.only() {
-            Some(stream) => json!({ "task": task, "text": text(task, stream)? }),
-            None => {
-                json!({ "task": task, "text": text(task, Stream::Stdout)?, "stderr": text(task, Stream::Stderr)? })
-            }
-        });
-    }
-    stdout::print_json(&json!({ "version": 1, "job": job, "outputs": outputs }))
+    Ok(match arguments.only() {
+        Some(stream) => json!({ "task": task.1, "text": text(stream)? }),
+        None => json!({ "task": task.1, "text": text(Stream::Stdout)?, "stderr": text(Stream::Stderr)? }),
+    })
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ mod interrupt;
 mod journal;
 mod keep;
 mod labels;
+mod lacking;
 mod lasting;
 mod login;
 mod logs;

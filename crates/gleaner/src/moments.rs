@@ -15,6 +15,11 @@ fn clock_in(at_s: f64, zone: TimeZone) -> String {
     }
 }
 
+/// The present moment by this machine's clock, in seconds since 1970.
+pub(crate) fn now_s() -> f64 {
+    Timestamp::now().as_millisecond() as f64 / 1e3
+}
+
 /// A moment that was written as [`clock`] shows it, or in seconds since 1970.
 pub(crate) fn parse_moment(text: &str) -> Result<f64, String> {
     if let Ok(seconds) = text.parse::<f64>() {

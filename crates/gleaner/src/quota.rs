@@ -62,7 +62,7 @@ fn table(quotas: &QuotaList) -> String {
         let used = [
             view.tasks.to_string(),
             view.cores.to_string(),
-            stored(view.bytes),
+            stored(view.bytes.saturating_add(view.sent_bytes)),
             stored(view.requirement_bytes),
             stored(view.description_bytes),
         ];

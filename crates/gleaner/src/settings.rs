@@ -164,7 +164,8 @@ fn keeping(settings: &Settings) -> Result<Keeping, Failure> {
         let span = span.filter(|span| *span >= Span::from_nanos(1_000_000_000));
         span.map(Some).ok_or_else(|| {
             Failure::Usage(format!(
-                "{key} is {text}; expected a time of 1 second or more with its unit, as 30d or 12h, or {FOREVER}"
+                "{key} is {text}; expected a time from 1s to {}d with its unit, as 30d or 12h, or {FOREVER}",
+                u64::MAX / 1_000_000_000 / 86_400
             ))
         })
     };

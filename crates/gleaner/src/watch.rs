@@ -13,11 +13,11 @@ use serde_json::json;
 
 pub(crate) fn run(arguments: &WatchArguments) -> Outcome {
     let grid = Api::open(&arguments.grid)?;
-    // Before the state of the job is looked at: what happens in between is in the stream.
     let job = arguments.job.as_ref().map(|named| which::one_job(&grid, named)).transpose()?;
     let mut events = grid.events(job)?;
     loop {
-        if lasting::ask(|| is_over(&grid, job))? || show(&grid, job, events, arguments.grid.json)? {
+        show(events, arguments.grid.json)?;
+        if lasting::ask(|| is_over(&grid, job))? {
             return Ok(());
         }
         events = lasting::ask(|| grid.events(job))?;
@@ -27,11 +27,11 @@ pub(crate) fn run(arguments: &WatchArguments) -> Outcome {
     }
 }
 
-/// Prints what comes until the stream ends; whether all is over.
-fn show(grid: &Api, job: Option<JobId>, events: Events, as_json: bool) -> Result<bool, Failure> {
+/// Prints what comes until the stream ends: that of one job does so when the job is over.
+fn show(events: Events, as_json: bool) -> Outcome {
     for event in events {
         let event = match event {
-            Err(why) if lasting::is_away(&why) => return Ok(false),
+            Err(why) if lasting::is_away(&why) => return Ok(()),
             event => event?,
         };
         let Ok(happened) = serde_json::from_str::<LiveEvent>(&event.data) else { continue };
@@ -42,11 +42,8 @@ fn show(grid: &Api, job: Option<JobId>, events: Events, as_json: bool) -> Result
         } else {
             stdout::print(line(&happened))?;
         }
-        if happened.phase.is_some_and(TaskPhase::is_over) && lasting::ask(|| is_over(grid, job))? {
-            return Ok(true);
-        }
     }
-    Ok(false)
+    Ok(())
 }
 
 fn is_over(grid: &Api, job: Option<JobId>) -> Result<bool, Failure> {

@@ -152,13 +152,48 @@ fn what_is_there_stays_unless_it_is_to_be_replaced() {
     fs::hard_link(&kept, folder.path().join("hard")).unwrap();
     symlink(&kept, folder.path().join("soft")).unwrap();
     for name in ["mine", "hard", "soft"] {
-        let bytes = archive(&[(name, EntryType::Regular, "new")]);
+        let bytes = archive(&[("first", EntryType::Regular, "new"), (name, EntryType::Regular, "new")]);
         let root = open_root(folder.path()).unwrap();
-        let result = unpack(bytes.as_slice(), &root, Taking::Files);
+        let (staged, result) = unpacked(&bytes, Taking::Files);
+        result.unwrap();
+        let staged = open_root(staged.path()).unwrap();
+        drop(fs::remove_file(folder.path().join("first")));
+        let result = place(&staged, &root, Existing::Stays);
         assert!(matches!(&result, Err(ArchiveError::Exists(path)) if path == Path::new(name)), "{result:?}");
-        unpack(bytes.as_slice(), &root, Taking::FilesOverOthers).unwrap();
+        assert!(!folder.path().join("first").exists(), "nothing was moved");
+        place(&staged, &root, Existing::GivesWay).unwrap();
+        assert_eq!(fs::read(folder.path().join("first")).unwrap(), b"new");
         assert_eq!(fs::read(folder.path().join(name)).unwrap(), b"new");
         assert_eq!(fs::read(&kept).unwrap(), b"kept", "not through {name}");
+    }
+}
+
+#[test]
+fn files_are_placed_among_others_and_never_by_way_of_a_link() {
+    let entries = [("a", EntryType::Directory, ""), ("a/b", EntryType::Regular, "new")];
+    let outside = tempfile::tempdir().unwrap();
+    for (made, existing, is_placed) in [
+        ("nothing", Existing::Stays, true),
+        ("folder", Existing::Stays, true),
+        ("file", Existing::GivesWay, false),
+        ("link", Existing::GivesWay, false),
+        ("folder in its place", Existing::GivesWay, false),
+    ] {
+        let (staged, result) = unpacked(&archive(&entries), Taking::Files);
+        result.unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let a = folder.path().join("a");
+        match made {
+            "folder" => fs::create_dir(&a).unwrap(),
+            "file" => fs::write(&a, "mine").unwrap(),
+            "link" => symlink(outside.path(), &a).unwrap(),
+            "folder in its place" => fs::create_dir_all(a.join("b")).unwrap(),
+            _ => {}
+        }
+        let [from, to] = [staged.path(), folder.path()].map(|folder| open_root(folder).unwrap());
+        assert_eq!(place(&from, &to, existing).is_ok(), is_placed, "{made}");
+        assert_eq!(fs::read(a.join("b")).is_ok_and(|text| text == b"new"), is_placed, "{made}");
+        assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0, "{made}");
     }
 }
 

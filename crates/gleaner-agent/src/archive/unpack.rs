@@ -4,8 +4,7 @@ use super::{ArchiveError, ENTRIES_MAX, PATH_BYTES_MAX};
 use crate::beneath;
 use gleaner_wire::limits::BLOB_BYTES_MAX;
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{AtFlags, symlinkat, unlinkat};
-use rustix::io::Errno;
+use rustix::fs::symlinkat;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read};
@@ -13,15 +12,13 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 use tar::{Archive, Entry, EntryType};
 
-/// What is taken from an archive, and what gives way to it.
+/// What is taken from an archive. What is there stays, and is an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Taking {
-    /// All, links too, into a folder whose links nobody of ours follows. What is there stays, and is an error.
+    /// All, links too, into a folder whose links nobody of ours follows.
     All,
-    /// Files and folders; a link is an error. What is there stays, and is an error.
+    /// Files and folders; a link is an error.
     Files,
-    /// Files and folders; a link is an error. A file takes the place of a file or link that is there.
-    FilesOverOthers,
 }
 
 /// Puts the files of an archive into `folder`, with the modes that the process's umask leaves.
@@ -73,7 +70,7 @@ fn put(
         }
         (EntryType::Regular, Some(name)) => {
             let within = parent(folder, &path).map_err(|why| failed(why.into()))?;
-            put_file(entry, &within, name, taking).map_err(failed)
+            put_file(entry, &within, name).map_err(failed)
         }
         (EntryType::Symlink, Some(name)) => {
             let own = || entry.link_name_bytes().map(|bytes| OsStr::from_bytes(&bytes).into());
@@ -88,19 +85,7 @@ fn put(
     }
 }
 
-fn put_file(
-    entry: &mut Entry<'_, impl Read>,
-    within: &OwnedFd,
-    name: &OsStr,
-    taking: Taking,
-) -> io::Result<()> {
-    if taking == Taking::FilesOverOthers {
-        // Not written to: it may be a link, or have other names.
-        match unlinkat(within, name, AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => {}
-            Err(why) => return Err(why.into()),
-        }
-    }
+fn put_file(entry: &mut Entry<'_, impl Read>, within: &OwnedFd, name: &OsStr) -> io::Result<()> {
     let is_executable = entry.header().mode()? & 0o100 != 0;
     let mut file = File::from(beneath::create(within, Path::new(name), is_executable)?);
     let claimed = entry.size();

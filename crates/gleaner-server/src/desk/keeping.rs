@@ -8,7 +8,7 @@ use super::admission::{Kind, Rejection};
 use crate::journal::{Fact, RemovedResults};
 use crate::ledger::Job;
 use crate::limits::{RECORDS_KEPT_DAYS, RESULTS_KEPT_DAYS, RETIRE_AFTER, REVIVED_MAX};
-use crate::moments::day;
+use crate::moments::{day, long};
 use crate::store::{PastReader, ReadError, Removal, Results, TaskRange};
 use gleaner_units::{Span, Time};
 use gleaner_wire::JobId;
@@ -169,10 +169,10 @@ pub(crate) fn removed(id: JobId, removal: Option<Removal>) -> String {
         return format!("the results of job {id} were removed");
     };
     format!(
-        "the results of job {id} were removed on {}: this grid keeps results for {:.1} days after their job is over \
+        "the results of job {id} were removed on {}: this grid keeps results for {} after their job is over \
          (--keep-results-for)",
         day(at),
-        kept_for.seconds() / 86_400.0
+        long(kept_for)
     )
 }
 

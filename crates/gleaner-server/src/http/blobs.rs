@@ -12,7 +12,8 @@ use super::extract::Path;
 use super::own::own_task;
 use super::pace::Pace;
 use super::refusal::Refusal;
-use crate::blobs::{Blob, BlobError, BlobId, Blobs, PutError, Terms};
+use super::uploads::Expected;
+use crate::blobs::{self, Blob, BlobId, Blobs, Put, PutError, Terms};
 use crate::desk::{Desk, Input, removed};
 use crate::limits::BODY_BYTES_MIN;
 use crate::places::{Place, Who};
@@ -24,13 +25,14 @@ use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
-use gleaner_units::MachineId;
+use gleaner_units::{MachineId, Time};
 use gleaner_wire::api::Problem;
 use gleaner_wire::limits::BLOB_BYTES_MAX;
 use gleaner_wire::session::Stored;
 use gleaner_wire::{BlobHash, JobId};
 use std::io::{self, Read};
 use std::sync::Arc;
+use tokio::io::AsyncRead;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
@@ -66,61 +68,93 @@ pub(super) async fn put(
     if announced.is_some_and(|length| length > BLOB_BYTES_MAX) {
         return Err(Refusal::too_large(BLOB_BYTES_MAX));
     }
-    let left = left_for(&api, &caller, announced.unwrap_or(1)).await?;
     let place = api.file_place(&caller.who())?;
-    let at_most = BLOB_BYTES_MAX.min(left);
+    let expected = expect(&api, &caller, announced).await?;
+    let at_most = expected.bytes();
     let terms = Terms { at: api.app.desk.now(), at_most, claimed: Some(id), announced };
-    let blobs = Arc::clone(&api.app.blobs);
     let pieces = Box::pin(paced(request.into_body(), BODY_BYTES_MIN));
-    let stored = spawn_blocking(move || {
+    // What has come is counted also where who sent it is gone before the answer.
+    let stored = tokio::spawn(async move {
         let _place = place;
-        blobs.put(&mut SyncIoBridge::new(StreamReader::new(pieces)), terms)
+        store(&api, caller, StreamReader::new(pieces), (terms, expected)).await
     });
-    let put = stored.await.map_err(|panic| Refusal::internal(format!("storing a file: {panic}")))?;
-    if matches!(put, Err(PutError::TooLarge { .. })) && left < BLOB_BYTES_MAX {
-        // Whoever did not say how much it is hears of the quota only now.
-        left_for(&api, &caller, left + 1).await?;
-    }
-    if let (Err(PutError::DiskFull), &FileCaller::Agent(agent)) = (&put, &caller) {
-        // So that it can be seen why a run of its stays.
-        api.app.desk.input(Input::NoSpace { agent, blob: id }).await?;
-    }
-    let put = put?;
-    match caller {
-        FileCaller::User(by) => api.uploads.add(&by.user, id, (api.app.desk.now(), put.bytes)),
-        // It is there before the end of a run that names it.
-        FileCaller::Agent(agent) => {
-            api.app.desk.input(Input::Stored { agent, blob: id, bytes: put.bytes }).await?;
-        }
-    }
+    let put = stored.await.map_err(|panic| Refusal::internal(format!("storing a file: {panic}")))??;
     Ok(Json(Stored { blob: hash_of(put.id), size: put.bytes }))
 }
 
-/// How many bytes who asks may still send, if they are at least so many.
-async fn left_for(api: &Api, caller: &FileCaller, more: u64) -> Result<u64, Refusal> {
-    match caller {
-        FileCaller::User(by) => left_of_quota(api, &by.user, more).await,
-        FileCaller::Agent(agent) => left_of_runs(api, *agent, more).await,
+/// Stores a file, and counts it.
+async fn store(
+    api: &Arc<Api>,
+    caller: FileCaller,
+    body: impl AsyncRead + Send + Unpin + 'static,
+    (terms, expected): (Terms, Expected),
+) -> Result<Put, Refusal> {
+    let blobs = Arc::clone(&api.app.blobs);
+    let stored = spawn_blocking(move || blobs.put(&mut SyncIoBridge::new(body), terms));
+    let put = stored.await.map_err(|panic| Refusal::internal(format!("storing a file: {panic}")))?;
+    let at_most = terms.at_most;
+    if matches!(put, Err(PutError::TooLarge { .. })) && at_most < BLOB_BYTES_MAX {
+        // Whoever did not say how much it is hears of the quota only now.
+        drop(expected);
+        expect(api, &caller, Some(at_most + 1)).await?;
+        return Err(Refusal::too_large(at_most));
     }
+    if let (Err(PutError::DiskFull), &FileCaller::Agent(agent), Some(blob)) = (&put, &caller, terms.claimed) {
+        // So that it can be seen why a run of its stays.
+        api.app.desk.input(Input::NoSpace { agent, blob }).await?;
+    }
+    let put = put?;
+    match caller {
+        FileCaller::User(by) => {
+            api.uploads.add(&by.user, put.id, (api.app.desk.now(), put.bytes));
+            drop(expected);
+        }
+        // It is there before the end of a run that names it.
+        FileCaller::Agent(agent) => {
+            api.app.desk.input(Input::Stored { agent, blob: put.id, bytes: put.bytes }).await?;
+            // From when the desk counts it.
+            api.look(|_, _| drop(expected)).await?;
+        }
+    }
+    Ok(put)
+}
+
+/// Counts what who asks is about to send as on its way, if they may send as much; all that they may, where they do not say how much
+/// it is. The desk's one thread does that, so that nothing is counted by two as left.
+async fn expect(api: &Arc<Api>, caller: &FileCaller, announced: Option<u64>) -> Result<Expected, Refusal> {
+    let (of, who, more) = (Arc::clone(api), caller.who(), announced.unwrap_or(1));
+    let look = move |desk: &Desk, now| {
+        let left = match &who {
+            Who::Agent(agent) => left_of_runs(&of, desk, *agent, (more, now))?,
+            Who::User(user) => left_of_quota(&of, desk, user, (more, now))?,
+            Who::Stranger => 0,
+        };
+        Ok(of.coming.expect(who, announced.unwrap_or(left.min(BLOB_BYTES_MAX))))
+    };
+    api.look(look).await?
 }
 
 /// How many bytes a user may still send, if they are at least so many.
-async fn left_of_quota(api: &Api, user: &str, more: u64) -> Result<u64, Refusal> {
-    let name = user.to_owned();
-    let kept = api.look(move |desk, _| desk.ledger().bytes_of(&name)).await?;
-    let used = kept.saturating_add(api.uploads.bytes(user, api.app.desk.now()));
-    let quota = api.app.desk.people().quota(user);
+fn left_of_quota(api: &Api, desk: &Desk, user: &str, (more, now): (u64, Time)) -> Result<u64, Refusal> {
+    let used = desk.ledger().bytes_of(user).saturating_add(sent_bytes(api, user, now));
+    let quota = desk.ledger().people().quota(user);
     quota.check_bytes(user, used, more).map_err(|above| Refusal::above_quota(above.to_string()))?;
     Ok(quota.bytes - used)
 }
 
+/// How many bytes a user has sent that no job named, or is sending.
+pub(super) fn sent_bytes(api: &Api, user: &str, now: Time) -> u64 {
+    // First: what comes meanwhile is counted twice, and not left out.
+    let coming = api.coming.bytes(&Who::User(user.to_owned()));
+    coming.saturating_add(api.uploads.bytes(user, now))
+}
+
 /// How many bytes an agent may still send of what its runs leave, if they are at least so many.
-async fn left_of_runs(api: &Api, agent: MachineId, more: u64) -> Result<u64, Refusal> {
-    let look = move |desk: &Desk, now| (desk.is_connected(agent), desk.may_send(agent, now));
-    let (is_connected, left) = api.look(look).await?;
-    match left {
+fn left_of_runs(api: &Api, desk: &Desk, agent: MachineId, (more, now): (u64, Time)) -> Result<u64, Refusal> {
+    let coming = api.coming.bytes(&Who::Agent(agent));
+    match desk.may_send(agent, now).map(|left| left.saturating_sub(coming)) {
         // It comes again, with another token.
-        None if !is_connected => Err(unknown()),
+        None if !desk.is_connected(agent) => Err(unknown()),
         None => Err(Refusal::forbidden("this machine has no run of which anything is awaited")),
         Some(left) if left < more => Err(Refusal::above_runs_quotas(left)),
         Some(left) => Ok(left),
@@ -171,26 +205,36 @@ pub(super) async fn of_task(
     let files = files.ok_or_else(|| Refusal::not_found(format!("task {job}/{number} left no files")))?;
     let id = blob_id(files.blob.as_str())?;
     let wrong = |what: &str| {
-        Refusal::damaged(format!(
-            "the files of task {job}/{number} are {what}; `gleaner rerun` makes them again"
-        ))
+        Refusal::damaged(format!("the files of task {job}/{number} {what}; `gleaner rerun` makes them again"))
     };
     // Whoever asks for a result is to hear why there is none, and not see the connection end.
-    if is_damaged(&api, id).await? {
-        return Err(wrong("not what the task left: the coordinator's disk changed them"));
+    match fault(&api, id).await? {
+        None => {}
+        Some(error) if error.kind() == io::ErrorKind::InvalidData => {
+            return Err(wrong("are not what the task left: the coordinator's disk changed them"));
+        }
+        Some(error) => {
+            let file = blobs::place(id);
+            tracing::error!(file = %file.display(), %error, "a stored file cannot be read");
+            return Err(wrong(&format!(
+                "cannot be read by the coordinator ({}); its log has the file that is to be mended",
+                error.kind()
+            )));
+        }
     }
     let found = opened(&api, &who, id).await?;
-    found.ok_or_else(|| wrong("not in the coordinator's folder any more"))
+    found.ok_or_else(|| wrong("are not in the coordinator's folder any more"))
 }
 
-/// Reads a file to its end.
-async fn is_damaged(api: &Api, id: BlobId) -> Result<bool, Refusal> {
+/// Reads a file to its end, and says why that cannot be done; nothing of one that is not there.
+async fn fault(api: &Api, id: BlobId) -> Result<Option<io::Error>, Refusal> {
     let blobs = Arc::clone(&api.app.blobs);
-    let read = spawn_blocking(move || {
-        let read = blobs.get(id)?.map_or(Ok(0), |mut blob| io::copy(&mut blob.body, &mut io::sink()));
-        Ok::<bool, BlobError>(read.is_err_and(|error| error.kind() == io::ErrorKind::InvalidData))
+    let read = spawn_blocking(move || match blobs.get(id) {
+        Ok(Some(mut blob)) => io::copy(&mut blob.body, &mut io::sink()).err(),
+        Ok(None) => None,
+        Err(error) => Some(error.source),
     });
-    Ok(read.await.map_err(|panic| Refusal::internal(format!("reading a file: {panic}")))??)
+    read.await.map_err(|panic| Refusal::internal(format!("reading a file: {panic}")))
 }
 
 async fn opened(api: &Api, who: &Who, id: BlobId) -> Result<Option<Response>, Refusal> {
@@ -237,6 +281,9 @@ pub(super) async fn head(
     let found = spawn_blocking(move || blobs.renew(id, now)).await;
     let found = found.map_err(|panic| Refusal::internal(format!("looking for a file: {panic}")))??;
     let bytes = found.ok_or_else(|| missing(id))?;
+    if let FileCaller::User(by) = &caller {
+        api.uploads.renew(&by.user, id, now);
+    }
     Ok((StatusCode::OK, octets(bytes)).into_response())
 }
 

@@ -55,7 +55,7 @@ impl FromRequest<Arc<Api>> for JobDocument {
             return Ok(Self { spec, turn: None });
         }
         let place = api.large_jobs.take(&who(api, request.headers()));
-        let place = place.ok_or_else(|| Refusal::busy("large jobs"))?;
+        let place = place.ok_or_else(|| Refusal::no_place("large jobs", &api.large_jobs))?;
         let bytes = whole(request, JOB_BYTES_MAX, LARGE_JOB_BYTES_MIN).await?;
         let read = Arc::clone(&api.large_jobs_read).acquire_owned().await;
         let turn = Turn { _place: place, _read: read.map_err(|_| Refusal::busy("large jobs"))? };

@@ -12,7 +12,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
 use gleaner_wire::JobId;
-use gleaner_wire::api::LiveEvent;
+use gleaner_wire::api::{LiveEvent, TaskPhase};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -45,6 +45,8 @@ struct Watch {
     api: Arc<Api>,
     caller: LastingCaller,
     job: Option<JobId>,
+    /// Whether the one job that is asked for may be over.
+    may_be_over: bool,
     live: Receiver<Arc<LiveEvent>>,
     /// Whether jobs that came by are to be shown.
     shown: BTreeMap<JobId, bool>,
@@ -52,10 +54,11 @@ struct Watch {
 }
 
 /// What happens from now on to machines and to the caller's jobs, or for an administrator to all. Each event is a
-/// `LiveEvent`; an event `missed` says how many were left out, because the caller did not read fast enough.
+/// `LiveEvent`; an event `missed` says how many were left out, because the caller did not read fast enough. The stream of
+/// one job ends behind the last of its events, once the job is over.
 #[utoipa::path(
     get, path = "/api/v1/events", tag = "grid", params(EventsQuery),
-    responses((status = 200, description = "Until one side ends it, or the caller's token is not good any more", content_type = "text/event-stream", body = String))
+    responses((status = 200, description = "Until one side ends it, the job is over, or the caller's token is not good any more", content_type = "text/event-stream", body = String))
 )]
 pub(super) async fn events(
     State(api): State<Arc<Api>>,
@@ -63,14 +66,15 @@ pub(super) async fn events(
     Query(query): Query<EventsQuery>,
 ) -> Result<Response, Refusal> {
     let place = api.streams.take(&Who::User(caller.by.user.clone()));
-    let place = place.ok_or_else(|| Refusal::busy("other streams of events"))?;
+    let place = place.ok_or_else(|| Refusal::no_place("streams of events", &api.streams))?;
     let live = api.app.desk.live();
     let job = query.job.map(JobId);
     if let Some(job) = job {
         let by = caller.by.clone();
         api.look_back(move |known, _| own_job(&known, &by, job).map(drop)).await?;
     }
-    let watch = Watch { api, caller, job, live, shown: BTreeMap::new(), _place: place };
+    let may_be_over = job.is_some();
+    let watch = Watch { api, caller, job, may_be_over, live, shown: BTreeMap::new(), _place: place };
     let events = stream::unfold(watch, |mut watch| async move {
         let event = watch.next().await?;
         Some((Ok::<_, Infallible>(event), watch))
@@ -79,9 +83,17 @@ pub(super) async fn events(
 }
 
 impl Watch {
-    /// The next that is to be shown; none once the coordinator has stopped, or its token is not good any more.
+    /// The next that is to be shown; none once the coordinator has stopped, the one job is over, or its token is not good any more.
     async fn next(&mut self) -> Option<Event> {
         loop {
+            // What is told of an end is in the stream before anybody can see that the job is over.
+            if self.may_be_over && self.live.is_empty() {
+                let is_over = self.is_over().await?;
+                if is_over && self.live.is_empty() {
+                    return None;
+                }
+                self.may_be_over = is_over;
+            }
             let happened = select! {
                 happened = self.live.recv() => Some(happened),
                 () = self.api.app.desk.closed() => return None,
@@ -92,14 +104,26 @@ impl Watch {
             }
             let Some(happened) = happened else { continue };
             match happened {
-                Ok(event) if self.is_shown(&event).await? => return Some(written(&event)),
+                Ok(event) if self.is_shown(&event).await? => {
+                    // Many tasks may be told of as one, and then nothing is said of where they are.
+                    self.may_be_over |= self.job.is_some() && event.phase.is_none_or(TaskPhase::is_over);
+                    return Some(written(&event));
+                }
                 Ok(_) => {}
                 Err(RecvError::Lagged(missed)) => {
+                    self.may_be_over = self.job.is_some();
                     return Some(Event::default().event("missed").data(missed.to_string()));
                 }
                 Err(RecvError::Closed) => return None,
             }
         }
+    }
+
+    /// Whether no task of the one job can go on.
+    async fn is_over(&self) -> Option<bool> {
+        let (by, job) = (self.caller.by.clone(), self.job?);
+        let look = move |known: Known<'_>, _| Ok(own_job(&known, &by, job)?.tally.open() == 0);
+        self.api.look_back(look).await.ok()
     }
 
     async fn is_shown(&mut self, event: &LiveEvent) -> Option<bool> {

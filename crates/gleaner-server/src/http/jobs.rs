@@ -119,6 +119,9 @@ async fn files_of(api: &Api, by: &Requester, spec: &JobSpec) -> Result<JobFiles,
     let (named, missing) = api.look(look).await?;
     needed.extend(named);
     let (blobs, now) = (Arc::clone(&api.app.blobs), api.app.desk.now());
+    for hash in &needed {
+        api.uploads.renew(&by.user, BlobId::from(hash), now);
+    }
     let look = move || {
         let mut files = JobFiles { missing, there: Vec::new() };
         for hash in needed {

@@ -10,16 +10,23 @@ use crate::sessions::FULL;
 use crate::view;
 use axum::Json;
 use axum::extract::State;
-use gleaner_wire::api::{MachineList, MachineState, MachineView, OwnerSpec, PriceSpec, Problem};
+use gleaner_wire::api::{MachineList, MachineState, MachineView, OwnerSpec, PriceSpec, Problem, Role};
 use std::sync::Arc;
 
-/// All machines.
+/// All machines. Whom a machine takes by its owner's rules is shown to administrators, and to others that there are such rules.
 #[utoipa::path(
     get, path = "/api/v1/machines", tag = "machines",
     responses((status = 200, description = "In order of joining", body = MachineList))
 )]
-pub(super) async fn list(State(api): State<Arc<Api>>, _: Caller) -> Result<Json<MachineList>, Refusal> {
-    all(&api).await.map(Json)
+pub(super) async fn list(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+) -> Result<Json<MachineList>, Refusal> {
+    let mut list = all(&api).await?;
+    if by.role != Role::Admin {
+        view::hide_names(&mut list);
+    }
+    Ok(Json(list))
 }
 
 /// Lets what runs on a machine stand still.

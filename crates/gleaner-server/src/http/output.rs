@@ -224,7 +224,10 @@ fn from_file(app: &App, run: RunId, stream: Stream, offset: u64) -> Result<Vec<u
 }
 
 fn unreadable(run: RunId, error: &io::Error) -> Refusal {
-    Refusal::internal(format!("the output of run {} of this task: {error}", run.number))
+    Refusal::damaged(format!(
+        "the output of run {} of this task cannot be read by the coordinator ({error}); `gleaner rerun` makes it again",
+        run.number
+    ))
 }
 
 /// How a run ended its stream, if its end was reported.

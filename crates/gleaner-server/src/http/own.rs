@@ -3,6 +3,7 @@
 use super::refusal::Refusal;
 use crate::desk::Requester;
 use crate::ledger::Job;
+use crate::moments::long;
 use crate::view::Known;
 use gleaner_units::TaskId;
 use gleaner_wire::JobId;
@@ -14,8 +15,7 @@ pub(super) fn own_job<'a>(known: &Known<'a>, by: &Requester, id: JobId) -> Resul
     job.ok_or_else(|| {
         // The same words for what never was, what was removed, and what is another's.
         let removed = known.desk().terms().keeping.records.map_or_else(String::new, |kept_for| {
-            let days = (kept_for.seconds() / 8_640.0).round() / 10.0;
-            format!(". What is known of a job is removed {days} days after its end (--keep-for)")
+            format!(". What is known of a job is removed {} after its end (--keep-for)", long(kept_for))
         });
         Refusal::not_found(format!("no job {id} of yours; see `gleaner status`{removed}"))
     })

@@ -1,10 +1,11 @@
 //! How much each user may have.
 
 use super::Api;
+use super::blobs::sent_bytes;
 use super::body::Document;
 use super::caller::Caller;
 use super::refusal::Refusal;
-use crate::desk::Order;
+use crate::desk::{Desk, Order, Requester};
 use crate::view;
 use axum::Json;
 use axum::extract::State;
@@ -20,7 +21,7 @@ pub(super) async fn list(
     State(api): State<Arc<Api>>,
     Caller(by): Caller,
 ) -> Result<Json<QuotaList>, Refusal> {
-    api.look(move |desk, _| view::quotas(desk, &by)).await.map(Json)
+    listed(&api, by).await
 }
 
 /// Lets a user, or everyone without a quota of their own, have so much from now on. What they have more stays.
@@ -35,5 +36,11 @@ pub(super) async fn set(
     Document(setting): Document<QuotaSetting>,
 ) -> Result<Json<QuotaList>, Refusal> {
     api.order(by.clone(), Order::SetQuota(setting)).await?;
-    api.look(move |desk, _| view::quotas(desk, &by)).await.map(Json)
+    listed(&api, by).await
+}
+
+async fn listed(api: &Arc<Api>, by: Requester) -> Result<Json<QuotaList>, Refusal> {
+    let of = Arc::clone(api);
+    let look = move |desk: &Desk, now| view::quotas(desk, &by, |user| sent_bytes(&of, user, now));
+    api.look(look).await.map(Json)
 }

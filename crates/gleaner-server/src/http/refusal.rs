@@ -3,7 +3,8 @@
 use crate::blobs::{BlobError, PutError};
 use crate::desk::{Kind, Rejection};
 use crate::driver::Stopped;
-use crate::limits::{BODY_BYTES_MIN, PATIENCE};
+use crate::limits::{BODY_BYTES_MIN, PATIENCE, Share};
+use crate::places::Places;
 use crate::store::ReadError;
 use axum::Json;
 use axum::extract::rejection::{PathRejection, QueryRejection};
@@ -138,6 +139,15 @@ impl Refusal {
     /// Too much goes on at the moment.
     pub(super) fn busy(with: &str) -> Self {
         let message = format!("the coordinator is busy with {with}; try again in a second");
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
+    }
+
+    /// All places for something are taken, or all that one may have.
+    pub(super) fn no_place(of: &str, places: &Places) -> Self {
+        let Share { all, each } = places.share();
+        let message = format!(
+            "no more {of} are taken now: {each} of each caller and {all} of all go on at a time; try again in a second"
+        );
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
     }
 

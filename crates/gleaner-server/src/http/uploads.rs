@@ -2,13 +2,16 @@
 //!
 //! In memory only: after a restart a user's program asks whether a file is there, hears that it is not, and sends it
 //! again. What agents send, the desk remembers.
+//!
+//! **What is on its way is counted before it comes**, or many files that come at once would pass a quota.
 
 use crate::blobs::BlobId;
 use crate::limits::UPLOADS_OF_USER_MAX;
+use crate::places::Who;
 use crate::uploads::Uploads;
 use gleaner_units::Time;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 #[derive(Debug, Default)]
 pub(super) struct UsersUploads(Mutex<BTreeMap<String, Uploads>>);
@@ -26,6 +29,14 @@ impl UsersUploads {
         by_user.get(user).is_some_and(|own| own.has(id))
     }
 
+    /// It was asked for, and stays a while longer.
+    pub(super) fn renew(&self, user: &str, id: BlobId, now: Time) {
+        let mut by_user = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sent) = by_user.get_mut(user) {
+            sent.renew(id, now);
+        }
+    }
+
     /// A job names these: from now on they are counted with it.
     pub(super) fn named(&self, user: &str, ids: impl IntoIterator<Item = BlobId>) {
         let mut by_user = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -38,6 +49,51 @@ impl UsersUploads {
     pub(super) fn bytes(&self, user: &str, now: Time) -> u64 {
         let by_user = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         by_user.get(user).map_or(0, |sent| sent.bytes(now))
+    }
+}
+
+/// How many bytes are on their way, of each user and agent.
+#[derive(Debug, Default)]
+pub(super) struct Coming(Mutex<BTreeMap<Who, u64>>);
+
+/// Some of them, until this is dropped.
+#[derive(Debug)]
+pub(super) struct Expected {
+    of: Arc<Coming>,
+    who: Who,
+    bytes: u64,
+}
+
+impl Coming {
+    /// So many are.
+    pub(super) fn bytes(&self, who: &Who) -> u64 {
+        let coming = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        coming.get(who).copied().unwrap_or(0)
+    }
+
+    /// So many more are.
+    pub(super) fn expect(self: &Arc<Self>, who: Who, bytes: u64) -> Expected {
+        let mut coming = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *coming.entry(who.clone()).or_default() += bytes;
+        Expected { of: Arc::clone(self), who, bytes }
+    }
+}
+
+impl Expected {
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl Drop for Expected {
+    fn drop(&mut self) {
+        let mut coming = self.of.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bytes) = coming.get_mut(&self.who) {
+            *bytes -= self.bytes;
+            if *bytes == 0 {
+                coming.remove(&self.who);
+            }
+        }
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) fn place(api: &Api, by: &Requester, patience: Duration) -> Result<Opt
         return Ok(None);
     }
     let place = api.waits.take(&Who::User(by.user.clone()));
-    place.map(Some).ok_or_else(|| Refusal::busy("others that wait"))
+    place.map(Some).ok_or_else(|| Refusal::no_place("requests that wait", &api.waits))
 }
 
 async fn look(api: &Api, by: Requester, id: JobId, is_last: bool) -> Result<Seen, Refusal> {

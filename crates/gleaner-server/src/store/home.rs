@@ -31,7 +31,8 @@ pub enum NetworkFolder {
 pub struct Home {
     folder: PathBuf,
     room: Arc<Room>,
-    _lock: Arc<File>,
+    /// None where a folder is looked at in which no coordinator ever worked.
+    _lock: Option<Arc<File>>,
 }
 
 impl Home {
@@ -48,7 +49,21 @@ impl Home {
         }
         let lock = lock(folder)?;
         let room = Arc::new(Room::of(folder));
-        Ok(Self { folder: folder.to_owned(), room, _lock: Arc::new(lock) })
+        Ok(Self { folder: folder.to_owned(), room, _lock: Some(Arc::new(lock)) })
+    }
+
+    /// Takes `folder` to look at what is in it, and leaves nothing there.
+    pub fn look(folder: &Path) -> Result<Self, HomeError> {
+        let path = folder.join(LOCK);
+        let lock = match File::open(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            opened => {
+                let file = opened.map_err(|source| failure(folder, &path, source))?;
+                hold(&file, folder)?;
+                Some(Arc::new(file))
+            }
+        };
+        Ok(Self { folder: folder.to_owned(), room: Arc::new(Room::of(folder)), _lock: lock })
     }
 
     /// Where it is.
@@ -132,13 +147,7 @@ fn lock(folder: &Path) -> Result<File, HomeError> {
     // Emptied only once it is ours: until then it names the holder.
     open.read(true).write(true).create(true).truncate(false).mode(0o600);
     let mut file = open.open(&path).map_err(io)?;
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => {
-            return Err(HomeError::Locked { folder: folder.to_owned(), pid: read_pid(&file) });
-        }
-        Err(TryLockError::Error(source)) => return Err(io(source)),
-    }
+    hold(&file, folder)?;
     // Its disk may be full, and what follows writes.
     if let Err(why) = reserve::use_if_needed(folder) {
         tracing::warn!(%why, "the reserve for a start on a full disk");
@@ -147,6 +156,17 @@ fn lock(folder: &Path) -> Result<File, HomeError> {
     file.rewind().map_err(io)?;
     writeln!(file, "{}", std::process::id()).map_err(io)?;
     Ok(file)
+}
+
+/// Locks the file, unless another process has.
+fn hold(lock: &File, folder: &Path) -> Result<(), HomeError> {
+    match lock.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => {
+            Err(HomeError::Locked { folder: folder.to_owned(), pid: read_pid(lock) })
+        }
+        Err(TryLockError::Error(source)) => Err(failure(folder, &folder.join(LOCK), source)),
+    }
 }
 
 fn read_pid(file: &File) -> Option<u32> {
@@ -180,6 +200,21 @@ mod tests {
         }
         assert!(matches!(open(), Err(HomeError::NotOurs(_))));
         assert_eq!(std::fs::read_to_string(&victim).unwrap(), "important");
+    }
+
+    #[test]
+    fn a_folder_that_is_looked_at_stays_as_it_is_and_is_nobody_elses_meanwhile() {
+        let folder = tempfile::tempdir().unwrap();
+        let looked_at = Home::look(folder.path()).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        drop(looked_at);
+        let home = Home::open(folder.path(), NetworkFolder::Accept).unwrap();
+        assert!(matches!(Home::look(folder.path()), Err(HomeError::Locked { pid: Some(_), .. })));
+        drop(home);
+        let looked_at = Home::look(folder.path()).unwrap();
+        assert!(Home::open(folder.path(), NetworkFolder::Accept).is_err());
+        drop(looked_at);
+        Home::open(folder.path(), NetworkFolder::Accept).unwrap();
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// Beside the journal.
-pub(super) const WITNESS: &str = "journal.last";
+pub(crate) const WITNESS: &str = "journal.last";
 /// Number, checksum, and a checksum of both.
 const BYTES: usize = 24;
 

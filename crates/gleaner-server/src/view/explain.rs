@@ -1,5 +1,6 @@
 //! Why a task is where it is, now or at a moment of the past, and where one would go.
 
+use super::discreet;
 use super::runs::open_runs;
 use super::waits::{self, Situation, dimensions, explanation};
 use super::{Known, KnownTask};
@@ -212,7 +213,8 @@ fn view((ledger, task): (&Ledger, TaskId), at: Time, summary: String) -> Explana
     let kinds = dimensions();
     let names = failing_machines(ledger, class);
     let ruled_out = explanation.ruled_out.iter().map(|ruled| RuledOutView {
-        rule: words::failing(&ruled.condition, &kinds) + &why_closed(ledger, &ruled.condition),
+        rule: words::failing(&discreet::condition(&ruled.condition), &kinds)
+            + &why_closed(ledger, &ruled.condition),
         count: ruled.machines,
         machines: names.get(&ruled.condition).cloned().unwrap_or_default(),
     });
@@ -227,7 +229,7 @@ fn view((ledger, task): (&Ledger, TaskId), at: Time, summary: String) -> Explana
             count: machines.len(),
             machines: machines.iter().take(NAMES_MAX).map(|on| ledger.agent(*on).name.clone()).collect(),
         });
-    let remedies = explanation.remedies.iter().map(|remedy| words::change(remedy, &kinds));
+    let remedies = explanation.remedies.iter().map(|remedy| words::change(&discreet::remedy(remedy), &kinds));
     let remedies = remedies.chain(waits::remedies(ledger, task)).collect();
     let rated = |(on, score): (MachineId, f64)| Rating { machine: ledger.agent(on).name.clone(), score };
     ExplanationView {

@@ -1,5 +1,6 @@
 //! What tasks wait for: nouns, as in "it waits for …".
 
+use super::discreet;
 use crate::desk::Desk;
 use crate::ledger::{Job, Ledger, Wish};
 use gleaner_core::explain::words;
@@ -87,7 +88,7 @@ fn machines(ledger: &Ledger, task: TaskId) -> String {
     let waits_for = ledger.recipe().waits_for();
     match able.count() {
         0 => {
-            let why = words::sentence(&explanation(ledger, class), &dimensions());
+            let why = words::sentence(&discreet::explanation(explanation(ledger, class)), &dimensions());
             format!("{waits_for}: {why}")
         }
         1 => format!("{waits_for}: 1 machine can take it"),

@@ -1,5 +1,6 @@
 //! What happens, as it happens.
 
+use crate::limits::documented_share;
 use crate::world::{World, request};
 use axum::body::{Body, BodyDataStream};
 use futures_util::StreamExt as _;
@@ -59,9 +60,42 @@ async fn one_job_can_be_watched() {
     }
     let event = watcher.next().await;
     assert_eq!((&event["job"], &event["phase"]), (&json!(jobs[1]), &json!("cancelled")));
+    assert!(watcher.pieces.next().await.is_none(), "the job is over");
     for (job, token) in [(99, &world.alice), (jobs[0], &world.bob)] {
         assert_eq!(world.get(&format!("/api/v1/events?job={job}"), token).await.status, 404);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_stream_of_a_job_ends_behind_its_last_event() {
+    let world = World::new().await;
+    for tasks in [1, 8, 250, 400] {
+        let job = world.submit(&world.alice, tasks).await;
+        let path = format!("/api/v1/events?job={job}");
+        let mut watcher = Watcher::new(&world, &path, &world.alice).await;
+        world.post(&format!("/api/v1/jobs/{job}/hold"), &world.alice, &json!({})).await;
+        world.post(&format!("/api/v1/jobs/{job}/cancel"), &world.alice, &json!({})).await;
+        let mut text = String::new();
+        while let Some(piece) = watcher.pieces.next().await {
+            text += std::str::from_utf8(&piece.unwrap()).unwrap();
+        }
+        let ends = text.matches(r#""phase":"cancelled""#).count() as u32;
+        assert_eq!(ends, tasks.min(256), "{tasks} tasks");
+        let mut after = Watcher::new(&world, &path, &world.alice).await;
+        assert!(after.pieces.next().await.is_none(), "it is over already");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_has_all_streams_that_one_may_have_hears_how_many_these_are() {
+    let world = World::new().await;
+    let mut open = Vec::new();
+    for _ in 0..documented_share("STREAMS").1 {
+        open.push(Watcher::new(&world, "/api/v1/events", &world.alice).await);
+    }
+    let refused = world.get("/api/v1/events", &world.alice).await;
+    let said = format!("{} of each caller", open.len());
+    assert!(refused.status == 503 && refused.to_string().contains(&said), "{refused}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

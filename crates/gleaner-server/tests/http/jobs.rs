@@ -207,3 +207,21 @@ async fn a_preview_changes_nothing() {
     assert_eq!(world.post("/api/v1/jobs/preview", &world.alice, &json!({"command": []})).await.status, 422);
     assert_eq!(world.get("/api/v1/jobs", &world.alice).await.json::<Value>()["jobs"], json!([]));
 }
+
+/// Users and keys that an owner's rules name are shown to administrators only, in the list of machines and in what is said of a job.
+#[tokio::test(flavor = "multi_thread")]
+async fn whom_a_machine_takes_is_shown_to_administrators() {
+    let world = World::new().await;
+    let mut profile = crate::agent::profile();
+    let takes = r#"member(TARGET.Owner, {"ann"})"#;
+    profile.attributes.insert("Requirements".to_owned(), takes.to_owned());
+    let _agent = Agent::join_with(&world, "lab", profile).await;
+    let job = world.submit(&world.alice, 1).await;
+    let shown = async |path: String, token: &str| world.get(&path, token).await.to_string();
+    assert!(shown("/api/v1/machines".to_owned(), &world.root).await.contains("ann"));
+    let task = format!("/api/v1/jobs/{job}/tasks/1/explain");
+    for path in ["/api/v1/machines".to_owned(), format!("/api/v1/jobs/{job}"), task] {
+        let said = shown(path.clone(), &world.alice).await;
+        assert!(said.contains("TARGET.Owner") && !said.contains("ann"), "{path}: {said}");
+    }
+}

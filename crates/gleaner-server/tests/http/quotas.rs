@@ -1,8 +1,10 @@
 //! What each user may have of the coordinator at a time.
 
 use crate::agent::Agent;
-use crate::world::World;
+use crate::world::{World, request};
 use axum::body::Body;
+use axum::http::header::CONTENT_LENGTH;
+use futures_util::future::join_all;
 use gleaner_net::{Token, TokenKind};
 use gleaner_server::desk::Input;
 use gleaner_units::MachineId;
@@ -186,9 +188,10 @@ async fn set_bytes(world: &World, user: &str, bytes: u64) -> u16 {
 }
 
 async fn upload(world: &World, token: &str, content: &[u8]) -> (u16, String) {
-    let hash = blake3::hash(content).to_hex();
-    let reply =
-        world.call("PUT", &format!("/api/v1/blobs/{hash}"), token, Body::from(content.to_vec())).await;
+    let path = format!("/api/v1/blobs/{}", blake3::hash(content).to_hex());
+    let mut request = request("PUT", &path, token, Body::from(content.to_vec()));
+    request.headers_mut().insert(CONTENT_LENGTH, content.len().into());
+    let reply = world.send(request).await;
     (reply.status, reply.to_string())
 }
 
@@ -224,6 +227,29 @@ async fn a_user_has_so_many_bytes_stored_and_hears_which_quota_it_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn many_files_at_once_do_not_pass_the_quota() {
+    let world = World::new().await;
+    assert_eq!(set_bytes(&world, "alice", 100_000).await, 200);
+    let files: Vec<Vec<u8>> = (0..12).map(|number| vec![number; 40_000]).collect();
+    let sent = files.iter().map(|file| upload(&world, &world.alice, file));
+    let accepted = join_all(sent).await.into_iter().filter(|(status, _)| *status == 200).count();
+    assert_eq!(accepted, 2, "of 12 that come at once");
+    let unsaid = files.iter().map(|file| {
+        let path = format!("/api/v1/blobs/{}", blake3::hash(file).to_hex());
+        world.send(request("PUT", &path, &world.alice, Body::from(file.clone())))
+    });
+    assert!(
+        join_all(unsaid).await.iter().all(|reply| reply.status == 403),
+        "nor if nobody says how long it is"
+    );
+    let sent_bytes = async || {
+        let list: QuotaList = world.get("/api/v1/quotas", &world.alice).await.json();
+        list.users[0].sent_bytes
+    };
+    assert_eq!(sent_bytes().await, 80_000, "they see why");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn no_agent_fills_a_quota_with_output_that_nobody_has() {
     let world = World::new().await;
     let mut agent = Agent::join(&world, "lab").await;
@@ -255,7 +281,9 @@ async fn an_agent_sends_what_its_runs_may_leave() {
     assert_eq!(upload(&world, &session, &[1; 60]).await.0, 403, "it has no run");
     submit(false).await;
     let run = agent.start_next(&world).await;
-    assert_eq!(upload(&world, &session, &[1; 60]).await.0, 200);
+    let files = [[1; 60], [2; 60], [3; 60]];
+    let sent = join_all(files.iter().map(|file| upload(&world, &session, file))).await;
+    assert_eq!(sent.iter().filter(|(status, _)| *status == 200).count(), 1, "of three that come at once");
     let (status, said) = upload(&world, &session, &[2; 60]).await;
     assert!(status == 413 && said.contains("room for 40 more bytes"), "{status} {said}");
     // What an end names is counted once.

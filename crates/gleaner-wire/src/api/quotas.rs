@@ -82,8 +82,8 @@ impl Quota {
 /// More than the quota of stored bytes.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error(
-    "{kept} bytes are kept for {user}, and {more} more would be above the quota of {most}; ask an administrator for more \
-     (`gleaner quota set --user {user} --bytes N`)"
+    "{kept} bytes are kept for {user} or on their way (`gleaner quota show`), and {more} more would be above the quota of {most}; \
+     ask an administrator for more (`gleaner quota set --user {user} --bytes N`)"
 )]
 pub struct TooManyBytes {
     user: String,
@@ -130,6 +130,9 @@ pub struct QuotaView {
     pub cores: u64,
     /// Bytes that are kept for them.
     pub bytes: u64,
+    /// Bytes of files that they send, or sent within the last day and no job names: these count too.
+    #[serde(default)]
+    pub sent_bytes: u64,
     /// Bytes of requirements, ranks and labels of theirs.
     #[serde(default)]
     pub requirement_bytes: u64,

@@ -28,7 +28,7 @@ pub(super) fn run(
         let why = format!("there is no journal in {}: name a copy of one", folder.display());
         return Err(Failure::Usage(why));
     }
-    let home = Home::open(&folder, NetworkFolder::Refuse)?;
+    let home = if *yes { Home::open(&folder, NetworkFolder::Refuse) } else { Home::look(&folder) }?;
     let there = match folder.join(DATABASE).exists().then(|| readable(&home)).transpose() {
         // What is to be replaced need not be readable.
         Err(ReplaceError::Open(_) | ReplaceError::Read(_)) if backup.is_some() => None,
@@ -40,6 +40,13 @@ pub(super) fn run(
     };
     let known = there.as_ref().and_then(|there| there.known);
     let saved = there.map(|Readable { reader, last, .. }| (reader, last));
+    if backup.is_none() && saved.as_ref().is_some_and(|(_, last)| *last == Seq::NONE) {
+        return Err(Failure::Coordinator(format!(
+            "nothing can be saved of the journal in {}: it has no row that is what was written. Nothing was changed; put \
+             a backup in its place: gleaner journal restore BACKUP",
+            folder.display()
+        )));
+    }
     let (reader, last) = backup.or(saved).expect("one of the two is there");
     let then = ledger_at(&*reader, last).map_err(fault)?;
     let loss = loss(now.as_ref().unwrap_or(&Ledger::new()), &then);

@@ -29,6 +29,8 @@ fn results_go_when_they_are_due_and_what_is_kept_stays() {
     let submit =
         |grid: &Grid| grid.json(&[&["submit", "--no-sandbox"], &array[..]].concat())["job"].to_string();
     let [kept, due] = [submit(&grid), submit(&grid)];
+    let failing = ["submit", "--no-sandbox", "--", "sh", "-c", "echo why >&2; exit 3"];
+    let failed = grid.json(&failing)["job"].to_string();
     grid.ok(&["keep", &kept]);
     // Whatever was recorded by then, and whatever was removed.
     for _ in 0..4 {
@@ -54,6 +56,14 @@ fn results_go_when_they_are_due_and_what_is_kept_stays() {
         );
     }
     assert_eq!(grid.json(&["status", &due])["tasks"]["done"], TASKS, "what became of its tasks is known");
+    until("those of the job that failed are removed too", PATIENCE, || {
+        (!grid.json(&["status", &failed])["results_removed"].is_null()).then_some(())
+    });
+    let told = grid.ok(&["status", &failed]);
+    assert!(
+        told.contains("exit code 3") && told.contains(&format!("{failed}/0: its output was removed")),
+        "{told}"
+    );
     let expected: String = (1..=3_000).map(|number| format!("{number}\n")).collect();
     for output in grid.json(&["logs", &kept])["outputs"].as_array().expect("a list") {
         assert!(output["text"] == expected, "the output of task {} is not what it wrote", output["task"]);
@@ -63,7 +73,40 @@ fn results_go_when_they_are_due_and_what_is_kept_stays() {
     let users = grid.json(&["quota", "show"]);
     let user = users["users"].as_array().expect("a list").iter().find(|view| view["user"] == USER);
     assert_eq!(user.expect("a user")["bytes"], bytes(&kept), "{users}");
+    what_is_there_is_had_where_some_is_not(&grid, &kept, &due);
     grid.wind_up();
+}
+
+/// Of a job some of whose results were removed, or cannot be read, the others are had, and it is said which are not.
+fn what_is_there_is_had_where_some_is_not(grid: &Grid, kept: &str, due: &str) {
+    grid.ok(&["rerun", &format!("{due}/2")]);
+    grid.ok(&["wait", due]);
+    let to = grid.folder.path().join("some");
+    let to_text = to.to_str().expect("text");
+    let logs = grid.cli(&["logs", due]);
+    for (output, is_log) in [(&logs, true), (&grid.cli(&["fetch", due, "--to", to_text]), false)] {
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("those of 19 tasks (1, 3, 4") && said.contains("are removed"), "{said}");
+        assert!(!is_log || output.stdout.ends_with(b"==> 2/20 <==\n"), "all were asked for");
+    }
+    assert!(String::from_utf8_lossy(&logs.stdout).contains("\n3000\n"));
+    assert_eq!(fs::read(to.join("2/left")).expect("its files"), b"2\n");
+
+    // A file that the coordinator cannot read.
+    let tasks = grid.json(&["status", kept, "--tasks"]);
+    let blob = tasks["list"][2]["files"]["blob"].as_str().expect("a file").to_owned();
+    let stored = grid.home.join("blobs").join(&blob[..2]).join(&blob[2..]);
+    let aside = grid.folder.path().join("aside");
+    fs::rename(&stored, &aside).and_then(|()| fs::create_dir(&stored)).expect("a folder in its place");
+    let to = grid.folder.path().join("others");
+    let fetched = grid.cli(&["fetch", kept, "--to", to.to_str().expect("text")]);
+    let said = String::from_utf8_lossy(&fetched.stderr).into_owned();
+    assert_eq!(fetched.status.code(), Some(1), "{said}");
+    assert!(said.contains("those of 1 task (3) are damaged") && said.contains("cannot be read"), "{said}");
+    assert!(grid.said().contains("a stored file cannot be read"));
+    assert_eq!(fs::read(to.join("20/left")).expect("its files"), b"20\n");
+    fs::remove_dir(&stored).and_then(|()| fs::rename(&aside, &stored)).expect("it is back");
 }
 
 /// Of a forgotten job the rows go too, by order; all else is told as before, and the grid goes on.

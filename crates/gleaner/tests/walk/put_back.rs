@@ -49,6 +49,11 @@ fn the_journal_of_another_grid_is_put_back_only_on_purpose() {
     grid.stop_coordinator();
     let before = fs::read(grid.home.join("gleaner.db")).expect("a journal");
 
+    let copy = grid.folder.path().join("looked-at");
+    fs::create_dir(&copy).and_then(|()| fs::copy(&foreign, copy.join("gleaner.db"))).expect("a copy");
+    grid.ok(&["journal", "restore", "--home", copy.to_str().expect("text")]);
+    assert_eq!(fs::read_dir(&copy).expect("a folder").count(), 1, "nothing was changed");
+
     let told = grid.ok(&["journal", "restore", &foreign]);
     assert!(told.contains("the journal of another grid"), "{told}");
     let refused = grid.cli(&["journal", "restore", &foreign, "--yes"]);

@@ -11,7 +11,7 @@ use std::path::Path;
 /// pages are written again by a later commit. The copy has no log.
 pub(in crate::store) fn altered_copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::copy(from, to)?;
-    let Some(log) = Log::read(&log_of(from))? else { return Ok(()) };
+    let Some(log) = Log::salvage(&log_of(from))? else { return Ok(()) };
     let file = OpenOptions::new().write(true).open(to)?;
     let frames: Vec<_> = log.frames().collect();
     let whole = frames.iter().rposition(|frame| frame.is_last).map_or(0, |last| last + 1);

@@ -5,13 +5,18 @@ use super::schema::DATABASE;
 use super::torn;
 use crate::store::{OpenError, witness};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// That there is a journal in `folder`.
 pub fn expect_journal(folder: &Path) -> Result<(), OpenError> {
     let file = folder.join(DATABASE);
-    if file.is_file() {
-        return Ok(());
+    match fs::metadata(&file) {
+        Ok(there) if there.is_file() => return Ok(()),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            return Err(OpenError::Io { file, source: error.into() });
+        }
+        Ok(_) | Err(_) => {}
     }
     expect_nothing_lost(folder, &file)?;
     Err(OpenError::None { file })
