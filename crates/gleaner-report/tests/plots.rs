@@ -137,6 +137,56 @@ fn a_name_has_one_look_in_all_panels() {
 }
 
 #[test]
+fn named_points_say_their_names_and_no_label_covers_another() {
+    let named = |index: u32| {
+        // Four lie on one place, and many are near each other.
+        let at = if index < 4 { 3 } else { index };
+        (format!("site{index}"), (f64::from(at * at % 13) * 0.1, f64::from(at % 5) * 0.2))
+    };
+    let svg = Plot::new("map", Axis::linear("x"), Axis::linear("y"))
+        .with(Series::named("ideal", "", [("origin".to_owned(), (0.0, 0.0))]))
+        .with(Series::named("others", "sites", (0..17).map(named)))
+        .with(Series::named("chosen", "sites", (17..20).map(named)))
+        .svg();
+    check(&svg);
+    let document = Document::parse(svg.as_str()).expect("well-formed");
+    let titles: Vec<&str> = document
+        .descendants()
+        .filter(|node| node.has_tag_name((NS, "g")))
+        .filter_map(|group| group.first_element_child()?.text())
+        .collect();
+    for name in (0..20).map(|index| format!("site{index}")).chain(["origin".to_owned()]) {
+        let says = |title: &&&str| title.split([',', ':', '\n']).any(|part| part.trim() == name);
+        assert!(titles.iter().find(says).is_some(), "{name}: {titles:?}");
+    }
+    let is_label = |node: &Node<'_, '_>| {
+        node.has_tag_name((NS, "text"))
+            && ["f-0", "f-1", "f-2"].contains(&node.attribute("class").unwrap_or(""))
+    };
+    let room = |node: Node<'_, '_>| {
+        let number =
+            |name: &str| node.attribute(name).expect("it has a place").parse::<f64>().expect("a number");
+        let (text, x, y) = (node.text().expect("a label"), number("x"), number("y"));
+        let wide = 6.0 * text.len() as f64;
+        let left = match node.attribute("text-anchor") {
+            Some("end") => x - wide,
+            Some("middle") => x - wide / 2.0,
+            _ => x,
+        };
+        (text.to_owned(), (left, left + wide), (y - 6.0, y + 6.0))
+    };
+    let labels: Vec<_> = document.descendants().filter(is_label).map(room).collect();
+    assert!(labels.iter().any(|(text, ..)| text == "4 sites"), "{labels:?}");
+    assert!(labels.len() > 10, "{labels:?}");
+    for (at, (one, x, y)) in labels.iter().enumerate() {
+        for (other, across, down) in &labels[..at] {
+            let apart = x.1 <= across.0 || across.1 <= x.0 || y.1 <= down.0 || down.1 <= y.0;
+            assert!(apart, "{one} covers {other}");
+        }
+    }
+}
+
+#[test]
 fn a_tiny_plot_has_this_structure() {
     let plot = Plot::new("Completions", Axis::linear("time (s)"), Axis::linear("tasks"))
         .with(Series::new("greedy", Style::Step, [(0.0, 0.0), (1.5, 1.0), (4.0, 2.0)]))

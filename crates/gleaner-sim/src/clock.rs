@@ -12,9 +12,10 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// The next event comes.
+    /// The next event comes, and none comes before one that was.
     #[inline]
     pub(crate) fn begin(&mut self, now: Time) {
+        assert!(now >= self.now, "time went back from {} to {now}", self.now);
         self.now = now;
         self.events += 1;
     }

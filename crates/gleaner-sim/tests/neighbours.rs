@@ -78,6 +78,11 @@ fn scattered(seed: u64) -> (GroupsSetup, Recipe) {
     while grid.machines.len() < 9 {
         grid.machines.push(grid.machines[choices.below(grid.machines.len())]);
     }
+    if choices.one_in(3) {
+        let later = seconds(10_000.0 * choices.unit());
+        let from = choices.below(grid.tasks.len());
+        grid.tasks.arrivals[from..].iter_mut().for_each(|arrival| *arrival = *arrival + later);
+    }
     let count = 2 + choices.below(8);
     // Everybody knows the machine that can run every task.
     let setup = grouped(grid, count, Topology::All);
@@ -245,6 +250,37 @@ fn groups_know_whom_the_topology_says() {
     }
     let first: Vec<Vec<usize>> = (0..7).map(|group| known(Topology::Drawn(1), group)).collect();
     assert!(first.iter().any(|other| other[0] > 1), "drawn, and not the lowest");
+}
+
+/// Groups fall silent where nothing happens for long, and go on from the present and by their own period when something
+/// does, whatever that is: a task that comes, one that ends, an owner.
+#[test]
+fn after_a_long_quiet_time_groups_go_on_from_the_present() {
+    let machines = (0..3).map(|_| "machine 1".to_owned());
+    let tasks = [(0.0, 9_000.0), (3.0, 20_000.0), (8_000.0, 1.0), (8_000.0, 30_000.0), (16_002.0, 500.0)];
+    let tasks = tasks.map(|(arrival, length)| format!("task {arrival} {length} 1"));
+    let grid = table::setup(&lines(machines.chain(tasks)));
+    for change in [None, Some(change(1, 1.0))] {
+        let setup = GroupsSetup { change, ..grouped(grid.clone(), 3, Topology::All) };
+        let mut parties = neighbours(&setup, |_| Recipe::by(Score::Greedy).build());
+        let (mut now, mut told, mut told_late) = (Time::ZERO, 0, Vec::new());
+        while parties.step() {
+            assert!(parties.now() >= now, "time went back from {now} to {}", parties.now());
+            now = parties.now();
+            let news = parties.outside().outcome().news;
+            if news > told && now > Time::from_seconds(7_999.0).expect("a time") {
+                told_late.push(now.nanos() / 1_000_000);
+            }
+            told = news;
+        }
+        assert_eq!(parties.outside().history().unfinished(), 0);
+        let outcome = parties.outside().outcome();
+        assert!(outcome.handed_over > 0 && outcome.mean_age_s() <= Some(5.0), "{outcome:?}");
+        if change.is_none() {
+            // The three take turns in 5 s, from the first moments of these turns after the task at 8,000 s comes.
+            assert_eq!(told_late[..4], [8_000_000, 8_001_666, 8_003_333, 8_005_000]);
+        }
+    }
 }
 
 /// Nobody waits for ever where nothing can happen any more.

@@ -32,7 +32,38 @@ fn what_is_no_scenario_is_refused_with_line_and_key() {
         ("staging = \"share\"", "staging = \"half\"", "network.staging", "share"),
         ("crossing = 0.3", "crossing = \"much\"", "network.crossing", "0 or more"),
         ("preset = \"khoo/mrs\"", "preset = \"khoo/msr\"", "policy.preset", "khoo/mrs"),
+        (
+            "preset = \"khoo/mrs\"",
+            "preset = \"khoo/mrs\"\nsites = { again_s = 1e-6 }",
+            "policy.sites.again_s",
+            "found 1e-6; expected seconds, 0.1 or more",
+        ),
+        (
+            "preset = \"khoo/mrs\"",
+            "preset = \"khoo/mrs\"\nsites = { patience_s = 1e-12 }",
+            "policy.sites.patience_s",
+            "found 1e-12; expected seconds above 0, from a nanosecond",
+        ),
+        (
+            "model = \"lublin\"",
+            "model = \"lublin\"\nlog = 3",
+            "work.log",
+            "found 3; expected the name of a log of jobs",
+        ),
         ("[run]", "[protocol]\nloss = 1\n[run]", "protocol.loss", "without 1"),
+        (
+            "[run]",
+            "[protocol]\npatience_s = 0\n[run]",
+            "protocol.patience_s",
+            "found 0; expected seconds above 0",
+        ),
+        ("[run]", "[protocol]\npatience_s = 1e-12\n[run]", "protocol.patience_s", "from a nanosecond"),
+        (
+            "[run]",
+            "[protocol]\ndelay_s = 0.5\npatience_s = 1e-6\n[run]",
+            "protocol.patience_s",
+            "found 1e-6; expected more than 1 s, twice protocol.delay_s, as no answer comes before",
+        ),
     ];
     for (whole, broken, key, expected) in rows {
         assert!(WHOLE.contains(whole), "{whole}");
@@ -43,6 +74,17 @@ fn what_is_no_scenario_is_refused_with_line_and_key() {
             && (key == "work.log" || broken.contains('\n') || error.contains(&format!(":{line}")));
         assert!(is_placed, "{broken}: {error}");
     }
+}
+
+#[test]
+fn a_message_waits_for_its_answer_longer_than_that_takes() {
+    let patience = |protocol: &str| {
+        let protocol = format!("[protocol]\n{protocol}\n[run]");
+        parse(&WHOLE.replacen("[run]", &protocol, 1)).expect("a scenario").protocol.patience.seconds()
+    };
+    assert!((patience("delay_s = 0.4") - 1.0).abs() < 1e-9);
+    assert!((patience("delay_s = 20") - 41.0).abs() < 1e-9);
+    assert!((patience("delay_s = 0.5\npatience_s = 1.25") - 1.25).abs() < 1e-9);
 }
 
 #[test]

@@ -11,14 +11,14 @@ mod subject;
 
 use crate::cli::AdviseArguments;
 use crate::failure::Failure;
-use crate::trials::{self, Ranking, Runnable as _};
+use crate::trials::{self, Numbers, Ranking, Runnable as _};
 use crate::{Outcome, files, interrupt, stdout};
 use candidate::Candidate;
 use findings::Findings;
 use subject::Subject;
 
 /// Whenever results mean something else than before, this changes.
-const EDITION: &str = "advise 2";
+const EDITION: &str = "advise 3";
 
 pub(crate) fn run(arguments: &AdviseArguments) -> Outcome {
     interrupt::listen();
@@ -42,7 +42,8 @@ pub(crate) fn run(arguments: &AdviseArguments) -> Outcome {
             Some(trials::run(out, (&pair, arguments.seeds), later, Candidate::name)?)
         }
     };
-    let findings = Findings::of(&subject, (tried, left_out), measure, (ranking, again));
+    let waits = runs.iter().map(|runs| longest_wait(runs)).collect();
+    let findings = Findings::of(&subject, (tried, left_out), measure, (ranking, again, waits));
     if let Some(dir) = &arguments.out {
         files::write_text(dir, "rules.csv", &findings.table())?;
         files::write_json(dir, "advice.json", &findings)?;
@@ -53,4 +54,10 @@ pub(crate) fn run(arguments: &AdviseArguments) -> Outcome {
     } else {
         stdout::print(report::text(&findings, arguments.out.as_deref()))
     }
+}
+
+/// The longest wait of any of a rule's runs; none where some run does not say.
+fn longest_wait(runs: &[Numbers]) -> Option<f64> {
+    let waits: Option<Vec<f64>> = runs.iter().map(|run| run.number("wait_max_s")).collect();
+    waits?.into_iter().reduce(f64::max)
 }

@@ -316,7 +316,7 @@ pub(crate) struct ExplainArguments {
     #[arg(long = "set", value_name = "KEY=VALUE", requires = "task")]
     pub(crate) overrides: Vec<String>,
     /// Draw the virtual map of a job over sites into this file
-    #[arg(long, value_name = "FILE", requires = "task")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
     /// A moment of the live grid's past
     #[arg(long, value_name = "MOMENT", value_parser = parse_moment, conflicts_with = "task")]

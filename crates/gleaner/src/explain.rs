@@ -37,9 +37,7 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Outcome {
                 }
             };
         }
-        if arguments.svg.is_some() {
-            return Err(Failure::Usage("--svg: only jobs over sites have a virtual map".to_owned()));
-        }
+        check_no_map(arguments)?;
         return scenario::run(arguments, task);
     }
     arguments.reading.check_no_log()?;
@@ -49,8 +47,16 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Outcome {
             "{subject} is a file; expected one of its tasks too, as `gleaner explain {subject} TASK`"
         )));
     }
+    check_no_map(arguments)?;
     let wrong = |expected| {
         Failure::Usage(format!("found \"{subject}\" alone; {expected}, or a scenario and then its task"))
     };
     live::run(arguments, &subject.parse().map_err(wrong)?)
+}
+
+fn check_no_map(arguments: &ExplainArguments) -> Outcome {
+    match arguments.svg {
+        None => Ok(()),
+        Some(_) => Err(Failure::Usage("--svg: only jobs over sites have a virtual map".to_owned())),
+    }
 }

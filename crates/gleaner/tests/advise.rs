@@ -94,6 +94,14 @@ fn advice_is_given_for_every_kind_of_scenario_and_for_logs() {
     assert!(told.contains("lower than with queue/fcfs.") && !told.contains("now"), "{told}");
     let advice = document(&gleaner(&["advise", "--swf", &log, "--cores", "64", "--seeds", "2", "--json"]));
     assert_eq!(advice["rules"][0]["preset"], "queue/fcfs", "{advice}");
+    // A mean hides who waits longest.
+    let rules = advice["rules"].as_array().expect("a list");
+    let waits: Vec<f64> = rules.iter().map(|rule| rule["wait_max_s"].as_f64().expect("a wait")).collect();
+    let best = waits[advice["best"].as_u64().expect("a position") as usize];
+    let least = waits.iter().copied().fold(f64::INFINITY, f64::min);
+    assert!(best > 1.01 * least, "{waits:?}");
+    assert!(told.contains("LONGEST WAIT") && told.contains("Its longest wait is"), "{told}");
+    assert!(told.contains("nobody waits longer than"), "{told}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use assert_cmd::Command;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 fn gleaner(arguments: &[&str]) -> std::process::Output {
@@ -106,6 +107,14 @@ fn explain_lists_distances_and_draws_the_virtual_map() {
     assert!(text.starts_with("job 17: ") && text.contains("distance"), "{text}");
     let drawn = std::fs::read_to_string(svg).expect("a drawing");
     assert!(drawn.starts_with("<svg") && drawn.contains("Virtual map of job 17"), "{drawn}");
+    assert!(drawn.contains("<title>all that the job asks for: origin"), "{drawn}");
+    // Each of the six sites, wherever it lies.
+    let titles = drawn.split("<title>").skip(1).filter_map(|rest| rest.split("</title>").next());
+    let names = titles.flat_map(str::lines).filter_map(|line| {
+        line.strip_prefix("other sites: ").or_else(|| line.strip_prefix("where it goes: "))
+    });
+    let sites: BTreeSet<&str> = names.flat_map(|names| names.split(", ")).collect();
+    assert_eq!(sites.len(), 6, "{drawn}");
     let unknown = gleaner(&["explain", &example(), "61"]);
     assert_eq!(unknown.status.code(), Some(2), "{unknown:?}");
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("from 1 to 60"), "{unknown:?}");

@@ -76,6 +76,55 @@ fn a_job_is_stopped_at_its_estimate_where_that_is_asked_for() {
     let arguments = ["simulate", "--swf", "log.swf", "--policy", "queue/fcfs", "--overrun", "kill", "--json"];
     let summary = json(&gleaner(&folder, &arguments).success().get_output().stdout);
     assert_eq!((&summary["killed"], &summary["makespan_s"]), (&1.into(), &505.0.into()));
+    // The rule is told twice the estimate, and the job is stopped at the log's.
+    let doubled = json(
+        &gleaner(&folder, &[&arguments[..], &["--estimates", "2"]].concat()).success().get_output().stdout,
+    );
+    assert_eq!((&doubled["killed"], &doubled["makespan_s"]), (&1.into(), &505.0.into()));
+}
+
+#[test]
+fn the_makespan_of_a_log_counts_from_its_first_submission() {
+    let folder = Scratch::new();
+    folder.write("log.swf", LOG);
+    let month_s = 2_592_000.0;
+    let later = |line: &str| {
+        let mut fields: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        if !line.starts_with(';') {
+            fields[1] = (fields[1].parse::<f64>().expect("a submit time") + month_s).to_string();
+        }
+        fields.join(" ") + "\n"
+    };
+    folder.write("late.swf", &LOG.lines().map(later).collect::<String>());
+    let run = |log: &str| {
+        let arguments = ["simulate", "--swf", log, "--policy", "queue/easy", "--out", "out", "--json"];
+        json(&gleaner(&folder, &arguments).success().get_output().stdout)
+    };
+    let (early, late) = (run("log.swf"), run("late.swf"));
+    for key in ["makespan_s", "lower_bound_s", "gap", "utilisation"] {
+        let [early, late] = [&early, &late].map(|summary| summary[key].as_f64().expect("a number"));
+        assert!((early - late).abs() < 1e-3, "{key}: {early} and {late}");
+    }
+    let report = folder.read("out/report.html");
+    assert!(
+        report.contains("the last one ended 8 min 40 s after the first submission"),
+        "{}",
+        &report[..2000]
+    );
+    let schedule: Value = serde_json::from_str(&folder.read("out/schedule.json")).expect("an object");
+    assert_eq!(schedule["makespan"], month_s + 520.0);
+}
+
+#[test]
+fn jobs_without_a_number_of_their_own_are_told_by_their_places() {
+    let folder = Scratch::new();
+    let line =
+        |number: i32, submit: i32| format!("{number} {submit} -1 9 1 -1 -1 1 9 -1 1 1 1 -1 -1 -1 -1 -1\n");
+    folder.write("log.swf", &format!("; MaxProcs: 10\n{}{}{}", line(7, 0), line(-7, 1), line(7, 2)));
+    gleaner(&folder, &["simulate", "--swf", "log.swf", "--policy", "queue/fcfs", "--out", "out"]).success();
+    let jobs = folder.read("out/jobs.csv");
+    let ids: Vec<&str> = jobs.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
+    assert_eq!(ids, ["7", "2", "7"]);
 }
 
 #[test]

@@ -64,10 +64,12 @@ pub(super) fn read(key: &Key<'_>, rule: &mut SiteRule) -> Result<(), PolicyError
             *flag = key.flag()?;
         }
     }
-    for (name, seconds) in [("patience_s", &mut rule.patience_s), ("again_s", &mut rule.again_s)] {
-        if let Some(key) = table.find(name) {
-            *seconds = key.number("seconds above 0", |number| number > 0.0)?;
-        }
+    if let Some(key) = table.find("patience_s") {
+        rule.patience_s = key.period()?.seconds();
+    }
+    if let Some(key) = table.find("again_s") {
+        // A job may wait for days, and all sites are asked each time.
+        rule.again_s = key.number("seconds, 0.1 or more", |seconds| seconds >= 0.1)?;
     }
     if let Some(key) = table.find("crossing") {
         rule.crossing = key.number("a number, 0 or more", |number| number >= 0.0)?;

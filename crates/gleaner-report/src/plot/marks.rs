@@ -35,7 +35,7 @@ impl Panel<'_> {
     }
 }
 
-/// Draws the series: bars below, then lines, then markers and whiskers.
+/// Draws the series whose points have no names: bars below, then lines, then markers and whiskers.
 pub(super) fn draw(pen: &mut Pen, panel: &Panel<'_>, plot: &Plot, shown: &[Shown]) {
     if shown.iter().all(|series| series.runs.is_empty()) {
         let Frame { left, right, top, bottom } = panel.frame;
@@ -44,11 +44,12 @@ pub(super) fn draw(pen: &mut Pen, panel: &Panel<'_>, plot: &Plot, shown: &[Shown
         return;
     }
     bars(pen, panel, plot, shown);
-    for (series, aside) in shown.iter().zip(aside(panel, plot, shown)) {
+    let has_names = |at: usize| !plot.series[at].names.is_empty();
+    for (at, (series, aside)) in shown.iter().zip(aside(panel, plot, shown)).enumerate() {
         match series.style {
             Style::Line | Style::Marked | Style::Step => lines(pen, panel, series, aside),
-            Style::Points => scatter(pen, panel, series, aside),
-            Style::Bars => {}
+            Style::Points if !has_names(at) => scatter(pen, panel, series, aside),
+            Style::Points | Style::Bars => {}
         }
     }
 }

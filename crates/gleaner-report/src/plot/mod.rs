@@ -8,6 +8,7 @@ mod heat;
 mod legend;
 mod marks;
 mod measure;
+mod names;
 mod paint;
 mod panel;
 mod scale;

@@ -3,6 +3,7 @@
 use super::clip::Frame;
 use super::marks::{self, Panel};
 use super::measure::{LABEL, TEXT, fit};
+use super::names;
 use super::paint::Paint;
 use super::scale::{Along, Room, Scale};
 use super::series::{AxisScale, Plot, Style};
@@ -47,6 +48,7 @@ pub(super) fn draw(pen: &mut Pen, plot: &Plot, title: &str, shown: &[Shown], pla
     let beside = (place.left + LABEL / 2.0, f64::midpoint(frame.top, frame.bottom));
     pen.upright(&fit(&y_label, LABEL, place.height - above), label, beside);
     marks::draw(pen, &panel, plot, shown);
+    names::draw(pen, &panel, plot, shown);
 }
 
 /// Grid lines across the area, the finest below, and the two axes with their ticks.

@@ -113,12 +113,17 @@ pub struct Series {
     pub(super) style: Style,
     pub(super) points: Vec<(f64, f64)>,
     pub(super) bounds: Vec<(f64, f64)>,
+    /// Of its points, in their order, and what several of them are.
+    pub(super) names: Vec<String>,
+    pub(super) noun: String,
 }
 
 impl Series {
     /// Points in any order: lines and steps go by increasing x. A point whose y is not finite breaks the line.
     pub fn new(name: impl Into<String>, style: Style, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
-        Self { name: name.into(), style, points: points.into_iter().collect(), bounds: Vec::new() }
+        let points = points.into_iter().collect();
+        let (bounds, names, noun) = (Vec::new(), Vec::new(), String::new());
+        Self { name: name.into(), style, points, bounds, names, noun }
     }
 
     /// An error bar for each point, from low to high in the values of y (not as distances); points past the end
@@ -127,5 +132,17 @@ impl Series {
     pub fn bounds(mut self, bounds: impl IntoIterator<Item = (f64, f64)>) -> Self {
         self.bounds = bounds.into_iter().collect();
         self
+    }
+
+    /// Markers alone, each with a name beside it. Those on one place are one marker, which says all names when it is pointed
+    /// at; more than a few are counted beside it, as so many of `noun`.
+    #[must_use]
+    pub fn named(
+        name: impl Into<String>,
+        noun: impl Into<String>,
+        points: impl IntoIterator<Item = (String, (f64, f64))>,
+    ) -> Self {
+        let (names, points): (Vec<String>, Vec<(f64, f64)>) = points.into_iter().unzip();
+        Self { names, noun: noun.into(), ..Self::new(name, Style::Points, points) }
     }
 }

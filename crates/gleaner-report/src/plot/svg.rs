@@ -128,6 +128,13 @@ impl Pen {
         }
     }
 
+    /// What is drawn is called that when it is pointed at.
+    pub(super) fn titled(&mut self, title: &str, draw: impl FnOnce(&mut Self)) {
+        self.put(format_args!("<g><title>{}</title>", escape(title)));
+        draw(self);
+        self.put(format_args!("</g>"));
+    }
+
     /// A filled rectangle between two corners.
     pub(super) fn rect(&mut self, (x0, y0): Point, (x1, y1): Point, paint: Paint) {
         self.put(format_args!(

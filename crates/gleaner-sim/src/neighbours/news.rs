@@ -52,9 +52,21 @@ impl News {
         }
     }
 
-    /// Something else happens.
-    pub(super) fn stirred(&mut self) {
+    /// Something else happens. What groups would have told while it was quiet would have been no news, so they count as
+    /// having told it: their turns go on from the present, each by its own period, and never from the past. Yields each
+    /// group that was quiet, and the last of the moments at which it would have told.
+    pub(super) fn stirred(&mut self, now: Time, every: Span) -> Vec<(PartyId, Time)> {
         self.quiet = 0;
+        let mut left_out = Vec::new();
+        while let Some(&(turn, group)) = self.turns.first()
+            && turn < now
+        {
+            let last = latest(turn, every, now);
+            self.turn_of[group.index()].0 = Some(last);
+            self.set_turn(group, last + every);
+            left_out.push((group, last));
+        }
+        left_out
     }
 
     pub(super) fn age(&self, now: Time, group: PartyId, of: MachineId) -> Span {
@@ -89,4 +101,10 @@ impl News {
         *turn = at;
         self.turns.insert((at, group));
     }
+}
+
+/// The last moment before `now` that is a whole number of periods after a turn in the past.
+fn latest(turn: Time, every: Span, now: Time) -> Time {
+    let periods = now.since(turn).nanos().div_ceil(every.nanos()) - 1;
+    turn + Span::from_nanos(every.nanos() * periods)
 }

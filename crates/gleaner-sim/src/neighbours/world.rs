@@ -105,6 +105,22 @@ impl<'a> Neighbourhood<'a> {
         self.setup.groups[drawn as usize]
     }
 
+    /// Something else than news happens. Whoever knows a group that was quiet knows what it would have told in the meantime.
+    fn stirred(&mut self, now: Time) {
+        let (every, delay) = (self.setup.every, self.setup.way.delay);
+        for (group, last) in self.state.news.stirred(now, every) {
+            let on_the_way = (last + delay).since(now).nanos().div_ceil(every.nanos());
+            let told = last.nanos().saturating_sub(every.nanos().saturating_mul(on_the_way));
+            for &reader in self.places.audience(group) {
+                for own in (0..self.places.own(group).count()).map(MachineId::new) {
+                    let machine = self.places.id_of(reader, group, own);
+                    let known_at = &mut self.state.news.known_at[reader.index()][machine.index()];
+                    *known_at = Time::from_nanos(told).max(*known_at);
+                }
+            }
+        }
+    }
+
     /// Something happened on a machine, to an owner or to a user.
     fn heard(&mut self, now: Time, event: &Event, out: Leaves<'_>) {
         match *event {
@@ -210,7 +226,7 @@ impl Outside for Neighbourhood<'_> {
     fn take(&mut self, now: Time, Happening(what): Happening, out: Leaves<'_>) {
         match what {
             What::World(next) => {
-                self.state.news.stirred();
+                self.stirred(now);
                 if let Some(event) = self.state.world.take(&self.given, now, next) {
                     self.heard(now, &event, out);
                 }
@@ -221,7 +237,7 @@ impl Outside for Neighbourhood<'_> {
     }
 
     fn obey(&mut self, now: Time, party: PartyId, order: Command, out: Leaves<'_>) {
-        self.state.news.stirred();
+        self.stirred(now);
         match order {
             Command::Start { run, on } => self.start(now, (party, run), on, out),
             Command::Stop { run, why, .. } => self.stop(now, (party, run), why, out),
@@ -241,7 +257,7 @@ impl Outside for Neighbourhood<'_> {
         match body {
             Word::State(states) => self.hears((from, to), sent, states, out),
             word => {
-                self.state.news.stirred();
+                self.stirred(now);
                 self.receive(now, (from, to), &word, out);
             }
         }

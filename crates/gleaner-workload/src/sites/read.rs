@@ -49,6 +49,7 @@ const WORK: [&str; 13] = [
 const NETWORK: [&str; 3] = ["shared", "staging", "crossing"];
 const PROTOCOL: [&str; 5] = ["brokers", "delay_s", "loss", "patience_s", "publish"];
 const ABOVE_0: &str = "a finite number above 0";
+const LOG: &str = "the name of a log of jobs";
 const FROM_0: &str = "a finite number, 0 or more";
 
 pub(super) fn scenario(root: &Node, base: &Path) -> Result<SitesScenario, InputError> {
@@ -97,17 +98,36 @@ fn with_patience(policy: PolicySpec, delay: Span) -> PolicySpec {
     policy
 }
 
+/// How long each message waits for an answer before it is sent again: longer than an answer takes.
+fn patience(protocol: &Section<'_>, delay: Span) -> Result<Span, InputError> {
+    let there_and_back = 2.0 * delay.seconds();
+    let usual = Protocol::AT_ONCE.patience;
+    let Some(key) = protocol.find("patience_s") else {
+        let longer = Span::from_seconds(there_and_back + usual.seconds());
+        return Ok(if usual.seconds() > there_and_back { usual } else { longer.unwrap_or(delay) });
+    };
+    let patience = settings::period(&key)?;
+    if patience.seconds() > there_and_back {
+        Ok(patience)
+    } else {
+        let expected =
+            format!("more than {there_and_back} s, twice protocol.delay_s, as no answer comes before");
+        Err(key.wrong(&expected))
+    }
+}
+
 fn protocol(protocol: &Section<'_>) -> Result<Protocol, InputError> {
     let at_once = Protocol::AT_ONCE;
+    let delay = span(protocol, "delay_s", at_once.delay)?;
     Ok(Protocol {
-        delay: span(protocol, "delay_s", at_once.delay)?,
+        delay,
         loss: match protocol.find("loss") {
             Some(key) => {
                 key.number("a number from 0 up to but without 1", |loss| (0.0..1.0).contains(&loss))?
             }
             None => at_once.loss,
         },
-        patience: span(protocol, "patience_s", at_once.patience)?,
+        patience: patience(protocol, delay)?,
         publishes: protocol.find("publish").map_or(Ok(at_once.publishes), |key| key.flag())?,
     })
 }
@@ -186,14 +206,16 @@ fn drawn_jobs(jobs: &Section<'_>, base: &Path) -> Result<JobsDrawn, InputError> 
     })
 }
 
+/// How many jobs a model draws. The name of a log beside it waits for another model, and is a name.
 fn modelled(jobs: &Section<'_>) -> Result<usize, InputError> {
+    jobs.find("log").map_or(Ok(""), |key| key.text(LOG))?;
     count(&jobs.key("count", "how many jobs there are")?, SITE_JOBS_MAX)
 }
 
 /// A log, and how many jobs of it: all, where that is not said.
 fn logged(jobs: &Section<'_>, base: &Path) -> Result<(JobModel, usize), InputError> {
-    let key = jobs.key("log", "the name of a log of jobs")?;
-    let name = key.text("the name of a log of jobs")?;
+    let key = jobs.key("log", LOG)?;
+    let name = key.text(LOG)?;
     let log = logs::load(&base.join(name), None)?;
     let usable = rigid::usable(log.jobs()).count();
     let expected = "with a submit time, processors and a run time of 1 s or more";

@@ -4,6 +4,7 @@ use super::candidate::Candidate;
 use super::candidates::LeftOut;
 use super::subject::Subject;
 use crate::trials::{Interval, Numbers, Ranked, Ranking};
+use gleaner_report::numbers::seconds;
 use serde::Serialize;
 
 /// Nobody changes a rule for less, as a share.
@@ -37,6 +38,8 @@ pub(super) struct Rule {
     pub(super) candidate: Candidate,
     #[serde(flatten)]
     pub(super) ranked: Ranked,
+    /// The longest wait in any of its runs; null where that is not known.
+    pub(super) wait_max_s: Option<f64>,
 }
 
 impl Findings {
@@ -44,7 +47,7 @@ impl Findings {
         subject: &Subject,
         (tried, left_out): (Vec<Candidate>, Vec<LeftOut>),
         measure: String,
-        (ranking, again): (Ranking, Option<Vec<Vec<Numbers>>>),
+        (ranking, again, waits): (Ranking, Option<Vec<Vec<Numbers>>>, Vec<Option<f64>>),
     ) -> Self {
         let gain = again.and_then(|runs| gain(&measure, &runs));
         let is_gain = gain.is_some_and(|gain| gain.mean >= LEAST_GAIN && gain.low.unwrap_or(gain.mean) > 0.0);
@@ -53,7 +56,11 @@ impl Findings {
         let mean = |at: usize| ranking.ranked[at].measured.map_or(f64::INFINITY, |measured| measured.mean);
         order.sort_by(|one, other| mean(*one).total_cmp(&mean(*other)));
         let order: Vec<usize> = std::iter::once(0).chain(order).collect();
-        let rule = |&at: &usize| Rule { candidate: tried[at].clone(), ranked: ranking.ranked[at].clone() };
+        let rule = |&at: &usize| Rule {
+            candidate: tried[at].clone(),
+            ranked: ranking.ranked[at].clone(),
+            wait_max_s: waits[at],
+        };
         Self {
             version: 1,
             measure,
@@ -89,13 +96,27 @@ impl Findings {
             None if best == 0 => format!("{keep} {first}: no other has a lower {measure}."),
             None => format!("Use {name}: {first} leaves work unfinished."),
             Some(gain) if self.command.is_some() => {
-                format!("Use {name}: its {measure} is {} lower than {than}.", gained(gain))
+                let waits = self.longer_wait(best).unwrap_or_default();
+                format!("Use {name}: its {measure} is {} lower than {than}.{waits}", gained(gain))
             }
             Some(gain) => format!(
                 "{keep} {first}: {name} had the lowest {measure}, but run again it is not clearly lower: {}.",
                 gained(gain)
             ),
         }
+    }
+
+    /// What a mean does not say: that somebody waits for longer under the best rule than anybody under another, if so.
+    fn longer_wait(&self, best: usize) -> Option<String> {
+        let longest = self.rules[best].wait_max_s?;
+        let ended = self.rules.iter().filter(|rule| rule.ranked.measured.is_some());
+        let waits = ended.filter_map(|rule| Some((rule.wait_max_s?, rule.candidate.name())));
+        let (least, other) = waits.min_by(|(one, _), (other, _)| one.total_cmp(other))?;
+        let is_told = self.measure != "wait_max_s" && longest > (1.0 + LEAST_GAIN) * least;
+        is_told.then(|| {
+            let [longest, least] = [longest, least].map(seconds);
+            format!(" Its longest wait is {longest}; with {other} nobody waits longer than {least}.")
+        })
     }
 
     /// A line each.
@@ -108,12 +129,12 @@ impl Findings {
         };
         let measure = &self.measure;
         let header = format!(
-            "rule,{measure}_mean,{measure}_low,{measure}_high,above_best_mean,above_best_low,above_best_high,unfinished\n"
+            "rule,{measure}_mean,{measure}_low,{measure}_high,above_best_mean,above_best_low,above_best_high,unfinished,wait_max_s\n"
         );
-        let line = |Rule { candidate, ranked }: &Rule| {
+        let line = |Rule { candidate, ranked, wait_max_s }: &Rule| {
             let name = candidate.name().replace('"', "\"\"");
             let (own, above) = (interval(ranked.measured), interval(ranked.above_best));
-            format!("\"{name}\",{own},{above},{}\n", ranked.unfinished)
+            format!("\"{name}\",{own},{above},{},{}\n", ranked.unfinished, number(*wait_max_s))
         };
         std::iter::once(header).chain(self.rules.iter().map(line)).collect()
     }

@@ -4,6 +4,7 @@ use super::findings::{Findings, Rule};
 use super::subject::Subject;
 use crate::columns::{Side, aligned};
 use crate::trials::Interval;
+use gleaner_report::numbers::seconds;
 use gleaner_report::{Block, Cell, Report, Table};
 use std::path::Path;
 
@@ -12,6 +13,10 @@ const SHOWN: usize = 12;
 
 fn said(interval: Option<Interval>) -> String {
     interval.map_or("–".to_owned(), |interval| interval.said())
+}
+
+fn wait(wait_max_s: Option<f64>) -> String {
+    wait_max_s.map_or("–".to_owned(), seconds)
 }
 
 fn marks(at: usize, findings: &Findings) -> &'static str {
@@ -30,14 +35,16 @@ pub(super) fn text(findings: &Findings, out: Option<&Path>) -> String {
         ("RULE", Side::Left),
         (measure.as_str(), Side::Right),
         ("ABOVE THE BEST", Side::Right),
+        ("LONGEST WAIT", Side::Right),
         ("UNFINISHED", Side::Right),
         ("", Side::Left),
     ];
-    let row = |(at, Rule { candidate, ranked }): (usize, &Rule)| {
+    let row = |(at, Rule { candidate, ranked, wait_max_s }): (usize, &Rule)| {
         vec![
             candidate.name(),
             said(ranked.measured),
             said(ranked.above_best),
+            wait(*wait_max_s),
             ranked.unfinished.to_string(),
             marks(at, findings).to_owned(),
         ]
@@ -64,7 +71,7 @@ fn shortened(names: &[&str]) -> String {
 
 /// What `report.html` holds.
 pub(super) fn page(findings: &Findings, subject: &Subject) -> String {
-    let header = ["rule", &findings.measure, "above the best", "unfinished", ""];
+    let header = ["rule", &findings.measure, "above the best", "longest wait", "unfinished", ""];
     let first = &findings.rules[0].candidate;
     let first = first.preset.as_deref().unwrap_or("the rule as it is");
     let table = findings.rules.iter().enumerate().fold(
@@ -72,11 +79,12 @@ pub(super) fn page(findings: &Findings, subject: &Subject) -> String {
             format!("Every rule, from the best on; the first is {first}, with which the best is compared"),
             header,
         ),
-        |table, (at, Rule { candidate, ranked })| {
+        |table, (at, Rule { candidate, ranked, wait_max_s })| {
             table.row([
                 Cell::text(candidate.name()),
                 Cell::number(said(ranked.measured)),
                 Cell::number(said(ranked.above_best)),
+                Cell::number(wait(*wait_max_s)),
                 Cell::number(ranked.unfinished.to_string()),
                 Cell::text(marks(at, findings)),
             ])

@@ -11,7 +11,7 @@ use gleaner_policy::sites::map::nearest_first;
 use gleaner_policy::sites::maps::{Coordinates, Demand, demand, virtual_map};
 use gleaner_policy::{AnyPolicy, PolicySpec, Recipe};
 use gleaner_report::numbers;
-use gleaner_report::{Axis, Plot, Series, Style, Svg};
+use gleaner_report::{Axis, Plot, Series, Svg};
 use gleaner_sim::sites::{SitesSetup, parties};
 use gleaner_units::{MachineId, PartyId, TaskId, Time};
 use gleaner_workload::sites::{Jobs, SitesScenario};
@@ -95,7 +95,7 @@ pub(super) fn run(arguments: &ExplainArguments, scenario: &SitesScenario, task: 
     let rule = rule_of(policy)?;
     let Arrival { map, demand, taken, held_back_by } = arrival(scenario, &setup, &rule, index)?;
     if let Some(file) = &arguments.svg {
-        let svg = draw(task, &map, &taken);
+        let svg = draw(task, &map, &taken, |site| scenario.site_name(site.index()));
         let (folder, name) = (files::folder_of(file), file.file_name().unwrap_or_default().to_string_lossy());
         files::write_text(folder, &name, svg.as_str())?;
     }
@@ -307,17 +307,19 @@ fn axes(sites: &[OnMap]) -> String {
     text
 }
 
-fn draw(name: &str, map: &[Coordinates], taken: &[MachineId]) -> Svg {
-    let points = |is_taken: bool| {
-        let of = map.iter().filter(move |at| taken.contains(&at.site) == is_taken);
-        of.map(|at| (at.x, at.y)).collect::<Vec<_>>()
+fn draw(job: &str, map: &[Coordinates], taken: &[MachineId], name: impl Fn(MachineId) -> String) -> Svg {
+    let sites = |series: &str, is_taken: bool| {
+        let of = map.iter().filter(|at| taken.contains(&at.site) == is_taken);
+        Series::named(series, "sites", of.map(|at| (name(at.site), (at.x, at.y))))
     };
     Plot::new(
-        format!("Virtual map of job {name}"),
+        format!("Virtual map of job {job}"),
         Axis::linear("computation index, equation (1)"),
         Axis::linear("data index, equation (2)"),
     )
-    .with(Series::new("sites", Style::Points, points(false)))
-    .with(Series::new("where it goes", Style::Points, points(true)))
+    .with(Series::named("all that the job asks for", "", [("origin".to_owned(), (0.0, 0.0))]))
+    .with(sites("other sites", false))
+    .with(sites("where it goes", true))
+    .note("A site's distance is measured from the origin. Sites that lie on one place have one mark: point at it for all their names.")
     .svg()
 }

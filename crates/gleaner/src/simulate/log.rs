@@ -205,7 +205,7 @@ fn run_one(
     // A job that is stopped at its estimate has no other run, so nothing is done in vain.
     let service = ServiceSummary::of(&services, 0.0, "users");
     let summary = LogSummary {
-        run: Summary { service, ..Summary::of(one, one.seed, &run) },
+        run: Summary { service, ..Summary::of(one, one.seed, &run).from_the_first_submission(one) },
         rule: one.recipe.to_string(),
         log: log.name(),
         cores,
@@ -265,7 +265,7 @@ fn lead(summary: &LogSummary) -> String {
     let count = left_out.count();
     let without = if count > 0 { format!(" Left out of the log: {left_out}.") } else { String::new() };
     format!(
-        "{} jobs of {log} on a machine of {} processors; the last one ended after {}.{without}",
+        "{} jobs of {log} on a machine of {} processors; the last one ended {} after the first submission.{without}",
         grouped(run.tasks as u64),
         grouped(u64::from(*cores)),
         numbers::seconds(run.makespan_s)

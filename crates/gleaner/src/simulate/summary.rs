@@ -28,7 +28,7 @@ pub(crate) struct Summary {
     pub(crate) tasks: usize,
     /// How many did not end.
     pub(crate) unfinished: usize,
-    /// When the last task ended that did.
+    /// When the last task ended that did; of a log, so long after the first submission.
     pub(crate) makespan_s: f64,
     #[serde(flatten)]
     pub(crate) service: ServiceSummary,
@@ -103,6 +103,15 @@ impl BudgetUse {
 }
 
 impl Summary {
+    /// The same of a log, whose second 0 says nothing: times are those since the first submission.
+    pub(crate) fn from_the_first_submission(self, experiment: &Experiment) -> Self {
+        let first_s = experiment.setup.tasks.arrivals.first().map_or(0.0, |first| first.seconds());
+        let makespan_s = (self.makespan_s - first_s).max(0.0);
+        let lower_bound_s = self.lower_bound_s.map(|bound| (bound - first_s).max(0.0));
+        let gap = self.gap.and(lower_bound_s).map(|bound| gap(makespan_s, bound));
+        Self { makespan_s, lower_bound_s, gap, ..self }
+    }
+
     /// Of a run as it stands. Costs a linear program for the bound.
     pub(crate) fn of(experiment: &Experiment, seed: u64, run: &impl Ran) -> Self {
         let history = run.history();
@@ -119,7 +128,7 @@ impl Summary {
             makespan_s,
             service: service(experiment, run),
             lower_bound_s,
-            gap: lower_bound_s.filter(|_| complete).map(|bound| makespan_s / bound - 1.0),
+            gap: lower_bound_s.filter(|_| complete).map(|bound| gap(makespan_s, bound)),
             moves: history.moves(),
             aborts: history.aborts(),
             lost: history.lost(),
@@ -130,6 +139,10 @@ impl Summary {
             schedule: None,
         }
     }
+}
+
+fn gap(makespan_s: f64, bound_s: f64) -> f64 {
+    makespan_s / bound_s - 1.0
 }
 
 fn service(experiment: &Experiment, run: &impl Ran) -> ServiceSummary {
