@@ -81,7 +81,7 @@ fn scattered(seed: u64) -> (GroupsSetup, Recipe) {
     if choices.one_in(3) {
         let later = seconds(10_000.0 * choices.unit());
         let from = choices.below(grid.tasks.len());
-        grid.tasks.arrivals[from..].iter_mut().for_each(|arrival| *arrival = *arrival + later);
+        grid.tasks.arrivals[from..].iter_mut().for_each(|arrival| *arrival += later);
     }
     let count = 2 + choices.below(8);
     // Everybody knows the machine that can run every task.

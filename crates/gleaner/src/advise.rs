@@ -42,8 +42,8 @@ pub(crate) fn run(arguments: &AdviseArguments) -> Outcome {
             Some(trials::run(out, (&pair, arguments.seeds), later, Candidate::name)?)
         }
     };
-    let waits = runs.iter().map(|runs| longest_wait(runs)).collect();
-    let findings = Findings::of(&subject, (tried, left_out), measure, (ranking, again, waits));
+    let waits: Vec<Option<f64>> = runs.iter().map(|runs| longest_wait(runs)).collect();
+    let findings = Findings::of(&subject, (tried, left_out), measure, (ranking, again), &waits);
     if let Some(dir) = &arguments.out {
         files::write_text(dir, "rules.csv", &findings.table())?;
         files::write_json(dir, "advice.json", &findings)?;

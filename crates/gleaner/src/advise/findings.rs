@@ -47,7 +47,8 @@ impl Findings {
         subject: &Subject,
         (tried, left_out): (Vec<Candidate>, Vec<LeftOut>),
         measure: String,
-        (ranking, again, waits): (Ranking, Option<Vec<Vec<Numbers>>>, Vec<Option<f64>>),
+        (ranking, again): (Ranking, Option<Vec<Vec<Numbers>>>),
+        waits: &[Option<f64>],
     ) -> Self {
         let gain = again.and_then(|runs| gain(&measure, &runs));
         let is_gain = gain.is_some_and(|gain| gain.mean >= LEAST_GAIN && gain.low.unwrap_or(gain.mean) > 0.0);

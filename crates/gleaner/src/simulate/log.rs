@@ -205,7 +205,7 @@ fn run_one(
     // A job that is stopped at its estimate has no other run, so nothing is done in vain.
     let service = ServiceSummary::of(&services, 0.0, "users");
     let summary = LogSummary {
-        run: Summary { service, ..Summary::of(one, one.seed, &run).from_the_first_submission(one) },
+        run: Summary { service, ..Summary::of(one, one.seed, &run).since_the_first_submission(one) },
         rule: one.recipe.to_string(),
         log: log.name(),
         cores,

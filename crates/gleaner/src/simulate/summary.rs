@@ -104,7 +104,7 @@ impl BudgetUse {
 
 impl Summary {
     /// The same of a log, whose second 0 says nothing: times are those since the first submission.
-    pub(crate) fn from_the_first_submission(self, experiment: &Experiment) -> Self {
+    pub(crate) fn since_the_first_submission(self, experiment: &Experiment) -> Self {
         let first_s = experiment.setup.tasks.arrivals.first().map_or(0.0, |first| first.seconds());
         let makespan_s = (self.makespan_s - first_s).max(0.0);
         let lower_bound_s = self.lower_bound_s.map(|bound| (bound - first_s).max(0.0));
