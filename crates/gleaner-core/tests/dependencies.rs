@@ -62,11 +62,34 @@ fn each_crate_depends_on_what_the_map_says() {
     assert_eq!(allowed.keys().cloned().collect::<Names>(), crates(), "a row for each crate");
     for (name, uses) in &allowed {
         let manifest = manifest(name);
+        // Nothing of ours comes in by another door.
+        let sections = manifest.lines().filter(|line| line.starts_with('[') && line.contains("dependencies"));
+        let doors = ["[dependencies]", "[dev-dependencies]"];
+        assert!(sections.into_iter().all(|section| doors.contains(&section)), "{name}");
         let of_tests = dependencies(&manifest, "[dev-dependencies]");
         let mut found = ours(dependencies(&manifest, "[dependencies]"));
         assert!(!found.contains("gleaner-testkit"), "{name}");
         found.extend(ours(of_tests).into_iter().filter(|name| name != "gleaner-testkit"));
         assert_eq!(&found, uses, "{name}");
+    }
+}
+
+/// The code of a crate, without its tests.
+fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
+    let entries = std::fs::read_dir(folder).expect("a folder of code");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let (folders, files): (Vec<PathBuf>, Vec<PathBuf>) = paths.partition(|path| path.is_dir());
+    let read = |file: PathBuf| (file.clone(), std::fs::read_to_string(file).unwrap_or_default());
+    files.into_iter().map(read).chain(folders.iter().flat_map(|folder| sources(folder))).collect()
+}
+
+/// A policy says itself what it keeps a task from, what it pays and what it believes.
+#[test]
+fn no_other_crate_asks_which_policy_it_is() {
+    for name in crates().iter().filter(|name| *name != "gleaner-policy") {
+        for (path, code) in sources(&root().join("crates").join(name).join("src")) {
+            assert!(!code.contains("AnyPolicy::"), "{}", path.display());
+        }
     }
 }
 

@@ -1,9 +1,11 @@
 //! Whatever a recipe makes, as one type.
 
 use crate::forecast::{Forecast, Source};
+use crate::queue::HeldBack;
+use crate::sites::HeldBackOverSites;
 use crate::{Backfiller, Batcher, Broker, Dispatcher, Matchmaker, Peer};
 use gleaner_core::{Change, Decision, Grid, Occasion, Policy};
-use gleaner_units::{Ops, RunId, TaskId, Time};
+use gleaner_units::{Ops, RunId, TaskClassId, TaskId, Time};
 
 /// The policy of a recipe that is known only when the program runs.
 #[derive(Clone, Debug)]
@@ -41,6 +43,30 @@ impl AnyPolicy {
     pub fn expected_length(&self, grid: &Grid, now: Time, run: RunId) -> Option<Ops> {
         let declared = || grid.declared_length(run.task);
         self.forecast().map_or_else(declared, |forecast| forecast.expected(grid, now, run))
+    }
+
+    /// Up to which price the tasks that are paid for as one of a class may go, where the rule has one. Costs O(machines).
+    pub fn price(&self, grid: &Grid, now: Time, class: TaskClassId) -> Option<f64> {
+        match self {
+            AnyPolicy::Batcher(policy) => policy.price(grid, now, class),
+            _ => None,
+        }
+    }
+
+    /// What a queue keeps a task that waits from, as things stand; none if nothing does. Costs O(waiting tasks).
+    pub fn holds_back(&self, grid: &Grid, now: Time, task: TaskId) -> Option<HeldBack> {
+        match self {
+            AnyPolicy::Backfiller(policy) => policy.holds_back(grid, now, task),
+            _ => None,
+        }
+    }
+
+    /// What a rule over sites keeps a job that waits from, likewise. Costs O(jobs that wait) looks.
+    pub fn holds_back_over_sites(&self, grid: &Grid, now: Time, task: TaskId) -> Option<HeldBackOverSites> {
+        match self {
+            AnyPolicy::Dispatcher(policy) => policy.holds_back(grid, now, task),
+            _ => None,
+        }
     }
 
     /// A run that another policy sent ahead, where this one sends none and would leave it there.

@@ -54,7 +54,7 @@ impl Batcher {
     }
 
     /// Up to which price the tasks that are paid for as one of a class may go, where the rule has one. Costs O(machines).
-    pub fn price(&self, grid: &Grid, now: Time, class: TaskClassId) -> Option<f64> {
+    pub(crate) fn price(&self, grid: &Grid, now: Time, class: TaskClassId) -> Option<f64> {
         let accounts = grid.accounts().filter(|_| self.recipe.spending == Spending::MovingPrice)?;
         let payer = |class| accounts.key(grid.classes().demand(class).payer);
         let waits = self.backlog.ops(|other| payer(other) == payer(class));

@@ -24,7 +24,7 @@ pub enum HeldBack {
 
 impl Backfiller {
     /// What keeps a task that waits from starting now, as things stand; none if nothing does. Costs O(waiting tasks).
-    pub fn holds_back(&self, grid: &Grid, now: Time, task: TaskId) -> Option<HeldBack> {
+    pub(crate) fn holds_back(&self, grid: &Grid, now: Time, task: TaskId) -> Option<HeldBack> {
         if !self.line.has(grid, task) {
             return None;
         }

@@ -18,7 +18,7 @@ pub enum HeldBackOverSites {
 
 impl Dispatcher {
     /// What keeps a job that waits from starting now, as things stand; none if nothing does. Costs O(jobs that wait) looks.
-    pub fn holds_back(&self, grid: &Grid, now: Time, task: TaskId) -> Option<HeldBackOverSites> {
+    pub(crate) fn holds_back(&self, grid: &Grid, now: Time, task: TaskId) -> Option<HeldBackOverSites> {
         let mut copy = self.clone();
         let mut pass = Pass::new(copy.line.in_turn(grid, &copy.rule, now));
         while let Some(next) = pass.todo.pop_front() {

@@ -5,7 +5,7 @@ use crate::desk::Desk;
 use crate::ledger::{Job, Ledger, Wish};
 use gleaner_core::explain::words;
 use gleaner_core::{Alarm, Answer, Availability, Explanation, Queue};
-use gleaner_policy::{AnyPolicy, Names, Source};
+use gleaner_policy::{Names, Source};
 use gleaner_units::{Credits, MachineId, TaskClassId, TaskId, Time};
 use gleaner_wire::api::TaskPhase;
 use std::collections::BTreeMap;
@@ -218,8 +218,7 @@ fn by_the_policy(ledger: &Ledger, now: Time, task: TaskId) -> Option<String> {
 /// What a price that moves keeps the task from.
 fn price(ledger: &Ledger, now: Time, task: TaskId) -> String {
     let grid = ledger.grid();
-    let AnyPolicy::Batcher(batcher) = ledger.scheduler().policy() else { return String::new() };
-    match batcher.price(grid, now, grid.task(task).class()) {
+    match ledger.scheduler().policy().price(grid, now, grid.task(task).class()) {
         Some(price) => format!(
             "; the budget pays for all machines up to {} credits for a million operations",
             (price * 1e9).round() / 1e3
@@ -230,8 +229,7 @@ fn price(ledger: &Ledger, now: Time, task: TaskId) -> String {
 
 /// What a queue keeps the task from.
 fn held_back(ledger: &Ledger, now: Time, task: TaskId) -> Option<String> {
-    let AnyPolicy::Backfiller(queue) = ledger.scheduler().policy() else { return None };
-    let back = queue.holds_back(ledger.grid(), now, task)?;
+    let back = ledger.scheduler().policy().holds_back(ledger.grid(), now, task)?;
     let name = |task: TaskId| {
         let (id, job) = ledger.job_of(task);
         format!("{id}/{}", job.number(task))

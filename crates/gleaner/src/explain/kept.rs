@@ -47,8 +47,8 @@ pub(super) struct Called<'a> {
 impl Back {
     /// None where no queue is in force, or nothing holds the task back.
     pub(super) fn of(run: &Simulation<'_, AnyPolicy>, task: TaskId, called: &Called<'_>) -> Option<Self> {
-        let AnyPolicy::Backfiller(queue) = run.scheduler().policy() else { return None };
-        let back = queue.holds_back(run.scheduler().grid(), run.progress().now, task)?;
+        let scheduler = run.scheduler();
+        let back = scheduler.policy().holds_back(scheduler.grid(), run.progress().now, task)?;
         let moment = |at: Time| format!("from {} s on", at.seconds());
         let names = Names { task: called.task, machine: called.machine, moment: &moment };
         let behind = match back {

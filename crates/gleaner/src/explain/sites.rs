@@ -175,10 +175,8 @@ fn arrival(
         grid.runs_of(task).flat_map(|run| grid.parts_of(run)).map(|part| part.on).collect();
     let chosen = watched.last.clone().filter(|_| !taken.is_empty());
     let map = chosen.unwrap_or_else(|| virtual_map(grid, rule, task));
-    let held_back_by = match &watched.policy {
-        AnyPolicy::Dispatcher(dispatcher) if taken.is_empty() => dispatcher.holds_back(grid, arrived, task),
-        _ => None,
-    };
+    let held_back_by =
+        taken.is_empty().then(|| watched.policy.holds_back_over_sites(grid, arrived, task)).flatten();
     let number = |task: TaskId| of_party[task.index()] + 1;
     let name = |number: usize| scenario.job_name(number - 1);
     Ok(Arrival {
