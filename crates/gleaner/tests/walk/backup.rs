@@ -2,6 +2,8 @@
 
 use crate::grid::{Grid, PATIENCE, USER};
 use crate::processes::until;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -92,13 +94,17 @@ fn expect_a_good_copy_to_stay(grid: &Grid, job: &str) {
     grid.ok(&["backup", to]);
     let runs =
         fs::read_dir(grid.home.join("outputs")).expect("outputs").next().expect("a grid").expect("one");
-    let outputs =
-        fs::read_dir(runs.path().join("0")).expect("outputs").map(|entry| entry.expect("one").path());
-    // Only of a run that ended there are hashes.
-    let is_whole = |path: &PathBuf| {
-        path.extension().is_some_and(|end| end == "out") && path.with_extension("sums").exists()
-    };
-    let outputs: Vec<_> = outputs.filter(is_whole).collect();
+    let folder = runs.path().join("0");
+    // Only of a run that ended there are hashes. All tasks are done: if one run of a task ended, it is the one that counts.
+    let mut ended: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for path in fs::read_dir(folder).expect("outputs").map(|entry| entry.expect("one").path()) {
+        if path.extension().is_some_and(|end| end == "sums") {
+            let name = path.file_name().and_then(OsStr::to_str).expect("text");
+            let (task, _) = name.split_once('.').expect("a task and a run");
+            ended.entry(task.to_owned()).or_default().push(path.with_extension("out"));
+        }
+    }
+    let outputs: Vec<_> = ended.into_values().filter(|runs| runs.len() == 1).flatten().collect();
     let [short, changed, missing] = &outputs[..3] else { panic!("{outputs:?}") };
     fs::File::options().write(true).open(short).and_then(|file| file.set_len(100)).expect("a disk");
     let mut bytes = fs::read(changed).expect("an output");
