@@ -13,10 +13,12 @@ pub fn is_hidden(character: char) -> bool {
             | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Whether a machine, a user or a tag can be called so: letters, digits and `-_.@`, not a `-` first, which would be an option.
+/// Whether a machine, a user or a tag can be called so: letters, digits and `-_.@`, not a `-` first, which would be an option, and not
+/// dots alone, which would be a folder.
 pub fn is_name(name: &str) -> bool {
     let good = |character: char| character.is_ascii_alphanumeric() || "-_.@".contains(character);
-    !name.is_empty() && name.len() <= NAME_BYTES_MAX && !name.starts_with('-') && name.chars().all(good)
+    let is_folder = name.chars().all(|character| character == '.');
+    !is_folder && name.len() <= NAME_BYTES_MAX && !name.starts_with('-') && name.chars().all(good)
 }
 
 /// Whether a job, or a label, can be called so.
@@ -39,6 +41,16 @@ pub fn tamed(text: &str, bytes_max: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_neither_options_nor_folders() {
+        for name in ["lab-1", "ann@lab.example", ".hidden", "a..b"] {
+            assert!(is_name(name), "{name}");
+        }
+        for name in ["", ".", "..", "-r", "a b", "a/b", &"a".repeat(NAME_BYTES_MAX + 1)] {
+            assert!(!is_name(name), "{name}");
+        }
+    }
 
     #[test]
     fn what_deceives_the_eye_is_hidden() {

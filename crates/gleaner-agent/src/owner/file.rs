@@ -95,7 +95,9 @@ pub fn set(path: &Path, key: &str, value: &str) -> Result<Rules, FileError> {
         Err(why) if why.kind() == io::ErrorKind::NotFound => COMMENTED.to_owned(),
         read => read.map_err(|why| FileError::File { path: path.into(), why })?,
     };
-    let is_toml = toml::from_str::<toml::Table>(&format!("x = {value}")).is_ok();
+    let alone = toml::from_str::<toml::Table>(&format!("x = {value}"));
+    // A line more would be another rule.
+    let is_toml = alone.is_ok_and(|table| table.len() == 1);
     let commented = COMMENTED.lines().find(|line| is_about(key, line)).filter(|_| value == "default");
     let line = match commented {
         Some(commented) => commented.to_owned(),
@@ -170,6 +172,16 @@ mod tests {
         assert_eq!(named.len(), known.as_object().unwrap().len());
         let examples: Rules = toml::from_str(&uncommented()).unwrap();
         examples.check().unwrap();
+    }
+
+    #[test]
+    fn one_rule_is_set_and_no_other_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rules.toml");
+        write_if_none(&path, Preset::Machine).unwrap();
+        let before = fs::read_to_string(&path).unwrap();
+        set(&path, "cores_max", "1\nsessions = \"ignore\"").unwrap_err();
+        assert_eq!(fs::read_to_string(&path).unwrap(), before);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::{Join, Stop, WorkError, WorkOptions};
 use crate::confine;
-use crate::home::{Home, Identity};
+use crate::home::{Home, HomeError, Identity};
 use crate::keeper::Keeper;
 use crate::probes::{Benchmark, Domain, Measured, Root, benchmark, measure_network};
 use gleaner_net::{Address, AgentKey, Client, ClientError};
@@ -47,8 +47,14 @@ pub(super) fn join(
     profile: &Profile,
     stop: &changing::Receiver<Stop>,
 ) -> Result<Joined, WorkError> {
+    let known = home.identity()?;
+    if known.is_some() && !home.key().exists() {
+        // The grid knows this agent by that key alone.
+        let why = "the agent joined a grid with this key, and it is not there any more".to_owned();
+        return Err(HomeError::Damaged { path: home.key(), why }.into());
+    }
     let key = AgentKey::open_or_create(&home.key())?;
-    let (identity, given) = match (home.identity()?, join) {
+    let (identity, given) = match (known, join) {
         (None, None) => return Err(WorkError::NotJoined),
         (Some(known), given) => (known, given.map(|given| given.address.clone())),
         (None, Some(join)) => {
@@ -188,4 +194,27 @@ fn attributes(options: &WorkOptions) -> std::collections::BTreeMap<String, Strin
         attributes.entry(name.to_owned()).or_insert_with(|| quoted(value));
     }
     attributes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::work::Stop;
+    use gleaner_net::Fingerprint;
+
+    #[test]
+    fn an_agent_whose_key_is_gone_makes_no_other_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::open(folder.path()).unwrap();
+        let address = "https://127.0.0.1:1".parse().unwrap();
+        let authority = Fingerprint::of_der(b"authority");
+        home.enrol(&Identity { agent: 3, name: "lab".into(), address, authority }).unwrap();
+        let (_stop, stop) = changing::channel(Stop::No);
+        let profile = Profile::new([1.0; 3], 1);
+        let refused = join(&home, None, &profile, &stop).err().expect("it is refused").to_string();
+        assert!(refused.contains("agent.key") && refused.contains("move the folder away and join again"));
+        assert!(!home.key().exists());
+        AgentKey::open_or_create(&home.key()).unwrap();
+        assert_eq!(join(&home, None, &profile, &stop).expect("it has joined").identity.name, "lab");
+    }
 }

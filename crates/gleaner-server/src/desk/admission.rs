@@ -360,7 +360,7 @@ fn check_paths(spec: &JobSpec) -> Result<(), Rejection> {
 pub(super) fn check_name(what: &str, name: &str) -> Result<(), Rejection> {
     refuse_if(!is_name(name), || {
         format!(
-            "\"{name}\" cannot be {what}'s name: expected letters, digits and -_.@, not a - first, at most {NAME_BYTES_MAX}"
+            "\"{name}\" cannot be {what}'s name: expected letters, digits and -_.@, not a - first and not dots alone, at most {NAME_BYTES_MAX}"
         )
     })
 }
