@@ -17,7 +17,7 @@ use crate::store::{
 };
 use crate::verify::{Depth, NamedFile, follow_all};
 use std::collections::BTreeSet;
-use std::fs::{self, DirBuilder, DirEntry, File};
+use std::fs::{self, DirBuilder, DirEntry, File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
@@ -66,6 +66,9 @@ pub enum BackupError {
     /// It would be in the way of a coordinator.
     #[error("{} is a folder that a coordinator works in, or did: name another for the copy", .0.display())]
     InUse(PathBuf),
+    /// Two copies at a time would write over each other's files.
+    #[error("a copy is being made into {} already: wait until it is complete", .0.display())]
+    UnderWay(PathBuf),
     /// The next copy would be a copy of this one too.
     #[error("{} lies within {}, which is to be copied: name a folder elsewhere", to.display(), from.display())]
     Within {
@@ -101,10 +104,11 @@ pub enum BackupError {
 pub fn backup(from: &Path, to: &Path) -> Result<Copied, BackupError> {
     let reader = SqliteReader::open(from)?;
     check_place(from, to)?;
+    make(to)?;
+    let _alone = take(to)?;
     if is_of_another(&reader, to)? {
         return Err(BackupError::OfAnotherGrid(to.to_owned()));
     }
-    make(to)?;
     let (next, journal) = (to.join(UNFINISHED), to.join(DATABASE));
     remove(&next)?;
     remove(&to.join(UNFINISHED_FILE))?;
@@ -126,6 +130,16 @@ pub fn backup(from: &Path, to: &Path) -> Result<Copied, BackupError> {
     fs::rename(&next, &journal).map_err(|source| failed(&journal, source))?;
     File::open(to).and_then(|folder| folder.sync_all()).map_err(|source| failed(to, source))?;
     Ok(copied)
+}
+
+/// For this copy alone.
+fn take(to: &Path) -> Result<File, BackupError> {
+    let folder = File::open(to).map_err(|source| failed(to, source))?;
+    match folder.try_lock() {
+        Ok(()) => Ok(folder),
+        Err(TryLockError::WouldBlock) => Err(BackupError::UnderWay(to.to_owned())),
+        Err(TryLockError::Error(source)) => Err(failed(to, source)),
+    }
 }
 
 /// Whether there is a copy of another grid's journal. One that ends as this one once did is of the same; else both are followed from
@@ -304,6 +318,15 @@ fn failed(path: &Path, source: io::Error) -> BackupError {
 mod tests {
     use super::*;
     use std::time::{Duration, SystemTime};
+
+    #[test]
+    fn one_copy_at_a_time_is_made_into_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = take(folder.path()).unwrap();
+        assert!(matches!(take(folder.path()), Err(BackupError::UnderWay(_))));
+        drop(first);
+        take(folder.path()).unwrap();
+    }
 
     #[test]
     fn only_what_is_new_is_copied_also_under_an_old_name() {

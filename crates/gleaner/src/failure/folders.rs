@@ -80,7 +80,10 @@ impl From<BackupError> for Failure {
             | BackupError::NoFolder(_)
             | BackupError::Others(_) => true,
             BackupError::File { ref source, .. } => is_mistake(source.kind()),
-            BackupError::Read(_) | BackupError::Recovery(_) | BackupError::Write { .. } => false,
+            BackupError::UnderWay(_)
+            | BackupError::Read(_)
+            | BackupError::Recovery(_)
+            | BackupError::Write { .. } => false,
         };
         told(error.to_string(), is_mistake)
     }
