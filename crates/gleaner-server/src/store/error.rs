@@ -151,7 +151,7 @@ pub enum OpenError {
     },
     /// There is no journal beside what one left.
     #[error(
-        "{} is not there, but {} is, so this is not a new grid. Put the journal back with `gleaner journal restore FILE`, \
+        "{} is not there or has no row, but {} is there, so this is not a new grid. Put the journal back with `gleaner journal restore FILE`, \
          or move the whole folder away to begin a new grid",
         file.display(),
         beside.display()

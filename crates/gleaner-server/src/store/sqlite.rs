@@ -30,7 +30,7 @@ use super::{
 };
 use gleaner_units::TaskId;
 use gleaner_wire::{ChainHash, JobId};
-use lost::expect_nothing_lost;
+use lost::{expect_new, expect_nothing_lost};
 use nature::Nature;
 use row::Columns;
 use rusqlite::{Connection, TransactionBehavior};
@@ -69,8 +69,11 @@ impl SqliteStore {
         let known = witness::read(home.folder()).map_err(|source| io(&file, source))?;
         expect_nothing_lost(home.folder(), &file)?;
         let Opened { connection, frames_kept } = schema::open(&file, known)?;
-        let witness = Witness::open(home.folder()).map_err(|source| io(&file, source))?;
         let last = schema::last(&connection).map_err(|source| nature::open_error(source, &file))?;
+        if last == Seq::NONE {
+            expect_new(home.folder(), &file)?;
+        }
+        let witness = Witness::open(home.folder()).map_err(|source| io(&file, source))?;
         // A row that cannot be read is named where it is.
         let chain = schema::chain(&connection, last).ok().flatten().unwrap_or(ChainHash::NONE);
         let log = torn::log_of(&file);

@@ -147,8 +147,24 @@ fn a_journal_that_is_gone_is_no_new_grid() {
     assert!(matches!(refusal(folder.path()), OpenError::Gone { .. }));
     fs::remove_file(folder.path().join("journal.last")).unwrap();
     fs::create_dir_all(folder.path().join("outputs/1")).unwrap();
+    fs::write(folder.path().join("outputs/1/0.1.out"), "text").unwrap();
     assert!(matches!(refusal(folder.path()), OpenError::Gone { .. }));
     assert!(!folder.path().join(DATABASE).exists(), "none was made");
+}
+
+/// All rows of a young grid are in the log, and the file has none.
+#[test]
+fn a_journal_without_rows_beside_files_of_a_grid_is_no_new_one() {
+    for beside in ["blobs/a0", "outputs/1/0", "snapshots"] {
+        let folder = killed();
+        for lost in [LOG, "journal.last"] {
+            fs::remove_file(folder.path().join(lost)).unwrap();
+        }
+        fs::create_dir_all(folder.path().join(beside)).unwrap();
+        drop(open(folder.path()));
+        fs::write(folder.path().join(beside).join("file"), "text").unwrap();
+        assert!(matches!(refusal(folder.path()), OpenError::Gone { .. }), "{beside}");
+    }
 }
 
 /// The note is not synced: after a loss of power it may be older, or no note at all.

@@ -8,6 +8,9 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
+/// What a grid keeps beside its journal.
+const LEFT: &[&str] = &["outputs", "snapshots", "blobs"];
+
 /// That there is a journal in `folder`.
 pub fn expect_journal(folder: &Path) -> Result<(), OpenError> {
     let file = folder.join(DATABASE);
@@ -26,11 +29,7 @@ pub fn expect_journal(folder: &Path) -> Result<(), OpenError> {
 /// that changes the log.
 pub(super) fn expect_nothing_lost(folder: &Path, file: &Path) -> Result<(), OpenError> {
     if !file.exists() {
-        let left = [witness::WITNESS, "outputs", "snapshots"].map(|name| folder.join(name));
-        return match left.into_iter().find(|path| is_something(path)) {
-            Some(beside) => Err(OpenError::Gone { file: file.to_owned(), beside }),
-            None => Ok(()),
-        };
+        return expect_none(folder, file, &[&[witness::WITNESS], LEFT].concat());
     }
     let log = torn::log_of(file);
     let read =
@@ -41,6 +40,20 @@ pub(super) fn expect_nothing_lost(folder: &Path, file: &Path) -> Result<(), Open
     }
 }
 
-fn is_something(path: &Path) -> bool {
-    path.is_file() || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some())
+/// That a journal without rows is a new grid's. One whose log was lost before it was moved into the file is none.
+pub(super) fn expect_new(folder: &Path, file: &Path) -> Result<(), OpenError> {
+    expect_none(folder, file, LEFT)
+}
+
+fn expect_none(folder: &Path, file: &Path, left: &[&str]) -> Result<(), OpenError> {
+    match left.iter().map(|name| folder.join(name)).find(|path| has_a_file(path)) {
+        Some(beside) => Err(OpenError::Gone { file: file.to_owned(), beside }),
+        None => Ok(()),
+    }
+}
+
+/// A new grid has folders for what is to come, and no file in them.
+fn has_a_file(path: &Path) -> bool {
+    path.is_file()
+        || fs::read_dir(path).into_iter().flatten().flatten().any(|entry| has_a_file(&entry.path()))
 }

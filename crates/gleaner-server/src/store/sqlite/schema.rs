@@ -27,8 +27,8 @@ const APPLICATION: u32 = 0x476c_6e72;
 /// 3: alarms have names. 4: every start draws a lineage and a seed. 6: each row is tied to all before it, and what is over
 /// leaves memory for tables of its own. 7: results are removed, and a job may be signed. 8: a job may have a program that compares,
 /// rows may be compacted, and an order may say whose a machine is. 9: an end says whether a machine is left for its job, and what was
-/// told apart is alike again when its jobs are gone.
-pub const FORMAT: u32 = 9;
+/// told apart is alike again when its jobs are gone. 10: an agent that was started afresh brings what its start before could not hand in.
+pub const FORMAT: u32 = 10;
 /// Somebody may look at the file with a program of theirs that takes a lock for a moment.
 const PATIENCE: Duration = Duration::from_secs(10);
 
