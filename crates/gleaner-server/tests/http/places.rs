@@ -122,6 +122,8 @@ async fn expect_share(world: &World, limit: &str, tokens: &[String], open: impl 
         assert_eq!(refused.unwrap(), 503, "{limit}");
         again.ask(world, open(first));
     }
+    // Its place is free before the next limit is tried.
+    again.0.shutdown().await;
 }
 
 /// As many callers as it takes to have all places, and one more.
