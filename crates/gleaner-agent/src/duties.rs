@@ -9,6 +9,7 @@
 //!   arrived. An end is sent after all output of its run, in the same connection.
 //! - **What a run left stays until the coordinator has stored it**, however long that one is away, busy or out of space,
 //!   and only then is its end reported. If it can never be stored, the run is abandoned.
+//! - **What waits for long is written down** ([`Kept`]), and all that waits when this agent ends: the next one hands it in.
 //! - **A run of which output was lost here does not count**, however its program ended; and nothing new starts here until
 //!   the disk takes something again.
 //! - **No run is started twice, no two runs of a task go on at once**, and an older run gives way to a newer.
@@ -21,6 +22,7 @@
 
 mod ending;
 mod held;
+mod kept;
 mod link;
 mod log;
 mod orders;
@@ -32,6 +34,7 @@ mod signs;
 #[cfg(test)]
 mod tests;
 
+pub use kept::Kept;
 pub use log::Range;
 pub use ruling::Exit;
 
@@ -168,6 +171,8 @@ pub enum Action {
     Note(RunId, String),
     /// Store what the run left at the coordinator.
     Collect(Arc<Run>, Wanted),
+    /// Write down what these runs left, so that it is here after a start of another agent.
+    Keep(Vec<Kept>),
     /// Remove all that is left of the run here.
     Clear(RunId),
     /// Measure the machine.
@@ -323,7 +328,7 @@ impl Duties {
             let due = held.due(self.bounds);
             let waits = held.waits_for_the_coordinator();
             let due = due.filter(|_| !waits || (self.link.is_up() && !self.is_held_back(&held.stage)));
-            [due, lease, self.output_due(held)].into_iter().flatten().min()
+            [due, lease, self.output_due(held), held.keep_at].into_iter().flatten().min()
         });
         let leaving = self.leaving.as_ref().map(|leaving| leaving.by);
         runs.chain(self.link.due()).chain(leaving).chain(self.measuring_due()).min()
@@ -424,6 +429,7 @@ impl Duties {
         self.keep_limits(now);
         self.prepare_what_is_due(now);
         self.collect_what_is_due(now);
+        self.keep_what_waits(now);
         self.launch_what_is_ready(now);
         self.measure_if_due(now);
         self.quit_if_done(now);

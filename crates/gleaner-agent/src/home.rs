@@ -14,14 +14,18 @@
 //! cache/          inputs, by their hashes
 //! pipes/          what running programs write goes through these
 //! tasks/          a folder for each run, and what its program has written
+//! kept/           which of them the coordinator has not taken yet
 //! trouble/        what runs left that is yet to be removed, or cannot be
 //! ```
 //!
-//! **Whatever tasks leave, an agent starts**, and at once: it puts aside what there is, and removes it as it works.
+//! **Whatever tasks leave, an agent starts**, and at once: it puts aside what there is, and removes it as it works. **What the
+//! coordinator has yet to take stays** (`home/kept.rs`).
 
+mod kept;
 mod leftovers;
 mod orphans;
 
+pub(crate) use kept::Record;
 pub(crate) use orphans::VARIABLE as ORPHANS_VARIABLE;
 
 use crate::beneath;
@@ -155,6 +159,7 @@ impl Home {
         let home = Self { folder, _lock: own, runs, is_full_of_trouble };
         let (tasks, pipes) = (home.folder.join("tasks"), home.folder.join("pipes"));
         beneath::remove(&pipes).map_err(failed(&pipes))?;
+        home.take_kept_out();
         match fs::remove_dir(&tasks) {
             Err(why) if why.kind() != io::ErrorKind::NotFound => {
                 home.put_aside(&tasks)?;
@@ -164,6 +169,7 @@ impl Home {
         for path in [tasks, pipes, home.cache()] {
             make_private(&path)?;
         }
+        home.put_kept_back();
         home.count_trouble();
         Ok(home)
     }
@@ -217,6 +223,14 @@ impl Home {
     pub fn spool(&self, run: RunId, stream: Stream) -> PathBuf {
         let RunId { task, number } = run;
         self.folder.join(format!("tasks/{task}.{number}.{}", name_of(stream)))
+    }
+
+    /// Removes what a run's program wrote.
+    pub(crate) fn remove_spools(&self, run: RunId) {
+        for stream in [Stream::Stdout, Stream::Stderr] {
+            // Many write to one of them only.
+            let _ = fs::remove_file(self.spool(run, stream));
+        }
     }
 
     /// Where is tried whether the disk takes something.
@@ -312,13 +326,14 @@ impl Home {
     fn replace(&self, name: &str, text: &str) -> Result<(), HomeError> {
         let path = self.folder.join(name);
         let new = self.folder.join(format!("{name}.new"));
+        let folder = path.parent().unwrap_or(&self.folder);
         let write = || {
             let mut options = File::options();
             let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&new)?;
             file.write_all(text.as_bytes())?;
             file.sync_all()?;
             fs::rename(&new, &path)?;
-            File::open(&self.folder)?.sync_all()
+            File::open(folder)?.sync_all()
         };
         write().map_err(|why| HomeError::File { path: path.clone(), why })
     }

@@ -9,6 +9,7 @@
 mod dialler;
 mod folders;
 mod joining;
+mod keeping;
 mod minders;
 mod permits;
 mod room;
@@ -16,6 +17,9 @@ mod spec;
 mod spool;
 mod watch;
 mod worker;
+
+#[cfg(test)]
+pub(crate) use folders::tests::run;
 
 use crate::home::{Home, HomeError};
 use crate::keeper::{Keeper, KeeperError, precedence};

@@ -147,7 +147,8 @@ impl Day {
                 let state = runs::state(&end.outcome);
                 self.runs.ended(ledger, at, (*run, *agent), (state, end.usage.elapsed_s));
             }
-            Fact::LeaseExpired { agent } | Fact::AgentStarted { agent, .. } => self.runs.lost(at, *agent),
+            Fact::LeaseExpired { agent } => self.runs.lost(at, *agent, &[]),
+            Fact::AgentStarted { agent, brings, .. } => self.runs.lost(at, *agent, brings),
             _ => {}
         }
     }

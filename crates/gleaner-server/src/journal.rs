@@ -175,6 +175,10 @@ pub enum Fact {
         incarnation: u64,
         /// What the machine is.
         profile: Profile,
+        /// Runs that had ended there and that it has something of, since its start before could not hand that in. Where they were given
+        /// up, their tasks are given to nobody for a while, until that is heard.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        brings: Vec<RunId>,
     },
     /// What a machine is was measured again.
     MachineProfiled {

@@ -373,8 +373,8 @@ impl Ledger {
             Fact::AgentRevoked { agent, .. } => self.revoked(at, *agent),
             Fact::AgentForgotten { agent, .. } => self.forgotten(at, *agent),
             Fact::SpeedDoubted { agent, share, why } => self.doubted(at, *agent, *share, why),
-            Fact::AgentStarted { agent, incarnation, profile } => {
-                self.started_afresh(at, *agent, *incarnation, profile);
+            Fact::AgentStarted { agent, incarnation, profile, brings } => {
+                self.started_afresh(at, *agent, *incarnation, profile, brings);
             }
             Fact::MachineProfiled { agent, profile } => self.profiled(at, *agent, profile),
             Fact::LeaseExpired { agent } => self.given_up(at, *agent),

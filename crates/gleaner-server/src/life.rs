@@ -80,7 +80,7 @@ impl Life {
             }
             Fact::ResultRefused { run, agent, .. } => self.refused((*run, *agent)),
             Fact::LeaseExpired { agent } => self.given_up(*agent),
-            Fact::AgentStarted { agent, .. } => self.vanished(*agent),
+            Fact::AgentStarted { agent, brings, .. } => self.vanished(*agent, brings),
             Fact::OwnerLoadReported { agent, load, .. } => self.owner_came(*agent, *load),
             Fact::TasksCancelled(chosen) => self.wished(Wish::Cancel, chosen),
             Fact::TasksHeld(chosen) => self.wished(Wish::Hold, chosen),
@@ -88,12 +88,7 @@ impl Life {
             Fact::TasksRested(tasks) if tasks.contains(&self.task) => {
                 self.tell(self.first_run(), Step::Rested);
             }
-            Fact::AgentReturned { agent, brings } => {
-                let task = self.task;
-                for run in brings.iter().filter(|run| run.task == task) {
-                    self.tell(Some((*run, *agent)), Step::Awaited);
-                }
-            }
+            Fact::AgentReturned { agent, brings } => self.await_brought(*agent, brings.iter().copied()),
             Fact::TasksRerun(chosen) => self.rerun(chosen),
             Fact::TasksRested(_)
             | Fact::TasksRetired(_)
@@ -257,8 +252,20 @@ impl Life {
         }
     }
 
-    fn vanished(&mut self, agent: MachineId) {
+    fn await_brought(&mut self, agent: MachineId, runs: impl Iterator<Item = RunId>) {
+        let task = self.task;
+        for run in runs.filter(|run| run.task == task) {
+            self.tell(Some((run, agent)), Step::Awaited);
+        }
+    }
+
+    fn vanished(&mut self, agent: MachineId, brings: &[RunId]) {
+        for run in self.runs.iter_mut().filter(|run| brings.contains(&run.id)) {
+            run.is_silent = false;
+        }
         let there = self.runs.iter().copied().filter(|run| run.on == agent);
+        let (brought, there): (Vec<LiveRun>, Vec<LiveRun>) = there.partition(|run| brings.contains(&run.id));
+        let there = there.into_iter();
         let (mut there, missing): (Vec<LiveRun>, Vec<LiveRun>) = there.partition(LiveRun::goes_on);
         there.extend(missing.into_iter().filter(|run| run.is_silent));
         for run in &there {
@@ -274,6 +281,8 @@ impl Life {
         for run in there {
             self.tell(Some((run.id, agent)), Step::Lost(Loss::Restart));
         }
+        let given_up = brought.into_iter().filter(|run| run.stage == Stage::Missing);
+        self.await_brought(agent, given_up.map(|run| run.id));
     }
 
     fn take_out(&mut self, id: RunId) -> Option<LiveRun> {

@@ -28,7 +28,10 @@ fn a_task_in_parts_fails_with_its_reason_and_the_coordinator_goes_on() {
         );
         let (name, key) = (format!("m{number}"), format!("k{number}"));
         add(&mut ledger, Fact::AgentEnrolled { agent, name, key, token, profile: profile.clone() });
-        add(&mut ledger, Fact::AgentStarted { agent, incarnation: 1, profile: profile.clone() });
+        add(
+            &mut ledger,
+            Fact::AgentStarted { agent, incarnation: 1, profile: profile.clone(), brings: Vec::new() },
+        );
     }
     let policy = PolicySpec::preset("khoo/mrs").expect("a preset");
     add(&mut ledger, Fact::PolicySet { policy, by: Actor::Coordinator });

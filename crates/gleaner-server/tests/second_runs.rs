@@ -37,7 +37,7 @@ impl Books {
             });
             let (key, started) = (name.clone(), profile.clone());
             books.add(Fact::AgentEnrolled { agent, name, key, token, profile });
-            books.add(Fact::AgentStarted { agent, incarnation: 1, profile: started });
+            books.add(Fact::AgentStarted { agent, incarnation: 1, profile: started, brings: Vec::new() });
         }
         let mut tree = Tree::new();
         tree.insert("preset".to_owned(), preset.into());

@@ -1,6 +1,7 @@
 //! How a run comes to its end: by itself, by order, by a limit or with the lease.
 
 use super::held::{Ending, Held, Left, Stage};
+use super::kept::WAITS;
 use super::log::Log;
 use super::rests::rest;
 use super::ruling::{Exit, Reason, Ruling, abandoned, can_go_on, outcome_of, rule, unfinished};
@@ -181,6 +182,7 @@ impl Duties {
         } else {
             ruling
         };
+        held.keep_at = Some(now + WAITS);
         let wanted = wanted(&ruling, held.run.outputs.is_empty());
         if wanted.checkpoint || wanted.files {
             held.stage = Stage::Uncollected { left: Left { ruling, usage }, retry_at: now };
@@ -307,6 +309,7 @@ impl Duties {
         let is_told = self.runs.is_empty() || !self.link.is_up() || !leaving.awaits_settling;
         if (is_quiet && is_told) || leaving.by <= now {
             self.leaving = None;
+            self.keep_all();
             self.actions.push_back(Action::Quit);
         }
     }

@@ -5,6 +5,7 @@ use super::ruling::{Reason, Ruling};
 use crate::owner::Bounds;
 use gleaner_units::{Span, Time};
 use gleaner_wire::session::{End, Run, Usage};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A run and how far it has come.
@@ -25,6 +26,8 @@ pub(crate) struct Held {
     pub(crate) lost_output: Option<String>,
     /// Whether there was no room on the disk at some time while its program ran.
     pub(crate) had_full_disk: bool,
+    /// When to write down what it left, if that still waits then.
+    pub(crate) keep_at: Option<Time>,
 }
 
 /// How far a run has come.
@@ -51,7 +54,7 @@ pub(crate) enum Stage {
 }
 
 /// What is known of a run whose program has ended.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct Left {
     pub(crate) ruling: Ruling,
     pub(crate) usage: Usage,
@@ -84,6 +87,7 @@ impl Held {
             rests: 0,
             lost_output: None,
             had_full_disk: false,
+            keep_at: None,
         }
     }
 

@@ -42,6 +42,10 @@ impl Log {
         }
     }
 
+    pub(crate) fn written(&self) -> u64 {
+        self.written
+    }
+
     pub(crate) fn dropped(&self) -> u64 {
         self.dropped
     }

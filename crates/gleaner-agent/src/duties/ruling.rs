@@ -2,6 +2,7 @@
 
 use gleaner_wire::job::Checkpointing;
 use gleaner_wire::session::{Obstacle, Outcome, StopCause};
+use serde::{Deserialize, Serialize};
 
 /// How a program ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -48,7 +49,7 @@ pub(crate) enum Reason {
 }
 
 /// What to say of a run, and what to keep of it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Ruling {
     pub(crate) outcome: Outcome,
     pub(crate) keeps_checkpoint: bool,

@@ -17,6 +17,8 @@ const HEARTBEAT_S: f64 = 5.0;
 struct Stage {
     duties: Duties,
     lines: Vec<String>,
+    /// What was written down.
+    kept: Vec<Kept>,
     /// The number of the last heartbeat.
     beat: u64,
 }
@@ -89,9 +91,13 @@ fn killed(run: RunId) -> Event {
 }
 
 impl Stage {
+    fn of(duties: Duties) -> Self {
+        Self { duties, lines: Vec::new(), kept: Vec::new(), beat: 0 }
+    }
+
     /// Connected and welcomed at 0 s, in epoch 3.
     fn new() -> Self {
-        let mut stage = Self { duties: Duties::new(7, 1, None, profile()), lines: Vec::new(), beat: 0 };
+        let mut stage = Self::of(Duties::new(7, 1, None, profile()));
         stage.connect(0.0);
         stage.lines.clear();
         stage
@@ -141,6 +147,9 @@ impl Stage {
             if let Action::Send(FromAgent::Heartbeat { number, .. }) = action {
                 self.beat = number;
             }
+            if let Action::Keep(kept) = &action {
+                self.kept.extend(kept.iter().cloned());
+            }
             self.note(now, in_words(&action));
         }
         while let Some(piece) = self.duties.next_piece(now) {
@@ -188,6 +197,10 @@ fn in_words(action: &Action) -> Option<String> {
             let checkpoint = if wanted.checkpoint { " checkpoint" } else { "" };
             let files = if wanted.files { " files" } else { "" };
             format!("collect {}{checkpoint}{files}", name(&run.id))
+        }
+        Action::Keep(kept) => {
+            let names = kept.iter().map(|kept| name(&kept.id()));
+            format!("keep {}", names.collect::<Vec<_>>().join(", "))
         }
         Action::Clear(run) => format!("clear {}", name(run)),
         Action::Measure => "measure".into(),

@@ -23,8 +23,8 @@ pub(super) struct Folders {
     home: Arc<Home>,
     user: u32,
     made: u64,
-    lent: BTreeMap<RunId, (Reach, PathBuf)>,
-    spare: BTreeMap<Reach, Vec<PathBuf>>,
+    lent: BTreeMap<RunId, (Reach, u64)>,
+    spare: BTreeMap<Reach, Vec<u64>>,
 }
 
 /// How much of the machine a run may reach.
@@ -41,36 +41,49 @@ impl Folders {
 
     /// Where the folder of a run is, or would be if it had one.
     pub(super) fn of(&self, run: RunId) -> PathBuf {
-        self.lent.get(&run).map_or_else(|| self.home.task(run), |(_, path)| path.clone())
+        self.shared(run).map_or_else(|| self.home.task(run), |number| self.home.shared_task(number))
+    }
+
+    /// Which of the folders that several runs have is a run's.
+    pub(super) fn shared(&self, run: RunId) -> Option<u64> {
+        self.lent.get(&run).map(|(_, number)| *number)
     }
 
     /// A folder for a run that needs nothing brought to it. If it has one already, a first try broke off.
     pub(super) fn lend(&mut self, run: &Run) -> (PathBuf, Origin) {
-        if let Some((_, path)) = self.lent.get(&run.id) {
-            return (path.clone(), Origin::None);
+        if let Some(number) = self.shared(run.id) {
+            return (self.home.shared_task(number), Origin::None);
         }
         let reach = match run.confinement {
             Confinement::None => Reach::All,
             Confinement::Sandbox | Confinement::SandboxWithNetwork => Reach::Sandbox,
         };
-        let lent = if let Some(path) = self.spare.get_mut(&reach).and_then(Vec::pop) {
-            (path, Origin::EarlierRun)
+        let (number, origin) = if let Some(number) = self.spare.get_mut(&reach).and_then(Vec::pop) {
+            (number, Origin::EarlierRun)
         } else {
             self.made += 1;
-            (self.home.shared_task(self.made), Origin::None)
+            (self.made, Origin::None)
         };
-        self.lent.insert(run.id, (reach, lent.0.clone()));
-        lent
+        self.lent.insert(run.id, (reach, number));
+        (self.home.shared_task(number), origin)
+    }
+
+    /// Takes the folder of a run back for good: it is to be removed, and no other run gets it.
+    pub(super) fn give_up(&mut self, run: RunId) -> PathBuf {
+        let path = self.of(run);
+        self.lent.remove(&run);
+        path
     }
 
     /// Takes the folder of a run back; what is returned is of no use any more, and is to be removed.
     pub(super) fn take_back(&mut self, run: RunId) -> Option<PathBuf> {
-        let Some((reach, path)) = self.lent.remove(&run) else { return Some(self.home.task(run)) };
+        let Some((reach, number)) = self.lent.remove(&run) else { return Some(self.home.task(run)) };
+        let path = self.home.shared_task(number);
         let spare = self.spare.entry(reach).or_default();
         // An agent of root's gives the folder of a sandboxed task to that task's user.
         let may_own = |owner| owner == self.user || (reach == Reach::Sandbox && TransientUser::is_one(owner));
         if spare.len() < SPARE_MAX && folder::is_as_new(&path, may_own) {
-            spare.push(path);
+            spare.push(number);
             return None;
         }
         Some(path)
@@ -86,7 +99,7 @@ pub(super) mod tests {
     use std::collections::BTreeMap;
     use std::fs;
 
-    pub(in crate::work) fn run(task: usize, confinement: Confinement) -> Run {
+    pub(crate) fn run(task: usize, confinement: Confinement) -> Run {
         Run {
             id: RunId { task: TaskId::new(task), number: 1 },
             lineage: gleaner_wire::Lineage::of([1; 8]),
@@ -136,6 +149,16 @@ pub(super) mod tests {
         fs::write(path.join("left"), "a secret").unwrap();
         assert_eq!(folders.take_back(second.id), Some(path.clone()), "something is in it");
         assert_ne!(used(&mut folders, &third).0, path);
+    }
+
+    #[test]
+    fn a_folder_that_was_given_up_is_used_by_nobody_else() {
+        let within = tempfile::tempdir().unwrap();
+        let mut folders = Folders::new(Arc::new(Home::open(within.path()).unwrap()));
+        let [first, second] = [1, 2].map(|task| run(task, Confinement::None));
+        let (path, _) = used(&mut folders, &first);
+        assert_eq!(folders.give_up(first.id), path);
+        assert_ne!(used(&mut folders, &second).0, path);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::dialler::{Dialler, News, Outgoing};
 use super::folders::Folders;
 use super::joining::{self, Joined};
+use super::keeping::Keeping;
 use super::minders::{MinderError, Minders};
 use super::permits::Permits;
 use super::room::Bound;
@@ -13,9 +14,9 @@ use crate::allowance::Allowance;
 use crate::cache::Cache;
 use crate::clock::{Alarm, now};
 use crate::confine::Limiter;
-use crate::duties::{Action, Duties, Event, Exit, Piece, TransferError, Wanted};
+use crate::duties::{Action, Duties, Event, Exit, Kept, Piece, TransferError, Wanted};
 use crate::folder;
-use crate::home::{Home, Identity};
+use crate::home::{Home, Identity, Record};
 use crate::keeper::Keeper;
 use crate::owner::{Permit, Rules, Verdict, Word, check_signed};
 use crate::owner_socket::{self, Answer, Asked};
@@ -25,7 +26,6 @@ use gleaner_units::{RunId, Span, Time};
 use gleaner_wire::Met;
 use gleaner_wire::session::{FromAgent, Profile, Run, Stream, Usage};
 use std::collections::{BTreeSet, VecDeque};
-use std::fs;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -44,6 +44,8 @@ const LOOKS_PER_SIZE: u64 = 5;
 const TRANSFERS_MAX: usize = 4;
 /// At the end a coordinator that does not read is waited for no longer.
 const FAREWELL_MAX: Duration = Duration::from_secs(2);
+/// At the end a disk that does not take what is to be kept is waited for no longer.
+const KEEPING_MAX: Duration = Duration::from_secs(10);
 const QUEUE_MAX: usize = 256;
 
 /// What a worker starts with.
@@ -91,6 +93,8 @@ pub(super) struct Worker {
     measuring: Arc<Mutex<BTreeSet<RunId>>>,
     /// Runs of which something was written, and is kept in files.
     spooled: BTreeSet<RunId>,
+    /// Runs of which is written down what they left.
+    keeping: Keeping,
     /// What came of actions that were done at once.
     results: VecDeque<Event>,
     events: mpsc::Sender<Event>,
@@ -129,6 +133,17 @@ impl Worker {
         let mut duties = Duties::new(identity.agent, incarnation, met.clone(), offered);
         duties.handle(now(), Event::Ruled(watch.rules().bounds()));
         duties.handle(now(), Event::Judged(watch.verdict()));
+        let kept = home.kept();
+        let brought: BTreeSet<RunId> = kept.iter().map(Kept::id).collect();
+        if !kept.is_empty() {
+            tracing::info!(
+                runs = kept.len(),
+                "an agent before this one could not hand in what they left: this one will"
+            );
+        }
+        duties.take_up(now(), kept);
+        let keeping = Keeping::start(home.clone(), brought.clone())
+            .map_err(|why| WorkError::System { what: "no thread could be started", why })?;
         Ok(Self {
             home,
             identity,
@@ -153,7 +168,8 @@ impl Worker {
             looks: 0,
             awake_at: now(),
             measuring: Arc::default(),
-            spooled: BTreeSet::new(),
+            spooled: brought,
+            keeping,
             results: VecDeque::new(),
             events,
             inbox: Some(inbox),
@@ -207,6 +223,7 @@ impl Worker {
         dialling.abort();
         // The keeper ends what still runs, and is waited for.
         drop(self.minders);
+        let _ = tokio::time::timeout(KEEPING_MAX, self.keeping.finish()).await;
         self.limiter.remove();
         ended
     }
@@ -390,6 +407,10 @@ impl Worker {
                 tracing::info!(task, run = run.number, "is to end: {why}");
             }
             Action::Collect(run, wanted) => self.collect(run, wanted),
+            Action::Keep(kept) => {
+                let record = |kept: Kept| Record { shared: self.folders.shared(kept.id()), kept };
+                self.keeping.keep(kept.into_iter().map(record).collect());
+            }
             Action::Clear(run) => self.clear(run),
             Action::Measure => {
                 let (home, client) = (self.home.clone(), self.client.clone());
@@ -556,11 +577,13 @@ impl Worker {
     }
 
     fn clear(&mut self, run: RunId) {
+        if self.keeping.has(run) {
+            self.spooled.remove(&run);
+            self.keeping.clear(run, self.folders.give_up(run));
+            return;
+        }
         if self.spooled.remove(&run) {
-            for stream in [Stream::Stdout, Stream::Stderr] {
-                // Many write to one of them only.
-                let _ = fs::remove_file(self.home.spool(run, stream));
-            }
+            self.home.remove_spools(run);
         }
         if let Some(path) = self.folders.take_back(run)
             && !folder::remove_if_empty(&path)

@@ -70,10 +70,10 @@ impl Runs {
         }
     }
 
-    /// Whatever ran on a machine has ended.
-    pub(super) fn lost(&mut self, at: Time, on: MachineId) {
-        let gone: Vec<RunId> =
-            self.going_on.iter().filter(|(_, told)| told.on == on).map(|(run, _)| *run).collect();
+    /// Whatever ran on a machine has ended, and nothing is heard of it but of what is brought.
+    pub(super) fn lost(&mut self, at: Time, on: MachineId, brings: &[RunId]) {
+        let is_gone = |(run, told): &(&RunId, &Told)| told.on == on && !brings.contains(run);
+        let gone: Vec<RunId> = self.going_on.iter().filter(is_gone).map(|(run, _)| *run).collect();
         for run in gone {
             let told = self.going_on.remove(&run).expect("it was just there");
             self.keep(Told { to_s: Some(at.seconds()), state: RunState::Lost, ..told });

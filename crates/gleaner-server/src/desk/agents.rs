@@ -229,16 +229,15 @@ impl Desk {
         if !fits || (is_changed && !self.changes.take(id, now)) {
             return Err(Unwelcome::ForNow);
         }
+        let had = hello.running.iter().filter(|had| self.ledger.may_have_ordered(**had)).map(|had| had.run);
+        let brings = had.filter(|&run| self.ledger.is_awaited(run, id)).collect();
         if is_afresh {
-            let profile = hello.profile.clone();
-            self.record(now, Fact::AgentStarted { agent: id, incarnation: hello.incarnation, profile });
+            let (incarnation, profile) = (hello.incarnation, hello.profile.clone());
+            self.record(now, Fact::AgentStarted { agent: id, incarnation, profile, brings });
             self.doubt(now, id);
             return Ok(());
         }
         if lost {
-            let had =
-                hello.running.iter().filter(|had| self.ledger.may_have_ordered(**had)).map(|had| had.run);
-            let brings = had.filter(|&run| self.ledger.is_awaited(run, id)).collect();
             self.record(now, Fact::AgentReturned { agent: id, brings });
         }
         if is_changed {

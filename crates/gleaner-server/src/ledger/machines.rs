@@ -6,6 +6,7 @@ use gleaner_core::{Event, Owner, Run, RunEnd, Stage};
 use gleaner_units::{MachineId, RunId, Time};
 use gleaner_wire::api::{Actor, TaskPhase};
 use gleaner_wire::session::Profile;
+use std::collections::BTreeSet;
 
 impl Ledger {
     /// It is part of the grid at once, and lost until it connects.
@@ -40,11 +41,20 @@ impl Ledger {
         self.tell(at, &Event::RuleChanged);
     }
 
-    /// What ran there before has ended, and nothing more is heard of it.
-    pub(super) fn started_afresh(&mut self, at: Time, id: MachineId, incarnation: u64, profile: &Profile) {
+    /// What ran there before has ended, and nothing more is heard of it but of what is brought.
+    pub(super) fn started_afresh(
+        &mut self,
+        at: Time,
+        id: MachineId,
+        incarnation: u64,
+        profile: &Profile,
+        brings: &[RunId],
+    ) {
         let mut vanished = self.steps_of_a_loss(id, Loss::Restart);
         let silent = self.take_silent(id);
         vanished.extend(silent.into_iter().map(|run| (run, Step::Lost(Loss::Restart))));
+        let brought: BTreeSet<RunId> = brings.iter().copied().collect();
+        vanished.retain(|(run, _)| !brought.contains(run));
         for (run, _) in &vanished {
             self.vanished(at, *run);
         }
@@ -52,6 +62,10 @@ impl Ledger {
         self.books.agents[id.index()].incarnation = Some(incarnation);
         self.profiled(at, id, profile);
         self.returned(at, id);
+        let is_given_up =
+            |run: &RunId| self.grid().find_run(*run).is_some_and(|run| run.stage() == Stage::Missing);
+        let given_up: Vec<RunId> = brings.iter().copied().filter(is_given_up).collect();
+        self.await_brought(at, (id, &given_up));
     }
 
     /// The runs that had begun on a machine when its lease ended, and of which nothing was heard since.

@@ -131,7 +131,8 @@ mod tests {
         let (mut ledger, profile) = (Ledger::new(), Profile::new([1.0; 3], 1));
         let (agent, name, token) = (MachineId::new(0), "m".to_owned(), "t".to_owned());
         let (expires, by) = (Time::NEVER, Actor::Coordinator);
-        let started = Fact::AgentStarted { agent, incarnation: 1, profile: profile.clone() };
+        let started =
+            Fact::AgentStarted { agent, incarnation: 1, profile: profile.clone(), brings: Vec::new() };
         for fact in [
             Fact::JoinTokenIssued { token: token.clone(), expires, uses: 1, owner: None, by },
             Fact::AgentEnrolled { agent, key: name.clone(), name, token, profile },

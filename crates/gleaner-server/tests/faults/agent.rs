@@ -129,10 +129,12 @@ impl Agent {
         running.chain(over).collect()
     }
 
-    /// The program ends, and with it all it knew; its machine's next start is another incarnation.
+    /// The program ends, and with it all it knew but what it had written down; its machine's next start is another incarnation.
     pub(crate) fn crash(&mut self, scene: &mut Scene) {
+        let mut ends = std::mem::take(&mut self.ends);
         self.kill_all("the agent crashed", scene);
-        self.ends.clear();
+        ends.retain(|_, _| scene.chance.one_in(2));
+        self.ends = ends;
         self.link = Link::Down;
         (self.lease_ends, self.is_gone) = (Time::ZERO, true);
         (self.load, self.open, self.paused) = (0.0, true, false);

@@ -36,7 +36,7 @@ impl Books {
             let (agent, profile) = (agent(number), profile.clone());
             let (key, started) = (name.clone(), profile.clone());
             books.add(Fact::AgentEnrolled { agent, name, key, token, profile });
-            books.add(Fact::AgentStarted { agent, incarnation: 1, profile: started });
+            books.add(Fact::AgentStarted { agent, incarnation: 1, profile: started, brings: Vec::new() });
         }
         let spec = std::sync::Arc::new(spec);
         let job = books.ledger.next_job();

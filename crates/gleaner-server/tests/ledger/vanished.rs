@@ -1,12 +1,12 @@
 //! Runs that end with their machine's agent: a program that takes its machines down is not run without end.
 
-use crate::books::agent;
+use crate::books::{agent, end};
 use crate::story::Story;
 use gleaner_server::journal::Fact;
 use gleaner_units::{MachineId, RunId, TaskId};
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::session::{Outcome, Profile};
+use gleaner_wire::session::{End, Outcome, Profile};
 
 /// As many runs in a row as may come to nothing.
 const RUNS_MAX: u64 = 20;
@@ -26,8 +26,12 @@ fn begins(story: &mut Story) -> (RunId, MachineId) {
 }
 
 fn starts_afresh(story: &mut Story, agent: MachineId, incarnation: u64) {
+    brings(story, agent, incarnation, &[]);
+}
+
+fn brings(story: &mut Story, agent: MachineId, incarnation: u64, runs: &[RunId]) {
     let profile = Profile { user: "worker".to_owned(), ..Profile::new([1_000.0, 100.0, 100.0], 2) };
-    story.tell(&Fact::AgentStarted { agent, incarnation, profile });
+    story.tell(&Fact::AgentStarted { agent, incarnation, profile, brings: runs.to_vec() });
 }
 
 /// The seconds for which it rests, which then are over.
@@ -86,4 +90,35 @@ fn what_was_not_known_to_have_begun_is_not_its_programs_doing() {
         assert_eq!(story.books.ledger.record(TaskId::new(0)).rests_until(), None);
     }
     assert_ne!(story.phase(), TaskPhase::Failed);
+}
+
+/// Its agent had kept what it left, and was started again within the lease.
+#[test]
+fn what_an_agent_brings_from_its_start_before_counts() {
+    let mut story = story(1);
+    let (run, on) = begins(&mut story);
+    brings(&mut story, on, 2, &[run]);
+    assert!(story.books.ledger.is_awaited(run, on));
+    assert_eq!(story.phase(), TaskPhase::Running);
+    story.tell(&Fact::RunEnded { run, agent: on, end: done(), answer: None, is_left: None });
+    assert_eq!(story.phase(), TaskPhase::Done);
+}
+
+/// It was started again after its lease: its task waits for what is brought, and runs nowhere else meanwhile.
+#[test]
+fn what_is_brought_after_the_lease_is_waited_for() {
+    let mut story = story(1);
+    let (run, on) = begins(&mut story);
+    story.tell(&Fact::LeaseExpired { agent: on });
+    brings(&mut story, on, 2, &[run]);
+    assert_eq!((story.phase(), story.run_on(on)), (TaskPhase::Waiting, None));
+    // It is killed once more, and brings it again.
+    brings(&mut story, on, 3, &[run]);
+    assert_eq!(story.run_on(on), None);
+    story.tell(&Fact::RunEnded { run, agent: on, end: done(), answer: None, is_left: None });
+    assert_eq!(story.phase(), TaskPhase::Done);
+}
+
+fn done() -> Box<End> {
+    end(&Outcome::Exited { code: 0 })
 }

@@ -21,6 +21,7 @@ mod elsewhere;
 mod frail;
 mod full_disk;
 mod grid;
+mod handed_in;
 mod journey;
 mod keeping;
 mod kills;

@@ -115,8 +115,8 @@ fn what_has_begun_is_not_given_back_and_what_is_not_here_is_answered_for() {
     stage.hear(4.5, take_back(2));
     stage.on(5.0, exited(id(2, 1), 0));
     assert_eq!(stage.done(), ["4 started 2.1", "5 ended 2.1 exited 0"]);
-    stage.hear(6.0, take_back(3));
-    assert_eq!(stage.done(), ["6 ended 3.1 abandoned"]);
+    stage.hear(5.5, take_back(3));
+    assert_eq!(stage.done(), ["5.5 ended 3.1 abandoned"]);
 }
 
 #[test]

@@ -19,6 +19,7 @@ fn before_the_lease_ends_programs_get_their_grace() {
             "41 terminate 1.1",
             "41 thaw 1.1",
             "44 kill 1.1",
+            "50 keep 1.1",
             "50 load 0",
             "50 open true",
             "50 staging 1.1 out",
@@ -177,4 +178,42 @@ fn the_log_says_that_a_lease_ended_a_run_though_nobody_else_hears_of_it() {
         matches!(&notes[..], [(run, why)] if *run == id(1, 1) && why.contains("the lease ended")),
         "{notes:?}"
     );
+}
+
+/// A program that printed something, one with output files, and one that is to go on from a checkpoint.
+#[test]
+fn what_waits_is_written_down_and_handed_in_by_the_next_agent() {
+    let mut stage = Stage::of(Duties::new(7, 1, None, Profile::new([1.0; 3], 4)));
+    stage.connect(0.0);
+    let printed = stage.start(1.0, run(1, 1));
+    let left = stage.start(1.0, Run { outputs: vec!["out".into()], ..run(2, 1) });
+    let settled = stage.start(1.0, run(3, 1));
+    let goes_on = stage.start(1.0, with_checkpoint(run(4, 1)));
+    stage.on(1.5, exited(settled, 0));
+    stage.hear(1.6, ToAgent::Settled { run: settled, accepted: true });
+    stage.on(2.0, Event::Disconnected);
+    stage.on(3.0, Event::Wrote { run: printed, stream: Stream::Stdout, written: 9, dropped: 0 });
+    stage.on(3.0, exited(printed, 0));
+    stage.done();
+    stage.pass_until(5.9);
+    assert!(stage.done().is_empty(), "most ends are settled at once");
+    stage.on(6.0, exited(left, 0));
+    stage.pass_until(8.0);
+    stage.on(8.5, Event::LeaveAtOnce);
+    stage.on(8.6, killed(goes_on));
+    assert_eq!(stage.done(), ["6 keep 1.1", "8.5 kill 4.1", "8.6 keep 2.1, 4.1", "8.6 quit"]);
+
+    let kept = stage.kept.iter().map(|kept| serde_json::to_string(kept).expect("it is plain data"));
+    let kept = kept.map(|text| serde_json::from_str(&text).expect("it was just written")).collect();
+    let mut next = Stage::of(Duties::new(7, 2, None, profile()));
+    next.duties.take_up(at(100.0), kept);
+    next.connect(101.0);
+    let (collect, end) = (["collect 2.1 files", "collect 4.1 checkpoint"], "ended 1.1 exited 0 tail 0+9");
+    let done = next.done();
+    for line in collect.into_iter().chain([end]) {
+        assert!(done.contains(&format!("101 {line}")), "{line}: {done:?}");
+    }
+    next.on(102.0, Event::Collected(left, Ok(Collected { files: Some(stored()), ..Collected::default() })));
+    next.hear(103.0, ToAgent::Settled { run: left, accepted: true });
+    assert_eq!(next.done(), ["102 ended 2.1 exited 0", "103 clear 2.1"]);
 }

@@ -218,10 +218,10 @@ fn what_was_sent_ahead_begins_only_where_there_is_room() {
     stage.on(4.0, Event::Measured(Profile { slots: 1, ..profile() }));
     stage.done();
     stage.on(5.0, exited(id(2, 1), 0));
-    order(&mut stage, 6.0, run(6, 1));
+    order(&mut stage, 5.5, run(6, 1));
     assert_eq!(
         stage.done(),
-        ["5 ended 2.1 exited 0", "6 ended 6.1 abandoned", "6 clear 6.1"],
+        ["5 ended 2.1 exited 0", "5.5 ended 6.1 abandoned", "5.5 clear 6.1"],
         "the owner gave less"
     );
 }

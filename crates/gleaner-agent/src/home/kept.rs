@@ -1,0 +1,271 @@
+//! What runs left that the coordinator has not taken yet: it outlasts the agent that ran them.
+//!
+//! A record for each such run is in `kept/`, beside what is in `tasks/`. An agent that starts moves what the records speak of
+//! out of `tasks/`, puts that aside, and moves it back: so whatever else is in `tasks/` goes as ever.
+//!
+//! - **A record is on the disk after what it speaks of**, and gone before that is removed: a power cut leaves no
+//!   record of what is not there, and none that speaks of another run's folder.
+//! - **What a record speaks of and is not there in full is not handed in**: the run is lost, and the task runs again.
+
+use super::{Home, HomeError, make_private, name_of};
+use crate::duties::Kept;
+use gleaner_units::RunId;
+use gleaner_wire::session::Stream;
+use rustix::fs::syncfs;
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+const KEPT: &str = "kept";
+const RECORD: &str = "json";
+const STREAMS: [Stream; 2] = [Stream::Stdout, Stream::Stderr];
+
+/// What is written down of a run.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(crate) struct Record {
+    /// Which of the folders that several runs have is its folder, if one is.
+    pub(crate) shared: Option<u64>,
+    /// What it left.
+    pub(crate) kept: Kept,
+}
+
+impl Home {
+    /// Writes records down, after what they speak of.
+    pub(crate) fn keep(&self, records: &[Record]) -> Result<(), HomeError> {
+        let folder = self.folder.join(KEPT);
+        make_private(&folder)?;
+        let synced = File::open(self.folder.join("tasks")).and_then(|tasks| Ok(syncfs(&tasks)?));
+        synced.map_err(|why| HomeError::File { path: self.folder.join("tasks"), why })?;
+        for record in records {
+            let text = serde_json::to_string(record).expect("it is plain data");
+            self.replace(&format!("{KEPT}/{}.{RECORD}", name(record.kept.id())), &text)?;
+        }
+        Ok(())
+    }
+
+    /// Removes what a run left, its record first.
+    pub(crate) fn clear_kept(&self, run: RunId, folder: &Path) {
+        let record = self.record(run);
+        let forgotten =
+            fs::remove_file(&record).and_then(|()| File::open(self.folder.join(KEPT))?.sync_all());
+        match forgotten {
+            Err(why) if why.kind() != io::ErrorKind::NotFound => {
+                // What it speaks of stays with it.
+                tracing::error!(%why, path = %record.display(), "a record cannot be removed: remove it by hand");
+            }
+            Ok(()) | Err(_) => {
+                self.remove_spools(run);
+                self.clear(folder);
+            }
+        }
+    }
+
+    /// What runs left that is here in full, and has to be handed in.
+    pub(crate) fn kept(&self) -> Vec<Kept> {
+        let (whole, torn): (Vec<Kept>, Vec<Kept>) =
+            self.records().into_iter().map(|record| record.kept).partition(|kept| self.has_all_of(kept));
+        for kept in torn {
+            let run = kept.id();
+            tracing::warn!(
+                task = kept.run.name,
+                run = run.number,
+                "what it left is not here any more: it is lost"
+            );
+            self.clear_kept(run, &self.task(run));
+        }
+        whole
+    }
+
+    fn has_all_of(&self, kept: &Kept) -> bool {
+        let run = kept.id();
+        let has = |stream| {
+            let bytes = kept.bytes(stream);
+            bytes == 0 || fs::metadata(self.spool(run, stream)).is_ok_and(|about| about.len() >= bytes)
+        };
+        STREAMS.into_iter().all(has) && (!kept.needs_its_folder() || self.task(run).is_dir())
+    }
+
+    /// Out of the folder that is put aside.
+    pub(super) fn take_kept_out(&self) {
+        let aside = self.folder.join(KEPT);
+        for record in self.records() {
+            let run = record.kept.id();
+            let shared = record.shared.map(|number| self.shared_task(number));
+            // Once it was moved, the other name may be another run's.
+            let folder = Some(self.task(run)).filter(|own| is_there(own)).or(shared);
+            take(folder.as_deref(), &aside.join(name(run)));
+            for stream in STREAMS {
+                take(Some(&self.spool(run, stream)), &aside.join(spool_name(run, stream)));
+            }
+        }
+    }
+
+    /// Each into a folder of its own.
+    pub(super) fn put_kept_back(&self) {
+        let aside = self.folder.join(KEPT);
+        for record in self.records() {
+            let run = record.kept.id();
+            take(Some(&aside.join(name(run))), &self.task(run));
+            for stream in STREAMS {
+                take(Some(&aside.join(spool_name(run, stream))), &self.spool(run, stream));
+            }
+        }
+    }
+
+    fn records(&self) -> Vec<Record> {
+        let entries = fs::read_dir(self.folder.join(KEPT)).into_iter().flatten().flatten();
+        let paths =
+            entries.map(|entry| entry.path()).filter(|path| path.extension() == Some(RECORD.as_ref()));
+        paths.filter_map(|path| read(&path)).collect()
+    }
+
+    fn record(&self, run: RunId) -> PathBuf {
+        self.folder.join(KEPT).join(format!("{}.{RECORD}", name(run)))
+    }
+}
+
+/// One that cannot be read is removed: its run is lost.
+fn read(path: &Path) -> Option<Record> {
+    let parsed = |text: String| {
+        let record: Record = serde_json::from_str(&text)?;
+        let is_its_own = path.file_stem() == Some(name(record.kept.id()).as_ref());
+        is_its_own.then_some(record).ok_or_else(|| io::Error::other("it is another run's"))
+    };
+    match fs::read_to_string(path).and_then(parsed) {
+        Ok(record) => Some(record),
+        Err(why) => {
+            tracing::warn!(%why, path = %path.display(), "what a run left is lost: its record cannot be read");
+            let _ = fs::remove_file(path);
+            None
+        }
+    }
+}
+
+fn name(run: RunId) -> String {
+    format!("{}.{}", run.task, run.number)
+}
+
+fn spool_name(run: RunId, stream: Stream) -> String {
+    format!("{}.{}", name(run), name_of(stream))
+}
+
+fn is_there(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
+/// Moves what is there, unless it was moved already.
+fn take(from: Option<&Path>, to: &Path) {
+    let Some(from) = from.filter(|from| is_there(from) && !is_there(to)) else { return };
+    let moved = fs::rename(from, to).or_else(|_| {
+        // A task can take from a folder of its own the rights that it takes to be moved.
+        fs::set_permissions(from, Permissions::from_mode(0o700))?;
+        fs::rename(from, to)
+    });
+    if let Err(why) = moved {
+        tracing::error!(%why, path = %from.display(), "what a run left cannot be kept");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gleaner_units::TaskId;
+    use gleaner_wire::job::Confinement;
+    use serde_json::json;
+    use std::os::unix::fs::symlink;
+
+    fn run(task: usize) -> RunId {
+        RunId::new(TaskId::new(task), 1)
+    }
+
+    /// Of a run that wrote nine bytes, and left files in its folder.
+    fn record(run: RunId, shared: Option<u64>) -> Record {
+        let ruling = json!({
+            "outcome": {"exited": {"code": 0}}, "keeps_checkpoint": false, "keeps_files": true
+        });
+        let nothing = json!({"kept": 0, "dropped": 0});
+        let order = crate::work::run(run.task.index(), Confinement::None);
+        let kept = json!({
+            "run": order,
+            "left": {"folder": {"ruling": ruling, "usage": {}}},
+            "wrote": [{"kept": 9, "dropped": 0}, nothing],
+        });
+        Record { shared, kept: serde_json::from_value(kept).expect("it is a record") }
+    }
+
+    /// A folder with one file in it.
+    fn fill(folder: &Path, file: &str) {
+        fs::create_dir(folder).unwrap();
+        fs::write(folder.join(file), "").unwrap();
+    }
+
+    fn ids(home: &Home) -> Vec<RunId> {
+        let mut ids: Vec<RunId> = home.kept().iter().map(Kept::id).collect();
+        ids.sort();
+        ids
+    }
+
+    #[test]
+    fn what_is_written_down_outlasts_agents_until_it_is_taken_and_nothing_else_does() {
+        let within = tempfile::tempdir().unwrap();
+        let home = Home::open(within.path()).unwrap();
+        let [own, shared, torn, lost] = [1, 2, 3, 4].map(run);
+        fill(&home.task(own), "own");
+        fill(&home.shared_task(1), "shared");
+        fill(&home.task(torn), "torn");
+        fill(&home.task(lost), "not written down");
+        for (run, text) in [(own, "123456789"), (shared, "123456789"), (torn, "1234"), (lost, "123456789")] {
+            fs::write(home.spool(run, Stream::Stdout), text).unwrap();
+        }
+        // Nobody may move a folder of another's that cannot be written to.
+        fs::set_permissions(home.task(own), Permissions::from_mode(0o500)).unwrap();
+        home.keep(&[record(own, None), record(shared, Some(1)), record(torn, None)]).unwrap();
+        drop(home);
+        for _ in 0..2 {
+            let home = Home::open(within.path()).unwrap();
+            assert_eq!(ids(&home), [own, shared], "of the third some is missing");
+            assert!(home.task(own).join("own").exists() && home.task(shared).join("shared").exists());
+            assert_eq!(fs::read(home.spool(shared, Stream::Stdout)).unwrap(), b"123456789");
+            assert!(!is_there(&home.task(lost)) && !is_there(&home.spool(lost, Stream::Stdout)));
+            // By now it is another run's.
+            fill(&home.shared_task(1), "another's");
+        }
+        let home = Home::open(within.path()).unwrap();
+        home.clear_kept(own, &home.task(own));
+        assert_eq!(ids(&home), [shared]);
+        assert!(!is_there(&home.task(own)) && !is_there(&home.spool(own, Stream::Stdout)));
+        assert!(home.task(shared).join("shared").exists());
+    }
+
+    #[test]
+    fn an_agent_starts_whatever_a_record_is() {
+        let within = tempfile::tempdir().unwrap();
+        let home = Home::open(within.path()).unwrap();
+        fs::create_dir(within.path().join(KEPT)).unwrap();
+        let place = |name: &str| within.path().join(KEPT).join(name);
+        fs::write(place("1.1.json"), "{").unwrap();
+        fs::write(place("2.1.json"), serde_json::to_string(&record(run(3), None)).unwrap()).unwrap();
+        symlink("/nowhere", place("4.1.json")).unwrap();
+        fs::create_dir(place("5.1.json")).unwrap();
+        drop(home);
+        let home = Home::open(within.path()).unwrap();
+        assert_eq!(ids(&home), []);
+    }
+
+    #[test]
+    fn what_was_being_moved_as_an_agent_was_killed_is_found() {
+        let within = tempfile::tempdir().unwrap();
+        let home = Home::open(within.path()).unwrap();
+        let kept = run(1);
+        fill(&home.task(kept), "left");
+        fs::write(home.spool(kept, Stream::Stdout), "123456789").unwrap();
+        home.keep(&[record(kept, None)]).unwrap();
+        fs::rename(home.task(kept), within.path().join(KEPT).join(name(kept))).unwrap();
+        drop(home);
+        let home = Home::open(within.path()).unwrap();
+        assert_eq!(ids(&home), [kept]);
+        assert!(home.task(kept).join("left").exists());
+    }
+}
