@@ -247,7 +247,9 @@ impl Policy for Batcher {
             ) => None,
         };
         answer.or_else(|| {
-            let at = self.next_wake(grid, now).filter(|_| grid.alarm(Alarm::Batch).is_none())?;
+            // The alarm of a longer period that was set before is too late.
+            let is_earlier = |at: &Time| grid.alarm(Alarm::Batch).is_none_or(|set| *at < set);
+            let at = self.next_wake(grid, now).filter(is_earlier)?;
             Some(Decision::Wake { alarm: Alarm::Batch, at })
         })
     }

@@ -195,7 +195,9 @@ fn by_the_policy(ledger: &Ledger, now: Time, task: TaskId) -> Option<String> {
             "a length: no length was declared for it, and the policy in force goes by lengths".to_owned(),
         );
     }
-    let planned = match grid.plans().queue_of(task) {
+    // A rule that plans nothing does not heed what one before it planned.
+    let plan = grid.plans().queue_of(task).filter(|_| ledger.recipe().plans());
+    let planned = match plan {
         Some(Queue::Machine(on)) => Some(ledger.agent(on).name.clone()),
         Some(Queue::Class(class)) => {
             let on = grid.machines_of(class).next().map(|on| &ledger.agent(on).name);

@@ -13,7 +13,7 @@ pub(crate) fn agent(number: usize) -> MachineId {
 
 pub(crate) struct Books {
     pub(crate) ledger: Ledger,
-    now: Time,
+    pub(crate) now: Time,
 }
 
 impl Books {

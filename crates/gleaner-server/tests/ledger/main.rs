@@ -5,6 +5,7 @@ mod books;
 mod classes;
 mod elsewhere;
 mod long_past;
+mod periods;
 mod replicas;
 mod story;
 mod vanished;

@@ -31,7 +31,8 @@ impl BudgetArguments {
 const SET_HELP: &str = "\
 A task costs its declared length times the price of its machine, rounded up to whole credits:
 `gleaner submit --length 5G` on a machine of 2 credits for a million operations costs 10000. A task \
-that fails or is lost costs nothing. What is not spent in a period is not kept for the next.
+that is lost or cancelled costs nothing; one that has failed is paid for. What is not spent in a period is \
+not kept for the next.
 
 This changes the budget of the policy in force, and `gleaner policy set` may say the same. A policy \
 has to heed it: `gleaner policy set elleuch/btt-min-min`, or bertasi/greedy with `--rule b`.
