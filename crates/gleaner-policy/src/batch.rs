@@ -373,7 +373,7 @@ pub(crate) fn supply(spending: Spending, budget: Budget, grid: &Grid, open: &Ope
         }
         Spending::Free
         | Spending::Cap
-        | Spending::PerTask
+        | Spending::PerTask(_)
         | Spending::PerTaskWithinPeriod(_)
         | Spending::PerTaskAndTime(..)
         | Spending::Share

@@ -59,7 +59,7 @@ fn bertasi(score: Score) -> Preset {
 const ELLEUCH: [Rule; 5] = [
     (Spending::Free, Level::Machines),
     (Spending::Cap, Level::Machines),
-    (Spending::PerTask, Level::Machines),
+    (Spending::PerTask(Cheapest::First), Level::Machines),
     (Spending::PerTaskAndTime(Savings::AsPrinted, Cheapest::First), Level::Machines),
     (Spending::PerTaskAndTime(Savings::AsPrinted, Cheapest::First), Level::Classes),
 ];

@@ -141,7 +141,9 @@ impl Conditions {
         let spare = match self.spending {
             Spending::Free | Spending::Cap | Spending::Share | Spending::LeastShare => return CLEARLY * paid,
             Spending::MovingPrice => return (CLEARLY * paid).min(self.prices.1),
-            Spending::PerTask | Spending::PerTaskWithinPeriod(_) => self.allowance - self.allocated.amount(),
+            Spending::PerTask(_) | Spending::PerTaskWithinPeriod(_) => {
+                self.allowance - self.allocated.amount()
+            }
             Spending::PerTaskAndTime(Savings::AsPrinted, _) | Spending::WithinReach => self.allowance,
             Spending::PerTaskAndTime(Savings::AsDerived, _) => {
                 self.allowance - self.allocated.amount() + (self.recharge - self.allocated.amount()).max(0.0)
@@ -188,7 +190,7 @@ impl Conditions {
         match self.spending {
             Spending::Free => true,
             Spending::Cap
-            | Spending::PerTask
+            | Spending::PerTask(_)
             | Spending::PerTaskWithinPeriod(_)
             | Spending::PerTaskAndTime(..)
             | Spending::WithinReach
@@ -213,13 +215,12 @@ impl Conditions {
         let due = || self.recharge / self.period_s * terms.ready_s;
         match self.spending {
             Spending::Free | Spending::Cap | Spending::Share | Spending::LeastShare => Base::Unconditional,
-            Spending::PerTaskWithinPeriod(Cheapest::IfReady)
-            | Spending::PerTaskAndTime(_, Cheapest::IfReady)
-            | Spending::MovingPrice
-                if late =>
+            Spending::PerTaskWithinPeriod(_) | Spending::PerTaskAndTime(..)
+                if late && self.spending.cheapest() == Cheapest::IfReady =>
             {
                 Base::Never
             }
+            Spending::MovingPrice if late => Base::Never,
             Spending::MovingPrice => {
                 let (price, next) = self.prices;
                 if terms.is_cheapest || terms.price <= price {
@@ -230,11 +231,11 @@ impl Conditions {
                     Base::Never
                 }
             }
-            Spending::PerTask
+            Spending::PerTask(_)
             | Spending::PerTaskWithinPeriod(_)
             | Spending::PerTaskAndTime(..)
             | Spending::WithinReach
-                if terms.is_cheapest =>
+                if terms.is_cheapest && self.spending.cheapest() != Cheapest::AsOthers =>
             {
                 Base::Unconditional
             }
@@ -249,7 +250,7 @@ impl Conditions {
             Spending::PerTaskAndTime(Savings::AsDerived, _) if busy => {
                 Base::Counted(2.0 * self.allocated.amount() - due())
             }
-            Spending::PerTask
+            Spending::PerTask(_)
             | Spending::PerTaskWithinPeriod(_)
             | Spending::PerTaskAndTime(..)
             | Spending::WithinReach => Base::Counted(self.allocated.amount()),

@@ -218,7 +218,7 @@ fn what_does_not_go_together_is_refused_with_its_reason() {
             json!({ "preset": "elleuch/bt-min-min", "budget": budget(json!({ "cheapest": "if-ready" })) }),
             "budget.cheapest",
             "\"if-ready\"",
-            "bt-within-period, btt and lbtt",
+            "bt-within-period, btt and lbtt, and as-others with bt too",
         ),
         (json!({ "preset": "elleuch/b-min-min" }), "budget", "nothing", "recharge = 1000000"),
         (json!({ "preset": "elleuch/b-min-min", "budget": "none" }), "budget", "\"none\"", "spends a budget"),

@@ -60,6 +60,8 @@ pub enum Variant {
     WithinPeriod,
     /// Machines that are ready only after the period are left out before line 9 is asked, the cheapest too.
     CheapestIfReady,
+    /// The cheapest machines are under condition (4) too: its letter, which has no exception.
+    CheapestAsOthers,
     /// Machines as slow as printed, and so as many as the cumulative speed takes.
     ManyMachines,
     /// A task is charged as it starts.
@@ -193,6 +195,7 @@ impl Variant {
             | Variant::AsDerived
             | Variant::WithinPeriod
             | Variant::CheapestIfReady
+            | Variant::CheapestAsOthers
             | Variant::ManyMachines
             | Variant::PlansStand
             | Variant::Held
@@ -216,7 +219,11 @@ impl Variant {
     }
 
     fn cheapest(self) -> Cheapest {
-        if self == Variant::CheapestIfReady { Cheapest::IfReady } else { Cheapest::First }
+        match self {
+            Variant::CheapestIfReady => Cheapest::IfReady,
+            Variant::CheapestAsOthers => Cheapest::AsOthers,
+            _ => Cheapest::First,
+        }
     }
 }
 
@@ -242,7 +249,7 @@ impl Case {
         match self.rule {
             Rule::Free | Rule::Cap | Rule::WithinReach => &[Variant::Standard],
             Rule::MovingPrice => &[Variant::Standard, Variant::Held],
-            Rule::PerTask => &[Variant::Standard, Variant::WithinPeriod],
+            Rule::PerTask => &[Variant::Standard, Variant::WithinPeriod, Variant::CheapestAsOthers],
             Rule::PerTaskAndTime | Rule::PerClass => &Variant::READINGS,
         }
     }
@@ -258,6 +265,7 @@ impl Case {
         match self.variant {
             Variant::AsDerived => ", (5) as derived",
             Variant::CheapestIfReady => ", the cheapest if ready",
+            Variant::CheapestAsOthers => ", the cheapest as others",
             Variant::WithinPeriod => ", within the period",
             Variant::Held => ", held back from slow machines",
             _ => "",
@@ -299,7 +307,7 @@ impl Case {
             Rule::PerTask if self.variant == Variant::WithinPeriod => {
                 (Spending::PerTaskWithinPeriod(Cheapest::First), Level::Machines)
             }
-            Rule::PerTask => (Spending::PerTask, Level::Machines),
+            Rule::PerTask => (Spending::PerTask(self.variant.cheapest()), Level::Machines),
             Rule::PerTaskAndTime => (through_time, Level::Machines),
             Rule::PerClass => (through_time, Level::Classes),
             Rule::WithinReach => (Spending::WithinReach, Level::Machines),
@@ -334,6 +342,7 @@ impl fmt::Display for Case {
             Variant::AsDerived => f.write_str(" as-derived"),
             Variant::WithinPeriod => f.write_str(" within-period"),
             Variant::CheapestIfReady => f.write_str(" cheapest-if-ready"),
+            Variant::CheapestAsOthers => f.write_str(" cheapest-as-others"),
             Variant::ManyMachines => f.write_str(" many-machines"),
             Variant::ChargedAtStart => f.write_str(" charged-at-start"),
             Variant::ChargedAtEnd => f.write_str(" charged-at-end"),

@@ -25,6 +25,9 @@ fn reading(reading: Variant) -> &'static str {
             "94 and 101 machines; condition (5) as printed; BT on the cheapest machines and those ready within the period"
         }
         Variant::AsDerived => "94 and 101 machines; condition (5) as derived; line 9 to the letter",
+        Variant::CheapestAsOthers => {
+            "94 and 101 machines; condition (5) as printed; BT's condition (4) for the cheapest machines too"
+        }
         Variant::CheapestIfReady => {
             "94 and 101 machines; condition (5) as printed; the cheapest machines only if ready within the period"
         }
@@ -33,9 +36,10 @@ fn reading(reading: Variant) -> &'static str {
 }
 
 /// What each reading but the letter adds to a claim's name, and how a table calls it.
-pub(super) const SUFFIXES: [(&str, &str); 3] = [
+pub(super) const SUFFIXES: [(&str, &str); 4] = [
     ("-as-derived", "(5) as derived"),
     ("-cheapest-if-ready", "The cheapest if ready"),
+    ("-cheapest-as-others", "BT with (4) for the cheapest too"),
     ("-within-period", "BT within the period"),
 ];
 
@@ -44,6 +48,7 @@ fn id(name: String, reading: Variant) -> String {
     match reading {
         Variant::AsDerived => name + "-as-derived",
         Variant::CheapestIfReady => name + "-cheapest-if-ready",
+        Variant::CheapestAsOthers => name + "-cheapest-as-others",
         Variant::WithinPeriod => name + "-within-period",
         _ => name,
     }

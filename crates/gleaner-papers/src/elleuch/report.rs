@@ -147,6 +147,7 @@ fn variants(findings: &Findings, caption: &str, cases: Vec<Case>) -> Block {
             Variant::AsDerived => "condition (5) as derived",
             Variant::WithinPeriod => "machines ready within the period only",
             Variant::CheapestIfReady => "the cheapest machines too only if ready within the period",
+            Variant::CheapestAsOthers => "the cheapest machines under condition (4) too",
             Variant::ManyMachines => "machines as slow as printed, and many",
             Variant::ChargedAtStart => "charged as it starts",
             Variant::ChargedAtEnd => "charged as it ends",

@@ -74,7 +74,7 @@ pub(super) fn of_machines(looks: Looks<'_>, (spending, depth): (Spending, usize)
         Spending::PerTaskAndTime(Savings::AsDerived, _) => Wanted::All,
         Spending::Free
         | Spending::Cap
-        | Spending::PerTask
+        | Spending::PerTask(_)
         | Spending::PerTaskWithinPeriod(_)
         | Spending::MovingPrice
         | Spending::Share

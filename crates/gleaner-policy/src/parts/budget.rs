@@ -14,7 +14,7 @@ pub enum Spending {
     Cap,
     /// BT: and, but for the cheapest price, where the credits an operation stay on average within those of the whole
     /// budget, condition (4).
-    PerTask,
+    PerTask(Cheapest),
     /// BT, and a machine that is ready only after the next recharge is not considered: a reading of the paper, which says
     /// so of BTT.
     PerTaskWithinPeriod(Cheapest),
@@ -37,14 +37,16 @@ pub enum Spending {
 /// the batch after the next one plans, and some of what is planned ends late.
 pub const REACH: f64 = 1.4;
 
-/// Whether the cheapest machines, which are under no condition, may be busy for longer than the period.
+/// What the cheapest machines are under.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Cheapest {
-    /// They may: line 9 asks for the lowest price before anything else.
+    /// No condition: line 9 asks for the lowest price before anything else.
     #[default]
     First,
-    /// They may not: machines that are ready only after the next recharge are left out before line 9 is asked.
+    /// No condition but that they are ready before the next recharge: others are left out before line 9 is asked.
     IfReady,
+    /// The same as all others: condition (4) to its letter, which has no exception.
+    AsOthers,
 }
 
 /// What condition (5) counts as spent when a machine is ready at r, after the batch at D.
@@ -74,7 +76,7 @@ impl Choice for Spending {
         vec![
             Spending::Free,
             Spending::Cap,
-            Spending::PerTask,
+            Spending::PerTask(Cheapest::First),
             Spending::PerTaskWithinPeriod(Cheapest::First),
             Spending::PerTaskAndTime(Savings::AsPrinted, Cheapest::First),
             Spending::WithinReach,
@@ -93,10 +95,11 @@ impl Choice for Spending {
                           what is left of the recharge. What finds no such machine waits.",
                 reads: READ,
             },
-            Spending::PerTask => About {
+            Spending::PerTask(_) => About {
                 name: "bt",
                 meaning: "BT: as B, and a task goes only where condition (4) holds, by which the credits for an operation \
-                          stay on average within those of the whole budget. The cheapest machines are under no condition.",
+                          stay on average within those of the whole budget. The cheapest machines are under no condition, \
+                          but with cheapest = \"as-others\".",
                 reads: READ,
             },
             Spending::PerTaskWithinPeriod(_) => About {
@@ -159,7 +162,7 @@ impl Choice for Savings {
 
 impl Choice for Cheapest {
     fn all() -> Vec<Self> {
-        vec![Cheapest::First, Cheapest::IfReady]
+        vec![Cheapest::First, Cheapest::IfReady, Cheapest::AsOthers]
     }
 
     fn about(&self) -> About {
@@ -172,6 +175,9 @@ impl Choice for Cheapest {
                 "if-ready",
                 "The cheapest machines too take tasks only if they are ready before the next recharge.",
             ),
+            Cheapest::AsOthers => {
+                ("as-others", "The cheapest machines are under the same conditions as all others.")
+            }
         };
         About { name, meaning, reads: &[] }
     }
@@ -249,7 +255,7 @@ impl Spending {
             | Spending::MovingPrice
             | Spending::Share
             | Spending::LeastShare => true,
-            Spending::Free | Spending::Cap | Spending::PerTask | Spending::PerTaskAndTime(..) => false,
+            Spending::Free | Spending::Cap | Spending::PerTask(_) | Spending::PerTaskAndTime(..) => false,
         }
     }
 
@@ -257,7 +263,7 @@ impl Spending {
     pub(crate) fn lets_wait(self) -> bool {
         match self {
             Spending::Free | Spending::Cap | Spending::MovingPrice => true,
-            Spending::PerTask
+            Spending::PerTask(_)
             | Spending::PerTaskWithinPeriod(_)
             | Spending::PerTaskAndTime(..)
             | Spending::WithinReach
@@ -272,7 +278,7 @@ impl Spending {
             Spending::PerTaskAndTime(_, cheapest) => Some(Spending::PerTaskAndTime(savings, cheapest)),
             Spending::Free
             | Spending::Cap
-            | Spending::PerTask
+            | Spending::PerTask(_)
             | Spending::PerTaskWithinPeriod(_)
             | Spending::WithinReach
             | Spending::MovingPrice
@@ -281,18 +287,34 @@ impl Spending {
         }
     }
 
-    /// The same with another reading of line 9, if it leaves machines out for when they are ready.
+    /// The same with another reading of what the cheapest machines are under, if it has one.
     pub(crate) fn allowing(self, cheapest: Cheapest) -> Option<Self> {
         match self {
+            // It asks of no machine when that is ready.
+            Spending::PerTask(_) => (cheapest != Cheapest::IfReady).then_some(Spending::PerTask(cheapest)),
             Spending::PerTaskWithinPeriod(_) => Some(Spending::PerTaskWithinPeriod(cheapest)),
             Spending::PerTaskAndTime(savings, _) => Some(Spending::PerTaskAndTime(savings, cheapest)),
             Spending::Free
             | Spending::Cap
-            | Spending::PerTask
             | Spending::WithinReach
             | Spending::MovingPrice
             | Spending::Share
             | Spending::LeastShare => None,
+        }
+    }
+
+    /// What the cheapest machines are under.
+    pub(crate) fn cheapest(self) -> Cheapest {
+        match self {
+            Spending::PerTask(cheapest)
+            | Spending::PerTaskWithinPeriod(cheapest)
+            | Spending::PerTaskAndTime(_, cheapest) => cheapest,
+            Spending::Free
+            | Spending::Cap
+            | Spending::WithinReach
+            | Spending::MovingPrice
+            | Spending::Share
+            | Spending::LeastShare => Cheapest::First,
         }
     }
 
@@ -301,7 +323,7 @@ impl Spending {
         match self {
             Spending::Free => "in batches, whatever it costs",
             Spending::Cap => "in batches, up to the budget",
-            Spending::PerTask => "the budget divided among tasks",
+            Spending::PerTask(_) => "the budget divided among tasks",
             Spending::PerTaskWithinPeriod(_) => "the budget divided among tasks, within the period",
             Spending::PerTaskAndTime(..) => "the budget divided among tasks and time",
             Spending::WithinReach => "the budget divided among what can be done with it",

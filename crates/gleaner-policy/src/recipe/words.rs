@@ -323,7 +323,7 @@ impl fmt::Display for Budgeting {
         f.write_str(match self.0 {
             Spending::Free => "no budget",
             Spending::Cap => "budget B",
-            Spending::PerTask => "budget BT",
+            Spending::PerTask(_) => "budget BT",
             Spending::PerTaskWithinPeriod(_) => "budget BT within the period",
             Spending::PerTaskAndTime(Savings::AsPrinted, _) => "budget BTT, condition (5) as printed",
             Spending::PerTaskAndTime(Savings::AsDerived, _) => "budget BTT, condition (5) as derived",
@@ -332,18 +332,10 @@ impl fmt::Display for Budgeting {
             Spending::Share => "budget in shares",
             Spending::LeastShare => "budget in least shares",
         })?;
-        match self.0 {
-            Spending::PerTaskWithinPeriod(Cheapest::IfReady)
-            | Spending::PerTaskAndTime(_, Cheapest::IfReady) => f.write_str(", the cheapest if ready"),
-            Spending::Free
-            | Spending::Cap
-            | Spending::PerTask
-            | Spending::PerTaskWithinPeriod(Cheapest::First)
-            | Spending::PerTaskAndTime(_, Cheapest::First)
-            | Spending::WithinReach
-            | Spending::MovingPrice
-            | Spending::Share
-            | Spending::LeastShare => Ok(()),
+        match self.0.cheapest() {
+            Cheapest::First => Ok(()),
+            Cheapest::IfReady => f.write_str(", the cheapest if ready"),
+            Cheapest::AsOthers => f.write_str(", the cheapest as others"),
         }
     }
 }

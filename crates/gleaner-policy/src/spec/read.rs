@@ -192,7 +192,7 @@ fn budget(key: &Key<'_>, preset: &Preset, recipe: &mut Recipe) -> Result<Option<
         let cheapest: Cheapest = key.choice()?;
         let read = recipe.spending.allowing(cheapest);
         recipe.spending = read.ok_or_else(|| {
-            key.wrong("no such key: it is said with the rules bt-within-period, btt and lbtt")
+            key.wrong("no such key: it is said with the rules bt-within-period, btt and lbtt, and as-others with bt too")
         })?;
     }
     let credits = "credits as a whole number, from 1 to 2^53";

@@ -38,7 +38,7 @@ impl Conditions {
             }
             Spending::PerTaskAndTime(Savings::AsDerived, _) if terms.ready_s > 0.0 => 2,
             Spending::Cap
-            | Spending::PerTask
+            | Spending::PerTask(_)
             | Spending::PerTaskWithinPeriod(_)
             | Spending::PerTaskAndTime(..)
             | Spending::WithinReach

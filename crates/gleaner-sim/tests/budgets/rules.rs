@@ -15,16 +15,20 @@ pub(crate) const ORDERS: [(Order, Pick); 5] = [
     (Order::SufferagePasses, Pick::SufferagePasses),
 ];
 
-pub(crate) const RULES: [(Spending, Rule); 13] = [
+pub(crate) const RULES: [(Spending, Rule); 17] = [
     (Spending::Free, Rule::None),
     (Spending::Cap, Rule::B),
-    (Spending::PerTask, Rule::Bt),
+    (Spending::PerTask(Cheapest::First), Rule::Bt),
+    (Spending::PerTask(Cheapest::AsOthers), Rule::Bt),
     (Spending::PerTaskWithinPeriod(Cheapest::First), Rule::BtWithinPeriod),
     (Spending::PerTaskWithinPeriod(Cheapest::IfReady), Rule::BtWithinPeriod),
+    (Spending::PerTaskWithinPeriod(Cheapest::AsOthers), Rule::BtWithinPeriod),
     (Spending::PerTaskAndTime(Savings::AsPrinted, Cheapest::First), Rule::BttPrinted),
     (Spending::PerTaskAndTime(Savings::AsPrinted, Cheapest::IfReady), Rule::BttPrinted),
+    (Spending::PerTaskAndTime(Savings::AsPrinted, Cheapest::AsOthers), Rule::BttPrinted),
     (Spending::PerTaskAndTime(Savings::AsDerived, Cheapest::First), Rule::BttDerived),
     (Spending::PerTaskAndTime(Savings::AsDerived, Cheapest::IfReady), Rule::BttDerived),
+    (Spending::PerTaskAndTime(Savings::AsDerived, Cheapest::AsOthers), Rule::BttDerived),
     (Spending::WithinReach, Rule::BttWithinReach),
     (Spending::MovingPrice, Rule::MovingPrice),
     (Spending::Share, Rule::Share),
@@ -33,11 +37,16 @@ pub(crate) const RULES: [(Spending, Rule); 13] = [
 
 /// How line 9 is read.
 pub(crate) fn first(spending: Spending) -> First {
-    match spending {
-        Spending::PerTaskWithinPeriod(Cheapest::IfReady) | Spending::PerTaskAndTime(_, Cheapest::IfReady) => {
-            First::Readiness
-        }
-        _ => First::Price,
+    let cheapest = match spending {
+        Spending::PerTask(cheapest)
+        | Spending::PerTaskWithinPeriod(cheapest)
+        | Spending::PerTaskAndTime(_, cheapest) => cheapest,
+        _ => Cheapest::First,
+    };
+    match cheapest {
+        Cheapest::First => First::Price,
+        Cheapest::IfReady => First::Readiness,
+        Cheapest::AsOthers => First::Conditions,
     }
 }
 

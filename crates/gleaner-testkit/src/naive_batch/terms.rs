@@ -51,6 +51,8 @@ pub enum First {
     Price,
     /// Whether the machine is ready within R.
     Readiness,
+    /// The conditions: the lowest price changes nothing.
+    Conditions,
 }
 
 /// Which of the machines.

@@ -338,7 +338,7 @@ impl View<'_> {
     fn line_9(&self, task: TaskId, worker: Worker, workers: &[Worker], budget: Budget) -> bool {
         let within_period = worker.ready <= budget.period.seconds() * (1.0 + 1e-12);
         let heeds_period = self.terms.rule != Rule::Bt;
-        let is_lowest = self.is_cheapest(task, worker, workers);
+        let is_lowest = self.terms.first != First::Conditions && self.is_cheapest(task, worker, workers);
         if is_lowest && (self.terms.first == First::Price || !heeds_period || within_period) {
             return true;
         }

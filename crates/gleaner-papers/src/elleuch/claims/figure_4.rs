@@ -13,10 +13,13 @@ const SUSTAINED: f64 = 1.01;
 pub(super) fn claims(findings: &Findings) -> Vec<Claim> {
     let mut claims: Vec<Claim> = Month::ALL.map(|month| unconstrained(findings, month)).into();
     let (among_tasks, through_time) = ((Rule::Cap, Rule::PerTask), (Rule::PerTask, Rule::PerTaskAndTime));
-    for read in [Variant::Standard, Variant::WithinPeriod] {
+    let of_bt = [Variant::WithinPeriod, Variant::CheapestAsOthers];
+    for read in [Variant::Standard].into_iter().chain(of_bt) {
         claims.extend(Month::ALL.map(|month| better(findings, month, read, among_tasks)));
     }
-    claims.extend(Month::ALL.map(|month| better(findings, month, Variant::WithinPeriod, through_time)));
+    for read in of_bt {
+        claims.extend(Month::ALL.map(|month| better(findings, month, read, through_time)));
+    }
     for read in Variant::READINGS {
         claims.push(least(findings, read));
         claims
