@@ -187,8 +187,9 @@ A scenario is a TOML file that names its tables, CSV files relative to it. Tasks
   preset   = \"bertasi/greedy\"      # see: gleaner policy list
   relocate = { score = \"greedy\", moves_max = 3, gain_min = 0.10 }
 
-Machines that come and go (see: gleaner trace), instead of machines:
+Machines that come and go (see: gleaner trace), each with a line in machines.csv too:
   [grid]
+  machines     = \"machines.csv\"    # id,price
   availability = \"trace.csv\"       # machine,interval,from_s,until_s,speed
   sharing      = \"exclusive\"       # one task on each core, the others wait
 

@@ -40,6 +40,36 @@ fn uneven(dir: &Path) -> String {
     dir.join("grid.toml").display().to_string()
 }
 
+/// A rule that, as its seeds have it, moves a task to a machine whose owner takes it for good.
+fn stranding(dir: &Path) -> String {
+    let files = [
+        ("machines.csv", "id,cpu\nm0,1\nm1,2\n"),
+        ("tasks.csv", "id,arrival_s,length,cpu\nt0,0,5,1\nt1,3,50,1\n"),
+        ("load.csv", "time_s,machine,load\n4,m1,1.0\n"),
+        (
+            "grid.toml",
+            "[grid]\nmachines = \"machines.csv\"\nowner_load = \"load.csv\"\n[work]\ntasks = \"tasks.csv\"\n\
+             weights = { cpu = 1 }\n[policy]\npreset = \"bertasi/greedy\"\n\
+             relocate = { score = \"min-num\", difference_min = 2 }\n",
+        ),
+    ];
+    for (name, text) in files {
+        std::fs::write(dir.join(name), text).expect("a file is written");
+    }
+    dir.join("grid.toml").display().to_string()
+}
+
+#[test]
+fn a_rule_that_leaves_work_undone_is_not_to_be_kept() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let scenario = stranding(dir.path());
+    let said = gleaner(&["advise", &scenario]);
+    let text = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(text.starts_with("Use ") && text.contains("the rule as it is leaves work unfinished"), "{text}");
+    let advice = document(&gleaner(&["advise", &scenario, "--json"]));
+    assert!(advice["command"].is_string() && advice["gain"].is_null(), "{advice}");
+}
+
 #[test]
 fn a_better_rule_is_found_with_the_command_that_sets_it() {
     let dir = tempfile::tempdir().expect("a folder");

@@ -22,8 +22,11 @@ pub(super) struct Findings {
     pub(super) best: Option<usize>,
     /// How many others cannot be told from the best.
     pub(super) alike: usize,
+    /// Whether the best left work unfinished with seeds that did not choose it.
+    #[serde(skip)]
+    best_leaves_some: bool,
     /// How much less the best has than the first rule, as a share of that, with seeds that did not choose it; null where
-    /// the first is the best.
+    /// the first is the best, or either left work unfinished.
     pub(super) gain: Option<Interval>,
     /// The command that sets it; null where nothing is to be changed.
     pub(super) command: Option<String>,
@@ -50,9 +53,15 @@ impl Findings {
         (ranking, again): (Ranking, Option<Vec<Vec<Numbers>>>),
         waits: &[Option<f64>],
     ) -> Self {
-        let gain = again.and_then(|runs| gain(&measure, &runs));
+        let leaves_some =
+            |at: usize| again.as_ref().is_some_and(|runs| runs[at].iter().any(|run| run.unfinished() > 0.0));
+        let first_leaves_some = ranking.ranked[0].unfinished > 0.0 || leaves_some(0);
+        let best_leaves_some = leaves_some(1);
+        let gain = again.and_then(|runs| gain(&measure, &runs)).filter(|_| !first_leaves_some);
         let is_gain = gain.is_some_and(|gain| gain.mean >= LEAST_GAIN && gain.low.unwrap_or(gain.mean) > 0.0);
-        let command = ranking.best.filter(|_| is_gain).and_then(|best| subject.command(&tried[best]));
+        let is_better = !best_leaves_some && (is_gain || first_leaves_some);
+        let better = ranking.best.filter(|best| *best != 0 && is_better);
+        let command = better.and_then(|best| subject.command(&tried[best]));
         let mut order: Vec<usize> = (1..tried.len()).collect();
         let mean = |at: usize| ranking.ranked[at].measured.map_or(f64::INFINITY, |measured| measured.mean);
         order.sort_by(|one, other| mean(*one).total_cmp(&mean(*other)));
@@ -68,6 +77,7 @@ impl Findings {
             best: ranking.best.and_then(|best| order.iter().position(|at| *at == best)),
             rules: order.iter().map(rule).collect(),
             alike: ranking.alike,
+            best_leaves_some,
             gain,
             command,
             left_out,
@@ -95,6 +105,9 @@ impl Findings {
         };
         match self.gain {
             None if best == 0 => format!("{keep} {first}: no other has a lower {measure}."),
+            None if self.best_leaves_some => format!(
+                "{keep} {first}: {name} had the lowest {measure}, but run again it left work unfinished."
+            ),
             None => format!("Use {name}: {first} leaves work unfinished."),
             Some(gain) if self.command.is_some() => {
                 let waits = self.longer_wait(best).unwrap_or_default();

@@ -172,7 +172,10 @@ fn service(experiment: &Experiment, run: &impl Ran) -> ServiceSummary {
 /// The part of the machines' time, each weighed by its cores, in which they had something to run.
 fn utilisation(experiment: &Experiment, run: &impl Ran) -> f64 {
     let setup = &experiment.setup;
-    let (first, last) = (setup.tasks.arrivals.first().copied().unwrap_or_default(), run.history().makespan());
+    let history = run.history();
+    // What never ended went on to the end of the run.
+    let last = if history.unfinished() == 0 { history.makespan() } else { run.now() };
+    let first = setup.tasks.arrivals.first().copied().unwrap_or_default();
     let there_s = |machine: usize| match &setup.availability {
         None => last.since(first).seconds(),
         Some(by_trace) => {

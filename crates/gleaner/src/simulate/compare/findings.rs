@@ -5,6 +5,9 @@ use gleaner_papers::statistics::Estimate;
 use serde::Serialize;
 use std::ops::Range;
 
+/// The metric of what a run did not do.
+const UNFINISHED: &str = "unfinished";
+
 /// A run's numbers, one for each metric.
 pub(super) type OfRun = Vec<Option<f64>>;
 
@@ -43,7 +46,8 @@ pub(super) struct OfPolicy {
     pub(super) policy: String,
     /// None if no run has such a number.
     pub(super) mean: Option<Mean>,
-    /// By how much more than under the first policy, over the seeds of which both have the number.
+    /// By how much more than under the first policy, over the seeds of which both have the number and neither left work
+    /// unfinished: what a run did not do costs it no time.
     pub(super) more_than_first: Option<Mean>,
     /// By seed.
     pub(super) values: Vec<Option<f64>>,
@@ -66,6 +70,9 @@ pub(super) struct Findings {
     pub(super) seeds: Vec<u64>,
     /// Whether each policy came to the same with all seeds: then nothing was drawn.
     pub(super) all_seeds_alike: bool,
+    /// Whether some run left work unfinished.
+    #[serde(skip)]
+    pub(super) leaves_some: bool,
     pub(super) metrics: Vec<OfMetric>,
 }
 
@@ -76,14 +83,18 @@ impl Findings {
         let by_policy: Vec<&[OfRun]> = runs.chunks(seeds.len()).collect();
         let all_seeds_alike =
             seeds.len() > 1 && by_policy.iter().all(|runs| runs.iter().all(|run| run == &runs[0]));
+        let unfinished = metrics.iter().position(|metric| metric.name == UNFINISHED);
+        let is_whole = |run: &OfRun| unfinished.is_none_or(|at| run[at].is_none_or(|count| count == 0.0));
+        let leaves_some = !runs.iter().all(is_whole);
         let metrics = metrics.iter().enumerate().map(|(at, metric)| {
+            let is_fair = |pair: [&OfRun; 2]| metric.name == UNFINISHED || pair.into_iter().all(is_whole);
             let of = |runs: &[OfRun]| runs.iter().map(|run| run[at]).collect::<Vec<_>>();
-            let first = of(by_policy[0]);
             let one = |(number, policy): (usize, &String)| {
                 let values = of(by_policy[number]);
                 let known: Vec<f64> = values.iter().flatten().copied().collect();
-                let pairs = values.iter().zip(&first);
-                let more: Vec<f64> = pairs.filter_map(|(value, first)| Some((*value)? - (*first)?)).collect();
+                let pairs =
+                    by_policy[number].iter().zip(by_policy[0]).filter(|(run, first)| is_fair([run, first]));
+                let more: Vec<f64> = pairs.filter_map(|(run, first)| Some(run[at]? - first[at]?)).collect();
                 let mean = |values: &[f64]| (!values.is_empty()).then(|| Mean::of(values));
                 OfPolicy {
                     policy: policy.clone(),
@@ -100,7 +111,7 @@ impl Findings {
             }
         });
         let metrics = metrics.collect();
-        Self { policies: policies.to_vec(), seeds, all_seeds_alike, metrics }
+        Self { policies: policies.to_vec(), seeds, all_seeds_alike, leaves_some, metrics }
     }
 }
 
@@ -126,6 +137,23 @@ mod tests {
         assert_eq!(first.more_than_first, None);
         assert_eq!(second.more_than_first, Some(Mean { mean: 1.0, low: Some(1.0), high: Some(1.0) }));
         assert_eq!((found.seeds, found.all_seeds_alike), (vec![7, 8, 9], false));
+    }
+
+    #[test]
+    fn who_left_work_unfinished_is_no_faster() {
+        let metrics = [METRICS[0], Metric { name: UNFINISHED, unit: "", decimals: 0 }];
+        let runs: Vec<OfRun> =
+            [[9.0, 0.0], [8.0, 0.0], [2.0, 3.0], [7.0, 0.0]].map(|run| run.map(Some).into()).into();
+        let found = Findings::of(&metrics, &["a".to_owned(), "b".to_owned()], 1..3, &runs);
+        let more = |metric: usize| found.metrics[metric].policies[1].more_than_first.map(|more| more.mean);
+        assert_eq!((found.leaves_some, more(0), more(1)), (true, Some(-1.0), Some(1.5)));
+        let none = Findings::of(
+            &metrics,
+            &["a".to_owned(), "b".to_owned()],
+            1..2,
+            &[runs[0].clone(), runs[2].clone()],
+        );
+        assert_eq!(none.metrics[0].policies[1].more_than_first, None);
     }
 
     #[test]

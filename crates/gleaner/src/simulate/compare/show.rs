@@ -7,6 +7,7 @@ use gleaner_report::{Axis, Block, Cell, Figure, Gantt, Plot, Report, Series, Sty
 
 const NONE: &str = "–";
 const ALIKE: &str = "All seeds gave the same run, since nothing here is drawn. --shake SECONDS moves each arrival by up to so many seconds.";
+const UNFAIR: &str = "A run that left work unfinished is held against no other but by that: what it did not do cost it no time.";
 const MARK: &str = "* the 95 % interval, paired by seed, does not hold 0";
 
 /// A block for each metric: a line a policy.
@@ -35,6 +36,9 @@ pub(super) fn table(findings: &Findings, arguments: &SimulateArguments) -> Strin
     }
     if findings.all_seeds_alike {
         text += &format!("{ALIKE}\n");
+    }
+    if several && findings.leaves_some {
+        text += &format!("\n{UNFAIR}\n");
     }
     if let Some(dir) = &arguments.out {
         text += &format!("\nreport  {}\n", dir.join("report.html").display());
@@ -88,6 +92,9 @@ pub(super) fn report(findings: &Findings, arguments: &SimulateArguments, schedul
     }
     report = report.with(means(findings));
     if policies.len() > 1 {
+        if findings.leaves_some {
+            report = report.with(Block::text(UNFAIR));
+        }
         report = report.with(differences(findings));
     }
     for metric in shown(findings) {
