@@ -94,7 +94,8 @@ impl Choice for Recalling {
         match self {
             Recalling::WhenShort => About {
                 name: "when-short",
-                meaning: "For a task that no machine is free for, a lent one is taken back: the newest of whoever holds \
+                meaning: "For a task that no machine of the site's own is free for, a lent one is taken back, whether a peer's \
+                          is free or not: the newest of whoever holds \
                           most beyond the share that its favours earn. What ran there begins anew elsewhere.",
                 reads: &[],
             },

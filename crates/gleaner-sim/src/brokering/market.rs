@@ -179,10 +179,6 @@ impl<'a> Market<'a> {
         let published: Vec<Option<SiteState>> =
             elements.map(|(element, of)| (of.index == part).then(|| self.site_state(now, element))).collect();
         let news = self.state.index.refresh(self.setup, now, &published);
-        if self.state.sent == self.setup.jobs.len() {
-            // Nobody decides anything any more.
-            return;
-        }
         // Also where elements are asked for each new job: what waits for something that is published hears of it so.
         for (element, (state, known_at)) in news {
             for broker in 0..self.setup.brokers {
@@ -321,10 +317,12 @@ impl Outside for Market<'_> {
     }
 
     fn next(&self) -> Option<(Time, Happening)> {
-        let State { ends, network, index, next_job, next_copy, .. } = &self.state;
+        let State { ends, network, index, next_job, next_copy, sent, .. } = &self.state;
         let end = ends.first().map(|&(at, job)| (at, Happening::End(job)));
         let transfer = network.next().map(|(at, transfer)| (at, Happening::Transfer(transfer)));
-        let refresh = index.next().map(|at| (at, Happening::Refresh));
+        // Once all jobs are sent, nobody decides anything any more.
+        let is_heeded = *sent < self.setup.jobs.len();
+        let refresh = index.next().filter(|_| is_heeded).map(|at| (at, Happening::Refresh));
         let arrival = self.setup.jobs.get(*next_job).map(|job| (job.arrival, Happening::Arrival));
         let copy = self.setup.copies.get(*next_copy).map(|copy| (copy.at, Happening::Copy));
         [end, transfer, copy, refresh, arrival].into_iter().flatten().min()
