@@ -11,12 +11,13 @@ mod sites;
 
 pub use keys::Tree;
 
+use crate::any_policy::AnyPolicy;
 use crate::error::PolicyError;
 use crate::parts::lengths::Lengths;
 use crate::parts::when::When;
 use crate::presets::Preset;
 use crate::recipe::{Goal, Recipe};
-use gleaner_core::{Budget, Checking};
+use gleaner_core::{Budget, Checking, Rule};
 use gleaner_units::Span;
 use keys::{KEYS, RULE_KEYS};
 use serde::{Deserialize, Serialize};
@@ -121,6 +122,11 @@ impl PolicySpec {
     /// The parts.
     pub fn recipe(&self) -> Recipe {
         self.recipe
+    }
+
+    /// What a scheduler goes by under it. A budget that the policy does not heed is none.
+    pub fn rule(&self) -> Rule<AnyPolicy> {
+        Rule { policy: self.recipe.build(), budget: self.budget(), checking: self.checking() }
     }
 
     /// What may be spent, where the policy heeds it.
