@@ -76,7 +76,7 @@ pub enum LiveError {
     /// A command went wrong.
     #[error("{command} ended with {status}: {said}")]
     Command {
-        /// Which.
+        /// The command line.
         command: String,
         /// How.
         status: String,
