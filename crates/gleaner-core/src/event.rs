@@ -255,7 +255,7 @@ pub enum Event {
     /// A machine is one of this owner's from now on, whose machines have one voice where answers are compared; or nobody's but its
     /// own. Answers that were given before count as they did.
     MachineOwned {
-        /// Which.
+        /// The machine.
         machine: MachineId,
         /// Whose.
         owner: Option<Owner>,

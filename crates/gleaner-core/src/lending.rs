@@ -26,7 +26,7 @@ pub struct Want {
     pub class: TaskClassId,
     /// How many.
     pub workers: u32,
-    /// Which.
+    /// Which of the workers on offer is wanted.
     pub seek: Seek,
 }
 
@@ -58,7 +58,7 @@ pub enum LendingEvent {
     },
     /// A worker that was lent is back, and idle.
     Returned {
-        /// Which.
+        /// The worker.
         machine: MachineId,
     },
     /// A peer's worker finished work of ours.
@@ -86,7 +86,7 @@ pub enum Lending {
         class: TaskClassId,
         /// 0 where none are wanted any more.
         workers: u32,
-        /// Which.
+        /// What kind of worker is wanted.
         seek: Seek,
     },
     /// Let peers know whether there is a worker to lend.

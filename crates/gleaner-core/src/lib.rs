@@ -58,7 +58,7 @@ pub use occasion::{Cause, Occasion, Settled};
 pub use parts::{PARTS_MAX, Part};
 pub use policy::Policy;
 pub use room::{Needs, Room};
-pub use scheduler::{DECISIONS_MAX, Diverged, Scheduler};
+pub use scheduler::{DECISIONS_MAX, Diverged, Rule, Scheduler};
 pub use seen::Seen;
 pub use size::size;
 pub use ties::{exceeds, least_above, tie_threshold};

@@ -1,5 +1,5 @@
 use crate::effects::Effects;
-use crate::{Change, Command, Decision, Event, Grid, Policy, Refusal, Settled};
+use crate::{Accounts, Budget, Change, Checking, Command, Decision, Event, Grid, Policy, Refusal, Settled};
 use gleaner_units::Time;
 use thiserror::Error;
 
@@ -28,6 +28,17 @@ pub enum Diverged {
     },
 }
 
+/// By what is scheduled.
+#[derive(Clone, Debug)]
+pub struct Rule<P> {
+    /// Who decides.
+    pub policy: P,
+    /// What may be spent; none where running costs nothing.
+    pub budget: Option<Budget>,
+    /// How many machines have to give the same answer to a task; none where one has.
+    pub checking: Option<Checking>,
+}
+
 /// The sole owner of mutable state. Drive it with [`apply`](Self::apply) and [`decide`](Self::decide).
 #[derive(Clone, Debug)]
 pub struct Scheduler<P> {
@@ -53,7 +64,22 @@ impl<P: Policy> Scheduler<P> {
         &self.policy
     }
 
-    /// Goes on under another rule. Running tasks stay where they are.
+    /// Goes on under another rule from now on: it hears of the change, and of what it changes. Running tasks stay where they
+    /// are. [Orders](Self::take_orders) may follow from it alone.
+    pub fn set_rule(&mut self, now: Time, rule: Rule<P>) {
+        let Rule { policy, budget, checking } = rule;
+        self.set_policy(policy);
+        if budget != self.grid.accounts().map(Accounts::budget) {
+            self.apply(now, &Event::BudgetSet(budget));
+        }
+        if checking != self.grid.checking() {
+            self.apply(now, &Event::CheckingSet(checking));
+        }
+        self.apply(now, &Event::RuleChanged);
+    }
+
+    /// Has another policy decide from now on, or the same that forgets all but what the grid tells. It is asked about nothing
+    /// for that.
     pub fn set_policy(&mut self, mut policy: P) {
         policy.rebuild(&self.grid);
         self.policy = policy;

@@ -25,8 +25,12 @@
 mod cholesky;
 mod interior;
 mod prices;
+mod worth;
+
+pub use worth::worth;
 
 use crate::Matrix;
+use worth::cheapest;
 
 /// How much t·w² may be for the whole program to be solved.
 pub const DENSE_MAX: usize = 1 << 30;
@@ -34,9 +38,6 @@ pub const DENSE_MAX: usize = 1 << 30;
 pub const SAMPLE_MIN: usize = 4;
 /// How often simple prices are adjusted at most.
 pub const ROUNDS_MAX: usize = 300;
-
-/// More than the relative error of a worth: that of a product, of a compensated sum and of a quotient.
-const ROUND_OFF: f64 = 1e-12;
 
 /// Which of the two bounds is the larger.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,39 +80,6 @@ impl Bound {
     }
 }
 
-/// What all tasks are worth at least: a lower bound of every makespan, if the prices are 0 or more.
-///
-/// # Panics
-/// If there is not a price from 0 on for each machine, or if all are 0.
-pub fn worth(matrix: &Matrix, prices: &[f64]) -> f64 {
-    assert_eq!(prices.len(), matrix.machines(), "a price for every machine");
-    let sum = sum_of(prices.iter().copied());
-    assert!(sum > 0.0 && prices.iter().all(|price| *price >= 0.0), "prices from 0 on, not all 0");
-    let worths = matrix.rows().map(|row| cheapest(row, prices).1);
-    // The sum of the prices may be off by as much again.
-    sum_of(worths) / sum * (1.0 - 2.0 * ROUND_OFF)
-}
-
-/// The machine that is cheapest for a task, the first of these, and what the task costs there.
-fn cheapest(row: &[f64], prices: &[f64]) -> (usize, f64) {
-    let costs = row.iter().zip(prices).map(|(time, price)| time * price).enumerate();
-    costs.fold(
-        (0, f64::INFINITY),
-        |least, (machine, cost)| if cost < least.1 { (machine, cost) } else { least },
-    )
-}
-
-/// A sum whose error does not grow with the number of terms: what is lost at each step is kept (Neumaier).
-fn sum_of(terms: impl Iterator<Item = f64>) -> f64 {
-    let (mut sum, mut lost) = (0.0_f64, 0.0);
-    for term in terms {
-        let next = sum + term;
-        lost += if sum.abs() >= term.abs() { (sum - next) + term } else { (term - next) + sum };
-        sum = next;
-    }
-    sum + lost
-}
-
 /// Prices, and a machine for each task, from programs of t·w² up to `dense_max`.
 fn priced(matrix: &Matrix, dense_max: usize) -> (Vec<f64>, Vec<u32>) {
     let (tasks, machines) = (matrix.tasks(), matrix.machines());
@@ -150,11 +118,5 @@ mod tests {
                 assert_eq!(rounded.len(), 600);
             }
         }
-    }
-
-    #[test]
-    fn sums_keep_what_small_terms_add() {
-        let terms = [1e16, 1.0, 1.0, -1e16, 3.0];
-        assert_eq!(sum_of(terms.into_iter()), 5.0);
     }
 }

@@ -27,7 +27,7 @@ pub enum CertificateError {
     /// A file is not there, or holds something else.
     #[error("{}: {why}; expected {expected} in PEM", path.display())]
     File {
-        /// Which.
+        /// The file.
         path: PathBuf,
         /// What is wrong.
         why: pem::Error,

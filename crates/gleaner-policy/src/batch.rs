@@ -26,6 +26,7 @@
 mod awake;
 mod baselines;
 mod bid;
+mod course;
 mod heuristics;
 mod holding;
 mod kinds;
@@ -45,11 +46,13 @@ use crate::parts::order::Order;
 use crate::parts::staying::Staying;
 use crate::parts::when::{Holding, Replan, When};
 use crate::spending::{Conditions, Supply};
+pub(crate) use course::assignments;
+pub(crate) use looks::Looks;
+
 use bid::Bid;
 use gleaner_core::{Budget, Grid, Queue, tie_threshold};
 use gleaner_units::{MachineClassId, OpsTotal, TaskClassId, TaskId, Time, UserId};
 use kinds::Kind;
-pub(crate) use looks::Looks;
 use pool::Pool;
 use std::collections::{BTreeMap, VecDeque};
 use target::{Target, highest_tie};
@@ -80,19 +83,6 @@ pub(crate) struct Batching {
     pub(crate) hold: Holding,
     /// Whether it counts how long machines stay.
     pub(crate) availability: Staying,
-}
-
-/// Gives all waiting tasks that are not planned yet their places, as far as there are any. Tasks of whose
-/// length nothing is known have none. The backlog is left as it was.
-pub(crate) fn assignments(
-    recipe: &Batching,
-    looks: Looks<'_>,
-    backlog: &mut Backlog,
-) -> VecDeque<Assignment> {
-    let mut batch = Batch::new(recipe, looks, backlog);
-    batch.run();
-    batch.kinds.into_iter().for_each(Kind::put_back);
-    batch.made
 }
 
 /// How often it is worked out whether there is enough to do for more to be planned: that costs O(machines).
@@ -152,38 +142,6 @@ impl<'a> Batch<'a> {
         }
     }
 
-    fn run(&mut self) {
-        let first = match self.recipe.order {
-            Order::Submission => usize::MAX,
-            Order::MinMin | Order::MaxMin | Order::Sufferage | Order::SufferagePasses => {
-                self.recipe.aging as usize
-            }
-        };
-        for (kind, task) in kinds::oldest(&self.kinds, first) {
-            if !self.goes_on() {
-                return;
-            }
-            self.assign_by_aim(kind, task);
-        }
-        while self.goes_on() {
-            heuristics::set_impossible_aside(self);
-            let went_on = match self.recipe.order {
-                Order::SufferagePasses => self.assign_in_a_pass(),
-                Order::Submission | Order::MinMin | Order::MaxMin | Order::Sufferage => self.assign_next(),
-            };
-            if !went_on {
-                return;
-            }
-        }
-    }
-
-    /// Gives the next task its place, if any is left.
-    fn assign_next(&mut self) -> bool {
-        let Some(((kind, task), bid)) = heuristics::next(self) else { return false };
-        self.assign(kind, task, self.place((kind, task), bid));
-        true
-    }
-
     /// Where a task is done first that has a place, and by which bid if that is known.
     fn place(&self, (kind, task): (usize, Waiting), bid: Option<Bid>) -> Target {
         let length = task.length.amount();
@@ -191,18 +149,6 @@ impl<'a> Batch<'a> {
             Some(bid) => self.earliest_by(kind, length, &bid),
             None => self.earliest(kind, length).expect("a task that is left has a place"),
         }
-    }
-
-    /// Gives each machine that is best for some task one of those, if any is left. What the budget no longer allows when
-    /// its turn comes is left for the next pass.
-    fn assign_in_a_pass(&mut self) -> bool {
-        let pass = heuristics::pass(self);
-        for &((kind, task), target) in &pass {
-            if self.still_allows(kind, task.length.amount(), target) {
-                self.assign(kind, task, target);
-            }
-        }
-        !pass.is_empty()
     }
 
     /// Whether anything more may be planned: some task is left, and some machine is ready before the next batch and may

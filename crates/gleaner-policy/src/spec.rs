@@ -9,19 +9,20 @@ mod keys;
 mod read;
 mod sites;
 
+pub use keys::Tree;
+
+use crate::any_policy::AnyPolicy;
 use crate::error::PolicyError;
 use crate::parts::lengths::Lengths;
 use crate::parts::when::When;
 use crate::presets::Preset;
 use crate::recipe::{Goal, Recipe};
-use gleaner_core::{Budget, Checking};
+use gleaner_core::{Budget, Checking, Rule};
 use gleaner_units::Span;
+use keys::{KEYS, RULE_KEYS};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-
-/// Keys and their values, tables among them.
-pub type Tree = serde_json::Map<String, Value>;
 
 /// A policy as it was written, and what that stands for.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -34,48 +35,6 @@ pub struct PolicySpec {
     /// What may be spent, heeded or not.
     budget: Option<Budget>,
 }
-
-/// The keys of a policy, in the order in which they are written.
-pub(crate) const KEYS: [&str; 28] = [
-    "preset",
-    "period_s",
-    "order",
-    "score",
-    "alpha",
-    "beta",
-    "candidates",
-    "choose",
-    "power",
-    "belief",
-    "brokers",
-    "lengths",
-    "fill",
-    "correction",
-    "sites",
-    "aging",
-    "deadline_s",
-    "replan",
-    "relocate",
-    "budget",
-    "replicate",
-    "favours",
-    "queue",
-    "recall",
-    "reach",
-    "hold",
-    "availability",
-    "ahead",
-];
-/// The keys of a relocation.
-pub(crate) const RELOCATE_KEYS: [&str; 6] =
-    ["score", "moves_max", "gain_min", "difference_min", "period_s", "mover"];
-/// The keys of a budget: how it is spent, then what may be.
-pub(crate) const BUDGET_KEYS: [&str; 7] =
-    ["rule", "savings", "cheapest", "recharge", "period_s", "charged", "per"];
-/// Those of them that say how it is spent.
-const RULE_KEYS: [&str; 3] = ["rule", "savings", "cheapest"];
-/// The keys of copies that are compared.
-pub(crate) const REPLICATE_KEYS: [&str; 4] = ["quorum", "most", "trust_after", "check_every"];
 
 impl PolicySpec {
     /// What is written so, if it makes sense.
@@ -163,6 +122,11 @@ impl PolicySpec {
     /// The parts.
     pub fn recipe(&self) -> Recipe {
         self.recipe
+    }
+
+    /// What a scheduler goes by under it. A budget that the policy does not heed is none.
+    pub fn rule(&self) -> Rule<AnyPolicy> {
+        Rule { policy: self.recipe.build(), budget: self.budget(), checking: self.checking() }
     }
 
     /// What may be spent, where the policy heeds it.

@@ -447,6 +447,21 @@ fn every_rule_may_be_given_where_a_name_says_none() {
 }
 
 #[test]
+fn groups_follow_what_places_each_task_by_itself() {
+    let wrong_at = |written| recipe(written).check_in_groups().err().map(|error| error.key);
+    for preset in Preset::all() {
+        let found = preset.recipe.check_in_groups().err().map(|error| error.key);
+        let expected = (!preset.name.starts_with("bertasi/")).then_some("preset");
+        assert_eq!(found.as_deref(), expected, "{}", preset.name);
+    }
+    assert_eq!(wrong_at(json!({ "preset": "bertasi/greedy", "replicate": 2 })).as_deref(), Some("preset"));
+    assert_eq!(
+        wrong_at(json!({ "preset": "bertasi/greedy", "ahead": "where-short" })).as_deref(),
+        Some("ahead")
+    );
+}
+
+#[test]
 fn a_broker_s_numbers_are_heard() {
     let keys = json!({
         "preset": "cavalieri/stochastic", "alpha": 0.5, "beta": 0, "power": 4, "belief": "own-dispatches", "brokers": 3,

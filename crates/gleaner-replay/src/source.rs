@@ -30,7 +30,7 @@ pub enum SourceError {
     /// The file cannot be read.
     #[error("{}: {source}", path.display())]
     Io {
-        /// Which.
+        /// The file.
         path: PathBuf,
         /// What the system said.
         source: io::Error,

@@ -438,19 +438,12 @@ impl Ledger {
         }
     }
 
-    /// A budget that the policy does not heed is none.
     fn set_policy(&mut self, at: Time, policy: PolicySpec) {
         let learnt = self.recipe().lengths.is_learnt();
-        self.scheduler.set_policy(policy.recipe().build());
-        let (budget, checking) = (policy.budget(), policy.checking());
+        let rule = policy.rule();
         self.books.policy = policy;
-        if budget.as_ref() != self.grid().accounts().map(gleaner_core::Accounts::budget).as_ref() {
-            self.tell(at, &Event::BudgetSet(budget));
-        }
-        if checking != self.grid().checking() {
-            self.tell(at, &Event::CheckingSet(checking));
-        }
-        self.tell(at, &Event::RuleChanged);
+        self.scheduler.set_rule(at, rule);
+        self.note_orders();
         if learnt && !self.recipe().lengths.is_learnt() {
             self.forget_what_was_learnt_from(at);
         }

@@ -51,7 +51,8 @@ pub enum RecoveryError {
     Commit(#[from] CommitError),
     /// A row is no fact that this program knows.
     #[error(
-        "row {seq} of the journal cannot be read ({why}); it may be from a newer version: install that one"
+        "row {seq} of the journal was written by another version of gleaner, and this one does not know what it says ({why}): \
+         start the coordinator with the version that wrote it"
     )]
     Row {
         /// Which.
@@ -75,7 +76,9 @@ pub struct Recovered {
 
 /// The ledger and the day as the journal has them, from the newest snapshot on.
 pub fn recover(reader: &dyn Reader, snapshots: &dyn Snapshots) -> Result<Recovered, RecoveryError> {
-    replay(newest(reader, snapshots)?, reader)
+    let mut recovered = newest(reader, snapshots)?;
+    recovered.read_on(reader, || true)?;
+    Ok(recovered)
 }
 
 /// The same, unless it is given up before the last row.
@@ -85,14 +88,8 @@ pub(crate) fn recover_unless(
     snapshots: &dyn Snapshots,
 ) -> Result<Option<Recovered>, RecoveryError> {
     let mut recovered = newest(reader, snapshots)?;
-    for entry in entries(reader, recovered.at.next()) {
-        if given_up() {
-            return Ok(None);
-        }
-        let (seq, entry) = entry?;
-        recovered.take(seq, &entry)?;
-    }
-    Ok(Some(recovered))
+    let is_whole = recovered.read_on(reader, || !given_up())?;
+    Ok(is_whole.then_some(recovered))
 }
 
 /// What the newest snapshot has, or the beginning.
@@ -113,7 +110,9 @@ fn newest(reader: &dyn Reader, snapshots: &dyn Snapshots) -> Result<Recovered, R
 
 /// The ledger as the whole journal has it, whatever the snapshots say.
 pub fn replay_all(reader: &dyn Reader) -> Result<Recovered, RecoveryError> {
-    replay(beginning(reader)?, reader)
+    let mut recovered = beginning(reader)?;
+    recovered.read_on(reader, || true)?;
+    Ok(recovered)
 }
 
 /// Where the journal begins: with nothing, or with what it was compacted to.
@@ -138,6 +137,18 @@ impl Recovered {
             postcard::from_bytes(rest).map_err(|error| ReplayError::Snapshot(error.to_string()))?
         };
         Ok(Self { ledger, day, at: snapshot.at, rows: 0 })
+    }
+
+    /// Takes in the rows that are left, as long as they are wanted; whether that was to the last.
+    fn read_on(&mut self, reader: &dyn Reader, is_wanted: impl Fn() -> bool) -> Result<bool, RecoveryError> {
+        for entry in entries(reader, self.at.next()) {
+            if !is_wanted() {
+                return Ok(false);
+            }
+            let (seq, entry) = entry?;
+            self.take(seq, &entry)?;
+        }
+        Ok(true)
     }
 
     /// Takes in the next row.
@@ -195,14 +206,6 @@ pub(crate) fn pasts(
     Ok(entries(reader, at.next()).filter_map(past))
 }
 
-fn replay(mut recovered: Recovered, reader: &dyn Reader) -> Result<Recovered, RecoveryError> {
-    for entry in entries(reader, recovered.at.next()) {
-        let (seq, entry) = entry?;
-        recovered.take(seq, &entry)?;
-    }
-    Ok(recovered)
-}
-
 /// The journal's facts from a row on, a page of rows at a time: all that are intact, and nothing after an error.
 pub fn entries(reader: &dyn Reader, from: Seq) -> impl Iterator<Item = Result<(Seq, Entry), RecoveryError>> {
     let pages = std::iter::successors(Some((from, Ok(Vec::new()))), move |(from, page)| {
@@ -226,4 +229,19 @@ fn entry(stored: StoredRow) -> Result<(Seq, Entry), RecoveryError> {
     let StoredRow { seq, row } = stored;
     let fact = serde_json::from_str::<Fact>(&row.body).map_err(|why| RecoveryError::Row { seq, why })?;
     Ok((seq, Entry { at: row.at, fact }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Row;
+
+    #[test]
+    fn what_another_version_wrote_is_for_that_version() {
+        let row = Row { at: Time::ZERO, tasks: Vec::new(), body: r#"{"planet_joined":{}}"#.to_owned() };
+        let error = entry(StoredRow { seq: Seq::FIRST, row }).err().map(|error| error.to_string());
+        let error = error.expect("no such fact");
+        assert!(error.starts_with("row 1 of the journal was written by another version"), "{error}");
+        assert!(error.contains("planet_joined") && error.contains("start the coordinator with"), "{error}");
+    }
 }

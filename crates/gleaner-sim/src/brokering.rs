@@ -6,8 +6,10 @@
 //!
 //! # Invariants
 //! - **Within an instant**: jobs end, then files arrive, then copies come from outside, then the index is refreshed, from below, then jobs are handed in.
+//! - **What a letter says is checked before it is acted on** (`checked`).
 //! - **A saved run that goes on is the run that was not saved**: what a broker draws depends on the seed and the task alone.
 
+mod checked;
 mod element;
 mod index;
 mod market;
@@ -15,7 +17,7 @@ mod replicas;
 mod setup;
 mod ways;
 
-pub use market::JobRecord;
+pub use market::{JobRecord, Word};
 pub use setup::{
     BrokeringError, BrokeringSetup, Element, File, IndexNode, Job, JobClass, LaterCopy, Link, Model,
     RankSource, Storage, first_come,
@@ -24,6 +26,7 @@ pub use setup::{
 use crate::kept;
 use crate::mail::{Mail, Way};
 use crate::parties::Parties;
+use crate::refused::Refused;
 use crate::saved::RestoreError;
 use gleaner_core::explain::words;
 use gleaner_core::{
@@ -109,6 +112,16 @@ impl<'a> Brokerage<'a> {
     /// How many jobs are done.
     pub fn finished(&self) -> usize {
         self.parties.outside().state().finished()
+    }
+
+    /// A letter leaves that nothing here led to.
+    pub fn send(&mut self, from: PartyId, to: PartyId, word: Word) {
+        self.parties.send(from, to, word);
+    }
+
+    /// What brokers and elements wrote that made no sense, up to [`REFUSED_MAX`](crate::REFUSED_MAX) of it.
+    pub fn refused(&self) -> &[Refused] {
+        self.parties.outside().state().refused()
     }
 
     /// Jobs that came and were sent nowhere: by class and broker, how many, and what keeps them.

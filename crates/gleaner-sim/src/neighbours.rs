@@ -10,9 +10,11 @@
 //! - **A task is in one group's hands at a time**: what was handed over is repeated until the other side says that it has
 //!   it, and so is its end. Letters of one way take equally long, so that none overtakes another: what was noted as over is
 //!   not heard of again.
+//! - **What a letter says is checked before a group acts on it** (`checked`).
 //! - `telling` says when a group publishes how its machines are.
 
 mod books;
+mod checked;
 mod letters;
 mod news;
 mod places;

@@ -288,6 +288,11 @@ impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
         self.clock.now
     }
 
+    /// A letter leaves that nothing here led to.
+    pub fn send(&mut self, from: PartyId, to: PartyId, letter: O::Letter) {
+        self.mail.post(self.clock.now, (from, to), letter);
+    }
+
     pub(crate) fn clock(&self) -> &Clock {
         &self.clock
     }

@@ -3,7 +3,7 @@
 //! - [`PeersSetup`] is all that a run is given; [`peers`] makes the parties of it.
 //! - `letters` is what they say to each other; `discovery` is who knows of whom.
 //! - A `desk` stands between each scheduler and its letters: it translates ids, and **what a peer sends is checked there
-//!   and nowhere else**. What it refuses is shown in [`Refused`].
+//!   and nowhere else**. What it refuses is shown in [`World::refused`].
 //! - [`World`] has the true workers and tasks. A task on another site's worker takes its inputs there first.
 
 mod absences;
@@ -19,7 +19,6 @@ mod workers;
 mod world;
 
 pub use accounts::worth;
-pub use desk::{REFUSED_MAX, Refused};
 pub use letters::{Loan, Word};
 pub use results::{Outcome, PeerOutcome};
 pub use setup::{

@@ -4,11 +4,12 @@ use gleaner_core::{Ad, Tags, TaskClass};
 use gleaner_policy::{Belief, Choose, Rank, Recipe};
 use gleaner_sim::brokering::{
     Brokerage, BrokeringError, BrokeringSetup, Element, File, IndexNode, Job, JobClass, LaterCopy, Link,
-    Model, RankSource, Storage, first_come,
+    Model, RankSource, Storage, Word, first_come,
 };
 use gleaner_sim::{Division, RestoreError};
 use gleaner_testkit::random::Choices;
-use gleaner_units::{FileId, Ops, SiteId, Span, TaskClassId, Time};
+use gleaner_units::{FileId, Ops, PartyId, SiteId, Span, TaskClassId, Time};
+use std::collections::BTreeMap;
 
 fn seconds(seconds: f64) -> Span {
     Span::from_seconds(seconds).expect("a span")
@@ -248,6 +249,7 @@ fn a_run_that_was_saved_goes_on_as_if_it_had_not_been() {
         let mut unbroken = Brokerage::new(&setup, rule, seed).expect("a setup that makes sense");
         unbroken.run();
         assert_eq!(unbroken.finished(), setup.jobs.len(), "seed {seed}: every job ends");
+        assert_eq!(unbroken.refused(), [], "seed {seed}");
         let mut run = Brokerage::new(&setup, rule, seed).expect("a setup that makes sense");
         let draw = &mut Choices::seeded(seed);
         loop {
@@ -270,6 +272,48 @@ fn a_run_that_was_saved_goes_on_as_if_it_had_not_been() {
         assert_eq!(Brokerage::restore(&setup, rule, &torn).err(), Some(RestoreError::Damaged));
         assert_eq!(Brokerage::restore(&setup, rule, b"x").err(), Some(RestoreError::NoCheckpoint));
     }
+}
+
+/// Whatever anybody writes, each job runs once and to its end; what makes no sense is refused, and nothing else is.
+#[test]
+fn letters_that_make_no_sense_change_nothing() {
+    let mut why = BTreeMap::<String, usize>::new();
+    for seed in 1..=100 {
+        let (setup, rule) = random(seed);
+        let mut run = Brokerage::new(&setup, rule, seed).expect("a setup that makes sense");
+        let draw = &mut Choices::seeded(seed);
+        let (parties, jobs) = (setup.brokers + setup.elements.len(), setup.jobs.len());
+        let mut steps = 0;
+        while run.step() {
+            steps += 1;
+            assert!(steps < 1_000_000, "seed {seed}: a run without an end");
+            for _ in 0..if steps < 1_000 { draw.below(3) } else { 0 } {
+                let word = [Word::Job, Word::Arrived, Word::Started, Word::Ended][draw.below(4)];
+                let job = draw.below(jobs);
+                match run.records()[job].element {
+                    // A job that is between the two, told of out of turn.
+                    Some(element) if !draw.one_in(4) => {
+                        let [from, to] = [setup.brokers + element as usize, setup.jobs[job].broker];
+                        let (from, to) = if draw.one_in(4) { (to, from) } else { (from, to) };
+                        run.send(PartyId::new(from), PartyId::new(to), word(job as u32));
+                    }
+                    _ => {
+                        let [from, to] = [(); 2].map(|()| PartyId::new(draw.below(parties)));
+                        let job = if draw.one_in(2) { job as u32 } else { u32::MAX - draw.below(2) as u32 };
+                        run.send(from, to, word(job));
+                    }
+                }
+            }
+            for broker in 0..setup.brokers {
+                run.broker(broker).check().unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
+            }
+        }
+        assert_eq!(run.finished(), jobs, "seed {seed}: every job ends");
+        for refused in run.refused() {
+            *why.entry(refused.why.to_string()).or_default() += 1;
+        }
+    }
+    assert!(why.len() == 3 && why.values().all(|count| *count > 100), "{why:#?}");
 }
 
 #[test]

@@ -1,14 +1,17 @@
 //! Groups of machines with a scheduler each: one group is the only scheduler, many lose nothing and do nothing twice
 //! whatever becomes of their letters, and news that come at once make them decide as one.
 
+use gleaner_core::RunEnd;
 use gleaner_policy::{AnyPolicy, Recipe, Relocate, Score, When};
 use gleaner_sim::neighbours::{
-    Change, GroupsSetup, InvalidSetup, Neighbourhood, Topology, neighbours, with_timeline,
+    Change, GroupsSetup, InvalidSetup, MachineState, Neighbourhood, Ticket, Topology, Word, neighbours,
+    with_timeline,
 };
 use gleaner_sim::{Parties, Setup, Simulation, Way, restore, save};
 use gleaner_testkit::random::{self, Choices};
 use gleaner_testkit::table;
-use gleaner_units::{MachineId, PartyId, Span, Time};
+use gleaner_units::{MachineId, PartyId, Span, TaskClassId, TaskId, Time};
+use std::collections::BTreeMap;
 
 const SCORES: [Score; 4] = [Score::Greedy, Score::Social, Score::SocialAsPrinted, Score::MinNum];
 
@@ -115,6 +118,7 @@ fn nothing_is_lost_or_done_twice() {
         }
         check(&parties, setup.count());
         let world = parties.outside();
+        assert_eq!(world.refused(), [], "seed {seed}");
         let (outcome, history) = (world.outcome(), world.history());
         let tasks = setup.grid.tasks.len();
         assert_eq!((outcome.known, history.finished()), (tasks, tasks), "seed {seed}, {recipe}");
@@ -127,6 +131,66 @@ fn nothing_is_lost_or_done_twice() {
         lost += parties.mail().lost();
     }
     assert!(handed_over > 1_000 && taken_back > 100 && lost > 1_000, "{handed_over} {taken_back} {lost}");
+}
+
+/// A letter of any content: numbers that are in use, are not yet, or never are.
+fn forged(choices: &mut Choices, setup: &GroupsSetup) -> Word {
+    let strange = choices.one_in(6);
+    let mut number = |below: usize| match choices.below(8) {
+        0 if strange => usize::try_from(u32::MAX).expect("a number") - choices.below(2),
+        1 if strange => below + choices.below(2),
+        _ => choices.below(below),
+    };
+    let (machines, tasks) = (setup.grid.machines.len(), setup.grid.tasks.len());
+    let (task, on) = (TaskId::new(number(tasks)), MachineId::new(number(machines)));
+    let (ticket, hops) = (Ticket(number(12) as u64), number(4) as u32);
+    let classes = setup.grid.task_classes.len();
+    let states: Vec<MachineState> = (0..number(machines).min(100))
+        .map(|_| {
+            let others = (0..number(3).min(5)).map(|_| (TaskClassId::new(number(classes)), number(3) as u32));
+            let others = others.collect();
+            MachineState { others, load: [0.0, 1.0, 0.25, -0.5, 1.5, f64::NAN, f64::INFINITY][number(7) % 7] }
+        })
+        .collect();
+    match choices.below(8) {
+        0 => Word::State(states),
+        1 | 2 => Word::Take { ticket, task, on, hops },
+        3 => Word::Taken(ticket),
+        4 => Word::TakeBack(ticket),
+        5 => Word::Over(ticket, [RunEnd::Finished, RunEnd::Kept, RunEnd::Lost][choices.below(3)]),
+        _ => Word::Noted(ticket),
+    }
+}
+
+/// Whatever anybody writes, nothing is lost or done twice; what makes no sense is refused, and nothing else is.
+#[test]
+fn letters_that_make_no_sense_change_nothing() {
+    let mut why = BTreeMap::<String, usize>::new();
+    for seed in 0..300 {
+        let (setup, recipe) = scattered(seed);
+        let choices = &mut Choices::seeded(seed ^ 0x0006_6f72_6765);
+        let mut parties = neighbours(&setup, |_| recipe.build());
+        let mut steps = 0_u64;
+        while parties.step() {
+            steps += 1;
+            assert!(steps < 2_000_000, "seed {seed}: a run without an end");
+            if steps.is_multiple_of(16) {
+                check(&parties, setup.count());
+            }
+            let forgeries = if steps < 2_000 { choices.below(3) } else { 0 };
+            for _ in 0..forgeries {
+                let [from, to] = [(); 2].map(|()| PartyId::new(choices.below(setup.count())));
+                parties.send(from, to, forged(choices, &setup));
+            }
+        }
+        let world = parties.outside();
+        let tasks = setup.grid.tasks.len();
+        assert_eq!((world.outcome().known, world.history().finished()), (tasks, tasks), "seed {seed}");
+        for refused in world.refused() {
+            *why.entry(refused.why.to_string()).or_default() += 1;
+        }
+    }
+    assert!(why.len() >= 9 && why.values().all(|count| *count > 20), "{why:#?}");
 }
 
 #[test]

@@ -18,7 +18,6 @@
 use crate::InputError;
 use crate::section::Section;
 use crate::settings;
-use gleaner_policy::{Ahead, Goal, Recipe, Replicate};
 use gleaner_sim::neighbours::{Change, GroupsSetup, Topology};
 use gleaner_sim::{Setup, Way};
 use gleaner_units::{PartyId, Span};
@@ -85,26 +84,6 @@ impl Groups {
         };
         let change = tasks.map(|tasks| Change { tasks, gap });
         Ok(Some(Self { size, topology, every, change, hops_max, way, repeat }))
-    }
-
-    /// Why no group can follow a recipe, if that is so: by which key, what was found, and what was expected.
-    pub(crate) fn refuse(recipe: &Recipe) -> Option<[&'static str; 3]> {
-        if !matches!(recipe.score, Goal::Now(_)) || recipe.peering.is_some() {
-            let expected = "one that places each task by itself, as bertasi/greedy: a group knows how its neighbours' machines \
-                            are, and not what waits there";
-            return Some(["policy.preset", "a policy that plans, queues or asks sites, in groups", expected]);
-        }
-        if recipe.replicate != Replicate::ONE {
-            let expected = "replicate = 1: a task is in one group's hands at a time";
-            let found = "a policy that gives a task several runs at a time, in groups";
-            return Some(["policy.preset", found, expected]);
-        }
-        if recipe.ahead != Ahead::Never {
-            let expected =
-                "ahead = \"never\": what is behind a run could not be in another group's hands meanwhile";
-            return Some(["policy.ahead", "a policy that sends tasks ahead, in groups", expected]);
-        }
-        None
     }
 
     /// A run with that seed.

@@ -1,13 +1,15 @@
 //! `gleaner bench`.
 
 mod live;
+mod written;
 
 use crate::cli::{BenchArguments, BenchCommand};
 use crate::failure::Failure;
 use crate::{Outcome, interrupt, progress, stdout};
 use gleaner_bench::mapping;
-use gleaner_bench::table::{self, Aim, Measurement, Step};
+use gleaner_bench::table::{self, Step};
 use serde_json::{Value, json};
+use written::{document, line};
 
 pub(crate) fn run(arguments: &BenchArguments) -> Outcome {
     match &arguments.what {
@@ -42,33 +44,4 @@ fn measure(steps: &[Step], json: bool) -> Outcome {
         stdout::print_json(&json!({ "version": 1, "measurements": measurements }))?;
     }
     Ok(())
-}
-
-fn line(measurement: &Measurement) -> String {
-    let Measurement { name, value, unit, aim } = measurement;
-    let value = shown(*value, unit);
-    let aim = match aim {
-        Some(Aim::AtLeast(least)) => format!("  aim: at least {}", shown(*least, unit)),
-        Some(Aim::AtMost(most)) => format!("  aim: at most {}", shown(*most, unit)),
-        None => String::new(),
-    };
-    format!("{name:46} {value:>10} {unit:11}{aim}").trim_end().to_owned() + "\n"
-}
-
-fn shown(value: f64, unit: &str) -> String {
-    match unit {
-        "events/s" => format!("{:.1} M", value / 1e6),
-        "ns" | "tasks/s" => format!("{value:.0}"),
-        _ => format!("{value:.2}"),
-    }
-}
-
-fn document(line: &Measurement) -> Value {
-    let Measurement { name, value, unit, aim } = line;
-    let (at_least, at_most) = match *aim {
-        Some(Aim::AtLeast(least)) => (Some(least), None),
-        Some(Aim::AtMost(most)) => (None, Some(most)),
-        None => (None, None),
-    };
-    json!({ "name": name, "value": value, "unit": unit, "at_least": at_least, "at_most": at_most })
 }

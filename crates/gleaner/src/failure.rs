@@ -80,6 +80,9 @@ impl From<KeptError> for Failure {
     }
 }
 
+/// What a command ends with.
+pub(crate) type Outcome = Result<(), Failure>;
+
 /// Where the reader of an error is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Shown {
@@ -98,7 +101,7 @@ impl Failure {
     fn code(&self) -> u8 {
         match self {
             Failure::Difference(_) => 1,
-            Failure::Io { error, .. } if folders::is_mistake(error.kind()) => 2,
+            Failure::Io { error, .. } if is_mistake(error.kind()) => 2,
             Failure::Input(_)
             | Failure::SubmitFile(_)
             | Failure::Usage(_)
@@ -144,6 +147,23 @@ impl Failure {
         }
         ExitCode::from(self.code())
     }
+}
+
+/// Whether the system's answer says that the wrong thing was named, or one that is full, and not that something is broken.
+fn is_mistake(kind: io::ErrorKind) -> bool {
+    matches!(
+        kind,
+        io::ErrorKind::NotFound
+            | io::ErrorKind::NotADirectory
+            | io::ErrorKind::IsADirectory
+            | io::ErrorKind::AlreadyExists
+            | io::ErrorKind::PermissionDenied
+            | io::ErrorKind::ReadOnlyFilesystem
+            | io::ErrorKind::InvalidFilename
+            | io::ErrorKind::StorageFull
+            | io::ErrorKind::QuotaExceeded
+            | io::ErrorKind::FileTooLarge
+    )
 }
 
 fn not_all(done: usize, failed: &[(String, Failure)], left: &[String]) -> String {

@@ -1,14 +1,16 @@
 //! `gleaner journal`: looks after a coordinator's journal.
 
 mod compact;
+mod folder;
 mod restore;
 
 use crate::cli::{JournalArguments, JournalFolderArguments, JournalVerifyArguments};
 use crate::failure::Failure;
 use crate::{Outcome, home, moments, stdout};
+use folder::{fault, with_journal};
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::recovery::{entries, make_past_anew, replay_all};
-use gleaner_server::store::{self, Home, NetworkFolder, Reader, Seq, SqliteReader, SqliteStore, Store as _};
+use gleaner_server::store::{self, Reader, Seq, SqliteReader, SqliteStore, Store as _};
 use gleaner_server::verify::{self, Before, Depth};
 use serde_json::json;
 use std::io::Write as _;
@@ -32,17 +34,6 @@ impl JournalArguments {
             Self::Restore(arguments) => arguments.of.json,
         }
     }
-}
-
-/// The folder with a journal in it, for this process alone. None is made.
-fn with_journal(of: &JournalFolderArguments) -> Result<Home, Failure> {
-    let folder = home::folder(of.home.as_deref())?;
-    store::expect_journal(&folder)?;
-    Ok(Home::open(&folder, NetworkFolder::Refuse)?)
-}
-
-fn fault(error: impl std::fmt::Display) -> Failure {
-    Failure::Coordinator(error.to_string())
 }
 
 /// How many rows there are, each as it was written behind the one before it.

@@ -61,9 +61,11 @@ mod which;
 mod work;
 mod workload;
 
+pub(crate) use failure::Outcome;
+
 use clap::Parser;
 use cli::{Cli, Command};
-use failure::{Failure, Shown};
+use failure::Shown;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -126,6 +128,3 @@ fn main() -> ExitCode {
         Err(failure) => failure.report(if json { Shown::AsJson } else { Shown::AsText }),
     }
 }
-
-/// What a command ends with.
-type Outcome = Result<(), Failure>;

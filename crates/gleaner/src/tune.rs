@@ -9,7 +9,7 @@ pub(crate) use parameter::Parameter;
 use crate::cli::TuneArguments;
 use crate::failure::Failure;
 use crate::simulate::Loaded;
-use crate::trials::{self, Interval};
+use crate::trials;
 use crate::{Outcome, files, interrupt, stdout};
 use findings::Findings;
 use gleaner_workload::InputError;
@@ -80,26 +80,12 @@ fn checked(arguments: &TuneArguments, sweep: &Sweep) -> Result<(u64, String), Fa
     Ok((if first.draws() { arguments.seeds } else { 1 }, measure))
 }
 
-/// The setting to use, in a sentence.
-fn lead(findings: &Findings) -> String {
-    let Some(best) = findings.best else {
-        return "Every setting left work unfinished: none is better than another.".to_owned();
-    };
-    let said = findings.settings[best].ranked.measured.as_ref().map_or(String::new(), Interval::said);
-    let alike = match findings.alike {
-        0 => "with 95 % confidence every other setting is worse".to_owned(),
-        1 => "one other setting cannot be told from it".to_owned(),
-        many => format!("{many} other settings cannot be told from it"),
-    };
-    format!("Use {}: {} is {said} there, and {alike}.", findings.set.join(", "), findings.measure)
-}
-
 fn describe(arguments: &TuneArguments, findings: &Findings) -> String {
     let runs = match findings.seeds {
         1 => "one run each (nothing is drawn, or one seed was asked for)".to_owned(),
         seeds => format!("{seeds} runs each"),
     };
-    let mut text = format!("{} settings, {runs}\n{}\n", findings.settings.len(), lead(findings));
+    let mut text = format!("{} settings, {runs}\n{}\n", findings.settings.len(), report::lead(findings));
     if !findings.set.is_empty() {
         let named = arguments.policy.iter().map(|name| format!("--policy {name}"));
         let set = arguments.overrides.iter().chain(&findings.set).map(|argument| format!("--set {argument}"));

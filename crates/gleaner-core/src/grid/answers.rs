@@ -43,7 +43,7 @@ pub(super) type Pair = (Answer, Answer);
 /// What a user's program said of two answers, and where.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Vote {
-    /// Which.
+    /// The two answers.
     pub pair: Pair,
     /// The machine that ran it.
     pub on: MachineId,

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// A run that a published state may not know of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SentRun {
-    /// Which.
+    /// The run.
     pub run: RunId,
     /// When it stood in the site's queue, if that was reported.
     pub arrived: Option<Time>,

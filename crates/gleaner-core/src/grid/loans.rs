@@ -36,7 +36,7 @@ impl Loan {
 pub struct Asked {
     /// How many workers.
     pub workers: u32,
-    /// Which.
+    /// Which of the workers on offer is wanted.
     pub seek: Seek,
     /// No peer has one to lend, as far as we heard since.
     pub in_vain: bool,

@@ -1,6 +1,6 @@
 //! Good prices for instances too large for the linear program: raised where too many tasks would go.
 
-use super::{cheapest, worth};
+use super::worth::{cheapest, worth};
 use crate::Matrix;
 
 /// By what part of themselves prices change at most in the first round.

@@ -1,5 +1,6 @@
 //! The report for people, and all files that go with it.
 
+mod cells;
 mod claims;
 mod figure_1;
 mod figure_2;
@@ -10,8 +11,7 @@ use super::claims::SUFFIXES;
 use super::{FigureId, Findings, READINGS, drawn, plots, tables};
 use crate::claim::tally;
 use crate::claim_tables;
-use crate::statistics::Estimate;
-use gleaner_report::{Block, Cell, Report, Svg, Table, numbers};
+use gleaner_report::{Block, Cell, Report, Svg, Table};
 
 const NOTE: &str = "Each makespan stands beside its distance from a lower bound: no schedule whatever, with \
     relocation for nothing and full knowledge of all lengths, ends before it. Intervals hold the true mean with \
@@ -107,25 +107,4 @@ fn readings() -> Table {
     READINGS.iter().fold(table, |table, reading| {
         table.row([reading.topic, reading.paper, reading.taken, reading.why].map(Cell::text))
     })
-}
-
-/// Seconds with their interval: `1,689 ± 12`.
-fn seconds(estimate: Estimate) -> Cell {
-    let places = usize::from(estimate.mean < 1000.0);
-    let [mean, reach] = [estimate.mean, estimate.reach()].map(|value| numbers::decimals(value, places));
-    Cell::number(format!("{mean} ± {reach}"))
-}
-
-/// A share of one as a percentage with its interval: `14.0 ± 3.2 %`.
-fn percent(estimate: Estimate) -> Cell {
-    let places = usize::from(estimate.mean < 9.995);
-    let [mean, reach] =
-        [estimate.mean, estimate.reach()].map(|value| numbers::decimals(100.0 * value, places));
-    Cell::number(format!("{mean} ± {reach} %"))
-}
-
-/// A count with its interval.
-fn count(estimate: Estimate) -> Cell {
-    let [mean, reach] = [estimate.mean, estimate.reach()].map(|value| numbers::decimals(value, 0));
-    Cell::number(format!("{mean} ± {reach}"))
 }

@@ -40,7 +40,7 @@ impl Pair {
 /// A cell of table 2 under a reading.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Case {
-    /// Which.
+    /// The cell.
     pub cell: Cell,
     /// How the paper was taken.
     pub reading: Reading,

@@ -1,5 +1,6 @@
 //! The report for people.
 
+mod cells;
 mod rules;
 mod traces;
 
@@ -9,8 +10,8 @@ use super::findings::Findings;
 use super::readings::READINGS;
 use super::{claims, drawn, plots, tables};
 use crate::claim::tally;
-use crate::statistics::Estimate;
 use crate::{Claim, Document, claim_tables};
+use cells::{budget, cell};
 use gleaner_report::{Block, Cell, Figure, Report, Table, numbers};
 
 const NOTE: &str = "Every version is given the same tasks and meets the same machines. Intervals hold the true mean \
@@ -86,16 +87,6 @@ impl Findings {
     }
 }
 
-/// `1.013 ± 0.004`.
-fn with_reach(estimate: Estimate, places: usize) -> String {
-    let [mean, reach] = [estimate.mean, estimate.reach()].map(|value| numbers::decimals(value, places));
-    format!("{mean} ± {reach}")
-}
-
-fn cell(estimate: Estimate, places: usize) -> Cell {
-    Cell::number(with_reach(estimate, places))
-}
-
 /// A row's numbers: makespan in days, normalized, use, aborts, credits a period, tasks that were never done.
 fn numbers_of(findings: &Findings, case: Case) -> [Cell; 6] {
     let over = |of: &dyn Fn(usize) -> f64| findings.over_seeds(of);
@@ -113,10 +104,6 @@ fn numbers_of(findings: &Findings, case: Case) -> [Cell; 6] {
 
 const NUMBERS: [&str; 6] =
     ["Makespan (d)", "Normalized", "Use (%)", "Aborts", "Spent in a period (10¹¹)", "Not done, all patterns"];
-
-fn budget(case: Case) -> Cell {
-    Cell::number(case.budget.map_or("none".to_owned(), |budget| numbers::decimals(budget as f64 / 1e11, 1)))
-}
 
 fn figures(findings: &Findings, heuristic: Heuristic) -> Block {
     let header = ["Version", "Month", "Budget (10¹¹)"].into_iter().chain(NUMBERS);

@@ -1,5 +1,6 @@
 //! Which task is next, or which are: Min-Min, Max-Min and Sufferage among what the conditions allow.
 
+mod candidates;
 mod kept;
 mod losses;
 mod passes;
@@ -11,16 +12,11 @@ use super::kinds::Kind;
 use super::target::Earliest;
 use crate::backlog::{Size, Waiting};
 use crate::parts::order::Order;
+use candidates::{Candidate, Sizes, lowest, stretch};
 use gleaner_core::tie_threshold;
 use std::iter::successors;
 
 pub(super) use passes::pass;
-
-/// From the first size to the last.
-type Sizes = (Size, Size);
-
-/// A task that is left, with its kind.
-type Candidate = (usize, Waiting);
 
 /// Takes those out of the batch that have no place: all at once, since what is left for each may be more when they are
 /// gone.
@@ -41,10 +37,6 @@ pub(super) fn next(batch: &mut Batch<'_>) -> Option<(Candidate, Option<Bid>)> {
         Order::MaxMin => Some((max_min(batch)?, None)),
         Order::Sufferage => sufferage::next(batch),
     }
-}
-
-fn lowest(candidates: impl Iterator<Item = Candidate>) -> Option<Candidate> {
-    candidates.min_by_key(|(_, task)| task.id)
 }
 
 /// The sizes of the tasks of a kind that have no place now: those in no bid's stretch. Mostly the stretch of some bid
@@ -77,20 +69,6 @@ fn impossible(batch: &Batch<'_>, tasks: &Kind<'_>) -> Vec<Sizes> {
 
 fn kinds_left<'a>(batch: &'a Batch<'_>) -> impl Iterator<Item = (usize, &'a Kind<'a>)> {
     batch.kinds.iter().enumerate().filter(|(_, tasks)| tasks.span().is_some())
-}
-
-/// The sizes that a bid may take.
-fn stretch(batch: &Batch<'_>, tasks: &Kind<'_>, bid: &Bid) -> Option<Sizes> {
-    let (shortest, longest) = tasks.lengths()?;
-    if shortest > bid.longest {
-        return None;
-    }
-    let longest = longest.min(bid.longest);
-    let Some(conditions) = batch.conditions(tasks) else {
-        return Some((Size::of(shortest), Size::of(longest)));
-    };
-    let first = conditions.first_allowed((shortest, longest), bid.terms)?;
-    Some((Size::of(first), Size::of(conditions.last_allowed(first, longest, bid.terms))))
 }
 
 /// The shortest task that a bid may take.

@@ -45,6 +45,26 @@ impl Recipe {
         }
     }
 
+    /// Refuses what cannot go by what groups of machines know of each other: how their machines are, and not what waits.
+    pub fn check_in_groups(&self) -> Result<(), PolicyError> {
+        let wrong = |key, found, expected| Err(PolicyError::new(key, found, expected));
+        if !matches!(self.score, Goal::Now(_)) || self.peering.is_some() {
+            let expected = "one that places each task by itself, as bertasi/greedy: a group knows how its neighbours' machines \
+                            are, and not what waits there";
+            return wrong("preset", "a policy that plans, queues or asks sites, in groups", expected);
+        }
+        if self.replicate != Replicate::ONE {
+            let expected = "replicate = 1: a task is in one group's hands at a time";
+            return wrong("preset", "a policy that gives a task several runs at a time, in groups", expected);
+        }
+        if self.ahead != Ahead::Never {
+            let expected =
+                "ahead = \"never\": what is behind a run could not be in another group's hands meanwhile";
+            return wrong("ahead", "a policy that sends tasks ahead, in groups", expected);
+        }
+        Ok(())
+    }
+
     /// Plans and queues take the best.
     fn check_best(&self) -> Result<(), PolicyError> {
         if self.choose != Choose::Best {

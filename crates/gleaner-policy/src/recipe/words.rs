@@ -145,7 +145,7 @@ pub fn choices() -> Vec<PartView> {
 /// A part of a recipe, for people.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct PartView {
-    /// Which.
+    /// The name of the part, as `order`.
     pub part: &'static str,
     /// What was chosen.
     pub name: String,

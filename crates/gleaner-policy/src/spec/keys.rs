@@ -1,10 +1,54 @@
 //! Tables and their keys, each read as what it should be.
 
-use super::Tree;
 use crate::error::{PolicyError, one_of, printable, shown};
 use crate::parts::Choice;
 use gleaner_units::Span;
 use serde_json::Value;
+
+/// Keys and their values, tables among them.
+pub type Tree = serde_json::Map<String, Value>;
+
+/// The keys of a policy, in the order in which they are written.
+pub(super) const KEYS: [&str; 28] = [
+    "preset",
+    "period_s",
+    "order",
+    "score",
+    "alpha",
+    "beta",
+    "candidates",
+    "choose",
+    "power",
+    "belief",
+    "brokers",
+    "lengths",
+    "fill",
+    "correction",
+    "sites",
+    "aging",
+    "deadline_s",
+    "replan",
+    "relocate",
+    "budget",
+    "replicate",
+    "favours",
+    "queue",
+    "recall",
+    "reach",
+    "hold",
+    "availability",
+    "ahead",
+];
+/// The keys of a relocation.
+pub(super) const RELOCATE_KEYS: [&str; 6] =
+    ["score", "moves_max", "gain_min", "difference_min", "period_s", "mover"];
+/// The keys of a budget: how it is spent, then what may be.
+pub(super) const BUDGET_KEYS: [&str; 7] =
+    ["rule", "savings", "cheapest", "recharge", "period_s", "charged", "per"];
+/// Those of them that say how it is spent.
+pub(super) const RULE_KEYS: [&str; 3] = ["rule", "savings", "cheapest"];
+/// The keys of copies that are compared.
+pub(super) const REPLICATE_KEYS: [&str; 4] = ["quorum", "most", "trust_after", "check_every"];
 
 /// A table whose keys are all known.
 pub(super) struct Table<'a> {

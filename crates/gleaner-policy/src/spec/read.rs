@@ -1,8 +1,7 @@
 //! From what is written to what it stands for.
 
 use super::brokering;
-use super::keys::{Key, Table};
-use super::{BUDGET_KEYS, KEYS, RELOCATE_KEYS, REPLICATE_KEYS, Tree};
+use super::keys::{BUDGET_KEYS, KEYS, Key, RELOCATE_KEYS, REPLICATE_KEYS, Table, Tree};
 use crate::error::{PolicyError, one_of};
 use crate::parts::Choice;
 use crate::parts::budget::{Cheapest, Rule, Savings, rule_name, rules};

@@ -14,8 +14,14 @@ const GANTT_STYLE: &str = include_str!("gantt.css");
 /// Built from `web/` and committed.
 const GANTT_SCRIPT: &str = include_str!("../../../../web/dist/report.js");
 
-/// The whole page.
-pub(super) fn page(report: &Report) -> String {
+impl Report {
+    /// The page: one file without any part from outside. It is well-formed XML too.
+    pub fn html(&self) -> String {
+        page(self)
+    }
+}
+
+fn page(report: &Report) -> String {
     let title = escape(&report.title);
     let mut page = String::new();
     let is_drawn = report.blocks.iter().any(|block| matches!(block, Block::Gantts(_)));

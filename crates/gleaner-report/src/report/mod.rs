@@ -36,11 +36,6 @@ impl Report {
         self.blocks.push(block.into());
         self
     }
-
-    /// The page: one file without any part from outside. It is well-formed XML too.
-    pub fn html(&self) -> String {
-        html::page(self)
-    }
 }
 
 /// A part of a report. Texts are plain: whatever they hold is shown as it is, never read as markup.

@@ -10,6 +10,7 @@ use crate::kept::Lasting;
 use crate::mail::Letter;
 use crate::network::{Network, TransferId};
 use crate::parties::{Out, Outside};
+use crate::refused::{Refusals, Refused};
 use gleaner_core::{Command, Event, Needs, RunEnd, SiteState, TaskClass};
 use gleaner_units::{FileId, MachineId, Ops, PartyId, RunId, SiteId, TaskId, Time};
 use serde::{Deserialize, Serialize};
@@ -32,7 +33,7 @@ pub(super) enum Happening {
 
 /// What brokers and elements say to each other about a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) enum Word {
+pub enum Word {
     /// All that it needs is there.
     Job(u32),
     /// It stands in the queue.
@@ -86,6 +87,7 @@ pub(super) struct State {
     finished: usize,
     /// How often parts of the index were refreshed since anything else happened.
     quiet: usize,
+    refused: Refusals,
 }
 
 pub(super) struct Market<'a> {
@@ -113,6 +115,7 @@ impl<'a> Market<'a> {
             replicas: Replicas::new(setup),
             finished: 0,
             quiet: 0,
+            refused: Refusals::default(),
         };
         Self { setup, ways, keeps_to_bookings: setup.keeps_to_bookings(), state }
     }
@@ -130,7 +133,7 @@ impl<'a> Market<'a> {
         self.ways.route(from, to).map(|route| self.state.network.capacity(route))
     }
 
-    fn party_of(&self, element: usize) -> PartyId {
+    pub(super) fn party_of(&self, element: usize) -> PartyId {
         PartyId::new(self.setup.brokers + element)
     }
 
@@ -351,6 +354,10 @@ impl Outside for Market<'_> {
     }
 
     fn deliver(&mut self, now: Time, letter: Letter<Word>, out: &mut Out<Word>) {
+        if let Err(why) = self.checked(&letter) {
+            self.state.refused.note(now, (letter.to, letter.from), why);
+            return;
+        }
         self.state.quiet = 0;
         match letter.body {
             Word::Job(job) => {
@@ -392,5 +399,14 @@ impl State {
 
     pub(super) fn finished(&self) -> usize {
         self.finished
+    }
+
+    pub(super) fn refused(&self) -> &[Refused] {
+        self.refused.kept()
+    }
+
+    /// How many files of a job are still on their way; none where it was sent nowhere, or its broker knows that it is done.
+    pub(super) fn files_left(&self, job: u32) -> Option<u32> {
+        self.ways.get(&job).map(|way| way.files_left)
     }
 }

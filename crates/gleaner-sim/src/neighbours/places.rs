@@ -51,6 +51,11 @@ impl Places {
         self.seen(group).take(self.own[group.index()])
     }
 
+    /// Whether a group knows another's machines.
+    pub(super) fn knows(&self, group: PartyId, other: PartyId) -> bool {
+        self.first.contains_key(&(group, other))
+    }
+
     /// Whether what a group calls so is its own.
     pub(super) fn is_own(&self, group: PartyId, machine: MachineId) -> bool {
         machine.index() < self.own[group.index()]

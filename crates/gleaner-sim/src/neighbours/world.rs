@@ -12,6 +12,7 @@ use crate::history::History;
 use crate::kept::Lasting;
 use crate::mail::Letter;
 use crate::parties::{Out, Outside};
+use crate::refused::{Refusals, Refused};
 use crate::world::World;
 use gleaner_core::{Chance, Command, Event, Purpose, StopReason};
 use gleaner_units::{MachineId, PartyId, RunId, TaskId, Time};
@@ -53,6 +54,7 @@ pub struct State {
     /// By task: who has a run of it on a machine, and how many it was given so far, wherever.
     runs: Vec<(Option<(PartyId, RunId)>, u32)>,
     pub(super) outcome: Outcome,
+    refused: Refusals,
 }
 
 /// Letters and events that leave a deed.
@@ -70,6 +72,7 @@ impl<'a> Neighbourhood<'a> {
             unanswered: BTreeSet::new(),
             runs: vec![(None, 0); setup.grid.tasks.len()],
             outcome: Outcome::default(),
+            refused: Refusals::default(),
         };
         Self { setup, given: Given::of(&setup.grid), places, state }
     }
@@ -81,6 +84,11 @@ impl<'a> Neighbourhood<'a> {
     /// What was said and done besides.
     pub fn outcome(&self) -> &Outcome {
         &self.state.outcome
+    }
+
+    /// What groups wrote that made no sense, up to [`REFUSED_MAX`](crate::REFUSED_MAX) of it.
+    pub fn refused(&self) -> &[Refused] {
+        self.state.refused.kept()
     }
 
     /// What became of tasks and machines.
@@ -254,6 +262,10 @@ impl Outside for Neighbourhood<'_> {
 
     fn deliver(&mut self, now: Time, letter: Letter<Word>, out: Leaves<'_>) {
         let Letter { from, to, sent, body } = letter;
+        if let Err(why) = self.checked((from, to), &body) {
+            self.state.refused.note(now, (to, from), why);
+            return;
+        }
         match body {
             Word::State(states) => self.hears((from, to), sent, states, out),
             word => {

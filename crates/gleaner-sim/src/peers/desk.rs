@@ -4,24 +4,7 @@ use super::letters::{Loan, Word};
 use gleaner_core::{Seek, Want};
 use gleaner_units::{MachineClassId, MachineId, PartyId, RunId, Span, TaskClassId, Time};
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-
-/// So many refusals are kept; of more, their number.
-pub const REFUSED_MAX: usize = 1_000;
-
-/// What a peer sent that makes no sense.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Refused {
-    /// When it came.
-    pub at: Time,
-    /// Who refused it.
-    pub by: PartyId,
-    /// From whom it was.
-    pub from: PartyId,
-    /// Why.
-    pub why: Cow<'static, str>,
-}
 
 /// A peer that gave a worker back without having used it gets none for so long.
 pub(super) const SPURNED: Span = Span::from_nanos(1_000_000_000);

@@ -17,7 +17,7 @@ pub enum Word {
         class: TaskClassId,
         /// How many are missing now.
         workers: u32,
-        /// Which.
+        /// Which of the workers on offer is wanted.
         seek: Seek,
         /// Loans that came so far.
         received: u64,

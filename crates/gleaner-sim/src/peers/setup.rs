@@ -47,7 +47,7 @@ pub struct Outage {
 /// A peer that neither sends nor hears anything for a while.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Silence {
-    /// Which.
+    /// The peer that is silent.
     pub peer: PartyId,
     /// From when.
     pub from: Time,
@@ -58,7 +58,7 @@ pub struct Silence {
 /// A peer that is switched off for a while, with all its workers; what its users handed in waits for it.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Absence {
-    /// Which.
+    /// The peer that is away.
     pub peer: PartyId,
     /// From when.
     pub from: Time,

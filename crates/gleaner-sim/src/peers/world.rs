@@ -5,7 +5,7 @@ mod told;
 
 use super::accounts::OpenJob;
 use super::believed::Believed;
-use super::desk::{Desk, Lent, Refused, Unheard};
+use super::desk::{Desk, Lent, Unheard};
 use super::discovery::Discovery;
 use super::letters::{Loan, Word};
 use super::results::Outcome;
@@ -14,6 +14,7 @@ use super::workers::{Running, Worker, Workers};
 use crate::kept::Lasting;
 use crate::mail::Letter;
 use crate::parties::{Out, Outside};
+use crate::refused::Refusals;
 use gleaner_core::{Chance, Command, Event, LendingEvent, Purpose, RunEnd};
 use gleaner_units::{MachineId, PartyId, RunId, Span, TaskId, Time};
 use serde::{Deserialize, Serialize};
@@ -86,7 +87,7 @@ pub struct State {
     pub(super) dated: BinaryHeap<Reverse<(Time, Happening)>>,
     tasks_left: u64,
     pub(super) outcome: Outcome,
-    refused: Vec<Refused>,
+    refused: Refusals,
 }
 
 /// Letters and events that leave a deed.
@@ -153,7 +154,7 @@ impl<'a> World<'a> {
             dated,
             tasks_left: setup.lengths.len() as u64,
             outcome,
-            refused: Vec::new(),
+            refused: Refusals::default(),
         };
         let mut fails_after = vec![None; state.workers.all.len()];
         for frail in &setup.frail {

@@ -2,8 +2,9 @@
 
 use crate::grids::{at, of, peer, random, recipe, run_checked, seconds, setup};
 use gleaner_core::{Seek, Want};
+use gleaner_sim::REFUSED_MAX;
 use gleaner_sim::Way;
-use gleaner_sim::peers::{Forged, Loan, Outcome, PeersSetup, REFUSED_MAX, Silence, Word};
+use gleaner_sim::peers::{Forged, Loan, Outcome, PeersSetup, Silence, Word};
 use gleaner_testkit::random::Choices;
 use gleaner_units::{MachineClassId, RunId, TaskClassId, TaskId};
 

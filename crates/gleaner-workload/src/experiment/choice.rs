@@ -1,11 +1,10 @@
 //! What a scenario's policy asks of its machines and tasks.
 
 use crate::error::InputError;
-use crate::groups::Groups;
 use crate::scenario::{AvailableMachines, Scenario};
 use crate::settings::{LiarSettings, PriceSettings, Sharing};
 use gleaner_core::{Budget, Scope};
-use gleaner_policy::Recipe;
+use gleaner_policy::{PolicyError, Recipe};
 use gleaner_sim::{Answers, Liars, Setup};
 use gleaner_units::{Credits, Ops, TaskClassId};
 
@@ -17,9 +16,9 @@ pub(super) fn recipe(scenario: &Scenario) -> Result<Recipe, InputError> {
         return Err(InputError::at_key(scenario, "grid.sharing", "\"time\"", expected));
     }
     if scenario.groups.is_some() {
-        if let Some([key, found, expected]) = Groups::refuse(&recipe) {
-            return Err(InputError::at_key(scenario, key, found, expected));
-        }
+        recipe.check_in_groups().map_err(|PolicyError { key, found, expected }| {
+            InputError::at_key(scenario, &format!("policy.{key}"), found, expected)
+        })?;
         if scenario.availability.is_some() {
             let expected = "machines that are always there";
             return Err(InputError::at_key(scenario, "grid.availability", "a trace, and groups", expected));

@@ -1,6 +1,6 @@
 //! `gleaner bench live`.
 
-use super::{document, line};
+use super::written::{document, line};
 use crate::cli::BenchLiveArguments;
 use crate::failure::Failure;
 use crate::{Outcome, interrupt, stdout};

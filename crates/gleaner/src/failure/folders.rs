@@ -1,26 +1,8 @@
 //! What is the matter with folders and files that a command was to work on: a mistake of who named them, or a fault.
 
-use super::Failure;
+use super::{Failure, is_mistake};
 use gleaner_server::backup::BackupError;
 use gleaner_server::store::{HomeError, OpenError, ReplaceError};
-use std::io::ErrorKind;
-
-/// Whether the system's answer says that the wrong thing was named, or one that is full, and not that something is broken.
-pub(super) fn is_mistake(kind: ErrorKind) -> bool {
-    matches!(
-        kind,
-        ErrorKind::NotFound
-            | ErrorKind::NotADirectory
-            | ErrorKind::IsADirectory
-            | ErrorKind::AlreadyExists
-            | ErrorKind::PermissionDenied
-            | ErrorKind::ReadOnlyFilesystem
-            | ErrorKind::InvalidFilename
-            | ErrorKind::StorageFull
-            | ErrorKind::QuotaExceeded
-            | ErrorKind::FileTooLarge
-    )
-}
 
 fn told(message: String, is_mistake: bool) -> Failure {
     if is_mistake { Failure::Usage(message) } else { Failure::Coordinator(message) }

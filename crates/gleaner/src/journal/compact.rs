@@ -1,6 +1,6 @@
 //! `gleaner journal compact`: drops the rows of jobs that were forgotten.
 
-use super::{fault, with_journal};
+use super::folder::{fault, with_journal};
 use crate::cli::JournalCompactArguments;
 use crate::columns::plural;
 use crate::failure::Failure;

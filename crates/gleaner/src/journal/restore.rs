@@ -1,6 +1,6 @@
 //! `gleaner journal restore`: a backup, or what can be saved, in the journal's place.
 
-use super::fault;
+use super::folder::fault;
 use crate::cli::JournalRestoreArguments;
 use crate::failure::Failure;
 use crate::{Outcome, home, moments, stdout};

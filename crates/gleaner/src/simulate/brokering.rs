@@ -1,8 +1,10 @@
 //! `gleaner simulate` of a scenario of brokers and sites.
 
+use super::choice::shake;
 use super::compare::{self, Measured, Metric};
 use super::service::{self, ServiceSummary};
-use super::{Steps, advance, aligned, check_seed, conclude, finish, read_saved, what_is_kept};
+use super::steps::{Steps, advance, check_places, check_seed, conclude, finish, read_saved, what_is_kept};
+use super::text::aligned;
 use crate::cli::SimulateArguments;
 use crate::columns::plural;
 use crate::failure::Failure;
@@ -74,13 +76,13 @@ impl Steps for Brokerage<'_> {
 /// The scenario under each policy.
 pub(super) fn run(arguments: &SimulateArguments, scenarios: &[BrokeringScenario]) -> Outcome {
     if !compare::is_wanted(arguments) {
-        super::check_places(arguments)?;
+        check_places(arguments)?;
         return run_once(arguments, &scenarios[0]);
     }
     let names: Vec<String> = scenarios.iter().map(|scenario| scenario.policy.clone()).collect();
     let seeds = compare::seeds(arguments, scenarios[0].seed);
     compare::run(arguments, &names, seeds, |at, seed| {
-        let shaken = super::shake(arguments, seed).map(|shake| scenarios[at].shaken(shake));
+        let shaken = shake(arguments, seed).map(|shake| scenarios[at].shaken(shake));
         let scenario = shaken.as_ref().unwrap_or(&scenarios[at]);
         run_seed(scenario, seed, compare::folder(arguments, &scenario.policy, seed).as_deref())
     })

@@ -1,7 +1,9 @@
 //! A policy as `--policy` names it: a preset, and behind colons what is set of it, as `queue/easy:fill=shortest`.
 
+use crate::cli::SimulateArguments;
+use crate::failure::Failure;
 use gleaner_policy::PolicySpec;
-use gleaner_workload::InputError;
+use gleaner_workload::{InputError, Shake};
 
 /// What is laid over a scenario for one of the policies that were named.
 pub(super) struct Choice {
@@ -55,4 +57,24 @@ impl Choice {
             None => policy,
         }
     }
+}
+
+/// What is laid over the scenario, for each of the policies that were named; once, where none was.
+pub(super) fn choices(arguments: &SimulateArguments) -> Result<Vec<Choice>, Failure> {
+    let SimulateArguments { policy: policies, overrides, seed, .. } = arguments;
+    if let Some((_, twice)) = policies.iter().enumerate().find(|(at, name)| policies[..*at].contains(name)) {
+        return Err(Failure::Usage(format!("--policy: found {twice} twice; expected each once")));
+    }
+    let seed = seed.map(|seed| format!("run.seed={seed}"));
+    let of = |policy: Option<&String>| Choice::of(overrides, policy, seed.as_ref());
+    Ok(if policies.is_empty() {
+        vec![of(None)]
+    } else {
+        policies.iter().map(|policy| of(Some(policy))).collect()
+    })
+}
+
+/// How the arrivals of a run are moved, if they are.
+pub(super) fn shake(arguments: &SimulateArguments, seed: u64) -> Option<Shake> {
+    arguments.shake.map(|most| Shake { seed, most })
 }

@@ -6,6 +6,7 @@ mod show;
 
 pub(super) use metric::{Measured, Metric};
 
+use super::steps::check_places;
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
 use crate::{Outcome, files, interrupt, progress, stdout};
@@ -49,7 +50,7 @@ pub(super) fn run<R: Measured>(
         let found = "--policy: found several where a run is saved or goes on; expected one";
         return Err(Failure::Usage(found.to_owned()));
     }
-    super::check_places(arguments)?;
+    check_places(arguments)?;
     let inputs: Vec<(usize, u64)> =
         (0..policies.len()).flat_map(|policy| seeds.clone().map(move |seed| (policy, seed))).collect();
     let bar = progress::bar(inputs.len() as u64, "runs");

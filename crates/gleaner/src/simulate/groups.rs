@@ -1,7 +1,9 @@
 //! `gleaner simulate` of a scenario in which each group of machines has a scheduler of its own.
 
+use super::steps::{Steps, advance, conclude, finish, read_saved, what_is_kept};
 use super::summary::Summary;
-use super::{Steps, advance, conclude, describe, finish, read_saved, report, results, what_is_kept};
+use super::text::describe;
+use super::{report, results};
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
 use crate::{Outcome, progress};

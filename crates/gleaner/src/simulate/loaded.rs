@@ -1,8 +1,9 @@
 //! A scenario of any kind that can be run again and again, and what a run of it came to in numbers.
 
 use super::service::ServiceSummary;
+use super::steps::finish;
 use super::summary::Summary;
-use super::{brokering, experiment, finish, groups, peers, sites};
+use super::{brokering, experiment, groups, peers, sites};
 use crate::failure::Failure;
 use crate::trials::{Numbers, Runnable};
 use gleaner_policy::PolicySpec;

@@ -2,28 +2,30 @@
 
 mod allocation;
 mod gantt;
+mod served;
 mod tables;
 mod users;
 
-use super::choice;
+use super::choice::{self, choices, shake};
 use super::compare::{self, Measured, Metric};
 use super::report::More;
 use super::results;
 use super::service::ServiceSummary;
+use super::steps::{Ended, OfMachines, advance, check_places, finish, start, what_is_kept_of};
 use super::summary::Summary;
-use super::{Ended, OfMachines, advance, aligned, start, what_is_kept_of};
+use super::text::aligned;
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
 use crate::trials::Numbers;
 use crate::{Outcome, files, progress, stdout};
 use gleaner_policy::{AnyPolicy, PolicySpec};
 use gleaner_report::numbers::{self, grouped};
-use gleaner_sim::{History, Simulation};
-use gleaner_units::Time;
-use gleaner_workload::swf::{LeftOut, Log, Served, Services};
+use gleaner_sim::Simulation;
+use gleaner_workload::swf::{LeftOut, Log, Services};
 use gleaner_workload::{InputError, LogExperiment, PolicySource, Reading, read_policy};
 use indicatif::ProgressBar;
 use serde::Serialize;
+use served::served;
 use std::path::Path;
 
 /// The log with the waits.
@@ -77,10 +79,10 @@ pub(super) fn run(arguments: &SimulateArguments, file: &Path) -> Outcome {
     let log = gleaner_workload::logs::load(file, None)?;
     let cores = log_processors(&log, arguments.log.cores)?;
     // That none is named twice.
-    super::choices(arguments)?;
+    choices(arguments)?;
     let policies = policies(arguments)?;
     let of = |policy: &PolicySpec, seed| {
-        let reading = Reading { shake: super::shake(arguments, seed), ..arguments.log.reading.reading() };
+        let reading = Reading { shake: shake(arguments, seed), ..arguments.log.reading.reading() };
         LogExperiment::of(&log, cores, policy, reading)
     };
     if compare::is_wanted(arguments) {
@@ -96,7 +98,7 @@ pub(super) fn run(arguments: &SimulateArguments, file: &Path) -> Outcome {
             }
         });
     }
-    super::check_places(arguments)?;
+    check_places(arguments)?;
     let experiment = of(&policies[0], 1);
     let bar = progress::bar(experiment.experiment.setup.tasks.len() as u64, "jobs");
     let of = (&experiment, arguments.out.as_deref());
@@ -116,7 +118,7 @@ pub(super) fn run(arguments: &SimulateArguments, file: &Path) -> Outcome {
 pub(crate) fn log_numbers(experiment: &LogExperiment, cores: u32) -> Result<Numbers, Failure> {
     let one = &experiment.experiment;
     let mut run = Simulation::new(&one.setup, one.recipe.build()).with_seed(one.seed);
-    super::finish(|| run.step())?;
+    finish(|| run.step())?;
     let services = Services::of(&served(experiment, run.history()), cores);
     let service = ServiceSummary::of(&services, 0.0, "users");
     let names = ServiceSummary::METRICS.iter().map(|metric| metric.name);
@@ -218,22 +220,6 @@ fn run_one(
     }
     let kept = what_is_kept_of(arguments, &run);
     Ok((summary, ended, kept))
-}
-
-/// The jobs that ended, in the order of the kept ones.
-fn served(experiment: &LogExperiment, history: &History) -> Vec<Served> {
-    let jobs = experiment.kept.jobs.iter().zip(history.tasks());
-    let ended = jobs.filter(|(_, task)| task.finished != Time::NEVER);
-    ended
-        .map(|(job, task)| Served {
-            submit: job.submit,
-            start: task.started,
-            run: task.finished - task.started,
-            alone_s: (task.finished - task.started).seconds(),
-            processors: job.processors,
-            user: job.user,
-        })
-        .collect()
 }
 
 fn write(

@@ -1,9 +1,11 @@
 //! `gleaner simulate` of a scenario of peers.
 
+use super::choice::shake;
 use super::compare::{self, Measured, Metric};
 use super::figures::Figures;
 use super::service::{self, ServiceSummary};
-use super::{Steps, advance, aligned, conclude, finish, read_saved, what_is_kept};
+use super::steps::{Steps, advance, check_places, conclude, finish, read_saved, what_is_kept};
+use super::text::aligned;
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
 use crate::{Outcome, files, progress};
@@ -11,8 +13,8 @@ use gleaner_papers::dasilva::gantt;
 use gleaner_policy::{AnyPolicy, Recipe};
 use gleaner_report::numbers::{self, decimals, grouped};
 use gleaner_report::{Axis, Block, Cell, Figure, Plot, Report, Series, Style, Table, histogram};
-use gleaner_sim::peers::{Outcome as Came, PeersSetup, RUNS_KEPT_MAX, Refused, World, peers};
-use gleaner_sim::{Parties, restore, save};
+use gleaner_sim::peers::{Outcome as Came, PeersSetup, RUNS_KEPT_MAX, World, peers};
+use gleaner_sim::{Parties, Refused, restore, save};
 use gleaner_units::{Ops, Time};
 use gleaner_workload::PeersScenario;
 use gleaner_workload::swf::{Served, Services};
@@ -87,13 +89,13 @@ impl Measured for Summary {
 /// The scenario under each policy.
 pub(super) fn run(arguments: &SimulateArguments, scenarios: &[PeersScenario]) -> Outcome {
     if !compare::is_wanted(arguments) {
-        super::check_places(arguments)?;
+        check_places(arguments)?;
         return run_once(arguments, &scenarios[0]);
     }
     let names: Vec<String> = scenarios.iter().map(|scenario| scenario.policy.clone()).collect();
     let seeds = compare::seeds(arguments, scenarios[0].seed);
     compare::run(arguments, &names, seeds, |at, seed| {
-        let shaken = super::shake(arguments, seed).map(|shake| scenarios[at].shaken(shake));
+        let shaken = shake(arguments, seed).map(|shake| scenarios[at].shaken(shake));
         let scenario = shaken.as_ref().unwrap_or(&scenarios[at]);
         run_seed(scenario, seed, compare::folder(arguments, &scenario.policy, seed).as_deref())
     })

@@ -2,8 +2,9 @@
 
 use super::compare::{self, Measured, Metric};
 use super::service::{self, ServiceSummary};
+use super::steps::{Ended, Steps, advance, check_places, how_to_go_on, read_saved};
 use super::tables::{Moment, field};
-use super::{Ended, Steps, advance, how_to_go_on, read_saved};
+use super::text::aligned;
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
 use crate::{Outcome, files, progress, stdout};
@@ -92,7 +93,7 @@ pub(super) fn run(arguments: &SimulateArguments, scenarios: &[SitesScenario]) ->
         let seeds = compare::seeds(arguments, scenarios[0].seed);
         return compare::run(arguments, &names, seeds, one);
     }
-    super::check_places(arguments)?;
+    check_places(arguments)?;
     run_once(arguments, &scenarios[0], policies[0])
 }
 
@@ -293,5 +294,5 @@ fn rows(run: &SitesSummary) -> Vec<(&'static str, String)> {
 
 fn describe(run: &SitesSummary, out: Option<&Path>) -> String {
     let report = out.map(|dir| ("report", dir.join("report.html").display().to_string()));
-    super::aligned(rows(run).into_iter().chain(report).collect())
+    aligned(rows(run).into_iter().chain(report).collect())
 }

@@ -2,6 +2,7 @@
 
 use super::findings::{Findings, Tried};
 use super::parameter::Plain;
+use crate::trials::Interval;
 use gleaner_report::{Axis, Block, Cell, Figure, HeatCell, HeatMap, Plot, Report, Series, Style, Svg, Table};
 
 /// A longer table is for `settings.csv`.
@@ -76,7 +77,7 @@ pub(super) fn page(findings: &Findings, scenario: &str, svg: Svg) -> String {
         Table::new(caption, keys.chain(columns)),
         |table, tried| {
             let values = tried.setting.0.iter().map(|value| Cell::number(Plain(*value).to_string()));
-            let said = |interval: Option<crate::trials::Interval>| {
+            let said = |interval: Option<Interval>| {
                 Cell::number(interval.map_or("–".to_owned(), |interval| interval.said()))
             };
             let more = [
@@ -88,10 +89,24 @@ pub(super) fn page(findings: &Findings, scenario: &str, svg: Svg) -> String {
         },
     );
     Report::new(format!("Settings for {scenario}"))
-        .lead(super::lead(findings))
+        .lead(lead(findings))
         .with(Block::heading("What it hangs on"))
         .with(Figure::new(format!("{} by what was varied.", findings.measure), svg))
         .with(Block::heading("Settings"))
         .with(table)
         .html()
+}
+
+/// The setting to use, in a sentence.
+pub(super) fn lead(findings: &Findings) -> String {
+    let Some(best) = findings.best else {
+        return "Every setting left work unfinished: none is better than another.".to_owned();
+    };
+    let said = findings.settings[best].ranked.measured.as_ref().map_or(String::new(), Interval::said);
+    let alike = match findings.alike {
+        0 => "with 95 % confidence every other setting is worse".to_owned(),
+        1 => "one other setting cannot be told from it".to_owned(),
+        many => format!("{many} other settings cannot be told from it"),
+    };
+    format!("Use {}: {} is {said} there, and {alike}.", findings.set.join(", "), findings.measure)
 }

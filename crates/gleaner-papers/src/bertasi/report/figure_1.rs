@@ -1,6 +1,7 @@
 //! Figure 1: the curves, and any allocator with any relocator.
 
-use super::{claims, percent, seconds};
+use super::cells::{percent, seconds};
+use super::claims;
 use crate::Trials;
 use crate::bertasi::figure_1::{MOVES, Samples, curve, level_s, pairs};
 use crate::bertasi::scheme::name;

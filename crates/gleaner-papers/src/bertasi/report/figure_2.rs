@@ -1,6 +1,7 @@
 //! Figure 2: the panels, why the axes do not fit, and what SOCIAL would need to move.
 
-use super::{claims, count, percent, seconds};
+use super::cells::{count, percent, seconds};
+use super::claims;
 use crate::Run;
 use crate::bertasi::figure_2::{GAINS, Measures, Sample, Samples};
 use crate::bertasi::scheme::name;

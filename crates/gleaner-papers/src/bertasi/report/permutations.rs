@@ -1,6 +1,7 @@
 //! Figures 3 and 4: schemes over all orders of arrival, and order by order.
 
-use super::{claims, count, percent, seconds};
+use super::cells::{count, percent, seconds};
+use super::claims;
 use crate::bertasi::jobs::PERMUTATIONS;
 use crate::bertasi::permutations::{SIX, Samples};
 use crate::bertasi::scheme::Scheme;

@@ -1,6 +1,6 @@
 //! What the paper does not show: other combinations, another guard, and relocation at a period.
 
-use super::{count, percent, seconds};
+use super::cells::{count, percent, seconds};
 use crate::Trials;
 use crate::bertasi::claims::ties::excess;
 use crate::bertasi::permutations::{ORDERS, Variations, guarded, matrix, periodic, periods};

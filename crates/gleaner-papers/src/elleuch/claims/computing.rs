@@ -1,6 +1,6 @@
 //! What planning for classes saves.
 
-use super::{NO_CONDITION, slug};
+use super::words::{NO_CONDITION, slug};
 use crate::elleuch::case::Month;
 use crate::elleuch::setups;
 use crate::statistics::Estimate;

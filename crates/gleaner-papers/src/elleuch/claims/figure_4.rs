@@ -1,6 +1,6 @@
 //! Makespans by budget.
 
-use super::{NO_CONDITION, id, percent, reading, slug};
+use super::words::{NO_CONDITION, id, percent, reading, slug};
 use crate::elleuch::case::{Case, Heuristic, Month, Rule, Variant};
 use crate::elleuch::findings::Findings;
 use crate::elleuch::{AMPLE, SCARCE};

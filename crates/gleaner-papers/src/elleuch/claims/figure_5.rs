@@ -1,6 +1,6 @@
 //! How much of the machines is used.
 
-use super::{NO_CONDITION, id, percent, reading};
+use super::words::{NO_CONDITION, id, percent, reading};
 use crate::elleuch::case::{Case, Heuristic, Month, Rule, Variant};
 use crate::elleuch::findings::Findings;
 use crate::{Claim, Condition, Rule as Judge};

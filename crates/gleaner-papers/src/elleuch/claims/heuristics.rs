@@ -1,6 +1,6 @@
 //! Max-Min and Sufferage, of which the paper only says that they are comparable.
 
-use super::{NO_CONDITION, heuristic_slug, id, percent, reading, slug};
+use super::words::{NO_CONDITION, heuristic_slug, id, percent, reading, slug};
 use crate::elleuch::case::{Case, Heuristic, Month, Rule, Variant};
 use crate::elleuch::findings::Findings;
 use crate::elleuch::{AMPLE, SCARCE};

@@ -1,6 +1,6 @@
 //! The period that the paper tuned by hand.
 
-use super::NO_CONDITION;
+use super::words::NO_CONDITION;
 use crate::elleuch::case::{Case, Heuristic, Month};
 use crate::elleuch::experiments::period;
 use crate::elleuch::findings::Findings;

@@ -1,6 +1,6 @@
 //! All rules at all budgets: makespans in units of that without a budget, and how many runs were given up.
 
-use super::with_reach;
+use super::cells::{budget, with_reach};
 use crate::elleuch::case::{Case, Heuristic, Month, Rule, Variant};
 use crate::elleuch::experiments;
 use crate::elleuch::findings::Findings;
@@ -43,7 +43,7 @@ pub(super) fn recommended(findings: &Findings) -> Block {
             table.row([
                 Cell::text(name(case.rule, case)),
                 Cell::text(case.month.name()),
-                super::budget(case),
+                budget(case),
                 outcome(findings, case),
                 if case == own { Cell::text("") } else { longer(findings, case, own) },
             ])

@@ -7,7 +7,7 @@
 //! Cost: O(bids) for each stretch of lengths in which the same bids are allowed, and for each piece O(those that may be among
 //! the best two of longer tasks).
 
-use super::{Candidate, Sizes, lowest, stretch};
+use super::candidates::{Candidate, Sizes, lowest, stretch};
 use crate::backlog::{Size, Waiting};
 use crate::batch::Batch;
 use crate::batch::bid::Bid;

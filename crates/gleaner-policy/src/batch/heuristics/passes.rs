@@ -4,8 +4,8 @@
 //! function of the grid at its beginning**: where the policy goes on from a grid in the middle of one, which takes a batch of
 //! more plans than fit into one answer, a new pass begins.
 
+use super::candidates::{Candidate, lowest};
 use super::kept::{pieces, renew};
-use super::{Candidate, lowest};
 use crate::batch::Batch;
 use crate::batch::pieces::Piece;
 use crate::batch::target::Target;

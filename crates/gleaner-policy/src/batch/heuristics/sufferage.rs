@@ -1,6 +1,6 @@
 //! Sufferage: the task that would lose most if it did not get the machine that is best for it.
 
-use super::Candidate;
+use super::candidates::Candidate;
 use super::kept::{pieces, renew};
 use crate::batch::Batch;
 use crate::batch::bid::Bid;

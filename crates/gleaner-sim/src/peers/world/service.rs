@@ -1,7 +1,7 @@
 //! Letters to the discovery service, and what becomes of those that make no sense.
 
 use super::{Leaves, World};
-use crate::peers::desk::{REFUSED_MAX, Refused, Unheard};
+use crate::peers::desk::Unheard;
 use crate::peers::discovery::Power;
 use crate::peers::letters::Word;
 use gleaner_core::Seek;
@@ -13,9 +13,7 @@ impl World<'_> {
             Unheard::Late => self.state.outcome.late += 1,
             Unheard::Senseless(why) => {
                 self.state.outcome.refused += 1;
-                if self.state.refused.len() < REFUSED_MAX {
-                    self.state.refused.push(Refused { at: now, by, from, why: why.into() });
-                }
+                self.state.refused.note(now, (by, from), why);
             }
         }
     }

@@ -1,10 +1,10 @@
 //! What the world says of itself.
 
 use super::World;
-use crate::peers::desk::Refused;
 use crate::peers::results::Outcome;
 use crate::peers::setup::Absence;
 use crate::peers::workers::{Ran, Worker};
+use crate::refused::Refused;
 use gleaner_units::Time;
 
 impl World<'_> {
@@ -18,9 +18,9 @@ impl World<'_> {
         Outcome { busy_s, energy_j, lost_s: self.state.workers.lost_s, ..self.state.outcome.clone() }
     }
 
-    /// What peers sent that made no sense, up to [`REFUSED_MAX`](crate::peers::REFUSED_MAX) of it.
+    /// What peers sent that made no sense, up to [`REFUSED_MAX`](crate::REFUSED_MAX) of it.
     pub fn refused(&self) -> &[Refused] {
-        &self.state.refused
+        self.state.refused.kept()
     }
 
     /// The first [`RUNS_KEPT_MAX`](crate::peers::RUNS_KEPT_MAX) runs that are over, each with the number of its job.
