@@ -103,9 +103,25 @@ async fn prices_budgets_and_policies_go_together() {
     let view: BudgetView = world.get("/api/v1/budget", &world.alice).await.json();
     assert!(view.heeded && view.accounts.is_empty() && view.next_recharge_s.is_some(), "{view:?}");
     world.submit(&world.alice, 2).await;
+    world.submit(&world.bob, 1).await;
+    let account = |user: &str| AccountView { user: Some(user.into()), spent: 0, held: 0, left: 9, paid: 0 };
+    for (token, accounts) in [
+        (&world.alice, vec![account("alice")]),
+        (&world.bob, vec![account("bob")]),
+        (&world.root, vec![account("alice"), account("bob")]),
+    ] {
+        let view: BudgetView = world.get("/api/v1/budget", token).await.json();
+        assert_eq!(view.accounts, accounts, "no user sees what another spent");
+    }
+    let shared = Body::from(r#"{"budget": {"recharge": 9, "period_s": 60, "per": "grid"}}"#);
+    let reply = world.call("PUT", "/api/v1/budget", &world.root, shared).await;
+    assert_eq!(reply.status, 200, "{reply}");
     let view: BudgetView = world.get("/api/v1/budget", &world.bob).await.json();
-    let own = AccountView { user: Some("alice".into()), spent: 0, held: 0, left: 9, paid: 0 };
-    assert_eq!(view.accounts, [own]);
+    assert_eq!(
+        (view.accounts.len(), &view.accounts[0].user),
+        (1, &None),
+        "what is everyone's, everyone sees"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -153,7 +153,8 @@ pub struct BudgetView {
     pub heeded: bool,
     /// When the next period begins, if it is heeded.
     pub next_recharge_s: Option<f64>,
-    /// What it is spent from, where it is heeded: one account, or one for each user who ever submitted anything.
+    /// What it is spent from, where it is heeded: one account, or one for each user who ever submitted
+    /// anything. A user sees their own of these, and an administrator all.
     pub accounts: Vec<AccountView>,
 }
 
