@@ -38,6 +38,9 @@ export function tokenIn(typed: string): string {
   return words.find((word) => word.startsWith("glu_")) ?? words.join(" ");
 }
 
+/** Whether it may be one, as far as its length and its characters say: others cannot be sent. */
+export const isToken = (text: string) => /^[\w.-]{1,200}$/.test(text);
+
 export function request(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
   headers.set("Authorization", `Bearer ${token.find() ?? ""}`);

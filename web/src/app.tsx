@@ -1,8 +1,8 @@
 // The frame around all views: who is signed in, where one may go, and what just happened.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ask, Refused, token, tokenIn, type Schemas } from "./api.ts";
+import { ask, isToken, Refused, token, tokenIn, type Schemas } from "./api.ts";
 import { follow, onSignOut, unfollow, useConnected } from "./live.ts";
-import { useRoute } from "./route.ts";
+import { nameIn, numberIn, useRoute } from "./route.ts";
 import { saved } from "./saved.ts";
 import { clock, plain } from "./text.ts";
 import { JobPage } from "./views/job.tsx";
@@ -77,6 +77,8 @@ export function App() {
 
 function SignIn({ problem, done }: { problem: string | undefined; done: () => void }) {
   const [typed, setTyped] = useState("");
+  const [isNoToken, setNoToken] = useState(false);
+  const trouble = isNoToken ? "This is no token: a user’s begins with glu_, and has letters, digits and a dot only." : problem;
   return (
     <main class="sign-in">
       <h1>Gleaner</h1>
@@ -87,8 +89,12 @@ function SignIn({ problem, done }: { problem: string | undefined; done: () => vo
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          token.set(tokenIn(typed));
-          done();
+          const found = tokenIn(typed);
+          setNoToken(!isToken(found));
+          if (isToken(found)) {
+            token.set(found);
+            done();
+          }
         }}
       >
         <label for="token">
@@ -106,9 +112,9 @@ function SignIn({ problem, done }: { problem: string | undefined; done: () => vo
         />
         <button class="strong">Sign in</button>
       </form>
-      {problem && (
+      {trouble && (
         <p class="trouble" role="alert">
-          {plain(problem)}
+          {plain(trouble)}
         </p>
       )}
     </main>
@@ -187,16 +193,23 @@ function isOffered(path: string, me: Me): boolean {
 
 function View({ route, frame }: { route: string; frame: Frame }) {
   const [, first, second, third, fourth] = route.split("/");
-  const number = (text: string | undefined) => Number.parseInt(text ?? "", 10);
   switch (first) {
-    case "jobs":
+    case "jobs": {
+      const [job, task] = [numberIn(second), numberIn(fourth)];
+      if (!second) {
+        return <Overview frame={frame} />;
+      }
+      if (job === undefined || (third === "tasks" && task === undefined)) {
+        return <p class="trouble">There is no {job === undefined ? "job" : "task"} “{plain(nameIn((job === undefined ? second : fourth) ?? ""))}”.</p>;
+      }
       return third === "tasks" ? (
-        <TaskPage key={route} job={number(second)} task={number(fourth)} frame={frame} />
+        <TaskPage key={route} job={job} task={task!} frame={frame} />
       ) : (
-        <JobPage key={route} job={number(second)} frame={frame} />
+        <JobPage key={route} job={job} frame={frame} />
       );
+    }
     case "machines":
-      return second ? <MachinePage key={route} name={decodeURIComponent(second)} frame={frame} /> : <Machines frame={frame} />;
+      return second ? <MachinePage key={route} name={nameIn(second)} frame={frame} /> : <Machines frame={frame} />;
     case "stream":
       return <Stream frame={frame} />;
     case "use":

@@ -64,7 +64,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The budget, and what became of it. */
+        /** The budget, and what became of it: for the caller, or for an administrator for all. */
         get: operations["budget"];
         /** Lets so much be spent from now on, or lets running cost nothing; what runs stays. */
         put: operations["set_budget"];
@@ -82,7 +82,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The queue and waits over the last day, a sample a minute. */
+        /** The queue and waits over the last day, a sample a minute: about the tasks of all users, whoever asks. */
         get: operations["day"];
         put?: never;
         post?: never;
@@ -171,7 +171,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The grid at a glance. */
+        /** The grid at a glance. Its numbers of tasks are about all users, whoever asks: they say how long the queue is. */
         get: operations["grid"];
         put?: never;
         post?: never;
@@ -937,11 +937,14 @@ export interface components {
         BlobHash: string;
         /** @description What the budget is to be. */
         BudgetSetting: {
-            budget?: components["schemas"]["PolicyKeys"] | null;
+            budget: components["schemas"]["PolicyKeys"] | null;
         };
         /** @description The budget, and what became of it in the period that is running. */
         BudgetView: {
-            /** @description What it is spent from, where it is heeded: one account, or one for each user who ever submitted anything. */
+            /**
+             * @description What it is spent from, where it is heeded: one account, or one for each user who ever submitted
+             *     anything. A user sees their own of these, and an administrator all.
+             */
             accounts: components["schemas"]["AccountView"][];
             budget?: components["schemas"]["PolicyKeys"] | null;
             /** @description Whether the policy in force heeds it. */

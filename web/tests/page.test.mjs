@@ -57,6 +57,11 @@ test("a token is typed once, kept in this session only, and gone after signing o
   await servedBy(context, world);
   const page = await context.newPage();
   await page.goto(world.address);
+  for (const typed of ["glu_\u202ewrong", `glu_${"a".repeat(100_000)}`]) {
+    await page.getByLabel(/Your token/).fill(typed);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("alert").getByText("This is no token").waitFor();
+  }
   await page.getByLabel(/Your token/).fill("glu_wrong");
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("alert").waitFor();
@@ -86,6 +91,16 @@ test("why it waits stands on top and names what would help", async () => {
   await first.getByRole("heading", { name: "What rules machines out" }).waitFor();
   await first.getByRole("heading", { name: "What would help" }).waitFor();
   await done(page);
+});
+
+test("where nothing of a user's waits, the page speaks of theirs only", async () => {
+  for (const [user, says] of [["bob", "None of yours waits."], ["root", "Nothing waits."]]) {
+    const page = await as(user);
+    await page.route("**/api/v1/waits", (route) => route.fulfill({ json: { version: 1, groups: [], left_out: 0 } }));
+    await open(page, world, "/");
+    await page.locator(".waits").getByText(says).waitFor();
+    await done(page);
+  }
 });
 
 test("failures are grouped by reason with an example, and a task tells its life", async () => {
@@ -168,9 +183,17 @@ test("an administrator pauses, drains and resumes machines", async () => {
   await open(page, world, "/machines/lab-002");
   await page.getByRole("button", { name: "Pause" }).click();
   await page.getByText("lab-002: what runs there stands still").waitFor();
+  const drained = [];
+  page.on("request", (request) => request.url().endsWith("/drain") && drained.push(request.url()));
+  await page.getByRole("button", { name: "Drain" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
   await page.getByRole("button", { name: "Drain" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Drain" }).click();
   await until(state, (state) => state === "closed", "it is drained");
+  assert.equal(drained.length, 1, "Enter twice drains nothing");
   await page.getByRole("button", { name: "Resume" }).click();
   await until(state, (state) => state === "open", "it is open again");
   await done(page);
@@ -210,6 +233,23 @@ test("what happens elsewhere is seen without asking", async () => {
   await row.waitFor();
   await api(page, world, "alice", "POST", `/api/v1/jobs/${body.job}/cancel`, {});
   await row.getByText("cancelled").first().waitFor();
+  await done(page);
+});
+
+test("an address that names nothing says so, and the page goes on", async () => {
+  const page = await as("alice");
+  for (const [path, says] of [
+    ["/machines/%", "There is no machine “%”."],
+    ["/jobs/abc", "There is no job “abc”."],
+    ["/jobs/1e1", "There is no job “1e1”."],
+    ["/jobs/2/tasks/1x", "There is no task “1x”."],
+    ["/jobs/%E0%A4", "There is no job “%E0%A4”."],
+  ]) {
+    await page.goto(`${world.address}/#${path}`);
+    await page.getByText(says).waitFor();
+  }
+  await page.getByRole("link", { name: "Machines" }).click();
+  await page.getByRole("heading", { name: "Machines", exact: true }).waitFor();
   await done(page);
 });
 

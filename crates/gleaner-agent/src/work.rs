@@ -43,6 +43,8 @@ pub struct WorkOptions {
     pub join: Option<Join>,
     /// The user outside of the sandbox for whom it runs programs, as the coordinator knows them; nobody if empty.
     pub user: String,
+    /// What it is to be called, if somebody said so. Once it has joined, it keeps the name that it got.
+    pub name: Option<String>,
     /// How many tasks run there at most; as many as cores unless something is said.
     pub slots: Option<u32>,
     /// Words that tasks may ask for.
@@ -161,6 +163,15 @@ pub fn work(options: WorkOptions, stop: changing::Receiver<Stop>) -> Result<(), 
     let joining::Machine { domain, profile } = joining::measure(&home, &keeper, &options)?;
     let watch = watch::Watch::new(home.clone(), Sampler::new(domain, home.path()), &profile)?;
     let offered = watch.rules().profile(&profile, home.path());
+    if let (Some(wanted), Some(known)) = (&options.name, home.identity()?)
+        && *wanted != known.name
+    {
+        tracing::warn!(
+            wanted,
+            name = known.name,
+            "this machine has joined already, and keeps the name that it got then"
+        );
+    }
     let joined = joining::join(&home, options.join.as_ref(), &offered, &stop)?;
     (options.announce)(&Announced {
         machine: joined.identity.name.clone(),

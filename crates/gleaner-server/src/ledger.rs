@@ -27,6 +27,7 @@ mod people;
 mod reading;
 mod record;
 mod records;
+mod resting;
 mod retiring;
 mod shown;
 mod step;
@@ -65,9 +66,9 @@ use lineages::Lineages;
 use named::Named;
 use over::Over;
 use records::Records;
-
+use resting::Resting;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// The format of a snapshot, of the ledger and of the day behind it: another number means that an older or newer program wrote it.
@@ -106,8 +107,7 @@ struct Books {
     people: People,
     labels: Labels,
     kinds: Kinds,
-    /// The tasks that rest after a failure, by when that is over.
-    resting: BTreeSet<(Time, TaskId)>,
+    resting: Resting,
     over: Over,
     /// The number of the last fact by which anything left memory, or came back.
     past_at: u64,
@@ -165,7 +165,7 @@ impl Ledger {
             people: People::default(),
             labels: Labels::default(),
             kinds: Kinds::default(),
-            resting: BTreeSet::new(),
+            resting: Resting::default(),
             over: Over::default(),
             past_at: 0,
             elsewhere: Elsewhere::default(),

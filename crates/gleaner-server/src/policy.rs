@@ -31,9 +31,26 @@ pub fn asked(keys: PolicyKeys, in_force: &PolicySpec) -> Result<PolicySpec, Poli
     bearable(PolicySpec::read_beside(keys.0, in_force)?)
 }
 
-/// The policy in force with another budget, or with none.
+/// The policy in force with another budget, or with none. What it cannot go on with then is given up, unless somebody asked for it.
 pub fn with_budget(in_force: &PolicySpec, budget: Option<PolicyKeys>) -> Result<PolicySpec, PolicyError> {
-    bearable(in_force.with_budget(budget.map(|keys| keys.0))?)
+    let budget = budget.map(|keys| keys.0);
+    let mut tree = in_force.tree().clone();
+    let mut found = in_force.with_budget(budget.clone());
+    for key in given_up(in_force) {
+        if found.is_err() && tree.remove(*key).is_some() {
+            found = PolicySpec::read(tree.clone())?.with_budget(budget.clone());
+        }
+    }
+    bearable(found?)
+}
+
+/// Whether short tasks go ahead goes by what the policy can do, as where another is [asked] for; all else only where the policy is the one
+/// that the grid began with.
+fn given_up(in_force: &PolicySpec) -> &'static [&'static str] {
+    let mut tree = in_force.tree().clone();
+    tree.remove("budget");
+    let began = [default_policy(), earlier_policy()].iter().any(|spec| *spec.tree() == tree);
+    if began { &["ahead", "relocate"] } else { &["ahead"] }
 }
 
 /// A coordinator has more to do than to decide, does not know what will be, and its agents run no parts of a task.
@@ -105,6 +122,28 @@ mod tests {
         assert_eq!(recharge(&capped), Some((20, gleaner_core::Scope::PerUser)));
         let none = asked(keys(json!({ "preset": "bertasi/greedy", "budget": "none" })), &capped);
         assert_eq!(none.expect("no budget").amounts(), None);
+    }
+
+    #[test]
+    fn a_new_grid_takes_any_budget() {
+        let budget = json!({ "recharge": 50_000, "period_s": 3_600, "rule": "b" });
+        let spending = with_budget(&default_policy(), Some(keys(budget))).expect("a budget");
+        assert_eq!(spending.budget().map(|budget| budget.recharge.count()), Some(50_000));
+        let mut tree = spending.tree().clone();
+        tree.remove("budget");
+        assert_eq!(
+            Value::Object(tree),
+            json!({ "preset": "bertasi/greedy" }),
+            "it neither moves nor sends ahead"
+        );
+        let budget = || Some(keys(json!({ "recharge": 5, "period_s": 5, "rule": "b" })));
+        let own = spec(json!({ "preset": "bertasi/social", "ahead": "where-short" }));
+        assert!(with_budget(&own, budget()).expect("a budget").tree().get("ahead").is_none());
+        let own = spec(json!({ "preset": "bertasi/social", "relocate": { "score": "social" } }));
+        assert_eq!(with_budget(&own, budget()).expect_err("somebody asked for moves").key, "relocate");
+        let unheeded = json!({ "recharge": 50_000, "period_s": 3_600 });
+        let unheeded = with_budget(&default_policy(), Some(keys(unheeded))).expect("a budget");
+        assert_eq!(unheeded.tree().get("ahead"), Some(&json!("where-short")), "it can go on");
     }
 
     #[test]

@@ -1,25 +1,38 @@
 //! `gleaner budget`: what may be spent, and what was.
 
 use crate::api::Api;
-use crate::cli::BudgetArguments;
+use crate::cli::{BudgetArguments, GridArguments};
 use crate::columns::{Side, aligned, shown};
 use crate::moments::clock;
+use crate::policy::way_back;
 use crate::{Outcome, stdout};
 use gleaner_report::numbers::grouped;
-use gleaner_wire::api::{AccountView, BudgetView};
+use gleaner_wire::api::{AccountView, BudgetView, PolicyKeys};
 use serde_json::Value;
 
 pub(crate) fn run(arguments: &BudgetArguments) -> Outcome {
-    let (budget, json) = match arguments {
-        BudgetArguments::Show(arguments) => (Api::open(&arguments.grid)?.budget()?, arguments.grid.json),
-        BudgetArguments::Set(arguments) => {
-            (Api::open(&arguments.grid)?.set_budget(Some(arguments.keys()))?, arguments.grid.json)
-        }
-        BudgetArguments::None(arguments) => {
-            (Api::open(&arguments.grid)?.set_budget(None)?, arguments.grid.json)
-        }
-    };
-    if json { stdout::print_json(&budget) } else { stdout::print(told(&budget)) }
+    match arguments {
+        BudgetArguments::Show(arguments) => show(&Api::open(&arguments.grid)?.budget()?, arguments.grid.json),
+        BudgetArguments::Set(arguments) => set(&arguments.grid, Some(arguments.keys())),
+        BudgetArguments::None(arguments) => set(&arguments.grid, None),
+    }
+}
+
+/// What else of the policy went with it is said.
+fn set(arguments: &GridArguments, keys: Option<PolicyKeys>) -> Outcome {
+    let grid = Api::open(arguments)?;
+    let before = grid.policy()?.policy.0;
+    let budget = grid.set_budget(keys)?;
+    show(&budget, arguments.json)?;
+    let after = grid.policy()?.policy.0;
+    if !arguments.json && before.iter().any(|(key, _)| !after.contains_key(key) && key != "budget") {
+        anstream::eprint!("{}", way_back(&before, &after));
+    }
+    Ok(())
+}
+
+fn show(budget: &BudgetView, as_json: bool) -> Outcome {
+    if as_json { stdout::print_json(budget) } else { stdout::print(told(budget)) }
 }
 
 fn told(view: &BudgetView) -> String {

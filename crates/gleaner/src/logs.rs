@@ -28,16 +28,20 @@ pub(crate) fn run(arguments: &LogsArguments) -> Outcome {
     let (mut lacking, mut outputs) = (Lacking::default(), Vec::new());
     for &number in &tasks {
         let shown = if arguments.grid.json {
-            as_json(&grid, (job, number), arguments).map(|output| outputs.push(output))
+            as_json(&grid, (job, number), arguments).map(|output| {
+                outputs.push(output);
+                false
+            })
+        } else if tasks.len() > 1 && stdout::print_more(format!("==> {job}/{number} <==\n"))? {
+            return Ok(());
         } else {
-            if tasks.len() > 1 {
-                stdout::print(format!("==> {job}/{number} <==\n"))?;
-            }
             as_text(&grid, (job, number), arguments)
         };
         match shown {
             Err(why) if task.is_none() => lacking.note(number, why)?,
-            shown => shown?,
+            Err(why) => return Err(why),
+            Ok(true) => return Ok(()),
+            Ok(false) => {}
         }
     }
     if arguments.grid.json {
@@ -46,16 +50,15 @@ pub(crate) fn run(arguments: &LogsArguments) -> Outcome {
     lacking.expect_none(tasks.len(), "the output of the other tasks was shown")
 }
 
-fn as_text(grid: &Api, task: (JobId, u32), arguments: &LogsArguments) -> Outcome {
+/// Whether whoever reads it has read enough and gone, as for all that shows output here.
+fn as_text(grid: &Api, task: (JobId, u32), arguments: &LogsArguments) -> Result<bool, Failure> {
     match (arguments.only(), arguments.follow) {
         (Some(stream), true) => follow(grid, task, &[stream]),
         (None, true) => follow(grid, task, &STREAMS),
         (Some(stream), false) => show(grid, task, stream, arguments, &mut *outlet(io::stdout().lock())),
         // Each where the program wrote it.
-        (None, false) => {
-            show(grid, task, Stream::Stdout, arguments, &mut *outlet(io::stdout().lock()))?;
-            show(grid, task, Stream::Stderr, arguments, &mut *outlet(io::stderr().lock()))
-        }
+        (None, false) => Ok(show(grid, task, Stream::Stdout, arguments, &mut *outlet(io::stdout().lock()))?
+            || show(grid, task, Stream::Stderr, arguments, &mut *outlet(io::stderr().lock()))?),
     }
 }
 
@@ -84,20 +87,26 @@ pub(crate) fn task_numbers(grid: &Api, job: JobId) -> Result<Vec<u32>, Failure> 
 
 /// Writes what the task's last run has written so far. The bytes are the program's own: they go out as they are.
 pub(crate) fn whole(grid: &Api, task: (JobId, u32), stream: Stream, out: &mut dyn Write) -> Outcome {
-    of_run(grid, task, stream, None, out)
+    of_run(grid, task, stream, None, out).map(drop)
 }
 
 /// Likewise, of the run that is meant.
-fn of_run(grid: &Api, task: (JobId, u32), stream: Stream, run: Option<u32>, out: &mut dyn Write) -> Outcome {
+fn of_run(
+    grid: &Api,
+    task: (JobId, u32),
+    stream: Stream,
+    run: Option<u32>,
+    out: &mut dyn Write,
+) -> Result<bool, Failure> {
     let mut offset = 0;
     loop {
         let piece = grid.output(task, stream, run, offset, 0)?;
         if piece.bytes.is_empty() {
             tell_dropped(piece.dropped);
-            return Ok(());
+            return Ok(false);
         }
         if stdout::is_closed(out.write_all(&piece.bytes).and_then(|()| out.flush()))? {
-            return Ok(());
+            return Ok(true);
         }
         offset = piece.next;
     }
@@ -109,11 +118,11 @@ fn show(
     stream: Stream,
     arguments: &LogsArguments,
     out: &mut dyn Write,
-) -> Outcome {
+) -> Result<bool, Failure> {
     let Some(lines) = arguments.tail else { return of_run(grid, task, stream, arguments.run, out) };
     let mut bytes = Vec::new();
     of_run(grid, task, stream, arguments.run, &mut bytes)?;
-    stdout::is_closed(out.write_all(last_lines(&bytes, lines)).and_then(|()| out.flush())).map(drop)
+    stdout::is_closed(out.write_all(last_lines(&bytes, lines)).and_then(|()| out.flush()))
 }
 
 /// The last lines of a text; the very last may lack its end.
@@ -135,7 +144,7 @@ struct Followed {
 }
 
 /// One stream waits for something to be written; two are asked in turns.
-fn follow(grid: &Api, task: (JobId, u32), streams: &[Stream]) -> Outcome {
+fn follow(grid: &Api, task: (JobId, u32), streams: &[Stream]) -> Result<bool, Failure> {
     let out = |stream| match (stream, streams.len()) {
         (Stream::Stderr, 2) => outlet(io::stderr().lock()),
         _ => outlet(io::stdout().lock()),
@@ -159,7 +168,7 @@ fn follow(grid: &Api, task: (JobId, u32), streams: &[Stream]) -> Outcome {
                 break;
             }
             run = piece.run;
-            let Some(dropped) = write_piece(one, &piece)? else { return Ok(()) };
+            let Some(dropped) = write_piece(one, &piece)? else { return Ok(true) };
             has_more |= !one.is_at_end;
             if is_over && one.is_at_end {
                 tell_dropped(dropped);
@@ -172,7 +181,7 @@ fn follow(grid: &Api, task: (JobId, u32), streams: &[Stream]) -> Outcome {
                 while !one.is_at_end {
                     let piece = lasting::ask(|| grid.output(task, one.stream, run, one.offset, 0))?;
                     if write_piece(one, &piece)?.is_none() {
-                        return Ok(());
+                        return Ok(true);
                     }
                     one.is_at_end |= piece.bytes.is_empty();
                 }
@@ -180,7 +189,7 @@ fn follow(grid: &Api, task: (JobId, u32), streams: &[Stream]) -> Outcome {
             anstream::eprintln!("-- run {next} --");
             (all, run) = (from_start(), Some(next));
         } else if is_over && !has_more {
-            return Ok(());
+            return Ok(false);
         } else if !has_more {
             std::thread::sleep(PAUSE);
         }

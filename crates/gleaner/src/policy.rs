@@ -79,7 +79,7 @@ fn set(arguments: &PolicySetArguments) -> Outcome {
 }
 
 /// What was said in the policy before and is not in force any more, and how to have all of it again.
-fn way_back(before: &Tree, after: &Tree) -> String {
+pub(crate) fn way_back(before: &Tree, after: &Tree) -> String {
     if before == after {
         return String::new();
     }
@@ -133,6 +133,11 @@ fn tell(view: &PolicyView, json: bool) -> Outcome {
     if json { stdout::print_json(view) } else { stdout::print(explained(&in_force(view)?)) }
 }
 
+/// Whether a live grid can go by it.
+fn runs_live(preset: &Preset) -> bool {
+    PolicySpec::example(preset).check_live().is_ok()
+}
+
 fn document(preset: &Preset) -> Value {
     let Preset { name, summary, description, recipe, .. } = preset;
     let reads: Vec<&str> = recipe.reads().into_iter().map(Input::name).collect();
@@ -143,6 +148,7 @@ fn document(preset: &Preset) -> Value {
         "description": description,
         "parts": recipe.parts(),
         "reads": reads,
+        "live": runs_live(preset),
         "policy": policy.tree(),
     })
 }
@@ -150,7 +156,11 @@ fn document(preset: &Preset) -> Value {
 fn list() -> String {
     let presets = Preset::all();
     let width = presets.iter().map(|preset| preset.name.len()).max().unwrap_or(0);
-    presets.iter().map(|Preset { name, summary, .. }| with_sentence(name, width, summary)).collect()
+    let line = |preset: &Preset| {
+        let where_ = if runs_live(preset) { "" } else { " (simulator only)" };
+        with_sentence(&preset.name, width, &format!("{}{where_}", preset.summary))
+    };
+    presets.iter().map(line).collect()
 }
 
 /// What may be chosen, in a sentence each.
@@ -212,6 +222,25 @@ mod tests {
 
     fn tree(written: Value) -> Tree {
         serde_json::from_value(written).expect("a table")
+    }
+
+    #[test]
+    fn what_only_the_simulator_has_is_marked() {
+        let listed = list();
+        let marked: Vec<&str> = listed.lines().filter(|line| line.ends_with("(simulator only)")).collect();
+        let names: Vec<&str> = marked.iter().filter_map(|line| line.split_whitespace().next()).collect();
+        assert_eq!(names, ["khoo/mrs", "khoo/rep", "khoo/backfill", "gleaner/sites"], "{listed}");
+        let document = |name| document(&Preset::named(name).expect("a preset"))["live"].clone();
+        assert_eq!((document("khoo/mrs"), document("queue/easy")), (json!(false), json!(true)));
+    }
+
+    #[test]
+    fn a_budget_of_what_has_none_is_refused_as_that() {
+        let overrides = ["budget.recharge=5".to_owned(), "budget.period_s=5".to_owned()];
+        let checked = |tree: Tree| PolicySpec::check_anywhere(&tree);
+        let error = read(PolicySource::Preset("khoo/mrs"), &overrides, checked).expect_err("it has none");
+        let said = error.to_string();
+        assert!(said.contains("expected no budget: this policy spends none"), "{said}");
     }
 
     #[test]

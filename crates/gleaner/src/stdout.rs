@@ -7,8 +7,13 @@ use std::io::{self, ErrorKind, Write};
 
 /// Prints a text as it is.
 pub(crate) fn print(text: impl AsRef<[u8]>) -> Outcome {
+    print_more(text).map(drop)
+}
+
+/// Likewise, for what goes on printing; whether whoever reads has read enough and gone.
+pub(crate) fn print_more(text: impl AsRef<[u8]>) -> Result<bool, Failure> {
     let mut stdout = anstream::stdout().lock();
-    is_closed(stdout.write_all(text.as_ref()).and_then(|()| stdout.flush())).map(drop)
+    is_closed(stdout.write_all(text.as_ref()).and_then(|()| stdout.flush()))
 }
 
 /// Whether whoever reads standard output has read enough and gone; any other trouble with it is a fault.
@@ -22,5 +27,10 @@ pub(crate) fn is_closed(written: io::Result<()>) -> Result<bool, Failure> {
 
 /// Prints a document of ours on a line.
 pub(crate) fn print_json(document: &impl Serialize) -> Outcome {
-    print(serde_json::to_string(document).expect("plain data can always be written to memory") + "\n")
+    print(json_line(document))
+}
+
+/// A document of ours on a line.
+pub(crate) fn json_line(document: &impl Serialize) -> String {
+    serde_json::to_string(document).expect("plain data can always be written to memory") + "\n"
 }

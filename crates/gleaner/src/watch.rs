@@ -16,7 +16,9 @@ pub(crate) fn run(arguments: &WatchArguments) -> Outcome {
     let job = arguments.job.as_ref().map(|named| which::one_job(&grid, named)).transpose()?;
     let mut events = grid.events(job)?;
     loop {
-        show(events, arguments.grid.json)?;
+        if show(events, arguments.grid.json)? {
+            return Ok(());
+        }
         if lasting::ask(|| is_over(&grid, job))? {
             return Ok(());
         }
@@ -27,23 +29,27 @@ pub(crate) fn run(arguments: &WatchArguments) -> Outcome {
     }
 }
 
-/// Prints what comes until the stream ends: that of one job does so when the job is over.
-fn show(events: Events, as_json: bool) -> Outcome {
+/// Prints what comes until the stream ends, as that of one job does when the job is over; or until nobody reads it any more, and whether
+/// that is so.
+fn show(events: Events, as_json: bool) -> Result<bool, Failure> {
     for event in events {
         let event = match event {
-            Err(why) if lasting::is_away(&why) => return Ok(()),
+            Err(why) if lasting::is_away(&why) => return Ok(false),
             event => event?,
         };
         let Ok(happened) = serde_json::from_str::<LiveEvent>(&event.data) else { continue };
-        if as_json {
+        let text = if as_json {
             let mut document = json!(happened);
             document["version"] = json!(1);
-            stdout::print_json(&document)?;
+            stdout::json_line(&document)
         } else {
-            stdout::print(line(&happened))?;
+            line(&happened)
+        };
+        if stdout::print_more(text)? {
+            return Ok(true);
         }
     }
-    Ok(())
+    Ok(false)
 }
 
 fn is_over(grid: &Api, job: Option<JobId>) -> Result<bool, Failure> {

@@ -58,9 +58,9 @@ fn resolve(grid: &Api, which: &Which) -> Result<Vec<JobOrTask>, Failure> {
     };
     if found.is_empty() {
         let what = match which {
-            Which::Range(first, last) => format!("a number from {first} to {last}"),
-            Which::Name(name, _) => format!("the name \"{name}\""),
-            Which::One(_) | Which::Last(_) => "your name".to_owned(),
+            Which::Range(first, last) => format!("with a number from {first} to {last}"),
+            Which::Name(name, _) => format!("with the name \"{name}\""),
+            Which::One(_) | Which::Last(_) => "yet".to_owned(),
         };
         let meant = match which {
             Which::Name(name, _) => {
@@ -68,9 +68,7 @@ fn resolve(grid: &Api, which: &Which) -> Result<Vec<JobOrTask>, Failure> {
             }
             Which::Range(..) | Which::One(_) | Which::Last(_) => String::new(),
         };
-        return Err(Failure::Usage(format!(
-            "there is no job of yours with {what}; see `gleaner status`{meant}"
-        )));
+        return Err(Failure::Usage(format!("there is no job of yours {what}; see `gleaner status`{meant}")));
     }
     Ok(found.into_iter().map(|job| JobOrTask { job, task }).collect())
 }

@@ -50,6 +50,7 @@ fn options(arguments: &WorkArguments) -> Result<WorkOptions, Failure> {
         program: PathBuf::from("/proc/self/exe"),
         join: join(arguments)?,
         user: arguments.user.clone().unwrap_or_default(),
+        name: arguments.name.clone(),
         slots: arguments.slots,
         tags,
         attributes,

@@ -101,7 +101,7 @@ interface ActProps {
   tell: (news: string) => void;
 }
 
-/** A button that has something done, after a question where it cannot be undone. */
+/** A button that has something done, after a question where it cannot be undone. Who presses Enter twice has nothing done. */
 export function Act({ label, confirm, act, tell }: ActProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [isBusy, setBusy] = useState(false);
@@ -127,7 +127,9 @@ export function Act({ label, confirm, act, tell }: ActProps) {
             <button type="button" class="strong" onClick={() => void run()}>
               {label}
             </button>{" "}
-            <button type="submit">Back</button>
+            <button type="submit" autofocus>
+              Back
+            </button>
           </form>
         </dialog>
       )}

@@ -18,7 +18,7 @@ export function Overview({ frame }: { frame: Frame }) {
   return (
     <>
       <h1 class="hidden">The grid</h1>
-      <Waits />
+      <Waits isOwn={frame.me.role === "user"} />
       <Section title="Now" class="now">
         <Loading live={grid} />
         {grid.data && (
@@ -62,13 +62,15 @@ function JobRows({ jobs, frame }: { jobs: Job[]; frame: Frame }) {
 /** Reasons that are seen at once. */
 const REASONS = 3;
 
-function Waits() {
+/** What holds all tasks up, or a user's own. */
+function Waits({ isOwn }: { isOwn: boolean }) {
   const waits = useLive<Schemas["WaitList"]>("/api/v1/waits", { every_ms: 10_000 });
   const groups = waits.data?.groups ?? [];
+  const left_out = waits.data?.left_out ?? 0;
   return (
     <Section title="Why it waits" class="waits">
       <Loading live={waits} />
-      {waits.data && groups.length === 0 && <p class="good">Nothing waits.</p>}
+      {waits.data && groups.length + left_out === 0 && <p class="good">{isOwn ? "None of yours waits." : "Nothing waits."}</p>}
       <ol>
         {groups.slice(0, REASONS).map((group) => (
           <Wait key={`${group.jobs[0]}/${group.task}`} group={group} />
@@ -84,9 +86,7 @@ function Waits() {
           </ol>
         </details>
       )}
-      {(waits.data?.left_out ?? 0) > 0 && (
-        <p class="muted">{plural(waits.data!.left_out, "older job")} with waiting tasks not looked at.</p>
-      )}
+      {left_out > 0 && <p class="muted">{plural(left_out, "more job")} with waiting tasks not looked at.</p>}
     </Section>
   );
 }

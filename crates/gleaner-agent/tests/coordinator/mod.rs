@@ -157,6 +157,7 @@ impl Agent {
                 replace: false,
             }),
             user: "ada".into(),
+            name: None,
             slots: Some(4),
             tags: Vec::new(),
             attributes: BTreeMap::new(),

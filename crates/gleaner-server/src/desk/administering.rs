@@ -246,7 +246,11 @@ fn with_budget(in_force: &PolicySpec, keys: Option<PolicyKeys>) -> Result<Policy
     let is_none = keys.is_none();
     policy::with_budget(in_force, keys).map_err(|error| {
         if !is_none {
-            return Rejection::from(error);
+            let mut refusal = Rejection::from(error.clone());
+            if error.key == "relocate" {
+                refusal.message += "; `gleaner policy set --set relocate=none` first";
+            }
+            return refusal;
         }
         Rejection::invalid(format!(
             "{} spends a budget and cannot go on without one; choose another policy first, as `gleaner policy set \

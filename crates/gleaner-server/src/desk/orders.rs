@@ -249,7 +249,10 @@ impl Desk {
             return submitted_before(id, &earlier, spec);
         }
         if let Some(key) = &key {
-            check_name("a submission", key)?;
+            check_name("a submission", key).map_err(|refusal| Rejection {
+                message: format!("the header Idempotency-Key: {}", refusal.message),
+                ..refusal
+            })?;
         }
         if let Some(hash) = spec.files().find(|hash| files.missing.contains(hash)) {
             return Err(Rejection::invalid(format!("the file {hash} is not stored here; upload it first")));

@@ -55,7 +55,10 @@ impl FromRequestParts<Arc<Api>> for MetricsCaller {
         if by.role.sees_all() || by.role == Role::Metrics {
             return Ok(Self(by));
         }
-        Err(Refusal::forbidden("a user sees their own jobs only, and these numbers are about all"))
+        Err(Refusal::forbidden(
+            "these numbers are for those who keep the grid, and for tokens of the role `metrics`; how many tasks wait, \
+             /api/v1/grid tells every user",
+        ))
     }
 }
 

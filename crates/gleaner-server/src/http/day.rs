@@ -95,7 +95,7 @@ pub(super) async fn failures(
     api.look_back(look).await.map(Json)
 }
 
-/// The queue and waits over the last day, a sample a minute.
+/// The queue and waits over the last day, a sample a minute: about the tasks of all users, whoever asks.
 #[utoipa::path(
     get, path = "/api/v1/day", tag = "day",
     responses((status = 200, description = "Of the last day", body = DayView))

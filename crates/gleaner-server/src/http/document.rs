@@ -23,7 +23,8 @@ const JSON: &str = "application/json";
     info(
         title = "Gleaner",
         description = "The coordinator of a grid: jobs, tasks, machines, files and what happens to them. \
-                       Times are seconds since 1970. A refusal is a `Problem`.",
+                       Times are seconds since 1970. A refusal of a request is a `Problem`. What is no HTTP request, or has headers that are too \
+                       long, is answered with a status alone, or its connection is closed.",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0")
     ),
     components(schemas(Problem, LiveEvent)),

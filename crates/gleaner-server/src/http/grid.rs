@@ -35,13 +35,16 @@ pub(super) async fn set_policy(
     api.look(|desk, _| view::policy(desk)).await.map(Json)
 }
 
-/// The budget, and what became of it.
+/// The budget, and what became of it: for the caller, or for an administrator for all.
 #[utoipa::path(
     get, path = "/api/v1/budget", tag = "grid",
     responses((status = 200, description = "In the period that is running", body = BudgetView))
 )]
-pub(super) async fn budget(State(api): State<Arc<Api>>, _: Caller) -> Result<Json<BudgetView>, Refusal> {
-    api.look(view::budget).await.map(Json)
+pub(super) async fn budget(
+    State(api): State<Arc<Api>>,
+    Caller(by): Caller,
+) -> Result<Json<BudgetView>, Refusal> {
+    api.look(move |desk, now| view::budget(desk, &by, now)).await.map(Json)
 }
 
 /// Lets so much be spent from now on, or lets running cost nothing; what runs stays.
@@ -55,8 +58,8 @@ pub(super) async fn set_budget(
     Caller(by): Caller,
     Document(setting): Document<BudgetSetting>,
 ) -> Result<Json<BudgetView>, Refusal> {
-    api.order(by, Order::SetBudget(setting.budget)).await?;
-    api.look(view::budget).await.map(Json)
+    api.order(by.clone(), Order::SetBudget(setting.budget)).await?;
+    api.look(move |desk, now| view::budget(desk, &by, now)).await.map(Json)
 }
 
 /// What was learnt of labels: of the caller's, or for an administrator of all.
@@ -71,7 +74,7 @@ pub(super) async fn labels(
     api.look(move |desk, _| view::labels(desk, (!by.role.sees_all()).then_some(&by.user))).await.map(Json)
 }
 
-/// The grid at a glance.
+/// The grid at a glance. Its numbers of tasks are about all users, whoever asks: they say how long the queue is.
 #[utoipa::path(
     get, path = "/api/v1/grid", tag = "grid",
     responses((status = 200, description = "How many tasks and machines are in which state", body = GridView))

@@ -4,7 +4,7 @@ use super::{Agent, Job, Label, Ledger, People, Record};
 use crate::store::TaskRange;
 use gleaner_core::{Grid, Run, Scheduler, Stage};
 use gleaner_policy::{AnyPolicy, PolicySpec, Recipe};
-use gleaner_units::{MachineId, RunId, TaskId, Time, UserId};
+use gleaner_units::{MachineId, RunId, TaskClassId, TaskId, Time, UserId};
 use gleaner_wire::api::Tally;
 use gleaner_wire::{BlobHash, JobId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -199,12 +199,23 @@ impl Ledger {
 
     /// When the first of the tasks that rest after a failure has rested.
     pub fn next_rested(&self) -> Option<Time> {
-        self.books.resting.first().map(|&(until, _)| until)
+        self.books.resting.next()
     }
 
     /// The tasks that have rested by now.
     pub fn rested_by(&self, now: Time) -> Vec<TaskId> {
-        self.books.resting.iter().take_while(|(until, _)| *until <= now).map(|&(_, task)| task).collect()
+        self.books.resting.rested_by(now).collect()
+    }
+
+    /// The lowest task of a job that rests.
+    pub fn first_resting(&self, job: &Job) -> Option<TaskId> {
+        self.books.resting.first_of(job.range())
+    }
+
+    /// The classes that tasks of a job may have: its own, and those that keep away from machines.
+    pub fn classes_of(&self, job: &Job) -> impl Iterator<Item = TaskClassId> {
+        let apart = &self.books.kinds.kind(job.class).apart;
+        std::iter::once(job.class).chain(apart.iter().copied())
     }
 
     /// How many tasks are in each phase.

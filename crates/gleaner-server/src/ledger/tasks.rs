@@ -362,7 +362,7 @@ impl Ledger {
             && self.grid().task(task).state() == TaskState::Waiting;
         if is_queued {
             self.books.records.own(task).rests_until = Some(until);
-            self.books.resting.insert((until, task));
+            self.books.resting.add(until, task);
             self.tell(at, &Event::TasksWithdrawn { first: task, count: 1 });
         }
     }
@@ -386,7 +386,7 @@ impl Ledger {
 
     fn end_rest(&mut self, task: TaskId) {
         if let Some(until) = self.books.records.own(task).rests_until.take() {
-            self.books.resting.remove(&(until, task));
+            self.books.resting.remove(until, task);
         }
     }
 

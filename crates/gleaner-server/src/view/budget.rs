@@ -1,14 +1,15 @@
 //! The budget as users see it.
 
-use crate::desk::Desk;
+use crate::desk::{Desk, Requester};
 use crate::ledger::Ledger;
 use gleaner_core::{Account, Scope};
 use gleaner_units::{Time, UserId};
 use gleaner_wire::VERSION;
 use gleaner_wire::api::{AccountView, BudgetView, PolicyKeys};
 
-/// The budget, and what became of it in the period that is running. Costs O(users).
-pub fn budget(desk: &Desk, now: Time) -> BudgetView {
+/// The budget, and what became of it in the period that is running. Where each user has one: of who asks, or for an administrator of all.
+/// Costs O(users).
+pub fn budget(desk: &Desk, by: &Requester, now: Time) -> BudgetView {
     let ledger = desk.ledger();
     let accounts = ledger.grid().accounts();
     BudgetView {
@@ -16,7 +17,7 @@ pub fn budget(desk: &Desk, now: Time) -> BudgetView {
         budget: budget_keys(ledger),
         heeded: accounts.is_some(),
         next_recharge_s: accounts.map(|accounts| accounts.budget().next_recharge(now).seconds()),
-        accounts: accounts_of(ledger, now),
+        accounts: accounts_of(ledger, by, now),
     }
 }
 
@@ -26,12 +27,12 @@ fn budget_keys(ledger: &Ledger) -> Option<PolicyKeys> {
     Some(PolicyKeys(keys.clone()))
 }
 
-fn accounts_of(ledger: &Ledger, now: Time) -> Vec<AccountView> {
+fn accounts_of(ledger: &Ledger, by: &Requester, now: Time) -> Vec<AccountView> {
     let Some(accounts) = ledger.grid().accounts() else { return Vec::new() };
     match accounts.budget().scope {
         Scope::Shared => vec![account(None, accounts.of(UserId::default()), now)],
         Scope::PerUser => {
-            let users = ledger.payers();
+            let users = ledger.payers().filter(|(name, _)| by.role.sees_all() || **name == by.user);
             users.map(|(name, payer)| account(Some(name.clone()), accounts.of(payer), now)).collect()
         }
     }

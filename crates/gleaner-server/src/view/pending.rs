@@ -27,7 +27,10 @@ pub fn waits(situation: Situation<'_>, user: Option<&str>) -> WaitList {
     let mut of_class: HashMap<_, usize> = HashMap::new();
     let mut left_out = 0;
     for (id, job) in waiting.by_ref().take(WAITING_JOBS_READ_MAX) {
-        let Some(task) = find_waiting(ledger, job) else { continue };
+        let Some(task) = find_waiting(ledger, job) else {
+            left_out += 1;
+            continue;
+        };
         let rests = ledger.record(task).rests_until().is_some() || ledger.is_live(task);
         let class = ledger.grid().task(task).class();
         let found = of_class.get(&(class, rests)).copied();
@@ -115,6 +118,7 @@ pub fn failures(known: &Known<'_>, job: &Job) -> Result<FailureList, ReadError> 
 
 #[cfg(test)]
 mod tests {
+    use super::super::waits::of_job;
     use super::*;
     use crate::desk::{Desk, Start, Terms};
     use crate::journal::{Chosen, Entry, Fact};
@@ -156,12 +160,12 @@ mod tests {
         waits(Situation { ledger: &ledger, now: Time::ZERO, quiet_until: None }, None)
     }
 
-    /// A job of so many tasks, of which the last failed; of the others each is cancelled or held, and its neighbours are not.
-    fn failed_behind(tasks: usize) -> FailureList {
+    /// A job of so many tasks and one more; of the others each is cancelled or held, and its neighbours are not.
+    fn behind(tasks: usize, spec: JobSpec) -> (Ledger, JobId) {
         let mut ledger = with_machine();
         let mut add = |fact: Fact| ledger.apply(&Entry { at: Time::ZERO, fact });
         let array = TaskList::Array { first: 1, last: tasks as u32 + 1, step: 1 };
-        let spec = Arc::new(JobSpec { tasks: array, ..JobSpec::new(["false"]) });
+        let spec = Arc::new(JobSpec { tasks: array, ..spec });
         let job = JobId(1);
         add(Fact::JobSubmitted { job, user: "ada".to_owned(), spec, key: None, bytes: 0 });
         let each =
@@ -169,11 +173,24 @@ mod tests {
         let chosen = |from: usize| Chosen { job, tasks: each(from), by: Actor::Coordinator };
         add(Fact::TasksCancelled(chosen(0)));
         add(Fact::TasksHeld(chosen(1)));
+        (ledger, job)
+    }
+
+    fn start(ledger: &mut Ledger) {
         while ledger.decide(Time::ZERO).is_some() {}
-        let run = RunId::new(TaskId::new(tasks), 1);
+    }
+
+    fn fail(ledger: &mut Ledger, task: usize) {
+        let run = RunId::new(TaskId::new(task), 1);
         let end = Box::new(End::of(Outcome::Exited { code: 1 }));
         let ended = Fact::RunEnded { run, agent: MachineId::new(0), end, answer: None, is_left: None };
         ledger.apply(&Entry { at: Time::ZERO, fact: ended });
+    }
+
+    fn failed_behind(tasks: usize) -> FailureList {
+        let (mut ledger, job) = behind(tasks, JobSpec::new(["false"]));
+        start(&mut ledger);
+        fail(&mut ledger, tasks);
         let start = Start { program: "test", lineage: Lineage::of([1; 8]), seed: 1 };
         let desk = Desk::new(ledger, Terms::default(), Time::ZERO, start);
         let job = desk.ledger().find_job(job).expect("it is in memory");
@@ -186,6 +203,33 @@ mod tests {
         for (before, left_out) in [(FAILURES_READ_MAX - 1, 0), (FAILURES_READ_MAX, 1)] {
             let list = failed_behind(before);
             assert_eq!((list.failures.len(), list.left_out), (1 - left_out as usize, left_out), "{list:?}");
+        }
+    }
+
+    #[test]
+    fn a_task_that_waits_is_found_behind_thousands_that_do_not() {
+        let tasks = 5_000;
+        let nowhere =
+            || JobSpec { requirements: Some("TARGET.Rack == 1".to_owned()), ..JobSpec::new(["true"]) };
+        let queued = behind(tasks, nowhere()).0;
+        let mut sent = behind(tasks, JobSpec::new(["true"])).0;
+        start(&mut sent);
+        let mut rests = behind(tasks, JobSpec { retries: 1, ..JobSpec::new(["true"]) }).0;
+        start(&mut rests);
+        fail(&mut rests, tasks);
+        for (ledger, reason) in [
+            (queued, "it waits for a machine"),
+            (sent, "it waits for its start on m, to which it was sent"),
+            (rests, "it waits for its next try, in 1 s"),
+        ] {
+            let situation = Situation { ledger: &ledger, now: Time::ZERO, quiet_until: None };
+            let list = waits(situation, None);
+            assert_eq!((list.groups.len(), list.left_out), (1, 0), "{list:?}");
+            let told = &list.groups[0].explanation.summary;
+            assert!(told.starts_with(reason), "{told}");
+            let job = ledger.find_job(JobId(1)).expect("it is in memory");
+            let told = format!("it waits for {}", of_job(situation, job).expect("it waits"));
+            assert!(told.starts_with(reason), "{told}");
         }
     }
 

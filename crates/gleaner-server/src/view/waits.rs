@@ -10,7 +10,7 @@ use gleaner_units::{Credits, MachineId, TaskClassId, TaskId, Time};
 use gleaner_wire::api::TaskPhase;
 use std::collections::BTreeMap;
 
-/// Stretches of alike tasks that are looked at to find one that waits.
+/// Stretches of a job's tasks that are looked at to find one that waits, where neither a queue nor a rest has one.
 const STRETCHES_MAX: usize = 1_000;
 
 /// How things stand at a moment.
@@ -45,8 +45,21 @@ pub(super) fn dimensions() -> Vec<String> {
     ["CPU", "disk", "network"].map(str::to_owned).to_vec()
 }
 
-/// A task of a job that waits, one that was sent to no machine if there is one.
+/// A task of a job that waits, one that was sent to no machine if there is one. What is over is not looked at, unless all that wait were
+/// sent: then it costs O(machines + runs of its class).
 pub(super) fn find_waiting(ledger: &Ledger, job: &Job) -> Option<TaskId> {
+    if job.tally.waiting == 0 {
+        return None;
+    }
+    let (grid, all) = (ledger.grid(), job.range());
+    let queued =
+        ledger.classes_of(job).flat_map(|class| grid.waiting_between(class, (all.first(), all.last())));
+    let queued = queued.map(|(first, _)| first).take(STRETCHES_MAX).find(|&task| !ledger.is_live(task));
+    queued.or_else(|| ledger.first_resting(job)).or_else(|| find_sent(ledger, job))
+}
+
+/// A task of a job that no queue has, and that does not run yet.
+fn find_sent(ledger: &Ledger, job: &Job) -> Option<TaskId> {
     let mut sent = None;
     for (tasks, record) in ledger.stretches(job.range()).take(STRETCHES_MAX) {
         let task = tasks.first();
@@ -56,7 +69,13 @@ pub(super) fn find_waiting(ledger: &Ledger, job: &Job) -> Option<TaskId> {
             _ => {}
         }
     }
-    sent
+    let waits =
+        |task: &TaskId| job.range().contains(*task) && ledger.record(*task).phase == TaskPhase::Waiting;
+    let on_machines = || {
+        let runs = (0..ledger.agents().len()).flat_map(|on| ledger.live_on(MachineId::new(on)));
+        runs.map(|run| run.id().task).find(waits)
+    };
+    sent.or_else(on_machines)
 }
 
 /// What a task waits for.
@@ -73,10 +92,15 @@ pub(super) fn of_task(situation: Situation<'_>, task: TaskId) -> String {
 pub(super) fn of_job(situation: Situation<'_>, job: &Job) -> Option<String> {
     let Situation { ledger, now, .. } = situation;
     let is_stuck = job.tally.waiting > 0 && job.tally.running + job.tally.suspended == 0;
-    let task = find_waiting(ledger, job).filter(|_| is_stuck)?;
+    if !is_stuck {
+        return None;
+    }
     if ledger.agents().iter().all(|agent| agent.forgotten) {
         return Some("a machine: none has joined yet; `gleaner token join` shows how one does".to_owned());
     }
+    let Some(task) = find_waiting(ledger, job) else {
+        return Some(ledger.recipe().waits_for().to_owned());
+    };
     let reason = before_the_policy(situation, task).or_else(|| by_the_policy(ledger, now, task));
     Some(reason.unwrap_or_else(|| machines(ledger, task)))
 }

@@ -103,9 +103,25 @@ async fn prices_budgets_and_policies_go_together() {
     let view: BudgetView = world.get("/api/v1/budget", &world.alice).await.json();
     assert!(view.heeded && view.accounts.is_empty() && view.next_recharge_s.is_some(), "{view:?}");
     world.submit(&world.alice, 2).await;
+    world.submit(&world.bob, 1).await;
+    let account = |user: &str| AccountView { user: Some(user.into()), spent: 0, held: 0, left: 9, paid: 0 };
+    for (token, accounts) in [
+        (&world.alice, vec![account("alice")]),
+        (&world.bob, vec![account("bob")]),
+        (&world.root, vec![account("alice"), account("bob")]),
+    ] {
+        let view: BudgetView = world.get("/api/v1/budget", token).await.json();
+        assert_eq!(view.accounts, accounts, "no user sees what another spent");
+    }
+    let shared = Body::from(r#"{"budget": {"recharge": 9, "period_s": 60, "per": "grid"}}"#);
+    let reply = world.call("PUT", "/api/v1/budget", &world.root, shared).await;
+    assert_eq!(reply.status, 200, "{reply}");
     let view: BudgetView = world.get("/api/v1/budget", &world.bob).await.json();
-    let own = AccountView { user: Some("alice".into()), spent: 0, held: 0, left: 9, paid: 0 };
-    assert_eq!(view.accounts, [own]);
+    assert_eq!(
+        (view.accounts.len(), &view.accounts[0].user),
+        (1, &None),
+        "what is everyone's, everyone sees"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -133,7 +149,6 @@ async fn an_administrator_says_whose_a_machine_is() {
     for (path, body, status) in [
         (path, json!({"owner": "ada"}), 200),
         (path, json!({"owner": null}), 200),
-        (path, json!({}), 200),
         (path, json!({"owner": "eve"}), 200),
         (path, json!({"owner": ""}), 422),
         (path, json!({"owner": "x".repeat(NAME_BYTES_MAX + 1)}), 422),
@@ -147,6 +162,11 @@ async fn an_administrator_says_whose_a_machine_is() {
             assert_eq!(reply.json::<MachineView>().owner.as_deref(), body["owner"].as_str(), "{body}");
         }
     }
+    // What is forgotten takes nothing away.
+    for path in ["/api/v1/budget", "/api/v1/machines/m1/owner"] {
+        let reply = world.call("PUT", path, &world.root, Body::from("{}")).await;
+        assert!(reply.status == 422 && reply.to_string().contains("missing field"), "{path}: {reply}");
+    }
     let machines: MachineList = world.get("/api/v1/machines", &world.bob).await.json();
     assert_eq!(machines.machines[0].owner.as_deref(), Some("eve"));
     let rows = world.app.readers.read(|reader| reader.read(Seq::FIRST, 1_000)).unwrap();
@@ -155,7 +175,7 @@ async fn an_administrator_says_whose_a_machine_is() {
         Fact::MachineOwnerSet { owner, by: Actor::User(user), .. } => Some((owner, user)),
         _ => None,
     });
-    let names = [Some("ada"), None, None, Some("eve")];
+    let names = [Some("ada"), None, Some("eve")];
     let expected = names.map(|owner| (owner.map(str::to_owned), "root".to_owned()));
     assert_eq!(said.collect::<Vec<_>>(), expected);
 }

@@ -72,6 +72,8 @@ async fn a_key_makes_a_submission_count_once() {
     ] {
         let reply = submit(token, key, program).await;
         assert_eq!(reply.status, status, "{reply}");
+        let is_named = reply.to_string().contains("the header Idempotency-Key");
+        assert!(is_named || !["not a key", "\u{e9}"].contains(&key), "{reply}");
     }
     assert_eq!(world.get("/api/v1/jobs", &world.root).await.json::<JobList>().jobs.len(), 2);
 }

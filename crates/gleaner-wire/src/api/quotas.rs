@@ -13,7 +13,10 @@ use thiserror::Error;
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BudgetSetting {
-    /// The keys of a policy's budget. None: running costs nothing.
+    /// The keys of a policy's budget. `null`: running costs nothing.
+    // What is forgotten takes nothing away.
+    #[serde(deserialize_with = "Option::deserialize")]
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub budget: Option<PolicyKeys>,
 }
 
@@ -153,7 +156,8 @@ pub struct BudgetView {
     pub heeded: bool,
     /// When the next period begins, if it is heeded.
     pub next_recharge_s: Option<f64>,
-    /// What it is spent from, where it is heeded: one account, or one for each user who ever submitted anything.
+    /// What it is spent from, where it is heeded: one account, or one for each user who ever submitted
+    /// anything. A user sees their own of these, and an administrator all.
     pub accounts: Vec<AccountView>,
 }
 
@@ -179,6 +183,7 @@ pub struct AccountView {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OwnerSpec {
     /// A name: all machines of one owner have one voice where answers are compared. `null`: it has one of its own.
+    #[serde(deserialize_with = "Option::deserialize")]
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub owner: Option<String>,
 }

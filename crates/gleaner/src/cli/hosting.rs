@@ -108,7 +108,7 @@ pub(crate) struct WorkArguments {
     /// The folder in which this agent keeps everything
     #[arg(long, value_name = "DIR", env = "GLEANER_AGENT_HOME")]
     pub(crate) home: Option<PathBuf>,
-    /// What this machine is called; its host name if nothing is said
+    /// What this machine is called; its host name if nothing is said. Once it has joined, it keeps its name
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// This machine was installed again: take over its old name, and remove its old entry

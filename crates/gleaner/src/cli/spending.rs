@@ -35,11 +35,14 @@ that is lost or cancelled costs nothing; one that has failed is paid for. What i
 not kept for the next.
 
 This changes the budget of the policy in force, and `gleaner policy set` may say the same. A policy \
-has to heed it: `gleaner policy set elleuch/btt-min-min`, or bertasi/greedy with `--rule b`.
+has to heed it: `gleaner policy set elleuch/btt-min-min`, or bertasi/greedy with `--rule b`. Where \
+the policy that a new grid begins with cannot move tasks or send short ones ahead within the budget, it does neither from then on, \
+and that is said.
 
 Examples:
   gleaner machine price lab-3 2
   gleaner budget set 1000000 --period 2min
+  gleaner budget set 50000 --period 1h --rule b
   gleaner budget set 50000 --period 1h --per user --charged ended";
 
 /// `gleaner budget set`: the keys of `[policy] budget`.

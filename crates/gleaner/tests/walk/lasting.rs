@@ -5,7 +5,10 @@ use crate::grid::{Grid, PATIENCE, PROGRAM, USER};
 use crate::network::ADDRESS;
 use crate::processes::until;
 use std::fs;
-use std::process::{Child, Stdio};
+use std::io::Read as _;
+use std::process::{Child, ExitStatus, Stdio};
+use std::thread;
+use std::time::Duration;
 
 const RULES: &str = "sessions = \"ignore\"\nnot_on_battery = false\nsuspend_on_return = false\nrun_below_load = 1.0\n\
                      busy_cores = 64.0\nidle_seconds = 1\n";
@@ -28,9 +31,9 @@ fn who_waits_or_looks_outlasts_a_restart() {
     let commands: [&[&str]; 3] = [&["wait", &job], &["logs", "-f", "--stdout", &job], &["watch", &job]];
     let waiting: Vec<Child> = commands.iter().map(|arguments| spawn(&grid, arguments)).collect();
     // Until all three are answered: the coordinator has their requests.
-    std::thread::sleep(std::time::Duration::from_secs(1));
+    thread::sleep(Duration::from_secs(1));
     grid.kill_coordinator();
-    std::thread::sleep(std::time::Duration::from_secs(1));
+    thread::sleep(Duration::from_secs(1));
     grid.start();
     for (arguments, child) in commands.iter().zip(waiting) {
         let output = child.wait_with_output().expect("it is ours");
@@ -74,6 +77,43 @@ fn who_follows_a_task_hears_once_that_it_runs_again() {
     let output = spawn(&grid, &["logs", "-f", &job]).wait_with_output().expect("it is ours");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "out 1\nout 2\n");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "err 1\n-- run 2 --\nerr 2\n");
+    grid.wind_up();
+}
+
+/// How the command ended after the first of what it printed was read, if it did.
+fn ended_unread(grid: &Grid, arguments: &[&str]) -> Option<ExitStatus> {
+    let mut child = spawn(grid, arguments);
+    child.stdout.take().expect("a pipe").read_exact(&mut [0]).expect("something is printed");
+    for _ in 0..100 {
+        if let Some(status) = child.try_wait().expect("it is ours") {
+            return Some(status);
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+    child.kill().expect("it is ours");
+    child.wait().expect("it is ours");
+    None
+}
+
+/// As with `| head -1`: whoever goes on printing ends as soon as it has something to print that nobody reads.
+#[test]
+fn who_follows_ends_when_nobody_reads() {
+    let mut grid = Grid::new("unread", 30);
+    grid.start();
+    grid.add("lab", 60, RULES, &["--as", USER, "--slots", "1"]);
+    let script = "while true; do echo more; sleep 0.1; done";
+    let job =
+        grid.json(&["submit", "--no-sandbox", "--array", "1-2", "--", "sh", "-c", script])["job"].to_string();
+    let followers: [&[&str]; 3] = [&["watch"], &["watch", "--json"], &["logs", "-f", &job]];
+    let mut others = grid.within();
+    others.args(["sh", "-c", "while \"$0\" submit --hold -- true; do :; done", PROGRAM]);
+    others.env("GLEANER_HOME", &grid.home).stdin(Stdio::null()).stdout(Stdio::null());
+    let mut others = others.spawn().expect("a shell");
+    let ends: Vec<Option<ExitStatus>> = followers.map(|arguments| ended_unread(&grid, arguments)).to_vec();
+    others.kill().expect("it is ours");
+    others.wait().expect("it is ours");
+    assert!(ends.iter().all(|end| end.is_some_and(|status| status.success())), "{ends:?}");
+    grid.ok(&["cancel", &job]);
     grid.wind_up();
 }
 
