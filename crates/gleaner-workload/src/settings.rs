@@ -111,11 +111,7 @@ pub(crate) fn policy<T>(
     let policy = root.find("policy");
     let tree = policy.as_ref().map_or_else(|| Ok(Tree::new()), Key::tree)?;
     read(tree).map_err(|error| {
-        let PolicyError { key, found, mut expected } = error;
-        // Of all rules that spend a budget it goes with none.
-        if key == "budget.rule" && expected == "one of none" {
-            "no budget: this policy spends none".clone_into(&mut expected);
-        }
+        let PolicyError { key, found, expected } = error;
         root.nearest(&format!("policy.{key}")).error(&format!("policy.{key}"), found, expected)
     })
 }

@@ -214,10 +214,13 @@ fn rule(table: &Table<'_>, preset: &Preset, recipe: &Recipe) -> Result<Rule, Pol
     let fits =
         |&(spending, level): &Rule| Recipe { spending, level, relocate: None, ..*recipe }.check().is_ok();
     let names = || rules().filter(fits).map(rule_name).collect::<Vec<String>>();
+    let has_one = || rules().filter(|(spending, _)| spending.heeds_budget()).any(|rule| fits(&rule));
     let Some(key) = table.find("rule") else {
         // A preset that plans says with its name what it spends; one that does not says nothing of it.
         return if recipe.plans() {
             Ok(own)
+        } else if !has_one() {
+            Err(PolicyError::new("budget", "a table", "no budget: this policy spends none"))
         } else {
             Err(PolicyError::new("budget.rule", "nothing", one_of("", &names())))
         };
