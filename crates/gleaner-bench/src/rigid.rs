@@ -6,7 +6,7 @@ use gleaner_papers::Stream;
 use gleaner_policy::{Backfill, PolicySpec, Recipe};
 use gleaner_sim::{Setup, Simulation, Tasks};
 use gleaner_units::{Ops, TaskClassId, Time, UserId};
-use gleaner_workload::swf::{Log, Served, Services};
+use gleaner_workload::swf::{Log, Services};
 use gleaner_workload::{LogExperiment, Reading};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -98,20 +98,11 @@ pub fn seconds_from_bytes(log: &[u8]) -> f64 {
         let log = Log::parse("bench.swf", bytes).expect("a log of ours");
         let cores = log.processors().expect("its header says so");
         let policy = PolicySpec::preset("queue/easy").expect("a preset");
-        let LogExperiment { experiment, kept, .. } =
-            LogExperiment::of(&log, cores, &policy, Reading::default());
-        let mut run = Simulation::new(&experiment.setup, experiment.recipe.build());
+        let of_log = LogExperiment::of(&log, cores, &policy, Reading::default());
+        let mut run = Simulation::new(&of_log.experiment.setup, of_log.experiment.recipe.build());
         run.run();
-        let served = kept.jobs.iter().zip(run.history().tasks()).map(|(job, task)| Served {
-            submit: job.submit,
-            start: task.started,
-            run: task.finished - task.started,
-            alone_s: (task.finished - task.started).seconds(),
-            processors: job.processors,
-            user: job.user,
-        });
-        let services = Services::of(&served.collect::<Vec<_>>(), cores);
-        assert_eq!(services.all.jobs, kept.jobs.len(), "every job ends");
+        let services = Services::of(&of_log.served(run.history()), cores);
+        assert_eq!(services.all.jobs, of_log.kept.jobs.len(), "every job ends");
     })
 }
 

@@ -2,11 +2,11 @@
 
 use super::Experiment;
 use crate::Shake;
-use crate::swf::{Kept, KeptJob, Log};
+use crate::swf::{Kept, KeptJob, Log, Served};
 use gleaner_core::{Needs, TaskClass};
 use gleaner_policy::{Lengths, PolicySpec};
-use gleaner_sim::{Ids, Setup, Tasks};
-use gleaner_units::{Ops, Span, TaskClassId, UserId};
+use gleaner_sim::{History, Ids, Setup, Tasks};
+use gleaner_units::{Ops, Span, TaskClassId, Time, UserId};
 use std::collections::BTreeMap;
 
 /// What becomes of a job that runs longer than its user said.
@@ -97,6 +97,22 @@ impl LogExperiment {
             groups: None,
         };
         Self { experiment, kept, killed }
+    }
+
+    /// The jobs that ended in a run of it, in the order of the kept ones.
+    pub fn served(&self, history: &History) -> Vec<Served> {
+        let jobs = self.kept.jobs.iter().zip(history.tasks());
+        let ended = jobs.filter(|(_, task)| task.finished != Time::NEVER);
+        ended
+            .map(|(job, task)| Served {
+                submit: job.submit,
+                start: task.started,
+                run: task.finished - task.started,
+                alone_s: (task.finished - task.started).seconds(),
+                processors: job.processors,
+                user: job.user,
+            })
+            .collect()
     }
 }
 

@@ -2,7 +2,6 @@
 
 mod allocation;
 mod gantt;
-mod served;
 mod tables;
 mod users;
 
@@ -25,7 +24,6 @@ use gleaner_workload::swf::{LeftOut, Log, Services};
 use gleaner_workload::{InputError, LogExperiment, PolicySource, Reading, read_policy};
 use indicatif::ProgressBar;
 use serde::Serialize;
-use served::served;
 use std::path::Path;
 
 /// The log with the waits.
@@ -119,7 +117,7 @@ pub(crate) fn log_numbers(experiment: &LogExperiment, cores: u32) -> Result<Numb
     let one = &experiment.experiment;
     let mut run = Simulation::new(&one.setup, one.recipe.build()).with_seed(one.seed);
     finish(|| run.step())?;
-    let services = Services::of(&served(experiment, run.history()), cores);
+    let services = Services::of(&experiment.served(run.history()), cores);
     let service = ServiceSummary::of(&services, 0.0, "users");
     let names = ServiceSummary::METRICS.iter().map(|metric| metric.name);
     let unfinished = ("unfinished", Some(run.history().unfinished() as f64));
@@ -202,7 +200,7 @@ fn run_one(
     }
     let mut run = start(arguments, one)?;
     let ended = advance(arguments, &mut OfMachines(&mut run, one.recipe.to_string()), bar)?;
-    let served = served(experiment, run.history());
+    let served = experiment.served(run.history());
     let services = Services::of(&served, cores);
     // A job that is stopped at its estimate has no other run, so nothing is done in vain.
     let service = ServiceSummary::of(&services, 0.0, "users");

@@ -1,7 +1,6 @@
 //! The plots of a run of a log.
 
 use super::allocation::Processors;
-use super::served::served;
 use crate::simulate::figures::Figures;
 use gleaner_report::{Axis, Bar, Gantt, Plot, Series, Style, Svg, histogram};
 use gleaner_sim::History;
@@ -123,7 +122,7 @@ fn waits(experiment: &LogExperiment, history: &History) -> Svg {
 const QUANTILES: usize = 400;
 
 fn slowdowns(experiment: &LogExperiment, history: &History) -> Svg {
-    let mut slowdowns: Vec<f64> = served(experiment, history).iter().map(Served::bounded_slowdown).collect();
+    let mut slowdowns: Vec<f64> = experiment.served(history).iter().map(Served::bounded_slowdown).collect();
     slowdowns.sort_by(f64::total_cmp);
     let count = slowdowns.len();
     let step = count.div_ceil(QUANTILES).max(1);
