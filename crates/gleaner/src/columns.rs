@@ -4,6 +4,7 @@ use anstyle::{AnsiColor, Style};
 use gleaner_wire::text::tamed;
 use rustix::termios::tcgetwinsize;
 use std::io::{IsTerminal as _, stdout};
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// Where a column's texts begin or end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,26 +61,27 @@ fn table(
         .iter()
         .enumerate()
         .map(|(column, (heading, _))| {
-            let widest = rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-            widest.max(heading.chars().count())
+            let widest = rows.iter().map(|row| row[column].width()).max().unwrap_or(0);
+            widest.max(heading.width())
         })
         .collect();
     let before = widths.iter().rev().skip(1).map(|width| width + 2).sum();
     let line = |cells: &mut dyn Iterator<Item = &str>| {
-        let padded = cells.zip(headings).zip(&widths).map(|((cell, (_, side)), &width)| match side {
-            Side::Left => format!("{cell:<width$}"),
-            Side::Right => format!("{cell:>width$}"),
+        let padded = cells.zip(headings).zip(&widths).map(|((cell, (_, side)), &width)| {
+            let blanks = " ".repeat(width - cell.width());
+            match side {
+                Side::Left => format!("{cell}{blanks}"),
+                Side::Right => format!("{blanks}{cell}"),
+            }
         });
         let line = padded.collect::<Vec<_>>().join("  ").trim_end().to_owned();
-        let columns = line.chars().count();
+        let columns = line.width();
         match room {
             Some(Room::Wrapped(width)) if columns > width && width >= before + SENTENCE_COLUMNS_MIN => {
                 hanging(&line, before, width)
             }
-            Some(Room::Cut(width) | Room::Wrapped(width)) if columns > width => {
-                line.chars().take(width - 1).chain(['…']).collect()
-            }
-            _ => line,
+            Some(Room::Cut(width) | Room::Wrapped(width)) => cut(&line, width),
+            None => line,
         }
     };
     let bold = Style::new().bold();
@@ -103,11 +105,11 @@ pub(crate) fn with_sentence(word: &str, width: usize, sentence: &str) -> String 
 
 /// The line in as many as it takes, each after the first beginning at `from`.
 fn hanging(line: &str, from: usize, width: usize) -> String {
-    let start = line.char_indices().nth(from).map_or(line.len(), |(at, _)| at);
-    let (mut text, rest) = (line[..start].to_owned(), &line[start..]);
+    let (before, rest) = line.split_at(end_of(line, from));
+    let mut text = before.to_owned();
     let mut columns = from;
     for word in rest.split(' ') {
-        let length = word.chars().count();
+        let length = word.width();
         if columns > from && columns + 1 + length > width {
             text += &format!("\n{:from$}", "");
             columns = from;
@@ -129,10 +131,25 @@ pub(crate) fn plural(count: u64, what: &str) -> String {
 /// `text` without what could move a terminal's cursor or deceive whoever reads it, and no longer than `width`.
 pub(crate) fn shown(text: &str, width: usize) -> String {
     let plain = tamed(text, usize::MAX);
-    if plain.chars().count() <= width {
-        return plain;
+    cut(&plain, width)
+}
+
+/// The text if it takes no more columns than that; else its beginning and an ellipsis.
+fn cut(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
     }
-    plain.chars().take(width - 1).chain(['…']).collect()
+    format!("{}…", &text[..end_of(text, width - 1)])
+}
+
+/// Where the part of a text ends that takes no more columns than that.
+fn end_of(text: &str, columns: usize) -> usize {
+    let mut taken = 0;
+    let over = text.char_indices().find(|(_, letter)| {
+        taken += letter.width().unwrap_or(0);
+        taken > columns
+    });
+    over.map_or(text.len(), |(at, _)| at)
 }
 
 #[cfg(test)]
@@ -145,6 +162,14 @@ mod tests {
         let text = aligned(&[("JOB", Side::Right), ("STATE", Side::Left)], &rows);
         let plain = anstream::adapter::strip_str(&text).to_string();
         assert_eq!(plain, " JOB  STATE\n   7  ü\n1000  waiting\n");
+    }
+
+    #[test]
+    fn wide_letters_take_two_columns() {
+        let rows = [vec!["計算".into(), "ok".into()], vec!["abcde".into(), "ok".into()]];
+        let text = aligned(&[("NAME", Side::Left), ("STATE", Side::Left)], &rows);
+        let plain = anstream::adapter::strip_str(&text).to_string();
+        assert_eq!(plain, "NAME   STATE\n計算   ok\nabcde  ok\n");
     }
 
     #[test]
@@ -174,5 +199,7 @@ mod tests {
         assert_eq!(shown("a\x1b[31mb", 20), "a [31mb");
         assert_eq!(shown("a\u{202e}b", 20), "a b");
         assert_eq!(shown("abcdef", 4), "abc…");
+        assert_eq!(shown("計算機です", 6), "計算…", "each takes two columns");
+        assert_eq!(shown("計算機", 6), "計算機");
     }
 }

@@ -71,6 +71,9 @@ fn one_parameter_makes_a_curve_and_any_kind_of_scenario_can_be_tuned() {
     assert_eq!(lab.status.code(), Some(0), "{lab:?}");
     assert!(String::from_utf8_lossy(&lab.stdout).contains("--set policy.relocate.gain_min="), "{lab:?}");
     assert!(read(dir.path(), "curve.svg").starts_with("<svg"));
+    let once = tune(&example("lab"), &["--param", "policy.relocate.gain_min=0,0.5", "--seeds", "1"]);
+    let said = String::from_utf8_lossy(&once.stdout);
+    assert!(said.contains("one run each") && !said.contains("confidence"), "{said}");
     let sites =
         ["--policy", "khoo/mrs", "--param", "sites.load=0.4,0.9", "--seeds", "2", "--set", "work.count=10"];
     let sites = tune(&example("sites"), &sites);

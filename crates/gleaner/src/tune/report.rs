@@ -7,6 +7,7 @@ use gleaner_report::{Axis, Block, Cell, Figure, HeatCell, HeatMap, Plot, Report,
 
 /// A longer table is for `settings.csv`.
 const LISTED: usize = 200;
+const ONE_RUN: &str = "that is one run each, and how sure it is takes several (--seeds)";
 
 /// Its name and the drawing.
 pub(super) fn drawing(findings: &Findings) -> (&'static str, Svg) {
@@ -24,10 +25,9 @@ fn curve(findings: &Findings, key: &str) -> Svg {
     let bounds =
         known.iter().map(|(_, found)| (found.low.unwrap_or(found.mean), found.high.unwrap_or(found.mean)));
     let series = Series::new(&findings.measure, Style::Marked, points).bounds(bounds);
-    Plot::new(format!("{} by {key}", findings.measure), Axis::linear(key), Axis::linear(&findings.measure))
-        .with(series)
-        .note("Bars are 95 % intervals.")
-        .svg()
+    let (x, y) = (Axis::linear(key), Axis::linear(&findings.measure));
+    let plot = Plot::new(format!("{} by {key}", findings.measure), x, y).with(series);
+    if findings.seeds > 1 { plot.note("Bars are 95 % intervals.").svg() } else { plot.svg() }
 }
 
 /// By the first two parameters; of further ones the values of the best setting.
@@ -56,9 +56,12 @@ fn heat(findings: &Findings) -> Svg {
     };
     let names = |values: &[f64]| values.iter().map(|value| Plain(*value).to_string()).collect();
     let rows = y.1.iter().map(|y| x.1.iter().map(|x| cell(*x, *y)).collect()).collect();
-    let map = HeatMap::new(&findings.measure, (&x.0, names(&x.1)), (&y.0, names(&y.1)), rows).note(
-        "Framed: the best, and what cannot be told from it with 95 % confidence. ± is the 95 % interval.",
-    );
+    let note = if findings.seeds > 1 {
+        "Framed: the best, and what cannot be told from it with 95 % confidence. ± is the 95 % interval."
+    } else {
+        "Framed: the best of one run each."
+    };
+    let map = HeatMap::new(&findings.measure, (&x.0, names(&x.1)), (&y.0, names(&y.1)), rows).note(note);
     let others = findings.sweep.axes.iter().zip(best).skip(2);
     let others: Vec<String> = others.map(|((key, _), value)| format!("{key} = {}", Plain(*value))).collect();
     if others.is_empty() { map.svg() } else { map.note(format!("Where {}.", others.join(", "))).svg() }
@@ -104,6 +107,9 @@ pub(super) fn lead(findings: &Findings) -> String {
     };
     let said = findings.settings[best].ranked.measured.as_ref().map_or(String::new(), Interval::said);
     let alike = match findings.alike {
+        0 if findings.seeds == 1 => format!("every other setting is worse; {ONE_RUN}"),
+        1 if findings.seeds == 1 => format!("one other setting is as good; {ONE_RUN}"),
+        many if findings.seeds == 1 => format!("{many} other settings are as good; {ONE_RUN}"),
         0 => "with 95 % confidence every other setting is worse".to_owned(),
         1 => "one other setting cannot be told from it".to_owned(),
         many => format!("{many} other settings cannot be told from it"),

@@ -7,6 +7,8 @@ use gleaner_report::{Axis, Block, Cell, Figure, Gantt, Plot, Report, Series, Sty
 
 const NONE: &str = "–";
 const ALIKE: &str = "All seeds gave the same run, since nothing here is drawn. --shake SECONDS moves each arrival by up to so many seconds.";
+const ALIKE_THOUGH_SHAKEN: &str =
+    "All seeds gave the same run: nothing here is drawn, and the arrivals that --shake moved changed no figure.";
 const UNFAIR: &str = "A run that left work unfinished is held against no other but by that: what it did not do cost it no time.";
 const MARK: &str = "* the 95 % interval, paired by seed, does not hold 0";
 
@@ -35,7 +37,7 @@ pub(super) fn table(findings: &Findings, arguments: &SimulateArguments) -> Strin
         text += &if several { format!("; {MARK}\n") } else { "\n".to_owned() };
     }
     if findings.all_seeds_alike {
-        text += &format!("{ALIKE}\n");
+        text += &format!("{}\n", alike(arguments));
     }
     if several && findings.leaves_some {
         text += &format!("\n{UNFAIR}\n");
@@ -78,6 +80,11 @@ fn difference(metric: &OfMetric, of: &OfPolicy) -> [String; 2] {
     [sign(more.mean).to_owned() + &mean(metric, Some(more)) + mark, share]
 }
 
+/// Why all seeds gave the same.
+fn alike(arguments: &SimulateArguments) -> &'static str {
+    if arguments.shake.is_some() { ALIKE_THOUGH_SHAKEN } else { ALIKE }
+}
+
 pub(super) fn report(findings: &Findings, arguments: &SimulateArguments, schedules: Vec<Gantt>) -> String {
     let Findings { policies, seeds, .. } = findings;
     let what = arguments.scenario.as_ref().or(arguments.log.swf.as_ref());
@@ -88,7 +95,7 @@ pub(super) fn report(findings: &Findings, arguments: &SimulateArguments, schedul
                 interval leaves 0 out are marked with a star. Each run has a folder of its own beside this page.";
     let mut report = Report::new("Policies beside each other").lead(lead).with(Block::text(note));
     if findings.all_seeds_alike {
-        report = report.with(Block::text(ALIKE));
+        report = report.with(Block::text(alike(arguments)));
     }
     report = report.with(means(findings));
     if policies.len() > 1 {
