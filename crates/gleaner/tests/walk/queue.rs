@@ -36,5 +36,22 @@ fn a_wide_task_has_its_turn_before_a_long_narrow_one() {
     grid.ok(&["wait", &long]);
     let moment = |job: &str| -> u64 { grid.ok(&["logs", job]).trim().parse().expect("a moment") };
     assert!(moment(&short) < moment(&wide) && moment(&wide) < moment(&long), "each in its turn");
+
+    // A rule that is gone explains nothing any more.
+    let holds = submit(&grid, "2", "1h", &["sleep", "3600"]);
+    until("it runs", PATIENCE, || (phase(&grid, &holds) == "running").then_some(()));
+    let named = ["submit", "--name", "wide again", "--cores", "3", "--time-limit", "1h", "--", "echo", "ran"];
+    let next = grid.json(&named)["job"].to_string();
+    let explained = || grid.ok(&["explain", &format!("{next}/0")]);
+    let before = explained();
+    assert!(before.contains("cores are kept for it on m1"), "{before}");
+    grid.ok(&["policy", "set", "bertasi/greedy"]);
+    let after = explained();
+    assert!(!after.contains("kept") && after.contains("fewer than 3 cores free"), "{after}");
+    grid.ok(&["cancel", &holds]);
+    grid.ok(&["wait", "last"]);
+    assert_eq!(grid.ok(&["logs", "last"]), "ran\n");
+    let told = grid.ok(&["status", &next]);
+    assert!(told.contains("wide again"), "{told}");
     grid.wind_up();
 }
