@@ -78,6 +78,7 @@ pub(crate) const OUTGOING_MAX: usize = SLOTS_MAX as usize + 1_024;
 // Tested by: so_many_messages_are_taken_together
 pub(crate) const TOGETHER_MAX: usize = 16;
 /// Of what one agent says so together, how often something waits for the desk's thread. More is read when that has been taken in.
+// Tested by: so_much_that_an_agent_said_waits_for_the_desk
 pub(crate) const AHEAD_MAX: usize = 4;
 /// How long the sending of one message may take.
 // Tested by: who_does_not_read_in_time_is_let_go

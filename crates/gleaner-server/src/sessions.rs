@@ -29,7 +29,7 @@ use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::server::create_response_with_body;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
@@ -251,7 +251,7 @@ async fn relay(
     session: SessionId,
     mut outgoing: mpsc::Receiver<Outgoing>,
 ) -> Result<(), SessionEnd> {
-    let ahead = Arc::new(Semaphore::new(AHEAD_MAX));
+    let ahead = Ahead::none();
     loop {
         tokio::select! {
             message = outgoing.recv() => match message {
@@ -274,11 +274,24 @@ async fn relay(
                 let (frames, end) = with_all_that_came(first?, socket);
                 let inputs: Result<Vec<Input>, Rejection> =
                     frames.into_iter().map(|frame| Input::said(session, frame)).collect();
-                let place = Arc::clone(&ahead).acquire_owned().await.map_err(|_| SessionEnd::Closed)?;
-                app.desk.inputs(inputs?, place).await?;
+                app.desk.inputs(inputs?, ahead.place().await?).await?;
                 end?;
             }
         }
+    }
+}
+
+/// What one agent said and the desk has not taken in yet.
+struct Ahead(Arc<Semaphore>);
+
+impl Ahead {
+    fn none() -> Self {
+        Self(Arc::new(Semaphore::new(AHEAD_MAX)))
+    }
+
+    /// For one thing more, when there is one; it is free again when this is dropped.
+    async fn place(&self) -> Result<OwnedSemaphorePermit, SessionEnd> {
+        Arc::clone(&self.0).acquire_owned().await.map_err(|_| SessionEnd::Closed)
     }
 }
 
@@ -410,6 +423,20 @@ mod tests {
             assert!(end.is_ok(), "{end:?}");
             assert_eq!(frames, expected.map(beat).collect::<Vec<_>>());
         }
+    }
+
+    #[tokio::test]
+    async fn so_much_that_an_agent_said_waits_for_the_desk() {
+        let ahead = Ahead::none();
+        let mut taken = Vec::new();
+        for _ in 0..AHEAD_MAX {
+            taken.push(ahead.place().now_or_never().expect("there is one").expect("it is open"));
+        }
+        let next = ahead.place();
+        tokio::pin!(next);
+        assert!(next.as_mut().now_or_never().is_none(), "more is not read");
+        taken.pop();
+        assert!(next.now_or_never().is_some(), "the desk took something in");
     }
 
     #[test]

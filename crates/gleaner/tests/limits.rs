@@ -1,4 +1,4 @@
-//! `docs/limits.md` has every limit as the sources have it, and each has a test or a reason why it has none.
+//! `docs/limits.md` has every limit as the sources have it, and each has a test.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -22,9 +22,6 @@ limit and beyond it. `cargo test -p gleaner --test limits` compares these tables
 ";
 /// What says in the sources which tests a limit has: names of functions, with commas between them.
 const TESTED_BY: &str = "// Tested by: ";
-/// Limits that no test reaches, and why.
-const WITHOUT_TEST: [(&str, &str); 1] =
-    [("AHEAD_MAX", "whose turn it is among agents that say much; nothing is refused")];
 
 /// A value as people read it: `64 << 10` of something that is counted in bytes is 64 KiB.
 fn plain(name: &str, said: &str, value: &str) -> String {
@@ -98,8 +95,8 @@ fn table(limits: &[Limit]) -> String {
     let mut table = String::from("| limit | value | of what | tested by |\n|---|---:|---|---|\n");
     for Limit { name, value, said, tests } in limits {
         let tests: Vec<String> = tests.iter().map(|test| format!("`{test}`")).collect();
-        let tests = if tests.is_empty() { "see below".to_owned() } else { tests.join(", ") };
-        writeln!(table, "| `{name}` | {} | {said} | {tests} |", plain(name, said, value)).expect("memory");
+        let (value, tests) = (plain(name, said, value), tests.join(", "));
+        writeln!(table, "| `{name}` | {value} | {said} | {tests} |").expect("memory");
     }
     table
 }
@@ -118,10 +115,6 @@ fn every_limit_is_in_the_table() {
     let mut expected = HEAD.to_owned();
     for (title, limits) in all_limits() {
         write!(expected, "\n## {title}\n\n{}", table(&limits)).expect("memory");
-    }
-    expected += "\n## Without a test\n\n";
-    for (name, why) in WITHOUT_TEST {
-        writeln!(expected, "- `{name}`: {why}.").expect("memory");
     }
     let file = root().join("docs/limits.md");
     if std::env::var_os("GLEANER_WRITE").is_some() {
@@ -167,15 +160,13 @@ fn names(text: &str, name: &str) -> bool {
 }
 
 #[test]
-fn every_limit_has_a_test_that_names_it_or_a_reason_why_not() {
+fn every_limit_has_a_test_that_names_it() {
     let mut tests = BTreeMap::new();
     tests_below(&root().join("crates"), &mut tests);
-    let reasons = BTreeMap::from(WITHOUT_TEST);
     let mut wrong = Vec::new();
-    let mut known = Vec::new();
     for Limit { name, tests: named, .. } in all_limits().into_iter().flat_map(|(_, limits)| limits) {
-        if named.is_empty() != reasons.contains_key(&*name) {
-            wrong.push(format!("{name} has {} tests, and a reason to have none or not", named.len()));
+        if named.is_empty() {
+            wrong.push(format!("{name} has no test"));
         }
         for test in named {
             let texts = tests.get(&test).map_or(&[][..], Vec::as_slice);
@@ -183,13 +174,6 @@ fn every_limit_has_a_test_that_names_it_or_a_reason_why_not() {
                 wrong.push(format!("{name}: no test is called {test} in a file that names the limit"));
             }
         }
-        known.push(name);
     }
-    wrong.extend(
-        reasons
-            .keys()
-            .filter(|name| !known.iter().any(|known| known == *name))
-            .map(|name| format!("{name} is no limit, and needs no reason")),
-    );
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
