@@ -123,7 +123,8 @@ impl Batcher {
     /// When there may be something to do that follows from no event.
     fn next_wake(&self, grid: &Grid, now: Time) -> Option<Time> {
         match self.recipe.when {
-            When::Every(period) => Some(now.next_multiple_of(period)),
+            // Until something comes there is nothing to plan.
+            When::Every(period) => grid.has_waiting().then(|| now.next_multiple_of(period)),
             // All is planned anew once in an instant.
             When::AtEvents if self.is_in_vain(grid) => Some(Time::from_nanos(now.nanos() + 1)),
             // More can be paid for then.

@@ -245,12 +245,13 @@ impl NaiveBatch {
         let again = at_once && in_vain;
         let at = if again { now.nanos() + 1 } else { (now.nanos() / period_ns + 1) * period_ns };
         let at = Time::from_nanos(at);
-        let waits = |(id, task): (TaskId, gleaner_core::Task)| {
-            task.state() == TaskState::Waiting
-                && grid.plans().queue_of(id).is_none()
-                && self.terms.knows(grid, id)
+        let mut waiting = grid.tasks().filter(|(_, task)| task.state() == TaskState::Waiting);
+        let wakes = if at_once {
+            let has_no_place = |id| grid.plans().queue_of(id).is_none() && self.terms.knows(grid, id);
+            again || (rule != Rule::None && waiting.any(|(id, _)| has_no_place(id)))
+        } else {
+            waiting.next().is_some()
         };
-        let wakes = again || !at_once || (rule != Rule::None && grid.tasks().any(waits));
         answer.or_else(|| {
             (wakes && grid.alarm(Alarm::Batch).is_none())
                 .then_some(Decision::Wake { alarm: Alarm::Batch, at })
