@@ -1174,6 +1174,7 @@ export interface components {
             retries?: number;
             signed?: components["schemas"]["Signed"] | null;
             stdin?: components["schemas"]["BlobHash"] | null;
+            /** @description One task, or many. */
             tasks?: components["schemas"]["JobTasks"];
         };
         /**
@@ -1515,6 +1516,17 @@ export interface components {
          * @enum {string}
          */
         Obstacle: "machine" | "not_there" | "task";
+        /** @description A run of a task that is not over. */
+        OpenRunView: {
+            /** @description Where it is. */
+            machine: string;
+            /** @description Its number, from 1. */
+            run: number;
+            /** @description How far it is. */
+            stage: components["schemas"]["RunStage"];
+            /** @description Why it stays there, if something is in its way. */
+            why?: string | null;
+        };
         /** @description What an order did. */
         Ordered: {
             /** @description To how many tasks it applied. */
@@ -2042,7 +2054,7 @@ export interface components {
             /** @description Where it is, or was last. */
             machine?: string | null;
             /** @description Those of its runs that are not over, the oldest first. */
-            open_runs?: components["schemas"]["RunView"][];
+            open_runs?: components["schemas"]["OpenRunView"][];
             outcome?: components["schemas"]["Outcome"] | null;
             /** @description Where it is in its life. */
             phase: components["schemas"]["TaskPhase"];
@@ -2411,6 +2423,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -2499,6 +2520,15 @@ export interface operations {
             };
             /** @description The coordinator does not go by the name that it is asked under */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2632,6 +2662,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -2734,6 +2773,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -2801,6 +2849,15 @@ export interface operations {
             };
             /** @description The coordinator does not go by the name that it is asked under */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2931,6 +2988,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -2998,6 +3064,15 @@ export interface operations {
             };
             /** @description The coordinator does not go by the name that it is asked under */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3102,6 +3177,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -3197,6 +3281,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -3264,6 +3357,15 @@ export interface operations {
             };
             /** @description The coordinator does not go by the name that it is asked under */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3366,6 +3468,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -3433,6 +3544,15 @@ export interface operations {
             };
             /** @description The coordinator does not go by the name that it is asked under */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3530,6 +3650,15 @@ export interface operations {
             };
             /** @description It has no meaning, or is more than is taken */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3672,6 +3801,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -3795,6 +3933,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -3895,6 +4042,15 @@ export interface operations {
             };
             /** @description It has no meaning, or is more than is taken */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4037,6 +4193,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -4125,6 +4290,15 @@ export interface operations {
             };
             /** @description The coordinator does not go by the name that it is asked under */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4267,6 +4441,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -4402,6 +4585,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -4530,6 +4722,15 @@ export interface operations {
             };
             /** @description It has no meaning, or is more than is taken */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4681,6 +4882,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -4792,6 +5002,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -4882,6 +5101,15 @@ export interface operations {
             };
             /** @description The coordinator does not go by the name that it is asked under */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5000,6 +5228,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -5097,6 +5334,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -5187,6 +5433,15 @@ export interface operations {
             };
             /** @description The coordinator does not go by the name that it is asked under */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5317,6 +5572,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -5412,6 +5676,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -5486,6 +5759,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -5553,6 +5835,15 @@ export interface operations {
             };
             /** @description The coordinator does not go by the name that it is asked under */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5664,6 +5955,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -5752,6 +6052,15 @@ export interface operations {
             };
             /** @description The coordinator does not go by the name that it is asked under */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5856,6 +6165,15 @@ export interface operations {
             };
             /** @description The coordinator does not go by the name that it is asked under */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5998,6 +6316,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -6095,6 +6422,15 @@ export interface operations {
             };
             /** @description The coordinator does not go by the name that it is asked under */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6237,6 +6573,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -6341,6 +6686,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -6429,6 +6783,15 @@ export interface operations {
             };
             /** @description The coordinator does not go by the name that it is asked under */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6540,6 +6903,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -6607,6 +6979,15 @@ export interface operations {
             };
             /** @description The coordinator does not go by the name that it is asked under */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6688,6 +7069,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -6755,6 +7145,15 @@ export interface operations {
             };
             /** @description The coordinator does not go by the name that it is asked under */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6885,6 +7284,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -6952,6 +7360,15 @@ export interface operations {
             };
             /** @description The coordinator does not go by the name that it is asked under */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7064,6 +7481,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -7131,6 +7557,15 @@ export interface operations {
             };
             /** @description The coordinator does not go by the name that it is asked under */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7261,6 +7696,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -7363,6 +7807,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -7451,6 +7904,15 @@ export interface operations {
             };
             /** @description The coordinator does not go by the name that it is asked under */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7566,6 +8028,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -7633,6 +8104,15 @@ export interface operations {
             };
             /** @description The coordinator does not go by the name that it is asked under */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7744,6 +8224,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -7811,6 +8300,15 @@ export interface operations {
             };
             /** @description The coordinator does not go by the name that it is asked under */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7959,6 +8457,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Its address and headers are too long */
             431: {
                 headers: {
@@ -8091,6 +8598,15 @@ export interface operations {
             };
             /** @description The coordinator does not go by the name that it is asked under */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Who asks has made more requests in a second than their quota */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -29,6 +29,8 @@ struct LiveRun {
     is_asked_back: bool,
     /// Of what is missing: whether it had begun.
     is_silent: bool,
+    /// Whether its machine's owner came while it was there, and has not left since.
+    is_suspended: bool,
 }
 
 impl LiveRun {
@@ -143,8 +145,15 @@ impl Life {
         // Runs are numbered in the order in which they are decided.
         self.given += 1;
         let id = RunId::new(task, self.given);
-        let new =
-            |stage| LiveRun { id, on, stage, is_superseded: false, is_asked_back: false, is_silent: false };
+        let new = |stage| LiveRun {
+            id,
+            on,
+            stage,
+            is_superseded: false,
+            is_asked_back: false,
+            is_silent: false,
+            is_suspended: false,
+        };
         match decision {
             Decision::Relocate { .. } => {
                 self.tell(self.first_run(), Step::Moves { to: on });
@@ -182,7 +191,7 @@ impl Life {
         (run.stage, run.is_asked_back) = (Stage::Running, false);
         let about = (run.id, run.on);
         self.record.run_started(at, about.1);
-        self.record.phase = TaskPhase::Running;
+        self.record.phase = self.standing().unwrap_or(TaskPhase::Running);
         self.tell(Some(about), Step::Started);
     }
 
@@ -310,14 +319,33 @@ impl Life {
             self.record.run_ordered(on, self.others());
         }
         self.record.phase = self.record.after_a_run(self.others());
+        if self.has_begun() {
+            self.record.phase = self.standing().unwrap_or(self.phase());
+        }
+    }
+
+    /// How it stands if some run of it has begun: it is suspended where all of them are.
+    fn standing(&self) -> Option<TaskPhase> {
+        let begun =
+            |run: &&LiveRun| matches!(run.stage, Stage::Running | Stage::Stopping) && !run.is_superseded;
+        let mut begun = self.runs.iter().filter(begun).peekable();
+        begun.peek()?;
+        Some(if begun.all(|run| run.is_suspended) { TaskPhase::Suspended } else { TaskPhase::Running })
+    }
+
+    fn has_begun(&self) -> bool {
+        matches!(self.phase(), TaskPhase::Running | TaskPhase::Suspended)
     }
 
     fn owner_came(&mut self, agent: MachineId, load: f64) {
-        let there = self.runs.iter().find(|run| run.on == agent && run.goes_on());
-        if let Some(run) = there.map(|run| (run.id, run.on))
-            && matches!(self.phase(), TaskPhase::Running | TaskPhase::Suspended)
-        {
-            self.record.phase = if load >= 1.0 { TaskPhase::Suspended } else { TaskPhase::Running };
+        let is_suspended = load >= 1.0;
+        let there = self.runs.iter_mut().find(|run| run.on == agent && run.goes_on());
+        let Some(run) = there else { return };
+        run.is_suspended = is_suspended;
+        let run = (run.id, run.on);
+        if self.has_begun() {
+            let here = if is_suspended { TaskPhase::Suspended } else { TaskPhase::Running };
+            self.record.phase = self.standing().unwrap_or(here);
             self.tell(Some(run), Step::OwnerCame);
         }
     }

@@ -218,6 +218,10 @@ pub(crate) const STUDIES_MAX: usize = 2;
 // Tested by: what_takes_long_takes_turns
 pub(crate) const DAYS_MAX: usize = 2;
 
+/// Bytes of what a refusal says; a longer one loses its middle.
+// Tested by: a_message_is_no_longer_than_that
+pub(crate) const MESSAGE_BYTES_MAX: usize = 4 << 10;
+
 /// In how long the other side has to send or receive the bytes of the next two rows.
 // Tested by: who_is_too_slow_is_given_up_and_who_is_not_may_take_as_long_as_it_takes
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);

@@ -111,6 +111,7 @@ fn one() -> u32 {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = JobTasks))]
 pub enum TaskList {
     /// One task, number 0.
     #[default]

@@ -6,7 +6,7 @@ use crate::columns::{Side, marked, shown};
 use crate::keep::standing;
 use crate::moments::{clock, span};
 use crate::{Outcome, failures, stdout, which};
-use gleaner_wire::api::{JobState, JobView, RunStage, RunView, Tally, TaskPhase, TaskView};
+use gleaner_wire::api::{JobState, JobView, OpenRunView, RunStage, Tally, TaskPhase, TaskView};
 use gleaner_wire::limits::JOBS_LISTED_MAX;
 use serde_json::json;
 
@@ -152,7 +152,7 @@ fn stays(tasks: &[TaskView]) -> String {
 /// With where its files are on their way, if they are, or that it is next on a machine.
 fn phase(task: &TaskView) -> String {
     let staging =
-        |run: &&RunView| matches!(run.stage, RunStage::StagingIn | RunStage::StagingOut | RunStage::Next);
+        |run: &&OpenRunView| matches!(run.stage, RunStage::StagingIn | RunStage::StagingOut | RunStage::Next);
     let staging = task.open_runs.iter().find(staging);
     staging.map_or(task.phase.name().to_owned(), |run| format!("{}, {}", task.phase.name(), run.stage.name()))
 }

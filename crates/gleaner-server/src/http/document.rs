@@ -6,15 +6,14 @@ use super::caller::Caller;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
-use gleaner_wire::api::{self, LiveEvent, Problem};
-use gleaner_wire::job;
+use gleaner_wire::api::{LiveEvent, Problem};
 use serde_json::Value;
 use std::sync::Arc;
 use utoipa::openapi::content::ContentBuilder;
 use utoipa::openapi::path::{Operation, ParameterIn, PathItem};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
-use utoipa::openapi::{Ref, RefOr, ResponseBuilder, Schema};
-use utoipa::{Modify, OpenApi, PartialSchema as _};
+use utoipa::openapi::{Ref, RefOr, ResponseBuilder};
+use utoipa::{Modify, OpenApi};
 
 const JSON: &str = "application/json";
 
@@ -56,7 +55,6 @@ pub(super) fn begun() -> utoipa::openapi::OpenApi {
 
 /// The document with the routes, as it is sent.
 pub(super) fn finished(mut document: utoipa::openapi::OpenApi) -> String {
-    tell_lists_apart(&mut document);
     for path in document.paths.paths.values_mut() {
         for operation in operations(path) {
             add_refusals(operation);
@@ -87,17 +85,6 @@ fn bound_integers(value: &mut Value) {
     }
 }
 
-/// Two types are called `TaskList`, what a job is made of and a page of its tasks: the former gets a name of its own.
-fn tell_lists_apart(document: &mut utoipa::openapi::OpenApi) {
-    let schemas = &mut document.components.get_or_insert_default().schemas;
-    schemas.insert("TaskList".to_owned(), api::TaskList::schema());
-    schemas.insert("JobTasks".to_owned(), job::TaskList::schema());
-    let Some(RefOr::T(Schema::Object(spec))) = schemas.get_mut("JobSpec") else {
-        unreachable!("a job is an object and can be submitted");
-    };
-    spec.properties.insert("tasks".to_owned(), Ref::from_schema_name("JobTasks").into());
-}
-
 fn operations(path: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     let PathItem { get, put, post, head, .. } = path;
     [get, put, post, head].into_iter().flatten()
@@ -120,6 +107,7 @@ fn add_refusals(operation: &mut Operation) {
         (true, "500", "A defect, or damage to the coordinator's folder"),
         (true, "503", "The coordinator has stopped, or too much goes on; try again"),
         (!is_open, "401", "Nobody has this token, or none was given"),
+        (!is_open, "429", "Who asks has made more requests in a second than their quota"),
         (path || query || body.is_some(), "400", "It cannot be read"),
         (path, "404", "It does not exist, or not for who asks"),
         (query || document, "422", "It has no meaning, or is more than is taken"),

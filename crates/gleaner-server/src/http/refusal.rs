@@ -3,7 +3,7 @@
 use crate::blobs::{BlobError, PutError};
 use crate::desk::{Kind, Rejection};
 use crate::driver::Stopped;
-use crate::limits::{BODY_BYTES_MIN, PATIENCE, Share};
+use crate::limits::{BODY_BYTES_MIN, MESSAGE_BYTES_MAX, PATIENCE, Share};
 use crate::places::Places;
 use crate::store::ReadError;
 use axum::Json;
@@ -29,7 +29,7 @@ pub(super) struct Refusal {
 
 impl Refusal {
     fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
-        Self { status, code, message: message.into() }
+        Self { status, code, message: within_reason(message.into()) }
     }
 
     /// What came cannot be read.
@@ -188,6 +188,16 @@ impl Refusal {
     }
 }
 
+/// What was found may be as long as the request, and what was expected stands behind it: a long message loses its middle.
+fn within_reason(message: String) -> String {
+    if message.len() <= MESSAGE_BYTES_MAX {
+        return message;
+    }
+    let head = message.floor_char_boundary(MESSAGE_BYTES_MAX / 2);
+    let tail = message.ceil_char_boundary(message.len() - MESSAGE_BYTES_MAX / 2);
+    format!("{} … {}", &message[..head], &message[tail..])
+}
+
 /// How long the log is spared what it has said.
 const SILENCE: Duration = Duration::from_mins(10);
 
@@ -301,5 +311,15 @@ mod tests {
         let mut said = Rarely::NEVER;
         let counted = [0, 1, 599, 600, 601].map(|after| said.count(start + Duration::from_secs(after)));
         assert_eq!(counted, [Some(1), None, None, Some(3), None]);
+    }
+
+    #[test]
+    fn a_message_is_no_longer_than_that() {
+        let found = |bytes: usize| format!("unknown field `{}`, expected one of a, b", "ü".repeat(bytes / 2));
+        let short = Refusal::invalid(found(MESSAGE_BYTES_MAX / 2)).message;
+        assert_eq!(short, found(MESSAGE_BYTES_MAX / 2));
+        let long = Refusal::invalid(found(100 * MESSAGE_BYTES_MAX)).message;
+        assert!(long.len() <= MESSAGE_BYTES_MAX + " … ".len(), "{} bytes", long.len());
+        assert!(long.starts_with("unknown field `ü") && long.ends_with("expected one of a, b"), "{long}");
     }
 }

@@ -215,11 +215,11 @@ impl Ledger {
         if agent.is_suspended() || agent.open {
             agent.why = (!why.is_empty()).then(|| why.to_owned());
         }
-        let phase = if agent.is_suspended() { TaskPhase::Suspended } else { TaskPhase::Running };
+        let here = if agent.is_suspended() { TaskPhase::Suspended } else { TaskPhase::Running };
         let runs: Vec<RunId> = self.live_on(id).map(Run::id).collect();
         for run in runs {
             if matches!(self.record(run.task).phase, TaskPhase::Running | TaskPhase::Suspended) {
-                self.enter(at, run.task, phase);
+                self.enter(at, run.task, self.standing(run.task).unwrap_or(here));
                 self.tell_step(TaskRange::one(run.task), Some((run, id)), Step::OwnerCame);
             }
         }

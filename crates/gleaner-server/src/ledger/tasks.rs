@@ -174,8 +174,9 @@ impl Ledger {
         let sent = self.grid().find_run(run).filter(is_sent);
         let Some(on) = sent.map(gleaner_core::Run::on) else { return };
         self.books.records.own(run.task).run_started(at, on);
-        let suspended = self.agent(on).is_suspended();
-        self.enter(at, run.task, if suspended { TaskPhase::Suspended } else { TaskPhase::Running });
+        let stands_still =
+            self.agent(on).is_suspended() && self.standing(run.task) != Some(TaskPhase::Running);
+        self.enter(at, run.task, if stands_still { TaskPhase::Suspended } else { TaskPhase::Running });
         self.tell(at, &Event::RunStarted(run));
         self.tell_step(TaskRange::one(run.task), Some((run, on)), Step::Started);
     }
@@ -418,7 +419,22 @@ impl Ledger {
         self.forget_orders(task);
         let others = self.others(task);
         let phase = self.books.records.own(task).after_a_run(others);
-        self.enter(at, task, phase);
+        let stands =
+            || self.standing(task).filter(|_| matches!(phase, TaskPhase::Running | TaskPhase::Suspended));
+        self.enter(at, task, stands().unwrap_or(phase));
+    }
+
+    /// The runs of a task that have begun and count.
+    pub(crate) fn begun(&self, task: TaskId) -> impl Iterator<Item = &gleaner_core::Run> {
+        let has_begun = |run: &&gleaner_core::Run| matches!(run.stage(), Stage::Running | Stage::Stopping);
+        self.grid().runs_of(task).filter(move |run| has_begun(run) && !run.is_superseded())
+    }
+
+    /// How a task stands of which some run has begun: it is suspended where all of them are.
+    pub(super) fn standing(&self, task: TaskId) -> Option<TaskPhase> {
+        self.begun(task).next()?;
+        let goes_on = self.begun(task).any(|run| !self.agent(run.on()).is_suspended());
+        Some(if goes_on { TaskPhase::Running } else { TaskPhase::Suspended })
     }
 
     pub(super) fn enter(&mut self, at: Time, task: TaskId, phase: TaskPhase) {

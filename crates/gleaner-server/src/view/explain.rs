@@ -10,7 +10,7 @@ use crate::ledger::{Ledger, Record, RetiredTask};
 use crate::recovery::{Recovered, RecoveryError, beginning, entries};
 use crate::store::{ReadError, Reader, Seq};
 use gleaner_core::explain::{obstacles, words};
-use gleaner_core::{Availability, Condition, Decision};
+use gleaner_core::{Availability, Condition, Decision, Stage};
 use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
 use gleaner_wire::VERSION;
 use gleaner_wire::api::{ExplanationView, Preview, PreviewStart, Rating, RuledOutView, TaskPhase};
@@ -190,14 +190,40 @@ fn summary(situation: Situation<'_>, task: TaskId, record: &Record) -> String {
     };
     let phase = match record.phase {
         TaskPhase::Waiting => format!("it waits for {}", waits::of_task(situation, task)),
-        TaskPhase::Running => format!("it runs on {machine}"),
-        TaskPhase::Suspended => format!("it stands still on {machine}, whose owner is using it"),
+        TaskPhase::Running | TaskPhase::Suspended => whereabouts(ledger, task, machine),
         TaskPhase::Held => "it is held; `gleaner release` lets it wait for a machine".to_owned(),
         TaskPhase::Done => format!("it is done; it ended on {machine}"),
         TaskPhase::Failed => format!("it failed; it ended on {machine}{}", end_told(record)),
         TaskPhase::Cancelled => "it was cancelled".to_owned(),
     };
-    format!("{phase}{wanted}")
+    let target = ledger.grid().runs_of(task).find(|run| run.stage() == Stage::Held);
+    let moves = target.map_or_else(String::new, |run| {
+        format!("; it moves to {}, when its program here has ended", ledger.agent(run.on()).name)
+    });
+    format!("{phase}{wanted}{moves}")
+}
+
+/// Where the runs of a task go on, and where they stand still. `last` is where the newest was started.
+fn whereabouts(ledger: &Ledger, task: TaskId, last: &str) -> String {
+    let (mut going, mut still) = (Vec::new(), Vec::new());
+    for run in ledger.begun(task) {
+        let agent = ledger.agent(run.on());
+        if agent.is_suspended() { &mut still } else { &mut going }.push(agent.name.as_str());
+    }
+    let names = |mut names: Vec<&str>| {
+        names.sort_unstable();
+        names.join(" and ")
+    };
+    let used = |still: Vec<&str>| match still.len() {
+        1 => format!("it stands still on {}, whose owner is using it", names(still)),
+        _ => format!("it stands still on {}, whose owners are using them", names(still)),
+    };
+    match (going.is_empty(), still.is_empty()) {
+        (true, true) => format!("it runs on {last}"),
+        (true, false) => used(still),
+        (false, true) => format!("it runs on {}", names(going)),
+        (false, false) => format!("it runs on {}; {}", names(going), used(still)),
+    }
 }
 
 /// How the last run of a task that failed ended. One that ended well gave another answer than others.

@@ -4,14 +4,14 @@ use crate::desk::Desk;
 use crate::ledger::Job;
 use gleaner_core::Stage;
 use gleaner_units::TaskId;
-use gleaner_wire::api::{RunStage, RunView};
+use gleaner_wire::api::{OpenRunView, RunStage};
 use gleaner_wire::session::Staging;
 
 /// Those of a task, the oldest first.
-pub(super) fn open_runs(desk: &Desk, id: TaskId) -> Vec<RunView> {
+pub(super) fn open_runs(desk: &Desk, id: TaskId) -> Vec<OpenRunView> {
     let ledger = desk.ledger();
     let open = ledger.grid().runs_of(id).filter(|run| run.stage() != Stage::Missing);
-    let mut views: Vec<RunView> = open
+    let mut views: Vec<OpenRunView> = open
         .map(|run| {
             let stage = match (run.stage(), desk.staging(run.id(), run.on())) {
                 (Stage::Sent | Stage::Next, Some(Staging::In)) => RunStage::StagingIn,
@@ -27,7 +27,7 @@ pub(super) fn open_runs(desk: &Desk, id: TaskId) -> Vec<RunView> {
             let why = desk.without_space().any(|(kept, on)| (kept, on) == (run.id(), run.on())).then(|| {
                 format!("no space is left on the coordinator's disk for what it left; {machine} keeps that, and sends it again")
             });
-            RunView { run: run.id().number, machine, stage, why }
+            OpenRunView { run: run.id().number, machine, stage, why }
         })
         .collect();
     views.sort_by_key(|view| view.run);

@@ -31,6 +31,42 @@ fn filled(path: &str) -> String {
         .replace("{task}", "1")
 }
 
+/// The names under which the types of a folder stand in the document.
+fn schemas_below(folder: &Path, names: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            schemas_below(&path, names);
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut lines = text.lines().map(str::trim);
+        while lines.by_ref().any(|line| line.starts_with("#[") && line.contains("ToSchema")) {
+            let said = lines.by_ref().find_map(|line| {
+                let own = line.split_once("schema(as = ").map(|(_, rest)| rest);
+                let plain = || line.split_once("struct ").or_else(|| line.split_once("enum "));
+                own.or_else(|| Some(plain().filter(|_| line.starts_with("pub"))?.1))
+            });
+            let name = said.unwrap().split(|c: char| !c.is_alphanumeric()).next().unwrap();
+            names.push(name.to_owned());
+        }
+    }
+}
+
+/// Of two types of one name the document would have the last.
+#[test]
+fn no_two_types_have_one_name_in_the_document() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut names = Vec::new();
+    for folder in ["src", "../gleaner-wire/src"] {
+        schemas_below(&root.join(folder), &mut names);
+    }
+    assert!(names.len() > 80 && names.iter().any(|name| name == "JobTasks"), "{names:?}");
+    names.sort_unstable();
+    let twice: Vec<&String> = names.windows(2).filter(|two| two[0] == two[1]).map(|two| &two[0]).collect();
+    assert_eq!(twice, Vec::<&String>::new());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn each_operation_is_a_route_and_no_other_method_is() {
     let world = World::new().await;

@@ -39,8 +39,7 @@ fn a_shorter_period_brings_the_next_batch_forward() {
 /// The journal of a grid with nothing to do does not grow.
 #[test]
 fn a_grid_with_nothing_to_do_waits_for_no_batch() {
-    let job: JobSpec =
-        serde_json::from_value(json!({ "command": ["true"], "length": 1e9 })).expect("a job");
+    let job: JobSpec = serde_json::from_value(json!({ "command": ["true"], "length": 1e9 })).expect("a job");
     let mut books = Books::with(1, job);
     set_policy(&mut books, json!({ "preset": "elleuch/min-min", "period_s": 5.0 }));
     assert!(next_batch(&books) <= 5.0);

@@ -62,6 +62,27 @@ fn while_another_run_goes_on_a_task_is_not_back_in_the_queue() {
     assert_eq!(phase(&books), TaskPhase::Done, "the task was not given to another machine");
 }
 
+/// The owner of a machine uses so much of it.
+fn owner_uses(books: &mut Books, number: usize, load: f64) {
+    books.add(Fact::OwnerLoadReported { agent: agent(number), load, why: String::new() });
+}
+
+#[test]
+fn a_task_is_suspended_where_all_its_runs_are() {
+    let mut books = with_a_task();
+    replicate(&mut books);
+    books.add(Fact::RunStarted(run(1)));
+    owner_uses(&mut books, 1, 1.0);
+    books.add(Fact::RunStarted(run(2)));
+    assert_eq!(phase(&books), TaskPhase::Running, "the first goes on");
+    owner_uses(&mut books, 0, 1.0);
+    assert_eq!(phase(&books), TaskPhase::Suspended);
+    owner_uses(&mut books, 1, 0.0);
+    assert_eq!(phase(&books), TaskPhase::Running);
+    books.ends(run(2), agent(1), &Outcome::Abandoned { why: String::new() });
+    assert_eq!((books.live(), phase(&books)), (vec![run(1)], TaskPhase::Suspended), "the other is left");
+}
+
 #[test]
 fn what_cannot_be_started_fails_no_task_of_which_another_run_goes_on() {
     let mut books = with_a_task();

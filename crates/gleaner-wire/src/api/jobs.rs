@@ -286,7 +286,7 @@ pub struct TaskView {
     pub runs: u32,
     /// Those of its runs that are not over, the oldest first.
     #[serde(default)]
-    pub open_runs: Vec<RunView>,
+    pub open_runs: Vec<OpenRunView>,
     /// How many operations it takes, if that was declared.
     #[serde(default)]
     pub length: Option<f64>,
@@ -312,7 +312,7 @@ pub struct TaskView {
 /// A run of a task that is not over.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct RunView {
+pub struct OpenRunView {
     /// Its number, from 1.
     pub run: u32,
     /// Where it is.
