@@ -42,17 +42,27 @@ use crate::moments::parse_moment;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use gleaner_mapping::Heuristic;
+use gleaner_server::store::FORMAT;
 use gleaner_units::Span;
+use gleaner_wire::SESSION_VERSION;
 use gleaner_wire::meant::meant;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 const EXIT_CODES: &str = "Exit codes: 0 ok · 1 a task failed, or a comparison found a difference · \
                           2 bad input or usage · 3 the server cannot be reached or refused · \
                           4 a fault of our own · 130 interrupted";
 
+/// What has to be the same where programs of two builds meet: in a journal, and between an agent and its coordinator.
+static VERSIONS: LazyLock<String> = LazyLock::new(|| {
+    let version = env!("CARGO_PKG_VERSION");
+    format!("{version}\njournal format {FORMAT}\nsession version {SESSION_VERSION}")
+});
+
 /// Puts the machines that an organisation already owns to work, and simulates how it would.
 #[derive(Debug, Parser)]
-#[command(name = "gleaner", version, after_help = EXIT_CODES, propagate_version = true, max_term_width = 120)]
+#[command(name = "gleaner", version, long_version = VERSIONS.as_str(), propagate_version = true)]
+#[command(after_help = EXIT_CODES, max_term_width = 120)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -189,7 +199,7 @@ A scenario is a TOML file that names its tables, CSV files relative to it. Tasks
 
 Machines that come and go (see: gleaner trace), each with a line in machines.csv too:
   [grid]
-  machines     = \"machines.csv\"    # id,price
+  machines     = \"machines.csv\"    # id,cpu,price (cpu in tasks.csv too)
   availability = \"trace.csv\"       # machine,interval,from_s,until_s,speed
   sharing      = \"exclusive\"       # one task on each core, the others wait
 

@@ -174,7 +174,7 @@ fn keys() -> String {
         "{}\n\
          preset = \"NAME\" comes first: what it says in its name is not said otherwise.\n\
          relocate = {{ score, moves_max, gain_min, difference_min, period_s, mover }} moves running tasks by a score of\n\
-         greedy, social, social-as-printed or min-num. budget = {{ rule, savings, cheapest, recharge, period_s, charged,\n\
+         greedy, social, social-as-printed, social-whole or min-num. budget = {{ rule, savings, cheapest, recharge, period_s, charged,\n\
          per }} says what may be spent; an l before a rule, as lbtt, plans for classes of machines. period_s, aging and\n\
          deadline_s are numbers for batches. replicate = {{ quorum, most, trust_after, check_every }} has several machines give\n\
          the same answer.\n",

@@ -63,9 +63,13 @@ fn usage_errors_exit_with_2_and_help_with_0() {
         let run = gleaner(wrong).code(2);
         assert!(run.get_output().stdout.is_empty() && !run.get_output().stderr.is_empty(), "{wrong:?}");
     }
-    for right in [&["--help"][..], &["simulate", "--help"], &["--version"]] {
+    for right in [&["--help"][..], &["simulate", "--help"], &["-V"]] {
         assert!(!stdout(&gleaner(right).success()).is_empty(), "{right:?}");
     }
+    let versions = stdout(&gleaner(&["--version"]).success());
+    let said =
+        [" 0.1.0\n", &format!("\njournal format {}\n", gleaner_server::store::FORMAT), "\nsession version "];
+    assert!(said.iter().all(|part| versions.contains(part)), "{versions}");
 }
 
 #[test]

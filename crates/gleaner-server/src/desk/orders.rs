@@ -171,7 +171,7 @@ impl Desk {
         past: &dyn PastReader,
     ) -> Result<Result<Answer, Rejection>, ReadError> {
         if by.role == Role::Reader {
-            let message = "a reader of this grid sees everything and changes nothing";
+            let message = "a reader of this grid sees all jobs and machines, and changes nothing";
             return Ok(Err(Rejection::of(Kind::Forbidden, message)));
         }
         Ok(match order {

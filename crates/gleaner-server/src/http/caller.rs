@@ -109,7 +109,7 @@ impl FileCaller {
     pub(super) fn may_write(&self) -> Result<(), Refusal> {
         match self {
             Self::User(Requester { role: Role::Reader, .. }) => {
-                Err(Refusal::forbidden("a reader of this grid sees everything and changes nothing"))
+                Err(Refusal::forbidden("a reader of this grid sees all jobs and machines, and changes nothing"))
             }
             Self::User(_) | Self::Agent(_) => Ok(()),
         }

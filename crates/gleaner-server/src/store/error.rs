@@ -84,7 +84,7 @@ pub enum OpenError {
     /// An earlier version wrote it.
     #[error(
         "{} was written by {program} in format {found}, and this version reads format {known} only: go on with that \
-         program, or choose another folder to start a new grid; nothing was changed",
+         program (`gleaner --version` prints its format), or choose another folder to start a new grid; nothing was changed",
         file.display()
     )]
     Older {

@@ -2,7 +2,7 @@
 
 use crate::desk::Desk;
 use crate::ledger::Agent;
-use gleaner_core::{Grid, Trust};
+use gleaner_core::{Grid, Stage, Trust};
 use gleaner_units::MachineId;
 use gleaner_wire::VERSION;
 use gleaner_wire::api::{MachineList, MachineState, MachineView, TrustView};
@@ -45,7 +45,8 @@ fn machine(desk: &Desk, id: MachineId, agent: &Agent) -> MachineView {
         profile: agent.profile.clone(),
         owner_load: agent.load,
         price: agent.price,
-        tasks: desk.ledger().grid().machine(id).count(),
+        // A program that is being stopped is here, and what is to come when it has ended is not.
+        tasks: desk.ledger().live_on(id).filter(|run| run.stage() != Stage::Next).count() as u32,
         sample: heard.and_then(|(sample, _)| sample.cloned()),
         heard_s: heard.map(|(_, at)| at.seconds()),
         trust: trust(desk.ledger().grid(), id),
