@@ -1,7 +1,7 @@
 //! The agent's main program: joins a grid and works for it until it is told to stop.
 //!
 //! [`Duties`](crate::duties::Duties) decides; what is here carries out: the connection (`dialler`), the places where
-//! programs run (`minders`), transfers on threads of their own, the look at the machine (`watch`). One thread does
+//! programs run (`minders`), what can block on threads of its own (`threads`), the look at the machine (`watch`). One thread does
 //! all that does not block. The minders keep the lease's end too, so that it holds where this process is stopped.
 //! **Nothing that can block is waited for in its loop**, so that a lease is kept and an owner
 //! noticed whatever a disk or a coordinator does.
@@ -15,6 +15,7 @@ mod permits;
 mod room;
 mod spec;
 mod spool;
+mod threads;
 mod watch;
 mod worker;
 
