@@ -1,6 +1,6 @@
 //! Who asks: each handler names whom it answers among its arguments.
 
-use super::Api;
+use super::api::Api;
 use super::refusal::Refusal;
 use crate::desk::Requester;
 use crate::places::Who;
