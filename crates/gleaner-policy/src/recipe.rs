@@ -237,6 +237,11 @@ impl Recipe {
         matches!(self.score, Goal::Start(_))
     }
 
+    /// Whether it is for peers: it lends machines to others, and borrows theirs.
+    pub fn lends(&self) -> bool {
+        self.peering.is_some()
+    }
+
     /// Whether it sends each task to one machine as it comes, and leaves it there.
     pub fn sends_once(&self) -> bool {
         let is_sent = matches!(self.score, Goal::Now(_) | Goal::Rank(_));
