@@ -22,7 +22,7 @@ mod reports;
 mod run;
 mod sending;
 
-pub use admission::{Admitted, Kind, Rejection};
+pub use admission::{Admitted, Rejection, RejectionKind};
 pub(crate) use claims::hold_to;
 pub use claims::{Checked, Claims};
 pub use keeping::Keeping;
