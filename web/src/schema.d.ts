@@ -1655,7 +1655,7 @@ export interface components {
         };
         /** @description Tasks that would start on a machine. */
         PreviewStart: {
-            /** @description Which. */
+            /** @description The machine's name. */
             machine: string;
             /** @description How many. */
             tasks: number;

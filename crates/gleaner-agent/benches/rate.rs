@@ -9,7 +9,9 @@ use std::time::Instant;
 
 use gleaner_agent::confine::Limits;
 use gleaner_agent::confine::{Limiter, available, bare_sandbox};
-use gleaner_agent::keeper::{Confinement, Keeper, Minder, Network, Order, Outcome, Report, RunSpec, Sandbox};
+use gleaner_agent::keeper::{
+    Confinement, Keeper, Minder, Network, Order, ProgramEnd, Report, RunSpec, Sandbox,
+};
 
 const AT_A_TIME: usize = 2;
 const ROUNDS: usize = 3;
@@ -109,7 +111,7 @@ fn run(minder: &mut Minder, spec: &RunSpec) {
     minder.order(&Order::Run { id: 1, spec: Box::new(spec.clone()) }).expect("the minder listens");
     loop {
         if let Report::Exited { outcome, .. } = minder.report().expect("the minder answers") {
-            return assert_eq!(outcome, Outcome::Code(0));
+            return assert_eq!(outcome, ProgramEnd::Code(0));
         }
     }
 }

@@ -25,6 +25,7 @@ mod held;
 mod kept;
 mod link;
 mod log;
+mod measuring;
 mod orders;
 mod output;
 mod rests;
@@ -46,6 +47,7 @@ use gleaner_wire::session::{
 use gleaner_wire::{Had, Met, SESSION_VERSION};
 use held::{Held, Stage};
 use link::Link;
+use measuring::Measuring;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -235,7 +237,7 @@ pub struct Duties {
     /// What is wrong with the disk, since output was last lost.
     disk_fault: Option<String>,
     leaving: Option<Leaving>,
-    measuring: room::Measuring,
+    measuring: Measuring,
     actions: VecDeque<Action>,
 }
 
@@ -265,7 +267,7 @@ impl Duties {
             is_paused: false,
             disk_fault: None,
             leaving: None,
-            measuring: room::Measuring::default(),
+            measuring: Measuring::default(),
             actions: VecDeque::new(),
         }
     }

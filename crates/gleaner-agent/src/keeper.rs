@@ -40,5 +40,5 @@ pub use frames::{FRAME_BYTES_MAX, FrameError, Inbox, encode};
 pub use keep::keep;
 pub use mind::mind;
 pub use orders::{
-    Confinement, Input, Network, Order, Outcome, Report, RunSpec, Sandbox, Sign, TASK_FOLDER, Usage,
+    Confinement, Input, Network, Order, ProgramEnd, Report, RunSpec, Sandbox, Sign, TASK_FOLDER, Usage,
 };

@@ -8,6 +8,7 @@
 //! Until the program runs, standard error is a pipe to the minder, which reads there why a task could not start.
 
 mod capabilities;
+mod error;
 mod inotify;
 mod instructions;
 mod limits;
@@ -20,53 +21,17 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use rustix::fs::stat;
 
 use crate::keeper::precedence;
+pub use error::LaunchError;
 pub(crate) use inotify::part as inotify_part;
 pub(crate) use instructions::{Instructions, Rlimit, Walls, send};
 pub use program::ProgramError;
 pub(crate) use words::{Words, read_words};
-
-/// Why a confined task's program could not be run.
-#[derive(Debug, thiserror::Error)]
-pub enum LaunchError {
-    /// Started by hand, or by a keeper of another version.
-    #[error(
-        "the launcher's instructions cannot be read ({0}); if the program was replaced, restart the agent"
-    )]
-    Instructions(io::Error),
-    /// The cgroup is gone or closed to us.
-    #[error("the task's cgroup cannot be entered: {0}")]
-    Group(io::Error),
-    /// A limit above what the agent itself may have.
-    #[error("the limit on {0} cannot be set: {1}")]
-    Limit(&'static str, io::Error),
-    /// Somebody put another one in its place just now.
-    #[error("{0}: it is another file or folder than the task may read")]
-    Another(PathBuf),
-    /// A stream could not be put in its place.
-    #[error("the task's standard streams cannot be set: {0}")]
-    Streams(io::Error),
-    /// The kernel refused.
-    #[error("capabilities cannot be given up: {0}")]
-    Capabilities(io::Error),
-    /// Landlock is there but refused.
-    #[error("Landlock: {0}")]
-    Landlock(String),
-    /// No filter for this processor, or the kernel refused it.
-    #[error("the filter of system calls cannot be set: {0}")]
-    Seccomp(String),
-    /// The folder that it is to run in is not there, or not open to it.
-    #[error("{0}: the working folder cannot be used: {1}")]
-    Folder(PathBuf, io::Error),
-    /// The program does not exist or cannot be run.
-    #[error(transparent)]
-    Program(#[from] ProgramError),
-}
 
 /// Becomes the program that standard input describes. Returns only if it cannot, and has said why then, to its minder alone: by
 /// then standard error may be the task's.

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use gleaner_agent::keeper::{Keeper, Order, Outcome, Sign};
+use gleaner_agent::keeper::{Keeper, Order, ProgramEnd, Sign};
 use processes::{PROGRAM, Stage, lives, state, until};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -15,17 +15,17 @@ use rustix::process::{Pid, Signal, kill_process};
 fn a_task_ends_as_its_program_does() {
     let mut stage = Stage::new();
     for (script, outcome, out) in [
-        ("exit 0", Outcome::Code(0), ""),
-        ("echo said; exit 7", Outcome::Code(7), "said"),
-        ("kill -9 $$", Outcome::Signal(9), ""),
-        ("kill -15 $$", Outcome::Signal(15), ""),
-        ("exit 143", Outcome::Code(143), ""),
+        ("exit 0", ProgramEnd::Code(0), ""),
+        ("echo said; exit 7", ProgramEnd::Code(7), "said"),
+        ("kill -9 $$", ProgramEnd::Signal(9), ""),
+        ("kill -15 $$", ProgramEnd::Signal(15), ""),
+        ("exit 143", ProgramEnd::Code(143), ""),
         (
             "env | sort",
-            Outcome::Code(0),
+            ProgramEnd::Code(0),
             "HOME=<folder>\nLANG=C.UTF-8\nPATH=/usr/local/bin:/usr/bin:/bin\nPWD=<folder>",
         ),
-        ("pwd; cat", Outcome::Code(0), "<folder>"),
+        ("pwd; cat", ProgramEnd::Code(0), "<folder>"),
     ] {
         let _ = fs::remove_file(stage.path("out"));
         let (ended, _) = stage.run(stage.own(script));
@@ -73,13 +73,15 @@ fn what_cannot_start_says_why_and_the_minder_goes_on() {
     ] {
         let (outcome, _) = stage.run(spec);
         // What the machine cannot open is its own.
-        let (Outcome::CouldNotStart(why) | Outcome::NoProgram(why)) = &outcome else { panic!("{outcome:?}") };
+        let (ProgramEnd::CouldNotStart(why) | ProgramEnd::NoProgram(why)) = &outcome else {
+            panic!("{outcome:?}")
+        };
         assert!(why.contains(part), "{outcome:?} has no {part:?}");
-        let is_machines = matches!(outcome, Outcome::CouldNotStart(_));
+        let is_machines = matches!(outcome, ProgramEnd::CouldNotStart(_));
         assert_eq!(is_machines, part.ends_with("cannot be opened"), "{outcome:?}");
     }
     assert_eq!(stage.said("err"), "", "what is wrong is for the minder");
-    assert_eq!(stage.run(plain).0, Outcome::Code(0));
+    assert_eq!(stage.run(plain).0, ProgramEnd::Code(0));
 }
 
 /// Nobody says anything more: the agent is stopped, or waits for a disk.
@@ -92,13 +94,13 @@ fn a_task_ends_with_its_lease_whoever_is_stalled() {
     };
     lease(&stage, 200);
     let (ended, _) = stage.run(stage.own("trap '' TERM; sleep 600 & sleep 600"));
-    assert_eq!(ended, Outcome::LeaseEnded, "and not by a signal, which would count against it");
+    assert_eq!(ended, ProgramEnd::LeaseEnded, "and not by a signal, which would count against it");
 
     // One that is renewed goes on, and a lease that ended before a task does not end the next.
     stage.start(stage.own("sleep 0.6; exit 3"));
     lease(&stage, 300);
     lease(&stage, 600_000);
-    assert_eq!(stage.end().0, Outcome::Code(3));
+    assert_eq!(stage.end().0, ProgramEnd::Code(3));
 
     // A minder that stood still, and was given more time meanwhile.
     stage.start(stage.own("echo $PPID > minder; sleep 1; exit 4"));
@@ -109,7 +111,7 @@ fn a_task_ends_with_its_lease_whoever_is_stalled() {
     lease(&stage, 600_000);
     std::thread::sleep(Duration::from_millis(500));
     kill_process(minder, Signal::CONT).unwrap();
-    assert_eq!(stage.end().0, Outcome::Code(4));
+    assert_eq!(stage.end().0, ProgramEnd::Code(4));
 }
 
 #[test]
@@ -168,7 +170,7 @@ fn nothing_outlives_its_task() {
             let (outcome, _) = stage.end();
             assert_eq!(
                 outcome,
-                if order.is_some() { Outcome::Signal(9) } else { Outcome::Code(3) },
+                if order.is_some() { ProgramEnd::Signal(9) } else { ProgramEnd::Code(3) },
                 "{name}"
             );
             assert!(!lives(pid), "{name}, then {end}");
@@ -264,7 +266,7 @@ fn a_minder_lives_as_long_as_its_socket_and_others_go_on() {
     let pid = escaped(&stage);
     drop(other);
     until("its task is gone", || !lives(pid));
-    assert_eq!(stage.run(stage.own("exit 0")).0, Outcome::Code(0));
+    assert_eq!(stage.run(stage.own("exit 0")).0, ProgramEnd::Code(0));
 }
 
 #[test]
@@ -273,7 +275,7 @@ fn asked_to_end_a_task_may_take_its_leave() {
     stage.start(stage.own("trap 'echo saved; exit 85' TERM; echo $$ > pid; while :; do sleep 0.01; done"));
     escaped(&stage);
     stage.sign(Sign::Term);
-    assert_eq!(stage.end().0, Outcome::Code(85));
+    assert_eq!(stage.end().0, ProgramEnd::Code(85));
     assert_eq!(stage.said("out"), "saved");
 }
 
@@ -286,7 +288,7 @@ fn all_of_a_task_is_suspended_and_goes_on() {
     until("it is stopped", || state(pid) == Some('T'));
     fs::write(stage.path("stop"), "").unwrap();
     stage.sign(Sign::Cont);
-    assert_eq!(stage.end().0, Outcome::Code(0));
+    assert_eq!(stage.end().0, ProgramEnd::Code(0));
     assert_eq!(stage.said("out"), "end");
 }
 
@@ -298,7 +300,7 @@ fn a_suspended_task_can_be_killed() {
     stage.sign(Sign::Stop);
     until("it is stopped", || state(pid) == Some('T'));
     stage.sign(Sign::Kill);
-    assert_eq!(stage.end().0, Outcome::Signal(9));
+    assert_eq!(stage.end().0, ProgramEnd::Signal(9));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use gleaner_agent::confine::{Control, Limiter, Limits, MEMORY_BYTES_MIN, SandboxLevel, available};
-use gleaner_agent::keeper::{Confinement, Input, Network, Outcome, RunSpec, Sandbox, Sign};
+use gleaner_agent::keeper::{Confinement, Input, Network, ProgramEnd, RunSpec, Sandbox, Sign};
 use processes::{PROGRAM, Stage, lives, until};
 
 /// A stage on which sandboxes can be built, or the reason why the test is skipped.
@@ -65,17 +65,17 @@ fn a_sandboxed_task_sees_its_folder_and_the_system() {
     let input = stage.path("input");
     fs::write(&input, "given").unwrap();
     for (script, outcome, out) in [
-        ("exit 0", Outcome::Code(0), ""),
-        ("exit 7", Outcome::Code(7), ""),
-        ("kill -9 $$", Outcome::Signal(9), ""),
-        ("pwd; echo $HOME", Outcome::Code(0), "/task\n/task"),
-        ("echo made > result; cat result", Outcome::Code(0), "made"),
-        ("cat /inputs/deep/one", Outcome::Code(0), "given"),
-        ("getent passwd root | cut -d: -f1", Outcome::Code(0), "root"),
-        ("echo again > /dev/stdout", Outcome::Code(0), "again"),
-        ("echo t > /tmp/t; echo s > /dev/shm/s; cat /tmp/t /dev/shm/s", Outcome::Code(0), "t\ns"),
-        ("uname -n", Outcome::Code(0), "gleaner"),
-        ("env | sort | cut -d= -f1 | tr '\\n' ' '", Outcome::Code(0), "HOME LANG PATH PWD"),
+        ("exit 0", ProgramEnd::Code(0), ""),
+        ("exit 7", ProgramEnd::Code(7), ""),
+        ("kill -9 $$", ProgramEnd::Signal(9), ""),
+        ("pwd; echo $HOME", ProgramEnd::Code(0), "/task\n/task"),
+        ("echo made > result; cat result", ProgramEnd::Code(0), "made"),
+        ("cat /inputs/deep/one", ProgramEnd::Code(0), "given"),
+        ("getent passwd root | cut -d: -f1", ProgramEnd::Code(0), "root"),
+        ("echo again > /dev/stdout", ProgramEnd::Code(0), "again"),
+        ("echo t > /tmp/t; echo s > /dev/shm/s; cat /tmp/t /dev/shm/s", ProgramEnd::Code(0), "t\ns"),
+        ("uname -n", ProgramEnd::Code(0), "gleaner"),
+        ("env | sort | cut -d= -f1 | tr '\\n' ' '", ProgramEnd::Code(0), "HOME LANG PATH PWD"),
     ] {
         let _ = fs::remove_file(stage.path("out"));
         let mut spec = stage.boxed(script);
@@ -104,8 +104,8 @@ fn another_folder_than_the_one_that_was_looked_at_is_not_shown() {
         }
         let outcome = stage.run(spec).0;
         let is_refused =
-            matches!(&outcome, Outcome::CouldNotStart(why) if why.contains("/lab: it is another"));
-        assert_eq!((outcome == Outcome::Code(0), is_refused), (is_shown, !is_shown), "{outcome:?}");
+            matches!(&outcome, ProgramEnd::CouldNotStart(why) if why.contains("/lab: it is another"));
+        assert_eq!((outcome == ProgramEnd::Code(0), is_refused), (is_shown, !is_shown), "{outcome:?}");
     }
 }
 
@@ -123,13 +123,18 @@ fn a_program_that_was_replaced_still_starts_sandboxes() {
         }
         let mut stage = Stage::with_program(&paths[0]);
         // Its keeper has started when it has a minder that does something.
-        assert_eq!(stage.run(stage.own("true")).0, Outcome::Code(0));
+        assert_eq!(stage.run(stage.own("true")).0, ProgramEnd::Code(0));
         for path in &paths {
             fs::remove_file(path).unwrap();
             fs::write(path, "a newer one").unwrap();
         }
         let (outcome, _) = stage.run(stage.boxed("echo ran"));
-        assert_eq!((outcome, stage.said("out").as_str()), (Outcome::Code(0), "ran"), "{}", stage.said("err"));
+        assert_eq!(
+            (outcome, stage.said("out").as_str()),
+            (ProgramEnd::Code(0), "ran"),
+            "{}",
+            stage.said("err")
+        );
     }
 }
 
@@ -146,7 +151,7 @@ fn a_launcher_that_is_damaged_while_the_agent_runs_still_starts_sandboxes() {
     }
     let whole = fs::read(&launcher).unwrap();
     let mut stage = Stage::with_program(&program);
-    assert_eq!(stage.run(stage.own("true")).0, Outcome::Code(0));
+    assert_eq!(stage.run(stage.own("true")).0, ProgramEnd::Code(0));
     for damaged in [&b"echo harm; touch harm"[..], b"", &whole[..whole.len() / 2], &vec![0; whole.len()]] {
         // In place: the file stays the same, and is not replaced by another.
         fs::OpenOptions::new()
@@ -158,7 +163,12 @@ fn a_launcher_that_is_damaged_while_the_agent_runs_still_starts_sandboxes() {
             .unwrap();
         let _ = fs::remove_file(stage.path("out"));
         let (outcome, _) = stage.run(stage.boxed("echo ran"));
-        assert_eq!((outcome, stage.said("out").as_str()), (Outcome::Code(0), "ran"), "{}", stage.said("err"));
+        assert_eq!(
+            (outcome, stage.said("out").as_str()),
+            (ProgramEnd::Code(0), "ran"),
+            "{}",
+            stage.said("err")
+        );
         assert_eq!(stage.said("err"), "");
     }
 }
@@ -182,9 +192,11 @@ fn what_cannot_start_in_a_sandbox_says_why() {
         [(unknown, "no-such-program: "), (nowhere, "/no/such/folder: "), (no_input, "/no/such/input")]
     {
         let (outcome, _) = stage.run(spec);
-        let (Outcome::CouldNotStart(why) | Outcome::NoProgram(why)) = &outcome else { panic!("{outcome:?}") };
+        let (ProgramEnd::CouldNotStart(why) | ProgramEnd::NoProgram(why)) = &outcome else {
+            panic!("{outcome:?}")
+        };
         assert!(why.contains(part), "{outcome:?} has no {part:?}");
-        let is_machines = matches!(outcome, Outcome::CouldNotStart(_));
+        let is_machines = matches!(outcome, ProgramEnd::CouldNotStart(_));
         assert_eq!(is_machines, part == "/no/such/input", "{outcome:?}");
     }
 }
@@ -221,7 +233,7 @@ fn attacks_come_to_nothing() {
     let tools = stage.boxed(
         "for tool in bash hostname mount setpriv timeout unshare; do command -v $tool || exit 1; done",
     );
-    if stage.run(tools).0 != Outcome::Code(0) {
+    if stage.run(tools).0 != ProgramEnd::Code(0) {
         eprintln!("SKIPPED: a tool is missing after {}", stage.said("out"));
         return;
     }
@@ -302,7 +314,7 @@ fn a_sandbox_dies_with_its_minder_and_its_orders_are_obeyed() {
     let Some((mut stage, _)) = stage() else { return };
     let deaf = "(trap '' TERM; setsid sh -c 'while :; do sleep 0.01; echo x > beat; done') & ";
     // Suspended, let go on, then killed or asked to end.
-    for (sign, outcome) in [(Sign::Kill, Outcome::Signal(9)), (Sign::Term, Outcome::Code(85))] {
+    for (sign, outcome) in [(Sign::Kill, ProgramEnd::Signal(9)), (Sign::Term, ProgramEnd::Code(85))] {
         let _ = fs::remove_file(stage.path("task/beat"));
         stage.start(stage.boxed(&format!("{deaf} trap 'exit 85' TERM; while :; do sleep 0.01; done")));
         until("it runs", || stage.path("task/beat").exists());
@@ -381,7 +393,7 @@ fn processes_that_wake_each_other_stand_still_all_the_same() {
         stage.sign(Sign::Cont);
         until("it goes on", || beats(&stage) > before);
         stage.sign(Sign::Kill);
-        assert_eq!(stage.end().0, Outcome::Signal(9));
+        assert_eq!(stage.end().0, ProgramEnd::Signal(9));
     }
     limiter.remove();
     // Without a freezer there are signals, which they take back: it is ended, unless all were met at once.
@@ -397,7 +409,7 @@ fn processes_that_wake_each_other_stand_still_all_the_same() {
     stage.sign(Sign::Kill);
     let outcome = stage.end().0;
     eprintln!("without a freezer: {outcome:?}");
-    assert!(matches!(outcome, Outcome::Defied | Outcome::Signal(9)), "{outcome:?}");
+    assert!(matches!(outcome, ProgramEnd::Defied | ProgramEnd::Signal(9)), "{outcome:?}");
     // One that stands still does not have to end, whatever it was about to do.
     stage.start(stage.boxed("touch here; while :; do sleep 0.01; done"));
     until("it runs", || stage.path("task/here").exists());
@@ -405,7 +417,7 @@ fn processes_that_wake_each_other_stand_still_all_the_same() {
     std::thread::sleep(std::time::Duration::from_secs(1));
     stage.sign(Sign::Cont);
     stage.sign(Sign::Term);
-    assert_eq!(stage.end().0, Outcome::Signal(15));
+    assert_eq!(stage.end().0, ProgramEnd::Signal(15));
 }
 
 /// Many timers, since the signals of some are lost when a process is stopped again.
@@ -450,7 +462,7 @@ fn who_has_timers_wake_it_is_ended_however_it_looks() {
         stage.start(RunSpec { argv, ..stage.boxed("") });
         until("it runs", || stage.path("task/ready").exists());
         stage.sign(Sign::Stop);
-        assert_eq!(stage.end().0, Outcome::Defied, "{program}: {}", stage.said("err"));
+        assert_eq!(stage.end().0, ProgramEnd::Defied, "{program}: {}", stage.said("err"));
         fs::remove_file(stage.path("task/ready")).unwrap();
     }
 }
@@ -468,13 +480,13 @@ fn a_task_takes_no_more_memory_by_taking_it_in_parts() {
         (format!("{part} sleep 3; exit 7"), false),
         (format!("{folders} sleep 3; exit 7"), false),
     ] {
-        let expected = if is_ended { Outcome::OverMemory } else { Outcome::Code(7) };
+        let expected = if is_ended { ProgramEnd::OverMemory } else { ProgramEnd::Code(7) };
         let (outcome, _) = stage.run(limited(stage.boxed(&script), &Limiter::default(), limits));
         assert_eq!(outcome, expected, "{script}: {}", stage.said("err"));
     }
     let unnamed = Limits { memory_unless_named: Some(64 << 20), ..Limits::default() };
     let own = limited(stage.own(&format!("{part} {part} wait")), &Limiter::default(), unnamed);
-    assert_eq!(stage.run(own).0, Outcome::OverMemory, "outside of the sandbox too");
+    assert_eq!(stage.run(own).0, ProgramEnd::OverMemory, "outside of the sandbox too");
 }
 
 #[test]
@@ -515,7 +527,7 @@ fn a_fork_bomb_is_contained() {
     for spec in [stage.own(bomb), stage.boxed(bomb)] {
         let (outcome, _) = stage.run(limited(spec.clone(), &limiter, limits));
         // The shell itself may be refused a process, or get to its end.
-        assert!(matches!(outcome, Outcome::Code(_)), "{outcome:?}: {}", stage.said("err"));
+        assert!(matches!(outcome, ProgramEnd::Code(_)), "{outcome:?}: {}", stage.said("err"));
         assert!(stage.said("err").contains("fork"), "{}", stage.said("err"));
         fs::remove_file(stage.path("err")).unwrap();
     }
@@ -534,7 +546,7 @@ fn a_memory_hog_is_killed_and_it_shows() {
     let hog = "exec tail /dev/zero";
     for spec in [stage.own(hog), stage.boxed(hog)] {
         let (outcome, used) = stage.run(limited(spec, &limiter, limits));
-        assert_eq!((outcome, used.killed_for_memory), (Outcome::Signal(9), 1));
+        assert_eq!((outcome, used.killed_for_memory), (ProgramEnd::Signal(9), 1));
         assert!(used.memory_peak_bytes <= 32 << 20, "{used:?}");
     }
     limiter.remove();
@@ -563,7 +575,7 @@ fn a_limited_task_is_frozen_and_killed_in_the_ice() {
     until("it runs", || stage.path("task/here").exists());
     stage.sign(Sign::Stop);
     stage.sign(Sign::Kill);
-    assert_eq!(stage.end().0, Outcome::Signal(9));
+    assert_eq!(stage.end().0, ProgramEnd::Signal(9));
     limiter.remove();
 }
 
@@ -579,7 +591,7 @@ fn what_a_killed_agent_left_in_its_cgroups_is_swept() {
     until("it runs", || stage.path("here").exists());
     // An agent of this name starts again, and takes what it finds for a dead one's.
     assert_eq!(self::limiter("swept"), limiter);
-    assert_eq!(stage.end().0, Outcome::Signal(9));
+    assert_eq!(stage.end().0, ProgramEnd::Signal(9));
     for hierarchy in limiter.hierarchies() {
         let left =
             fs::read_dir(&hierarchy.folder).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_dir());
@@ -598,7 +610,7 @@ fn the_network_is_there_when_it_was_asked_for() {
     if let Confinement::Sandbox(sandbox) = &mut spec.confinement {
         sandbox.network = Network::Machine;
     }
-    assert_eq!(stage.run(spec).0, Outcome::Code(0), "{}", stage.said("err"));
+    assert_eq!(stage.run(spec).0, ProgramEnd::Code(0), "{}", stage.said("err"));
 }
 
 /// Datagrams over the loopback (Landlock leaves no TCP), an abstract name, and a process that would stay.
@@ -626,7 +638,7 @@ fn an_empty_network_is_as_new_for_each_task() {
                 grep lo: /proc/net/dev | tr -d ' 0'";
     let looked = |stage: &mut Stage| {
         let _ = fs::remove_file(stage.path("out"));
-        assert_eq!(stage.run(stage.boxed(look)).0, Outcome::Code(0), "{}", stage.said("err"));
+        assert_eq!(stage.run(stage.boxed(look)).0, ProgramEnd::Code(0), "{}", stage.said("err"));
         let said = stage.said("out");
         let (namespace, found) = said.split_once('\n').unwrap();
         assert_eq!(found, "1\n2\nlo:");
@@ -637,7 +649,7 @@ fn an_empty_network_is_as_new_for_each_task() {
     if level.own_users {
         assert_eq!(looked(&mut stage), first, "it was as new and not kept");
     }
-    assert_eq!(stage.run(user).0, Outcome::Code(0), "{}", stage.said("err"));
+    assert_eq!(stage.run(user).0, ProgramEnd::Code(0), "{}", stage.said("err"));
     looked(&mut stage);
 }
 
@@ -657,11 +669,11 @@ fn a_task_whose_own_limit_ends_its_start_is_told_from_a_machine_that_cannot_star
                 let row = format!("{limits:?} by {limiter}, {:?}", spec.confinement);
                 let (outcome, _) = stage.run(RunSpec { limits, limiter: limiter.clone(), ..spec });
                 eprintln!("{outcome:?} {row}");
-                assert!(!matches!(outcome, Outcome::CouldNotStart(_)), "{outcome:?}: {row}");
+                assert!(!matches!(outcome, ProgramEnd::CouldNotStart(_)), "{outcome:?}: {row}");
                 if limits.memory_bytes.is_none_or(|bytes| bytes >= MEMORY_BYTES_MIN) {
-                    assert_eq!(outcome, Outcome::Code(0), "{row}");
+                    assert_eq!(outcome, ProgramEnd::Code(0), "{row}");
                 }
-                if let Outcome::TooLittle(why) = outcome {
+                if let ProgramEnd::TooLittle(why) = outcome {
                     assert!(why.contains(" bytes of memory that it may use"), "{why}");
                     ended_in_vain += 1;
                 }
@@ -696,7 +708,7 @@ fn an_agent_without_root_builds_sandboxes_too() {
     }
     let spec = stage.boxed("echo x > /task/x; unshare --user true || ls /root || echo kept out");
     fs::set_permissions(stage.path("task"), fs::Permissions::from_mode(0o777)).unwrap();
-    assert_eq!(stage.run(spec).0, Outcome::Code(0), "{}", stage.said("err"));
+    assert_eq!(stage.run(spec).0, ProgramEnd::Code(0), "{}", stage.said("err"));
     assert_eq!(stage.said("out"), "kept out");
 
     // What a task takes of inotify, all tasks of this user have less of, and the owner's programs too.
@@ -705,7 +717,7 @@ fn an_agent_without_root_builds_sandboxes_too() {
     let raises = "echo 100 > /proc/sys/user/max_inotify_instances || true";
     let spec = stage.boxed(&format!("{raises}; exec /usr/bin/python3 -c '{instances}'"));
     let limits = Limits { inotify_parts: Some(16), ..Limits::default() };
-    assert_eq!(stage.run(RunSpec { limits, ..spec }).0, Outcome::Code(0), "{}", stage.said("err"));
+    assert_eq!(stage.run(RunSpec { limits, ..spec }).0, ProgramEnd::Code(0), "{}", stage.said("err"));
     let usual = fs::read_to_string("/proc/sys/user/max_inotify_instances").unwrap();
     let usual: u64 = usual.trim().parse().unwrap();
     let taken = stage.said("out").lines().last().map(|taken| taken.parse::<u64>().unwrap());

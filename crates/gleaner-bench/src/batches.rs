@@ -6,7 +6,7 @@ use gleaner_core::{
     Alarm, Decision, Event, Grid, GridConfig, MachineClass, Migration, Room, Scheduler, TaskClass,
 };
 use gleaner_papers::Stream;
-use gleaner_policy::{AnyPolicy, Choice as _, Order, PolicySpec, Tree};
+use gleaner_policy::{AnyPolicy, Choice as _, PolicySpec, TaskOrder, Tree};
 use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, TaskId, Time};
 use serde_json::json;
 
@@ -28,7 +28,7 @@ pub struct Due {
 
 impl Due {
     /// So many tasks wait for so many machines, all of which are idle.
-    pub fn new(order: Order, tasks: usize, machines: usize) -> Self {
+    pub fn new(order: TaskOrder, tasks: usize, machines: usize) -> Self {
         let mut stream = Stream::new(1, STREAM);
         let mut scheduler = Scheduler::new(grid(), policy(order));
         for speed in 1..=SPEEDS {
@@ -75,7 +75,7 @@ fn grid() -> Grid {
     Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() })
 }
 
-fn policy(order: Order) -> AnyPolicy {
+fn policy(order: TaskOrder) -> AnyPolicy {
     let preset = format!("elleuch/{}", order.name());
     let tree =
         Tree::from_iter([("preset".to_owned(), json!(preset)), ("period_s".to_owned(), json!(PERIOD_S))]);
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_batch_plans_all_tasks_and_begins_the_first_of_them() {
-        for order in Order::all().into_iter().filter(|order| *order != Order::Submission) {
+        for order in TaskOrder::all().into_iter().filter(|order| *order != TaskOrder::Submission) {
             let mut due = Due::new(order, 60, 20);
             due.scheduler.apply(due.now, &Event::WokeUp { alarm: Alarm::Batch });
             let decisions = due.decide();

@@ -3,7 +3,7 @@
 use crate::growth::{self, Steady};
 use crate::{batches, brokers, crowd, figure_3, peers, processor_seconds, rigid, sites};
 use gleaner_papers::dasilva;
-use gleaner_policy::{Backfill, Belief, Choice as _, Choose, Order};
+use gleaner_policy::{Backfill, Belief, Choice as _, Choose, TaskOrder};
 use gleaner_sim::sharing::ClosedLoop;
 
 /// The least of so many runs counts: what disturbs a run only makes it slower.
@@ -81,16 +81,16 @@ const QUEUES: [Queue; 6] = [
 ];
 
 /// The order, tasks, and the seconds that the batch may take.
-type Batch = (Order, usize, f64);
+type Batch = (TaskOrder, usize, f64);
 
 const BATCH_MACHINES: usize = 10_000;
 const BATCHES: [Batch; 6] = [
-    (Order::MinMin, 100_000, 0.025),
-    (Order::MaxMin, 100_000, 0.025),
-    (Order::Sufferage, 100_000, 0.025),
-    (Order::SufferagePasses, 100_000, 0.025),
-    (Order::MinMin, 1_000_000, 0.3),
-    (Order::SufferagePasses, 1_000_000, 0.3),
+    (TaskOrder::MinMin, 100_000, 0.025),
+    (TaskOrder::MaxMin, 100_000, 0.025),
+    (TaskOrder::Sufferage, 100_000, 0.025),
+    (TaskOrder::SufferagePasses, 100_000, 0.025),
+    (TaskOrder::MinMin, 1_000_000, 0.3),
+    (TaskOrder::SufferagePasses, 1_000_000, 0.3),
 ];
 
 fn batch_of((order, tasks, most_s): Batch) -> Measurement {

@@ -10,18 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Circles that stay for now: of these files and of those below them, each with the reason.
-const KEPT: [(&str, &[&str], &str); 5] = [
-    ("gleaner-agent", &["launch"], "each part of the launcher ends it with the error that it ends with"),
-    ("gleaner-agent", &["work"], "its parts need the options and the error that it is called with"),
-    (
-        "gleaner-classad",
-        &["ad", "context", "eval", "expr", "functions", "ops", "scope", "time", "unparse", "value"],
-        "the language is recursive: a value may be a list or an ad, which are expressions, which have values and call \
+const KEPT: [(&str, &[&str], &str); 1] = [(
+    "gleaner-classad",
+    &["ad", "context", "eval", "expr", "functions", "ops", "scope", "time", "unparse", "value"],
+    "the language is recursive: a value may be a list or an ad, which are expressions, which have values and call \
          functions, which evaluate expressions",
-    ),
-    ("gleaner-server", &["http"], "each route answers from what all of them are given"),
-    ("gleaner-server", &["store/sqlite"], "a snapshot's file has the columns of a row"),
-];
+)];
 
 /// The path of a module below its crate: `["grid", "apply"]`; nothing for the root.
 type Module = Vec<String>;
@@ -53,8 +47,7 @@ fn files(folder: &Path, at: &Module, found: &mut BTreeMap<Module, String>) {
 
 /// What the `use` statements of a file and the paths in its code name, without comments and tests.
 fn taken(text: &str) -> Vec<Taken> {
-    let text = text.split("#[cfg(test)]\nmod ").next().expect("a first part");
-    let lines = text.lines().map(|line| line.split("//").next().expect("a first part").trim());
+    let lines = before_tests(text).lines().map(|line| line.split("//").next().expect("a first part").trim());
     let code = lines.collect::<Vec<_>>().join(" ");
     let mut taken = Vec::new();
     for statement in code.split(';') {
@@ -74,6 +67,16 @@ fn taken(text: &str) -> Vec<Taken> {
         taken.extend(paths.into_iter().map(|path| Taken { path, shown }));
     }
     taken
+}
+
+/// What stands above the tests, if they stand in the file itself.
+fn before_tests(text: &str) -> &str {
+    let begins = |(at, mark): &(usize, &str)| {
+        let declared = text[at + mark.len()..].lines().next().unwrap_or_default();
+        declared.contains("mod ") && declared.ends_with('{')
+    };
+    let at = text.match_indices("#[cfg(test)]\n").find(begins).map_or(text.len(), |(at, _)| at);
+    &text[..at]
 }
 
 /// The paths of code that is no `use`.
@@ -227,6 +230,10 @@ fn circles_are_seen_through_re_exports_and_not_in_them() {
     assert_eq!(crate_of(&[parent, a, ("b", "use super::A;")]), circle);
     let tests = ("b", "pub struct B;\n#[cfg(test)]\nmod tests {\n    use crate::A;\n}\n");
     assert_eq!(crate_of(&[parent, a, tests]), none);
+    let shared = ("b", "pub struct B;\n#[cfg(test)]\npub(crate) mod tests {\n    use crate::A;\n}\n");
+    assert_eq!(crate_of(&[parent, a, shared]), none);
+    let elsewhere = ("b", "#[cfg(test)]\nmod tests;\nuse crate::A;\npub struct B;");
+    assert_eq!(crate_of(&[parent, a, elsewhere]), circle);
     let in_code = ("b", "pub struct B;\nfn f() -> u32 {\n    super::A::new(\"see https://x\");\n}\n");
     assert_eq!(crate_of(&[parent, a, in_code]), circle);
     let in_type = ("b", "pub struct B(Vec<crate::a::A>);\n// super::A\n");

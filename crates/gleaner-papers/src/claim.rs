@@ -1,6 +1,6 @@
 //! What a paper says, what was measured, and how far the one agrees with the other.
 //!
-//! A verdict is never given by hand: each claim carries a [`Rule`], and the rule judges the estimate.
+//! A verdict is never given by hand: each claim carries a [`Criterion`], and the rule judges the estimate.
 
 use crate::statistics::Estimate;
 use gleaner_report::{Verdict, numbers};
@@ -11,7 +11,7 @@ use std::fmt;
 /// When a claim holds, and when in part; numbers are in the claim's own unit. **All of the confidence interval must be on
 /// one side of a bound, or nothing is decided.**
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Rule {
+pub enum Criterion {
     /// At most so much.
     AtMost {
         /// For the claim to hold.
@@ -41,23 +41,23 @@ pub enum Rule {
     Positive,
 }
 
-impl Rule {
+impl Criterion {
     /// The verdict on an estimate.
     pub fn judge(self, measured: Estimate) -> Verdict {
         let Estimate { low, high, .. } = measured;
         match self {
-            Rule::AtMost { holds, partly } => at_most((low, high), holds, partly),
-            Rule::AtLeast { holds, partly } => at_most((-high, -low), -holds, -partly),
-            Rule::Near { value, holds, partly } => {
+            Criterion::AtMost { holds, partly } => at_most((low, high), holds, partly),
+            Criterion::AtLeast { holds, partly } => at_most((-high, -low), -holds, -partly),
+            Criterion::Near { value, holds, partly } => {
                 let ends = [low - value, value - high];
                 let farthest = (low - value).abs().max((high - value).abs());
                 at_most((ends[0].max(ends[1]).max(0.0), farthest), holds, partly)
             }
-            Rule::Negative if high < 0.0 => Verdict::Holds,
-            Rule::Negative if low >= 0.0 => Verdict::Not,
-            Rule::Positive if low > 0.0 => Verdict::Holds,
-            Rule::Positive if high <= 0.0 => Verdict::Not,
-            Rule::Negative | Rule::Positive => Verdict::Undecided,
+            Criterion::Negative if high < 0.0 => Verdict::Holds,
+            Criterion::Negative if low >= 0.0 => Verdict::Not,
+            Criterion::Positive if low > 0.0 => Verdict::Holds,
+            Criterion::Positive if high <= 0.0 => Verdict::Not,
+            Criterion::Negative | Criterion::Positive => Verdict::Undecided,
         }
     }
 }
@@ -74,16 +74,16 @@ fn at_most((low, high): (f64, f64), holds: f64, partly: f64) -> Verdict {
     }
 }
 
-impl fmt::Display for Rule {
+impl fmt::Display for Criterion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Rule::AtMost { holds, partly } => write!(f, "holds up to {holds}, partly up to {partly}"),
-            Rule::AtLeast { holds, partly } => write!(f, "holds from {holds} on, partly from {partly}"),
-            Rule::Near { value, holds, partly } => {
+            Criterion::AtMost { holds, partly } => write!(f, "holds up to {holds}, partly up to {partly}"),
+            Criterion::AtLeast { holds, partly } => write!(f, "holds from {holds} on, partly from {partly}"),
+            Criterion::Near { value, holds, partly } => {
                 write!(f, "holds within {holds} of {value}, partly within {partly}")
             }
-            Rule::Negative => write!(f, "holds if the interval is below 0"),
-            Rule::Positive => write!(f, "holds if the interval is above 0"),
+            Criterion::Negative => write!(f, "holds if the interval is below 0"),
+            Criterion::Positive => write!(f, "holds if the interval is above 0"),
         }
     }
 }
@@ -115,7 +115,7 @@ pub struct Claim {
     /// Its unit.
     pub unit: &'static str,
     /// When the claim holds.
-    pub rule: Rule,
+    pub rule: Criterion,
     /// What else must be so.
     pub condition: Option<Condition>,
     /// How the paper was taken.
@@ -207,9 +207,9 @@ mod tests {
     #[test]
     fn rules_judge_by_what_they_say() {
         let estimate = |mean: f64| Estimate { mean, low: mean - 0.5, high: mean + 0.5 };
-        let near = Rule::Near { value: 10.0, holds: 3.0, partly: 10.0 };
-        let at_most = Rule::AtMost { holds: 1.5, partly: 3.0 };
-        let at_least = Rule::AtLeast { holds: 50.0, partly: 25.0 };
+        let near = Criterion::Near { value: 10.0, holds: 3.0, partly: 10.0 };
+        let at_most = Criterion::AtMost { holds: 1.5, partly: 3.0 };
+        let at_least = Criterion::AtLeast { holds: 50.0, partly: 25.0 };
         let judged = [
             (near, 7.5, Verdict::Holds),
             (near, 7.0, Verdict::Undecided),
@@ -225,12 +225,12 @@ mod tests {
             (at_least, 50.0, Verdict::Undecided),
             (at_least, 30.0, Verdict::Partly),
             (at_least, 24.0, Verdict::Not),
-            (Rule::Negative, -1.1, Verdict::Holds),
-            (Rule::Negative, -0.4, Verdict::Undecided),
-            (Rule::Negative, 0.5, Verdict::Not),
-            (Rule::Positive, 1.1, Verdict::Holds),
-            (Rule::Positive, 0.4, Verdict::Undecided),
-            (Rule::Positive, -2.0, Verdict::Not),
+            (Criterion::Negative, -1.1, Verdict::Holds),
+            (Criterion::Negative, -0.4, Verdict::Undecided),
+            (Criterion::Negative, 0.5, Verdict::Not),
+            (Criterion::Positive, 1.1, Verdict::Holds),
+            (Criterion::Positive, 0.4, Verdict::Undecided),
+            (Criterion::Positive, -2.0, Verdict::Not),
             (at_most, f64::NAN, Verdict::Undecided),
         ];
         for (rule, mean, verdict) in judged {
@@ -240,12 +240,12 @@ mod tests {
 
     #[test]
     fn what_is_only_known_from_one_side_is_judged_from_that_side() {
-        let at_most = Rule::AtMost { holds: 1.5, partly: 3.0 };
+        let at_most = Criterion::AtMost { holds: 1.5, partly: 3.0 };
         let known = Estimate { mean: 4.0, low: 3.5, high: 4.5 };
         assert_eq!(at_most.judge(known.or_more(true)), Verdict::Not);
         assert_eq!(at_most.judge(known.or_less(true)), Verdict::Undecided);
-        assert_eq!(Rule::Positive.judge(known.or_more(true)), Verdict::Holds);
-        assert_eq!(Rule::Positive.judge(known.or_more(true).or_less(true)), Verdict::Undecided);
+        assert_eq!(Criterion::Positive.judge(known.or_more(true)), Verdict::Holds);
+        assert_eq!(Criterion::Positive.judge(known.or_more(true).or_less(true)), Verdict::Undecided);
     }
 
     #[test]
@@ -258,7 +258,7 @@ mod tests {
             besides: None,
             measured: Estimate { mean: -0.001, low: f64::NEG_INFINITY, high: -0.001 },
             unit: "%",
-            rule: Rule::AtMost { holds: 0.0, partly: 1.0 },
+            rule: Criterion::AtMost { holds: 0.0, partly: 1.0 },
             condition: Some(Condition { what: "the rest is so too", met: true }),
             reading: "r",
         };

@@ -20,7 +20,7 @@ mod reading;
 pub mod statistics;
 mod trials;
 
-pub use claim::{Claim, Condition, Rule};
+pub use claim::{Claim, Condition, Criterion};
 pub use document::Document;
 pub use gleaner_workload::Stream;
 pub use kept::{Interrupted, Kept, KeptError, Progress};

@@ -42,7 +42,7 @@ use crate::backlog::{Backlog, Size, Waiting};
 use crate::open_machines::OpenMachines;
 use crate::parts::aim::Aim;
 use crate::parts::budget::{Level, REACH, Spending};
-use crate::parts::order::Order;
+use crate::parts::order::TaskOrder;
 use crate::parts::staying::Staying;
 use crate::parts::when::{Holding, Replan, When};
 use crate::spending::{Conditions, Supply};
@@ -66,7 +66,7 @@ pub(crate) struct Batching {
     /// At each multiple of R, or as tasks come: plans stay then.
     pub(crate) when: When,
     /// Which task is next.
-    pub(crate) order: Order,
+    pub(crate) order: TaskOrder,
     /// Where it goes.
     pub(crate) aim: Aim,
     /// How the budget is spent, where the grid has one.

@@ -54,7 +54,7 @@ pub use parts::budget::{Cheapest, Level, Savings, Spending};
 pub use parts::choose::Choose;
 pub use parts::favours::{Favours, Overflow, Peering, Reach, Recalling};
 pub use parts::lengths::Lengths;
-pub use parts::order::Order;
+pub use parts::order::TaskOrder;
 pub use parts::queue::{Backfill, Correction, Fill, Queueing};
 pub use parts::rank::{Candidates, Rank, Until};
 pub use parts::relocate::{Mover, Relocate};

@@ -6,7 +6,7 @@ use crate::parts::belief::Belief;
 use crate::parts::budget::{Cheapest, Level, Rule, Savings, Spending, rule_name};
 use crate::parts::choose::Choose;
 use crate::parts::favours::{Overflow, Peering, Reach, Recalling};
-use crate::parts::order::Order;
+use crate::parts::order::TaskOrder;
 use crate::parts::queue::Backfill;
 use crate::parts::rank::{Rank, Until};
 use crate::parts::replicate::Replicate;
@@ -64,7 +64,7 @@ const ELLEUCH: [Rule; 5] = [
     (Spending::PerTaskAndTime(Savings::AsPrinted, Cheapest::First), Level::Classes),
 ];
 
-fn elleuch((spending, level): Rule, order: Order) -> Preset {
+fn elleuch((spending, level): Rule, order: TaskOrder) -> Preset {
     let prefix =
         if spending.heeds_budget() { format!("{}-", rule_name((spending, level))) } else { String::new() };
     let rule = match level {
@@ -98,7 +98,7 @@ fn elleuch((spending, level): Rule, order: Order) -> Preset {
 }
 
 fn elleuchs() -> impl Iterator<Item = Preset> {
-    let orders = || Order::all().into_iter().filter(|order| *order != Order::Submission);
+    let orders = || TaskOrder::all().into_iter().filter(|order| *order != TaskOrder::Submission);
     ELLEUCH.into_iter().flat_map(move |rule| orders().map(move |order| elleuch(rule, order)))
 }
 
@@ -143,7 +143,7 @@ fn nimrods() -> [Preset; 4] {
 
 /// What this project recommends where machines cost something.
 fn budget() -> Preset {
-    let base = elleuch((Spending::MovingPrice, Level::Machines), Order::MinMin);
+    let base = elleuch((Spending::MovingPrice, Level::Machines), TaskOrder::MinMin);
     Preset {
         name: "gleaner/budget".to_owned(),
         description: format!(
@@ -330,7 +330,7 @@ fn bags() -> [Preset; 2] {
                 "{how} Of tasks that were handed in at one moment the longest comes first, by declared lengths; so each has its \
                  earliest end among what is idle. {cost}"
             ),
-            recipe: Recipe { order: Order::MaxMin, ..recipe },
+            recipe: Recipe { order: TaskOrder::MaxMin, ..recipe },
             says: &[Part::When, Part::Order],
         },
     ]

@@ -16,7 +16,7 @@ use crate::parts::budget::{Level, Spending};
 use crate::parts::choose::Choose;
 use crate::parts::favours::Peering;
 use crate::parts::lengths::Lengths;
-use crate::parts::order::Order;
+use crate::parts::order::TaskOrder;
 use crate::parts::queue::{Backfill, Correction, Fill, Queueing};
 use crate::parts::rank::Rank;
 use crate::parts::relocate::Relocate;
@@ -55,7 +55,7 @@ pub struct Recipe {
     /// When tasks are given their places.
     pub when: When,
     /// Which of the waiting tasks is next.
-    pub order: Order,
+    pub order: TaskOrder,
     /// What a machine is judged by.
     pub score: Goal,
     /// How the scores are used.
@@ -93,7 +93,7 @@ impl Recipe {
     pub const fn by(score: Score) -> Self {
         Self {
             when: When::AtEvents,
-            order: Order::Submission,
+            order: TaskOrder::Submission,
             score: Goal::Now(score),
             choose: Choose::Best,
             belief: Belief::OwnDispatches { brokers: 1 },
@@ -113,7 +113,7 @@ impl Recipe {
     }
 
     /// All that wait are planned at each multiple of a period, each for the machine that would be done with it first.
-    pub const fn in_batches(order: Order, period: Span) -> Self {
+    pub const fn in_batches(order: TaskOrder, period: Span) -> Self {
         Self { when: When::Every(period), order, score: Goal::End(Aim::Earliest), ..Self::by(Score::Greedy) }
     }
 
@@ -167,7 +167,7 @@ impl Recipe {
             Goal::Rank(rank) => AnyPolicy::Broker(Broker::new(Brokering { rank, choose, belief })),
             Goal::Now(score) => match peering {
                 Some(peering) => {
-                    let turn = if order == Order::MaxMin { Turn::Longest } else { Turn::Submission };
+                    let turn = if order == TaskOrder::MaxMin { Turn::Longest } else { Turn::Submission };
                     AnyPolicy::Peer(Peer::new(Sharing { score, choose, turn, replicate, hold, peering }))
                 }
                 None => AnyPolicy::Matchmaker(Matchmaker::new(Matching {
@@ -235,6 +235,11 @@ impl Recipe {
     /// Whether it has tasks wait in one line for cores that they hold alone.
     pub fn queues(&self) -> bool {
         matches!(self.score, Goal::Start(_))
+    }
+
+    /// Whether it is for peers: it lends machines to others, and borrows theirs.
+    pub fn lends(&self) -> bool {
+        self.peering.is_some()
     }
 
     /// Whether it sends each task to one machine as it comes, and leaves it there.

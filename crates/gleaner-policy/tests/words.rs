@@ -526,7 +526,7 @@ fn every_choice_has_a_name_of_its_own() {
             assert!(choice.about().meaning.ends_with('.'), "{choice:?}");
         }
     }
-    check::<gleaner_policy::Order>();
+    check::<gleaner_policy::TaskOrder>();
     check::<gleaner_policy::Goal>();
     check::<Spending>();
     check::<gleaner_policy::Replan>();

@@ -22,7 +22,7 @@ mod reports;
 mod run;
 mod sending;
 
-pub use admission::{Admitted, Kind, Rejection};
+pub use admission::{Admitted, Rejection, RejectionKind};
 pub(crate) use claims::hold_to;
 pub use claims::{Checked, Claims};
 pub use keeping::Keeping;
@@ -146,7 +146,7 @@ pub enum Input {
     Stored {
         /// Who.
         agent: MachineId,
-        /// Which.
+        /// The hash of the file.
         blob: BlobId,
         /// How long it is.
         bytes: u64,
@@ -155,12 +155,12 @@ pub enum Input {
     NoSpace {
         /// Who.
         agent: MachineId,
-        /// Which.
+        /// The hash of the file.
         blob: BlobId,
     },
     /// A connection is gone.
     Disconnected {
-        /// Which.
+        /// The session that it carried.
         session: SessionId,
     },
     /// Time passed.

@@ -12,6 +12,7 @@
 #![expect(unused_qualifications, reason = "utoipa's derive writes the names of queries with their path")]
 
 mod agents;
+mod api;
 mod blobs;
 mod body;
 mod caller;
@@ -45,109 +46,17 @@ mod what_if;
 pub(crate) use site::own_site;
 
 use crate::app::App;
-use crate::day::Day;
-use crate::desk::{Answer, Desk, Order, Requester};
-use crate::limits::{
-    DAYS_MAX, FILES_OF_AGENTS, FILES_OF_USERS, LARGE_JOBS, LARGE_JOBS_READ_MAX, REQUESTS_OF_AGENTS,
-    REQUESTS_OF_STRANGERS, REQUESTS_OF_USERS, STREAMS, STUDIES_MAX, WAITS,
-};
-use crate::places::{Place, Places, Who};
-use crate::view::Known;
+use api::Api;
 use axum::{Router, middleware};
-use gleaner_units::Time;
-use metrics::Metrics;
-use rates::Rates;
 use refusal::Refusal;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
-use tokio::sync::Semaphore;
-use uploads::{Coming, UsersUploads};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-
-/// What all handlers share.
-struct Api {
-    app: Arc<App>,
-    document: String,
-    metrics: Metrics,
-    page: page::Page,
-    requests_so_far: AtomicU64,
-    /// Of users, agents and strangers.
-    requests: [Arc<Places>; 3],
-    waits: Arc<Places>,
-    streams: Arc<Places>,
-    files_of_users: Arc<Places>,
-    files_of_agents: Arc<Places>,
-    large_jobs: Arc<Places>,
-    large_jobs_read: Arc<Semaphore>,
-    studies: Semaphore,
-    days: Semaphore,
-    rates: Rates,
-    uploads: UsersUploads,
-    coming: Arc<Coming>,
-}
-
-impl Api {
-    async fn look<T: Send + 'static>(
-        &self,
-        look: impl FnOnce(&Desk, Time) -> T + Send + 'static,
-    ) -> Result<T, Refusal> {
-        Ok(self.app.desk.look(look).await?)
-    }
-
-    async fn look_back<T: Send + 'static>(
-        &self,
-        look: impl FnOnce(Known<'_>, Time) -> Result<T, Refusal> + Send + 'static,
-    ) -> Result<T, Refusal> {
-        self.app.desk.look_back(look).await?
-    }
-
-    fn request_place(&self, who: &Who) -> Result<Place, Refusal> {
-        let [of_users, of_agents, of_strangers] = &self.requests;
-        let places = match who {
-            Who::User(_) => of_users,
-            Who::Agent(_) => of_agents,
-            Who::Stranger => of_strangers,
-        };
-        places.take(who).ok_or_else(|| Refusal::no_place("requests", places))
-    }
-
-    fn file_place(&self, who: &Who) -> Result<Place, Refusal> {
-        let places = match who {
-            Who::Agent(_) => &self.files_of_agents,
-            Who::User(_) | Who::Stranger => &self.files_of_users,
-        };
-        places.take(who).ok_or_else(|| Refusal::no_place("files", places))
-    }
-
-    async fn order(&self, by: Requester, order: Order) -> Result<Answer, Refusal> {
-        Ok(self.app.desk.order(by, order).await??)
-    }
-}
 
 /// The API over what `app` holds. The agents' sessions are not among its routes.
 pub fn router(app: Arc<App>) -> Router {
     let (router, document) = table().split_for_parts();
-    let metrics = Metrics::new(app.desk.day(Day::waits));
-    let api = Arc::new(Api {
-        app,
-        document: document::finished(document),
-        metrics,
-        page: page::Page::new(),
-        requests_so_far: AtomicU64::new(0),
-        requests: [REQUESTS_OF_USERS, REQUESTS_OF_AGENTS, REQUESTS_OF_STRANGERS].map(Places::new),
-        waits: Places::new(WAITS),
-        streams: Places::new(STREAMS),
-        files_of_users: Places::new(FILES_OF_USERS),
-        files_of_agents: Places::new(FILES_OF_AGENTS),
-        large_jobs: Places::new(LARGE_JOBS),
-        large_jobs_read: Arc::new(Semaphore::new(LARGE_JOBS_READ_MAX)),
-        studies: Semaphore::new(STUDIES_MAX),
-        days: Semaphore::new(DAYS_MAX),
-        rates: Rates::default(),
-        uploads: UsersUploads::default(),
-        coming: Arc::default(),
-    });
+    let api = Arc::new(Api::new(app, document::finished(document), page::policy()));
     router
         .fallback(async || {
             Refusal::not_found("there is nothing here; /api/v1/openapi.json lists what there is")

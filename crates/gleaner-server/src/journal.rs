@@ -65,7 +65,7 @@ pub enum Fact {
     },
     /// Running on a machine costs this from now on.
     PriceSet {
-        /// Which.
+        /// The agent of that machine.
         agent: MachineId,
         /// Credits for a million operations.
         price: f64,
@@ -74,7 +74,7 @@ pub enum Fact {
     },
     /// A machine is one of an owner's from now on, whose machines have one voice where answers are compared; or its own.
     MachineOwnerSet {
-        /// Which.
+        /// The agent of that machine.
         agent: MachineId,
         /// Whose, by name.
         owner: Option<String>,
@@ -133,7 +133,7 @@ pub enum Fact {
     },
     /// A machine is counted with at this share of the speeds that its agent says, since its tasks show no more.
     SpeedDoubted {
-        /// Which.
+        /// The agent of that machine.
         agent: MachineId,
         /// 1 where it is believed.
         share: f64,
@@ -155,21 +155,21 @@ pub enum Fact {
     },
     /// An agent may not come back.
     AgentRevoked {
-        /// Which.
+        /// The agent that may not.
         agent: MachineId,
         /// By whose order.
         by: Actor,
     },
     /// An agent may not come back, is listed no more, and another may bear its name.
     AgentForgotten {
-        /// Which.
+        /// The agent that may not.
         agent: MachineId,
         /// By whose order.
         by: Actor,
     },
     /// An agent's program was started afresh: whatever ran there before has ended.
     AgentStarted {
-        /// Which.
+        /// The agent that was started.
         agent: MachineId,
         /// Which of its starts.
         incarnation: u64,
@@ -182,19 +182,19 @@ pub enum Fact {
     },
     /// What a machine is was measured again.
     MachineProfiled {
-        /// Which.
+        /// The agent of that machine.
         agent: MachineId,
         /// What it is now.
         profile: Profile,
     },
     /// An agent was not heard of until its lease ended: what it ran has ended.
     LeaseExpired {
-        /// Which.
+        /// The agent that was silent.
         agent: MachineId,
     },
     /// An agent whose lease had ended is back.
     AgentReturned {
-        /// Which.
+        /// The agent that is back.
         agent: MachineId,
         /// Runs that were given up and that it has something of: their tasks are given to nobody for a while, until that
         /// is heard.
@@ -202,7 +202,7 @@ pub enum Fact {
     },
     /// New tasks may or may not start on a machine from now on.
     MachineOpened {
-        /// Which.
+        /// The agent of that machine.
         agent: MachineId,
         /// Whether they may.
         open: bool,
@@ -213,7 +213,7 @@ pub enum Fact {
     },
     /// A machine's owner uses another share of it.
     OwnerLoadReported {
-        /// Which.
+        /// The agent of that machine.
         agent: MachineId,
         /// λ.
         load: f64,
@@ -302,7 +302,7 @@ pub enum Fact {
     },
     /// An alarm that was asked for came.
     WokeUp {
-        /// Which.
+        /// What it was set for.
         alarm: Alarm,
     },
     /// What the scheduler decided about all that came before, and where that left it.
@@ -369,7 +369,7 @@ pub struct Revived {
 /// Tasks of which the same is said.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct RevivedTasks {
-    /// Which.
+    /// The tasks, one after the other.
     pub tasks: TaskRange,
     /// How many runs each was given.
     pub runs: u32,

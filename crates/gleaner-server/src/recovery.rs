@@ -55,7 +55,7 @@ pub enum RecoveryError {
          start the coordinator with the version that wrote it"
     )]
     Row {
-        /// Which.
+        /// The number of the row.
         seq: Seq,
         /// What is wrong.
         why: serde_json::Error,

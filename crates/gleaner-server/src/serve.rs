@@ -137,7 +137,7 @@ pub enum ServeError {
         "{address} cannot be listened on: {source}; end what holds it, or choose another address with --listen"
     )]
     Listen {
-        /// Which.
+        /// The address.
         address: SocketAddr,
         /// Why not.
         source: io::Error,
@@ -145,7 +145,7 @@ pub enum ServeError {
     /// A file in the folder cannot be written.
     #[error("{}: {source}", path.display())]
     File {
-        /// Which.
+        /// The file.
         path: PathBuf,
         /// Why not.
         source: io::Error,

@@ -25,7 +25,7 @@ mod telling;
 mod world;
 
 pub use letters::{MachineState, Ticket, Word};
-pub use results::Outcome;
+pub use results::GroupsOutcome;
 pub use setup::{Change, GroupsSetup, InvalidSetup, Topology};
 pub use world::Neighbourhood;
 

@@ -20,7 +20,7 @@ mod world;
 
 pub use accounts::worth;
 pub use letters::{Loan, Word};
-pub use results::{Outcome, PeerOutcome};
+pub use results::{PeerOutcome, PeersOutcome};
 pub use setup::{
     Absence, BrokerAbsence, Forged, Frail, InvalidSetup, Job, Outage, PeersSetup, Silence, Site, Turnover,
     Unrelated,

@@ -26,7 +26,7 @@ mod completion;
 mod finish_order;
 mod machine;
 
-pub use closed_loop::{ClosedLoop, Outcome};
+pub use closed_loop::{ClosedLoop, LoopOutcome};
 
 use completion::Completion;
 use finish_order::Finish;

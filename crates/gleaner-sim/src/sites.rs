@@ -6,9 +6,11 @@
 //! refuses or stays silent; so several meta-schedulers book nothing twice.
 //!
 //! - [`SitesSetup`] is all that a run is given; [`SitesOutcome`] what comes of it.
+//! - **What a letter says is checked before anybody acts on it** (`checked`).
 //! - `manager` is a site's own account of its room, `notes` the requirements that it remembers, `post` sees to it that what is said arrives, `orders` has how far each
 //!   run is, `world` puts them together.
 
+mod checked;
 mod manager;
 mod notes;
 mod orders;
@@ -20,6 +22,7 @@ mod world;
 
 pub use outcome::{JobOutcome, SitesOutcome};
 pub use setup::{Job, Protocol, Site, SitesSetup, Staging};
+pub use words::{Slip, Word};
 pub use world::SitesWorld;
 
 use crate::{Mail, Parties, Way};

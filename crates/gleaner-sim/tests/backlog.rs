@@ -1,7 +1,7 @@
 //! A backlog under a budget: what waits beyond what the machines can do does not keep them idle.
 
 use gleaner_core::{Budget, Charged, GridConfig, MachineClass, Migration, Room, Scope, TaskClass};
-use gleaner_policy::{Cheapest, Holding, Order, Recipe, Savings, Spending};
+use gleaner_policy::{Cheapest, Holding, Recipe, Savings, Spending, TaskOrder};
 use gleaner_sim::{Answers, Setup, Simulation, Tasks};
 use gleaner_units::{Credits, MachineClassId, Ops, Span, TaskClassId, Time};
 use std::collections::BTreeSet;
@@ -52,7 +52,7 @@ fn makespan_s(setup: &Setup, recipe: Recipe) -> f64 {
 #[test]
 fn a_backlog_keeps_the_fast_machine_idle_under_btt_and_busy_within_reach_or_by_a_moving_price() {
     let makespan_s = |spending| {
-        let recipe = Recipe { spending, ..Recipe::in_batches(Order::MinMin, PERIOD) };
+        let recipe = Recipe { spending, ..Recipe::in_batches(TaskOrder::MinMin, PERIOD) };
         makespan_s(&slow_and_fast(4.0, (200, 10.0), 400), recipe)
     };
     let btt = makespan_s(Spending::PerTaskAndTime(Savings::AsPrinted, Cheapest::First));
@@ -67,7 +67,8 @@ fn a_backlog_keeps_the_fast_machine_idle_under_btt_and_busy_within_reach_or_by_a
 #[test]
 fn the_last_task_waits_for_the_fast_machine_where_it_is_held_back_from_the_slow_one() {
     let makespan_s = |hold| {
-        let recipe = Recipe { spending: Spending::Cap, hold, ..Recipe::in_batches(Order::MinMin, PERIOD) };
+        let recipe =
+            Recipe { spending: Spending::Cap, hold, ..Recipe::in_batches(TaskOrder::MinMin, PERIOD) };
         makespan_s(&slow_and_fast(100.0, (2, 1_000.0), 101_000), recipe)
     };
     assert!(makespan_s(Holding::Never) > 1_000.0);

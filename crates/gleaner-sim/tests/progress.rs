@@ -2,7 +2,7 @@
 //! neighbours; and in a simulation without foresight it is what the task really did.
 
 use gleaner_core::{Event, Grid, Policy, Run, RunEnd, Scheduler, Settled};
-use gleaner_policy::{Order, Recipe, Relocate, Score, Spending};
+use gleaner_policy::{Recipe, Relocate, Score, Spending, TaskOrder};
 use gleaner_sim::{Setup, Simulation};
 use gleaner_testkit::history;
 use gleaner_testkit::naive_progress::NaiveProgress;
@@ -78,7 +78,7 @@ fn a_task_that_ends_has_done_its_length() {
             setup.task_classes.iter_mut().for_each(|class| class.restarts = false);
             let batching = setup.budget.map(|budget| Recipe {
                 spending: Spending::Cap,
-                ..Recipe::in_batches(Order::MinMin, budget.period)
+                ..Recipe::in_batches(TaskOrder::MinMin, budget.period)
             });
             let recipe = batching.unwrap_or_else(|| moving(seed));
             again(&setup, recipe.build(), |grid, now, event| {

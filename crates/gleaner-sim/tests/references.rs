@@ -6,21 +6,21 @@ use gleaner_policy::{Ahead, Choose, Mover, Recipe, Relocate, Replicate, Score};
 use gleaner_sim::{Answers, Liars, Setup};
 use gleaner_testkit::history;
 use gleaner_testkit::mutant::{Fault, Mutant};
-use gleaner_testkit::naive::{Choice, Naive, Relocation, Rule, Turn};
+use gleaner_testkit::naive::{Choice, Formula, Naive, Relocation, Turn};
 use gleaner_testkit::random::{self, Choices};
 use gleaner_testkit::record::{Entry, first_difference, run, run_checked};
 use gleaner_testkit::room::overfull;
 use gleaner_units::{Ops, TaskClassId, Time};
 
 /// A score and its reference.
-type Pair = (Score, Rule);
+type Pair = (Score, Formula);
 
 const PAIRS: [Pair; 5] = [
-    (Score::Greedy, Rule::Greedy),
-    (Score::Social, Rule::Social),
-    (Score::SocialWhole, Rule::SocialWhole),
-    (Score::SocialAsPrinted, Rule::SocialAsPrinted),
-    (Score::MinNum, Rule::MinNum),
+    (Score::Greedy, Formula::Greedy),
+    (Score::Social, Formula::Social),
+    (Score::SocialWhole, Formula::SocialWhole),
+    (Score::SocialAsPrinted, Formula::SocialAsPrinted),
+    (Score::MinNum, Formula::MinNum),
 ];
 
 const CHOICES: [(Choose, Choice); 7] = [

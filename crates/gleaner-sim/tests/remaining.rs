@@ -6,7 +6,7 @@ use gleaner_policy::{Lengths, Mover, Recipe, Relocate, Score};
 use gleaner_sim::Setup;
 use gleaner_testkit::history;
 use gleaner_testkit::mutant::{Fault, Mutant};
-use gleaner_testkit::naive::{Choice, Naive, Relocation, Rule, Turn};
+use gleaner_testkit::naive::{Choice, Formula, Naive, Relocation, Turn};
 use gleaner_testkit::naive_lengths::Belief;
 use gleaner_testkit::random::{self, Choices};
 use gleaner_testkit::record::{Entry, Record, first_difference, run, run_checked};
@@ -33,8 +33,8 @@ fn seeds() -> impl Iterator<Item = u64> {
 /// Placing by what remains, moving by it, or both, with a threshold and a number of moves drawn from the seed.
 fn pair(seed: u64, (lengths, belief): (Lengths, Belief)) -> (Recipe, Naive) {
     let choices = &mut Choices::seeded(seed ^ 0x7265_6d61);
-    let weighed = (Score::Social, Rule::SocialRemaining(belief));
-    let plain = (Score::Greedy, Rule::Greedy);
+    let weighed = (Score::Social, Formula::SocialRemaining(belief));
+    let plain = (Score::Greedy, Formula::Greedy);
     let (place, relocate) =
         [(weighed, Some(weighed)), (plain, Some(weighed)), (weighed, Some(plain)), (weighed, None)]
             [choices.below(4)];
@@ -126,7 +126,7 @@ fn what_is_weighed_by_what_remains_equals_its_reference_on_live_grids() {
 /// A reference that believes something else, or weighs nothing, parts from the policy.
 #[test]
 fn what_is_weighed_wrongly_is_noticed() {
-    let differs = |seed: u64, right: (Lengths, Belief), change: &dyn Fn(Rule) -> Rule| {
+    let differs = |seed: u64, right: (Lengths, Belief), change: &dyn Fn(Formula) -> Formula| {
         let (recipe, naive) = pair(seed, right);
         let relocate = naive.relocate.map(|rule| Relocation { rule: change(rule.rule), ..rule });
         let wrong = Naive { place: change(naive.place), relocate, ..naive };
@@ -136,11 +136,11 @@ fn what_is_weighed_wrongly_is_noticed() {
     };
     for (right, wrong) in [(0, 1), (1, 2), (2, 0)] {
         let change = |rule| match rule {
-            Rule::SocialRemaining(_) => Rule::SocialRemaining(BELIEFS[wrong].1),
+            Formula::SocialRemaining(_) => Formula::SocialRemaining(BELIEFS[wrong].1),
             other => other,
         };
         assert!((1..=30).any(|seed| differs(seed, BELIEFS[right], &change)), "{:?}", BELIEFS[right]);
-        let plain = |rule| if matches!(rule, Rule::SocialRemaining(_)) { Rule::Social } else { rule };
+        let plain = |rule| if matches!(rule, Formula::SocialRemaining(_)) { Formula::Social } else { rule };
         assert!((1..=30).any(|seed| differs(seed, BELIEFS[right], &plain)), "{:?}", BELIEFS[right]);
     }
 }

@@ -1,17 +1,18 @@
 //! The rules for sites equal their naive reference, decision for decision, on random sites; a fault put in on purpose is
 //! noticed; and several meta-schedulers book nothing twice, whatever their letters meet with.
 
-use gleaner_core::Policy;
+use gleaner_core::{Needs, Policy, SiteState};
 use gleaner_policy::parts::sites::{Behind, Copies, Has, Nearness, News, Split};
 use gleaner_policy::sites::map::{AtSource, Axes, Direction, Reading, Root, Weights};
 use gleaner_policy::{AnyPolicy, Recipe, SiteRule};
-use gleaner_sim::sites::{Job, Protocol, Site, SitesSetup, SitesWorld, Staging, parties};
+use gleaner_sim::sites::{Job, Protocol, Site, SitesSetup, SitesWorld, Slip, Staging, Word, parties};
 use gleaner_sim::{Division, Parties, restore, save};
 use gleaner_testkit::mutant::{Fault, Mutant};
 use gleaner_testkit::naive_sites::NaiveSites;
 use gleaner_testkit::random::Choices;
 use gleaner_testkit::record::{Record, first_difference};
-use gleaner_units::{PartyId, Span, Time};
+use gleaner_units::{PartyId, RunId, Span, TaskId, Time};
+use std::collections::BTreeMap;
 
 fn seeds() -> impl Iterator<Item = u64> {
     let count = std::env::var("GLEANER_SEEDS").map_or(60, |text| text.parse().expect("a number of seeds"));
@@ -198,6 +199,7 @@ fn several_meta_schedulers_book_nothing_twice_whatever_letters_meet_with() {
                 "seed {seed}: it goes on to the same end"
             );
             assert_eq!(outcome.unfinished(), 0, "seed {seed}: every job ends");
+            assert_eq!(parties.outside().refused(), [], "seed {seed}");
             for (job, of) in outcome.jobs.iter().zip(&setup.jobs) {
                 let cores: u32 = job.parts.iter().map(|part| part.cores).sum();
                 assert_eq!(cores, of.processors, "seed {seed}: all of a job, or nothing");
@@ -209,4 +211,98 @@ fn several_meta_schedulers_book_nothing_twice_whatever_letters_meet_with() {
     }
     assert!(refused > 0 && lost > 0, "{refused} refused, {lost} lost: nothing stood in anybody's way");
     assert!(known > 0, "no site knew a job that it was asked for again");
+}
+
+/// A letter of any content: numbers that are in use, are not yet, or never are.
+fn forged(choices: &mut Choices, (setup, written): (&SitesSetup, u64)) -> Slip {
+    let strange = choices.one_in(6);
+    let mut number = |below: usize| match choices.below(8) {
+        0 if strange => usize::try_from(u32::MAX).expect("a number") - choices.below(2),
+        1 if strange => below + choices.below(2),
+        _ => choices.below(below.max(1)),
+    };
+    let letter = number(usize::try_from(written).expect("few letters")) as u64;
+    let jobs = setup.jobs.len() / setup.schedulers;
+    let run = RunId { task: TaskId::new(number(jobs)), number: number(4) as u32 };
+    let site = setup.sites[number(setup.sites.len()) % setup.sites.len()];
+    let job = setup.jobs[number(setup.jobs.len()) % setup.jobs.len()];
+    let needs = Needs {
+        cores: number(job.processors as usize + 1) as u32,
+        memory: job.memory * number(job.processors as usize + 1) as u64,
+        disk: [job.disk, u64::MAX][number(2) % 2],
+    };
+    let state = SiteState {
+        cores_free: number(site.processors as usize + 1) as u32,
+        memory_free: number(site.memory as usize) as u64,
+        disk_free: [site.disk, u64::MAX][number(2) % 2],
+        waiting: [0, 0, u32::MAX][number(3) % 3],
+        traversal_s: [0.0, 0.0, f64::NAN, -1.0][number(4) % 4],
+    };
+    let at = [Time::ZERO, Time::NEVER, Time::from_nanos(number(1_000) as u64 * 1_000_000_000)][number(3) % 3];
+    let tasks = (0..number(3).min(5)).map(|_| TaskId::new(number(jobs))).collect();
+    let word = match choices.below(14) {
+        0 | 1 => Word::Reserve(run, needs),
+        2 => Word::Granted(run),
+        3 => Word::Refused(run),
+        4 => Word::Dispatch(run),
+        5 => Word::Release(run),
+        6 => Word::Released(run),
+        7 => Word::Ended(run),
+        8 => Word::State(state, at),
+        9 => Word::Survey(run.number, tasks),
+        10 => Word::Answer(run.number, state, at),
+        11 => Word::Forget(run.task),
+        _ => return Slip::Heard(letter),
+    };
+    Slip::Word(letter, word)
+}
+
+/// Whatever anybody writes, each job runs once and to its end; what makes no sense is refused, and nothing else is.
+#[test]
+fn letters_that_make_no_sense_change_nothing() {
+    let mut why = BTreeMap::<String, usize>::new();
+    for seed in 1..=100 {
+        let news = [News::Published, News::Broadcast][(seed % 2) as usize];
+        let rule = SiteRule { news, ..SiteRule::MRS };
+        let protocol = Protocol {
+            delay: Span::from_nanos(300_000_000),
+            loss: [0.0, 0.2][(seed / 2 % 2) as usize],
+            patience: Span::from_nanos(2_000_000_000),
+            publishes: news == News::Published,
+        };
+        let setup = setup(seed, 3, protocol);
+        let choices = &mut Choices::seeded(seed ^ 0x0006_6f72_6765);
+        let mut parties = parties(&setup, &mut || Recipe::over_sites(rule).build());
+        let mut steps = 0;
+        while parties.step() {
+            steps += 1;
+            assert!(steps < 2_000_000, "seed {seed}: a run without an end");
+            parties.outside().check();
+            for _ in 0..if steps < 1_000 { choices.below(3) } else { 0 } {
+                let party = choices.below(setup.schedulers);
+                let site = setup.schedulers + choices.below(setup.sites.len());
+                let (from, to) = match choices.below(8) {
+                    0 => (party, choices.below(setup.schedulers)),
+                    1 => (site, setup.schedulers + choices.below(setup.sites.len())),
+                    2..=4 => (party, site),
+                    _ => (site, party),
+                };
+                let written = parties.mail().sent();
+                parties.send(PartyId::new(from), PartyId::new(to), forged(choices, (&setup, written)));
+            }
+        }
+        for party in (0..setup.schedulers).map(PartyId::new) {
+            parties.scheduler(party).check().unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
+        }
+        let outcome = parties.outside().outcome();
+        assert_eq!(outcome.unfinished(), 0, "seed {seed}: every job ends");
+        for (job, of) in outcome.jobs.iter().zip(&setup.jobs) {
+            let cores: u32 = job.parts.iter().map(|part| part.cores).sum();
+            assert_eq!(cores, of.processors, "seed {seed}: all of a job, or nothing");
+        }
+        for refused in parties.outside().refused() {
+            *why.entry(refused.why.to_string()).or_default() += 1;
+        }
+    }
+    assert!(why.len() == 12 && why.values().all(|count| *count > 20), "{why:#?}");
 }

@@ -16,7 +16,7 @@ use std::cmp::Reverse;
 
 /// Which formula.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Rule {
+pub enum Formula {
     /// The task's own speed.
     Greedy,
     /// Everyone's execution times; a gain is relative to the moved task's own.
@@ -35,7 +35,7 @@ pub enum Rule {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Relocation {
     /// The formula.
-    pub rule: Rule,
+    pub rule: Formula,
     /// N.
     pub moves: u32,
     /// θ.
@@ -88,7 +88,7 @@ impl Relocation {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Naive {
     /// Where a new task goes.
-    pub place: Rule,
+    pub place: Formula,
     /// Which of the machines that would do.
     pub choice: Choice,
     /// How many runs it has at a time.
@@ -306,63 +306,63 @@ impl Now<'_> {
         (before - after) / (own / self.free(from))
     }
 
-    fn placement(&self, rule: Rule, task: TaskId, machine: MachineId) -> f64 {
+    fn placement(&self, rule: Formula, task: TaskId, machine: MachineId) -> f64 {
         let there = self.tasks_on(machine);
         let next = there.len() + 1;
         let with: Vec<TaskId> = there.iter().copied().chain([task]).collect();
         match rule {
-            Rule::Greedy => self.affinity(task, machine, &with),
-            Rule::Social | Rule::SocialWhole => {
+            Formula::Greedy => self.affinity(task, machine, &with),
+            Formula::Social | Formula::SocialWhole => {
                 let sum: f64 = there.iter().map(|&other| self.h(other, machine)).sum();
                 -(next as f64 * self.h(task, machine) + sum) / self.free(machine)
             }
-            Rule::SocialRemaining(belief) => {
+            Formula::SocialRemaining(belief) => {
                 let length = naive_lengths::length(self.0, belief, task, 0.0).unwrap_or(0.0);
                 let sum: f64 = self.work(belief, machine).into_iter().map(|(_, seconds)| seconds).sum();
                 -(next as f64 * self.h(task, machine) * length + sum) / self.free(machine)
             }
-            Rule::SocialAsPrinted => {
+            Formula::SocialAsPrinted => {
                 let own = self.affinity(task, machine, &with);
                 let others = self.affinities(&there, machine) / next as f64;
                 // The letter says exactly 0 where the residents are of the newcomer's kind; a float may not.
                 let difference = own - others;
                 if difference.abs() <= 1e-12 * own { 0.0 } else { difference }
             }
-            Rule::MinNum => -(there.len() as f64),
+            Formula::MinNum => -(there.len() as f64),
         }
     }
 
-    fn gain(&self, rule: Rule, task: TaskId, from: MachineId, to: MachineId) -> f64 {
+    fn gain(&self, rule: Formula, task: TaskId, from: MachineId, to: MachineId) -> f64 {
         let (source, target) = (self.tasks_on(from), self.tasks_on(to));
         let left: Vec<TaskId> = source.iter().copied().filter(|&other| other != task).collect();
         let joined: Vec<TaskId> = target.iter().copied().chain([task]).collect();
         match rule {
-            Rule::Greedy => {
+            Formula::Greedy => {
                 let before = self.affinity(task, from, &source);
                 let after = self.affinity(task, to, &joined);
                 (after - before) / before
             }
-            Rule::Social if self.free(from) == 0.0 => {
+            Formula::Social if self.free(from) == 0.0 => {
                 let sum = |tasks: &[TaskId]| tasks.iter().map(|&task| self.h(task, from)).sum::<f64>();
                 let decrease = source.len() as f64 * sum(&source) - left.len() as f64 * sum(&left);
                 decrease / (source.len() as f64 * self.h(task, from))
             }
-            Rule::Social => {
+            Formula::Social => {
                 let before = self.times(&source, from) + self.times(&target, to);
                 let after = self.times(&left, from) + self.times(&joined, to);
                 (before - after) / (source.len() as f64 * self.h(task, from) / self.free(from))
             }
-            Rule::SocialRemaining(belief) => self.gain_by_work(belief, task, from, to),
-            Rule::SocialWhole if self.free(from) == 0.0 => {
+            Formula::SocialRemaining(belief) => self.gain_by_work(belief, task, from, to),
+            Formula::SocialWhole if self.free(from) == 0.0 => {
                 let sum = |tasks: &[TaskId]| tasks.iter().map(|&task| self.h(task, from)).sum::<f64>();
                 1.0 - left.len() as f64 * sum(&left) / (source.len() as f64 * sum(&source))
             }
-            Rule::SocialWhole => {
+            Formula::SocialWhole => {
                 let before = self.times(&source, from) + self.times(&target, to);
                 let after = self.times(&left, from) + self.times(&joined, to);
                 (before - after) / before
             }
-            Rule::SocialAsPrinted => {
+            Formula::SocialAsPrinted => {
                 let all = (source.len() + target.len()) as f64;
                 let (before, after) = (self.affinities(&source, from), self.affinities(&left, from));
                 let (other, newer) = (self.affinities(&target, to), self.affinities(&joined, to));
@@ -370,7 +370,7 @@ impl Now<'_> {
                     + target.len() as f64 / all * (newer - other);
                 if after + before == 0.0 { 0.0 } else { change / (after + before) }
             }
-            Rule::MinNum => source.len() as f64 - target.len() as f64,
+            Formula::MinNum => source.len() as f64 - target.len() as f64,
         }
     }
 }

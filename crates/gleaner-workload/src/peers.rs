@@ -93,7 +93,7 @@ impl PeersScenario {
         let policy = settings::policy(&root, PolicySpec::read)?;
         let seed = settings::seed(&root)?;
         let recipe = policy.recipe();
-        if recipe.peering.is_none() {
+        if !recipe.lends() {
             let found = format!("{}, which knows no peers", policy.name());
             let expected = "one for peers, as dasilva/greedy or gleaner/bags, or favours = \"nof\" with it";
             return Err(root.nearest("policy.preset").error("policy.preset", found, expected));

@@ -3,6 +3,7 @@
 mod advise;
 #[cfg(test)]
 mod documented;
+mod grid;
 mod hosting;
 mod keeping;
 mod live;
@@ -21,11 +22,12 @@ mod workload;
 mod wrapped;
 
 pub(crate) use advise::*;
+pub(crate) use grid::GridArguments;
 pub(crate) use hosting::*;
 pub(crate) use keeping::*;
 pub(crate) use live::*;
 pub(crate) use measuring::*;
-pub(crate) use names::*;
+pub(crate) use names::{JobOrTask, TaskName, Which};
 pub(crate) use people::*;
 pub(crate) use quota::*;
 pub(crate) use rigid::*;
@@ -36,7 +38,7 @@ pub(crate) use trace::*;
 pub(crate) use tune::*;
 pub(crate) use workload::*;
 
-use crate::completions;
+use crate::candidates;
 use crate::map::Budget;
 use crate::moments::parse_moment;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -263,7 +265,7 @@ pub(crate) struct SimulateArguments {
     pub(crate) log: RigidArguments,
     /// Schedule by this preset instead of the scenario's; compare several, separated by commas, with the same seeds. Behind
     /// colons, keys of the policy are set, as `queue/easy:fill=shortest`
-    #[arg(long, value_name = "NAME", value_delimiter = ',', add = completions::policies())]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', add = candidates::policies())]
     pub(crate) policy: Vec<String>,
     /// The seed, instead of the scenario's
     #[arg(long, value_name = "N")]
@@ -314,7 +316,7 @@ Examples:
 #[command(after_help = EXPLAIN_HELP)]
 pub(crate) struct ExplainArguments {
     /// A task of the live grid, also by its job's name or `last`; a job stands for its first task that waits, or else for its first. Or a scenario or log
-    #[arg(value_name = "JOB[/TASK]|SCENARIO|LOG", add = completions::jobs_and_files())]
+    #[arg(value_name = "JOB[/TASK]|SCENARIO|LOG", add = candidates::jobs_and_files())]
     pub(crate) subject: String,
     /// The scenario's task, as its tasks.csv calls it, or the log's job by its number: of several with one number the first
     pub(crate) task: Option<String>,
@@ -389,7 +391,7 @@ pub(crate) struct MapArguments {
     /// The instance
     pub(crate) file: PathBuf,
     /// min-min, max-min, sufferage, sufferage-passes, mct, met, olb or kpb:P
-    #[arg(long, value_name = "NAME", value_parser = parse_heuristic, add = completions::words(&Heuristic::NAMES))]
+    #[arg(long, value_name = "NAME", value_parser = parse_heuristic, add = candidates::words(&Heuristic::NAMES))]
     pub(crate) heuristic: Heuristic,
     /// Compute a lower bound, and the gap to it
     #[arg(long)]
@@ -409,12 +411,15 @@ pub(crate) struct MapArguments {
     pub(crate) json: bool,
 }
 
+/// The papers there are.
+pub(crate) const PAPERS: [&str; 5] = ["bertasi", "khoo", "elleuch", "dasilva", "cavalieri"];
+
 /// `gleaner paper`.
 #[derive(Args, Debug)]
 #[command(after_help = PAPER_HELP)]
 pub(crate) struct PaperArguments {
     /// The paper's short name
-    #[arg(add = completions::words(&crate::paper::NAMES))]
+    #[arg(add = candidates::words(&PAPERS))]
     pub(crate) name: String,
     /// Only this figure
     #[arg(long, value_name = "N")]
@@ -497,7 +502,7 @@ pub(crate) enum PolicyArguments {
     /// Show a preset as a scenario's policy section, with what each part does
     Show {
         /// Its name
-        #[arg(add = completions::policies())]
+        #[arg(add = candidates::policies())]
         name: String,
         /// As JSON
         #[arg(long)]

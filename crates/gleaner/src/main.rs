@@ -6,6 +6,7 @@ mod audit;
 mod backup;
 mod bench;
 mod budget;
+mod candidates;
 mod classad;
 mod cli;
 mod columns;

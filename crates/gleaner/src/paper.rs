@@ -2,7 +2,7 @@
 
 mod describe;
 
-use crate::cli::{PaperArguments, PaperPart};
+use crate::cli::{PAPERS, PaperArguments, PaperPart};
 use crate::failure::Failure;
 use crate::{Outcome, files, interrupt, progress, stdout};
 use describe::describe;
@@ -15,9 +15,6 @@ use indicatif::ProgressBar;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
-
-/// The papers there are.
-pub(crate) const NAMES: [&str; 5] = ["bertasi", "khoo", "elleuch", "dasilva", "cavalieri"];
 
 /// What came of a paper's experiments.
 struct Findings {
@@ -47,7 +44,7 @@ pub(crate) fn run(arguments: &PaperArguments) -> Outcome {
         "khoo" => khoo(arguments)?,
         "dasilva" => dasilva(arguments)?,
         name => {
-            let (known, meant) = (NAMES.join(", "), meant(name, NAMES));
+            let (known, meant) = (PAPERS.join(", "), meant(name, PAPERS));
             return Err(Failure::Usage(format!("no paper is called \"{name}\"; there are {known}{meant}")));
         }
     };

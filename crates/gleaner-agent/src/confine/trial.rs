@@ -9,7 +9,7 @@ use super::Limiter;
 use super::bwrap::find_bwrap;
 use super::limits::Limits;
 use crate::keeper::{
-    Confinement, FrameError, Keeper, KeeperError, Network, Order, Outcome, Report, RunSpec, Sandbox,
+    Confinement, FrameError, Keeper, KeeperError, Network, Order, ProgramEnd, Report, RunSpec, Sandbox,
     TASK_FOLDER, Usage,
 };
 
@@ -71,11 +71,11 @@ const FEW_BYTES: u64 = 32 << 20;
 pub fn available(keeper: &Keeper, scratch: &Path) -> Result<SandboxLevel, Why> {
     find_bwrap().map_err(|_| Why::NoBubblewrap)?;
     match run(keeper, scratch, &["/bin/true"], (Limits::default(), Limiter::default()))? {
-        (Outcome::Code(0), usage) => {
+        (ProgramEnd::Code(0), usage) => {
             let own_users = rustix::process::geteuid().is_root();
             Ok(SandboxLevel { landlock_abi: usage.landlock_abi, own_users })
         }
-        (Outcome::CouldNotStart(said) | Outcome::NoProgram(said), _) => Err(reason(said)),
+        (ProgramEnd::CouldNotStart(said) | ProgramEnd::NoProgram(said), _) => Err(reason(said)),
         (outcome, _) => Err(Why::Failed(format!("/bin/true ended with {outcome:?}"))),
     }
 }
@@ -90,8 +90,8 @@ pub(super) fn holds_memory(keeper: &Keeper, scratch: &Path, limiter: &Limiter) -
         let ended = run(keeper, scratch, &greedy, (limits, limiter.clone()));
         let went_on = format!("a task that {whose} took three times the 32 MiB of its limit");
         match ended.map_err(|why| why.to_string())? {
-            (Outcome::Signal(9), _) => {}
-            (Outcome::Code(0), _) => return Err(format!("{went_on}, and went on")),
+            (ProgramEnd::Signal(9), _) => {}
+            (ProgramEnd::Code(0), _) => return Err(format!("{went_on}, and went on")),
             (outcome, _) => return Err(format!("not known: {went_on}, and ended with {outcome:?}")),
         }
     }
@@ -103,7 +103,7 @@ pub(super) fn holds_inotify(keeper: &Keeper, scratch: &Path) -> Result<(), Strin
     let least = Limits { inotify_parts: Some(u32::MAX), ..Limits::default() };
     let look = ["/bin/sh", "-c", "[ \"$(cat /proc/sys/user/max_inotify_instances)\" -eq 1 ]"];
     match run(keeper, scratch, &look, (least, Limiter::default())).map_err(|why| why.to_string())? {
-        (Outcome::Code(0), _) => Ok(()),
+        (ProgramEnd::Code(0), _) => Ok(()),
         (outcome, _) => Err(format!("a task has other limits than it was given: {outcome:?}")),
     }
 }
@@ -114,7 +114,7 @@ fn run(
     scratch: &Path,
     argv: &[&str],
     (limits, limiter): (Limits, Limiter),
-) -> Result<(Outcome, Usage), Why> {
+) -> Result<(ProgramEnd, Usage), Why> {
     fs::create_dir_all(scratch)?;
     let mut minder = keeper.minder()?;
     let spec = Box::new(RunSpec {

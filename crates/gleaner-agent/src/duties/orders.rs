@@ -59,7 +59,7 @@ impl Duties {
             ToAgent::Stop { run, cause } => self.stop(now, run, cause),
             ToAgent::Settled { run, .. } => self.settled(now, run),
             ToAgent::StoreAgain { run } => self.store_again(now, run),
-            ToAgent::Measure => self.measuring.is_wanted = true,
+            ToAgent::Measure => self.measuring.want(),
             ToAgent::SetOpen { open } => {
                 self.is_opened = open;
                 self.tell_open();

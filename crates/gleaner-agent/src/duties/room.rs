@@ -5,18 +5,8 @@
 
 use super::held::Held;
 use super::{Action, Duties};
-use gleaner_units::{Span, Time};
+use gleaner_units::Time;
 use gleaner_wire::session::Run;
-
-/// The pause between two measurements of the machine: each takes seconds of all cores, and writes to the disk.
-const MEASURE_PAUSE: Span = Span::from_nanos(600_000_000_000);
-
-/// An order to measure the machine, and when one may be followed again.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Measuring {
-    pub(super) is_wanted: bool,
-    not_before: Option<Time>,
-}
 
 impl Duties {
     /// Why a run finds no room beside what is ordered to run here, if so. What is ending makes room.
@@ -56,13 +46,12 @@ impl Duties {
     /// Follows an order to measure the machine, when nobody else needs it.
     pub(super) fn measure_if_due(&mut self, now: Time) {
         if self.measuring_due().is_some_and(|due| due <= now) {
-            self.measuring = Measuring { is_wanted: false, not_before: Some(now + MEASURE_PAUSE) };
+            self.measuring.begun(now);
             self.actions.push_back(Action::Measure);
         }
     }
 
     pub(super) fn measuring_due(&self) -> Option<Time> {
-        let may = self.measuring.is_wanted && self.is_free_for_guests();
-        may.then(|| self.measuring.not_before.unwrap_or(Time::ZERO))
+        self.measuring.due().filter(|_| self.is_free_for_guests())
     }
 }

@@ -12,7 +12,7 @@ use rustix::process::{getpid, set_child_subreaper, umask};
 
 use super::frames::{FrameError, Inbox, encode};
 use super::handing;
-use super::orders::{Order, Outcome, Report, Usage};
+use super::orders::{Order, ProgramEnd, Report, Usage};
 use super::start::Means;
 use super::task::Task;
 use crate::clock::now;
@@ -73,7 +73,7 @@ impl Minding {
             if task_ended && let Some(task) = self.task.take() {
                 let id = task.id();
                 let (outcome, usage) = task.finish();
-                if matches!(outcome, Outcome::CouldNotStart(_) | Outcome::NoProgram(_)) {
+                if matches!(outcome, ProgramEnd::CouldNotStart(_) | ProgramEnd::NoProgram(_)) {
                     // What was started was bubblewrap or the launcher, and not the program.
                     self.unsaid.clear();
                 }
@@ -120,7 +120,7 @@ impl Minding {
         if let Some(task) = &mut self.task
             && self.lease.is_some_and(|ends| ends <= now())
         {
-            task.end_for(Outcome::LeaseEnded);
+            task.end_for(ProgramEnd::LeaseEnded);
             self.lease = None;
         }
     }
@@ -135,7 +135,7 @@ impl Minding {
     fn obey(&mut self, order: Order) -> Result<(), FrameError> {
         match order {
             Order::Run { id, .. } if self.task.is_some() => {
-                self.refuse(id, Outcome::CouldNotStart("this minder has a task already".to_owned()))
+                self.refuse(id, ProgramEnd::CouldNotStart("this minder has a task already".to_owned()))
             }
             Order::Run { id, spec } => match Task::start(id, &spec, &mut self.means) {
                 Ok(task) => {
@@ -158,7 +158,7 @@ impl Minding {
         }
     }
 
-    fn refuse(&mut self, id: u64, outcome: Outcome) -> Result<(), FrameError> {
+    fn refuse(&mut self, id: u64, outcome: ProgramEnd) -> Result<(), FrameError> {
         self.say(&Report::Exited { id, outcome, usage: Usage::default() })
     }
 

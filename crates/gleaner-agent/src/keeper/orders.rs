@@ -42,7 +42,7 @@ pub enum Sign {
     /// End it: all of its processes, whatever they do.
     Kill,
     /// Suspend all of it, by the freezer where its cgroup has one. Where there is none it is stopped by signals, watched,
-    /// and ended ([`Outcome::Defied`]) if its processes wake each other.
+    /// and ended ([`ProgramEnd::Defied`]) if its processes wake each other.
     Stop,
     /// Let it go on.
     Cont,
@@ -65,7 +65,7 @@ pub enum Report {
         /// Which task.
         id: u64,
         /// How it ended.
-        outcome: Outcome,
+        outcome: ProgramEnd,
         /// What it used.
         usage: Usage,
     },
@@ -73,7 +73,7 @@ pub enum Report {
 
 /// How a task ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Outcome {
+pub enum ProgramEnd {
     /// It exited with this code.
     Code(i32),
     /// This signal ended it. In a sandbox also: it exited with 128 + this number, which bubblewrap does not tell apart.

@@ -13,7 +13,7 @@ use std::process::{Child, Command};
 use rustix::fs::OFlags;
 use rustix::process::Pid;
 
-use super::orders::{Confinement, Network, Outcome, RunSpec, Sandbox};
+use super::orders::{Confinement, Network, ProgramEnd, RunSpec, Sandbox};
 use super::{kin, precedence};
 use crate::confine::{
     ApartNetwork, EmptyNetwork, Group, GroupError, LAUNCHER, Limits, MinderGroup, TransientUser,
@@ -48,16 +48,16 @@ pub(crate) enum StartError {
 
 impl StartError {
     /// What is to be said of the task.
-    pub(crate) fn outcome(&self) -> Outcome {
+    pub(crate) fn outcome(&self) -> ProgramEnd {
         match self {
-            Self::NoCommand | Self::Program(_) | Self::Folder(..) => Outcome::NoProgram(self.to_string()),
+            Self::NoCommand | Self::Program(_) | Self::Folder(..) => ProgramEnd::NoProgram(self.to_string()),
             Self::File(..)
             | Self::Group(_)
             | Self::User(_)
             | Self::Network(_)
             | Self::Give(_)
             | Self::Spawn(..)
-            | Self::Instruct(_) => Outcome::CouldNotStart(self.to_string()),
+            | Self::Instruct(_) => ProgramEnd::CouldNotStart(self.to_string()),
         }
     }
 }

@@ -14,7 +14,7 @@ use wait4::Wait4;
 
 use super::kin::{self, Passing};
 use super::memory::Memory;
-use super::orders::{Network, Outcome, RunSpec, Sign, Usage};
+use super::orders::{Network, ProgramEnd, RunSpec, Sign, Usage};
 use super::precedence::Sessions;
 use super::standing::Standing;
 use super::start::{Means, StartError, Started, start};
@@ -55,7 +55,7 @@ pub(crate) struct Task {
     /// While it is stopped by signals.
     standing: Option<Standing>,
     /// Why its minder ended it, if that did.
-    ended_for: Option<Outcome>,
+    ended_for: Option<ProgramEnd>,
 }
 
 /// Whether the first process is bubblewrap's, which signals must not reach.
@@ -141,12 +141,12 @@ impl Task {
         }
         if self.standing.as_mut().is_some_and(|standing| standing.is_defied(programs)) {
             self.standing = None;
-            self.end_for(Outcome::Defied);
+            self.end_for(ProgramEnd::Defied);
         }
         let frame = (self.frame == Frame::Bubblewrap).then_some(self.main);
         if self.memory.as_mut().is_some_and(|memory| memory.is_exceeded(frame)) {
             self.memory = None;
-            self.end_for(Outcome::OverMemory);
+            self.end_for(ProgramEnd::OverMemory);
         }
     }
 
@@ -185,7 +185,7 @@ impl Task {
     }
 
     /// Kills it, for a reason that whoever ordered it does not know.
-    pub(crate) fn end_for(&mut self, why: Outcome) {
+    pub(crate) fn end_for(&mut self, why: ProgramEnd) {
         self.ended_for = Some(why);
         self.kill();
     }
@@ -204,7 +204,7 @@ impl Task {
     }
 
     /// Waits for the first process, ends all that is left, and says how it went.
-    pub(crate) fn finish(self) -> (Outcome, Usage) {
+    pub(crate) fn finish(self) -> (ProgramEnd, Usage) {
         let ended = self.child.wait4();
         if let Some(group) = &self.group {
             group.kill();
@@ -224,11 +224,11 @@ impl Task {
                 usage.memory_peak_bytes = ended.rusage.maxrss;
                 match (outcome(ended.status, self.frame), self.ended_for) {
                     // It was at its end already.
-                    (Outcome::Code(0), _) => Outcome::Code(0),
+                    (ProgramEnd::Code(0), _) => ProgramEnd::Code(0),
                     (outcome, why) => why.unwrap_or(outcome),
                 }
             }
-            Err(error) => Outcome::CouldNotStart(format!("its first process was lost: {error}")),
+            Err(error) => ProgramEnd::CouldNotStart(format!("its first process was lost: {error}")),
         };
         if let Some(group) = &self.group {
             usage.memory_peak_bytes = group.memory_peak().unwrap_or(usage.memory_peak_bytes);
@@ -241,14 +241,14 @@ impl Task {
         match read_words(&heard(pipe)) {
             Words::Ready { landlock_abi } => (outcome, Usage { landlock_abi, ..usage }),
             Words::Failed(_) | Words::NoProgram(_) if self.ended_by_order.get() => {
-                (Outcome::Signal(Signal::KILL.as_raw()), usage)
+                (ProgramEnd::Signal(Signal::KILL.as_raw()), usage)
             }
             // Whoever allows a task too little, or fills the memory of all of them, is not the machine.
             Words::Failed(_) if usage.killed_for_memory > 0 => {
-                (Outcome::TooLittle(lacked_memory(self.memory_named)), usage)
+                (ProgramEnd::TooLittle(lacked_memory(self.memory_named)), usage)
             }
-            Words::Failed(why) => (Outcome::CouldNotStart(why), usage),
-            Words::NoProgram(why) => (Outcome::NoProgram(why), usage),
+            Words::Failed(why) => (ProgramEnd::CouldNotStart(why), usage),
+            Words::NoProgram(why) => (ProgramEnd::NoProgram(why), usage),
         }
     }
 }
@@ -265,11 +265,11 @@ fn lacked_memory(named: Option<u64>) -> String {
     }
 }
 
-fn outcome(status: ExitStatus, frame: Frame) -> Outcome {
+fn outcome(status: ExitStatus, frame: Frame) -> ProgramEnd {
     match (status.code(), frame) {
-        (Some(code @ 129..=192), Frame::Bubblewrap) => Outcome::Signal(code - 128),
-        (Some(code), _) => Outcome::Code(code),
-        (None, _) => Outcome::Signal(status.signal().unwrap_or_default()),
+        (Some(code @ 129..=192), Frame::Bubblewrap) => ProgramEnd::Signal(code - 128),
+        (Some(code), _) => ProgramEnd::Code(code),
+        (None, _) => ProgramEnd::Signal(status.signal().unwrap_or_default()),
     }
 }
 

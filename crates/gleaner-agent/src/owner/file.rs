@@ -34,7 +34,7 @@ pub enum FileError {
     Rule {
         /// The file.
         path: PathBuf,
-        /// Which.
+        /// The value, and what is wrong with it.
         why: RulesError,
     },
 }

@@ -8,7 +8,7 @@ use crate::confine::Limiter;
 use crate::duties::{Event, Exit, Signal};
 use crate::home::{Home, ORPHANS_VARIABLE};
 use crate::keeper::{
-    Confinement, FrameError, Inbox, Keeper, KeeperError, Order, Outcome, Report, RunSpec, Sign, encode,
+    Confinement, FrameError, Inbox, Keeper, KeeperError, Order, ProgramEnd, Report, RunSpec, Sign, encode,
 };
 use crate::owner::Rules;
 use gleaner_units::{RunId, Time};
@@ -324,20 +324,20 @@ fn number_of(run: RunId) -> u64 {
     (run.task.index() as u64) << 32 | u64::from(run.number)
 }
 
-fn exit_of(outcome: Outcome, usage: &crate::keeper::Usage) -> Exit {
+fn exit_of(outcome: ProgramEnd, usage: &crate::keeper::Usage) -> Exit {
     match outcome {
         // Whatever became of the rest of it then.
-        Outcome::Code(1..) | Outcome::Signal(_) if usage.killed_for_memory > 0 => {
+        ProgramEnd::Code(1..) | ProgramEnd::Signal(_) if usage.killed_for_memory > 0 => {
             Exit::OverLimit("memory".into())
         }
-        Outcome::Code(code) => Exit::Code(code),
-        Outcome::Signal(signal) => Exit::Signal(signal),
-        Outcome::CouldNotStart(why) => Exit::NotStarted(why),
-        Outcome::NoProgram(why) => Exit::NoProgram(why),
-        Outcome::TooLittle(why) => Exit::Refused(why),
-        Outcome::LeaseEnded => Exit::LeaseEnded,
-        Outcome::OverMemory => Exit::OverLimit("memory".into()),
-        Outcome::Defied => Exit::OverLimit("time: it ignored the owner's pause".into()),
+        ProgramEnd::Code(code) => Exit::Code(code),
+        ProgramEnd::Signal(signal) => Exit::Signal(signal),
+        ProgramEnd::CouldNotStart(why) => Exit::NotStarted(why),
+        ProgramEnd::NoProgram(why) => Exit::NoProgram(why),
+        ProgramEnd::TooLittle(why) => Exit::Refused(why),
+        ProgramEnd::LeaseEnded => Exit::LeaseEnded,
+        ProgramEnd::OverMemory => Exit::OverLimit("memory".into()),
+        ProgramEnd::Defied => Exit::OverLimit("time: it ignored the owner's pause".into()),
     }
 }
 

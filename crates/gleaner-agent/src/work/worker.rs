@@ -2,35 +2,32 @@
 
 use super::dialler::{Dialler, News, Outgoing};
 use super::folders::Folders;
-use super::joining::{self, Joined};
+use super::joining::Joined;
 use super::keeping::Keeping;
 use super::minders::{MinderError, Minders};
 use super::permits::Permits;
 use super::room::Bound;
 use super::spec::memory_unless_named;
+use super::threads::Threads;
 use super::watch::Watch;
 use super::{Stop, WorkError, WorkOptions, spool};
-use crate::allowance::Allowance;
 use crate::cache::Cache;
 use crate::clock::{Alarm, now};
 use crate::confine::Limiter;
-use crate::duties::{Action, Duties, Event, Exit, Kept, Piece, TransferError, Wanted};
+use crate::duties::{Action, Duties, Event, Exit, Kept, Piece, TransferError};
 use crate::folder;
 use crate::home::{Home, Identity, Record};
 use crate::keeper::Keeper;
 use crate::owner::{Permit, Rules, Verdict, Word, check_signed};
 use crate::owner_socket::{self, Answer, Asked};
-use crate::probes::Benchmark;
 use gleaner_net::{Address, AgentKey, Challenge, Client, SessionNonce, Token, random_bytes};
 use gleaner_units::{RunId, Span, Time};
-use gleaner_wire::Met;
 use gleaner_wire::session::{FromAgent, Profile, Run, Stream, Usage};
 use std::collections::{BTreeSet, VecDeque};
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
-use tokio::sync::{Notify, Semaphore, mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::MissedTickBehavior;
 
 /// How often machine and owner are looked at: the owner is to be noticed within a second.
@@ -40,8 +37,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(900);
 const STANDS_STILL: Span = Span::from_nanos(1_000_000_000);
 /// Every how many looks the folders of runs that have a limit, or where the disk is short, are measured.
 const LOOKS_PER_SIZE: u64 = 5;
-/// Transfers at a time.
-const TRANSFERS_MAX: usize = 4;
 /// At the end a coordinator that does not read is waited for no longer.
 const FAREWELL_MAX: Duration = Duration::from_secs(2);
 /// At the end a disk that does not take what is to be kept is waited for no longer.
@@ -65,8 +60,6 @@ pub(super) struct Worker {
     /// Where the coordinator may be, besides where it was met last.
     given: Option<Address>,
     duties: Duties,
-    /// Which coordinator it was with last, as it is written down.
-    met: Arc<Mutex<Option<Met>>>,
     /// The machine as it was found, before the owner's rules.
     found: Profile,
     watch: Watch,
@@ -75,29 +68,19 @@ pub(super) struct Worker {
     /// Which signed tasks were run here.
     permits: Permits,
     limiter: Limiter,
-    cache: Arc<Cache>,
-    client: Option<Client>,
     outgoing: Option<Outgoing>,
     /// Where the connection leads, or led.
     dialled: Address,
-    transfers: Arc<Semaphore>,
-    /// Whether it is being tried whether the disk works again: transfers that hang do not keep it from that.
-    is_disk_tried: Arc<AtomicBool>,
-    /// Whether nothing is brought here for guests, and whether nothing is stored of what they left: the owner wants the machine.
-    brings_nothing: Arc<AtomicBool>,
-    stores_nothing: Arc<AtomicBool>,
+    threads: Threads,
     looks: u64,
     /// When it did something last.
     awake_at: Time,
-    /// Runs whose folders are being measured.
-    measuring: Arc<Mutex<BTreeSet<RunId>>>,
     /// Runs of which something was written, and is kept in files.
     spooled: BTreeSet<RunId>,
     /// Runs of which is written down what they left.
     keeping: Keeping,
     /// What came of actions that were done at once.
     results: VecDeque<Event>,
-    events: mpsc::Sender<Event>,
     inbox: Option<mpsc::Receiver<Event>>,
 }
 
@@ -142,6 +125,7 @@ impl Worker {
             );
         }
         duties.take_up(now(), kept);
+        let threads = Threads::new(home.clone(), cache, met, events);
         let keeping = Keeping::start(home.clone(), brought.clone())
             .map_err(|why| WorkError::System { what: "no thread could be started", why })?;
         Ok(Self {
@@ -150,28 +134,20 @@ impl Worker {
             key,
             given,
             duties,
-            met: Arc::new(Mutex::new(met)),
             found: profile,
             watch,
             folders,
             minders,
             permits,
             limiter,
-            cache: Arc::new(cache),
-            client: None,
             outgoing: None,
             dialled,
-            transfers: Arc::new(Semaphore::new(TRANSFERS_MAX)),
-            is_disk_tried: Arc::default(),
-            brings_nothing: Arc::default(),
-            stores_nothing: Arc::default(),
+            threads,
             looks: 0,
             awake_at: now(),
-            measuring: Arc::default(),
             spooled: brought,
             keeping,
             results: VecDeque::new(),
-            events,
             inbox: Some(inbox),
         })
     }
@@ -258,9 +234,7 @@ impl Worker {
             other => other,
         };
         self.duties.handle(now(), event);
-        // What is under way on other threads breaks off.
-        self.brings_nothing.store(self.duties.brings_nothing(), Ordering::Relaxed);
-        self.stores_nothing.store(self.duties.stores_nothing(), Ordering::Relaxed);
+        self.threads.heed(&self.duties);
         self.minders.keep_lease(self.duties.lease_ends());
     }
 
@@ -326,13 +300,8 @@ impl Worker {
         self.looks += 1;
         if self.looks.is_multiple_of(LOOKS_PER_SIZE) {
             self.measure_folders();
-            if self.duties.has_disk_fault() && !self.is_disk_tried.swap(true, Ordering::Relaxed) {
-                let (home, is_tried) = (self.home.clone(), self.is_disk_tried.clone());
-                self.apart(None, move || {
-                    let works = spool::can_keep(&home);
-                    is_tried.store(false, Ordering::Relaxed);
-                    if works { Event::DiskWorks } else { Event::Tick }
-                });
+            if self.duties.has_disk_fault() {
+                self.threads.try_disk();
             }
         }
     }
@@ -351,31 +320,11 @@ impl Worker {
         }
     }
 
-    /// Each on a thread of its own: a task can make this take long, and then only it is measured less often.
     fn measure_folders(&self) {
         let short = self.watch.shortage();
         let bounded = self.duties.alive().filter_map(|(run, named)| Some((run, Bound::of(named, short)?)));
         for (run, bound) in bounded {
-            let measuring = self.measuring.clone();
-            let mut under_way = measuring.lock().unwrap_or_else(PoisonError::into_inner);
-            if !under_way.insert(run) {
-                continue;
-            }
-            drop(under_way);
-            let (folder, first) = (self.folders.of(run), self.minders.first_process(run));
-            let events = self.events.clone();
-            tokio::task::spawn_blocking(move || {
-                let found = bound.is_exceeded(&folder, first);
-                measuring.lock().unwrap_or_else(PoisonError::into_inner).remove(&run);
-                match found {
-                    Ok(true) => drop(events.blocking_send(Event::FolderTooLarge(run))),
-                    Ok(false) => {}
-                    // Most often it has just ended, and its folder is gone.
-                    Err(why) => {
-                        tracing::debug!(%why, path = %folder.display(), "a folder cannot be measured");
-                    }
-                }
-            });
+            self.threads.measure_folder(run, bound, (self.folders.of(run), self.minders.first_process(run)));
         }
     }
 
@@ -397,7 +346,7 @@ impl Worker {
             Action::Send(message) => self.send(message),
             Action::Prove(nonce) => self.prove(&nonce),
             Action::UseToken(token) => self.use_token(&token),
-            Action::Remember(met) => self.remember(met),
+            Action::Remember(met) => self.threads.remember(met),
             Action::Close(why) => self.close(&why),
             Action::Prepare(run) => self.prepare(run),
             Action::Launch(run) => self.launch(&run),
@@ -406,16 +355,16 @@ impl Worker {
                 let task = self.duties.task_name(run).unwrap_or_default();
                 tracing::info!(task, run = run.number, "is to end: {why}");
             }
-            Action::Collect(run, wanted) => self.collect(run, wanted),
+            Action::Collect(run, wanted) => {
+                let (path, keep_free) = (self.folders.of(run.id), self.watch.rules().disk_free_min());
+                self.threads.collect(run, path, wanted, keep_free);
+            }
             Action::Keep(kept) => {
                 let record = |kept: Kept| Record { shared: self.folders.shared(kept.id()), kept };
                 self.keeping.keep(kept.into_iter().map(record).collect());
             }
             Action::Clear(run) => self.clear(run),
-            Action::Measure => {
-                let (home, client) = (self.home.clone(), self.client.clone());
-                self.measure(move || joining::measure_anew(&home, client.as_ref()).map(Some));
-            }
+            Action::Measure => self.threads.measure_anew(&self.found),
             Action::Quit => return Some(Ok(())),
             Action::GiveUp(why) => return Some(Err(WorkError::Refused(why))),
         }
@@ -431,26 +380,6 @@ impl Worker {
             self.close("what is sent to the coordinator is not taken");
             self.results.push_back(Event::Disconnected);
         }
-    }
-
-    /// On a thread, since a disk can take long; the thread that comes last writes last.
-    fn remember(&self, met: Met) {
-        let (home, written) = (self.home.clone(), self.met.clone());
-        self.on_thread(move || {
-            let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
-            let is_news = |old: &Met| {
-                let goes_on = old.lineage == met.lineage && old.row < met.row;
-                let is_later = old.lineage != met.lineage && old.epoch <= met.epoch;
-                goes_on || is_later || old.restores != met.restores
-            };
-            if written.as_ref().is_none_or(is_news) {
-                match home.remember(&met) {
-                    Ok(()) => *written = Some(met),
-                    Err(why) => tracing::warn!(%why, "which coordinator this was is not written down"),
-                }
-            }
-            Event::Tick
-        });
     }
 
     fn close(&mut self, why: &str) {
@@ -473,31 +402,16 @@ impl Worker {
     /// Called when the coordinator has welcomed this agent, which proves that it is at the address that was dialled.
     fn use_token(&mut self, token: &str) {
         if self.dialled != self.identity.address {
-            self.remember_address();
+            self.identity.address = self.dialled.clone();
+            self.threads.remember_address(self.identity.clone());
         }
         let Identity { address, authority, .. } = self.identity.clone();
         match token.parse::<Token>() {
             Ok(token) => {
-                let client = Client::new(address, authority, &token);
-                if joining::lacks_network(&self.home, &client) {
-                    let (home, client) = (self.home.clone(), client.clone());
-                    self.measure(move || joining::measure_network_too(&home, &client));
-                }
-                self.client = Some(client);
+                self.threads.use_client(Client::new(address, authority, &token), &self.found);
             }
             Err(why) => tracing::warn!(%why, "the coordinator's token for files is of no use"),
         }
-    }
-
-    fn remember_address(&mut self) {
-        self.identity.address = self.dialled.clone();
-        let (home, identity) = (self.home.clone(), self.identity.clone());
-        self.on_thread(move || {
-            if let Err(why) = home.enrol(&identity) {
-                tracing::warn!(%why, "the coordinator's new address is not written down");
-            }
-            Event::Tick
-        });
     }
 
     fn prepare(&mut self, run: Arc<Run>) {
@@ -507,11 +421,7 @@ impl Worker {
             self.results.push_back(Event::Prepared(id, Err(TransferError::Failed(why))));
         } else if folder::needs_transfers(&run) {
             let path = self.folders.of(id);
-            let (cache, client) = (self.cache.clone(), self.client.clone());
-            let allowance = self.allowance(&self.brings_nothing);
-            self.on_thread(move || {
-                Event::Prepared(id, folder::prepare(&run, &path, &cache, client.as_ref(), &allowance))
-            });
+            self.threads.prepare(run, path, self.watch.rules().disk_free_min());
         } else {
             let (path, origin) = self.folders.lend(&run);
             let result = folder::prepare_empty(&run, &path, origin);
@@ -548,34 +458,6 @@ impl Worker {
         permit.map_or(Ok(()), |permit| self.permits.begin(run.id, permit, unix_s()))
     }
 
-    fn collect(&mut self, run: Arc<Run>, wanted: Wanted) {
-        let path = self.folders.of(run.id);
-        let client = self.client.clone();
-        let goes_all_the_same = Arc::default();
-        let is_stopped = if wanted.checkpoint { &goes_all_the_same } else { &self.stores_nothing };
-        let allowance = self.allowance(is_stopped);
-        self.on_thread(move || {
-            let result = match client {
-                Some(client) => folder::collect(&run, &path, wanted, &client, &allowance),
-                None => Err(TransferError::Later("there is no token for files".into())),
-            };
-            if let Err(TransferError::Later(why)) = &result {
-                tracing::warn!(
-                    task = run.name,
-                    run = run.id.number,
-                    why,
-                    "what it left is kept here until it can be stored"
-                );
-            }
-            Event::Collected(run.id, result)
-        });
-    }
-
-    /// What may be done for guests on other threads, unless `is_stopped`.
-    fn allowance(&self, is_stopped: &Arc<AtomicBool>) -> Allowance {
-        Allowance::new(is_stopped.clone(), self.home.path(), self.watch.rules().disk_free_min())
-    }
-
     fn clear(&mut self, run: RunId) {
         if self.keeping.has(run) {
             self.spooled.remove(&run);
@@ -588,44 +470,8 @@ impl Worker {
         if let Some(path) = self.folders.take_back(run)
             && !folder::remove_if_empty(&path)
         {
-            let home = self.home.clone();
-            tokio::task::spawn_blocking(move || home.clear(&path));
+            self.threads.clear(path);
         }
-    }
-
-    fn measure(&self, measure: impl FnOnce() -> Result<Option<Benchmark>, WorkError> + Send + 'static) {
-        let mut profile = self.found.clone();
-        self.on_thread(move || match measure() {
-            Ok(Some(measured)) => {
-                (profile.speeds, profile.cpu_on_core) = joining::in_order(&measured);
-                Event::Measured(profile)
-            }
-            Ok(None) => Event::Tick,
-            Err(why) => {
-                tracing::warn!(%why, "the speeds stay as they were");
-                Event::Tick
-            }
-        });
-    }
-
-    /// Does what blocks, a few at a time.
-    fn on_thread(&self, work: impl FnOnce() -> Event + Send + 'static) {
-        self.apart(Some(self.transfers.clone()), work);
-    }
-
-    /// Does what blocks, when its turn comes.
-    fn apart(&self, turns: Option<Arc<Semaphore>>, work: impl FnOnce() -> Event + Send + 'static) {
-        let events = self.events.clone();
-        tokio::spawn(async move {
-            let _permit = match &turns {
-                Some(turns) => turns.acquire().await.ok(),
-                None => None,
-            };
-            match tokio::task::spawn_blocking(work).await {
-                Ok(event) => drop(events.send(event).await),
-                Err(why) => tracing::error!(%why, "a transfer broke off"),
-            }
-        });
     }
 
     /// Sends output as far as what was sent before has left; false if some of it is lost, about which something is to be

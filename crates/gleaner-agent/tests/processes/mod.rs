@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use gleaner_agent::confine::{Limiter, Limits};
-use gleaner_agent::keeper::{Confinement, Keeper, Minder, Order, Outcome, Report, RunSpec, Sign, Usage};
+use gleaner_agent::keeper::{Confinement, Keeper, Minder, Order, ProgramEnd, Report, RunSpec, Sign, Usage};
 use tempfile::TempDir;
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_gleaner-processes");
@@ -63,7 +63,7 @@ impl Stage {
         self.minder.order(&Order::Signal { id: 1, sign }).unwrap();
     }
 
-    pub(crate) fn end(&mut self) -> (Outcome, Usage) {
+    pub(crate) fn end(&mut self) -> (ProgramEnd, Usage) {
         loop {
             if let Report::Exited { outcome, usage, .. } = self.minder.report().unwrap() {
                 return (outcome, usage);
@@ -71,7 +71,7 @@ impl Stage {
         }
     }
 
-    pub(crate) fn run(&mut self, spec: RunSpec) -> (Outcome, Usage) {
+    pub(crate) fn run(&mut self, spec: RunSpec) -> (ProgramEnd, Usage) {
         self.start(spec);
         self.end()
     }

@@ -1,7 +1,7 @@
 //! The paper's statements, figure by figure: pure functions from samples to claims.
 //!
 //! Statements about SOCIAL are judged once for each reading; the names of other readings than the default end in one of [`SUFFIXES`].
-//! The bounds of each [`Rule`](crate::Rule) follow the paper's words and are not moved to make a claim hold: "about
+//! The bounds of each [`Criterion`](crate::Criterion) follow the paper's words and are not moved to make a claim hold: "about
 //! 1 %" is up to 1.5 %, "almost equivalent" up to 1 %, "similar" and "the same" up to 3 %, a share is met within ten
 //! percentage points.
 

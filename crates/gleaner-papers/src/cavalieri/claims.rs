@@ -1,6 +1,6 @@
 //! The paper's statements, and what is asked beyond them: pure functions from findings to claims.
 //!
-//! The bounds of each [`Rule`](Judged) follow the paper's words and were written before anything was simulated: a number that
+//! The bounds of each [`Criterion`] follow the paper's words and were written before anything was simulated: a number that
 //! an axis or a bar gives is met within 5 percentage points, and in part within 15; heavy jobs' 1 to 6 % within 2.5 of their
 //! middle, and in part within 5. "For any workload" is at each of the figure's loads.
 
@@ -9,7 +9,7 @@ use super::case::{Case, Work};
 use super::experiments::{Findings, Part, slow};
 use super::rule::Rule;
 use crate::statistics::Estimate;
-use crate::{Claim, Condition, Rule as Judged};
+use crate::{Claim, Condition, Criterion};
 use gleaner_policy::{Choose, Until};
 
 const READING: &str =
@@ -47,7 +47,7 @@ struct Statement {
     claim: &'static str,
     paper: &'static str,
     quantity: String,
-    rule: Judged,
+    rule: Criterion,
     condition: Option<Condition>,
     reading: &'static str,
 }
@@ -79,7 +79,7 @@ fn figure_3(findings: &Findings) -> Vec<Claim> {
             claim: "deterministic improves for interarrival times greater than 80 s",
             paper: "better",
             quantity: gain_at("90 to 150 s"),
-            rule: Judged::Positive,
+            rule: Criterion::Positive,
             condition: Some(each(&light, Rule::DETERMINISTIC)),
             reading: READING,
         }
@@ -89,7 +89,7 @@ fn figure_3(findings: &Findings) -> Vec<Claim> {
             claim: "and not below",
             paper: "worse",
             quantity: gain_at("50 to 70 s"),
-            rule: Judged::Negative,
+            rule: Criterion::Negative,
             condition: None,
             reading: READING,
         }
@@ -99,7 +99,7 @@ fn figure_3(findings: &Findings) -> Vec<Claim> {
             claim: "stochastic improves for any workload",
             paper: "better",
             quantity: gain_at("all loads"),
-            rule: Judged::Positive,
+            rule: Criterion::Positive,
             condition: Some(each(&all, Rule::STOCHASTIC)),
             reading: READING,
         }
@@ -109,7 +109,7 @@ fn figure_3(findings: &Findings) -> Vec<Claim> {
             claim: "by 25 to 30 % at the highest load",
             paper: "25 to 30 %",
             quantity: gain_at("50 s"),
-            rule: Judged::Near { value: 27.5, holds: 5.0, partly: 15.0 },
+            rule: Criterion::Near { value: 27.5, holds: 5.0, partly: 15.0 },
             condition: None,
             reading: READING,
         }
@@ -119,7 +119,7 @@ fn figure_3(findings: &Findings) -> Vec<Claim> {
             claim: "especially for high workload",
             paper: "more at high load",
             quantity: "the improvement at 50 and 60 s less that at 120 and 150 s".to_owned(),
-            rule: Judged::Positive,
+            rule: Criterion::Positive,
             condition: None,
             reading: READING,
         }
@@ -153,7 +153,7 @@ fn figure_4(findings: &Findings) -> Vec<Claim> {
             claim: "both new rules are better for all workloads",
             paper: "better",
             quantity: gain_at("all loads"),
-            rule: Judged::Positive,
+            rule: Criterion::Positive,
             condition: Some(Condition { what: "it is so at each load", met }),
             reading: READING,
         };
@@ -163,7 +163,7 @@ fn figure_4(findings: &Findings) -> Vec<Claim> {
             claim: "the lower the workload, the higher the improvement",
             paper: "more at low load",
             quantity: "the improvement at 120 and 150 s less that at 50 and 60 s".to_owned(),
-            rule: Judged::Positive,
+            rule: Criterion::Positive,
             condition: None,
             reading: READING,
         };
@@ -173,7 +173,7 @@ fn figure_4(findings: &Findings) -> Vec<Claim> {
             claim: "to 45 to 50 % at the lightest load",
             paper: "45 to 50 %",
             quantity: gain_at("150 s"),
-            rule: Judged::Near { value: 47.5, holds: 5.0, partly: 15.0 },
+            rule: Criterion::Near { value: 47.5, holds: 5.0, partly: 15.0 },
             condition: None,
             reading: READING,
         };
@@ -193,7 +193,7 @@ fn figure_5(findings: &Findings, work: Work) -> Vec<Claim> {
             claim: "both new rules are better by 1 to 6 %",
             paper: "1 to 6 %",
             quantity: gain_at("720 to 790 s"),
-            rule: Judged::Near { value: 3.5, holds: 2.5, partly: 5.0 },
+            rule: Criterion::Near { value: 3.5, holds: 2.5, partly: 5.0 },
             condition: Some(Condition { what: "it is better at each load", met }),
             reading,
         };
@@ -216,7 +216,7 @@ fn figure_5(findings: &Findings, work: Work) -> Vec<Claim> {
         quantity:
             "how much longer lifetimes are under the stochastic rule with an index refreshed once in ten jobs"
                 .to_owned(),
-        rule: Judged::Positive,
+        rule: Criterion::Positive,
         condition: None,
         reading,
     };
@@ -232,15 +232,21 @@ fn sketched(brokers: u32) -> Rule {
 
 fn unasked(findings: &Findings) -> Vec<Claim> {
     let rows = [
-        (0, 1, "ages/light-one-broker", "26 to 33 %", Judged::Near { value: 29.5, holds: 5.0, partly: 15.0 }),
+        (
+            0,
+            1,
+            "ages/light-one-broker",
+            "26 to 33 %",
+            Criterion::Near { value: 29.5, holds: 5.0, partly: 15.0 },
+        ),
         (
             0,
             4,
             "ages/light-four-brokers",
             "9 to 24 %",
-            Judged::Near { value: 16.5, holds: 7.5, partly: 15.0 },
+            Criterion::Near { value: 16.5, holds: 7.5, partly: 15.0 },
         ),
-        (1, 1, "ages/heavy-one-broker", "0 to 4 %", Judged::Near { value: 2.0, holds: 2.0, partly: 5.0 }),
+        (1, 1, "ages/heavy-one-broker", "0 to 4 %", Criterion::Near { value: 2.0, holds: 2.0, partly: 5.0 }),
     ];
     let mut claims: Vec<Claim> = rows
         .into_iter()
@@ -261,8 +267,8 @@ fn unasked(findings: &Findings) -> Vec<Claim> {
         })
         .collect();
     let execution = [
-        (0, "ages/execution-light", "helps", Judged::Positive),
-        (1, "ages/execution-heavy", "hurts", Judged::Negative),
+        (0, "ages/execution-light", "helps", Criterion::Positive),
+        (1, "ages/execution-heavy", "hurts", Criterion::Negative),
     ];
     claims.extend(execution.into_iter().map(|(work, id, paper, rule)| {
         let cases = ages::row(ages::WORKS[work], 1);

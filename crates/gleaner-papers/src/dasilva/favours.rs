@@ -9,7 +9,7 @@ use super::keeping::Keeping;
 use crate::statistics::Estimate;
 use crate::{Interrupted, Stream};
 use gleaner_policy::{Choice as _, Choose, Favours, Overflow, Peering, Reach, Recalling, Recipe, Score};
-use gleaner_sim::peers::{Job, Outcome, PeersSetup, Site, peers};
+use gleaner_sim::peers::{Job, PeersOutcome, PeersSetup, Site, peers};
 use gleaner_units::{MachineClassId, Ops, PartyId, Span, TaskClassId, Time};
 use rayon::prelude::*;
 
@@ -131,7 +131,7 @@ fn setup(sites: &[usize], need: Need, contention: f64, seed: u64) -> PeersSetup 
 }
 
 /// The part of the horizon is 1 but in tests.
-fn outcome(setup: &PeersSetup, favours: Favours, part: f64) -> Outcome {
+fn outcome(setup: &PeersSetup, favours: Favours, part: f64) -> PeersOutcome {
     let recipe = recipe(favours);
     let mut parties = peers(setup, |_| recipe.build());
     let horizon = Time::from_seconds(part * HORIZON_S).expect("seconds");

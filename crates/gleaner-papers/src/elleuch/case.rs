@@ -2,7 +2,7 @@
 
 use super::PERIOD_S;
 use gleaner_core::Charged;
-use gleaner_policy::{Cheapest, Holding, Level, Order, Recipe, Replan, Savings, Spending, Staying};
+use gleaner_policy::{Cheapest, Holding, Level, Recipe, Replan, Savings, Spending, Staying, TaskOrder};
 use gleaner_units::Span;
 use gleaner_workload::availability::Profile;
 use std::fmt;
@@ -139,11 +139,11 @@ impl Heuristic {
         }
     }
 
-    fn order(self) -> Order {
+    fn order(self) -> TaskOrder {
         match self {
-            Heuristic::MinMin => Order::MinMin,
-            Heuristic::MaxMin => Order::MaxMin,
-            Heuristic::Sufferage => Order::Sufferage,
+            Heuristic::MinMin => TaskOrder::MinMin,
+            Heuristic::MaxMin => TaskOrder::MaxMin,
+            Heuristic::Sufferage => TaskOrder::Sufferage,
         }
     }
 }

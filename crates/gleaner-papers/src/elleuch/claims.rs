@@ -1,6 +1,6 @@
 //! The paper's statements: pure functions from findings to claims.
 //!
-//! The bounds of each [`Rule`](crate::Rule) follow the paper's words and were written before anything was simulated: a
+//! The bounds of each [`Criterion`](crate::Criterion) follow the paper's words and were written before anything was simulated: a
 //! number that the paper gives is met within a tenth of it, and in part within three tenths; "close", "comparable" and
 //! "able to sustain" are up to 1 %, and in part up to 5 %; "throughout" is at every budget.
 

@@ -4,7 +4,7 @@ use super::kinds::{self, Kind};
 use super::looks::Looks;
 use super::{Assignment, Batch, Batching, heuristics};
 use crate::backlog::Backlog;
-use crate::parts::order::Order;
+use crate::parts::order::TaskOrder;
 use std::collections::VecDeque;
 
 /// Gives all waiting tasks that are not planned yet their places, as far as there are any. Tasks of whose
@@ -23,8 +23,8 @@ pub(crate) fn assignments(
 impl Batch<'_> {
     fn run(&mut self) {
         let first = match self.recipe.order {
-            Order::Submission => usize::MAX,
-            Order::MinMin | Order::MaxMin | Order::Sufferage | Order::SufferagePasses => {
+            TaskOrder::Submission => usize::MAX,
+            TaskOrder::MinMin | TaskOrder::MaxMin | TaskOrder::Sufferage | TaskOrder::SufferagePasses => {
                 self.recipe.aging as usize
             }
         };
@@ -37,8 +37,10 @@ impl Batch<'_> {
         while self.goes_on() {
             heuristics::set_impossible_aside(self);
             let went_on = match self.recipe.order {
-                Order::SufferagePasses => self.assign_in_a_pass(),
-                Order::Submission | Order::MinMin | Order::MaxMin | Order::Sufferage => self.assign_next(),
+                TaskOrder::SufferagePasses => self.assign_in_a_pass(),
+                TaskOrder::Submission | TaskOrder::MinMin | TaskOrder::MaxMin | TaskOrder::Sufferage => {
+                    self.assign_next()
+                }
             };
             if !went_on {
                 return;

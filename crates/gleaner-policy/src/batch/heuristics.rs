@@ -11,7 +11,7 @@ use super::bid::Bid;
 use super::kinds::Kind;
 use super::target::Earliest;
 use crate::backlog::{Size, Waiting};
-use crate::parts::order::Order;
+use crate::parts::order::TaskOrder;
 use candidates::{Candidate, Sizes, lowest, stretch};
 use gleaner_core::tie_threshold;
 use std::iter::successors;
@@ -32,10 +32,10 @@ pub(super) fn set_impossible_aside(batch: &mut Batch<'_>) {
 /// The next task, where each that is left has a place; and the one offer by which it is done first, where that is known.
 pub(super) fn next(batch: &mut Batch<'_>) -> Option<(Candidate, Option<Bid>)> {
     match batch.recipe.order {
-        Order::Submission | Order::SufferagePasses => None,
-        Order::MinMin => min_min(batch),
-        Order::MaxMin => Some((max_min(batch)?, None)),
-        Order::Sufferage => sufferage::next(batch),
+        TaskOrder::Submission | TaskOrder::SufferagePasses => None,
+        TaskOrder::MinMin => min_min(batch),
+        TaskOrder::MaxMin => Some((max_min(batch)?, None)),
+        TaskOrder::Sufferage => sufferage::next(batch),
     }
 }
 

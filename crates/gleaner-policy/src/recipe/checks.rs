@@ -11,7 +11,7 @@ use crate::parts::budget::{Level, Spending, rule_name};
 use crate::parts::choose::Choose;
 use crate::parts::favours::{Overflow, Peering, Reach};
 use crate::parts::lengths::Lengths;
-use crate::parts::order::Order;
+use crate::parts::order::TaskOrder;
 use crate::parts::queue::{Backfill, Correction, Fill, Queueing};
 use crate::parts::replicate::Replicate;
 use crate::parts::score::Score;
@@ -155,11 +155,11 @@ impl Recipe {
                 "ignored: {} goes by prices, and its deadline is about expected ends",
                 aim.name()
             )),
-            (_, Goal::End(_), Order::Sufferage | Order::SufferagePasses) => wrong(
+            (_, Goal::End(_), TaskOrder::Sufferage | TaskOrder::SufferagePasses) => wrong(
                 "ignored: what a task would lose is no straight line in its length where machines leave"
                     .to_owned(),
             ),
-            (_, Goal::End(_), Order::Submission | Order::MinMin | Order::MaxMin) => Ok(()),
+            (_, Goal::End(_), TaskOrder::Submission | TaskOrder::MinMin | TaskOrder::MaxMin) => Ok(()),
             (_, Goal::Now(_) | Goal::Rank(_) | Goal::Start(_) | Goal::Sites(_), _) => {
                 wrong("ignored: only batches and plans go by when a task would be done".to_owned())
             }
@@ -196,7 +196,7 @@ impl Recipe {
         if relocate.is_some() {
             return Err(PolicyError::new("relocate", "moves", over("\"none\"")));
         }
-        if order != Order::Submission {
+        if order != TaskOrder::Submission {
             return Err(PolicyError::new("order", order.name(), "submission: sites.turn says who is next"));
         }
         if (spending, level) != (Spending::Free, Level::Machines) {
@@ -212,7 +212,7 @@ impl Recipe {
         if relocate.is_some() {
             return Err(PolicyError::new("relocate", "moves", lines("\"none\"")));
         }
-        if order != Order::Submission {
+        if order != TaskOrder::Submission {
             return Err(PolicyError::new("order", order.name(), lines("submission")));
         }
         if self.choose != Choose::Best {
@@ -313,7 +313,7 @@ impl Recipe {
             return Err(PolicyError::new("period_s", found, places("no such key")));
         }
         match (order, self.peering) {
-            (Order::Submission, _) | (Order::MaxMin, Some(_)) => {}
+            (TaskOrder::Submission, _) | (TaskOrder::MaxMin, Some(_)) => {}
             (_, Some(_)) => {
                 let expected = "submission, or max-min: the longest of each job first";
                 return Err(PolicyError::new("order", order.name(), expected));
@@ -368,7 +368,7 @@ impl Recipe {
             let expected = "\"none\": tasks are planned by when machines will be done, and what has started is not moved";
             return Err(PolicyError::new("relocate", "moves", expected));
         }
-        if order != Order::Submission && aim != Aim::Earliest {
+        if order != TaskOrder::Submission && aim != Aim::Earliest {
             let expected = format!(
                 "submission: {} is about ends, and {} looks at something else",
                 order.title(),
@@ -376,7 +376,7 @@ impl Recipe {
             );
             return Err(PolicyError::new("order", order.name(), expected));
         }
-        if aging > 0 && order == Order::Submission {
+        if aging > 0 && order == TaskOrder::Submission {
             let expected = "no such key: in order of submission the oldest tasks come first anyway";
             return Err(PolicyError::new("aging", aging.to_string(), expected));
         }

@@ -9,7 +9,7 @@ use crate::parts::budget::{Cheapest, Level, Savings, Spending, rule_name};
 use crate::parts::choose::Choose;
 use crate::parts::favours::{Favours, Overflow, Peering, Reach, Recalling};
 use crate::parts::lengths::Lengths;
-use crate::parts::order::Order;
+use crate::parts::order::TaskOrder;
 use crate::parts::queue::{Backfill, Correction, Fill, Queueing};
 use crate::parts::rank::{Candidates, Rank, Until};
 use crate::parts::relocate::Mover;
@@ -104,7 +104,7 @@ pub fn choices() -> Vec<PartView> {
     fn all<C: Choice>(part: &'static str) -> impl Iterator<Item = PartView> {
         C::all().into_iter().map(move |choice| PartView::of(part, choice))
     }
-    all::<Order>("order")
+    all::<TaskOrder>("order")
         .chain(all::<Goal>("score"))
         .chain(all::<Choose>("choose"))
         .chain(all::<Belief>("belief"))
@@ -189,7 +189,7 @@ impl Recipe {
                 Holding::Never => {}
                 Holding::WhenSlower => f.write_str(", held back from slow ones")?,
             }
-            if self.order == Order::MaxMin {
+            if self.order == TaskOrder::MaxMin {
                 f.write_str(", each job's longest first")?;
             }
             return match self.replicate {

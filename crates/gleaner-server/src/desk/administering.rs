@@ -1,7 +1,7 @@
 //! What administrators order, and how machines are let in.
 
 use super::Desk;
-use super::admission::{Kind, Rejection, check_name};
+use super::admission::{Rejection, RejectionKind, check_name};
 use super::orders::{Answer, Order, Requester};
 use crate::journal::Fact;
 use crate::policy;
@@ -27,10 +27,13 @@ impl Desk {
         if !self.ledger.people().may_join(token, now) {
             let message =
                 "this join token was used, has expired or was never issued; `gleaner token join` issues one";
-            return Err(Rejection::of(Kind::Forbidden, message));
+            return Err(Rejection::of(RejectionKind::Forbidden, message));
         }
         if self.ledger.agents().len() >= AGENTS_MAX {
-            return Err(Rejection::of(Kind::Conflict, format!("there are {AGENTS_MAX} agents already")));
+            return Err(Rejection::of(
+                RejectionKind::Conflict,
+                format!("there are {AGENTS_MAX} agents already"),
+            ));
         }
         let Enrolment { name, key, profile, replace } = enrolment;
         check_name("a machine", &name)?;
@@ -58,7 +61,7 @@ impl Desk {
         if self.is_connected(agent) {
             let message =
                 format!("the agent of {name} is connected, so it was not set up anew; end it first");
-            return Err(Rejection::of(Kind::Conflict, message));
+            return Err(Rejection::of(RejectionKind::Conflict, message));
         }
         self.record(now, Fact::AgentForgotten { agent, by: Actor::Coordinator });
         Ok(())
@@ -82,7 +85,7 @@ impl Desk {
     ) -> Result<Answer, Rejection> {
         if by.role != Role::Admin {
             let message = "only an administrator of this grid may do that";
-            return Err(Rejection::of(Kind::Forbidden, message));
+            return Err(Rejection::of(RejectionKind::Forbidden, message));
         }
         let actor = by.actor();
         match order {
@@ -123,7 +126,7 @@ impl Desk {
                 let agent = self.machine(&machine)?;
                 if self.ledger.agent(agent).revoked {
                     let message = format!("{machine} was revoked: no task will ever start there");
-                    return Err(Rejection::of(Kind::Conflict, message));
+                    return Err(Rejection::of(RejectionKind::Conflict, message));
                 }
                 let why = if open { String::new() } else { format!("closed by {actor}") };
                 // The agent is not told: what it says of itself is its owner's wish alone.
@@ -158,7 +161,7 @@ impl Desk {
                     let known = self.ledger.people().users().map(|known| known.name.as_str());
                     let meant = meant(&user, known);
                     let message = format!("no user is called \"{user}\"; see `gleaner user list`{meant}");
-                    return Err(Rejection::of(Kind::NotFound, message));
+                    return Err(Rejection::of(RejectionKind::NotFound, message));
                 }
                 self.check_administered_without(&user)?;
                 self.record(now, Fact::UserRemoved { user, by: actor });
@@ -194,7 +197,7 @@ impl Desk {
             (Some((token, _)), None) if !id.is_empty() => Ok(token.clone()),
             _ => {
                 let message = format!("no join token is called \"{id}\"; see `gleaner token list`");
-                Err(Rejection::of(Kind::NotFound, message))
+                Err(Rejection::of(RejectionKind::NotFound, message))
             }
         }
     }
@@ -204,7 +207,7 @@ impl Desk {
         let admins = || self.ledger.people().users().filter(|known| known.role == Role::Admin);
         if admins().any(|known| known.name == user) && admins().all(|known| known.name == user) {
             let message = format!("{user} is the only administrator; make another first");
-            return Err(Rejection::of(Kind::Conflict, message));
+            return Err(Rejection::of(RejectionKind::Conflict, message));
         }
         Ok(())
     }
@@ -214,7 +217,7 @@ impl Desk {
         let agent = self.machine(name)?;
         let message = || format!("{name} is not connected; try again when it is, see `gleaner machines`");
         let is_connected = self.is_connected(agent);
-        is_connected.then_some(agent).ok_or_else(|| Rejection::of(Kind::Conflict, message()))
+        is_connected.then_some(agent).ok_or_else(|| Rejection::of(RejectionKind::Conflict, message()))
     }
 
     /// Whoever may sign in, or submitted anything.
@@ -229,7 +232,7 @@ impl Desk {
             "no user is called \"{name}\"; see `gleaner user list`{}",
             meant(name, known.iter().copied())
         );
-        Err(Rejection::of(Kind::NotFound, message))
+        Err(Rejection::of(RejectionKind::NotFound, message))
     }
 
     fn machine(&self, name: &str) -> Result<MachineId, Rejection> {
@@ -237,7 +240,7 @@ impl Desk {
         let known = || listed.clone().map(|agent| agent.name.as_str());
         let message =
             || format!("no machine is called \"{name}\"; see `gleaner machines`{}", meant(name, known()));
-        self.ledger.find_agent(name).ok_or_else(|| Rejection::of(Kind::NotFound, message()))
+        self.ledger.find_agent(name).ok_or_else(|| Rejection::of(RejectionKind::NotFound, message()))
     }
 }
 

@@ -18,14 +18,14 @@ use std::sync::Arc;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Rejection {
     /// What kind of refusal.
-    pub kind: Kind,
+    pub kind: RejectionKind,
     /// What, where, and what to do.
     pub message: String,
 }
 
 /// What kind of refusal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum RejectionKind {
     /// What was asked for has no meaning.
     Invalid,
     /// Who asks may not.
@@ -39,12 +39,12 @@ pub enum Kind {
 }
 
 impl Rejection {
-    pub(super) fn of(kind: Kind, message: impl Into<String>) -> Self {
+    pub(super) fn of(kind: RejectionKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into() }
     }
 
     pub(super) fn invalid(message: impl Into<String>) -> Self {
-        Self::of(Kind::Invalid, message)
+        Self::of(RejectionKind::Invalid, message)
     }
 }
 

@@ -4,7 +4,7 @@
 //! it kept, or run again.
 
 use super::Desk;
-use super::admission::{Kind, Rejection};
+use super::admission::{Rejection, RejectionKind};
 use crate::journal::{Fact, RemovedResults};
 use crate::ledger::Job;
 use crate::limits::{RECORDS_KEPT_DAYS, RESULTS_KEPT_DAYS, RETIRE_AFTER, REVIVED_MAX};
@@ -59,7 +59,7 @@ impl Desk {
             Results::Kept if !keep => self.record(now, Fact::ResultsKept { job: id, keep, by }),
             Results::There | Results::Kept => {}
             Results::Going | Results::Gone => {
-                return Err(Rejection::of(Kind::Conflict, removed(id, job.removed)));
+                return Err(Rejection::of(RejectionKind::Conflict, removed(id, job.removed)));
             }
         }
         Ok(())
@@ -136,12 +136,12 @@ pub(super) fn check_rerun(id: JobId, job: &Job) -> Result<(), Rejection> {
     match job.results {
         Results::There | Results::Kept => Ok(()),
         Results::Going => Err(Rejection::of(
-            Kind::Conflict,
+            RejectionKind::Conflict,
             format!("the results of job {id} are being removed at this moment; run it again in a minute"),
         )),
         Results::Gone if job.spec.files().next().is_none() => Ok(()),
         Results::Gone => Err(Rejection::of(
-            Kind::Conflict,
+            RejectionKind::Conflict,
             removed(id, job.removed)
                 + "; the files that it reads were removed with them: submit it as a new job",
         )),
@@ -155,7 +155,7 @@ pub(super) fn check_revival(id: JobId, tasks: &[TaskRange]) -> Result<(), Reject
         return Ok(());
     }
     Err(Rejection::of(
-        Kind::Conflict,
+        RejectionKind::Conflict,
         format!(
             "{count} tasks of job {id} are long over, and at most {REVIVED_MAX} of such are run again with one order: name \
              some of them, take those that failed (`gleaner rerun --failed {id}`), or submit the job again"

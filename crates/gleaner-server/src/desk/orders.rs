@@ -1,7 +1,7 @@
 //! What users and administrators order.
 
 use super::Desk;
-use super::admission::{Admitted, Kind, Rejection, check_name};
+use super::admission::{Admitted, Rejection, RejectionKind, check_name};
 use super::claims::Checked;
 use super::keeping::{check_rerun, check_revival};
 use crate::journal::{Chosen, Fact, Revived};
@@ -172,7 +172,7 @@ impl Desk {
     ) -> Result<Result<Answer, Rejection>, ReadError> {
         if by.role == Role::Reader {
             let message = "a reader of this grid sees all jobs and machines, and changes nothing";
-            return Ok(Err(Rejection::of(Kind::Forbidden, message)));
+            return Ok(Err(Rejection::of(RejectionKind::Forbidden, message)));
         }
         Ok(match order {
             Order::Submit { job, key, files } => {
@@ -259,7 +259,10 @@ impl Desk {
         }
         let (job, tasks) = (self.ledger.next_job(), spec.tasks.count());
         if self.ledger.task_count() as u64 + u64::from(tasks) > u64::from(u32::MAX) {
-            return Err(Rejection::of(Kind::Conflict, "this grid has had as many tasks as it can count"));
+            return Err(Rejection::of(
+                RejectionKind::Conflict,
+                "this grid has had as many tasks as it can count",
+            ));
         }
         self.check_quota(&by.user, tasks)?;
         self.check_requirements(&by.user, spec)?;
@@ -371,7 +374,7 @@ impl Desk {
             return Ok(());
         }
         Err(Rejection::of(
-            Kind::Quota,
+            RejectionKind::Quota,
             format!(
                 "{user} has {open} tasks that are not over, and {more} more would be above the quota of {most}; wait \
                  until some are over, or ask an administrator for more (`gleaner quota set --user {user} --tasks N`)"
@@ -388,7 +391,7 @@ impl Desk {
             return Ok(());
         }
         Err(Rejection::of(
-            Kind::Quota,
+            RejectionKind::Quota,
             format!(
                 "requirements, ranks and labels of {user}'s jobs that are not over take {used} bytes, and {more} more would be \
                  above the quota of {most}; let jobs have the same ones, wait until some are over, or ask an administrator for more \
@@ -405,7 +408,7 @@ impl Desk {
             return Ok(());
         }
         Err(Rejection::of(
-            Kind::Quota,
+            RejectionKind::Quota,
             format!(
                 "descriptions of {user}'s jobs that are not over (commands, variables, tables, lists of files) take {used} bytes of memory \
                  here, and {more} more would be above the quota of {most}; wait until some are over, put what is long into input files, \
@@ -418,7 +421,7 @@ impl Desk {
     fn check_bytes(&self, user: &str, more: u64) -> Result<(), Rejection> {
         match self.ledger.people().quota(user).check_bytes(user, self.ledger.bytes_of(user), more) {
             Ok(()) => Ok(()),
-            Err(above) => Err(Rejection::of(Kind::Quota, above.to_string())),
+            Err(above) => Err(Rejection::of(RejectionKind::Quota, above.to_string())),
         }
     }
 
@@ -435,7 +438,7 @@ impl Desk {
                      for such jobs, or cancel them",
                     policy.name()
                 );
-                Err(Rejection::of(Kind::Conflict, message))
+                Err(Rejection::of(RejectionKind::Conflict, message))
             }
         }
     }
@@ -453,14 +456,14 @@ impl Desk {
                 spec.quorum,
                 policy.name()
             );
-            return Err(Rejection::of(Kind::Conflict, message));
+            return Err(Rejection::of(RejectionKind::Conflict, message));
         }
         if let (Some(_), Some(code)) = (policy.checking(), spec.checkpoint.exit_code) {
             let message = format!(
                 "checkpoint.exit_code is {code}, and the policy in force has answers compared, each one machine's from its \
                  beginning: a program that asks to be run again would never end; have it go on by itself"
             );
-            return Err(Rejection::of(Kind::Conflict, message));
+            return Err(Rejection::of(RejectionKind::Conflict, message));
         }
         Ok(())
     }
@@ -475,7 +478,9 @@ impl From<PolicyError> for Rejection {
 /// Whether it exists is nobody else's business.
 fn own_job(by: &Requester, id: JobId, found: Option<Job>) -> Result<Job, Rejection> {
     let found = found.filter(|job| by.role.sees_all() || job.user == by.user);
-    found.ok_or_else(|| Rejection::of(Kind::NotFound, format!("no job {id} of yours; see `gleaner status`")))
+    found.ok_or_else(|| {
+        Rejection::of(RejectionKind::NotFound, format!("no job {id} of yours; see `gleaner status`"))
+    })
 }
 
 fn submitted_before(id: JobId, job: &Job, spec: &JobSpec) -> Result<Answer, Rejection> {
@@ -483,14 +488,14 @@ fn submitted_before(id: JobId, job: &Job, spec: &JobSpec) -> Result<Answer, Reje
     // A signature is another each time.
     if *job.spec != *spec && !(is_signed && job.spec.unsigned() == spec.unsigned()) {
         let message = format!("job {id} was submitted under this key, and it is another; use a new key");
-        return Err(Rejection::of(Kind::Conflict, message));
+        return Err(Rejection::of(RejectionKind::Conflict, message));
     }
     Ok(Answer::Submitted(Submitted { version: VERSION, job: id, tasks: job.count }))
 }
 
 fn numbered(id: JobId, job: &Job, numbers: &[u32]) -> Result<Vec<TaskRange>, Rejection> {
     let task = |&number: &u32| {
-        let missing = || Rejection::of(Kind::NotFound, format!("job {id} has no task {number}"));
+        let missing = || Rejection::of(RejectionKind::NotFound, format!("job {id} has no task {number}"));
         job.task(number).map(TaskRange::one).ok_or_else(missing)
     };
     numbers.iter().map(task).collect::<Result<_, _>>().map(TaskRange::merged)

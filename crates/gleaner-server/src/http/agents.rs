@@ -1,6 +1,6 @@
 //! How a machine joins: once, with a join token; from then on its agent is known by its key.
 
-use super::Api;
+use super::api::Api;
 use super::body::Document;
 use super::caller::{Joining, stored_hash};
 use super::refusal::Refusal;

@@ -5,7 +5,7 @@
 //! - **What is sent is what was kept, or its end is missing**: the last piece leaves once the whole is known to be sound. What is
 //!   not is put aside, so that who asks again hears that it is not there, and who has it stores it anew.
 
-use super::Api;
+use super::api::Api;
 use super::body::{length, paced};
 use super::caller::{Caller, FileCaller, unknown};
 use super::extract::Path;

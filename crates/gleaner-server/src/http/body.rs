@@ -1,6 +1,6 @@
 //! What comes in bodies: JSON of bounded length, and bytes at a pace that somebody still sends.
 
-use super::Api;
+use super::api::Api;
 use super::caller::who;
 use super::pace::Pace;
 use super::refusal::Refusal;

@@ -1,6 +1,6 @@
 //! Who asks: each handler names whom it answers among its arguments.
 
-use super::Api;
+use super::api::Api;
 use super::refusal::Refusal;
 use crate::desk::Requester;
 use crate::places::Who;
@@ -108,9 +108,9 @@ impl FileCaller {
     /// Refuses who may only read.
     pub(super) fn may_write(&self) -> Result<(), Refusal> {
         match self {
-            Self::User(Requester { role: Role::Reader, .. }) => {
-                Err(Refusal::forbidden("a reader of this grid sees all jobs and machines, and changes nothing"))
-            }
+            Self::User(Requester { role: Role::Reader, .. }) => Err(Refusal::forbidden(
+                "a reader of this grid sees all jobs and machines, and changes nothing",
+            )),
             Self::User(_) | Self::Agent(_) => Ok(()),
         }
     }

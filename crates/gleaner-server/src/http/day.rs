@@ -1,6 +1,6 @@
 //! What the page shows beside lists: who asks, why things wait and fail, and the last day.
 
-use super::Api;
+use super::api::Api;
 use super::caller::Caller;
 use super::extract::{Path, Query, within};
 use super::own::own_job;

@@ -1,7 +1,7 @@
 //! The OpenAPI document. What each route answers stands beside its handler; what follows from the shape of a route is
 //! added here, by rules, so that it cannot be forgotten.
 
-use super::Api;
+use super::api::Api;
 use super::caller::Caller;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;

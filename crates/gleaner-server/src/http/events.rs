@@ -1,6 +1,6 @@
 //! What happens, as it happens: server-sent events.
 
-use super::Api;
+use super::api::Api;
 use super::caller::LastingCaller;
 use super::extract::Query;
 use super::own::own_job;

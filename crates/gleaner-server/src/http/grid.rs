@@ -1,6 +1,6 @@
 //! The grid as a whole: its rule, what it learnt, and how it stands.
 
-use super::Api;
+use super::api::Api;
 use super::body::Document;
 use super::caller::Caller;
 use super::refusal::Refusal;

@@ -1,6 +1,6 @@
 //! What happens around every request: it gets a number, is counted, and is turned away where it is too much.
 
-use super::Api;
+use super::api::Api;
 use super::caller::{LastingCaller, unknown, who};
 use super::refusal::Refusal;
 use crate::limits::HEAD_MAX;

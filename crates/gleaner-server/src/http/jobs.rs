@@ -1,10 +1,11 @@
 //! Jobs: submitting, looking at, and ordering about.
 
+use super::api::Api;
 use super::body::{Document, JobDocument, length};
 use super::caller::Caller;
 use super::extract::{Path, Query, patience, within};
 use super::refusal::Refusal;
-use super::{Api, waiting};
+use super::waiting;
 use crate::blobs::BlobId;
 use crate::desk::{Admitted, Answer, Desk, JobFiles, Order, Requester};
 use crate::view::{self, Known};

@@ -1,6 +1,6 @@
 //! What is kept of jobs that are over, and until when.
 
-use super::Api;
+use super::api::Api;
 use super::body::Document;
 use super::caller::Caller;
 use super::extract::{Path, Query, within};

@@ -1,6 +1,6 @@
 //! Machines, and what administrators want of them.
 
-use super::Api;
+use super::api::Api;
 use super::body::Document;
 use super::caller::Caller;
 use super::extract::Path;

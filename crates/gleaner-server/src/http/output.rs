@@ -1,7 +1,7 @@
 //! What a task writes, while it runs and afterwards. Short output is in the journal with the run's end; long output is
 //! in a file, to which a run that goes on adds.
 
-use super::Api;
+use super::api::Api;
 use super::caller::Caller;
 use super::extract::{Path, Query, patience, within};
 use super::own::own_task;

@@ -1,7 +1,7 @@
 //! The page, and the sign of life. Neither needs a token, and neither shows any data: the page's script asks the
 //! API with the token that its user gives it.
 
-use super::Api;
+use super::api::Api;
 use super::refusal::Refusal;
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
@@ -14,20 +14,13 @@ use std::sync::Arc;
 /// Built from `web/` and committed: one file, with its style and its script inside.
 const SOURCE: &str = include_str!("../../../../web/dist/index.html");
 
-/// The page, and what its browser lets it do.
-pub(super) struct Page {
-    policy: String,
-}
-
-impl Page {
-    pub(super) fn new() -> Self {
-        let [style, script] = ["style", "script"].map(|tag| hash_of(SOURCE, tag));
-        let policy = format!(
-            "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'; connect-src 'self'; \
-             base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-        );
-        Self { policy }
-    }
+/// What the page's browser lets it do.
+pub(super) fn policy() -> String {
+    let [style, script] = ["style", "script"].map(|tag| hash_of(SOURCE, tag));
+    format!(
+        "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'; connect-src 'self'; \
+         base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
 }
 
 /// Of what stands in the only element of that name.
@@ -46,7 +39,7 @@ fn hash_of(html: &str, tag: &str) -> String {
 )]
 pub(super) async fn page(State(api): State<Arc<Api>>) -> Response {
     let headers = [
-        (CONTENT_SECURITY_POLICY, api.page.policy.as_str()),
+        (CONTENT_SECURITY_POLICY, api.page_policy.as_str()),
         (REFERRER_POLICY, "no-referrer"),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (CACHE_CONTROL, "no-store"),

@@ -1,6 +1,6 @@
 //! Bytes that are taken and forgotten: an agent measures with them how fast it reaches the coordinator.
 
-use super::Api;
+use super::api::Api;
 use super::body::whole;
 use super::caller::FileCaller;
 use super::refusal::Refusal;

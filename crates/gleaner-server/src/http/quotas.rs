@@ -1,6 +1,6 @@
 //! How much each user may have.
 
-use super::Api;
+use super::api::Api;
 use super::blobs::sent_bytes;
 use super::body::Document;
 use super::caller::Caller;

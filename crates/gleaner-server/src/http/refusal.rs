@@ -1,7 +1,7 @@
 //! Why a request is refused, as an answer.
 
 use crate::blobs::{BlobError, PutError};
-use crate::desk::{Kind, Rejection};
+use crate::desk::{Rejection, RejectionKind};
 use crate::driver::Stopped;
 use crate::limits::{BODY_BYTES_MIN, MESSAGE_BYTES_MAX, PATIENCE, Share};
 use crate::places::Places;
@@ -241,11 +241,11 @@ impl From<Rejection> for Refusal {
     fn from(rejection: Rejection) -> Self {
         let message = rejection.message;
         match rejection.kind {
-            Kind::Invalid => Self::invalid(message),
-            Kind::Forbidden => Self::forbidden(message),
-            Kind::NotFound => Self::not_found(message),
-            Kind::Quota => Self::new(StatusCode::FORBIDDEN, "quota", message),
-            Kind::Conflict => Self::conflict(message),
+            RejectionKind::Invalid => Self::invalid(message),
+            RejectionKind::Forbidden => Self::forbidden(message),
+            RejectionKind::NotFound => Self::not_found(message),
+            RejectionKind::Quota => Self::new(StatusCode::FORBIDDEN, "quota", message),
+            RejectionKind::Conflict => Self::conflict(message),
         }
     }
 }

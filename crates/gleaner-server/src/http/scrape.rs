@@ -1,6 +1,6 @@
 //! The numbers, for whoever scrapes them.
 
-use super::Api;
+use super::api::Api;
 use super::caller::MetricsCaller;
 use super::metrics::{OPEN_METRICS, Seen};
 use super::refusal::Refusal;

@@ -1,6 +1,6 @@
 //! Tasks: how they stand, what became of them, and why they are where they are.
 
-use super::Api;
+use super::api::Api;
 use super::caller::Caller;
 use super::extract::{Path, Query, within};
 use super::own::{own_job, own_task};

@@ -1,6 +1,6 @@
 //! New tokens. Each is shown once: what is kept is its hash.
 
-use super::Api;
+use super::api::Api;
 use super::caller::{Caller, stored_hash};
 use super::extract::{Path, Query, within};
 use super::refusal::Refusal;

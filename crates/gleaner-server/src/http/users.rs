@@ -1,6 +1,6 @@
 //! Who may sign in: seen and removed by administrators. Nothing here shows a token.
 
-use super::Api;
+use super::api::Api;
 use super::caller::Caller;
 use super::extract::Path;
 use super::refusal::Refusal;

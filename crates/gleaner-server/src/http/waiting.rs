@@ -1,7 +1,7 @@
 //! Waiting for a job without asking again and again: the desk is looked at when what happened may have been the last
 //! thing that was waited for.
 
-use super::Api;
+use super::api::Api;
 use super::own::own_job;
 use super::refusal::Refusal;
 use crate::desk::Requester;

@@ -1,6 +1,6 @@
 //! What the last day would have been under another policy.
 
-use super::Api;
+use super::api::Api;
 use super::body::Document;
 use super::caller::Caller;
 use super::refusal::Refusal;

@@ -89,7 +89,7 @@ impl Judged {
 /// A run that ended, and counts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ending<'a> {
-    /// Which.
+    /// The run's name.
     pub(crate) id: RunId,
     /// Where.
     pub(crate) on: MachineId,

@@ -71,7 +71,7 @@ pub struct Removal {
 /// A task.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PastTask {
-    /// Which.
+    /// The task's number.
     pub task: TaskId,
     /// The files that it left.
     pub files: Vec<BlobHash>,
@@ -82,7 +82,7 @@ pub struct PastTask {
 /// A job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PastJob {
-    /// Which.
+    /// The job's number.
     pub job: JobId,
     /// Whose.
     pub user: String,
@@ -140,7 +140,7 @@ pub struct Amount {
 /// A job of the past as it is read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FoundJob {
-    /// Which.
+    /// The job's number.
     pub job: JobId,
     /// How things stand with its results.
     pub results: Results,

@@ -4,7 +4,7 @@ use super::discreet;
 use super::runs::open_runs;
 use super::waits::{self, Situation, dimensions, explanation};
 use super::{Known, KnownTask};
-use crate::desk::{Kind, Rejection, Terms, quiet_until};
+use crate::desk::{Rejection, RejectionKind, Terms, quiet_until};
 use crate::journal::{Entry, Fact};
 use crate::ledger::{Ledger, Record, RetiredTask};
 use crate::recovery::{Recovered, RecoveryError, beginning, entries};
@@ -148,7 +148,7 @@ pub fn preview(
     let explanation = view((&ledger, first), now, summary);
     // What the policy did not say of others yet is not of interest here.
     let Some((Fact::Decided { decisions, .. }, _)) = ledger.decide(now) else {
-        return Err(Rejection { kind: Kind::Invalid, message: "the job has no tasks".to_owned() });
+        return Err(Rejection { kind: RejectionKind::Invalid, message: "the job has no tasks".to_owned() });
     };
     let mut starts: BTreeMap<MachineId, u32> = BTreeMap::new();
     for decision in decisions {

@@ -19,7 +19,7 @@ pub struct Known<'a> {
 /// A task.
 #[derive(Clone, Debug)]
 pub struct KnownTask<'a> {
-    /// Which.
+    /// The task's number.
     pub id: TaskId,
     /// All that is known of it.
     pub record: Cow<'a, Record>,

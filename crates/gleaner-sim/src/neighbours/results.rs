@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Counts of what groups said to each other and did for each other.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct GroupsOutcome {
     /// Tasks of which the end is known where they were handed in.
     pub known: usize,
     /// When the latest of these ends was known there.
@@ -22,7 +22,7 @@ pub struct Outcome {
     pub repeated: u64,
 }
 
-impl Outcome {
+impl GroupsOutcome {
     /// How old what is known of a machine is on average when a task is sent there.
     pub fn mean_age_s(&self) -> Option<f64> {
         (self.handed_over > 0).then(|| self.age_s / self.handed_over as f64)

@@ -4,7 +4,7 @@ use super::books::{Book, Place, Unanswered};
 use super::letters::Word;
 use super::news::News;
 use super::places::Places;
-use super::results::Outcome;
+use super::results::GroupsOutcome;
 use super::setup::GroupsSetup;
 use crate::agenda::Next;
 use crate::given::Given;
@@ -53,7 +53,7 @@ pub struct State {
     pub(super) unanswered: BTreeSet<(Time, Unanswered)>,
     /// By task: who has a run of it on a machine, and how many it was given so far, wherever.
     runs: Vec<(Option<(PartyId, RunId)>, u32)>,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: GroupsOutcome,
     refused: Refusals,
 }
 
@@ -71,7 +71,7 @@ impl<'a> Neighbourhood<'a> {
             news,
             unanswered: BTreeSet::new(),
             runs: vec![(None, 0); setup.grid.tasks.len()],
-            outcome: Outcome::default(),
+            outcome: GroupsOutcome::default(),
             refused: Refusals::default(),
         };
         Self { setup, given: Given::of(&setup.grid), places, state }
@@ -82,7 +82,7 @@ impl<'a> Neighbourhood<'a> {
     }
 
     /// What was said and done besides.
-    pub fn outcome(&self) -> &Outcome {
+    pub fn outcome(&self) -> &GroupsOutcome {
         &self.state.outcome
     }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Sums over all peers.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct PeersOutcome {
     /// Jobs that ended.
     pub jobs: u64,
     /// Tasks that ended.
@@ -59,7 +59,7 @@ pub struct PeerOutcome {
     pub job_response_s: f64,
 }
 
-impl Outcome {
+impl PeersOutcome {
     /// The mean response of a job.
     pub fn mean_job_s(&self) -> f64 {
         self.job_response_s / self.jobs as f64

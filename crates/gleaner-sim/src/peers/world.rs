@@ -8,7 +8,7 @@ use super::believed::Believed;
 use super::desk::{Desk, Lent, Unheard};
 use super::discovery::Discovery;
 use super::letters::{Loan, Word};
-use super::results::Outcome;
+use super::results::PeersOutcome;
 use super::setup::{Absence, PeersSetup};
 use super::workers::{Running, Worker, Workers};
 use crate::kept::Lasting;
@@ -86,7 +86,7 @@ pub struct State {
     /// Outages, absences, forged letters and heartbeats to come.
     pub(super) dated: BinaryHeap<Reverse<(Time, Happening)>>,
     tasks_left: u64,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: PeersOutcome,
     refused: Refusals,
 }
 
@@ -133,11 +133,11 @@ impl<'a> World<'a> {
                 .map(|(letter, index)| Reverse((letter.at, Happening::Forged(index)))),
         );
         dated.extend(setup.heartbeat.map(|period| Reverse((Time::ZERO + period, Happening::Heartbeat))));
-        let outcome = Outcome {
+        let outcome = PeersOutcome {
             peers: vec![super::PeerOutcome::default(); setup.peers.len()],
             ended: vec![None; setup.jobs.len()],
             started: vec![None; setup.jobs.len()],
-            ..Outcome::default()
+            ..PeersOutcome::default()
         };
         let state = State {
             workers,

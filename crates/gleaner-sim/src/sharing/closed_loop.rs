@@ -18,7 +18,7 @@ pub struct ClosedLoop {
 
 /// What some events led to. The same seed leads to the same outcome on every computer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Outcome {
+pub struct LoopOutcome {
     /// Arrivals and completions.
     pub events: u64,
     /// Depends on every completion and on the order in which they came.
@@ -48,8 +48,8 @@ impl ClosedLoop {
     }
 
     /// Lets `completions` tasks complete and come back, each on a random machine.
-    pub fn run(&mut self, completions: u64) -> Outcome {
-        let mut outcome = Outcome { events: 2 * completions, checksum: 0, ended: Time::ZERO };
+    pub fn run(&mut self, completions: u64) -> LoopOutcome {
+        let mut outcome = LoopOutcome { events: 2 * completions, checksum: 0, ended: Time::ZERO };
         for _ in 0..completions {
             let (now, run) = self.sharing.next_completion().expect("no machine has a full owner load");
             self.sharing.complete(now, run);

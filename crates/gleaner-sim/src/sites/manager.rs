@@ -28,10 +28,10 @@ impl Manager {
     /// Whether it is held now.
     pub(super) fn reserve(&mut self, holder: Holder, needs: Needs) -> bool {
         let Site { processors, memory, disk, .. } = self.site;
-        let fits = self.cores + u64::from(needs.cores) <= u64::from(processors)
-            && self.memory + needs.memory <= memory
-            && self.disk + needs.disk <= disk;
-        if !fits || self.void.contains(&holder) {
+        let fits = u64::from(needs.cores) <= u64::from(processors) - self.cores
+            && needs.memory <= memory - self.memory
+            && needs.disk <= disk - self.disk;
+        if !fits || self.is_void(holder) {
             return false;
         }
         self.held.insert(holder, needs);
@@ -39,6 +39,15 @@ impl Manager {
         self.memory += needs.memory;
         self.disk += needs.disk;
         true
+    }
+
+    pub(super) fn holds(&self, holder: Holder) -> bool {
+        self.held.contains_key(&holder)
+    }
+
+    /// Whether it was given up before anything was held for it.
+    pub(super) fn is_void(&self, holder: Holder) -> bool {
+        self.void.contains(&holder)
     }
 
     /// How many cores were held.
@@ -64,6 +73,14 @@ impl Manager {
             disk_free: self.site.disk - self.disk,
             ..SiteState::default()
         }
+    }
+
+    /// Whether the site is like this at some time.
+    pub(super) fn can_be(&self, state: &SiteState) -> bool {
+        let SiteState { cores_free, memory_free, disk_free, .. } = *state;
+        let only = SiteState { cores_free, memory_free, disk_free, ..SiteState::default() };
+        let Site { processors, memory, disk, .. } = self.site;
+        *state == only && cores_free <= processors && memory_free <= memory && disk_free <= disk
     }
 
     /// Asserts that no more is held than there is.

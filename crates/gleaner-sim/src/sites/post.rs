@@ -29,6 +29,21 @@ impl Post {
         out.send(from, to, Slip::Word(number, word));
     }
 
+    /// What was said from one to the other under a number, and is not acknowledged yet.
+    pub(super) fn find(&self, (from, to): (PartyId, PartyId), number: u64) -> Option<&Word> {
+        let (by, at, word) = self.open.get(&number)?;
+        ((*by, *at) == (from, to)).then_some(word)
+    }
+
+    /// Whether what was said under a number was acknowledged.
+    pub(super) fn is_closed(&self, number: u64) -> bool {
+        number < self.said && !self.open.contains_key(&number)
+    }
+
+    pub(super) fn was_heard(&self, number: u64) -> bool {
+        self.heard.contains(&number)
+    }
+
     /// Whether all that was said was heard.
     pub(super) fn is_idle(&self) -> bool {
         self.open.is_empty()

@@ -32,6 +32,23 @@ pub enum Word {
     Forget(TaskId),
 }
 
+impl Word {
+    /// Whether a site says it, and not a meta-scheduler.
+    pub(super) fn is_of_site(&self) -> bool {
+        match self {
+            Self::Granted(_)
+            | Self::Refused(_)
+            | Self::Released(_)
+            | Self::Ended(_)
+            | Self::State(..)
+            | Self::Answer(..) => true,
+            Self::Reserve(..) | Self::Dispatch(_) | Self::Release(_) | Self::Survey(..) | Self::Forget(_) => {
+                false
+            }
+        }
+    }
+}
+
 /// A word on its way, or the acknowledgement of one.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Slip {

@@ -8,6 +8,7 @@ use super::post::Post;
 use super::setup::{SitesSetup, Staging};
 use super::words::{Slip, Word};
 use crate::kept::Lasting;
+use crate::refused::{Refusals, Refused};
 use crate::{Letter, LinkId, Network, Out, Outside, TransferId};
 use gleaner_core::{Command, Event, Part, RunEnd, SiteState};
 use gleaner_policy::sites::estimate::crossing;
@@ -18,8 +19,8 @@ use std::collections::BTreeSet;
 /// The world of a run over sites.
 #[derive(Clone, Debug)]
 pub struct SitesWorld<'a> {
-    setup: &'a SitesSetup,
-    state: State,
+    pub(super) setup: &'a SitesSetup,
+    pub(super) state: State,
 }
 
 /// All that changes.
@@ -28,14 +29,14 @@ pub struct State {
     /// How many jobs came.
     came: usize,
     /// By meta-scheduler, by task: the job's place in the list.
-    handed_in: Vec<Vec<usize>>,
-    managers: Vec<Manager>,
+    pub(super) handed_in: Vec<Vec<usize>>,
+    pub(super) managers: Vec<Manager>,
     network: Network,
     /// The link out of each site, and the one into it.
     links: Vec<(LinkId, LinkId)>,
-    orders: Orders,
-    post: Post,
-    outcome: SitesOutcome,
+    pub(super) orders: Orders,
+    pub(super) post: Post,
+    pub(super) outcome: SitesOutcome,
     /// When what is counted over time was last brought up to date.
     counted: Time,
     waiting: usize,
@@ -43,8 +44,9 @@ pub struct State {
     in_use: BTreeSet<usize>,
     holding: u64,
     /// When each site last said how things are.
-    published: Vec<Time>,
-    notes: Vec<Notes>,
+    pub(super) published: Vec<Time>,
+    pub(super) notes: Vec<Notes>,
+    refused: Refusals,
 }
 
 /// What happens by itself.
@@ -103,6 +105,7 @@ impl<'a> SitesWorld<'a> {
             holding: 0,
             published: vec![Time::ZERO; setup.sites.len()],
             notes: vec![Notes::default(); setup.sites.len()],
+            refused: Refusals::default(),
         };
         Self { setup, state }
     }
@@ -110,6 +113,11 @@ impl<'a> SitesWorld<'a> {
     /// What came of it so far.
     pub fn outcome(&self) -> SitesOutcome {
         self.state.outcome.clone()
+    }
+
+    /// What was written that made no sense, up to [`REFUSED_MAX`](crate::REFUSED_MAX) of it.
+    pub fn refused(&self) -> &[Refused] {
+        self.state.refused.kept()
     }
 
     /// How many jobs are done.
@@ -139,6 +147,12 @@ impl<'a> SitesWorld<'a> {
 
     fn site_of(&self, party: PartyId) -> usize {
         party.index() - self.state.handed_in.len()
+    }
+
+    /// Which site a party is, if it is one.
+    pub(super) fn find_site(&self, party: PartyId) -> Option<usize> {
+        let site = party.index().checked_sub(self.state.handed_in.len())?;
+        (site < self.setup.sites.len()).then_some(site)
     }
 
     /// What a site is to the meta-schedulers.
@@ -547,6 +561,10 @@ impl Outside for SitesWorld<'_> {
     fn deliver(&mut self, now: Time, letter: Letter<Slip>, out: &mut Out<Slip>) {
         self.state.outcome.letters += 1;
         let ends = (letter.from, letter.to);
+        if let Err(why) = self.checked(ends, &letter.body) {
+            self.state.refused.note(now, (letter.to, letter.from), why);
+            return;
+        }
         if let Some(word) = self.state.post.hear(ends, letter.body, out) {
             self.hear(now, ends, word, out);
         }

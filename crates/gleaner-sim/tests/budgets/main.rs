@@ -6,8 +6,8 @@ mod rules;
 
 use gleaner_core::{Account, Charged, Grid};
 use gleaner_policy::{
-    Aim, Cheapest, Choice, Holding, Lengths, Level, Order, PolicyError, Recipe, Relocate, Replan, Score,
-    Spending, Staying, When,
+    Aim, Cheapest, Choice, Holding, Lengths, Level, PolicyError, Recipe, Relocate, Replan, Score, Spending,
+    Staying, TaskOrder, When,
 };
 use gleaner_sim::{Saved, Setup, Simulation};
 use gleaner_testkit::mutant::{Fault, Mutant};
@@ -146,7 +146,7 @@ fn combinations(period: Span) -> impl Iterator<Item = Recipe> {
         .collect();
     let goals = Choice::all().into_iter().flat_map(move |score| whens.map(|when| (score, when)));
     let orders =
-        goals.flat_map(|(score, when)| Order::all().into_iter().map(move |order| (score, when, order)));
+        goals.flat_map(|(score, when)| TaskOrder::all().into_iter().map(move |order| (score, when, order)));
     let replans = orders.flat_map(|parts| Replan::all().into_iter().map(move |replan| (parts, replan)));
     replans.flat_map(move |((score, when, order), replan)| {
         let base = Recipe { when, order, score, replan, ..Recipe::by(Score::Greedy) };
@@ -320,7 +320,7 @@ fn books_that_are_kept_wrongly_are_noticed() {
         for (spending, rule) in RULES.into_iter().filter(|(spending, _)| spending.heeds_budget()) {
             let differs = |seed: u64| {
                 let setup = random::setup_with_budget(seed);
-                let (recipe, naive) = pair(&setup, (Order::MinMin, Pick::MinMin), (spending, rule), seed);
+                let (recipe, naive) = pair(&setup, (TaskOrder::MinMin, Pick::MinMin), (spending, rule), seed);
                 let fast = run(&setup, recipe.build());
                 first_difference(&fast, &naive_batch::run(&setup, naive, Some(fault))).is_some()
             };
@@ -335,7 +335,7 @@ fn line_9_read_one_way_is_not_line_9_read_the_other_way() {
     for (spending, rule) in rules {
         let differs = |seed: u64| {
             let setup = random::setup_with_budget(seed);
-            let (recipe, terms) = pair(&setup, (Order::MinMin, Pick::MinMin), (spending, rule), seed);
+            let (recipe, terms) = pair(&setup, (TaskOrder::MinMin, Pick::MinMin), (spending, rule), seed);
             let letter = Terms { first: First::Price, ..terms };
             let fast = run(&setup, recipe.build());
             first_difference(&fast, &naive_batch::run(&setup, letter, None)).is_some()
@@ -349,7 +349,7 @@ fn line_9_read_one_way_is_not_line_9_read_the_other_way() {
 fn what_is_held_back_is_not_planned_elsewhere_by_the_reference() {
     let differs = |(seed, rule): (u64, (Spending, Rule))| {
         let setup = random::setup_with_budget(seed);
-        let (recipe, terms) = pair(&setup, (Order::MinMin, Pick::MinMin), rule, seed);
+        let (recipe, terms) = pair(&setup, (TaskOrder::MinMin, Pick::MinMin), rule, seed);
         let careless = Terms { holds: false, ..terms };
         recipe.hold == Holding::WhenSlower
             && first_difference(&run(&setup, recipe.build()), &naive_batch::run(&setup, careless, None))

@@ -4,7 +4,7 @@
 
 use crate::rules::{ORDERS, RULES, pair};
 use crate::setups;
-use gleaner_policy::{Aim, Order, Recipe, Spending};
+use gleaner_policy::{Aim, Recipe, Spending, TaskOrder};
 use gleaner_sim::Setup;
 use gleaner_testkit::batch_history::{self, Seen};
 use gleaner_testkit::naive_batch::{self, Goal, Pick, Rule, Terms};
@@ -19,7 +19,7 @@ fn seeds() -> impl Iterator<Item = u64> {
 
 /// A third of the rules, in an order that is another one for each seed.
 fn drawn(setup: &Setup, seed: u64) -> impl Iterator<Item = (Setup, (Recipe, Terms))> {
-    let order: (Order, Pick) = ORDERS[seed as usize % ORDERS.len()];
+    let order: (TaskOrder, Pick) = ORDERS[seed as usize % ORDERS.len()];
     let third = (seed / ORDERS.len() as u64) as usize % 3;
     RULES.into_iter().skip(third).step_by(3).map(move |rule: (Spending, Rule)| {
         let (recipe, terms) = pair(setup, order, rule, seed);

@@ -1,18 +1,18 @@
 //! The rules for batches with their references.
 
-use gleaner_policy::{Aim, Cheapest, Holding, Level, Order, Recipe, Replan, Savings, Spending, When};
+use gleaner_policy::{Aim, Cheapest, Holding, Level, Recipe, Replan, Savings, Spending, TaskOrder, When};
 use gleaner_sim::Setup;
 use gleaner_testkit::naive_batch::{First, Goal, Pick, Rule, Terms};
 use gleaner_testkit::naive_lengths::Belief;
 use gleaner_testkit::random::Choices;
 use gleaner_units::Time;
 
-pub(crate) const ORDERS: [(Order, Pick); 5] = [
-    (Order::Submission, Pick::First),
-    (Order::MinMin, Pick::MinMin),
-    (Order::MaxMin, Pick::MaxMin),
-    (Order::Sufferage, Pick::Sufferage),
-    (Order::SufferagePasses, Pick::SufferagePasses),
+pub(crate) const ORDERS: [(TaskOrder, Pick); 5] = [
+    (TaskOrder::Submission, Pick::First),
+    (TaskOrder::MinMin, Pick::MinMin),
+    (TaskOrder::MaxMin, Pick::MaxMin),
+    (TaskOrder::Sufferage, Pick::Sufferage),
+    (TaskOrder::SufferagePasses, Pick::SufferagePasses),
 ];
 
 pub(crate) const RULES: [(Spending, Rule); 17] = [
@@ -62,15 +62,15 @@ pub(crate) const AIMS: [(Aim, Goal); 6] = [
 /// A rule and its reference for the grid of a seed; what a paper does not name is drawn from the seed.
 pub(crate) fn pair(
     setup: &Setup,
-    (order, pick): (Order, Pick),
+    (order, pick): (TaskOrder, Pick),
     (spending, rule): (Spending, Rule),
     seed: u64,
 ) -> (Recipe, Terms) {
     let choices = &mut Choices::seeded(seed ^ 0x7061_6972);
     let period = setup.budget.expect("a budget").period;
     let by_class = choices.one_in(3) && spending.heeds_budget();
-    let (aim, goal) = AIMS[if order == Order::Submission { choices.below(AIMS.len()) } else { 0 }];
-    let aging = if choices.one_in(3) && order != Order::Submission { choices.below(4) } else { 0 };
+    let (aim, goal) = AIMS[if order == TaskOrder::Submission { choices.below(AIMS.len()) } else { 0 }];
+    let aging = if choices.one_in(3) && order != TaskOrder::Submission { choices.below(4) } else { 0 };
     let reads_deadline = matches!(aim, Aim::Cheapest | Aim::CheapestThenEarliest);
     let deadline =
         (choices.one_in(2) && reads_deadline).then(|| Time::ZERO.after_seconds(100.0 * choices.unit()));

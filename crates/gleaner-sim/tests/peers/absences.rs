@@ -3,11 +3,11 @@
 use crate::grids::{at, of, peer, random, recipe, run_checked, seconds, setup};
 use gleaner_sim::Way;
 use gleaner_sim::peers::{
-    Absence, BrokerAbsence, Frail, InvalidSetup, Outage, Outcome, PeersSetup, Silence, Turnover,
+    Absence, BrokerAbsence, Frail, InvalidSetup, Outage, PeersOutcome, PeersSetup, Silence, Turnover,
 };
 
 /// To the end, with all tasks done and nothing refused.
-fn outcome(setup: &PeersSetup, preset: &str) -> Outcome {
+fn outcome(setup: &PeersSetup, preset: &str) -> PeersOutcome {
     let parties = run_checked(of(setup, recipe(preset, &[])), setup);
     assert_eq!(parties.outside().tasks_left(), 0, "{preset}");
     assert_eq!(parties.outside().refused(), [], "{preset}");
@@ -19,7 +19,7 @@ fn absence(whose: usize, from: f64, until: f64) -> Absence {
 }
 
 /// Of one job, from its coming to its end.
-fn response(outcome: &Outcome, job: usize) -> f64 {
+fn response(outcome: &PeersOutcome, job: usize) -> f64 {
     let (came, ended) = outcome.ended[job].expect("it ended");
     ended.since(came).seconds()
 }

@@ -4,7 +4,7 @@ use crate::grids::{at, of, peer, recipe, run_checked, seconds, setup};
 use gleaner_sim::peers::{PeersSetup, Silence};
 
 /// At the end, with nothing refused.
-fn outcome(setup: &PeersSetup, preset: &str, more: &[(&str, &str)]) -> gleaner_sim::peers::Outcome {
+fn outcome(setup: &PeersSetup, preset: &str, more: &[(&str, &str)]) -> gleaner_sim::peers::PeersOutcome {
     let parties = run_checked(of(setup, recipe(preset, more)), setup);
     assert_eq!(parties.outside().tasks_left(), 0, "{preset} {more:?}");
     assert_eq!(parties.outside().refused(), [], "{preset} {more:?}");

@@ -4,12 +4,12 @@ use crate::grids::{at, of, peer, random, recipe, run_checked, seconds, setup};
 use gleaner_core::{Seek, Want};
 use gleaner_sim::REFUSED_MAX;
 use gleaner_sim::Way;
-use gleaner_sim::peers::{Forged, Loan, Outcome, PeersSetup, Silence, Word};
+use gleaner_sim::peers::{Forged, Loan, PeersOutcome, PeersSetup, Silence, Word};
 use gleaner_testkit::random::Choices;
 use gleaner_units::{MachineClassId, RunId, TaskClassId, TaskId};
 
 /// To the end, with all tasks done; the outcome, and what was refused.
-fn run(setup: &PeersSetup) -> (Outcome, Vec<String>) {
+fn run(setup: &PeersSetup) -> (PeersOutcome, Vec<String>) {
     let parties = run_checked(of(setup, recipe("dasilva/greedy", &[])), setup);
     assert_eq!(parties.outside().tasks_left(), 0);
     let said = parties.outside().refused().iter();
@@ -82,7 +82,7 @@ fn a_worker_that_does_not_exist_costs_a_letter() {
 }
 
 /// A borrower's favours to a lender, by what it says of the work.
-fn owed_after(word: Option<(f64, Word)>) -> (f64, Outcome, Vec<String>) {
+fn owed_after(word: Option<(f64, Word)>) -> (f64, PeersOutcome, Vec<String>) {
     // Peer 0 has four tasks of 10 s, and borrows peer 1's two workers for two of them.
     let mut setup = setup(&[&[1.0], &[1.0, 1.0]], &[(0.0, 0, &[10.0; 4])]);
     setup.forged = word

@@ -1,6 +1,6 @@
 //! Moves: each pair of machines and each task there.
 
-use super::{Candidate, Naive, Now, Rule, more};
+use super::{Candidate, Formula, Naive, Now, more};
 use gleaner_core::{Cause, Decision, Grid, Occasion, Run, Stage};
 use gleaner_units::Time;
 
@@ -36,7 +36,7 @@ impl Naive {
                 let gain = now.gain(relocation.rule, task, from, to);
                 let cost = grid.migration_seconds(from, to);
                 let paid = gain * grid.task(task).seconds_run(time);
-                let by_number = relocation.rule == Rule::MinNum;
+                let by_number = relocation.rule == Formula::MinNum;
                 let mut worth = if by_number {
                     gain >= relocation.difference
                 } else {

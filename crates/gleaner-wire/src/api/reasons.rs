@@ -60,7 +60,7 @@ pub struct Preview {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PreviewStart {
-    /// Which.
+    /// The machine's name.
     pub machine: String,
     /// How many.
     pub tasks: u32,

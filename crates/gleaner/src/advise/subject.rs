@@ -201,12 +201,10 @@ impl Subject {
 
 /// What peers owe each other makes no difference where there is one site.
 fn refuse_peers(preset: &str, recipe: Recipe) -> Result<(), Failure> {
-    match recipe.peering {
-        None => Ok(()),
-        Some(_) => {
-            Err(Failure::Usage(format!("{preset} is for peers; expected one for machines of one site")))
-        }
+    if recipe.lends() {
+        return Err(Failure::Usage(format!("{preset} is for peers; expected one for machines of one site")));
     }
+    Ok(())
 }
 
 impl Ready<'_> {

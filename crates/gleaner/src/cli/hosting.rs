@@ -1,6 +1,6 @@
 //! The arguments of the commands that run a grid's programs, and of those that look after a coordinator's folder.
 
-use crate::completions;
+use crate::candidates;
 use crate::moments::parse_moment;
 use clap::{Args, Subcommand, ValueEnum};
 use std::net::SocketAddr;
@@ -176,7 +176,7 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 #[derive(Args, Debug)]
 pub(crate) struct OwnerSetArguments {
     /// Which rule, such as `grace_max_seconds`; `gleaner owner show` lists them
-    #[arg(add = completions::rules())]
+    #[arg(add = candidates::rules())]
     pub(crate) key: String,
     /// A number, a word, true or false, or a list such as `["mon-fri 18:00-07:30"]`; `default` takes the rule back
     #[arg(allow_negative_numbers = true)]

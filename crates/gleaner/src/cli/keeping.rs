@@ -1,8 +1,8 @@
 //! The arguments of `gleaner keep`.
 
-use super::live::GridArguments;
+use super::grid::GridArguments;
 use super::names::Which;
-use crate::completions;
+use crate::candidates;
 use clap::Args;
 
 const HELP: &str = "\
@@ -19,7 +19,7 @@ Examples:
 #[command(after_help = HELP)]
 pub(crate) struct KeepArguments {
     /// Keep the results of these jobs (numbers, as 7 or 1-4, names, or `last`); show what is due if nothing is said
-    #[arg(value_name = "JOB", add = completions::jobs())]
+    #[arg(value_name = "JOB", add = candidates::jobs())]
     pub(crate) jobs: Vec<Which>,
     /// Let their results be removed when they are due
     #[arg(long, requires = "jobs")]

@@ -1,38 +1,13 @@
 //! The arguments of the commands that talk to a coordinator.
 
+use super::grid::GridArguments;
 use super::names::Which;
-use crate::completions;
+use crate::candidates;
 use clap::{Args, Subcommand, ValueEnum};
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::limits::{NAME_BYTES_MAX, USER_TOKEN_SECONDS_MAX};
 use gleaner_workload::submit::{duration_s, operations, size_bytes};
 use std::path::PathBuf;
-
-/// Which coordinator, as whom, and how to answer.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct GridArguments {
-    /// The coordinator's folder, in which its address and your token are
-    #[arg(long, value_name = "DIR", env = "GLEANER_HOME")]
-    pub(crate) home: Option<PathBuf>,
-    /// The coordinator's address instead of the one in the folder
-    #[arg(long, value_name = "URL", env = "GLEANER_SERVER", help_heading = "Which grid")]
-    pub(crate) server: Option<String>,
-    /// The fingerprint of its authority instead of the one in the folder
-    #[arg(long, value_name = "HEX", env = "GLEANER_FINGERPRINT", help_heading = "Which grid")]
-    pub(crate) fingerprint: Option<String>,
-    /// Your token instead of the one in the folder
-    #[arg(
-        long,
-        value_name = "TOKEN",
-        env = "GLEANER_TOKEN",
-        hide_env_values = true,
-        help_heading = "Which grid"
-    )]
-    pub(crate) token: Option<String>,
-    /// Print the answer as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
 
 /// A word that can be a tag of a machine.
 pub(super) fn tag(text: &str) -> Result<String, String> {
@@ -243,7 +218,7 @@ Examples:
 #[command(after_help = STATUS_HELP)]
 pub(crate) struct StatusArguments {
     /// The job: its number, its name, or `last`; all jobs, newest first, if none is named
-    #[arg(add = completions::jobs())]
+    #[arg(add = candidates::jobs())]
     pub(crate) job: Option<Which>,
     /// The job's tasks too
     #[arg(long, requires = "job")]
@@ -297,7 +272,7 @@ impl From<PhaseArgument> for TaskPhase {
 #[derive(Args, Debug)]
 pub(crate) struct WatchArguments {
     /// The job (its number, its name, or `last`), until it is over; the whole grid, until Ctrl-C, if none is named
-    #[arg(add = completions::jobs())]
+    #[arg(add = candidates::jobs())]
     pub(crate) job: Option<Which>,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
@@ -307,7 +282,7 @@ pub(crate) struct WatchArguments {
 #[derive(Args, Debug)]
 pub(crate) struct WaitArguments {
     /// The jobs: numbers, as 7 or 1-4, names, or `last`
-    #[arg(required = true, value_name = "JOB", add = completions::jobs())]
+    #[arg(required = true, value_name = "JOB", add = candidates::jobs())]
     pub(crate) jobs: Vec<Which>,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
@@ -317,7 +292,7 @@ pub(crate) struct WaitArguments {
 #[derive(Args, Debug)]
 pub(crate) struct LogsArguments {
     /// A task, or a job (its number, its name, or `last`) for all its tasks one after the other
-    #[arg(value_name = "JOB[/TASK]", add = completions::jobs())]
+    #[arg(value_name = "JOB[/TASK]", add = candidates::jobs())]
     pub(crate) of: Which,
     /// Go on until the task is over, across retries
     #[arg(short, long)]
@@ -342,7 +317,7 @@ pub(crate) struct LogsArguments {
 #[derive(Args, Debug)]
 pub(crate) struct OrderArguments {
     /// Jobs (numbers, as 7 or 1-4, names, or `last`), or tasks of jobs, as 7/42
-    #[arg(value_name = "JOB[/TASK]", required = true, add = completions::jobs())]
+    #[arg(value_name = "JOB[/TASK]", required = true, add = candidates::jobs())]
     pub(crate) of: Vec<Which>,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
@@ -395,7 +370,7 @@ fn credits(text: &str) -> Result<f64, String> {
 #[derive(Args, Debug)]
 pub(crate) struct PriceArguments {
     /// Its name, as `gleaner machines` has it
-    #[arg(add = completions::machines())]
+    #[arg(add = candidates::machines())]
     pub(crate) name: String,
     /// Credits for a million operations; 0 for nothing
     #[arg(value_parser = credits)]
@@ -408,7 +383,7 @@ pub(crate) struct PriceArguments {
 #[derive(Args, Debug)]
 pub(crate) struct MachineOwnerArguments {
     /// Its name, as `gleaner machines` has it
-    #[arg(add = completions::machines())]
+    #[arg(add = candidates::machines())]
     pub(crate) name: String,
     /// The owner's name
     #[arg(required_unless_present = "none")]
@@ -424,7 +399,7 @@ pub(crate) struct MachineOwnerArguments {
 #[derive(Args, Debug)]
 pub(crate) struct MachineName {
     /// Its name, as `gleaner machines` has it
-    #[arg(add = completions::machines())]
+    #[arg(add = candidates::machines())]
     pub(crate) name: String,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
@@ -449,7 +424,7 @@ impl MachineArguments {
 #[derive(Args, Debug)]
 pub(crate) struct HistoryArguments {
     /// The task; a job (its number, its name, or `last`) stands for its first
-    #[arg(value_name = "JOB[/TASK]", add = completions::jobs())]
+    #[arg(value_name = "JOB[/TASK]", add = candidates::jobs())]
     pub(crate) task: Which,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
@@ -459,7 +434,7 @@ pub(crate) struct HistoryArguments {
 #[derive(Args, Debug)]
 pub(crate) struct FetchArguments {
     /// A task, or a job (its number, its name, or `last`) for all its tasks, each into a folder of its own
-    #[arg(value_name = "JOB[/TASK]", add = completions::jobs())]
+    #[arg(value_name = "JOB[/TASK]", add = candidates::jobs())]
     pub(crate) of: Which,
     /// The folder to put them in
     #[arg(long, value_name = "DIR")]

@@ -1,6 +1,7 @@
 //! The arguments of `gleaner quota`.
 
-use super::live::{GridArguments, PlainArguments, bytes};
+use super::grid::GridArguments;
+use super::live::{PlainArguments, bytes};
 use clap::{Args, Subcommand};
 
 /// `gleaner quota`.

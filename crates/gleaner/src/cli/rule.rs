@@ -1,7 +1,7 @@
 //! Which policy tasks are placed and moved by: for the live grid, and for what it would have been under another.
 
-use super::live::GridArguments;
-use crate::completions;
+use super::grid::GridArguments;
+use crate::candidates;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -33,7 +33,7 @@ Examples:
 #[command(after_long_help = SET_HELP)]
 pub(crate) struct PolicySetArguments {
     /// A preset, as `gleaner policy list` has them
-    #[arg(conflicts_with = "from", required_unless_present_any = ["from", "overrides"], add = completions::policies())]
+    #[arg(conflicts_with = "from", required_unless_present_any = ["from", "overrides"], add = candidates::policies())]
     pub(crate) preset: Option<String>,
     #[command(flatten)]
     pub(crate) words: WordsArguments,
@@ -62,7 +62,7 @@ pub(crate) struct ReplayArguments {
     pub(crate) journal: PathBuf,
     /// The preset to try, as `gleaner policy list` has them
     #[arg(long, value_name = "PRESET", conflicts_with = "from", required_unless_present = "from")]
-    #[arg(add = completions::policies())]
+    #[arg(add = candidates::policies())]
     pub(crate) policy: Option<String>,
     #[command(flatten)]
     pub(crate) words: WordsArguments,

@@ -1,6 +1,7 @@
 //! The arguments of `gleaner budget`.
 
-use super::live::{GridArguments, PlainArguments, seconds};
+use super::grid::GridArguments;
+use super::live::{PlainArguments, seconds};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use gleaner_core::{Charged, Scope};

@@ -1,7 +1,8 @@
 //! The arguments of `gleaner token` and `gleaner user`.
 
-use super::live::{GridArguments, PlainArguments, life};
-use crate::completions;
+use super::grid::GridArguments;
+use super::live::{PlainArguments, life};
+use crate::candidates;
 use clap::{Subcommand, ValueEnum};
 use gleaner_wire::api::Role;
 use gleaner_wire::limits::{JOIN_SECONDS_MAX, JOIN_TOKEN_USES_MAX};
@@ -89,7 +90,7 @@ pub(crate) enum UserArguments {
     /// Remove a user, who cannot sign in any more; the user's jobs go on
     Remove {
         /// Their name, as `gleaner user list` has it
-        #[arg(add = completions::users())]
+        #[arg(add = candidates::users())]
         name: String,
         #[command(flatten)]
         grid: GridArguments,

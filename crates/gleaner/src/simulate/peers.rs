@@ -13,7 +13,7 @@ use gleaner_papers::dasilva::gantt;
 use gleaner_policy::{AnyPolicy, Recipe};
 use gleaner_report::numbers::{self, decimals, grouped};
 use gleaner_report::{Axis, Block, Cell, Figure, Plot, Report, Series, Style, Table, histogram};
-use gleaner_sim::peers::{Outcome as Came, PeersSetup, RUNS_KEPT_MAX, World, peers};
+use gleaner_sim::peers::{PeersOutcome, PeersSetup, RUNS_KEPT_MAX, World, peers};
 use gleaner_sim::{Parties, Refused, restore, save};
 use gleaner_units::{Ops, Time};
 use gleaner_workload::PeersScenario;
@@ -200,7 +200,7 @@ fn patience_s(setup: &PeersSetup) -> f64 {
     gone + comes + thinks + away.seconds() + 10.0 * (longest / slowest + setup.inputs.seconds()) + 86_400.0
 }
 
-fn summary(scenario: &PeersScenario, setup: &PeersSetup, seed: u64, came: &Came) -> Summary {
+fn summary(scenario: &PeersScenario, setup: &PeersSetup, seed: u64, came: &PeersOutcome) -> Summary {
     let ended = came.ended.iter().flatten().count();
     let busy_s: f64 = came.busy_s.iter().sum();
     let cores = |site: &gleaner_sim::peers::Site| {
@@ -238,7 +238,7 @@ fn summary(scenario: &PeersScenario, setup: &PeersSetup, seed: u64, came: &Came)
 }
 
 /// The jobs that ended. Alone, one takes as long as its longest task does on the fastest worker.
-fn served(setup: &PeersSetup, came: &Came) -> Vec<Served> {
+fn served(setup: &PeersSetup, came: &PeersOutcome) -> Vec<Served> {
     let fastest = setup.machine_classes.iter().map(|class| class.speeds[0]).fold(0.0, f64::max);
     let mut lengths = setup.lengths.iter();
     let jobs = setup.jobs.iter().zip(&came.ended).zip(&came.started);
@@ -258,14 +258,14 @@ fn served(setup: &PeersSetup, came: &Came) -> Vec<Served> {
     served.collect()
 }
 
-fn responses(came: &Came) -> impl Iterator<Item = f64> + '_ {
+fn responses(came: &PeersOutcome) -> impl Iterator<Item = f64> + '_ {
     came.ended.iter().flatten().map(|(submitted, ended)| ended.since(*submitted).seconds())
 }
 
 fn write(
     dir: &Path,
     scenario: &PeersScenario,
-    (setup, came): (&PeersSetup, &Came),
+    (setup, came): (&PeersSetup, &PeersOutcome),
     (summary, world): (&Summary, &World<'_>),
 ) -> Outcome {
     let refused = world.refused();
@@ -286,7 +286,7 @@ fn write(
 }
 
 /// A line each; what never came or ended is empty.
-fn jobs(scenario: &PeersScenario, setup: &PeersSetup, came: &Came) -> String {
+fn jobs(scenario: &PeersScenario, setup: &PeersSetup, came: &PeersOutcome) -> String {
     let mut text = "job,peer,tasks,arrived_s,finished_s,response_s\n".to_owned();
     for (at, (job, ended)) in setup.jobs.iter().zip(&came.ended).enumerate() {
         let (name, peer) = (&scenario.job_names[at], &scenario.peer_names[job.peer.index()]);
@@ -298,7 +298,7 @@ fn jobs(scenario: &PeersScenario, setup: &PeersSetup, came: &Came) -> String {
     text
 }
 
-fn peers_table(scenario: &PeersScenario, setup: &PeersSetup, came: &Came) -> String {
+fn peers_table(scenario: &PeersScenario, setup: &PeersSetup, came: &PeersOutcome) -> String {
     let mut text = "peer,workers,jobs,tasks,response_mean_s,used_s,received_s,given_s\n".to_owned();
     for ((name, site), peer) in scenario.peer_names.iter().zip(&setup.peers).zip(&came.peers) {
         let response =
@@ -311,7 +311,7 @@ fn peers_table(scenario: &PeersScenario, setup: &PeersSetup, came: &Came) -> Str
     text
 }
 
-fn workers(scenario: &PeersScenario, setup: &PeersSetup, came: &Came) -> String {
+fn workers(scenario: &PeersScenario, setup: &PeersSetup, came: &PeersOutcome) -> String {
     let mut text = "peer,worker,ops_per_s,cores,watts,busy_s\n".to_owned();
     let mut busy_s = came.busy_s.iter();
     for (name, site) in scenario.peer_names.iter().zip(&setup.peers) {
@@ -336,7 +336,7 @@ fn refused_table(scenario: &PeersScenario, refused: &[Refused]) -> String {
     text
 }
 
-fn figures(scenario: &PeersScenario, came: &Came) -> Figures {
+fn figures(scenario: &PeersScenario, came: &PeersOutcome) -> Figures {
     let favours = came.peers.iter().map(|peer| (peer.given_s, peer.received_s));
     let given = Plot::new(
         "What peers gave and received",
@@ -355,7 +355,7 @@ fn figures(scenario: &PeersScenario, came: &Came) -> Figures {
 
 fn report(
     scenario: &PeersScenario,
-    (setup, came): (&PeersSetup, &Came),
+    (setup, came): (&PeersSetup, &PeersOutcome),
     (summary, world): (&Summary, &World<'_>),
     figures: Figures,
 ) -> String {

@@ -4,7 +4,7 @@ use super::{ALL_READINGS, NO_SOCIAL, id, percent, percent_of_all, reading};
 use crate::bertasi::figure_1::{Samples, level_s, sweep};
 use crate::bertasi::scheme;
 use crate::statistics::{range, share};
-use crate::{Claim, Rule};
+use crate::{Claim, Criterion};
 use gleaner_policy::Score;
 
 /// All claims of figure 1.
@@ -56,7 +56,7 @@ fn fluctuation(samples: &Samples, score: Score) -> Claim {
         besides: None,
         measured: percent(samples.over_seeds(|seed| spread(samples, score, score, seed))),
         unit: "%",
-        rule: Rule::AtMost { holds: 1.5, partly: 3.0 },
+        rule: Criterion::AtMost { holds: 1.5, partly: 3.0 },
         condition: None,
         reading,
     }
@@ -74,7 +74,7 @@ fn equivalent(samples: &Samples, social: Score) -> Claim {
         besides: None,
         measured: percent(samples.over_seeds(excess)),
         unit: "%",
-        rule: Rule::Near { value: 0.0, holds: 1.0, partly: 3.0 },
+        rule: Criterion::Near { value: 0.0, holds: 1.0, partly: 3.0 },
         condition: None,
         reading: reading(social),
     }
@@ -93,7 +93,7 @@ fn min_num_close(samples: &Samples, social: Score) -> Claim {
         besides: None,
         measured: percent(samples.over_seeds(excess)),
         unit: "%",
-        rule: Rule::Near { value: 0.0, holds: 5.0, partly: 10.0 },
+        rule: Criterion::Near { value: 0.0, holds: 5.0, partly: 10.0 },
         condition: None,
         reading: reading(social),
     }
@@ -116,7 +116,7 @@ fn any_pair_constant(samples: &Samples, social: Score) -> Claim {
         besides: None,
         measured: percent(samples.over_seeds(worst)),
         unit: "%",
-        rule: Rule::AtMost { holds: 1.5, partly: 3.0 },
+        rule: Criterion::AtMost { holds: 1.5, partly: 3.0 },
         condition: None,
         reading: reading(social),
     }
@@ -140,7 +140,7 @@ fn relocators_best(samples: &Samples, social: Score) -> Claim {
         besides: None,
         measured: percent_of_all(samples.over_seeds(better)),
         unit: "% of 6 pairs",
-        rule: Rule::AtLeast { holds: 95.0, partly: 50.0 },
+        rule: Criterion::AtLeast { holds: 95.0, partly: 50.0 },
         condition: None,
         reading: reading(social),
     }

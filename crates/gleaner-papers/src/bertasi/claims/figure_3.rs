@@ -4,7 +4,7 @@ use super::{NO_SOCIAL, READINGS, guard, id, percent, percent_of_all, reading, ti
 use crate::bertasi::permutations::{Samples, Variations};
 use crate::bertasi::scheme::{Parameters, Scheme, name};
 use crate::statistics::{Estimate, mean, range, share};
-use crate::{Claim, Condition, Rule};
+use crate::{Claim, Condition, Criterion};
 use gleaner_policy::Score;
 use std::ops::Range;
 
@@ -87,7 +87,7 @@ fn social_better(samples: &Samples, social: Score) -> Claim {
         besides: None,
         measured: percent(samples.over_all(excess)),
         unit: "%",
-        rule: Rule::Negative,
+        rule: Criterion::Negative,
         condition: Some(Condition {
             what: "SOCIAL wins more than half of the permutations",
             met: won(samples, social, 0..samples.cases(), social_ends_first).0.mean > 50.0,
@@ -106,7 +106,7 @@ fn greedy_wins(samples: &Samples, social: Score) -> Claim {
         besides,
         measured,
         unit: "% of permutations",
-        rule: Rule::Near { value: 21.0, holds: 10.0, partly: 29.0 },
+        rule: Criterion::Near { value: 21.0, holds: 10.0, partly: 29.0 },
         condition: None,
         reading: reading(social),
     }
@@ -129,7 +129,7 @@ fn greedy_wins_gap(samples: &Samples, social: Score) -> Claim {
         besides: Some(format!("run by run: {:.1} %", 100.0 * of_runs.mean)),
         measured: percent(of_averages.within(0.0, f64::INFINITY)),
         unit: "%",
-        rule: Rule::AtMost { holds: 11.0, partly: 22.0 },
+        rule: Criterion::AtMost { holds: 11.0, partly: 22.0 },
         condition: None,
         reading: reading(social),
     }
@@ -145,7 +145,7 @@ fn social_wins(samples: &Samples, social: Score) -> Claim {
         besides,
         measured,
         unit: "% of permutations",
-        rule: Rule::Near { value: 79.0, holds: 10.0, partly: 29.0 },
+        rule: Criterion::Near { value: 79.0, holds: 10.0, partly: 29.0 },
         condition: None,
         reading: reading(social),
     }
@@ -165,7 +165,7 @@ fn gap_above_11(samples: &Samples, social: Score) -> Claim {
         besides,
         measured,
         unit: "% of permutations",
-        rule: Rule::Near { value: 37.0, holds: 10.0, partly: 20.0 },
+        rule: Criterion::Near { value: 37.0, holds: 10.0, partly: 20.0 },
         condition: None,
         reading: reading(social),
     }
@@ -187,7 +187,7 @@ fn first_permutations(samples: &Samples, social: Score) -> Claim {
         besides,
         measured,
         unit: "% of 6 permutations",
-        rule: Rule::AtLeast { holds: 83.0, partly: 50.0 },
+        rule: Criterion::AtLeast { holds: 83.0, partly: 50.0 },
         condition: Some(Condition {
             what: "the share is smaller in the others",
             met: measured.mean > others.mean,
@@ -206,7 +206,7 @@ fn relocators_similar(samples: &Samples, social: Score) -> Claim {
         besides: None,
         measured: percent(samples.over_all(|case, seed| samples.excess(social_moving, greedy, case, seed))),
         unit: "%",
-        rule: Rule::Near { value: 0.0, holds: 3.0, partly: 10.0 },
+        rule: Criterion::Near { value: 0.0, holds: 3.0, partly: 10.0 },
         condition: None,
         reading: reading(social),
     }
@@ -231,7 +231,7 @@ fn min_num_loss(samples: &Samples, social: Score) -> Claim {
         besides: None,
         measured: min_num_excess(samples, social),
         unit: "%",
-        rule: Rule::Near { value: 10.0, holds: 3.0, partly: 10.0 },
+        rule: Criterion::Near { value: 10.0, holds: 3.0, partly: 10.0 },
         condition: None,
         reading: reading(social),
     }
@@ -256,7 +256,7 @@ fn min_num_avoid(samples: &Samples, social: Score) -> Claim {
         besides: None,
         measured: min_num_alone_excess(samples, social),
         unit: "%",
-        rule: Rule::Positive,
+        rule: Criterion::Positive,
         condition: None,
         reading: reading(social),
     }
@@ -279,7 +279,7 @@ fn near_optimum(samples: &Samples, score: Score) -> Claim {
         besides: None,
         measured: percent(samples.over_all(|case, seed| samples.gap(Scheme::relocating(score), case, seed))),
         unit: "%",
-        rule: Rule::AtMost { holds: 20.0, partly: 100.0 },
+        rule: Criterion::AtMost { holds: 20.0, partly: 100.0 },
         condition: None,
         reading,
     }
@@ -307,7 +307,7 @@ fn fair(samples: &Samples, score: Score) -> Claim {
         besides: None,
         measured: percent(samples.over_all(|case, seed| samples.run(scheme, case, seed).fairness)),
         unit: "% of 100",
-        rule: Rule::AtLeast { holds: 80.0, partly: 50.0 },
+        rule: Criterion::AtLeast { holds: 80.0, partly: 50.0 },
         condition: None,
         reading,
     }
@@ -328,7 +328,7 @@ fn balanced(samples: &Samples, score: Score) -> Claim {
         besides: None,
         measured: percent(samples.over_all(|case, seed| samples.run(scheme, case, seed).busy)),
         unit: "%",
-        rule: Rule::AtLeast { holds: 80.0, partly: 50.0 },
+        rule: Criterion::AtLeast { holds: 80.0, partly: 50.0 },
         condition: None,
         reading,
     }
@@ -355,7 +355,7 @@ fn any_allocator(variations: &Variations, social: Score) -> Claim {
         besides: None,
         measured: percent(trials.over_seeds(spread)),
         unit: "%",
-        rule: Rule::AtMost { holds: 3.0, partly: 10.0 },
+        rule: Criterion::AtMost { holds: 3.0, partly: 10.0 },
         condition: None,
         reading: reading(social),
     }

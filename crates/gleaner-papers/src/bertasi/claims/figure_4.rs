@@ -5,7 +5,7 @@ use super::{READINGS, guard, id, percent, reading};
 use crate::bertasi::permutations::{Samples, Variations};
 use crate::bertasi::scheme::Scheme;
 use crate::statistics::{mean, range};
-use crate::{Claim, Rule};
+use crate::{Claim, Criterion};
 use gleaner_policy::Score;
 
 /// All claims of figure 4; `away` is figure 3.
@@ -48,7 +48,7 @@ fn like_figure_3(away: &Samples, samples: &Samples, social: Score) -> Claim {
         besides: None,
         measured: percent(samples.over_seeds(worst)),
         unit: "%",
-        rule: Rule::AtMost { holds: 10.0, partly: 50.0 },
+        rule: Criterion::AtMost { holds: 10.0, partly: 50.0 },
         condition: None,
         reading: reading(social),
     }
@@ -64,7 +64,7 @@ fn relocators_similar(samples: &Samples, social: Score) -> Claim {
         besides: None,
         measured: percent(samples.over_all(|case, seed| samples.excess(social_moving, greedy, case, seed))),
         unit: "%",
-        rule: Rule::Near { value: 0.0, holds: 3.0, partly: 10.0 },
+        rule: Criterion::Near { value: 0.0, holds: 3.0, partly: 10.0 },
         condition: None,
         reading: reading(social),
     }
@@ -80,7 +80,7 @@ fn min_num_loss(samples: &Samples, social: Score) -> Claim {
         besides: None,
         measured: min_num_excess(samples, social),
         unit: "%",
-        rule: Rule::Near { value: 10.0, holds: 3.0, partly: 10.0 },
+        rule: Criterion::Near { value: 10.0, holds: 3.0, partly: 10.0 },
         condition: None,
         reading: reading(social),
     }
@@ -103,7 +103,7 @@ fn without_huge(samples: &Samples, social: Score) -> Claim {
         besides: None,
         measured: samples.over_seeds(least),
         unit: "times",
-        rule: Rule::AtLeast { holds: 3.0, partly: 1.5 },
+        rule: Criterion::AtLeast { holds: 3.0, partly: 1.5 },
         condition: None,
         reading: reading(social),
     }
@@ -119,7 +119,7 @@ fn min_num_hugest(samples: &Samples, social: Score) -> Claim {
         besides: None,
         measured: min_num_alone_excess(samples, social),
         unit: "%",
-        rule: Rule::Positive,
+        rule: Criterion::Positive,
         condition: None,
         reading: reading(social),
     }

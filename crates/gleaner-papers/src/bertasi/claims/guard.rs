@@ -3,7 +3,7 @@
 use super::percent;
 use crate::bertasi::permutations::{Variations, guarded};
 use crate::bertasi::scheme::{Parameters, Scheme};
-use crate::{Claim, Rule, Trials};
+use crate::{Claim, Criterion, Trials};
 use gleaner_policy::{Recipe, Score};
 
 /// Figure 3's loss.
@@ -44,7 +44,7 @@ fn loss(trials: &Trials<Recipe>) -> Claim {
         besides: None,
         measured: percent(trials.over_all(excess)),
         unit: "%",
-        rule: Rule::Near { value: 10.0, holds: 3.0, partly: 10.0 },
+        rule: Criterion::Near { value: 10.0, holds: 3.0, partly: 10.0 },
         condition: None,
         reading: "MIN-NUM moves at a difference of 1 task; SOCIAL by execution times",
     }

@@ -3,7 +3,7 @@
 use super::NO_SOCIAL;
 use crate::bertasi::late::Samples;
 use crate::statistics::{Estimate, mean};
-use crate::{Claim, Condition, Rule};
+use crate::{Claim, Condition, Criterion};
 
 /// What GREEDY does with the tasks that come last.
 pub fn claim(samples: &Samples) -> Claim {
@@ -19,7 +19,7 @@ pub fn claim(samples: &Samples) -> Claim {
         besides: Some(format!("SOCIAL alone {social:.2} times")),
         measured: Estimate::of(&samples.greedy),
         unit: "times",
-        rule: Rule::AtLeast { holds: 1.5, partly: 1.0 },
+        rule: Criterion::AtLeast { holds: 1.5, partly: 1.0 },
         condition: Some(Condition { what: "SOCIAL gives S0 fewer of them", met: social < greedy }),
         reading: NO_SOCIAL,
     }

@@ -5,7 +5,7 @@ use crate::bertasi::permutations::{ORDERS, VARIED, Variations};
 use crate::bertasi::scheme::Scheme;
 use crate::bertasi::setups::MachineOrder;
 use crate::statistics::mean;
-use crate::{Claim, Rule};
+use crate::{Claim, Criterion};
 use gleaner_policy::Score;
 
 /// The claims about SOCIAL as printed with other ties than to the slowest.
@@ -39,7 +39,7 @@ pub fn claims(variations: &Variations) -> impl Iterator<Item = Claim> + '_ {
                 "better",
                 [Scheme::alone(Score::SocialAsPrinted), Scheme::alone(Score::Greedy)],
                 "how much longer SOCIAL takes than GREEDY",
-                Rule::Negative,
+                Criterion::Negative,
             ),
             claim(
                 "figure-3/relocators-similar",
@@ -47,7 +47,7 @@ pub fn claims(variations: &Variations) -> impl Iterator<Item = Claim> + '_ {
                 "similar",
                 [Scheme::relocating(Score::SocialAsPrinted), Scheme::relocating(Score::Greedy)],
                 "how much longer SOCIAL takes than GREEDY, both with relocation",
-                Rule::Near { value: 0.0, holds: 3.0, partly: 10.0 },
+                Criterion::Near { value: 0.0, holds: 3.0, partly: 10.0 },
             ),
         ]
     })

@@ -4,7 +4,7 @@ use super::words::{NO_CONDITION, slug};
 use crate::elleuch::case::Month;
 use crate::elleuch::setups;
 use crate::statistics::Estimate;
-use crate::{Claim, Rule};
+use crate::{Claim, Criterion};
 
 /// How many days are looked at.
 const DAYS: u32 = 5;
@@ -22,7 +22,7 @@ pub(super) fn claim(month: Month) -> Claim {
         besides: None,
         measured: Estimate::of(&times),
         unit: "times",
-        rule: Rule::AtLeast { holds: 2.0, partly: 1.1 },
+        rule: Criterion::AtLeast { holds: 2.0, partly: 1.1 },
         condition: None,
         reading: NO_CONDITION,
     }

@@ -5,7 +5,7 @@ use crate::elleuch::case::{Case, Heuristic, Month, Rule, Variant};
 use crate::elleuch::findings::Findings;
 use crate::elleuch::{AMPLE, SCARCE};
 use crate::statistics::{mean, range, share};
-use crate::{Claim, Condition, Rule as Judge};
+use crate::{Claim, Condition, Criterion};
 
 /// What "able to sustain the arrival rate" allows, as a makespan in units of that without a budget.
 const SUSTAINED: f64 = 1.01;
@@ -41,14 +41,14 @@ fn unconstrained(findings: &Findings, month: Month) -> Claim {
             "10 min",
             "min",
             60.0,
-            Judge::Near { value: 10.0, holds: 1.0, partly: 3.0 },
+            Criterion::Near { value: 10.0, holds: 1.0, partly: 3.0 },
         ),
         Month::June => (
             "and plus 42 hours 30 minutes for June",
             "42.5 h",
             "h",
             3600.0,
-            Judge::Near { value: 42.5, holds: 4.25, partly: 12.75 },
+            Criterion::Near { value: 42.5, holds: 4.25, partly: 12.75 },
         ),
     };
     Claim {
@@ -95,7 +95,7 @@ fn falls(findings: &Findings, read: Variant) -> Claim {
         besides: None,
         measured: percent(findings.over_seeds(steps).within(0.0, 1.0)),
         unit: "%",
-        rule: Judge::AtLeast { holds: 100.0, partly: 90.0 },
+        rule: Criterion::AtLeast { holds: 100.0, partly: 90.0 },
         condition: Some(all_end(
             findings,
             curves().map(|(month, rule)| Case::min_min(month, rule, AMPLE).read(read)),
@@ -133,7 +133,7 @@ fn towards_free(findings: &Findings, read: Variant) -> Claim {
             (curves().map(|(month, rule)| Case::min_min(month, rule, AMPLE).read(read)), []),
         )),
         unit: "%",
-        rule: Judge::AtMost { holds: 1.0, partly: 5.0 },
+        rule: Criterion::AtMost { holds: 1.0, partly: 5.0 },
         condition: None,
         reading: reading(read),
     }
@@ -181,7 +181,7 @@ fn better(findings: &Findings, month: Month, read: Variant, (worse, better): (Ru
             (cases(worse), cases(better)),
         )),
         unit: "%",
-        rule: Judge::Positive,
+        rule: Criterion::Positive,
         condition: Some(Condition {
             what: "it is longer at every budget where either is not yet within 1 % of no budget",
             met: budgets.iter().all(|budget| {
@@ -219,7 +219,7 @@ fn only_btt(findings: &Findings, read: Variant) -> Claim {
             ),
         ),
         unit: "%",
-        rule: Judge::AtMost { holds: 1.0, partly: 5.0 },
+        rule: Criterion::AtMost { holds: 1.0, partly: 5.0 },
         condition: Some(Condition {
             what: "each of the others takes more than 1 % longer",
             met: others.into_iter().all(|rule| mean_of(rule) > SUSTAINED),
@@ -246,7 +246,7 @@ fn least(findings: &Findings, read: Variant) -> Claim {
         // What was given up is longer than all others.
         measured: percent(findings.over_seeds(shortest)),
         unit: "%",
-        rule: Judge::AtLeast { holds: -0.1, partly: -1.0 },
+        rule: Criterion::AtLeast { holds: -0.1, partly: -1.0 },
         condition: None,
         reading: reading(read),
     }
@@ -271,7 +271,7 @@ fn lbtt_suffers(findings: &Findings, month: Month, read: Variant) -> Claim {
         besides: None,
         measured: percent(findings.longer(excess, (cases(Rule::PerClass), cases(Rule::PerTaskAndTime)))),
         unit: "%",
-        rule: Judge::Positive,
+        rule: Criterion::Positive,
         condition: None,
         reading: reading(read),
     }
@@ -291,7 +291,7 @@ fn lbtt_catches_up(findings: &Findings, month: Month, read: Variant) -> Claim {
         besides: None,
         measured: percent(findings.longer(excess, (case(Rule::PerClass), case(Rule::PerTaskAndTime)))),
         unit: "%",
-        rule: Judge::Near { value: 0.0, holds: 1.0, partly: 5.0 },
+        rule: Criterion::Near { value: 0.0, holds: 1.0, partly: 5.0 },
         condition: Some(all_end(
             findings,
             [Rule::PerClass, Rule::PerTaskAndTime]

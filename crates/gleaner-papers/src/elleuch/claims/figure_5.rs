@@ -3,7 +3,7 @@
 use super::words::{NO_CONDITION, id, percent, reading};
 use crate::elleuch::case::{Case, Heuristic, Month, Rule, Variant};
 use crate::elleuch::findings::Findings;
-use crate::{Claim, Condition, Rule as Judge};
+use crate::{Claim, Condition, Criterion};
 
 pub(super) fn claims(findings: &Findings) -> Vec<Claim> {
     let read = Variant::READINGS.into_iter();
@@ -24,7 +24,7 @@ fn june_is_full(findings: &Findings) -> Claim {
         besides: Some(format!("of what they could have done, {:.1} % was", 100.0 * work)),
         measured: percent(findings.over_seeds(|seed| findings.outcome(free, seed).use_share).within(0.0, 1.0)),
         unit: "%",
-        rule: Judge::Near { value: 98.0, holds: 1.0, partly: 5.0 },
+        rule: Criterion::Near { value: 98.0, holds: 1.0, partly: 5.0 },
         condition: None,
         reading: NO_CONDITION,
     }
@@ -67,7 +67,7 @@ fn budgets_decrease(findings: &Findings, read: Variant) -> Claim {
         besides: None,
         measured: percent(findings.over_seeds(difference)),
         unit: "percentage points",
-        rule: Judge::Negative,
+        rule: Criterion::Negative,
         condition: Some(all_ended(findings, read)),
         reading: reading(read),
     }
@@ -91,7 +91,7 @@ fn more_use_less_makespan(findings: &Findings, read: Variant) -> Claim {
         besides: None,
         measured: findings.over_seeds(correlation).within(-1.0, 1.0),
         unit: "",
-        rule: Judge::Negative,
+        rule: Criterion::Negative,
         condition: Some(all_ended(findings, read)),
         reading: reading(read),
     }

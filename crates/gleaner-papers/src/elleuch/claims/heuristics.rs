@@ -5,7 +5,7 @@ use crate::elleuch::case::{Case, Heuristic, Month, Rule, Variant};
 use crate::elleuch::findings::Findings;
 use crate::elleuch::{AMPLE, SCARCE};
 use crate::statistics::{mean, range};
-use crate::{Claim, Condition, Rule as Judge};
+use crate::{Claim, Condition, Criterion};
 
 pub(super) fn claims(findings: &Findings) -> Vec<Claim> {
     let others = [Heuristic::MaxMin, Heuristic::Sufferage];
@@ -55,7 +55,7 @@ fn comparable(findings: &Findings, heuristic: Heuristic, read: Variant) -> Claim
         besides: None,
         measured: percent(findings.over_seeds(apart).or_more(any_cut)),
         unit: "%",
-        rule: Judge::AtMost { holds: 10.0, partly: 30.0 },
+        rule: Criterion::AtMost { holds: 10.0, partly: 30.0 },
         condition: None,
         reading: reading(read),
     }
@@ -97,7 +97,7 @@ fn better(
             (cases(worse), cases(better)),
         )),
         unit: "%",
-        rule: Judge::Positive,
+        rule: Criterion::Positive,
         condition: Some(Condition {
             what: "it is longer at 3.5·10¹¹",
             met: findings.over_seeds(|seed| excess(SCARCE, seed)).mean > 0.0,

@@ -5,7 +5,7 @@ use crate::elleuch::case::{Case, Heuristic, Month};
 use crate::elleuch::experiments::period;
 use crate::elleuch::findings::Findings;
 use crate::elleuch::{PERIOD_S, PERIODS_S};
-use crate::{Claim, Rule};
+use crate::{Claim, Criterion};
 
 /// A rate is sustained if everything is done so long after the last arrival.
 const SUSTAINED_S: f64 = 3600.0;
@@ -32,7 +32,7 @@ pub(super) fn claim(findings: &Findings) -> Claim {
         besides: Some(format!("hours after the last arrival: {}", after.join(", "))),
         measured: findings.over_seeds(shortest),
         unit: "s",
-        rule: Rule::Near { value: f64::from(PERIOD_S), holds: 12.0, partly: 36.0 },
+        rule: Criterion::Near { value: f64::from(PERIOD_S), holds: 12.0, partly: 36.0 },
         condition: None,
         reading: NO_CONDITION,
     }

@@ -7,7 +7,8 @@
 //! - **It names the row it stands on by number and checksum**: a journal that was restored from a backup and went on
 //!   differently does not take it for its own.
 
-use super::SqliteReader;
+use super::reader::SqliteReader;
+use super::row::Columns;
 use crate::store::{
     Home, ReadError, Reader as _, Seq, Snapshot, SnapshotError, Snapshots, StoredRow, make_folder,
 };
@@ -40,7 +41,7 @@ impl SnapshotFiles {
     fn anchor(&self, at: Seq) -> Result<Option<i64>, ReadError> {
         let rows = if at == Seq::NONE { Vec::new() } else { self.journal.read(at, 1)? };
         let row = rows.first().filter(|stored| stored.seq == at);
-        Ok(row.map(|StoredRow { seq, row }| super::Columns::of(*seq, row).checksum))
+        Ok(row.map(|StoredRow { seq, row }| Columns::of(*seq, row).checksum))
     }
 
     fn failure(&self, source: io::Error) -> SnapshotError {

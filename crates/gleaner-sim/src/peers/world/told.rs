@@ -1,7 +1,7 @@
 //! What the world says of itself.
 
 use super::World;
-use crate::peers::results::Outcome;
+use crate::peers::results::PeersOutcome;
 use crate::peers::setup::Absence;
 use crate::peers::workers::{Ran, Worker};
 use crate::refused::Refused;
@@ -9,13 +9,13 @@ use gleaner_units::Time;
 
 impl World<'_> {
     /// What came of it so far.
-    pub fn outcome(&self) -> Outcome {
+    pub fn outcome(&self) -> PeersOutcome {
         let workers = &self.state.workers.all;
         let busy_s = workers.iter().map(|worker| worker.busy_s).collect();
         let watts = |worker: &Worker| self.setup.machine_classes[worker.class.index()].watts();
         let energy_j =
             workers.iter().map(|worker| worker.busy_s * watts(worker) / f64::from(worker.cores)).sum();
-        Outcome { busy_s, energy_j, lost_s: self.state.workers.lost_s, ..self.state.outcome.clone() }
+        PeersOutcome { busy_s, energy_j, lost_s: self.state.workers.lost_s, ..self.state.outcome.clone() }
     }
 
     /// What peers sent that made no sense, up to [`REFUSED_MAX`](crate::REFUSED_MAX) of it.
