@@ -17,6 +17,7 @@ use gleaner_units::{MachineId, RunId, TaskId, Time};
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::End;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -29,8 +30,6 @@ struct LiveRun {
     is_asked_back: bool,
     /// Of what is missing: whether it had begun.
     is_silent: bool,
-    /// Whether its machine's owner came while it was there, and has not left since.
-    is_suspended: bool,
 }
 
 impl LiveRun {
@@ -49,13 +48,16 @@ pub struct Life {
     given: u32,
     /// Those that are not over, in order; what is missing among them.
     runs: Vec<LiveRun>,
+    /// Machines whose owners came while a run was there, and have not left since.
+    suspended: BTreeSet<MachineId>,
     told: Vec<Told>,
 }
 
 impl Life {
     /// Before it was submitted.
     pub fn of(task: TaskId, spec: Arc<JobSpec>) -> Self {
-        Self { task, spec, record: Record::default(), given: 0, runs: Vec::new(), told: Vec::new() }
+        let (runs, suspended, told) = (Vec::new(), BTreeSet::new(), Vec::new());
+        Self { task, spec, record: Record::default(), given: 0, runs, suspended, told }
     }
 
     /// Where it is by now.
@@ -145,15 +147,10 @@ impl Life {
         // Runs are numbered in the order in which they are decided.
         self.given += 1;
         let id = RunId::new(task, self.given);
-        let new = |stage| LiveRun {
-            id,
-            on,
-            stage,
-            is_superseded: false,
-            is_asked_back: false,
-            is_silent: false,
-            is_suspended: false,
-        };
+        // What was said of the machine before is not known to be so any more.
+        self.suspended.remove(&on);
+        let new =
+            |stage| LiveRun { id, on, stage, is_superseded: false, is_asked_back: false, is_silent: false };
         match decision {
             Decision::Relocate { .. } => {
                 self.tell(self.first_run(), Step::Moves { to: on });
@@ -330,7 +327,11 @@ impl Life {
             |run: &&LiveRun| matches!(run.stage, Stage::Running | Stage::Stopping) && !run.is_superseded;
         let mut begun = self.runs.iter().filter(begun).peekable();
         begun.peek()?;
-        Some(if begun.all(|run| run.is_suspended) { TaskPhase::Suspended } else { TaskPhase::Running })
+        Some(if begun.all(|run| self.suspended.contains(&run.on)) {
+            TaskPhase::Suspended
+        } else {
+            TaskPhase::Running
+        })
     }
 
     fn has_begun(&self) -> bool {
@@ -338,11 +339,14 @@ impl Life {
     }
 
     fn owner_came(&mut self, agent: MachineId, load: f64) {
+        let there = self.runs.iter().find(|run| run.on == agent && run.goes_on());
+        let Some(run) = there.map(|run| (run.id, run.on)) else { return };
         let is_suspended = load >= 1.0;
-        let there = self.runs.iter_mut().find(|run| run.on == agent && run.goes_on());
-        let Some(run) = there else { return };
-        run.is_suspended = is_suspended;
-        let run = (run.id, run.on);
+        if is_suspended {
+            self.suspended.insert(agent);
+        } else {
+            self.suspended.remove(&agent);
+        }
         if self.has_begun() {
             let here = if is_suspended { TaskPhase::Suspended } else { TaskPhase::Running };
             self.record.phase = self.standing().unwrap_or(here);
