@@ -74,7 +74,8 @@ impl Threads {
     pub(super) fn prepare(&self, run: Arc<Run>, path: PathBuf, disk_free_min: u64) {
         let (cache, client) = (self.cache.clone(), self.client.clone());
         let allowance = self.allowance(&self.brings_nothing, disk_free_min);
-        self.on_thread(move || {
+        let broken = Event::Prepared(run.id, Err(broke_off("what it needs was brought here")));
+        self.on_thread_or(broken, move || {
             Event::Prepared(run.id, folder::prepare(&run, &path, &cache, client.as_ref(), &allowance))
         });
     }
@@ -84,7 +85,8 @@ impl Threads {
         let goes_all_the_same = Arc::default();
         let is_stopped = if wanted.checkpoint { &goes_all_the_same } else { &self.stores_nothing };
         let allowance = self.allowance(is_stopped, disk_free_min);
-        self.on_thread(move || {
+        let broken = Event::Collected(run.id, Err(broke_off("what it left was stored")));
+        self.on_thread_or(broken, move || {
             let result = match client {
                 Some(client) => folder::collect(&run, &path, wanted, &client, &allowance),
                 None => Err(TransferError::Later("there is no token for files".into())),
@@ -140,7 +142,7 @@ impl Threads {
             return;
         }
         let (home, is_tried) = (self.home.clone(), self.is_disk_tried.clone());
-        self.apart(None, move || {
+        apart(self.events.clone(), None, Event::Tick, move || {
             let works = spool::can_keep(&home);
             is_tried.store(false, Ordering::Relaxed);
             if works { Event::DiskWorks } else { Event::Tick }
@@ -203,21 +205,54 @@ impl Threads {
 
     /// Does what blocks, a few at a time.
     fn on_thread(&self, work: impl FnOnce() -> Event + Send + 'static) {
-        self.apart(Some(self.transfers.clone()), work);
+        self.on_thread_or(Event::Tick, work);
     }
 
-    /// Does what blocks, when its turn comes.
-    fn apart(&self, turns: Option<Arc<Semaphore>>, work: impl FnOnce() -> Event + Send + 'static) {
-        let events = self.events.clone();
-        tokio::spawn(async move {
-            let _permit = match &turns {
-                Some(turns) => turns.acquire().await.ok(),
-                None => None,
-            };
-            match tokio::task::spawn_blocking(work).await {
-                Ok(event) => drop(events.send(event).await),
-                Err(why) => tracing::error!(%why, "a transfer broke off"),
-            }
+    /// Likewise; if it panics, the event is that it broke off.
+    fn on_thread_or(&self, broken: Event, work: impl FnOnce() -> Event + Send + 'static) {
+        apart(self.events.clone(), Some(self.transfers.clone()), broken, work);
+    }
+}
+
+/// A run goes on from its transfer, or ends with it: where nothing came of it, it would keep its place for good.
+fn broke_off(during: &str) -> TransferError {
+    TransferError::Failed(format!(
+        "the agent failed while {during}; this is a defect of Gleaner, and its log has more"
+    ))
+}
+
+/// Does what blocks, when its turn comes.
+fn apart(
+    events: mpsc::Sender<Event>,
+    turns: Option<Arc<Semaphore>>,
+    broken: Event,
+    work: impl FnOnce() -> Event + Send + 'static,
+) {
+    tokio::spawn(async move {
+        let _permit = match &turns {
+            Some(turns) => turns.acquire().await.ok(),
+            None => None,
+        };
+        let event = tokio::task::spawn_blocking(work).await.unwrap_or_else(|why| {
+            tracing::error!(%why, "a transfer broke off");
+            broken
         });
+        drop(events.send(event).await);
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gleaner_units::TaskId;
+
+    #[tokio::test]
+    async fn a_run_hears_of_its_transfer_though_that_panicked() {
+        let (events, mut heard) = mpsc::channel(1);
+        let run = RunId::new(TaskId::new(0), 1);
+        let broken = Event::Collected(run, Err(broke_off("what it left was stored")));
+        apart(events, Some(Arc::new(Semaphore::new(1))), broken, || panic!("as it must not"));
+        let told = heard.recv().await;
+        assert!(matches!(told, Some(Event::Collected(about, Err(TransferError::Failed(_)))) if about == run));
     }
 }
