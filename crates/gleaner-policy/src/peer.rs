@@ -4,7 +4,8 @@
 //! borrowed machine goes back as soon as its last run is over, so that its lender can say anew who has it next.
 //!
 //! **Where the whole grid is in reach**, a task starts on a machine of the site's own only after peers were asked for a more
-//! powerful one, and none has it; a task for which nobody answers waits for no answer.
+//! powerful one, and none has it; a task for which nobody answers waits for no answer. A machine that comes back where lent
+//! machines are taken back is taken at once.
 
 mod copies;
 mod hold;
@@ -112,6 +113,19 @@ impl Peer {
         }
         let task = self.line.next(grid, |class| grid.can_run(class, on) && grid.machine(on).count() == 0)?;
         Some(Decision::Start { task, on })
+    }
+
+    /// A machine of its own that is back is for what waits, before anybody is asked for a better one: where it was taken back, it was
+    /// taken back for that, and two peers would take machines from each other without end.
+    fn start_back(&self, grid: &Grid, now: Time, on: MachineId) -> Option<Decision> {
+        let Peering { recall, reach, .. } = self.recipe.peering;
+        let there = grid.machine(on);
+        let is_full = there.count() >= there.cores();
+        if recall == Recalling::Never || reach == Reach::Site || is_full || grid.loans().is_borrowed(on) {
+            return None;
+        }
+        let starts = |class| grid.can_run(class, on) && self.held_until(grid, now, (class, on)).is_none();
+        Some(Decision::Start { task: self.line.next(grid, starts)?, on })
     }
 
     /// Whether peers said that none has a more powerful machine than this one of our own.
@@ -322,6 +336,7 @@ impl Policy for Peer {
             // Before the next task may go there.
             Cause::Freed(machine) | Cause::Vacated(machine) => Self::give_back(grid, machine),
             Cause::Joined(machine) => self.start_there(grid, machine),
+            Cause::Opened(machine) => self.start_back(grid, now, machine),
             Cause::Submitted(_) if self.recipe.turn == Turn::Longest => {
                 return self.look_again(grid, now, occasion.cause);
             }

@@ -12,14 +12,14 @@ mod sites;
 pub use keys::Tree;
 
 use crate::any_policy::AnyPolicy;
-use crate::error::PolicyError;
+use crate::error::{PolicyError, shown};
 use crate::parts::lengths::Lengths;
 use crate::parts::when::When;
 use crate::presets::Preset;
 use crate::recipe::{Goal, Recipe};
 use gleaner_core::{Budget, Checking, Rule};
 use gleaner_units::Span;
-use keys::{KEYS, RULE_KEYS};
+use keys::{KEYS, PEER_KEYS, RULE_KEYS};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -38,7 +38,14 @@ pub struct PolicySpec {
 
 impl PolicySpec {
     /// What is written so, if it makes sense.
-    pub fn read(mut tree: Tree) -> Result<Self, PolicyError> {
+    pub fn read(tree: Tree) -> Result<Self, PolicyError> {
+        let spec = Self::recorded(tree)?;
+        read::refuse_idle(&spec.tree, &spec.recipe)?;
+        Ok(spec)
+    }
+
+    /// The same of what was recorded: it may say what is refused since.
+    fn recorded(mut tree: Tree) -> Result<Self, PolicyError> {
         drop_nothings(&mut tree);
         let (preset, recipe, budget) = read::policy(&tree)?;
         Ok(Self { tree, name: preset.name, recipe, budget })
@@ -82,7 +89,7 @@ impl PolicySpec {
             }
             tree.insert("budget".to_owned(), Value::Object(budget));
         }
-        Self::read(tree)
+        Self::recorded(tree)
     }
 
     /// A preset, with nothing else said.
@@ -166,6 +173,21 @@ impl PolicySpec {
         Ok(())
     }
 
+    /// Refuses what makes a peer of a rule that is none, where there are no peers.
+    pub fn check_without_peers(&self) -> Result<(), PolicyError> {
+        let preset = self.tree.get("preset").and_then(Value::as_str).and_then(Preset::named);
+        if preset.is_none_or(|preset| preset.recipe.peering.is_some()) {
+            return Ok(());
+        }
+        match PEER_KEYS.iter().find_map(|key| Some((*key, self.tree.get(*key)?))) {
+            Some((key, value)) => {
+                let expected = "no such key: machines are lent among peers, and there are none ([peers])";
+                Err(PolicyError::new(key, shown(value), expected))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Refuses what only a simulator knows, or has.
     pub fn check_live(&self) -> Result<(), PolicyError> {
         if matches!(self.recipe.score, Goal::Sites(_)) {
@@ -223,7 +245,7 @@ impl TryFrom<Tree> for PolicySpec {
     type Error = PolicyError;
 
     fn try_from(tree: Tree) -> Result<Self, PolicyError> {
-        Self::read(tree)
+        Self::recorded(tree)
     }
 }
 

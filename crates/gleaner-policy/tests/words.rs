@@ -316,6 +316,78 @@ fn how_many_runs_a_task_has_is_refused_where_that_makes_no_sense() {
 }
 
 #[test]
+fn what_kind_of_rule_it_is_is_said() {
+    let spending = |preset: &str, key: &str, word: &str| {
+        let mut written = tree(json!({ "preset": preset, "budget": budget(json!({})) }));
+        written.insert(key.to_owned(), json!(word));
+        Value::Object(written)
+    };
+    check_refused(&[
+        (
+            spending("elleuch/btt-max-min", "correction", "firm"),
+            "correction",
+            "\"firm\"",
+            "plans tasks in batches",
+        ),
+        (spending("gleaner/budget", "fill", "shortest"), "fill", "\"shortest\"", "plans tasks in batches"),
+        (json!({ "preset": "queue/easy", "replan": "lost" }), "replan", "\"lost\"", "wait in one line"),
+        (json!({ "preset": "khoo/mrs", "aging": 3 }), "aging", "3", "wait in line for their sites"),
+        (json!({ "preset": "immediate/mct", "fill": "shortest" }), "fill", "\"shortest\"", "plans each task"),
+        (
+            json!({ "preset": "elleuch/min-min", "score": "energy" }),
+            "score",
+            "\"energy\"",
+            "one of earliest, ",
+        ),
+        (
+            json!({ "preset": "bertasi/greedy", "relocate": { "gain_min": 0.2 } }),
+            "relocate.gain_min",
+            "0.2",
+            "without a score no task moves",
+        ),
+        (json!({ "preset": "bertasi/greedy", "order": "min-min" }), "order", "\"min-min\"", "submission"),
+    ]);
+}
+
+#[test]
+fn moves_that_nothing_comes_of_or_that_never_end_are_refused_and_what_was_recorded_is_read() {
+    let moves = |relocate: Value| json!({ "preset": "bertasi/greedy", "relocate": relocate });
+    let rows = [
+        (
+            moves(json!({ "score": "min-num", "gain_min": 0.1 })),
+            "relocate.gain_min",
+            "0.1",
+            "compares numbers of tasks",
+        ),
+        (
+            moves(json!({ "score": "social", "difference_min": 3 })),
+            "relocate.difference_min",
+            "3",
+            "compares scores",
+        ),
+        (
+            moves(json!({ "score": "greedy", "moves_max": 0 })),
+            "relocate.moves_max",
+            "0",
+            "no task ever moves",
+        ),
+        (
+            moves(json!({ "score": "min-num", "difference_min": 1, "period_s": 5 })),
+            "relocate.difference_min",
+            "1",
+            "would move in every period",
+        ),
+    ];
+    check_refused(&rows);
+    for (written, ..) in rows {
+        let spec: PolicySpec = serde_json::from_value(written.clone()).expect("what a journal says");
+        assert!(spec.recipe().relocate.is_some(), "{written}");
+    }
+    recipe(moves(json!({ "score": "min-num", "difference_min": 1 })));
+    recipe(moves(json!({ "score": "min-num", "difference_min": 2, "period_s": 5 })));
+}
+
+#[test]
 fn choices_that_a_rule_does_not_know_are_refused_with_the_reason() {
     check_refused(&[
         (json!({ "preset": "bertasi/greedy", "choose": "worst" }), "choose", "\"worst\"", "one of best"),

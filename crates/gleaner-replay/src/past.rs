@@ -70,7 +70,7 @@ pub struct Past {
     pub was: Figures,
     /// The policy that was in force at the end.
     pub policy: PolicySpec,
-    /// What the simulator is given, but for what may be spent.
+    /// What the simulator is given, but for what may be spent and how many machines have to agree.
     pub setup: Setup,
     /// What was left to chance went by it at the end.
     pub seed: u64,
@@ -406,6 +406,7 @@ impl Reading {
             ),
             loads: self.loads.clone(),
             budget: None,
+            // How many have to agree, the policy says.
             answers: Answers::default(),
             // When a machine was there is told by its owner's use of it.
             availability: None,
@@ -448,7 +449,8 @@ impl Past {
     }
 
     fn run(&self, policy: &PolicySpec, tasks: &Tasks, seed: u64) -> (Figures, Vec<Option<Placed>>) {
-        let setup = Setup { budget: policy.budget(), tasks: tasks.clone(), ..self.setup.clone() };
+        let answers = Answers { checking: policy.checking(), ..Answers::default() };
+        let setup = Setup { budget: policy.budget(), answers, tasks: tasks.clone(), ..self.setup.clone() };
         let mut run = Simulation::new(&setup, policy.recipe().build()).with_seed(seed).with_timeline();
         run.run();
         let history = run.history();

@@ -164,6 +164,16 @@ fn a_what_if_of_a_compacted_journal_begins_where_that_does_and_says_so() {
 }
 
 #[test]
+fn as_many_machines_run_a_task_as_have_to_agree_on_it() {
+    let past = past_of(&history());
+    let asked = json!({ "preset": "bertasi/greedy", "replicate": { "quorum": 2 } });
+    let asked: PolicySpec = serde_json::from_value(asked).expect("a policy that makes sense");
+    let (agreed, _) = past.schedule_under(&asked);
+    // Each of the three tasks takes the fast machine 10 s, and the slow one 100 s.
+    assert_eq!((agreed.unfinished, agreed.machine_s, agreed.makespan_s), (0, 330.0, 300.0));
+}
+
+#[test]
 fn the_same_policy_leads_to_what_was() {
     let past = past_of(&history());
     assert_eq!(past.left_out, LeftOut { cancelled: 1, ..LeftOut::default() });

@@ -43,6 +43,8 @@ pub trait Outside {
 pub struct Out<L> {
     /// What is to be done at this instant, the next one last; behind it what the outside is telling now, in order.
     due: Vec<Due>,
+    /// What follows from an order, in order.
+    answers: Vec<(PartyId, Event)>,
     letters: Vec<(PartyId, PartyId, L)>,
 }
 
@@ -55,12 +57,18 @@ enum Due {
 
 impl<L> Out<L> {
     fn new() -> Self {
-        Self { due: Vec::new(), letters: Vec::new() }
+        Self { due: Vec::new(), answers: Vec::new(), letters: Vec::new() }
     }
 
     /// A party hears of a fact now.
     pub fn tell(&mut self, party: PartyId, event: Event) {
         self.due.push(Due::Hear(party, event));
+    }
+
+    /// A party hears what came of its order as soon as the orders that it gave with it are carried out: what it orders then is
+    /// newer than these.
+    pub fn answer(&mut self, party: PartyId, event: Event) {
+        self.answers.push((party, event));
     }
 
     /// A letter leaves now.
@@ -240,10 +248,23 @@ impl<'a, P: Policy, O: Outside> Parties<'a, P, O> {
     #[inline]
     fn take_out(&mut self, earlier: usize) {
         self.out.due[earlier..].reverse();
+        if !self.out.answers.is_empty() {
+            self.take_answers(earlier);
+        }
         if !self.out.letters.is_empty() {
             for (from, to, letter) in self.out.letters.drain(..) {
                 self.mail.post(self.clock.now, (from, to), letter);
             }
+        }
+    }
+
+    /// Answers come behind what is still due of the orders of the same party.
+    fn take_answers(&mut self, earlier: usize) {
+        let Out { due, answers, .. } = &mut self.out;
+        for (party, event) in answers.drain(..).rev() {
+            let is_ordered = |due: &&Due| matches!(due, Due::Obey(by, _) if *by == party);
+            let ordered = due[..earlier].iter().rev().take_while(is_ordered).count();
+            due.insert(earlier - ordered, Due::Hear(party, event));
         }
     }
 

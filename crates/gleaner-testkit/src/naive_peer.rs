@@ -318,6 +318,19 @@ impl Policy for NaivePeer {
         {
             return Some(start);
         }
+        // What was taken back was taken back for what waits.
+        if let Cause::Opened(machine) = occasion.cause
+            && self.takes_back
+            && self.reaches
+            && is_own(grid, machine)
+            && let Some(start) = Self::place(grid, |class| {
+                let has_room = grid.machine(machine).count() < grid.machine(machine).cores();
+                let starts = has_room && runs(grid, class, machine);
+                (starts && self.held_until(grid, now, class, machine).is_none()).then_some(machine)
+            })
+        {
+            return Some(start);
+        }
         let clear = |class, machine: &MachineId| {
             let power = ops_per_s(grid, grid.machine(*machine).class());
             !is_own(grid, *machine)

@@ -286,13 +286,28 @@ impl<C: Serialize> Merged<C> {
     }
 }
 
-/// A task that no machine could ever take is bad input; the reader saw to all but the ads.
+/// A task that no machine could ever take is bad input, the reader saw to all but the ads; and so is one of which fewer machines
+/// than have to agree could ever answer.
 fn check_runnable(scenario: &Scenario, setup: &Setup) -> Result<(), InputError> {
     let grid = setup.idle_grid();
     let runs = |class| grid.classes().seconds_per_op_row(class).iter().any(|seconds| seconds.is_finite());
-    let stuck = (0..setup.task_classes.len()).map(TaskClassId::new).find(|&class| !runs(class));
-    let Some(class) = stuck else { return Ok(()) };
-    let task = setup.tasks.classes.iter().position(|&other| other == class).expect("every class has a task");
+    let classes = || (0..setup.task_classes.len()).map(TaskClassId::new);
+    let first_of =
+        |class| setup.tasks.classes.iter().position(|&other| other == class).expect("every class has a task");
+    let quorum = setup.answers.checking.map_or(0, |checking| checking.quorum as usize);
+    let able = |class| {
+        let seconds = grid.classes().seconds_per_op_row(class);
+        setup.machines.iter().filter(|machine| seconds[machine.index()].is_finite()).count()
+    };
+    let Some(class) = classes().find(|&class| !runs(class)) else {
+        let Some(class) = classes().find(|&class| able(class) < quorum) else { return Ok(()) };
+        let (task, able) = (first_of(class), able(class));
+        let (name, kind) = (scenario.tasks.id(task), scenario.tasks.kind_numbers()[task] as usize);
+        let found = format!("{name}, which {able} of the machines could run, where {quorum} have to agree");
+        let expected = format!("a task that {quorum} machines could run, or a lower policy.replicate.quorum");
+        return Err(scenario.tasks.error_at_kind(kind, "", found, expected));
+    };
+    let task = first_of(class);
     let kind = scenario.tasks.kind_numbers()[task] as usize;
     let explanation = Explanation::of(&grid, class);
     let field = explanation.ruled_out.first().map_or("", |ruled_out| field_of(&ruled_out.condition));

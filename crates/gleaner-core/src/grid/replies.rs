@@ -166,6 +166,8 @@ impl Grid {
         effects: &mut Effects,
     ) {
         let has_answers = self.has_answers(id);
+        let is_moved = self.runs_of(id).any(|other| other.stage == Stage::Held);
+        let first = machines.clone().next();
         let waits = !has_answers && !self.runs_of(id).any(|other| other.stage != Stage::Missing);
         if waits {
             self.give_back(now, id);
@@ -178,6 +180,9 @@ impl Grid {
         machines.for_each(|on| self.vacated(on));
         if waits || has_answers {
             self.ask(Cause::Submitted(self.task(id).class));
+        } else if let Some(on) = first.filter(|_| end == RunEnd::Lost && !is_moved) {
+            // A copy is gone and another goes on: whether there is to be one more is asked, though nothing waits.
+            self.ask(Cause::Vacated(on));
         }
     }
 

@@ -39,6 +39,8 @@ pub(super) const KEYS: [&str; 28] = [
     "availability",
     "ahead",
 ];
+/// Those of them that say what a site does among peers.
+pub(super) const PEER_KEYS: [&str; 4] = ["favours", "queue", "recall", "reach"];
 /// The keys of a relocation.
 pub(super) const RELOCATE_KEYS: [&str; 6] =
     ["score", "moves_max", "gain_min", "difference_min", "period_s", "mover"];
@@ -82,6 +84,14 @@ impl<'a> Table<'a> {
     /// The key, where something has to be said.
     pub(super) fn key(&self, name: &str, expected: &str) -> Result<Key<'a>, PolicyError> {
         self.find(name).ok_or_else(|| PolicyError::new(self.path(name), "nothing", expected))
+    }
+
+    /// The same error, with a word as it was written there.
+    pub(super) fn as_written(&self, error: PolicyError) -> PolicyError {
+        match self.tree.get(&error.key) {
+            Some(word @ Value::String(_)) => PolicyError { found: shown(word), ..error },
+            _ => error,
+        }
     }
 
     fn path(&self, name: &str) -> String {

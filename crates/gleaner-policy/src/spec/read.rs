@@ -1,9 +1,10 @@
 //! From what is written to what it stands for.
 
 use super::brokering;
-use super::keys::{BUDGET_KEYS, KEYS, Key, RELOCATE_KEYS, REPLICATE_KEYS, Table, Tree};
+use super::keys::{BUDGET_KEYS, KEYS, Key, PEER_KEYS, RELOCATE_KEYS, REPLICATE_KEYS, Table, Tree};
 use crate::error::{PolicyError, one_of};
 use crate::parts::Choice;
+use crate::parts::aim::Aim;
 use crate::parts::budget::{Cheapest, Rule, Savings, rule_name, rules};
 use crate::parts::favours::Peering;
 use crate::parts::lengths::Lengths;
@@ -71,8 +72,36 @@ pub(super) fn policy(tree: &Tree) -> Result<(Preset, Recipe, Option<Budget>), Po
         return Err(PolicyError::new("budget", found, expected));
     }
     set_period(&table, budget, &mut recipe)?;
-    recipe.check()?;
+    recipe.check().map_err(|error| table.as_written(error))?;
     Ok((preset, recipe, budget))
+}
+
+/// What would change nothing, or would never end. **What was recorded may say it**: a journal is read all the same.
+pub(super) fn refuse_idle(tree: &Tree, recipe: &Recipe) -> Result<(), PolicyError> {
+    let table = Table::of("", tree, &KEYS)?;
+    let Some(rule) = recipe.relocate else { return Ok(()) };
+    let Some(said) = table.find("relocate") else { return Ok(()) };
+    let Some(said) = said.table("relocate", &RELOCATE_KEYS, "a table")? else { return Ok(()) };
+    let score = rule.score.name();
+    let idle = if rule.score.counts_tasks() {
+        ("gain_min", format!("no such key, or difference_min: {score} compares numbers of tasks"))
+    } else {
+        ("difference_min", format!("no such key, or gain_min: {score} compares scores, not numbers of tasks"))
+    };
+    if let Some(key) = said.find(idle.0) {
+        return Err(key.wrong(idle.1));
+    }
+    if let (0, Some(key)) = (rule.moves_max, said.find("moves_max")) {
+        return Err(key.wrong("1 or more, or relocate = \"none\": with none at a time no task ever moves"));
+    }
+    let is_endless = rule.score.counts_tasks() && rule.difference_min < 2 && rule.when != When::AtEvents;
+    if let (true, Some(key)) = (is_endless, said.find("difference_min")) {
+        return Err(key.wrong(
+            "2 or more, or no period_s: a machine with one task has always one more than an idle one, and the task would \
+             move in every period",
+        ));
+    }
+    Ok(())
 }
 
 fn preset(table: &Table<'_>) -> Result<Preset, PolicyError> {
@@ -89,15 +118,22 @@ fn preset(table: &Table<'_>) -> Result<Preset, PolicyError> {
 fn refuse_meaningless(table: &Table<'_>, preset: &Preset) -> Result<(), PolicyError> {
     let Preset { name, recipe, .. } = preset;
     let comes = recipe.when == When::AtEvents;
-    let what = "gives each task its place as it comes";
-    let meaningless: &[&str] = match (recipe.score, comes) {
-        (Goal::Start(_), _) => &["period_s", "aging", "deadline_s", "replan", "sites"],
-        (Goal::Sites(_), _) => &["period_s", "aging", "deadline_s", "replan", "fill", "correction", "choose"],
-        (Goal::Now(_) | Goal::Rank(_), _) => {
-            &["period_s", "aging", "deadline_s", "replan", "fill", "correction", "sites"]
+    let (what, meaningless): (&str, &[&str]) = match (recipe.score, comes) {
+        (Goal::Start(_), _) => {
+            ("has tasks wait in one line", &["period_s", "aging", "deadline_s", "replan", "sites"])
         }
-        (Goal::End(_), true) => &["period_s", "replan", "fill", "correction", "sites"],
-        (Goal::End(_), false) => &["fill", "correction", "sites"],
+        (Goal::Sites(_), _) => (
+            "has jobs wait in line for their sites",
+            &["period_s", "aging", "deadline_s", "replan", "fill", "correction", "choose"],
+        ),
+        (Goal::Now(_) | Goal::Rank(_), _) => (
+            "gives each task its place as it comes",
+            &["period_s", "aging", "deadline_s", "replan", "fill", "correction", "sites"],
+        ),
+        (Goal::End(_), true) => {
+            ("plans each task as it comes", &["period_s", "replan", "fill", "correction", "sites"])
+        }
+        (Goal::End(_), false) => ("plans tasks in batches", &["fill", "correction", "sites"]),
     };
     match meaningless.iter().find_map(|key| table.find(key)) {
         Some(key) => Err(key.wrong(format!("no such key: {name} {what}"))),
@@ -111,6 +147,13 @@ fn score(table: &Table<'_>, preset: &Preset) -> Result<Goal, PolicyError> {
     let named = said(table, "score", preset, Part::Score, own)?;
     if let (Goal::Rank(_), Goal::Now(_) | Goal::End(_), Some(key)) = (own, named, table.find("score")) {
         return Err(contradicts(&key, "rank", preset));
+    }
+    if let (Goal::End(_), false, Some(key)) = (own, matches!(named, Goal::End(_)), table.find("score")) {
+        let aims: Vec<_> = Aim::all().iter().map(Choice::name).collect();
+        let (aims, name) = (aims.join(", "), &preset.name);
+        return Err(
+            key.wrong(format!("one of {aims}: {name} plans tasks, by when or where they would be done"))
+        );
     }
     Ok(match (own, named) {
         (Goal::Rank(own), Goal::Rank(named)) => Goal::Rank(Rank { until: named.until, ..own }),
@@ -145,7 +188,7 @@ fn contradicts(key: &Key<'_>, own: &str, preset: &Preset) -> PolicyError {
 
 /// A key of them makes a peer of what was none.
 fn peering(table: &Table<'_>, own: Option<Peering>) -> Result<Option<Peering>, PolicyError> {
-    let is_said = ["favours", "queue", "recall", "reach"].iter().any(|key| table.find(key).is_some());
+    let is_said = PEER_KEYS.iter().any(|key| table.find(key).is_some());
     let Some(own) = own.or_else(|| is_said.then(Peering::default)) else { return Ok(None) };
     Ok(Some(Peering {
         favours: chosen(table, "favours", own.favours)?,
@@ -159,6 +202,13 @@ fn relocate(key: &Key<'_>) -> Result<Option<Relocate>, PolicyError> {
     let expected = "\"none\", or a table with a score";
     let Some(table) = key.table("relocate", &RELOCATE_KEYS, expected)? else { return Ok(None) };
     let known: Vec<&str> = Score::ALL.into_iter().chain(Score::POWERS).map(Score::name).collect();
+    let others = || RELOCATE_KEYS.iter().find_map(|key| table.find(key));
+    if let (None, Some(other)) = (table.find("score"), others()) {
+        let scores = known.join(", ");
+        return Err(
+            other.wrong(format!("relocate.score beside it, one of {scores}: without a score no task moves"))
+        );
+    }
     let mut rule = Relocate::by(table.key("score", &one_of("", &known))?.choice()?);
     if let Some(key) = table.find("moves_max") {
         rule.moves_max = key.whole(0, COUNT)?;

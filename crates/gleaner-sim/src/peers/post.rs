@@ -41,7 +41,7 @@ impl World<'_> {
                 let Some((holder, loan)) = self.state.workers.all[worker].loan else { return };
                 self.end_loan(now, peer, loan);
                 out.send(peer, holder, Word::Recalled(loan));
-                out.tell(peer, Event::Lending(LendingEvent::Returned { machine }));
+                out.answer(peer, Event::Lending(LendingEvent::Returned { machine }));
             }
             Lending::GiveBack { machine } => {
                 if let Some(borrowed) = desk.end_borrowed(machine) {

@@ -537,7 +537,7 @@ impl Outside for World<'_> {
                     there.runs.retain(|(other, _)| *other != run);
                     out.send(party, there.from, Word::Stop { loan: there.loan, run });
                 }
-                out.tell(party, Event::RunEnded { run, end: RunEnd::Lost });
+                out.answer(party, Event::RunEnded { run, end: RunEnd::Lost });
             }
             // A setup whose tasks take more is refused.
             Command::StartWide { .. } | Command::Ask { .. } | Command::Survey { .. } => {

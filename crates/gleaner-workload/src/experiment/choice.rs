@@ -15,10 +15,12 @@ pub(super) fn recipe(scenario: &Scenario) -> Result<Recipe, InputError> {
         let expected = "\"exclusive\": this policy plans for machines that run one task a core";
         return Err(InputError::at_key(scenario, "grid.sharing", "\"time\"", expected));
     }
+    let at_key = |PolicyError { key, found, expected }| {
+        InputError::at_key(scenario, &format!("policy.{key}"), found, expected)
+    };
+    scenario.policy.check_without_peers().map_err(at_key)?;
     if scenario.groups.is_some() {
-        recipe.check_in_groups().map_err(|PolicyError { key, found, expected }| {
-            InputError::at_key(scenario, &format!("policy.{key}"), found, expected)
-        })?;
+        recipe.check_in_groups().map_err(at_key)?;
         if scenario.availability.is_some() {
             let expected = "machines that are always there";
             return Err(InputError::at_key(scenario, "grid.availability", "a trace, and groups", expected));

@@ -234,7 +234,7 @@ fn overrides_that_do_not_fit() {
         ),
         (
             "policy.relocate.gain_min=0",
-            "--set policy.relocate.gain_min=0: policy.relocate.score: found nothing; expected one of greedy, social, social-whole, social-as-printed, min-num, power, power-per-core, reliable-power, energy, energy-delay, reliable-energy-delay",
+            "--set policy.relocate.gain_min=0: policy.relocate.gain_min: found 0; expected relocate.score beside it, one of greedy, social, social-whole, social-as-printed, min-num, power, power-per-core, reliable-power, energy, energy-delay, reliable-energy-delay: without a score no task moves",
         ),
         ("run.sede=1", "--set run.sede=1: run.sede: found an unknown key; expected one of seed"),
     ] {
