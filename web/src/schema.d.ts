@@ -568,7 +568,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Lets what runs on a machine stand still. */
+        /** Lets what runs on a machine stand still until `unpause` or `resume`, whoever is started again meanwhile. An agent that is away hears of it when it is back. */
         post: operations["pause"];
         delete?: never;
         options?: never;
@@ -1505,10 +1505,12 @@ export interface components {
             expires_s?: number | null;
             /** @description The command that uses it: on the machine that joins, or on the user's. */
             line: string;
+            role?: components["schemas"]["Role"] | null;
             /** @description The token. */
             token: string;
             /** @description 1. */
             version: number;
+            was?: components["schemas"]["Role"] | null;
         };
         /**
          * @description Why a run cannot be started.
@@ -1752,8 +1754,7 @@ export interface components {
         };
         /** @description A quota to be set. */
         QuotaSetting: {
-            /** @description How much. */
-            quota: components["schemas"]["Quota"];
+            quota: components["schemas"]["Quota"] | null;
             /** @description For whom; none: for everyone who has none of their own. */
             user?: string | null;
         };
@@ -6039,7 +6040,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It was told */
+            /** @description The machine */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6084,7 +6085,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It is not connected */
+            /** @description It was revoked */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6477,7 +6478,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It was told */
+            /** @description The machine */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6522,7 +6523,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It is not connected */
+            /** @description It was revoked */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7492,8 +7493,8 @@ export interface operations {
             query: {
                 /** @description Who gets it; who bears the name already gets it in place of the old one. */
                 name: string;
-                /** @description What they may do. */
-                role?: ("admin" | "user" | "reader" | "metrics") & Record<string, never>;
+                /** @description What they may do: as before if nothing is said, and a new one is a `user`. */
+                role?: "admin" | "user" | "reader" | "metrics";
                 /** @description After how many seconds it is of no use any more; never if nothing is said. */
                 expires_s?: number;
             };

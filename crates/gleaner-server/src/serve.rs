@@ -324,8 +324,12 @@ async fn first_user(home: &Home, user: &str, desk: &Handle) -> Result<(), ServeE
     }
     let token = Token::generate(TokenKind::User)?;
     write_private(&path, &token.reveal())?;
-    let order =
-        Order::AddUser { user: user.to_owned(), token: hash_text(&token), role: Role::Admin, expires: None };
+    let order = Order::AddUser {
+        user: user.to_owned(),
+        token: hash_text(&token),
+        role: Some(Role::Admin),
+        expires: None,
+    };
     if let Err(rejection) = desk.order(Requester::coordinator(), order).await? {
         let source = io::Error::new(io::ErrorKind::InvalidInput, rejection.message);
         return Err(ServeError::File { path, source });
