@@ -568,7 +568,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Lets what runs on a machine stand still. */
+        /** Lets what runs on a machine stand still until `unpause` or `resume`, whoever is started again meanwhile. An agent that is away hears of it when it is back. */
         post: operations["pause"];
         delete?: never;
         options?: never;
@@ -1506,10 +1506,12 @@ export interface components {
             expires_s?: number | null;
             /** @description The command that uses it: on the machine that joins, or on the user's. */
             line: string;
+            role?: components["schemas"]["Role"] | null;
             /** @description The token. */
             token: string;
             /** @description 1. */
             version: number;
+            was?: components["schemas"]["Role"] | null;
         };
         /**
          * @description Why a run cannot be started.
@@ -1764,8 +1766,7 @@ export interface components {
         };
         /** @description A quota to be set. */
         QuotaSetting: {
-            /** @description How much. */
-            quota: components["schemas"]["Quota"];
+            quota: components["schemas"]["Quota"] | null;
             /** @description For whom; none: for everyone who has none of their own. */
             user?: string | null;
         };
@@ -6366,7 +6367,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It was told */
+            /** @description The machine */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6411,7 +6412,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It is not connected */
+            /** @description It was revoked */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6840,7 +6841,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It was told */
+            /** @description The machine */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6885,7 +6886,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It is not connected */
+            /** @description It was revoked */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7954,8 +7955,8 @@ export interface operations {
             query: {
                 /** @description Who gets it; who bears the name already gets it in place of the old one. */
                 name: string;
-                /** @description What they may do. */
-                role?: ("admin" | "user" | "reader" | "metrics") & Record<string, never>;
+                /** @description What they may do: as before if nothing is said, and a new one is a `user`. */
+                role?: "admin" | "user" | "reader" | "metrics";
                 /** @description After how many seconds it is of no use any more; never if nothing is said. */
                 expires_s?: number;
             };

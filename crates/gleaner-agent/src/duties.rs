@@ -38,6 +38,7 @@ mod tests;
 pub use kept::Kept;
 pub use log::Range;
 pub use ruling::Exit;
+pub(crate) use signs::paused_at;
 
 use crate::owner::{Bounds, DISK_FREE_MIN, Rules, Verdict};
 use gleaner_units::{RunId, Span, TaskId, Time};
@@ -232,8 +233,8 @@ pub struct Duties {
     load: (f64, String),
     /// Whether the coordinator lets new tasks start here.
     is_opened: bool,
-    /// Whether it wants what runs to stand still.
-    is_paused: bool,
+    /// By whose order there what runs stands still, if it does.
+    paused_by: Option<String>,
     /// What is wrong with the disk, since output was last lost.
     disk_fault: Option<String>,
     leaving: Option<Leaving>,
@@ -264,7 +265,7 @@ impl Duties {
             bounds: Rules::default().bounds(),
             load: (0.0, "nothing was measured yet".into()),
             is_opened: true,
-            is_paused: false,
+            paused_by: None,
             disk_fault: None,
             leaving: None,
             measuring: Measuring::default(),

@@ -9,6 +9,7 @@
 //! starts          how often an agent was started in it
 //! speeds.json     how fast the machine was measured to be
 //! rules.toml      its owner's rules, if they wrote some
+//! by_hand.json    what its owner said by hand and has not taken back
 //! signed          which signed tasks it has run
 //! owner.sock      where its owner says something by hand
 //! cache/          inputs, by their hashes
@@ -29,6 +30,7 @@ pub(crate) use kept::Record;
 pub(crate) use orphans::VARIABLE as ORPHANS_VARIABLE;
 
 use crate::beneath;
+use crate::owner::Said;
 use crate::probes::Benchmark;
 use gleaner_net::{Address, Fingerprint, FolderError};
 use gleaner_units::RunId;
@@ -52,6 +54,9 @@ const RUNS_END_S: u64 = 30;
 
 /// How long a lock may outlast its agent: a process that the agent was just starting has it until it runs its program.
 const LOCK_OUTLASTS: Duration = Duration::from_secs(1);
+
+/// What the owner said by hand.
+const BY_HAND: &str = "by_hand.json";
 
 /// A process is named in fewer bytes.
 const PID_TEXT_MAX: u64 = 16;
@@ -308,6 +313,19 @@ impl Home {
     /// Remembers how fast the machine is.
     pub fn remember_measured(&self, measured: &Benchmark) -> Result<(), HomeError> {
         self.replace("speeds.json", &serde_json::to_string(measured).expect("it is plain data"))
+    }
+
+    /// What the owner said by hand before.
+    pub(crate) fn said(&self) -> io::Result<Said> {
+        match fs::read(self.folder.join(BY_HAND)) {
+            Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(Said::default()),
+            read => Ok(serde_json::from_slice(&read?)?),
+        }
+    }
+
+    /// Remembers what the owner said by hand.
+    pub(crate) fn remember_said(&self, said: Said) -> Result<(), HomeError> {
+        self.replace(BY_HAND, &serde_json::to_string(&said).expect("it is plain data"))
     }
 
     /// The number in a file; 0 if there is no file.

@@ -17,7 +17,7 @@ mod shown;
 mod signed;
 mod verdict;
 
-pub use attendance::{Attendance, Hand, Owner, Sign, Word};
+pub use attendance::{Attendance, Hand, Owner, Said, Sign, Word};
 pub use bounds::Bounds;
 pub(crate) use bounds::LEAVING;
 pub(crate) use file::read_beside;
@@ -25,4 +25,4 @@ pub use file::{FileError, Preset, read, set, write_if_none};
 pub use hours::{DayMinute, Hours, HoursError, WeekMinute};
 pub use rules::{DISK_FREE_MIN, Network, Programs, Rules, RulesError, Sessions};
 pub(crate) use signed::{Permit, check as check_signed};
-pub use verdict::{COOLING, Reason, Verdict, decide};
+pub use verdict::{COOLING, Reason, Shortfall, Verdict, decide};

@@ -54,6 +54,9 @@ pub struct Answer {
     /// Why not all.
     #[serde(default)]
     pub why: Option<String>,
+    /// Why what was said could not be written down: the agent's next start will not know it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_kept: Option<String>,
 }
 
 /// What programs may do on the machine.

@@ -206,6 +206,27 @@ fn a_full_disk_keeps_new_tasks_away() {
 }
 
 #[test]
+fn a_disk_that_the_owner_keeps_free_is_called_by_its_rule_and_both_numbers() {
+    let rules = Rules { disk_free_min_gb: Some(100.0), ..Rules::default() };
+    let mut verdict = Verdict::Run;
+    for (free, expected) in [
+        (20_340_000_000, "20.3"),
+        // What is told is recorded: little changes tell nothing new.
+        (16_000_000_000, "20.3"),
+        (15_000_000_000, "15"),
+        (99_960_000_000, "100"),
+        (400_000_000, "0.4"),
+    ] {
+        let sample = Sample { free_disk: Some(free), ..quiet() };
+        verdict = decide(&rules, &Attendance::new(), &sample, noon(), verdict);
+        let expected = format!(
+            "no new tasks: about {expected} GB are free on its disk, and the owner keeps 100 GB free (disk_free_min_gb)"
+        );
+        assert_eq!(verdict.to_string(), expected);
+    }
+}
+
+#[test]
 fn a_hot_machine_must_cool() {
     let rules = Rules { temperature_max: Some(80.0), ..Rules::default() };
     let hot = Verdict::Suspend(Reason::TooHot);

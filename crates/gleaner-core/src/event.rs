@@ -121,8 +121,8 @@ pub enum Event {
     CoresCapped {
         /// Whose.
         user: Option<UserId>,
-        /// How many.
-        cores: u32,
+        /// How many; none: as many as everyone without a bound of their own, who have no bound then.
+        cores: Option<u32>,
     },
     /// A file was met for the first time; it gets the next [`FileId`].
     FileMet {

@@ -2,7 +2,7 @@
 //!
 //! Agents and our own commands pin the coordinator's authority and are shown what that issued, whatever these files hold.
 
-use rustls::crypto::CryptoProvider;
+use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::{self, PemObject as _};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use x509_parser::extensions::GeneralName;
+use x509_parser::time::ASN1Time;
 
 /// Where the two are.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -46,16 +47,16 @@ pub enum CertificateError {
     #[error("{}: its first certificate is for no host name (it has no subjectAltName with one)", .0.display())]
     NoName(PathBuf),
     /// It is not valid now.
-    #[error("{}: its first certificate is valid from {from} to {until}, and now it is {now} (seconds since 1970)", path.display())]
+    #[error("{}: its first certificate is valid from {from} to {until}, and now it is {now}", path.display())]
     NotValidNow {
         /// In which file.
         path: PathBuf,
         /// Since when it is.
-        from: i64,
+        from: String,
         /// Until when.
-        until: i64,
+        until: String,
         /// By this machine's clock.
-        now: i64,
+        now: String,
     },
     /// The key is another's.
     #[error("the key in {} is not that of the first certificate in {}: {why}", key.display(), certificate.display())]
@@ -82,6 +83,11 @@ pub(crate) struct OwnCertificate {
 type Stamps = [Option<SystemTime>; 2];
 
 impl CertificateFiles {
+    /// Whether what they hold can be shown now.
+    pub fn check(&self, now: SystemTime) -> Result<(), CertificateError> {
+        self.read(&ring::default_provider(), now).map(drop)
+    }
+
     pub(crate) fn read(
         &self,
         provider: &CryptoProvider,
@@ -116,6 +122,11 @@ impl CertificateFiles {
         let now = now.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs();
         let now = i64::try_from(now).unwrap_or(i64::MAX);
         if !(from..=until).contains(&now) {
+            let day = |seconds: i64| {
+                ASN1Time::from_timestamp(seconds)
+                    .map_or_else(|_| seconds.to_string(), |time| time.to_string())
+            };
+            let (from, until, now) = (day(from), day(until), day(now));
             return Err(CertificateError::NotValidNow { path: path(), from, until, now });
         }
         let listed = parsed.subject_alternative_name().map_err(|why| unreadable(why.to_string()))?;

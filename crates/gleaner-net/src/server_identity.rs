@@ -83,6 +83,12 @@ impl ServerIdentity {
         own.as_ref().map_or_else(Vec::new, |(_, own)| own.names.clone())
     }
 
+    /// Whether the organisation's own certificate, if there is one, is for a name by which others reach this server.
+    pub fn is_own_for_a_name(&self) -> bool {
+        let own = self.own.read().unwrap_or_else(PoisonError::into_inner);
+        own.as_ref().is_none_or(|(_, own)| self.names.iter().any(|name| own.is_for(name)))
+    }
+
     /// The authority behind it.
     pub fn authority(&self) -> &Authority {
         &self.authority

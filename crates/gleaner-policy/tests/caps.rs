@@ -45,7 +45,7 @@ impl Stage {
             let class = MachineClassId::new(usize::from(index == MACHINES - 1));
             stage.tell(&Event::MachineJoined { machine: MachineId::new(index), class });
         }
-        stage.tell(&Event::CoresCapped { user: Some(UserId::new(0)), cores: CAP });
+        stage.tell(&Event::CoresCapped { user: Some(UserId::new(0)), cores: Some(CAP) });
         stage
     }
 
@@ -119,7 +119,7 @@ fn a_user_at_the_bound_waits_and_others_do_not() {
         stage.end(first);
         stage.settle();
         assert_eq!(stage.users(), [2, 2], "{name}: the next one's turn");
-        stage.tell(&Event::CoresCapped { user: Some(UserId::new(0)), cores: 100 });
+        stage.tell(&Event::CoresCapped { user: Some(UserId::new(0)), cores: Some(100) });
         for run in stage.runs.keys().copied().collect::<Vec<_>>() {
             stage.end(run);
         }
@@ -134,7 +134,7 @@ fn whoever_waited_for_the_bound_may_start_elsewhere() {
     for name in ["bertasi/greedy", "queue/easy", "nimrod/time"] {
         let preset = Preset::named(name).expect("a preset");
         let mut stage = Stage::new(preset.recipe);
-        stage.tell(&Event::CoresCapped { user: Some(UserId::new(0)), cores: 1 });
+        stage.tell(&Event::CoresCapped { user: Some(UserId::new(0)), cores: Some(1) });
         stage.submit(1, 0);
         stage.settle();
         let (&first, &on) = stage.runs.iter().next().expect("it runs");
@@ -157,7 +157,7 @@ fn what_is_ahead_is_not_taken_back_while_its_user_is_at_the_bound() {
     for cap in [100, 3] {
         let preset = Preset::named("bertasi/greedy").expect("a preset");
         let mut stage = Stage::new(Recipe { ahead: Ahead::WhereShort, ..preset.recipe });
-        stage.tell(&Event::CoresCapped { user: Some(UserId::new(0)), cores: 100 });
+        stage.tell(&Event::CoresCapped { user: Some(UserId::new(0)), cores: Some(100) });
         stage.submit(1, 0);
         stage.settle();
         let first = *stage.runs.keys().next().expect("it runs");
@@ -170,7 +170,7 @@ fn what_is_ahead_is_not_taken_back_while_its_user_is_at_the_bound() {
         );
         let is_free = |run: &&RunId| stage.scheduler.grid().run_behind(**run).is_none();
         let other = *stage.runs.keys().find(is_free).expect("a run that none is behind");
-        stage.tell(&Event::CoresCapped { user: Some(UserId::new(0)), cores: cap });
+        stage.tell(&Event::CoresCapped { user: Some(UserId::new(0)), cores: Some(cap) });
         stage.end(other);
         let decisions = stage.settle();
         let is_taken_back = decisions.iter().any(|decision| matches!(decision, Decision::TakeBack { .. }));

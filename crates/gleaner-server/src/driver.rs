@@ -465,7 +465,12 @@ impl Work {
                 let (row, hash) = (self.store.last().number(), Some(self.store.chain()));
                 self.send(session, Outgoing::Message(ToAgent::Beat { number, row, hash }));
             }
-            Effect::Send(session, message) => self.send(session, Outgoing::Message(message)),
+            Effect::Send(session, message) => {
+                if let ToAgent::Refused { why, .. } = &message {
+                    tracing::warn!(why, "an agent was turned away");
+                }
+                self.send(session, Outgoing::Message(message));
+            }
             Effect::Run(session, order) => self.send(session, Outgoing::Run(order)),
             Effect::Compare(session, run, end) => self.send(session, Outgoing::Compare(run, end)),
             Effect::Close(session) => drop(self.sessions.remove(&session)),

@@ -85,8 +85,8 @@ pub enum Fact {
     QuotaSet {
         /// Whom it is about.
         user: Option<String>,
-        /// How much.
-        quota: Quota,
+        /// How much; none: as everyone without a quota of their own.
+        quota: Option<Quota>,
         /// By whose order.
         by: Actor,
     },
@@ -100,6 +100,9 @@ pub enum Fact {
         role: Role,
         /// When the token is of no use any more, if ever.
         expires: Option<Time>,
+        /// What they could do before, if they were known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        was: Option<Role>,
         /// By whose order.
         by: Actor,
     },
@@ -209,6 +212,15 @@ pub enum Fact {
         /// For people.
         why: String,
         /// Whose wish.
+        by: Actor,
+    },
+    /// What runs on a machine is to stand still from now on, or not any more; and nothing new starts while it does.
+    MachinePaused {
+        /// Which.
+        agent: MachineId,
+        /// Whether it is to stand still.
+        paused: bool,
+        /// By whose order.
         by: Actor,
     },
     /// A machine's owner uses another share of it.

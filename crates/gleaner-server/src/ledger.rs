@@ -72,7 +72,7 @@ use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// The format of a snapshot, of the ledger and of the day behind it: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 22;
+pub const FORMAT: u32 = 23;
 
 /// See the module.
 #[derive(Clone)]
@@ -383,6 +383,7 @@ impl Ledger {
                 self.await_brought(at, (*agent, brings));
             }
             Fact::MachineOpened { agent, open, why, by } => self.opened(at, *agent, *open, why, by),
+            Fact::MachinePaused { agent, paused, by } => self.paused(at, *agent, *paused, by),
             Fact::OwnerLoadReported { agent, load, why } => self.load_reported(at, *agent, *load, why),
             Fact::JobSubmitted { job, user, spec, key, bytes } => {
                 self.submitted(at, *job, user, spec, (key.as_deref(), *bytes));
@@ -417,17 +418,18 @@ impl Ledger {
         self.books.payers.insert(user.to_owned(), payer);
         if self.books.people.has_own_quota(user) {
             let cores = self.books.people.quota(user).cores;
-            self.tell(at, &Event::CoresCapped { user: Some(payer), cores });
+            self.tell(at, &Event::CoresCapped { user: Some(payer), cores: Some(cores) });
         }
         payer
     }
 
-    fn quota_set(&mut self, at: Time, user: Option<&str>, quota: Quota) {
+    fn quota_set(&mut self, at: Time, user: Option<&str>, quota: Option<Quota>) {
         self.books.people.set_quota(user, quota);
         // A user of whom nothing was submitted yet is known by no number.
         let payer = user.map(|user| self.books.payers.get(user).copied());
         if payer != Some(None) {
-            self.tell(at, &Event::CoresCapped { user: payer.flatten(), cores: quota.cores });
+            let cores = quota.or_else(|| user.is_none().then(Quota::default)).map(|quota| quota.cores);
+            self.tell(at, &Event::CoresCapped { user: payer.flatten(), cores });
         }
     }
 

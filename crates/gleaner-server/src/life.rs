@@ -118,6 +118,7 @@ impl Life {
             | Fact::AgentRevoked { .. }
             | Fact::MachineProfiled { .. }
             | Fact::MachineOpened { .. }
+            | Fact::MachinePaused { .. }
             | Fact::WokeUp { .. } => {}
         }
         std::mem::take(&mut self.told)

@@ -60,6 +60,7 @@ pub(crate) fn machine(fact: &Fact) -> Option<MachineId> {
         | Fact::LeaseExpired { agent }
         | Fact::AgentReturned { agent, .. }
         | Fact::MachineOpened { agent, .. }
+        | Fact::MachinePaused { agent, .. }
         | Fact::PriceSet { agent, .. }
         | Fact::MachineOwnerSet { agent, .. }
         | Fact::OwnerLoadReported { agent, .. } => Some(agent),
@@ -77,7 +78,9 @@ pub(crate) fn text(fact: &Fact) -> &'static str {
         Fact::PriceSet { .. } => "the machine's price was set",
         Fact::MachineOwnerSet { .. } => "it was said whose the machine is",
         Fact::QuotaSet { .. } => "a quota was set",
-        Fact::UserAdded { .. } => "a user was added",
+        Fact::UserAdded { was: None, .. } => "a user was added",
+        Fact::UserAdded { was: Some(was), role, .. } if was == role => "a user's token was renewed",
+        Fact::UserAdded { .. } => "a user's role was changed",
         Fact::UserRemoved { .. } => "a user was removed",
         Fact::JoinTokenIssued { .. } => "a join token was issued",
         Fact::JoinTokenRemoved { .. } => "a join token was removed",
@@ -91,6 +94,8 @@ pub(crate) fn text(fact: &Fact) -> &'static str {
         Fact::AgentReturned { .. } => "the machine is back",
         Fact::MachineOpened { open: true, .. } => "the machine takes new tasks",
         Fact::MachineOpened { open: false, .. } => "the machine takes no new tasks",
+        Fact::MachinePaused { paused: true, .. } => "the machine was paused",
+        Fact::MachinePaused { paused: false, .. } => "the machine was resumed",
         Fact::OwnerLoadReported { .. } => "the owner's load changed",
         Fact::JobSubmitted { .. } => "submitted",
         Fact::TasksCancelled(_) => "cancelled",

@@ -3,8 +3,11 @@
 use gleaner_policy::{PolicyError, PolicySpec};
 use gleaner_units::Span;
 use gleaner_wire::api::PolicyKeys;
-use gleaner_wire::limits::PERIOD_MIN_S;
+use gleaner_wire::limits::{PERIOD_MIN_S, QUORUM_MAX};
 use serde_json::json;
+
+/// What a policy may ask for, a job may.
+const _: () = assert!(gleaner_policy::Replicate::QUORUM_MAX == QUORUM_MAX, "one limit for policies and jobs");
 
 /// The policy that a new grid begins with: `bertasi/greedy`, which moves tasks too, and sends short ones ahead.
 ///

@@ -5,7 +5,7 @@ use crate::driver::row;
 use crate::journal::{Entry, Fact};
 use crate::ledger::Ledger;
 use crate::recovery::{Recovered, RecoveryError, beginning, entries};
-use crate::store::{Home, Reader, ReplaceError, Seq, replace};
+use crate::store::{Damage, Home, ReadError, Reader, ReplaceError, Seq, replace};
 use gleaner_units::Time;
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::{JobId, Lineage};
@@ -57,6 +57,45 @@ pub fn loss(now: &Ledger, then: &Ledger) -> Loss {
         now.agents().iter().filter(|agent| !agent.forgotten && then.find_agent(&agent.name).is_none());
     loss.machines = joined.map(|agent| agent.name.clone()).collect();
     loss
+}
+
+/// Where so many rows in a row are gone, what is behind them is not looked for: a damaged file may have any number for its last.
+const GONE_MAX: u32 = 10_000;
+
+/// What is in a journal behind the rows that can be saved of it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Behind {
+    /// The last row that is there, even if it is not what was written; none if nothing is.
+    pub last: Option<Seq>,
+    /// Jobs that were handed in, as far as their rows can be read.
+    pub jobs: Vec<JobId>,
+}
+
+/// What is behind a row of a damaged journal. Costs O(that).
+pub fn behind(reader: &dyn Reader, last: Seq) -> Behind {
+    let mut behind = Behind::default();
+    let Ok(there) = reader.last() else { return behind };
+    let mut gone = 0;
+    let mut next = last.next();
+    while next <= there && gone < GONE_MAX {
+        match reader.read(next, 1) {
+            Ok(rows) => {
+                behind.last = Some(next);
+                gone = 0;
+                let facts = rows.iter().filter_map(|stored| serde_json::from_str(&stored.row.body).ok());
+                behind.jobs.extend(facts.filter_map(|fact| match fact {
+                    Fact::JobSubmitted { job, .. } => Some(job),
+                    _ => None,
+                }));
+            }
+            Err(ReadError::Damaged { damage: Damage::Missing | Damage::Unreadable, .. }) => gone += 1,
+            Err(ReadError::Damaged { .. }) => behind.last = Some(next),
+            // The file itself cannot be read on.
+            Err(_) => break,
+        }
+        next = next.next();
+    }
+    behind
 }
 
 /// Whether the two are no states of one journal: no two grids began at the same moment.

@@ -197,6 +197,10 @@ pub fn serve<F: Future<Output = ()>>(
         );
     }
     let of_strangers = listener::strangers(raise_file_limit());
+    if let Some(files) = &options.certificate {
+        // Before a start is recorded that none comes of.
+        files.check(SystemTime::now())?;
+    }
     let (store, blobs) = (SqliteStore::open(&home)?, FolderBlobs::open(&home)?);
     if let Some(torn) = store.torn_tail() {
         tracing::warn!("{torn}");
@@ -247,6 +251,14 @@ async fn listen<F: Future<Output = ()>>(
         names: identity.names().iter().cloned().chain(identity.own_names()).collect(),
         study: options.study,
     };
+    if !identity.is_own_for_a_name() {
+        tracing::warn!(
+            "the certificate that is shown to browsers names nothing by which this coordinator is known ({}): it is for {}; \
+             --name says by what names others reach it",
+            identity.names().join(", "),
+            identity.own_names().join(", ")
+        );
+    }
     let tls = identity.server_config()?;
     let renewed = tokio::spawn(take_care(identity, home.clone()));
     let app = Arc::new(app);
@@ -312,8 +324,12 @@ async fn first_user(home: &Home, user: &str, desk: &Handle) -> Result<(), ServeE
     }
     let token = Token::generate(TokenKind::User)?;
     write_private(&path, &token.reveal())?;
-    let order =
-        Order::AddUser { user: user.to_owned(), token: hash_text(&token), role: Role::Admin, expires: None };
+    let order = Order::AddUser {
+        user: user.to_owned(),
+        token: hash_text(&token),
+        role: Some(Role::Admin),
+        expires: None,
+    };
     if let Err(rejection) = desk.order(Requester::coordinator(), order).await? {
         let source = io::Error::new(io::ErrorKind::InvalidInput, rejection.message);
         return Err(ServeError::File { path, source });

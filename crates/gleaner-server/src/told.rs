@@ -76,6 +76,9 @@ pub fn told(
         }
         Fact::QuotaSet { user, quota, by } => {
             let whose = user.as_deref().unwrap_or("everyone");
+            let Some(quota) = quota else {
+                return Some(line(by, fact, format!("{whose}: as everyone without one")));
+            };
             (
                 by,
                 format!(
@@ -89,6 +92,9 @@ pub fn told(
                 ),
             )
         }
+        Fact::UserAdded { user, role, was: Some(was), by, .. } if was != role => {
+            (by, format!("{user}, from {} to {}", was.name(), role.name()))
+        }
         Fact::UserAdded { user, role, by, .. } => (by, format!("{user}, {}", role.name())),
         Fact::UserRemoved { user, by } => (by, user.clone()),
         Fact::JoinTokenIssued { token, uses, by, .. } => (by, format!("{}, for {uses}", short(token))),
@@ -97,7 +103,9 @@ pub fn told(
             let by = Actor::Agent(name.clone());
             return Some(line(&by, fact, format!("{name}, with join token {}", short(token))));
         }
-        Fact::AgentRevoked { agent, by } | Fact::AgentForgotten { agent, by } => (by, machine(*agent)),
+        Fact::AgentRevoked { agent, by }
+        | Fact::AgentForgotten { agent, by }
+        | Fact::MachinePaused { agent, by, .. } => (by, machine(*agent)),
         Fact::MachineOpened { agent, by, why, .. } if matches!(by, Actor::User(_)) => {
             (by, [machine(*agent), why.clone()].join(" ").trim_end().to_owned())
         }

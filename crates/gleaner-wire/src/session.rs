@@ -116,6 +116,9 @@ pub enum ToAgent {
         heartbeat_s: f64,
         /// For files, over HTTP.
         token: String,
+        /// By whose order what runs stands still, if it does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        paused: Option<String>,
     },
     /// The session is refused.
     Refused {
@@ -171,6 +174,9 @@ pub enum ToAgent {
     SetPaused {
         /// Whether it is to stand still.
         paused: bool,
+        /// By whose order.
+        #[serde(default)]
+        by: String,
     },
 }
 

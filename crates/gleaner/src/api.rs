@@ -271,10 +271,15 @@ impl Api {
     }
 
     /// Good for so many seconds, or for ever.
-    pub(crate) fn user_token(&self, name: &str, role: Role, expires_s: Option<u32>) -> Answer<NewToken> {
-        let role = role.name();
+    pub(crate) fn user_token(
+        &self,
+        name: &str,
+        role: Option<Role>,
+        expires_s: Option<u32>,
+    ) -> Answer<NewToken> {
+        let role = role.map_or(String::new(), |role| format!("&role={}", role.name()));
         let expires = expires_s.map_or(String::new(), |seconds| format!("&expires_s={seconds}"));
-        let path = format!("/api/v1/tokens/user?name={}&role={role}{expires}", escaped(name));
+        let path = format!("/api/v1/tokens/user?name={}{role}{expires}", escaped(name));
         Ok(self.client.post(&path, &json!({}))?)
     }
 

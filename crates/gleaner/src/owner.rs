@@ -33,6 +33,9 @@ pub(crate) fn run(arguments: &OwnerArguments) -> Outcome {
     show(of, &answer?)
 }
 
+/// How the reason begins where an administrator had all stand still.
+const PAUSED_THERE: &str = "paused at the coordinator";
+
 /// What the answer means: what tasks do here, whether more come, and what takes that back.
 fn told(answer: &Answer, grace_max_s: u32) -> String {
     let Answer { tasks, ending, state, why, .. } = answer;
@@ -57,12 +60,21 @@ fn told(answer: &Answer, grace_max_s: u32) -> String {
     let why = why.as_ref().map_or(String::new(), |why| format!(": {why}"));
     let back = match answer.why.as_deref() {
         Some(why) if why.ends_with("by hand") => "; `gleaner owner resume` takes that back",
+        Some(why) if why == Reason::OwnerHere(Sign::ByHand).to_string() => {
+            "; `gleaner owner away` takes that back"
+        }
+        Some(why) if why.starts_with(PAUSED_THERE) => {
+            "; an administrator takes that back, with `gleaner machine resume`"
+        }
         Some(why) if why == Reason::OwnerHere(Sign::Programs).to_string() => {
             "; `gleaner owner set programs ignore` lets tasks run beside them"
         }
         Some(_) | None => "",
     };
-    format!("{}; {more}{why}{back}\n", parts.join("; "))
+    let not_kept = answer.not_kept.as_ref().map_or_else(String::new, |why| {
+        format!("note: the agent forgets this when it is started again, since it could not be written down: {why}\n")
+    });
+    format!("{}; {more}{why}{back}\n{not_kept}", parts.join("; "))
 }
 
 /// The folder is the agent's, or that of a `gleaner up` which has an agent in it.
@@ -184,6 +196,14 @@ mod tests {
                 "no task is here; no new ones start: the owner's programs use the CPU; `gleaner owner set programs ignore` lets \
                  tasks run beside them\n",
             ),
+            (
+                1,
+                0,
+                State::Suspended,
+                Some("paused at the coordinator by user boss".to_owned()),
+                "1 task here stands still; no new ones start: paused at the coordinator by user boss; an administrator takes that \
+                 back, with `gleaner machine resume`\n",
+            ),
             (3, 0, State::Open, None, "3 tasks here may run; new ones may start\n"),
             (
                 1,
@@ -193,7 +213,7 @@ mod tests {
                 "1 task here stands still; no new ones start: the machine is too hot\n",
             ),
         ] {
-            assert_eq!(told(&Answer { version: 1, tasks, ending, state, why }, 60), expected);
+            assert_eq!(told(&Answer { version: 1, tasks, ending, state, why, not_kept: None }, 60), expected);
         }
     }
 }

@@ -22,6 +22,7 @@ pub(crate) fn run(arguments: &QuotaArguments) -> Outcome {
                 description_bytes: arguments.descriptions.unwrap_or(held.description_bytes),
                 requests_per_s: arguments.requests.unwrap_or(held.requests_per_s),
             };
+            let quota = (!arguments.default).then_some(quota);
             let setting = QuotaSetting { user: arguments.user.clone(), quota };
             (grid.set_quota(&setting)?, arguments.grid.json)
         }

@@ -21,14 +21,23 @@ pub(crate) fn run(arguments: &TokenArguments) -> Outcome {
         TokenArguments::User { name, role, expires, grid } => {
             let api = Api::open(grid)?;
             let is_own = grid.token.is_none() && api.overview()?.user == *name;
-            let token = api.user_token(name, (*role).into(), *expires)?;
+            let token = api.user_token(name, role.map(Into::into), *expires)?;
             if is_own {
                 keep(grid, &token)?;
             }
-            show(json, &token, &format!("good for {name}"))
+            show(json, &token, &good_for(name, &token))
         }
         TokenArguments::List(arguments) => list(json, &Api::open(&arguments.grid)?.users()?),
         TokenArguments::Remove { id, grid } => list(json, &Api::open(grid)?.remove_join_token(id)?),
+    }
+}
+
+/// Whose it is, and as what: it is said where that is another role than before.
+fn good_for(name: &str, token: &NewToken) -> String {
+    let role = token.role.map_or(String::new(), |role| format!(" as {}", role.name()));
+    match token.was.filter(|was| Some(*was) != token.role) {
+        Some(was) => format!("good for {name}{role}, no longer as {}", was.name()),
+        None => format!("good for {name}{role}"),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::api::Api;
 use crate::cli::{GridArguments, PlainArguments, UserArguments};
 use crate::columns::{Side, aligned};
-use crate::moments::clock;
+use crate::moments::{clock, now_s};
 use crate::submit::Signing;
 use crate::{Outcome, stdout};
 use gleaner_wire::api::{UserList, UserView};
@@ -13,7 +13,7 @@ pub(crate) fn run(arguments: &UserArguments) -> Outcome {
     match arguments {
         UserArguments::List(PlainArguments { grid }) => {
             let users = Api::open(grid)?.users()?;
-            if grid.json { stdout::print_json(&users) } else { stdout::print(table(&users)) }
+            if grid.json { stdout::print_json(&users) } else { stdout::print(table(&users, now_s())) }
         }
         UserArguments::Key(PlainArguments { grid }) => key(grid),
         UserArguments::Remove { name, grid } => {
@@ -40,15 +40,37 @@ fn key(grid: &GridArguments) -> Outcome {
     stdout::print(format!("{signer}\n"))
 }
 
-fn table(list: &UserList) -> String {
+/// Until when a token is good, or since when it is not.
+fn good_until(expires_s: Option<f64>, now_s: f64) -> String {
+    match expires_s {
+        None => "without end".to_owned(),
+        Some(at_s) if at_s <= now_s => format!("expired {}", clock(at_s)),
+        Some(at_s) => clock(at_s),
+    }
+}
+
+fn table(list: &UserList, now_s: f64) -> String {
     let headings = [("USER", Side::Left), ("ROLE", Side::Left), ("TOKEN GOOD UNTIL", Side::Left)];
     let row = |user: &UserView| {
-        vec![
-            user.name.clone(),
-            user.role.name().to_owned(),
-            user.expires_s.map_or("replaced".to_owned(), clock),
-        ]
+        vec![user.name.clone(), user.role.name().to_owned(), good_until(user.expires_s, now_s)]
     };
     let rows: Vec<Vec<String>> = list.users.iter().map(row).collect();
     aligned(&headings, &rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gleaner_wire::api::Role;
+
+    #[test]
+    fn a_token_that_has_expired_is_told_from_one_that_will() {
+        let user = |name: &str, expires_s| UserView { name: name.to_owned(), role: Role::User, expires_s };
+        let users = vec![user("ada", None), user("bob", Some(100.0)), user("eve", Some(101.0))];
+        let list = UserList { version: 1, users, join_tokens: Vec::new() };
+        let text = table(&list, 100.0);
+        let ends = |name: &str| text.lines().find(|line| line.starts_with(name)).expect("a line").to_owned();
+        assert!(ends("ada").ends_with("without end"), "{text}");
+        assert!(ends("bob").contains("expired ") && !ends("eve").contains("expired"), "{text}");
+    }
 }

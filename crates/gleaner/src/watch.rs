@@ -8,12 +8,15 @@ use crate::moments::clock;
 use crate::{Outcome, lasting, stdout, which};
 use gleaner_net::Events;
 use gleaner_wire::JobId;
-use gleaner_wire::api::{LiveEvent, TaskPhase};
+use gleaner_wire::api::{JobView, LiveEvent, TaskPhase};
 use serde_json::json;
 
 pub(crate) fn run(arguments: &WatchArguments) -> Outcome {
     let grid = Api::open(&arguments.grid)?;
     let job = arguments.job.as_ref().map(|named| which::one_job(&grid, named)).transpose()?;
+    if let Some(view) = job.map(|job| grid.job(job)).transpose()?.filter(|view| view.tasks.open() == 0) {
+        return over(&view, arguments.grid.json);
+    }
     let mut events = grid.events(job)?;
     loop {
         if show(events, arguments.grid.json)? {
@@ -50,6 +53,19 @@ fn show(events: Events, as_json: bool) -> Result<bool, Failure> {
         }
     }
     Ok(false)
+}
+
+/// Of a job that is over nothing happens any more: that is said, as one event.
+fn over(job: &JobView, as_json: bool) -> Outcome {
+    if !as_json {
+        anstream::eprintln!("job {0} is over: `gleaner history {0}` says what happened", job.job);
+        return Ok(());
+    }
+    let (at_s, text) = (job.ended_s.unwrap_or(job.submitted_s), format!("over: {}", job.state.name()));
+    let event = LiveEvent { at_s, job: Some(job.job), task: None, machine: None, phase: None, text };
+    let mut document = json!(event);
+    document["version"] = json!(1);
+    stdout::print_json(&document)
 }
 
 fn is_over(grid: &Api, job: Option<JobId>) -> Result<bool, Failure> {

@@ -44,11 +44,12 @@ pub(crate) fn folder(given: Option<&PathBuf>) -> Result<PathBuf, Failure> {
 fn options(arguments: &WorkArguments) -> Result<WorkOptions, Failure> {
     let home = folder(arguments.home.as_ref())?;
     let Said { tags, attributes } = Said::of(arguments)?.kept(&home, arguments.no_tags)?;
+    let join = join(arguments, has_joined(&home))?;
     Ok(WorkOptions {
         home,
         // Not by the path of the program, which may be replaced by a newer one while the agent runs.
         program: PathBuf::from("/proc/self/exe"),
-        join: join(arguments)?,
+        join,
         user: arguments.user.clone().unwrap_or_default(),
         name: arguments.name.clone(),
         slots: arguments.slots,
@@ -109,14 +110,25 @@ fn bytes(gigabytes: f64) -> u64 {
     (gigabytes.clamp(0.0, 1e6) * 1e9) as u64
 }
 
-fn join(arguments: &WorkArguments) -> Result<Option<Join>, Failure> {
+/// Whether an agent that works there is one of a grid's already.
+fn has_joined(home: &Path) -> bool {
+    home.join("identity.json").exists()
+}
+
+fn join(arguments: &WorkArguments, has_joined: bool) -> Result<Option<Join>, Failure> {
+    // A variable that is empty says as much as one that is not there.
+    let token = arguments.token.as_ref().filter(|token| !token.is_empty());
     let Some(address) = &arguments.join else {
-        return match &arguments.token {
+        return match token {
+            Some(_) if has_joined => {
+                tracing::warn!("the token is not needed: this agent has joined already");
+                Ok(None)
+            }
             Some(_) => Err(Failure::Usage("--token needs --join URL, the coordinator's address".to_owned())),
             None => Ok(None),
         };
     };
-    let token = arguments.token.as_ref().map(|token| token.parse());
+    let token = token.map(|token| token.parse());
     Ok(Some(Join {
         address: address.parse().map_err(|error| Failure::Usage(format!("--join: {error}")))?,
         token: token.transpose().map_err(|error| Failure::Usage(format!("--token: {error}")))?,
@@ -159,6 +171,34 @@ impl From<WorkError> for Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_token_is_needed_to_join_and_an_empty_one_is_none() {
+        let token = format!("glj_{}.{}", "a".repeat(43), "0".repeat(64));
+        let url = ["--join", "https://lab:7717"];
+        for (given, has_joined, expected) in [
+            (vec!["--token", ""], false, "no"),
+            (vec!["--token", ""], true, "no"),
+            (vec!["--token", &token], true, "no"),
+            (vec!["--token", &token], false, "--token needs --join URL, the coordinator's address"),
+            ([&url[..], &["--token", ""]].concat(), false, "without a token"),
+        ] {
+            let words = ["gleaner", "work"].into_iter().chain(given.iter().copied());
+            let crate::cli::Command::Work(arguments) =
+                <crate::cli::Cli as clap::Parser>::parse_from(words).command
+            else {
+                panic!("it is `gleaner work`")
+            };
+            let found = match join(&arguments, has_joined) {
+                Ok(None) => "no".to_owned(),
+                Ok(Some(join)) if join.token.is_none() => "without a token".to_owned(),
+                Ok(Some(_)) => "with a token".to_owned(),
+                Err(Failure::Usage(why)) => why,
+                Err(_) => "another failure".to_owned(),
+            };
+            assert_eq!(found, expected, "{given:?}");
+        }
+    }
 
     #[test]
     fn tags_last_until_others_are_given_or_they_are_taken_back() {

@@ -64,7 +64,9 @@ impl Duties {
         }
         let over_time = self.runs_where(|held| held.time_limit(self.bounds).is_some_and(|at| at <= now));
         for run in over_time {
-            self.end(now, run, Reason::TimeLimit, self.grace(run));
+            let owners = self.runs.get(&run).and_then(|held| self.bounds.owners_time(&held.run));
+            let reason = owners.map_or(Reason::TimeLimit, Reason::OwnersLimit);
+            self.end(now, run, reason, self.grace(run));
         }
         let in_the_way = self.runs_where(|held| held.eviction(self.bounds).is_some_and(|at| at <= now));
         for run in in_the_way {

@@ -19,7 +19,7 @@ impl Duties {
                 self.actions.push_back(Action::Prove(nonce));
             }
             ToAgent::Proven if self.link.is_greeting() => self.introduce(),
-            ToAgent::Welcome { epoch, lineage, restored, forget, lease_s, heartbeat_s, token } => {
+            ToAgent::Welcome { epoch, lineage, restored, forget, lease_s, heartbeat_s, token, paused } => {
                 let start = Start { epoch, lineage, restored };
                 match self.link.welcomed(now, start, lease_s, heartbeat_s) {
                     Ok(was_put_back) => {
@@ -31,6 +31,7 @@ impl Duties {
                             let logs = self.runs.values_mut().flat_map(|held| &mut held.logs);
                             logs.for_each(super::log::Log::forget_what_arrived);
                         }
+                        self.set_paused(now, paused);
                         self.resume_session(now, token);
                     }
                     Err(why) => self.close(why),
@@ -64,7 +65,7 @@ impl Duties {
                 self.is_opened = open;
                 self.tell_open();
             }
-            ToAgent::SetPaused { paused } => self.set_paused(now, paused),
+            ToAgent::SetPaused { paused, by } => self.set_paused(now, paused.then_some(by)),
             ToAgent::Challenge { .. }
             | ToAgent::Proven
             | ToAgent::Welcome { .. }

@@ -1,5 +1,6 @@
 //! What comes of a run, from how its program ended and from what was wanted of it.
 
+use gleaner_units::Span;
 use gleaner_wire::job::Checkpointing;
 use gleaner_wire::session::{Obstacle, Outcome, StopCause};
 use serde::{Deserialize, Serialize};
@@ -36,8 +37,10 @@ pub(crate) enum Reason {
     Evicted,
     /// The owner's rules do not let it come any more.
     Forbidden,
-    /// It took longer than it may.
+    /// It took longer than its user lets it.
     TimeLimit,
+    /// It took longer than the machine's owner lets a run take.
+    OwnersLimit(Span),
     /// Its folder grew larger than it may.
     DiskLimit,
     /// What it writes cannot be kept.
@@ -91,7 +94,7 @@ pub(crate) fn rule(checkpointing: &Checkpointing, mut wanted: Option<Reason>, ex
     };
     let outcome = outcome_of(wanted);
     match wanted {
-        Reason::TimeLimit | Reason::DiskLimit => final_end(outcome),
+        Reason::TimeLimit | Reason::OwnersLimit(_) | Reason::DiskLimit => final_end(outcome),
         Reason::Asked(StopCause::Cancel) | Reason::OutputLost | Reason::KeeperGone | Reason::Disowned => {
             unfinished(outcome, false)
         }
@@ -115,6 +118,12 @@ pub(crate) fn outcome_of(reason: Reason) -> Outcome {
         Reason::KeeperGone => abandoned("the process that held it died"),
         Reason::Disowned => abandoned("the coordinator disowned it"),
         Reason::TimeLimit => Outcome::TimedOut,
+        Reason::OwnersLimit(limit) => Outcome::OverLimit {
+            what: format!(
+                "the {} h that its machine's owner lets a run take (run_hours_max)",
+                limit.seconds() / 3_600.0
+            ),
+        },
         Reason::DiskLimit => Outcome::OverLimit { what: "disk".into() },
     }
 }
@@ -159,7 +168,9 @@ mod tests {
 
     #[test]
     fn every_end_has_its_outcome() {
-        use Reason::{Asked, DiskLimit, Evicted, Forbidden, KeeperGone, LeaseEnds, Leaving, TimeLimit};
+        use Reason::{
+            Asked, DiskLimit, Evicted, Forbidden, KeeperGone, LeaseEnds, Leaving, OwnersLimit, TimeLimit,
+        };
         use StopCause::{Cancel, Move};
         for (way, wanted, exit, expected) in [
             (PLAIN, None, Exit::Code(0), "exited 0 +files"),
@@ -185,6 +196,12 @@ mod tests {
             (FOLDER, Some(Forbidden), Exit::Signal(15), "abandoned +checkpoint"),
             (FOLDER, Some(KeeperGone), Exit::Signal(9), "abandoned"),
             (FOLDER, Some(TimeLimit), Exit::Signal(15), "timed out +files"),
+            (
+                FOLDER,
+                Some(OwnersLimit(Span::from_nanos(5_400_000_000_000))),
+                Exit::Signal(15),
+                "over the 1.5 h that its machine's owner lets a run take (run_hours_max) +files",
+            ),
             (PLAIN, Some(DiskLimit), Exit::Signal(9), "over disk +files"),
         ] {
             let row = format!("{way:?} {wanted:?} {exit:?}");

@@ -7,7 +7,11 @@ use gleaner_units::Time;
 use gleaner_wire::session::FromAgent;
 use std::borrow::Cow;
 
-const PAUSED: &str = "paused at the coordinator";
+/// Why tasks stand still that an administrator suspended, by whose name: in words for owners and users.
+pub(crate) fn paused_at(by: &str) -> String {
+    let by = if by.is_empty() { "an administrator" } else { by };
+    format!("paused at the coordinator by {by}")
+}
 
 /// What stands still.
 #[derive(Clone, Copy)]
@@ -22,14 +26,22 @@ impl Duties {
             return;
         }
         let before = self.standing();
-        self.verdict = verdict;
-        self.stand_or_go_on(now, before);
+        let was = std::mem::replace(&mut self.verdict, verdict);
+        self.stand_or_go_on(now, before, why_on(was));
     }
 
-    pub(super) fn set_paused(&mut self, now: Time, paused: bool) {
+    pub(super) fn set_paused(&mut self, now: Time, by: Option<String>) {
+        if by == self.paused_by {
+            return;
+        }
         let before = self.standing();
-        self.is_paused = paused;
-        self.stand_or_go_on(now, before);
+        self.paused_by = by;
+        self.stand_or_go_on(now, before, Some("no longer paused at the coordinator"));
+    }
+
+    /// By whose order at the coordinator what runs stands still, if it does.
+    pub(crate) fn paused_by(&self) -> Option<&str> {
+        self.paused_by.as_deref()
     }
 
     fn standing(&self) -> Standing {
@@ -37,7 +49,7 @@ impl Duties {
     }
 
     pub(super) fn is_suspended(&self) -> bool {
-        self.is_paused || matches!(self.verdict, Verdict::Suspend(_))
+        self.paused_by.is_some() || matches!(self.verdict, Verdict::Suspend(_))
     }
 
     /// Whether nothing is to be brought here for guests.
@@ -70,11 +82,11 @@ impl Duties {
 
     /// Whether neither the owner nor the coordinator wants the machine to stand still for anybody.
     pub(super) fn is_free_for_guests(&self) -> bool {
-        self.verdict == Verdict::Run && !self.is_paused
+        self.verdict == Verdict::Run && self.paused_by.is_none()
     }
 
-    /// Stops first, and tells then.
-    fn stand_or_go_on(&mut self, now: Time, before: Standing) {
+    /// Stops first, and tells then; `why_on` is why tasks go on, where that is somebody's word.
+    fn stand_or_go_on(&mut self, now: Time, before: Standing, why_on: Option<&'static str>) {
         let after = self.standing();
         if before.is_suspended != after.is_suspended {
             self.signal_all(now, if after.is_suspended { Signal::Freeze } else { Signal::Thaw });
@@ -84,7 +96,8 @@ impl Duties {
         if may_bring || may_store {
             self.hurry(now);
         }
-        self.tell_load();
+        let goes_on = before.is_suspended && !after.is_suspended;
+        self.tell_load_as(why_on.filter(|_| goes_on));
         self.tell_open();
     }
 
@@ -115,10 +128,17 @@ impl Duties {
     }
 
     pub(super) fn tell_load(&mut self) {
-        let (load, why) = match self.verdict {
-            Verdict::Suspend(reason) => (1.0, words(reason).to_owned()),
-            _ if self.is_paused => (1.0, PAUSED.to_owned()),
-            Verdict::Run | Verdict::NoNewTasks(_) => self.load.clone(),
+        self.tell_load_as(None);
+    }
+
+    fn tell_load_as(&mut self, why_on: Option<&'static str>) {
+        let (load, why) = match (self.verdict, &self.paused_by) {
+            (Verdict::Suspend(reason), _) => (1.0, words(reason).into_owned()),
+            (Verdict::Run | Verdict::NoNewTasks(_), Some(by)) => (1.0, paused_at(by)),
+            (Verdict::Run | Verdict::NoNewTasks(_), None) => {
+                let (load, why) = self.load.clone();
+                (load, why_on.map_or(why, str::to_owned))
+            }
         };
         self.send(FromAgent::OwnerLoad { load, why });
     }
@@ -133,8 +153,8 @@ impl Duties {
     pub(super) fn why_closed(&self) -> Option<Cow<'static, str>> {
         match (self.verdict, &self.disk_fault) {
             _ if self.leaving.is_some() => Some("the agent was told to leave".into()),
-            (Verdict::Suspend(reason) | Verdict::NoNewTasks(reason), _) => Some(words(reason).into()),
-            _ if self.is_paused => Some(PAUSED.into()),
+            (Verdict::Suspend(reason) | Verdict::NoNewTasks(reason), _) => Some(words(reason)),
+            _ if self.paused_by.is_some() => self.paused_by().map(|by| paused_at(by).into()),
             _ if !self.is_opened => Some("closed at the coordinator".into()),
             (Verdict::Run, None) => None,
             (Verdict::Run, Some(why)) => {
@@ -145,8 +165,17 @@ impl Duties {
     }
 }
 
-fn words(reason: Reason) -> &'static str {
-    match reason {
+/// By whose word tasks go on that stood still for this.
+fn why_on(was: Verdict) -> Option<&'static str> {
+    match was {
+        Verdict::Suspend(Reason::Paused) => Some("the owner resumed it"),
+        Verdict::Suspend(Reason::OwnerHere(Sign::ByHand)) => Some("the owner says to be away"),
+        Verdict::Run | Verdict::Suspend(_) | Verdict::NoNewTasks(_) => None,
+    }
+}
+
+fn words(reason: Reason) -> Cow<'static, str> {
+    let words = match reason {
         Reason::Paused => "the owner paused it",
         Reason::OwnerHere(Sign::ByHand) => "the owner says to be here",
         Reason::OwnerHere(Sign::Session) => "someone is logged in and not idle",
@@ -156,8 +185,10 @@ fn words(reason: Reason) -> &'static str {
         Reason::OutsideHours => "the owner's hours do not include this one",
         Reason::Draining => "the owner drains it",
         Reason::DiskFull => "its disk is full: free some space",
+        Reason::DiskKeptFree(_) => return reason.to_string().into(),
         Reason::Leftovers => "what tasks left cannot be removed: see the folder `trouble` in the agent's",
         Reason::LoadTooHigh => "the owner's load is too high",
         Reason::LoadUnknown => "the owner's load is not known yet",
-    }
+    };
+    words.into()
 }

@@ -19,6 +19,7 @@ struct Stage {
     lines: Vec<String>,
     /// What was written down.
     kept: Vec<Kept>,
+    loads: Vec<(f64, String)>,
     /// The number of the last heartbeat.
     beat: u64,
 }
@@ -44,6 +45,7 @@ fn welcome(epoch: u32, forget: Vec<RunId>) -> ToAgent {
         lease_s: LEASE_S,
         heartbeat_s: HEARTBEAT_S,
         token: "token".to_owned(),
+        paused: None,
     }
 }
 
@@ -92,7 +94,7 @@ fn killed(run: RunId) -> Event {
 
 impl Stage {
     fn of(duties: Duties) -> Self {
-        Self { duties, lines: Vec::new(), kept: Vec::new(), beat: 0 }
+        Self { duties, lines: Vec::new(), kept: Vec::new(), loads: Vec::new(), beat: 0 }
     }
 
     /// Connected and welcomed at 0 s, in epoch 3.
@@ -147,6 +149,9 @@ impl Stage {
             if let Action::Send(FromAgent::Heartbeat { number, .. }) = action {
                 self.beat = number;
             }
+            if let Action::Send(FromAgent::OwnerLoad { load, why }) = &action {
+                self.loads.push((*load, why.clone()));
+            }
             if let Action::Keep(kept) = &action {
                 self.kept.extend(kept.iter().cloned());
             }
@@ -159,6 +164,11 @@ impl Stage {
 
     fn note(&mut self, now: Time, words: Option<String>) {
         self.lines.extend(words.map(|words| format!("{} {words}", now.seconds())));
+    }
+
+    /// The owner's loads that were told since this was last asked, each with its reason.
+    fn loads(&mut self) -> Vec<(f64, String)> {
+        std::mem::take(&mut self.loads)
     }
 
     /// What was done since this was last asked.

@@ -1,6 +1,7 @@
 //! Whether the owner is here: by what they said, by whether they type, by whether their programs run.
 
 use gleaner_units::Time;
+use serde::{Deserialize, Serialize};
 
 use super::rules::{Programs, Rules, Sessions};
 use crate::probes::Sample;
@@ -23,7 +24,8 @@ pub enum Word {
 }
 
 /// What the owner ordered last.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Hand {
     /// Nothing, or to resume.
     #[default]
@@ -32,6 +34,16 @@ pub enum Hand {
     Paused,
     /// To take nothing new.
     Draining,
+}
+
+/// What the owner said by hand and has not taken back: it holds over starts of the agent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Said {
+    /// What they ordered last.
+    pub hand: Hand,
+    /// Whether they said to be here.
+    pub here: bool,
 }
 
 /// How the owner showed.
@@ -58,8 +70,7 @@ pub enum Owner {
 /// [`Rules::idle_seconds`] without one: so samples have to be taken at least once a second.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Attendance {
-    hand: Hand,
-    here_by_hand: bool,
+    said: Said,
     last_sign: Option<(Time, Sign)>,
 }
 
@@ -69,17 +80,27 @@ impl Attendance {
         Self::default()
     }
 
+    /// Nobody has shown yet, and that was said before.
+    pub fn of(said: Said) -> Self {
+        Self { said, ..Self::default() }
+    }
+
+    /// What the owner said and has not taken back.
+    pub fn said(&self) -> Said {
+        self.said
+    }
+
     /// The owner says something.
     pub fn hear(&mut self, word: Word) {
         match word {
-            Word::Here => self.here_by_hand = true,
+            Word::Here => self.said.here = true,
             Word::Away => {
-                self.here_by_hand = false;
+                self.said.here = false;
                 self.last_sign = None;
             }
-            Word::Pause => self.hand = Hand::Paused,
-            Word::Drain | Word::Evict => self.hand = Hand::Draining,
-            Word::Resume => self.hand = Hand::Off,
+            Word::Pause => self.said.hand = Hand::Paused,
+            Word::Drain | Word::Evict => self.said.hand = Hand::Draining,
+            Word::Resume => self.said.hand = Hand::Off,
         }
     }
 
@@ -95,7 +116,7 @@ impl Attendance {
     /// Whether the owner is here, as of the last sample.
     pub fn owner(&self) -> Owner {
         match self.last_sign {
-            _ if self.here_by_hand => Owner::Here(Sign::ByHand),
+            _ if self.said.here => Owner::Here(Sign::ByHand),
             Some((_, sign)) => Owner::Here(sign),
             None => Owner::Away,
         }
@@ -103,7 +124,7 @@ impl Attendance {
 
     /// What the owner ordered last.
     pub fn hand(&self) -> Hand {
-        self.hand
+        self.said.hand
     }
 }
 

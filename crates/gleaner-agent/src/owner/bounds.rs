@@ -30,8 +30,12 @@ impl Bounds {
 
     /// How long it may run.
     pub(crate) fn time(self, run: &Run) -> Option<Span> {
-        let wished = Some(wished(run.needs.time_limit_s)).filter(|limit| *limit > Span::ZERO);
-        [wished, self.time_max].into_iter().flatten().min()
+        [users_time(run), self.time_max].into_iter().flatten().min()
+    }
+
+    /// How long it may run by the owner's word, where that is less than by its user's.
+    pub(crate) fn owners_time(self, run: &Run) -> Option<Span> {
+        self.time_max.filter(|most| users_time(run).is_none_or(|wished| *most < wished))
     }
 
     /// Where a run gets less than its user wished, in words for them.
@@ -45,6 +49,10 @@ impl Bounds {
         let time = cut("of running", wished(run.needs.time_limit_s), self.time_max);
         [grace, time].into_iter().flatten().collect()
     }
+}
+
+fn users_time(run: &Run) -> Option<Span> {
+    Some(wished(run.needs.time_limit_s)).filter(|limit| *limit > Span::ZERO)
 }
 
 /// What makes no sense is none.

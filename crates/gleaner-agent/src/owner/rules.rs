@@ -122,7 +122,7 @@ pub struct RulesError {
 
 /// The part of a small machine that is never asked of the owner's programs before they count.
 const BUSY_SHARE_MAX: f64 = 0.25;
-const GIGABYTE: f64 = 1e9;
+pub(super) const GIGABYTE: f64 = 1e9;
 /// How a machine says which of its folders tasks may read.
 const FOLDERS: &str = "Folders";
 /// How a machine says which network it lets tasks have.

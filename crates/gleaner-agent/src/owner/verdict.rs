@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::attendance::{Attendance, Hand, Owner, Sign};
 use super::hours::{Hours, WeekMinute};
-use super::rules::Rules;
+use super::rules::{GIGABYTE, Rules};
 use crate::probes::Sample;
 
 /// How many degrees below the limit a machine must cool before tasks that were suspended for heat go on.
@@ -38,6 +38,8 @@ pub enum Reason {
     Draining,
     /// The disk with the tasks' folders is full.
     DiskFull,
+    /// Less is free on it than the owner wants.
+    DiskKeptFree(Shortfall),
     /// Too much of what tasks left cannot be removed, as only the agent itself knows.
     Leftovers,
     /// The owner's load is as high as the rules allow, or higher.
@@ -46,7 +48,29 @@ pub enum Reason {
     LoadUnknown,
 }
 
-/// The verdict for now. `before` is the verdict so far, which only a hot machine needs: it must cool by [`COOLING`].
+/// How much is free where the owner wants more to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shortfall {
+    /// Bytes, about: they stay as they were first seen until they are others by a quarter, since each change is told and recorded.
+    pub free: u64,
+    /// Bytes that [`Rules::disk_free_min_gb`] keeps free.
+    pub keeps: u64,
+}
+
+impl Shortfall {
+    fn new(free: u64, keeps: u64, before: Verdict) -> Self {
+        match before {
+            Verdict::NoNewTasks(Reason::DiskKeptFree(known))
+                if known.keeps == keeps && known.free.abs_diff(free) <= known.free / 4 =>
+            {
+                known
+            }
+            _ => Self { free, keeps },
+        }
+    }
+}
+
+/// The verdict for now. `before` is the verdict so far: a hot machine must cool by [`COOLING`], and numbers are not told anew for little.
 ///
 /// What suspends goes before what only keeps new tasks away: where [`Rules::suspend_on_return`] is off, the owner's
 /// return stands between the hours and the draining.
@@ -76,8 +100,11 @@ pub fn decide(
     if hand == Hand::Draining {
         return Verdict::NoNewTasks(Reason::Draining);
     }
-    if sample.free_disk.is_some_and(|free| free < rules.disk_free_min()) {
-        return Verdict::NoNewTasks(Reason::DiskFull);
+    if let Some(free) = sample.free_disk.filter(|free| *free < rules.disk_free_min()) {
+        return Verdict::NoNewTasks(match rules.disk_free_min_gb {
+            None => Reason::DiskFull,
+            Some(_) => Reason::DiskKeptFree(Shortfall::new(free, rules.disk_free_min(), before)),
+        });
     }
     match sample.load {
         None => Verdict::NoNewTasks(Reason::LoadUnknown),
@@ -104,6 +131,13 @@ fn surroundings(rules: &Rules, sample: &Sample, minute: WeekMinute, before: Verd
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::DiskKeptFree(Shortfall { free, keeps }) => {
+                let (free, keeps) = (gigabytes(*free), gigabytes(*keeps));
+                return write!(
+                    f,
+                    "about {free} GB are free on its disk, and the owner keeps {keeps} GB free (disk_free_min_gb)"
+                );
+            }
             Self::Paused => "paused by hand",
             Self::OwnerHere(Sign::ByHand) => "the owner says that they are here",
             Self::OwnerHere(Sign::Session) => "somebody works in a login session",
@@ -118,6 +152,13 @@ impl fmt::Display for Reason {
             Self::LoadUnknown => "the owner's load is not measured yet",
         })
     }
+}
+
+/// With three digits, as the owner writes them.
+fn gigabytes(bytes: u64) -> f64 {
+    let exact = bytes as f64 / GIGABYTE;
+    let unit = 10_f64.powi(2 - exact.max(1e-6).log10().floor() as i32);
+    (exact * unit).round() / unit
 }
 
 impl fmt::Display for Verdict {

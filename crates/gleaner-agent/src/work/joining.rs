@@ -20,6 +20,10 @@ use tokio::sync::watch as changing;
 /// Memory is offered in whole steps of this, so that alike machines are alike.
 const MEMORY_STEP: u64 = 256 << 20;
 
+/// What makes an agent that has joined another, under a name that a machine has already.
+const AFRESH: &str = "to take over another entry's name, stop this agent, remove its folder, and join again with --replace and a new \
+     token; then `gleaner machine forget` removes the entry that this one leaves";
+
 /// How long to wait before joining is tried again.
 const RETRY: Duration = Duration::from_secs(2);
 
@@ -56,7 +60,15 @@ pub(super) fn join(
     let key = AgentKey::open_or_create(&home.key())?;
     let (identity, given) = match (known, join) {
         (None, None) => return Err(WorkError::NotJoined),
-        (Some(known), given) => (known, given.map(|given| given.address.clone())),
+        (Some(known), given) => {
+            if given.is_some_and(|given| given.replace) {
+                tracing::warn!(
+                    name = known.name,
+                    "--replace is for a folder that has not joined, and does nothing here: {AFRESH}"
+                );
+            }
+            (known, given.map(|given| given.address.clone()))
+        }
         (None, Some(join)) => {
             let identity = enrol(join, &key, profile, stop)?;
             home.enrol(&identity)?;
@@ -87,7 +99,7 @@ fn enrol(
                     tracing::warn!(
                         wanted = join.name,
                         name,
-                        "another machine has the name; if this is that machine, set up anew, use --replace"
+                        "another machine has the name; if this is that machine, set up anew: {AFRESH}"
                     );
                 }
                 return Ok(Identity { agent, name, address: join.address.clone(), authority });

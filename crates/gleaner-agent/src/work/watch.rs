@@ -5,7 +5,8 @@ use crate::duties::Event;
 use crate::family::family;
 use crate::home::Home;
 use crate::owner::{
-    self, Attendance, DayMinute, FileError, Programs, Reason, Rules, Verdict, WeekMinute, Word, decide,
+    self, Attendance, DayMinute, FileError, Hand, Programs, Reason, Rules, Said, Verdict, WeekMinute, Word,
+    decide,
 };
 use crate::probes::{LoadFilter, Moment, Ours, ProbeError, Sample, Sampler};
 use gleaner_units::Time;
@@ -40,17 +41,20 @@ impl Watch {
         let read_as = stamp(&home.rules());
         let rules = owner::read_beside(&home.rules(), found)?;
         call_out(&rules, &home);
-        Ok(Self {
+        let said = said_before(&home);
+        let mut watch = Self {
             home,
             sampler,
             filter: LoadFilter::new(),
-            attendance: Attendance::new(),
+            attendance: Attendance::of(said),
             rules,
             read_as,
             verdict: Verdict::NoNewTasks(Reason::LoadUnknown),
             sample: Sample::default(),
             faults: Vec::new(),
-        })
+        };
+        watch.judge();
+        Ok(watch)
     }
 
     /// The owner's rules in force.
@@ -117,6 +121,11 @@ impl Watch {
         self.judge()
     }
 
+    /// What they said and have not taken back.
+    pub(crate) fn said(&self) -> Said {
+        self.attendance.said()
+    }
+
     fn judge(&mut self) -> Event {
         self.verdict = decide(&self.rules, &self.attendance, &self.sample, minute_of_week(), self.verdict);
         if self.verdict == Verdict::Run && self.home.is_full_of_trouble() {
@@ -167,6 +176,17 @@ fn call_out(rules: &Rules, home: &Home) {
     }
 }
 
+/// What the owner said before this start. Where that cannot be read, all stands still until they say something.
+fn said_before(home: &Home) -> Said {
+    home.said().unwrap_or_else(|why| {
+        tracing::error!(
+            %why,
+            "what the owner said by hand before cannot be read: tasks stand still until `gleaner owner resume`"
+        );
+        Said { hand: Hand::Paused, here: false }
+    })
+}
+
 fn minute_of_week() -> WeekMinute {
     let now = jiff::Zoned::now();
     let day = now.weekday().to_monday_zero_offset().unsigned_abs();
@@ -209,6 +229,37 @@ mod tests {
         assert!(is_self && !is_child);
         // Whoever runs the tests is another program.
         assert!(!ours().contains(&parent().unwrap()));
+    }
+
+    #[test]
+    fn what_the_owner_said_holds_over_starts_until_they_take_it_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let domain = crate::probes::Domain::detect(&crate::probes::Root::new("/")).unwrap();
+        let start = || {
+            let home = Arc::new(Home::open(folder.path()).unwrap());
+            let sampler = Sampler::new(domain.clone(), folder.path());
+            Watch::new(home, sampler, &Profile::new([1.0; 3], 1)).unwrap()
+        };
+        let unknown = Verdict::NoNewTasks(Reason::LoadUnknown);
+        let here = Verdict::Suspend(Reason::OwnerHere(owner::Sign::ByHand));
+        for (word, verdict) in [
+            (Word::Pause, Verdict::Suspend(Reason::Paused)),
+            (Word::Here, Verdict::Suspend(Reason::Paused)),
+            (Word::Resume, here),
+            (Word::Away, unknown),
+            (Word::Drain, Verdict::NoNewTasks(Reason::Draining)),
+            (Word::Evict, Verdict::NoNewTasks(Reason::Draining)),
+            (Word::Resume, unknown),
+        ] {
+            let mut watch = start();
+            watch.hear(word);
+            watch.home.remember_said(watch.said()).unwrap();
+            drop(watch);
+            assert_eq!(start().verdict(), verdict, "{word:?}");
+        }
+        // Whoever cannot read what was said last takes it for the most careful word.
+        fs::write(folder.path().join("by_hand.json"), "{\"hand\": \"pau").unwrap();
+        assert_eq!(start().verdict(), Verdict::Suspend(Reason::Paused));
     }
 
     #[test]

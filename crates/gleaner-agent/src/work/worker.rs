@@ -14,12 +14,12 @@ use super::{Stop, WorkError, WorkOptions, spool};
 use crate::cache::Cache;
 use crate::clock::{Alarm, now};
 use crate::confine::Limiter;
-use crate::duties::{Action, Duties, Event, Exit, Kept, Piece, TransferError};
+use crate::duties::{Action, Duties, Event, Exit, Kept, Piece, TransferError, paused_at};
 use crate::folder;
 use crate::home::{Home, Identity, Record};
 use crate::keeper::Keeper;
 use crate::owner::{Permit, Rules, Verdict, Word, check_signed};
-use crate::owner_socket::{self, Answer, Asked};
+use crate::owner_socket::{self, Answer, Asked, State};
 use gleaner_net::{Address, AgentKey, Challenge, Client, SessionNonce, Token, random_bytes};
 use gleaner_units::{RunId, Span, Time};
 use gleaner_wire::session::{FromAgent, Profile, Run, Stream, Usage};
@@ -278,13 +278,30 @@ impl Worker {
             }
         }
         let (tasks, ending) = (self.duties.alive().count(), self.duties.ending());
+        let (state, why) = self.allowed();
+        let answer = Answer { version: 1, tasks, ending, state, why, not_kept: None };
+        let (home, said) = (self.home.clone(), asked.word.map(|_| self.watch.said()));
+        // The disk may be slow, and what was said holds already.
+        tokio::task::spawn_blocking(move || {
+            let not_kept = said.and_then(|said| home.remember_said(said).err()).map(|why| why.to_string());
+            // Whoever asked may be gone.
+            let _ = asked.answer.send(Answer { not_kept, ..answer });
+        });
+    }
+
+    /// What tasks may do here, and why not all, whoever has a say.
+    fn allowed(&self) -> (State, Option<String>) {
         let verdict = self.watch.verdict();
-        let why = match verdict {
-            Verdict::Run => None,
-            Verdict::Suspend(reason) | Verdict::NoNewTasks(reason) => Some(reason.to_string()),
-        };
-        // Whoever asked may be gone.
-        let _ = asked.answer.send(Answer { version: 1, tasks, ending, state: verdict.into(), why });
+        match (verdict, self.duties.paused_by()) {
+            (Verdict::Run, None) => (State::Open, None),
+            (Verdict::Run, Some(by)) => (State::Suspended, Some(paused_at(by))),
+            (Verdict::Suspend(reason) | Verdict::NoNewTasks(reason), None) => {
+                (verdict.into(), Some(reason.to_string()))
+            }
+            (Verdict::Suspend(reason) | Verdict::NoNewTasks(reason), Some(by)) => {
+                (State::Suspended, Some(format!("{}, and {reason}", paused_at(by))))
+            }
+        }
     }
 
     fn look(&mut self) {

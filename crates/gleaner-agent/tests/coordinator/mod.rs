@@ -256,6 +256,7 @@ impl Session {
         let Some(FromAgent::Hello(hello)) = self.hear() else { panic!("no hello") };
         let token = Token::generate(TokenKind::Session).unwrap().reveal();
         self.say(&ToAgent::Welcome {
+            paused: None,
             epoch,
             lineage: Lineage::of([epoch as u8; 8]),
             restored: None,

@@ -32,7 +32,7 @@ impl Grid {
         Ok(())
     }
 
-    pub(super) fn cores_capped(&mut self, user: Option<UserId>, cores: u32) {
+    pub(super) fn cores_capped(&mut self, user: Option<UserId>, cores: Option<u32>) {
         self.caps.set(user, cores);
         if self.has_waiting() {
             self.ask(Cause::RuleChanged);

@@ -21,10 +21,11 @@ impl Default for Caps {
 }
 
 impl Caps {
-    pub(super) fn set(&mut self, user: Option<UserId>, cores: u32) {
-        match user {
-            Some(user) => drop(self.own.insert(user, cores)),
-            None => self.usual = cores,
+    pub(super) fn set(&mut self, user: Option<UserId>, cores: Option<u32>) {
+        match (user, cores) {
+            (Some(user), Some(cores)) => drop(self.own.insert(user, cores)),
+            (Some(user), None) => drop(self.own.remove(&user)),
+            (None, cores) => self.usual = cores.unwrap_or(u32::MAX),
         }
     }
 

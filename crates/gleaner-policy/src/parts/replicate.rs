@@ -20,6 +20,8 @@ impl Replicate {
     pub const ONE: Self = Self::Runs(1);
     /// The most that may be wished.
     pub const MAX: u32 = 16;
+    /// The most that have to give the same answer.
+    pub const QUORUM_MAX: u32 = 7;
     /// One in so many tasks of a trusted machine is checked at least, unless it is said otherwise.
     pub const CHECK_EVERY: u32 = 20;
 
@@ -28,9 +30,9 @@ impl Replicate {
         (1..=Self::MAX).contains(&count).then_some(Self::Runs(count))
     }
 
-    /// So many machines have to agree, from 2 on, of at most so many that are asked, to [`MAX`](Self::MAX).
+    /// So many machines have to agree, from 2 to [`QUORUM_MAX`](Self::QUORUM_MAX), of at most so many that are asked, to [`MAX`](Self::MAX).
     pub fn agreeing(quorum: u32, most: u32, trust: Option<Trusting>) -> Option<Self> {
-        let is_sound = (2..=most).contains(&quorum) && most <= Self::MAX;
+        let is_sound = (2..=most.min(Self::QUORUM_MAX)).contains(&quorum) && most <= Self::MAX;
         is_sound.then_some(Self::Quorum(Checking { quorum, most, trust }))
     }
 

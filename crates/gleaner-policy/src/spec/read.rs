@@ -317,10 +317,12 @@ fn replicate(key: &Key<'_>) -> Result<Replicate, PolicyError> {
 
 fn agreeing(table: &Table<'_>) -> Result<Replicate, PolicyError> {
     let max = Replicate::MAX;
-    let expected = format!("a whole number, from 2 to {max}: so many machines are to give the same answer");
+    let quorum_max = Replicate::QUORUM_MAX;
+    let expected =
+        format!("a whole number, from 2 to {quorum_max}: so many machines are to give the same answer");
     let said = table.key("quorum", &expected)?;
     let quorum: u32 = said.whole(2, &expected)?;
-    if quorum > max {
+    if quorum > quorum_max {
         return Err(said.wrong(expected));
     }
     let most = match table.find("most") {

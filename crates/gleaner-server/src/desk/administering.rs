@@ -4,6 +4,7 @@ use super::Desk;
 use super::admission::{Rejection, RejectionKind, check_name};
 use super::orders::{Answer, Order, Requester};
 use crate::journal::Fact;
+use crate::ledger::User;
 use crate::policy;
 use gleaner_policy::PolicySpec;
 use gleaner_units::{MachineId, Time};
@@ -103,8 +104,13 @@ impl Desk {
                 if let Some(user) = &user {
                     self.expect_user(user)?;
                 }
+                if user.is_none() && quota.is_none() {
+                    let message =
+                        "quota is null; expected what everyone may have: only a user's own can be taken back";
+                    return Err(Rejection::invalid(message));
+                }
                 // Nobody could take it back.
-                if quota.requests_per_s == 0 {
+                if quota.is_some_and(|quota| quota.requests_per_s == 0) {
                     return Err(Rejection::invalid("requests_per_s is 0; expected 1 or more"));
                 }
                 self.record(now, Fact::QuotaSet { user, quota, by: actor });
@@ -123,19 +129,18 @@ impl Desk {
                 self.record(now, Fact::MachineOwnerSet { agent, owner, by: actor });
             }
             Order::SetOpen { machine, open } => {
-                let agent = self.machine(&machine)?;
-                if self.ledger.agent(agent).revoked {
-                    let message = format!("{machine} was revoked: no task will ever start there");
-                    return Err(Rejection::of(RejectionKind::Conflict, message));
-                }
+                let agent = self.machine_not_revoked(&machine)?;
                 let why = if open { String::new() } else { format!("closed by {actor}") };
                 // The agent is not told: what it says of itself is its owner's wish alone.
                 self.record(now, Fact::MachineOpened { agent, open, why, by: actor });
             }
-            // The agent says what came of it: its owner's rules come first.
+            // An agent that is away hears of it when it is back.
             Order::SetPaused { machine, paused } => {
-                let agent = self.connected_machine(&machine)?;
-                self.tell(agent, ToAgent::SetPaused { paused });
+                let agent = self.machine_not_revoked(&machine)?;
+                if self.ledger.agent(agent).paused_by.is_some() != paused {
+                    self.tell(agent, ToAgent::SetPaused { paused, by: actor.to_string() });
+                    self.record(now, Fact::MachinePaused { agent, paused, by: actor });
+                }
             }
             Order::Measure(machine) => {
                 let agent = self.connected_machine(&machine)?;
@@ -151,10 +156,14 @@ impl Desk {
             }
             Order::AddUser { user, token, role, expires } => {
                 check_name("a user", &user)?;
+                let known = self.ledger.people().users().find(|known| known.name == user);
+                let was = known.map(|known| known.role);
+                let role = role.or(was).unwrap_or_default();
                 if role != Role::Admin {
-                    self.check_administered_without(&user)?;
+                    self.check_administered_without(now, &user)?;
                 }
-                self.record(now, Fact::UserAdded { user, token, role, expires, by: actor });
+                self.record(now, Fact::UserAdded { user, token, role, expires, was, by: actor });
+                return Ok(Answer::UserAdded { role, was });
             }
             Order::RemoveUser(user) => {
                 if !self.ledger.people().users().any(|known| known.name == user) {
@@ -163,7 +172,7 @@ impl Desk {
                     let message = format!("no user is called \"{user}\"; see `gleaner user list`{meant}");
                     return Err(Rejection::of(RejectionKind::NotFound, message));
                 }
-                self.check_administered_without(&user)?;
+                self.check_administered_without(now, &user)?;
                 self.record(now, Fact::UserRemoved { user, by: actor });
             }
             Order::IssueJoinToken { token, expires, uses, owner } => {
@@ -203,10 +212,11 @@ impl Desk {
     }
 
     /// Somebody has to be left who can let others in.
-    fn check_administered_without(&self, user: &str) -> Result<(), Rejection> {
+    fn check_administered_without(&self, now: Time, user: &str) -> Result<(), Rejection> {
         let admins = || self.ledger.people().users().filter(|known| known.role == Role::Admin);
-        if admins().any(|known| known.name == user) && admins().all(|known| known.name == user) {
-            let message = format!("{user} is the only administrator; make another first");
+        let is_left = |known: &User| known.name != user && known.is_let_in(now);
+        if admins().any(|known| known.name == user) && !admins().any(is_left) {
+            let message = format!("{user} is the only administrator whose token is good; make another first");
             return Err(Rejection::of(RejectionKind::Conflict, message));
         }
         Ok(())
@@ -233,6 +243,15 @@ impl Desk {
             meant(name, known.iter().copied())
         );
         Err(Rejection::of(RejectionKind::NotFound, message))
+    }
+
+    fn machine_not_revoked(&self, name: &str) -> Result<MachineId, Rejection> {
+        let agent = self.machine(name)?;
+        if self.ledger.agent(agent).revoked {
+            let message = format!("{name} was revoked: no task will ever start there");
+            return Err(Rejection::of(RejectionKind::Conflict, message));
+        }
+        Ok(agent)
     }
 
     fn machine(&self, name: &str) -> Result<MachineId, Rejection> {

@@ -38,10 +38,6 @@ impl Desk {
                 self.refuse(session, why, false);
                 return;
             }
-            Err(Unwelcome::ForNow) => {
-                self.batch.effects.push(Effect::Close(session));
-                return;
-            }
         }
         if let Some(&old) = self.by_agent.get(&id) {
             self.close(old);
@@ -68,6 +64,7 @@ impl Desk {
                 lease_s: self.terms.lease.seconds(),
                 heartbeat_s: self.terms.heartbeat.seconds(),
                 token,
+                paused: self.ledger.agent(id).paused_by.as_ref().map(ToString::to_string),
             },
         );
         self.synchronise(id, session, &ours);
@@ -225,9 +222,19 @@ impl Desk {
             );
         }
         let recorded = if is_afresh || is_changed { profile_bytes(&hello.profile) } else { 0 };
-        let fits = self.reports.take(id, now, recorded + RUN_BYTES * hello.running.len());
-        if !fits || (is_changed && !self.changes.take(id, now)) {
-            return Err(Unwelcome::ForNow);
+        let reported = recorded + RUN_BYTES * hello.running.len();
+        let fits = self.reports.take(id, now, reported);
+        if !fits {
+            return Err(Unwelcome::UntilMended(too_much(
+                &self.ledger.agent(id).name,
+                self.reports.until(id, now, reported),
+            )));
+        }
+        if is_changed && !self.changes.take(id, now) {
+            return Err(Unwelcome::UntilMended(too_much(
+                &self.ledger.agent(id).name,
+                self.changes.until(id, now),
+            )));
         }
         let had = hello.running.iter().filter(|had| self.ledger.may_have_ordered(**had)).map(|had| had.run);
         let brings = had.filter(|&run| self.ledger.is_awaited(run, id)).collect();
@@ -352,7 +359,7 @@ impl Desk {
     fn open(&mut self, now: Time, session: SessionId, agent: MachineId, (open, why): (bool, String)) {
         let (known, why) = (self.ledger.agent(agent), tamed(&why, REASON_BYTES_MAX));
         let said = known.why.as_deref().unwrap_or_default();
-        let is_for_another = || !open && !known.closed_by_order && said != why;
+        let is_for_another = || !open && said != why;
         let is_news = known.closed_by_owner == open || is_for_another();
         let by = Actor::Agent(known.name.clone());
         if is_news && self.may_report(now, session, agent, 0) {
@@ -370,7 +377,10 @@ impl Desk {
     ) -> bool {
         let may = self.reports.take(agent, now, bytes);
         if !may {
-            self.close(session);
+            let why = too_much(&self.ledger.agent(agent).name, self.reports.until(agent, now, bytes));
+            self.turned_away.insert(agent, TurnedAway { why: why.clone(), beside: false, at: now });
+            self.forget(session);
+            self.refuse(session, why, false);
         }
         may
     }
@@ -395,10 +405,8 @@ impl Desk {
 enum Unwelcome {
     /// It is told, and gives up.
     ForGood(String),
-    /// It is told, and comes again: somebody may mend it here.
+    /// It is told, and comes again: somebody may mend it here, or it is mended with time.
     UntilMended(String),
-    /// It has had too much recorded; it comes again by itself.
-    ForNow,
 }
 
 /// A run that an agent says to have counts like so many bytes.
@@ -406,6 +414,15 @@ const RUN_BYTES: usize = 16;
 
 /// Longer than an agent that is turned away waits before it comes again.
 const TWIN_COMES_AGAIN_S: f64 = 60.0;
+
+/// Said at both ends.
+fn too_much(name: &str, left: Span) -> String {
+    format!(
+        "the agent of {name} had more recorded than one may in so short a time, as one does that starts again and again, or whose \
+         machine changes all the time; it is let in again in {:.0} s",
+        left.seconds().ceil().max(1.0)
+    )
+}
 
 /// Said at both ends.
 fn twin(left: Span) -> String {

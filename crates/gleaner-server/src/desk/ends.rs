@@ -210,8 +210,8 @@ impl Desk {
             return;
         }
         let why = format!(
-            "{strikes} of its answers were outvoted by other machines, without {FORGIVEN_AFTER} in a row in between that were \
-             agreed on; `gleaner audit` says which. Look into it, and open it again with `gleaner machine resume {}`",
+            "when it was closed, {strikes} of its answers were outvoted by other machines, without {FORGIVEN_AFTER} in a row in between that \
+             were agreed on; `gleaner audit` says which. Look into it, and open it again with `gleaner machine resume {}`",
             agent.name
         );
         self.record(now, Fact::MachineOpened { agent: id, open: false, why, by: Actor::Coordinator });

@@ -120,8 +120,8 @@ pub enum Order {
         user: String,
         /// SHA-256 of the token.
         token: String,
-        /// What they may do.
-        role: Role,
+        /// What they may do; as before if nothing is said, and a new one is a user.
+        role: Option<Role>,
         /// When the token is of no use any more, if ever.
         expires: Option<Time>,
     },
@@ -158,6 +158,13 @@ pub enum Answer {
     Ordered(Ordered),
     /// An agent may connect.
     Enrolled(Enrolled),
+    /// Someone may sign in.
+    UserAdded {
+        /// What they may do.
+        role: Role,
+        /// What they could do before, if they were known.
+        was: Option<Role>,
+    },
     /// It is done.
     Done,
 }

@@ -46,6 +46,13 @@ impl Allowance {
         let after = self.made_up_at.get(&agent).map_or(Time::ZERO, |&at| at + self.each);
         Time::from_nanos(after.nanos().saturating_sub(self.at_once.nanos()))
     }
+
+    /// How long it takes until so many are not too much; of more than fit at once, until nothing is to be made up for.
+    fn until(&self, agent: MachineId, now: Time, count: u64) -> Span {
+        let cost = self.each.nanos().saturating_mul(count).min(self.at_once.nanos());
+        let made_up_at = self.made_up_at.get(&agent).map_or(0, |at| at.nanos());
+        Span::from_nanos((made_up_at + cost).saturating_sub(now.nanos() + self.at_once.nanos()))
+    }
 }
 
 /// See the module.
@@ -61,8 +68,17 @@ impl Default for Reports {
 impl Reports {
     /// Counts a report of so many bytes; whether it is not too much.
     pub(super) fn take(&mut self, agent: MachineId, now: Time, bytes: usize) -> bool {
-        self.0.take(agent, now, 1 + (bytes / BYTES_EACH) as u64)
+        self.0.take(agent, now, count_of(bytes))
     }
+
+    /// How long it takes until one of so many bytes is not too much.
+    pub(super) fn until(&self, agent: MachineId, now: Time, bytes: usize) -> Span {
+        self.0.until(agent, now, count_of(bytes))
+    }
+}
+
+fn count_of(bytes: usize) -> u64 {
+    1 + (bytes / BYTES_EACH) as u64
 }
 
 /// See the module.
@@ -83,6 +99,11 @@ impl Changes {
     /// Counts a change; whether it is not too much.
     pub(super) fn take(&mut self, agent: MachineId, now: Time) -> bool {
         self.allowance.take(agent, now, 1)
+    }
+
+    /// How long it takes until one is not too much.
+    pub(super) fn until(&self, agent: MachineId, now: Time) -> Span {
+        self.allowance.until(agent, now, 1)
     }
 
     /// What an agent said last waits until it may be recorded.

@@ -29,13 +29,13 @@ pub(super) async fn list(
     Ok(Json(list))
 }
 
-/// Lets what runs on a machine stand still.
+/// Lets what runs on a machine stand still until `unpause` or `resume`, whoever is started again meanwhile. An agent that is away hears of it when it is back.
 #[utoipa::path(
     post, path = "/api/v1/machines/{name}/pause", tag = "machines",
     params(("name" = String, Path, description = "Its name")),
-    responses((status = 200, description = "It was told", body = MachineView),
+    responses((status = 200, description = "The machine", body = MachineView),
         (status = 403, description = "Not an administrator", body = Problem),
-        (status = 409, description = "It is not connected", body = Problem))
+        (status = 409, description = "It was revoked", body = Problem))
 )]
 pub(super) async fn pause(
     State(api): State<Arc<Api>>,
@@ -49,9 +49,9 @@ pub(super) async fn pause(
 #[utoipa::path(
     post, path = "/api/v1/machines/{name}/unpause", tag = "machines",
     params(("name" = String, Path, description = "Its name")),
-    responses((status = 200, description = "It was told", body = MachineView),
+    responses((status = 200, description = "The machine", body = MachineView),
         (status = 403, description = "Not an administrator", body = Problem),
-        (status = 409, description = "It is not connected", body = Problem))
+        (status = 409, description = "It was revoked", body = Problem))
 )]
 pub(super) async fn unpause(
     State(api): State<Arc<Api>>,
@@ -74,11 +74,8 @@ pub(super) async fn resume(
     Caller(by): Caller,
     Path(machine): Path<String>,
 ) -> Result<Json<MachineView>, Refusal> {
-    let unpause = Order::SetPaused { machine: machine.clone(), paused: false };
-    let opened = ordered(&api, by.clone(), machine, |machine| Order::SetOpen { machine, open: true }).await?;
-    // One that is not connected cannot hear it, and takes new tasks from when it is back.
-    drop(api.app.desk.order(by, unpause).await?);
-    Ok(opened)
+    api.order(by.clone(), Order::SetPaused { machine: machine.clone(), paused: false }).await?;
+    ordered(&api, by, machine, |machine| Order::SetOpen { machine, open: true }).await
 }
 
 /// Lets no new tasks start on a machine.

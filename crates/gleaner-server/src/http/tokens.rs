@@ -6,7 +6,7 @@ use super::extract::{Path, Query, within};
 use super::refusal::Refusal;
 use super::users::users;
 use crate::app::join_line;
-use crate::desk::Order;
+use crate::desk::{Answer, Order};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -51,10 +51,9 @@ pub(super) struct UserQuery {
     /// Who gets it; who bears the name already gets it in place of the old one.
     #[param(pattern = "^[A-Za-z0-9._@-]+$", min_length = 1, max_length = 128)]
     name: String,
-    /// What they may do.
-    #[serde(default)]
-    #[param(inline, default = "user")]
-    role: Role,
+    /// What they may do: as before if nothing is said, and a new one is a `user`.
+    #[param(inline)]
+    role: Option<Role>,
     /// After how many seconds it is of no use any more; never if nothing is said.
     #[param(minimum = 1, maximum = 315_360_000)]
     expires_s: Option<u32>,
@@ -81,7 +80,14 @@ pub(super) async fn join(
     let line = join_line(&api.app.address, &token);
     Ok((
         StatusCode::CREATED,
-        Json(NewToken { version: VERSION, token, expires_s: Some(expires.seconds()), line }),
+        Json(NewToken {
+            version: VERSION,
+            token,
+            expires_s: Some(expires.seconds()),
+            line,
+            role: None,
+            was: None,
+        }),
     ))
 }
 
@@ -122,9 +128,15 @@ pub(super) async fn user(
         }
         None => None,
     };
-    api.order(by, Order::AddUser { user, token: stored_hash(&token), role, expires }).await?;
+    let order = Order::AddUser { user, token: stored_hash(&token), role, expires };
+    let Answer::UserAdded { role, was } = api.order(by, order).await? else {
+        unreachable!("that is how it is answered")
+    };
     let expires_s = expires.map(Time::seconds);
     let token = token.reveal();
     let line = format!("gleaner login {} {token}.{}", api.app.address, api.app.authority);
-    Ok((StatusCode::CREATED, Json(NewToken { version: VERSION, token, expires_s, line })))
+    Ok((
+        StatusCode::CREATED,
+        Json(NewToken { version: VERSION, token, expires_s, line, role: Some(role), was }),
+    ))
 }

@@ -2,6 +2,7 @@
 
 use super::Shown;
 use gleaner_units::RunId;
+use gleaner_wire::api::Actor;
 use gleaner_wire::session::Profile;
 use serde::{Deserialize, Serialize};
 
@@ -29,8 +30,12 @@ pub struct Agent {
     pub closed_by_owner: bool,
     /// Whether an administrator does not.
     pub closed_by_order: bool,
-    /// Why, if someone wanted it otherwise.
+    /// Who has what runs there stand still, where an administrator ordered it.
+    pub paused_by: Option<Actor>,
+    /// Why, as far as its owner and its agent go.
     pub why: Option<String>,
+    /// Why it was closed by order.
+    pub why_by_order: Option<String>,
     /// λ as it was reported last; 1 while its tasks are suspended.
     pub load: f64,
     /// Credits for a million operations.
@@ -58,7 +63,9 @@ impl Agent {
             open: true,
             closed_by_owner: false,
             closed_by_order: false,
+            paused_by: None,
             why: None,
+            why_by_order: None,
             load: 0.0,
             price: 0.0,
             profile,
@@ -66,6 +73,17 @@ impl Agent {
             not_started: 0,
             silent: Vec::new(),
         }
+    }
+
+    /// Why it is as it is: what was ordered goes before what its agent says.
+    pub fn why(&self) -> Option<String> {
+        let paused = self.paused_by.as_ref().map(|by| format!("paused by {by}"));
+        paused.or_else(|| self.why_by_order.clone()).or_else(|| self.why.clone())
+    }
+
+    /// Whether nobody wants no new tasks there.
+    pub(super) fn may_be_open(&self) -> bool {
+        !(self.closed_by_owner || self.closed_by_order || self.revoked || self.paused_by.is_some())
     }
 
     /// Whether its owner has all of it, so that what runs there stands still.

@@ -186,23 +186,32 @@ impl Ledger {
     /// Owner and administrator each have a say: it is open where neither wants it closed.
     pub(super) fn opened(&mut self, at: Time, id: MachineId, open: bool, why: &str, by: &Actor) {
         let agent = &mut self.books.agents[id.index()];
+        let why = (!why.is_empty()).then(|| why.to_owned());
         match by {
-            Actor::Agent(_) => agent.closed_by_owner = !open,
-            Actor::User(_) | Actor::Coordinator => agent.closed_by_order = !open,
+            Actor::Agent(_) => (agent.closed_by_owner, agent.why) = (!open, why),
+            Actor::User(_) | Actor::Coordinator => {
+                (agent.closed_by_order, agent.why_by_order) = (!open, why.filter(|_| !open));
+            }
         }
         if open {
             agent.not_started = 0;
         }
-        agent.open = !(agent.closed_by_owner || agent.closed_by_order || agent.revoked);
-        // Who opens it says nothing of why another keeps it closed.
-        if agent.open || !open {
-            agent.why = (!why.is_empty()).then(|| why.to_owned());
-        }
-        let open = agent.open;
-        let event =
-            if open { Event::MachineOpened { machine: id } } else { Event::MachineClosed { machine: id } };
-        self.tell(at, &event);
-        if !open {
+        self.open_or_close(at, id);
+    }
+
+    /// What runs there stands still once its agent hears of it; nothing new is given to it from now on.
+    pub(super) fn paused(&mut self, at: Time, id: MachineId, paused: bool, by: &Actor) {
+        self.books.agents[id.index()].paused_by = paused.then(|| by.clone());
+        self.open_or_close(at, id);
+    }
+
+    fn open_or_close(&mut self, at: Time, id: MachineId) {
+        let agent = &mut self.books.agents[id.index()];
+        agent.open = agent.may_be_open();
+        if agent.open {
+            self.tell(at, &Event::MachineOpened { machine: id });
+        } else {
+            self.tell(at, &Event::MachineClosed { machine: id });
             self.reconsider_elsewhere(at);
         }
     }

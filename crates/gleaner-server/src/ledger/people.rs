@@ -89,10 +89,12 @@ impl People {
         self.by_token.get(token_hash)
     }
 
-    pub(super) fn set_quota(&mut self, user: Option<&str>, quota: Quota) {
-        match user {
-            Some(user) => drop(self.quotas.of.insert(user.to_owned(), quota)),
-            None => self.quotas.everyone = quota,
+    /// None for a user takes their own back.
+    pub(super) fn set_quota(&mut self, user: Option<&str>, quota: Option<Quota>) {
+        match (user, quota) {
+            (Some(user), Some(quota)) => drop(self.quotas.of.insert(user.to_owned(), quota)),
+            (Some(user), None) => drop(self.quotas.of.remove(user)),
+            (None, quota) => self.quotas.everyone = quota.unwrap_or_default(),
         }
     }
 

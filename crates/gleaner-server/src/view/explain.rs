@@ -277,7 +277,7 @@ fn why_closed(ledger: &Ledger, condition: &Condition) -> String {
         |index: usize| ledger.grid().machine(MachineId::new(index)).availability() != Availability::Open;
     let closed = ledger.agents().iter().enumerate();
     let closed = closed.filter(|(index, agent)| !agent.lost && !agent.forgotten && is_closed(*index));
-    let reasons: BTreeSet<&str> = closed.filter_map(|(_, agent)| agent.why.as_deref()).collect();
+    let reasons: BTreeSet<String> = closed.filter_map(|(_, agent)| agent.why()).collect();
     match reasons.len() {
         0 => String::new(),
         1 => reasons.first().map_or(String::new(), |why| format!(": {why}")),

@@ -30,7 +30,7 @@ fn machine(desk: &Desk, id: MachineId, agent: &Agent) -> MachineView {
     let state = state(desk, id, agent);
     // Why it took tasks says nothing of a machine that is gone.
     let is_gone = agent.open && matches!(state, MachineState::Away | MachineState::Lost);
-    let why = agent.why.as_ref().filter(|_| !is_gone);
+    let why = agent.why().filter(|_| !is_gone);
     let turned_away = desk.turned_away(id);
     let refused = turned_away.filter(|turned| turned.beside).map(|turned| &turned.why);
     // Why a machine is closed is not hidden by a copy of it that was turned away.
@@ -39,7 +39,7 @@ fn machine(desk: &Desk, id: MachineId, agent: &Agent) -> MachineView {
     MachineView {
         machine: agent.name.clone(),
         state,
-        why: turned_away.or(why).or(agent.shown.why()).cloned(),
+        why: turned_away.cloned().or(why).or_else(|| agent.shown.why().cloned()),
         refused: refused.cloned(),
         owner: agent.owner.clone(),
         profile: agent.profile.clone(),

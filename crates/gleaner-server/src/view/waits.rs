@@ -209,7 +209,13 @@ fn by_the_policy(ledger: &Ledger, now: Time, task: TaskId) -> Option<String> {
     let grid = ledger.grid();
     if grid.is_capped(grid.task(task).class()) {
         let (taken, most) = grid.cores_of_user(grid.task(task).class());
-        let user = &ledger.job_of(task).1.user;
+        let job = ledger.job_of(task).1;
+        let (user, needs) = (&job.user, job.spec.needs.cores);
+        if needs > most {
+            return Some(format!(
+                "a larger quota: it needs {needs} cores, and all runs of {user} together may take {most}"
+            ));
+        }
         return Some(format!(
             "other tasks of its user to end: those of {user} run on {taken} cores, and the quota is {most}"
         ));

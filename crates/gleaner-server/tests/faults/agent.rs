@@ -261,7 +261,7 @@ impl Agent {
                 }
                 self.ends.remove(&run);
             }
-            ToAgent::SetPaused { paused } => {
+            ToAgent::SetPaused { paused, .. } => {
                 self.paused = paused;
                 self.freeze_or_thaw(scene);
                 self.tell_owner(scene);

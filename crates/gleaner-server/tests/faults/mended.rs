@@ -8,7 +8,7 @@ use gleaner_server::journal::Fact;
 use gleaner_server::ledger::Ledger;
 use gleaner_server::store::MemoryDisk;
 use gleaner_units::{MachineId, RunId, TaskId, Time};
-use gleaner_wire::api::{Choice, Enrolment, Role, TaskPhase};
+use gleaner_wire::api::{Actor, Choice, Enrolment, Role, TaskPhase};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{End, FromAgent, Hello, Obstacle, Outcome, Profile, Stream, ToAgent};
 use gleaner_wire::{Had, JobId, Lineage};
@@ -51,6 +51,11 @@ fn all() -> Choice {
 
 fn only(task: u32) -> Choice {
     Choice { tasks: vec![task], failed: false }
+}
+
+/// Of which much is recorded with each start.
+fn large_profile() -> Profile {
+    Profile { attributes: [("Text".to_owned(), format!("\"{}\"", "x".repeat(8_000)))].into(), ..profile() }
 }
 
 impl Small {
@@ -346,7 +351,7 @@ fn a_machine_that_cannot_start_what_others_can_is_closed() {
         let is_closed = runs_elsewhere && obstacle == Obstacle::Machine;
         assert_eq!(agent.open, !is_closed, "{obstacle:?}");
         if is_closed {
-            let why = agent.why.as_deref().expect("a reason");
+            let why = agent.why().expect("a reason");
             assert!(why.starts_with("5 runs in a row") && why.contains("gleaner machine resume m"), "{why}");
             small.order(Order::SetOpen { machine: "m".into(), open: true });
             assert!(small.desk.ledger().agent(MachineId::new(0)).open);
@@ -405,6 +410,86 @@ fn a_machine_stays_closed_by_order_whatever_its_agent_says() {
     small.connect(1);
     small.say(FromAgent::Open { open: true, why: String::new() });
     assert!(!small.desk.ledger().agent(MachineId::new(0)).open);
+}
+
+#[test]
+fn why_a_machine_is_closed_by_order_is_said_whatever_its_agent_says() {
+    let mut small = Small::running();
+    let why = |small: &Small| gleaner_server::view::machines(&small.desk).machines.swap_remove(0).why;
+    small.order(Order::SetOpen { machine: "m".into(), open: false });
+    for said in ["the agent was told to leave", "the owner paused it"] {
+        small.say(FromAgent::Open { open: false, why: said.to_owned() });
+        assert_eq!(why(&small).as_deref(), Some("closed by user root"));
+    }
+    small.order(Order::SetOpen { machine: "m".into(), open: true });
+    assert_eq!(why(&small).as_deref(), Some("the owner paused it"), "what is left, and not what was");
+    small.say(FromAgent::Open { open: true, why: "the owner's rules allow it".to_owned() });
+    assert!(small.desk.ledger().agent(MachineId::new(0)).open);
+}
+
+/// It was told to the agent and nothing more: a restart of either forgot it, and the audit trail did not know it.
+#[test]
+fn an_administrators_pause_is_recorded_and_outlasts_starts() {
+    let mut small = Small::running();
+    let why = |small: &Small| gleaner_server::view::machines(&small.desk).machines.swap_remove(0).why;
+    let is_open = |small: &Small| small.desk.ledger().agent(MachineId::new(0)).open;
+    let welcomed = |small: &Small| {
+        let welcome = small.effects.iter().find_map(|effect| match effect {
+            Effect::Send(_, ToAgent::Welcome { paused, .. }) => Some(paused.clone()),
+            _ => None,
+        });
+        welcome.expect("it was let in")
+    };
+    small.leave();
+    small.order(Order::SetPaused { machine: "m".into(), paused: true });
+    let by = Actor::User("root".to_owned());
+    let fact = Fact::MachinePaused { agent: MachineId::new(0), paused: true, by };
+    assert!(small.facts.contains(&fact), "also while it is away");
+    let told = gleaner_server::told::told(&fact, |_| "m".to_owned(), |_| String::new()).expect("it is told");
+    assert_eq!(
+        (told.by.as_str(), told.what, told.about.as_str()),
+        ("user root", "the machine was paused", "m")
+    );
+    small.at(70.0).tick();
+    small.connect(2);
+    assert_eq!(welcomed(&small).as_deref(), Some("user root"));
+    small.say(FromAgent::Open { open: true, why: "the owner's rules allow it".to_owned() });
+    assert_eq!((is_open(&small), why(&small).as_deref()), (false, Some("paused by user root")));
+    small.order(Order::SetPaused { machine: "m".into(), paused: true });
+    assert_eq!(small.facts, [], "that is no news");
+    small.order(Order::SetPaused { machine: "m".into(), paused: false });
+    assert!(is_open(&small));
+}
+
+/// It was sent away without a word, again and again, and nobody knew why.
+#[test]
+fn an_agent_that_starts_again_and_again_is_told_why_it_waits_and_for_how_long() {
+    let mut small = Small::running();
+    let refused = |small: &Small| {
+        small.effects.iter().find_map(|effect| match effect {
+            Effect::Send(_, ToAgent::Refused { why, for_good: false }) => Some(why.clone()),
+            _ => None,
+        })
+    };
+    let mut incarnation = 1;
+    let mut start = |small: &mut Small| {
+        incarnation += 1;
+        small.leave();
+        let input = small.connected_with(incarnation, large_profile(), &[]);
+        small.put(vec![input]);
+    };
+    let why = (0..1_000).find_map(|_| {
+        start(&mut small);
+        refused(&small)
+    });
+    let why = why.expect("that is too much");
+    let seconds = why.rsplit("in ").next().and_then(|rest| rest.trim_end_matches(" s").parse::<f64>().ok());
+    let seconds = seconds.unwrap_or_else(|| panic!("it says for how long: {why}"));
+    let shown = gleaner_server::view::machines(&small.desk).machines.swap_remove(0).why;
+    assert_eq!(shown, Some(why), "and administrators see it");
+    small.at(small.now.seconds() + seconds + 1.0);
+    start(&mut small);
+    assert_eq!(refused(&small), None, "as it was told");
 }
 
 #[test]

@@ -17,11 +17,12 @@ use serde_json::{Value, json};
 async fn machines_hear_what_is_wanted_of_them() {
     let world = World::new().await;
     let mut agent = Agent::join(&world, "m1").await;
+    let paused = |paused| ToAgent::SetPaused { paused, by: "user root".to_owned() };
     for (order, told, state) in [
         ("drain", vec![], MachineState::Closed),
-        ("pause", vec![ToAgent::SetPaused { paused: true }], MachineState::Closed),
-        ("unpause", vec![ToAgent::SetPaused { paused: false }], MachineState::Closed),
-        ("resume", vec![ToAgent::SetPaused { paused: false }], MachineState::Open),
+        ("pause", vec![paused(true)], MachineState::Closed),
+        ("unpause", vec![paused(false)], MachineState::Closed),
+        ("resume", vec![], MachineState::Open),
         ("measure", vec![ToAgent::Measure], MachineState::Open),
         ("revoke", vec![], MachineState::Revoked),
     ] {

@@ -162,14 +162,13 @@ async fn why_a_machine_is_closed_is_what_its_agent_said_last() {
     closed("the owner's load is too high").await;
     agent.say(&world, FromAgent::OwnerLoad { load: 0.9, why: "as measured".to_owned() }).await;
     assert_eq!(told().await, "the owner's load is too high");
-    // Who keeps it closed by order has said why.
+    // Who keeps it closed by order has said why, and what its agent says is there for when that is taken back.
     let drained = world.call("POST", "/api/v1/machines/m1/drain", &world.root, Body::empty()).await;
     assert!((200..300).contains(&drained.status), "{drained}");
-    let rows = || world.app.readers.read(|reader| reader.last()).unwrap();
-    let before = rows();
     closed("someone is logged in and not idle").await;
-    told().await;
-    assert_eq!(rows(), before);
+    assert_eq!(told().await, "closed by user root");
+    let opened = world.call("POST", "/api/v1/machines/m1/resume", &world.root, Body::empty()).await;
+    assert_eq!(opened.json::<Value>()["why"], "someone is logged in and not idle");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -328,3 +328,38 @@ async fn files_that_a_run_left_and_that_do_not_fit_are_not_kept_and_it_is_said()
         assert_eq!(stored(&world, "alice").await, kept);
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_users_own_quota_is_taken_back() {
+    let world = World::new().await;
+    assert_eq!(set(&world, &world.root, Some("alice"), 3, 1_000).await, 200);
+    let tasks = async || {
+        let list: QuotaList = world.get("/api/v1/quotas", &world.alice).await.json();
+        list.users[0].quota.tasks
+    };
+    assert_eq!(tasks().await, 3);
+    let put = async |setting: Value| {
+        world.call("PUT", "/api/v1/quotas", &world.root, Body::from(setting.to_string())).await.status
+    };
+    assert_eq!(put(json!({"quota": null})).await, 422, "everyone has to have some");
+    assert_eq!(put(json!({"user": "alice"})).await, 422, "what is forgotten takes nothing back");
+    assert_eq!(tasks().await, 3);
+    assert_eq!(put(json!({"user": "alice", "quota": null})).await, 200);
+    assert_eq!(tasks().await, QUOTA_TASKS);
+    assert_eq!(set(&world, &world.root, None, 5, 1_000).await, 200);
+    assert_eq!(tasks().await, 5, "what everyone may have holds for her");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_needs_more_cores_than_the_quota_is_told_so() {
+    let world = World::new().await;
+    Agent::join(&world, "m1").await;
+    let quota = json!({"user": "alice", "quota": {"tasks": 10, "cores": 1, "requests_per_s": 1_000}});
+    let status = world.call("PUT", "/api/v1/quotas", &world.root, Body::from(quota.to_string())).await.status;
+    assert_eq!(status, 200);
+    let wide = json!({"command": ["true"], "needs": {"cores": 2}});
+    assert_eq!(world.post("/api/v1/jobs", &world.alice, &wide).await.status, 201);
+    let job: Value = world.get("/api/v1/jobs/1", &world.alice).await.json();
+    let waits_for = job["waits_for"].as_str().unwrap_or_default();
+    assert_eq!(waits_for, "a larger quota: it needs 2 cores, and all runs of alice together may take 1");
+}

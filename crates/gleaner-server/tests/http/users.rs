@@ -3,6 +3,9 @@
 use crate::agent::{Agent, profile};
 use crate::world::World;
 use axum::body::Body;
+use gleaner_server::journal::Fact;
+use gleaner_server::store::Seq;
+use gleaner_server::told::told;
 use gleaner_wire::api::{Enrolled, Enrolment, Role, UserList};
 use serde_json::Value;
 use std::time::Duration;
@@ -86,7 +89,7 @@ async fn users_are_listed_without_secrets_and_removed() {
     for (path, status) in [
         ("/api/v1/users/eve/remove", 404),
         ("/api/v1/users/root/remove", 409),
-        ("/api/v1/tokens/user?name=root", 409),
+        ("/api/v1/tokens/user?name=root&role=user", 409),
     ] {
         let reply = world.call("POST", path, &world.root, Body::empty()).await;
         assert_eq!(reply.status, status, "{path}: {reply}");
@@ -148,4 +151,43 @@ async fn a_machine_that_is_there_keeps_its_name_and_one_that_was_forgotten_frees
     assert_eq!(left.json::<Value>()["machines"].as_array().expect("a list").len(), 0);
     let reply = world.post("/api/v1/agents", secret, &anew).await;
     assert_eq!((reply.status, reply.json::<Enrolled>().name.as_str()), (201, "pc-1"));
+}
+
+/// `gleaner token user root` made the only administrator a plain user, as soon as there was another with an expired token.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_token_leaves_the_role_unless_another_is_named() {
+    let world = World::new().await;
+    let ask = async |query: &str| {
+        let path = format!("/api/v1/tokens/user?{query}");
+        let reply = world.call("POST", &path, &world.root, Body::empty()).await;
+        let said: Value = reply.json();
+        (reply.status, said["role"].clone(), said["was"].clone(), reply.to_string())
+    };
+    for (query, role, was) in [
+        ("name=rita&role=reader", "reader", Value::Null),
+        ("name=rita", "reader", "reader".into()),
+        ("name=rita&role=admin&expires_s=1", "admin", "reader".into()),
+        ("name=newcomer", "user", Value::Null),
+    ] {
+        let (status, now, before, _) = ask(query).await;
+        assert_eq!((status, now, before), (201, role.into(), was), "{query}");
+    }
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    let (status, _, _, why) = ask("name=root&role=user").await;
+    assert!(status == 409 && why.contains("root is the only administrator whose token is good"), "{why}");
+    let rows = world.app.readers.read(|reader| reader.read(Seq::FIRST, 1_000)).unwrap();
+    let facts = rows.iter().map(|stored| serde_json::from_str::<Fact>(&stored.row.body).expect("a fact"));
+    let facts: Vec<Fact> =
+        facts.filter(|fact| matches!(fact, Fact::UserAdded { user, .. } if user == "rita")).collect();
+    let audit =
+        facts.iter().map(|fact| told(fact, |_| String::new(), |_| String::new()).expect("it is told"));
+    let audit: Vec<String> = audit.map(|told| format!("{}: {}", told.what, told.about)).collect();
+    assert_eq!(
+        audit,
+        [
+            "a user was added: rita, reader",
+            "a user's token was renewed: rita, reader",
+            "a user's role was changed: rita, from reader to admin"
+        ]
+    );
 }

@@ -5,15 +5,17 @@ use gleaner_server::desk::Recorded;
 use gleaner_server::driver::row;
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::recovery::entries;
-use gleaner_server::restoring::ledger_at;
+use gleaner_server::restoring::{Behind, behind, ledger_at};
 use gleaner_server::store::{
     Damage, ReadError, Reader as _, Row, Seq, Snapshot, SqliteReader, Store as _, verify,
 };
 use gleaner_units::{TaskId, Time};
-use gleaner_wire::Lineage;
+use gleaner_wire::job::JobSpec;
+use gleaner_wire::{JobId, Lineage};
 use rusqlite::Connection;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tempfile::TempDir;
 
 const ROWS: u64 = 500;
@@ -50,6 +52,35 @@ fn an_altered_row_is_named_by_its_number() {
         let expected: Vec<_> = expected.iter().map(|&(seq, damage)| (Seq::new(seq), damage)).collect();
         assert_eq!(found.named, expected, "{change}");
         assert_eq!(found.damaged as usize, expected.len(), "{change}");
+    }
+}
+
+/// What would go with what cannot be saved is said: it counts although nobody can say what is in all of it.
+#[test]
+fn what_is_behind_a_damaged_row_is_counted_and_its_jobs_are_named() {
+    let table: [(&str, u64, Option<u64>, &[u32]); 4] = [
+        ("UPDATE journal SET body = body", 9, None, &[]),
+        ("UPDATE journal SET body = '' WHERE seq = 4", 3, Some(9), &[5, 6, 7, 8, 9]),
+        ("DELETE FROM journal WHERE seq IN (4, 5)", 3, Some(9), &[6, 7, 8, 9]),
+        ("UPDATE journal SET body = '' WHERE seq IN (4, 9)", 3, Some(9), &[5, 6, 7, 8]),
+    ];
+    for (change, last, there, jobs) in table {
+        let folder = TempDir::new().unwrap();
+        let facts = (1..=9).map(|number| Fact::JobSubmitted {
+            job: JobId(number),
+            user: "ann".to_owned(),
+            spec: Arc::new(JobSpec::new(["true"])),
+            key: None,
+            bytes: 0,
+        });
+        let written: Vec<Row> = facts
+            .map(|fact| row(&Recorded { entry: Entry { at: Time::ZERO, fact }, steps: Vec::new() }))
+            .collect();
+        open(folder.path()).commit(&written).unwrap();
+        Connection::open(database(folder.path())).unwrap().execute(change, []).unwrap();
+        let reader = SqliteReader::open(folder.path()).unwrap();
+        let expected = Behind { last: there.map(Seq::new), jobs: jobs.iter().copied().map(JobId).collect() };
+        assert_eq!(behind(&reader, Seq::new(last)), expected, "{change}");
     }
 }
 

@@ -15,6 +15,12 @@ pub struct NewToken {
     pub expires_s: Option<f64>,
     /// The command that uses it: on the machine that joins, or on the user's.
     pub line: String,
+    /// What its user may do, where it is a user's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<Role>,
+    /// What they could do before, if they were known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub was: Option<Role>,
 }
 
 /// What a user may do.

@@ -103,8 +103,11 @@ pub struct QuotaSetting {
     /// For whom; none: for everyone who has none of their own.
     #[serde(default)]
     pub user: Option<String>,
-    /// How much.
-    pub quota: Quota,
+    /// How much. `null`: the user has no quota of their own any more.
+    // What is forgotten takes nothing back.
+    #[serde(deserialize_with = "Option::deserialize")]
+    #[cfg_attr(feature = "openapi", schema(required = true))]
+    pub quota: Option<Quota>,
 }
 
 /// Who may have how much, and has.

@@ -111,7 +111,7 @@ pub(crate) struct WorkArguments {
     /// What this machine is called; its host name if nothing is said. Once it has joined, it keeps its name
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// This machine was installed again: take over its old name, and remove its old entry
+    /// This machine was installed again: take over its old name, and remove its old entry. Only where this folder has not joined yet
     #[arg(long, requires = "join")]
     pub(crate) replace: bool,
     /// The user whose tasks may run outside the sandbox here, as the coordinator knows them
@@ -314,6 +314,7 @@ pub(crate) enum ConfigArguments {
 
 /// `gleaner config show`.
 #[derive(Args, Debug)]
+#[command(mut_arg("json", |json| json.help("Print the settings as JSON")))]
 pub(crate) struct ConfigShowArguments {
     #[command(flatten)]
     pub(crate) serve: ServeArguments,

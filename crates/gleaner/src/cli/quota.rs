@@ -2,7 +2,7 @@
 
 use super::grid::GridArguments;
 use super::live::{PlainArguments, bytes};
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
 
 /// `gleaner quota`.
 #[derive(Debug, Subcommand)]
@@ -26,33 +26,42 @@ const SET_HELP: &str = "\
 Examples:
   gleaner quota set --tasks 100000
   gleaner quota set --user ada --tasks 5000000
-  gleaner quota set --user bob --cores 16 --bytes 200G";
+  gleaner quota set --user bob --cores 16 --bytes 200G
+  gleaner quota set --user bob --default";
 
 /// `gleaner quota set`.
 #[derive(Args, Debug)]
-#[command(after_long_help = SET_HELP)]
+#[command(after_long_help = SET_HELP, group(ArgGroup::new("quota").required(true).multiple(true)))]
 pub(crate) struct QuotaSetArguments {
     /// The user; everyone without a quota of their own if nobody is named
     #[arg(long, value_name = "NAME")]
     pub(crate) user: Option<String>,
     /// How many unfinished tasks a user may have
-    #[arg(long, value_name = "N", required_unless_present_any = ["cores", "bytes", "requirements", "descriptions", "requests"])]
+    #[arg(long, value_name = "N", group = "quota")]
     pub(crate) tasks: Option<u64>,
     /// Cores that their tasks run on at a time; what needs more waits
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", group = "quota")]
     pub(crate) cores: Option<u32>,
     /// Bytes of files and output that are kept for them, as 500G
-    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    #[arg(long, value_name = "SIZE", value_parser = bytes, group = "quota")]
     pub(crate) bytes: Option<u64>,
     /// Bytes of requirements, ranks and labels of their unfinished jobs, as 4M: equal ones count once, and each 256 more
-    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    #[arg(long, value_name = "SIZE", value_parser = bytes, group = "quota")]
     pub(crate) requirements: Option<u64>,
     /// Memory that descriptions of their unfinished jobs take at the coordinator, as 2G: commands, variables, tables, lists of files
-    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    #[arg(long, value_name = "SIZE", value_parser = bytes, group = "quota")]
     pub(crate) descriptions: Option<u64>,
     /// How many requests in a second a user may send, on average
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", group = "quota")]
     pub(crate) requests: Option<u32>,
+    /// Take the user's own quota back: what everyone may have who has none holds for them again
+    #[arg(
+        long,
+        group = "quota",
+        requires = "user",
+        conflicts_with_all = ["tasks", "cores", "bytes", "requirements", "descriptions", "requests"]
+    )]
+    pub(crate) default: bool,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
 }

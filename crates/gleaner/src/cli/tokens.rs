@@ -33,13 +33,13 @@ pub(crate) enum TokenArguments {
         #[command(flatten)]
         grid: GridArguments,
     },
-    /// Print the line with which a user signs in; its token replaces an earlier one
+    /// Print the line with which a user signs in; its token replaces an earlier one, and its user keeps the role that they have
     User {
         /// The user's name
         name: String,
-        /// What the user may do
-        #[arg(long, value_enum, default_value_t)]
-        role: RoleArgument,
+        /// What the user may do; as before if nothing is said, and a new one is a user
+        #[arg(long, value_enum)]
+        role: Option<RoleArgument>,
         /// How long it can be used, as 30d or 12h; without limit if nothing is said
         #[arg(long, value_name = "TIME", value_parser = life)]
         expires: Option<u32>,
@@ -49,12 +49,11 @@ pub(crate) enum TokenArguments {
 }
 
 /// What a user may do.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum RoleArgument {
     /// Act on what is not their own, and on machines, users and the policy
     Admin,
     /// Submit jobs, and act on these
-    #[default]
     User,
     /// See everything, and change nothing
     Reader,

@@ -6,12 +6,12 @@ use crate::failure::Failure;
 use crate::{Outcome, home, moments, stdout};
 use gleaner_net::random_bytes;
 use gleaner_server::ledger::Ledger;
-use gleaner_server::restoring::{Loss, is_of_another_grid, ledger_at, loss, put_back};
+use gleaner_server::restoring::{Behind, Loss, behind, is_of_another_grid, ledger_at, loss, put_back};
 use gleaner_server::store::{
     self, DATABASE, Home, NetworkFolder, OpenError, Readable, Reader, ReplaceError, Seq, SqliteReader,
     readable,
 };
-use gleaner_wire::Lineage;
+use gleaner_wire::{JobId, Lineage};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -47,10 +47,14 @@ pub(super) fn run(
             folder.display()
         )));
     }
+    let damaged = saved.as_ref().map_or_else(Behind::default, |(reader, last)| behind(&**reader, *last));
     let (reader, last) = backup.or(saved).expect("one of the two is there");
     let then = ledger_at(&*reader, last).map_err(fault)?;
-    let loss = loss(now.as_ref().unwrap_or(&Ledger::new()), &then);
-    let unread = known.map_or(0, |known| known.number().saturating_sub(last.number()));
+    let mut loss = loss(now.as_ref().unwrap_or(&Ledger::new()), &then);
+    let is_known = |job: &JobId| *job < then.next_job() || loss.jobs.contains(job);
+    let more: Vec<JobId> = damaged.jobs.iter().copied().filter(|job| !is_known(job)).collect();
+    loss.jobs.extend(more);
+    let unread = known.max(damaged.last).map_or(0, |known| known.number().saturating_sub(last.number()));
     let is_others = now.as_ref().is_some_and(|now| is_of_another_grid(now, &then));
     if is_others && *yes && !other_grid {
         return Err(Failure::Usage(format!(
@@ -73,7 +77,8 @@ pub(super) fn run(
         }));
     }
     let others = if is_others { format!("{OTHERS}.\n") } else { String::new() };
-    stdout::print(others + &told(last, unread, &loss, now.is_some(), aside.as_deref()))
+    let told = told(last, unread, &loss, now.is_some(), (aside.as_deref(), is_others));
+    stdout::print(others + &told)
 }
 
 /// All rows of a copy, each of which has to be what was written. A folder stands for the journal in it.
@@ -100,7 +105,13 @@ fn backup(file: &Path) -> Result<(Box<dyn Reader>, Seq), Failure> {
     Ok((Box::new(reader), last))
 }
 
-fn told(last: Seq, unread: u64, loss: &Loss, is_compared: bool, aside: Option<&Path>) -> String {
+fn told(
+    last: Seq,
+    unread: u64,
+    loss: &Loss,
+    is_compared: bool,
+    (aside, is_others): (Option<&Path>, bool),
+) -> String {
     let Loss { jobs, results, machines, until: [_, then] } = loss;
     let (ends, lost) = if aside.is_some() { ("ends", "is lost") } else { ("would end", "would be lost") };
     let mut text = format!("The journal {ends} at row {last}, of {}.\n", moments::clock(then.seconds()));
@@ -130,6 +141,9 @@ fn told(last: Seq, unread: u64, loss: &Loss, is_compared: bool, aside: Option<&P
             "What was there is in {}.\nStart the coordinator: machines find their way back, and runs begin after one lease.\n",
             aside.display()
         ),
+        None if is_others => {
+            "Nothing was changed. To do it all the same, say it again with --yes --other-grid.\n".to_owned()
+        }
         None => "Nothing was changed. To do it, say it again with --yes.\n".to_owned(),
     }
 }

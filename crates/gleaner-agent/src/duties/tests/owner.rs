@@ -21,6 +21,65 @@ fn time_is_limited_but_suspended_time_does_not_count() {
 }
 
 #[test]
+fn what_the_owner_ends_for_its_time_says_whose_limit_that_was() {
+    for (time_limit_s, ends) in [(0.0, "overlimit"), (10.0, "overlimit"), (1.0, "timedout")] {
+        let mut stage = Stage::new();
+        stage.on(0.0, Event::Ruled(Bounds { time_max: Some(span(2.0)), ..bounds() }));
+        let run = stage.start(1.0, Run { needs: Needs { time_limit_s, ..Needs::default() }, ..run(1, 1) });
+        stage.pass_until(3.5);
+        stage.on(4.0, killed(run));
+        let done = stage.done();
+        let end = done.iter().find(|line| line.contains("ended")).expect("it is over");
+        assert!(end.contains(ends), "{time_limit_s}: {end}");
+        assert_eq!(end.contains("owner lets a run take (run_hours_max)"), ends == "overlimit", "{end}");
+    }
+}
+
+#[test]
+fn an_administrators_pause_comes_with_the_welcome_and_names_them() {
+    let paused = |by: Option<&str>| {
+        let mut welcome = welcome(3, Vec::new());
+        let ToAgent::Welcome { paused, .. } = &mut welcome else { unreachable!() };
+        *paused = by.map(str::to_owned);
+        welcome
+    };
+    let mut stage = Stage::new();
+    let run = stage.start(1.0, run(1, 1));
+    for (by, signal) in [(Some("user boss"), "freeze"), (Some("user boss"), ""), (None, "thaw")] {
+        stage.on(2.0, Event::Disconnected);
+        stage.on(2.0, Event::Connected);
+        stage.done();
+        stage.hear(2.0, paused(by));
+        let done = stage.done();
+        let signals = done.iter().filter(|line| line.contains("freeze") || line.contains("thaw"));
+        assert_eq!(
+            signals.map(|line| line.split(' ').nth(1).unwrap_or_default()).collect::<String>(),
+            signal,
+            "{run:?}"
+        );
+        assert_eq!(stage.duties.paused_by(), by);
+        let why = stage.duties.why_closed().map(std::borrow::Cow::into_owned);
+        assert_eq!(why, by.map(|by| format!("paused at the coordinator by {by}")));
+    }
+}
+
+#[test]
+fn who_lets_tasks_go_on_is_told() {
+    for (verdict, why) in [
+        (Verdict::Suspend(Reason::Paused), "the owner resumed it"),
+        (Verdict::Suspend(Reason::OwnerHere(crate::owner::Sign::ByHand)), "the owner says to be away"),
+        (Verdict::Suspend(Reason::TooHot), "as measured"),
+    ] {
+        let mut stage = Stage::new();
+        stage.on(1.0, Event::LoadChanged { load: 0.25, why: "as measured".to_owned() });
+        stage.on(2.0, Event::Judged(verdict));
+        stage.loads();
+        stage.on(3.0, Event::Judged(Verdict::Run));
+        assert_eq!(stage.loads(), [(0.25, why.to_owned())]);
+    }
+}
+
+#[test]
 fn a_folder_that_is_too_large_ends_its_run_at_once() {
     let mut stage = Stage::new();
     let run = stage.start(1.0, run(1, 1));
@@ -53,9 +112,9 @@ fn the_owner_wins_over_all_but_a_programs_grace() {
         ],
         "and what came too late does not start"
     );
-    stage.hear(3.5, ToAgent::SetPaused { paused: true });
+    stage.hear(3.5, ToAgent::SetPaused { paused: true, by: "user boss".to_owned() });
     stage.on(3.6, Event::Judged(Verdict::Suspend(Reason::Paused)));
-    stage.hear(3.7, ToAgent::SetPaused { paused: false });
+    stage.hear(3.7, ToAgent::SetPaused { paused: false, by: "user boss".to_owned() });
     let done = stage.done();
     let frozen: Vec<_> =
         done.iter().filter(|line| line.contains("freeze") || line.contains("thaw")).collect();

@@ -28,7 +28,9 @@ const APPLICATION: u32 = 0x476c_6e72;
 /// leaves memory for tables of its own. 7: results are removed, and a job may be signed. 8: a job may have a program that compares,
 /// rows may be compacted, and an order may say whose a machine is. 9: an end says whether a machine is left for its job, and what was
 /// told apart is alike again when its jobs are gone. 10: an agent that was started afresh brings what its start before could not hand in.
-pub const FORMAT: u32 = 10;
+/// 11: an administrator's pause of a machine is a fact, a user's new token says what the user was before, and a
+/// user's own quota may be taken back.
+pub const FORMAT: u32 = 11;
 /// Somebody may look at the file with a program of theirs that takes a lock for a moment.
 const PATIENCE: Duration = Duration::from_secs(10);
 
