@@ -152,6 +152,13 @@ fn end_of(text: &str, columns: usize) -> usize {
     over.map_or(text.len(), |(at, _)| at)
 }
 
+/// A score in a column. What rounds to nothing has no sign.
+pub(crate) fn score_cell(score: f64) -> String {
+    let shown = format!("{score:.6}");
+    let is_nothing = shown.bytes().all(|byte| matches!(byte, b'-' | b'0' | b'.'));
+    format!("{:>14}", if is_nothing { shown.trim_start_matches('-') } else { &shown })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,5 +208,14 @@ mod tests {
         assert_eq!(shown("abcdef", 4), "abc…");
         assert_eq!(shown("計算機です", 6), "計算…", "each takes two columns");
         assert_eq!(shown("計算機", 6), "計算機");
+    }
+
+    #[test]
+    fn a_score_of_nothing_has_no_sign() {
+        for (score, shown) in
+            [(-0.0, "0.000000"), (-4e-7, "0.000000"), (-6e-7, "-0.000001"), (1.5, "1.500000")]
+        {
+            assert_eq!(score_cell(score).trim_start(), shown, "{score}");
+        }
     }
 }

@@ -163,3 +163,13 @@ fn bad_input_is_refused_before_anything_runs() {
         assert!(says.iter().all(|word| error.contains(word)), "{arguments:?}: {error}");
     }
 }
+
+#[test]
+fn a_rule_that_the_work_does_not_fit_is_left_out_with_its_reason() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/sites/own.toml");
+    let own = examples.display().to_string();
+    let found = document(&gleaner(&["advise", &own, "--seeds", "2", "--json"]));
+    let left_out = found["left_out"].as_array().expect("a list");
+    let why = left_out.iter().find(|one| one["preset"] == "khoo/rep").map(|one| one["why"].to_string());
+    assert!(why.is_some_and(|why| why.contains("never have room for 2 copies")), "{left_out:?}");
+}

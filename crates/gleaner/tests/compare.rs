@@ -214,3 +214,16 @@ fn what_cannot_be_compared_is_refused() {
         assert!(!folder.path("out").exists(), "{arguments:?}");
     }
 }
+
+#[test]
+fn a_preset_with_a_number_is_named_as_it_is_listed() {
+    let folder = Scratch::new();
+    lab(&folder);
+    let policies = "immediate/mct,immediate/kpb:50,immediate/kpb:100:aging=0";
+    let exclusive = ["lab.toml", "--set", "grid.sharing=exclusive"];
+    compared(&folder, &[&exclusive[..], &["--policy", "immediate/mct,immediate/kpb:50"]].concat());
+    gleaner(&folder, &[&["simulate"], &exclusive[..], &["--policy", policies]].concat()).success();
+    let unknown = gleaner(&folder, &["simulate", "lab.toml", "--policy", "immediate/kpb:0"]).code(2);
+    let error = String::from_utf8_lossy(&unknown.get_output().stderr).into_owned();
+    assert!(error.contains("found \"immediate/kpb:0\""), "{error}");
+}

@@ -120,6 +120,14 @@ fn what_has_no_meaning_here_is_refused_at_its_key() {
         ("policy.preset=elleuch/min-min", "grid.sharing"),
         ("policy.aging=3", "policy.aging"),
         ("policy.relocate.scores=greedy", "policy.relocate"),
+        ("policy.relocate={ score = \"min-num\", gain_min = 0.1 }", "policy.relocate.gain_min"),
+        (
+            "policy.relocate={ score = \"min-num\", difference_min = 1, period_s = 5 }",
+            "policy.relocate.difference_min",
+        ),
+        ("policy.favours=nof", "policy.favours"),
+        ("policy.queue=peer", "policy.queue"),
+        ("policy.recall=never", "policy.recall"),
     ] {
         let run = gleaner(&folder, &["simulate", "scenario.toml", "--json", "--set", setting]).code(2);
         let error = json(&run.get_output().stderr);
@@ -312,4 +320,43 @@ fn budgets_for_each_user_need_users() {
     let run = gleaner(&folder, &["simulate", "scenario.toml"]).failure().code(2);
     let error = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
     assert!(error.contains("policy.budget.per") && error.contains("a column user"), "{error}");
+}
+
+#[test]
+fn a_task_that_fewer_machines_could_run_than_have_to_agree_is_bad_input() {
+    let folder = Scratch::new();
+    folder.write("machines.csv", "id,cpu,cores\nbig,10,4\nsmall,10,1\n");
+    folder.write("tasks.csv", "id,arrival_s,length,cpu,cores\nt0,0,100,1,1\nt1,1,100,1,4\n");
+    folder.write(
+        "s.toml",
+        "[grid]\nmachines = \"machines.csv\"\nsharing = \"exclusive\"\n[work]\ntasks = \"tasks.csv\"\nweights = { cpu = 1 }\n\
+         [policy]\npreset = \"bertasi/greedy\"\n",
+    );
+    gleaner(&folder, &["simulate", "s.toml", "--set", "policy.replicate=2"]).success();
+    let refused =
+        gleaner(&folder, &["simulate", "s.toml", "--set", "policy.replicate={ quorum = 2 }"]).code(2);
+    let error = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+    let says = "tasks.csv:3: found t1, which 1 of the machines could run, where 2 have to agree";
+    assert!(error.contains(says), "{error}");
+}
+
+#[test]
+fn why_a_broker_sends_a_task_nowhere_is_said() {
+    let folder = Scratch::new();
+    folder.write("machines.csv", "id,cpu\nm0,20\nm1,10\n");
+    folder.write("tasks.csv", "id,arrival_s,length,cpu,ad\nt0,3,10,1,[Rank = \"x\"]\nt1,6,10,1,\n");
+    folder.write(
+        "p.toml",
+        "[grid]\nmachines = \"machines.csv\"\nsharing = \"exclusive\"\n[work]\ntasks = \"tasks.csv\"\nweights = { cpu = 1 }\n\
+         [policy]\npreset = \"cavalieri/current\"\n",
+    );
+    let why = "2 of 2 machines have no place in its own rank, which is no number there";
+    let text = |arguments: &[&str]| {
+        String::from_utf8_lossy(&gleaner(&folder, arguments).success().get_output().stdout).into_owned()
+    };
+    let run = text(&["simulate", "p.toml"]);
+    assert!(run.contains(&format!("held         1 task: {why}\n")), "{run}");
+    let explained = text(&["explain", "p.toml", "t0"]);
+    assert!(explained.contains(&format!("  passed over: {why}\n")), "{explained}");
+    assert!(!text(&["explain", "p.toml", "t1"]).contains("passed over"));
 }

@@ -25,6 +25,8 @@ pub(super) struct Subject {
     of: Of,
     /// By how much arrivals are moved in each run.
     shake: Span,
+    /// With how many seeds rules are tried, and the best once more.
+    seeds: u64,
     overrides: Vec<String>,
 }
 
@@ -88,7 +90,8 @@ impl Subject {
                 Of::Past { journal, past: Box::new(past) }
             }
         };
-        Ok(Self { of, shake: arguments.shake, overrides: arguments.overrides.clone() })
+        let (shake, seeds) = (arguments.shake, arguments.seeds);
+        Ok(Self { of, shake, seeds, overrides: arguments.overrides.clone() })
     }
 
     /// The rule that others are compared with.
@@ -193,7 +196,13 @@ impl Subject {
         };
         match &loaded {
             Loaded::Machines(experiment) => refuse_peers(preset, experiment.recipe)?,
-            Loaded::Brokers(_) | Loaded::Peers(_) | Loaded::Sites(_) => {}
+            // Whether jobs fit, what is drawn for a seed says.
+            Loaded::Sites(of) => {
+                for number in 0..self.seeds.saturating_mul(2) {
+                    of.0.setup(of.0.seed.saturating_add(number))?;
+                }
+            }
+            Loaded::Brokers(_) | Loaded::Peers(_) => {}
         }
         Ok(loaded)
     }

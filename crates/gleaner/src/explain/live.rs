@@ -50,7 +50,7 @@ pub(crate) fn describe(explained: &ExplanationView) -> String {
         text += "\nscores, best first\n";
     }
     for rating in ratings.iter().take(RATINGS_SHOWN) {
-        text += &format!("  {:>14.6}  {}\n", rating.score, rating.machine);
+        text += &format!("  {}  {}\n", crate::columns::score_cell(rating.score), rating.machine);
     }
     if ratings.len() > RATINGS_SHOWN {
         text += &format!("  … and {} more\n", ratings.len() - RATINGS_SHOWN);

@@ -34,6 +34,9 @@ struct Explained<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     believed: Option<Believed>,
     scores: Vec<Scored<'a>>,
+    /// Why the rule itself passes machines over that could run it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    passed_over: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -87,6 +90,10 @@ fn explained<'a>(
     // Where a task goes that is planned depends on what else is in its batch: its length says nothing of that.
     let ratings =
         experiment.recipe.ratings(grid, arrival, (class, None), &|run| grid.declared_length(run.task));
+    let all = grid.machines().len();
+    let passed_over = experiment.recipe.passed_over(grid, class).into_iter();
+    let passed_over = passed_over
+        .map(|(reason, machines)| format!("{} of {all} machines {}", machines.len(), reason.in_words()));
     Explained {
         version: 1,
         task,
@@ -104,6 +111,7 @@ fn explained<'a>(
                 chosen: chosen == Some(machine),
             })
             .collect(),
+        passed_over: passed_over.collect(),
     }
 }
 
@@ -152,7 +160,10 @@ fn describe(explained: &Explained<'_>, experiment: &Experiment) -> String {
     text += &format!("\nscores under {policy}, best first\n");
     for Scored { machine, score, chosen } in scores.iter().take(RATINGS_SHOWN) {
         let mark = if *chosen { "  ← chosen" } else { "" };
-        text += &format!("  {score:>14.6}  {machine}{mark}\n");
+        text += &format!("  {}  {machine}{mark}\n", crate::columns::score_cell(*score));
+    }
+    for passed_over in &explained.passed_over {
+        text += &format!("  passed over: {passed_over}\n");
     }
     match scores.len() {
         0 => text += "  none: it waits until a machine that it can use takes it\n",

@@ -2,7 +2,7 @@
 
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
-use gleaner_policy::PolicySpec;
+use gleaner_policy::{PolicySpec, Preset};
 use gleaner_workload::{InputError, Shake};
 
 /// What is laid over a scenario for one of the policies that were named.
@@ -12,10 +12,14 @@ pub(super) struct Choice {
     set: Vec<String>,
 }
 
-/// A preset, and the settings behind it.
+/// A preset, and the settings behind it. A preset may have a number behind a colon of its own, as `immediate/kpb:20`.
 pub(super) fn parts(policy: &str) -> (&str, impl Iterator<Item = &str>) {
-    let mut parts = policy.split(':');
-    (parts.next().unwrap_or_default(), parts)
+    let ends = policy.match_indices(':').map(|(at, _)| at).chain([policy.len()]);
+    let numbered = || ends.clone().nth(1).filter(|end| !policy[..*end].contains('='));
+    let first = ends.clone().next().unwrap_or_default();
+    let end = if Preset::named(&policy[..first]).is_some() { first } else { numbered().unwrap_or(first) };
+    let settings = policy[end..].split(':').skip(1);
+    (&policy[..end], settings)
 }
 
 impl Choice {
@@ -77,4 +81,29 @@ pub(super) fn choices(arguments: &SimulateArguments) -> Result<Vec<Choice>, Fail
 /// How the arrivals of a run are moved, if they are.
 pub(super) fn shake(arguments: &SimulateArguments, seed: u64) -> Option<Shake> {
     arguments.shake.map(|most| Shake { seed, most })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_a_number_is_no_setting() {
+        for (policy, preset, settings) in [
+            ("queue/easy", "queue/easy", vec![]),
+            (
+                "queue/easy:fill=shortest:lengths=learnt",
+                "queue/easy",
+                vec!["fill=shortest", "lengths=learnt"],
+            ),
+            ("immediate/kpb:20", "immediate/kpb:20", vec![]),
+            ("immediate/kpb:12.5:deadline_s=9", "immediate/kpb:12.5", vec!["deadline_s=9"]),
+            ("immediate/kpb:0", "immediate/kpb:0", vec![]),
+            ("queue/easy:shortest", "queue/easy", vec!["shortest"]),
+            ("queue/esy:fill=shortest", "queue/esy", vec!["fill=shortest"]),
+        ] {
+            let (named, set) = parts(policy);
+            assert_eq!((named, set.collect::<Vec<_>>()), (preset, settings), "{policy}");
+        }
+    }
 }

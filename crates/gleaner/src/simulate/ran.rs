@@ -1,9 +1,11 @@
 //! A simulated run as tables and reports read it: of one scheduler, or of one for each group of machines.
 
 use gleaner_core::Policy;
+use gleaner_policy::Recipe;
+use gleaner_sim::brokering::Held;
 use gleaner_sim::neighbours::Neighbourhood;
 use gleaner_sim::{Answered, History, Parties, Simulation};
-use gleaner_units::{MachineId, Time};
+use gleaner_units::{MachineId, TaskClassId, Time};
 use serde::Serialize;
 
 /// A run as it stands.
@@ -18,6 +20,8 @@ pub(crate) trait Ran {
     fn between(&self) -> Option<Between>;
     /// What machines answered and what of it was believed, where that matters.
     fn answered(&self) -> Option<Answered>;
+    /// Tasks that wait where the rule itself passes machines over: by class, how many, and why.
+    fn held(&self, rule: &Recipe) -> Vec<Held>;
 }
 
 /// What groups of machines said to each other and did for each other.
@@ -59,6 +63,23 @@ impl<P: Policy> Ran for Simulation<'_, P> {
     fn answered(&self) -> Option<Answered> {
         self.answered()
     }
+
+    fn held(&self, rule: &Recipe) -> Vec<Held> {
+        let grid = self.scheduler().grid();
+        let all = grid.machines().len();
+        let classes = (0..grid.classes().task_classes().len()).map(TaskClassId::new);
+        let held = classes.filter(|class| grid.waiting_count(*class) > 0).filter_map(|class| {
+            let passed_over = rule.passed_over(grid, class).into_iter();
+            let why: Vec<String> = passed_over
+                .map(|(reason, machines)| {
+                    format!("{} of {all} machines {}", machines.len(), reason.in_words())
+                })
+                .collect();
+            let jobs = grid.waiting_count(class) as usize;
+            (!why.is_empty()).then(|| Held { class, jobs, why: why.join("; ") })
+        });
+        held.collect()
+    }
 }
 
 impl<P: Policy> Ran for Parties<'_, P, Neighbourhood<'_>> {
@@ -76,6 +97,10 @@ impl<P: Policy> Ran for Parties<'_, P, Neighbourhood<'_>> {
 
     fn answered(&self) -> Option<Answered> {
         None
+    }
+
+    fn held(&self, _: &Recipe) -> Vec<Held> {
+        Vec::new()
     }
 
     fn between(&self) -> Option<Between> {

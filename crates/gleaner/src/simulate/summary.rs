@@ -7,6 +7,7 @@ use super::service::ServiceSummary;
 use gleaner_core::Budget;
 use gleaner_report::Gantt;
 use gleaner_sim::bound::makespan_bound;
+use gleaner_sim::brokering::Held;
 use gleaner_sim::{Answered, History, Period, Waste};
 use gleaner_units::{Credits, MachineId, Ops, TaskClassId, Time};
 use gleaner_workload::Experiment;
@@ -54,6 +55,9 @@ pub(crate) struct Summary {
     /// What machines answered and what of it was believed; none where nobody lies and one is believed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) answers: Option<Answered>,
+    /// Tasks that wait since the rule passes machines over, and why; none where it does not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) held: Vec<Held>,
     /// What ran where, for the report of several runs.
     #[serde(skip)]
     pub(crate) schedule: Option<Gantt>,
@@ -136,6 +140,7 @@ impl Summary {
             budget: experiment.setup.budget.map(|budget| BudgetUse::of(budget, history)),
             between: run.between(),
             answers: run.answered(),
+            held: run.held(&experiment.recipe),
             schedule: None,
         }
     }

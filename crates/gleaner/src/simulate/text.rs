@@ -2,8 +2,10 @@
 
 use super::answers;
 use super::summary::Summary;
+use crate::columns::plural;
 use gleaner_report::numbers::grouped;
 use gleaner_sim::Waste;
+use gleaner_sim::brokering::Held;
 use std::path::Path;
 
 pub(super) fn describe(summary: &Summary, out: Option<&Path>) -> String {
@@ -22,6 +24,10 @@ pub(super) fn describe(summary: &Summary, out: Option<&Path>) -> String {
         ("lower bound", bound),
         ("moves", grouped(*moves)),
     ];
+    let held = summary.held.iter();
+    lines.extend(
+        held.map(|Held { jobs, why, .. }| ("held", format!("{}: {why}", plural(*jobs as u64, "task")))),
+    );
     lines.extend(summary.service.lines());
     if let Some(budget) = &summary.budget {
         let [recharge, most, paid] =
