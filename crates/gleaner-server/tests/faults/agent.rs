@@ -223,10 +223,15 @@ impl Agent {
 
     pub(crate) fn hear(&mut self, message: ToAgent, scene: &mut Scene) {
         match message {
-            ToAgent::Welcome { epoch, lineage, restored, forget, lease_s, heartbeat_s, .. } => {
+            ToAgent::Welcome { epoch, lineage, restored, forget, lease_s, heartbeat_s, paused, .. } => {
                 let restores = restored.into_iter().collect();
                 let met = Met { epoch, lineage, row: 0, hash: None, restores };
                 self.welcomed(met, &forget, (lease_s, heartbeat_s), scene);
+                if self.paused != paused.is_some() {
+                    self.paused = paused.is_some();
+                    self.freeze_or_thaw(scene);
+                    self.tell_owner(scene);
+                }
             }
             ToAgent::Refused { for_good: false, .. } => scene.close = true,
             ToAgent::Refused { .. } => {

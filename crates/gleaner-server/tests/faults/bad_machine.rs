@@ -28,6 +28,7 @@ struct Machine {
     is_revoked: bool,
     is_closed_by_owner: bool,
     is_closed_by_order: bool,
+    is_paused: bool,
     /// Since which row it has taken tasks.
     open_since: Option<usize>,
     not_started: u32,
@@ -43,6 +44,7 @@ impl Machine {
             is_revoked: false,
             is_closed_by_owner: false,
             is_closed_by_order: false,
+            is_paused: false,
             open_since: None,
             not_started: 0,
             strikes: 0,
@@ -51,7 +53,7 @@ impl Machine {
     }
 
     fn is_closed(&self) -> bool {
-        self.is_revoked || self.is_closed_by_owner || self.is_closed_by_order
+        self.is_revoked || self.is_closed_by_owner || self.is_closed_by_order || self.is_paused
     }
 
     /// Whether it surely could take a task, if it had nothing else to do.
@@ -75,6 +77,7 @@ impl Machines {
             }
             Fact::LeaseExpired { agent } => self.of(*agent).is_heard_of = false,
             Fact::AgentRevoked { agent, .. } => self.of(*agent).is_revoked = true,
+            Fact::MachinePaused { agent, paused, .. } => self.of(*agent).is_paused = *paused,
             Fact::MachineOpened { agent, open, by, .. } => {
                 let machine = self.of(*agent);
                 match by {

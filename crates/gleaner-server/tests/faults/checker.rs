@@ -154,7 +154,6 @@ fn kind_of(fact: &Fact) -> Option<(&'static str, Option<JobId>)> {
         Fact::PriceSet { .. } => Some(("price", None)),
         Fact::MachineOwnerSet { .. } => Some(("owner", None)),
         Fact::MachineOpened { .. } => Some(("open", None)),
-        Fact::MachinePaused { .. } => Some(("paused", None)),
         Fact::AgentRevoked { .. } => Some(("revoke", None)),
         _ => None,
     }

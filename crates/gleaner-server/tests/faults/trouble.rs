@@ -345,6 +345,7 @@ impl World {
         }
         for agent in 0..self.agents.len() {
             self.admin_asks(Order::SetOpen { machine: format!("m{agent}"), open: true });
+            self.admin_asks(Order::SetPaused { machine: format!("m{agent}"), paused: false });
         }
         self.queue.put(self.now + Span::from_nanos(15_000_000_000), Event::Care);
     }
