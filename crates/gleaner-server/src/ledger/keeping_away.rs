@@ -222,14 +222,17 @@ impl Ledger {
         }
     }
 
-    /// Where no machine is left for a job, its waiting tasks are tried anywhere.
-    fn reconsider_job(&mut self, at: Time, id: JobId) {
+    /// Gives the waiting tasks of a job, of which runs could not be started somewhere, the class that is due to them: where no machine is
+    /// left, they are tried anywhere. What was in no queue when that changed is among them when it is back. Costs O(machines) for
+    /// such a job.
+    pub(super) fn reconsider_job(&mut self, at: Time, id: JobId) {
+        let Some(job) = self.find_job(id).filter(|_| self.books.elsewhere.jobs.contains_key(&id)) else {
+            return;
+        };
         let not_there = self.books.elsewhere.not_there(id);
-        let Some(job) = self.find_job(id).filter(|_| !not_there.is_empty()) else { return };
-        let class = job.class;
-        if !self.has_another((class, job.ever_ran), &not_there) {
-            self.move_waiting(at, id, class);
-        }
+        let is_left = self.has_another((job.class, job.ever_ran), &not_there);
+        let class = if is_left { self.class_of_job(id) } else { job.class };
+        self.move_waiting(at, id, class);
     }
 
     /// Whether the scheduler has the task neither in a queue nor on a machine.

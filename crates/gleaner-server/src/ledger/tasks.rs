@@ -13,6 +13,7 @@ use gleaner_wire::api::{Tally, TaskPhase};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{End, Obstacle, Outcome, Stored, Usage};
 use gleaner_wire::{BlobHash, JobId};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What agents measure is in millions of operations, and that is what the scheduler counts in.
@@ -147,6 +148,7 @@ impl Ledger {
             ledger.tell_step(tasks, ledger.first_run(tasks.first()), step);
             ledger.tell(at, &Event::TasksReturned { first: tasks.first(), count: tasks.count() });
         });
+        self.reconsider_job(at, chosen.job);
     }
 
     /// Ended tasks run again from their beginning.
@@ -374,6 +376,9 @@ impl Ledger {
             self.tell(at, &Event::TasksReturned { first: task, count: 1 });
             self.tell_step(TaskRange::one(task), self.first_run(task), Step::Rested);
         }
+        for job in tasks.iter().map(|&task| self.job_of(task).0).collect::<BTreeSet<_>>() {
+            self.reconsider_job(at, job);
+        }
     }
 
     /// What a task waited for is heard; its verdict says how long it rests now.
@@ -422,6 +427,9 @@ impl Ledger {
         let stands =
             || self.standing(task).filter(|_| matches!(phase, TaskPhase::Running | TaskPhase::Suspended));
         self.enter(at, task, stands().unwrap_or(phase));
+        if phase == TaskPhase::Waiting {
+            self.reconsider_job(at, self.job_of(task).0);
+        }
     }
 
     /// The runs of a task that have begun and count.

@@ -2,7 +2,7 @@
 
 use crate::books::{Books, agent, end};
 use gleaner_core::{Decision, Judgement};
-use gleaner_server::journal::{Fact, Judged};
+use gleaner_server::journal::{Chosen, Fact, Judged};
 use gleaner_units::{MachineId, RunId, TaskId};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{Actor, TaskPhase};
@@ -90,7 +90,7 @@ fn what_is_run_again_from_its_beginning_may_run_anywhere() {
     assert_eq!(books.ledger.record(TaskId::new(0)).phase, TaskPhase::Failed);
     set_open(&mut books, second, false);
     let by = Actor::User("ada".to_owned());
-    let chosen = gleaner_server::journal::Chosen { job: JobId(1), tasks: Vec::new(), by };
+    let chosen = Chosen { job: JobId(1), tasks: Vec::new(), by };
     books.add(Fact::TasksRerun(chosen));
     assert_eq!(start(&mut books).1, first);
 }
@@ -263,7 +263,7 @@ fn one_users_jobs_take_no_other_users_share() {
         books.add_unchecked(Fact::RunEnded { run, agent: on, end, answer: None, is_left });
         books.add_unchecked(Fact::TasksRested(books.ledger.rested_by(gleaner_units::Time::NEVER)));
         let (job, _) = books.ledger.job_of(TaskId::new(task));
-        let chosen = gleaner_server::journal::Chosen { job, tasks: Vec::new(), by: by.clone() };
+        let chosen = Chosen { job, tasks: Vec::new(), by: by.clone() };
         books.add_unchecked(Fact::TasksHeld(chosen));
     }
     run_all(&mut books, |on| on == agent(3));
@@ -361,13 +361,31 @@ fn a_job_that_ran_nowhere_does_not_wait_for_a_machine_that_is_gone() {
     assert_eq!(books.ledger.tally().failed, 1);
 }
 
+/// While it is held it is in no queue.
+#[test]
+fn a_task_that_was_held_when_the_last_machine_left_is_tried_anywhere() {
+    let mut books = Books::with(2, spec(9));
+    let (run, without) = books.starts()[0];
+    books.ends(run, without, &not_there());
+    books.rested();
+    let there = fails(&mut books, &FAILED);
+    assert_eq!(start(&mut books).1, there, "its program is on no other");
+    let all = || Chosen { job: JobId(1), tasks: Vec::new(), by: Actor::User("ada".to_owned()) };
+    books.add(Fact::TasksHeld(all()));
+    books.add(Fact::AgentRevoked { agent: there, by: Actor::User("root".to_owned()) });
+    books.add(Fact::LeaseExpired { agent: there });
+    assert_eq!(books.ledger.record(TaskId::new(0)).phase, TaskPhase::Held);
+    books.add(Fact::TasksReleased(all()));
+    assert_eq!(start(&mut books).1, without);
+}
+
 /// It may have been installed meanwhile.
 #[test]
 fn what_could_not_be_started_is_tried_anywhere_when_it_is_to_run_again() {
     let mut books = many(3, 5);
     run_all(&mut books, |_| false);
     let by = Actor::User("ada".to_owned());
-    let chosen = gleaner_server::journal::Chosen { job: JobId(1), tasks: Vec::new(), by };
+    let chosen = Chosen { job: JobId(1), tasks: Vec::new(), by };
     books.add(Fact::TasksRerun(chosen));
     run_all(&mut books, |on| on == agent(0));
     assert_eq!(books.ledger.tally().done, 5);
@@ -400,7 +418,7 @@ fn so_many_stretches_of_tasks_are_kept_away_at_a_time() {
     let cancelled =
         (0..2_000).map(|number| gleaner_server::store::TaskRange::one(TaskId::new(2 * number + 1)));
     let by = Actor::User("ada".to_owned());
-    let chosen = gleaner_server::journal::Chosen { job: JobId(1), tasks: cancelled.collect(), by };
+    let chosen = Chosen { job: JobId(1), tasks: cancelled.collect(), by };
     books.add_unchecked(Fact::TasksCancelled(chosen));
     let base = books.ledger.find_job(JobId(1)).expect("it is in memory").class;
     let waiting =
@@ -426,7 +444,7 @@ fn what_was_told_apart_is_alike_again_when_the_job_is_over() {
     };
     for there in [Some(3), None, Some(2)] {
         let by = Actor::User("ada".to_owned());
-        let chosen = gleaner_server::journal::Chosen { job: JobId(1), tasks: Vec::new(), by };
+        let chosen = Chosen { job: JobId(1), tasks: Vec::new(), by };
         books.add(Fact::TasksRerun(chosen));
         run_all(&mut books, |on| there.is_some_and(|there| on == agent(there)));
         assert_eq!((books.ledger.tally().open(), apart(&books)), (0, (1, 0)), "{there:?}");
