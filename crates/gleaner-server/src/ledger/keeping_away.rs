@@ -222,17 +222,34 @@ impl Ledger {
         }
     }
 
-    /// Gives the waiting tasks of a job, of which runs could not be started somewhere, the class that is due to them: where no machine is
-    /// left, they are tried anywhere. What was in no queue when that changed is among them when it is back. Costs O(machines) for
-    /// such a job.
+    /// Where no machine is left for a job of which runs could not be started somewhere, its waiting tasks are tried anywhere.
     pub(super) fn reconsider_job(&mut self, at: Time, id: JobId) {
-        let Some(job) = self.find_job(id).filter(|_| self.books.elsewhere.jobs.contains_key(&id)) else {
+        match self.due_class(id) {
+            Some((class, true)) => self.move_waiting(at, id, class),
+            Some((_, false)) => self.move_job(at, id),
+            None => {}
+        }
+    }
+
+    /// A task is back in the queue: what its job may use may have changed while it was in none.
+    pub(super) fn reconsider_task(&mut self, at: Time, task: TaskId) {
+        let (id, _) = self.job_of(task);
+        let known = self.grid().task(task);
+        if known.state() != TaskState::Waiting || self.books.elsewhere.tried.contains_key(&task) {
             return;
-        };
-        let not_there = self.books.elsewhere.not_there(id);
-        let is_left = self.has_another((job.class, job.ever_ran), &not_there);
-        let class = if is_left { self.class_of_job(id) } else { job.class };
-        self.move_waiting(at, id, class);
+        }
+        if let Some((class, _)) = self.due_class(id).filter(|(class, _)| *class != known.class()) {
+            self.reclass_waiting(at, TaskRange::one(task), class);
+        }
+    }
+
+    /// The class that is due to the tasks of a job, of which runs could not be started somewhere, and whether no machine is left that they
+    /// could keep to. Costs O(machines).
+    fn due_class(&self, id: JobId) -> Option<(TaskClassId, bool)> {
+        let job = self.find_job(id)?;
+        self.books.elsewhere.jobs.get(&id)?;
+        let is_left = self.has_another((job.class, job.ever_ran), &self.books.elsewhere.not_there(id));
+        Some(if is_left { (self.class_of_job(id), false) } else { (job.class, true) })
     }
 
     /// Whether the scheduler has the task neither in a queue nor on a machine.

@@ -13,7 +13,6 @@ use gleaner_wire::api::{Tally, TaskPhase};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{End, Obstacle, Outcome, Stored, Usage};
 use gleaner_wire::{BlobHash, JobId};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What agents measure is in millions of operations, and that is what the scheduler counts in.
@@ -374,10 +373,8 @@ impl Ledger {
         for &task in tasks {
             self.end_rest(task);
             self.tell(at, &Event::TasksReturned { first: task, count: 1 });
+            self.reconsider_task(at, task);
             self.tell_step(TaskRange::one(task), self.first_run(task), Step::Rested);
-        }
-        for job in tasks.iter().map(|&task| self.job_of(task).0).collect::<BTreeSet<_>>() {
-            self.reconsider_job(at, job);
         }
     }
 
@@ -427,9 +424,7 @@ impl Ledger {
         let stands =
             || self.standing(task).filter(|_| matches!(phase, TaskPhase::Running | TaskPhase::Suspended));
         self.enter(at, task, stands().unwrap_or(phase));
-        if phase == TaskPhase::Waiting {
-            self.reconsider_job(at, self.job_of(task).0);
-        }
+        self.reconsider_task(at, task);
     }
 
     /// The runs of a task that have begun and count.
