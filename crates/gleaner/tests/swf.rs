@@ -178,7 +178,7 @@ fn a_comparison_says_what_is_left_out_and_gives_each_policy_the_options_that_it_
     assert!(!rule(0).contains("shortest") && rule(1).contains("shortest"), "{document}");
     let alone = ["simulate", "--swf", "log.swf", "--policy", "queue/fcfs", "--fill", "shortest"];
     let error = refused(&folder, &alone);
-    assert!(error.contains("--fill shortest: policy.fill: found shortest; expected"), "{error}");
+    assert!(error.contains("--fill shortest: policy.fill: found \"shortest\"; expected"), "{error}");
     let error = refused(&folder, &[&several[..], &["--fill", "shrtest"]].concat());
     assert!(error.contains("--fill shrtest: policy.fill") && error.contains("smallest-area"), "{error}");
 }
