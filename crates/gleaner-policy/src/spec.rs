@@ -38,14 +38,7 @@ pub struct PolicySpec {
 
 impl PolicySpec {
     /// What is written so, if it makes sense.
-    pub fn read(tree: Tree) -> Result<Self, PolicyError> {
-        let spec = Self::recorded(tree)?;
-        read::refuse_idle(&spec.tree, &spec.recipe)?;
-        Ok(spec)
-    }
-
-    /// The same of what was recorded: it may say what is refused since.
-    fn recorded(mut tree: Tree) -> Result<Self, PolicyError> {
+    pub fn read(mut tree: Tree) -> Result<Self, PolicyError> {
         drop_nothings(&mut tree);
         let (preset, recipe, budget) = read::policy(&tree)?;
         Ok(Self { tree, name: preset.name, recipe, budget })
@@ -89,7 +82,7 @@ impl PolicySpec {
             }
             tree.insert("budget".to_owned(), Value::Object(budget));
         }
-        Self::recorded(tree)
+        Self::read(tree)
     }
 
     /// A preset, with nothing else said.
@@ -188,7 +181,20 @@ impl PolicySpec {
         }
     }
 
-    /// Refuses what only a simulator knows, or has.
+    /// Refuses moves without end: by number, a lone task always gains where a difference of one is enough. A move takes so many
+    /// seconds; nothing is said of it where that is not known.
+    pub fn check_moves_end(&self, move_s: Option<f64>) -> Result<(), PolicyError> {
+        let Some(rule) = self.recipe.relocate.filter(|rule| rule.score.counts_tasks()) else { return Ok(()) };
+        let When::Every(period) = rule.when else { return Ok(()) };
+        if rule.difference_min >= 2 || move_s.is_some_and(|move_s| move_s < period.seconds()) {
+            return Ok(());
+        }
+        let expected = "2 or more, or no period_s: a machine with one task has always one more than an idle one, and the task would \
+                        move in every period";
+        Err(PolicyError::new("relocate.difference_min", rule.difference_min.to_string(), expected))
+    }
+
+    /// Refuses what only a simulator knows, or has, and moves without end.
     pub fn check_live(&self) -> Result<(), PolicyError> {
         if matches!(self.recipe.score, Goal::Sites(_)) {
             let expected =
@@ -199,7 +205,7 @@ impl PolicySpec {
             let expected = "declared, last-two or learnt: only the simulator knows how long tasks will be";
             return Err(PolicyError::new("lengths", "\"true\"", expected));
         }
-        Ok(())
+        self.check_moves_end(None)
     }
 
     /// As a scenario's `[policy]` section.
@@ -245,7 +251,7 @@ impl TryFrom<Tree> for PolicySpec {
     type Error = PolicyError;
 
     fn try_from(tree: Tree) -> Result<Self, PolicyError> {
-        Self::recorded(tree)
+        Self::read(tree)
     }
 }
 

@@ -350,41 +350,20 @@ fn what_kind_of_rule_it_is_is_said() {
 }
 
 #[test]
-fn moves_that_nothing_comes_of_or_that_never_end_are_refused_and_what_was_recorded_is_read() {
-    let moves = |relocate: Value| json!({ "preset": "bertasi/greedy", "relocate": relocate });
-    let rows = [
-        (
-            moves(json!({ "score": "min-num", "gain_min": 0.1 })),
-            "relocate.gain_min",
-            "0.1",
-            "compares numbers of tasks",
-        ),
-        (
-            moves(json!({ "score": "social", "difference_min": 3 })),
-            "relocate.difference_min",
-            "3",
-            "compares scores",
-        ),
-        (
-            moves(json!({ "score": "greedy", "moves_max": 0 })),
-            "relocate.moves_max",
-            "0",
-            "no task ever moves",
-        ),
-        (
-            moves(json!({ "score": "min-num", "difference_min": 1, "period_s": 5 })),
-            "relocate.difference_min",
-            "1",
-            "would move in every period",
-        ),
-    ];
-    check_refused(&rows);
-    for (written, ..) in rows {
-        let spec: PolicySpec = serde_json::from_value(written.clone()).expect("what a journal says");
-        assert!(spec.recipe().relocate.is_some(), "{written}");
+fn moves_without_end_are_refused_where_a_move_takes_a_period() {
+    let spec = |difference: u32, period: Option<f64>| {
+        let relocate = json!({ "score": "min-num", "difference_min": difference, "period_s": period });
+        read(json!({ "preset": "bertasi/greedy", "relocate": relocate })).expect("it makes sense")
+    };
+    let endless = spec(1, Some(5.0));
+    for move_s in [None, Some(5.0), Some(9.0)] {
+        let error = endless.check_moves_end(move_s).expect_err("it never ends");
+        assert_eq!((error.key.as_str(), error.found.as_str()), ("relocate.difference_min", "1"));
     }
-    recipe(moves(json!({ "score": "min-num", "difference_min": 1 })));
-    recipe(moves(json!({ "score": "min-num", "difference_min": 2, "period_s": 5 })));
+    assert!(endless.check_live().is_err());
+    for (spec, move_s) in [(endless, Some(4.9)), (spec(1, None), None), (spec(2, Some(5.0)), None)] {
+        assert_eq!(spec.check_moves_end(move_s), Ok(()));
+    }
 }
 
 #[test]

@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn what_a_policy_is_printed_as_is_read_again_unchanged() {
-        let moving = ["relocate={ score = \"social\", gain_min = 0.05, period_s = 7.5 }", "choose=best"];
+        let moving = ["relocate={ score = \"min-num\", gain_min = 0.05, period_s = 7.5 }", "choose=best"];
         let others = [read(PolicySource::Preset("bertasi/social"), &moving).expect("a policy")];
         for spec in Preset::all().iter().map(PolicySpec::example).chain(others) {
             let toml = spec.toml();

@@ -76,34 +76,6 @@ pub(super) fn policy(tree: &Tree) -> Result<(Preset, Recipe, Option<Budget>), Po
     Ok((preset, recipe, budget))
 }
 
-/// What would change nothing, or would never end. **What was recorded may say it**: a journal is read all the same.
-pub(super) fn refuse_idle(tree: &Tree, recipe: &Recipe) -> Result<(), PolicyError> {
-    let table = Table::of("", tree, &KEYS)?;
-    let Some(rule) = recipe.relocate else { return Ok(()) };
-    let Some(said) = table.find("relocate") else { return Ok(()) };
-    let Some(said) = said.table("relocate", &RELOCATE_KEYS, "a table")? else { return Ok(()) };
-    let score = rule.score.name();
-    let idle = if rule.score.counts_tasks() {
-        ("gain_min", format!("no such key, or difference_min: {score} compares numbers of tasks"))
-    } else {
-        ("difference_min", format!("no such key, or gain_min: {score} compares scores, not numbers of tasks"))
-    };
-    if let Some(key) = said.find(idle.0) {
-        return Err(key.wrong(idle.1));
-    }
-    if let (0, Some(key)) = (rule.moves_max, said.find("moves_max")) {
-        return Err(key.wrong("1 or more, or relocate = \"none\": with none at a time no task ever moves"));
-    }
-    let is_endless = rule.score.counts_tasks() && rule.difference_min < 2 && rule.when != When::AtEvents;
-    if let (true, Some(key)) = (is_endless, said.find("difference_min")) {
-        return Err(key.wrong(
-            "2 or more, or no period_s: a machine with one task has always one more than an idle one, and the task would \
-             move in every period",
-        ));
-    }
-    Ok(())
-}
-
 fn preset(table: &Table<'_>) -> Result<Preset, PolicyError> {
     let expected = "the name of a preset, as \"bertasi/greedy\"";
     let key = table.key("preset", expected)?;

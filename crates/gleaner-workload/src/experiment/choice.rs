@@ -19,6 +19,7 @@ pub(super) fn recipe(scenario: &Scenario) -> Result<Recipe, InputError> {
         InputError::at_key(scenario, &format!("policy.{key}"), found, expected)
     };
     scenario.policy.check_without_peers().map_err(at_key)?;
+    scenario.policy.check_moves_end(Some(scenario.migration.seconds)).map_err(at_key)?;
     if scenario.groups.is_some() {
         recipe.check_in_groups().map_err(at_key)?;
         if scenario.availability.is_some() {

@@ -96,7 +96,7 @@ fn what_is_absent_has_its_default() {
 #[test]
 fn settings_read_as_written() {
     let more = r#"
-relocate = { score = "social-as-printed", moves_max = 1, gain_min = 0, period_s = 0.5, mover = "last" }
+relocate = { score = "social-as-printed", moves_max = 0, gain_min = 0, difference_min = 1, period_s = 0.5, mover = "last" }
 budget = { rule = "none", recharge = 1000, period_s = 120, charged = "ended", per = "user" }
 [migration]
 seconds = 2
@@ -108,9 +108,9 @@ seed = 18446744073709551615
     let span = |seconds| Span::from_seconds(seconds).expect("a period");
     let relocate = Relocate {
         score: Score::SocialAsPrinted,
-        moves_max: 1,
+        moves_max: 0,
         gain_min: 0.0,
-        difference_min: 2,
+        difference_min: 1,
         when: When::Every(span(0.5)),
         mover: Mover::Last,
     };
