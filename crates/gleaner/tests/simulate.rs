@@ -120,11 +120,6 @@ fn what_has_no_meaning_here_is_refused_at_its_key() {
         ("policy.preset=elleuch/min-min", "grid.sharing"),
         ("policy.aging=3", "policy.aging"),
         ("policy.relocate.scores=greedy", "policy.relocate"),
-        ("policy.relocate={ score = \"min-num\", gain_min = 0.1 }", "policy.relocate.gain_min"),
-        (
-            "policy.relocate={ score = \"min-num\", difference_min = 1, period_s = 5 }",
-            "policy.relocate.difference_min",
-        ),
         ("policy.favours=nof", "policy.favours"),
         ("policy.queue=peer", "policy.queue"),
         ("policy.recall=never", "policy.recall"),
@@ -134,6 +129,11 @@ fn what_has_no_meaning_here_is_refused_at_its_key() {
         let found = error["input"]["field"].as_str().expect("a field");
         assert!(found.starts_with(field), "{setting}: {error}");
     }
+    // A task would move in every period, and each move takes one.
+    let moves = "policy.relocate={ score = \"min-num\", difference_min = 1, period_s = 5 }";
+    let endless = ["simulate", "scenario.toml", "--json", "--set", "migration.seconds=5", "--set", moves];
+    let error = json(&gleaner(&folder, &endless).code(2).get_output().stderr);
+    assert_eq!(error["input"]["field"], "policy.relocate.difference_min", "{error}");
 }
 
 #[test]
