@@ -103,16 +103,27 @@ fn runs_after_the_keeper_was_killed_end_and_begin_again() {
     }
 }
 
-/// The keeper is who holds the agent's lock of runs besides the agent, which is this process.
+/// The keeper is who holds the agent's lock of runs besides the agent, which is this process. After a kill the next one may take a moment:
+/// a minder that was left can run something before.
 fn kill_keeper(home: &Path) {
     let lock = home.join("runs.lock").canonicalize().unwrap();
     let holds = |pid: &u32| {
         std::fs::read_link(format!("/proc/{pid}/fd/1")).is_ok_and(|held| held == lock)
             && *pid != std::process::id()
     };
-    let processes = std::fs::read_dir("/proc").unwrap().flatten();
-    let mut pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let keeper = pids.find(holds).expect("a keeper");
+    let find = || {
+        let processes = std::fs::read_dir("/proc").unwrap().flatten();
+        let mut pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+        pids.find(holds)
+    };
+    let found = (0..1_000).find_map(|_| {
+        let found = find();
+        if found.is_none() {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        found
+    });
+    let keeper = found.expect("a keeper");
     let pid = rustix::process::Pid::from_raw(keeper.cast_signed()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
 }
