@@ -124,7 +124,7 @@ fn read<T>(
 
 /// What a coordinator of this version goes by can be read here too, also what would be refused if it were set now.
 fn in_force(view: &PolicyView) -> Result<PolicySpec, Failure> {
-    PolicySpec::try_from(view.policy.0.clone()).map_err(|error| {
+    PolicySpec::read(view.policy.0.clone()).map_err(|error| {
         Failure::NoGrid(format!("the coordinator goes by a policy that this program does not know: {error}"))
     })
 }
