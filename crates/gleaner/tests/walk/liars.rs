@@ -8,8 +8,8 @@ use crate::processes::until;
 use serde_json::Value;
 
 const RULES: &str = "sessions = \"ignore\"\nnot_on_battery = false\n";
-/// So many that the liar answers some of them, however slow its machine is.
-const TASKS: u64 = 24;
+/// Of each job.
+const TASKS: u64 = 12;
 
 fn machine(grid: &Grid, name: &str) -> Value {
     let machines = grid.json(&["machines"]);
@@ -34,20 +34,20 @@ fn two_that_agree_outvote_a_liar_whose_trust_is_gone_and_who_is_closed() {
     let array = format!("1-{TASKS}");
     let options =
         ["submit", "--quorum", "2", "--array", &array, "--output", "out", "--", "sh", "-c", &program];
-    let job = grid.json(&options)["job"].to_string();
-    grid.ok(&["wait", &job]);
-    for task in 1..=TASKS {
-        let (name, told) = (format!("{job}/{task}"), grid.ok(&["history", &format!("{job}/{task}")]));
-        assert_eq!(grid.ok(&["logs", &name]).trim(), "7", "{told}");
-        assert!(told.contains("its answer is kept until other machines gave theirs"), "{told}");
-    }
-
-    let liar = machine(&grid, "liar")["trust"].clone();
+    // Its agent learns first how its owner uses it, while the others answer: a job may be over by then.
+    let liar = until("the liar is outvoted three times", PATIENCE, || {
+        let job = grid.json(&options)["job"].to_string();
+        grid.ok(&["wait", &job]);
+        for task in 1..=TASKS {
+            let (name, told) = (format!("{job}/{task}"), grid.ok(&["history", &format!("{job}/{task}")]));
+            assert_eq!(grid.ok(&["logs", &name]).trim(), "7", "{told}");
+            assert!(told.contains("its answer is kept until other machines gave theirs"), "{told}");
+        }
+        let liar = machine(&grid, "liar")["trust"].clone();
+        liar["wrong"].as_u64().is_some_and(|wrong| wrong >= 3).then_some(liar)
+    });
     assert_eq!((liar["row"].as_u64(), liar["agreed"].as_u64()), (Some(0), Some(0)), "{liar}");
-    assert!(
-        liar["wrong"].as_u64().is_some_and(|wrong| wrong >= 3) && liar["last_wrong_s"].is_number(),
-        "{liar}"
-    );
+    assert!(liar["last_wrong_s"].is_number(), "{liar}");
     let shown = grid.ok(&["machines"]);
     for told in
         ["liar: 0 of its answers were agreed on", "were outvoted, the last 20", "gleaner machine resume liar"]
