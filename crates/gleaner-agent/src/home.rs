@@ -114,7 +114,7 @@ fn advice(why: &io::Error) -> &'static str {
 #[derive(Debug)]
 pub struct Home {
     folder: PathBuf,
-    _lock: File,
+    _locks: [File; 2],
     runs: File,
     is_full_of_trouble: AtomicBool,
 }
@@ -149,11 +149,14 @@ impl Home {
             move |why| HomeError::File { path, why }
         };
         make_private(folder)?;
-        let own = lock(&folder.join("lock"), LOCK_OUTLASTS)?;
-        let own = own.ok_or_else(|| HomeError::InUse(folder.into(), pid_in(&folder.join("lock"))))?;
+        let in_use = || HomeError::InUse(folder.into(), pid_in(&folder.join("lock")));
+        // The file says by whom. Who removes it lets nobody in.
+        let whole = File::open(folder).map_err(failed(folder))?;
+        let whole = lock((whole, folder), LOCK_OUTLASTS)?.ok_or_else(in_use)?;
+        let own = lock_file(&folder.join("lock"), LOCK_OUTLASTS)?.ok_or_else(in_use)?;
         // Whoever finds the folder in use is told by whom; without it they are told less.
         let _ = own.set_len(0).and_then(|()| own.write_all_at(std::process::id().to_string().as_bytes(), 0));
-        let runs = lock(&folder.join("runs.lock"), Duration::from_secs(RUNS_END_S))?;
+        let runs = lock_file(&folder.join("runs.lock"), Duration::from_secs(RUNS_END_S))?;
         let runs = runs.ok_or_else(|| HomeError::StillRuns(folder.into()))?;
         let folder = folder.canonicalize().map_err(failed(folder))?;
         let orphans = orphans::end(&folder);
@@ -161,7 +164,7 @@ impl Home {
             tracing::warn!(orphans, "ended processes of tasks that outlived an earlier agent");
         }
         let is_full_of_trouble = AtomicBool::new(false);
-        let home = Self { folder, _lock: own, runs, is_full_of_trouble };
+        let home = Self { folder, _locks: [whole, own], runs, is_full_of_trouble };
         let (tasks, pipes) = (home.folder.join("tasks"), home.folder.join("pipes"));
         beneath::remove(&pipes).map_err(failed(&pipes))?;
         home.take_kept_out();
@@ -385,11 +388,17 @@ fn pid_in(lock: &Path) -> Option<u32> {
     text.parse().ok()
 }
 
-/// The file, locked; none if another still holds it after so long.
-fn lock(path: &Path, patience: Duration) -> Result<Option<File>, HomeError> {
-    let failed = |why| HomeError::File { path: path.to_owned(), why };
+/// The file, made where it is not there, and locked.
+fn lock_file(path: &Path, patience: Duration) -> Result<Option<File>, HomeError> {
     let mut options = File::options();
-    let file = options.write(true).create(true).truncate(false).mode(0o600).open(path).map_err(failed)?;
+    let opened = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
+    let file = opened.map_err(|why| HomeError::File { path: path.to_owned(), why })?;
+    lock((file, path), patience)
+}
+
+/// What was opened, locked; none if another still holds it after so long.
+fn lock((file, path): (File, &Path), patience: Duration) -> Result<Option<File>, HomeError> {
+    let failed = |why| HomeError::File { path: path.to_owned(), why };
     let until = Instant::now() + patience;
     loop {
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {

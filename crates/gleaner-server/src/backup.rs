@@ -208,8 +208,8 @@ fn told(mut wrong: Vec<Wrong>, reader: &SqliteReader, to: &Path) -> Result<Vec<S
 }
 
 fn check_place(from: &Path, to: &Path) -> Result<(), BackupError> {
-    // A copy has no witness: its journal would be written over.
-    if matches!(Home::look(to), Err(HomeError::Locked { .. })) || to.join(WITNESS).exists() {
+    // A copy has no witness: its journal would be written over. Who copies into it holds the folder too, and has no number.
+    if matches!(Home::look(to), Err(HomeError::Locked { pid: Some(_), .. })) || to.join(WITNESS).exists() {
         return Err(BackupError::InUse(to.to_owned()));
     }
     let from = fs::canonicalize(from).map_err(|source| failed(from, source))?;

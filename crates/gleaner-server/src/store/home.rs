@@ -1,12 +1,14 @@
 //! The one folder in which a coordinator keeps everything.
 //!
-//! - **One coordinator per folder**: the lock lasts as long as any clone of the [`Home`], and ends with the process.
+//! - **One coordinator per folder**: the folder, and the file `lock` in it that says by whom, are locked as long as there is any clone of the
+//!   [`Home`], and no longer than the process lives. Who removes the file lets nobody in.
 //! - **Other users see nothing of it**: the folder is made with mode 0700. One that is there has to be of the coordinator's user, and nobody
 //!   else may write there.
 //! - **Not on a network file system** unless the caller accepts one: there a lock may be no lock and a sync no sync.
 
 use super::{HomeError, Room, reserve};
 use gleaner_net::make_private;
+use rustix::fs::OFlags;
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
@@ -31,8 +33,14 @@ pub enum NetworkFolder {
 pub struct Home {
     folder: PathBuf,
     room: Arc<Room>,
-    /// None where a folder is looked at in which no coordinator ever worked.
-    _lock: Option<Arc<File>>,
+    _locks: Arc<Locks>,
+}
+
+/// What is locked, as far as it is there.
+#[derive(Debug)]
+struct Locks {
+    _folder: Option<File>,
+    _file: Option<File>,
 }
 
 impl Home {
@@ -47,23 +55,24 @@ impl Home {
         if make_private(folder, rustix::process::geteuid().as_raw())? {
             tracing::warn!(folder = %folder.display(), "others could write to the coordinator's folder: it is closed to them now");
         }
-        let lock = lock(folder)?;
+        let locks = Locks { _folder: lock_folder(folder)?, _file: Some(lock(folder)?) };
         let room = Arc::new(Room::of(folder));
-        Ok(Self { folder: folder.to_owned(), room, _lock: Some(Arc::new(lock)) })
+        Ok(Self { folder: folder.to_owned(), room, _locks: Arc::new(locks) })
     }
 
     /// Takes `folder` to look at what is in it, and leaves nothing there.
     pub fn look(folder: &Path) -> Result<Self, HomeError> {
         let path = folder.join(LOCK);
-        let lock = match File::open(&path) {
+        let file = match open_to_read(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             opened => {
                 let file = opened.map_err(|source| failure(folder, &path, source))?;
                 hold(&file, folder)?;
-                Some(Arc::new(file))
+                Some(file)
             }
         };
-        Ok(Self { folder: folder.to_owned(), room: Arc::new(Room::of(folder)), _lock: lock })
+        let locks = Arc::new(Locks { _folder: lock_folder(folder)?, _file: file });
+        Ok(Self { folder: folder.to_owned(), room: Arc::new(Room::of(folder)), _locks: locks })
     }
 
     /// Where it is.
@@ -158,6 +167,24 @@ fn lock(folder: &Path) -> Result<File, HomeError> {
     Ok(file)
 }
 
+/// The folder itself, locked; none where there is no folder, or where its file system locks none.
+fn lock_folder(folder: &Path) -> Result<Option<File>, HomeError> {
+    let Ok(opened) = File::open(folder) else { return Ok(None) };
+    match opened.try_lock() {
+        Ok(()) => Ok(Some(opened)),
+        Err(TryLockError::WouldBlock) => {
+            let pid = open_to_read(&folder.join(LOCK)).ok().and_then(|lock| read_pid(&lock));
+            Err(HomeError::Locked { folder: folder.to_owned(), pid })
+        }
+        Err(TryLockError::Error(_)) => Ok(None),
+    }
+}
+
+/// Whatever the file is, opening it waits for nobody.
+fn open_to_read(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)
+}
+
 /// Locks the file, unless another process has.
 fn hold(lock: &File, folder: &Path) -> Result<(), HomeError> {
     match lock.try_lock() {
@@ -210,7 +237,12 @@ mod tests {
         drop(looked_at);
         let home = Home::open(folder.path(), NetworkFolder::Accept).unwrap();
         assert!(matches!(Home::look(folder.path()), Err(HomeError::Locked { pid: Some(_), .. })));
+        std::fs::remove_file(folder.path().join(LOCK)).unwrap();
+        assert!(matches!(Home::look(folder.path()), Err(HomeError::Locked { pid: None, .. })));
+        let second = Home::open(folder.path(), NetworkFolder::Accept);
+        assert!(matches!(second, Err(HomeError::Locked { pid: None, .. })), "its lock was removed");
         drop(home);
+        drop(Home::open(folder.path(), NetworkFolder::Accept).unwrap());
         let looked_at = Home::look(folder.path()).unwrap();
         assert!(Home::open(folder.path(), NetworkFolder::Accept).is_err());
         drop(looked_at);
