@@ -25,6 +25,7 @@ fn main() {
 
 fn rows(first: u64, count: u64) -> Vec<Row> {
     let row = |number: u64| Row {
+        steps: String::new(),
         at: Time::from_nanos(number),
         tasks: vec![TaskRange::one(TaskId::new(number as usize / 3))],
         body: format!("{{\"fact\":{number:0width$}}}", width = BODY_BYTES - 9),

@@ -94,7 +94,7 @@ const PAGE: usize = 10_000;
 impl Plan {
     fn drop(&mut self, seq: Seq, row: &Row) {
         self.rows_dropped += 1;
-        self.bytes_dropped += row.body.len() as u64;
+        self.bytes_dropped += (row.body.len() + row.steps.len()) as u64;
         match self.dropped.last_mut() {
             Some((_, last)) if last.next() == seq => *last = seq,
             Some(_) | None => self.dropped.push((seq, seq)),

@@ -219,7 +219,7 @@ pub struct Recorded {
 
 impl Recorded {
     /// The tasks to whose history it belongs, neighbours as one range each. Where that is too many for the index, one range
-    /// around them all: such a history lists the fact where it says nothing, and [`Life`](crate::life::Life) passes over it.
+    /// around them all: the history of a task between them passes over it, since none of the steps is that task's.
     pub fn tasks(&self) -> Vec<TaskRange> {
         let ranges = TaskRange::merged(self.steps.iter().map(|told| told.tasks).collect());
         match ranges[..] {

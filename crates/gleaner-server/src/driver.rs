@@ -506,8 +506,11 @@ fn is_about_people(fact: &Fact) -> bool {
 /// A fact as the journal keeps it.
 ///
 /// # Panics
-/// Never: facts are plain data.
+/// Never: facts and their steps are plain data.
 pub fn row(recorded: &Recorded) -> Row {
-    let body = serde_json::to_string(&recorded.entry.fact).expect("facts are plain data");
-    Row { at: recorded.entry.at, tasks: recorded.tasks(), body }
+    let Recorded { entry, steps } = recorded;
+    let said = |steps| serde_json::to_string(steps).expect("steps are plain data");
+    let steps = if steps.is_empty() { String::new() } else { said(steps) };
+    let body = serde_json::to_string(&entry.fact).expect("facts are plain data");
+    Row { at: entry.at, tasks: recorded.tasks(), steps, body }
 }

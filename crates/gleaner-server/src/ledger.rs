@@ -39,7 +39,7 @@ pub use job::Job;
 pub use label::Label;
 pub(crate) use past::Acquaintance;
 pub use people::{JoinPermit, People, User};
-pub(crate) use record::{Ending, Others};
+use record::{Ending, Others};
 pub use record::{Record, Wish};
 pub use retiring::RetiredTask;
 pub(crate) use retiring::to_revive;

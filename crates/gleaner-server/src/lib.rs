@@ -22,7 +22,6 @@ pub mod driver;
 pub mod http;
 pub mod journal;
 pub mod ledger;
-pub mod life;
 mod limits;
 mod listener;
 mod live;

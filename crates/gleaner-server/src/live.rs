@@ -3,7 +3,7 @@
 use crate::desk::Recorded;
 use crate::journal::Fact;
 use crate::ledger::{Ledger, Step, Told};
-use crate::life::words;
+use crate::view::words;
 use gleaner_units::{MachineId, TaskId};
 use gleaner_wire::api::LiveEvent;
 

@@ -2,10 +2,10 @@
 
 use crate::day::Day;
 use crate::journal::{Entry, Fact};
-use crate::ledger::{FORMAT, Ledger, ReplayError};
+use crate::ledger::{FORMAT, Ledger, ReplayError, Told};
 use crate::moments;
 use crate::store::{
-    CommitError, Past, ReadError, Reader, Seq, Snapshot, SnapshotError, Snapshots, Store, StoredRow,
+    CommitError, Past, ReadError, Reader, Row, Seq, Snapshot, SnapshotError, Snapshots, Store, StoredRow,
 };
 use gleaner_units::Time;
 use thiserror::Error;
@@ -231,14 +231,23 @@ fn entry(stored: StoredRow) -> Result<(Seq, Entry), RecoveryError> {
     Ok((seq, Entry { at: row.at, fact }))
 }
 
+/// What a row was for each task that it is about.
+pub fn steps(row: &Row) -> Result<Vec<Told>, serde_json::Error> {
+    if row.steps.is_empty() { Ok(Vec::new()) } else { serde_json::from_str(&row.steps) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::Row;
 
     #[test]
     fn what_another_version_wrote_is_for_that_version() {
-        let row = Row { at: Time::ZERO, tasks: Vec::new(), body: r#"{"planet_joined":{}}"#.to_owned() };
+        let row = Row {
+            at: Time::ZERO,
+            tasks: Vec::new(),
+            steps: String::new(),
+            body: r#"{"planet_joined":{}}"#.to_owned(),
+        };
         let error = entry(StoredRow { seq: Seq::FIRST, row }).err().map(|error| error.to_string());
         let error = error.expect("no such fact");
         assert!(error.starts_with("row 1 of the journal was written by another version"), "{error}");

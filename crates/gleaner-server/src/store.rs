@@ -13,7 +13,7 @@
 //!
 //! - **What left memory is kept with the rows that sent it out** ([`Past`]), in the same commit; it can be made of the rows again.
 //!
-//! A store knows no meaning: a body is text to it, and the tasks of a row are where its history lists it.
+//! A store knows no meaning: a body and its steps are text to it, and the tasks of a row are where its history lists it.
 
 mod base;
 mod checksum;
@@ -184,6 +184,8 @@ pub struct Row {
     pub at: Time,
     /// Whose history lists it.
     pub tasks: Vec<TaskRange>,
+    /// What it was for each of them, as JSON text; empty where nothing is said.
+    pub steps: String,
     /// The fact itself, as JSON text.
     pub body: String,
 }

@@ -10,6 +10,7 @@ mod pending;
 mod runs;
 mod tasks;
 mod waits;
+mod words;
 
 pub use budget::budget;
 pub use discreet::hide_names;
@@ -20,6 +21,7 @@ pub use machines::{machines, state_name};
 pub use pending::{failures, waits};
 pub use tasks::{job, jobs, task, tasks};
 pub use waits::Situation;
+pub(crate) use words::words;
 
 use crate::desk::{Desk, Requester};
 use gleaner_wire::VERSION;

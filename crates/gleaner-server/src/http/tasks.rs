@@ -111,8 +111,8 @@ pub(super) async fn history(
     Path((job, number)): Path<(u32, u32)>,
 ) -> Result<Json<History>, Refusal> {
     let look = move |known: Known<'_>, _| {
-        let (job, task) = own_task(&known, &by, JobId(job), number)?;
-        Ok((task, view::history_names(known.ledger(), task, &job)))
+        let (_, task) = own_task(&known, &by, JobId(job), number)?;
+        Ok((task, view::history_names(known.ledger(), task)))
     };
     let (task, names) = api.look_back(look).await?;
     let app = Arc::clone(&api.app);

@@ -1,7 +1,5 @@
-//! What is known of each task beyond what the scheduler needs, and **what each step of its life makes of that**.
-//!
-//! Two who know a task's runs each in their way go by it: the ledger, which asks the grid for them, and a task's own
-//! [`Life`](crate::life::Life), which has read of them.
+//! What is known of each task beyond what the scheduler needs, and **what each step of its life makes of that**. Which runs a
+//! task has, the ledger asks the grid.
 
 use super::tries::{Ended, Tries, Verdict, disputed, given_up};
 use crate::journal::{Judged, Last, Settlement};

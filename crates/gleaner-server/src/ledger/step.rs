@@ -1,15 +1,17 @@
 //! The steps of tasks' lives: what each fact was for the tasks that it is about.
 //!
-//! **Whatever tells of a task's life tells these**: `gleaner history` as [`Life`](crate::life::Life) reads them off the rows
-//! about one task, `gleaner watch` and `gleaner replay` as the ledger says them of all.
+//! **Whatever tells of a task's life tells these**: `gleaner watch` and `gleaner replay` as the ledger says them, and
+//! `gleaner history` as the journal keeps them, each with the fact that it is told of.
 
 use super::{Verdict, Wish};
 use crate::store::TaskRange;
 use gleaner_units::{MachineId, RunId};
 use gleaner_wire::api::TaskPhase;
+use serde::{Deserialize, Serialize};
 
 /// What a fact was for a task. Who ordered it, and how a run ended, is in the fact.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Step {
     /// A user handed it in.
     Submitted,
@@ -55,7 +57,8 @@ pub enum Step {
 }
 
 /// Why nothing more is heard of a run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Loss {
     /// Its machine was not heard of.
     Silence,
@@ -64,7 +67,8 @@ pub enum Loss {
 }
 
 /// A step, and what things were like with it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(from = "Written", into = "Written")]
 pub struct Told {
     /// For which tasks: several only where all that is said holds for each.
     pub tasks: TaskRange,
@@ -83,5 +87,23 @@ impl Told {
         let both = Self { tasks, ..*self };
         let are_neighbours = self.tasks.last().index() + 1 == next.tasks.first().index();
         (are_neighbours && self.run.is_none() && Self { tasks, ..*next } == both).then_some(both)
+    }
+}
+
+/// As the journal has it. A fact may have a million of them, so nothing in it is named: the tasks, the step, the phase, and the
+/// number and the machine of the run.
+#[derive(Serialize, Deserialize)]
+struct Written(TaskRange, Step, TaskPhase, Option<(u32, MachineId)>);
+
+impl From<Told> for Written {
+    fn from(told: Told) -> Self {
+        Self(told.tasks, told.step, told.phase, told.run.map(|(run, on)| (run.number, on)))
+    }
+}
+
+impl From<Written> for Told {
+    /// What is said of several tasks is about no run.
+    fn from(Written(tasks, step, phase, run): Written) -> Self {
+        Self { tasks, step, phase, run: run.map(|(number, on)| (RunId::new(tasks.first(), number), on)) }
     }
 }

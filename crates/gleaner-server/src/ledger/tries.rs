@@ -17,7 +17,8 @@ const REST: Span = Span::from_nanos(1_000_000_000);
 const REST_MAX: Span = Span::from_nanos(300_000_000_000);
 
 /// What the end of a run means for its task.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Its program ended well.
     Done,

@@ -17,17 +17,21 @@ pub(super) fn chain(before: &ChainHash, seq: Seq, row: &Row) -> ChainHash {
             hasher.update(&(task.index() as u64).to_le_bytes());
         }
     }
+    hasher.update(&(row.steps.len() as u64).to_le_bytes());
+    hasher.update(row.steps.as_bytes());
     hasher.update(row.body.as_bytes());
     ChainHash::of(hasher.finalize().into())
 }
 
 /// Binds the row's number too: a row that moved to another place does not pass for the one that was there.
-pub(super) fn checksum(seq: Seq, at: i64, tasks: &[u8], body: &[u8]) -> i64 {
+pub(super) fn checksum(seq: Seq, at: i64, [tasks, steps, body]: [&[u8]; 3]) -> i64 {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&seq.number().to_le_bytes());
     hasher.update(&at.to_le_bytes());
-    hasher.update(&(tasks.len() as u64).to_le_bytes());
-    hasher.update(tasks);
+    for column in [tasks, steps] {
+        hasher.update(&(column.len() as u64).to_le_bytes());
+        hasher.update(column);
+    }
     hasher.update(body);
     let mut short = [0; 8];
     hasher.finalize_xof().fill(&mut short);

@@ -2,7 +2,7 @@
 
 use super::{CommitError, Row, StoredRow};
 
-/// Bytes of one row's body.
+/// Bytes of one row's body, and of its steps.
 // Tested by: conforms
 pub const BODY_LIMIT: usize = 256 << 20;
 
@@ -18,6 +18,7 @@ pub const PAGE_BYTES: usize = 16 << 20;
 pub(super) fn admit(rows: &[Row]) -> Result<(), CommitError> {
     rows.iter().enumerate().try_for_each(|(index, row)| {
         within(index, "bytes in its body", row.body.len(), BODY_LIMIT)?;
+        within(index, "bytes in its steps", row.steps.len(), BODY_LIMIT)?;
         within(index, "ranges of tasks", row.tasks.len(), RANGES_LIMIT)
     })
 }
@@ -43,7 +44,7 @@ impl Page {
     }
 
     pub(super) fn push(&mut self, stored: StoredRow) {
-        self.bytes += stored.row.body.len();
+        self.bytes += stored.row.body.len() + stored.row.steps.len();
         self.rows.push(stored);
     }
 

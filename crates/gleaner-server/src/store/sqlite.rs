@@ -3,7 +3,8 @@
 //! - **One sync per commit**: write-ahead log, `synchronous=FULL`. Every so many pages a commit also moves the log into
 //!   the file, and syncs that.
 //! - **One writer**: the [`Home`]'s lock keeps other coordinators out; readers never block it.
-//! - The table `journal` is public: other programs may read it. `tasks` has ranges such as `7` or `0-99,200`.
+//! - The table `journal` is public: other programs may read it. `tasks` has ranges such as `7` or `0-99,200`, and `steps` what the
+//!   fact in `body` was for each of them.
 //! - The table `history` is an index over it by [span tree](super::span_tree).
 
 mod altered;
@@ -42,7 +43,7 @@ use std::path::{Path, PathBuf};
 /// How much is taken from another journal at once.
 const PAGE: usize = 10_000;
 const INSERT_ROW: &str =
-    "INSERT INTO journal (seq, at, tasks, body, checksum, chain) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    "INSERT INTO journal (seq, at, tasks, steps, body, checksum, chain) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 // Ranges of one row may overlap.
 const INSERT_NODE: &str = "INSERT OR IGNORE INTO history (node, seq) VALUES (?1, ?2)";
 
@@ -264,7 +265,7 @@ impl Store for SqliteStore {
 fn put_row(connection: &Connection, seq: Seq, row: &Row, chain: &ChainHash) -> rusqlite::Result<i64> {
     let number = seq.number().cast_signed();
     let Columns { at, tasks, checksum } = Columns::of(seq, row);
-    let values = (number, at, tasks, &row.body, checksum, chain.as_bytes());
+    let values = (number, at, tasks, &row.steps, &row.body, checksum, chain.as_bytes());
     connection.prepare_cached(INSERT_ROW)?.execute(values)?;
     let mut insert_node = connection.prepare_cached(INSERT_NODE)?;
     for node in row.tasks.iter().copied().flat_map(span_tree::cover) {

@@ -1,34 +1,30 @@
 //! A task's life, told from the rows of the journal that are about it.
 
+use super::words::words;
 use crate::journal::Fact;
-use crate::ledger::{Job, Ledger, Told};
-use crate::life::{Life, words};
+use crate::ledger::{Ledger, Told};
+use crate::recovery::steps;
 use crate::store::StoredRow;
 use gleaner_units::{MachineId, TaskId, Time};
 use gleaner_wire::VERSION;
 use gleaner_wire::api::{History, Transition};
-use gleaner_wire::job::JobSpec;
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 /// What the rows alone do not say.
 #[derive(Clone, Debug)]
 pub struct HistoryNames {
     task: TaskId,
-    spec: Arc<JobSpec>,
     machines: Vec<String>,
 }
 
-/// What is needed to tell of a task of a job. Costs O(machines).
-pub fn history_names(ledger: &Ledger, task: TaskId, job: &Job) -> HistoryNames {
-    let machines = ledger.agents().iter().map(|agent| agent.name.clone()).collect();
-    HistoryNames { task, spec: Arc::clone(&job.spec), machines }
+/// What is needed to tell of a task. Costs O(machines).
+pub fn history_names(ledger: &Ledger, task: TaskId) -> HistoryNames {
+    HistoryNames { task, machines: ledger.agents().iter().map(|agent| agent.name.clone()).collect() }
 }
 
 /// A task's life as it is read, in words. Of a long one the latest steps are told.
 pub struct Story<'a> {
     names: &'a HistoryNames,
-    life: Life,
     told: VecDeque<Transition>,
     told_max: usize,
     left_out: u64,
@@ -37,18 +33,19 @@ pub struct Story<'a> {
 impl<'a> Story<'a> {
     /// A story of which nothing was read yet, and of which so many steps are to be told at most.
     pub fn new(names: &'a HistoryNames, told_max: usize) -> Self {
-        let life = Life::of(names.task, Arc::clone(&names.spec));
-        Self { names, life, told: VecDeque::new(), told_max, left_out: 0 }
+        Self { names, told: VecDeque::new(), told_max, left_out: 0 }
     }
 
     /// Reads on. Rows that say nothing of the task are passed over.
     pub fn read(&mut self, rows: &[StoredRow]) {
         for StoredRow { row, .. } in rows {
-            // A damaged row is named by `gleaner journal verify`; the rest is still worth telling.
-            if let Ok(fact) = serde_json::from_str(&row.body) {
-                for told in self.life.take(row.at, &fact) {
-                    self.tell(row.at, &fact, &told);
-                }
+            // What cannot be read is named by `gleaner journal verify`; the rest is still worth telling.
+            let steps = steps(row).unwrap_or_default().into_iter();
+            let mut steps = steps.filter(|told| told.tasks.contains(self.names.task)).peekable();
+            if steps.peek().is_some()
+                && let Ok(fact) = serde_json::from_str(&row.body)
+            {
+                steps.for_each(|told| self.tell(row.at, &fact, &told));
             }
         }
     }
@@ -74,29 +71,31 @@ impl<'a> Story<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::Chosen;
-    use crate::store::{Row, Seq};
+    use crate::desk::Recorded;
+    use crate::driver::row;
+    use crate::journal::{Chosen, Entry};
+    use crate::ledger::{Step, Wish};
+    use crate::store::{Seq, TaskRange};
     use gleaner_wire::JobId;
-    use gleaner_wire::api::Actor;
+    use gleaner_wire::api::{Actor, TaskPhase};
 
     /// As `HISTORY_TOLD_MAX` steps are told over HTTP.
     #[test]
     fn of_a_long_life_the_latest_steps_are_told() {
-        let names = HistoryNames {
-            task: TaskId::new(0),
-            spec: Arc::new(JobSpec::new(["true"])),
-            machines: Vec::new(),
-        };
+        let names = HistoryNames { task: TaskId::new(0), machines: Vec::new() };
         let chosen = || Chosen { job: JobId(1), tasks: Vec::new(), by: Actor::Coordinator };
         for (steps, left_out, first) in [(5, 0, 0.0), (6, 1, 1.0)] {
             let mut story = Story::new(&names, 5);
             for number in 0..steps {
-                let fact =
-                    if number % 2 == 0 { Fact::TasksHeld(chosen()) } else { Fact::TasksReleased(chosen()) };
+                let (fact, step, phase) = if number % 2 == 0 {
+                    (Fact::TasksHeld(chosen()), Step::Is(Wish::Hold), TaskPhase::Held)
+                } else {
+                    (Fact::TasksReleased(chosen()), Step::Released, TaskPhase::Waiting)
+                };
+                let told = |task| Told { tasks: TaskRange::one(TaskId::new(task)), step, phase, run: None };
                 let at = Time::from_nanos(number * 1_000_000_000);
-                let body = serde_json::to_string(&fact).expect("plain data");
-                let row = Row { at, tasks: Vec::new(), body };
-                story.read(&[StoredRow { seq: Seq::new(number + 1), row }]);
+                let recorded = Recorded { entry: Entry { at, fact }, steps: vec![told(0), told(7)] };
+                story.read(&[StoredRow { seq: Seq::new(number + 1), row: row(&recorded) }]);
             }
             let told = story.end();
             assert_eq!(

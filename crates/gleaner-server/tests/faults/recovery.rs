@@ -1,17 +1,15 @@
 //! What the journal leads to: replayed from its start it is, to the byte, what the living coordinators had, snapshots
 //! between or not; each decision, made again, is the one that was made; and no account ever spends more than it has.
 
+use gleaner_core::Stage;
 use gleaner_server::journal::{Entry, Fact};
-use gleaner_server::ledger::{Ledger, Told};
-use gleaner_server::life::Life;
-use gleaner_server::recovery::entries;
+use gleaner_server::ledger::{Ledger, Step, Told};
+use gleaner_server::recovery::{entries, steps};
 use gleaner_server::store::MemoryDisk;
 use gleaner_server::store::{Seq, StoredRow};
 use gleaner_server::verify::{Before, verify};
 use gleaner_units::{Credits, MachineId, RunId, TaskId, Time};
-use gleaner_wire::api::TaskPhase;
-use gleaner_wire::job::JobSpec;
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
 pub(crate) fn check(rows: &[StoredRow], saved: &[(Seq, Vec<u8>)]) -> Result<(), String> {
     let entries = rows.iter().map(|stored| {
@@ -20,10 +18,15 @@ pub(crate) fn check(rows: &[StoredRow], saved: &[(Seq, Vec<u8>)]) -> Result<(), 
     });
     let entries: Vec<(Seq, Entry)> = entries.collect::<Result<_, String>>()?;
     let mut ledger = Ledger::new();
-    let mut steps: Vec<Vec<Told>> = Vec::new();
+    let mut told_of_all: Vec<Vec<Told>> = Vec::new();
     let mut saved = saved.iter().peekable();
-    for (seq, entry) in &entries {
-        steps.push(ledger.replay(entry).map_err(|error| format!("row {seq}: {error}"))?);
+    for ((seq, entry), stored) in entries.iter().zip(rows) {
+        let said = ledger.replay(entry).map_err(|error| format!("row {seq}: {error}"))?;
+        let kept = steps(&stored.row).map_err(|error| format!("row {seq}: {error}"))?;
+        if kept != said {
+            return Err(format!("row {seq} says {kept:?}, and the ledger {said:?}"));
+        }
+        told_of_all.push(said);
         spending(&ledger, entry.at).map_err(|broken| format!("row {seq}: {broken}"))?;
         while let Some((at, body)) = saved.next_if(|(at, _)| at <= seq) {
             if at == seq && *body != ledger.save() {
@@ -36,7 +39,7 @@ pub(crate) fn check(rows: &[StoredRow], saved: &[(Seq, Vec<u8>)]) -> Result<(), 
         let Fact::JobSubmitted { spec, .. } = &entry.fact else { continue };
         let tasks = next..next + spec.tasks.count() as usize;
         next = tasks.end;
-        tasks.map(TaskId::new).try_for_each(|task| told((&ledger, &steps), spec, task, rows))?;
+        tasks.map(TaskId::new).try_for_each(|task| told(&ledger, &told_of_all, task))?;
     }
     let report = verify(Before::default(), entries).map_err(|mismatch| mismatch.to_string())?;
     if report.facts == rows.len() as u64 { Ok(()) } else { Err(format!("{report:?}")) }
@@ -50,43 +53,32 @@ pub(crate) fn check_from_beginning(disk: &MemoryDisk) -> Result<(), String> {
     verify(before, facts).map(drop).map_err(|mismatch| mismatch.to_string())
 }
 
-/// What the rows about a task tell of it is what the ledger says and has, step by step.
-fn told(
-    (ledger, steps): (&Ledger, &[Vec<Told>]),
-    spec: &Arc<JobSpec>,
-    task: TaskId,
-    rows: &[StoredRow],
-) -> Result<(), String> {
-    let mut life = Life::of(task, Arc::clone(spec));
-    // That a machine on which it began was suspended then is told by no row about the task.
-    let shown = |phase| if phase == TaskPhase::Suspended { TaskPhase::Running } else { phase };
-    let said = |told: &Told| (told.step, shown(told.phase), told.run);
-    for (stored, steps) in rows.iter().zip(steps) {
-        let by_ledger = steps.iter().filter(|told| told.tasks.contains(task)).map(said).collect::<Vec<_>>();
-        let is_listed = stored.row.tasks.iter().any(|range| range.contains(task));
-        let by_life = if is_listed {
-            let fact = serde_json::from_str(&stored.row.body).map_err(|error| error.to_string())?;
-            life.take(stored.row.at, &fact).iter().map(said).collect()
-        } else {
-            Vec::new()
-        };
-        if by_ledger != by_life {
-            let (seq, body) = (stored.seq, &stored.row.body);
-            return Err(format!(
-                "of {task}, row {seq} ({body}) says {by_life:?}, and the ledger {by_ledger:?}"
-            ));
+/// What the journal keeps of a task's life ends where the ledger has it, with the runs that it has.
+fn told(ledger: &Ledger, steps: &[Vec<Told>], task: TaskId) -> Result<(), String> {
+    let (mut phase, mut begun) = (None, BTreeMap::new());
+    for told in steps.iter().flatten().filter(|told| told.tasks.contains(task)) {
+        phase = Some(told.phase);
+        match (told.step, told.run) {
+            (Step::Started, Some((run, on))) => drop(begun.insert(run, on)),
+            (Step::Ended(_) | Step::Wasted | Step::Refused | Step::Lost(_), Some((run, _))) => {
+                begun.remove(&run);
+            }
+            (step, None) if step == Step::Started => return Err(format!("{task}: {step:?} without a run")),
+            _ => {}
         }
     }
-    let phases = [life.phase(), ledger.record(task).phase].map(shown);
-    let mut live: Vec<(RunId, MachineId)> = life.live().collect();
-    let runs = ledger.grid().runs_of(task).filter(|run| run.goes_on());
-    let mut known: Vec<(RunId, MachineId)> = runs.map(|run| (run.id(), run.on())).collect();
-    live.sort();
-    known.sort();
-    if phases[0] == phases[1] && live == known {
+    let known = ledger.grid().runs_of(task).filter(|run| run.goes_on());
+    let known: BTreeMap<RunId, MachineId> = known.map(|run| (run.id(), run.on())).collect();
+    let running = ledger.grid().runs_of(task).filter(|run| run.stage() == Stage::Running);
+    let is_told = running.into_iter().all(|run| begun.contains_key(&run.id()));
+    if phase == Some(ledger.record(task).phase)
+        && is_told
+        && begun.iter().all(|run| known.get(run.0) == Some(run.1))
+    {
         return Ok(());
     }
-    Err(format!("{task} is told as {phases:?} with {live:?}, and the books have {known:?}"))
+    let phases = (phase, ledger.record(task).phase);
+    Err(format!("{task} is told as {phases:?} with {begun:?}, and the books have {known:?}"))
 }
 
 fn spending(ledger: &Ledger, at: Time) -> Result<(), String> {

@@ -1,20 +1,17 @@
-//! A task whose life is told beside the ledger, by the same facts: both say the same of it.
+//! A task whose facts are told one by one: what the ledger says of each is what it has.
 
 use crate::books::{Books, agent, end};
 use gleaner_core::Judgement;
 use gleaner_server::journal::{Entry, Fact, Judged};
 use gleaner_server::ledger::Told;
-use gleaner_server::life::Life;
 use gleaner_units::{MachineId, RunId, TaskId, Time};
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::Outcome;
-use std::sync::Arc;
 
-/// A task whose life is told beside the ledger.
+/// A task, and the ledger that knows it.
 pub(crate) struct Story {
     pub(crate) books: Books,
-    pub(crate) life: Life,
     pub(crate) at: Time,
 }
 
@@ -25,37 +22,21 @@ impl Story {
     }
 
     pub(crate) fn of(machines: usize, spec: JobSpec) -> Self {
-        let books = Books::with(machines, spec.clone());
-        let mut life = Life::of(TaskId::new(0), Arc::new(spec.clone()));
-        let at = Time::from_seconds(1_000.0).expect("a moment");
-        let submitted = Fact::JobSubmitted {
-            job: gleaner_wire::JobId(1),
-            user: "ada".to_owned(),
-            spec: Arc::new(spec),
-            key: None,
-            bytes: 0,
-        };
-        life.take(at, &submitted);
-        Self { books, life, at }
+        Self { books: Books::with(machines, spec), at: Time::from_seconds(1_000.0).expect("a moment") }
     }
 
     pub(crate) fn tell(&mut self, fact: &Fact) {
         self.at = self.at.after_seconds(1.0);
         let told = self.books.ledger.apply(&Entry { at: self.at, fact: fact.clone() });
-        self.agrees(fact, told);
-        while let Some((fact, told)) = self.books.ledger.decide(self.at) {
-            self.agrees(&fact, told);
-        }
+        self.agrees(fact, &told);
+        self.begin();
     }
 
-    /// Both tell the same of it, and the ledger holds.
-    fn agrees(&mut self, fact: &Fact, told: Vec<Told>) {
+    /// The ledger holds, and the last that it says of the task is where that is.
+    fn agrees(&self, fact: &Fact, told: &[Told]) {
         self.books.ledger.check().expect("the ledger holds");
-        let is_about = |told: &Told| told.tasks.contains(TaskId::new(0));
-        let told: Vec<Told> = told.into_iter().filter(is_about).collect();
-        if !told.is_empty() {
-            assert_eq!(self.life.take(self.at, fact), told, "{fact:?}");
-        }
+        let last = told.iter().rfind(|told| told.tasks.contains(TaskId::new(0)));
+        assert_eq!(last.map_or(self.phase(), |told| told.phase), self.phase(), "{fact:?}: {told:?}");
     }
 
     /// The run of a machine, if it has one.
@@ -73,10 +54,10 @@ impl Story {
         self.tell(&Fact::RunEnded { run, agent: on, end, answer, is_left: None });
     }
 
-    /// What was decided about the submission is not told twice.
+    /// Lets the policy decide.
     pub(crate) fn begin(&mut self) {
         while let Some((fact, told)) = self.books.ledger.decide(self.at) {
-            self.agrees(&fact, told);
+            self.agrees(&fact, &told);
         }
     }
 

@@ -56,15 +56,17 @@ fn numbers_rows_without_a_gap<M: Medium>() {
 fn reads_back_what_was_written<M: Medium>() {
     let range = |first, last| TaskRange::between(TaskId::new(first), TaskId::new(last)).unwrap();
     let odd = [
-        Row { at: Time::ZERO, tasks: vec![], body: String::new() },
+        Row { at: Time::ZERO, tasks: vec![], steps: String::new(), body: String::new() },
         Row {
             at: Time::NEVER,
             tasks: vec![range(0, u32::MAX as usize)],
+            steps: "[[[0,4294967295],\"λ\"]]".into(),
             body: "{\"name\":\"λ\\u0000\"}".into(),
         },
         Row {
             at: Time::from_nanos(7),
             tasks: vec![range(3, 9), range(5, 5), range(0, 1)],
+            steps: "\n".into(),
             body: "\n".into(),
         },
     ];
@@ -163,8 +165,9 @@ fn lists_a_row_under_its_tasks_only<M: Medium>() {
 
 fn refuses_what_is_too_large_and_goes_on<M: Medium>() {
     let long = Row { body: "x".repeat(BODY_LIMIT + 1), ..row(2) };
+    let told = Row { steps: "x".repeat(BODY_LIMIT + 1), ..row(2) };
     let wide = Row { tasks: vec![TaskRange::one(TaskId::new(0)); RANGES_LIMIT + 1], ..row(2) };
-    for large in [long, wide] {
+    for large in [long, told, wide] {
         let medium = M::default();
         let mut store = medium.open();
         let refused = store.commit(&[row(1), large]);

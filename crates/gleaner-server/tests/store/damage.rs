@@ -32,8 +32,9 @@ fn database(folder: &Path) -> PathBuf {
 
 #[test]
 fn an_altered_row_is_named_by_its_number() {
-    let table: [(&str, &[(u64, Damage)]); 8] = [
+    let table: [(&str, &[(u64, Damage)]); 9] = [
         ("UPDATE journal SET body = '{\"fact\":8}' WHERE seq = 7", &[(7, Damage::Altered)]),
+        ("UPDATE journal SET steps = '[8]' WHERE seq = 7", &[(7, Damage::Altered)]),
         ("UPDATE journal SET at = at + 1 WHERE seq = 7", &[(7, Damage::Altered)]),
         ("UPDATE journal SET tasks = '8' WHERE seq = 7", &[(7, Damage::Altered)]),
         ("UPDATE journal SET checksum = 0 WHERE seq = 7", &[(7, Damage::Altered)]),

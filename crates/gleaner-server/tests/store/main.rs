@@ -20,7 +20,8 @@ use std::path::Path;
 /// A row that differs from all with another number.
 fn row(number: u64) -> Row {
     let task = TaskRange::one(TaskId::new(number as usize));
-    Row { at: Time::from_nanos(number), tasks: vec![task], body: format!("{{\"fact\":{number}}}") }
+    let (steps, body) = (format!("[{number}]"), format!("{{\"fact\":{number}}}"));
+    Row { at: Time::from_nanos(number), tasks: vec![task], steps, body }
 }
 
 fn rows(numbers: impl IntoIterator<Item = u64>) -> Vec<Row> {

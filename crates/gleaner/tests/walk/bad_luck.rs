@@ -107,7 +107,7 @@ fn a_journal_of_a_newer_version_is_refused_and_not_touched() {
     fs::write(&file, &bytes).expect("the journal");
     assert_eq!(
         refusal(&grid, USAGE),
-        "error: HOME/gleaner.db has format 99, and this version reads format 11 only: start the newer version that \
+        "error: HOME/gleaner.db has format 99, and this version reads format 12 only: start the newer version that \
          wrote it; nothing was changed"
     );
     assert!(fs::read(&file).expect("the journal") == bytes, "it was changed");

@@ -69,7 +69,7 @@ pub(super) const FILES_OF: &str =
     "SELECT file FROM past_files WHERE is_left = ?1 AND owner = ?2 AND since <= (SELECT seq FROM base)
     UNION ALL SELECT file FROM base_files WHERE is_left = ?1 AND owner = ?2 ORDER BY file";
 const KEPT_ROWS: &str =
-    "SELECT seq, at, tasks, body FROM journal WHERE seq <= (SELECT seq FROM base) ORDER BY seq";
+    "SELECT seq, at, tasks, steps, body FROM journal WHERE seq <= (SELECT seq FROM base) ORDER BY seq";
 const BASE: &str = "INSERT INTO base (seq, at, chain, format, past, body, checksum, seal)
     SELECT ?1, ?2, ?3, ?4, upto, ?5, x'', x'' FROM past";
 const SEAL: &str = "UPDATE base SET checksum = ?1, seal = ?2";

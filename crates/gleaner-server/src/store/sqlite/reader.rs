@@ -15,7 +15,8 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 use std::path::Path;
 
-const ROWS: &str = "SELECT seq, at, tasks, body, checksum, chain FROM journal WHERE seq >= ?1 ORDER BY seq";
+const ROWS: &str =
+    "SELECT seq, at, tasks, steps, body, checksum, chain FROM journal WHERE seq >= ?1 ORDER BY seq";
 /// The longest way up a span tree.
 const NODES: usize = 33;
 
@@ -165,7 +166,7 @@ impl Reader for SqliteReader {
                 before = self.chain(Seq::new(stored.seq.number() - 1)).unwrap_or(None);
                 seq = stored.seq;
             }
-            let tied = columns.get(5).map(ChainHash::of).map_err(|error| row_error(error, seq))?;
+            let tied = columns.get(6).map(ChainHash::of).map_err(|error| row_error(error, seq))?;
             if before.is_some_and(|before| chain(&before, seq, &stored.row) != tied) {
                 return Err(ReadError::Damaged { seq, damage: Damage::Unchained });
             }

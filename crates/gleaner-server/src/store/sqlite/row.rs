@@ -4,7 +4,7 @@ use crate::store::checksum::checksum;
 use crate::store::{Row, Seq, StoredRow, TaskRange};
 use gleaner_units::{TaskId, Time};
 
-/// The columns beside the number and the body.
+/// The columns beside the number, the steps and the body.
 pub(super) struct Columns {
     pub(super) at: i64,
     pub(super) tasks: String,
@@ -15,23 +15,23 @@ impl Columns {
     pub(super) fn of(seq: Seq, row: &Row) -> Self {
         let at = row.at.nanos().cast_signed();
         let tasks = write_tasks(&row.tasks);
-        let checksum = checksum(seq, at, tasks.as_bytes(), row.body.as_bytes());
+        let checksum = checksum(seq, at, [&tasks, &row.steps, &row.body].map(|text| text.as_bytes()));
         Self { at, tasks, checksum }
     }
 }
 
-/// The row `seq` from its columns `at, tasks, body, checksum`; `None` if they are not what was written.
+/// The row `seq` from its columns `at, tasks, steps, body, checksum`; `None` if they are not what was written.
 pub(super) fn from_columns(seq: Seq, columns: &rusqlite::Row) -> Option<StoredRow> {
     let at: i64 = columns.get(1).ok()?;
-    let tasks = columns.get_ref(2).ok()?.as_bytes().ok()?;
-    let body = columns.get_ref(3).ok()?.as_bytes().ok()?;
-    let expected: i64 = columns.get(4).ok()?;
-    if checksum(seq, at, tasks, body) != expected {
+    let bytes = |index: usize| columns.get_ref(index).ok()?.as_bytes().ok();
+    let texts = [bytes(2)?, bytes(3)?, bytes(4)?];
+    let expected: i64 = columns.get(5).ok()?;
+    if checksum(seq, at, texts) != expected {
         return None;
     }
-    let tasks = read_tasks(str::from_utf8(tasks).ok()?)?;
-    let body = str::from_utf8(body).ok()?.to_owned();
-    Some(StoredRow { seq, row: Row { at: Time::from_nanos(at.cast_unsigned()), tasks, body } })
+    let [tasks, steps, body] = texts.map(str::from_utf8);
+    let (tasks, steps, body) = (read_tasks(tasks.ok()?)?, steps.ok()?.to_owned(), body.ok()?.to_owned());
+    Some(StoredRow { seq, row: Row { at: Time::from_nanos(at.cast_unsigned()), tasks, steps, body } })
 }
 
 fn write_tasks(ranges: &[TaskRange]) -> String {

@@ -29,8 +29,8 @@ const APPLICATION: u32 = 0x476c_6e72;
 /// rows may be compacted, and an order may say whose a machine is. 9: an end says whether a machine is left for its job, and what was
 /// told apart is alike again when its jobs are gone. 10: an agent that was started afresh brings what its start before could not hand in.
 /// 11: an administrator's pause of a machine is a fact, a user's new token says what the user was before, and a
-/// user's own quota may be taken back.
-pub const FORMAT: u32 = 11;
+/// user's own quota may be taken back. 12: each row has what it was for each task that it is about.
+pub const FORMAT: u32 = 12;
 /// Somebody may look at the file with a program of theirs that takes a lock for a moment.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -39,6 +39,7 @@ const TABLES: &str = "
         seq INTEGER PRIMARY KEY,
         at INTEGER NOT NULL,
         tasks TEXT NOT NULL,
+        steps TEXT NOT NULL,
         body TEXT NOT NULL,
         checksum INTEGER NOT NULL,
         chain BLOB NOT NULL
