@@ -47,6 +47,10 @@ export function request(path: string, init: RequestInit = {}): Promise<Response>
   return fetch(path, { ...init, headers, cache: "no-store" });
 }
 
+/** Why there is no answer, for a person: what the coordinator said, or that it said nothing. */
+export const problemOf = (failure: unknown) =>
+  failure instanceof Refused ? failure.message : "The coordinator cannot be reached.";
+
 /** What the coordinator answers. */
 export async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {
   if (saved) {

@@ -1,6 +1,6 @@
 // The frame around all views: who is signed in, where one may go, and what just happened.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ask, isToken, Refused, token, tokenIn, type Schemas } from "./api.ts";
+import { ask, isToken, problemOf, Refused, token, tokenIn, type Schemas } from "./api.ts";
 import { follow, onSignOut, unfollow, useConnected } from "./live.ts";
 import { nameIn, numberIn, useRoute } from "./route.ts";
 import { saved } from "./saved.ts";
@@ -35,7 +35,8 @@ export function App() {
   const [me, setMe] = useState<Me>();
   const [isSignedIn, setSignedIn] = useState(saved !== null || token.find() !== null);
   const [problem, setProblem] = useState<string>();
-  const signOut = () => {
+  const signOut = (why?: string) => {
+    setProblem(why);
     token.forget();
     unfollow();
     setMe(undefined);
@@ -53,9 +54,10 @@ export function App() {
         void follow();
       },
       (error: unknown) => {
-        setProblem(error instanceof Refused ? error.message : "The coordinator cannot be reached.");
-        if (error instanceof Refused && error.status === 401) {
-          signOut();
+        setProblem(problemOf(error));
+        // Another token may be let in.
+        if (error instanceof Refused && [401, 403].includes(error.status)) {
+          signOut(error.message);
         }
       },
     );
@@ -72,7 +74,7 @@ export function App() {
       </main>
     );
   }
-  return <Signed me={me} signOut={signOut} />;
+  return <Signed me={me} signOut={() => signOut()} />;
 }
 
 function SignIn({ problem, done }: { problem: string | undefined; done: () => void }) {

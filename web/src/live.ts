@@ -1,7 +1,7 @@
 // What happens, as it happens: one stream of events for the page, and answers that are asked for again when an event
 // concerns them.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ask, Refused, request, token, type LiveEvent } from "./api.ts";
+import { ask, problemOf, Refused, request, token, type LiveEvent } from "./api.ts";
 import { saved } from "./saved.ts";
 
 /** Events are handed on together, so many milliseconds apart. */
@@ -112,8 +112,8 @@ interface Options<T> {
   every_ms?: number;
 }
 
-let signOut: () => void = () => undefined;
-export function onSignOut(act: () => void): void {
+let signOut: (problem: string) => void = () => undefined;
+export function onSignOut(act: (problem: string) => void): void {
   signOut = act;
 }
 
@@ -147,10 +147,10 @@ export function useLive<T>(path: string | null, options: Options<T> = {}): Live<
         }
       } catch (failure) {
         if (failure instanceof Refused && failure.status === 401) {
-          signOut();
+          signOut(failure.message);
         }
         if (!isOver) {
-          setError(failure instanceof Refused ? failure.message : "The coordinator cannot be reached.");
+          setError(problemOf(failure));
         }
       }
       isAsking = false;

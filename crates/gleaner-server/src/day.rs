@@ -14,13 +14,13 @@ use crate::journal::{Entry, Fact};
 use crate::ledger::Ledger;
 use crate::limits::QUEUE_SAMPLES_KEPT;
 use gleaner_core::Decision;
-use gleaner_units::{MachineId, Span, TaskId, Time};
+use gleaner_units::{MachineId, RunId, Span, TaskId, Time};
 use gleaner_wire::VERSION;
 use gleaner_wire::day::{DayView, MachineDayList, QueueSample, RunList, UseList};
 use machines::Machines;
 use runs::Runs;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use usage::Usages;
 pub(crate) use waits::Waits;
 
@@ -28,7 +28,7 @@ pub(crate) use waits::Waits;
 const STEP: Span = Span::from_nanos(60_000_000_000);
 /// How long anything is remembered.
 const DAY: Span = Span::from_nanos(24 * 3_600_000_000_000);
-/// Tasks that are on their way to a machine and of which it is remembered since when.
+/// Tasks that are on their way to a machine and of which it is remembered since when; tasks that came back from one.
 const ON_THEIR_WAY_MAX: usize = 65_536;
 
 /// See the module.
@@ -41,6 +41,9 @@ pub struct Day {
     /// Of the tasks that started since the last sample.
     started: Started,
     placed: BTreeMap<TaskId, Time>,
+    /// Tasks that never started, though runs of theirs were over: machines gave them back.
+    #[serde(skip)]
+    given_back: BTreeSet<TaskId>,
     machines: Machines,
     runs: Runs,
     usages: Usages,
@@ -126,7 +129,8 @@ impl Day {
             }
             Fact::RunStarted(run) => {
                 let (_, job) = ledger.job_of(run.task);
-                if run.number == 1 {
+                let was_given_back = self.given_back.remove(&run.task);
+                if run.number == 1 || was_given_back {
                     let wait_s = at.since(job.submitted).seconds();
                     self.started.add(wait_s);
                     self.waits.add(job, wait_s);
@@ -139,6 +143,7 @@ impl Day {
             }
             Fact::RunEnded { run, agent, end, .. } => {
                 self.placed.remove(&run.task);
+                self.is_over(ledger, *run);
                 let state = runs::state(&end.outcome);
                 self.runs.ended(ledger, at, (*run, *agent), (state, end.usage.elapsed_s));
                 self.usages.ended(ledger, at, run.task, (state, &end.usage));
@@ -150,6 +155,15 @@ impl Day {
             Fact::LeaseExpired { agent } => self.runs.lost(at, *agent, &[]),
             Fact::AgentStarted { agent, brings, .. } => self.runs.lost(at, *agent, brings),
             _ => {}
+        }
+    }
+
+    fn is_over(&mut self, ledger: &Ledger, run: RunId) {
+        let never_began = run.number == 1 || self.given_back.contains(&run.task);
+        if self.runs.is_going_on(run) || !never_began || ledger.record(run.task).phase.is_over() {
+            self.given_back.remove(&run.task);
+        } else if self.given_back.len() < ON_THEIR_WAY_MAX {
+            self.given_back.insert(run.task);
         }
     }
 

@@ -23,6 +23,7 @@ use gleaner_sim::{
 };
 use gleaner_units::{MachineClassId, MachineId, TaskClassId, UserId};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -81,13 +82,12 @@ impl Experiment {
 }
 
 impl Experiment {
-    /// The same with as many machines that lie, which another seed picks.
-    #[must_use]
-    pub fn with_liars_of(&self, seed: u64) -> Self {
+    /// As a run with this seed has it: as many machines lie, and the seed picks which.
+    pub fn of_seed(&self, seed: u64) -> Cow<'_, Self> {
+        let Some(liars) = &self.setup.answers.liars else { return Cow::Borrowed(self) };
         let mut other = self.clone();
-        let liars = &mut other.setup.answers.liars;
-        *liars = liars.as_ref().map(|liars| liars.drawn_anew(seed));
-        other
+        other.setup.answers.liars = Some(liars.drawn_anew(seed));
+        Cow::Owned(other)
     }
 
     /// The same with each arrival moved; what follows on each other may follow in another order.

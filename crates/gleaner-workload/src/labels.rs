@@ -48,7 +48,7 @@ impl Labels {
         let mut labels = Self::default();
         while let Some(row) = table.next()? {
             let mut composition = Vec::new();
-            row.vector(&share_columns, SHARE, &mut composition)?;
+            row.vector(&share_columns, (SHARE, finite_from_zero), &mut composition)?;
             check_sum(&composition)
                 .map_err(|(found, expected)| row.error_in("composition", found, expected))?;
             if !labels.insert(row.id(label_column)?, composition) {

@@ -7,7 +7,7 @@ use crate::error::{Place, quoted};
 use crate::ids::UniqueIds;
 use crate::kinds::{Kinds, Met};
 use crate::section::Key;
-use crate::settings::finite_from_zero;
+use crate::settings::{finite_from_zero, is_speed};
 use crate::table::{Column, Limit, Row, Table};
 use crate::words::WordSets;
 use gleaner_classad::ClassAd;
@@ -215,7 +215,9 @@ impl Reading {
         if !self.ids.insert(id) {
             return Err(row.wrong(columns.id, "an id that no machine above has"));
         }
-        row.vector(&columns.speeds, "operations a second as a finite number, 0 or more", &mut self.speeds)?;
+        let speeds =
+            ("operations a second: 0, or from 1e-9 to 1e18", |speed| speed == 0.0 || is_speed(speed));
+        row.vector(&columns.speeds, speeds, &mut self.speeds)?;
         let cores = row.cores(columns.cores)?;
         let room = (row.find_size(columns.memory)?, row.find_size(columns.disk)?);
         let provides = columns.provides.map_or("", |column| row.text(column));

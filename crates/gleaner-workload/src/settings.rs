@@ -57,6 +57,14 @@ pub struct Migration {
     pub bytes: f64,
 }
 
+/// What a machine's speed may be, in operations a second: with others, no task takes infinitely long on a machine that can run it.
+pub(crate) const SPEED: &str = "operations a second, from 1e-9 to 1e18";
+
+/// Whether the number is a [`SPEED`].
+pub(crate) fn is_speed(number: f64) -> bool {
+    (1e-9..=1e18).contains(&number)
+}
+
 /// Whether the number is finite and not negative.
 pub(crate) fn finite_from_zero(number: f64) -> bool {
     number.is_finite() && number >= 0.0

@@ -186,12 +186,12 @@ impl<'a> Row<'a> {
     pub(crate) fn vector(
         &self,
         columns: &[Column],
-        expected: &str,
+        (expected, valid): (&str, impl Fn(f64) -> bool),
         vector: &mut Vec<f64>,
     ) -> Result<(), InputError> {
         vector.clear();
         for &column in columns {
-            vector.push(self.number(column, expected, |value| value.is_finite() && value >= 0.0)?);
+            vector.push(self.number(column, expected, &valid)?);
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ use crate::labels::{Labels, SHARE, check_sum};
 use crate::machines::MachineTable;
 use crate::runnable::Runnable;
 use crate::section::Key;
+use crate::settings::finite_from_zero;
 use crate::table::{Column, Limit, Row, Table};
 use crate::words::WordSets;
 use gleaner_classad::ClassAd;
@@ -268,7 +269,7 @@ impl<'a> Shares<'a> {
     fn read(&self, row: &Row<'_>, composition: &mut Vec<f64>) -> Result<(), InputError> {
         match self {
             Shares::Columns(columns) => {
-                row.vector(columns, SHARE, composition)?;
+                row.vector(columns, (SHARE, finite_from_zero), composition)?;
                 check_sum(composition)
                     .map_err(|(found, expected)| row.error_in("composition", found, expected))
             }

@@ -226,6 +226,7 @@ fn what_is_wrong_with_tables_logs_and_sizes_is_said_with_its_place() {
         (drawn(&["work.disk_gb=1e6"]), "work: found job 1, which needs"),
         (drawn(&["work.estimates=\"logged\""]), "work.estimates: found \"logged\""),
         (drawn(&["sites.price=[-1]"]), "sites.price"),
+        (drawn(&["policy.preset=khoo/mrs", "protocol.delay_s=1e10"]), "sites.patience_s: found"),
         (
             drawn(&["work.would_pay=[]"]),
             "work.would_pay: found a list; expected a list of finite numbers, 0 or more",

@@ -25,8 +25,11 @@ impl From<WriteError> for Failure {
     }
 }
 
-/// Refuses to write over the file that is read, by whatever name.
+/// Refuses to write over the file that is read, by whatever name. The folder that is written to is made if need be: until then
+/// nobody knows where a name leads.
 pub(crate) fn check_is_not_read(option: &str, written: &Path, read: &Path) -> Result<(), Failure> {
+    let dir = folder_of(written);
+    fs::create_dir_all(dir).map_err(|error| WriteError { path: dir.to_owned(), error })?;
     let (Ok(one), Ok(other)) = (fs::metadata(written), fs::metadata(read)) else { return Ok(()) };
     if one.is_file() && (one.dev(), one.ino()) == (other.dev(), other.ino()) {
         let written = written.display();
@@ -148,6 +151,8 @@ mod tests {
         {
             assert_eq!(check_is_not_read("--out", &at(written), &at("a")).is_err(), is_refused, "{written}");
         }
+        // A folder that is not there yet is no reason to take it for another.
+        assert!(check_is_not_read("--out", &at("fresh/../a"), &at("a")).is_err());
         let null = Path::new("/dev/null");
         assert!(check_is_not_read("--out", null, null).is_ok(), "nothing is lost there");
     }

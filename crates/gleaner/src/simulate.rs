@@ -138,8 +138,7 @@ fn run_seed(arguments: &SimulateArguments, experiment: &Experiment, seed: u64) -
             compare::folder(arguments, &experiment.policy, seed).as_deref(),
         );
     }
-    let with_liars = experiment.setup.answers.liars.is_some().then(|| experiment.with_liars_of(seed));
-    let experiment = with_liars.as_ref().unwrap_or(experiment);
+    let experiment = &*experiment.of_seed(seed);
     let mut run = start(arguments, experiment)?.with_seed(seed);
     finish(|| run.step())?;
     let mut summary = Summary::of(experiment, seed, &run);

@@ -25,7 +25,8 @@ pub(crate) fn run(arguments: &StatusArguments) -> Outcome {
         return grid.each_task(id, arguments.from, u32::MAX, phase, stdout::print_json).map(drop);
     }
     let job = grid.job(id)?;
-    if !arguments.tasks && phase.is_none() {
+    // Who says where to begin wants to see them.
+    if !arguments.tasks && phase.is_none() && arguments.from == 0 {
         if arguments.grid.json {
             return stdout::print_json(&job);
         }
@@ -49,11 +50,12 @@ pub(crate) fn run(arguments: &StatusArguments) -> Outcome {
 }
 
 fn jobs(grid: &Api, arguments: &StatusArguments) -> Outcome {
-    let jobs = grid.jobs(arguments.limit.min(JOBS_LISTED_MAX))?;
+    let limit = arguments.limit.min(JOBS_LISTED_MAX);
+    let jobs = grid.jobs(limit, arguments.state.map(JobState::from))?;
     match (arguments.jsonl, arguments.grid.json) {
         (true, _) => jobs.jobs.iter().try_for_each(stdout::print_json),
         (false, true) => stdout::print_json(&jobs),
-        (false, false) => stdout::print(list(&jobs.jobs)),
+        (false, false) => stdout::print(list(&jobs.jobs) + &older(jobs.jobs.len(), limit)),
     }
 }
 
@@ -79,6 +81,17 @@ pub(crate) fn describe(job: &JobView) -> String {
     }
     lines.extend(job.waits_for.as_ref().map(|why| ("waits for", shown(why, 200))));
     lines.iter().map(|(name, value)| format!("{name:<10} {value}\n")).collect()
+}
+
+/// As many as were asked for may not be all.
+fn older(listed: usize, limit: u32) -> String {
+    match listed == limit as usize {
+        true if limit < JOBS_LISTED_MAX => {
+            format!("the newest {limit} jobs: a larger --limit lists older ones, {JOBS_LISTED_MAX} at most\n")
+        }
+        true => format!("the newest {limit} jobs, and no more are listed: see --state\n"),
+        false => String::new(),
+    }
 }
 
 fn list(jobs: &[JobView]) -> String {

@@ -106,6 +106,27 @@ fn a_better_rule_is_found_with_the_command_that_sets_it() {
     assert_eq!(std::fs::read_to_string(out.join("simulations.jsonl")).expect("still"), kept);
 }
 
+/// What else is as fast believes every answer.
+#[test]
+fn where_answers_are_compared_no_rule_is_advised_that_compares_none() {
+    let advice = document(&gleaner(&["advise", &example("trust"), "--seeds", "2", "--json"]));
+    let rules = advice["rules"].as_array().expect("a list");
+    assert!(rules.iter().all(|rule| rule["preset"] != "elleuch/max-min"), "{advice}");
+    let left_out = advice["left_out"].as_array().expect("a list");
+    let why =
+        left_out.iter().find(|one| one["preset"] == "elleuch/max-min").map(|one| one["why"].to_string());
+    assert!(why.is_some_and(|why| why.contains("policy.replicate")), "{advice}");
+    // Of a scenario's own keys, those that another rule has no use for go, and the command says so.
+    let dir = tempfile::tempdir().expect("a folder");
+    let scenario = uneven(dir.path());
+    let keys = ["--set", "policy.relocate=none"];
+    let advice = document(&gleaner(&[&["advise", &scenario, "--seeds", "2", "--json"], &keys[..]].concat()));
+    if let Some(command) = advice["command"].as_str() {
+        let words: Vec<&str> = command.split(' ').skip(1).map(|word| word.trim_matches('\'')).collect();
+        document(&gleaner(&[&words[..], &["--json"]].concat()));
+    }
+}
+
 #[test]
 fn advice_is_given_for_every_kind_of_scenario_and_for_logs() {
     for name in ["brokers", "peers", "sites"] {

@@ -74,6 +74,26 @@ fn one_parameter_makes_a_curve_and_any_kind_of_scenario_can_be_tuned() {
     let once = tune(&example("lab"), &["--param", "policy.relocate.gain_min=0,0.5", "--seeds", "1"]);
     let said = String::from_utf8_lossy(&once.stdout);
     assert!(said.contains("one run each") && !said.contains("confidence"), "{said}");
+    // Who lies is drawn, and so is when a peer comes and goes.
+    let liars = ["--param", "faults.liars=0.25,0.5", "--seeds", "2", "--measure", "makespan_s", "--json"];
+    let liars: Value = serde_json::from_slice(&tune(&example("trust"), &liars).stdout).expect("one document");
+    let makespan = |seed: &str| {
+        let options = ["simulate", "--set", "faults.liars=0.25", "--json", "--seed", seed];
+        let mut run = Command::new(assert_cmd::cargo::cargo_bin!("gleaner"));
+        let run = run.args(options).arg(example("trust")).output().expect("it runs");
+        let run: Value = serde_json::from_slice(&run.stdout).expect("one document");
+        run["makespan_s"].as_f64().expect("a number")
+    };
+    let mean = f64::midpoint(makespan("1"), makespan("2"));
+    assert_eq!(liars["seeds"], 2, "{liars}");
+    assert!(
+        (liars["settings"][0]["measured"]["mean"].as_f64().expect("a number") - mean).abs() < 1e-6,
+        "{liars}"
+    );
+    let coming = example("peers").with_file_name("coming-and-going.toml");
+    let quiet = ["--set", "letters.loss=0", "--param", "peers.inputs_s=0,20", "--seeds", "2", "--json"];
+    let coming: Value = serde_json::from_slice(&tune(&coming, &quiet).stdout).expect("one document");
+    assert_eq!(coming["seeds"], 2, "{coming}");
     let sites =
         ["--policy", "khoo/mrs", "--param", "sites.load=0.4,0.9", "--seeds", "2", "--set", "work.count=10"];
     let sites = tune(&example("sites"), &sites);

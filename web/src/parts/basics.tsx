@@ -1,7 +1,7 @@
 // Small parts that every view uses.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Phase, Tally } from "../api.ts";
+import { problemOf, Refused, type Phase, type Tally } from "../api.ts";
 import { grouped, plain, plural } from "../text.ts";
 
 export const PHASES: Phase[] = ["done", "running", "suspended", "waiting", "held", "failed", "cancelled"];
@@ -111,7 +111,7 @@ export function Act({ label, confirm, act, tell }: ActProps) {
     try {
       tell(await act());
     } catch (error) {
-      tell(error instanceof Error ? error.message : String(error));
+      tell(error instanceof Refused ? error.message : `${problemOf(error)} Whether it was done is not known: look again.`);
     }
     setBusy(false);
   };

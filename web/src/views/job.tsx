@@ -22,8 +22,9 @@ export function JobPage({ job: id, frame }: { job: number; frame: Frame }) {
   // What was saved has all of them.
   const asked = saved === null && phase !== "" ? `&phase=${phase}` : "";
   const tasks = useLive<Schemas["TaskList"]>(`${path}/tasks?limit=10000${asked}`, {
-    concerns: (event) => event.job === id,
-    patch: (list, events) => {
+    concerns,
+    // Events bring no task into the list of a phase: that is asked for again.
+    patch: asked !== "" ? undefined : (list, events) => {
       const changed = new Map(events.filter((event) => event.task !== null && event.phase).map((event) => [event.task, event]));
       return {
         ...list,
@@ -61,7 +62,7 @@ export function JobPage({ job: id, frame }: { job: number; frame: Frame }) {
             {held > 0 && <Act label="Release" act={act("release", all)} tell={frame.tell} />}
             {failed > 0 && <Act label="Rerun failed" act={act("rerun", { tasks: [], failed: true })} tell={frame.tell} />}
             {open === 0 && done + failed + cancelled > 0 && (
-              <Act label="Rerun all" confirm={`Run all ${grouped(done + failed + cancelled)} tasks of job ${id} again?`} act={act("rerun", all)} tell={frame.tell} />
+              <Act label="Rerun all" confirm={`Run ${plural(done + failed + cancelled, "task")} of job ${id} again?`} act={act("rerun", all)} tell={frame.tell} />
             )}
             {open > 0 && (
               <Act label="Cancel" confirm={`Stop ${plural(open, "task")} of job ${id} for good?`} act={act("cancel", all)} tell={frame.tell} />

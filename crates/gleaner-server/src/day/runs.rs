@@ -52,6 +52,11 @@ impl Runs {
         self.going_on.extend(told.map(|told| (run, told)));
     }
 
+    /// Whether it began, and nobody knows of its end.
+    pub(super) fn is_going_on(&self, run: RunId) -> bool {
+        self.going_on.contains_key(&run)
+    }
+
     pub(super) fn ended(
         &mut self,
         ledger: &Ledger,

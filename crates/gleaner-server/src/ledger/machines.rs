@@ -186,11 +186,12 @@ impl Ledger {
     /// Owner and administrator each have a say: it is open where neither wants it closed.
     pub(super) fn opened(&mut self, at: Time, id: MachineId, open: bool, why: &str, by: &Actor) {
         let agent = &mut self.books.agents[id.index()];
-        let why = (!why.is_empty()).then(|| why.to_owned());
+        // What is open needs no reason.
+        let why = (!open && !why.is_empty()).then(|| why.to_owned());
         match by {
             Actor::Agent(_) => (agent.closed_by_owner, agent.why) = (!open, why),
             Actor::User(_) | Actor::Coordinator => {
-                (agent.closed_by_order, agent.why_by_order) = (!open, why.filter(|_| !open));
+                (agent.closed_by_order, agent.why_by_order) = (!open, why);
             }
         }
         if open {

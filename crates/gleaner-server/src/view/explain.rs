@@ -6,7 +6,7 @@ use super::waits::{self, Situation, dimensions, explanation};
 use super::{Known, KnownTask};
 use crate::desk::{Rejection, RejectionKind, Terms, quiet_until};
 use crate::journal::{Entry, Fact};
-use crate::ledger::{Ledger, Record, RetiredTask};
+use crate::ledger::{Agent, Ledger, Record, RetiredTask};
 use crate::recovery::{Recovered, RecoveryError, beginning, entries};
 use crate::store::{ReadError, Reader, Seq};
 use gleaner_core::explain::{obstacles, words};
@@ -276,8 +276,9 @@ fn why_closed(ledger: &Ledger, condition: &Condition) -> String {
     let is_closed =
         |index: usize| ledger.grid().machine(MachineId::new(index)).availability() != Availability::Open;
     let closed = ledger.agents().iter().enumerate();
-    let closed = closed.filter(|(index, agent)| !agent.lost && !agent.forgotten && is_closed(*index));
-    let reasons: BTreeSet<String> = closed.filter_map(|(_, agent)| agent.why()).collect();
+    let closed = closed.filter(|(index, agent)| !agent.forgotten && is_closed(*index));
+    let why = |agent: &Agent| if agent.lost { Some("away".to_owned()) } else { agent.why() };
+    let reasons: BTreeSet<String> = closed.filter_map(|(_, agent)| why(agent)).collect();
     match reasons.len() {
         0 => String::new(),
         1 => reasons.first().map_or(String::new(), |why| format!(": {why}")),

@@ -10,7 +10,7 @@ use gleaner_wire::api::{
     PolicyView, Submitted,
 };
 use gleaner_wire::limits::{NAME_BYTES_MAX, PERIOD_MIN_S, PRICE_MAX};
-use gleaner_wire::session::ToAgent;
+use gleaner_wire::session::{End, Outcome, ToAgent};
 use serde_json::{Value, json};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -280,6 +280,9 @@ async fn waits_are_numbers_by_user_and_by_label() {
     let mut agent = Agent::join(&world, "m1").await;
     let body = r#"{"command": ["run"], "label": "render"}"#;
     world.call("POST", "/api/v1/jobs", &world.alice, Body::from(body)).await;
+    // A run that was given back before it began is no start, and the next one is the first.
+    let given_back = agent.take_next().await;
+    agent.end_with(&world, given_back, End::of(Outcome::Stopped)).await;
     agent.start_next(&world).await;
     let expected = [
         r#"gleaner_user_wait_seconds_count{user="alice"} 1"#,

@@ -294,7 +294,7 @@ impl BrokeringSetup {
             }
         }
         for (site, storage) in self.storage.iter().enumerate() {
-            let stored = self.stored_at(SiteId::new(site)) + self.comes_to(SiteId::new(site));
+            let stored = self.stored_at(SiteId::new(site)).saturating_add(self.comes_to(SiteId::new(site)));
             if let Some(quota) = storage.quota.filter(|quota| stored > *quota) {
                 return Err(BrokeringError::Full { site, stored, quota });
             }
@@ -304,7 +304,7 @@ impl BrokeringSetup {
 
     /// The bytes that stay at a site.
     pub(super) fn stored_at(&self, site: SiteId) -> u64 {
-        self.files.iter().filter(|file| file.at.contains(&site)).map(|file| file.bytes).sum()
+        sum(self.files.iter().filter(|file| file.at.contains(&site)).map(|file| file.bytes))
     }
 
     /// The bytes that come to a site later and stay there.
@@ -314,7 +314,7 @@ impl BrokeringSetup {
         files.sort_unstable();
         files.dedup();
         let is_new = |file: &FileId| !self.files[file.index()].at.contains(&site);
-        files.into_iter().filter(is_new).map(|file| self.files[file.index()].bytes).sum()
+        sum(files.into_iter().filter(is_new).map(|file| self.files[file.index()].bytes))
     }
 
     fn check_index(&self) -> Result<(), BrokeringError> {
@@ -343,7 +343,12 @@ impl BrokeringSetup {
     /// The seconds that a job reads before it computes.
     pub(super) fn reading_s(&self, class: TaskClassId, at: SiteId) -> f64 {
         let inputs = self.classes[class.index()].inputs.iter();
-        let bytes: u64 = inputs.map(|file| self.files[file.index()].bytes).sum();
+        let bytes = sum(inputs.map(|file| self.files[file.index()].bytes));
         bytes as f64 / self.storage[at.index()].bytes_per_s
     }
+}
+
+/// More bytes than can be counted are more than any site has.
+fn sum(bytes: impl Iterator<Item = u64>) -> u64 {
+    bytes.fold(0, u64::saturating_add)
 }

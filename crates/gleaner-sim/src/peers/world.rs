@@ -388,7 +388,7 @@ impl<'a> World<'a> {
         let Some(period) = self.setup.heartbeat else { return };
         self.state.dated.push(Reverse((now + period, Happening::Heartbeat)));
         let service = self.service();
-        let patience = period.nanos() * HEARTBEATS_MISSED;
+        let patience = period.nanos().saturating_mul(HEARTBEATS_MISSED);
         let is_over = |heard: Time| now.since(heard).nanos() > patience;
         for peer in (0..self.state.desks.len()).map(PartyId::new) {
             if !self.is_away(peer) {

@@ -152,6 +152,25 @@ impl SitesSetup {
     }
 
     /// Before anything is known.
+    /// How long a job would take if nothing else ran: on the fastest site that takes it whole, or where none does, over the fastest
+    /// that take it together. In seconds, without its data.
+    pub fn alone_s(&self, job: &Job) -> f64 {
+        let takes = |site: &Site| site.takes(job.memory, job.disk);
+        let whole = self.sites.iter().filter(|site| takes(site) >= job.processors);
+        let fastest = whole.map(|site| site.gflops).reduce(f64::max);
+        let gflops = fastest.unwrap_or_else(|| {
+            let mut sites: Vec<&Site> = self.sites.iter().filter(|site| takes(site) > 0).collect();
+            sites.sort_by(|one, other| other.gflops.total_cmp(&one.gflops));
+            let mut left = job.processors;
+            let needed = sites.iter().find(|site| {
+                left = left.saturating_sub(takes(site));
+                left == 0
+            });
+            needed.or(sites.last()).map_or(1.0, |site| site.gflops)
+        });
+        job.run_s / gflops
+    }
+
     pub(super) fn grid() -> Grid {
         Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() })
     }

@@ -4,6 +4,7 @@ use crate::InputError;
 use crate::error::{Place, quoted};
 use crate::names::one_of;
 use crate::section::Section;
+use crate::settings::{SPEED, is_speed};
 use crate::table::{Column, Limit, Row, Table};
 use crate::words::words;
 use gleaner_classad::{Expr, Value};
@@ -180,7 +181,7 @@ fn elements(
             site: SiteId::new(sites.number(row.id(site)?)),
             cpus: u32::try_from(many)
                 .map_err(|_| row.wrong(cpus, "a whole number, 1 or more, below 2^32"))?,
-            ops_per_s: above_0(&row, speed)?,
+            ops_per_s: row.number(speed, SPEED, is_speed)?,
             provides: provides.map(|column| words(row.text(column))).unwrap_or_default(),
             ad: Some(described(ad(&row, ads)?, &row, [id, site, cpus, speed])),
             index: part,

@@ -5,7 +5,7 @@ use crate::error::quoted;
 use crate::limits::{PEER_TASKS_MAX, PEER_WORKERS_MAX, PEERS_MAX};
 use crate::names::one_of;
 use crate::section::Section;
-use crate::settings;
+use crate::settings::{self, SPEED, is_speed};
 use crate::table::{Column, Limit, Row, Table};
 use gleaner_core::{Ad, MachineClass, WATTS};
 use gleaner_sim::peers::{Absence, BrokerAbsence, Frail, Job, Outage, Silence, Site};
@@ -71,7 +71,7 @@ impl Workers {
         let mut all = 0;
         while let Some(row) = table.next()? {
             let at = workers.peer(&row, peer)?;
-            let speed = row.number(speed, ABOVE_0, |speed| speed.is_finite() && speed > 0.0)?;
+            let speed = row.number(speed, SPEED, is_speed)?;
             let cores = row.cores(cores)?;
             let watts = optional(&row, watts)?;
             let fails_after = optional(&row, fails)?;

@@ -7,6 +7,7 @@ use crate::limits::PEER_TASKS_MAX;
 use crate::names::one_of;
 use crate::ourgrid::trace::Workload;
 use crate::section::{Key, Section};
+use crate::settings::{SPEED, is_speed};
 use gleaner_sim::peers::Job;
 use gleaner_units::{Ops, PartyId, TaskClassId, Time};
 use std::path::Path;
@@ -30,9 +31,7 @@ pub(super) fn read(
     let workload = Workload::load(&base.join(trace.text(file)?))?;
     let gaps = [("think", Gap::Think), ("between", Gap::Between)];
     let gap = section.find("gap").map_or(Ok(Gap::Think), |key| key.choice(&gaps))?;
-    let speed = section.find("ops_per_s").map_or(Ok(1.0), |key| {
-        key.number("a finite number above 0", |speed| speed.is_finite() && speed > 0.0)
-    })?;
+    let speed = section.find("ops_per_s").map_or(Ok(1.0), |key| key.number(SPEED, is_speed))?;
     if workload.runs.len() > PEER_TASKS_MAX {
         let found = format!("{} tasks", workload.runs.len());
         return Err(trace.error_found(found, format!("at most {PEER_TASKS_MAX}")));

@@ -9,7 +9,7 @@ use crate::limits::{SITE_JOBS_MAX, SITES_MAX};
 use crate::section::{Key, Section};
 use crate::settings;
 use crate::{InputError, logs};
-use gleaner_policy::PolicySpec;
+use gleaner_policy::{PolicyError, PolicySpec};
 use gleaner_sim::Division;
 use gleaner_sim::sites::{Protocol, Staging};
 use gleaner_units::Span;
@@ -62,7 +62,7 @@ pub(super) fn scenario(root: &Node, base: &Path) -> Result<SitesScenario, InputE
     let protocol = protocol(&root.section("protocol", &PROTOCOL)?)?;
     let policy = match root.find("policy") {
         Some(_) => {
-            let read = |tree| PolicySpec::read(tree).map(|policy| with_patience(policy, protocol.delay));
+            let read = |tree| PolicySpec::read(tree).and_then(|policy| with_patience(policy, protocol.delay));
             Some(settings::policy(&root, read)?)
         }
         None => None,
@@ -84,7 +84,7 @@ pub(super) fn scenario(root: &Node, base: &Path) -> Result<SitesScenario, InputE
 }
 
 /// A policy that does not say for how long it waits for answers waits for those that take longer than it would.
-fn with_patience(policy: PolicySpec, delay: Span) -> PolicySpec {
+fn with_patience(policy: PolicySpec, delay: Span) -> Result<PolicySpec, PolicyError> {
     let there_and_back = 2.0 * delay.seconds();
     let mut tree = policy.tree().clone();
     if let Some(rule) = policy.recipe().site_rule()
@@ -93,9 +93,9 @@ fn with_patience(policy: PolicySpec, delay: Span) -> PolicySpec {
         && !sites.contains_key("patience_s")
     {
         sites.insert("patience_s".to_owned(), json!(there_and_back + rule.patience_s));
-        return PolicySpec::read(tree).expect("a longer patience makes sense");
+        return PolicySpec::read(tree);
     }
-    policy
+    Ok(policy)
 }
 
 /// How long each message waits for an answer before it is sent again: longer than an answer takes.

@@ -38,6 +38,15 @@ fn files_that_cannot_be_read() {
 }
 
 #[test]
+fn a_speed_with_which_a_task_takes_for_ever() {
+    for speed in ["1e-308", "-1", "inf", "1e19"] {
+        let expected = "operations a second: 0, or from 1e-9 to 1e18";
+        let found = format!("machines.csv:2: cpu: found \"{speed}\"; expected {expected}");
+        check_edits("machines.csv", MACHINES, &[("m0,4", &format!("m0,{speed}"), &found)]);
+    }
+}
+
+#[test]
 fn a_length_that_takes_for_ever() {
     check_edits(
         "tasks.csv",

@@ -31,9 +31,20 @@ pub(super) struct Subject {
 }
 
 enum Of {
-    Scenario { file: PathBuf, heeds_budget: bool },
-    Log { file: PathBuf, log: Box<Log>, cores: u32 },
-    Past { journal: PathBuf, past: Box<Past> },
+    /// `binds`: see [`Loaded::binds`].
+    Scenario {
+        file: PathBuf,
+        binds: bool,
+    },
+    Log {
+        file: PathBuf,
+        log: Box<Log>,
+        cores: u32,
+    },
+    Past {
+        journal: PathBuf,
+        past: Box<Past>,
+    },
 }
 
 /// A subject under one rule.
@@ -55,7 +66,7 @@ impl Subject {
         let of = match (arguments.scenario.as_deref(), arguments.swf.as_deref()) {
             (Some(file), _) => {
                 let own = Loaded::load(file, &arguments.overrides)?;
-                Of::Scenario { file: file.to_owned(), heeds_budget: own.heeds_budget() }
+                Of::Scenario { file: file.to_owned(), binds: own.binds() }
             }
             (None, Some(file)) => {
                 let log = gleaner_workload::logs::load(file, None)?;
@@ -121,7 +132,15 @@ impl Subject {
         };
         Some(match &self.of {
             Of::Scenario { file, .. } => {
-                format!("gleaner simulate {} --policy {preset}{}", file.display(), set("policy."))
+                // `--policy` keeps the scenario's own keys.
+                let keeps_keys = Loaded::load(file, &self.laid_over(candidate, preset, true)).is_ok();
+                let own = self.overrides.iter().map(|set| format!(" --set '{set}'")).collect::<String>();
+                let rule = if keeps_keys {
+                    format!("--policy {preset}")
+                } else {
+                    format!("--set '{}'", alone(preset))
+                };
+                format!("gleaner simulate {}{own} {rule}{}", file.display(), set("policy."))
             }
             Of::Log { file, cores, .. } => {
                 let file = file.display();
@@ -134,8 +153,8 @@ impl Subject {
     /// Fails where the rule has no meaning here.
     pub(super) fn load(&self, candidate: &Candidate) -> Result<Ready<'_>, Failure> {
         let under = match &self.of {
-            Of::Scenario { file, heeds_budget } => {
-                Under::Scenario(Box::new(self.scenario(file, *heeds_budget, candidate)?))
+            Of::Scenario { file, binds } => {
+                Under::Scenario(Box::new(self.scenario(file, *binds, candidate)?))
             }
             Of::Log { log, cores, .. } => {
                 let preset = candidate.preset.as_deref().unwrap_or(OF_LOGS);
@@ -177,21 +196,25 @@ impl Subject {
         read_policy(PolicySource::Preset(preset), &set, read)
     }
 
-    /// The scenario's own keys are kept where the preset has them; all but a budget may go.
+    /// A scenario's keys, with a rule laid over its own or in the place of all that is said of it.
+    fn laid_over(&self, candidate: &Candidate, preset: &str, keeps_keys: bool) -> Vec<String> {
+        let first = if keeps_keys { format!("policy.preset=\"{preset}\"") } else { alone(preset) };
+        let set = candidate.set.iter().map(|set| format!("policy.{set}"));
+        self.overrides.iter().cloned().chain([first]).chain(set).collect()
+    }
+
+    /// The scenario's own keys are kept where the preset has them; all but what binds may go.
     fn scenario(
         &self,
         file: &std::path::Path,
-        heeds_budget: bool,
+        binds: bool,
         candidate: &Candidate,
     ) -> Result<Loaded, Failure> {
         let Some(preset) = &candidate.preset else { return Loaded::load(file, &self.overrides) };
-        let over = |first: String| {
-            let set = candidate.set.iter().map(|set| format!("policy.{set}"));
-            self.overrides.iter().cloned().chain([first]).chain(set).collect::<Vec<String>>()
-        };
-        let loaded = match Loaded::load(file, &over(format!("policy.preset=\"{preset}\""))) {
-            Err(failure) if heeds_budget => return Err(failure),
-            Err(_) => Loaded::load(file, &over(format!("policy={{preset=\"{preset}\"}}")))?,
+        let load = |keeps_keys| Loaded::load(file, &self.laid_over(candidate, preset, keeps_keys));
+        let loaded = match load(true) {
+            Err(failure) if binds => return Err(failure),
+            Err(_) => load(false)?,
             Ok(loaded) => loaded,
         };
         match &loaded {
@@ -206,6 +229,11 @@ impl Subject {
         }
         Ok(loaded)
     }
+}
+
+/// A preset and nothing else, as a key of a scenario.
+fn alone(preset: &str) -> String {
+    format!("policy={{preset=\"{preset}\"}}")
 }
 
 /// What peers owe each other makes no difference where there is one site.

@@ -4,7 +4,7 @@ use super::grid::GridArguments;
 use super::names::Which;
 use crate::candidates;
 use clap::{Args, Subcommand, ValueEnum};
-use gleaner_wire::api::TaskPhase;
+use gleaner_wire::api::{JobState, TaskPhase};
 use gleaner_wire::limits::{NAME_BYTES_MAX, USER_TOKEN_SECONDS_MAX};
 use gleaner_workload::submit::{duration_s, operations, size_bytes};
 use std::path::PathBuf;
@@ -220,6 +220,9 @@ pub(crate) struct StatusArguments {
     /// The job: its number, its name, or `last`; all jobs, newest first, if none is named
     #[arg(add = candidates::jobs())]
     pub(crate) job: Option<Which>,
+    /// The jobs in this state
+    #[arg(long, value_name = "STATE", conflicts_with = "job")]
+    pub(crate) state: Option<PhaseArgument>,
     /// The job's tasks too
     #[arg(long, requires = "job")]
     pub(crate) tasks: bool,
@@ -242,7 +245,7 @@ pub(crate) struct StatusArguments {
     pub(crate) grid: GridArguments,
 }
 
-/// Where a task is in its life.
+/// Where a task is in its life, or the tasks of a job together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum PhaseArgument {
     Waiting,
@@ -257,6 +260,20 @@ pub(crate) enum PhaseArgument {
 impl From<PhaseArgument> for TaskPhase {
     fn from(phase: PhaseArgument) -> Self {
         match phase {
+            PhaseArgument::Waiting => Self::Waiting,
+            PhaseArgument::Running => Self::Running,
+            PhaseArgument::Suspended => Self::Suspended,
+            PhaseArgument::Held => Self::Held,
+            PhaseArgument::Done => Self::Done,
+            PhaseArgument::Failed => Self::Failed,
+            PhaseArgument::Cancelled => Self::Cancelled,
+        }
+    }
+}
+
+impl From<PhaseArgument> for JobState {
+    fn from(state: PhaseArgument) -> Self {
+        match state {
             PhaseArgument::Waiting => Self::Waiting,
             PhaseArgument::Running => Self::Running,
             PhaseArgument::Suspended => Self::Suspended,

@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use crate::trials::{Numbers, Runnable};
 use gleaner_policy::PolicySpec;
 use gleaner_sim::Simulation;
+use gleaner_sim::peers::PeersSetup;
 use gleaner_workload::sites::{self as over, OverSites, SitesScenario};
 use gleaner_workload::{BrokeringScenario, Experiment, PeersScenario, Shake};
 use std::fmt::{self, Write as _};
@@ -62,8 +63,16 @@ impl Loaded {
     /// Whether anything is drawn: otherwise runs with all seeds are one.
     pub(crate) fn draws(&self) -> bool {
         match self {
-            Self::Machines(experiment) => experiment.recipe.choose.draws() || experiment.groups.is_some(),
-            Self::Peers(scenario) => scenario.setup.unrelated.is_some() || scenario.setup.usual.loss > 0.0,
+            Self::Machines(experiment) => {
+                let Experiment { recipe, setup, groups, .. } = &**experiment;
+                let checks_some = recipe.checking().is_some_and(|checking| checking.trust.is_some());
+                recipe.choose.draws() || checks_some || groups.is_some() || setup.answers.liars.is_some()
+            }
+            Self::Peers(scenario) => {
+                let PeersSetup { unrelated, usual, turnover, frail, .. } = &scenario.setup;
+                let come_and_go = turnover.is_some() || !frail.is_empty();
+                unrelated.is_some() || usual.loss > 0.0 || come_and_go || scenario.recipe.choose.draws()
+            }
             Self::Brokers(_) | Self::Sites(_) => true,
         }
     }
@@ -78,10 +87,12 @@ impl Loaded {
         }
     }
 
-    /// Whether the rule keeps to a budget.
-    pub(crate) fn heeds_budget(&self) -> bool {
+    /// Whether the rule keeps to what another may not give up: a budget, or so many machines that give the same answer.
+    pub(crate) fn binds(&self) -> bool {
         match self {
-            Self::Machines(experiment) => experiment.recipe.heeds_budget(),
+            Self::Machines(experiment) => {
+                experiment.recipe.heeds_budget() || experiment.recipe.checking().is_some()
+            }
             Self::Brokers(_) | Self::Peers(_) | Self::Sites(_) => false,
         }
     }
@@ -143,9 +154,10 @@ impl Runnable for Loaded {
                 if experiment.groups.is_some() {
                     return Ok(Numbers::of(&groups::run_seed(experiment, seed, None)?));
                 }
+                let experiment = experiment.of_seed(seed);
                 let mut run = Simulation::new(&experiment.setup, experiment.recipe.build()).with_seed(seed);
                 finish(|| run.step())?;
-                Ok(Numbers::of(&Summary::of(experiment, seed, &run)))
+                Ok(Numbers::of(&Summary::of(&experiment, seed, &run)))
             }
             Self::Peers(scenario) => Ok(Numbers::of(&peers::run_seed(scenario, seed, None)?)),
             Self::Brokers(scenario) => Ok(Numbers::of(&brokering::run_seed(scenario, seed, None)?)),

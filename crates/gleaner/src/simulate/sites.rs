@@ -239,7 +239,7 @@ fn served(setup: &SitesSetup, outcome: &SitesOutcome) -> Vec<Served> {
         submit: of.submitted,
         start: of.dispatched,
         run: of.ended.since(of.dispatched),
-        alone_s: job.run_s,
+        alone_s: setup.alone_s(job),
         processors: job.processors,
         user: Some(job.source as u64),
     });
