@@ -42,6 +42,11 @@ pub fn join_line(address: &str, token: &str) -> String {
     format!("gleaner work --join {address} --token {token}")
 }
 
+/// A token's hash, as facts and the ledger have it.
+pub(crate) fn stored_hash(token: &Token) -> String {
+    token.hash().as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 impl Readers {
     /// Readers that come from `open`.
     pub fn new(open: impl Fn() -> Result<Box<dyn Reader>, ReadError> + Send + Sync + 'static) -> Self {

@@ -16,11 +16,11 @@ use crate::live;
 use crate::outputs::{OutputError, Outputs};
 use crate::recovery::{Recovered, RecoveryError, mend_past, recover};
 use crate::snapshotter::Snapshotter;
-use crate::store::{CommitError, Home, PastReader, ReadError, Reader, Row, Store};
+use crate::store::{CommitError, Home, ReadError, Reader, Row, Store};
 use crate::told;
-use crate::view::Known;
+use gleaner_core::Run;
 use gleaner_net::{NoRandomness, random_bytes, random_seed};
-use gleaner_units::{RunId, Time};
+use gleaner_units::{MachineId, RunId, Time};
 use gleaner_wire::Lineage;
 use gleaner_wire::api::LiveEvent;
 use gleaner_wire::session::{End, FromAgent, Hello, Stream, ToAgent};
@@ -38,7 +38,7 @@ const SNAPSHOT_ROWS: u64 = 200_000;
 const TICK_MAX: Duration = Duration::from_secs(1);
 
 type Release = Box<dyn FnOnce() + Send>;
-type Look = Box<dyn FnOnce(&Desk, &dyn PastReader, Time) -> Release + Send>;
+type Look = Box<dyn FnOnce(&Desk, Time) -> Release + Send>;
 
 /// What goes to an agent.
 pub enum Outgoing {
@@ -120,22 +120,19 @@ impl Handle {
         answer.await.map_err(|_| Stopped)
     }
 
-    /// Looks at what is known; the answer comes once all that was seen is committed.
+    /// Looks at what is known and in memory; the answer comes once all that was seen is committed. What left memory is read beside the
+    /// thread (`http/api.rs`). A look is left out if nobody waits for it any more.
     pub async fn look<T: Send + 'static>(
         &self,
         look: impl FnOnce(&Desk, Time) -> T + Send + 'static,
     ) -> Result<T, Stopped> {
-        self.look_back(move |known, now| look(known.desk(), now)).await
-    }
-
-    /// The same, also at what left memory: a few rows, since the thread waits for the disk.
-    pub async fn look_back<T: Send + 'static>(
-        &self,
-        look: impl FnOnce(Known<'_>, Time) -> T + Send + 'static,
-    ) -> Result<T, Stopped> {
         let (reply, answer) = oneshot::channel();
-        let look: Look = Box::new(move |desk, past, now| {
-            let seen = look(Known::new(desk, past), now);
+        let look: Look = Box::new(move |desk, now| {
+            // Nobody waits for it any more.
+            if reply.is_closed() {
+                return Box::new(|| ());
+            }
+            let seen = look(desk, now);
             Box::new(move || drop(reply.send(seen)))
         });
         self.put(Message::Look(look)).await?;
@@ -250,7 +247,9 @@ impl Driver {
             );
         }
         let began = desk.ledger().began();
-        let outputs = Outputs::open(home, began);
+        let mut outputs = Outputs::open(home, began);
+        let agents = (0..desk.ledger().agents().len()).map(MachineId::new);
+        outputs.go_on_with(agents.flat_map(|agent| desk.ledger().live_on(agent)).map(Run::id));
         let (queue, inbox) = std::sync::mpsc::channel();
         let people = Arc::new(RwLock::new(Arc::new(desk.ledger().people().clone())));
         let (live, _) = broadcast::channel(LIVE_BACKLOG_MAX);
@@ -434,7 +433,7 @@ impl Work {
                     self.desk.handle(now, input, &*self.past)?;
                 }
             }
-            Message::Look(look) => self.looks.push(look(&self.desk, &*self.past, now)),
+            Message::Look(look) => self.looks.push(look(&self.desk, now)),
         }
         self.shared.room.add_permits(1);
         Ok(true)

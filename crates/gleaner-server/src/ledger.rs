@@ -362,7 +362,7 @@ impl Ledger {
             Fact::UserRemoved { user, .. } => self.books.people.remove(user),
             Fact::JoinTokenIssued { token, expires, uses, owner, .. } => {
                 let permit = JoinPermit { expires: *expires, uses: *uses, owner: owner.clone() };
-                self.books.people.issue(token.clone(), permit);
+                self.books.people.issue(at, token.clone(), permit);
             }
             Fact::JoinTokenRemoved { token, .. } => self.books.people.withdraw(token),
             Fact::AgentEnrolled { agent, name, key, token, profile } => {

@@ -6,9 +6,10 @@
 //!
 //! **What a run wrote is known again**: beside its files lies their hash (`outputs/sums.rs`), made while the pieces came.
 //!
-//! **A piece has its place**: one that comes again, after a connection broke, lands where it was. Before the end of a
-//! run is committed its files are synced, so that an end that counts has its whole output.
+//! **A piece has its place**: one that comes again, after a connection broke, lands where it was, and one in front of which something
+//! is missing is not kept. Before the end of a run is committed its files are synced, so that an end that counts has its whole output.
 
+mod recent;
 mod sums;
 
 use crate::desk::Written;
@@ -16,7 +17,8 @@ use crate::store::{Home, TaskRange};
 use gleaner_units::{RunId, TaskId, Time};
 use gleaner_wire::limits::OUTPUT_BYTES_MAX;
 use gleaner_wire::session::Stream;
-use std::collections::{BTreeMap, BTreeSet};
+use recent::Recent;
+use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _};
@@ -30,6 +32,8 @@ pub(crate) const FOLDER: &str = "outputs";
 const TASKS_PER_FOLDER: usize = 4_096;
 /// Files kept open to be appended to.
 const OPEN_MAX: usize = 256;
+/// Files of which the hash is known so far, open or not: some 2 KB each.
+const GROWING_MAX: usize = 8_192;
 
 /// Output could not be kept, so nothing that rests on it may be committed.
 #[derive(Debug, Error)]
@@ -43,26 +47,39 @@ pub struct OutputError {
 #[derive(Debug)]
 pub struct Outputs {
     folder: PathBuf,
-    open: BTreeMap<(RunId, Stream), Growing>,
+    growing: Recent<Growing>,
+    open: Recent<File>,
+    /// Streams of runs that are older than this start of the coordinator, and of which nothing came since.
+    older: BTreeSet<(RunId, Stream)>,
 }
 
-/// A file that is appended to, with the hash of what is in it.
+/// What is in a file that is appended to.
 #[derive(Debug)]
 struct Growing {
-    file: File,
+    length: u64,
     hash: Running,
 }
 
 impl Outputs {
     /// Those in `home` of the grid that began then.
     pub fn open(home: &Home, began: Time) -> Self {
-        Self { folder: folder(home.folder(), began), open: BTreeMap::new() }
+        let folder = folder(home.folder(), began);
+        let (growing, open) = (Recent::new(GROWING_MAX), Recent::new(OPEN_MAX));
+        Self { folder, growing, open, older: BTreeSet::new() }
+    }
+
+    /// These runs may go on from before. Where a loss of power took the end of what was kept of one, its agent does not send that again.
+    pub fn go_on_with(&mut self, runs: impl Iterator<Item = RunId>) {
+        self.older =
+            runs.flat_map(|run| [Stream::Stdout, Stream::Stderr].map(|stream| (run, stream))).collect();
     }
 
     /// Nothing is kept of a run that is ordered now.
     pub fn begin(&mut self, run: RunId) -> Result<(), OutputError> {
         let files = [Stream::Stdout, Stream::Stderr].map(|stream| {
-            self.open.remove(&(run, stream));
+            self.older.remove(&(run, stream));
+            self.growing.remove((run, stream));
+            self.open.remove((run, stream));
             path(&self.folder, run, stream)
         });
         for path in files.into_iter().chain([sums_path(&self.folder, run)]) {
@@ -76,24 +93,26 @@ impl Outputs {
         Ok(())
     }
 
-    /// Keeps a piece; what is beyond the limit is dropped, as its agent does already.
+    /// Keeps a piece; what is beyond the limit is dropped, as its agent does already, and so is what does not join what is kept: no
+    /// agent leaves anything out.
     pub fn keep(&mut self, written: &Written) -> Result<(), OutputError> {
         let room = OUTPUT_BYTES_MAX.saturating_sub(written.offset);
         let bytes = &written.bytes[..written.bytes.len().min(room as usize)];
         let key = (written.run, written.stream);
         let path = path(&self.folder, written.run, written.stream);
         let failure = |source| OutputError { path: path.clone(), source };
-        if !self.open.contains_key(&key) {
-            if self.open.len() >= OPEN_MAX {
-                self.open.pop_first();
-            }
-            let file = create(&path).map_err(failure)?;
-            let hash = Running::over(file.metadata().map_err(failure)?.len());
-            self.open.insert(key, Growing { file, hash });
+        let file = self.open.get_or_try_insert(key, || create(&path)).map_err(failure)?;
+        let begin =
+            || file.metadata().map(|found| Growing { length: found.len(), hash: Running::over(found.len()) });
+        let growing = self.growing.get_or_try_insert(key, begin).map_err(failure)?;
+        let may_miss_some = self.older.remove(&key);
+        if written.offset > growing.length && !may_miss_some {
+            return Ok(());
         }
-        let growing = self.open.get_mut(&key).expect("it is open now");
+        file.write_all_at(bytes, written.offset).map_err(failure)?;
         growing.hash.add(written.offset, bytes);
-        growing.file.write_all_at(bytes, written.offset).map_err(failure)
+        growing.length = growing.length.max(written.offset + bytes.len() as u64);
+        Ok(())
     }
 
     /// How much is kept of what a run wrote to a stream.
@@ -115,15 +134,14 @@ impl Outputs {
         {
             let path = path(&self.folder, run, stream);
             let failure = |source| OutputError { path: path.clone(), source };
-            let growing = match self.open.remove(&(run, stream)) {
-                Some(growing) => Some(growing),
-                None => open_existing(&path)
-                    .map_err(failure)?
-                    .map(|file| Growing { file, hash: Running::over(u64::MAX) }),
+            let growing = self.growing.remove((run, stream));
+            let file = match self.open.remove((run, stream)) {
+                Some(file) => Some(file),
+                None => open_existing(&path).map_err(failure)?,
             };
-            if let Some(Growing { file, hash }) = growing {
+            if let Some(file) = file {
                 file.sync_data().map_err(failure)?;
-                *sum = match hash.of(length) {
+                *sum = match growing.and_then(|growing| growing.hash.of(length)) {
                     Some(sum) => Some(sum),
                     None => Sum::read(&file, length).map_err(failure)?,
                 };
@@ -269,11 +287,67 @@ mod tests {
         let opened = Home::open(home.path(), NetworkFolder::Accept).expect("a home");
         let mut outputs = Outputs::open(&opened, Time::ZERO);
         let (run, stream) = (RunId::new(TaskId::new(0), 1), Stream::Stdout);
+        let file = create(&path(&outputs.folder, run, stream)).expect("a disk");
+        file.set_len(OUTPUT_BYTES_MAX - 4).expect("a disk");
         for (offset, kept) in [(OUTPUT_BYTES_MAX - 4, 4), (OUTPUT_BYTES_MAX - 1, 4), (OUTPUT_BYTES_MAX, 4)] {
             let bytes = b"four".to_vec();
             outputs.keep(&Written { run, stream, offset, bytes }).expect("a disk");
             let length = length(opened.folder(), Time::ZERO, run, stream).expect("a file");
             assert_eq!(length, OUTPUT_BYTES_MAX - 4 + kept, "at {offset}");
+        }
+    }
+
+    /// One byte at the end of what may be kept would have all before it read.
+    #[test]
+    fn a_piece_in_front_of_which_something_is_missing_is_not_kept() {
+        let home = tempfile::tempdir().expect("a folder");
+        let opened = Home::open(home.path(), NetworkFolder::Accept).expect("a home");
+        let mut outputs = Outputs::open(&opened, Time::ZERO);
+        let (run, stream) = (RunId::new(TaskId::new(0), 1), Stream::Stdout);
+        for (offset, bytes, kept) in [
+            (OUTPUT_BYTES_MAX - 1, &b"x"[..], 0),
+            (1, b"x", 0),
+            (0, b"first", 5),
+            (6, b"x", 5),
+            (5, b" second", 12),
+            (0, b"first", 12),
+            (13, b"x", 12),
+        ] {
+            outputs.keep(&Written { run, stream, offset, bytes: bytes.to_vec() }).expect("a disk");
+            assert_eq!(outputs.kept(run, stream).expect("a file"), kept, "at {offset}");
+        }
+    }
+
+    /// A loss of power takes what was not synced, and its agent has heard that it came.
+    #[test]
+    fn what_goes_on_after_a_loss_of_power_is_kept() {
+        let home = tempfile::tempdir().expect("a folder");
+        let opened = Home::open(home.path(), NetworkFolder::Accept).expect("a home");
+        let (run, stream) = (RunId::new(TaskId::new(0), 1), Stream::Stdout);
+        let mut outputs = Outputs::open(&opened, Time::ZERO);
+        outputs.go_on_with([run].into_iter());
+        for (offset, kept) in [(100, 101), (103, 101), (101, 102)] {
+            outputs.keep(&Written { run, stream, offset, bytes: b"x".to_vec() }).expect("a disk");
+            assert_eq!(outputs.kept(run, stream).expect("a file"), kept, "at {offset}");
+        }
+    }
+
+    /// More streams than files may be open: none has to be read again at its end, whichever runs they are of.
+    #[test]
+    fn what_is_known_of_a_stream_outlasts_its_open_file() {
+        let home = tempfile::tempdir().expect("a folder");
+        let opened = Home::open(home.path(), NetworkFolder::Accept).expect("a home");
+        let mut outputs = Outputs::open(&opened, Time::ZERO);
+        let runs = || (0..OPEN_MAX + 8).map(|task| RunId::new(TaskId::new(task), 1));
+        let stream = Stream::Stdout;
+        for (offset, bytes) in [(0, b"first "), (6, b"second")] {
+            for run in runs() {
+                outputs.keep(&Written { run, stream, offset, bytes: bytes.to_vec() }).expect("a disk");
+            }
+        }
+        for run in runs() {
+            let known = outputs.growing.remove((run, stream)).and_then(|growing| growing.hash.of(12));
+            assert!(known.is_some(), "{run}");
         }
     }
 
@@ -286,7 +360,7 @@ mod tests {
         let pieces: [&[(u64, &[u8])]; 4] = [
             &[(0, b"first "), (6, b"second")],
             &[(0, b"first "), (0, b"first s"), (7, b"econd")],
-            &[(6, b"second"), (0, b"first ")],
+            &[(0, b"first "), (6, b"second"), (0, b"first ")],
             &[(0, b"first second"), (12, b" and more")],
         ];
         for (number, (pieces, restarts)) in

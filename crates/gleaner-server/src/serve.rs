@@ -1,6 +1,6 @@
 //! The coordinator as a program: everything in one folder, one address to listen on.
 
-use crate::app::{AgentTokens, App, Readers, join_line};
+use crate::app::{AgentTokens, App, Readers, join_line, stored_hash};
 use crate::blobs::{BlobError, FolderBlobs};
 use crate::desk::{Order, Requester, Terms};
 use crate::driver::{Driver, DriverError, Handle, Stopped};
@@ -33,6 +33,7 @@ use std::time::{Duration, SystemTime};
 use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::spawn_blocking;
 
 /// Where a coordinator says how it is reached: in its folder.
 pub const ADDRESS_FILE: &str = "coordinator.json";
@@ -175,7 +176,7 @@ impl Ready {
     pub async fn join_token(&self) -> Result<String, ServeError> {
         let token = Token::generate(TokenKind::Join)?;
         let expires = self.desk.now() + gleaner_units::Span::from_nanos(JOIN_SECONDS * 1_000_000_000);
-        let order = Order::IssueJoinToken { token: hash_text(&token), expires, uses: 1, owner: None };
+        let order = Order::IssueJoinToken { token: stored_hash(&token), expires, uses: 1, owner: None };
         // An order of the coordinator's own is not refused.
         let _ = self.desk.order(Requester::coordinator(), order).await?;
         Ok(JoinToken::new(token, self.authority)?.reveal())
@@ -289,6 +290,7 @@ fn router(app: Arc<App>) -> Router {
     http::router(app).route("/api/v1/session", open)
 }
 
+/// Looks after the certificates and the room on the disk, each time on a thread that may block.
 async fn take_care(identity: Arc<ServerIdentity>, home: Home) {
     let mut asked = signal(SignalKind::hangup()).ok();
     loop {
@@ -296,17 +298,23 @@ async fn take_care(identity: Arc<ServerIdentity>, home: Home) {
             () = tokio::time::sleep(CARE) => false,
             Some(()) = async { asked.as_mut()?.recv().await } => true,
         };
-        match identity.read_again(is_asked, SystemTime::now()) {
-            Ok(true) => tracing::info!("the certificate was read again"),
-            Ok(false) => {}
-            Err(error) => tracing::warn!("the certificate that was read before stays: {error}"),
-        }
-        if let Err(error) = home.keep_reserve() {
-            tracing::warn!("the reserve for a start on a full disk cannot be kept: {error}");
-        }
-        if let Err(error) = identity.renew(SystemTime::now()) {
-            tracing::warn!("the certificate could not be renewed: {error}");
-        }
+        let (identity, home) = (Arc::clone(&identity), home.clone());
+        // What panicked is told by the panic, and tried again.
+        drop(spawn_blocking(move || take_care_once(&identity, &home, is_asked)).await);
+    }
+}
+
+fn take_care_once(identity: &ServerIdentity, home: &Home, is_asked: bool) {
+    match identity.read_again(is_asked, SystemTime::now()) {
+        Ok(true) => tracing::info!("the certificate was read again"),
+        Ok(false) => {}
+        Err(error) => tracing::warn!("the certificate that was read before stays: {error}"),
+    }
+    if let Err(error) = home.keep_reserve() {
+        tracing::warn!("the reserve for a start on a full disk cannot be kept: {error}");
+    }
+    if let Err(error) = identity.renew(SystemTime::now()) {
+        tracing::warn!("the certificate could not be renewed: {error}");
     }
 }
 
@@ -315,7 +323,7 @@ async fn first_user(home: &Home, user: &str, desk: &Handle) -> Result<(), ServeE
     let path = home.folder().join(TOKEN_FILE);
     let people = desk.people();
     let is_good =
-        |token: Token| people.user(&hash_text(&token)).is_some_and(|known| known.is_let_in(desk.now()));
+        |token: Token| people.user(&stored_hash(&token)).is_some_and(|known| known.is_let_in(desk.now()));
     if fs::read_to_string(&path).is_ok_and(|text| text.trim().parse().is_ok_and(is_good)) {
         return Ok(());
     }
@@ -326,7 +334,7 @@ async fn first_user(home: &Home, user: &str, desk: &Handle) -> Result<(), ServeE
     write_private(&path, &token.reveal())?;
     let order = Order::AddUser {
         user: user.to_owned(),
-        token: hash_text(&token),
+        token: stored_hash(&token),
         role: Some(Role::Admin),
         expires: None,
     };
@@ -335,11 +343,6 @@ async fn first_user(home: &Home, user: &str, desk: &Handle) -> Result<(), ServeE
         return Err(ServeError::File { path, source });
     }
     Ok(())
-}
-
-/// A token's hash as facts have it.
-pub(crate) fn hash_text(token: &Token) -> String {
-    token.hash().as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn identity(

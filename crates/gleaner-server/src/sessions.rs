@@ -198,7 +198,8 @@ async fn greet(app: &App, socket: &mut Socket) -> Result<u32, SessionEnd> {
     let signature = SessionSignature::try_from(&signature[..]);
     let proven = signature.is_ok_and(|signature| verify_session(&key, &challenge, &signature).is_ok());
     let refused = || SessionEnd::Refused("the proof does not fit this agent's key".to_owned());
-    if proven && app.home.is_full() {
+    let home = app.home.clone();
+    if proven && tokio::task::spawn_blocking(move || home.is_full()).await.unwrap_or(false) {
         return Err(SessionEnd::NotNow(FULL.to_owned()));
     }
     proven.then_some(agent).ok_or_else(refused)

@@ -3,10 +3,13 @@
 //!
 //! **That results are removed is a fact before a file is touched**, and that their files are gone is another behind it. A coordinator
 //! that ends between the two goes on from the first.
+//!
+//! **No file is removed that a job in memory or in the store names.** What memory names is looked at once, before the files are walked
+//! through; what comes back from the store after that had its files renewed before (`http/jobs.rs`), as what is submitted has.
 
 use crate::app::App;
 use crate::blobs::{BlobError, BlobId, Removed};
-use crate::desk::{Keeping, Order, Requester};
+use crate::desk::{Answer, Keeping, Order, Requester};
 use crate::driver::Stopped;
 use crate::ledger::Job;
 use crate::limits::{REMOVED_AT_ONCE, YOUNG};
@@ -72,10 +75,11 @@ pub async fn remove_due(app: &Arc<App>) -> Result<Amount, TidyError> {
             }
             before.clone_from(&ids);
             if results == Results::There {
-                order(app, Order::RemoveResults(ids)).await?;
+                if let Answer::Removed(amount) = order(app, Order::RemoveResults(ids)).await? {
+                    removed.jobs += amount.jobs;
+                    removed.bytes += amount.bytes;
+                }
                 remove_going(app).await?;
-                removed.jobs += due.len() as u64;
-                removed.bytes += due.iter().map(|(_, job)| job.bytes).sum::<u64>();
             } else {
                 order(app, Order::ForgetJobs(ids)).await?;
             }
@@ -109,9 +113,9 @@ async fn jobs_with(
     Ok(spawn_blocking(read).await??)
 }
 
-async fn order(app: &App, order: Order) -> Result<(), TidyError> {
+async fn order(app: &App, order: Order) -> Result<Answer, TidyError> {
     // An order of the coordinator's own is not refused.
-    app.desk.order(Requester::coordinator(), order).await?.map(drop).or(Ok(()))
+    Ok(app.desk.order(Requester::coordinator(), order).await?.unwrap_or(Answer::Done))
 }
 
 /// Removes what is due for as long as the coordinator runs; at once only what was begun before it started.

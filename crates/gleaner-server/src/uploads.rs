@@ -53,6 +53,13 @@ impl Uploads {
         self.known.contains_key(&id)
     }
 
+    /// Whether it was sent, and is still there: what nothing named for [`YOUNG`] is removed.
+    pub(crate) fn is_there(&self, id: BlobId, now: Time) -> bool {
+        let is_young =
+            |hour: u64| hour.saturating_mul(HOUR_NANOS).saturating_add(YOUNG.as_nanos() as u64) > now.nanos();
+        self.known.get(&id).is_some_and(|sent| sent.unnamed_since.is_none_or(is_young))
+    }
+
     /// How many bytes it has, if it was sent.
     pub(crate) fn size(&self, id: BlobId) -> Option<u64> {
         self.known.get(&id).map(|sent| sent.bytes)
@@ -129,6 +136,18 @@ mod tests {
         uploads.renew(id(0), at(24.0));
         assert_eq!([24.0, 24.9, 25.0, 48.9, 49.0].map(|hours| uploads.bytes(at(hours))), [14, 14, 10, 10, 0]);
         assert!(uploads.has(id(0)));
+    }
+
+    /// `tidying` removes it a day after it came, and not before.
+    #[test]
+    fn what_nobody_names_is_there_for_a_day() {
+        let mut uploads = Uploads::default();
+        (0..2).for_each(|number| uploads.add(id(number), (at(1.5), 1), 9));
+        uploads.named(id(1));
+        let there = |hours: f64| [0, 1, 2].map(|number| uploads.is_there(id(number), at(hours)));
+        assert_eq!(there(1.5), [true, true, false]);
+        assert_eq!(there(24.9), [true, true, false]);
+        assert_eq!(there(25.5), [false, true, false]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod budget;
 mod discreet;
 mod explain;
+mod fetched;
 mod history;
 mod known;
 mod machines;
@@ -15,11 +16,12 @@ mod words;
 pub use budget::budget;
 pub use discreet::hide_names;
 pub use explain::{Moment, explain, explain_past, preview};
+pub use fetched::{Fetched, Unread};
 pub use history::{HistoryNames, Story, history_names};
 pub use known::{Known, KnownTask};
 pub use machines::{machines, state_name};
-pub use pending::{failures, waits};
-pub use tasks::{job, jobs, task, tasks};
+pub use pending::{Failures, waits};
+pub use tasks::{JobListing, TaskListing, job, task};
 pub use waits::Situation;
 pub(crate) use words::words;
 

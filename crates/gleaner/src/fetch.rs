@@ -9,10 +9,12 @@ use crate::logs::task_numbers;
 use crate::{Outcome, progress, stdout, which};
 use gleaner_agent::archive::{ArchiveError, Existing, Taking, place, unpack};
 use gleaner_agent::beneath::open_root;
+use gleaner_net::ClientError;
 use gleaner_wire::JobId;
 use gleaner_wire::api::TaskView;
 use gleaner_wire::text::tamed;
 use serde_json::json;
+use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
 
@@ -85,7 +87,7 @@ fn fetch_into(
     let failed = |error| Failure::io("write to", folder, error);
     // In a file, since it may be large; without a name, so that nothing of it stays.
     let mut archive = tempfile::tempfile_in(folder).map_err(failed)?;
-    grid.files_of((job, task), &mut archive)?;
+    receive(grid, (job, task), &mut archive)?;
     let mut hasher = blake3::Hasher::new();
     archive
         .seek(SeekFrom::Start(0))
@@ -114,6 +116,18 @@ fn fetch_into(
         other => not_unpacked((job, task), folder, &other),
     })?;
     Ok(Some(files.size))
+}
+
+/// Has the archive sent. Where the coordinator finds on the way that it is damaged, it ends the connection, and says why when it is asked
+/// again.
+fn receive(grid: &Api, of: (JobId, u32), archive: &mut File) -> Result<(), Failure> {
+    match grid.files_of(of, archive) {
+        Err(Failure::Grid(ClientError::Unreachable { .. } | ClientError::Malformed { .. })) => {}
+        received => return received.map(drop),
+    }
+    let again = archive.set_len(0).and_then(|()| archive.rewind());
+    again.map_err(|error| Failure::Grid(ClientError::Local(error)))?;
+    grid.files_of(of, archive).map(drop)
 }
 
 fn not_unpacked((job, task): (JobId, u32), folder: &Path, error: &ArchiveError) -> Failure {

@@ -16,7 +16,7 @@ use gleaner_units::Time;
 use incoming::Incoming;
 use std::fs::{self, DirBuilder, File, Metadata};
 use std::io::{self, ErrorKind, Read};
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -91,6 +91,25 @@ impl FolderBlobs {
         File::open(folder)?.sync_all()
     }
 
+    /// Puts a damaged file aside, unless it was put again since it was opened: then its name is another file's. Whether it did.
+    fn take_name(&self, path: &Path, (_is_open, damaged): &(File, Metadata)) -> io::Result<bool> {
+        let aside = path.with_extension(ASIDE);
+        let mut total = self.total();
+        let present = unless_missing(fs::metadata(path))?;
+        // While it is open, its number is nobody else's.
+        let is_same = |found: &Metadata| (found.dev(), found.ino()) == (damaged.dev(), damaged.ino());
+        if !present.as_ref().is_some_and(is_same) {
+            return Ok(false);
+        }
+        fs::rename(path, &aside)?;
+        *total = total.saturating_sub(damaged.len());
+        let aside = aside.display();
+        tracing::error!(
+            "a stored file is not what was stored: the disk changed it. It was put aside as {aside}"
+        );
+        Ok(true)
+    }
+
     /// Removes a file unless it has become younger since it was looked at.
     fn remove_older(&self, path: &Path, before: SystemTime, removed: &mut Removed) -> io::Result<()> {
         let mut total = self.total();
@@ -131,20 +150,12 @@ impl Blobs for FolderBlobs {
 
     fn put_aside(&self, id: BlobId) -> Result<bool, BlobError> {
         let path = self.path(id);
-        let Some(mut blob) = open_at(&path, id)? else { return Ok(false) };
-        let read = io::copy(&mut blob.body, &mut io::sink());
+        let Some(found) = find(&path)? else { return Ok(false) };
+        let read = io::copy(&mut Verifying::new(id, &found.0), &mut io::sink());
         if !read.is_err_and(|error| error.kind() == ErrorKind::InvalidData) {
             return Ok(false);
         }
-        let aside = path.with_extension(ASIDE);
-        let mut total = self.total();
-        fs::rename(&path, &aside).map_err(|source| BlobError { path, source })?;
-        *total = total.saturating_sub(blob.bytes);
-        let aside = aside.display();
-        tracing::error!(
-            "a stored file is not what was stored: the disk changed it. It was put aside as {aside}"
-        );
-        Ok(true)
+        self.take_name(&path, &found).map_err(|source| BlobError { path, source })
     }
 
     fn remove_unreferenced(&self, keep: &dyn Fn(BlobId) -> bool, before: Time) -> Result<Removed, BlobError> {
@@ -247,4 +258,31 @@ fn for_each_blob(
         Ok(())
     };
     walk().map_err(|source| BlobError { path: folder.to_owned(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::NetworkFolder;
+
+    /// Whoever has a damaged file sends it again while it is looked at.
+    #[test]
+    fn what_was_put_again_meanwhile_is_not_put_aside() {
+        let home = tempfile::tempdir().expect("a folder");
+        let blobs = FolderBlobs::open(&Home::open(home.path(), NetworkFolder::Accept).expect("a home"));
+        let blobs = blobs.expect("a folder");
+        let put = || {
+            let terms = Terms { at: Time::ZERO, at_most: 100, claimed: None, announced: None };
+            blobs.put(&mut &b"good"[..], terms).expect("a disk").id
+        };
+        let id = put();
+        let path = blobs.path(id);
+        fs::write(&path, "damaged").expect("a disk");
+        let damaged = find(&path).expect("a disk").expect("it is there");
+        put();
+        assert!(!blobs.take_name(&path, &damaged).expect("a disk"));
+        assert_eq!((fs::read(&path).expect("a disk"), blobs.total_bytes()), (b"good".to_vec(), 4));
+        fs::write(&path, "damaged").expect("a disk");
+        assert!(blobs.put_aside(id).expect("a disk") && !path.exists());
+    }
 }

@@ -26,12 +26,17 @@ impl Desk {
         (end, digest): (End, Option<BlobHash>),
         past: &dyn PastReader,
     ) -> Result<(), ReadError> {
-        if run.task.index() >= self.ledger.task_count() {
+        let is_known = run.task.index() < self.ledger.task_count();
+        let is_awaited = is_known && self.ledger.is_awaited(run, agent);
+        // What nobody waits for may have to be looked up in the store.
+        if !is_awaited && !self.may_report(now, session, agent, 0) {
+            return Ok(());
+        }
+        if !is_known {
             self.send(session, ToAgent::Settled { run, accepted: false });
             return Ok(());
         }
         let end = sound(end, self.most_used(now, run, agent));
-        let is_awaited = self.ledger.is_awaited(run, agent);
         let record = self.revived(run.task, past)?;
         if !is_awaited && let Some(accepted) = record.counted(run, agent) {
             self.send(session, ToAgent::Settled { run, accepted });
@@ -39,11 +44,11 @@ impl Desk {
         }
         let came_to_nothing =
             matches!(end.outcome, Outcome::NotStarted { .. } | Outcome::Abandoned { .. } | Outcome::Stopped);
-        let is_asked_for = is_awaited && self.ledger.is_asked_to_end(run);
-        if (came_to_nothing && !is_asked_for || !is_awaited) && !self.may_report(now, session, agent, 0) {
+        let is_unasked = is_awaited && came_to_nothing && !self.ledger.is_asked_to_end(run);
+        if is_unasked && !self.may_report(now, session, agent, 0) {
             return Ok(());
         }
-        if is_awaited && !self.has_sent(agent, run, &end) {
+        if is_awaited && !self.has_sent(now, agent, run, &end) {
             self.send(session, ToAgent::StoreAgain { run });
             return Ok(());
         }
@@ -125,11 +130,12 @@ impl Desk {
     }
 
     /// Whether an agent has sent what it says that a run left, or the run found it: whoever only knows the name of another's
-    /// file would get it by naming it.
-    fn has_sent(&self, agent: MachineId, run: RunId, end: &End) -> bool {
+    /// file would get it by naming it. What was sent long ago and nothing named since is not there any more.
+    fn has_sent(&self, now: Time, agent: MachineId, run: RunId, end: &End) -> bool {
         let found = self.ledger.record(run.task).checkpoint.as_ref();
-        let sent =
-            |left: &Stored| self.stored.get(&agent).is_some_and(|uploads| uploads.has((&left.blob).into()));
+        let sent = |left: &Stored| {
+            self.stored.get(&agent).is_some_and(|uploads| uploads.is_there((&left.blob).into(), now))
+        };
         end.files.iter().all(sent) && end.checkpoint.iter().all(|left| Some(left) == found || sent(left))
     }
 

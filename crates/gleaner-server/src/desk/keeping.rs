@@ -9,7 +9,7 @@ use crate::journal::{Fact, RemovedResults};
 use crate::ledger::Job;
 use crate::limits::{RECORDS_KEPT_DAYS, RESULTS_KEPT_DAYS, RETIRE_AFTER, REVIVED_MAX};
 use crate::moments::{day, long};
-use crate::store::{PastReader, ReadError, Removal, Results, TaskRange};
+use crate::store::{Amount, PastReader, ReadError, Removal, Results, TaskRange};
 use gleaner_units::{Span, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::api::Actor;
@@ -65,22 +65,23 @@ impl Desk {
         Ok(())
     }
 
-    /// Has results removed of jobs that were over for long enough.
+    /// Has results removed of jobs that were over for long enough. Returns of how many.
     pub(super) fn remove_results(
         &mut self,
         now: Time,
         jobs: &[JobId],
         past: &dyn PastReader,
-    ) -> Result<(), ReadError> {
-        let Some(kept_for) = self.terms.keeping.results else { return Ok(()) };
+    ) -> Result<Amount, ReadError> {
+        let Some(kept_for) = self.terms.keeping.results else { return Ok(Amount::default()) };
         let mut due = Vec::new();
         for (id, job) in self.long_over(now, (jobs, kept_for), Results::There, past)? {
             due.push(RemovedResults { job: id, tasks: job.range(), bytes: job.bytes, user: job.user });
         }
+        let amount = Amount { jobs: due.len() as u64, bytes: due.iter().map(|removed| removed.bytes).sum() };
         if !due.is_empty() {
             self.record(now, Fact::ResultsRemoved { jobs: due, kept_for });
         }
-        Ok(())
+        Ok(amount)
     }
 
     /// No file of results that were removed is left.

@@ -6,7 +6,7 @@ use super::claims::Checked;
 use super::keeping::{check_rerun, check_revival};
 use crate::journal::{Chosen, Fact, Revived};
 use crate::ledger::{Job, Record, Wish, to_revive};
-use crate::store::{PastReader, ReadError, TaskRange};
+use crate::store::{Amount, PastReader, ReadError, TaskRange};
 use gleaner_policy::{PolicyError, PolicySpec};
 use gleaner_units::Time;
 use gleaner_wire::api::{
@@ -165,6 +165,8 @@ pub enum Answer {
         /// What they could do before, if they were known.
         was: Option<Role>,
     },
+    /// Of so many jobs the results are removed, and so many bytes.
+    Removed(Amount),
     /// It is done.
     Done,
 }
@@ -198,11 +200,6 @@ impl Desk {
                 self.choose(now, by, (job, &choice), Record::can_release, Fact::TasksReleased, past)?
             }
             Order::Rerun(job, choice) => {
-                if let Some(Err(rejection)) =
-                    self.ledger.find_job(job).map(|job| self.check_comparing(&job.spec))
-                {
-                    return Ok(Err(rejection));
-                }
                 let applies = |record: &Record| record.phase.is_over();
                 self.choose(now, by, (job, &choice), applies, Fact::TasksRerun, past)?
             }
@@ -211,10 +208,7 @@ impl Desk {
                 let kept = own.and_then(|own| self.keep_results(now, by.actor(), (job, &own), keep));
                 kept.map(|()| Answer::Done)
             }
-            Order::RemoveResults(jobs) => {
-                self.remove_results(now, &jobs, past)?;
-                Ok(Answer::Done)
-            }
+            Order::RemoveResults(jobs) => Ok(Answer::Removed(self.remove_results(now, &jobs, past)?)),
             Order::ResultsGone(jobs) => {
                 self.results_gone(now, &jobs, past)?;
                 Ok(Answer::Done)
@@ -339,6 +333,7 @@ impl Desk {
                             self.check_descriptions(&job.user, &job.spec)
                         }
                     })
+                    .and_then(|()| self.check_comparing(&job.spec))
                     .and_then(|()| check_rerun(id, &job));
                 if let Err(rejection) = may {
                     return Ok(Err(rejection));
@@ -432,8 +427,20 @@ impl Desk {
         }
     }
 
-    /// What is being compared, or is to be, goes on under whatever policy.
+    /// What is being compared, or is to be, goes on under whatever policy; and what cannot be compared is not.
     pub(super) fn check_goes_on_comparing(&self, policy: &PolicySpec) -> Result<(), Rejection> {
+        let mut open = self.ledger.jobs().filter(|(_, job)| job.tally.open() > 0);
+        if policy.checking().is_some()
+            && let Some((id, job)) = open.find(|(_, job)| job.spec.checkpoint.exit_code.is_some())
+            && let Some(code) = job.spec.checkpoint.exit_code
+        {
+            let message = format!(
+                "job {id} asks with exit code {code} to be run again, and {} has answers compared, each one machine's from its beginning: \
+                 it would never end; wait for such jobs, or cancel them",
+                policy.name()
+            );
+            return Err(Rejection::of(RejectionKind::Conflict, message));
+        }
         let Err(why) = policy.recipe().check_comparing() else { return Ok(()) };
         let mut asking = self.ledger.jobs().filter(|(_, job)| job.spec.quorum > 1 && job.tally.open() > 0);
         let compared = self.ledger.grid().comparisons().next().map(|(task, _)| self.ledger.job_of(task).0);

@@ -2,8 +2,9 @@
 
 use super::api::Api;
 use super::body::Document;
-use super::caller::{Joining, stored_hash};
+use super::caller::Joining;
 use super::refusal::Refusal;
+use crate::app::stored_hash;
 use crate::desk::{Answer, Checked, Order, Requester};
 use axum::Json;
 use axum::extract::State;

@@ -1,5 +1,6 @@
 //! What all routes answer from: the coordinator, and the places of requests that are open.
 
+use super::faults::Faults;
 use super::metrics::Metrics;
 use super::rates::Rates;
 use super::refusal::Refusal;
@@ -8,11 +9,10 @@ use crate::app::App;
 use crate::day::Day;
 use crate::desk::{Answer, Desk, Order, Requester};
 use crate::limits::{
-    DAYS_MAX, FILES_OF_AGENTS, FILES_OF_USERS, LARGE_JOBS, LARGE_JOBS_READ_MAX, REQUESTS_OF_AGENTS,
-    REQUESTS_OF_STRANGERS, REQUESTS_OF_USERS, STREAMS, STUDIES_MAX, WAITS,
+    DAYS_MAX, FILES_OF_AGENTS, FILES_OF_USERS, LARGE_JOBS, LARGE_JOBS_READ_MAX, PAST_READS_MAX,
+    REQUESTS_OF_AGENTS, REQUESTS_OF_STRANGERS, REQUESTS_OF_USERS, STREAMS, STUDIES_MAX, WAITS,
 };
 use crate::places::{Place, Places, Who};
-use crate::view::Known;
 use gleaner_units::Time;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -34,11 +34,14 @@ pub(super) struct Api {
     files_of_agents: Arc<Places>,
     pub(super) large_jobs: Arc<Places>,
     pub(super) large_jobs_read: Arc<Semaphore>,
-    pub(super) studies: Semaphore,
-    pub(super) days: Semaphore,
+    pub(super) studies: Arc<Semaphore>,
+    pub(super) days: Arc<Semaphore>,
+    /// Reads of what left memory, and of what runs wrote.
+    pub(super) reads: Arc<Semaphore>,
     pub(super) rates: Rates,
     pub(super) uploads: UsersUploads,
     pub(super) coming: Arc<Coming>,
+    pub(super) faults: Faults,
 }
 
 impl Api {
@@ -57,11 +60,13 @@ impl Api {
             files_of_agents: Places::new(FILES_OF_AGENTS),
             large_jobs: Places::new(LARGE_JOBS),
             large_jobs_read: Arc::new(Semaphore::new(LARGE_JOBS_READ_MAX)),
-            studies: Semaphore::new(STUDIES_MAX),
-            days: Semaphore::new(DAYS_MAX),
+            studies: Arc::new(Semaphore::new(STUDIES_MAX)),
+            days: Arc::new(Semaphore::new(DAYS_MAX)),
+            reads: Arc::new(Semaphore::new(PAST_READS_MAX)),
             rates: Rates::default(),
             uploads: UsersUploads::default(),
             coming: Arc::default(),
+            faults: Faults::default(),
         }
     }
 
@@ -70,13 +75,6 @@ impl Api {
         look: impl FnOnce(&Desk, Time) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
         Ok(self.app.desk.look(look).await?)
-    }
-
-    pub(super) async fn look_back<T: Send + 'static>(
-        &self,
-        look: impl FnOnce(Known<'_>, Time) -> Result<T, Refusal> + Send + 'static,
-    ) -> Result<T, Refusal> {
-        self.app.desk.look_back(look).await?
     }
 
     pub(super) fn request_place(&self, who: &Who) -> Result<Place, Refusal> {

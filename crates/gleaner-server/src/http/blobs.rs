@@ -9,6 +9,7 @@ use super::api::Api;
 use super::body::{length, paced};
 use super::caller::{Caller, FileCaller, unknown};
 use super::extract::Path;
+use super::looking::blocking;
 use super::own::own_task;
 use super::pace::Pace;
 use super::refusal::Refusal;
@@ -89,9 +90,15 @@ async fn store(
     body: impl AsyncRead + Send + Unpin + 'static,
     (terms, expected): (Terms, Expected),
 ) -> Result<Put, Refusal> {
-    let blobs = Arc::clone(&api.app.blobs);
-    let stored = spawn_blocking(move || blobs.put(&mut SyncIoBridge::new(body), terms));
-    let put = stored.await.map_err(|panic| Refusal::internal(format!("storing a file: {panic}")))?;
+    let app = Arc::clone(&api.app);
+    let put = move || {
+        let put = app.blobs.put(&mut SyncIoBridge::new(body), terms)?;
+        // It may have been on its way for longer than what nobody names is kept.
+        let gone = || PutError::Body { source: io::Error::other("it was removed as old when it came") };
+        app.blobs.renew(put.id, app.desk.now())?.ok_or_else(gone)?;
+        Ok(put)
+    };
+    let put = blocking("storing a file", (), put).await?;
     let at_most = terms.at_most;
     if matches!(put, Err(PutError::TooLarge { .. })) && at_most < BLOB_BYTES_MAX {
         // Whoever did not say how much it is hears of the quota only now.
@@ -177,8 +184,14 @@ pub(super) async fn get(
     if !may_read(&api, &caller, id).await? {
         return Err(missing(id));
     }
-    let found = opened(&api, &caller.who(), id).await?;
-    found.ok_or_else(|| missing(id))
+    match opened(&api, &caller.who(), id).await? {
+        Ok(Some(answer)) => Ok(answer),
+        Err(fault) if !is_damage(fault) => {
+            Err(Refusal::internal(format!("a stored file cannot be read: {fault}")))
+        }
+        // What was damaged was put aside.
+        Ok(None) | Err(_) => Err(missing(id)),
+    }
 }
 
 /// Sends the files that a task left when it last ended, as a tar archive.
@@ -197,7 +210,7 @@ pub(super) async fn of_task(
         let (of, task) = own_task(&known, &by, JobId(job), number)?;
         let record = known.task(task)?.record;
         if of.removed_since(record.ended).is_some() {
-            return Err(Refusal::removed(removed(JobId(job), of.removed)));
+            return Err(Refusal::removed(removed(JobId(job), of.removed)).into());
         }
         Ok(record.last.as_ref().and_then(|last| last.files.clone()))
     };
@@ -207,45 +220,71 @@ pub(super) async fn of_task(
     let wrong = |what: &str| {
         Refusal::damaged(format!("the files of task {job}/{number} {what}; `gleaner rerun` makes them again"))
     };
-    // Whoever asks for a result is to hear why there is none, and not see the connection end.
-    match fault(&api, id).await? {
-        None => {}
-        Some(error) if error.kind() == io::ErrorKind::InvalidData => {
-            return Err(wrong("are not what the task left: the coordinator's disk changed them"));
+    // Whoever asks for a result is to hear why there is none. Of a long one, the connection ended before its end.
+    let found = match api.faults.take(id) {
+        Some(fault) => Err(fault),
+        None => opened(&api, &who, id).await?,
+    };
+    match found {
+        Ok(found) => found.ok_or_else(|| wrong("are not in the coordinator's folder any more")),
+        Err(fault) if is_damage(fault) => {
+            Err(wrong("are not what the task left: the coordinator's disk changed them"))
         }
-        Some(error) => {
-            let file = blobs::place(id);
-            tracing::error!(file = %file.display(), %error, "a stored file cannot be read");
-            return Err(wrong(&format!(
-                "cannot be read by the coordinator ({}); its log has the file that is to be mended",
-                error.kind()
-            )));
-        }
+        Err(fault) => Err(wrong(&format!(
+            "cannot be read by the coordinator ({fault}); its log has the file that is to be mended"
+        ))),
     }
-    let found = opened(&api, &who, id).await?;
-    found.ok_or_else(|| wrong("are not in the coordinator's folder any more"))
 }
 
-/// Reads a file to its end, and says why that cannot be done; nothing of one that is not there.
-async fn fault(api: &Api, id: BlobId) -> Result<Option<io::Error>, Refusal> {
-    let blobs = Arc::clone(&api.app.blobs);
-    let read = spawn_blocking(move || match blobs.get(id) {
-        Ok(Some(mut blob)) => io::copy(&mut blob.body, &mut io::sink()).err(),
-        Ok(None) => None,
-        Err(error) => Some(error.source),
-    });
-    read.await.map_err(|panic| Refusal::internal(format!("reading a file: {panic}")))
-}
-
-async fn opened(api: &Api, who: &Who, id: BlobId) -> Result<Option<Response>, Refusal> {
+/// The file as an answer, if it is there, or what is wrong with it, as far as its first pieces show.
+async fn opened(
+    api: &Arc<Api>,
+    who: &Who,
+    id: BlobId,
+) -> Result<Result<Option<Response>, io::ErrorKind>, Refusal> {
     let place = api.file_place(who)?;
     let blobs = Arc::clone(&api.app.blobs);
-    let found = spawn_blocking(move || blobs.get(id)).await;
-    let found = found.map_err(|panic| Refusal::internal(format!("opening a file: {panic}")))??;
-    Ok(found.map(|Blob { bytes, body }| {
-        let of = Arc::clone(&api.app.blobs);
-        (octets(bytes), content((of, id), body, place)).into_response()
-    }))
+    // It has its place also where who asked is gone.
+    let open = move || (begun(&*blobs, id), place);
+    let (begun, place) = blocking("opening a file", (), open).await?;
+    Ok(match begun {
+        Ok(None) => Ok(None),
+        Ok(Some((bytes, begun))) => {
+            Ok(Some((octets(bytes), content((Arc::clone(api), id), begun, place)).into_response()))
+        }
+        Err(fault) => Err(fault),
+    })
+}
+
+/// A file that is being read: its next pieces, and what is behind them.
+type Begun = ([Bytes; 2], Box<dyn Read + Send>);
+
+/// A file's length, and the file, if it is there and its first pieces are sound.
+fn begun(blobs: &dyn Blobs, id: BlobId) -> Result<Option<(u64, Begun)>, io::ErrorKind> {
+    let begin = || {
+        let Some(Blob { bytes, mut body }) = blobs.get(id).map_err(|error| error.source)? else {
+            return Ok(None);
+        };
+        let first = piece(&mut body)?;
+        let second = if first.is_empty() { Bytes::new() } else { piece(&mut body)? };
+        Ok(Some((bytes, ([first, second], body))))
+    };
+    begin().map_err(|error| noted(blobs, id, &error))
+}
+
+/// What is wrong with a file is in the log, and one that is damaged is put aside.
+fn noted(blobs: &dyn Blobs, id: BlobId, error: &io::Error) -> io::ErrorKind {
+    if !is_damage(error.kind()) {
+        tracing::error!(file = %blobs::place(id).display(), %error, "a stored file cannot be read");
+    } else if let Err(error) = blobs.put_aside(id) {
+        tracing::error!("a damaged file could not be put aside: {error}");
+    }
+    error.kind()
+}
+
+/// Whether what was read is not what was stored.
+fn is_damage(fault: io::ErrorKind) -> bool {
+    fault == io::ErrorKind::InvalidData
 }
 
 /// Whether the file is there for who asks.
@@ -278,8 +317,7 @@ pub(super) async fn head(
         return Err(missing(id));
     }
     let (blobs, now) = (Arc::clone(&api.app.blobs), api.app.desk.now());
-    let found = spawn_blocking(move || blobs.renew(id, now)).await;
-    let found = found.map_err(|panic| Refusal::internal(format!("looking for a file: {panic}")))??;
+    let found = blocking("looking for a file", (), move || blobs.renew(id, now)).await??;
     let bytes = found.ok_or_else(|| missing(id))?;
     if let FileCaller::User(by) = &caller {
         api.uploads.renew(&by.user, id, now);
@@ -307,26 +345,22 @@ fn hash_of(id: BlobId) -> BlobHash {
 }
 
 /// What a reader reads of a blob, read on a thread of its own and no further ahead than its receiver takes it.
-fn content((of, id): (Arc<dyn Blobs>, BlobId), from: Box<dyn Read + Send>, place: Place) -> Body {
+fn content((api, id): (Arc<Api>, BlobId), begun: Begun, place: Place) -> Body {
     let (pieces, mut read) = mpsc::channel::<io::Result<Bytes>>(PIECES_AHEAD);
     spawn_blocking(move || {
         let _place = place;
+        // Before the receiver knows that it has to ask again.
+        let note = |error: &io::Error| api.faults.note(id, noted(&*api.app.blobs, id, error));
         // A receiver that went away, or is too slow, wants no more.
-        let _ = send_all(from, || put_aside(&*of, id), &pieces, &Handle::current());
+        let _ = send_all(begun, note, &pieces, &Handle::current());
     });
     Body::from_stream(stream::poll_fn(move |context| read.poll_recv(context)))
 }
 
-fn put_aside(of: &dyn Blobs, id: BlobId) {
-    if let Err(error) = of.put_aside(id) {
-        tracing::error!("a damaged file could not be put aside: {error}");
-    }
-}
-
 /// The reader says at its end whether all of it was sound: until then its last piece is held back.
 fn send_all(
-    mut from: Box<dyn Read + Send>,
-    put_aside: impl FnOnce(),
+    ([mut held, mut next], mut from): Begun,
+    note: impl FnOnce(&io::Error),
     pieces: &mpsc::Sender<io::Result<Bytes>>,
     runtime: &Handle,
 ) -> io::Result<()> {
@@ -337,26 +371,18 @@ fn send_all(
         pace.count(bytes);
         sent.map_err(io::Error::other)
     };
-    let mut held = piece(&mut from);
-    loop {
-        match held {
-            Ok(bytes) if bytes.is_empty() => return Ok(()),
-            Err(error) => return send(Err(error)),
-            Ok(bytes) => match piece(&mut from) {
-                Err(error) => {
-                    // Before the receiver knows that it has to ask again.
-                    if error.kind() == io::ErrorKind::InvalidData {
-                        put_aside();
-                    }
-                    return send(Err(error));
-                }
-                next => {
-                    send(Ok(bytes))?;
-                    held = next;
-                }
-            },
-        }
+    while !held.is_empty() {
+        send(Ok(held))?;
+        held = next;
+        next = match if held.is_empty() { Ok(Bytes::new()) } else { piece(&mut from) } {
+            Ok(next) => next,
+            Err(error) => {
+                note(&error);
+                return send(Err(error));
+            }
+        };
     }
+    Ok(())
 }
 
 /// The next bytes; none at the end.

@@ -2,6 +2,7 @@
 
 use super::api::Api;
 use super::caller::who;
+use super::looking::blocking;
 use super::pace::Pace;
 use super::refusal::Refusal;
 use crate::limits::{BODY_BYTES_MIN, LARGE_JOB_BYTES_MIN};
@@ -19,7 +20,6 @@ use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::task::spawn_blocking;
 
 /// A document of the usual length.
 pub(super) struct Document<T>(pub(super) T);
@@ -59,10 +59,8 @@ impl FromRequest<Arc<Api>> for JobDocument {
         let bytes = whole(request, JOB_BYTES_MAX, LARGE_JOB_BYTES_MIN).await?;
         let read = Arc::clone(&api.large_jobs_read).acquire_owned().await;
         let turn = Turn { _place: place, _read: read.map_err(|_| Refusal::busy("large jobs"))? };
-        let parsed = spawn_blocking(move || parse(&bytes)).await;
-        let spec =
-            parsed.map_err(|panic| Refusal::internal(format!("a job could not be read: {panic}")))??;
-        Ok(Self { spec, turn: Some(turn) })
+        let (spec, turn) = blocking("reading a job", (), move || (parse(&bytes), turn)).await?;
+        Ok(Self { spec: spec?, turn: Some(turn) })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::api::Api;
 use super::refusal::Refusal;
+use crate::app::stored_hash;
 use crate::desk::Requester;
 use crate::places::Who;
 use axum::extract::FromRequestParts;
@@ -138,11 +139,6 @@ impl FromRequestParts<Arc<Api>> for Joining {
             )),
         }
     }
-}
-
-/// A token's hash as the ledger has it.
-pub(super) fn stored_hash(token: &Token) -> String {
-    token.hash().as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn within_rate(api: &Api, user: &str) -> Result<(), Refusal> {

@@ -3,19 +3,19 @@
 use super::api::Api;
 use super::caller::Caller;
 use super::extract::{Path, Query, within};
+use super::looking::{blocking, turn};
 use super::own::own_job;
 use super::refusal::Refusal;
 use crate::day::Day;
 use crate::desk::Requester;
 use crate::limits::{MACHINES_LISTED_MAX, RUNS_LISTED_MAX};
-use crate::view::{self, Known, Situation};
+use crate::view::{self, Failures, Known, Situation};
 use axum::Json;
 use axum::extract::State;
 use gleaner_wire::day::{DayView, FailureList, MachineDayList, Me, RunList, UseList, WaitList};
 use gleaner_wire::{JobId, VERSION};
 use serde::Deserialize;
 use std::sync::Arc;
-use tokio::task::spawn_blocking;
 use utoipa::IntoParams;
 
 #[derive(Deserialize, IntoParams)]
@@ -68,13 +68,12 @@ pub(super) async fn waits(
     State(api): State<Arc<Api>>,
     Caller(by): Caller,
 ) -> Result<Json<WaitList>, Refusal> {
-    let _turn = api.days.acquire().await.map_err(|_| Refusal::busy("other looks at the day"))?;
+    let turn = turn(&api.days, "other looks at the day").await?;
     // The copy costs O(machines + tasks); what is done with it costs the desk nothing.
     let (ledger, now, quiet_until) =
         api.look(|desk, now| (desk.ledger().clone(), now, desk.quiet_until())).await?;
     let waits = move || view::waits(Situation { ledger: &ledger, now, quiet_until }, only(&by));
-    let told = spawn_blocking(waits).await;
-    told.map(Json).map_err(|panic| Refusal::internal(format!("saying why things wait: {panic}")))
+    blocking("saying why things wait", turn, waits).await.map(Json)
 }
 
 /// Why tasks of a job failed, those together that failed alike.
@@ -90,9 +89,14 @@ pub(super) async fn failures(
 ) -> Result<Json<FailureList>, Refusal> {
     let look = move |known: Known<'_>, _| {
         let job = own_job(&known, &by, JobId(job))?;
-        Ok(view::failures(&known, &job)?)
+        Ok(Failures::begin(known.ledger(), &job).whole(known.ledger()))
     };
-    api.look_back(look).await.map(Json)
+    let mut failures = match api.look_back(look).await? {
+        Ok(list) => return Ok(Json(list)),
+        Err(failures) => failures,
+    };
+    let failures = api.read(move |reader| failures.read(reader).map(|()| failures)).await?;
+    api.look(move |desk, _| failures.end(desk.ledger())).await.map(Json)
 }
 
 /// The queue and waits over the last day, a sample a minute: about the tasks of all users, whoever asks.
@@ -157,8 +161,7 @@ async fn seen<T: Send + 'static>(
     api: &Api,
     look: impl FnOnce(&Day) -> T + Send + 'static,
 ) -> Result<Json<T>, Refusal> {
-    let _turn = api.days.acquire().await.map_err(|_| Refusal::busy("other looks at the day"))?;
+    let turn = turn(&api.days, "other looks at the day").await?;
     let desk = api.app.desk.clone();
-    let seen = spawn_blocking(move || desk.day(look)).await;
-    seen.map(Json).map_err(|panic| Refusal::internal(format!("looking at the day: {panic}")))
+    blocking("looking at the day", turn, move || desk.day(look)).await.map(Json)
 }

@@ -3,6 +3,7 @@
 use super::api::Api;
 use super::caller::LastingCaller;
 use super::extract::Query;
+use super::looking::NotSeen;
 use super::own::own_job;
 use super::refusal::Refusal;
 use crate::places::{Place, Who};
@@ -71,7 +72,7 @@ pub(super) async fn events(
     let job = query.job.map(JobId);
     if let Some(job) = job {
         let by = caller.by.clone();
-        api.look_back(move |known, _| own_job(&known, &by, job).map(drop)).await?;
+        api.look_back(move |known: Known<'_>, _| own_job(&known, &by, job).map(drop)).await?;
     }
     let may_be_over = job.is_some();
     let watch = Watch { api, caller, job, may_be_over, live, shown: BTreeMap::new(), _place: place };
@@ -139,7 +140,11 @@ impl Watch {
             return Some(is_shown);
         }
         let by = self.caller.by.clone();
-        let look = move |known: Known<'_>, _| Ok(own_job(&known, &by, job).is_ok());
+        let look = move |known: Known<'_>, _| match own_job(&known, &by, job) {
+            Ok(_) => Ok(true),
+            Err(NotSeen::Refused(_)) => Ok(false),
+            Err(unread) => Err(unread),
+        };
         let is_shown = self.api.look_back(look).await.ok()?;
         if self.shown.len() >= OWNERS_MAX {
             self.shown.clear();

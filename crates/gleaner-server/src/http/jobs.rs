@@ -1,25 +1,27 @@
 //! Jobs: submitting, looking at, and ordering about.
 
 use super::api::Api;
-use super::body::{Document, JobDocument, length};
+use super::body::{Document, JobDocument, Turn, length};
 use super::caller::Caller;
 use super::extract::{Path, Query, patience, within};
+use super::looking::{self, blocking};
+use super::own::own_job;
 use super::refusal::Refusal;
 use super::waiting;
 use crate::blobs::BlobId;
 use crate::desk::{Admitted, Answer, Desk, JobFiles, Order, Requester};
-use crate::view::{self, Known};
+use crate::store::Wanted;
+use crate::view::{self, JobListing, Known};
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use gleaner_wire::api::{Choice, JobList, JobState, JobView, Ordered, Preview, Problem, Submitted};
+use gleaner_wire::api::{Choice, JobList, JobState, JobView, Ordered, Preview, Problem, Role, Submitted};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::limits::{ITEMS_MAX, JOB_BYTES_MAX, JOBS_LISTED_MAX, OWN_INPUTS_MAX};
-use gleaner_wire::{BlobHash, JobId};
+use gleaner_wire::{BlobHash, JobId, VERSION};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use tokio::task::spawn_blocking;
 use utoipa::IntoParams;
 
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
@@ -68,13 +70,15 @@ pub(super) async fn submit(
     State(api): State<Arc<Api>>,
     Caller(by): Caller,
     headers: HeaderMap,
-    JobDocument { spec, turn: _turn }: JobDocument,
+    JobDocument { spec, turn }: JobDocument,
 ) -> Result<(StatusCode, Json<Submitted>), Refusal> {
     let key = submission_key(&headers)?;
-    let job = admitted(*spec).await?;
+    let (job, _turn) = admitted(*spec, turn).await?;
     let files = files_of(&api, &by, job.spec()).await?;
     let length = length(&headers).unwrap_or(JOB_BYTES_MAX as u64);
-    let room = api.app.home.room().has(length.saturating_mul(JOURNAL_BYTES_PER_BYTE));
+    let home = api.app.home.clone();
+    let room = move || home.room().has(length.saturating_mul(JOURNAL_BYTES_PER_BYTE));
+    let room = blocking("looking for room on the disk", (), room).await?;
     if !room.map_err(|error| Refusal::internal(format!("the coordinator's disk: {error}")))? {
         return Err(Refusal::disk_full(
             "no space is left on the coordinator's disk for it; free some space and submit it again",
@@ -91,10 +95,10 @@ pub(super) async fn submit(
     Ok((StatusCode::CREATED, Json(submitted)))
 }
 
-/// A job may be long, and what it costs to check it is nobody else's time.
-async fn admitted(spec: JobSpec) -> Result<Admitted, Refusal> {
-    let checked = spawn_blocking(move || Admitted::check(spec)).await;
-    Ok(checked.map_err(|panic| Refusal::internal(format!("a job could not be checked: {panic}")))??)
+/// A job may be long, and what it costs to check it is nobody else's time. A long one has its turn for as long as it is checked.
+async fn admitted(spec: JobSpec, turn: Option<Turn>) -> Result<(Admitted, Option<Turn>), Refusal> {
+    let (checked, turn) = blocking("checking a job", (), move || (Admitted::check(spec), turn)).await?;
+    Ok((checked?, turn))
 }
 
 fn submission_key(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
@@ -133,7 +137,20 @@ async fn files_of(api: &Api, by: &Requester, spec: &JobSpec) -> Result<JobFiles,
         }
         Ok(files)
     };
-    spawn_blocking(look).await.map_err(|panic| Refusal::internal(format!("looking for files: {panic}")))?
+    let turn = looking::turn(&api.reads, "files").await?;
+    blocking("looking for files", turn, look).await?
+}
+
+/// The files that a job reads stay for a while, if it is the caller's: it is about to come back, and until that is recorded nothing in
+/// memory names them.
+async fn renew_files(api: &Api, by: &Requester, id: JobId) -> Result<(), Refusal> {
+    let by = by.clone();
+    let look = move |known: Known<'_>, _| Ok(Arc::clone(&own_job(&known, &by, id)?.spec));
+    let spec = api.look_back(look).await?;
+    let (blobs, now) = (Arc::clone(&api.app.blobs), api.app.desk.now());
+    let renew = move || spec.files().try_for_each(|hash| blobs.renew(BlobId::from(hash), now).map(drop));
+    let turn = looking::turn(&api.reads, "files").await?;
+    Ok(blocking("looking for files", turn, renew).await??)
 }
 
 /// Where the tasks of a job would go if it were submitted now.
@@ -144,14 +161,14 @@ async fn files_of(api: &Api, by: &Requester, spec: &JobSpec) -> Result<JobFiles,
 pub(super) async fn preview(
     State(api): State<Arc<Api>>,
     Caller(by): Caller,
-    JobDocument { spec, turn: _turn }: JobDocument,
+    JobDocument { spec, turn }: JobDocument,
 ) -> Result<Json<Preview>, Refusal> {
-    let job = admitted(*spec).await?;
-    let _turn = api.studies.acquire().await.map_err(|_| Refusal::busy("previews"))?;
+    let (job, of_large) = admitted(*spec, turn).await?;
+    let turn = (looking::turn(&api.studies, "previews").await?, of_large);
     // The copy costs O(machines + tasks); what is done with it costs the desk nothing.
     let (ledger, at) = api.look(|desk, now| (desk.ledger().clone(), (now, desk.quiet_until()))).await?;
-    let preview = spawn_blocking(move || view::preview(ledger, at, &by.user, job.spec())).await;
-    Ok(Json(preview.map_err(|panic| Refusal::internal(format!("a preview: {panic}")))??))
+    let preview = move || view::preview(ledger, at, &by.user, job.spec());
+    Ok(Json(blocking("a preview", turn, preview).await??))
 }
 
 /// The newest jobs: the caller's, or for an administrator all.
@@ -165,11 +182,11 @@ pub(super) async fn list(
     Query(query): Query<ListQuery>,
 ) -> Result<Json<JobList>, Refusal> {
     let limit = within("limit", query.limit, &(1..=JOBS_LISTED_MAX as usize))?;
-    let look = move |known: Known<'_>, now| {
-        let user = (!by.role.sees_all()).then_some(by.user.as_str());
-        Ok(view::jobs(&known, now, user, query.state, limit)?)
-    };
-    api.look_back(look).await.map(Json)
+    let user = (!by.role.sees_all()).then_some(by.user);
+    let wanted = Wanted { user, state: query.state, limit };
+    let mut jobs = api.look(move |desk, now| JobListing::begin(desk, now, wanted)).await?;
+    let jobs = api.read(move |reader| jobs.read(reader).map(|()| jobs)).await?;
+    api.look(move |desk, now| jobs.end(desk, now)).await.map(Json)
 }
 
 /// A job, now or when it is over.
@@ -199,7 +216,7 @@ pub(super) async fn cancel(
     Path(job): Path<u32>,
     Document(choice): Document<Choice>,
 ) -> Result<Json<Ordered>, Refusal> {
-    ordered(&api, by, Order::Cancel(JobId(job), choice)).await
+    ordered_of_open(&api, by, (JobId(job), choice), Order::Cancel).await
 }
 
 /// Lets tasks of a job wait until they are released.
@@ -214,7 +231,7 @@ pub(super) async fn hold(
     Path(job): Path<u32>,
     Document(choice): Document<Choice>,
 ) -> Result<Json<Ordered>, Refusal> {
-    ordered(&api, by, Order::Hold(JobId(job), choice)).await
+    ordered_of_open(&api, by, (JobId(job), choice), Order::Hold).await
 }
 
 /// Lets held tasks of a job go on.
@@ -229,7 +246,7 @@ pub(super) async fn release(
     Path(job): Path<u32>,
     Document(choice): Document<Choice>,
 ) -> Result<Json<Ordered>, Refusal> {
-    ordered(&api, by, Order::Release(JobId(job), choice)).await
+    ordered_of_open(&api, by, (JobId(job), choice), Order::Release).await
 }
 
 /// Lets ended tasks of a job run again.
@@ -244,7 +261,33 @@ pub(super) async fn rerun(
     Path(job): Path<u32>,
     Document(choice): Document<Choice>,
 ) -> Result<Json<Ordered>, Refusal> {
+    renew_files(&api, &by, JobId(job)).await?;
     ordered(&api, by, Order::Rerun(JobId(job), choice)).await
+}
+
+/// What is ordered about tasks that are not over applies to none of a job that left memory: the desk does not read it for that.
+async fn ordered_of_open(
+    api: &Api,
+    by: Requester,
+    (id, choice): (JobId, Choice),
+    order: fn(JobId, Choice) -> Order,
+) -> Result<Json<Ordered>, Refusal> {
+    let (who, numbers) = (by.clone(), choice.tasks.clone());
+    let look = move |known: Known<'_>, _| {
+        if who.role == Role::Reader {
+            return Ok(false);
+        }
+        let job = own_job(&known, &who, id)?;
+        let is_retired = known.ledger().find_job(id).is_none();
+        match numbers.iter().find(|number| is_retired && job.task(**number).is_none()) {
+            Some(number) => Err(Refusal::not_found(format!("job {id} has no task {number}")).into()),
+            None => Ok(is_retired),
+        }
+    };
+    if api.look_back(look).await? {
+        return Ok(Json(Ordered { version: VERSION, tasks: 0 }));
+    }
+    ordered(api, by, order(id, choice)).await
 }
 
 async fn ordered(api: &Api, by: Requester, order: Order) -> Result<Json<Ordered>, Refusal> {

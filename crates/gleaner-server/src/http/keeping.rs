@@ -6,10 +6,9 @@ use super::caller::Caller;
 use super::extract::{Path, Query, within};
 use super::own::own_job;
 use super::refusal::Refusal;
-use crate::app::App;
-use crate::desk::{Keeping, Order};
+use crate::desk::{Desk, Keeping, Order};
 use crate::ledger::Job;
-use crate::store::{Amount, ReadError, Results, WithResults};
+use crate::store::{Amount, ReadError, Reader, Results, WithResults};
 use crate::view::{self, Known};
 use axum::Json;
 use axum::extract::State;
@@ -19,7 +18,6 @@ use gleaner_wire::limits::JOBS_LISTED_MAX;
 use gleaner_wire::{JobId, VERSION};
 use serde::Deserialize;
 use std::sync::Arc;
-use tokio::task::spawn_blocking;
 use utoipa::IntoParams;
 
 #[derive(Deserialize, IntoParams)]
@@ -55,21 +53,18 @@ pub(super) async fn show(
 ) -> Result<Json<KeepingView>, Refusal> {
     let limit = within("limit", query.limit, &(1..=JOBS_LISTED_MAX as usize))?;
     let user = (!by.role.sees_all()).then_some(by.user);
-    let app = Arc::clone(&api.app);
-    let read = move || {
-        let with = |results| found(&app, results, user.clone(), limit);
-        Ok::<_, ReadError>((with(Results::There)?, with(Results::Kept)?))
+    let read = move |reader: &dyn Reader| {
+        let with = |results| found(reader, results, user.clone(), limit);
+        Ok((with(Results::There)?, with(Results::Kept)?))
     };
-    let found = spawn_blocking(read).await;
-    let (there, kept) =
-        found.map_err(|panic| Refusal::internal(format!("looking for results: {panic}")))??;
-    let view = move |known: Known<'_>, now| {
-        let Keeping { results, records } = known.desk().terms().keeping;
+    let (there, kept) = api.read(read).await?;
+    let view = move |desk: &Desk, now| {
+        let Keeping { results, records } = desk.terms().keeping;
         let views =
-            |jobs: &[(JobId, Job)]| jobs.iter().map(|(id, job)| view::job(&known, now, *id, job)).collect();
+            |jobs: &[(JobId, Job)]| jobs.iter().map(|(id, job)| view::job(desk, now, *id, job)).collect();
         let due =
             if results.is_some() { there } else { Found { amount: Amount::default(), jobs: Vec::new() } };
-        Ok(KeepingView {
+        KeepingView {
             version: VERSION,
             results_for_s: results.map(Span::seconds),
             records_for_s: records.map(Span::seconds),
@@ -77,16 +72,19 @@ pub(super) async fn show(
             kept: amount(kept.amount),
             next: views(&due.jobs),
             kept_jobs: views(&kept.jobs),
-        })
+        }
     };
-    api.look_back(view).await.map(Json)
+    api.look(view).await.map(Json)
 }
 
-fn found(app: &App, results: Results, user: Option<String>, limit: usize) -> Result<Found, ReadError> {
+fn found(
+    reader: &dyn Reader,
+    results: Results,
+    user: Option<String>,
+    limit: usize,
+) -> Result<Found, ReadError> {
     let wanted = WithResults { results, user, ended: (Time::ZERO, Time::NEVER) };
-    app.readers.read(|reader| {
-        Ok(Found { amount: reader.past_amount(&wanted)?, jobs: Job::list_with(reader, &wanted, limit)? })
-    })
+    Ok(Found { amount: reader.past_amount(&wanted)?, jobs: Job::list_with(reader, &wanted, limit)? })
 }
 
 fn amount(Amount { jobs, bytes }: Amount) -> AmountView {
@@ -110,7 +108,7 @@ pub(super) async fn keep(
     api.order(by.clone(), Order::KeepResults(id, setting.keep)).await?;
     let look = move |known: Known<'_>, now| {
         let job = own_job(&known, &by, id)?;
-        Ok(view::job(&known, now, id, &job))
+        Ok(view::job(known.desk(), now, id, &job))
     };
     api.look_back(look).await.map(Json)
 }

@@ -4,6 +4,7 @@ use super::api::Api;
 use super::body::Document;
 use super::caller::Caller;
 use super::extract::Path;
+use super::looking::blocking;
 use super::refusal::Refusal;
 use crate::desk::{Order, Requester};
 use crate::sessions::FULL;
@@ -176,11 +177,15 @@ pub(super) async fn forget(
 /// As the desk knows them, and of those that are away why the coordinator lets none in, if it does not.
 async fn all(api: &Api) -> Result<MachineList, Refusal> {
     let mut list = api.look(|desk, _| view::machines(desk)).await?;
-    let is_gone = |machine: &&mut MachineView| {
+    let is_gone = |machine: &MachineView| {
         machine.why.is_none() && matches!(machine.state, MachineState::Away | MachineState::Lost)
     };
-    let mut gone = list.machines.iter_mut().filter(is_gone).peekable();
-    if gone.peek().is_some() && api.app.home.is_full() {
+    if !list.machines.iter().any(is_gone) {
+        return Ok(list);
+    }
+    let home = api.app.home.clone();
+    if blocking("looking for room on the disk", (), move || home.is_full()).await? {
+        let gone = list.machines.iter_mut().filter(|machine| is_gone(machine));
         gone.for_each(|machine| machine.why = Some(FULL.to_owned()));
     }
     Ok(list)

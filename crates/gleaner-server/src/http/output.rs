@@ -4,6 +4,7 @@
 use super::api::Api;
 use super::caller::Caller;
 use super::extract::{Path, Query, patience, within};
+use super::looking::{blocking, turn};
 use super::own::own_task;
 use super::refusal::Refusal;
 use super::waiting::{place, task_changed};
@@ -27,7 +28,6 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::select;
-use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep, sleep_until};
 use utoipa::IntoParams;
 
@@ -139,7 +139,7 @@ async fn standing(
             return Ok(Standing { run: None, is_over: record.phase.is_over(), removed: None });
         };
         if run > runs {
-            return Err(Refusal::not_found(format!("task {job}/{number} has not had a run {run}")));
+            return Err(Refusal::not_found(format!("task {job}/{number} has not had a run {run}")).into());
         }
         let run = RunId { task, number: run };
         let goes_on = ledger.grid().find_run(run).is_some_and(gleaner_core::Run::goes_on);
@@ -153,15 +153,17 @@ async fn piece(api: &Api, standing: Standing, stream: Stream, offset: u64) -> Re
         return Ok(Piece { bytes: Vec::new(), is_last: standing.is_over, dropped: 0 });
     };
     let app = Arc::clone(&api.app);
-    let read = spawn_blocking(move || {
+    // A little of one that goes on; what is over is looked for in its task's history, and compared.
+    let turn = if standing.is_over { Some(turn(&api.reads, "reads of what is over").await?) } else { None };
+    let read = move || {
         if standing.is_over {
             of_ended(&app, run, (stream, offset), standing.removed)
         } else {
             let bytes = from_file(&app, run, stream, offset)?;
             Ok(Piece { bytes, is_last: false, dropped: 0 })
         }
-    });
-    read.await.map_err(|panic| Refusal::internal(format!("reading output: {panic}")))?
+    };
+    blocking("reading output", turn, read).await?
 }
 
 fn of_ended(

@@ -1,5 +1,6 @@
 //! The job or task that somebody asks about, if it is theirs.
 
+use super::looking::NotSeen;
 use super::refusal::Refusal;
 use crate::desk::Requester;
 use crate::ledger::Job;
@@ -10,14 +11,14 @@ use gleaner_wire::JobId;
 use std::borrow::Cow;
 
 /// A job of the caller's, or any for an administrator.
-pub(super) fn own_job<'a>(known: &Known<'a>, by: &Requester, id: JobId) -> Result<Cow<'a, Job>, Refusal> {
+pub(super) fn own_job<'a>(known: &Known<'a>, by: &Requester, id: JobId) -> Result<Cow<'a, Job>, NotSeen> {
     let job = known.job(id)?.filter(|job| by.role.sees_all() || job.user == by.user);
     job.ok_or_else(|| {
         // The same words for what never was, what was removed, and what is another's.
         let removed = known.desk().terms().keeping.records.map_or_else(String::new, |kept_for| {
             format!(". What is known of a job is removed {} after its end (--keep-for)", long(kept_for))
         });
-        Refusal::not_found(format!("no job {id} of yours; see `gleaner status`{removed}"))
+        Refusal::not_found(format!("no job {id} of yours; see `gleaner status`{removed}")).into()
     })
 }
 
@@ -27,7 +28,7 @@ pub(super) fn own_task<'a>(
     by: &Requester,
     id: JobId,
     number: u32,
-) -> Result<(Cow<'a, Job>, TaskId), Refusal> {
+) -> Result<(Cow<'a, Job>, TaskId), NotSeen> {
     let job = own_job(known, by, id)?;
     let found = job.task(number);
     let found = found.ok_or_else(|| Refusal::not_found(format!("job {id} has no task {number}")))?;

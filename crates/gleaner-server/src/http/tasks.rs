@@ -3,13 +3,14 @@
 use super::api::Api;
 use super::caller::Caller;
 use super::extract::{Path, Query, within};
+use super::looking::{blocking, turn};
 use super::own::{own_job, own_task};
 use super::refusal::Refusal;
 use crate::desk::Requester;
 use crate::limits::HISTORY_TOLD_MAX;
 use crate::recovery::RecoveryError;
 use crate::store::{ReadError, Reader, Seq};
-use crate::view::{self, HistoryNames, Known, Moment, Story};
+use crate::view::{self, HistoryNames, Known, Moment, Story, TaskListing};
 use axum::Json;
 use axum::extract::State;
 use gleaner_units::{TaskId, Time};
@@ -18,7 +19,6 @@ use gleaner_wire::api::{ExplanationView, History, TaskList, TaskPhase, TaskView}
 use gleaner_wire::limits::TASKS_LISTED_MAX;
 use serde::Deserialize;
 use std::sync::Arc;
-use tokio::task::spawn_blocking;
 use utoipa::IntoParams;
 
 /// Rows of the journal that are read at a time.
@@ -75,9 +75,15 @@ pub(super) async fn list(
     let id = JobId(job);
     let look = move |known: Known<'_>, _| {
         let job = own_job(&known, &by, id)?;
-        Ok(view::tasks(&known, (id, &job), query.from, limit, query.phase)?)
+        let listing = TaskListing::begin(known.desk(), (id, &job), (query.from, limit), query.phase);
+        Ok(listing.whole(known.desk()))
     };
-    api.look_back(look).await.map(Json)
+    let mut tasks = match api.look_back(look).await? {
+        Ok(list) => return Ok(Json(list)),
+        Err(tasks) => tasks,
+    };
+    let tasks = api.read(move |reader| tasks.read(reader).map(|()| tasks)).await?;
+    api.look(move |desk, _| tasks.end(desk)).await.map(Json)
 }
 
 /// A task.
@@ -94,7 +100,7 @@ pub(super) async fn one(
     let id = JobId(job);
     let look = move |known: Known<'_>, _| {
         let (job, task) = own_task(&known, &by, id, number)?;
-        Ok(view::task(&known, (id, &job), &known.task(task)?))
+        Ok(view::task(known.desk(), (id, &job), &known.task(task)?))
     };
     api.look_back(look).await.map(Json)
 }
@@ -115,10 +121,7 @@ pub(super) async fn history(
         Ok((task, view::history_names(known.ledger(), task)))
     };
     let (task, names) = api.look_back(look).await?;
-    let app = Arc::clone(&api.app);
-    let told = spawn_blocking(move || app.readers.read(|reader| told(reader, task, &names))).await;
-    let told = told.map_err(|panic| Refusal::internal(format!("telling of a task: {panic}")))?;
-    Ok(Json(told?))
+    api.read(move |reader| told(reader, task, &names)).await.map(Json)
 }
 
 /// Reads the rows that list a task, a page at a time, from its submission on.
@@ -178,17 +181,17 @@ async fn explain_past(
         Ok((task, *known.desk().terms()))
     };
     let (task, terms) = api.look_back(look).await?;
-    let _turn = api.studies.acquire().await.map_err(|_| Refusal::busy("other looks into the past"))?;
+    let turn = turn(&api.studies, "other looks into the past").await?;
     let app = Arc::clone(&api.app);
-    let study = spawn_blocking(move || {
+    let study = move || {
         let mut found = Ok(None);
         app.readers.read(|reader| {
             found = view::explain_past(reader, moment, task, &terms);
             Ok(())
         })?;
         found
-    });
-    let found = study.await.map_err(|panic| Refusal::internal(format!("looking into the past: {panic}")))?;
+    };
+    let found = blocking("looking into the past", turn, study).await?;
     let found = found.map_err(|error: RecoveryError| match error {
         compacted @ RecoveryError::Compacted { .. } => Refusal::not_found(compacted.to_string()),
         error => Refusal::internal(error.to_string()),

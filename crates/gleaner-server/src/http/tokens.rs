@@ -1,11 +1,11 @@
 //! New tokens. Each is shown once: what is kept is its hash.
 
 use super::api::Api;
-use super::caller::{Caller, stored_hash};
+use super::caller::Caller;
 use super::extract::{Path, Query, within};
 use super::refusal::Refusal;
 use super::users::users;
-use crate::app::join_line;
+use crate::app::{join_line, stored_hash};
 use crate::desk::{Answer, Order};
 use axum::Json;
 use axum::extract::State;

@@ -6,7 +6,7 @@ use super::own::own_job;
 use super::refusal::Refusal;
 use crate::desk::Requester;
 use crate::places::{Place, Who};
-use crate::view;
+use crate::view::{self, Known};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{JobView, LiveEvent};
 use std::sync::Arc;
@@ -47,13 +47,13 @@ pub(super) fn place(api: &Api, by: &Requester, patience: Duration) -> Result<Opt
 }
 
 async fn look(api: &Api, by: Requester, id: JobId, is_last: bool) -> Result<Seen, Refusal> {
-    let seen = api.look_back(move |known, now| {
+    let seen = api.look_back(move |known: Known<'_>, now| {
         let job = own_job(&known, &by, id)?;
         let open = job.tally.open();
         if open > 0 && !is_last {
             return Ok(Seen::Open(open));
         }
-        Ok(Seen::Enough(Box::new(view::job(&known, now, id, &job))))
+        Ok(Seen::Enough(Box::new(view::job(known.desk(), now, id, &job))))
     });
     seen.await
 }

@@ -3,6 +3,7 @@
 use super::api::Api;
 use super::body::Document;
 use super::caller::Caller;
+use super::looking::{blocking, turn};
 use super::refusal::Refusal;
 use crate::policy;
 use crate::study::StudyError;
@@ -15,7 +16,6 @@ use gleaner_wire::api::{PolicyKeys, Problem};
 use gleaner_wire::day::{PresetList, PresetView, WhatIfView};
 use serde_json::json;
 use std::sync::Arc;
-use tokio::task::spawn_blocking;
 
 const DAY: Span = Span::from_nanos(24 * 3_600_000_000_000);
 
@@ -57,19 +57,18 @@ pub(super) async fn what_if(
     let study = api.app.study.ok_or_else(|| Refusal::not_found("this coordinator has no simulator"))?;
     let in_force = api.look(|desk, _| desk.ledger().policy().clone()).await?;
     let asked = policy::asked(keys, &in_force).map_err(|error| Refusal::invalid(error.to_string()))?;
-    let _turn = api.studies.acquire().await.map_err(|_| Refusal::busy("other looks into the past"))?;
+    let turn = turn(&api.studies, "other looks into the past").await?;
     let (app, now) = (Arc::clone(&api.app), api.app.desk.now());
     let since = Time::from_nanos(now.nanos().saturating_sub(DAY.nanos()));
-    let looked = spawn_blocking(move || {
+    let look = move || {
         let mut found = Err(StudyError::Nothing);
         app.readers.read(|reader| {
             found = study(reader, since, &asked);
             Ok(())
         })?;
         Ok::<_, Refusal>(found)
-    });
-    let looked = looked.await.map_err(|panic| Refusal::internal(format!("looking at the past: {panic}")))?;
-    match looked? {
+    };
+    match blocking("looking at the past", turn, look).await?? {
         Ok(view) => Ok(Json(view)),
         Err(error @ (StudyError::Nothing | StudyError::NothingSince { .. })) => {
             Err(Refusal::conflict(error.to_string()))

@@ -62,7 +62,9 @@ impl People {
         self.by_token.retain(|_, user| user.name != name);
     }
 
-    pub(super) fn issue(&mut self, token: String, permit: JoinPermit) {
+    /// Those that expired are forgotten: nobody has joined with one since, and nobody will.
+    pub(super) fn issue(&mut self, at: Time, token: String, permit: JoinPermit) {
+        self.join_tokens.retain(|_, permit| at < permit.expires);
         self.join_tokens.insert(token, permit);
     }
 
@@ -142,5 +144,25 @@ impl People {
     /// Who joined with that token.
     pub fn joined(&self, token_hash: &str) -> &[MachineId] {
         self.joined.get(token_hash).map_or(&[], Vec::as_slice)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn permits_that_expired_are_forgotten_when_another_is_recorded() {
+        let (mut people, at) = (People::default(), |seconds: u64| Time::from_nanos(seconds * 1_000_000_000));
+        for second in 0..100 {
+            let permit = JoinPermit { expires: at(second + 10), uses: 1, owner: Some("ada".to_owned()) };
+            people.issue(at(second), second.to_string(), permit);
+            assert_eq!(people.join_tokens.len() as u64, (second + 1).min(10));
+        }
+        assert_eq!(
+            people.joins("90".to_owned(), MachineId::new(0)),
+            Some("ada".to_owned()),
+            "it is still good"
+        );
     }
 }

@@ -3,12 +3,12 @@
 use super::discreet;
 use super::runs::open_runs;
 use super::waits::{self, Situation, dimensions, explanation};
-use super::{Known, KnownTask};
+use super::{Known, KnownTask, Unread};
 use crate::desk::{Rejection, RejectionKind, Terms, quiet_until};
 use crate::journal::{Entry, Fact};
 use crate::ledger::{Agent, Ledger, Record, RetiredTask};
 use crate::recovery::{Recovered, RecoveryError, beginning, entries};
-use crate::store::{ReadError, Reader, Seq};
+use crate::store::{Reader, Seq};
 use gleaner_core::explain::{obstacles, words};
 use gleaner_core::{Availability, Condition, Decision, Stage};
 use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
@@ -23,7 +23,7 @@ use std::sync::Arc;
 const NAMES_MAX: usize = 5;
 
 /// A task as things stand.
-pub fn explain(known: &Known<'_>, now: Time, task: TaskId) -> Result<ExplanationView, ReadError> {
+pub fn explain(known: &Known<'_>, now: Time, task: TaskId) -> Result<ExplanationView, Unread> {
     let KnownTask { record, .. } = known.task(task)?;
     let mut view = explained_as(Situation::of(known.desk(), now), task, &record);
     let stays = open_runs(known.desk(), task).into_iter().find_map(|run| run.why);

@@ -1,19 +1,19 @@
 //! The one door to jobs and tasks for whoever looks: what lives is in memory, what is over may be in the store, and nobody
 //! who asks has to know which.
 
+use super::fetched::{Fetched, Unread};
 use crate::desk::Desk;
 use crate::ledger::{Job, Ledger, Record, RetiredTask};
-use crate::store::{PastReader, ReadError, TaskRange, Wanted};
 use gleaner_units::TaskId;
 use gleaner_wire::JobId;
-use gleaner_wire::api::JobState;
 use std::borrow::Cow;
 
-/// What is known at a moment.
+/// What is known at a moment. **What left memory is not read here**: where it was not fetched before, the look says so, and is done
+/// again once it was.
 #[derive(Clone, Copy)]
 pub struct Known<'a> {
     desk: &'a Desk,
-    past: &'a dyn PastReader,
+    fetched: &'a Fetched,
 }
 
 /// A task.
@@ -30,9 +30,9 @@ pub struct KnownTask<'a> {
 }
 
 impl<'a> Known<'a> {
-    /// In memory, and in the store.
-    pub fn new(desk: &'a Desk, past: &'a dyn PastReader) -> Self {
-        Self { desk, past }
+    /// In memory, and fetched from the store.
+    pub fn new(desk: &'a Desk, fetched: &'a Fetched) -> Self {
+        Self { desk, fetched }
     }
 
     /// What lives.
@@ -46,71 +46,39 @@ impl<'a> Known<'a> {
     }
 
     /// A job, if there is one of that number.
-    pub fn job(&self, id: JobId) -> Result<Option<Cow<'a, Job>>, ReadError> {
-        match self.ledger().find_job(id) {
-            Some(job) => Ok(Some(Cow::Borrowed(job))),
-            None => Ok(Job::find_past(self.past, id)?.map(Cow::Owned)),
+    pub fn job(&self, id: JobId) -> Result<Option<Cow<'a, Job>>, Unread> {
+        if let Some(job) = self.ledger().find_job(id) {
+            return Ok(Some(Cow::Borrowed(job)));
         }
-    }
-
-    /// The newest jobs of one user, or of all, to be listed: of what was asked for there is command, name and label.
-    pub fn jobs(
-        &self,
-        user: Option<&str>,
-        state: Option<JobState>,
-        limit: usize,
-    ) -> Result<Vec<(JobId, Cow<'a, Job>)>, ReadError> {
-        let wanted = |job: &Job| {
-            user.is_none_or(|user| job.user == user) && state.is_none_or(|state| job.tally.state() == state)
-        };
-        let living = self.ledger().jobs().filter(|(_, job)| wanted(job)).take(limit);
-        let mut jobs: Vec<_> = living.map(|(id, job)| (id, Cow::Borrowed(job))).collect();
-        let retired = Job::list_past(self.past, &Wanted { user: user.map(str::to_owned), state, limit })?;
-        // A job that came back is not in the store any more, as soon as that is committed.
-        let retired = retired.into_iter().filter(|(id, _)| self.ledger().find_job(*id).is_none());
-        jobs.extend(retired.map(|(id, job)| (id, Cow::Owned(job))));
-        jobs.sort_by_key(|(id, _)| std::cmp::Reverse(*id));
-        jobs.truncate(limit);
-        Ok(jobs)
+        if id >= self.ledger().next_job() {
+            return Ok(None);
+        }
+        Ok(self.fetched.job(id)?.map(Cow::Borrowed))
     }
 
     /// A task that some job has.
-    pub fn task(&self, id: TaskId) -> Result<KnownTask<'a>, ReadError> {
+    pub fn task(&self, id: TaskId) -> Result<KnownTask<'a>, Unread> {
         if self.ledger().is_retired(id)
-            && let Some(retired) = RetiredTask::find(self.past, id)?
+            && let Some(retired) = self.fetched.task(id)?
         {
             return Ok(KnownTask::retired(id, retired));
         }
-        Ok(self.living(id))
+        Ok(KnownTask::living(self.ledger(), id))
     }
+}
 
-    /// Tasks one after the other, each of which some job has.
-    pub fn tasks(&self, range: TaskRange) -> Result<Vec<KnownTask<'a>>, ReadError> {
-        let mut tasks = Vec::new();
-        for (stretch, record) in self.ledger().stretches(range) {
-            if record.is_retired() {
-                let found = RetiredTask::find_all(self.past, stretch, stretch.count() as usize)?;
-                tasks.extend(found.into_iter().map(|(id, retired)| KnownTask::retired(id, retired)));
-            } else {
-                tasks.extend(stretch.tasks().map(|id| self.living(id)));
-            }
-        }
-        Ok(tasks)
-    }
-
-    fn living(&self, id: TaskId) -> KnownTask<'a> {
-        let ledger = self.ledger();
-        KnownTask {
+impl<'a> KnownTask<'a> {
+    pub(super) fn living(ledger: &'a Ledger, id: TaskId) -> Self {
+        Self {
             id,
             record: Cow::Borrowed(ledger.record(id)),
             runs: ledger.grid().task(id).runs(),
             length: ledger.grid().declared_length(id).map(gleaner_units::Ops::amount),
         }
     }
-}
 
-impl KnownTask<'_> {
-    fn retired(id: TaskId, RetiredTask { record, runs, length }: RetiredTask) -> Self {
-        Self { id, record: Cow::Owned(record), runs, length }
+    pub(super) fn retired(id: TaskId, retired: &'a RetiredTask) -> Self {
+        let RetiredTask { ref record, runs, length } = *retired;
+        Self { id, record: Cow::Borrowed(record), runs, length }
     }
 }

@@ -2,11 +2,10 @@
 
 use super::explain::explained;
 use super::waits::{Situation, find_waiting};
-use super::{Known, KnownTask};
-use crate::ledger::Job;
+use crate::ledger::{Job, Ledger, Record, RetiredTask};
 use crate::limits::{FAILURES_READ_MAX, WAITING_JOBS_READ_MAX, WAITS_TOLD_MAX};
-use crate::store::{ReadError, TaskRange};
-use gleaner_units::TaskId;
+use crate::store::{PastReader, ReadError, TaskRange};
+use gleaner_units::{MachineId, TaskId};
 use gleaner_wire::VERSION;
 use gleaner_wire::api::{ExplanationView, TaskPhase};
 use gleaner_wire::day::{FailureGroup, FailureList, WaitGroup, WaitList};
@@ -16,6 +15,8 @@ use std::collections::{BTreeMap, HashMap};
 const JOBS_NAMED: usize = 20;
 /// Machines that are named for each reason.
 const MACHINES_NAMED: usize = 5;
+/// Tasks that are read in the store at a time.
+const READ_AT_ONCE: usize = 1_000;
 
 /// Why the tasks of one user wait, or all. Costs O(machines) for each class of tasks among them.
 pub fn waits(situation: Situation<'_>, user: Option<&str>) -> WaitList {
@@ -70,65 +71,111 @@ fn is_same(one: &ExplanationView, other: &ExplanationView) -> bool {
     (&one.summary, &one.ruled_out, &one.remedies) == (&other.summary, &other.ruled_out, &other.remedies)
 }
 
-/// Why tasks of a job failed.
-pub fn failures(known: &Known<'_>, job: &Job) -> Result<FailureList, ReadError> {
-    let ledger = known.ledger();
-    let mut groups: BTreeMap<String, (FailureGroup, BTreeMap<String, u32>)> = BTreeMap::new();
-    let mut read = 0;
-    let stretches = ledger.stretches(job.range()).take(FAILURES_READ_MAX);
-    let failed = stretches.filter(|(_, record)| record.phase == TaskPhase::Failed).map(|(tasks, _)| tasks);
-    let mut alike = Vec::new();
-    for tasks in failed {
-        if !ledger.is_retired(tasks.first()) {
-            alike.push((tasks, known.task(tasks.first())?));
-        } else if alike.len() < FAILURES_READ_MAX {
-            let most = tasks.count().min((FAILURES_READ_MAX - alike.len()) as u32) as usize;
-            let last = TaskId::new(tasks.first().index() + most - 1);
-            let each =
-                known.tasks(TaskRange::between(tasks.first(), last).expect("it has its first task"))?;
-            alike.extend(each.into_iter().map(|task| (TaskRange::one(task.id), task)));
+/// Why tasks of a job failed. Those that left memory are read between two looks.
+#[derive(Debug)]
+pub struct Failures {
+    job: Job,
+    groups: BTreeMap<String, Alike>,
+    retired: Vec<TaskRange>,
+    /// How many tasks were examined.
+    read: u32,
+}
+
+/// Tasks that failed alike.
+#[derive(Debug)]
+struct Alike {
+    first: TaskId,
+    tasks: u32,
+    machines: BTreeMap<MachineId, u32>,
+}
+
+impl Failures {
+    /// Of those that are in memory, and which the others are.
+    pub fn begin(ledger: &Ledger, job: &Job) -> Self {
+        let (job, groups) = (job.clone(), BTreeMap::new());
+        let mut failures = Self { job, groups, retired: Vec::new(), read: 0 };
+        let stretches = ledger.stretches(failures.job.range()).take(FAILURES_READ_MAX);
+        let failed = stretches.filter(|(_, record)| record.phase == TaskPhase::Failed);
+        let mut left = FAILURES_READ_MAX;
+        for (tasks, record) in failed {
+            if !record.is_retired() {
+                left = left.saturating_sub(1);
+                failures.count(tasks, record);
+            } else if left > 0 {
+                let most = left.min(tasks.count() as usize);
+                left -= most;
+                let last = TaskId::new(tasks.first().index() + most - 1);
+                failures.retired.extend(TaskRange::between(tasks.first(), last));
+            }
         }
+        failures
     }
-    for (tasks, KnownTask { record, .. }) in &alike {
+
+    /// The list, unless some of it left memory.
+    pub fn whole(self, ledger: &Ledger) -> Result<FailureList, Self> {
+        if self.retired.is_empty() { Ok(self.end(ledger)) } else { Err(self) }
+    }
+
+    /// Reads those that left memory, so many at a time. Those that came back meanwhile failed no more.
+    pub fn read(&mut self, past: &dyn PastReader) -> Result<(), ReadError> {
+        for range in std::mem::take(&mut self.retired) {
+            let mut rest = Some(range);
+            while let Some(tasks) = rest {
+                let found = RetiredTask::find_all(past, tasks, READ_AT_ONCE)?;
+                let Some((last, _)) = found.last() else { break };
+                rest = TaskRange::one(*last).behind_within(range);
+                for (task, retired) in &found {
+                    self.count(TaskRange::one(*task), &retired.record);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// All of them.
+    pub fn end(self, ledger: &Ledger) -> FailureList {
+        let Self { job, groups, read, .. } = self;
+        let told = |(reason, Alike { first, tasks, machines }): (String, Alike)| {
+            let mut names: BTreeMap<&str, u32> = BTreeMap::new();
+            for (on, tasks) in machines {
+                *names.entry(&ledger.agent(on).name).or_default() += tasks;
+            }
+            let mut names: Vec<_> = names.into_iter().collect();
+            names.sort_by_key(|(_, tasks)| std::cmp::Reverse(*tasks));
+            let machines = names.into_iter().take(MACHINES_NAMED).map(|(name, _)| name.to_owned()).collect();
+            FailureGroup { reason, tasks, example: job.number(first), machines }
+        };
+        let mut failures: Vec<FailureGroup> = groups.into_iter().map(told).collect();
+        failures.sort_by_key(|group| std::cmp::Reverse(group.tasks));
+        let left_out = job.tally.failed.saturating_sub(read);
+        FailureList { version: VERSION, failures, left_out }
+    }
+
+    fn count(&mut self, tasks: TaskRange, record: &Record) {
         let reason =
             record.last.as_ref().map_or("it is not known".to_owned(), |last| last.outcome.to_string());
-        let example = job.number(tasks.first());
-        let (group, machines) = groups.entry(reason.clone()).or_insert_with(|| {
-            (FailureGroup { reason, tasks: 0, example, machines: Vec::new() }, BTreeMap::new())
-        });
-        read += tasks.count();
-        group.tasks += tasks.count();
+        let (first, count) = (tasks.first(), tasks.count());
+        let alike = || Alike { first, tasks: 0, machines: BTreeMap::new() };
+        let alike = self.groups.entry(reason).or_insert_with(alike);
+        self.read += count;
+        alike.first = alike.first.min(first);
+        alike.tasks += count;
         if let Some(on) = record.machine {
-            *machines.entry(ledger.agent(on).name.clone()).or_default() += tasks.count();
+            *alike.machines.entry(on).or_default() += count;
         }
     }
-    let mut failures: Vec<FailureGroup> = groups
-        .into_values()
-        .map(|(group, machines)| {
-            let mut machines: Vec<_> = machines.into_iter().collect();
-            machines.sort_by_key(|(_, tasks)| std::cmp::Reverse(*tasks));
-            let machines = machines.into_iter().take(MACHINES_NAMED).map(|(name, _)| name).collect();
-            FailureGroup { machines, ..group }
-        })
-        .collect();
-    failures.sort_by_key(|group| std::cmp::Reverse(group.tasks));
-    let left_out = job.tally.failed.saturating_sub(read);
-    Ok(FailureList { version: VERSION, failures, left_out })
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::waits::of_job;
     use super::*;
-    use crate::desk::{Desk, Start, Terms};
     use crate::journal::{Chosen, Entry, Fact};
-    use crate::ledger::Ledger;
-    use crate::store::MemoryDisk;
-    use gleaner_units::{MachineId, RunId, Time};
+    use gleaner_units::{RunId, Time};
+    use gleaner_wire::JobId;
     use gleaner_wire::api::Actor;
     use gleaner_wire::job::{JobSpec, TaskList};
     use gleaner_wire::session::{End, Outcome, Profile};
-    use gleaner_wire::{JobId, Lineage};
     use std::sync::Arc;
 
     fn with_machine() -> Ledger {
@@ -191,11 +238,9 @@ mod tests {
         let (mut ledger, job) = behind(tasks, JobSpec::new(["false"]));
         start(&mut ledger);
         fail(&mut ledger, tasks);
-        let start = Start { program: "test", lineage: Lineage::of([1; 8]), seed: 1 };
-        let desk = Desk::new(ledger, Terms::default(), Time::ZERO, start);
-        let job = desk.ledger().find_job(job).expect("it is in memory");
+        let job = ledger.find_job(job).expect("it is in memory");
         assert_eq!(job.tally.failed, 1);
-        failures(&Known::new(&desk, &MemoryDisk::default()), job).expect("memory can be read")
+        Failures::begin(&ledger, job).end(&ledger)
     }
 
     #[test]

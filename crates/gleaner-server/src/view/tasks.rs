@@ -1,86 +1,18 @@
 //! Jobs and tasks as users see them.
 
+use super::KnownTask;
 use super::runs::{open_runs, waits_for_space};
 use super::waits::{self, Situation};
-use super::{Known, KnownTask};
 use crate::desk::Desk;
-use crate::ledger::{Job, OPERATIONS_EACH};
-use crate::store::{ReadError, Removal, Results, TaskRange};
+use crate::ledger::{Job, OPERATIONS_EACH, RetiredTask};
+use crate::store::{PastReader, ReadError, Removal, Results, TaskRange, Wanted};
 use gleaner_units::{TaskId, Time};
-use gleaner_wire::api::{JobList, JobState, JobView, RemovalView, TaskList, TaskPhase, TaskView};
+use gleaner_wire::api::{JobList, JobView, RemovalView, TaskList, TaskPhase, TaskView};
 use gleaner_wire::{JobId, VERSION};
+use std::collections::BTreeMap;
 
 /// A job.
-pub fn job(known: &Known<'_>, now: Time, id: JobId, job: &Job) -> JobView {
-    job_view(known.desk(), now, id, job)
-}
-
-fn removal(removal: Removal) -> RemovalView {
-    RemovalView { at_s: removal.at.seconds(), kept_for_s: removal.kept_for.seconds() }
-}
-
-/// The newest jobs, of one user or of all.
-pub fn jobs(
-    known: &Known<'_>,
-    now: Time,
-    user: Option<&str>,
-    state: Option<JobState>,
-    limit: usize,
-) -> Result<JobList, ReadError> {
-    let jobs = known.jobs(user, state, limit)?;
-    let jobs = jobs.iter().map(|(id, job)| job_view(known.desk(), now, *id, job));
-    Ok(JobList { version: VERSION, jobs: jobs.collect() })
-}
-
-/// A task of a job.
-pub fn task(known: &Known<'_>, of: (JobId, &Job), task: &KnownTask<'_>) -> TaskView {
-    let (ledger, (job_id, job)) = (known.ledger(), of);
-    let KnownTask { id, ref record, runs, length } = *task;
-    let last = record.last.as_ref();
-    let removed = job.removed_since(record.ended);
-    TaskView {
-        job: job_id,
-        task: job.number(id),
-        phase: record.phase,
-        runs,
-        open_runs: open_runs(known.desk(), id),
-        length: length.map(|length| length * OPERATIONS_EACH),
-        machine: record.machine.map(|on| ledger.agent(on).name.clone()),
-        started_s: record.started.map(Time::seconds),
-        ended_s: record.ended.map(Time::seconds),
-        outcome: last.map(|last| last.outcome.clone()),
-        usage: last.map(|last| last.usage),
-        checkpoint: record.checkpoint.clone().filter(|_| removed.is_none()),
-        files: last.and_then(|last| last.files.clone()).filter(|_| removed.is_none()),
-        results_removed: removed.map(removal),
-    }
-}
-
-/// Some of a job's tasks: at most `limit`, from a position on, in one phase or in all.
-pub fn tasks(
-    known: &Known<'_>,
-    (id, job): (JobId, &Job),
-    from: u32,
-    limit: usize,
-    phase: Option<TaskPhase>,
-) -> Result<TaskList, ReadError> {
-    let ledger = known.ledger();
-    let last = job.range().last();
-    let from = (from < job.count).then(|| TaskId::new(job.first.index() + from as usize));
-    let rest = from.and_then(|from| TaskRange::between(from, last));
-    let stretches = rest.into_iter().flat_map(|rest| ledger.stretches(rest));
-    let wanted = stretches.filter(|(_, record)| phase.is_none_or(|phase| record.phase == phase));
-    let mut found = wanted.flat_map(|(stretch, _)| stretch.tasks());
-    let listed = TaskRange::merged(found.by_ref().take(limit).map(TaskRange::one).collect());
-    let next = found.next().map(|task| job.position(task));
-    let mut tasks = Vec::new();
-    for range in listed {
-        tasks.extend(known.tasks(range)?.iter().map(|found| task(known, (id, job), found)));
-    }
-    Ok(TaskList { version: VERSION, tasks, next })
-}
-
-fn job_view(desk: &Desk, now: Time, id: JobId, job: &Job) -> JobView {
+pub fn job(desk: &Desk, now: Time, id: JobId, job: &Job) -> JobView {
     let is_there = job.results == Results::There;
     let until = job.ended.filter(|_| is_there).zip(desk.terms().keeping.results);
     let until = until.map(|(ended, kept_for)| desk.ledger().kept_until(ended, kept_for));
@@ -101,5 +33,164 @@ fn job_view(desk: &Desk, now: Time, id: JobId, job: &Job) -> JobView {
         results_kept: job.results == Results::Kept,
         results_until_s: until.map(Time::seconds),
         results_removed: job.removed.map(removal),
+    }
+}
+
+fn removal(removal: Removal) -> RemovalView {
+    RemovalView { at_s: removal.at.seconds(), kept_for_s: removal.kept_for.seconds() }
+}
+
+/// The newest jobs, of one user or of all. Those that left memory are read between two looks.
+#[derive(Debug)]
+pub struct JobListing {
+    wanted: Wanted,
+    told: BTreeMap<JobId, JobView>,
+    past: Vec<(JobId, Job)>,
+}
+
+impl JobListing {
+    /// Those that are in memory.
+    pub fn begin(desk: &Desk, now: Time, wanted: Wanted) -> Self {
+        let mut listing = Self { wanted, told: BTreeMap::new(), past: Vec::new() };
+        listing.tell_living(desk, now);
+        listing
+    }
+
+    /// Reads those that left memory.
+    pub fn read(&mut self, past: &dyn PastReader) -> Result<(), ReadError> {
+        self.past = Job::list_past(past, &self.wanted)?;
+        Ok(())
+    }
+
+    /// All of them. One that left memory or came back while the others were read is told once.
+    pub fn end(mut self, desk: &Desk, now: Time) -> JobList {
+        self.tell_living(desk, now);
+        for (id, job) in &self.past {
+            let view = || self::job(desk, now, *id, desk.ledger().find_job(*id).unwrap_or(job));
+            self.told.entry(*id).or_insert_with(view);
+        }
+        let newest = self.told.into_values().rev().take(self.wanted.limit);
+        JobList { version: VERSION, jobs: newest.collect() }
+    }
+
+    fn tell_living(&mut self, desk: &Desk, now: Time) {
+        let Wanted { user, state, limit } = &self.wanted;
+        let is_wanted = |job: &Job| {
+            user.as_ref().is_none_or(|user| job.user == *user)
+                && state.is_none_or(|state| job.tally.state() == state)
+        };
+        let living = desk.ledger().jobs().filter(|(_, job)| is_wanted(job)).take(*limit);
+        for (id, job) in living {
+            self.told.entry(id).or_insert_with(|| self::job(desk, now, id, job));
+        }
+    }
+}
+
+/// A task of a job.
+pub fn task(desk: &Desk, of: (JobId, &Job), task: &KnownTask<'_>) -> TaskView {
+    let (ledger, (job_id, job)) = (desk.ledger(), of);
+    let KnownTask { id, ref record, runs, length } = *task;
+    let last = record.last.as_ref();
+    let removed = job.removed_since(record.ended);
+    TaskView {
+        job: job_id,
+        task: job.number(id),
+        phase: record.phase,
+        runs,
+        open_runs: open_runs(desk, id),
+        length: length.map(|length| length * OPERATIONS_EACH),
+        machine: record.machine.map(|on| ledger.agent(on).name.clone()),
+        started_s: record.started.map(Time::seconds),
+        ended_s: record.ended.map(Time::seconds),
+        outcome: last.map(|last| last.outcome.clone()),
+        usage: last.map(|last| last.usage),
+        checkpoint: record.checkpoint.clone().filter(|_| removed.is_none()),
+        files: last.and_then(|last| last.files.clone()).filter(|_| removed.is_none()),
+        results_removed: removed.map(removal),
+    }
+}
+
+/// Some of a job's tasks. Those that left memory are read between two looks.
+#[derive(Debug)]
+pub struct TaskListing {
+    id: JobId,
+    job: Job,
+    listed: Vec<Listed>,
+    next: Option<u32>,
+    past: BTreeMap<TaskId, RetiredTask>,
+}
+
+#[derive(Debug)]
+enum Listed {
+    Told(Box<TaskView>),
+    Retired(TaskRange),
+}
+
+impl TaskListing {
+    /// Those that are in memory, and which the others are: at most `limit`, from a position on, in one phase or in all.
+    pub fn begin(
+        desk: &Desk,
+        (id, job): (JobId, &Job),
+        (from, limit): (u32, usize),
+        phase: Option<TaskPhase>,
+    ) -> Self {
+        let ledger = desk.ledger();
+        let last = job.range().last();
+        let from = (from < job.count).then(|| TaskId::new(job.first.index() + from as usize));
+        let rest = from.and_then(|from| TaskRange::between(from, last));
+        let stretches = rest.into_iter().flat_map(|rest| ledger.stretches(rest));
+        let wanted = stretches.filter(|(_, record)| phase.is_none_or(|phase| record.phase == phase));
+        let mut found = wanted.flat_map(|(stretch, _)| stretch.tasks());
+        let mut listed = Vec::new();
+        let mut retired = Vec::new();
+        for task in found.by_ref().take(limit) {
+            if ledger.is_retired(task) {
+                retired.push(TaskRange::one(task));
+                continue;
+            }
+            listed.extend(TaskRange::merged(std::mem::take(&mut retired)).into_iter().map(Listed::Retired));
+            let view = self::task(desk, (id, job), &KnownTask::living(ledger, task));
+            listed.push(Listed::Told(Box::new(view)));
+        }
+        listed.extend(TaskRange::merged(retired).into_iter().map(Listed::Retired));
+        let next = found.next().map(|task| job.position(task));
+        Self { id, job: job.clone(), listed, next, past: BTreeMap::new() }
+    }
+
+    /// The list, unless some of it left memory.
+    pub fn whole(self, desk: &Desk) -> Result<TaskList, Self> {
+        let is_part = self.listed.iter().any(|listed| matches!(listed, Listed::Retired(_)));
+        if is_part { Err(self) } else { Ok(self.end(desk)) }
+    }
+
+    /// Reads those that left memory.
+    pub fn read(&mut self, past: &dyn PastReader) -> Result<(), ReadError> {
+        for listed in &self.listed {
+            if let Listed::Retired(tasks) = *listed {
+                self.past.extend(RetiredTask::find_all(past, tasks, tasks.count() as usize)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// All of them. One that came back while the others were read is in memory now.
+    pub fn end(self, desk: &Desk) -> TaskList {
+        let Self { id, job, listed, next, past } = self;
+        let is_retired = |task: TaskId| desk.ledger().is_retired(task);
+        let again = |task: TaskId| match past.get(&task) {
+            Some(retired) => Some(KnownTask::retired(task, retired)),
+            None => (!is_retired(task)).then(|| KnownTask::living(desk.ledger(), task)),
+        };
+        let mut tasks = Vec::new();
+        for listed in listed {
+            match listed {
+                Listed::Told(view) => tasks.push(*view),
+                Listed::Retired(range) => {
+                    let known = range.tasks().filter_map(again);
+                    tasks.extend(known.map(|known| task(desk, (id, &job), &known)));
+                }
+            }
+        }
+        TaskList { version: VERSION, tasks, next }
     }
 }

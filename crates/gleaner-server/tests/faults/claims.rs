@@ -1,12 +1,14 @@
 //! What an agent says of its machine, and what its tasks show.
 
 use super::mended::{Small, end, live_run, profile};
-use gleaner_server::desk::{Admitted, Checked, JobFiles, Order};
+use gleaner_server::blobs::BlobId;
+use gleaner_server::desk::{Admitted, Checked, Input, JobFiles, Order};
 use gleaner_server::journal::Fact;
 use gleaner_units::{MachineId, RunId, TaskId};
+use gleaner_wire::BlobHash;
 use gleaner_wire::job::{JobSpec, TaskList};
-use gleaner_wire::limits::{PROFILE_SECONDS, PROFILES_AT_ONCE, SPEED_RUNS_MIN};
-use gleaner_wire::session::{FromAgent, Outcome, Profile, Sample};
+use gleaner_wire::limits::{PROFILE_SECONDS, PROFILES_AT_ONCE, REPORTS_AT_ONCE, SPEED_RUNS_MIN};
+use gleaner_wire::session::{End, FromAgent, Outcome, Profile, Sample, Stored};
 
 fn speed(small: &Small) -> f64 {
     let grid = small.desk.ledger().grid();
@@ -141,4 +143,41 @@ fn a_machine_that_comes_as_another_all_the_time_is_let_in_as_often() {
         assert_eq!(small.desk.is_connected(MachineId::new(0)), is_in, "{number}");
     }
     assert_eq!(speed(&small), 2_000.0 + f64::from(PROFILES_AT_ONCE));
+}
+
+/// An end that is known, or of a task that never was, is answered as often as anything else that nobody asked for: what is over may have
+/// to be looked up in the store.
+#[test]
+fn who_reports_ends_that_are_known_again_and_again_is_disconnected() {
+    let first = RunId { task: TaskId::new(0), number: 1 };
+    for run in [first, RunId { task: TaskId::new(7), number: 1 }] {
+        let mut small = Small::running();
+        small.ends(first, &Outcome::Exited { code: 0 });
+        let mut answered = 0;
+        while small.desk.is_connected(MachineId::new(0)) {
+            small.ends(run, &Outcome::Exited { code: 0 });
+            answered += 1;
+            assert!(answered <= REPORTS_AT_ONCE, "{run} is answered without end");
+        }
+        assert_eq!(answered, REPORTS_AT_ONCE, "{run}: that it came counts, too");
+    }
+}
+
+/// What nobody named for a day is removed (`YOUNG`), and no result of it comes to nothing.
+#[test]
+fn what_was_sent_long_before_its_end_is_sent_again() {
+    let run = RunId { task: TaskId::new(0), number: 1 };
+    let mut small = Small::running();
+    let blob = BlobId::of(b"left");
+    let files = Some(Stored { blob: BlobHash::try_from(blob.to_string()).expect("a hash"), size: 4 });
+    let sent =
+        |small: &mut Small| small.put(vec![Input::Stored { agent: MachineId::new(0), blob, bytes: 4 }]);
+    let end =
+        || FromAgent::Ended { run, end: End { files: files.clone(), ..end(&Outcome::Exited { code: 0 }) } };
+    sent(&mut small);
+    small.at(25.0 * 3_600.0).say(end());
+    assert_eq!(small.settled(), None, "it is not there any more");
+    sent(&mut small);
+    small.say(end());
+    assert_eq!(small.settled(), Some(true));
 }

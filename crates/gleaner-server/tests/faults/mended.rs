@@ -100,7 +100,7 @@ impl Small {
         small
     }
 
-    fn put(&mut self, inputs: Vec<Input>) {
+    pub(crate) fn put(&mut self, inputs: Vec<Input>) {
         for input in inputs {
             self.desk.handle(self.now, input, &MemoryDisk::default()).expect("memory can be read");
         }
@@ -196,7 +196,7 @@ impl Small {
         self.desk.ledger().record(task()).phase
     }
 
-    fn settled(&self) -> Option<bool> {
+    pub(crate) fn settled(&self) -> Option<bool> {
         self.effects.iter().find_map(|effect| match effect {
             Effect::Send(_, ToAgent::Settled { accepted, .. }) => Some(*accepted),
             _ => None,

@@ -1,8 +1,10 @@
 //! Jobs from submission to end.
 
 use crate::agent::Agent;
+use crate::retired::forget_with;
 use crate::world::{World, request};
 use axum::body::Body;
+use gleaner_server::desk::Terms;
 use gleaner_wire::api::{
     ExplanationView, History, JobList, JobState, JobView, Ordered, Preview, Submitted, TaskList, TaskPhase,
     TaskView,
@@ -226,4 +228,49 @@ async fn whom_a_machine_takes_is_shown_to_administrators() {
         let said = shown(path.clone(), &world.alice).await;
         assert!(said.contains("TARGET.Owner") && !said.contains("ann"), "{path}: {said}");
     }
+}
+
+/// Where answers are compared, a job that asks for that runs again only where they are; and who may not know of it hears nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_retired_job_with_a_quorum_is_not_run_again_where_nobody_compares() {
+    let mut world = World::new().await;
+    let spec = json!({"command": ["true"], "quorum": 2, "confinement": "sandbox"});
+    let reply = world.post("/api/v1/jobs", &world.alice, &spec).await;
+    assert_eq!(reply.status, 201, "{reply}");
+    let cancelled = world.post("/api/v1/jobs/1/cancel", &world.alice, &json!({})).await;
+    assert_eq!(cancelled.status, 200, "{cancelled}");
+    let easy = Body::from(json!({"preset": "queue/easy"}).to_string());
+    let set = world.call("PUT", "/api/v1/policy", &world.root, easy).await;
+    assert_eq!(set.status, 200, "{set}");
+    for is_retired in [false, true] {
+        if is_retired {
+            forget_with(&mut world, Terms { over_max: 0, ..Terms::default() }).await;
+        }
+        let rerun = async |token: &str| world.post("/api/v1/jobs/1/rerun", token, &json!({})).await;
+        let own = rerun(&world.alice).await;
+        assert_eq!(own.status, 409, "{is_retired}: {own}");
+        assert!(own.to_string().contains("quorum is 2"), "{own}");
+        assert_eq!(rerun(&world.bob).await.status, 404, "{is_retired}: whose it is");
+    }
+    let view = world.get("/api/v1/jobs/1", &world.alice).await.json::<Value>();
+    assert_eq!(view["state"], "cancelled", "{view}");
+}
+
+/// A program that asks to be run again would never end where each machine begins anew.
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_are_not_compared_while_a_job_asks_to_be_run_again() {
+    let world = World::new().await;
+    let spec = json!({"command": ["true"], "checkpoint": {"folder": true, "exit_code": 85}});
+    let reply = world.post("/api/v1/jobs", &world.alice, &spec).await;
+    assert_eq!(reply.status, 201, "{reply}");
+    let set = async || {
+        let compares = json!({"preset": "bertasi/greedy", "relocate": "none", "replicate": {"quorum": 2}});
+        world.call("PUT", "/api/v1/policy", &world.root, Body::from(compares.to_string())).await
+    };
+    let refused = set().await;
+    assert_eq!(refused.status, 409, "{refused}");
+    assert!(refused.to_string().contains("job 1 asks with exit code 85"), "{refused}");
+    world.post("/api/v1/jobs/1/cancel", &world.alice, &json!({})).await;
+    let taken = set().await;
+    assert_eq!(taken.status, 200, "{taken}");
 }

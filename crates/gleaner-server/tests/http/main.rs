@@ -3,6 +3,7 @@
 mod access;
 mod admin;
 mod agent;
+mod beside;
 mod blobs;
 mod bounds;
 mod day;

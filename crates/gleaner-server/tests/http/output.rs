@@ -224,8 +224,8 @@ async fn a_run_begins_without_output() {
     let job = world.submit(&world.alice, 1).await;
     let run = agent.start_next(&world).await;
     assert_eq!((run.task.index(), run.number), (0, 1));
-    let (reply, ()) = join!(output(&world, job, "?wait_s=60"), agent.write(&world, run, 2, b"new"));
-    assert_eq!(reply.body, b"\0\0new");
+    let (reply, ()) = join!(output(&world, job, "?wait_s=60"), agent.write(&world, run, 0, b"new"));
+    assert_eq!(reply.body, b"new");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -16,8 +16,8 @@ use gleaner_wire::day::WhatIfView;
 use serde_json::Value;
 use std::future::pending;
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;
@@ -25,16 +25,16 @@ use tokio::time::timeout;
 use tower::ServiceExt as _;
 
 /// Longer than anything takes that is going to happen at all.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// Long enough for what would happen at once.
-const MOMENT: Duration = Duration::from_millis(100);
+pub(crate) const MOMENT: Duration = Duration::from_millis(100);
 
 fn endless() -> Body {
     Body::from_stream(stream::pending::<io::Result<Bytes>>())
 }
 
 /// The desk does nothing until what is returned is dropped.
-async fn block_desk(world: &World) -> mpsc::Sender<()> {
+pub(crate) async fn block_desk(world: &World) -> mpsc::Sender<()> {
     let (release, released) = mpsc::channel::<()>();
     let (begins, begun) = tokio::sync::oneshot::channel();
     let desk = world.app.desk.clone();
@@ -262,32 +262,23 @@ async fn so_much_waits_for_the_desk() {
     timeout(PATIENCE, waiting).await.unwrap().unwrap();
 }
 
-/// Says so when it is dropped.
-struct Gone(Arc<AtomicBool>);
-
-impl Drop for Gone {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::SeqCst);
-    }
-}
-
-/// `BATCH_MAX`: what is looked at is let out when the commit is done that the inputs with it share.
+/// `BATCH_MAX`: what is ordered is committed when the inputs with it were taken in.
 #[tokio::test(flavor = "multi_thread")]
 async fn so_many_inputs_share_a_commit() {
     let world = World::new().await;
+    let by = Requester { user: "root".to_owned(), role: Role::Admin };
+    let role = Some(Role::User);
+    let order = Order::AddUser { user: "carol".to_owned(), token: "t".to_owned(), role, expires: None };
+    let before = world.disk().last().unwrap();
     let desk = block_desk(&world).await;
-    let is_done = Arc::new(AtomicBool::new(false));
-    let gone = Gone(Arc::clone(&is_done));
-    // Nobody waits for it, so that it is dropped where it is let out.
-    let mut first = Box::pin(world.app.desk.look(move |_, _| gone));
+    let mut first = Box::pin(world.app.desk.order(by, order));
     assert!(first.as_mut().now_or_never().is_none());
-    drop(first);
     let most = documented("BATCH_MAX");
     // The look that blocks the desk and the first have two places.
     let mut looks = Vec::new();
     for _ in 2..=most {
-        let is_done = Arc::clone(&is_done);
-        let look = move |_: &Desk, _| is_done.load(Ordering::SeqCst);
+        let disk = world.disk().clone();
+        let look = move |_: &Desk, _| disk.last().unwrap() > before;
         let mut look = Box::pin(tokio::task::unconstrained(world.app.desk.look(look)));
         assert!(look.as_mut().now_or_never().is_none());
         looks.push(look);
