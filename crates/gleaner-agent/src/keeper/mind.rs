@@ -11,10 +11,10 @@ use rustix::io::Errno;
 use rustix::process::{getpid, set_child_subreaper, umask};
 
 use super::frames::{FrameError, Inbox, encode};
-use super::handing;
 use super::orders::{Order, ProgramEnd, Report, Usage};
 use super::start::Means;
 use super::task::Task;
+use super::{handing, open_files};
 use crate::clock::now;
 use crate::confine::EmptyNetwork;
 use gleaner_units::Time;
@@ -29,6 +29,7 @@ const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 /// is to be held.
 pub fn mind() -> Result<(), FrameError> {
     let Some([launcher, _held]) = handing::take_all(io::stdout())? else { return Ok(()) };
+    open_files::lower();
     let means = Means { launcher: launcher.into(), network: EmptyNetwork::default(), minder_group: None };
     set_child_subreaper(Some(getpid())).map_err(io::Error::from)?;
     // The agent's is its own: what programs make is as open as they are used to, in a folder that is closed.
@@ -73,7 +74,10 @@ impl Minding {
             if task_ended && let Some(task) = self.task.take() {
                 let id = task.id();
                 let (outcome, usage) = task.finish();
-                if matches!(outcome, ProgramEnd::CouldNotStart(_) | ProgramEnd::NoProgram(_)) {
+                if matches!(
+                    outcome,
+                    ProgramEnd::CouldNotStart(_) | ProgramEnd::Lacking(_) | ProgramEnd::NoProgram(_)
+                ) {
                     // What was started was bubblewrap or the launcher, and not the program.
                     self.unsaid.clear();
                 }

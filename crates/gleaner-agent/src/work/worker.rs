@@ -452,11 +452,7 @@ impl Worker {
         let by = (self.duties.profile(), self.watch.rules());
         let started = permitted.and_then(|()| {
             let started = self.minders.start(run, &self.folders.of(run.id), by);
-            started.map_err(|why| match why {
-                // Another machine may do it: this one is not broken.
-                MinderError::Spec(why) => Exit::Refused(why),
-                why => Exit::NotStarted(why.to_string()),
-            })
+            started.map_err(MinderError::exit)
         });
         if let Err(exit) = started {
             self.results.push_back(Event::Exited(run.id, exit, Usage::default()));
