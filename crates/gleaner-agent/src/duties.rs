@@ -365,6 +365,17 @@ impl Duties {
         self.runs.values().filter(is_going).map(|held| &*held.run)
     }
 
+    /// Whether files of a run are to be on their way.
+    pub(crate) fn is_transferring(&self, run: RunId) -> bool {
+        let stage = self.runs.get(&run).map(|held| &held.stage);
+        matches!(stage, Some(Stage::Preparing | Stage::Collecting { .. }))
+    }
+
+    /// Whether a run was told to end.
+    pub(crate) fn is_ending(&self, run: RunId) -> bool {
+        self.runs.get(&run).is_some_and(|held| held.ending.is_some())
+    }
+
     /// How many programs were told to end, and have their grace.
     pub fn ending(&self) -> usize {
         self.runs.values().filter(|held| held.is_alive() && held.ending.is_some()).count()

@@ -298,7 +298,7 @@ fn patterns(texts: &[String]) -> Result<GlobSet, TransferError> {
 
 fn failed(path: &Path, why: &io::Error) -> TransferError {
     match withheld(why) {
-        Some(Withheld::Stopped) => TransferError::Later(Withheld::Stopped.to_string()),
+        Some(stopped @ (Withheld::Stopped | Withheld::Unwanted)) => TransferError::Later(stopped.to_string()),
         Some(full @ Withheld::DiskFull { .. }) => TransferError::NoRoom(full.to_string()),
         None if why.kind() == io::ErrorKind::StorageFull => {
             TransferError::NoRoom(format!("{}: {why}", path.display()))

@@ -39,12 +39,14 @@ use gleaner_wire::session::Stream;
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::str::FromStr;
+use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -117,6 +119,8 @@ pub struct Home {
     _lock: File,
     runs: File,
     is_full_of_trouble: AtomicBool,
+    /// Of what is put aside, that which was said to be.
+    trouble: Mutex<BTreeSet<PathBuf>>,
 }
 
 /// Who an agent is, and with whom it is enrolled.
@@ -161,7 +165,8 @@ impl Home {
             tracing::warn!(orphans, "ended processes of tasks that outlived an earlier agent");
         }
         let is_full_of_trouble = AtomicBool::new(false);
-        let home = Self { folder, _lock: own, runs, is_full_of_trouble };
+        let trouble = Mutex::default();
+        let home = Self { folder, _lock: own, runs, is_full_of_trouble, trouble };
         let (tasks, pipes) = (home.folder.join("tasks"), home.folder.join("pipes"));
         beneath::remove(&pipes).map_err(failed(&pipes))?;
         home.take_kept_out();

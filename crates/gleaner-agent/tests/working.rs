@@ -2,7 +2,7 @@
 
 mod coordinator;
 
-use coordinator::{Agent, Coordinator, id_of, script};
+use coordinator::{Agent, Coordinator, SLOW, id_of, script};
 use gleaner_agent::owner::{self, Word};
 use gleaner_agent::owner_socket::{self, State};
 use gleaner_agent::work::Stop;
@@ -225,6 +225,45 @@ fn inputs_come_and_output_files_go() {
         let found: Vec<_> = found.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         assert_eq!(found, expected, "a second time the inputs are as they were");
     }
+}
+
+/// Files that nobody waits for any more keep no others waiting, and nothing of their runs stays.
+#[test]
+fn a_cancelled_run_gives_up_its_transfer() {
+    let coordinator = Coordinator::new();
+    let agent = coordinator.agent();
+    let (mut session, _) = coordinator.welcome(1, 30.0);
+    let with_input = |task: usize, bytes: &[u8]| {
+        let blob = coordinator.keep(bytes);
+        let input = Input { path: "in".into(), blob, executable: false };
+        Run { inputs: vec![input], ..script(id_of(task, 1), "cat in") }
+    };
+    let slow: Vec<Run> = (1..=4)
+        .map(|task| with_input(task, &[SLOW, format!("{task}").repeat(500_000).as_bytes()].concat()))
+        .collect();
+    for run in &slow {
+        session.say(&ToAgent::Run(Box::new(run.clone())));
+    }
+    let tasks = agent.home().join("tasks");
+    let folders = || std::fs::read_dir(&tasks).unwrap().count();
+    let wait_for = |what: &str, count: usize| {
+        let until = Instant::now() + Duration::from_secs(30);
+        while folders() != count {
+            assert!(Instant::now() < until, "waited in vain until {what}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+    wait_for("all are on their way", slow.len());
+    for run in &slow {
+        session.say(&ToAgent::Stop { run: run.id, cause: StopCause::Cancel });
+        let end = session.until_ended(run.id);
+        assert_eq!(end.outcome, Outcome::Stopped);
+        session.settle(run.id);
+    }
+    let end = session.run(with_input(5, b"here"));
+    assert_eq!((&end.outcome, text(&end).as_str()), (&Outcome::Exited { code: 0 }, "here"));
+    wait_for("nothing is left of them", 0);
+    assert!(!agent.home().join("trouble").exists());
 }
 
 fn needs_disk(disk: u64) -> Needs {
