@@ -112,7 +112,7 @@ fn bytes(gigabytes: f64) -> u64 {
 }
 
 /// Whether an agent that works there is one of a grid's already.
-fn has_joined(home: &Path) -> bool {
+pub(crate) fn has_joined(home: &Path) -> bool {
     home.join("identity.json").exists()
 }
 
