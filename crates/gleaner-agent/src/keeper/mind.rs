@@ -17,6 +17,7 @@ use super::task::Task;
 use super::{handing, open_files};
 use crate::clock::now;
 use crate::confine::EmptyNetwork;
+use crate::lack::is_lack;
 use gleaner_units::Time;
 
 /// How long a start may go unreported: as long as a short task in a sandbox takes, since each report of its own costs the
@@ -47,6 +48,9 @@ pub fn mind() -> Result<(), FrameError> {
         other => other,
     }
 }
+
+/// How long to wait where the kernel has no memory left to wait for anything.
+const PAUSE: Duration = Duration::from_millis(10);
 
 struct Minding {
     stream: UnixStream,
@@ -99,6 +103,11 @@ impl Minding {
         }
         match poll(&mut fds, patience.as_ref()) {
             Err(Errno::INTR) => return Ok((false, false)),
+            // The task is not to end for that.
+            Err(why) if is_lack(&why.into()) => {
+                std::thread::sleep(PAUSE);
+                return Ok((false, false));
+            }
             Ok(0) => return self.use_the_pause().map(|()| (false, false)),
             other => other.map_err(io::Error::from)?,
         };
