@@ -18,6 +18,9 @@ pub(crate) enum Withheld {
     /// It may be done later.
     #[error("the machine's owner wants it to stand still")]
     Stopped,
+    /// Its run is over.
+    #[error("nobody waits for it any more")]
+    Unwanted,
     #[error(
         "the machine's disk is nearly full: {free} bytes are free, and its owner keeps {keep_free} (disk_free_min_gb)"
     )]
@@ -28,6 +31,7 @@ pub(crate) enum Withheld {
 #[derive(Clone, Debug)]
 pub(crate) struct Allowance {
     is_stopped: Arc<AtomicBool>,
+    is_unwanted: Arc<AtomicBool>,
     /// A folder of the disk that is written to.
     disk: PathBuf,
     keep_free: u64,
@@ -36,11 +40,19 @@ pub(crate) struct Allowance {
 impl Allowance {
     /// Work that stands still while `is_stopped`, and leaves so many bytes free on the disk of a folder.
     pub(crate) fn new(is_stopped: Arc<AtomicBool>, disk: &Path, keep_free: u64) -> Self {
-        Self { is_stopped, disk: disk.to_owned(), keep_free }
+        Self { is_stopped, is_unwanted: Arc::default(), disk: disk.to_owned(), keep_free }
+    }
+
+    /// The same, which ends too when it `is_unwanted`.
+    pub(crate) fn unless(self, is_unwanted: Arc<AtomicBool>) -> Self {
+        Self { is_unwanted, ..self }
     }
 
     /// Whether work may go on that writes nothing.
     pub(crate) fn check(&self) -> io::Result<()> {
+        if self.is_unwanted.load(Ordering::Relaxed) {
+            return Err(io::Error::other(Withheld::Unwanted));
+        }
         if self.is_stopped.load(Ordering::Relaxed) {
             return Err(io::Error::other(Withheld::Stopped));
         }
@@ -59,13 +71,13 @@ impl Allowance {
     }
 
     /// Reads what is then written to the disk, or writes it.
-    pub(crate) fn to_disk<I>(&self, inner: I) -> Careful<I, impl FnMut() -> io::Result<()>> {
-        Careful { inner, left: 0, check: || self.check_room(PIECE_BYTES) }
+    pub(crate) fn to_disk<I>(&self, inner: I) -> Careful<'_, I> {
+        Careful { inner, left: 0, allowance: self, room: PIECE_BYTES }
     }
 
     /// Writes what goes elsewhere than to the disk.
-    pub(crate) fn elsewhere<I>(&self, inner: I) -> Careful<I, impl FnMut() -> io::Result<()>> {
-        Careful { inner, left: 0, check: || self.check() }
+    pub(crate) fn elsewhere<I>(&self, inner: I) -> Careful<'_, I> {
+        Careful { inner, left: 0, allowance: self, room: 0 }
     }
 }
 
@@ -74,26 +86,32 @@ pub(crate) fn withheld(why: &io::Error) -> Option<&Withheld> {
     why.get_ref()?.downcast_ref()
 }
 
-/// Reads or writes as long as it may.
-pub(crate) struct Careful<I, C> {
+/// Reads or writes as long as it may: whether it is to stop is looked at each time, since bytes may come slowly, and the disk after
+/// each piece.
+pub(crate) struct Careful<'a, I> {
     inner: I,
-    /// Bytes until the next check.
+    /// Bytes until the disk is looked at again.
     left: u64,
-    check: C,
+    allowance: &'a Allowance,
+    /// What a piece takes on the disk.
+    room: u64,
 }
 
-impl<I, C: FnMut() -> io::Result<()>> Careful<I, C> {
+impl<I> Careful<'_, I> {
     /// How many of so many bytes may be taken now.
     fn granted(&mut self, wanted: usize) -> io::Result<usize> {
+        self.allowance.check()?;
         if self.left == 0 {
-            (self.check)()?;
+            if self.room > 0 {
+                self.allowance.check_room(self.room)?;
+            }
             self.left = PIECE_BYTES;
         }
         Ok(wanted.min(usize::try_from(self.left).unwrap_or(usize::MAX)))
     }
 }
 
-impl<R: Read, C: FnMut() -> io::Result<()>> Read for Careful<R, C> {
+impl<R: Read> Read for Careful<'_, R> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let most = self.granted(bytes.len())?;
         let count = self.inner.read(&mut bytes[..most])?;
@@ -102,7 +120,7 @@ impl<R: Read, C: FnMut() -> io::Result<()>> Read for Careful<R, C> {
     }
 }
 
-impl<W: Write, C: FnMut() -> io::Result<()>> Write for Careful<W, C> {
+impl<W: Write> Write for Careful<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let most = self.granted(bytes.len())?;
         let count = self.inner.write(&bytes[..most])?;
@@ -139,7 +157,7 @@ mod tests {
             match withheld(&why) {
                 Some(Withheld::Stopped) => assert_eq!(keep_free, 0),
                 Some(Withheld::DiskFull { keep_free: kept, .. }) => assert_eq!(*kept, u64::MAX),
-                None => panic!("{why}"),
+                Some(Withheld::Unwanted) | None => panic!("{why}"),
             }
             assert!(read <= stops_at, "{read}");
         }
@@ -147,5 +165,17 @@ mod tests {
         stopped.is_stopped.store(true, Ordering::Relaxed);
         let why = stopped.elsewhere(io::sink()).write_all(b"output").unwrap_err();
         assert_eq!(withheld(&why), Some(&Withheld::Stopped));
+    }
+
+    #[test]
+    fn what_nobody_waits_for_ends_at_once_however_slowly_it_comes() {
+        let folder = tempfile::tempdir().unwrap();
+        let is_unwanted = Arc::new(AtomicBool::new(false));
+        let allowance = Allowance::new(Arc::default(), folder.path(), 0).unless(is_unwanted.clone());
+        let mut source = allowance.to_disk(io::repeat(1));
+        let mut byte = [0];
+        assert_eq!(source.read(&mut byte).unwrap(), 1);
+        is_unwanted.store(true, Ordering::Relaxed);
+        assert_eq!(withheld(&source.read(&mut byte).unwrap_err()), Some(&Withheld::Unwanted));
     }
 }

@@ -17,7 +17,8 @@
 //!   owner wants the machine.
 //! - **No program begins while the coordinator is not heard**: it may have been cancelled meanwhile. After this agent stood
 //!   still, all that was said until then is read first.
-//! - **No more runs than the owner lets tasks have**, however much is ordered.
+//! - **No more runs than the owner lets tasks have**, however much is ordered. Where the machine itself has nothing left of what
+//!   a start takes, nothing new comes for a while.
 //! - **The owner wins**: what they forbid is stopped before anyone is told.
 
 mod ending;
@@ -237,6 +238,8 @@ pub struct Duties {
     paused_by: Option<String>,
     /// What is wrong with the disk, since output was last lost.
     disk_fault: Option<String>,
+    /// What was lacking for a start, and until when nothing new comes for that.
+    lacking: Option<(String, Time)>,
     leaving: Option<Leaving>,
     measuring: Measuring,
     actions: VecDeque<Action>,
@@ -267,6 +270,7 @@ impl Duties {
             is_opened: true,
             paused_by: None,
             disk_fault: None,
+            lacking: None,
             leaving: None,
             measuring: Measuring::default(),
             actions: VecDeque::new(),
@@ -334,7 +338,8 @@ impl Duties {
             [due, lease, self.output_due(held), held.keep_at].into_iter().flatten().min()
         });
         let leaving = self.leaving.as_ref().map(|leaving| leaving.by);
-        runs.chain(self.link.due()).chain(leaving).chain(self.measuring_due()).min()
+        let lacking = self.lacking.as_ref().map(|(_, until)| *until);
+        runs.chain(self.link.due()).chain(leaving).chain(lacking).chain(self.measuring_due()).min()
     }
 
     /// The runs that it has, ended ones included.
@@ -358,6 +363,17 @@ impl Duties {
         let is_going =
             |held: &&Held| held.ending.is_none() && (held.is_alive() || held.is_before_its_start());
         self.runs.values().filter(is_going).map(|held| &*held.run)
+    }
+
+    /// Whether files of a run are to be on their way.
+    pub(crate) fn is_transferring(&self, run: RunId) -> bool {
+        let stage = self.runs.get(&run).map(|held| &held.stage);
+        matches!(stage, Some(Stage::Preparing | Stage::Collecting { .. }))
+    }
+
+    /// Whether a run was told to end.
+    pub(crate) fn is_ending(&self, run: RunId) -> bool {
+        self.runs.get(&run).is_some_and(|held| held.ending.is_some())
     }
 
     /// How many programs were told to end, and have their grace.
@@ -430,6 +446,7 @@ impl Duties {
             self.close("the coordinator does not answer");
         }
         self.keep_limits(now);
+        self.lack_no_more(now);
         self.prepare_what_is_due(now);
         self.collect_what_is_due(now);
         self.keep_what_waits(now);

@@ -14,6 +14,7 @@ use crate::archive::{self, ArchiveError, Taking};
 use crate::beneath;
 use crate::cache::{Cache, CacheError, hash_of};
 use crate::duties::{Collected, TransferError, Wanted};
+use crate::lack::is_lack;
 use gleaner_net::{Client, ClientError};
 use gleaner_wire::BlobHash;
 use gleaner_wire::job::Checkpointing;
@@ -184,16 +185,17 @@ fn store(
         return Err(TransferError::TooLarge(beyond_the_limit()));
     }
     let blob = hash_of(&hasher);
-    let pipe = |why: io::Error| TransferError::Failed(format!("a pipe to store it through: {why}"));
-    let (mut packed, into) = io::pipe().map_err(pipe)?;
+    let lacks = |why: io::Error| failed(Path::new("what stores it"), &why);
+    let (mut packed, into) = io::pipe().map_err(lacks)?;
     let into = io::BufWriter::with_capacity(PACKED_AT_ONCE, allowance.elsewhere(into));
     let (packing, stored) = thread::scope(|scope| {
-        let packing = scope.spawn(|| archive::pack(from, listing, into));
+        let packing = thread::Builder::new().spawn_scoped(scope, || archive::pack(from, listing, into))?;
         let stored = client.upload::<IgnoredAny>(&address_of(&blob), &mut packed, size);
         // So that a packer whose bytes nobody takes any more ends.
         drop(packed);
-        (packing.join().expect("packing does not panic"), stored)
-    });
+        Ok((packing.join().expect("packing does not panic"), stored))
+    })
+    .map_err(lacks)?;
     match (stored, packing) {
         (Ok(_), _) => Ok(Some(Stored { blob, size })),
         // The end of what came through the pipe came too early.
@@ -246,9 +248,10 @@ fn open(folder: &Path) -> Result<OwnedFd, TransferError> {
 }
 
 fn open_inside(folder: &OwnedFd, name: &str) -> Result<OwnedFd, TransferError> {
-    let failed =
-        |why| TransferError::Failed(format!("{name} is no folder that can be opened any more ({why})"));
-    beneath::open_folder(folder, Path::new(name)).map_err(failed)
+    beneath::open_folder(folder, Path::new(name)).map_err(|why| match why.into() {
+        why if is_lack(&why) => failed(Path::new(name), &why),
+        why => TransferError::Failed(format!("{name} is no folder that can be opened any more ({why})")),
+    })
 }
 
 /// The kernel shares or copies the bytes by itself where it can.
@@ -295,11 +298,12 @@ fn patterns(texts: &[String]) -> Result<GlobSet, TransferError> {
 
 fn failed(path: &Path, why: &io::Error) -> TransferError {
     match withheld(why) {
-        Some(Withheld::Stopped) => TransferError::Later(Withheld::Stopped.to_string()),
+        Some(stopped @ (Withheld::Stopped | Withheld::Unwanted)) => TransferError::Later(stopped.to_string()),
         Some(full @ Withheld::DiskFull { .. }) => TransferError::NoRoom(full.to_string()),
         None if why.kind() == io::ErrorKind::StorageFull => {
             TransferError::NoRoom(format!("{}: {why}", path.display()))
         }
+        None if is_lack(why) => TransferError::Later(format!("{}: {why}", path.display())),
         None => TransferError::Failed(format!("{}: {why}", path.display())),
     }
 }
@@ -334,7 +338,9 @@ fn from_client(error: &ClientError) -> TransferError {
         ClientError::TooLarge { .. } | ClientError::Refused { status: 413, .. } => {
             TransferError::TooLarge(error.to_string())
         }
-        ClientError::Local(why) if withheld(why).is_some() => failed(Path::new("a file of it"), why),
+        ClientError::Local(why) if withheld(why).is_some() || is_lack(why) => {
+            failed(Path::new("a file of it"), why)
+        }
         _ => TransferError::Failed(error.to_string()),
     }
 }

@@ -32,19 +32,21 @@ pub(crate) use orphans::VARIABLE as ORPHANS_VARIABLE;
 use crate::beneath;
 use crate::owner::Said;
 use crate::probes::Benchmark;
-use gleaner_net::{Address, Fingerprint, FolderError};
+use gleaner_net::{Address, Fingerprint, FolderError, read_file, read_text, replace_file};
 use gleaner_units::RunId;
 use gleaner_wire::Met;
 use gleaner_wire::session::Stream;
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::str::FromStr;
+use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -117,6 +119,8 @@ pub struct Home {
     _locks: [File; 2],
     runs: File,
     is_full_of_trouble: AtomicBool,
+    /// Of what is put aside, that which was said to be.
+    trouble: Mutex<BTreeSet<PathBuf>>,
 }
 
 /// Who an agent is, and with whom it is enrolled.
@@ -164,7 +168,8 @@ impl Home {
             tracing::warn!(orphans, "ended processes of tasks that outlived an earlier agent");
         }
         let is_full_of_trouble = AtomicBool::new(false);
-        let home = Self { folder, _locks: [whole, own], runs, is_full_of_trouble };
+        let trouble = Mutex::default();
+        let home = Self { folder, _locks: [whole, own], runs, is_full_of_trouble, trouble };
         let (tasks, pipes) = (home.folder.join("tasks"), home.folder.join("pipes"));
         beneath::remove(&pipes).map_err(failed(&pipes))?;
         home.take_kept_out();
@@ -254,10 +259,7 @@ impl Home {
     /// Who this agent is; none before it has enrolled.
     pub fn identity(&self) -> Result<Option<Identity>, HomeError> {
         let path = self.folder.join("identity.json");
-        let text = match fs::read_to_string(&path) {
-            Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(None),
-            read => read.map_err(|why| HomeError::File { path: path.clone(), why })?,
-        };
+        let Some(text) = self.text("identity.json")? else { return Ok(None) };
         let read = || -> Result<Identity, String> {
             let stored: StoredIdentity = serde_json::from_str(&text).map_err(|why| why.to_string())?;
             Ok(Identity {
@@ -285,15 +287,12 @@ impl Home {
 
     /// Which coordinator it was with last; none if it was with none.
     pub fn met(&self) -> Result<Option<Met>, HomeError> {
-        let path = self.folder.join("met.json");
-        match fs::read_to_string(&path) {
-            Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(why) => Err(HomeError::File { path, why }),
-            Ok(text) => {
-                let met = serde_json::from_str(&text);
-                met.map(Some).map_err(|why| HomeError::Damaged { path, why: why.to_string() })
-            }
-        }
+        let Some(text) = self.text("met.json")? else { return Ok(None) };
+        let damaged = |why: serde_json::Error| HomeError::Damaged {
+            path: self.folder.join("met.json"),
+            why: why.to_string(),
+        };
+        serde_json::from_str(&text).map(Some).map_err(damaged)
     }
 
     /// Remembers which coordinator it was with last.
@@ -310,7 +309,7 @@ impl Home {
 
     /// How fast the machine was measured to be; none if it was not, or not in a way that can be read.
     pub fn measured(&self) -> Option<Benchmark> {
-        serde_json::from_slice(&fs::read(self.folder.join("speeds.json")).ok()?).ok()
+        serde_json::from_slice(&read_file(&self.folder.join("speeds.json")).ok()?).ok()
     }
 
     /// Remembers how fast the machine is.
@@ -319,11 +318,10 @@ impl Home {
     }
 
     /// What the owner said by hand before.
-    pub(crate) fn said(&self) -> io::Result<Said> {
-        match fs::read(self.folder.join(BY_HAND)) {
-            Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(Said::default()),
-            read => Ok(serde_json::from_slice(&read?)?),
-        }
+    pub(crate) fn said(&self) -> Result<Said, HomeError> {
+        let Some(text) = self.text(BY_HAND)? else { return Ok(Said::default()) };
+        let path = self.folder.join(BY_HAND);
+        serde_json::from_str(&text).map_err(|why| HomeError::File { path, why: why.into() })
     }
 
     /// Remembers what the owner said by hand.
@@ -333,30 +331,25 @@ impl Home {
 
     /// The number in a file; 0 if there is no file.
     fn number<N: FromStr + Default>(&self, name: &str) -> Result<N, HomeError> {
+        let Some(text) = self.text(name)? else { return Ok(N::default()) };
         let path = self.folder.join(name);
-        match fs::read_to_string(&path) {
-            Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(N::default()),
-            Err(why) => Err(HomeError::File { path, why }),
-            Ok(text) => {
-                text.trim().parse().map_err(|_| HomeError::Damaged { path, why: "expected a number".into() })
-            }
+        text.trim().parse().map_err(|_| HomeError::Damaged { path, why: "expected a number".into() })
+    }
+
+    /// What a file says; none if there is no file.
+    fn text(&self, name: &str) -> Result<Option<String>, HomeError> {
+        let path = self.folder.join(name);
+        match read_text(&path) {
+            Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(None),
+            read => read.map(Some).map_err(|why| HomeError::File { path, why }),
         }
     }
 
     /// Writes a file whole or not at all.
     fn replace(&self, name: &str, text: &str) -> Result<(), HomeError> {
         let path = self.folder.join(name);
-        let new = self.folder.join(format!("{name}.new"));
-        let folder = path.parent().unwrap_or(&self.folder);
-        let write = || {
-            let mut options = File::options();
-            let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&new)?;
-            file.write_all(text.as_bytes())?;
-            file.sync_all()?;
-            fs::rename(&new, &path)?;
-            File::open(folder)?.sync_all()
-        };
-        write().map_err(|why| HomeError::File { path: path.clone(), why })
+        let written = replace_file(&path, 0o600, |out| out.write_all(text.as_bytes()));
+        written.map_err(|why| HomeError::File { path, why })
     }
 }
 
@@ -486,6 +479,42 @@ mod tests {
         }
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o1777)).unwrap();
         assert!(matches!(Home::open(&folder), Err(HomeError::NotOurs(FolderError::Shared(_)))));
+    }
+
+    /// A start would wait until somebody writes to it.
+    #[test]
+    fn a_pipe_in_place_of_a_file_is_refused_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::open(folder.path()).unwrap();
+        let pipe = |name: &str| {
+            let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+            rustix::fs::mknodat(
+                rustix::fs::CWD,
+                folder.path().join(name),
+                rustix::fs::FileType::Fifo,
+                mode,
+                0,
+            )
+            .unwrap();
+        };
+        for name in
+            ["identity.json", "met.json", "by_hand.json", "starts", "speeds.json", "rules.toml", "agent.key"]
+        {
+            pipe(name);
+        }
+        assert!(home.measured().is_none(), "it is measured again");
+        let key = gleaner_net::AgentKey::open_or_create(&home.key());
+        for (name, why) in [
+            ("identity.json", home.identity().unwrap_err().to_string()),
+            ("met.json", home.met().unwrap_err().to_string()),
+            ("by_hand.json", home.said().unwrap_err().to_string()),
+            ("starts", home.count_start().unwrap_err().to_string()),
+            ("rules.toml", crate::owner::read(&home.rules()).unwrap_err().to_string()),
+            ("agent.key", key.unwrap_err().to_string()),
+        ] {
+            let expected = format!("{name}: it is a pipe, and no file: move it away, and start again");
+            assert!(why.contains(&expected), "{why}");
+        }
     }
 
     #[test]

@@ -28,6 +28,7 @@ mod kin;
 mod launcher;
 mod memory;
 mod mind;
+mod open_files;
 mod orders;
 pub(crate) mod precedence;
 mod standing;
@@ -39,6 +40,7 @@ pub use client::{Keeper, KeeperError, Minder};
 pub use frames::{FRAME_BYTES_MAX, FrameError, Inbox, encode};
 pub use keep::keep;
 pub use mind::mind;
+pub use open_files::OPEN_FILES;
 pub use orders::{
     Confinement, Input, Network, Order, ProgramEnd, Report, RunSpec, Sandbox, Sign, TASK_FOLDER, Usage,
 };

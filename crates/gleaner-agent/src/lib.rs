@@ -11,6 +11,7 @@ mod family;
 mod folder;
 pub mod home;
 pub mod keeper;
+mod lack;
 pub mod launch;
 pub mod owner;
 pub mod owner_socket;

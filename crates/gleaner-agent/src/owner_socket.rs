@@ -22,6 +22,8 @@ const NAME: &str = "owner.sock";
 /// A line either way.
 const LINE_MAX: u64 = 1_024;
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long nobody is heard where the system lets nobody in.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// Why nothing could be said.
 #[derive(Debug, thiserror::Error)]
@@ -126,7 +128,16 @@ pub(crate) fn listen(folder: &Path, asked: mpsc::Sender<Asked>) -> io::Result<()
     drop(handle);
     tokio::spawn(async move {
         // One after the other: there is one owner.
-        while let Ok((stream, _)) = listener.accept().await {
+        loop {
+            let stream = match listener.accept().await {
+                Ok((stream, _)) => stream,
+                // No descriptor is left for it, as there may be later: the owner is to be heard then.
+                Err(why) => {
+                    tracing::warn!(%why, "the owner's socket");
+                    tokio::time::sleep(PAUSE).await;
+                    continue;
+                }
+            };
             if !stream.peer_cred().is_ok_and(|peer| is_owner(peer.uid())) {
                 tracing::warn!("another user's program was turned away from the owner's socket");
                 continue;

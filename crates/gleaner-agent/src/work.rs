@@ -11,6 +11,7 @@ mod error;
 mod folders;
 mod joining;
 mod keeping;
+mod latest;
 mod minders;
 mod options;
 mod permits;
@@ -18,6 +19,7 @@ mod room;
 mod spec;
 mod spool;
 mod threads;
+mod transfers;
 mod watch;
 mod worker;
 

@@ -3,6 +3,7 @@
 mod processes;
 
 use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -301,6 +302,77 @@ fn a_suspended_task_can_be_killed() {
     until("it is stopped", || state(pid) == Some('T'));
     stage.sign(Sign::Kill);
     assert_eq!(stage.end().0, ProgramEnd::Signal(9));
+}
+
+/// What lacks for one more program is no reason to end those that run.
+#[test]
+fn a_minder_that_cannot_be_started_costs_no_other_its_task() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let many = Command::new("sh")
+        .args(["-c", "ulimit -n 40; exec \"$0\" many \"$1\"", PROGRAM])
+        .arg(folder.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let lines = String::from_utf8(many.stdout).unwrap();
+    let said = String::from_utf8_lossy(&many.stderr);
+    let lines: Vec<&str> = lines.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "held some: true, and not all: true",
+            "nothing is left of what one more program takes: Too many open files (os error 24)",
+            "the first: Ok(Code(5))",
+        ],
+        "{said}"
+    );
+    assert!(said.contains("a program cannot be held"), "{said}");
+}
+
+/// Agent and keeper have many files open where many tasks run. A program that was there before knows nothing of that.
+#[test]
+fn a_keeper_has_more_files_open_than_its_tasks_may() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let mut agent = Command::new("sh")
+        .args(["-c", "ulimit -Sn 100; exec \"$0\" once \"$1\" 'ulimit -Sn; ulimit -Hn'", PROGRAM])
+        .arg(folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut ended = String::new();
+    BufReader::new(agent.stdout.take().unwrap()).read_line(&mut ended).unwrap();
+    assert_eq!(ended, "Code(0)\n");
+    let of_task = fs::read_to_string(folder.path().join("out")).unwrap();
+    let [soft, hard] = of_task.lines().collect::<Vec<_>>()[..] else { panic!("{of_task}") };
+    assert_eq!(soft, "100");
+    for pid in [agent.id(), only_child(agent.id())] {
+        let limits = fs::read_to_string(format!("/proc/{pid}/limits")).unwrap();
+        let line = limits.lines().find(|line| line.starts_with("Max open files")).unwrap();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(words[3..5], [hard, hard], "{line}");
+    }
+    drop(agent.stdin.take());
+    agent.wait().unwrap();
+}
+
+#[test]
+fn a_task_whose_end_cannot_be_watched_for_is_ended() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let mut agent = Command::new(PROGRAM)
+        .args(["once", folder.path().to_str().unwrap(), "sleep 1000 & sleep 1000"])
+        .env("GLEANER_TEST_BLIND", "1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut ended = String::new();
+    BufReader::new(agent.stdout.take().unwrap()).read_line(&mut ended).unwrap();
+    assert!(ended.contains("the watch on the task"), "{ended}");
+    let left = children(only_child(only_child(agent.id())));
+    drop(agent.stdin.take());
+    agent.wait().unwrap();
+    assert!(left.is_empty(), "it goes on, and nobody sees it");
 }
 
 #[test]

@@ -29,6 +29,7 @@ mod server_identity;
 mod session;
 mod token;
 mod user_key;
+mod whole_file;
 
 pub use address::{Address, AddressError};
 pub use agent_key::{
@@ -47,6 +48,7 @@ pub use server_identity::{Renewal, ServerIdentity};
 pub use session::{SessionLimits, SessionStream, connect_session};
 pub use token::{JoinToken, Token, TokenError, TokenHash, TokenKind};
 pub use user_key::{NotASigner, Signer, UserKey, UserPublicKey};
+pub use whole_file::{open_file, read_file, read_text, replace_file};
 
 /// The system gave no random bytes. Nothing secret, and no seed, can be made without them.
 #[derive(Debug, thiserror::Error)]

@@ -8,6 +8,8 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use crate::open_file;
+
 /// A key in PEM takes a few hundred bytes; a file far beyond that is something else.
 const FILE_MAX_BYTES: u64 = 64 * 1024;
 
@@ -58,7 +60,7 @@ pub(crate) fn read_or_create<E: From<PrivateFileError>>(
 
 /// What the file at `path` holds; none if there is no file. One that others can read is refused.
 pub fn read_private(path: &Path) -> Result<Option<Vec<u8>>, PrivateFileError> {
-    let file = match File::open(path) {
+    let file = match open_file(path) {
         Ok(file) => file,
         Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(why) => return Err(failed("open", path)(why)),
@@ -143,6 +145,17 @@ mod tests {
         fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
         let refusal = read_or_create::<PrivateFileError>(&path, || unreachable!()).unwrap_err();
         assert!(matches!(refusal, PrivateFileError::Exposed { mode: 0o640, .. }), "{refusal}");
+    }
+
+    /// A start would wait for whoever writes to it.
+    #[test]
+    fn a_pipe_in_place_of_a_key_is_refused_by_name() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("agent.key");
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        let refusal = read_or_create::<PrivateFileError>(&path, || unreachable!()).unwrap_err().to_string();
+        assert!(refusal.contains("agent.key: it is a pipe, and no file: move it away"), "{refusal}");
     }
 
     #[test]

@@ -17,16 +17,15 @@ use axum::routing::get;
 use axum::{Extension, Router};
 use gleaner_net::{
     Authority, AuthorityError, CertificateError, CertificateFiles, Fingerprint, JoinToken, NoRandomness,
-    ServerIdentity, Token, TokenError, TokenKind,
+    ServerIdentity, Token, TokenError, TokenKind, replace_file,
 };
 use gleaner_wire::api::Role;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::future::Future;
-use std::io::{self, Write as _};
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _, UdpSocket};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -439,12 +438,6 @@ fn raise_file_limit() -> u64 {
 
 /// All of it or the old file, for this user alone.
 fn write_private(path: &Path, text: &str) -> Result<(), ServeError> {
-    let next = path.with_extension("next");
-    let write = || {
-        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&next)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&next, path)
-    };
-    write().map_err(|source| ServeError::File { path: path.to_owned(), source })
+    let written = replace_file(path, 0o600, |out| out.write_all(text.as_bytes()));
+    written.map_err(|source| ServeError::File { path: path.to_owned(), source })
 }

@@ -2,11 +2,15 @@
 //! holds half a file.
 
 use crate::failure::Failure;
+use gleaner_net::replace_file;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
+
+/// As of any program's files.
+const MODE: u32 = 0o666;
 
 /// A file that could not be written.
 #[derive(Debug, Error)]
@@ -78,11 +82,11 @@ pub(crate) fn write_file(
     let run = || {
         fs::create_dir_all(dir)?;
         match fs::metadata(&path) {
-            Ok(there) if there.is_file() => replace(&fs::canonicalize(&path)?, write),
+            Ok(there) if there.is_file() => replace_file(&fs::canonicalize(&path)?, MODE, write),
             Ok(_) => write_into(&path, write),
             // A link to a file that is not there yet makes it.
             Err(_) if path.is_symlink() => write_into(&path, write),
-            Err(_) => replace(&path, write),
+            Err(_) => replace_file(&path, MODE, write),
         }
     };
     run().map_err(|error| WriteError { path: path.clone(), error })
@@ -92,21 +96,6 @@ fn write_into(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>)
     let mut out = BufWriter::with_capacity(1 << 16, File::create(path)?);
     write(&mut out)?;
     out.flush()
-}
-
-fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let beside = folder_of(path).join(format!(".{name}.part"));
-    let run = || {
-        let mut out = BufWriter::with_capacity(1 << 16, File::create(&beside)?);
-        write(&mut out)?;
-        out.into_inner()?.sync_all()?;
-        fs::rename(&beside, path)
-    };
-    run().inspect_err(|_| {
-        // What is left of a failed run is of no use; that it could not be removed either adds nothing.
-        let _ = fs::remove_file(&beside);
-    })
 }
 
 #[cfg(test)]

@@ -6,23 +6,31 @@ use crate::cli::UpArguments;
 use crate::demo::Demonstration;
 use crate::failure::Failure;
 use crate::serve::{document, start_log, stop_requested};
-use crate::{Outcome, home, settings, stdout};
+use crate::{Outcome, home, settings, stdout, work};
 use gleaner_agent::home::worker_in;
+use gleaner_agent::keeper::OPEN_FILES;
 use gleaner_agent::owner;
 use gleaner_net::Address;
 use gleaner_server::serve::{CERTIFICATE_FILE, Ready, ServeOptions, TOKEN_FILE, serve};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Resource, Signal, getrlimit, kill_process};
 use std::fs;
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::mpsc::{Sender, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::process::{Child, Command};
 use tokio::sync::watch::{self, Receiver};
 
-/// How long an agent that ended is left alone before it is started again.
+/// How long an agent that ended is left alone before it is started again: twice as long after each that ended soon, up to the
+/// longest.
 const PAUSE: Duration = Duration::from_secs(5);
+const PAUSE_MAX: Duration = Duration::from_mins(5);
+/// An agent that lasted so long did not end soon.
+const LASTING: Duration = Duration::from_mins(1);
+/// The exit codes of an agent that would end alike if it were started again, and what they say.
+const FINAL: [(i32, &str); 2] =
+    [(2, "a setting of it makes no sense"), (3, "the coordinator does not take it")];
 /// What an agent gets to end in order besides what its owner's rules give its tasks.
 const SPARE: Duration = Duration::from_secs(5);
 
@@ -33,6 +41,8 @@ const LOOK: Duration = Duration::from_millis(50);
 const WARNED: &str = "warn";
 /// The owner's rules in an agent's folder.
 const RULES_FILE: &str = "rules.toml";
+/// The variable with which an agent is given its token.
+const JOIN_TOKEN: &str = "GLEANER_JOIN_TOKEN";
 /// How many tasks an agent of the demonstration takes.
 const DEMO_SLOTS: u32 = 4;
 
@@ -49,6 +59,8 @@ pub(crate) struct LocalAgent {
     /// The user whose tasks may run outside the sandbox.
     pub(crate) user: Option<String>,
     pub(crate) slots: Option<u32>,
+    /// How many files its tasks may have open, as whoever started this program may; none is no limit.
+    pub(crate) open_files: Option<u64>,
 }
 
 pub(crate) fn run(arguments: &UpArguments) -> Outcome {
@@ -119,6 +131,8 @@ fn agents(options: &ServeOptions, arguments: &UpArguments) -> Vec<LocalAgent> {
         user: arguments.user.clone(),
         // The demonstration needs room on either agent for what moves to it.
         slots: arguments.slots.or(is_shown.then_some(DEMO_SLOTS)),
+        // The coordinator in this process raises its own.
+        open_files: getrlimit(Resource::Nofile).current,
     };
     if is_shown {
         let [first, second] = DEMO_AGENTS;
@@ -156,12 +170,14 @@ async fn announce(ready: &Ready, home: &Path) -> Result<(), Failure> {
     ))
 }
 
-/// Starts the agent, and starts it again should it end.
+/// Starts the agent, and starts it again should it end, unless it would end alike again.
 async fn keep_up(agent: LocalAgent, ready: Ready, mut stop: Receiver<bool>) {
     if !outlast_earlier(&agent.home, &mut stop).await {
         return;
     }
+    let mut pauses = Pauses::default();
     loop {
+        let started = Instant::now();
         let ended = match start(&agent, &ready).await {
             Ok(mut child) => {
                 tokio::select! {
@@ -171,9 +187,18 @@ async fn keep_up(agent: LocalAgent, ready: Ready, mut stop: Receiver<bool>) {
             }
             Err(error) => Err(error),
         };
-        report(&agent, ended);
+        if let Some(why) = ended.as_ref().ok().copied().and_then(is_final) {
+            let folder = agent.home.display();
+            tracing::error!(
+                "the agent in {folder} ended, since {why}, and is not started again: see what it said, mend that, and \
+                 start `gleaner up` again"
+            );
+            return;
+        }
+        let pause = pauses.after(started.elapsed());
+        report(&agent, ended, pause);
         tokio::select! {
-            () = tokio::time::sleep(PAUSE) => {}
+            () = tokio::time::sleep(pause) => {}
             _ = stop.changed() => return,
         }
     }
@@ -208,11 +233,38 @@ async fn end_earlier(folder: &Path, pid: u32) {
     }
 }
 
-fn report(agent: &LocalAgent, ended: io::Result<ExitStatus>) {
-    let folder = agent.home.display();
+/// How long agents that ended are left alone.
+#[derive(Default)]
+struct Pauses {
+    /// The last one, of an agent that ended soon.
+    last: Option<Duration>,
+}
+
+impl Pauses {
+    /// The pause after an agent that lasted so long.
+    fn after(&mut self, lasted: Duration) -> Duration {
+        let longer = self.last.filter(|_| lasted < LASTING).map(|last| (last * 2).min(PAUSE_MAX));
+        *self.last.insert(longer.unwrap_or(PAUSE))
+    }
+}
+
+/// Why an agent that ended so would end alike again, if it would.
+fn is_final(status: ExitStatus) -> Option<&'static str> {
+    let code = status.code()?;
+    FINAL.iter().find(|(known, _)| *known == code).map(|(_, why)| *why)
+}
+
+fn report(agent: &LocalAgent, ended: io::Result<ExitStatus>, pause: Duration) {
+    let (folder, seconds) = (agent.home.display(), pause.as_secs());
     match ended {
-        Ok(status) => tracing::warn!("the agent in {folder} ended ({status}); it is started again"),
-        Err(error) => tracing::warn!("the agent in {folder} could not be started: {error}"),
+        Ok(status) => {
+            tracing::warn!("the agent in {folder} ended ({status}); it is started again in {seconds} s");
+        }
+        Err(error) => {
+            tracing::warn!(
+                "the agent in {folder} could not be started: {error}; that is tried again in {seconds} s"
+            );
+        }
     }
 }
 
@@ -221,8 +273,14 @@ async fn start(agent: &LocalAgent, ready: &Ready) -> io::Result<Child> {
     let mut command = Command::new("/proc/self/exe");
     command.arg0("gleaner").arg("work").arg("--home").arg(&agent.home);
     // Who has joined needs no token, but must know where the coordinator listens now.
-    let token = ready.join_token().await.map_err(io::Error::other)?;
-    command.args(["--join", ready.reached.from_here()]).env("GLEANER_JOIN_TOKEN", token);
+    command.args(["--join", ready.reached.from_here()]).env_remove(JOIN_TOKEN);
+    if !work::has_joined(&agent.home) {
+        command.env(JOIN_TOKEN, ready.join_token().await.map_err(io::Error::other)?);
+    }
+    match agent.open_files {
+        Some(most) => command.env(OPEN_FILES, most.to_string()),
+        None => command.env_remove(OPEN_FILES),
+    };
     if std::env::var_os("GLEANER_LOG").is_none() {
         command.env("GLEANER_LOG", WARNED);
     }
@@ -273,6 +331,24 @@ fn check_rules(folder: &Path, is_shown: bool) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_agent_that_ends_again_and_again_is_left_alone_for_longer_and_longer() {
+        let mut pauses = Pauses::default();
+        let mut after = |lasted_s| pauses.after(Duration::from_secs(lasted_s)).as_secs();
+        assert_eq!([0, 1, 0, 5, 0, 0, 0, 0].map(&mut after), [5, 10, 20, 40, 80, 160, 300, 300]);
+        assert_eq!([3_600, 0].map(after), [5, 10]);
+    }
+
+    #[test]
+    fn an_agent_that_would_end_alike_is_not_started_again() {
+        use std::os::unix::process::ExitStatusExt;
+        for (status, is_over) in
+            [(0, false), (1 << 8, false), (2 << 8, true), (3 << 8, true), (4 << 8, false), (9, false)]
+        {
+            assert_eq!(is_final(ExitStatus::from_raw(status)).is_some(), is_over, "{status}");
+        }
+    }
 
     #[test]
     fn an_agent_may_take_as_long_as_its_owner_gives_its_tasks() {

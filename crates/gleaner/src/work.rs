@@ -7,6 +7,7 @@ use crate::{Outcome, files, home, stdout};
 use gleaner_agent::home::HomeError;
 use gleaner_agent::work::{Announced, Join, Stop, WorkError, WorkOptions, work};
 use gleaner_classad::Expr;
+use gleaner_net::read_text;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -93,7 +94,7 @@ impl Said {
     fn kept(self, home: &Path, takes_back: bool) -> Result<Self, Failure> {
         let file = home.join(SAID_FILE);
         if self == Self::default() && !takes_back {
-            return match fs::read_to_string(&file) {
+            return match read_text(&file) {
                 Err(error) if error.kind() == ErrorKind::NotFound => Ok(self),
                 Err(error) => Err(Failure::io("read", &file, error)),
                 Ok(text) => serde_json::from_str(&text).map_err(|error| {
@@ -111,7 +112,7 @@ fn bytes(gigabytes: f64) -> u64 {
 }
 
 /// Whether an agent that works there is one of a grid's already.
-fn has_joined(home: &Path) -> bool {
+pub(crate) fn has_joined(home: &Path) -> bool {
     home.join("identity.json").exists()
 }
 

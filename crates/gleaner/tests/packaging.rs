@@ -88,6 +88,18 @@ fn the_services_stay_as_closed_as_they_are() {
     }
 }
 
+/// An agent holds each program by some open files, and takes as many as its unit lets it.
+#[test]
+fn the_units_let_agent_and_coordinator_have_many_files_open() {
+    let sources = sources();
+    let services = sources.iter().filter(|(name, _)| name.ends_with(".service"));
+    for (name, unit) in services {
+        let limit = unit.lines().find_map(|line| line.strip_prefix("LimitNOFILE=")).expect(name);
+        let most = limit.rsplit(':').next().and_then(|most| most.parse::<u32>().ok());
+        assert!(most >= Some(65_536), "{name}: {limit}");
+    }
+}
+
 #[test]
 fn what_the_units_start_is_there() {
     let mut checked = 0;

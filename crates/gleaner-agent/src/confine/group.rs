@@ -30,6 +30,13 @@ pub struct GroupError {
     why: io::Error,
 }
 
+impl GroupError {
+    /// What the system said.
+    pub(crate) fn why(&self) -> &io::Error {
+        &self.why
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Group {
     parts: Vec<Part>,

@@ -75,7 +75,9 @@ pub fn available(keeper: &Keeper, scratch: &Path) -> Result<SandboxLevel, Why> {
             let own_users = rustix::process::geteuid().is_root();
             Ok(SandboxLevel { landlock_abi: usage.landlock_abi, own_users })
         }
-        (ProgramEnd::CouldNotStart(said) | ProgramEnd::NoProgram(said), _) => Err(reason(said)),
+        (ProgramEnd::CouldNotStart(said) | ProgramEnd::Lacking(said) | ProgramEnd::NoProgram(said), _) => {
+            Err(reason(said))
+        }
         (outcome, _) => Err(Why::Failed(format!("/bin/true ended with {outcome:?}"))),
     }
 }

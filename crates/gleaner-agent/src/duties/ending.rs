@@ -13,6 +13,9 @@ use gleaner_wire::session::{End, Outcome, StopCause, Stored, Tail, Usage};
 /// What is kept free of the lease for killing.
 const MARGIN: Span = Span::from_nanos(1_000_000_000);
 
+/// How long nothing new comes to a machine that could not start a program for want of something.
+const LACKING: Span = Span::from_nanos(30_000_000_000);
+
 /// Why a run does not count whose program found no room for what it wrote, or may have.
 const FULL_DISK: &str =
     "its machine's disk was full while it ran, so that what it left may be less than it wrote";
@@ -166,7 +169,22 @@ impl Duties {
         }
     }
 
+    /// Nothing new comes for a while: one more would lack the same.
+    fn lack(&mut self, now: Time, what: &str) {
+        self.lacking = Some((what.to_owned(), now + LACKING));
+        self.tell_open();
+    }
+
+    pub(super) fn lack_no_more(&mut self, now: Time) {
+        if self.lacking.take_if(|(_, until)| *until <= now).is_some() {
+            self.tell_open();
+        }
+    }
+
     pub(super) fn exited(&mut self, now: Time, run: RunId, exit: Exit, usage: Usage) {
+        if let Exit::Lacking(what) = &exit {
+            self.lack(now, what);
+        }
         let Some(held) = self.runs.get_mut(&run).filter(|held| held.is_alive()) else { return };
         held.active.pause(now);
         let usage = Usage { elapsed_s: held.active.total().seconds(), ..usage };

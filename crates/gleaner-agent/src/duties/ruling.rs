@@ -16,6 +16,8 @@ pub enum Exit {
     OverLimit(String),
     /// It never began, for a reason that lies in the machine.
     NotStarted(String),
+    /// It never began, since its machine had nothing left of what a start takes, as descriptors or processes.
+    Lacking(String),
     /// It never began, since it, or what it needs to begin, is not there.
     NoProgram(String),
     /// It never began, since it may not.
@@ -73,6 +75,7 @@ pub(crate) fn rule(checkpointing: &Checkpointing, mut wanted: Option<Reason>, ex
     let final_end = |outcome| Ruling { outcome, keeps_checkpoint: false, keeps_files: true };
     let (code, by_itself) = match exit {
         Exit::NotStarted(why) => return unfinished(not_started(why, Obstacle::Machine), false),
+        Exit::Lacking(why) => return unfinished(abandoned(&lacked(&why)), false),
         Exit::NoProgram(why) => return unfinished(not_started(why, Obstacle::NotThere), false),
         Exit::Refused(why) => return unfinished(not_started(why, Obstacle::Task), false),
         Exit::OverLimit(what) => return final_end(Outcome::OverLimit { what }),
@@ -128,6 +131,11 @@ pub(crate) fn outcome_of(reason: Reason) -> Outcome {
     }
 }
 
+/// It counts against nobody, and another machine may have more.
+fn lacked(why: &str) -> String {
+    format!("its machine could not start it now: {why}")
+}
+
 fn not_started(why: String, obstacle: Obstacle) -> Outcome {
     Outcome::NotStarted { why, obstacle }
 }
@@ -178,6 +186,7 @@ mod tests {
             (PLAIN, None, Exit::Signal(11), "signalled 11 +files"),
             (PLAIN, None, Exit::Signal(25), "over disk +files"),
             (PLAIN, None, Exit::NotStarted("no such program".into()), "not started"),
+            (PLAIN, None, Exit::Lacking("too many open files".into()), "abandoned"),
             (FOLDER, Some(Asked(Move)), Exit::OverLimit("memory".into()), "over memory +files"),
             (ASKS_BY_85, None, Exit::Code(85), "exited 85 +checkpoint"),
             (ASKS_BY_85, Some(Asked(Move)), Exit::Code(85), "stopped +checkpoint"),

@@ -9,6 +9,7 @@
 
 use super::{Home, HomeError, make_private, name_of};
 use crate::duties::Kept;
+use gleaner_net::read_text;
 use gleaner_units::RunId;
 use gleaner_wire::session::Stream;
 use rustix::fs::syncfs;
@@ -133,7 +134,7 @@ fn read(path: &Path) -> Option<Record> {
         let is_its_own = path.file_stem() == Some(name(record.kept.id()).as_ref());
         is_its_own.then_some(record).ok_or_else(|| io::Error::other("it is another run's"))
     };
-    match fs::read_to_string(path).and_then(parsed) {
+    match read_text(path).and_then(parsed) {
         Ok(record) => Some(record),
         Err(why) => {
             tracing::warn!(%why, path = %path.display(), "what a run left is lost: its record cannot be read");

@@ -2,9 +2,11 @@
 
 use super::{Home, HomeError, make_private};
 use crate::beneath;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
+use std::sync::{MutexGuard, PoisonError};
 
 /// Leftovers that are put aside: with as many as that the agent takes no new tasks, so that no more come.
 const TROUBLE_MAX: usize = 16;
@@ -16,25 +18,47 @@ impl Home {
         let trouble = self.folder.join(TROUBLE);
         for left in fs::read_dir(&trouble).into_iter().flatten().flatten() {
             let path = left.path();
-            if let Err(why) = beneath::remove(&path) {
+            if let Err(why) = beneath::remove(&path)
+                && self.trouble().insert(path.clone())
+            {
                 tracing::error!(%why, path = %path.display(), "what a task left cannot be removed: remove it by hand");
             }
         }
+        let mut said = self.trouble();
+        said.retain(|path| path.symlink_metadata().is_ok());
         let _ = fs::remove_dir(&trouble);
+        drop(said);
         self.count_trouble();
+    }
+
+    /// Whether something is put aside.
+    pub(crate) fn has_trouble(&self) -> bool {
+        self.folder.join(TROUBLE).exists()
+    }
+
+    /// Whoever has this is the only one to put something aside, or to remove the folder for that.
+    fn trouble(&self) -> MutexGuard<'_, BTreeSet<PathBuf>> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Removes the folder of a run. If it cannot be, what is left of it is put where it is in nobody's way.
     pub(crate) fn clear(&self, path: &Path) {
         let Err(why) = beneath::remove(path) else { return };
-        let aside =
-            self.put_aside(path).map_or_else(|why| why.to_string(), |aside| aside.display().to_string());
+        let aside = match self.put_aside(path) {
+            Ok(aside) => {
+                let name = aside.display().to_string();
+                self.trouble().insert(aside);
+                name
+            }
+            Err(why) => why.to_string(),
+        };
         tracing::error!(%why, path = %path.display(), aside, "what a task left cannot be removed: remove it by hand");
         self.count_trouble();
     }
 
     pub(super) fn put_aside(&self, path: &Path) -> Result<PathBuf, HomeError> {
         let trouble = self.folder.join(TROUBLE);
+        let _alone = self.trouble();
         make_private(&trouble)?;
         let mut names = (1_u32..).map(|number| trouble.join(number.to_string()));
         let aside = names.find(|name| !name.exists()).expect("a number is free");
@@ -60,6 +84,27 @@ mod tests {
 
     use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
     use std::fs::File;
+
+    #[test]
+    fn what_is_put_aside_at_once_gets_names_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::open(folder.path()).unwrap();
+        let lefts: Vec<PathBuf> =
+            (0..64).map(|number| folder.path().join(format!("tasks/{number}"))).collect();
+        for left in &lefts {
+            fs::create_dir(left).unwrap();
+        }
+        std::thread::scope(|scope| {
+            for part in lefts.chunks(8) {
+                let home = &home;
+                scope.spawn(move || part.iter().for_each(|left| drop(home.put_aside(left).unwrap())));
+            }
+        });
+        assert_eq!(fs::read_dir(folder.path().join("trouble")).unwrap().count(), lefts.len());
+        assert!(home.has_trouble());
+        home.clear_leftovers();
+        assert!(!home.has_trouble());
+    }
 
     /// Only root can make a file that cannot be removed, and only some file systems know the mark.
     #[test]

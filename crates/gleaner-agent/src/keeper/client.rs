@@ -8,8 +8,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use super::frames::{FrameError, Inbox, encode};
-use super::handing;
 use super::orders::{Order, Report};
+use super::{handing, open_files};
+use crate::lack::is_lack;
 
 /// Why there is no keeper or no minder.
 #[derive(Debug, thiserror::Error)]
@@ -20,6 +21,20 @@ pub enum KeeperError {
     /// The keeper is gone. It ends all tasks when it goes; start another.
     #[error("the keeper of tasks is gone ({0}); its tasks have ended with it")]
     Gone(io::Error),
+    /// The keeper is there, with all that runs; for one more there is something lacking now.
+    #[error("nothing is left of what one more program takes: {0}")]
+    Lacking(io::Error),
+}
+
+impl KeeperError {
+    /// Whether it may work later, with the same keeper or another.
+    pub(crate) fn is_lack(&self) -> bool {
+        match self {
+            Self::Start(_, why) => is_lack(why),
+            Self::Gone(_) => false,
+            Self::Lacking(_) => true,
+        }
+    }
 }
 
 /// The keeper: as long as this lives, tasks may.
@@ -36,7 +51,9 @@ impl Keeper {
     pub fn start(program: &Path, held: Stdio) -> Result<Self, KeeperError> {
         let failed = |error| KeeperError::Start(program.display().to_string(), error);
         let (ours, theirs) = UnixStream::pair().map_err(failed)?;
-        let process = Command::new(program)
+        let mut command = Command::new(program);
+        open_files::tell(&mut command, open_files::raise());
+        let process = command
             .arg0("gleaner")
             .arg("keeper")
             .stdin(Stdio::from(OwnedFd::from(theirs)))
@@ -53,9 +70,10 @@ impl Keeper {
 
     /// A new minder. It ends its task and itself when this end is dropped; use it again for the next task.
     pub fn minder(&self) -> Result<Minder, KeeperError> {
-        let (ours, theirs) = UnixStream::pair().map_err(KeeperError::Gone)?;
+        let (ours, theirs) = UnixStream::pair().map_err(KeeperError::Lacking)?;
         let control = self.control.as_ref().expect("taken only on drop");
-        handing::hand(control, &[theirs.as_fd()]).map_err(KeeperError::Gone)?;
+        handing::hand(control, &[theirs.as_fd()])
+            .map_err(|why| if is_lack(&why) { KeeperError::Lacking(why) } else { KeeperError::Gone(why) })?;
         Ok(Minder { stream: ours, inbox: Inbox::default() })
     }
 }

@@ -9,14 +9,17 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, set_child_subreaper, setsid};
 
-use super::handing;
 use super::kin::{self, Left, Passing};
-use super::{launcher, precedence};
+use super::{handing, launcher, open_files, precedence};
+use crate::lack::is_lack;
 
 /// How long minders have to end their tasks when the agent is gone.
 const FAREWELL: Duration = Duration::from_secs(5);
+/// How long to wait where the system has nothing left of what it takes.
+const PAUSE: Duration = Duration::from_millis(10);
 
 struct Child {
     pid: Pid,
@@ -30,9 +33,12 @@ struct Child {
 
 /// Serves the agent at the other end of standard input (a socket) until it is gone, then ends all that runs.
 ///
+/// **One minder that cannot be started costs no other its task**: its socket is closed, by which the agent hears of it.
+///
 /// This process must be started for it alone: `gleaner keeper`. It starts its minders as `/proc/self/exe mind`.
 pub fn keep() -> io::Result<()> {
     close_inherited()?;
+    open_files::raise();
     // Out of reach of the terminal's Ctrl-C, which the agent turns into an orderly end. Fails for a group's leader, who
     // is out of reach already.
     let _ = setsid();
@@ -43,9 +49,10 @@ pub fn keep() -> io::Result<()> {
     let mut minders: Vec<Child> = Vec::new();
     loop {
         match wait(&minders, Attention::AgentToo, None)? {
-            Woken::Agent => match handing::take_all(io::stdin())? {
-                Some([socket]) => minders.push(start_minder(socket, &launcher)?),
-                None => break,
+            Woken::Agent => match next_asked()? {
+                Asked::Minder(socket) => minders.extend(minder_for(socket, &launcher, minders.len())),
+                Asked::Nothing => {}
+                Asked::End => break,
             },
             Woken::Minders => bury(&mut minders),
             Woken::Late => {}
@@ -106,7 +113,11 @@ fn wait(minders: &[Child], attention: Attention, timeout: Option<Duration>) -> i
     }
     let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
     match poll(&mut fds, timeout.as_ref()) {
-        Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(Woken::Late),
+        Ok(0) | Err(Errno::INTR) => return Ok(Woken::Late),
+        Err(why) if is_lack(&why.into()) => {
+            std::thread::sleep(PAUSE);
+            return Ok(Woken::Late);
+        }
         other => other?,
     };
     let a_minder_ended = fds[..minders.len()].iter().any(|fd| !fd.revents().is_empty());
@@ -122,24 +133,74 @@ fn bury(minders: &mut Vec<Child>) {
     let ended: Vec<Child> = minders.extract_if(.., has_ended).collect();
     let living: Vec<Pid> = minders.iter().map(|minder| minder.pid).collect();
     // What the kernel hands over from a dead minder are children of ours that are no minders.
-    while kin::reap() == Left::Some && !kin::below(Passing::Trees(&living)).is_empty() {
+    while kin::reap() == Left::Some && kin::is_left(Passing::Trees(&living)) {
         kin::kill(Passing::Trees(&living));
         std::thread::sleep(Duration::from_millis(1));
     }
     drop(ended);
 }
 
+/// What the agent wants.
+enum Asked {
+    /// A minder that has this end of a socket with it.
+    Minder(OwnedFd),
+    /// One for which something is lacking, and for no other.
+    Nothing,
+    /// It is gone.
+    End,
+}
+
+fn next_asked() -> io::Result<Asked> {
+    let taken = match handing::take(io::stdin()) {
+        Err(why) if is_lack(&why) || why.kind() == io::ErrorKind::Interrupted => {
+            std::thread::sleep(PAUSE);
+            return Ok(Asked::Nothing);
+        }
+        taken => taken?,
+    };
+    let Some(files) = taken else { return Ok(Asked::End) };
+    match <[OwnedFd; 1]>::try_from(files) {
+        Ok([socket]) => Ok(Asked::Minder(socket)),
+        // The kernel closes what there is no number left for.
+        Err(files) => {
+            eprintln!(
+                "a program cannot be held: {} open files were handed over instead of 1, so none more may be open",
+                files.len()
+            );
+            Ok(Asked::Nothing)
+        }
+    }
+}
+
+/// Starts a minder, or says why not.
+fn minder_for(socket: OwnedFd, launcher: &File, others: usize) -> Option<Child> {
+    let most = open_files::minders_max();
+    if others as u64 >= most {
+        eprintln!("a program cannot be held: there are {others}, and the limit on open files allows no more");
+        return None;
+    }
+    start_minder(socket, launcher).inspect_err(|why| eprintln!("a program cannot be held: {why}")).ok()
+}
+
 fn start_minder(socket: OwnedFd, launcher: &File) -> io::Result<Child> {
     let (lifeline, theirs) = UnixStream::pair()?;
     // Not by the path of the program, which may have been replaced by a newer one since.
-    let child = Command::new("/proc/self/exe")
+    let mut child = Command::new("/proc/self/exe")
         .arg0("gleaner")
         .arg("mind")
         .stdin(Stdio::from(socket.try_clone()?))
         .stdout(OwnedFd::from(theirs))
         .spawn()?;
     let pid = Pid::from_child(&child);
+    let exit = match pidfd_open(pid, PidfdFlags::empty()) {
+        Ok(exit) => exit,
+        Err(why) => {
+            // It waits for the launcher, and has started nothing.
+            child.kill().and_then(|()| child.wait())?;
+            return Err(why.into());
+        }
+    };
     // A minder that is gone already is buried like all others.
     let _ = handing::hand(&lifeline, &[launcher.as_fd(), io::stdout().as_fd()]);
-    Ok(Child { pid, exit: pidfd_open(pid, PidfdFlags::empty())?, lifeline: Some(lifeline), _socket: socket })
+    Ok(Child { pid, exit, lifeline: Some(lifeline), _socket: socket })
 }

@@ -79,6 +79,12 @@ pub(crate) fn below(passing: Passing<'_>) -> Vec<Pid> {
     found
 }
 
+/// Whether something is below this process, or cannot be looked for now.
+pub(crate) fn is_left(passing: Passing<'_>) -> bool {
+    // One that sees no process at all does not see itself.
+    parents().next().is_none() || !below(passing).is_empty()
+}
+
 /// Sends a signal to all processes below this one.
 pub(crate) fn signal(passing: Passing<'_>, signal: Signal) {
     for pid in below(passing) {

@@ -11,12 +11,13 @@ use rustix::io::Errno;
 use rustix::process::{getpid, set_child_subreaper, umask};
 
 use super::frames::{FrameError, Inbox, encode};
-use super::handing;
 use super::orders::{Order, ProgramEnd, Report, Usage};
 use super::start::Means;
 use super::task::Task;
+use super::{handing, open_files};
 use crate::clock::now;
 use crate::confine::EmptyNetwork;
+use crate::lack::is_lack;
 use gleaner_units::Time;
 
 /// How long a start may go unreported: as long as a short task in a sandbox takes, since each report of its own costs the
@@ -29,6 +30,7 @@ const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 /// is to be held.
 pub fn mind() -> Result<(), FrameError> {
     let Some([launcher, _held]) = handing::take_all(io::stdout())? else { return Ok(()) };
+    open_files::lower();
     let means = Means { launcher: launcher.into(), network: EmptyNetwork::default(), minder_group: None };
     set_child_subreaper(Some(getpid())).map_err(io::Error::from)?;
     // The agent's is its own: what programs make is as open as they are used to, in a folder that is closed.
@@ -46,6 +48,9 @@ pub fn mind() -> Result<(), FrameError> {
         other => other,
     }
 }
+
+/// How long to wait where the kernel has no memory left to wait for anything.
+const PAUSE: Duration = Duration::from_millis(10);
 
 struct Minding {
     stream: UnixStream,
@@ -73,7 +78,10 @@ impl Minding {
             if task_ended && let Some(task) = self.task.take() {
                 let id = task.id();
                 let (outcome, usage) = task.finish();
-                if matches!(outcome, ProgramEnd::CouldNotStart(_) | ProgramEnd::NoProgram(_)) {
+                if matches!(
+                    outcome,
+                    ProgramEnd::CouldNotStart(_) | ProgramEnd::Lacking(_) | ProgramEnd::NoProgram(_)
+                ) {
                     // What was started was bubblewrap or the launcher, and not the program.
                     self.unsaid.clear();
                 }
@@ -95,6 +103,11 @@ impl Minding {
         }
         match poll(&mut fds, patience.as_ref()) {
             Err(Errno::INTR) => return Ok((false, false)),
+            // The task is not to end for that.
+            Err(why) if is_lack(&why.into()) => {
+                std::thread::sleep(PAUSE);
+                return Ok((false, false));
+            }
             Ok(0) => return self.use_the_pause().map(|()| (false, false)),
             other => other.map_err(io::Error::from)?,
         };

@@ -80,6 +80,8 @@ pub enum ProgramEnd {
     Signal(i32),
     /// It never ran, for this reason, which lies in the machine.
     CouldNotStart(String),
+    /// It never ran, since the machine had no descriptor, process or memory left for it, as it may have later.
+    Lacking(String),
     /// It was suspended and did not stand still, so it was ended.
     Defied,
     /// It took more memory than it may, where no cgroup holds it to that, so it was ended.

@@ -19,6 +19,7 @@ use crate::confine::{
     ApartNetwork, EmptyNetwork, Group, GroupError, LAUNCHER, Limits, MinderGroup, TransientUser,
     bwrap_command,
 };
+use crate::lack::is_lack;
 use crate::launch::{Instructions, ProgramError, Rlimit, Walls, inotify_part, send};
 
 /// Why a task's first process could not be started.
@@ -49,6 +50,9 @@ pub(crate) enum StartError {
 impl StartError {
     /// What is to be said of the task.
     pub(crate) fn outcome(&self) -> ProgramEnd {
+        if self.is_lack() {
+            return ProgramEnd::Lacking(self.to_string());
+        }
         match self {
             Self::NoCommand | Self::Program(_) | Self::Folder(..) => ProgramEnd::NoProgram(self.to_string()),
             Self::File(..)
@@ -58,6 +62,21 @@ impl StartError {
             | Self::Give(_)
             | Self::Spawn(..)
             | Self::Instruct(_) => ProgramEnd::CouldNotStart(self.to_string()),
+        }
+    }
+
+    /// Whether the system had nothing left of what a start takes.
+    fn is_lack(&self) -> bool {
+        match self {
+            Self::NoCommand | Self::Program(_) => false,
+            Self::Group(why) => is_lack(why.why()),
+            Self::Folder(_, why)
+            | Self::File(_, why)
+            | Self::User(why)
+            | Self::Network(why)
+            | Self::Give(why)
+            | Self::Spawn(_, why)
+            | Self::Instruct(why) => is_lack(why),
         }
     }
 }
@@ -119,6 +138,7 @@ fn start_directly(spec: &RunSpec, streams: Streams) -> Result<Started, StartErro
         .process_group(0);
     command.stdin(streams.stdin).stdout(streams.stdout).stderr(streams.stderr);
     let child = command.spawn().map_err(|error| match fs::read_dir(&spec.cwd) {
+        _ if is_lack(&error) => StartError::Spawn(program.to_string_lossy().into_owned(), error),
         Err(folder) => StartError::Folder(spec.cwd.clone(), folder),
         Ok(_) => ProgramError::of(&program.to_string_lossy(), &spec.cwd, "", error).into(),
     })?;

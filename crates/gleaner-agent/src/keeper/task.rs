@@ -20,6 +20,7 @@ use super::standing::Standing;
 use super::start::{Means, StartError, Started, start};
 use super::traffic::Traffic;
 use crate::confine::{ApartNetwork, Group, MinderGroup, TransientUser};
+use crate::lack;
 use crate::launch::{Words, read_words};
 
 /// What bubblewrap and the launcher may say before the rest is dropped.
@@ -71,8 +72,11 @@ impl Task {
         let killed = means.minder_group.as_ref().map_or(0, MinderGroup::killed_for_memory);
         let Started { child, group, user, network: apart, launcher } = start(id, spec, means)?;
         let main = Pid::from_child(&child);
-        let exit = pidfd_open(main, PidfdFlags::empty())
-            .map_err(|error| StartError::Spawn("the watch on the task".to_owned(), error.into()))?;
+        let exit = pidfd_open(main, PidfdFlags::empty()).map_err(|error| {
+            // It runs already, and nobody would see its end.
+            kin::end();
+            StartError::Spawn("the watch on the task".to_owned(), error.into())
+        })?;
         let (frame, network) = match &spec.confinement {
             super::Confinement::Own => (Frame::None, Network::Machine),
             super::Confinement::Sandbox(sandbox) => (Frame::Bubblewrap, sandbox.network),
@@ -247,6 +251,7 @@ impl Task {
             Words::Failed(_) if usage.killed_for_memory > 0 => {
                 (ProgramEnd::TooLittle(lacked_memory(self.memory_named)), usage)
             }
+            Words::Failed(why) if lack::is_said(&why) => (ProgramEnd::Lacking(why), usage),
             Words::Failed(why) => (ProgramEnd::CouldNotStart(why), usage),
             Words::NoProgram(why) => (ProgramEnd::NoProgram(why), usage),
         }

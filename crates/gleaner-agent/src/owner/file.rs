@@ -1,14 +1,17 @@
 //! The file of the owner's rules: read, written with all that there is to say, changed by hand.
 
 use super::rules::{Rules, RulesError};
+use gleaner_net::{read_text, replace_file};
 use gleaner_wire::meant::with_meant;
 use gleaner_wire::session::Profile;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// All rules as comments, each with what it is good for and its default.
 const COMMENTED: &str = include_str!("rules.toml");
+
+/// Nothing in it is secret.
+const MODE: u32 = 0o666;
 
 /// Why the rules cannot be read or changed.
 #[derive(Debug, thiserror::Error)]
@@ -57,7 +60,7 @@ pub enum Preset {
 
 /// The rules in a file; the usual ones if there is none.
 pub fn read(path: &Path) -> Result<Rules, FileError> {
-    match fs::read_to_string(path) {
+    match read_text(path) {
         Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(Rules::default()),
         Err(why) => Err(FileError::File { path: path.into(), why }),
         Ok(text) => parse(path, &text),
@@ -91,7 +94,7 @@ pub fn write_if_none(path: &Path, preset: Preset) -> Result<(), FileError> {
 /// Sets one rule, and leaves the rest of the file as it is. What is no TOML by itself is taken for a text; `default` takes
 /// the rule back.
 pub fn set(path: &Path, key: &str, value: &str) -> Result<Rules, FileError> {
-    let text = match fs::read_to_string(path) {
+    let text = match read_text(path) {
         Err(why) if why.kind() == io::ErrorKind::NotFound => COMMENTED.to_owned(),
         read => read.map_err(|why| FileError::File { path: path.into(), why })?,
     };
@@ -143,14 +146,14 @@ fn with(text: &str, line: &str) -> String {
 }
 
 fn replace(path: &Path, text: &str) -> Result<(), FileError> {
-    let failed = |why| FileError::File { path: path.into(), why };
-    let new = path.with_extension("toml.new");
-    fs::write(&new, text).and_then(|()| fs::rename(&new, path)).map_err(failed)
+    let written = replace_file(path, MODE, |out| out.write_all(text.as_bytes()));
+    written.map_err(|why| FileError::File { path: path.into(), why })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn uncommented() -> String {
         let rule = |line: &&str| line.starts_with('#') && !line.starts_with("# ");

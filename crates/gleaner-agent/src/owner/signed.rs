@@ -37,6 +37,9 @@ pub(crate) fn check(run: &Run, signers: &[Signer], grid: &str, now_s: u64) -> Re
             "its signature has expired; submit it again, with --sign-for where it may take longer",
         ));
     }
+    if !is_word(&text.nonce) {
+        return Err(refused("what was drawn for it is no word of 1 to 64 letters and digits"));
+    }
     let number = number(run).ok_or_else(|| refused("the name of the task is none"))?;
     let position = text.job.tasks.position(number);
     let position = position.ok_or_else(|| refused("the job that was signed has no such task"))?;
@@ -45,6 +48,11 @@ pub(crate) fn check(run: &Run, signers: &[Signer], grid: &str, now_s: u64) -> Re
     }
     let SignedText { nonce, expires_s, job, .. } = text;
     Ok(Permit { nonce, number, expires_s, retries: job.retries })
+}
+
+/// What can stand in a line among others.
+fn is_word(nonce: &str) -> bool {
+    (1..=64).contains(&nonce.len()) && nonce.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 /// The text, if the user whose run it is signed it, with a key that the owner wrote down.

@@ -13,6 +13,7 @@ use gleaner_wire::job::Confinement;
 use gleaner_wire::session::Run;
 use rustix::process::geteuid;
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -23,6 +24,7 @@ pub(super) struct Folders {
     home: Arc<Home>,
     user: u32,
     made: u64,
+    gone: u64,
     lent: BTreeMap<RunId, (Reach, u64)>,
     spare: BTreeMap<Reach, Vec<u64>>,
 }
@@ -36,7 +38,14 @@ enum Reach {
 
 impl Folders {
     pub(super) fn new(home: Arc<Home>) -> Self {
-        Self { home, user: geteuid().as_raw(), made: 0, lent: BTreeMap::new(), spare: BTreeMap::new() }
+        Self {
+            home,
+            user: geteuid().as_raw(),
+            made: 0,
+            gone: 0,
+            lent: BTreeMap::new(),
+            spare: BTreeMap::new(),
+        }
     }
 
     /// Where the folder of a run is, or would be if it had one.
@@ -75,6 +84,14 @@ impl Folders {
         path
     }
 
+    /// Another name for what is to be removed, which takes its time: its own may be another run's meanwhile.
+    pub(super) fn out_of_the_way(&mut self, path: PathBuf) -> PathBuf {
+        self.gone += 1;
+        let other = path.with_added_extension(format!("gone-{}", self.gone));
+        // What cannot be renamed is removed where it is.
+        if fs::rename(&path, &other).is_ok() { other } else { path }
+    }
+
     /// Takes the folder of a run back; what is returned is of no use any more, and is to be removed.
     pub(super) fn take_back(&mut self, run: RunId) -> Option<PathBuf> {
         let Some((reach, number)) = self.lent.remove(&run) else { return Some(self.home.task(run)) };
@@ -97,7 +114,6 @@ pub(super) mod tests {
     use gleaner_units::{RunId, TaskId};
     use gleaner_wire::job::{Checkpointing, Needs};
     use std::collections::BTreeMap;
-    use std::fs;
 
     pub(crate) fn run(task: usize, confinement: Confinement) -> Run {
         Run {
@@ -159,6 +175,20 @@ pub(super) mod tests {
         let (path, _) = used(&mut folders, &first);
         assert_eq!(folders.give_up(first.id), path);
         assert_ne!(used(&mut folders, &second).0, path);
+    }
+
+    #[test]
+    fn what_is_yet_to_be_removed_is_in_nobodys_way() {
+        let within = tempfile::tempdir().unwrap();
+        let mut folders = Folders::new(Arc::new(Home::open(within.path()).unwrap()));
+        let (run, mut moved) = (run(1, Confinement::None), Vec::new());
+        for _ in 0..2 {
+            let path = folders.of(run.id);
+            fs::create_dir(&path).unwrap();
+            fs::write(path.join("left"), "").unwrap();
+            moved.push(folders.out_of_the_way(path));
+        }
+        assert!(moved.iter().all(|path| path.join("left").exists()) && moved[0] != moved[1]);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::home::{Home, ORPHANS_VARIABLE};
 use crate::keeper::{
     Confinement, FrameError, Inbox, Keeper, KeeperError, Order, ProgramEnd, Report, RunSpec, Sign, encode,
 };
+use crate::lack::is_lack;
 use crate::owner::Rules;
 use gleaner_units::{RunId, Time};
 use gleaner_wire::session::{Profile, Run, Stream, Usage};
@@ -33,6 +34,19 @@ pub(crate) enum MinderError {
     Spec(String),
     #[error(transparent)]
     Order(#[from] FrameError),
+}
+
+impl MinderError {
+    /// What comes of a run that has none.
+    pub(crate) fn exit(self) -> Exit {
+        match self {
+            // Another machine may do it: this one is not broken.
+            Self::Spec(why) => Exit::Refused(why),
+            Self::Keeper(why) if why.is_lack() => Exit::Lacking(why.to_string()),
+            Self::Pipe(why) if is_lack(&why) => Exit::Lacking(Self::Pipe(why).to_string()),
+            why => Exit::NotStarted(why.to_string()),
+        }
+    }
 }
 
 /// All links, idle and busy.
@@ -184,10 +198,12 @@ impl Minders {
             Ok(minder) => minder,
             Err(KeeperError::Gone(_)) => {
                 self.idle.clear();
-                self.keeper = Keeper::start(&self.program, self.home.held()?)?;
+                let next = Keeper::start(&self.program, self.home.held()?)?;
+                end_apart(std::mem::replace(&mut self.keeper, next));
                 self.keeper.minder()?
             }
-            Err(error) => return Err(error.into()),
+            // What runs is as well as it was.
+            Err(error @ (KeeperError::Start(..) | KeeperError::Lacking(_))) => return Err(error.into()),
         };
         self.made += 1;
         let outputs = [Stream::Stdout, Stream::Stderr].map(|stream| self.home.pipe(self.made, stream));
@@ -207,6 +223,12 @@ impl Minders {
         tokio::spawn(seated.serve(given));
         Ok(MinderLink { outputs, first, orders })
     }
+}
+
+/// It may take its time to end: nobody waits for that who has anything else to do.
+fn end_apart(keeper: Keeper) {
+    // Where there is no thread left, it is dropped here.
+    let _ = std::thread::Builder::new().spawn(move || drop(keeper));
 }
 
 /// The end of the link that talks to the minder.
@@ -333,6 +355,7 @@ fn exit_of(outcome: ProgramEnd, usage: &crate::keeper::Usage) -> Exit {
         ProgramEnd::Code(code) => Exit::Code(code),
         ProgramEnd::Signal(signal) => Exit::Signal(signal),
         ProgramEnd::CouldNotStart(why) => Exit::NotStarted(why),
+        ProgramEnd::Lacking(why) => Exit::Lacking(why),
         ProgramEnd::NoProgram(why) => Exit::NoProgram(why),
         ProgramEnd::TooLittle(why) => Exit::Refused(why),
         ProgramEnd::LeaseEnded => Exit::LeaseEnded,

@@ -3,19 +3,20 @@
 //! A line of the file says that a task began, or that it ended well. **What is remembered is bounded, and nothing is forgotten
 //! before its signature has expired**: where there is no room for another, it does not start.
 
+mod book;
+
+pub(super) use book::{Clerk, Note};
+
+use crate::home::HomeError;
 use crate::owner::Permit;
+use book::Book;
 use gleaner_units::RunId;
 use gleaner_wire::limits::{SIGNED_REMEMBERED_MAX, SIGNED_STARTS_MAX};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Permits {
-    path: PathBuf,
-    file: File,
     /// By nonce and number; a nonce has one moment at which it expires.
     tasks: BTreeMap<(String, u32), Use>,
     /// Those that run.
@@ -30,34 +31,36 @@ struct Use {
 }
 
 impl Permits {
-    /// What an agent before this one wrote down, less what has expired.
-    pub(crate) fn open(path: &Path, now_s: u64) -> io::Result<Self> {
-        let mut tasks: BTreeMap<(String, u32), Use> = BTreeMap::new();
-        match File::open(path) {
-            Err(why) if why.kind() == io::ErrorKind::NotFound => {}
-            opened => {
-                for line in BufReader::new(opened?).lines() {
-                    // The last may be cut short.
-                    let Some((key, read)) = parsed(&line?) else { continue };
-                    let used = tasks.entry(key).or_default();
-                    used.expires_s = read.expires_s;
-                    used.starts = used.starts.saturating_add(read.starts);
-                    used.is_done |= read.is_done;
-                }
-            }
-        }
-        tasks.retain(|_, used| used.expires_s > now_s);
-        Ok(Self { path: path.to_owned(), file: written(path, &tasks)?, tasks, running: BTreeMap::new() })
+    /// What an agent before this one wrote down, less what has expired; and who writes down what comes.
+    pub(super) fn open(path: &Path, now_s: u64) -> Result<(Self, Clerk), HomeError> {
+        let (permits, book) = Self::read(path, now_s)?;
+        let clerk = Clerk::start(book).map_err(|why| HomeError::File { path: path.to_owned(), why })?;
+        Ok((permits, clerk))
     }
 
-    /// Takes note that a task begins, or says why it does not.
-    pub(crate) fn begin(&mut self, run: RunId, permit: Permit, now_s: u64) -> Result<(), String> {
+    fn read(path: &Path, now_s: u64) -> Result<(Self, Book), HomeError> {
+        let mut permits = Self::default();
+        let damaged = Book::read(path, |line| {
+            let Some((key, read)) = parsed(line) else { return false };
+            let used = permits.tasks.entry(key).or_default();
+            used.expires_s = read.expires_s;
+            used.starts = used.starts.saturating_add(read.starts);
+            used.is_done |= read.is_done;
+            true
+        })?;
+        permits.tasks.retain(|_, used| used.expires_s > now_s);
+        let book = Book::begin(path, &permits.lines(), &damaged)?;
+        Ok((permits, book))
+    }
+
+    /// Takes note that a task begins, or says why it does not. **It may begin once the note is written.**
+    pub(super) fn begin(&mut self, run: RunId, permit: Permit, now_s: u64) -> Result<Note, String> {
         let key = (permit.nonce.clone(), permit.number);
-        if self.tasks.len() >= SIGNED_REMEMBERED_MAX && !self.tasks.contains_key(&key) {
-            self.forget_expired(now_s).map_err(|why| format!("{}: {why}", self.path.display()))?;
+        let is_full = self.tasks.len() >= SIGNED_REMEMBERED_MAX && !self.tasks.contains_key(&key);
+        if is_full {
+            self.tasks.retain(|_, used| used.expires_s > now_s);
         }
-        let is_known = self.tasks.contains_key(&key);
-        if !is_known && self.tasks.len() >= SIGNED_REMEMBERED_MAX {
+        if is_full && self.tasks.len() >= SIGNED_REMEMBERED_MAX {
             return Err(format!(
                 "this machine remembers {SIGNED_REMEMBERED_MAX} signed tasks, and has no room for more"
             ));
@@ -73,32 +76,33 @@ impl Permits {
             ));
         }
         let more = Use { expires_s: permit.expires_s, starts: 1, is_done: false };
-        self.note(&key, more).map_err(|why| format!("{}: {why}", self.path.display()))?;
+        let line = line(&key, more);
         self.tasks.insert(key, Use { starts: used.starts + 1, ..more });
         self.running.insert(run, permit);
-        Ok(())
+        Ok(if is_full { Note::All(self.lines()) } else { Note::Line(line) })
     }
 
-    /// A run is over.
-    pub(crate) fn ended(&mut self, run: RunId, ended_well: bool) {
-        let Some(permit) = self.running.remove(&run).filter(|_| ended_well) else { return };
-        let key = (permit.nonce, permit.number);
-        if let Err(why) = self.note(&key, Use { expires_s: permit.expires_s, starts: 0, is_done: true }) {
-            tracing::warn!(%why, path = %self.path.display(), "that a signed task is done is not written down");
+    /// A run did not begin after all.
+    pub(super) fn withdraw(&mut self, run: RunId) {
+        let Some(permit) = self.running.remove(&run) else { return };
+        if let Some(used) = self.tasks.get_mut(&(permit.nonce, permit.number)) {
+            used.starts = used.starts.saturating_sub(1);
         }
+    }
+
+    /// A run is over; what is to be written, if anything.
+    pub(super) fn ended(&mut self, run: RunId, ended_well: bool) -> Option<Note> {
+        let permit = self.running.remove(&run).filter(|_| ended_well)?;
+        let key = (permit.nonce, permit.number);
+        let line = line(&key, Use { expires_s: permit.expires_s, starts: 0, is_done: true });
         if let Some(used) = self.tasks.get_mut(&key) {
             used.is_done = true;
         }
+        Some(Note::Line(line))
     }
 
-    fn forget_expired(&mut self, now_s: u64) -> io::Result<()> {
-        self.tasks.retain(|_, used| used.expires_s > now_s);
-        self.file = written(&self.path, &self.tasks)?;
-        Ok(())
-    }
-
-    fn note(&mut self, key: &(String, u32), used: Use) -> io::Result<()> {
-        self.file.write_all(line(key, used).as_bytes())
+    fn lines(&self) -> String {
+        self.tasks.iter().map(|(key, used)| line(key, *used)).collect()
     }
 }
 
@@ -106,29 +110,20 @@ fn line((nonce, number): &(String, u32), Use { expires_s, starts, is_done }: Use
     format!("{expires_s} {number} {starts} {} {nonce}\n", u8::from(is_done))
 }
 
+/// The whole of a line, or nothing: two that were glued together are none.
 fn parsed(line: &str) -> Option<((String, u32), Use)> {
-    let mut words = line.splitn(5, ' ');
-    let mut number = || words.next()?.parse::<u64>().ok();
-    let (expires_s, task, starts, is_done) = (number()?, number()?, number()?, number()?);
-    let used = Use { expires_s, starts: u32::try_from(starts).ok()?, is_done: is_done == 1 };
-    Some(((words.next()?.to_owned(), u32::try_from(task).ok()?), used))
-}
-
-/// The file with these alone, open to add to.
-fn written(path: &Path, tasks: &BTreeMap<(String, u32), Use>) -> io::Result<File> {
-    let new = path.with_extension("new");
-    let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
-    let text: String = tasks.iter().map(|(key, used)| line(key, *used)).collect();
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    fs::rename(&new, path)?;
-    Ok(file)
+    let words: Vec<&str> = line.split(' ').collect();
+    let [expires_s, task, starts, is_done @ ("0" | "1"), nonce] = words[..] else { return None };
+    let used =
+        Use { expires_s: expires_s.parse().ok()?, starts: starts.parse().ok()?, is_done: is_done == "1" };
+    Some(((nonce.to_owned(), task.parse().ok()?), used))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use gleaner_units::TaskId;
+    use std::fs;
 
     const NOW_S: u64 = 100;
 
@@ -136,14 +131,38 @@ mod tests {
         Permit { nonce: nonce.to_owned(), number, expires_s, retries: 2 }
     }
 
+    /// What is remembered, and is written at once.
+    struct Machine {
+        permits: Permits,
+        book: Book,
+    }
+
+    impl Machine {
+        fn open(path: &Path, now_s: u64) -> Self {
+            let (permits, book) = Permits::read(path, now_s).expect("a file");
+            Self { permits, book }
+        }
+
+        fn begin(&mut self, run: RunId, permit: Permit, now_s: u64) -> Result<(), String> {
+            let note = self.permits.begin(run, permit, now_s)?;
+            self.book.write(&note).map_err(|why| why.to_string())
+        }
+
+        fn ended(&mut self, run: RunId, ended_well: bool) {
+            if let Some(note) = self.permits.ended(run, ended_well) {
+                self.book.write(&note).expect("it is written");
+            }
+        }
+    }
+
     #[test]
     fn a_task_runs_once_whatever_is_started_between() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("signed");
-        let open = |now_s| Permits::open(&path, now_s).expect("a file");
+        let open = |now_s| Machine::open(&path, now_s);
         let run = |number| RunId { task: TaskId::new(1), number };
         let mut permits = open(NOW_S);
-        let begin = |permits: &mut Permits, number, nonce: &str| {
+        let begin = |permits: &mut Machine, number, nonce: &str| {
             permits.begin(run(number), permit(nonce, 7, NOW_S + 10), NOW_S)
         };
         // What fails or is moved away is tried again, but not for ever.
@@ -166,33 +185,53 @@ mod tests {
         assert_eq!(permits.begin(run(3), permit("good", 8, NOW_S + 10), NOW_S), Ok(()));
         assert_eq!(begin(&mut permits, 4, "again"), Ok(()));
         // What has expired is refused anyway, and forgotten.
-        assert_eq!(open(NOW_S + 9).tasks.len(), 4);
-        assert_eq!(open(NOW_S + 10).tasks.len(), 0);
+        assert_eq!(open(NOW_S + 9).permits.tasks.len(), 4);
+        assert_eq!(open(NOW_S + 10).permits.tasks.len(), 0);
         assert_eq!(fs::read(&path).expect("a file"), b"");
+    }
+
+    #[test]
+    fn a_start_that_came_to_nothing_does_not_count() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut permits = Machine::open(&folder.path().join("signed"), NOW_S).permits;
+        let run = RunId { task: TaskId::new(1), number: 1 };
+        for _ in 0..=SIGNED_STARTS_MAX + 2 {
+            permits.begin(run, permit("failing", 7, NOW_S + 10), NOW_S).expect("it may");
+            permits.withdraw(run);
+        }
     }
 
     #[test]
     fn a_machine_remembers_so_many_signed_tasks() {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut permits = Permits::open(&folder.path().join("signed"), NOW_S).expect("a file");
+        let path = folder.path().join("signed");
+        let mut permits = Machine::open(&path, NOW_S);
         let run = RunId { task: TaskId::new(1), number: 1 };
         let used = Use { expires_s: NOW_S + 10, starts: 1, is_done: true };
-        let known = |number| ((String::new(), number), used);
-        permits.tasks = (1..SIGNED_REMEMBERED_MAX as u32).map(known).collect();
+        let known = |number| (("known".to_owned(), number), used);
+        permits.permits.tasks = (1..SIGNED_REMEMBERED_MAX as u32).map(known).collect();
         assert_eq!(permits.begin(run, permit("last", 1, NOW_S + 20), NOW_S), Ok(()));
         let refused = permits.begin(run, permit("late", 1, NOW_S + 20), NOW_S).expect_err("no room");
         assert!(refused.contains(&format!("remembers {SIGNED_REMEMBERED_MAX} signed tasks")), "{refused}");
         assert_eq!(permits.begin(run, permit("last", 1, NOW_S + 20), NOW_S), Ok(()), "it is known");
         assert_eq!(permits.begin(run, permit("late", 1, NOW_S + 20), NOW_S + 10), Ok(()), "others expired");
+        assert_eq!(Machine::open(&path, NOW_S + 10).permits.tasks, permits.permits.tasks);
     }
 
     #[test]
-    fn a_line_that_was_cut_short_counts_for_nothing() {
+    fn a_line_that_cannot_be_read_is_put_aside_and_no_other_is_lost() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("signed");
-        fs::write(&path, "200 7 1 0 n\n200 7 0 1 n\n200 8 1").expect("a file");
-        let tasks = Permits::open(&path, NOW_S).expect("a file").tasks;
+        let text = b"200 7 1 0 n\n200 8 1200 7 1 0 m\n\xff\n200 7 0 1 n\n200 8 1";
+        fs::write(&path, text).expect("a file");
+        let damaged = Book::read(&path, |line| parsed(line).is_some()).expect("a file");
+        assert_eq!(damaged.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [2, 3, 5]);
         let done = Use { expires_s: 200, starts: 1, is_done: true };
-        assert_eq!(tasks, BTreeMap::from([(("n".to_owned(), 7), done)]));
+        let known = BTreeMap::from([(("n".to_owned(), 7), done)]);
+        for _ in 0..2 {
+            assert_eq!(Machine::open(&path, NOW_S).permits.tasks, known);
+            let aside = fs::read(folder.path().join("signed.damaged")).expect("a file");
+            assert_eq!(aside, b"200 8 1200 7 1 0 m\n\xff\n200 8 1\n");
+        }
     }
 }

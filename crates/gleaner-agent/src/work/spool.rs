@@ -56,7 +56,9 @@ impl Spool {
     pub(crate) fn make(path: &Path, stream: Stream) -> io::Result<Self> {
         mknodat(CWD, path, FileType::Fifo, MODE, 0)?;
         // Held open for writing too: a pipe without a writer would be at its end for ever after the first program.
-        let pipe = pipe::OpenOptions::new().read_write(true).open_receiver(path)?;
+        let opened = pipe::OpenOptions::new().read_write(true).open_receiver(path);
+        // Nobody knows the name of one that could not be opened.
+        let pipe = opened.inspect_err(|_| drop(fs::remove_file(path)))?;
         let (path, capacity) = (path.to_owned(), fcntl_getpipe_size(&pipe)?);
         let end = VecDeque::new();
         Ok(Self { path, pipe, capacity, stream, file: None, written: 0, end, dropped: 0, is_lost: false })

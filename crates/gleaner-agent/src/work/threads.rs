@@ -1,13 +1,16 @@
 //! What can block, on threads of its own: files that are brought here and stored, folders that are measured and
 //! removed, what is to be written down. What comes of it is an event for the worker's loop.
 
+use super::latest::Latest;
 use super::room::Bound;
+use super::transfers::{Answer, Next, Transfers};
 use super::{WorkError, joining, spool};
 use crate::allowance::Allowance;
 use crate::cache::Cache;
 use crate::duties::{Duties, Event, TransferError, Wanted};
 use crate::folder;
 use crate::home::{Home, Identity};
+use crate::owner::Said;
 use crate::probes::Benchmark;
 use gleaner_net::Client;
 use gleaner_units::RunId;
@@ -29,7 +32,14 @@ pub(super) struct Threads {
     client: Option<Client>,
     /// Which coordinator it was with last, as it is written down.
     met: Arc<Mutex<Option<Met>>>,
-    transfers: Arc<Semaphore>,
+    turns: Arc<Semaphore>,
+    transfers: Transfers,
+    /// Small files that the loop has written: one after the other, and none waits for transfers.
+    writes: Arc<Semaphore>,
+    said: Arc<Latest<Said>>,
+    identity: Arc<Latest<Identity>>,
+    /// Whether what could not be removed is being tried again.
+    is_clearing: Arc<AtomicBool>,
     /// Whether it is being tried whether the disk works again: transfers that hang do not keep it from that.
     is_disk_tried: Arc<AtomicBool>,
     /// Whether nothing is brought here for guests, and whether nothing is stored of what they left: the owner wants the machine.
@@ -38,21 +48,32 @@ pub(super) struct Threads {
     /// Runs whose folders are being measured.
     measuring: Arc<Mutex<BTreeSet<RunId>>>,
     events: mpsc::Sender<Event>,
+    /// While this is here there is a thread: where the system has none left for another, what is to be done waits then, and does not
+    /// end the loop.
+    _one: std::sync::mpsc::Sender<()>,
 }
 
 impl Threads {
     pub(super) fn new(home: Arc<Home>, cache: Cache, met: Option<Met>, events: mpsc::Sender<Event>) -> Self {
+        let (one, until_the_end) = std::sync::mpsc::channel();
+        tokio::task::spawn_blocking(move || until_the_end.recv());
         Self {
             home,
             cache: Arc::new(cache),
             client: None,
             met: Arc::new(Mutex::new(met)),
-            transfers: Arc::new(Semaphore::new(TRANSFERS_MAX)),
+            turns: Arc::new(Semaphore::new(TRANSFERS_MAX)),
+            transfers: Transfers::default(),
+            writes: Arc::new(Semaphore::new(1)),
+            said: Arc::default(),
+            identity: Arc::default(),
+            is_clearing: Arc::default(),
             is_disk_tried: Arc::default(),
             brings_nothing: Arc::default(),
             stores_nothing: Arc::default(),
             measuring: Arc::default(),
             events,
+            _one: one,
         }
     }
 
@@ -60,6 +81,22 @@ impl Threads {
     pub(super) fn heed(&self, duties: &Duties) {
         self.brings_nothing.store(duties.brings_nothing(), Ordering::Relaxed);
         self.stores_nothing.store(duties.stores_nothing(), Ordering::Relaxed);
+        self.transfers.heed(|run| duties.is_transferring(run));
+    }
+
+    /// What the answer of a thread that worked for a run is.
+    pub(super) fn answered(&mut self, run: RunId) -> Answer {
+        self.transfers.answered(run)
+    }
+
+    /// Puts off what comes next for a run, if a thread still works for it.
+    pub(super) fn put_off(&mut self, run: RunId, next: impl FnOnce() -> Next) -> bool {
+        self.transfers.put_off(run, next)
+    }
+
+    /// Puts off that what is left of a run is removed, if a thread still works for it.
+    pub(super) fn put_off_clearing(&mut self, run: RunId) -> bool {
+        self.transfers.put_off_clearing(run)
     }
 
     /// Files come and go through this client from now on.
@@ -71,22 +108,24 @@ impl Threads {
         self.client = Some(client);
     }
 
-    pub(super) fn prepare(&self, run: Arc<Run>, path: PathBuf, disk_free_min: u64) {
+    pub(super) fn prepare(&mut self, run: Arc<Run>, path: PathBuf, disk_free_min: u64) {
         let (cache, client) = (self.cache.clone(), self.client.clone());
-        let allowance = self.allowance(&self.brings_nothing, disk_free_min);
+        let is_unwanted = self.transfers.begin(run.id);
+        let allowance = self.allowance(&self.brings_nothing, disk_free_min).unless(is_unwanted);
         let broken = Event::Prepared(run.id, Err(broke_off("what it needs was brought here")));
-        self.on_thread_or(broken, move || {
+        self.transfer(broken, move || {
             Event::Prepared(run.id, folder::prepare(&run, &path, &cache, client.as_ref(), &allowance))
         });
     }
 
-    pub(super) fn collect(&self, run: Arc<Run>, path: PathBuf, wanted: Wanted, disk_free_min: u64) {
+    pub(super) fn collect(&mut self, run: Arc<Run>, path: PathBuf, wanted: Wanted, disk_free_min: u64) {
         let client = self.client.clone();
+        let is_unwanted = self.transfers.begin(run.id);
         let goes_all_the_same = Arc::default();
         let is_stopped = if wanted.checkpoint { &goes_all_the_same } else { &self.stores_nothing };
-        let allowance = self.allowance(is_stopped, disk_free_min);
+        let allowance = self.allowance(is_stopped, disk_free_min).unless(is_unwanted);
         let broken = Event::Collected(run.id, Err(broke_off("what it left was stored")));
-        self.on_thread_or(broken, move || {
+        self.transfer(broken, move || {
             let result = match client {
                 Some(client) => folder::collect(&run, &path, wanted, &client, &allowance),
                 None => Err(TransferError::Later("there is no token for files".into())),
@@ -136,6 +175,21 @@ impl Threads {
         tokio::task::spawn_blocking(move || home.clear(&path));
     }
 
+    /// Tries again to remove what could not be. That can take hours, so that nobody waits for it at the end.
+    pub(super) fn clear_leftovers(&self) {
+        if !self.home.has_trouble() || self.is_clearing.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let (home, is_clearing) = (self.home.clone(), self.is_clearing.clone());
+        let begun = std::thread::Builder::new().spawn(move || {
+            home.clear_leftovers();
+            is_clearing.store(false, Ordering::Relaxed);
+        });
+        if begun.is_err() {
+            self.is_clearing.store(false, Ordering::Relaxed);
+        }
+    }
+
     /// Whether the disk works again.
     pub(super) fn try_disk(&self) {
         if self.is_disk_tried.swap(true, Ordering::Relaxed) {
@@ -149,10 +203,19 @@ impl Threads {
         });
     }
 
+    /// Writes down what the owner said, and tells why not, if so.
+    pub(super) fn remember_said(&self, said: Said, tell: impl FnOnce(Option<String>) + Send + 'static) {
+        let (home, newest) = (self.home.clone(), self.said.clone());
+        newest.set(said);
+        self.write(move || {
+            tell(newest.write(|said| home.remember_said(*said)).err().map(|why| why.to_string()));
+        });
+    }
+
     /// A disk can take long; the thread that comes last writes last.
     pub(super) fn remember(&self, met: Met) {
         let (home, written) = (self.home.clone(), self.met.clone());
-        self.on_thread(move || {
+        self.write(move || {
             let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
             let is_news = |old: &Met| {
                 let goes_on = old.lineage == met.lineage && old.row < met.row;
@@ -165,17 +228,16 @@ impl Threads {
                     Err(why) => tracing::warn!(%why, "which coordinator this was is not written down"),
                 }
             }
-            Event::Tick
         });
     }
 
     pub(super) fn remember_address(&self, identity: Identity) {
-        let home = self.home.clone();
-        self.on_thread(move || {
-            if let Err(why) = home.enrol(&identity) {
+        let (home, newest) = (self.home.clone(), self.identity.clone());
+        newest.set(identity);
+        self.write(move || {
+            if let Err(why) = newest.write(|identity| home.enrol(identity)) {
                 tracing::warn!(%why, "the coordinator's new address is not written down");
             }
-            Event::Tick
         });
     }
 
@@ -190,7 +252,7 @@ impl Threads {
         measure: impl FnOnce() -> Result<Option<Benchmark>, WorkError> + Send + 'static,
     ) {
         let mut profile = found.clone();
-        self.on_thread(move || match measure() {
+        apart(self.events.clone(), None, Event::Tick, move || match measure() {
             Ok(Some(measured)) => {
                 (profile.speeds, profile.cpu_on_core) = joining::in_order(&measured);
                 Event::Measured(profile)
@@ -203,14 +265,17 @@ impl Threads {
         });
     }
 
-    /// Does what blocks, a few at a time.
-    fn on_thread(&self, work: impl FnOnce() -> Event + Send + 'static) {
-        self.on_thread_or(Event::Tick, work);
+    /// Writes something small, one after the other.
+    fn write(&self, write: impl FnOnce() + Send + 'static) {
+        apart(self.events.clone(), Some(self.writes.clone()), Event::Tick, move || {
+            write();
+            Event::Tick
+        });
     }
 
-    /// Likewise; if it panics, the event is that it broke off.
-    fn on_thread_or(&self, broken: Event, work: impl FnOnce() -> Event + Send + 'static) {
-        apart(self.events.clone(), Some(self.transfers.clone()), broken, work);
+    /// Does what blocks, a few at a time; if it panics, the event is that it broke off.
+    fn transfer(&self, broken: Event, work: impl FnOnce() -> Event + Send + 'static) {
+        apart(self.events.clone(), Some(self.turns.clone()), broken, work);
     }
 }
 

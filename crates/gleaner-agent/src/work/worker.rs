@@ -1,11 +1,13 @@
 //! The loop in which everything happens.
 
+mod runs;
+
 use super::dialler::{Dialler, News, Outgoing};
 use super::folders::Folders;
 use super::joining::Joined;
 use super::keeping::Keeping;
-use super::minders::{MinderError, Minders};
-use super::permits::Permits;
+use super::minders::Minders;
+use super::permits::{Clerk, Permits};
 use super::room::Bound;
 use super::spec::memory_unless_named;
 use super::threads::Threads;
@@ -14,15 +16,14 @@ use super::{Stop, WorkError, WorkOptions, spool};
 use crate::cache::Cache;
 use crate::clock::{Alarm, now};
 use crate::confine::Limiter;
-use crate::duties::{Action, Duties, Event, Exit, Kept, Piece, TransferError, paused_at};
-use crate::folder;
+use crate::duties::{Action, Duties, Event, Exit, Kept, Piece, paused_at};
 use crate::home::{Home, Identity, Record};
 use crate::keeper::Keeper;
-use crate::owner::{Permit, Rules, Verdict, Word, check_signed};
-use crate::owner_socket::{self, Answer, Asked, State};
+use crate::owner::{Rules, Verdict, Word, check_signed};
+use crate::owner_socket::{self, Asked, State};
 use gleaner_net::{Address, AgentKey, Challenge, Client, SessionNonce, Token, random_bytes};
 use gleaner_units::{RunId, Span, Time};
-use gleaner_wire::session::{FromAgent, Profile, Run, Stream, Usage};
+use gleaner_wire::session::{FromAgent, Profile, Run, Stream};
 use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::sync::Arc;
@@ -37,6 +38,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(900);
 const STANDS_STILL: Span = Span::from_nanos(1_000_000_000);
 /// Every how many looks the folders of runs that have a limit, or where the disk is short, are measured.
 const LOOKS_PER_SIZE: u64 = 5;
+/// Every how many looks what could not be removed is tried again.
+const LOOKS_PER_CLEARING: u64 = 11;
 /// At the end a coordinator that does not read is waited for no longer.
 const FAREWELL_MAX: Duration = Duration::from_secs(2);
 /// At the end a disk that does not take what is to be kept is waited for no longer.
@@ -67,6 +70,9 @@ pub(super) struct Worker {
     minders: Minders,
     /// Which signed tasks were run here.
     permits: Permits,
+    clerk: Clerk,
+    /// Runs that may begin, since that is written down, or may not.
+    noted: mpsc::UnboundedSender<Noted>,
     limiter: Limiter,
     outgoing: Option<Outgoing>,
     /// Where the connection leads, or led.
@@ -82,7 +88,11 @@ pub(super) struct Worker {
     /// What came of actions that were done at once.
     results: VecDeque<Event>,
     inbox: Option<mpsc::Receiver<Event>>,
+    notes: Option<mpsc::UnboundedReceiver<Noted>>,
 }
+
+/// A run of which was to be written down that it begins, and whether it was.
+type Noted = (Arc<Run>, io::Result<()>);
 
 /// How the work ended.
 type Ended = Result<(), WorkError>;
@@ -111,8 +121,8 @@ impl Worker {
         let minders =
             Minders::new(options.program, keeper, limiter.clone(), memory, home.clone(), events.clone());
         let folders = Folders::new(home.clone());
-        let permits = Permits::open(&home.signed(), unix_s())
-            .map_err(|why| WorkError::System { what: "what was run on signatures is not known", why })?;
+        let (permits, clerk) = Permits::open(&home.signed(), unix_s())?;
+        let (noted, notes) = mpsc::unbounded_channel();
         let mut duties = Duties::new(identity.agent, incarnation, met.clone(), offered);
         duties.handle(now(), Event::Ruled(watch.rules().bounds()));
         duties.handle(now(), Event::Judged(watch.verdict()));
@@ -139,6 +149,8 @@ impl Worker {
             folders,
             minders,
             permits,
+            clerk,
+            noted,
             limiter,
             outgoing: None,
             dialled,
@@ -149,6 +161,7 @@ impl Worker {
             keeping,
             results: VecDeque::new(),
             inbox: Some(inbox),
+            notes: Some(notes),
         })
     }
 
@@ -164,6 +177,7 @@ impl Worker {
         addresses.dedup();
         let dialling = tokio::spawn(Dialler { addresses, authority, news, written: written.clone() }.dial());
         let mut inbox = self.inbox.take().expect("it runs once");
+        let mut notes = self.notes.take().expect("it runs once");
         let mut alarm = Alarm::new().map_err(system("no timer could be made"))?;
         let mut looking = tokio::time::interval(LOOK_EVERY);
         looking.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -177,6 +191,7 @@ impl Worker {
             alarm.set(self.duties.due()).map_err(system("the timer cannot be set"))?;
             tokio::select! {
                 Some(event) = inbox.recv() => self.take(event),
+                Some((run, written)) = notes.recv() => self.noted(&run, written),
                 Some(news) = heard.recv() => self.hear(news),
                 Some(asked) = asks.recv() => self.answer(asked),
                 rung = alarm.ring() => {
@@ -199,12 +214,17 @@ impl Worker {
         dialling.abort();
         // The keeper ends what still runs, and is waited for.
         drop(self.minders);
-        let _ = tokio::time::timeout(KEEPING_MAX, self.keeping.finish()).await;
+        let is_written = async {
+            self.clerk.finish().await;
+            self.keeping.finish().await;
+        };
+        let _ = tokio::time::timeout(KEEPING_MAX, is_written).await;
         self.limiter.remove();
         ended
     }
 
     fn take(&mut self, event: Event) {
+        let Some(event) = self.without_late_answers(event) else { return };
         let awake_at = std::mem::replace(&mut self.awake_at, now());
         if self.awake_at > awake_at + STANDS_STILL {
             self.duties.handle(self.awake_at, Event::StoodStill);
@@ -219,8 +239,8 @@ impl Worker {
             );
         }
         match &event {
-            Event::Exited(run, exit, _) => self.permits.ended(*run, *exit == Exit::Code(0)),
-            Event::KeeperLost(run) => self.permits.ended(*run, false),
+            Event::Exited(run, exit, _) => self.signed_ended(*run, *exit == Exit::Code(0)),
+            Event::KeeperLost(run) => self.signed_ended(*run, false),
             _ => {}
         }
         if let Event::Wrote { run, .. } | Event::OutputLost(run, _) = event {
@@ -279,14 +299,14 @@ impl Worker {
         }
         let (tasks, ending) = (self.duties.alive().count(), self.duties.ending());
         let (state, why) = self.allowed();
-        let answer = Answer { version: 1, tasks, ending, state, why, not_kept: None };
-        let (home, said) = (self.home.clone(), asked.word.map(|_| self.watch.said()));
-        // The disk may be slow, and what was said holds already.
-        tokio::task::spawn_blocking(move || {
-            let not_kept = said.and_then(|said| home.remember_said(said).err()).map(|why| why.to_string());
-            // Whoever asked may be gone.
-            let _ = asked.answer.send(Answer { not_kept, ..answer });
-        });
+        let answer = owner_socket::Answer { version: 1, tasks, ending, state, why, not_kept: None };
+        // Whoever asked may be gone.
+        let tell = move |not_kept| drop(asked.answer.send(owner_socket::Answer { not_kept, ..answer }));
+        match asked.word {
+            // The disk may be slow, and what was said holds already.
+            Some(_) => self.threads.remember_said(self.watch.said(), tell),
+            None => tell(None),
+        }
     }
 
     /// What tasks may do here, and why not all, whoever has a say.
@@ -315,6 +335,9 @@ impl Worker {
             self.take(event);
         }
         self.looks += 1;
+        if self.looks.is_multiple_of(LOOKS_PER_CLEARING) {
+            self.threads.clear_leftovers();
+        }
         if self.looks.is_multiple_of(LOOKS_PER_SIZE) {
             self.measure_folders();
             if self.duties.has_disk_fault() {
@@ -366,16 +389,13 @@ impl Worker {
             Action::Remember(met) => self.threads.remember(met),
             Action::Close(why) => self.close(&why),
             Action::Prepare(run) => self.prepare(run),
-            Action::Launch(run) => self.launch(&run),
+            Action::Launch(run) => self.launch(run),
             Action::Signal(run, signal) => self.minders.signal(run, signal),
             Action::Note(run, why) => {
                 let task = self.duties.task_name(run).unwrap_or_default();
                 tracing::info!(task, run = run.number, "is to end: {why}");
             }
-            Action::Collect(run, wanted) => {
-                let (path, keep_free) = (self.folders.of(run.id), self.watch.rules().disk_free_min());
-                self.threads.collect(run, path, wanted, keep_free);
-            }
+            Action::Collect(run, wanted) => self.collect(run, wanted),
             Action::Keep(kept) => {
                 let record = |kept: Kept| Record { shared: self.folders.shared(kept.id()), kept };
                 self.keeping.keep(kept.into_iter().map(record).collect());
@@ -428,66 +448,6 @@ impl Worker {
                 self.threads.use_client(Client::new(address, authority, &token), &self.found);
             }
             Err(why) => tracing::warn!(%why, "the coordinator's token for files is of no use"),
-        }
-    }
-
-    fn prepare(&mut self, run: Arc<Run>) {
-        let id = run.id;
-        // Nothing is fetched, or unpacked, that nobody signed.
-        if let Err(why) = self.signed(&run) {
-            self.results.push_back(Event::Prepared(id, Err(TransferError::Failed(why))));
-        } else if folder::needs_transfers(&run) {
-            let path = self.folders.of(id);
-            self.threads.prepare(run, path, self.watch.rules().disk_free_min());
-        } else {
-            let (path, origin) = self.folders.lend(&run);
-            let result = folder::prepare_empty(&run, &path, origin);
-            self.results.push_back(Event::Prepared(id, result));
-        }
-    }
-
-    fn launch(&mut self, run: &Run) {
-        tracing::info!(task = run.name, run = run.id.number, user = run.user, "starts");
-        let permitted = self.permit(run).map_err(Exit::Refused);
-        let by = (self.duties.profile(), self.watch.rules());
-        let started = permitted.and_then(|()| {
-            let started = self.minders.start(run, &self.folders.of(run.id), by);
-            started.map_err(|why| match why {
-                // Another machine may do it: this one is not broken.
-                MinderError::Spec(why) => Exit::Refused(why),
-                why => Exit::NotStarted(why.to_string()),
-            })
-        });
-        if let Err(exit) = started {
-            self.results.push_back(Event::Exited(run.id, exit, Usage::default()));
-        }
-    }
-
-    /// What its user signed, where the owner asks for that.
-    fn signed(&self, run: &Run) -> Result<Option<Permit>, String> {
-        let Some(signers) = &self.watch.rules().signed_by else { return Ok(None) };
-        check_signed(run, signers, &self.identity.authority.to_string(), unix_s()).map(Some)
-    }
-
-    /// Whether it may start by what its user signed, and did not on the same signature before.
-    fn permit(&mut self, run: &Run) -> Result<(), String> {
-        let permit = self.signed(run)?;
-        permit.map_or(Ok(()), |permit| self.permits.begin(run.id, permit, unix_s()))
-    }
-
-    fn clear(&mut self, run: RunId) {
-        if self.keeping.has(run) {
-            self.spooled.remove(&run);
-            self.keeping.clear(run, self.folders.give_up(run));
-            return;
-        }
-        if self.spooled.remove(&run) {
-            self.home.remove_spools(run);
-        }
-        if let Some(path) = self.folders.take_back(run)
-            && !folder::remove_if_empty(&path)
-        {
-            self.threads.clear(path);
         }
     }
 

@@ -341,6 +341,9 @@ pub(crate) fn script(id: RunId, text: &str) -> Run {
     }
 }
 
+/// Of a file that begins so, the bytes come one by one, for hours.
+pub(crate) const SLOW: &[u8] = b"slow";
+
 /// Requests with a length, one after the other.
 fn serve(stream: Stream, blobs: &Blobs) {
     let mut reader = stream.0;
@@ -362,7 +365,19 @@ fn serve(stream: Stream, blobs: &Blobs) {
         let (status, answer) = answer_to(head.lines().next().unwrap(), body, blobs);
         let head = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n", answer.len());
         let stream = reader.get_mut();
-        if stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&answer)).is_err() {
+        let mut sent = stream.write_all(head.as_bytes());
+        if answer.starts_with(SLOW) {
+            for byte in &answer {
+                sent = sent.and_then(|()| stream.write_all(&[*byte]));
+                thread::sleep(Duration::from_millis(20));
+                if sent.is_err() {
+                    break;
+                }
+            }
+        } else {
+            sent = sent.and_then(|()| stream.write_all(&answer));
+        }
+        if sent.is_err() {
             return;
         }
     }

@@ -69,3 +69,27 @@ fn the_agent_of_a_killed_one_goes_on() {
         (standing.trim().is_empty() || standing.contains("zombie")).then_some(())
     });
 }
+
+/// A token is a row of the journal: who has joined needs none.
+#[test]
+fn only_an_agent_that_has_not_joined_gets_a_token() {
+    let grid = Grid::new("up-tokens", 30);
+    let home = grid.folder.path().join("up");
+    let path = home.to_str().expect("text");
+    for _ in 0..2 {
+        let up = Up::start(&grid, &home, &["--json"]);
+        until("the agent is there", PATIENCE, || {
+            let machines = grid.try_json(&["machines", "--home", path])?["machines"].take();
+            machines.get(0).filter(|machine| machine["state"] != "away").map(drop)
+        });
+        drop(up);
+    }
+    let tokens: Vec<_> = grid.json(&["audit", "--home", path])["entries"]
+        .as_array()
+        .expect("entries")
+        .iter()
+        .filter(|line| line["what"].as_str().is_some_and(|what| what == "a join token was issued"))
+        .cloned()
+        .collect();
+    assert_eq!(tokens.len(), 1, "{tokens:?}");
+}

@@ -207,6 +207,23 @@ fn a_run_whose_output_was_lost_does_not_count_and_the_machine_closes_until_its_d
     assert_eq!(stage.done(), ["1.1 open false", "1.1 ended 1.1 abandoned"]);
 }
 
+/// Descriptors and processes come back when others end.
+#[test]
+fn a_run_that_its_machine_had_nothing_left_for_does_not_count_and_the_machine_closes_for_a_while() {
+    let mut stage = Stage::new();
+    stage.hear(1.0, ToAgent::Run(Box::new(run(1, 1))));
+    stage.on(1.0, Event::Prepared(id(1, 1), Ok(())));
+    stage.done();
+    let lacking = Exit::Lacking("too many open files".into());
+    stage.on(2.0, Event::Exited(id(1, 1), lacking, Usage::default()));
+    assert_eq!(stage.done(), ["2 open false", "2 ended 1.1 abandoned"]);
+    assert_eq!(stage.duties.due(), Some(at(5.0)), "the next heartbeat");
+    beats(&mut stage, 2..=6);
+    assert!(!stage.done().iter().any(|line| line.contains("open")));
+    stage.pass_until(32.0);
+    assert_eq!(stage.done(), ["32 open true"]);
+}
+
 /// What a program finds no room for is lost, whatever it says at its end.
 #[test]
 fn a_run_that_had_a_full_disk_does_not_count_where_that_may_have_made_it_so() {
