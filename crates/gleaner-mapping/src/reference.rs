@@ -1,26 +1,24 @@
-//! The heuristics as one would write them down, for tests and benchmarks to compare with: O(t²·w).
+//! The heuristics as one would write them down, for tests and benchmarks to compare with: O(t²·w). **They have nothing of the code
+//! that they check**, not even what a tie is: within 1e-12 of the best, relative to it.
 
-use crate::heuristic::machines_of;
-use crate::mapping::{Building, Mapping, earliest, highest_tie, lowest_least};
-use crate::{Heuristic, Matrix};
-use gleaner_core::tie_threshold;
+use crate::{Heuristic, Mapping, Matrix};
 
 /// The mapping of [`Heuristic::map_from`], found the slow way.
 pub fn map_from(heuristic: Heuristic, matrix: &Matrix, ready: &[f64]) -> Mapping {
-    let building = Building::new(matrix.tasks(), ready);
+    let mut plan = Plan { matrix, ready: ready.to_vec(), machine_of: vec![None; matrix.tasks()] };
     match heuristic {
-        Heuristic::MinMin => batch(matrix, building, |ready, row| -two_least(ready, row).0),
-        Heuristic::MaxMin => batch(matrix, building, |ready, row| two_least(ready, row).0),
-        Heuristic::Sufferage => batch(matrix, building, sufferage),
-        Heuristic::SufferagePasses => passes(matrix, building),
-        Heuristic::Mct => immediate(matrix, building, earliest),
-        Heuristic::Met => immediate(matrix, building, |_, row| lowest_least(row)),
-        Heuristic::Olb => immediate(matrix, building, |ready, _| lowest_least(ready)),
-        Heuristic::Kpb { percent } => {
-            let count = machines_of(percent, matrix.machines());
-            immediate(matrix, building, |ready, row| k_best(ready, row, count))
-        }
+        Heuristic::MinMin => plan.batch(|ends| -least(ends)),
+        Heuristic::MaxMin => plan.batch(least),
+        Heuristic::Sufferage => plan.batch(sufferage),
+        Heuristic::SufferagePasses => plan.passes(),
+        Heuristic::Mct => plan.immediate(|ready, row| first_least(&ends(ready, row))),
+        Heuristic::Met => plan.immediate(|_, row| first_least(row)),
+        Heuristic::Olb => plan.immediate(|ready, _| first_least(ready)),
+        Heuristic::Kpb { percent } => plan.immediate(|ready, row| k_best(ready, row, percent)),
     }
+    let makespan = plan.ready.iter().copied().fold(0.0, f64::max);
+    let assignment = plan.machine_of.into_iter().map(|machine| machine.expect("all are assigned") as u32);
+    Mapping { assignment: assignment.collect(), makespan }
 }
 
 /// The mapping of [`Heuristic::map`], found the slow way.
@@ -28,77 +26,103 @@ pub fn map(heuristic: Heuristic, matrix: &Matrix) -> Mapping {
     map_from(heuristic, matrix, &vec![0.0; matrix.machines()])
 }
 
-/// The earliest and the second earliest end; with one machine the second is infinite.
-fn two_least(ready: &[f64], row: &[f64]) -> (f64, f64) {
-    let mut least = (f64::INFINITY, f64::INFINITY);
-    for end in ready.iter().zip(row).map(|(ready, time)| ready + time) {
-        if end < least.0 {
-            least = (end, least.0);
-        } else if end < least.1 {
-            least.1 = end;
+/// Tasks on machines, so far.
+struct Plan<'a> {
+    matrix: &'a Matrix,
+    ready: Vec<f64>,
+    machine_of: Vec<Option<usize>>,
+}
+
+impl Plan<'_> {
+    fn assign(&mut self, task: usize, machine: usize) {
+        self.machine_of[task] = Some(machine);
+        self.ready[machine] += self.matrix.row(task)[machine];
+    }
+
+    fn left(&self) -> Vec<usize> {
+        (0..self.machine_of.len()).filter(|task| self.machine_of[*task].is_none()).collect()
+    }
+
+    /// The task with the largest metric of its ends is next, and goes where it ends first.
+    fn batch(&mut self, metric: impl Fn(&[f64]) -> f64) {
+        loop {
+            let left = self.left();
+            let ends_of = |task: &usize| ends(&self.ready, self.matrix.row(*task));
+            let losses: Vec<f64> = left.iter().map(|task| -metric(&ends_of(task))).collect();
+            if left.is_empty() {
+                return;
+            }
+            let task = left[first_least(&losses)];
+            let machine = first_least(&ends_of(&task));
+            self.assign(task, machine);
+        }
+    }
+
+    /// In each pass over all that are left, each machine that is somebody's first choice takes who would lose most.
+    fn passes(&mut self) {
+        while !self.left().is_empty() {
+            let (left, ready) = (self.left(), self.ready.clone());
+            for machine in 0..ready.len() {
+                let ends_of = |task: &usize| ends(&ready, self.matrix.row(*task));
+                let wants = |task: &&usize| first_least(&ends_of(task)) == machine;
+                let suitors: Vec<usize> = left.iter().filter(wants).copied().collect();
+                let losses: Vec<f64> = suitors.iter().map(|task| -sufferage(&ends_of(task))).collect();
+                if !suitors.is_empty() {
+                    self.assign(suitors[first_least(&losses)], machine);
+                }
+            }
+        }
+    }
+
+    /// One task after the other.
+    fn immediate(&mut self, choose: impl Fn(&[f64], &[f64]) -> usize) {
+        for task in 0..self.machine_of.len() {
+            let machine = choose(&self.ready, self.matrix.row(task));
+            self.assign(task, machine);
+        }
+    }
+}
+
+/// When each machine would be done with a task.
+fn ends(ready: &[f64], row: &[f64]) -> Vec<f64> {
+    (0..row.len()).map(|machine| ready[machine] + row[machine]).collect()
+}
+
+fn least(values: &[f64]) -> f64 {
+    let mut least = f64::INFINITY;
+    for &value in values {
+        if value < least {
+            least = value;
         }
     }
     least
 }
 
-fn sufferage(ready: &[f64], row: &[f64]) -> f64 {
-    let (first, second) = two_least(ready, row);
-    if second.is_finite() { second - first } else { 0.0 }
+/// What is lost by the second choice; nothing where there is none.
+fn sufferage(ends: &[f64]) -> f64 {
+    let first = least(ends);
+    let choice = ends.iter().position(|end| *end == first).expect("one of them is the least");
+    let others: Vec<f64> = [&ends[..choice], &ends[choice + 1..]].concat();
+    if others.is_empty() { 0.0 } else { least(&others) - first }
 }
 
-/// The lowest of the tasks in `among` that have the largest metric.
-fn lowest_best(among: impl Iterator<Item = usize> + Clone, metric: impl Fn(usize) -> f64) -> Option<usize> {
-    let scores: Vec<(usize, f64)> = among.map(|task| (task, metric(task))).collect();
-    let best = scores.iter().fold(f64::NEG_INFINITY, |best, (_, score)| best.max(*score));
-    scores.into_iter().find(|(_, score)| *score >= tie_threshold(best)).map(|(task, _)| task)
+/// The place of the first value that ties with the least.
+fn first_least(values: &[f64]) -> usize {
+    let least = least(values);
+    let ties = |value: &f64| *value <= least + 1e-12 * least.abs();
+    values.iter().position(ties).expect("the least ties with itself")
 }
 
-fn batch(matrix: &Matrix, mut building: Building, metric: impl Fn(&[f64], &[f64]) -> f64) -> Mapping {
-    let left = |building: &Building| {
-        let unassigned: Vec<usize> =
-            (0..matrix.tasks()).filter(|task| !building.is_assigned(*task)).collect();
-        lowest_best(unassigned.into_iter(), |task| metric(&building.ready, matrix.row(task)))
-    };
-    while let Some(task) = left(&building) {
-        let machine = earliest(&building.ready, matrix.row(task));
-        building.assign(task, machine, matrix.time(task, machine));
-    }
-    building.done()
-}
-
-fn passes(matrix: &Matrix, mut building: Building) -> Mapping {
-    let mut left: Vec<usize> = (0..matrix.tasks()).collect();
-    while !left.is_empty() {
-        let ready = building.ready.clone();
-        for machine in 0..matrix.machines() {
-            let suitors = left.iter().copied().filter(|task| earliest(&ready, matrix.row(*task)) == machine);
-            if let Some(task) = lowest_best(suitors, |task| sufferage(&ready, matrix.row(task))) {
-                building.assign(task, machine, matrix.time(task, machine));
-            }
-        }
-        left.retain(|task| !building.is_assigned(*task));
-    }
-    building.done()
-}
-
-fn immediate(matrix: &Matrix, mut building: Building, choose: impl Fn(&[f64], &[f64]) -> usize) -> Mapping {
-    for task in 0..matrix.tasks() {
-        let machine = choose(&building.ready, matrix.row(task));
-        building.assign(task, machine, matrix.time(task, machine));
-    }
-    building.done()
-}
-
-fn k_best(ready: &[f64], row: &[f64], count: usize) -> usize {
+/// Of the machines that are fastest for the task, so many per cent of all and one at least, the one that is done first.
+fn k_best(ready: &[f64], row: &[f64], percent: f64) -> usize {
+    let count = (1..=row.len()).filter(|count| *count as f64 * 100.0 <= percent * row.len() as f64).count();
+    let mut others: Vec<usize> = (0..row.len()).collect();
     let mut kept: Vec<usize> = Vec::new();
-    for _ in 0..count {
-        let others = || (0..row.len()).filter(|machine| !kept.contains(machine));
-        let limit = highest_tie(others().map(|machine| row[machine]).fold(f64::INFINITY, f64::min));
-        let next = others().find(|machine| row[*machine] <= limit);
-        kept.push(next.expect("no more than there are"));
+    for _ in 0..count.max(1) {
+        let times: Vec<f64> = others.iter().map(|machine| row[*machine]).collect();
+        kept.push(others.remove(first_least(&times)));
     }
     kept.sort_unstable();
-    let end = |machine: &usize| ready[*machine] + row[*machine];
-    let limit = highest_tie(kept.iter().map(end).fold(f64::INFINITY, f64::min));
-    kept.into_iter().find(|machine| end(machine) <= limit).expect("the least ties with itself")
+    let ends: Vec<f64> = kept.iter().map(|machine| ready[*machine] + row[*machine]).collect();
+    kept[first_least(&ends)]
 }

@@ -9,6 +9,7 @@ use gleaner_sim::{
 use gleaner_testkit::record::{Entry, Record, run};
 use gleaner_units::{Ops, Span, TaskClassId, Time};
 use gleaner_workload::availability::{Profile, load};
+use gleaner_workload::{Experiment, InputError, Scenario};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -246,4 +247,68 @@ fn a_run_that_was_saved_goes_on_to_the_same_end() {
         resumed.run();
         assert_eq!(resumed.save("greedy").to_bytes(), whole.save("greedy").to_bytes());
     }
+}
+
+/// A scenario of exclusive machines, with the rows of each of its tables below their head.
+fn scenario(
+    (machines, trace): (&str, &str),
+    (tasks_head, tasks): (&str, &str),
+    policy: &str,
+) -> Result<Experiment, InputError> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = format!(
+        "[grid]\nmachines = \"machines.csv\"\navailability = \"trace.csv\"\nsharing = \"exclusive\"\n[work]\n\
+         tasks = \"tasks.csv\"\nweights = {{ cpu = 1.0 }}\n[policy]\n{policy}\n"
+    );
+    let files = [
+        ("scenario.toml", text),
+        ("machines.csv", machines.to_owned()),
+        ("trace.csv", format!("machine,interval,from_s,until_s,speed\n{trace}")),
+        ("tasks.csv", format!("{tasks_head}\n{tasks}")),
+    ];
+    for (name, text) in files {
+        std::fs::write(folder.path().join(name), text).expect("written");
+    }
+    Scenario::load(folder.path().join("scenario.toml"), &[]).and_then(Experiment::of)
+}
+
+/// How long a task was, nobody can say by a machine that cannot run it any more.
+#[test]
+fn lengths_that_were_learnt_stay_when_their_machine_stands_still() {
+    let trace = "m0,1,0,2000,1\nm0,1,2000,5000,0\nm1,1,4000,9000,1\n";
+    let tasks = ("id,arrival_s,length,user,cpu", "a,0,1,u,1\nb,0,1,u,1\nc,2100,1,u,1\n");
+    for policy in ["queue/easy", "queue/conservative"] {
+        let policy = format!("preset = \"{policy}\"\nlengths = \"last-two\"");
+        let experiment = scenario(("id,cpu\nm0,1\nm1,1\n", trace), tasks, &policy).expect("a scenario");
+        let mut simulation = Simulation::new(&experiment.setup, experiment.recipe.build());
+        while simulation.step() {
+            simulation.scheduler().check().expect("a whole grid");
+        }
+        assert_eq!(simulation.history().unfinished(), 0, "{policy}");
+    }
+}
+
+/// There is no model of it.
+#[test]
+fn nothing_is_divided_over_machines_that_come_by_a_trace() {
+    let run = |policy: &str| {
+        let trace = "m0,1,0,2000,1\nm1,1,0,2000,1\n";
+        let machines = "id,cores,cpu\nm0,2,1\nm1,2,1\n";
+        let tasks = ("id,arrival_s,length,cores,cpu", "a,0,100,2,1\nb,0,100,1,1\nc,1,100,2,1\n");
+        let experiment = scenario((machines, trace), tasks, policy).map_err(|error| error.to_string())?;
+        let mut simulation = Simulation::new(&experiment.setup, experiment.recipe.build());
+        simulation.run();
+        Ok(simulation.history().unfinished())
+    };
+    for (preset, split) in [("khoo/mrs", "nearest"), ("khoo/mrs", "whole-if-it-fits")] {
+        let policy = format!("preset = \"{preset}\"\nsites = {{ split = \"{split}\" }}");
+        let error: String = run(&policy).expect_err("a rule that divides tasks");
+        let expected = format!(
+            "scenario.toml:10: policy.sites.split: found \"{split}\", and machines that come and go by a trace; \
+             expected \"whole\": no task runs in parts there"
+        );
+        assert!(error.ends_with(&expected), "{error}");
+    }
+    assert!(run("preset = \"khoo/mrs\"").is_err());
+    assert_eq!(run("preset = \"khoo/mrs\"\nsites = { split = \"whole\" }"), Ok(0));
 }

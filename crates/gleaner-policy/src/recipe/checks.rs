@@ -15,7 +15,7 @@ use crate::parts::order::TaskOrder;
 use crate::parts::queue::{Backfill, Correction, Fill, Queueing};
 use crate::parts::replicate::Replicate;
 use crate::parts::score::Score;
-use crate::parts::sites::SiteRule;
+use crate::parts::sites::{SiteRule, Split};
 use crate::parts::staying::Staying;
 use crate::parts::when::{Holding, Replan, When};
 
@@ -63,6 +63,18 @@ impl Recipe {
             return wrong("ahead", "a policy that sends tasks ahead, in groups", expected);
         }
         Ok(())
+    }
+
+    /// Refuses what divides a task over machines, where those come and go by a trace: nothing runs in parts there.
+    pub fn check_by_trace(&self) -> Result<(), PolicyError> {
+        match self.site_rule() {
+            Some(rule) if rule.split != Split::Whole => {
+                let found = format!("\"{}\", and machines that come and go by a trace", rule.split.name());
+                let expected = "\"whole\": no task runs in parts there";
+                Err(PolicyError::new("sites.split", found, expected))
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// Plans and queues take the best.

@@ -162,7 +162,7 @@ pub struct PeersSetup {
     pub weights: Vec<f64>,
     /// The kinds of workers.
     pub machine_classes: Vec<MachineClass>,
-    /// The kinds of tasks.
+    /// The kind of tasks: at most one.
     pub task_classes: Vec<TaskClass>,
     /// The peers, in the order in which they registered.
     pub peers: Vec<Site>,
@@ -218,6 +218,9 @@ pub enum InvalidSetup {
     /// A class has other than one kind of operation, or tasks take several cores.
     #[error("there is one kind of operation among peers, and a task takes one core")]
     Operations,
+    /// Peers count what they lend and ask for, whatever it is for.
+    #[error("tasks among peers are of one class, and there are {0}")]
+    Classes(usize),
     /// An outage, a silence or an absence names what is not there, or ends before it begins.
     #[error(
         "an outage, a silence or an absence, of a peer or a broker, is of nobody, or ends before it begins"
@@ -243,6 +246,9 @@ impl PeersSetup {
             && self.task_classes.iter().all(|class| class.composition.len() == 1 && class.needs.cores == 1);
         if !one_kind {
             return Err(InvalidSetup::Operations);
+        }
+        if self.task_classes.len() > 1 {
+            return Err(InvalidSetup::Classes(self.task_classes.len()));
         }
         let kinds = self.machine_classes.len();
         let stray = |site: &Site| site.workers.iter().any(|kind| kind.index() >= kinds);

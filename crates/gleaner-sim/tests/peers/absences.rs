@@ -169,6 +169,9 @@ fn whoever_comes_back_needs_a_heartbeat() {
     setup.absences.pop();
     setup.frail.push(Frail { peer: peer(0), worker: 1, fails_after: seconds(1.0) });
     assert_eq!(setup.check(), Err(InvalidSetup::Frail));
+    setup.frail.clear();
+    setup.task_classes.push(setup.task_classes[0].clone());
+    assert_eq!(setup.check(), Err(InvalidSetup::Classes(2)));
 }
 
 #[test]

@@ -20,6 +20,9 @@ pub(super) fn recipe(scenario: &Scenario) -> Result<Recipe, InputError> {
     };
     scenario.policy.check_without_peers().map_err(at_key)?;
     scenario.policy.check_moves_end(Some(scenario.migration.seconds)).map_err(at_key)?;
+    if scenario.availability.is_some() {
+        recipe.check_by_trace().map_err(at_key)?;
+    }
     if scenario.groups.is_some() {
         recipe.check_in_groups().map_err(at_key)?;
         if scenario.availability.is_some() {

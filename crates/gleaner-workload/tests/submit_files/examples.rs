@@ -117,6 +117,11 @@ fn what_is_not_supported_is_named() {
         ("queue x in (a", "a.sub:3: queue: found a list that is not closed"),
         ("queue x from ls |", "a.sub:3: queue: found the command \"ls |\""),
         ("queue x in ()", "a.sub:3: queue: found \"x in ()\", which is no item"),
+        (
+            "queue x in [9223372036854775807] (a b)",
+            "a.sub:3: queue: found \"x in [9223372036854775807] (a b)\"",
+        ),
+        ("queue x in [-9223372036854775808:] (a b) c", "a.sub:3: queue: found "),
         ("queue 0", "a.sub:3: queue: found \"0\"; expected a number from 1"),
         ("queue 99999999", "a.sub:3: queue: found \"99999999\"; expected a number from 1"),
         ("nonsense\nqueue", "a.sub:3: found \"nonsense\"; expected name = value"),

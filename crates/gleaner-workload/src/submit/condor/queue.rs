@@ -214,7 +214,7 @@ impl Slice {
     fn read(text: &str) -> Option<(Self, &str)> {
         let Some(inside) = text.strip_prefix('[') else { return Some((Self::default(), text)) };
         let (inside, rest) = inside.split_once(']')?;
-        let mut bounds = [None; 3];
+        let mut bounds: [Option<i64>; 3] = [None; 3];
         let parts: Vec<&str> = inside.split(':').collect();
         if parts.len() > bounds.len() {
             return None;
@@ -226,7 +226,11 @@ impl Slice {
         }
         let [first, end, step] = bounds;
         // A single number is the item at that place.
-        let end = if parts.len() == 1 { first.map(|first| first + 1).filter(|&end| end != 0) } else { end };
+        let end = if parts.len() == 1 {
+            first.map(|first| first.saturating_add(1)).filter(|&end| end != 0)
+        } else {
+            end
+        };
         step.is_none_or(|step| step > 0).then_some((Self { first, end, step }, rest.trim()))
     }
 
