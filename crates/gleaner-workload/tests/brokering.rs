@@ -129,7 +129,7 @@ fn bad_input_is_refused_where_it_is() {
             "elements.csv",
             "300,",
             "0,",
-            "elements.csv:3: ops_per_s: found \"0\"; expected a finite number above 0",
+            "elements.csv:3: ops_per_s: found \"0\"; expected operations a second, from 1e-9 to 1e18",
         ),
         ("elements.csv", "ce2,", "ce1,", "a second time"),
         ("elements.csv", "[Memory = 16]", "[Memory = ]", "elements.csv:3: ad"),

@@ -5,10 +5,9 @@ use crate::failure::Failure;
 use crate::home;
 use gleaner_net::{Address, Client, ClientError, Events, Fingerprint, Token};
 use gleaner_wire::api::{
-    BudgetSetting, BudgetView, Choice, ExplanationView, GridView, History, JobList, JobState, JobView,
-    KeepSetting, KeepingView, LabelList, MachineList, MachineView, NewToken, Ordered, OwnerSpec, PolicyKeys,
-    PolicyView, Preview, PriceSpec, QuotaList, QuotaSetting, Role, Submitted, TaskList, TaskPhase, TaskView,
-    UserList,
+    BudgetSetting, BudgetView, Choice, ExplanationView, GridView, History, JobList, JobView, KeepSetting,
+    KeepingView, LabelList, MachineList, MachineView, NewToken, Ordered, OwnerSpec, PolicyKeys, PolicyView,
+    Preview, PriceSpec, QuotaList, QuotaSetting, Role, Submitted, TaskList, TaskPhase, TaskView, UserList,
 };
 use gleaner_wire::day::{FailureList, WaitList};
 use gleaner_wire::job::JobSpec;
@@ -93,8 +92,8 @@ impl Api {
     }
 
     /// The newest jobs, or the newest in a state.
-    pub(crate) fn jobs(&self, limit: u32, state: Option<JobState>) -> Answer<JobList> {
-        let state = state.map(|state| format!("&state={}", crate::status::state(state))).unwrap_or_default();
+    pub(crate) fn jobs(&self, limit: u32, state: Option<&str>) -> Answer<JobList> {
+        let state = state.map(|state| format!("&state={state}")).unwrap_or_default();
         Ok(self.client.get(&format!("/api/v1/jobs?limit={limit}{state}"))?)
     }
 

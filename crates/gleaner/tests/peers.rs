@@ -145,7 +145,7 @@ fn bad_input_says_where_what_was_found_and_what_is_expected() {
             "workers.csv",
             "20,1",
             "0,1",
-            "workers.csv:3: ops_per_s: found \"0\"; expected a finite number above 0",
+            "workers.csv:3: ops_per_s: found \"0\"; expected operations a second, from 1e-9 to 1e18",
         ),
         ("workers.csv", "20,1", "20,1.5", "workers.csv:3: count: found \"1.5\"; expected a whole number"),
         ("workers.csv", "10,2\ntwo,20,1", "10,0\ntwo,20,0", "found no workers at any peer"),

@@ -349,8 +349,11 @@ fn content((api, id): (Arc<Api>, BlobId), begun: Begun, place: Place) -> Body {
     let (pieces, mut read) = mpsc::channel::<io::Result<Bytes>>(PIECES_AHEAD);
     spawn_blocking(move || {
         let _place = place;
-        // Before the receiver knows that it has to ask again.
-        let note = |error: &io::Error| api.faults.note(id, noted(&*api.app.blobs, id, error));
+        // Before the receiver knows that it has to ask again: it may also have lost its patience while the file is looked at again.
+        let note = |error: &io::Error| {
+            api.faults.note(id, error.kind());
+            noted(&*api.app.blobs, id, error);
+        };
         // A receiver that went away, or is too slow, wants no more.
         let _ = send_all(begun, note, &pieces, &Handle::current());
     });

@@ -261,7 +261,10 @@ pub(super) async fn rerun(
     Path(job): Path<u32>,
     Document(choice): Document<Choice>,
 ) -> Result<Json<Ordered>, Refusal> {
-    renew_files(&api, &by, JobId(job)).await?;
+    // Who may only read is refused, and has nothing kept.
+    if by.role != Role::Reader {
+        renew_files(&api, &by, JobId(job)).await?;
+    }
     ordered(&api, by, Order::Rerun(JobId(job), choice)).await
 }
 
