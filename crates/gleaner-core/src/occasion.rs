@@ -10,10 +10,8 @@ pub enum Cause {
     Submitted(TaskClassId),
     /// A machine joined.
     Joined(MachineId),
-    /// A machine takes tasks again.
+    /// A machine takes tasks again, or is another than was thought.
     Opened(MachineId),
-    /// A machine is another than was thought: what is there may be better off elsewhere, or others there.
-    Measured(MachineId),
     /// A machine takes no more tasks; those on it may leave.
     Closed(MachineId),
     /// A machine is out of reach; its tasks wait.

@@ -1,8 +1,7 @@
 //! What the bounds on users' cores do to tasks: see [`super::caps`].
 
 use super::{Grid, Part};
-use crate::effects::Effects;
-use crate::{Cause, Change, Refusal};
+use crate::{Cause, Refusal};
 use gleaner_units::{TaskClassId, TaskId, UserId};
 
 impl Grid {
@@ -15,11 +14,6 @@ impl Grid {
     /// How many cores a user's runs take.
     pub fn cores_taken(&self, user: UserId) -> u64 {
         self.caps.taken(user)
-    }
-
-    /// Whether any user may have so many cores at a time and no more.
-    pub fn has_caps(&self) -> bool {
-        self.caps.any()
     }
 
     /// Whether a task of the class has to wait until other runs of its user end.
@@ -38,9 +32,8 @@ impl Grid {
         Ok(())
     }
 
-    pub(super) fn cores_capped(&mut self, user: Option<UserId>, cores: Option<u32>, effects: &mut Effects) {
+    pub(super) fn cores_capped(&mut self, user: Option<UserId>, cores: Option<u32>) {
         self.caps.set(user, cores);
-        effects.changes.push(Change::CapsChanged);
         if self.has_waiting() {
             self.ask(Cause::RuleChanged);
         }

@@ -113,16 +113,10 @@ impl Grid {
             let is_answer = matches!(said, Said::Answer(_));
             return (if is_answer { Judgement::Agreed } else { Judgement::Void }, None);
         };
-        let is_heard = match task.state {
-            TaskState::Placed => true,
-            // Its machine was out of reach, and the task was given to no other since.
-            TaskState::Waiting => run.stage == Stage::Missing,
-            TaskState::Finished(_) | TaskState::Withdrawn | TaskState::Retired => false,
-        };
         let has_spoken = self.voices_in(run.id.task).any(|other| self.checks.are_one(other, run.on));
         let compared = comparison.compared_by(run.id);
         match said {
-            _ if !is_heard || has_spoken => return (Judgement::Void, None),
+            _ if task.state != TaskState::Placed || has_spoken => return (Judgement::Void, None),
             Said::Answer(answer) if compared.is_none() => {
                 comparison.given.push(Given { run: run.id, on: run.on, answer });
             }
@@ -154,12 +148,9 @@ impl Grid {
         self.comparison(task).is_some_and(|comparison| !comparison.given.is_empty())
     }
 
-    /// What was said is kept that was judged so. A task that waits, since who said it was thought lost, waits no more: it is others'
-    /// answers that it needs now.
+    /// What was said is kept that was judged so.
     pub(super) fn keep_answer(&mut self, task: TaskId, comparison: Comparison) {
         self.checks.open.insert(task, comparison);
-        self.dequeue(task);
-        self.tasks.get_mut(task).state = TaskState::Placed;
     }
 
     /// A task is over with the answer of a machine that was asked alone.

@@ -79,8 +79,6 @@ impl Line {
             | Change::BudgetChanged
             | Change::CatalogueChanged
             | Change::BeliefChanged(_)
-            | Change::CapsChanged
-            | Change::EndsForgotten
             | Change::LoansChanged
             | Change::AnswerKept(_)
             | Change::FollowerChanged(_)

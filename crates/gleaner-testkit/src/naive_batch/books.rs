@@ -122,17 +122,6 @@ impl Books {
         cost <= self.left(payer, now) + back
     }
 
-    /// Whether a task that costs so much where it would start can be paid with a whole recharge, or was, or has so much held for it.
-    pub(super) fn could_pay(&self, task: TaskId, cost: f64) -> bool {
-        let recharge = self.budget.map_or(0.0, |budget| budget.recharge.count() as f64);
-        let is_taken = self.open_charge(task).is_some_and(|own| match own.paid {
-            Paid::At(_) => own.credits == cost,
-            Paid::Held => cost <= own.credits,
-            Paid::Counted => false,
-        });
-        is_taken || cost <= recharge
-    }
-
     /// How often machines of a class were lost by the second, with one stay more that is as long as all are on average.
     pub(super) fn losses_per_s(&self, class: usize, now: Time) -> f64 {
         let losses = |stays: &[&Stay]| stays.iter().filter(|stay| stay.end.is_some_and(|end| end.1)).count();
