@@ -112,8 +112,8 @@ impl Failures {
     }
 
     /// The list, unless some of it left memory.
-    pub fn whole(self, ledger: &Ledger) -> Result<FailureList, Self> {
-        if self.retired.is_empty() { Ok(self.end(ledger)) } else { Err(self) }
+    pub fn whole(self, ledger: &Ledger) -> Result<FailureList, Box<Self>> {
+        if self.retired.is_empty() { Ok(self.end(ledger)) } else { Err(Box::new(self)) }
     }
 
     /// Reads those that left memory, so many at a time. Those that came back meanwhile failed no more.

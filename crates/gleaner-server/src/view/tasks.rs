@@ -158,9 +158,9 @@ impl TaskListing {
     }
 
     /// The list, unless some of it left memory.
-    pub fn whole(self, desk: &Desk) -> Result<TaskList, Self> {
+    pub fn whole(self, desk: &Desk) -> Result<TaskList, Box<Self>> {
         let is_part = self.listed.iter().any(|listed| matches!(listed, Listed::Retired(_)));
-        if is_part { Err(self) } else { Ok(self.end(desk)) }
+        if is_part { Err(Box::new(self)) } else { Ok(self.end(desk)) }
     }
 
     /// Reads those that left memory.

@@ -15,7 +15,7 @@ impl Columns {
     pub(super) fn of(seq: Seq, row: &Row) -> Self {
         let at = row.at.nanos().cast_signed();
         let tasks = write_tasks(&row.tasks);
-        let checksum = checksum(seq, at, [&tasks, &row.steps, &row.body].map(|text| text.as_bytes()));
+        let checksum = checksum(seq, at, [&tasks, &row.steps, &row.body].map(String::as_bytes));
         Self { at, tasks, checksum }
     }
 }
