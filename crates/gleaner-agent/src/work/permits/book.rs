@@ -17,7 +17,7 @@ const MODE: u32 = 0o600;
 
 /// What is to be written.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(in crate::work) enum Note {
+pub(crate) enum Note {
     /// One more line.
     Line(String),
     /// These lines in place of all.
@@ -120,7 +120,7 @@ fn put_aside(path: &Path, damaged: &[Damaged]) -> Result<(), HomeError> {
 type Then = Box<dyn FnOnce(io::Result<()>) + Send>;
 
 /// Who writes into the book, on a thread of its own, one note after the other.
-pub(in crate::work) struct Clerk {
+pub(crate) struct Clerk {
     notes: mpsc::Sender<(Note, Then)>,
     done: oneshot::Receiver<()>,
 }
@@ -144,12 +144,12 @@ impl Clerk {
     }
 
     /// Has a note written, and then something done.
-    pub(in crate::work) fn write(&self, note: Note, then: impl FnOnce(io::Result<()>) + Send + 'static) {
+    pub(crate) fn write(&self, note: Note, then: impl FnOnce(io::Result<()>) + Send + 'static) {
         self.notes.send((note, Box::new(then))).expect("the thread takes notes as long as there may be some");
     }
 
     /// Waits until all is written.
-    pub(in crate::work) async fn finish(self) {
+    pub(crate) async fn finish(self) {
         drop(self.notes);
         let _ = self.done.await;
     }
