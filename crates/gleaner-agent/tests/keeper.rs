@@ -5,7 +5,7 @@ mod processes;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use gleaner_agent::keeper::{Keeper, Order, ProgramEnd, Sign};
@@ -329,19 +329,20 @@ fn a_minder_that_cannot_be_started_costs_no_other_its_task() {
     assert!(said.contains("a program cannot be held"), "{said}");
 }
 
+/// Starts an agent with one task, and waits until it says how that ended.
+fn one_task(agent: &mut Command) -> (Child, String) {
+    let mut agent = agent.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut ended = String::new();
+    BufReader::new(agent.stdout.take().unwrap()).read_line(&mut ended).unwrap();
+    (agent, ended)
+}
+
 /// Agent and keeper have many files open where many tasks run. A program that was there before knows nothing of that.
 #[test]
 fn a_keeper_has_more_files_open_than_its_tasks_may() {
     let folder = tempfile::TempDir::new().unwrap();
-    let mut agent = Command::new("sh")
-        .args(["-c", "ulimit -Sn 100; exec \"$0\" once \"$1\" 'ulimit -Sn; ulimit -Hn'", PROGRAM])
-        .arg(folder.path())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut ended = String::new();
-    BufReader::new(agent.stdout.take().unwrap()).read_line(&mut ended).unwrap();
+    let task = ["-c", "ulimit -Sn 100; exec \"$0\" once \"$1\" 'ulimit -Sn; ulimit -Hn'", PROGRAM];
+    let (mut agent, ended) = one_task(Command::new("sh").args(task).arg(folder.path()));
     assert_eq!(ended, "Code(0)\n");
     let of_task = fs::read_to_string(folder.path().join("out")).unwrap();
     let [soft, hard] = of_task.lines().collect::<Vec<_>>()[..] else { panic!("{of_task}") };
@@ -359,15 +360,8 @@ fn a_keeper_has_more_files_open_than_its_tasks_may() {
 #[test]
 fn a_task_whose_end_cannot_be_watched_for_is_ended() {
     let folder = tempfile::TempDir::new().unwrap();
-    let mut agent = Command::new(PROGRAM)
-        .args(["once", folder.path().to_str().unwrap(), "sleep 1000 & sleep 1000"])
-        .env("GLEANER_TEST_BLIND", "1")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut ended = String::new();
-    BufReader::new(agent.stdout.take().unwrap()).read_line(&mut ended).unwrap();
+    let task = ["once", folder.path().to_str().unwrap(), "sleep 1000 & sleep 1000"];
+    let (mut agent, ended) = one_task(Command::new(PROGRAM).args(task).env("GLEANER_TEST_BLIND", "1"));
     assert!(ended.contains("the watch on the task"), "{ended}");
     let left = children(only_child(only_child(agent.id())));
     drop(agent.stdin.take());

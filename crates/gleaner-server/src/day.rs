@@ -143,7 +143,7 @@ impl Day {
             }
             Fact::RunEnded { run, agent, end, .. } => {
                 self.placed.remove(&run.task);
-                self.is_over(ledger, *run);
+                self.note_given_back(ledger, *run);
                 let state = runs::state(&end.outcome);
                 self.runs.ended(ledger, at, (*run, *agent), (state, end.usage.elapsed_s));
                 self.usages.ended(ledger, at, run.task, (state, &end.usage));
@@ -158,7 +158,8 @@ impl Day {
         }
     }
 
-    fn is_over(&mut self, ledger: &Ledger, run: RunId) {
+    /// Takes note of a task whose run is over and never began, as no run of it did.
+    fn note_given_back(&mut self, ledger: &Ledger, run: RunId) {
         let never_began = run.number == 1 || self.given_back.contains(&run.task);
         if self.runs.is_going_on(run) || !never_began || ledger.record(run.task).phase.is_over() {
             self.given_back.remove(&run.task);

@@ -59,6 +59,12 @@ fn stranding(dir: &Path) -> String {
     dir.join("grid.toml").display().to_string()
 }
 
+/// What comes of a command that was advised.
+fn run(command: &str) -> Value {
+    let words = command.split(' ').skip(1).map(|word| word.trim_matches('\''));
+    document(&gleaner(&words.chain(["--json"]).collect::<Vec<_>>()))
+}
+
 #[test]
 fn a_rule_that_leaves_work_undone_is_not_to_be_kept() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -90,8 +96,7 @@ fn a_better_rule_is_found_with_the_command_that_sets_it() {
     // The command does what it says.
     let command = advice["command"].as_str().expect("a command");
     assert!(command.starts_with("gleaner simulate "), "{command}");
-    let words: Vec<&str> = command.split(' ').skip(1).map(|word| word.trim_matches('\'')).collect();
-    let used = document(&gleaner(&[&words[..], &["--json"]].concat()));
+    let used = run(command);
     let now = document(&gleaner(&["simulate", &scenario, "--json"]));
     assert!(used["flow_mean_s"].as_f64() < now["flow_mean_s"].as_f64(), "{used} {now}");
     // Presets that need what the scenario has not are left out, with the reason.
@@ -116,15 +121,24 @@ fn where_answers_are_compared_no_rule_is_advised_that_compares_none() {
     let why =
         left_out.iter().find(|one| one["preset"] == "elleuch/max-min").map(|one| one["why"].to_string());
     assert!(why.is_some_and(|why| why.contains("policy.replicate")), "{advice}");
-    // Of a scenario's own keys, those that another rule has no use for go, and the command says so.
+}
+
+/// Of a scenario's own keys, those go that another rule has no use for, and the command says so.
+#[test]
+fn the_command_runs_where_the_rule_has_no_use_for_the_scenarios_keys() {
     let dir = tempfile::tempdir().expect("a folder");
     let scenario = uneven(dir.path());
-    let keys = ["--set", "policy.relocate=none"];
-    let advice = document(&gleaner(&[&["advise", &scenario, "--seeds", "2", "--json"], &keys[..]].concat()));
-    if let Some(command) = advice["command"].as_str() {
-        let words: Vec<&str> = command.split(' ').skip(1).map(|word| word.trim_matches('\'')).collect();
-        document(&gleaner(&[&words[..], &["--json"]].concat()));
-    }
+    let text = std::fs::read_to_string(&scenario).expect("it is there");
+    let text = text.replace("[work]", "sharing = \"exclusive\"\n[work]");
+    let text = text + "relocate = { score = \"min-num\", difference_min = 2 }\n";
+    std::fs::write(&scenario, text).expect("a file is written");
+    let own = ["--set", "migration.seconds=1", "--policy", "immediate/mct", "--seeds", "4"];
+    let asked = ["advise", &scenario, "--measure", "flow_mean_s", "--json"];
+    let advice = document(&gleaner(&[&asked[..], &own].concat()));
+    let command = advice["command"].as_str().expect("a command");
+    let set = "--set 'migration.seconds=1' --set 'policy={preset=\"immediate/mct\"}'";
+    assert!(command.ends_with(set), "{command}");
+    assert_eq!(run(command)["policy"], "immediate/mct");
 }
 
 #[test]

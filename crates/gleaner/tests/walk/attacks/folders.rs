@@ -10,13 +10,10 @@ use crate::up::Up;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::time::Duration;
 
 const RULES: &str = "sessions = \"ignore\"\nprograms = \"ignore\"\nnot_on_battery = false\n";
 /// Deeper than a stack, and than the descriptors of a process.
 const DEPTH: u32 = 30_000;
-/// The kernel walks up from each folder that it makes in a sandbox: so deep a nest takes a slow machine a minute and more.
-const NESTING: Duration = Duration::from_mins(5);
 
 fn grid(test: &str, options: &[&str]) -> Grid {
     let mut grid = Grid::new(test, 30);
@@ -34,7 +31,7 @@ fn said(grid: &Grid, job: &str) -> String {
 }
 
 fn until_it_says(grid: &Grid, job: &str, text: &str) {
-    until(&format!("the task says {text}"), NESTING, || {
+    until(&format!("the task says {text}"), PATIENCE, || {
         let said = grid.json(&["logs", job])["outputs"][0]["text"].take();
         said.as_str().is_some_and(|said| said.contains(text)).then_some(())
     });
@@ -95,8 +92,10 @@ fn an_agent_starts_again_whatever_a_task_left() {
     let mut grid = Grid::new("deep", 30);
     grid.start();
     grid.add_at("lab", disk.path().join("lab"), 100, RULES, &[]);
+    // From the innermost folder on. The other way round the kernel walks up from each one, minutes in all.
     let nest = format!(
-        "[ $GLEANER_ATTEMPT -gt 1 ] || perl -e 'for (1..{DEPTH}) {{ mkdir \"n\" or die $!; chdir \"n\" or die $! }} chmod 0, \".\"'; \
+        "[ $GLEANER_ATTEMPT -gt 1 ] || {{ mkdir -p n/n/closed; chmod 0 n/n/closed
+         perl -e 'for (1..{DEPTH}) {{ mkdir \"o\" and rename \"n\", \"o/n\" and rename \"o\", \"n\" or die $! }}'; }}
          mkdir -p closed/inner; chmod 0 closed/inner closed; echo nested in $GLEANER_ATTEMPT; sleep 300"
     );
     let job = submit(&grid, &[], &nest);
