@@ -3,7 +3,7 @@
 //! **There is one alarm of each name at most**, and any number of names. They come earliest first, and those of one moment
 //! in order of name.
 
-use gleaner_units::{RunId, TaskId, Time};
+use gleaner_units::{RunId, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -22,8 +22,6 @@ pub enum Alarm {
     Relocation,
     /// To look again at what is held back.
     Held,
-    /// Something is to be decided about a task by now.
-    Deadline(TaskId),
     /// Who was [asked](crate::Decision::Ask) to hold room for a run and has not answered by now is not waited for.
     Silence(RunId),
 }

@@ -40,10 +40,14 @@ pub enum Change {
     Unplanned(TaskId),
     /// The budget is another than before.
     BudgetChanged,
+    /// How many cores users may have at a time is other than before.
+    CapsChanged,
     /// A run began.
     Started(RunId),
     /// A task came to its end.
     Finished(TaskId),
+    /// Tasks that had come to their end are to be run again: how they ended counts no more. It comes after all that tells of them.
+    EndsForgotten,
     /// An answer to a task is kept until others are there to be compared with it.
     AnswerKept(TaskId),
     /// Tasks are to be run no more, unless they return.

@@ -29,12 +29,14 @@ mod reliability;
 mod replies;
 mod retiring;
 mod runs;
+mod spent;
 mod staying;
 mod surveying;
 mod surveys;
 mod task;
 mod waiting;
 mod waiting_ops;
+mod withdrawing;
 
 pub use account::{Account, Budget, Charged, Scope, Sum};
 pub use accounts::Accounts;
@@ -49,6 +51,7 @@ pub use own_rank::OwnRank;
 pub use plans::Plans;
 pub use reliability::Ends;
 pub use runs::{Run, Stage};
+pub use spent::Took;
 pub use task::{Task, TaskState};
 
 use crate::alarm::{Alarm, Alarms};

@@ -51,7 +51,7 @@ pub use explain::{Condition, Explanation, Remedy, RuledOut};
 pub use grid::{
     ALONE_MAX, Account, Accounts, Asked, Availability, Belief, BrokenInvariant, Budget, Catalogue, Charged,
     Comparison, Ends, FORGIVEN_AFTER, Favours, Given, Grid, GridConfig, Judgement, Loan, Loans, Machine,
-    Migration, OwnRank, Plans, Run, Scope, SentRun, Stage, Sum, Task, TaskState, Trust, Vote,
+    Migration, OwnRank, Plans, Run, Scope, SentRun, Stage, Sum, Task, TaskState, Took, Trust, Vote,
 };
 pub use lending::{Lending, LendingEvent, LendingRefusal, Seek, Want};
 pub use occasion::{Cause, Occasion, Settled};

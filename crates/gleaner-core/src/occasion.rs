@@ -10,8 +10,10 @@ pub enum Cause {
     Submitted(TaskClassId),
     /// A machine joined.
     Joined(MachineId),
-    /// A machine takes tasks again, or is another than was thought.
+    /// A machine takes tasks again.
     Opened(MachineId),
+    /// A machine is another than was thought: what is there may be better off elsewhere, or others there.
+    Measured(MachineId),
     /// A machine takes no more tasks; those on it may leave.
     Closed(MachineId),
     /// A machine is out of reach; its tasks wait.

@@ -432,3 +432,42 @@ fn a_machine_can_change_hands_and_be_its_own_again() {
     lab.answer(task(0), 1, 7);
     assert_eq!(lab.state(task(0)), "done@m1");
 }
+
+/// As it does where nobody else is asked: until the task is given to another machine, it counts.
+#[test]
+fn an_answer_from_out_of_reach_counts_until_the_task_is_given_to_another() {
+    let out_and_back = |lab: &mut Lab, on: usize| {
+        lab.tell(&Event::MachineLost { machine: machine(on) });
+        lab.tell(&Event::MachineReturned { machine: machine(on) });
+    };
+    let answered = |lab: &mut Lab, run: RunId| {
+        lab.tell(&Event::RunEnded { run, end: RunEnd::Answered(Answer(7)) });
+    };
+    let mut lab = Lab::new(quorum(2, 3));
+    assert_eq!(lab.run(task(0), 0), None);
+    let first = lab.newest(task(0));
+    out_and_back(&mut lab, 0);
+    assert_eq!(lab.state(task(0)), "waits");
+    answered(&mut lab, first);
+    assert_eq!(lab.state(task(0)), "placed", "it was heard");
+    assert!(lab.scheduler.grid().waiting_tasks().all(|(_, other)| other != task(0)));
+    assert_eq!(lab.scheduler.grid().answers_wanted(task(0)), 1);
+    assert_eq!(lab.run(task(0), 0), Some(Refusal::Answered(task(0), machine(0))));
+    lab.answer(task(0), 1, 7);
+    assert_eq!(lab.state(task(0)), "done@m1");
+    assert_eq!(lab.rows(), [1, 1, 0, 0], "both were right");
+    // Given to another machine, which says the first thing.
+    assert_eq!(lab.run(task(1), 0), None);
+    let first = lab.newest(task(1));
+    out_and_back(&mut lab, 0);
+    assert_eq!(lab.run(task(1), 1), None);
+    answered(&mut lab, first);
+    assert_eq!(lab.scheduler.grid().comparison(task(1)).map(|so_far| so_far.given().len()), Some(0));
+    // Cancelled meanwhile: nothing is compared.
+    assert_eq!(lab.run(task(2), 0), None);
+    let first = lab.newest(task(2));
+    out_and_back(&mut lab, 0);
+    lab.tell(&Event::TasksWithdrawn { first: task(2), count: 1 });
+    answered(&mut lab, first);
+    assert_eq!(lab.state(task(2)), "withdrawn");
+}

@@ -83,6 +83,8 @@ fn step(scheduler: &mut Scheduler<Puppet>, word: &str) -> Time {
     match verb {
         "a" | "b" => wish(scheduler, now, Decision::Start { task: id, on: machine(rest) }),
         "a-to" | "b-to" => wish(scheduler, now, Decision::Relocate { task: id, to: machine(rest) }),
+        "a-copy" => wish(scheduler, now, Decision::Replicate { task: id, on: machine(rest) }),
+        "a-new-ends" => tell(scheduler, now, &Event::RunEnded { run: newest, end: RunEnd::Finished }),
         "a-lost" | "b-lost" => ended(RunEnd::Lost),
         "a-ends" | "b-ends" => ended(RunEnd::Finished),
         "a-kept" | "b-kept" => ended(RunEnd::Kept),
@@ -165,4 +167,51 @@ fn what_keeps_nothing_to_go_on_from_starts_again_elsewhere() {
         ],
         true,
     );
+}
+
+/// What is known of how long a is, once it ended.
+#[test]
+fn how_long_a_task_was_is_what_the_run_did_that_ended() {
+    for (story, expected) in [
+        ("0:a=0 0:a-runs 10:a-ends", Some(10.0)),
+        ("0:a=0 0:a-runs 10:seen", None),
+        // Waiting to be begun is no work.
+        ("0:a=0 5:a-runs 10:a-ends", Some(5.0)),
+        ("0:a=0 10:a-ends", None),
+        ("0:a=0 0:a-runs 10:speed=2 15:a-ends", Some(20.0)),
+        // Whatever becomes of the machine later.
+        ("0:a=0 0:a-runs 10:a-ends 20:speed=4 30:seen", Some(10.0)),
+        ("0:a=0 0:a-runs 10:a-ends 20:speed=0 30:seen", Some(10.0)),
+        // On a machine that cannot run it: nobody knows what it did since.
+        ("0:a=0 0:a-runs 10:speed=0 15:a-ends", None),
+        // The owner's share is not the task's.
+        ("0:load=0.75 0:a=0 0:a-runs 20:a-ends", Some(10.0)),
+        ("0:load=0.5 0:b=0 0:b-runs 0:a=0 0:a-runs 20:a-ends", Some(10.0)),
+        // Moves: what was kept, and not what was lost.
+        ("0:speed=2 0:a=0 0:a-runs 10:a-to=1 11:a-kept 15:a-runs 20:a-ends", Some(25.0)),
+        ("0:speed=2 0:a=0 0:a-runs 10:a-to=1 11:a-lost 15:a-runs 20:a-ends", Some(5.0)),
+        ("0:a=0 0:a-runs 10:a-lost 15:a=1 16:a-runs 20:a-ends", Some(4.0)),
+        // It was to stop, and ended first.
+        ("0:a=0 0:a-runs 10:a-to=1 11:a-ends", None),
+        // Out of reach while it ended.
+        ("0:a=0 0:a-runs 10:m0-lost 20:a-ends", None),
+        // A copy, begun later on another machine; the first of the two ends.
+        ("0:speed=4 0:a=0 0:a-runs 20:a-copy=1 25:a-runs 30:a-ends", Some(120.0)),
+        ("0:speed=4 0:a=0 0:a-runs 20:a-copy=1 25:a-runs 30:a-new-ends", Some(5.0)),
+    ] {
+        let mut scheduler = grid(false);
+        for word in story.split_whitespace() {
+            step(&mut scheduler, word);
+        }
+        let took = scheduler.grid().took(task('a')).map(gleaner_core::Took::ops);
+        assert_eq!(took, expected, "{story}");
+    }
+    // One that is to run again has no length any more.
+    let mut scheduler = grid(false);
+    for word in "0:a=0 0:a-runs 10:a-ends".split_whitespace() {
+        step(&mut scheduler, word);
+    }
+    let again = Event::TasksRerun { first: task('a'), count: 1 };
+    tell(&mut scheduler, Time::ZERO.after_seconds(20.0), &again);
+    assert_eq!(scheduler.grid().took(task('a')), None, "it is not over");
 }

@@ -215,16 +215,15 @@ impl Policy for Sleeper {
 #[test]
 fn alarms_come_by_name_and_earliest_first() {
     let at = |nanos: u64| Time::from_nanos(NOW.nanos() + nanos);
-    let deadline = Alarm::Deadline(task());
-    let wishes =
-        [(Alarm::Relocation, 3), (deadline, 5), (Alarm::Batch, 3), (deadline, 2), (Alarm::Recharge, 9)];
+    let held = Alarm::Held;
+    let wishes = [(Alarm::Relocation, 3), (held, 5), (Alarm::Batch, 3), (held, 2), (Alarm::Recharge, 9)];
     let wishes = wishes.map(|(alarm, nanos)| Decision::Wake { alarm, at: at(nanos) });
     let mut scheduler =
         Scheduler::new(grid(), Sleeper { wishes: wishes.into_iter().rev().collect(), came: Vec::new() });
     scheduler.apply(NOW, &Event::RuleChanged);
     scheduler.decide(NOW, &mut Vec::new());
     scheduler.check().expect("a whole grid");
-    assert_eq!(scheduler.grid().alarm(deadline), Some(at(2)), "asked for again, it comes once, and then");
+    assert_eq!(scheduler.grid().alarm(held), Some(at(2)), "asked for again, it comes once, and then");
     let mut came = Vec::new();
     while let Some((due, alarm)) = scheduler.grid().next_alarm() {
         came.push((alarm, due));
@@ -234,7 +233,7 @@ fn alarms_come_by_name_and_earliest_first() {
         scheduler.check().expect("a whole grid");
     }
     let expected =
-        [(deadline, at(2)), (Alarm::Batch, at(3)), (Alarm::Relocation, at(3)), (Alarm::Recharge, at(9))];
+        [(held, at(2)), (Alarm::Batch, at(3)), (Alarm::Relocation, at(3)), (Alarm::Recharge, at(9))];
     assert_eq!(came, expected);
     assert_eq!(scheduler.policy().came, expected);
 }

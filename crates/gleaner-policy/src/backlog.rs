@@ -122,6 +122,8 @@ impl Backlog {
             | Change::BeliefChanged(_)
             | Change::RoomTaken(_)
             | Change::RoomFreed(..)
+            | Change::CapsChanged
+            | Change::EndsForgotten
             | Change::LoansChanged
             | Change::AnswerKept(_)
             | Change::FollowerChanged(_)

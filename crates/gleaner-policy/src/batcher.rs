@@ -24,6 +24,8 @@ pub struct Batcher {
     forecast: Forecast,
     open: OpenMachines,
     backlog: Backlog,
+    /// Whether something is planned [in vain](Self::is_in_vain); none where that is to be looked at.
+    in_vain: Option<bool>,
     agenda: Option<Agenda>,
 }
 
@@ -45,6 +47,7 @@ impl Batcher {
             forecast: Forecast::new(lengths),
             open: OpenMachines::default(),
             backlog: Backlog::default(),
+            in_vain: None,
             agenda: None,
         }
     }
@@ -112,17 +115,16 @@ impl Batcher {
         None
     }
 
-    /// Whether something is planned for what takes no tasks. Costs O(queues).
-    fn is_in_vain(&self, grid: &Grid) -> bool {
-        grid.plans().queues().any(|queue| match queue {
-            Queue::Machine(machine) => !self.open.has(machine),
-            Queue::Class(class) => self.open.of_class(class).next().is_none(),
-        })
+    /// Whether something is planned where it cannot begin: nothing that takes tasks is there, or what is there cannot run it, or
+    /// asks more than there is in any period. Costs O(planned tasks) where that is to be looked at, and else nothing.
+    fn is_in_vain(&mut self, grid: &Grid) -> bool {
+        *self.in_vain.get_or_insert_with(|| has_vain_plans(grid, &self.open))
     }
 
     /// When there may be something to do that follows from no event.
-    fn next_wake(&self, grid: &Grid, now: Time) -> Option<Time> {
-        match self.recipe.when {
+    fn next_wake(&mut self, grid: &Grid, now: Time) -> Option<Time> {
+        let when = self.recipe.when;
+        match when {
             // Until something comes there is nothing to plan.
             When::Every(period) => grid.has_waiting().then(|| now.next_multiple_of(period)),
             // All is planned anew once in an instant.
@@ -134,6 +136,21 @@ impl Batcher {
             }
         }
     }
+}
+
+/// Likewise. Costs O(planned tasks).
+fn has_vain_plans(grid: &Grid, open: &OpenMachines) -> bool {
+    grid.plans().queues().any(|queue| {
+        let (takes_tasks, on) = match queue {
+            Queue::Machine(machine) => (open.has(machine), grid.machine(machine).class()),
+            Queue::Class(class) => (open.of_class(class).next().is_some(), class),
+        };
+        let can_begin = |task: TaskId| {
+            let seconds_per_op = grid.classes().seconds_per_op(grid.task(task).class(), on);
+            seconds_per_op.is_finite() && grid.could_pay(task, on)
+        };
+        !takes_tasks || !grid.plans().ranked(queue).all(can_begin)
+    })
 }
 
 /// The machines for which something is planned, in order. Costs O(machines) where plans are made for classes.
@@ -170,20 +187,28 @@ impl Policy for Batcher {
             self.agenda = None;
         }
         self.backlog.observe(grid, &self.forecast, change);
+        // What is in vain may be so no more whatever happens.
+        self.in_vain = self.in_vain.filter(|is_in_vain| !is_in_vain);
         match *change {
+            Change::MachineMeasured(machine) => {
+                self.open.update(grid, machine);
+                self.in_vain = None;
+            }
             Change::MachineJoined(machine)
-            | Change::MachineMeasured(machine)
             | Change::AvailabilityChanged(machine)
             | Change::LoadChanged(machine)
-            | Change::ResidentsChanged(machine) => self.open.update(grid, machine),
+            | Change::ResidentsChanged(machine) => {
+                if self.open.update(grid, machine) {
+                    self.in_vain = None;
+                }
+            }
+            Change::TaskClassMeasured(_) | Change::BudgetChanged => self.in_vain = None,
             Change::MachineClassMet(_) => self.open.add_class(),
             Change::TaskClassMet(_)
-            | Change::TaskClassMeasured(_)
             | Change::TaskClassReplaced(_)
             | Change::Wait { .. }
             | Change::Planned(..)
             | Change::Unplanned(_)
-            | Change::BudgetChanged
             | Change::Started(_)
             | Change::Finished(_)
             | Change::Withdrawn { .. }
@@ -191,6 +216,8 @@ impl Policy for Batcher {
             | Change::BeliefChanged(_)
             | Change::RoomTaken(_)
             | Change::RoomFreed(..)
+            | Change::CapsChanged
+            | Change::EndsForgotten
             | Change::LoansChanged
             | Change::AnswerKept(_)
             | Change::FollowerChanged(_)
@@ -212,6 +239,7 @@ impl Policy for Batcher {
                 | Cause::Submitted(_)
                 | Cause::Joined(_)
                 | Cause::Opened(_)
+                | Cause::Measured(_)
                 | Cause::Closed(_)
                 | Cause::LoadFell(_)
                 | Cause::LoadRose(_)
@@ -228,6 +256,7 @@ impl Policy for Batcher {
                 _,
                 Cause::Joined(on)
                 | Cause::Opened(on)
+                | Cause::Measured(on)
                 | Cause::LoadFell(on)
                 | Cause::Freed(on)
                 | Cause::Vacated(on)
@@ -259,6 +288,7 @@ impl Policy for Batcher {
         self.open = OpenMachines::of(grid);
         self.forecast = Forecast::of(self.lengths, grid);
         self.backlog = Backlog::of(grid, &self.forecast);
+        self.in_vain = None;
         self.agenda = None;
     }
 
@@ -271,6 +301,9 @@ impl Policy for Batcher {
         }
         if self.backlog != Backlog::of(grid, &self.forecast) {
             return Err("the tasks without a place are not those of the grid".into());
+        }
+        if self.in_vain.is_some_and(|is_in_vain| is_in_vain != has_vain_plans(grid, &self.open)) {
+            return Err("whether something is planned in vain is not what the grid says".into());
         }
         Ok(())
     }

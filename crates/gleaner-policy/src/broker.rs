@@ -319,6 +319,8 @@ impl Policy for Broker {
             | Change::FollowerChanged(_)
             | Change::StaleReply(_)
             | Change::Refused(..)
+            | Change::CapsChanged
+            | Change::EndsForgotten
             | Change::LoansChanged
             | Change::AlarmChanged(_) => {}
         }
@@ -329,6 +331,7 @@ impl Policy for Broker {
             Cause::Submitted(class) => self.start(grid, grid.longest_waiting_of(class)?),
             Cause::Joined(machine)
             | Cause::Opened(machine)
+            | Cause::Measured(machine)
             | Cause::LoadFell(machine)
             | Cause::Freed(machine)
             | Cause::Vacated(machine)

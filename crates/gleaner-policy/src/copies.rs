@@ -100,6 +100,8 @@ impl Copies {
             | Change::BudgetChanged
             | Change::CatalogueChanged
             | Change::BeliefChanged(_)
+            | Change::CapsChanged
+            | Change::EndsForgotten
             | Change::LoansChanged
             | Change::FollowerChanged(_)
             | Change::StaleReply(_)

@@ -106,8 +106,8 @@ impl Forecast {
         self.lengths.is_learnt()
     }
 
-    /// Takes note of what became of the grid, where what ran matters. Whether all beliefs were formed anew, as speeds changed:
-    /// what a time limit allows depends on them. That costs O(tasks·log tasks).
+    /// Takes note of what became of the grid, where what ran matters. Whether all beliefs were formed anew, as machines of another
+    /// kind came or a composition was measured (what a time limit allows depends on them), or as ends count no more. That costs O(tasks·log tasks).
     #[inline]
     pub(crate) fn observe(&mut self, grid: &Grid, change: &Change) -> bool {
         self.is_learnt() && self.learn(grid, change)
@@ -115,7 +115,7 @@ impl Forecast {
 
     fn learn(&mut self, grid: &Grid, change: &Change) -> bool {
         match *change {
-            Change::MachineClassMet(_) | Change::TaskClassMeasured(_) | Change::MachineMeasured(_) => {
+            Change::MachineClassMet(_) | Change::TaskClassMeasured(_) | Change::EndsForgotten => {
                 *self = Self::of(self.lengths, grid);
                 return true;
             }
@@ -128,6 +128,7 @@ impl Forecast {
             Change::TaskClassMet(_)
             | Change::TaskClassReplaced(_)
             | Change::MachineJoined(_)
+            | Change::MachineMeasured(_)
             | Change::AvailabilityChanged(_)
             | Change::LoadChanged(_)
             | Change::ResidentsChanged(_)
@@ -140,6 +141,7 @@ impl Forecast {
             | Change::Started(_)
             | Change::CatalogueChanged
             | Change::BeliefChanged(_)
+            | Change::CapsChanged
             | Change::LoansChanged
             | Change::AnswerKept(_)
             | Change::FollowerChanged(_)
@@ -170,16 +172,8 @@ impl Forecast {
         }
         self.later.remove(&id);
         let task = grid.task(id);
-        let TaskState::Finished(on) = task.state() else { return };
-        if task.started() == Time::NEVER {
-            return;
-        }
-        let seconds = task.ended().since(task.started()).seconds().max(SHORTEST_S);
-        let ops = seconds / grid.seconds_per_op(task.class(), on);
-        // Nobody knows by a machine that cannot run it any more.
-        if ops <= 0.0 || !ops.is_finite() {
-            return;
-        }
+        let Some(took) = grid.took(id) else { return };
+        let ops = took.seconds.max(SHORTEST_S) / took.seconds_per_op;
         let ran = Ran { ended: task.ended(), task: id, ops };
         let user = grid.classes().demand(task.class()).payer;
         let likes = [Like::User, Like::Declared(declared(grid, id).to_bits())];

@@ -202,6 +202,10 @@ impl Matchmaker {
                 | Cause::Freed(machine),
                 When::AtEvents,
             ) => self.search(&view, Search::Pull(machine)),
+            // Slower for some, faster for others: whoever is there may go first.
+            (Cause::Measured(machine), When::AtEvents) => self
+                .search(&view, Search::Push(machine))
+                .or_else(|| self.search(&view, Search::Pull(machine))),
             (Cause::WokeUp { alarm: Alarm::Relocation, due }, When::Every(period))
                 if due.is_multiple_of(period) =>
             {
@@ -306,6 +310,8 @@ impl Policy for Matchmaker {
             | Change::BeliefChanged(_)
             | Change::RoomTaken(_)
             | Change::RoomFreed(..)
+            | Change::CapsChanged
+            | Change::EndsForgotten
             | Change::LoansChanged
             | Change::AnswerKept(_)
             | Change::FollowerChanged(_)
@@ -322,8 +328,7 @@ impl Policy for Matchmaker {
         }
         let placed = match occasion.cause {
             Cause::Submitted(class) => self.start_first_of(grid, now, class),
-            // Opened, or measured again.
-            Cause::Opened(machine) => {
+            Cause::Opened(machine) | Cause::Measured(machine) => {
                 let shrunk = self.following.shrink(grid, machine);
                 shrunk.or_else(|| self.start_waiting(grid, now, machine))
             }

@@ -35,7 +35,9 @@ impl OpenMachines {
     pub(crate) fn of(grid: &Grid) -> Self {
         let classes = vec![Members::default(); grid.classes().machine_classes().len()];
         let mut open = Self { classes, standings: Vec::new() };
-        (0..grid.machines().len()).map(MachineId::new).for_each(|machine| open.update(grid, machine));
+        for machine in (0..grid.machines().len()).map(MachineId::new) {
+            open.update(grid, machine);
+        }
         open
     }
 
@@ -44,8 +46,9 @@ impl OpenMachines {
         self.classes.push(Members::default());
     }
 
-    /// Takes note of a machine. Costs O(log machines), and O(1) where nothing changed.
-    pub(crate) fn update(&mut self, grid: &Grid, id: MachineId) {
+    /// Takes note of a machine; whether it takes tasks where it took none, or none where it did. Costs O(log machines), and O(1)
+    /// where nothing changed.
+    pub(crate) fn update(&mut self, grid: &Grid, id: MachineId) -> bool {
         let machine = grid.machine(id);
         let takes = machine.availability() == Availability::Open && machine.capacity() > 0.0;
         let standing = takes.then(|| Standing { class: machine.class(), is_idle: machine.count() == 0 });
@@ -54,7 +57,7 @@ impl OpenMachines {
         }
         let before = std::mem::replace(&mut self.standings[id.index()], standing);
         if before == standing {
-            return;
+            return false;
         }
         if let Some(before) = before {
             self.set_of(before).remove(&id);
@@ -62,6 +65,7 @@ impl OpenMachines {
         if let Some(standing) = standing {
             self.set_of(standing).insert(id);
         }
+        before.is_some() != standing.is_some()
     }
 
     /// The classes with any machine, in order.

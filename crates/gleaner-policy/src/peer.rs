@@ -320,6 +320,8 @@ impl Policy for Peer {
             | Change::Withdrawn { .. }
             | Change::CatalogueChanged
             | Change::BeliefChanged(_)
+            | Change::CapsChanged
+            | Change::EndsForgotten
             | Change::LoansChanged
             | Change::RoomTaken(_)
             | Change::RoomFreed(..)
@@ -336,7 +338,7 @@ impl Policy for Peer {
             // Before the next task may go there.
             Cause::Freed(machine) | Cause::Vacated(machine) => Self::give_back(grid, machine),
             Cause::Joined(machine) => self.start_there(grid, machine),
-            Cause::Opened(machine) => self.start_back(grid, now, machine),
+            Cause::Opened(machine) | Cause::Measured(machine) => self.start_back(grid, now, machine),
             Cause::Submitted(_) if self.recipe.turn == Turn::Longest => {
                 return self.look_again(grid, now, occasion.cause);
             }
@@ -344,7 +346,9 @@ impl Policy for Peer {
         };
         let starts = || if grid.has_waiting() { self.start_any(grid, now) } else { None };
         let then = || match occasion.cause {
-            Cause::Joined(machine) | Cause::Opened(machine) => Self::give_back(grid, machine),
+            Cause::Joined(machine) | Cause::Opened(machine) | Cause::Measured(machine) => {
+                Self::give_back(grid, machine)
+            }
             Cause::Wanted => self.lend(grid),
             Cause::NothingLent if self.recipe.peering.queue == Overflow::Machines => self.queue_up(grid),
             _ => None,

@@ -219,9 +219,7 @@ impl Backfiller {
             return None;
         }
         let kept = self.reserve(grid, now, head, kind)?;
-        // Tasks are alike here whose users are not: one that has to wait for its user keeps a gap empty.
         let filler = self.filler(grid, now, (kept, cores_max));
-        let filler = filler.filter(|&(task, _)| !grid.is_capped(grid.task(task).class()));
         self.blocked = filler.is_none().then_some(Blocked { kept, newcomer: None });
         filler
     }
@@ -295,7 +293,11 @@ impl Policy for Backfiller {
     fn observe(&mut self, grid: &Grid, change: &Change) {
         self.forget_found(grid, change);
         match *change {
-            Change::MachineClassMet(_) | Change::TaskClassMeasured(_) | Change::MachineMeasured(_) => {
+            Change::MachineClassMet(_)
+            | Change::TaskClassMeasured(_)
+            | Change::MachineMeasured(_)
+            | Change::CapsChanged
+            | Change::EndsForgotten => {
                 self.rebuild(grid);
             }
             Change::TaskClassMet(class) => self.add_class(grid, class),
@@ -336,7 +338,9 @@ impl Policy for Backfiller {
                     declared.take(grid, &self.forecast, run);
                 }
                 let as_planned = self.plan.as_mut().is_some_and(|plan| plan.started(grid, run));
-                if !(was_here && as_planned) {
+                // Others of its user may have to wait now for whom moments are kept.
+                let (_, cores_max) = grid.cores_of_user(grid.task(run.task).class());
+                if !(was_here && as_planned) || cores_max < u32::MAX {
                     self.plan = None;
                 }
             }
@@ -391,6 +395,7 @@ impl Policy for Backfiller {
             Cause::Submitted(_)
             | Cause::Joined(_)
             | Cause::Opened(_)
+            | Cause::Measured(_)
             | Cause::Closed(_)
             | Cause::Lost(_)
             | Cause::LoadRose(_)

@@ -104,7 +104,7 @@ impl View<'_> {
         };
         let run_s = self.grid.task(run.task).seconds_run(self.now);
         if self.grid.classes().task_class(class).restarts {
-            self.is_worth_restarting(run_s, gain, cost, from)
+            self.is_worth_restarting(class, (run_s, gain, cost), from)
         } else {
             cost == 0.0 || exceeds(gain * run_s, cost)
         }
@@ -112,8 +112,14 @@ impl View<'_> {
 
     /// A task that starts from its beginning does again what it has done so far, as much faster as the gain says. Where
     /// it stands still, anything is better; and a difference in numbers says nothing of time.
-    fn is_worth_restarting(&self, run: f64, gain: f64, cost: f64, from: MachineId) -> bool {
-        let stands_still = self.grid.machine(from).capacity() <= 0.0;
+    fn is_worth_restarting(
+        &self,
+        class: TaskClassId,
+        (run, gain, cost): (f64, f64, f64),
+        from: MachineId,
+    ) -> bool {
+        let cannot_run = self.grid.seconds_per_op(class, from) == f64::INFINITY;
+        let stands_still = cannot_run || self.grid.machine(from).capacity() <= 0.0;
         let is_time = self.rule.score != Score::MinNum;
         stands_still || (is_time && exceeds(gain * run, cost + run / (1.0 + gain)))
     }
@@ -234,6 +240,7 @@ impl<'a> Leaving<'a> {
                 size: Size::from(view.grid.classes().demand(class).needs),
                 from,
                 seconds_per_op: view.grid.classes().seconds_per_op_row(class),
+                // 0 where it cannot run: then all bounds are infinite, or no number, which is taken for that.
                 affinity: machine.share(machine.shares()) / h,
                 relief: (sum + (count - 1.0) * h) / free,
                 own: count * h / free,
@@ -345,10 +352,12 @@ impl Objective for Joining<'_> {
     #[inline(always)]
     fn bound(&self, class: MachineClassId, summary: &Summary) -> f64 {
         let h = self.seconds_per_op[class.index()];
-        if h == f64::INFINITY || !summary.may_hold(self.class) {
+        if !summary.may_hold(self.class) {
             return f64::NEG_INFINITY;
         }
         let bound = match self.worth.score {
+            // Where it cannot run, as a machine that was measured anew may turn out, it stands still: anything is better.
+            Score::Greedy | Score::Social if h == f64::INFINITY => f64::INFINITY,
             Score::Greedy => {
                 let slowest = summary.share_min / h;
                 (self.affinity - slowest) / slowest

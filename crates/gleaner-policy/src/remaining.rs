@@ -39,7 +39,11 @@ impl<'a> Remaining<'a> {
     /// Σ h·l over the tasks on a machine.
     fn sum(&self, machine: &Machine) -> f64 {
         machine.counts().fold(0.0, |sum, (class, _)| {
-            let h = self.grid.classes().seconds_per_op_in_parts(class, machine.class());
+            let h = self.grid.classes().seconds_per_op(class, machine.class());
+            // What cannot run there has no time there.
+            if !h.is_finite() {
+                return sum;
+            }
             machine.runs_of(class).fold(sum, |sum, run| sum + h * self.left(run))
         })
     }
@@ -81,9 +85,14 @@ impl<'a> Remaining<'a> {
         (to, there): (MachineId, f64),
     ) -> Option<f64> {
         let (source, target) = (self.grid.machine(from), self.grid.machine(to));
-        let own = self.grid.seconds_per_op(class, from) * self.left(run);
-        if own <= 0.0 {
+        let left = self.left(run);
+        if left <= 0.0 {
             return None;
+        }
+        let own = self.grid.seconds_per_op(class, from) * left;
+        if own == f64::INFINITY {
+            // It cannot run where it is.
+            return Some(f64::INFINITY);
         }
         let n = f64::from(source.count());
         // n·Σ less (n − 1)·(Σ − own): without a difference of large sums.

@@ -1,10 +1,10 @@
 //! A user whose runs take all the cores that are theirs waits, and nobody behind them does, whatever the rule.
 
 use gleaner_core::{
-    Alarm, Command, Decision, Event, Grid, GridConfig, MachineClass, Migration, Room, RunEnd, Scheduler,
-    Tags, TaskClass,
+    Alarm, Command, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs, Room, RunEnd,
+    Scheduler, Tags, TaskClass,
 };
-use gleaner_policy::{Ahead, AnyPolicy, Preset, Recipe};
+use gleaner_policy::{Ahead, AnyPolicy, Backfill, Fill, Goal, Preset, Recipe};
 use gleaner_units::{MachineClassId, MachineId, Ops, RunId, TaskClassId, TaskId, Time, UserId};
 use std::collections::BTreeMap;
 
@@ -175,5 +175,124 @@ fn what_is_ahead_is_not_taken_back_while_its_user_is_at_the_bound() {
         let decisions = stage.settle();
         let is_taken_back = decisions.iter().any(|decision| matches!(decision, Decision::TakeBack { .. }));
         assert_eq!(is_taken_back, cap == 100, "{cap}: {decisions:?}");
+    }
+}
+
+/// Long tasks of other users run on all but one machine and let go of it at once; of the three that wait behind the one that is
+/// too large for now, the one in the middle waits for its user's own.
+#[test]
+fn whoever_waits_for_the_bound_keeps_no_gap_from_those_behind() {
+    for name in ["queue/easy", "queue/conservative"] {
+        for fill in [Fill::Arrival, Fill::Shortest, Fill::SmallestArea] {
+            let mut recipe = Preset::named(name).expect("a preset").recipe;
+            if let Goal::Start(queueing) = &mut recipe.score
+                && queueing.backfill == Backfill::Easy
+            {
+                queueing.fill = fill;
+            }
+            let mut line = Line::new(recipe);
+            // Each of one core of three: user 0 runs one, and may have no more.
+            let (long, short) = (1_000.0, 10.0);
+            line.submit(0, 1, long);
+            line.submit(1, 1, long);
+            line.settle();
+            assert_eq!(line.running(), [0, 1], "{name}");
+            // The head needs all; a gap of one core is left before that.
+            line.submit(1, 3, long);
+            line.submit(0, 1, short);
+            line.submit(1, 1, 2.0 * short);
+            line.settle();
+            assert_eq!(line.running(), [0, 1, 4], "{name} {fill:?}: who is behind starts");
+            line.end(0);
+            line.settle();
+            assert_eq!(line.running(), [1, 3, 4], "{name} {fill:?}: and then who waited");
+        }
+    }
+}
+
+/// One machine of three cores, and a user of one core.
+struct Line {
+    scheduler: Scheduler<AnyPolicy>,
+    now: Time,
+    runs: BTreeMap<usize, RunId>,
+}
+
+impl Line {
+    fn new(recipe: Recipe) -> Self {
+        let config = GridConfig { weights: vec![1.0], migration: Migration::default() };
+        let scheduler = Scheduler::new(Grid::new(config), recipe.build());
+        let mut line = Self { scheduler, now: Time::ZERO.after_seconds(1.0), runs: BTreeMap::new() };
+        let room = Room { slots: Some(3), memory: None, disk: None };
+        let class = MachineClass { room, ..MachineClass::plain(vec![1.0], 3) };
+        line.tell(&Event::MachineClassMet(Box::new(class)));
+        line.tell(&Event::MachineJoined { machine: MachineId::new(0), class: MachineClassId::new(0) });
+        for (user, cores) in [(0, 1), (1, 1), (0, 3), (1, 3)] {
+            line.tell(&Event::TaskClassMet(Box::new(TaskClass {
+                payer: UserId::new(user),
+                needs: Needs { cores, ..Needs::default() },
+                ..TaskClass::plain(vec![1.0])
+            })));
+        }
+        line.tell(&Event::CoresCapped { user: Some(UserId::new(0)), cores: Some(1) });
+        line
+    }
+
+    fn tell(&mut self, event: &Event) {
+        self.scheduler.apply(self.now, event);
+    }
+
+    fn submit(&mut self, user: usize, cores: usize, length: f64) {
+        let first = TaskId::new(self.scheduler.grid().task_count());
+        let class = TaskClassId::new(user + if cores == 3 { 2 } else { 0 });
+        self.tell(&Event::TasksSubmitted { first, count: 1, class, length: Ops::new(length) });
+    }
+
+    /// Until nobody has anything to say at this moment.
+    fn settle(&mut self) {
+        loop {
+            self.scheduler.decide(self.now, &mut Vec::new());
+            let orders: Vec<Command> = self.scheduler.take_orders().collect();
+            for order in &orders {
+                if let Command::Start { run, .. } = order {
+                    self.runs.insert(run.task.index(), *run);
+                    self.tell(&Event::RunStarted(*run));
+                }
+            }
+            self.scheduler.check().expect("all indices are right");
+            match self.scheduler.grid().next_alarm().filter(|(at, _)| *at <= self.now) {
+                Some((_, alarm)) => self.tell(&Event::WokeUp { alarm }),
+                None if orders.is_empty() && !self.scheduler.is_asked() => return,
+                None => {}
+            }
+        }
+    }
+
+    fn running(&self) -> Vec<usize> {
+        self.runs.keys().copied().collect()
+    }
+
+    fn end(&mut self, task: usize) {
+        let run = self.runs.remove(&task).expect("it runs");
+        self.tell(&Event::RunEnded { run, end: RunEnd::Finished });
+    }
+}
+
+/// What nobody could start under the old bound may start as soon as there is another.
+#[test]
+fn a_bound_that_is_raised_lets_whoever_waits_start_at_that_moment() {
+    for name in ["queue/fcfs", "queue/easy", "queue/conservative"] {
+        let mut line = Line::new(Preset::named(name).expect("a preset").recipe);
+        line.submit(0, 1, 10.0);
+        line.submit(0, 1, 10.0);
+        line.settle();
+        assert_eq!(line.running(), [0], "{name}");
+        line.tell(&Event::CoresCapped { user: Some(UserId::new(0)), cores: None });
+        line.settle();
+        assert_eq!(line.running(), [0, 1], "{name}");
+        line.tell(&Event::CoresCapped { user: None, cores: Some(3) });
+        line.submit(0, 1, 10.0);
+        line.submit(0, 1, 10.0);
+        line.settle();
+        assert_eq!(line.running(), [0, 1, 2], "{name}");
     }
 }

@@ -8,7 +8,7 @@ use gleaner_testkit::history;
 use gleaner_testkit::naive_progress::NaiveProgress;
 use gleaner_testkit::random;
 use gleaner_testkit::record::{Entry, run};
-use gleaner_units::{RunId, Time};
+use gleaner_units::{RunId, TaskId, Time};
 
 /// As far as two ways to add up the same may differ, relative to the larger.
 const ROUNDING: f64 = 1e-9;
@@ -29,7 +29,20 @@ fn compare(grid: &Grid, now: Time, naive: &NaiveProgress) -> Result<(), String> 
     let expected: Vec<(RunId, f64)> = naive.ops_done().collect();
     let same = kept.len() == expected.len()
         && kept.iter().zip(&expected).all(|(one, other)| one.0 == other.0 && is_close(one.1, other.1));
-    if same { Ok(()) } else { Err(format!("at {now}: {kept:?}\n   against {expected:?}")) }
+    if !same {
+        return Err(format!("at {now}: {kept:?}\n   against {expected:?}"));
+    }
+    let took: Vec<(TaskId, f64)> =
+        grid.tasks().filter_map(|(id, _)| Some((id, grid.took(id)?.ops()))).collect();
+    let expected: Vec<(TaskId, f64)> = naive.lengths().collect();
+    // What is kept of an end is a whole number of nanoseconds.
+    let nanosecond = |id: TaskId| 1e-9 / grid.took(id).expect("what was found").seconds_per_op;
+    let is_close = |(id, one): (TaskId, f64), other: f64| {
+        (one - other).abs() <= nanosecond(id) + ROUNDING * one.abs().max(other.abs())
+    };
+    let same = took.len() == expected.len()
+        && took.iter().zip(&expected).all(|(one, other)| one.0 == other.0 && is_close(*one, other.1));
+    if same { Ok(()) } else { Err(format!("lengths at {now}: {took:?}\n   against {expected:?}")) }
 }
 
 #[test]

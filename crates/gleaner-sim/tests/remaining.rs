@@ -96,14 +96,11 @@ fn what_is_weighed_by_what_remains_equals_its_reference_on_live_grids() {
         for belief in BELIEFS {
             let (recipe, naive) = pair(seed, belief);
             let mut follower = Scheduler::new(grid.clone(), naive);
-            // What learns goes by tasks that are over as they were: what is run again, becomes another kind of task or is
-            // forgotten is remembered, but no grid tells it any more.
+            // What learns goes by tasks that are over as they were: what becomes another kind of task or is forgotten is
+            // remembered, but no grid tells it any more.
             let mut forgotten = false;
             let same = history::live(seed, grid.clone(), recipe.build(), |step| {
-                forgotten |= matches!(
-                    step.event,
-                    Event::TasksRetired { .. } | Event::TasksReclassed { .. } | Event::TasksRerun { .. }
-                );
+                forgotten |= matches!(step.event, Event::TasksRetired { .. } | Event::TasksReclassed { .. });
                 if forgotten {
                     return Ok(());
                 }

@@ -122,14 +122,18 @@ impl Outside {
         }
     }
 
-    /// So that what runs where it is could run there still.
+    /// So that what runs where it is could run there still, or not; what is planned for it may not begin there any more.
     fn measurement(&mut self, grid: &Grid) -> Event {
         let machine = self.machine(grid);
         let class = MachineClassId::new(self.choices.below(grid.classes().machine_classes().len()));
         let mut there = grid.machine(machine).counts();
         let goes_on = there.all(|(task, _)| grid.classes().seconds_per_op(task, class).is_finite());
         let is_there = grid.machine(machine).availability() != Availability::Lost;
-        if goes_on && is_there { Event::MachineMeasured { machine, class } } else { self.submission(grid) }
+        if is_there && (goes_on || self.choices.one_in(3)) {
+            Event::MachineMeasured { machine, class }
+        } else {
+            self.submission(grid)
+        }
     }
 }
 

@@ -190,14 +190,14 @@ impl Outside {
         }
     }
 
-    /// Of a machine or of a kind of task, so that what runs where it is could run there still.
+    /// Of a machine or of a kind of task, so that what runs where it is could run there still, or not.
     fn measurement(&mut self, grid: &Grid) -> Event {
         let machine = self.machine(grid);
         if self.choices.one_in(2) {
             let class = MachineClassId::new(self.choices.below(grid.classes().machine_classes().len()));
             let mut there = grid.machine(machine).counts();
             let goes_on = there.all(|(task, _)| grid.classes().seconds_per_op(task, class).is_finite());
-            return if goes_on {
+            return if goes_on || self.choices.one_in(3) {
                 Event::MachineMeasured { machine, class }
             } else {
                 Event::WokeUp { alarm: Alarm::Relocation }
@@ -217,7 +217,7 @@ impl Outside {
                 let speeds = &grid.classes().machine_class(machine.class()).speeds;
                 composition.iter().zip(speeds).all(|(share, speed)| *share == 0.0 || *speed > 0.0)
             });
-        if goes_on {
+        if goes_on || self.choices.one_in(3) {
             Event::TaskClassMeasured { class, composition }
         } else {
             Event::WokeUp { alarm: Alarm::Relocation }

@@ -253,13 +253,17 @@ impl Now<'_> {
         tasks.iter().map(|&task| self.affinity(task, machine, tasks)).sum()
     }
 
+    /// Σ h of those that can run there.
+    fn hs(&self, tasks: &[TaskId], machine: MachineId) -> f64 {
+        tasks.iter().map(|&task| self.h(task, machine)).filter(|h| h.is_finite()).sum()
+    }
+
     /// Σ n·h/(1−λ).
     fn times(&self, tasks: &[TaskId], machine: MachineId) -> f64 {
         if tasks.is_empty() {
             return 0.0;
         }
-        let sum: f64 = tasks.iter().map(|&task| self.h(task, machine)).sum();
-        tasks.len() as f64 * sum / self.free(machine)
+        tasks.len() as f64 * self.hs(tasks, machine) / self.free(machine)
     }
 
     /// h·l of each task on a machine, with l the operations that it has left.
@@ -269,7 +273,9 @@ impl Now<'_> {
             let task = run.id().task;
             let done = self.0.ops_done(self.1, run.id());
             let length = naive_lengths::length(self.0, belief, task, done).unwrap_or(0.0);
-            (task, self.h(task, machine) * f64::max(length - done, 0.0))
+            // What cannot run there has no time there.
+            let h = Some(self.h(task, machine)).filter(|h| h.is_finite()).unwrap_or(0.0);
+            (task, h * f64::max(length - done, 0.0))
         });
         work.collect()
     }
@@ -292,9 +298,12 @@ impl Now<'_> {
             |work: &[(TaskId, f64)]| work.len() as f64 * work.iter().map(|(_, seconds)| seconds).sum::<f64>();
         let mut rest = source.clone();
         rest.retain(|(other, _)| *other != task);
-        let own = source.len() as f64 * self.h(task, from) * left;
-        if own == 0.0 {
+        if left == 0.0 {
             return f64::NEG_INFINITY;
+        }
+        let own = source.len() as f64 * self.h(task, from) * left;
+        if own == f64::INFINITY {
+            return f64::INFINITY;
         }
         if self.free(from) == 0.0 {
             return (sum(&source) - sum(&rest)) / own;
@@ -313,7 +322,7 @@ impl Now<'_> {
         match rule {
             Formula::Greedy => self.affinity(task, machine, &with),
             Formula::Social | Formula::SocialWhole => {
-                let sum: f64 = there.iter().map(|&other| self.h(other, machine)).sum();
+                let sum = self.hs(&there, machine);
                 -(next as f64 * self.h(task, machine) + sum) / self.free(machine)
             }
             Formula::SocialRemaining(belief) => {
@@ -342,8 +351,10 @@ impl Now<'_> {
                 let after = self.affinity(task, to, &joined);
                 (after - before) / before
             }
+            Formula::Social if self.h(task, from) == f64::INFINITY => f64::INFINITY,
+            Formula::SocialWhole if self.h(task, from) == f64::INFINITY => 1.0,
             Formula::Social if self.free(from) == 0.0 => {
-                let sum = |tasks: &[TaskId]| tasks.iter().map(|&task| self.h(task, from)).sum::<f64>();
+                let sum = |tasks: &[TaskId]| self.hs(tasks, from);
                 let decrease = source.len() as f64 * sum(&source) - left.len() as f64 * sum(&left);
                 decrease / (source.len() as f64 * self.h(task, from))
             }
@@ -354,7 +365,7 @@ impl Now<'_> {
             }
             Formula::SocialRemaining(belief) => self.gain_by_work(belief, task, from, to),
             Formula::SocialWhole if self.free(from) == 0.0 => {
-                let sum = |tasks: &[TaskId]| tasks.iter().map(|&task| self.h(task, from)).sum::<f64>();
+                let sum = |tasks: &[TaskId]| self.hs(tasks, from);
                 1.0 - left.len() as f64 * sum(&left) / (source.len() as f64 * sum(&source))
             }
             Formula::SocialWhole => {
@@ -376,7 +387,7 @@ impl Now<'_> {
 }
 
 /// Whether all of these tasks have their place on an empty machine at once.
-fn fits(needs: &[Needs], machine: &MachineClass) -> bool {
+pub(crate) fn fits(needs: &[Needs], machine: &MachineClass) -> bool {
     let cores: u64 = needs.iter().map(|needs| u64::from(needs.cores)).sum();
     let memory: u64 = needs.iter().map(|needs| needs.memory).sum();
     let enough_cores = machine.room.slots.is_none_or(|slots| cores <= u64::from(slots));
@@ -386,7 +397,7 @@ fn fits(needs: &[Needs], machine: &MachineClass) -> bool {
 }
 
 /// Whether what one asks for holds of the other; who asks for nothing wants everyone.
-fn wants(one: Option<&Ad>, other: Option<&Ad>) -> bool {
+pub(crate) fn wants(one: Option<&Ad>, other: Option<&Ad>) -> bool {
     let Some(asking) = one.map(Ad::class_ad) else { return true };
     let nothing = ClassAd::new();
     let other = other.map_or(&nothing, Ad::class_ad);
@@ -514,7 +525,7 @@ impl Policy for Naive {
             Cause::Submitted(class) => waiting
                 .find(|&task| grid.task(task).class() == class)
                 .and_then(|task| self.start(&view, task)),
-            Cause::Opened(machine)
+            Cause::Opened(machine) | Cause::Measured(machine)
                 if self.ahead && naive_ahead::leave_if_overfull(grid, machine).is_some() =>
             {
                 naive_ahead::leave_if_overfull(grid, machine)
@@ -522,6 +533,7 @@ impl Policy for Naive {
             Cause::LoadFell(machine)
             | Cause::Joined(machine)
             | Cause::Opened(machine)
+            | Cause::Measured(machine)
             | Cause::Freed(machine)
             | Cause::Vacated(machine)
             | Cause::Published(machine) => {

@@ -165,6 +165,22 @@ fn start(grid: &Grid, books: &Books, now: Time, on: MachineId) -> Option<Decisio
     Some(Decision::Start { task, on })
 }
 
+/// Whether any of the machines that a task is planned for could ever begin it, as things stand: it takes tasks, it can run this one,
+/// and a whole recharge pays for that unless it is paid.
+fn could_begin(grid: &Grid, books: &Books, task: TaskId, queue: Queue) -> bool {
+    (0..grid.machines().len()).map(MachineId::new).any(|on| {
+        let class = grid.machine(on).class();
+        let is_meant = queue == Queue::Machine(on) || queue == Queue::Class(class);
+        let h = grid.classes().seconds_per_op_row(grid.task(task).class())[class.index()];
+        is_meant && works(grid, on) && h < f64::INFINITY && {
+            let price = grid.classes().machine_class(class).price;
+            let cost = grid.declared_length(task).map(|length| (length.amount() * price).ceil());
+            let cost = if price == 0.0 { Some(0.0) } else { cost };
+            books.budget().is_none() || cost.is_some_and(|cost| books.could_pay(task, cost))
+        }
+    })
+}
+
 impl Policy for NaiveBatch {
     fn observe(&mut self, _: &Grid, change: &Change) {
         if let Change::Refused(..) = change {
@@ -192,12 +208,9 @@ impl NaiveBatch {
         let books = Rc::clone(&self.books);
         let start = |on| start(grid, &books.borrow(), now, on);
         let machines = (0..grid.machines().len()).map(MachineId::new);
-        let in_vain = grid.tasks().any(|(task, _)| match grid.plans().queue_of(task) {
-            None => false,
-            Some(Queue::Machine(on)) => !works(grid, on),
-            Some(Queue::Class(class)) => !(0..grid.machines().len())
-                .map(MachineId::new)
-                .any(|on| works(grid, on) && grid.machine(on).class() == class),
+        let in_vain = grid.tasks().any(|(task, _)| {
+            let queue = grid.plans().queue_of(task);
+            queue.is_some_and(|queue| !could_begin(grid, &books.borrow(), task, queue))
         });
         let answer = match occasion.cause {
             Cause::Freed(on) => start(on),
@@ -227,6 +240,7 @@ impl NaiveBatch {
             }
             Cause::Joined(on)
             | Cause::Opened(on)
+            | Cause::Measured(on)
             | Cause::LoadFell(on)
             | Cause::Vacated(on)
             | Cause::Published(on) => start(on),
@@ -253,8 +267,8 @@ impl NaiveBatch {
             waiting.next().is_some()
         };
         answer.or_else(|| {
-            (wakes && grid.alarm(Alarm::Batch).is_none())
-                .then_some(Decision::Wake { alarm: Alarm::Batch, at })
+            let is_earlier = grid.alarm(Alarm::Batch).is_none_or(|set| at < set);
+            (wakes && is_earlier).then_some(Decision::Wake { alarm: Alarm::Batch, at })
         })
     }
 }

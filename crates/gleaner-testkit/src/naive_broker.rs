@@ -189,6 +189,7 @@ impl Policy for NaiveBroker {
             Cause::Submitted(class) => waiting.retain(|task| grid.task(*task).class() == class),
             Cause::Joined(site)
             | Cause::Opened(site)
+            | Cause::Measured(site)
             | Cause::LoadFell(site)
             | Cause::Freed(site)
             | Cause::Vacated(site)

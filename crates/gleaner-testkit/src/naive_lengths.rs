@@ -41,15 +41,13 @@ fn before(grid: &Grid, task: TaskId) -> Vec<(TaskId, f64)> {
     let user = |task: TaskId| grid.classes().task_class(grid.task(task).class()).payer;
     let mut ended: Vec<(Time, TaskId, f64)> = Vec::new();
     for (id, other) in grid.tasks() {
-        if let TaskState::Finished(on) = other.state()
+        // What it took is a fact of the grid, which `naive_progress` works out for itself.
+        if matches!(other.state(), TaskState::Finished(_))
             && user(id) == user(task)
             && other.ended() < grid.task(task).submitted()
-            // Of what ended before anybody said that it had begun, nobody knows how long it took.
-            && other.started() != Time::NEVER
+            && let Some(took) = grid.took(id)
         {
-            let row = grid.classes().seconds_per_op_row(other.class());
-            let seconds = other.ended().since(other.started()).seconds().max(1.0);
-            ended.push((other.ended(), id, seconds / row[grid.machine(on).class().index()]));
+            ended.push((other.ended(), id, took.seconds.max(1.0) / took.seconds_per_op));
         }
     }
     ended.sort_by_key(|(at, id, _)| (*at, *id));

@@ -287,14 +287,10 @@ impl NaivePeer {
 impl Policy for NaivePeer {
     fn observe(&mut self, grid: &Grid, change: &Change) {
         if let Change::Finished(id) = *change
-            && let TaskState::Finished(on) = grid.task(id).state()
+            && let Some(took) = grid.took(id)
         {
-            let task = grid.task(id);
-            let seconds = task.ended().since(task.started()).seconds();
-            let parts = (seconds / grid.seconds_per_op(task.class(), on) * 1024.0).round();
-            if grid.seconds_per_op(task.class(), on).is_finite() {
-                self.ended.push((task.class(), parts));
-            }
+            let parts = (took.seconds / took.seconds_per_op * 1024.0).round();
+            self.ended.push((grid.task(id).class(), parts));
         }
     }
 
@@ -319,7 +315,7 @@ impl Policy for NaivePeer {
             return Some(start);
         }
         // What was taken back was taken back for what waits.
-        if let Cause::Opened(machine) = occasion.cause
+        if let Cause::Opened(machine) | Cause::Measured(machine) = occasion.cause
             && self.takes_back
             && self.reaches
             && is_own(grid, machine)
@@ -344,7 +340,9 @@ impl Policy for NaivePeer {
         }
         let then =
             match occasion.cause {
-                Cause::Joined(machine) | Cause::Opened(machine) => gives_back(machine),
+                Cause::Joined(machine) | Cause::Opened(machine) | Cause::Measured(machine) => {
+                    gives_back(machine)
+                }
                 Cause::Wanted => self.lend(grid).map(Decision::Lending),
                 Cause::NothingLent if self.on_workers => Self::place(grid, |class| {
                     if self.is_short(grid, class) { self.shortest(grid, class) } else { None }

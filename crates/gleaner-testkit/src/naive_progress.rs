@@ -1,6 +1,7 @@
 //! What each task has done, worked out from all that passed and from nothing else: between two entries of the record,
 //! whatever runs goes on at min(1, c(1−λ)/n).
 
+use crate::naive::{fits, wants};
 use crate::record::Entry;
 use gleaner_core::{Decision, Event, MachineClass, RunEnd, TaskClass};
 use gleaner_units::{MachineId, RunId, TaskClassId, TaskId, Time};
@@ -27,6 +28,14 @@ struct Run {
     served: f64,
 }
 
+/// How long a run took that came to its end, as if all of its task had been done there.
+#[derive(Clone, Copy, Debug)]
+struct Spent {
+    seconds: f64,
+    /// The class of its machine then.
+    class: usize,
+}
+
 /// The record so far.
 #[derive(Clone, Debug, Default)]
 pub struct NaiveProgress {
@@ -42,6 +51,8 @@ pub struct NaiveProgress {
     /// Those that are to stop and count no more.
     superseded: BTreeSet<RunId>,
     finished: BTreeSet<TaskId>,
+    /// Of those that are finished, where it is known.
+    spent: BTreeMap<TaskId, Spent>,
     withdrawn: BTreeSet<TaskId>,
     retired: BTreeSet<TaskId>,
     /// How many runs each task has had.
@@ -61,6 +72,15 @@ impl NaiveProgress {
     pub fn ops_done(&self) -> impl Iterator<Item = (RunId, f64)> + '_ {
         let there = self.runs.iter().filter(|(_, run)| !run.stopping);
         there.map(|(&id, run)| (id, self.ops(id.task, run)))
+    }
+
+    /// The operations of each task that is finished, where the run that finished it was seen from its beginning to its end on
+    /// machines that can do it.
+    pub fn lengths(&self) -> impl Iterator<Item = (TaskId, f64)> + '_ {
+        self.spent.iter().filter_map(|(&task, spent)| {
+            let seconds_per_op = self.seconds_per_op(task, spent.class);
+            seconds_per_op.is_finite().then_some((task, spent.seconds / seconds_per_op))
+        })
     }
 
     /// The next entry of the record.
@@ -91,16 +111,43 @@ impl NaiveProgress {
         &self.task_classes[self.tasks[task.index()].index()]
     }
 
-    fn ops(&self, task: TaskId, run: &Run) -> f64 {
-        let composition = &self.class_of(task).composition;
-        let speeds = &self.machine_classes[self.machines[run.on.index()].class].speeds;
+    /// Infinite where such a machine cannot run it, as far as one core of it goes.
+    fn seconds_per_op(&self, task: TaskId, class: usize) -> f64 {
+        let (kind, machine) = (self.class_of(task), &self.machine_classes[class]);
+        let (one, other) = (kind.ad.as_ref(), machine.ad.as_ref());
+        let is_provided = kind.requires.iter().all(|tag| machine.provides.contains(tag));
+        if !is_provided
+            || !fits(&[kind.needs.of_part(1)], machine)
+            || !wants(one, other)
+            || !wants(other, one)
+        {
+            return f64::INFINITY;
+        }
+        let (composition, speeds) = (&kind.composition, &machine.speeds);
         let mut seconds_per_op = 0.0;
         for kind in 0..self.weights.len() {
             if composition[kind] > 0.0 {
                 seconds_per_op += self.weights[kind] * composition[kind] / speeds[kind];
             }
         }
+        seconds_per_op
+    }
+
+    /// How long an operation takes a run where it is: one that is there already goes on, however few cores its machine has now.
+    pub fn seconds_per_op_of(&self, id: RunId) -> f64 {
+        self.seconds_per_op(id.task, self.machines[self.runs[&id].on.index()].class)
+    }
+
+    fn ops(&self, task: TaskId, run: &Run) -> f64 {
+        let seconds_per_op = self.seconds_per_op(task, self.machines[run.on.index()].class);
         if run.served == 0.0 { run.done } else { run.done + run.served / seconds_per_op }
+    }
+
+    /// What is known of how long a run took that comes to its end.
+    fn spent(&self, task: TaskId, run: &Run) -> Option<Spent> {
+        let class = self.machines[run.on.index()].class;
+        let seconds = self.ops(task, run) * self.seconds_per_op(task, class);
+        (run.runs && !run.stopping && seconds.is_finite()).then_some(Spent { seconds, class })
     }
 
     fn event(&mut self, event: &Event) {
@@ -156,6 +203,7 @@ impl NaiveProgress {
             Event::TasksRetired { first, count } => {
                 for task in tasks(first, count) {
                     self.finished.remove(&task);
+                    self.spent.remove(&task);
                     self.withdrawn.remove(&task);
                     self.kept.remove(&task);
                     self.retired.insert(task);
@@ -230,6 +278,7 @@ impl NaiveProgress {
         self.missing.retain(|other, _| other.task != task);
         self.kept.remove(&task);
         self.finished.remove(&task);
+        self.spent.remove(&task);
         self.withdrawn.remove(&task);
     }
 
@@ -262,6 +311,8 @@ impl NaiveProgress {
             // Nothing is compared in the grids that this reference is made for.
             RunEnd::Finished | RunEnd::Answered(_) => {
                 self.finished.insert(task);
+                let spent = run.and_then(|run| self.spent(task, &run));
+                self.spent.extend(spent.map(|spent| (task, spent)));
                 self.withdrawn.remove(&task);
                 self.superseded.extend(self.runs_of(task));
                 self.kept.remove(&task);

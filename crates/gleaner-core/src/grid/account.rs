@@ -3,7 +3,8 @@
 //! **The spending of a period is the cost of the tasks charged in it, less what was refunded in it.** [`Charged`] says
 //! when a task is charged. The cost of a task is ⌈declared length × price⌉ of its machine. A task is charged once, when
 //! it is planned; a start at the same cost costs nothing more, in a later period too. A task whose plan is dropped, or
-//! that leaves its machine without an end, gets a full refund. The refund counts only in the period of the charge, since
+//! that leaves its machine without an end, gets a full refund; one that is cancelled as soon as no run of it goes on, since until
+//! then it may come to its end, which counts and is paid. The refund counts only in the period of the charge, since
 //! credits are never saved up.
 //!
 //! **Spent and held credits together never exceed the recharge**, or what they were when the recharge was made smaller: a
@@ -214,6 +215,14 @@ impl Account {
         self.has_paid(task, cost) || cost <= self.left(now) + self.would_return(now, task)
     }
 
+    /// Whether so much can be paid for a task in some period: it was taken for it already, or a whole recharge is enough.
+    pub(super) fn could_start(&self, task: TaskId, cost: Credits) -> bool {
+        let is_held = |bill: &Bill| bill.stage == Stage::Held && cost <= bill.sum.credits;
+        self.has_paid(task, cost)
+            || cost <= self.budget.recharge
+            || self.bills.get(&task).is_some_and(is_held)
+    }
+
     /// A task goes to a machine, from its plan, from another machine, or neither; or what is left for it, if that is
     /// too little.
     pub(super) fn start(&mut self, now: Time, task: TaskId, sum: Sum) -> Result<(), Credits> {
@@ -231,15 +240,6 @@ impl Account {
         };
         self.enter(task, Bill { sum, stage });
         Ok(())
-    }
-
-    /// A task that is on a machine gets one more run; or what is left for it, if that is too little. Both runs together
-    /// are what the task costs from then on.
-    pub(super) fn add(&mut self, now: Time, task: TaskId, sum: Sum) -> Result<(), Credits> {
-        let bill = self.bills.get(&task).map_or(Sum::default(), |bill| bill.sum);
-        let mut both = sum;
-        both.add(bill);
-        self.start(now, task, both)
     }
 
     /// A task ended where it was: what it was charged stays so.

@@ -221,7 +221,6 @@ impl Grid {
             return Err(Refusal::Answered(id, on));
         }
         self.check_can_run(id, on)?;
-        self.pay_also(now, id, on)?;
         let run = self.place(now, id, on, (Stage::Sent, self.kept(id)), effects);
         self.checks.begin_comparing(run);
         effects.orders.push(Command::Start { run, on });

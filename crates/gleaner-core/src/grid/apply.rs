@@ -113,7 +113,7 @@ impl Grid {
                 self.ask(Cause::RuleChanged);
             }
             Event::BudgetSet(budget) => self.budget_set(now, budget, effects),
-            Event::CoresCapped { user, cores } => self.cores_capped(user, cores),
+            Event::CoresCapped { user, cores } => self.cores_capped(user, cores, effects),
             Event::TasksSubmitted { .. }
             | Event::RunStarted(_)
             | Event::RunEnded { .. }
@@ -129,12 +129,7 @@ impl Grid {
             Alarm::Silence(run) => self.not_held(now, run, effects),
             Alarm::Survey if self.is_surveying() => self.survey_is_over(now, effects),
             Alarm::Survey => {}
-            Alarm::Batch
-            | Alarm::Recharge
-            | Alarm::Ahead
-            | Alarm::Relocation
-            | Alarm::Held
-            | Alarm::Deadline(_) => {
+            Alarm::Batch | Alarm::Recharge | Alarm::Ahead | Alarm::Relocation | Alarm::Held => {
                 self.ask(Cause::WokeUp { alarm, due });
             }
         }
@@ -187,8 +182,8 @@ impl Grid {
             self.staying.begin(now, machine, class);
         }
         effects.changes.push(Change::MachineMeasured(machine));
-        if self.machine(machine).availability() == Availability::Open {
-            self.ask(Cause::Opened(machine));
+        if matches!(self.machine(machine).availability(), Availability::Open | Availability::Closed) {
+            self.ask(Cause::Measured(machine));
         }
     }
 

@@ -1,7 +1,8 @@
 //! What the bounds on users' cores do to tasks: see [`super::caps`].
 
 use super::{Grid, Part};
-use crate::{Cause, Refusal};
+use crate::effects::Effects;
+use crate::{Cause, Change, Refusal};
 use gleaner_units::{TaskClassId, TaskId, UserId};
 
 impl Grid {
@@ -14,6 +15,11 @@ impl Grid {
     /// How many cores a user's runs take.
     pub fn cores_taken(&self, user: UserId) -> u64 {
         self.caps.taken(user)
+    }
+
+    /// Whether any user may have so many cores at a time and no more.
+    pub fn has_caps(&self) -> bool {
+        self.caps.any()
     }
 
     /// Whether a task of the class has to wait until other runs of its user end.
@@ -32,8 +38,9 @@ impl Grid {
         Ok(())
     }
 
-    pub(super) fn cores_capped(&mut self, user: Option<UserId>, cores: Option<u32>) {
+    pub(super) fn cores_capped(&mut self, user: Option<UserId>, cores: Option<u32>, effects: &mut Effects) {
         self.caps.set(user, cores);
+        effects.changes.push(Change::CapsChanged);
         if self.has_waiting() {
             self.ask(Cause::RuleChanged);
         }

@@ -29,6 +29,11 @@ impl Caps {
         }
     }
 
+    /// Whether there is a bound for anybody.
+    pub(super) fn any(&self) -> bool {
+        self.usual < u32::MAX || !self.own.is_empty()
+    }
+
     pub(super) fn of(&self, user: UserId) -> u32 {
         self.own.get(&user).copied().unwrap_or(self.usual)
     }

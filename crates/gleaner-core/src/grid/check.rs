@@ -248,8 +248,13 @@ impl Grid {
         if !planned || !self.plans.is_whole() || queues().any(lost) {
             return Err(BrokenInvariant::Plans);
         }
-        let active =
-            |task: TaskId| self.plans.queue_of(task).is_some() || self.task(task).state == TaskState::Placed;
+        // One that was cancelled may come to its end as long as a run of it goes on.
+        let may_end = |task: TaskId| match self.task(task).state {
+            TaskState::Placed => true,
+            TaskState::Withdrawn => self.runs_of(task).any(Run::goes_on),
+            TaskState::Waiting | TaskState::Finished(_) | TaskState::Retired => false,
+        };
+        let active = |task: TaskId| self.plans.queue_of(task).is_some() || may_end(task);
         let Some(accounts) = &self.accounts else { return Ok(()) };
         let pays = |key, task| active(task) && accounts.key(self.payer(task)) == key;
         if accounts.is_whole(pays) { Ok(()) } else { Err(BrokenInvariant::Account) }

@@ -104,9 +104,18 @@ impl Grid {
             && here.chain(self.voices_in(task)).any(|other| self.checks.are_one(other, on))
     }
 
-    /// What the word of a run would be for its task now, and all that was said of it then; nothing where nobody else is asked, or
-    /// where it comes to nothing.
-    pub fn judge(&self, run: &Run, said: Said) -> (Judgement, Option<Comparison>) {
+    /// Whether a task listens to what a run of it says. Where that was out of reach, the task was given to no other machine since.
+    pub fn hears(&self, run: &Run) -> bool {
+        match self.task(run.id.task).state {
+            TaskState::Placed => true,
+            TaskState::Waiting => run.stage == Stage::Missing,
+            TaskState::Finished(_) | TaskState::Withdrawn | TaskState::Retired => false,
+        }
+    }
+
+    /// What the word of a run would be for its task now, [heard](Self::hears) or not, and all that was said of it then; nothing
+    /// where nobody else is asked, or where it comes to nothing.
+    pub fn judge(&self, run: &Run, said: Said, is_heard: bool) -> (Judgement, Option<Comparison>) {
         let task = self.task(run.id.task);
         let new = || self.checks.comparison(task.class, self.checks.trusts(run.on));
         let Some(mut comparison) = self.comparison(run.id.task).cloned().or_else(new) else {
@@ -116,7 +125,7 @@ impl Grid {
         let has_spoken = self.voices_in(run.id.task).any(|other| self.checks.are_one(other, run.on));
         let compared = comparison.compared_by(run.id);
         match said {
-            _ if task.state != TaskState::Placed || has_spoken => return (Judgement::Void, None),
+            _ if !is_heard || has_spoken => return (Judgement::Void, None),
             Said::Answer(answer) if compared.is_none() => {
                 comparison.given.push(Given { run: run.id, on: run.on, answer });
             }
@@ -148,9 +157,12 @@ impl Grid {
         self.comparison(task).is_some_and(|comparison| !comparison.given.is_empty())
     }
 
-    /// What was said is kept that was judged so.
+    /// What was said is kept that was judged so. A task that waits, since who said it was thought lost, waits no more: it is others'
+    /// answers that it needs now.
     pub(super) fn keep_answer(&mut self, task: TaskId, comparison: Comparison) {
         self.checks.open.insert(task, comparison);
+        self.dequeue(task);
+        self.tasks.get_mut(task).state = TaskState::Placed;
     }
 
     /// A task is over with the answer of a machine that was asked alone.

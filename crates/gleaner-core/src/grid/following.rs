@@ -49,8 +49,8 @@ impl Grid {
         self.followers.all_next().find(|run| self.asked_back(*run).is_none() && is_next(run))
     }
 
-    /// The longest that tasks of a class took lately: each end halves it, but not below what that task took. Nothing before
-    /// the first end.
+    /// The longest that tasks of a class took lately, from the first of their runs on: each end halves it, but not below what
+    /// that task took. Nothing before the first end.
     #[inline]
     pub fn took_lately(&self, class: TaskClassId) -> Option<Span> {
         self.took.get(class.index()).copied().flatten()
@@ -59,10 +59,10 @@ impl Grid {
     /// A task came to its end.
     pub(super) fn count_time(&mut self, id: TaskId) {
         let task = self.task(id);
-        if task.started > task.ended {
+        if task.begun > task.ended {
             return;
         }
-        let took = task.ended.since(task.started);
+        let took = task.ended.since(task.begun);
         let lately = &mut self.took[task.class.index()];
         let half = lately.map_or(0, |longest| longest.nanos() / 2);
         *lately = Some(took.max(Span::from_nanos(half)));

@@ -389,6 +389,16 @@ impl Machine {
         self.resident(class, run).ops_done(self.clock(now), seconds_per_op)
     }
 
+    /// The seconds, with a core to itself, that all that a task has done would have taken here.
+    pub(super) fn seconds_spent(
+        &self,
+        now: Time,
+        (class, run): (TaskClassId, RunId),
+        seconds_per_op: f64,
+    ) -> f64 {
+        self.resident(class, run).spent(self.clock(now), seconds_per_op)
+    }
+
     /// The seconds until a task of that length is done here, if it goes on getting the share that it gets.
     pub(super) fn seconds_left(
         &self,

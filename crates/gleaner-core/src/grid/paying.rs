@@ -18,6 +18,12 @@ impl Grid {
         self.cost(id, on).is_some_and(|cost| account.can_start(now, id, cost))
     }
 
+    /// Whether what a task costs on machines of a class can be paid in some period, if nothing changes.
+    pub fn could_pay(&self, id: TaskId, on: MachineClassId) -> bool {
+        let Some(account) = self.account_of(self.task(id).class) else { return true };
+        self.cost(id, on).is_some_and(|cost| account.could_start(id, cost))
+    }
+
     /// The budget as it is used, if there is one.
     pub fn accounts(&self) -> Option<&Accounts> {
         self.accounts.as_ref()
@@ -81,17 +87,6 @@ impl Grid {
         let paid =
             self.accounts.as_mut().map_or(Ok(()), |accounts| accounts.of_mut(payer).start(now, id, bill));
         paid.map_err(|left| Refusal::TooDear { task: id, cost, left })
-    }
-
-    /// Takes what one more run of a task costs on a machine, beside what was taken for it so far.
-    pub(super) fn pay_also(&mut self, now: Time, id: TaskId, on: MachineId) -> Result<(), Refusal> {
-        if self.accounts.is_none() {
-            return Ok(());
-        }
-        let (payer, bill) = (self.payer(id), self.bill(id, self.machine(on).class())?);
-        let paid =
-            self.accounts.as_mut().map_or(Ok(()), |accounts| accounts.of_mut(payer).add(now, id, bill));
-        paid.map_err(|left| Refusal::TooDear { task: id, cost: bill.credits, left })
     }
 
     /// Nothing was to be paid for the task after all.

@@ -83,6 +83,12 @@ impl Resident {
         if served == 0.0 { self.done } else { self.done + served / seconds_per_op }
     }
 
+    /// The seconds of service that all that is done would have taken here.
+    pub(super) fn spent(self, clock: f64, seconds_per_op: f64) -> f64 {
+        let served = self.served(clock);
+        if self.done == 0.0 { served } else { self.done * seconds_per_op + served }
+    }
+
     /// The seconds of service until a task of that length is done; none if it should have been already.
     #[inline]
     pub(super) fn service_left(self, clock: f64, length: f64, seconds_per_op: f64) -> f64 {

@@ -6,6 +6,7 @@
 
 use super::answers::Judgement;
 use super::runs::{Run, Stage};
+use super::task::Spent;
 use super::{Grid, Task, TaskState};
 use crate::checking::Said;
 use crate::effects::Effects;
@@ -33,7 +34,7 @@ impl Grid {
                 self.begin_ahead(now, id, effects);
                 self.run_mut(id).stage = Stage::Running;
                 let task = self.tasks.get_mut(id.task);
-                task.started = task.started.min(now);
+                task.begun = task.begun.min(now);
                 let class = task.class;
                 self.each_part(&run, |grid, part| {
                     grid.beliefs.arrived(now, id, part.on);
@@ -58,20 +59,25 @@ impl Grid {
         if end == RunEnd::Kept {
             self.keep(now, &run);
         }
+        let spent = if end == RunEnd::Finished { self.spent(now, &run) } else { None };
         self.take_off(now, &run, effects);
         let machines = self.machines_of_run(&run);
         self.count_end(&run, end, machines.clone());
         self.forget_run(id);
         match (end, self.task(id.task).state) {
             (RunEnd::Finished, TaskState::Waiting | TaskState::Placed | TaskState::Withdrawn) => {
-                self.task_finished(now, &run, machines, effects);
+                self.task_finished(now, (&run, spent), machines, effects);
             }
-            // Its task waits, or is where another run of it is.
+            // Its task waits, or is where another run of it is; or others are to be asked after what it said.
+            (RunEnd::Answered(_) | RunEnd::Compared(_), _) if run.stage == Stage::Missing => {
+                self.ask(Cause::Submitted(self.task(id.task).class));
+            }
             _ if run.stage == Stage::Missing => {}
             (RunEnd::Kept | RunEnd::Lost | RunEnd::Answered(_) | RunEnd::Compared(_), TaskState::Placed) => {
                 self.over(now, id.task, machines, end, effects);
             }
             (_, TaskState::Finished(_) | TaskState::Withdrawn | TaskState::Retired) => {
+                self.settle_withdrawn(now, id.task);
                 for on in machines {
                     effects.changes.push(Change::ResidentsChanged(on));
                     self.ask(Cause::Freed(on));
@@ -91,7 +97,7 @@ impl Grid {
             RunEnd::Finished | RunEnd::Kept | RunEnd::Lost => return end,
         };
         let task = run.id.task;
-        match self.judge(run, said) {
+        match self.judge(run, said, self.hears(run)) {
             (Judgement::Agreed, Some(comparison)) => self.agree(now, &comparison, effects),
             (Judgement::Agreed, None) => self.answered_alone(task, run.on),
             (Judgement::Disputed, _) => self.dispute(task),
@@ -108,24 +114,24 @@ impl Grid {
     fn task_finished(
         &mut self,
         now: Time,
-        run: &Run,
+        (run, spent): (&Run, Option<Spent>),
         machines: impl Iterator<Item = MachineId> + Clone,
         effects: &mut Effects,
     ) {
         let id = run.id.task;
-        let was_placed = self.task(id).state == TaskState::Placed;
+        let waited = self.task(id).state == TaskState::Waiting;
         self.dequeue(id);
         let payer = self.payer(id);
         match &mut self.accounts {
-            Some(accounts) if was_placed => accounts.of_mut(payer).end(now, id),
             // It was thought lost, and its credits were given back: others may have been planned with them.
-            Some(accounts) => accounts.of_mut(payer).give_back(now, id),
+            Some(accounts) if waited => accounts.of_mut(payer).give_back(now, id),
+            Some(accounts) => accounts.of_mut(payer).end(now, id),
             None => {}
         }
         self.kept.remove(&id);
         self.close_comparison(id);
         let task = self.tasks.get_mut(id);
-        (task.state, task.ended) = (TaskState::Finished(run.on), now);
+        (task.state, task.ended, task.spent) = (TaskState::Finished(run.on), now, spent);
         self.count_time(id);
         effects.changes.push(Change::Finished(id));
         let was_there = run.stage != Stage::Missing;
@@ -203,111 +209,6 @@ impl Grid {
         effects.orders.push(Command::Start { run: held, on });
     }
 
-    /// Costs O(stretches of tasks that are alike), and O(log tasks) for each task that has runs or is planned.
-    pub(super) fn tasks_withdrawn(
-        &mut self,
-        now: Time,
-        (first, count): (TaskId, u32),
-        effects: &mut Effects,
-    ) {
-        let mut any_waited = false;
-        self.in_stretches(first, count, |grid, first, count| {
-            let task = grid.task(first);
-            any_waited |= task.state == TaskState::Waiting;
-            let only_waits = task.state == TaskState::Waiting && task.newest.is_none();
-            if !only_waits || grid.plans.has_any(first, count) {
-                tasks(first, count).for_each(|task| grid.task_withdrawn(now, task, effects));
-                return;
-            }
-            grid.waiting.remove(task.class, first, count);
-            grid.forget_waiting_ops(first, count);
-            grid.tasks.fill(first, count, Task { state: TaskState::Withdrawn, ..task });
-            effects.changes.push(Change::Withdrawn { first, count });
-        });
-        if any_waited && self.has_waiting() {
-            self.ask(Cause::Withdrawn);
-        }
-    }
-
-    /// Likewise.
-    pub(super) fn tasks_returned(&mut self, (first, count): (TaskId, u32), effects: &mut Effects) {
-        self.in_stretches(first, count, |grid, first, count| {
-            let mut task = grid.task(first);
-            if task.state != TaskState::Withdrawn {
-                return;
-            }
-            // What has runs is alike to nothing else, and waits as soon as they are over.
-            if grid.runs_of(first).any(Run::goes_on) {
-                grid.tasks.get_mut(first).state = TaskState::Placed;
-                return;
-            }
-            task.wait();
-            grid.tasks.fill(first, count, task);
-            grid.enqueue(first, count);
-            effects.changes.push(Change::Wait { first, count });
-            grid.ask(Cause::Submitted(task.class));
-        });
-    }
-
-    /// Likewise.
-    pub(super) fn tasks_rerun(&mut self, (first, count): (TaskId, u32), effects: &mut Effects) {
-        self.in_stretches(first, count, |grid, first, count| {
-            let task = grid.task(first);
-            if !matches!(task.state, TaskState::Finished(_) | TaskState::Withdrawn) {
-                return;
-            }
-            for run in grid.all_runs(first) {
-                if run.stage == Stage::Missing {
-                    grid.forget_run(run.id);
-                } else {
-                    grid.run_mut(run.id).is_superseded = true;
-                }
-            }
-            grid.checks.forget(first, count);
-            let end = TaskId::new(first.index() + count as usize);
-            while let Some((&task, _)) = grid.kept.range(first..end).next() {
-                grid.kept.remove(&task);
-            }
-            grid.tasks.fill(first, count, Task { state: TaskState::Withdrawn, ..grid.task(first) });
-            grid.tasks_returned((first, count), effects);
-        });
-    }
-
-    /// Does something with each stretch of tasks that are alike, and of one length.
-    pub(super) fn in_stretches(
-        &mut self,
-        first: TaskId,
-        count: u32,
-        mut act: impl FnMut(&mut Self, TaskId, u32),
-    ) {
-        let (mut next, end) = (first.index(), first.index() + count as usize);
-        while next < end {
-            let id = TaskId::new(next);
-            let most = (end - next) as u32;
-            let stretch = self.tasks.alike_from(id, most).min(self.lengths.alike_from(id, most));
-            act(self, id, stretch);
-            next += stretch as usize;
-        }
-    }
-
-    fn task_withdrawn(&mut self, now: Time, id: TaskId, effects: &mut Effects) {
-        match self.task(id).state {
-            TaskState::Finished(_) | TaskState::Retired => return,
-            // Why its runs are to stop may be another than before, and whoever stops them is told.
-            TaskState::Withdrawn => {}
-            TaskState::Waiting | TaskState::Placed => {
-                self.dequeue(id);
-                self.give_back(now, id);
-                self.checks.drop_answers(id, 1);
-                self.tasks.get_mut(id).state = TaskState::Withdrawn;
-                effects.changes.push(Change::Withdrawn { first: id, count: 1 });
-            }
-        }
-        for run in self.all_runs(id) {
-            self.stop(now, &run, StopReason::Withdrawn, effects);
-        }
-    }
-
     /// A machine is out of reach, and with it all that is on it.
     pub(super) fn lose_runs(&mut self, now: Time, machine: MachineId, effects: &mut Effects) {
         let there = self.machine(machine);
@@ -338,6 +239,7 @@ impl Grid {
                         self.give_back(now, id.task);
                         self.wait_again(id.task, effects);
                     }
+                    self.settle_withdrawn(now, id.task);
                 }
             }
         }
@@ -369,6 +271,7 @@ impl Grid {
             return;
         }
         self.forget_run(id);
+        self.settle_withdrawn(now, id.task);
         let is_elsewhere = self.runs_of(id.task).any(|other| other.stage != Stage::Missing);
         let waits = !is_elsewhere && !self.has_answers(id.task);
         if waits && self.task(id.task).state == TaskState::Placed {
@@ -418,7 +321,7 @@ impl Grid {
     }
 
     /// The runs of a task, to be changed one by one.
-    fn all_runs(&self, id: TaskId) -> Vec<Run> {
+    pub(super) fn all_runs(&self, id: TaskId) -> Vec<Run> {
         self.runs_of(id).copied().collect()
     }
 
@@ -492,7 +395,7 @@ impl Grid {
     }
 
     /// Of tasks of one class and length.
-    fn forget_waiting_ops(&mut self, first: TaskId, count: u32) {
+    pub(super) fn forget_waiting_ops(&mut self, first: TaskId, count: u32) {
         if let Some(length) = self.declared_length(first) {
             self.waiting_ops.take(self.payer(first), OpsTotal::from(length).times(count));
         }
@@ -503,8 +406,4 @@ impl Grid {
         self.enqueue(id, 1);
         effects.changes.push(Change::Wait { first: id, count: 1 });
     }
-}
-
-fn tasks(first: TaskId, count: u32) -> impl Iterator<Item = TaskId> {
-    (first.index()..first.index() + count as usize).map(TaskId::new)
 }

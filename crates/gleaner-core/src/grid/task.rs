@@ -1,4 +1,4 @@
-use gleaner_units::{MachineId, TaskClassId, Time};
+use gleaner_units::{MachineClassId, MachineId, Span, TaskClassId, Time};
 use serde::{Deserialize, Serialize};
 
 /// Where a task is in its life.
@@ -16,6 +16,15 @@ pub enum TaskState {
     Retired,
 }
 
+/// How long the run of a task took that came to its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Spent {
+    /// With a core to itself, and what earlier runs kept for it as if it had been done there.
+    pub(super) service: Span,
+    /// The class that its machine was of then.
+    pub(super) on: MachineClassId,
+}
+
 /// What users hand in: a program that is to come to its end once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Task {
@@ -25,8 +34,10 @@ pub struct Task {
     /// Where the slab has the newest of the runs that are not over.
     pub(super) newest: Option<u32>,
     pub(super) submitted: Time,
-    pub(super) started: Time,
+    pub(super) begun: Time,
     pub(super) ended: Time,
+    /// Once it is done, where that is known.
+    pub(super) spent: Option<Spent>,
 }
 
 impl Task {
@@ -37,13 +48,14 @@ impl Task {
         runs: u32::MAX,
         newest: None,
         submitted: Time::ZERO,
-        started: Time::NEVER,
+        begun: Time::NEVER,
         ended: Time::NEVER,
+        spent: None,
     };
 
     pub(super) fn new(class: TaskClassId, submitted: Time) -> Self {
-        let (started, ended) = (Time::NEVER, Time::NEVER);
-        Self { class, state: TaskState::Waiting, runs: 0, newest: None, submitted, started, ended }
+        let (begun, ended) = (Time::NEVER, Time::NEVER);
+        Self { class, state: TaskState::Waiting, runs: 0, newest: None, submitted, begun, ended, spent: None }
     }
 
     /// What kind of task it is.
@@ -69,26 +81,20 @@ impl Task {
         self.submitted
     }
 
-    /// When it began to run, for the run that counts; never if it did not.
-    #[inline]
-    pub fn started(&self) -> Time {
-        self.started
-    }
-
     /// When it came to its end; never if it did not.
     #[inline]
     pub fn ended(&self) -> Time {
         self.ended
     }
 
-    /// The seconds since it began to run, moves included; 0 if it does not run.
+    /// The seconds since the first of the runs began that it had since it last waited: moves are included. 0 before that.
     #[inline]
     pub fn seconds_run(&self, now: Time) -> f64 {
-        now.since(self.started).seconds()
+        now.since(self.begun).seconds()
     }
 
     pub(super) fn wait(&mut self) {
         self.state = TaskState::Waiting;
-        (self.started, self.ended) = (Time::NEVER, Time::NEVER);
+        (self.begun, self.ended, self.spent) = (Time::NEVER, Time::NEVER, None);
     }
 }

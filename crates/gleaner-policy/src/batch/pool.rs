@@ -80,7 +80,7 @@ pub(super) fn of_machines(looks: Looks<'_>, (spending, depth): (Spending, usize)
         | Spending::Share
         | Spending::LeastShare => Wanted::Earliest(depth),
     };
-    let pools = open.classes().map(|(class, members)| {
+    let pools = open.classes().filter_map(|(class, members)| {
         let (idle, planned) = idle_and_planned(grid, members);
         let (mut others, mut cores) = (BTreeMap::new(), Vec::new());
         let busy = members.busy.iter().copied().chain(planned).filter_map(|id| {
@@ -92,7 +92,9 @@ pub(super) fn of_machines(looks: Looks<'_>, (spending, depth): (Spending, usize)
             Some((Moment::at(first), id))
         });
         let ready = Readiness { later: busy.collect(), idle: idle.into_iter() };
-        Pool::new(grid, class, Machines::Each { ready, others, wanted })
+        // Where none will ever be ready, that the class is the cheapest keeps no task from the others.
+        let is_any = ready.first_idle().is_some() || !ready.later.is_empty();
+        is_any.then(|| Pool::new(grid, class, Machines::Each { ready, others, wanted }))
     });
     by_price(pools.collect())
 }

@@ -191,7 +191,8 @@ impl Score {
 }
 
 /// Σ over the tasks on the machine of `of(h)`, from integer counts per class so that every caller gets the same
-/// number. `without` leaves one task of that class out.
+/// number. `without` leaves one task of that class out; those that cannot run there any more, since it was measured anew, have
+/// no time there and are left out too.
 fn sum_over_residents(
     grid: &Grid,
     machine: &Machine,
@@ -201,11 +202,12 @@ fn sum_over_residents(
     // Not `sum()`: that of no floats is −0, and a division by it has the wrong sign.
     machine.counts().fold(0.0, |sum, (class, count)| {
         let count = count - u32::from(without == Some(class));
-        sum + f64::from(count) * of(grid.classes().seconds_per_op_in_parts(class, machine.class()))
+        let h = grid.classes().seconds_per_op(class, machine.class());
+        if h.is_finite() { sum + f64::from(count) * of(h) } else { sum }
     })
 }
 
-/// Σ h over the tasks on the machine. Costs O(classes there).
+/// Σ h over the tasks on the machine that can run there. Costs O(classes there).
 pub(crate) fn sum_of_times(grid: &Grid, machine: &Machine) -> f64 {
     sum_over_residents(grid, machine, None, |h| h)
 }
@@ -295,9 +297,12 @@ pub(crate) fn gain(score: Score, grid: &Grid, class: TaskClassId, from: MachineI
 }
 
 /// The decrease of Σ n·h/(1−λ) over the tasks of both machines, what an operation of each of them takes, relative to the
-/// moved task's own term before.
+/// moved task's own term before. A task that cannot run where it is gains without bound, as by GREEDY.
 fn social_gain(grid: &Grid, class: TaskClassId, source: &Machine, target: &Machine) -> f64 {
     let h = grid.classes().seconds_per_op(class, source.class());
+    if h == f64::INFINITY {
+        return f64::INFINITY;
+    }
     let n = f64::from(source.count());
     // n·Σh less (n − 1)·(Σh − h): without a difference of large sums.
     let relief = sum_of_times(grid, source) + (n - 1.0) * h;
@@ -312,8 +317,11 @@ fn social_gain(grid: &Grid, class: TaskClassId, source: &Machine, target: &Machi
     (relief / free - burden) / (n * h / free)
 }
 
-/// The same decrease, relative to the whole sum before.
+/// The same decrease, relative to the whole sum before: all of it, where that is infinite since the task cannot run where it is.
 fn social_gain_of_the_whole(grid: &Grid, class: TaskClassId, source: &Machine, target: &Machine) -> f64 {
+    if grid.classes().seconds_per_op(class, source.class()) == f64::INFINITY {
+        return 1.0;
+    }
     let h = grid.classes().seconds_per_op(class, target.class());
     let (n, target_n) = (f64::from(source.count()), f64::from(target.count()));
     let (sum, target_sum) = (sum_of_times(grid, source), sum_of_times(grid, target));

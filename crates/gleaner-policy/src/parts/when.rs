@@ -64,7 +64,7 @@ pub enum Replan {
     /// All that have not begun, as the second paper has it.
     #[default]
     Unbegun,
-    /// Those whose machine takes no tasks any more.
+    /// All, as soon as one's machine takes no tasks any more, cannot run it, or can never be paid.
     Lost,
 }
 
@@ -82,8 +82,8 @@ impl Choice for Replan {
             },
             Replan::Lost => About {
                 name: "lost",
-                meaning: "A plan stays while its machine takes tasks. If some machine that something is planned for does \
-                          not, all tasks that have not begun are planned anew.",
+                meaning: "A plan stays while its machine takes tasks and can run this one, and a period's credits can pay for it. If \
+                          that is not so of some plan, all tasks that have not begun are planned anew.",
                 reads: &[],
             },
         }

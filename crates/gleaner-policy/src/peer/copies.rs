@@ -4,7 +4,7 @@
 //! ended; a task that has done more than half of that already is taken for twice what it has done.
 
 use super::line::Turn;
-use gleaner_core::{Grid, Run, Stage, TaskState};
+use gleaner_core::{Grid, Run, Stage};
 use gleaner_units::{MachineId, Ops, TaskClassId, TaskId, Time};
 use std::collections::BTreeMap;
 
@@ -33,17 +33,11 @@ impl Ended {
         ended
     }
 
-    /// A task, if it ended.
+    /// A task, if it ended and it is known how long it was.
     pub(super) fn add(&mut self, grid: &Grid, id: TaskId) {
-        let task = grid.task(id);
-        let TaskState::Finished(on) = task.state() else { return };
-        let seconds_per_op = grid.seconds_per_op(task.class(), on);
-        if !seconds_per_op.is_finite() {
-            return;
-        }
-        let ops = task.ended().since(task.started()).seconds() / seconds_per_op;
-        let lengths = self.0.entry(task.class()).or_default();
-        lengths.sum += (ops * PARTS).round() as u128;
+        let Some(took) = grid.took(id) else { return };
+        let lengths = self.0.entry(grid.task(id).class()).or_default();
+        lengths.sum += (took.ops() * PARTS).round() as u128;
         lengths.tasks += 1;
     }
 

@@ -79,6 +79,8 @@ impl Line {
             | Change::BudgetChanged
             | Change::CatalogueChanged
             | Change::BeliefChanged(_)
+            | Change::CapsChanged
+            | Change::EndsForgotten
             | Change::LoansChanged
             | Change::AnswerKept(_)
             | Change::FollowerChanged(_)

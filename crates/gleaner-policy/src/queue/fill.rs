@@ -53,6 +53,10 @@ impl Backfiller {
             Some(if spares { Size::BEYOND.previous() } else { until_kept(seconds_per_op) })
         };
         let longest = |kind: &Kind| {
+            // They wait for their user's, and nobody behind them does.
+            if grid.is_capped(kind.class) {
+                return None;
+            }
             let anything = || Size::BEYOND.previous();
             elsewhere(kind).map(|_| anything()).or_else(|| longest_there(kind))
         };

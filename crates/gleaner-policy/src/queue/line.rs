@@ -1,6 +1,7 @@
 //! The tasks that wait, in one line: by priority, and of equals in order of submission.
 //!
-//! Tasks that fit into the same machines, are equally fast there and have the same priority are of one *kind*. Each kind has
+//! Tasks that fit into the same machines, are equally fast there and have the same priority are of one *kind*; those of one user,
+//! where some user's may have to wait for that user's others: a line is made anew when that [changes](Grid::has_caps). Each kind has
 //! a shelf in order of length, so that the first, or the shortest, that may start is found with a look at each kind, not at
 //! each task.
 
@@ -9,7 +10,7 @@ use crate::backlog::{Place, Shelf, Size, Waiting};
 use crate::forecast::KNOWN_MAX;
 use crate::parts::queue::Fill;
 use gleaner_core::{Grid, Needs};
-use gleaner_units::{MachineClassId, Ops, TaskClassId, TaskId};
+use gleaner_units::{MachineClassId, Ops, TaskClassId, TaskId, UserId};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -21,6 +22,8 @@ struct Like {
     priority: i32,
     /// The bits of the time per operation, by machine class.
     seconds_per_op: Vec<u64>,
+    /// Whose they are, where users may have so many cores and no more.
+    user: Option<UserId>,
 }
 
 #[derive(Clone, Debug)]
@@ -96,7 +99,8 @@ impl Line {
         row.iter().zip(&mut self.fastest).for_each(|(seconds, fastest)| *fastest = fastest.min(*seconds));
         let seconds_per_op = row.iter().map(|seconds| seconds.to_bits()).collect();
         let (needs, priority) = (class.needs, class.priority);
-        let like = Like { needs, priority, seconds_per_op };
+        let user = grid.has_caps().then_some(class.payer);
+        let like = Like { needs, priority, seconds_per_op, user };
         if let Some(&known) = self.known.get(&like) {
             return known;
         }

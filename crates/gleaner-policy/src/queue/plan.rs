@@ -30,6 +30,11 @@ pub(crate) struct View<'a> {
 }
 
 impl View<'_> {
+    /// Whether somebody is not to wait for his user's runs: else he keeps no moment, and nobody behind him waits for him.
+    fn counts(&self, waiter: &Waiter) -> bool {
+        !self.known.grid.is_capped(waiter.class)
+    }
+
     fn slipped(&self) -> Option<(TaskId, MachineId, Word)> {
         let first = self.first.filter(|first| first.by != Word::Believed);
         first.map(|first| (first.task, first.on, first.by))
@@ -151,11 +156,7 @@ impl Plan {
         }
         while let Some((waiter, slot)) = self.look(view) {
             self.keep(&waiter, slot);
-            let class = waiter.class;
-            if slot.0 <= view.known.now
-                && view.known.grid.can_run(class, slot.1)
-                && !view.known.grid.is_capped(class)
-            {
+            if slot.0 <= view.known.now && view.known.grid.can_run(waiter.class, slot.1) {
                 self.starts = Some((waiter.turn, slot));
                 return Some((waiter.task(), slot.1));
             }
@@ -172,7 +173,10 @@ impl Plan {
         }
         let gaps = self.gaps(view, at_once(view.known.now));
         !self.is_whole
-            && view.row.first(Some(after(last)), |one, _| self.is_in_time(view, &gaps, one)).is_none()
+            && view
+                .row
+                .first(Some(after(last)), |one| view.counts(one), |one, _| self.is_in_time(view, &gaps, one))
+                .is_none()
     }
 
     /// Whether nobody took longer than was declared since it was made, of those for whom that mattered.
@@ -237,6 +241,9 @@ impl Plan {
         let mut could = Vec::new();
         let is_now = |waiter: &Waiter| self.is_in_time(view, &gaps, waiter);
         view.row.all(self.next, is_now, |waiter| {
+            if !view.counts(waiter) {
+                return;
+            }
             let places = self.machines(view, waiter);
             could.extend(
                 places.map(|(on, seconds)| {
@@ -289,7 +296,8 @@ impl Plan {
             further.fold(nearest, |horizon, (_, further)| horizon.max(*further))
         };
         let mut gaps: Vec<(Time, Vec<Gaps>)> = Vec::new();
-        let found = view.row.first(self.next, |waiter, turn| {
+        let counts = |waiter: &Waiter| view.counts(waiter);
+        let found = view.row.first(self.next, counts, |waiter, turn| {
             let horizon = horizon_at(turn);
             let known = gaps.iter().position(|known| known.0 == horizon).unwrap_or_else(|| {
                 gaps.push((horizon, self.gaps(view, horizon)));
@@ -299,7 +307,7 @@ impl Plan {
         })?;
         let horizon = horizon_at(found.turn);
         let slot = self.earliest(view, &found, horizon).expect("there is a gap for it");
-        let first = view.row.first(self.next, |_, _| true)?;
+        let first = view.row.first(self.next, counts, |_, _| true)?;
         if first.turn < found.turn {
             self.pass(first.turn, horizon);
         }
@@ -309,7 +317,7 @@ impl Plan {
     /// The first of those behind whose moment is known.
     fn first_known(&mut self, view: &View<'_>) -> Option<(Waiter, Slot)> {
         let mut next = self.next;
-        while let Some(waiter) = view.row.first(next, |_, _| true) {
+        while let Some(waiter) = view.row.first(next, |waiter| view.counts(waiter), |_, _| true) {
             if let Some(slot) = self.earliest(view, &waiter, Time::NEVER) {
                 return Some((waiter, slot));
             }

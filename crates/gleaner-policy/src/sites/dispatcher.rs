@@ -186,8 +186,10 @@ impl Policy for Dispatcher {
                 line.update(grid, rule, run.task);
             }
             Change::RoomFreed(run, _) => {
-                if grid.find_run(run).is_none_or(|run| run.stage() == Stage::Missing) {
-                    running.free(run);
+                running.free(run);
+                // Of one that lost a part the others go on until they are stopped.
+                if grid.find_run(run).is_some_and(|run| run.stage() != Stage::Missing) {
+                    running.take(grid, rule, run);
                 }
                 line.update(grid, rule, run.task);
             }
@@ -201,6 +203,8 @@ impl Policy for Dispatcher {
             | Change::FollowerChanged(_)
             | Change::StaleReply(_)
             | Change::Refused(..)
+            | Change::CapsChanged
+            | Change::EndsForgotten
             | Change::LoansChanged
             | Change::AlarmChanged(_) => {}
         }
@@ -215,6 +219,7 @@ impl Policy for Dispatcher {
             Cause::Submitted(_)
             | Cause::Joined(_)
             | Cause::Opened(_)
+            | Cause::Measured(_)
             | Cause::Closed(_)
             | Cause::Lost(_)
             | Cause::LoadRose(_)

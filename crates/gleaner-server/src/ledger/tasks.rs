@@ -294,7 +294,8 @@ impl Ledger {
                 Said::Answer(record.answer(digest, &end.outcome))
             }
         };
-        let (judgement, so_far) = self.grid().judge(known, said);
+        let is_heard = self.grid().hears(known) || self.rests(run.task);
+        let (judgement, so_far) = self.grid().judge(known, said, is_heard);
         let so_far = so_far.as_ref();
         let agreed = so_far.filter(|_| judgement == Judgement::Agreed);
         let (likeness, result) = match said {
@@ -380,11 +381,15 @@ impl Ledger {
 
     /// What a task waited for is heard; its verdict says how long it rests now.
     fn hear_brought(&mut self, at: Time, task: TaskId) {
-        let rests = self.record(task).rests_until.is_some();
-        if rests && self.grid().task(task).state() == TaskState::Withdrawn {
+        if self.rests(task) {
             self.end_rest(task);
             self.tell(at, &Event::TasksReturned { first: task, count: 1 });
         }
+    }
+
+    /// Whether a task is kept out of the queue for a while, and for nothing else.
+    fn rests(&self, task: TaskId) -> bool {
+        self.record(task).rests_until.is_some() && self.grid().task(task).state() == TaskState::Withdrawn
     }
 
     fn end_rest(&mut self, task: TaskId) {

@@ -87,6 +87,11 @@ impl Books {
         known.map_or(0.0, |(_, ops)| ops)
     }
 
+    /// How long an operation takes a run where it is.
+    pub(super) fn seconds_per_op(&self, id: RunId) -> f64 {
+        self.progress.seconds_per_op_of(id)
+    }
+
     /// B̲.
     pub(super) fn left(&self, payer: UserId, now: Time) -> f64 {
         let budget = self.budget.expect("somebody asks for a budget only where there is one");
@@ -120,6 +125,17 @@ impl Books {
             Paid::At(_) | Paid::Counted => 0.0,
         };
         cost <= self.left(payer, now) + back
+    }
+
+    /// Whether a task that costs so much where it would start can be paid with a whole recharge, or was, or has so much held for it.
+    pub(super) fn could_pay(&self, task: TaskId, cost: f64) -> bool {
+        let recharge = self.budget.map_or(0.0, |budget| budget.recharge.count() as f64);
+        let is_taken = self.open_charge(task).is_some_and(|own| match own.paid {
+            Paid::At(_) => own.credits == cost,
+            Paid::Held => cost <= own.credits,
+            Paid::Counted => false,
+        });
+        is_taken || cost <= recharge
     }
 
     /// How often machines of a class were lost by the second, with one stay more that is as long as all are on average.

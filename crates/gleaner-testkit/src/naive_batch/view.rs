@@ -121,15 +121,13 @@ impl View<'_> {
     /// What is left to do of each task on a machine at the share that it gets, and nothing for each idle core.
     fn cores(&self, id: MachineId) -> Vec<f64> {
         let machine = self.grid.machine(id);
-        let class = machine.class().index();
         let share = (f64::from(machine.cores()) * (1.0 - machine.load()) / self.taken(id) as f64).min(1.0);
         let mut cores = Vec::new();
         for (task_class, _) in machine.counts() {
             for run in machine.runs_of(task_class) {
-                let row = self.grid.classes().seconds_per_op_row(task_class);
                 let done = self.books.ops_done(run);
                 let ops = self.length_after(run.task, done) - done;
-                let left = if ops > 0.0 { ops * row[class] / share } else { 0.0 };
+                let left = if ops > 0.0 { ops * self.books.seconds_per_op(run) / share } else { 0.0 };
                 // Moments are whole nanoseconds: what is nearest to none is none.
                 let left = if left < 0.5e-9 { 0.0 } else { left };
                 for _ in 0..self.needed(run.task) {
