@@ -116,7 +116,9 @@ fn what_ends_though_it_was_cancelled_is_paid_and_what_does_not_is_given_back() {
             ("and stops", vec![withdrawn(), returned(), ended(1, RunEnd::Kept)], (0, 100)),
         ] {
             let mut scheduler = running(charged);
-            events.iter().for_each(|event| tell(&mut scheduler, event));
+            for event in &events {
+                tell(&mut scheduler, event);
+            }
             assert_eq!(credits(&scheduler), expected, "{charged:?}: {story}, {events:?}");
             assert!(scheduler.grid().task(TASK).state() != TaskState::Retired);
         }
