@@ -296,9 +296,13 @@ impl Policy for Backfiller {
             Change::MachineClassMet(_)
             | Change::TaskClassMeasured(_)
             | Change::MachineMeasured(_)
-            | Change::CapsChanged
-            | Change::EndsForgotten => {
+            | Change::CapsChanged => {
                 self.rebuild(grid);
+            }
+            Change::EndsForgotten => {
+                if self.forecast.is_learnt() {
+                    self.rebuild(grid);
+                }
             }
             Change::TaskClassMet(class) => self.add_class(grid, class),
             Change::TaskClassReplaced(class) => self.replace_class(grid, class),

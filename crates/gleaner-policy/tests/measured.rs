@@ -275,6 +275,25 @@ fn plans_are_made_anew_where_they_cannot_be_paid_any_more() {
     }
 }
 
+/// They come back when its run has stopped, and whoever waited for them begins then.
+#[test]
+fn what_was_cancelled_leaves_its_credits_to_whoever_waits() {
+    let recipe = Recipe { spending: Spending::Cap, ..Recipe::as_they_come(Aim::Earliest) };
+    let dear = MachineClass { price: 1.0, ..alone(1.0) };
+    let mut lab = Lab::new(recipe, &[dear], &[0, 0], plain());
+    lab.tell(&Event::BudgetSet(Some(Budget {
+        recharge: Credits::new(100),
+        period: Span::from_seconds(1e6).expect("a period"),
+        charged: Charged::Started,
+        scope: Scope::Shared,
+    })));
+    let cancelled = lab.submit(Some(90.0));
+    let next = lab.submit(Some(60.0));
+    assert_eq!((lab.on(0), lab.on(1)), (vec![cancelled], vec![]));
+    lab.tell(&Event::TasksWithdrawn { first: cancelled, count: 1 });
+    assert_eq!(lab.runs.keys().map(|run| run.task).collect::<Vec<_>>(), [next]);
+}
+
 /// Two tasks run alone on the first machine, each for about so long; for how long on average.
 fn learn(lab: &mut Lab, seconds: f64) -> f64 {
     let mut took = 0.0;

@@ -92,9 +92,10 @@ impl Api {
     }
 
     /// The newest jobs, or the newest in a state.
-    pub(crate) fn jobs(&self, limit: u32, state: Option<&str>) -> Answer<JobList> {
+    pub(crate) fn jobs(&self, limit: u32, state: Option<&str>, user: Option<&str>) -> Answer<JobList> {
         let state = state.map(|state| format!("&state={state}")).unwrap_or_default();
-        Ok(self.client.get(&format!("/api/v1/jobs?limit={limit}{state}"))?)
+        let user = user.map(|user| format!("&user={}", escaped(user))).unwrap_or_default();
+        Ok(self.client.get(&format!("/api/v1/jobs?limit={limit}{state}{user}"))?)
     }
 
     pub(crate) fn job(&self, job: JobId) -> Answer<JobView> {

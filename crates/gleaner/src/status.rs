@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &StatusArguments) -> Outcome {
 
 fn jobs(grid: &Api, arguments: &StatusArguments) -> Outcome {
     let limit = arguments.limit.min(JOBS_LISTED_MAX);
-    let jobs = grid.jobs(limit, arguments.state.map(|of| state(of.into())))?;
+    let jobs = grid.jobs(limit, arguments.state.map(|of| state(of.into())), arguments.user.as_deref())?;
     match (arguments.jsonl, arguments.grid.json) {
         (true, _) => jobs.jobs.iter().try_for_each(stdout::print_json),
         (false, true) => stdout::print_json(&jobs),

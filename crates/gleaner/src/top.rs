@@ -127,7 +127,7 @@ fn seen(grid: &Api, look: &Look, before: Option<&Seen>) -> Result<Seen, Failure>
     };
     Ok(Seen {
         grid: grid.overview()?,
-        jobs: grid.jobs(LISTED, None)?.jobs,
+        jobs: grid.jobs(LISTED, None, None)?.jobs,
         machines: grid.machines()?.machines,
         waits: grid.waits()?,
         look: look.clone(),

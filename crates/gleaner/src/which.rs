@@ -83,6 +83,6 @@ fn numbers(jobs: impl Iterator<Item = JobView>) -> Vec<JobId> {
 /// One's own jobs, the newest first: an administrator sees those of others too, and means none of them by a name.
 fn own(grid: &Api) -> Result<Vec<JobView>, Failure> {
     let user = grid.overview()?.user;
-    let jobs = grid.jobs(JOBS_LISTED_MAX, None)?.jobs;
+    let jobs = grid.jobs(JOBS_LISTED_MAX, None, None)?.jobs;
     Ok(jobs.into_iter().filter(|job| job.user == user).collect())
 }

@@ -82,6 +82,10 @@ impl Grid {
                     effects.changes.push(Change::ResidentsChanged(on));
                     self.ask(Cause::Freed(on));
                 }
+                // Others may be paid with what was given back.
+                if self.accounts.is_some() && self.has_waiting() {
+                    self.ask(Cause::Withdrawn);
+                }
             }
             (RunEnd::Kept | RunEnd::Lost | RunEnd::Answered(_) | RunEnd::Compared(_), TaskState::Waiting) => {
                 unreachable!("what waits is on no machine")

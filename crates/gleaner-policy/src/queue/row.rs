@@ -430,7 +430,7 @@ mod tests {
             let expected: Vec<Waiter> =
                 plain.iter().filter(|waiter| from <= Some(waiter.turn) && fits(waiter)).copied().collect();
             let mut looks = 0;
-            let counts = |waiter: &Waiter| waiter.task().index() % 3 > 0;
+            let counts = |waiter: &Waiter| !waiter.task().index().is_multiple_of(3);
             let counting = expected.iter().find(|waiter| counts(waiter));
             assert_eq!(row.first(from, counts, |waiter, _| fits(waiter)).as_ref(), counting);
             let first = row.first(

@@ -35,6 +35,9 @@ pub(super) struct ListQuery {
     /// Only jobs in this state.
     #[param(inline, nullable = false)]
     state: Option<JobState>,
+    /// Only this user's jobs. Who sees only their own may name themselves.
+    #[param(nullable = false)]
+    user: Option<String>,
     /// How many at most.
     #[serde(default = "jobs_usually")]
     #[param(minimum = 1, maximum = 1_000, default = 100)]
@@ -182,9 +185,17 @@ pub(super) async fn list(
     Query(query): Query<ListQuery>,
 ) -> Result<Json<JobList>, Refusal> {
     let limit = within("limit", query.limit, &(1..=JOBS_LISTED_MAX as usize))?;
-    let user = (!by.role.sees_all()).then_some(by.user);
+    let sees_all = by.role.sees_all();
+    if !sees_all && query.user.as_ref().is_some_and(|user| *user != by.user) {
+        return Err(Refusal::forbidden("others' jobs are for administrators and readers to see"));
+    }
+    let user = query.user.or((!sees_all).then_some(by.user));
     let wanted = Wanted { user, state: query.state, limit };
-    let mut jobs = api.look(move |desk, now| JobListing::begin(desk, now, wanted)).await?;
+    let begin = move |desk: &Desk, now| {
+        wanted.user.as_ref().map_or(Ok(()), |user| desk.expect_user(user))?;
+        Ok::<_, Rejection>(JobListing::begin(desk, now, wanted))
+    };
+    let mut jobs = api.look(begin).await??;
     let jobs = api.read(move |reader| jobs.read(reader).map(|()| jobs)).await?;
     api.look(move |desk, now| jobs.end(desk, now)).await.map(Json)
 }

@@ -152,6 +152,7 @@ impl Ledger {
 
     /// Ended tasks run again from their beginning.
     pub(super) fn rerun(&mut self, at: Time, chosen: &Chosen) {
+        let mut again = Vec::new();
         self.for_chosen(chosen, |ledger, tasks, record| {
             if !record.phase.is_over() {
                 return;
@@ -164,8 +165,12 @@ impl Ledger {
             ledger.try_anywhere(at, tasks);
             let run = ledger.first_run(tasks.first());
             ledger.tell_step(tasks, run, Step::Rerun);
-            ledger.tell(at, &Event::TasksRerun { first: tasks.first(), count: tasks.count() });
+            again.push(tasks);
         });
+        // Of each, the rules may have to look at all that ended.
+        for tasks in TaskRange::merged(again) {
+            self.tell(at, &Event::TasksRerun { first: tasks.first(), count: tasks.count() });
+        }
         self.begin_anew(at, chosen.job);
         self.learn_anew();
     }

@@ -133,6 +133,24 @@ async fn jobs_are_listed_newest_first() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn jobs_of_a_user_are_listed_for_whoever_may_see_them() {
+    let world = World::new().await;
+    for user in [&world.alice, &world.bob, &world.alice] {
+        world.submit(user, 1).await;
+    }
+    let list = async |user: &str, by: &str| {
+        let reply = world.get(&format!("/api/v1/jobs?user={user}"), by).await;
+        let listed = (reply.status == 200).then(|| reply.json::<JobList>().jobs);
+        (reply.status, listed.unwrap_or_default().iter().map(|job| job.job.0).collect::<Vec<_>>())
+    };
+    assert_eq!(list("alice", &world.root).await, (200, vec![3, 1]));
+    assert_eq!(list("bob", &world.root).await, (200, vec![2]));
+    assert_eq!(list("alice", &world.alice).await, (200, vec![3, 1]));
+    assert_eq!(list("bob", &world.alice).await.0, 403);
+    assert_eq!(list("nobody", &world.root).await.0, 404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn orders_say_to_how_many_tasks_they_applied() {
     let world = World::new().await;
     let job = world.submit(&world.alice, 3).await;

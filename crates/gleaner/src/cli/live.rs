@@ -223,6 +223,9 @@ pub(crate) struct StatusArguments {
     /// The jobs in this state
     #[arg(long, value_name = "STATE", conflicts_with = "job")]
     pub(crate) state: Option<PhaseArgument>,
+    /// The jobs of this user
+    #[arg(long, value_name = "NAME", conflicts_with = "job", add = candidates::users())]
+    pub(crate) user: Option<String>,
     /// The job's tasks too
     #[arg(long, requires = "job")]
     pub(crate) tasks: bool,
