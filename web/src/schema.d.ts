@@ -3595,6 +3595,8 @@ export interface operations {
             query?: {
                 /** @description Only jobs in this state. */
                 state?: "waiting" | "running" | "suspended" | "held" | "done" | "failed" | "cancelled";
+                /** @description Only this user's jobs. Who sees only their own may name themselves. */
+                user?: string;
                 /** @description How many at most. */
                 limit?: number;
             };

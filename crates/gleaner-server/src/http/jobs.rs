@@ -9,7 +9,7 @@ use super::own::own_job;
 use super::refusal::Refusal;
 use super::waiting;
 use crate::blobs::BlobId;
-use crate::desk::{Admitted, Answer, Desk, JobFiles, Order, Requester};
+use crate::desk::{Admitted, Answer, Desk, JobFiles, Order, Rejection, Requester};
 use crate::store::Wanted;
 use crate::view::{self, JobListing, Known};
 use axum::Json;

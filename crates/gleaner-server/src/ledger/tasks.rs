@@ -561,7 +561,7 @@ impl Ledger {
     }
 
     /// Each stretch of the chosen tasks of which the same is known, with that.
-    fn for_chosen(&mut self, chosen: &Chosen, act: impl Fn(&mut Self, TaskRange, Record)) {
+    fn for_chosen(&mut self, chosen: &Chosen, mut act: impl FnMut(&mut Self, TaskRange, Record)) {
         let job = self.find_job(chosen.job).expect("only orders about jobs that exist are recorded");
         let ranges = if chosen.tasks.is_empty() { vec![job.range()] } else { chosen.tasks.clone() };
         for range in ranges {
