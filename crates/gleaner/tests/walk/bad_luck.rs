@@ -3,6 +3,7 @@
 use crate::disk::{Mounted, SmallDisk};
 use crate::grid::{Grid, PATIENCE};
 use crate::processes::until;
+use gleaner_server::store::FORMAT;
 use gleaner_testkit::random::Choices;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -107,8 +108,10 @@ fn a_journal_of_a_newer_version_is_refused_and_not_touched() {
     fs::write(&file, &bytes).expect("the journal");
     assert_eq!(
         refusal(&grid, USAGE),
-        "error: HOME/gleaner.db has format 99, and this version reads format 12 only: start the newer version that \
-         wrote it; nothing was changed"
+        format!(
+            "error: HOME/gleaner.db has format 99, and this version reads format {FORMAT} only: start the newer version \
+             that wrote it; nothing was changed"
+        )
     );
     assert!(fs::read(&file).expect("the journal") == bytes, "it was changed");
 }
