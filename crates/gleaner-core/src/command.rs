@@ -56,6 +56,11 @@ pub enum Command {
         /// A task that was done.
         task: TaskId,
     },
+    /// Give nothing more to a machine until somebody looked into it: it was outvoted again and again.
+    Close {
+        /// The machine.
+        machine: MachineId,
+    },
     /// Let peers know, or have, something.
     Lending(Lending),
 }

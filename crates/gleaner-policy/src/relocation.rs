@@ -90,6 +90,11 @@ impl View<'_> {
         if self.grid.stays(run.task) {
             return false;
         }
+        // Where it cannot run, it has not run, and a gain without bound times nothing is no number.
+        let cannot_run = self.grid.seconds_per_op(class, from) == f64::INFINITY;
+        if cannot_run {
+            return true;
+        }
         let cost = match self.rule.score {
             Score::MinNum
             | Score::Power
@@ -104,7 +109,7 @@ impl View<'_> {
         };
         let run_s = self.grid.task(run.task).seconds_run(self.now);
         if self.grid.classes().task_class(class).restarts {
-            self.is_worth_restarting(class, (run_s, gain, cost), from)
+            self.is_worth_restarting((run_s, gain, cost), from)
         } else {
             cost == 0.0 || exceeds(gain * run_s, cost)
         }
@@ -112,14 +117,8 @@ impl View<'_> {
 
     /// A task that starts from its beginning does again what it has done so far, as much faster as the gain says. Where
     /// it stands still, anything is better; and a difference in numbers says nothing of time.
-    fn is_worth_restarting(
-        &self,
-        class: TaskClassId,
-        (run, gain, cost): (f64, f64, f64),
-        from: MachineId,
-    ) -> bool {
-        let cannot_run = self.grid.seconds_per_op(class, from) == f64::INFINITY;
-        let stands_still = cannot_run || self.grid.machine(from).capacity() <= 0.0;
+    fn is_worth_restarting(&self, (run, gain, cost): (f64, f64, f64), from: MachineId) -> bool {
+        let stands_still = self.grid.machine(from).capacity() <= 0.0;
         let is_time = self.rule.score != Score::MinNum;
         stands_still || (is_time && exceeds(gain * run, cost + run / (1.0 + gain)))
     }

@@ -31,8 +31,18 @@ struct Lab {
 impl Lab {
     /// Machines of these classes, the first of the first one and so on, and one class of tasks.
     fn new(recipe: Recipe, machines: &[MachineClass], of: &[usize], kind: TaskClass) -> Self {
+        Self::where_moves_cost(Migration::default(), recipe, machines, of, kind)
+    }
+
+    fn where_moves_cost(
+        migration: Migration,
+        recipe: Recipe,
+        machines: &[MachineClass],
+        of: &[usize],
+        kind: TaskClass,
+    ) -> Self {
         let weights = vec![1.0; kind.composition.len()];
-        let empty = Grid::new(GridConfig { weights, migration: Migration::default() });
+        let empty = Grid::new(GridConfig { weights, migration });
         let scheduler = Scheduler::new(empty, recipe.build());
         let (runs, begun) = (BTreeMap::new(), BTreeMap::new());
         let mut lab = Self { scheduler, now: Time::ZERO, runs, begun };
@@ -159,6 +169,39 @@ fn a_task_leaves_a_machine_that_cannot_run_it_any_more() {
         exclusive.end(second);
         assert_eq!((exclusive.on(0), exclusive.on(1)), (vec![], vec![first]), "{score:?}");
     }
+}
+
+/// Whatever a move costs, and though it has not run yet.
+#[test]
+fn a_task_leaves_a_machine_that_cannot_run_it_in_the_instant_in_which_it_began() {
+    let migration = Migration { seconds: 60.0, ..Migration::default() };
+    for score in [Score::Greedy, Score::Social, Score::SocialWhole] {
+        let recipe = Recipe { relocate: Some(Relocate::by(score)), ..Recipe::by(score) };
+        let classes = [MachineClass::plain(vec![1.0], 1), MachineClass::plain(vec![0.0], 1)];
+        let mut lab = Lab::where_moves_cost(migration, recipe, &classes, &[0, 0], plain());
+        let first = lab.submit(None);
+        let on = lab.run_of(first).1.index();
+        lab.measure(on, 1);
+        assert_eq!(lab.on(1 - on), [first], "{score:?}");
+    }
+}
+
+/// While it is on its way nothing moves it; it goes on as soon as it has begun.
+#[test]
+fn a_task_that_was_on_its_way_to_a_machine_that_cannot_run_it_leaves_it() {
+    let recipe = Recipe { relocate: Some(Relocate::by(Score::Greedy)), ..Recipe::by(Score::Greedy) };
+    let classes = [MachineClass::plain(vec![1.0], 1), MachineClass::plain(vec![0.0], 1)];
+    let mut lab = Lab::new(recipe, &classes, &[0, 0], plain());
+    let first = task(0);
+    let class = TaskClassId::new(0);
+    lab.scheduler.apply(lab.now, &Event::TasksSubmitted { first, count: 1, class, length: None });
+    lab.scheduler.decide(lab.now, &mut Vec::new());
+    let sent: Vec<Command> = lab.scheduler.take_orders().collect();
+    let [Command::Start { run, on }] = sent[..] else { panic!("{sent:?}") };
+    lab.measure(on.index(), 1);
+    lab.runs.insert(run, on);
+    lab.tell(&Event::RunStarted(run));
+    assert_eq!(lab.on(1 - on.index()), [first]);
 }
 
 /// Whatever else is there: it has no time to lose there, and what can run there is not pushed away by it.

@@ -486,7 +486,7 @@ impl Ledger {
                     (*run, parts.first().map(|part| part.on))
                 }
                 Command::Stop { run, .. } => (*run, None),
-                Command::Recheck { .. } => {
+                Command::Recheck { .. } | Command::Close { .. } => {
                     self.orders.push(order);
                     continue;
                 }

@@ -17,9 +17,6 @@ pub(crate) struct Share {
 /// is given nothing more.
 // Tested by: a_machine_that_cannot_start_what_others_can_is_closed
 pub(crate) const NOT_STARTED_CLOSES: u32 = 5;
-/// Outvoted answers after which a machine is given nothing more. Enough accepted answers in a row make up for one.
-// Tested by: two_that_agree_outvote_a_liar_whose_trust_is_gone_and_who_is_closed
-pub(crate) const OUTVOTED_CLOSES: u32 = 3;
 /// How long a task waits for its machine that came back and says that it has results of the task's run.
 // Tested by: what_a_machine_brings_after_its_lease_is_heard_before_its_task_is_given_to_anyone
 pub(crate) const BROUGHT_WITHIN: Duration = Duration::from_secs(20);

@@ -93,6 +93,7 @@ impl Outside for Lab<'_> {
             | Command::StartWide { .. }
             | Command::Stop { .. }
             | Command::Recheck { .. }
+            | Command::Close { .. }
             | Command::Lending(_) => {
                 if let Some(reply) = self.world.obey(&self.given, now, order) {
                     out.tell(party, reply);

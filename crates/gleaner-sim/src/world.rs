@@ -197,6 +197,7 @@ impl World {
                 self.history.opened_again(task);
                 Some(Event::TasksRerun { first: task, count: 1 })
             }
+            Command::Close { machine } => Some(Event::MachineClosed { machine }),
             // A lone scheduler has no peers: nobody hears it. What is asked for was answered before it came here.
             Command::Lending(_) | Command::Ask { .. } | Command::Survey { .. } => None,
         }

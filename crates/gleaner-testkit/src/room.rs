@@ -34,6 +34,7 @@ pub fn overfull(setup: &Setup, record: &Record) -> Option<String> {
                 | Command::Survey { .. }
                 | Command::Stop { .. }
                 | Command::Recheck { .. }
+                | Command::Close { .. }
                 | Command::Lending(_),
             )
             | Entry::Event(_)

@@ -70,6 +70,7 @@ impl<P: Policy, Q: Policy> Pair<P, Q> {
                 | Command::StartWide { .. }
                 | Command::Stop { .. }
                 | Command::Recheck { .. }
+                | Command::Close { .. }
                 | Command::Lending(_) => {}
             }
         }

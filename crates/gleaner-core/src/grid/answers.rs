@@ -11,6 +11,9 @@ pub const ALONE_MAX: usize = 1_000;
 /// After so many answers in a row that were agreed on, earlier wrong ones are not held against a machine.
 pub const FORGIVEN_AFTER: u32 = 10;
 
+/// So many wrong ones that are held against it close a machine.
+pub(super) const OUTVOTED_CLOSES: u32 = 3;
+
 /// What a machine's answers were worth so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Trust {

@@ -8,7 +8,7 @@
 //! that is trusted is asked alone, but for some tasks that chance picks. What it answered alone since it was last checked is
 //! run again when it is found to lie.
 
-use super::answers::{ALONE_MAX, Comparison, FORGIVEN_AFTER, Given, Judgement, Trust, Vote};
+use super::answers::{ALONE_MAX, Comparison, FORGIVEN_AFTER, Given, Judgement, OUTVOTED_CLOSES, Trust, Vote};
 use super::{Grid, Run, Stage, TaskState};
 use crate::Command;
 use crate::chance::{Chance, Purpose};
@@ -192,6 +192,9 @@ impl Grid {
             (trust.row, trust.last_wrong) = (0, Some(now));
             trust.wrong += 1;
             trust.strikes += 1;
+            if trust.strikes >= OUTVOTED_CLOSES {
+                effects.orders.push(Command::Close { machine: on });
+            }
             let alone = self.checks.alone.remove(&on).into_iter().flatten();
             let is_its = |task: &TaskId| self.task(*task).state == TaskState::Finished(on);
             effects.orders.extend(alone.filter(is_its).map(|task| Command::Recheck { task }));

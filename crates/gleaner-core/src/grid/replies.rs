@@ -41,6 +41,10 @@ impl Grid {
                     grid.machines[part.on.index()].begin(now, class, id);
                 });
                 effects.changes.push(Change::Started(id));
+                // The machine turned out another while the run was on its way, when nothing could move it.
+                if self.seconds_per_op(class, run.on) == f64::INFINITY {
+                    self.ask(Cause::Measured(run.on));
+                }
             }
             // It began before it heard that it is to stop.
             Some((Stage::Stopping, _)) => {}

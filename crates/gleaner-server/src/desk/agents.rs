@@ -159,6 +159,7 @@ impl Desk {
                     let tasks = vec![TaskRange::one(task)];
                     self.record(now, Fact::TasksRerun(Chosen { job, tasks, by: Actor::Coordinator }));
                 }
+                Command::Close { machine } => self.close_as_outvoted(now, machine),
                 // A coordinator has neither sites nor peers yet: nobody hears it.
                 Command::Lending(_) | Command::Survey { .. } => {}
             }

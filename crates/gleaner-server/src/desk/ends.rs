@@ -3,7 +3,7 @@
 use super::{Desk, Effect, SessionId, Written};
 use crate::journal::Fact;
 use crate::ledger::{Record, RetiredTask};
-use crate::limits::{NOT_STARTED_CLOSES, OUTVOTED_CLOSES};
+use crate::limits::NOT_STARTED_CLOSES;
 use crate::store::{PastReader, ReadError};
 use gleaner_core::FORGIVEN_AFTER;
 use gleaner_units::{MachineId, RunId, TaskId, Time};
@@ -70,12 +70,8 @@ impl Desk {
             let is_said = compares || digest.is_some() && is_kept;
             let digest = digest.filter(|_| !compares);
             let judged = is_said.then(|| self.ledger.judged(now, (run, agent), &end, digest)).flatten();
-            let wrong = judged.iter().flat_map(|judged| judged.wrong.clone()).collect::<Vec<_>>();
             let (end, answer) = (Box::new(self.keep_tails(run, end)), judged.map(Box::new));
             self.record(now, Fact::RunEnded { run, agent, end, answer, is_left });
-            for wrong in wrong {
-                self.close_if_lying(now, wrong);
-            }
             self.doubt(now, agent);
             self.close_if_broken(now, agent);
         } else {
@@ -210,9 +206,9 @@ impl Desk {
     }
 
     /// Gives nothing more to a machine that is outvoted again and again.
-    fn close_if_lying(&mut self, now: Time, id: MachineId) {
+    pub(super) fn close_as_outvoted(&mut self, now: Time, id: MachineId) {
         let (agent, strikes) = (self.ledger.agent(id), self.ledger.grid().trust(id).strikes);
-        if strikes < OUTVOTED_CLOSES || agent.closed_by_order {
+        if agent.closed_by_order {
             return;
         }
         let why = format!(

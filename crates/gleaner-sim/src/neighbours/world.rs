@@ -254,6 +254,7 @@ impl Outside for Neighbourhood<'_> {
             | Command::Ask { .. }
             | Command::Survey { .. }
             | Command::Recheck { .. }
+            | Command::Close { .. }
             | Command::Lending(_) => {
                 unreachable!("a group places each task by itself, on one machine")
             }

@@ -543,7 +543,7 @@ impl Outside for World<'_> {
             Command::StartWide { .. } | Command::Ask { .. } | Command::Survey { .. } => {
                 unreachable!("a task among peers takes one core, on a worker that is there")
             }
-            Command::Recheck { .. } => unreachable!("peers compare no answers"),
+            Command::Recheck { .. } | Command::Close { .. } => unreachable!("peers compare no answers"),
             Command::StartAfter { .. } => unreachable!("peers send nothing ahead"),
             Command::Lending(wish) => self.lend(now, party, wish, out),
         }

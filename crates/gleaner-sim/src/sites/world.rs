@@ -547,7 +547,7 @@ impl Outside for SitesWorld<'_> {
     fn obey(&mut self, now: Time, party: PartyId, order: Command, out: &mut Out<Slip>) {
         match order {
             Command::Lending(_) => unreachable!("nobody lends sites"),
-            Command::Recheck { .. } => unreachable!("sites compare no answers"),
+            Command::Recheck { .. } | Command::Close { .. } => unreachable!("sites compare no answers"),
             Command::StartAfter { .. } => unreachable!("nothing is sent to sites ahead"),
             Command::Ask { run, parts } => self.ask(now, (party, run), parts.into(), out),
             Command::Survey { number, sites } => self.survey(now, (party, number), &sites, out),

@@ -61,13 +61,14 @@ fn best(relocation: &Relocation, grid: &Grid, time: Time, given: End) -> Option<
             let cost = grid.migration_seconds(from, to);
             let paid = gain * grid.task(task).seconds_run(time);
             let by_number = relocation.rule == Formula::MinNum;
+            let cannot_run = now.h(task, from) == f64::INFINITY;
             let mut worth = if by_number {
                 gain >= relocation.difference
             } else {
-                more(gain, relocation.theta) && (cost == 0.0 || more(paid, cost))
+                more(gain, relocation.theta) && (cost == 0.0 || cannot_run || more(paid, cost))
             };
             if grid.classes().task_class(grid.task(task).class()).restarts {
-                let idle = grid.machine(from).load() >= 1.0 || now.h(task, from) == f64::INFINITY;
+                let idle = grid.machine(from).load() >= 1.0 || cannot_run;
                 let again = grid.task(task).seconds_run(time) / (1.0 + gain);
                 let enough =
                     if by_number { gain >= relocation.difference } else { more(gain, relocation.theta) };

@@ -1,0 +1,49 @@
+//! Machines that give wrong answers, as long as they are given anything.
+
+use gleaner_core::{Availability, GridConfig, MachineClass, Migration, Room, TaskClass};
+use gleaner_policy::{Recipe, Replicate, Score};
+use gleaner_sim::{Answers, Liars, Setup, Simulation, Tasks};
+use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, Time};
+
+const MACHINES: usize = 5;
+const TASKS: usize = 60;
+
+/// One of five machines lies, and two have to agree.
+fn setup() -> Setup {
+    let room = Room { slots: Some(1), ..Room::default() };
+    let Some(Replicate::Quorum(checking)) = Replicate::agreeing(2, 5, None) else { panic!("a quorum") };
+    let mut tasks = Tasks::default();
+    for task in 0..TASKS {
+        let arrival = Time::from_seconds(10.0 * task as f64).expect("a moment");
+        tasks.push(arrival, Ops::new(10.0).expect("a length"), TaskClassId::new(0));
+    }
+    let liars = Liars::drawn(MACHINES, 0.2, (1.0, false), 7);
+    Setup {
+        config: GridConfig { weights: vec![1.0], migration: Migration::default() },
+        machine_classes: vec![MachineClass { room, ..MachineClass::plain(vec![1.0], 1) }],
+        machines: vec![MachineClassId::new(0); MACHINES],
+        availability: None,
+        task_classes: vec![TaskClass::plain(vec![1.0])],
+        tasks,
+        loads: Vec::new(),
+        budget: None,
+        answers: Answers { checking: Some(checking), liars: Some(liars), owned: None },
+    }
+}
+
+#[test]
+fn a_machine_that_is_outvoted_again_and_again_is_given_nothing_more() {
+    let setup = setup();
+    let liars = setup.answers.liars.as_ref().expect("one lies");
+    let machines: Vec<MachineId> = (0..MACHINES).map(MachineId::new).collect();
+    let mut simulation = Simulation::new(&setup, Recipe::by(Score::Greedy).build());
+    simulation.run();
+    let answered = simulation.answered().expect("answers are compared");
+    assert_eq!((answered.liars, answered.accepted, answered.wrong), (1, TASKS, 0));
+    // What it was running when it was closed counts as well.
+    assert!((3..=4).contains(&answered.outvoted), "{answered:?}");
+    for machine in machines {
+        let is_closed = simulation.scheduler().grid().machine(machine).availability() == Availability::Closed;
+        assert_eq!(is_closed, liars.has(machine), "{machine}");
+    }
+}
