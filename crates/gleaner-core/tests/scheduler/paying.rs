@@ -1,52 +1,18 @@
 //! Who pays for what ends though it was to stop.
 
+use crate::plain::{empty, joined, machine};
+use crate::puppet::{NOW, Puppet, tell, wish};
 use gleaner_core::{
-    Alarm, Budget, Change, Charged, Decision, Event, Grid, GridConfig, MachineClass, Migration, Occasion,
-    Policy, Refusal, RunEnd, Scheduler, Scope, TaskClass, TaskState,
+    Budget, Charged, Decision, Event, MachineClass, RunEnd, Scheduler, Scope, TaskClass, TaskState,
 };
-use gleaner_units::{Credits, MachineClassId, MachineId, Ops, RunId, Span, TaskClassId, TaskId, Time};
+use gleaner_units::{Credits, Ops, RunId, Span, TaskClassId, TaskId};
 
-const NOW: Time = Time::from_nanos(5);
 const TASK: TaskId = TaskId::new(0);
-
-/// Wishes what it is told.
-#[derive(Clone, Default)]
-struct Puppet {
-    wishes: Vec<Decision>,
-    refusals: Vec<Refusal>,
-}
-
-impl Policy for Puppet {
-    fn observe(&mut self, _: &Grid, change: &Change) {
-        if let Change::Refused(refusal) = change {
-            self.refusals.push(*refusal);
-        }
-    }
-
-    fn propose(&mut self, _: &Grid, _: Time, _: Occasion) -> Option<Decision> {
-        self.wishes.pop()
-    }
-
-    fn rebuild(&mut self, _: &Grid) {}
-
-    fn check(&self, _: &Grid) -> Result<(), String> {
-        Ok(())
-    }
-}
-
-fn tell(scheduler: &mut Scheduler<Puppet>, event: &Event) {
-    scheduler.apply(NOW, event);
-    scheduler.decide(NOW, &mut Vec::new());
-    scheduler.check().unwrap_or_else(|broken| panic!("{event:?}: {broken}"));
-}
 
 /// Two machines, and a task that runs on the first and costs 10 of 100 credits.
 fn running(charged: Charged) -> Scheduler<Puppet> {
-    let empty = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
-    let mut scheduler = Scheduler::new(empty, Puppet::default());
+    let mut scheduler = Scheduler::new(empty(), Puppet::default());
     let class = MachineClass { price: 1.0, ..MachineClass::plain(vec![1.0], 1) };
-    let joined =
-        |index| Event::MachineJoined { machine: MachineId::new(index), class: MachineClassId::new(0) };
     let budget = Budget {
         recharge: Credits::new(100),
         period: Span::from_seconds(1_000.0).expect("a period"),
@@ -58,22 +24,16 @@ fn running(charged: Charged) -> Scheduler<Puppet> {
     for event in [
         Event::BudgetSet(Some(budget)),
         Event::MachineClassMet(Box::new(class)),
-        joined(0),
-        joined(1),
+        joined(0, 0),
+        joined(1, 0),
         Event::TaskClassMet(Box::new(TaskClass::plain(vec![1.0]))),
         submitted,
     ] {
         tell(&mut scheduler, &event);
     }
-    wish(&mut scheduler, Decision::Start { task: TASK, on: MachineId::new(0) });
+    assert_eq!(wish(&mut scheduler, Decision::Start { task: TASK, on: machine(0) }), None);
     tell(&mut scheduler, &Event::RunStarted(RunId::new(TASK, 1)));
     scheduler
-}
-
-fn wish(scheduler: &mut Scheduler<Puppet>, decision: Decision) {
-    scheduler.set_policy(Puppet { wishes: vec![decision], refusals: Vec::new() });
-    tell(scheduler, &Event::WokeUp { alarm: Alarm::Batch });
-    assert_eq!(scheduler.policy().refusals, []);
 }
 
 /// What was spent, and what is left.
@@ -95,7 +55,7 @@ fn ended(number: u32, end: RunEnd) -> Event {
 }
 
 fn lost() -> Event {
-    Event::MachineLost { machine: MachineId::new(0) }
+    Event::MachineLost { machine: machine(0) }
 }
 
 /// What happens to a task that runs, and what is paid and left afterwards.
@@ -130,7 +90,7 @@ fn what_ends_though_it_was_cancelled_is_paid_and_what_does_not_is_given_back() {
 fn what_is_cancelled_while_it_is_moved_is_paid_if_it_ends() {
     for (end, expected) in [(RunEnd::Finished, (10, 90)), (RunEnd::Kept, (0, 100))] {
         let mut scheduler = running(Charged::Started);
-        wish(&mut scheduler, Decision::Relocate { task: TASK, to: MachineId::new(1) });
+        assert_eq!(wish(&mut scheduler, Decision::Relocate { task: TASK, to: machine(1) }), None);
         tell(&mut scheduler, &withdrawn());
         tell(&mut scheduler, &ended(1, end));
         assert_eq!(credits(&scheduler), expected, "{end:?}");

@@ -1,12 +1,12 @@
 //! A change of the rule is one call: the policy, what may be spent, and how many machines have to agree.
 
+use crate::plain::empty;
+use crate::puppet::NOW;
 use gleaner_core::{
-    Accounts, Budget, Cause, Change, Charged, Checking, Decision, Grid, GridConfig, Migration, Occasion,
-    Policy, Rule, Scheduler, Scope,
+    Accounts, Budget, Cause, Change, Charged, Checking, Decision, Grid, Occasion, Policy, Rule, Scheduler,
+    Scope,
 };
 use gleaner_units::{Credits, Span, Time};
-
-const NOW: Time = Time::from_nanos(5);
 
 /// Wishes nothing, and notes what it hears.
 #[derive(Clone, Default)]
@@ -37,8 +37,7 @@ impl Policy for Notes {
 
 #[test]
 fn the_policy_and_what_it_goes_by_change_together() {
-    let grid = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
-    let mut scheduler = Scheduler::new(grid, Notes::default());
+    let mut scheduler = Scheduler::new(empty(), Notes::default());
     let budget = Budget {
         recharge: Credits::new(10),
         period: Span::from_nanos(1_000),

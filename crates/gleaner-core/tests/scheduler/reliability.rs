@@ -1,8 +1,10 @@
 //! What counts for and against a machine.
 
+use crate::plain::{empty, joined, submitted};
+use crate::puppet::tell;
 use gleaner_core::{
-    Change, Decision, Ends, Event, Grid, GridConfig, LendingEvent, MachineClass, Migration, Occasion, Policy,
-    RunEnd, Scheduler, TaskClass,
+    Change, Decision, Ends, Event, Grid, LendingEvent, MachineClass, Occasion, Policy, RunEnd, Scheduler,
+    TaskClass,
 };
 use gleaner_units::{MachineClassId, MachineId, PartyId, RunId, TaskClassId, TaskId, Time};
 
@@ -26,23 +28,14 @@ impl Policy for ByNumber {
 }
 
 fn grid() -> Scheduler<ByNumber> {
-    let config = GridConfig { weights: vec![1.0], migration: Migration::default() };
-    let mut grid = Scheduler::new(Grid::new(config), ByNumber);
+    let mut grid = Scheduler::new(empty(), ByNumber);
     let machine = MachineClass::plain(vec![1.0], 1);
     let task = TaskClass { restarts: true, ..TaskClass::plain(vec![1.0]) };
-    hear(&mut grid, &Event::MachineClassMet(Box::new(machine)));
-    hear(&mut grid, &Event::TaskClassMet(Box::new(task)));
-    hear(&mut grid, &Event::MachineJoined { machine: MachineId::FIRST, class: MachineClassId::FIRST });
-    let (first, class) = (TaskId::FIRST, TaskClassId::FIRST);
-    hear(&mut grid, &Event::TasksSubmitted { first, count: 2, class, length: None });
+    tell(&mut grid, &Event::MachineClassMet(Box::new(machine)));
+    tell(&mut grid, &Event::TaskClassMet(Box::new(task)));
+    tell(&mut grid, &joined(0, 0));
+    tell(&mut grid, &submitted(0, 2, 0));
     grid
-}
-
-fn hear(grid: &mut Scheduler<ByNumber>, event: &Event) {
-    grid.apply(Time::ZERO, event);
-    let mut decisions = Vec::new();
-    grid.decide(Time::ZERO, &mut decisions);
-    let _ = grid.take_orders();
 }
 
 fn run(task: usize, number: u32) -> RunId {
@@ -59,13 +52,13 @@ fn what_fails_and_what_is_lost_count_against_a_machine_and_nothing_else() {
     let mut grid = grid();
     let machine = MachineId::FIRST;
     assert!((grid.grid().ends_on(machine).reliability() - 1.0).abs() < f64::EPSILON, "nothing ran yet");
-    hear(&mut grid, &Event::RunEnded { run: run(0, 1), end: RunEnd::Lost });
+    tell(&mut grid, &Event::RunEnded { run: run(0, 1), end: RunEnd::Lost });
     assert_eq!(ends(&grid, 0), (0, 1), "it failed");
-    hear(&mut grid, &Event::RunEnded { run: run(0, 2), end: RunEnd::Kept });
+    tell(&mut grid, &Event::RunEnded { run: run(0, 2), end: RunEnd::Kept });
     assert_eq!(ends(&grid, 0), (0, 1), "what was kept is not lost");
-    hear(&mut grid, &Event::MachineLost { machine });
+    tell(&mut grid, &Event::MachineLost { machine });
     assert_eq!(ends(&grid, 0), (0, 2), "lost with the machine");
-    hear(&mut grid, &Event::RunEnded { run: run(0, 3), end: RunEnd::Finished });
+    tell(&mut grid, &Event::RunEnded { run: run(0, 3), end: RunEnd::Finished });
     assert_eq!(ends(&grid, 0), (1, 1), "it was not lost after all");
     assert!((grid.grid().ends_on(machine).reliability() - 2.0 / 3.0).abs() < 1e-12);
 }
@@ -73,26 +66,26 @@ fn what_fails_and_what_is_lost_count_against_a_machine_and_nothing_else() {
 #[test]
 fn what_was_told_to_stop_is_no_loss() {
     let mut grid = grid();
-    hear(&mut grid, &Event::TasksWithdrawn { first: TaskId::FIRST, count: 1 });
-    hear(&mut grid, &Event::RunEnded { run: run(0, 1), end: RunEnd::Lost });
+    tell(&mut grid, &Event::TasksWithdrawn { first: TaskId::FIRST, count: 1 });
+    tell(&mut grid, &Event::RunEnded { run: run(0, 1), end: RunEnd::Lost });
     assert_eq!(ends(&grid, 0), (0, 0));
 }
 
 #[test]
 fn a_peers_machines_are_one() {
     let mut grid = grid();
-    hear(&mut grid, &Event::RunEnded { run: run(0, 1), end: RunEnd::Finished });
+    tell(&mut grid, &Event::RunEnded { run: run(0, 1), end: RunEnd::Finished });
     let (machine, class) = (MachineId::new(1), MachineClassId::FIRST);
     let borrowed =
         |from: usize| Event::Lending(LendingEvent::Borrowed { machine, class, from: PartyId::new(from) });
-    hear(&mut grid, &borrowed(4));
-    hear(&mut grid, &Event::MachineLost { machine });
+    tell(&mut grid, &borrowed(4));
+    tell(&mut grid, &Event::MachineLost { machine });
     assert_eq!(ends(&grid, 1), (0, 0), "nobody's now");
-    hear(&mut grid, &borrowed(5));
+    tell(&mut grid, &borrowed(5));
     assert_eq!(ends(&grid, 1), (0, 0), "another peer's");
-    hear(&mut grid, &Event::RunEnded { run: run(1, 2), end: RunEnd::Finished });
+    tell(&mut grid, &Event::RunEnded { run: run(1, 2), end: RunEnd::Finished });
     assert_eq!(ends(&grid, 1), (1, 0));
-    hear(&mut grid, &Event::MachineLost { machine });
-    hear(&mut grid, &borrowed(4));
+    tell(&mut grid, &Event::MachineLost { machine });
+    tell(&mut grid, &borrowed(4));
     assert_eq!(ends(&grid, 1), (0, 1), "what the first peer took back");
 }

@@ -1,40 +1,12 @@
 //! Events in, commands out: what is admitted, what is refused, and what a late reply does.
 
+use crate::plain::{joined, machine, submitted};
+use crate::puppet::{self, NOW, Puppet, orders, tell_at};
 use gleaner_core::{
     Alarm, Cause, Change, Command, DECISIONS_MAX, Decision, Event, Grid, GridConfig, MachineClass, Migration,
     Occasion, Policy, Refusal, RunEnd, Scheduler, Stage, StopReason, TaskClass, TaskState,
 };
-use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time};
-
-const NOW: Time = Time::from_nanos(5);
-
-/// Proposes what it is told, and keeps what it is told of.
-#[derive(Default)]
-struct Puppet {
-    wishes: Vec<Decision>,
-    refusals: Vec<Refusal>,
-    stale: Vec<RunId>,
-}
-
-impl Policy for Puppet {
-    fn observe(&mut self, _: &Grid, change: &Change) {
-        match *change {
-            Change::Refused(refusal) => self.refusals.push(refusal),
-            Change::StaleReply(run) => self.stale.push(run),
-            _ => {}
-        }
-    }
-
-    fn propose(&mut self, _: &Grid, _: Time, _: Occasion) -> Option<Decision> {
-        self.wishes.pop()
-    }
-
-    fn rebuild(&mut self, _: &Grid) {}
-
-    fn check(&self, _: &Grid) -> Result<(), String> {
-        Ok(())
-    }
-}
+use gleaner_units::{RunId, TaskId, Time};
 
 fn task() -> TaskId {
     TaskId::new(0)
@@ -44,10 +16,6 @@ fn run(number: u32) -> RunId {
     RunId::new(task(), number)
 }
 
-fn machine(index: usize) -> MachineId {
-    MachineId::new(index)
-}
-
 /// Two machines, of which the second lacks the speed that tasks need, a third like the first, and one task.
 fn grid() -> Grid {
     let mut grid = Scheduler::new(
@@ -55,10 +23,6 @@ fn grid() -> Grid {
         Puppet::default(),
     );
     let class = |speeds: [f64; 2]| Event::MachineClassMet(Box::new(MachineClass::plain(speeds.to_vec(), 1)));
-    let joined =
-        |index, class| Event::MachineJoined { machine: machine(index), class: MachineClassId::new(class) };
-    let submitted =
-        Event::TasksSubmitted { first: task(), count: 1, class: TaskClassId::new(0), length: None };
     let kind = TaskClass::plain(vec![0.5, 0.5]);
     let events = [
         class([1.0, 1.0]),
@@ -67,28 +31,24 @@ fn grid() -> Grid {
         joined(0, 0),
         joined(1, 1),
         joined(2, 0),
-        submitted,
+        submitted(0, 1, 0),
     ];
     for event in &events {
-        grid.apply(NOW, event);
-        grid.decide(NOW, &mut Vec::new());
+        tell(&mut grid, event);
     }
     grid.grid().clone()
 }
 
 /// The commands that follow when the policy wishes for these, in this order, at the next occasion.
 fn wish(scheduler: &mut Scheduler<Puppet>, wishes: &[Decision]) -> Vec<Command> {
-    let wishes = wishes.iter().rev().cloned().collect();
-    scheduler.set_policy(Puppet { wishes, ..Puppet::default() });
+    scheduler.set_policy(Puppet::wishing(wishes));
     tell(scheduler, &Event::WokeUp { alarm: Alarm::Batch })
 }
 
 /// The commands that follow from an event.
 fn tell(scheduler: &mut Scheduler<Puppet>, event: &Event) -> Vec<Command> {
-    scheduler.apply(NOW, event);
-    scheduler.decide(NOW, &mut Vec::new());
-    scheduler.check().expect("a whole grid");
-    scheduler.take_orders().collect()
+    puppet::tell(scheduler, event);
+    orders(scheduler)
 }
 
 #[test]
@@ -164,10 +124,7 @@ fn a_move_holds_room_first_and_sends_when_the_run_before_is_over() {
 #[test]
 fn a_load_that_stays_the_same_is_no_event() {
     let mut scheduler = Scheduler::new(grid(), Puppet::default());
-    scheduler.set_policy(Puppet {
-        wishes: vec![Decision::Start { task: task(), on: machine(0) }],
-        ..Puppet::default()
-    });
+    scheduler.set_policy(Puppet::wishing(&[Decision::Start { task: task(), on: machine(0) }]));
     scheduler.apply(NOW, &Event::OwnerLoadReported { machine: machine(0), load: 0.0 });
     let mut decisions = Vec::new();
     scheduler.decide(NOW, &mut decisions);
@@ -191,51 +148,29 @@ impl Policy for Restless {
     }
 }
 
-/// Asks for these alarms, and notes those that come.
-#[derive(Default)]
-struct Sleeper {
-    wishes: Vec<Decision>,
-    came: Vec<(Alarm, Time)>,
-}
-
-impl Policy for Sleeper {
-    fn observe(&mut self, _: &Grid, _: &Change) {}
-    fn propose(&mut self, _: &Grid, _: Time, occasion: Occasion) -> Option<Decision> {
-        if let Cause::WokeUp { alarm, due } = occasion.cause {
-            self.came.push((alarm, due));
-        }
-        self.wishes.pop()
-    }
-    fn rebuild(&mut self, _: &Grid) {}
-    fn check(&self, _: &Grid) -> Result<(), String> {
-        Ok(())
-    }
-}
-
 #[test]
 fn alarms_come_by_name_and_earliest_first() {
     let at = |nanos: u64| Time::from_nanos(NOW.nanos() + nanos);
     let held = Alarm::Held;
     let wishes = [(Alarm::Relocation, 3), (held, 5), (Alarm::Batch, 3), (held, 2), (Alarm::Recharge, 9)];
     let wishes = wishes.map(|(alarm, nanos)| Decision::Wake { alarm, at: at(nanos) });
-    let mut scheduler =
-        Scheduler::new(grid(), Sleeper { wishes: wishes.into_iter().rev().collect(), came: Vec::new() });
-    scheduler.apply(NOW, &Event::RuleChanged);
-    scheduler.decide(NOW, &mut Vec::new());
-    scheduler.check().expect("a whole grid");
+    let mut scheduler = Scheduler::new(grid(), Puppet::wishing(&wishes));
+    tell(&mut scheduler, &Event::RuleChanged);
     assert_eq!(scheduler.grid().alarm(held), Some(at(2)), "asked for again, it comes once, and then");
     let mut came = Vec::new();
     while let Some((due, alarm)) = scheduler.grid().next_alarm() {
         came.push((alarm, due));
         // Late, as an alarm may be.
-        scheduler.apply(at(20), &Event::WokeUp { alarm });
-        scheduler.decide(at(20), &mut Vec::new());
-        scheduler.check().expect("a whole grid");
+        tell_at(&mut scheduler, at(20), &Event::WokeUp { alarm });
     }
     let expected =
         [(held, at(2)), (Alarm::Batch, at(3)), (Alarm::Relocation, at(3)), (Alarm::Recharge, at(9))];
     assert_eq!(came, expected);
-    assert_eq!(scheduler.policy().came, expected);
+    let heard = scheduler.policy().asked.iter().filter_map(|cause| match *cause {
+        Cause::WokeUp { alarm, due } => Some((alarm, due)),
+        _ => None,
+    });
+    assert_eq!(heard.collect::<Vec<_>>(), expected);
 }
 
 #[test]

@@ -1,48 +1,15 @@
 //! When a task is over of which several machines are to give the same answer, and what each answer makes of its machine.
 
+use crate::plain::{empty, joined, life, machine, submitted, task};
+use crate::puppet::{NOW, Puppet, orders, tell, wish};
 use gleaner_core::{
-    Alarm, Answer, Change, Checking, Command, Comparison, Decision, Event, Grid, GridConfig, Likeness,
-    MachineClass, Migration, Occasion, Owner, Policy, Refusal, RunEnd, Scheduler, TaskClass, TaskState,
-    Trusting,
+    Answer, Change, Checking, Command, Comparison, Decision, Event, Likeness, MachineClass, Owner, Refusal,
+    RunEnd, Scheduler, TaskClass, TaskState, Trusting,
 };
-use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time};
+use gleaner_units::{RunId, TaskClassId, TaskId};
 
-const NOW: Time = Time::from_nanos(5);
 /// Who has three in a row is trusted; one in two of its tasks is checked all the same.
 const TRUST: Trusting = Trusting { after: 3, check_every: 2 };
-
-/// Wishes what it is told.
-#[derive(Clone, Default)]
-struct Puppet {
-    wishes: Vec<Decision>,
-    refusals: Vec<Refusal>,
-}
-
-impl Policy for Puppet {
-    fn observe(&mut self, _: &Grid, change: &Change) {
-        if let Change::Refused(refusal) = change {
-            self.refusals.push(*refusal);
-        }
-    }
-
-    fn propose(&mut self, _: &Grid, _: Time, _: Occasion) -> Option<Decision> {
-        self.wishes.pop()
-    }
-
-    fn rebuild(&mut self, _: &Grid) {}
-
-    fn check(&self, _: &Grid) -> Result<(), String> {
-        Ok(())
-    }
-}
-
-fn machine(index: usize) -> MachineId {
-    MachineId::new(index)
-}
-
-fn task(index: usize) -> TaskId {
-    TaskId::new(index)
-}
 
 /// Four machines without bounds, and a hundred tasks.
 struct Lab {
@@ -52,36 +19,28 @@ struct Lab {
 
 impl Lab {
     fn new(rule: impl Into<Option<Checking>>) -> Self {
-        let empty = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
-        let mut lab = Self { scheduler: Scheduler::new(empty, Puppet::default()), orders: Vec::new() };
+        let mut lab = Self { scheduler: Scheduler::new(empty(), Puppet::default()), orders: Vec::new() };
         let kind = MachineClass::plain(vec![1.0], 2);
         lab.tell(&Event::CheckingSet(rule.into()));
         lab.tell(&Event::MachineClassMet(Box::new(kind)));
         for index in 0..4 {
-            lab.tell(&Event::MachineJoined { machine: machine(index), class: MachineClassId::new(0) });
+            lab.tell(&joined(index, 0));
         }
         lab.tell(&Event::TaskClassMet(Box::new(TaskClass::plain(vec![1.0]))));
-        lab.tell(&Event::TasksSubmitted {
-            first: task(0),
-            count: 100,
-            class: TaskClassId::new(0),
-            length: None,
-        });
+        lab.tell(&submitted(0, 100, 0));
         lab
     }
 
     fn tell(&mut self, event: &Event) -> Vec<Change> {
-        let changes = self.scheduler.apply(NOW, event).to_vec();
-        self.scheduler.decide(NOW, &mut Vec::new());
-        self.scheduler.check().unwrap_or_else(|broken| panic!("{event:?}: {broken}"));
-        self.orders.extend(self.scheduler.take_orders());
+        let changes = tell(&mut self.scheduler, event);
+        self.orders.extend(orders(&mut self.scheduler));
         changes
     }
 
     fn wish(&mut self, decision: Decision) -> Option<Refusal> {
-        self.scheduler.set_policy(Puppet { wishes: vec![decision], refusals: Vec::new() });
-        self.tell(&Event::WokeUp { alarm: Alarm::Batch });
-        self.scheduler.policy().refusals.first().copied()
+        let refusal = wish(&mut self.scheduler, decision);
+        self.orders.extend(orders(&mut self.scheduler));
+        refusal
     }
 
     fn run(&mut self, id: TaskId, on: usize) -> Option<Refusal> {
@@ -112,13 +71,7 @@ impl Lab {
     }
 
     fn state(&self, id: TaskId) -> String {
-        match self.scheduler.grid().task(id).state() {
-            TaskState::Waiting => "waits".to_owned(),
-            TaskState::Placed => "placed".to_owned(),
-            TaskState::Finished(on) => format!("done@{on}"),
-            TaskState::Withdrawn => "withdrawn".to_owned(),
-            TaskState::Retired => "retired".to_owned(),
-        }
+        life(self.scheduler.grid(), id)
     }
 
     fn rows(&self) -> Vec<u32> {
@@ -291,7 +244,7 @@ fn what_a_machine_is_at_is_compared_where_it_was_found_to_lie_meanwhile() {
 fn by_program() -> Lab {
     let mut lab = Lab::new(None);
     for index in 4..8 {
-        lab.tell(&Event::MachineJoined { machine: machine(index), class: MachineClassId::new(0) });
+        lab.tell(&joined(index, 0));
     }
     lab.tell(&Event::ClassChecked { class: TaskClassId::new(0), quorum: 2, by_program: true });
     lab

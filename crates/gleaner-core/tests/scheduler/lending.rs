@@ -1,89 +1,48 @@
 //! What happens to machines that change hands, event by event and wish by wish.
 
+use crate::plain::{empty, joined, machine, submitted, task};
+use crate::puppet::{self, Puppet, orders, tell};
 use gleaner_core::{
-    Availability, Change, Command, Decision, Event, Grid, GridConfig, Lending, LendingEvent, LendingRefusal,
-    MachineClass, Migration, Occasion, Policy, Refusal, Scheduler, Seek, TaskClass, TaskState, Want,
+    Availability, Command, Decision, Event, Lending, LendingEvent, LendingRefusal, MachineClass, Refusal,
+    Scheduler, Seek, TaskClass, TaskState, Want,
 };
-use gleaner_units::{MachineClassId, MachineId, PartyId, Span, TaskClassId, TaskId, Time};
-
-/// Wishes what a test tells it to.
-#[derive(Clone, Debug, Default)]
-struct Told(Option<Decision>);
-
-impl Policy for Told {
-    fn observe(&mut self, _: &Grid, _: &Change) {}
-    fn propose(&mut self, _: &Grid, _: Time, _: Occasion) -> Option<Decision> {
-        self.0.take()
-    }
-    fn rebuild(&mut self, _: &Grid) {}
-    fn check(&self, _: &Grid) -> Result<(), String> {
-        Ok(())
-    }
-}
+use gleaner_units::{MachineClassId, MachineId, PartyId, Span, TaskClassId};
 
 const CLASS: TaskClassId = TaskClassId::FIRST;
 const KIND: MachineClassId = MachineClassId::FIRST;
-
-fn machine(index: usize) -> MachineId {
-    MachineId::new(index)
-}
 
 fn peer(index: usize) -> PartyId {
     PartyId::new(index)
 }
 
-fn hear(scheduler: &mut Scheduler<Told>, event: &Event) {
-    scheduler.apply(Time::ZERO, event);
-    scheduler.check().unwrap_or_else(|broken| panic!("after {event:?}: {broken}"));
-}
-
-fn hear_of(scheduler: &mut Scheduler<Told>, event: LendingEvent) {
-    hear(scheduler, &Event::Lending(event));
+fn hear_of(scheduler: &mut Scheduler<Puppet>, event: LendingEvent) {
+    tell(scheduler, &Event::Lending(event));
 }
 
 /// A site with so many machines of its own.
-fn site(machines: usize) -> Scheduler<Told> {
-    let grid = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
-    let mut site = Scheduler::new(grid, Told::default());
+fn site(machines: usize) -> Scheduler<Puppet> {
+    let mut site = Scheduler::new(empty(), Puppet::default());
     let class = MachineClass::plain(vec![1.0], 1);
     let tasks = TaskClass { restarts: true, ..TaskClass::plain(vec![1.0]) };
-    hear(&mut site, &Event::MachineClassMet(Box::new(class)));
-    hear(&mut site, &Event::TaskClassMet(Box::new(tasks)));
+    tell(&mut site, &Event::MachineClassMet(Box::new(class)));
+    tell(&mut site, &Event::TaskClassMet(Box::new(tasks)));
     for index in 0..machines {
-        hear(&mut site, &Event::MachineJoined { machine: machine(index), class: KIND });
+        tell(&mut site, &joined(index, 0));
     }
     site
 }
 
 /// What a wish comes to, with the orders.
-fn wish(site: &mut Scheduler<Told>, decision: &Decision) -> Result<Vec<Command>, Refusal> {
-    let mut decisions = Vec::new();
-    site.decide(Time::ZERO, &mut decisions);
+fn wish(site: &mut Scheduler<Puppet>, decision: Decision) -> Result<Vec<Command>, Refusal> {
     let _ = site.take_orders();
-    // An event that changes nothing but asks the policy.
-    hear(site, &Event::RuleChanged);
-    let mut told = site.clone();
-    told.set_policy(Told(Some(decision.clone())));
-    let before = told.grid().clone();
-    told.decide(Time::ZERO, &mut decisions);
-    if decisions != [decision.clone()] {
-        let refused = before;
-        let mut again = Scheduler::new(refused, Told(None));
-        let outcome =
-            again.carry_out(Time::ZERO, std::slice::from_ref(decision), gleaner_core::Settled::default());
-        let Err(gleaner_core::Diverged::Refused { refusal, .. }) = outcome else {
-            panic!("{decision:?} was neither admitted nor refused")
-        };
-        return Err(refusal);
+    match puppet::wish(site, decision) {
+        Some(refusal) => Err(refusal),
+        None => Ok(orders(site)),
     }
-    told.check().unwrap_or_else(|broken| panic!("after {decision:?}: {broken}"));
-    let orders = told.take_orders().collect();
-    *site = told;
-    Ok(orders)
 }
 
-fn lend(site: &mut Scheduler<Told>, wished: Lending) -> Result<Vec<Command>, Refusal> {
-    wish(site, &Decision::Lending(wished))
+fn lend(site: &mut Scheduler<Puppet>, wished: Lending) -> Result<Vec<Command>, Refusal> {
+    wish(site, Decision::Lending(wished))
 }
 
 fn wants(by: usize, workers: u32) -> Want {
@@ -106,15 +65,15 @@ fn a_lent_machine_takes_nothing_until_it_is_back() {
     let away = || site.grid().machine(machine(0)).availability();
     assert_eq!(away(), Availability::Lent);
 
-    hear(&mut site, &Event::TasksSubmitted { first: TaskId::new(0), count: 1, class: CLASS, length: None });
-    let start = Decision::Start { task: TaskId::new(0), on: machine(0) };
-    assert_eq!(wish(&mut site, &start.clone()), Err(Refusal::Closed(machine(0))));
+    tell(&mut site, &submitted(0, 1, 0));
+    let start = Decision::Start { task: task(0), on: machine(0) };
+    assert_eq!(wish(&mut site, start.clone()), Err(Refusal::Closed(machine(0))));
 
     let recall = Lending::Recall { machine: machine(0) };
     assert_eq!(lend(&mut site, recall), Ok(vec![Command::Lending(recall)]));
     assert_eq!(lend(&mut site, recall), refused(LendingRefusal::NotLent(machine(0))), "once");
     hear_of(&mut site, LendingEvent::Returned { machine: machine(0) });
-    assert!(wish(&mut site, &start).is_ok());
+    assert!(wish(&mut site, start).is_ok());
     hear_of(&mut site, LendingEvent::Returned { machine: machine(0) });
     assert_eq!(site.grid().machine(machine(0)).count(), 1, "a second return is no event");
 }
@@ -128,14 +87,14 @@ fn a_borrowed_machine_is_one_that_joined_and_is_lost() {
     let lending = Lending::Lend { machine: machine(1), to: peer(4) };
     assert_eq!(lend(&mut site, lending), refused(LendingRefusal::NotOwn(machine(1))));
 
-    hear(&mut site, &Event::TasksSubmitted { first: TaskId::new(0), count: 1, class: CLASS, length: None });
-    let start = Decision::Start { task: TaskId::new(0), on: machine(1) };
-    assert!(wish(&mut site, &start).is_ok());
+    tell(&mut site, &submitted(0, 1, 0));
+    let start = Decision::Start { task: task(0), on: machine(1) };
+    assert!(wish(&mut site, start).is_ok());
     let give_back = Lending::GiveBack { machine: machine(1) };
     assert_eq!(lend(&mut site, give_back), refused(LendingRefusal::NotIdle(machine(1))));
-    hear(&mut site, &Event::MachineLost { machine: machine(1) });
-    assert_eq!(site.grid().task(TaskId::new(0)).state(), TaskState::Waiting, "it runs again");
-    hear(&mut site, &Event::MachineReturned { machine: machine(1) });
+    tell(&mut site, &Event::MachineLost { machine: machine(1) });
+    assert_eq!(site.grid().task(task(0)).state(), TaskState::Waiting, "it runs again");
+    tell(&mut site, &Event::MachineReturned { machine: machine(1) });
     assert_eq!(
         site.grid().machine(machine(1)).availability(),
         Availability::Lost,
@@ -166,7 +125,7 @@ fn a_machine_that_was_paused_while_lent_is_paused_when_it_is_back() {
         hear_of(&mut site, LendingEvent::Wanted(vec![wants(7, 1)]));
         lend(&mut site, Lending::Lend { machine: machine(0), to: peer(7) }).expect("it is idle and wanted");
         for event in events {
-            hear(&mut site, &event);
+            tell(&mut site, &event);
         }
         hear_of(&mut site, LendingEvent::Returned { machine: machine(0) });
         assert_eq!(site.grid().machine(machine(0)).availability(), expected);

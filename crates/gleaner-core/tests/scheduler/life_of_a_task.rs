@@ -1,79 +1,27 @@
 //! What each event makes of a task, of its machine, and of those that wait.
 
+use crate::plain::{empty, joined, life, machine, stage_name, submitted, task};
+use crate::puppet::{Puppet, tell, wish};
 use gleaner_core::{
-    Alarm, Availability, Change, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs, Occasion,
-    Policy, Refusal, Room, Run, RunEnd, Scheduler, Stage, TaskClass, TaskState,
+    Availability, Change, Decision, Event, MachineClass, Needs, Refusal, Room, Run, RunEnd, Scheduler,
+    TaskClass, TaskState,
 };
-use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time};
-
-const NOW: Time = Time::from_nanos(5);
-
-/// Wishes what it is told, in this order, and starts nothing on its own.
-#[derive(Clone, Default)]
-struct Puppet {
-    wishes: Vec<Decision>,
-    refusals: Vec<Refusal>,
-}
-
-impl Policy for Puppet {
-    fn observe(&mut self, _: &Grid, change: &Change) {
-        if let Change::Refused(refusal) = change {
-            self.refusals.push(*refusal);
-        }
-    }
-
-    fn propose(&mut self, _: &Grid, _: Time, _: Occasion) -> Option<Decision> {
-        self.wishes.pop()
-    }
-
-    fn rebuild(&mut self, _: &Grid) {}
-
-    fn check(&self, _: &Grid) -> Result<(), String> {
-        Ok(())
-    }
-}
-
-fn task(index: usize) -> TaskId {
-    TaskId::new(index)
-}
-
-fn machine(index: usize) -> MachineId {
-    MachineId::new(index)
-}
+use gleaner_units::{RunId, TaskClassId, TaskId};
 
 fn class(cores: u32, memory: u64, priority: i32) -> Event {
     let needs = Needs { cores, memory, disk: 0 };
     Event::TaskClassMet(Box::new(TaskClass { needs, priority, ..TaskClass::plain(vec![1.0]) }))
 }
 
-fn submitted(first: usize, count: u32, class: usize) -> Event {
-    Event::TasksSubmitted { first: task(first), count, class: TaskClassId::new(class), length: None }
-}
-
 /// Two machines with room for two cores and ten bytes each.
 fn grid(events: &[Event]) -> Scheduler<Puppet> {
-    let empty = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
-    let mut scheduler = Scheduler::new(empty, Puppet::default());
+    let mut scheduler = Scheduler::new(empty(), Puppet::default());
     let room = Room { slots: Some(2), memory: Some(10), disk: None };
     let kind = MachineClass { room, ..MachineClass::plain(vec![1.0], 2) };
-    let joined = |index| Event::MachineJoined { machine: machine(index), class: MachineClassId::new(0) };
-    for event in [&[Event::MachineClassMet(Box::new(kind)), joined(0), joined(1)], events].concat() {
+    for event in [&[Event::MachineClassMet(Box::new(kind)), joined(0, 0), joined(1, 0)], events].concat() {
         tell(&mut scheduler, &event);
     }
     scheduler
-}
-
-fn tell(scheduler: &mut Scheduler<Puppet>, event: &Event) -> Vec<Change> {
-    let changes = scheduler.apply(NOW, event).to_vec();
-    scheduler.decide(NOW, &mut Vec::new());
-    scheduler.check().expect("a whole grid");
-    changes
-}
-
-fn wish(scheduler: &mut Scheduler<Puppet>, decision: Decision) -> Option<Refusal> {
-    scheduler.set_policy(Puppet { wishes: vec![decision], refusals: Vec::new() });
-    tell(scheduler, &Event::WokeUp { alarm: Alarm::Batch });
-    scheduler.policy().refusals.first().copied()
 }
 
 fn start(scheduler: &mut Scheduler<Puppet>, index: usize, on: usize) -> Option<Refusal> {
@@ -82,25 +30,11 @@ fn start(scheduler: &mut Scheduler<Puppet>, index: usize, on: usize) -> Option<R
 
 /// One task, in one line: where it is in its life, and its runs that are not over, the newest first.
 fn state(scheduler: &Scheduler<Puppet>) -> String {
-    let state = match scheduler.grid().task(task(0)).state() {
-        TaskState::Waiting => "waits".to_owned(),
-        TaskState::Placed => "placed".to_owned(),
-        TaskState::Finished(on) => format!("done@{on}"),
-        TaskState::Withdrawn => "withdrawn".to_owned(),
-        TaskState::Retired => "retired".to_owned(),
-    };
     let run = |run: &Run| {
-        let stage = match run.stage() {
-            Stage::Held => "held",
-            Stage::Next => "next",
-            Stage::Asked => "asked",
-            Stage::Sent => "sent",
-            Stage::Running => "runs",
-            Stage::Stopping => "stops",
-            Stage::Missing => "missing",
-        };
+        let stage = stage_name(run.stage());
         format!(" {}:{stage}@{}", run.id().number, run.on())
     };
+    let state = life(scheduler.grid(), task(0));
     scheduler.grid().runs_of(task(0)).fold(state, |state, next| state + &run(next))
 }
 

@@ -1,10 +1,12 @@
 //! What a published state says, and which of the runs that were sent there it cannot know of.
 
+use crate::plain::{empty, joined, submitted};
+use crate::puppet::tell_at;
 use gleaner_core::{
-    Cause, Change, Decision, Event, Grid, GridConfig, MachineClass, Migration, Occasion, Policy, Room,
-    RunEnd, Scheduler, SiteState, TaskClass,
+    Cause, Change, Decision, Event, Grid, MachineClass, Occasion, Policy, Room, RunEnd, Scheduler, SiteState,
+    TaskClass,
 };
-use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time};
+use gleaner_units::{MachineId, RunId, TaskClassId, TaskId, Time};
 
 /// Starts what comes on the only site, and starts what waits again when that publishes its state.
 struct Sender;
@@ -33,16 +35,15 @@ fn run(task: usize) -> RunId {
 
 /// A site, and three runs that were sent there.
 fn scheduler() -> Scheduler<Sender> {
-    let empty = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
-    let mut scheduler = Scheduler::new(empty, Sender);
+    let mut scheduler = Scheduler::new(empty(), Sender);
     let site = MachineClass::plain(vec![1.0], 4);
     let tasks = TaskClass::plain(vec![1.0]);
     for event in [
         Event::MachineClassMet(Box::new(site)),
         Event::TaskClassMet(Box::new(tasks)),
-        Event::MachineJoined { machine: SITE, class: MachineClassId::FIRST },
+        joined(0, 0),
         published(0, 0),
-        Event::TasksSubmitted { first: TaskId::FIRST, count: 3, class: TaskClassId::FIRST, length: None },
+        submitted(0, 3, 0),
     ] {
         tell(&mut scheduler, 1, &event);
     }
@@ -55,10 +56,7 @@ fn published(known_at: u64, waiting: u32) -> Event {
 }
 
 fn tell(scheduler: &mut Scheduler<Sender>, now: u64, event: &Event) {
-    let now = Time::from_nanos(now);
-    scheduler.apply(now, event);
-    scheduler.decide(now, &mut Vec::new());
-    scheduler.check().expect("a whole grid");
+    tell_at(scheduler, Time::from_nanos(now), event);
 }
 
 /// What waits there as published, and the tasks of which that does not know.
@@ -127,17 +125,16 @@ fn tasks_of_others_share_a_machine_as_ones_own_do() {
 
 #[test]
 fn tasks_of_others_take_room() {
-    let empty = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
-    let mut scheduler = Scheduler::new(empty, Sender);
+    let mut scheduler = Scheduler::new(empty(), Sender);
     let room = Room { slots: Some(2), ..Room::default() };
     let site = MachineClass { room, ..MachineClass::plain(vec![1.0], 2) };
     let class = TaskClass::plain(vec![1.0]);
     for event in [
         Event::MachineClassMet(Box::new(site)),
         Event::TaskClassMet(Box::new(class)),
-        Event::MachineJoined { machine: SITE, class: MachineClassId::FIRST },
+        joined(0, 0),
         residents(1, 2, 0.0),
-        Event::TasksSubmitted { first: TaskId::FIRST, count: 1, class: TaskClassId::FIRST, length: None },
+        submitted(0, 1, 0),
     ] {
         tell(&mut scheduler, 1, &event);
     }

@@ -1,78 +1,34 @@
 //! Runs that are sent ahead: what each event makes of them and of the run that they follow.
 
+use crate::plain::{empty, joined, submitted};
+use crate::puppet::{Puppet, orders, tell, tell_at, wish};
 use gleaner_core::{
-    Change, Command, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs, Occasion, Policy,
-    Refusal, Room, Run, RunEnd, Scheduler, Stage, TaskClass, TaskState,
+    Command, Decision, Event, MachineClass, Needs, Refusal, Room, Run, RunEnd, Scheduler, Stage, TaskClass,
+    TaskState,
 };
-use gleaner_units::{MachineClassId, MachineId, RunId, Span, TaskClassId, TaskId, Time};
+use gleaner_units::{MachineId, RunId, Span, TaskClassId, TaskId, Time};
 
 const ON: MachineId = MachineId::new(0);
 
-/// Wishes what it is told.
-#[derive(Clone, Default)]
-struct Puppet {
-    wish: Option<Decision>,
-    refused: Option<Refusal>,
-}
-
-impl Policy for Puppet {
-    fn observe(&mut self, _: &Grid, change: &Change) {
-        if let Change::Refused(refusal) = change {
-            self.refused = Some(*refusal);
-        }
-    }
-
-    fn propose(&mut self, _: &Grid, _: Time, _: Occasion) -> Option<Decision> {
-        self.wish.take()
-    }
-
-    fn rebuild(&mut self, _: &Grid) {}
-
-    fn check(&self, _: &Grid) -> Result<(), String> {
-        Ok(())
-    }
-}
-
 /// A machine with one slot, four tasks of one class, and a fifth of another.
 fn grid() -> Scheduler<Puppet> {
-    let empty = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
-    let mut scheduler = Scheduler::new(empty, Puppet::default());
+    let mut scheduler = Scheduler::new(empty(), Puppet::default());
     let room = Room { slots: Some(1), memory: Some(10), disk: None };
     let class = |memory| {
         let needs = Needs { cores: 1, memory, disk: 0 };
         Event::TaskClassMet(Box::new(TaskClass { needs, ..TaskClass::plain(vec![1.0]) }))
     };
-    let submitted = |first, count, class| Event::TasksSubmitted {
-        first: TaskId::new(first),
-        count,
-        class: TaskClassId::new(class),
-        length: None,
-    };
     for event in [
         Event::MachineClassMet(Box::new(MachineClass { room, ..MachineClass::plain(vec![1.0], 1) })),
-        Event::MachineJoined { machine: ON, class: MachineClassId::new(0) },
+        joined(0, 0),
         class(4),
         class(5),
         submitted(0, 4, 0),
         submitted(4, 1, 1),
     ] {
-        tell(&mut scheduler, 0, &event);
+        tell(&mut scheduler, &event);
     }
     scheduler
-}
-
-fn tell(scheduler: &mut Scheduler<Puppet>, at: u64, event: &Event) -> bool {
-    let at = Time::from_nanos(at);
-    let is_stale = scheduler.apply(at, event).iter().any(|change| matches!(change, Change::StaleReply(_)));
-    scheduler.decide(at, &mut Vec::new());
-    scheduler.check().expect("a whole grid");
-    is_stale
-}
-
-fn wish(scheduler: &mut Scheduler<Puppet>, decision: Decision) -> Option<Refusal> {
-    scheduler.set_policy(Puppet { wish: Some(decision), refused: None });
-    tell(scheduler, 0, &Event::RuleChanged);
-    scheduler.policy().refused
 }
 
 fn first(task: usize) -> RunId {
@@ -85,7 +41,7 @@ fn follow(task: usize, after: RunId) -> Decision {
 
 /// `start0`, `follow1` (which follows the run of the task before), `started0`, `finished0`, `lost0`, `kept0`, `takeback1`,
 /// `withdrawn0`: of the task of that number. `gone`, `back`, `closed`, `opened`: of the machine.
-fn step(scheduler: &mut Scheduler<Puppet>, word: &str) -> bool {
+fn step(scheduler: &mut Scheduler<Puppet>, word: &str) {
     let (verb, number) = word.split_at(word.trim_end_matches(|letter: char| letter.is_ascii_digit()).len());
     let number: usize = number.parse().unwrap_or(0);
     let (task, run) = (TaskId::new(number), first(number));
@@ -97,7 +53,7 @@ fn step(scheduler: &mut Scheduler<Puppet>, word: &str) -> bool {
     };
     if let Some(decision) = decision {
         assert_eq!(wish(scheduler, decision), None, "{word}");
-        return false;
+        return;
     }
     let event = match verb {
         "started" => Event::RunStarted(run),
@@ -110,7 +66,7 @@ fn step(scheduler: &mut Scheduler<Puppet>, word: &str) -> bool {
         "closed" => Event::MachineClosed { machine: ON },
         other => panic!("no step is called {other}"),
     };
-    tell(scheduler, 0, &event)
+    tell(scheduler, &event);
 }
 
 fn told(word: &str, story: &str) -> Scheduler<Puppet> {
@@ -241,12 +197,9 @@ fn only_one_of_its_class_follows_a_run_that_goes_on_there() {
 fn its_machine_is_told_which_run_it_follows_and_nothing_more() {
     let mut scheduler = told("", "start0 follow1");
     let follow = Command::StartAfter { run: first(1), on: ON, after: first(0) };
-    assert_eq!(
-        scheduler.take_orders().collect::<Vec<_>>(),
-        [Command::Start { run: first(0), on: ON }, follow]
-    );
+    assert_eq!(orders(&mut scheduler), [Command::Start { run: first(0), on: ON }, follow]);
     step(&mut scheduler, "finished0");
-    assert_eq!(scheduler.take_orders().count(), 0, "it begins without a word");
+    assert_eq!(orders(&mut scheduler), [], "it begins without a word");
 }
 
 #[test]
@@ -257,9 +210,13 @@ fn how_long_tasks_took_lately_follows_the_longest_of_the_last_ones() {
     let (mut at, mut found) = (0, Vec::new());
     for (task, took) in [(0, 8), (1, 2), (2, 1), (3, 3)] {
         step(&mut scheduler, &format!("start{task}"));
-        tell(&mut scheduler, at, &Event::RunStarted(first(task)));
+        tell_at(&mut scheduler, Time::from_nanos(at), &Event::RunStarted(first(task)));
         at += took;
-        tell(&mut scheduler, at, &Event::RunEnded { run: first(task), end: RunEnd::Finished });
+        tell_at(
+            &mut scheduler,
+            Time::from_nanos(at),
+            &Event::RunEnded { run: first(task), end: RunEnd::Finished },
+        );
         found.push(scheduler.grid().took_lately(class).map(Span::nanos));
     }
     assert_eq!(found, [Some(8), Some(4), Some(2), Some(3)]);

@@ -1,44 +1,15 @@
 //! What each event makes of a run of several parts: all or none.
 
+use crate::plain::{empty, joined, life, machine as on, stage_name, submitted};
+use crate::puppet::{NOW, Puppet, orders, tell, tell_at, wish};
 use gleaner_core::{
-    Change, Command, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs, Occasion, Part,
-    Policy, Refusal, Room, RunEnd, Scheduler, SiteState, Stage, StopReason, TaskClass, TaskState,
+    Change, Command, Decision, Event, MachineClass, Needs, Part, Refusal, Room, RunEnd, Scheduler, SiteState,
+    StopReason, TaskClass,
 };
-use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time};
-
-const NOW: Time = Time::from_nanos(5);
-
-/// Wishes what it is told.
-#[derive(Clone, Default)]
-struct Puppet {
-    wish: Option<Decision>,
-    refusal: Option<Refusal>,
-}
-
-impl Policy for Puppet {
-    fn observe(&mut self, _: &Grid, change: &Change) {
-        if let Change::Refused(refusal) = change {
-            self.refusal = Some(*refusal);
-        }
-    }
-
-    fn propose(&mut self, _: &Grid, _: Time, _: Occasion) -> Option<Decision> {
-        self.wish.take()
-    }
-
-    fn rebuild(&mut self, _: &Grid) {}
-
-    fn check(&self, _: &Grid) -> Result<(), String> {
-        Ok(())
-    }
-}
+use gleaner_units::{MachineClassId, RunId, TaskId, Time};
 
 fn wide_task() -> TaskId {
     TaskId::new(0)
-}
-
-fn on(index: usize) -> MachineId {
-    MachineId::new(index)
 }
 
 fn part(machine: usize, cores: u32) -> Part {
@@ -48,42 +19,20 @@ fn part(machine: usize, cores: u32) -> Part {
 /// Four machines of two cores with ten bytes of memory and of disk each, the last of which is half as fast; a task of five
 /// cores, nine bytes of memory and four of disk, and one of a core.
 fn grid() -> Scheduler<Puppet> {
-    let empty = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
-    let mut scheduler = Scheduler::new(empty, Puppet::default());
+    let mut scheduler = Scheduler::new(empty(), Puppet::default());
     let room = Room { slots: Some(2), memory: Some(10), disk: Some(10) };
     let kind = |speed| {
         Event::MachineClassMet(Box::new(MachineClass { room, ..MachineClass::plain(vec![speed], 2) }))
     };
-    let joined = |index: usize| {
-        let class = MachineClassId::new(usize::from(index == 3));
-        Event::MachineJoined { machine: on(index), class }
-    };
     let class = |needs| Event::TaskClassMet(Box::new(TaskClass { needs, ..TaskClass::plain(vec![1.0]) }));
-    let submitted = |task: usize| Event::TasksSubmitted {
-        first: TaskId::new(task),
-        count: 1,
-        class: TaskClassId::new(task),
-        length: None,
-    };
     let wide = Needs { cores: 5, memory: 9, disk: 4 };
-    let events = [kind(2.0), kind(1.0), joined(0), joined(1), joined(2), joined(3)];
-    for event in events.iter().chain(&[class(wide), class(Needs::default()), submitted(0), submitted(1)]) {
-        tell(&mut scheduler, NOW, event);
+    let events = [kind(2.0), kind(1.0), joined(0, 0), joined(1, 0), joined(2, 0), joined(3, 1)];
+    for event in
+        events.iter().chain(&[class(wide), class(Needs::default()), submitted(0, 1, 0), submitted(1, 1, 1)])
+    {
+        tell(&mut scheduler, event);
     }
     scheduler
-}
-
-fn tell(scheduler: &mut Scheduler<Puppet>, now: Time, event: &Event) -> Vec<Change> {
-    let changes = scheduler.apply(now, event).to_vec();
-    scheduler.decide(now, &mut Vec::new());
-    scheduler.check().expect("a whole grid");
-    changes
-}
-
-fn wish(scheduler: &mut Scheduler<Puppet>, decision: Decision) -> Option<Refusal> {
-    scheduler.set_policy(Puppet { wish: Some(decision), refusal: None });
-    tell(scheduler, NOW, &Event::RuleChanged);
-    scheduler.policy().refusal
 }
 
 fn start(scheduler: &mut Scheduler<Puppet>, parts: &[Part]) -> Option<Refusal> {
@@ -93,23 +42,9 @@ fn start(scheduler: &mut Scheduler<Puppet>, parts: &[Part]) -> Option<Refusal> {
 /// The wide task, and how many cores each machine has free.
 fn state(scheduler: &Scheduler<Puppet>) -> String {
     let grid = scheduler.grid();
-    let state = match grid.task(wide_task()).state() {
-        TaskState::Waiting => "waits".to_owned(),
-        TaskState::Placed => "placed".to_owned(),
-        TaskState::Finished(on) => format!("done@{on}"),
-        TaskState::Withdrawn => "withdrawn".to_owned(),
-        TaskState::Retired => "retired".to_owned(),
-    };
+    let state = life(grid, wide_task());
     let runs = grid.runs_of(wide_task()).map(|run| {
-        let stage = match run.stage() {
-            Stage::Held => "held",
-            Stage::Next => "next",
-            Stage::Asked => "asked",
-            Stage::Sent => "sent",
-            Stage::Running => "runs",
-            Stage::Stopping => "stops",
-            Stage::Missing => "missing",
-        };
+        let stage = stage_name(run.stage());
         let parts: Vec<String> =
             grid.parts_of(run).map(|part| format!("{}x{}", part.cores, part.on)).collect();
         format!(" {}:{stage}@{}", run.id().number, parts.join("+"))
@@ -144,7 +79,7 @@ fn step(scheduler: &mut Scheduler<Puppet>, word: &str) -> bool {
         "rerun" => Event::TasksRerun { first: wide_task(), count: 1 },
         other => panic!("no step is called {other}"),
     };
-    tell(scheduler, NOW, &event).contains(&Change::StaleReply(run))
+    tell(scheduler, &event).contains(&Change::StaleReply(run))
 }
 
 #[test]
@@ -193,13 +128,13 @@ fn what_is_ordered_names_every_part() {
     let run = RunId::new(wide_task(), 1);
     step(&mut scheduler, "wide0");
     let parts = [part(0, 2), part(1, 1), part(2, 2)].into();
-    assert_eq!(scheduler.take_orders().collect::<Vec<_>>(), [Command::StartWide { run, parts }]);
+    assert_eq!(orders(&mut scheduler), [Command::StartWide { run, parts }]);
     step(&mut scheduler, "gone0");
     let stop = Command::Stop { run, on: on(1), why: StopReason::PartLost };
-    assert_eq!(scheduler.take_orders().collect::<Vec<_>>(), [stop]);
+    assert_eq!(orders(&mut scheduler), [stop]);
     // Who was told to stop is not told again.
     step(&mut scheduler, "gone1");
-    assert_eq!(scheduler.take_orders().next(), None);
+    assert_eq!(orders(&mut scheduler), []);
 }
 
 #[test]
@@ -233,7 +168,7 @@ fn parts_that_do_not_make_up_the_task_are_refused() {
         start(&mut scheduler, &[part(0, 2), part(1, 3)]),
         Some(Refusal::NoRoom { on: machine, .. }) if machine == on(1)
     ));
-    tell(&mut scheduler, NOW, &Event::MachineClosed { machine: on(2) });
+    tell(&mut scheduler, &Event::MachineClosed { machine: on(2) });
     let parts = [part(0, 2), part(1, 1), part(2, 2)];
     assert_eq!(start(&mut scheduler, &parts), Some(Refusal::Closed(on(2))));
     assert_eq!(state(&scheduler), "waits free 2 2 2 2");
@@ -257,11 +192,11 @@ fn it_has_come_as_far_as_its_slowest_part() {
     let mut scheduler = grid();
     assert_eq!(start(&mut scheduler, &[part(0, 2), part(1, 2), part(3, 1)]), None);
     let run = RunId::new(wide_task(), 1);
-    tell(&mut scheduler, NOW, &Event::RunStarted(run));
+    tell(&mut scheduler, &Event::RunStarted(run));
     let later = NOW.after_seconds(10.0);
     assert_eq!(scheduler.grid().ops_done(later, run), 10.0);
     let measured = Event::MachineMeasured { machine: on(3), class: MachineClassId::new(0) };
-    tell(&mut scheduler, later, &measured);
+    tell_at(&mut scheduler, later, &measured);
     assert_eq!(scheduler.grid().ops_done(later.after_seconds(1.0), run), 12.0);
 }
 
@@ -274,10 +209,6 @@ fn ask(scheduler: &mut Scheduler<Puppet>, parts: &[Part]) -> Option<Refusal> {
         assert_eq!(orders(scheduler), [Command::Ask { run, parts: parts.into() }]);
     }
     refusal
-}
-
-fn orders(scheduler: &mut Scheduler<Puppet>) -> Vec<Command> {
-    scheduler.take_orders().collect()
 }
 
 fn asked() -> RunId {
@@ -296,18 +227,18 @@ fn what_is_asked_for_is_sent_when_all_of_its_sites_hold_their_parts() {
     assert_eq!(state(&scheduler), "placed 1:asked@2xm0+2xm1+1xm2 free 0 0 1 2");
     // Nothing begins where nothing is held for it.
     for early in [Event::RunStarted(asked()), Event::RunArrived(asked())] {
-        assert_eq!(tell(&mut scheduler, NOW, &early), [Change::StaleReply(asked())]);
+        assert_eq!(tell(&mut scheduler, &early), [Change::StaleReply(asked())]);
     }
     for machine in [2, 0] {
-        assert_eq!(tell(&mut scheduler, NOW, &granted(machine)), []);
-        assert_eq!(tell(&mut scheduler, NOW, &granted(machine)), [Change::StaleReply(asked())], "said twice");
+        assert_eq!(tell(&mut scheduler, &granted(machine)), []);
+        assert_eq!(tell(&mut scheduler, &granted(machine)), [Change::StaleReply(asked())], "said twice");
         assert_eq!(orders(&mut scheduler), []);
     }
     assert_eq!(scheduler.grid().silent(asked()).collect::<Vec<_>>(), [on(1)]);
-    tell(&mut scheduler, NOW, &granted(1));
+    tell(&mut scheduler, &granted(1));
     assert_eq!(orders(&mut scheduler), [Command::StartWide { run: asked(), parts: parts.into() }]);
     assert_eq!(scheduler.grid().next_alarm(), None, "nobody is waited for");
-    tell(&mut scheduler, UNTIL, &Event::RunStarted(asked()));
+    tell_at(&mut scheduler, UNTIL, &Event::RunStarted(asked()));
     assert_eq!(state(&scheduler), "placed 1:runs@2xm0+2xm1+1xm2 free 0 0 1 2");
 }
 
@@ -320,17 +251,17 @@ fn one_refusal_or_silence_ends_what_was_asked_for() {
         let mut scheduler = grid();
         ask(&mut scheduler, &parts);
         assert_eq!(scheduler.grid().next_alarm(), Some((UNTIL, gleaner_core::Alarm::Silence(asked()))));
-        tell(&mut scheduler, NOW, &granted(0));
-        tell(&mut scheduler, UNTIL, &end);
+        tell(&mut scheduler, &granted(0));
+        tell_at(&mut scheduler, UNTIL, &end);
         let stop = Command::Stop { run: asked(), on: on(0), why: StopReason::NotHeld };
         assert_eq!(orders(&mut scheduler), [stop], "{end:?}");
         assert_eq!(state(&scheduler), "placed 1:stops@2xm0+2xm1+1xm2 free 0 0 1 2");
         // An answer that crossed the order is no harm, and changes nothing.
-        assert_eq!(tell(&mut scheduler, UNTIL, &granted(1)), []);
+        assert_eq!(tell_at(&mut scheduler, UNTIL, &granted(1)), []);
         assert_eq!(orders(&mut scheduler), []);
-        tell(&mut scheduler, UNTIL, &Event::RunEnded { run: asked(), end: RunEnd::Lost });
+        tell_at(&mut scheduler, UNTIL, &Event::RunEnded { run: asked(), end: RunEnd::Lost });
         assert_eq!(state(&scheduler), "waits free 2 2 2 2");
-        assert_eq!(tell(&mut scheduler, UNTIL, &granted(1)), [Change::StaleReply(asked())]);
+        assert_eq!(tell_at(&mut scheduler, UNTIL, &granted(1)), [Change::StaleReply(asked())]);
         assert_eq!(scheduler.grid().next_alarm(), None);
     }
 }
@@ -346,7 +277,7 @@ fn what_is_asked_for_is_checked_as_what_is_started() {
     assert_eq!(ask(&mut scheduler, &parts), None);
     // It has its run; one more is a copy, for which there is no room.
     assert!(matches!(ask(&mut scheduler, &parts), Some(Refusal::NoRoom { .. })));
-    tell(&mut scheduler, NOW, &Event::TasksWithdrawn { first: wide_task(), count: 1 });
+    tell(&mut scheduler, &Event::TasksWithdrawn { first: wide_task(), count: 1 });
     let stop = Command::Stop { run: asked(), on: on(0), why: StopReason::Withdrawn };
     assert_eq!(orders(&mut scheduler), [stop]);
     assert_eq!(scheduler.grid().next_alarm(), None);
@@ -371,10 +302,10 @@ fn whatever_a_site_says_of_what_it_was_never_told_does_no_harm() {
                 Event::WokeUp { alarm: gleaner_core::Alarm::Silence(run) },
             ];
             for event in said.iter().chain(&ended) {
-                tell(&mut scheduler, NOW, event);
+                tell(&mut scheduler, event);
             }
             if machine > 3 {
-                tell(&mut scheduler, NOW, &Event::StatePublished { machine: on, state, known_at });
+                tell(&mut scheduler, &Event::StatePublished { machine: on, state, known_at });
             }
         }
     }
@@ -382,7 +313,7 @@ fn whatever_a_site_says_of_what_it_was_never_told_does_no_harm() {
     for event in
         [Event::RunGranted { run: asked(), on: on(3) }, Event::RunRefused { run: asked(), on: on(9) }]
     {
-        assert_eq!(tell(&mut scheduler, NOW, &event), [Change::StaleReply(asked())]);
+        assert_eq!(tell(&mut scheduler, &event), [Change::StaleReply(asked())]);
     }
     assert_eq!((state(&scheduler), scheduler.grid().next_alarm()), before);
     assert_eq!(orders(&mut scheduler), []);

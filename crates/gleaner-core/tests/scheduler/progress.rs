@@ -1,30 +1,9 @@
 //! What a task has done where it runs, as speeds, owners and neighbours change.
 
-use gleaner_core::{
-    Alarm, Change, Decision, Event, Grid, GridConfig, MachineClass, Migration, Occasion, Policy, RunEnd,
-    Scheduler, TaskClass,
-};
+use crate::plain::{empty, joined};
+use crate::puppet::{Puppet, tell_at, wish_at};
+use gleaner_core::{Decision, Event, MachineClass, RunEnd, Scheduler, TaskClass};
 use gleaner_units::{MachineClassId, MachineId, Ops, RunId, TaskClassId, TaskId, Time};
-
-/// Wishes what it is told.
-#[derive(Clone, Default)]
-struct Puppet(Vec<Decision>);
-
-impl Policy for Puppet {
-    fn observe(&mut self, _: &Grid, change: &Change) {
-        assert!(!matches!(change, Change::Refused(..)), "{change:?}");
-    }
-
-    fn propose(&mut self, _: &Grid, _: Time, _: Occasion) -> Option<Decision> {
-        self.0.pop()
-    }
-
-    fn rebuild(&mut self, _: &Grid) {}
-
-    fn check(&self, _: &Grid) -> Result<(), String> {
-        Ok(())
-    }
-}
 
 /// Each task is so long.
 const LENGTH: f64 = 100.0;
@@ -39,12 +18,9 @@ fn machine(digit: &str) -> MachineId {
 
 /// Machines m0 and m1 with two cores at 1 operation a second, classes for 0, 1, 2 and 4, and two tasks, a and b.
 fn grid(restarts: bool) -> Scheduler<Puppet> {
-    let empty = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
-    let mut scheduler = Scheduler::new(empty, Puppet::default());
+    let mut scheduler = Scheduler::new(empty(), Puppet::default());
     let class = |speed: f64| Event::MachineClassMet(Box::new(MachineClass::plain(vec![speed], 2)));
     let kind = TaskClass { restarts, ..TaskClass::plain(vec![1.0]) };
-    let joined =
-        |index| Event::MachineJoined { machine: MachineId::new(index), class: MachineClassId::new(1) };
     let submitted = Event::TasksSubmitted {
         first: task('a'),
         count: 2,
@@ -52,23 +28,24 @@ fn grid(restarts: bool) -> Scheduler<Puppet> {
         length: Ops::new(LENGTH),
     };
     let classes = [0.0, 1.0, 2.0, 4.0].map(class);
-    for event in
-        classes.into_iter().chain([Event::TaskClassMet(Box::new(kind)), joined(0), joined(1), submitted])
-    {
+    for event in classes.into_iter().chain([
+        Event::TaskClassMet(Box::new(kind)),
+        joined(0, 1),
+        joined(1, 1),
+        submitted,
+    ]) {
         tell(&mut scheduler, Time::ZERO, &event);
     }
     scheduler
 }
 
 fn tell(scheduler: &mut Scheduler<Puppet>, now: Time, event: &Event) {
-    scheduler.apply(now, event);
-    scheduler.decide(now, &mut Vec::new());
-    scheduler.check().expect("a whole grid");
+    tell_at(scheduler, now, event);
+    assert_eq!(scheduler.policy().refusals, []);
 }
 
 fn wish(scheduler: &mut Scheduler<Puppet>, now: Time, decision: Decision) {
-    scheduler.set_policy(Puppet(vec![decision]));
-    tell(scheduler, now, &Event::WokeUp { alarm: Alarm::Batch });
+    assert_eq!(wish_at(scheduler, now, decision), None);
 }
 
 /// One step of a story, `second:what`; a step about a task begins with its letter.
