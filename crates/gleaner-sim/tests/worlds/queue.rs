@@ -1,5 +1,6 @@
 //! Rigid jobs in one line equal a naive reference job by job, and each fault put in on purpose is noticed.
 
+use crate::basics::seeds;
 use gleaner_core::{Decision, Event, GridConfig, MachineClass, Migration, Needs, Room, TaskClass};
 use gleaner_policy::{Backfill, Choice, Correction, Fill, Goal, Lengths, Queueing, Recipe};
 use gleaner_sim::{Answers, Setup, Simulation, Tasks};
@@ -9,6 +10,9 @@ use gleaner_testkit::random::Choices;
 use gleaner_testkit::record::{Entry, Record, run, run_checked};
 use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, TaskId, Time, UserId};
 use std::collections::BTreeMap;
+
+/// As many as are usual.
+const SEEDS: u64 = 100;
 
 /// At speed 1 an operation takes a second.
 fn setup(jobs: &[Job], machines: &[Machine]) -> Setup {
@@ -142,11 +146,6 @@ fn machines(seed: u64) -> Vec<Machine> {
     }
 }
 
-fn seeds() -> impl Iterator<Item = u64> {
-    let count = std::env::var("GLEANER_SEEDS").map_or(100, |text| text.parse().expect("a number of seeds"));
-    1..=count
-}
-
 fn equals_its_reference(seed: u64, rules: &[(Rule, Belief)]) {
     let machines = machines(seed);
     let jobs = random_jobs(seed, &machines, 80);
@@ -165,7 +164,7 @@ fn equals_its_reference(seed: u64, rules: &[(Rule, Belief)]) {
 
 #[test]
 fn queues_equal_their_references_job_by_job() {
-    for seed in seeds() {
+    for seed in seeds(SEEDS) {
         equals_its_reference(seed, &RULES);
         // What is believed where an estimate is over or missing is not the reference's matter here.
         if !seed.is_multiple_of(2) && !seed.is_multiple_of(3) {
@@ -180,7 +179,7 @@ fn queues_equal_their_references_job_by_job() {
 
 #[test]
 fn what_a_queue_knows_is_what_the_grid_says_after_every_event() {
-    for seed in seeds().take(20) {
+    for seed in seeds(SEEDS).take(20) {
         let machines = machines(seed);
         let jobs = random_jobs(seed, &machines, 40);
         for (rule, belief) in RULES {
@@ -204,7 +203,7 @@ fn what_a_queue_knows_is_what_the_grid_says_after_every_event() {
 /// It asks to be woken only where somebody can start, or where a run should end just now.
 #[test]
 fn no_wake_up_is_in_vain() {
-    for seed in seeds() {
+    for seed in seeds(SEEDS) {
         let machines = machines(seed);
         // Of a job that takes longer than was said, the end is no reason to wake, and nothing may be known of it then.
         let jobs = random_jobs(6 * seed + 1, &machines, 80);
@@ -262,7 +261,7 @@ fn the_worked_examples_of_easy() {
 /// With exact estimates nobody starts later than he would if nobody came after him, which is what was kept for him.
 #[test]
 fn nobody_starts_later_than_the_moment_first_kept_for_him() {
-    for seed in seeds().take(30) {
+    for seed in seeds(SEEDS).take(30) {
         let machines = machines(seed);
         let mut jobs = random_jobs(seed, &machines, 60);
         for job in &mut jobs {

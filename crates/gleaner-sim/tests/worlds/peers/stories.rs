@@ -1,6 +1,7 @@
 //! What peers do, by example.
 
-use crate::grids::{at, of, peer, recipe, run_checked, seconds, setup};
+use super::grids::{of, peer, recipe, run_checked, setup};
+use crate::basics::{at, seconds};
 use gleaner_sim::peers::{PeersSetup, Silence};
 
 /// At the end, with nothing refused.
@@ -151,7 +152,7 @@ fn a_task_is_held_back_no_longer_than_that_is_better() {
 #[test]
 fn every_task_that_is_held_back_is_done() {
     for seed in 1..=120 {
-        let mut setup = crate::grids::random(seed);
+        let mut setup = super::grids::random(seed);
         setup.learns_power = seed % 2 == 0;
         let preset = ["dasilva/greedy", "gleaner/bags"][seed as usize % 2];
         let held = outcome(&setup, preset, &[("queue", "peer"), ("hold", "when-slower")]);
@@ -167,7 +168,7 @@ fn power_is_learnt_from_what_ran() {
     let learnt = outcome(&setup, "dasilva/greedy", &[]);
     assert_eq!((learnt.busy_s, learnt.makespan.seconds()), (vec![4.0, 8.0], 22.0));
     setup.jobs.truncate(1);
-    setup.lengths = [8.0].map(crate::grids::ops).to_vec();
+    setup.lengths = [8.0].map(super::grids::ops).to_vec();
     setup.jobs[0].tasks = 1;
     assert_eq!(outcome(&setup, "dasilva/greedy", &[]).makespan.seconds(), 8.0, "nothing is known yet");
 }
@@ -205,7 +206,7 @@ fn energy_and_time_are_weighed() {
 #[test]
 fn a_run_that_another_overtook_stops_at_the_peer_too() {
     for seed in 1..=120 {
-        let setup = crate::grids::random(seed);
+        let setup = super::grids::random(seed);
         // Refused letters of honest peers fail it.
         let _ = outcome(&setup, "gleaner/bags", &[]);
     }

@@ -1,5 +1,6 @@
 //! Several runs of a task: one after the other, at the same time, and such as are spoken of though they are over.
 
+use crate::basics::moving;
 use gleaner_core::{Decision, Event, Run, RunEnd, Stage};
 use gleaner_policy::{Recipe, Relocate, Replicate, Score, Spending};
 use gleaner_sim::{Setup, Simulation, TaskHistory, Waste};
@@ -9,11 +10,6 @@ use gleaner_testkit::replicating::Replicating;
 use gleaner_testkit::room::overfull;
 use gleaner_testkit::table;
 use gleaner_units::{MachineId, RunId, TaskId, Time};
-
-fn moving(seed: u64) -> Recipe {
-    let score = Score::ALL[seed as usize % Score::ALL.len()];
-    Recipe { relocate: Some(Relocate::by(score)), ..Recipe::by(score) }
-}
 
 fn setups(seed: u64) -> [Setup; 2] {
     [random::setup(seed), random::setup_with_room(seed)]

@@ -1,6 +1,7 @@
 //! SOCIAL weighted by what is believed to remain of each task equals its naive reference, decision for decision, on random
 //! grids in the simulator and on live ones; and it makes a difference what is believed.
 
+use crate::basics::seeds;
 use gleaner_core::{Decision, Event, Grid, Scheduler};
 use gleaner_policy::{Lengths, Mover, Recipe, Relocate, Score};
 use gleaner_sim::Setup;
@@ -10,6 +11,9 @@ use gleaner_testkit::naive::{Choice, Formula, Naive, Relocation, Turn};
 use gleaner_testkit::naive_lengths::Belief;
 use gleaner_testkit::random::{self, Choices};
 use gleaner_testkit::record::{Entry, Record, first_difference, run, run_checked};
+
+/// As many as are usual.
+const SEEDS: u64 = 200;
 
 /// What the simulator knows is what is declared in these grids.
 const BELIEFS: [(Lengths, Belief); 3] = [
@@ -24,11 +28,6 @@ const TURNS: [(Mover, Turn); 4] = [
     (Mover::MostDone, Turn::MostDone),
     (Mover::LeastDone, Turn::LeastDone),
 ];
-
-fn seeds() -> impl Iterator<Item = u64> {
-    let count = std::env::var("GLEANER_SEEDS").map_or(200, |text| text.parse().expect("a number of seeds"));
-    1..=count
-}
 
 /// Placing by what remains, moving by it, or both, with a threshold and a number of moves drawn from the seed.
 fn pair(seed: u64, (lengths, belief): (Lengths, Belief)) -> (Recipe, Naive) {
@@ -67,7 +66,7 @@ fn setups(seed: u64) -> [Setup; 3] {
 #[test]
 fn what_is_weighed_by_what_remains_equals_its_reference() {
     let mut moves = 0;
-    for seed in seeds() {
+    for seed in seeds(SEEDS) {
         for setup in setups(seed) {
             for belief in BELIEFS {
                 let (recipe, naive) = pair(seed, belief);
@@ -80,7 +79,7 @@ fn what_is_weighed_by_what_remains_equals_its_reference() {
             }
         }
     }
-    assert!(moves > 5 * seeds().count(), "only {moves} moves");
+    assert!(moves > 5 * seeds(SEEDS).count(), "only {moves} moves");
 }
 
 fn moves_of(record: &Record) -> usize {
@@ -91,7 +90,7 @@ fn moves_of(record: &Record) -> usize {
 #[test]
 fn what_is_weighed_by_what_remains_equals_its_reference_on_live_grids() {
     let mut compared = 0;
-    for seed in seeds() {
+    for seed in seeds(SEEDS) {
         let grid = Grid::new(random::setup(seed).config);
         for belief in BELIEFS {
             let (recipe, naive) = pair(seed, belief);
@@ -117,7 +116,7 @@ fn what_is_weighed_by_what_remains_equals_its_reference_on_live_grids() {
             same.unwrap_or_else(|broken| panic!("seed {seed}, {recipe:?}: {broken}"));
         }
     }
-    assert!(compared > 10 * seeds().count(), "only {compared} decisions");
+    assert!(compared > 10 * seeds(SEEDS).count(), "only {compared} decisions");
 }
 
 /// A reference that believes something else, or weighs nothing, parts from the policy.

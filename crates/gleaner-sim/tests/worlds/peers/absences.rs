@@ -1,6 +1,7 @@
 //! Peers that go and come back, and workers on which runs fail.
 
-use crate::grids::{at, of, peer, random, recipe, run_checked, seconds, setup};
+use super::grids::{of, peer, random, recipe, run_checked, setup};
+use crate::basics::{at, seconds};
 use gleaner_sim::Way;
 use gleaner_sim::peers::{
     Absence, BrokerAbsence, Frail, InvalidSetup, Outage, PeersOutcome, PeersSetup, Silence, Turnover,

@@ -1,8 +1,7 @@
 //! A broker and two queues, each a scheduler, with letters between them that take their time or are lost.
 
-use gleaner_core::{
-    Command, Event, Grid, GridConfig, MachineClass, Migration, Room, RunEnd, Scheduler, SiteState, TaskClass,
-};
+use crate::basics::empty;
+use gleaner_core::{Command, Event, MachineClass, Room, RunEnd, Scheduler, SiteState, TaskClass};
 use gleaner_policy::{AnyPolicy, Recipe, Score};
 use gleaner_sim::{Letter, Mail, Out, Outside, Parties, Way};
 use gleaner_units::{MachineClassId, MachineId, PartyId, RunId, Span, TaskClassId, TaskId, Time};
@@ -105,8 +104,7 @@ fn submitted(first: usize, count: u32) -> Event {
 
 /// A scheduler whose machines have so many slots, or no bound.
 fn scheduler(machines: usize, slots: Option<u32>) -> Scheduler<AnyPolicy> {
-    let grid = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
-    let mut scheduler = Scheduler::new(grid, Recipe::by(Score::MinNum).build());
+    let mut scheduler = Scheduler::new(empty(), Recipe::by(Score::MinNum).build());
     let room = Room { slots, memory: None, disk: None };
     let class = MachineClass { room, ..MachineClass::plain(vec![1.0], 1) };
     let tasks = TaskClass::plain(vec![1.0]);

@@ -1,6 +1,7 @@
 //! The peers' policy equals its naive reference, event for event, among random peers, and a fault in it is noticed.
 
-use crate::grids::{at, random, recipe, run_checked, seconds};
+use super::grids::{random, recipe, run_checked};
+use crate::basics::{at, seconds, seeds};
 use gleaner_core::Policy;
 use gleaner_policy::{Choose, Favours, Holding, Overflow, Peering, Reach, Recalling, Recipe, Score};
 use gleaner_sim::Parties;
@@ -11,10 +12,8 @@ use gleaner_testkit::random::Choices;
 use gleaner_testkit::record::{Record, first_difference};
 use gleaner_units::PartyId;
 
-fn seeds() -> impl Iterator<Item = u64> {
-    let count = std::env::var("GLEANER_SEEDS").map_or(300, |text| text.parse().expect("a number of seeds"));
-    1..=count
-}
+/// As many as are usual.
+const SEEDS: u64 = 300;
 
 const MEASURES: [(Measure, Score); 6] = [
     (Measure::Power, Score::Power),
@@ -112,7 +111,7 @@ fn record<P: Policy>(setup: &PeersSetup, policy: impl Fn(usize) -> P, checked: b
 
 #[test]
 fn the_policy_equals_its_reference_and_every_task_is_done() {
-    for seed in seeds() {
+    for seed in seeds(SEEDS) {
         let (recipe, naive) = combination(seed);
         let setup = troubled(seed);
         let (fast, left) = record(&setup, |_| recipe.build(), true);
@@ -127,7 +126,7 @@ fn the_policy_equals_its_reference_and_every_task_is_done() {
 #[test]
 fn a_fault_is_noticed() {
     for fault in [Fault::Deaf(7), Fault::Astray(7)] {
-        let noticed = seeds().find(|&seed| {
+        let noticed = seeds(SEEDS).find(|&seed| {
             let (recipe, naive) = combination(seed);
             let setup = random(seed);
             let (mutant, _) = record(&setup, |_| Mutant::new(recipe.build(), fault, seed), false);
@@ -149,8 +148,8 @@ fn the_presets_are_the_papers_rules() {
 #[test]
 fn algorithm_1_as_printed() {
     let rows = [1_898_162.0, 1_347_230.0, 1_347_230.0, 373_385.0, 2_790_966.0];
-    let setup = crate::grids::setup(&[&rows], &[(0.0, 0, &[2e6, 2e6, 2e6])]);
-    let mut parties = crate::grids::of(&setup, recipe("dasilva/greedy", &[]));
+    let setup = super::grids::setup(&[&rows], &[(0.0, 0, &[2e6, 2e6, 2e6])]);
+    let mut parties = super::grids::of(&setup, recipe("dasilva/greedy", &[]));
     parties.step();
     let grid = parties.scheduler(PartyId::FIRST).grid();
     let on: Vec<usize> = (0..3)

@@ -1,8 +1,9 @@
 //! What the grid says that a task has done is what follows from all that passed, whatever became of speeds, owners and
 //! neighbours; and in a simulation without foresight it is what the task really did.
 
+use crate::basics::moving;
 use gleaner_core::{Event, Grid, Policy, Run, RunEnd, Scheduler, Settled};
-use gleaner_policy::{Recipe, Relocate, Score, Spending, TaskOrder};
+use gleaner_policy::{Recipe, Spending, TaskOrder};
 use gleaner_sim::{Setup, Simulation};
 use gleaner_testkit::history;
 use gleaner_testkit::naive_progress::NaiveProgress;
@@ -15,11 +16,6 @@ const ROUNDING: f64 = 1e-9;
 
 fn is_close(one: f64, other: f64) -> bool {
     (one - other).abs() <= ROUNDING * one.abs().max(other.abs()).max(1.0)
-}
-
-fn moving(seed: u64) -> Recipe {
-    let score = Score::ALL[seed as usize % Score::ALL.len()];
-    Recipe { relocate: Some(Relocate::by(score)), ..Recipe::by(score) }
 }
 
 fn compare(grid: &Grid, now: Time, naive: &NaiveProgress) -> Result<(), String> {

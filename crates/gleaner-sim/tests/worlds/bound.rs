@@ -1,7 +1,8 @@
 //! The makespan's lower bound: exact where a hand can check it, and never above what a schedule reaches.
 
+use crate::basics::at;
 use gleaner_sim::bound::{BoundBy, BoundMachine, BoundTask, Instance, LowerBound, lower_bound};
-use gleaner_units::{Ops, Time};
+use gleaner_units::Ops;
 use microlp::{ComparisonOp, OptimizationDirection, Problem};
 use proptest::prelude::*;
 
@@ -12,10 +13,6 @@ struct Case {
     table: Vec<Vec<f64>>,
     tasks: Vec<BoundTask>,
     machines: Vec<BoundMachine>,
-}
-
-fn at(seconds: f64) -> Time {
-    Time::from_seconds(seconds).unwrap()
 }
 
 /// Class, cores, and the owner's load from each moment on.

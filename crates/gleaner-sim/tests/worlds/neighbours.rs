@@ -1,6 +1,7 @@
 //! Groups of machines with a scheduler each: one group is the only scheduler, many lose nothing and do nothing twice
 //! whatever becomes of their letters, and news that come at once make them decide as one.
 
+use crate::basics::seconds;
 use gleaner_core::RunEnd;
 use gleaner_policy::{AnyPolicy, Recipe, Relocate, Score, When};
 use gleaner_sim::neighbours::{
@@ -14,10 +15,6 @@ use gleaner_units::{MachineId, PartyId, Span, TaskClassId, TaskId, Time};
 use std::collections::BTreeMap;
 
 const SCORES: [Score; 4] = [Score::Greedy, Score::Social, Score::SocialAsPrinted, Score::MinNum];
-
-fn seconds(seconds: f64) -> Span {
-    Span::from_seconds(seconds).expect("a span")
-}
 
 fn change(tasks: u32, gap: f64) -> Change {
     Change { tasks, gap: seconds(gap) }

@@ -1,6 +1,7 @@
 //! Peers that lie, flood, or fall silent; letters that are lost. Nobody else is hurt, and what was refused is shown.
 
-use crate::grids::{at, of, peer, random, recipe, run_checked, seconds, setup};
+use super::grids::{of, peer, random, recipe, run_checked, setup};
+use crate::basics::{at, seconds};
 use gleaner_core::{Seek, Want};
 use gleaner_sim::REFUSED_MAX;
 use gleaner_sim::Way;

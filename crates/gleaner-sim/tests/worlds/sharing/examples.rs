@@ -1,5 +1,6 @@
 //! What can be worked out by hand.
 
+use crate::basics::at;
 use gleaner_sim::sharing::{ClosedLoop, Sharing};
 use gleaner_units::{MachineId, RunId, TaskId, Time};
 
@@ -21,10 +22,6 @@ fn machine(index: usize) -> MachineId {
 
 fn task(index: usize) -> RunId {
     RunId::new(TaskId::new(index), 1)
-}
-
-fn seconds(seconds: f64) -> Time {
-    Time::from_seconds(seconds).expect("a time")
 }
 
 /// Completes everything: "task@seconds", in order.
@@ -72,20 +69,20 @@ fn a_thousand_equal_tasks_finish_together_in_task_order() {
 #[test]
 fn owner_load_slows_and_stops_a_machine() {
     let mut sharing = grid(&[1], &[(0, 0, 2.0)]);
-    sharing.set_load(seconds(1.0), machine(0), 0.5);
-    assert_eq!(sharing.next_completion(), Some((seconds(3.0), task(0))));
-    sharing.set_load(seconds(2.0), machine(0), 1.0);
+    sharing.set_load(at(1.0), machine(0), 0.5);
+    assert_eq!(sharing.next_completion(), Some((at(3.0), task(0))));
+    sharing.set_load(at(2.0), machine(0), 1.0);
     assert_eq!(sharing.next_completion(), None);
-    assert_eq!(sharing.service_left(seconds(50.0), task(0)), 0.5);
-    sharing.set_load(seconds(100.0), machine(0), 0.0);
-    assert_eq!(sharing.busy_seconds(machine(0), seconds(100.0)), 2.0);
+    assert_eq!(sharing.service_left(at(50.0), task(0)), 0.5);
+    sharing.set_load(at(100.0), machine(0), 0.0);
+    assert_eq!(sharing.busy_seconds(machine(0), at(100.0)), 2.0);
     assert_eq!(completions(sharing), "t0@100.500000000");
 }
 
 #[test]
 fn a_task_that_is_done_when_the_owner_takes_everything_ends_then() {
     let mut sharing = grid(&[1], &[(0, 0, 2.0)]);
-    sharing.set_load(seconds(2.0), machine(0), 1.0);
+    sharing.set_load(at(2.0), machine(0), 1.0);
     assert_eq!(completions(sharing), "t0@2.000000000");
 }
 
@@ -104,8 +101,8 @@ fn what_follows_from_a_completion_starts_at_its_exact_moment() {
 #[test]
 fn a_task_taken_off_has_the_rest_of_its_service_left() {
     let mut sharing = grid(&[1, 2], &[(0, 0, 1.0), (0, 1, 2.0)]);
-    assert_eq!(sharing.remove(seconds(1.0), task(0)), 0.5);
-    sharing.insert(seconds(1.0), machine(1), task(0), 0.5);
+    assert_eq!(sharing.remove(at(1.0), task(0)), 0.5);
+    sharing.insert(at(1.0), machine(1), task(0), 0.5);
     assert_eq!((sharing.residents(machine(0)), sharing.residents(machine(1))), (1, 1));
     assert_eq!(sharing.machine_of(task(0)), Some(machine(1)));
     assert_eq!(completions(sharing), "t0@1.500000000 t1@2.500000000");
@@ -114,14 +111,14 @@ fn a_task_taken_off_has_the_rest_of_its_service_left() {
 #[test]
 fn an_overdue_task_has_nothing_left() {
     let mut sharing = grid(&[1], &[(0, 0, 1.0)]);
-    assert_eq!(sharing.remove(seconds(2.0), task(0)), 0.0);
+    assert_eq!(sharing.remove(at(2.0), task(0)), 0.0);
     assert_eq!(sharing.next_completion(), None);
 }
 
 #[test]
 #[should_panic(expected = "not the next completion")]
 fn only_the_next_completion_completes() {
-    grid(&[1], &[(0, 0, 1.0), (0, 1, 1.0)]).complete(seconds(2.0), task(1));
+    grid(&[1], &[(0, 0, 1.0), (0, 1, 1.0)]).complete(at(2.0), task(1));
 }
 
 #[test]

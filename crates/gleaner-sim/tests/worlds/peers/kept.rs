@@ -1,6 +1,7 @@
 //! A run that was saved at any moment goes on as one that was not.
 
-use crate::grids::{at, of, peer, random, recipe, seconds};
+use super::grids::{of, peer, random, recipe};
+use crate::basics::{at, seconds};
 use gleaner_policy::AnyPolicy;
 use gleaner_sim::peers::{Frail, Outage, Turnover, World};
 use gleaner_sim::{Parties, Way, restore, save};

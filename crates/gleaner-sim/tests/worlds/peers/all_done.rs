@@ -1,6 +1,7 @@
 //! Whatever is chosen of what makes a site a peer: every task is done in the end.
 
-use crate::grids::{of, random, recipe, setup};
+use super::grids::{of, random, recipe, setup};
+use crate::basics::seeds;
 use gleaner_policy::Recipe;
 use gleaner_sim::Way;
 use gleaner_sim::peers::{PeersSetup, peers};
@@ -63,8 +64,7 @@ fn drawn(choices: &mut Choices) -> Vec<(&'static str, &'static str)> {
 
 #[test]
 fn every_task_is_done_whatever_is_chosen() {
-    let seeds = std::env::var("GLEANER_SEEDS").map_or(2_000, |text| text.parse().expect("a number of seeds"));
-    for seed in 1..=seeds {
+    for seed in seeds(2_000) {
         let choices = &mut Choices::seeded(seed ^ 0xd0e);
         let mut setup = random(seed);
         setup.declares_lengths = choices.one_in(2);

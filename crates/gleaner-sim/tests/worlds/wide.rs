@@ -1,19 +1,15 @@
 //! Runs of several parts: no machine ever holds more than it has, each goes at the rate of its slowest part, and a run
 //! that was saved goes on to the same end.
 
+use crate::basics::moving;
 use gleaner_core::{Command, Decision, Grid, Part, Stage};
-use gleaner_policy::{Recipe, Relocate, Score};
+use gleaner_policy::{Recipe, Score};
 use gleaner_sim::{Saved, Setup, Simulation};
 use gleaner_testkit::record::{Entry, Record, run, run_checked};
 use gleaner_testkit::room::overfull;
 use gleaner_testkit::spreading::Spreading;
 use gleaner_testkit::{history, random, table};
 use gleaner_units::MachineId;
-
-fn moving(seed: u64) -> Recipe {
-    let score = Score::ALL[seed as usize % Score::ALL.len()];
-    Recipe { relocate: Some(Relocate::by(score)), ..Recipe::by(score) }
-}
 
 fn wide_starts(Record(entries): &Record) -> usize {
     let is_wide = |entry: &Entry| matches!(entry, Entry::Decision(Decision::StartWide { .. }));

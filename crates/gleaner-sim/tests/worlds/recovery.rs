@@ -1,9 +1,10 @@
 //! A scheduler that carries out what another decided has the same grid after every event, to the byte, whatever its own
 //! policy would have wished.
 
+use crate::basics::empty;
 use gleaner_core::{
-    Change, DECISIONS_MAX, Decision, Diverged, Event, Grid, GridConfig, MachineClass, Migration, Policy,
-    Refusal, RunEnd, Scheduler, Settled, TaskClass,
+    Change, DECISIONS_MAX, Decision, Diverged, Event, Grid, MachineClass, Policy, Refusal, RunEnd, Scheduler,
+    Settled, TaskClass,
 };
 use gleaner_policy::{Ahead, Choose, Recipe, Relocate, Replicate, Score, When};
 use gleaner_testkit::history::{self, Step, bytes};
@@ -52,9 +53,8 @@ fn what_was_decided_is_carried_out_to_the_same_grid() {
 
 /// One machine without bounds and an array on it, which is not answered yet.
 fn crowded(count: u32) -> Scheduler<impl Policy + Clone> {
-    let grid = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
     let recipe = Recipe::by(Score::Greedy);
-    let mut scheduler = Scheduler::new(grid, recipe.build());
+    let mut scheduler = Scheduler::new(empty(), recipe.build());
     let machine = MachineClass::plain(vec![1.0], 1);
     let task = TaskClass::plain(vec![1.0]);
     let events = [

@@ -4,6 +4,7 @@
 mod moving;
 mod rules;
 
+use crate::basics::seeds;
 use gleaner_core::{Account, Charged, Grid};
 use gleaner_policy::{
     Aim, Cheapest, Choice, Holding, Lengths, Level, PolicyError, Recipe, Relocate, Replan, Score, Spending,
@@ -19,10 +20,8 @@ use gleaner_units::{Credits, Span, Time};
 use rules::{AIMS, ORDERS, RULES, first, pair};
 use std::collections::BTreeSet;
 
-fn seeds() -> impl Iterator<Item = u64> {
-    let count = std::env::var("GLEANER_SEEDS").map_or(60, |text| text.parse().expect("a number of seeds"));
-    1..=count
-}
+/// As many as are usual.
+const SEEDS: u64 = 60;
 
 /// One budget for all, the same grid with one for each user, and with tasks of several cores.
 fn setups(seed: u64) -> [Setup; 3] {
@@ -31,7 +30,7 @@ fn setups(seed: u64) -> [Setup; 3] {
 
 #[test]
 fn batches_equal_their_references() {
-    for (seed, setup) in seeds().flat_map(|seed| setups(seed).map(|setup| (seed, setup))) {
+    for (seed, setup) in seeds(SEEDS).flat_map(|seed| setups(seed).map(|setup| (seed, setup))) {
         for (order, rule) in ORDERS.into_iter().flat_map(|order| RULES.map(|rule| (order, rule))) {
             let (recipe, naive) = pair(&setup, order, rule, seed);
             // Without a rule there is no budget.
@@ -62,7 +61,8 @@ fn learning(seed: u64) -> impl Iterator<Item = (Setup, (Recipe, Terms))> {
 
 #[test]
 fn batches_by_learnt_lengths_equal_their_references() {
-    for (seed, (setup, (recipe, naive))) in seeds().flat_map(|seed| learning(seed).map(move |it| (seed, it)))
+    for (seed, (setup, (recipe, naive))) in
+        seeds(SEEDS).flat_map(|seed| learning(seed).map(move |it| (seed, it)))
     {
         let fast = run_checked(&setup, recipe.build())
             .unwrap_or_else(|broken| panic!("seed {seed}, {recipe:?}: {broken}"));
@@ -107,7 +107,9 @@ fn leaving(seed: u64) -> impl Iterator<Item = (Setup, (Recipe, Terms))> {
 #[test]
 fn batches_on_machines_that_leave_equal_their_references() {
     let mut compared = 0;
-    for (seed, (setup, (recipe, naive))) in seeds().flat_map(|seed| leaving(seed).map(move |it| (seed, it))) {
+    for (seed, (setup, (recipe, naive))) in
+        seeds(SEEDS).flat_map(|seed| leaving(seed).map(move |it| (seed, it)))
+    {
         compared += 1;
         let fast = run_checked(&setup, recipe.build())
             .unwrap_or_else(|broken| panic!("seed {seed}, {recipe:?}: {broken}"));
@@ -115,7 +117,7 @@ fn batches_on_machines_that_leave_equal_their_references() {
             panic!("seed {seed}, {recipe:?}: {difference}");
         }
     }
-    assert!(compared >= 2 * seeds().count(), "{compared} make sense");
+    assert!(compared >= 2 * seeds(SEEDS).count(), "{compared} make sense");
 }
 
 /// That machines leave makes a difference.
@@ -237,7 +239,7 @@ fn what_is_spent_never_exceeds_the_recharge() {
         });
         batches.into_iter().chain(matched).collect::<Vec<_>>()
     };
-    for (seed, setup) in seeds().flat_map(|seed| setups(seed).map(|setup| (seed, setup))) {
+    for (seed, setup) in seeds(SEEDS).flat_map(|seed| setups(seed).map(|setup| (seed, setup))) {
         for recipe in recipes(seed, &setup) {
             let mut simulation = Simulation::new(&setup, recipe.build());
             while simulation.step() {

@@ -1,8 +1,8 @@
 //! Random histories, run by the engine and the reference in step: before each event they agree on when the next task
 //! finishes, and when the engine completes a task the reference has nothing left of it.
 
-use crate::reference::{NextFinish, Reference};
-use crate::scenario::{Change, Scenario, scenario};
+use super::reference::{NextFinish, Reference};
+use super::scenario::{Change, Scenario, scenario};
 use gleaner_sim::sharing::Sharing;
 use gleaner_units::{MachineId, RunId, TaskId, Time};
 use proptest::prelude::*;

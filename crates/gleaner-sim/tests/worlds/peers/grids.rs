@@ -1,19 +1,12 @@
 //! Peers for tests, written down or drawn from a seed.
 
+use crate::basics::{at, seconds};
 use gleaner_core::{Ad, MachineClass, Policy, TaskClass};
 use gleaner_policy::{AnyPolicy, PolicySpec, Recipe};
 use gleaner_sim::Parties;
 use gleaner_sim::peers::{Job, PeersSetup, Site, World, peers};
 use gleaner_testkit::random::Choices;
-use gleaner_units::{MachineClassId, Ops, PartyId, Span, TaskClassId, Time};
-
-pub(crate) fn seconds(seconds: f64) -> Span {
-    Span::from_seconds(seconds).expect("seconds")
-}
-
-pub(crate) fn at(seconds: f64) -> Time {
-    Time::from_seconds(seconds).expect("seconds")
-}
+use gleaner_units::{MachineClassId, Ops, PartyId, TaskClassId, Time};
 
 pub(crate) fn peer(index: usize) -> PartyId {
     PartyId::new(index)

@@ -1,6 +1,7 @@
 //! The rules for sites equal their naive reference, decision for decision, on random sites; a fault put in on purpose is
 //! noticed; and several meta-schedulers book nothing twice, whatever their letters meet with.
 
+use crate::basics::seeds;
 use gleaner_core::{Needs, Policy, SiteState};
 use gleaner_policy::parts::sites::{Behind, Copies, Has, Nearness, News, Split};
 use gleaner_policy::sites::map::{AtSource, Axes, Direction, Reading, Root, Weights};
@@ -14,10 +15,8 @@ use gleaner_testkit::record::{Record, first_difference};
 use gleaner_units::{PartyId, RunId, Span, TaskId, Time};
 use std::collections::BTreeMap;
 
-fn seeds() -> impl Iterator<Item = u64> {
-    let count = std::env::var("GLEANER_SEEDS").map_or(60, |text| text.parse().expect("a number of seeds"));
-    1..=count
-}
+/// As many as are usual.
+const SEEDS: u64 = 60;
 
 /// A few sites, some of them alike, and jobs that come close upon each other.
 fn setup(seed: u64, schedulers: usize, protocol: Protocol) -> SitesSetup {
@@ -117,7 +116,7 @@ fn record<P: Policy>(
 
 #[test]
 fn rules_for_sites_equal_their_reference() {
-    for seed in seeds() {
+    for seed in seeds(SEEDS) {
         let (setup, rule) = (setup(seed, 1, Protocol::AT_ONCE), rule(seed));
         let fast = record(&setup, || Recipe::over_sites(rule).build(), true);
         let fast = fast.unwrap_or_else(|broken| panic!("seed {seed}, {rule}: {broken}"));
@@ -150,7 +149,7 @@ fn a_policy_that_misses_changes_is_noticed() {
 
 #[test]
 fn rules_that_are_ours_let_every_job_end() {
-    for seed in seeds() {
+    for seed in seeds(SEEDS) {
         let setup = setup(seed, 1, Protocol::AT_ONCE);
         let informed = SiteRule { nearness: Nearness::Data, staging: true, ..SiteRule::BACKFILL };
         for rule in [SiteRule::SITES, informed] {
@@ -163,7 +162,7 @@ fn rules_that_are_ours_let_every_job_end() {
 #[test]
 fn several_meta_schedulers_book_nothing_twice_whatever_letters_meet_with() {
     let (mut refused, mut lost, mut known) = (0, 0, 0);
-    for seed in seeds() {
+    for seed in seeds(SEEDS) {
         let asking = SiteRule { news: News::Broadcast, ..SiteRule::MRS };
         for rule in [SiteRule::MRS, SiteRule::BACKFILL, asking] {
             let protocol = Protocol {

@@ -1,6 +1,7 @@
 //! Who is chosen among machines where chance has a say: as often as the scores say, by the seed and the run alone.
 
-use gleaner_core::{Event, Grid, GridConfig, MachineClass, Migration, RunEnd, Scheduler, TaskClass};
+use crate::basics::{CHI_SQUARE, empty};
+use gleaner_core::{Event, MachineClass, RunEnd, Scheduler, TaskClass};
 use gleaner_policy::{AnyPolicy, Choose, Recipe, Score};
 use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time};
 
@@ -9,8 +10,7 @@ const SEEDS: u64 = 100;
 
 /// Idle machines of these speeds.
 fn lab(recipe: Recipe, seed: u64, speeds: [f64; 3]) -> Scheduler<AnyPolicy> {
-    let grid = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
-    let mut scheduler = Scheduler::new(grid, recipe.build());
+    let mut scheduler = Scheduler::new(empty(), recipe.build());
     let class = |speed| MachineClass::plain(vec![speed], 1);
     let task = TaskClass::plain(vec![1.0]);
     let mut events = vec![Event::SeedDrawn(seed), Event::TaskClassMet(Box::new(task))];
@@ -46,9 +46,6 @@ fn places(recipe: Recipe, seed: u64, speeds: [f64; 3]) -> Vec<usize> {
     }
     places
 }
-
-/// What χ² with so many degrees of freedom exceeds once in a thousand.
-const CHI_SQUARE: [f64; 3] = [0.0, 10.828, 13.816];
 
 #[test]
 fn machines_are_drawn_as_often_as_their_scores_say() {

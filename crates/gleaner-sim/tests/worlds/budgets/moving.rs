@@ -2,8 +2,9 @@
 //! wait, are planned and run: each rule equals its naive reference, decision for decision, in the simulator by a trace and by
 //! what a live grid may report.
 
-use crate::rules::{ORDERS, RULES, pair};
-use crate::setups;
+use super::rules::{ORDERS, RULES, pair};
+use super::setups;
+use crate::basics::seeds;
 use gleaner_policy::{Aim, Recipe, Spending, TaskOrder};
 use gleaner_sim::Setup;
 use gleaner_testkit::batch_history::{self, Seen};
@@ -12,10 +13,8 @@ use gleaner_testkit::random::{self, Choices};
 use gleaner_testkit::record::{first_difference, run_checked};
 use gleaner_units::Time;
 
-fn seeds() -> impl Iterator<Item = u64> {
-    let count = std::env::var("GLEANER_SEEDS").map_or(200, |text| text.parse().expect("a number of seeds"));
-    1..=count
-}
+/// As many as are usual.
+const SEEDS: u64 = 200;
 
 /// A third of the rules, in an order that is another one for each seed.
 fn drawn(setup: &Setup, seed: u64) -> impl Iterator<Item = (Setup, (Recipe, Terms))> {
@@ -31,7 +30,7 @@ fn drawn(setup: &Setup, seed: u64) -> impl Iterator<Item = (Setup, (Recipe, Term
 #[test]
 fn batches_by_a_trace_equal_their_references() {
     let mut different = Vec::new();
-    for seed in seeds() {
+    for seed in seeds(SEEDS) {
         for (setup, (recipe, terms)) in drawn(&random::setup_with_leaving(seed), seed) {
             let fast = run_checked(&setup, recipe.build())
                 .unwrap_or_else(|broken| panic!("seed {seed}, {recipe:?}: {broken}"));
@@ -46,7 +45,7 @@ fn batches_by_a_trace_equal_their_references() {
 #[test]
 fn batches_on_a_live_grid_equal_their_references() {
     let (mut different, mut seen) = (Vec::new(), Seen::default());
-    for seed in seeds() {
+    for seed in seeds(SEEDS) {
         let setup = &setups(seed)[seed as usize % 3];
         for (setup, (recipe, terms)) in drawn(setup, seed) {
             let same = batch_history::compare(&setup, seed, recipe.build(), terms, &mut seen);
@@ -56,7 +55,7 @@ fn batches_on_a_live_grid_equal_their_references() {
         }
     }
     assert!(different.is_empty(), "{} differ; first\n{}", different.len(), different.join("\n"));
-    let runs = 4 * seeds().count();
+    let runs = 4 * seeds(SEEDS).count();
     assert!(
         2 * seen.prices_changed > runs && seen.planned > 20 * runs && seen.started > 5 * runs,
         "{seen:?}"
@@ -81,7 +80,7 @@ fn by_a_deadline(setup: &Setup, seed: u64) -> impl Iterator<Item = (Setup, (Reci
 #[test]
 fn the_lowest_cost_by_a_deadline_equals_its_reference() {
     let (mut different, mut seen) = (Vec::new(), Seen::default());
-    for seed in seeds() {
+    for seed in seeds(SEEDS) {
         let all = setups(seed).into_iter().chain([random::setup_with_leaving(seed)]);
         for setup in all.skip(seed as usize % 2).step_by(2) {
             for (setup, (recipe, terms)) in by_a_deadline(&setup, seed) {
@@ -102,5 +101,5 @@ fn the_lowest_cost_by_a_deadline_equals_its_reference() {
         }
     }
     assert!(different.is_empty(), "{} differ; first\n{}", different.len(), different.join("\n"));
-    assert!(seen.planned > 20 * seeds().count(), "{seen:?}");
+    assert!(seen.planned > 20 * seeds(SEEDS).count(), "{seen:?}");
 }

@@ -1,6 +1,7 @@
 //! Each fast policy equals its naive reference, decision for decision, on random grids; and each fault put into a
 //! policy on purpose is noticed.
 
+use crate::basics::seeds;
 use gleaner_core::{Checking, Decision, Event, Grid, Scheduler, Trusting};
 use gleaner_policy::{Ahead, Choose, Mover, Recipe, Relocate, Replicate, Score};
 use gleaner_sim::{Answers, Liars, Setup};
@@ -11,6 +12,9 @@ use gleaner_testkit::random::{self, Choices};
 use gleaner_testkit::record::{Entry, first_difference, run, run_checked};
 use gleaner_testkit::room::overfull;
 use gleaner_units::{Ops, TaskClassId, Time};
+
+/// As many as are usual.
+const SEEDS: u64 = 400;
 
 /// A score and its reference.
 type Pair = (Score, Formula);
@@ -113,14 +117,9 @@ fn with_liars(seed: u64, setup: Setup) -> Setup {
     Setup { answers: Answers { checking, liars: Some(liars), owned: (each > 1).then_some(each) }, ..setup }
 }
 
-fn seeds() -> impl Iterator<Item = u64> {
-    let count = std::env::var("GLEANER_SEEDS").map_or(400, |text| text.parse().expect("a number of seeds"));
-    1..=count
-}
-
 #[test]
 fn fast_policies_equal_their_references() {
-    for seed in seeds() {
+    for seed in seeds(SEEDS) {
         let (recipe, naive) = combination(seed);
         for setup in [random::setup(seed), random::setup_with_room(seed)] {
             let fast = run_checked(&setup, recipe.build())
@@ -135,7 +134,7 @@ fn fast_policies_equal_their_references() {
 
 #[test]
 fn fast_policies_equal_their_references_on_live_grids() {
-    for seed in seeds() {
+    for seed in seeds(SEEDS) {
         let (recipe, naive) = combination(seed);
         if let Some(difference) = history::first_difference(seed, &grid(seed), recipe.build(), naive) {
             panic!("seed {seed}, {recipe:?}: {difference}");
@@ -145,7 +144,7 @@ fn fast_policies_equal_their_references_on_live_grids() {
 
 #[test]
 fn a_live_grid_is_whole_after_every_event() {
-    for seed in seeds() {
+    for seed in seeds(SEEDS) {
         let (recipe, _) = combination(seed);
         let whole = history::live(seed, grid(seed), recipe.build(), |step| {
             step.scheduler.check().map_err(|broken| format!("at {}, {:?}: {broken}", step.now, step.event))
@@ -156,7 +155,7 @@ fn a_live_grid_is_whole_after_every_event() {
 
 #[test]
 fn answers_are_compared_as_the_reference_does() {
-    for seed in seeds() {
+    for seed in seeds(SEEDS) {
         let (recipe, naive) = combination(seed);
         for setup in [random::setup(seed), random::setup_with_room(seed)] {
             let setup = with_liars(seed, setup);
@@ -260,7 +259,7 @@ fn hurried(setup: Setup) -> Setup {
 fn what_is_sent_ahead_is_what_the_reference_sends() {
     let (mut sent, mut taken_back) = (0, 0);
     // The reference looks at every run.
-    for seed in seeds().step_by(2) {
+    for seed in seeds(SEEDS).step_by(2) {
         let (recipe, naive) = sending_ahead(seed);
         let setup = hurried(random::setup_with_room(seed));
         let fast = run_checked(&setup, recipe.build())

@@ -1,5 +1,6 @@
 //! Brokers, elements and an index that is out of date: what comes of small setups, by hand, and of saved ones.
 
+use crate::basics::{at, seconds};
 use gleaner_core::{Ad, Tags, TaskClass};
 use gleaner_policy::{Belief, Choose, Rank, Recipe};
 use gleaner_sim::brokering::{
@@ -10,14 +11,6 @@ use gleaner_sim::{Division, RestoreError};
 use gleaner_testkit::random::Choices;
 use gleaner_units::{FileId, Ops, PartyId, SiteId, Span, TaskClassId, Time};
 use std::collections::BTreeMap;
-
-fn seconds(seconds: f64) -> Span {
-    Span::from_seconds(seconds).expect("a span")
-}
-
-fn moment(seconds: f64) -> Time {
-    Time::from_seconds(seconds).expect("a moment")
-}
 
 /// An element for each speed, each at a site of its own, joined by links of so many bytes a second to one place.
 fn setup(speeds: &[f64], bytes_per_s: f64, jobs: &[(f64, f64)]) -> BrokeringSetup {
@@ -30,7 +23,7 @@ fn setup(speeds: &[f64], bytes_per_s: f64, jobs: &[(f64, f64)]) -> BrokeringSetu
         index: 0,
     };
     let job = |&(arrival, length): &(f64, f64)| Job {
-        arrival: moment(arrival),
+        arrival: at(arrival),
         length: Ops::new(length).expect("a length"),
         estimate: Ops::new(length).expect("a length"),
         class: TaskClassId::FIRST,
@@ -397,14 +390,17 @@ fn a_copy_that_comes_later_wakes_the_jobs_that_wait_for_it() {
     setup.classes[0].inputs = vec![FileId::FIRST];
     let lost = Brokerage::new(&setup, current(), 1).err();
     assert!(matches!(lost, Some(BrokeringError::NobodyHolds { file: 0, class: 0 })), "{lost:?}");
-    let copy =
-        |at: f64, site: usize| LaterCopy { at: moment(at), file: FileId::FIRST, site: SiteId::new(site) };
+    let copy = |seconds: f64, site: usize| LaterCopy {
+        at: at(seconds),
+        file: FileId::FIRST,
+        site: SiteId::new(site),
+    };
     setup.copies = vec![copy(70.0, 1), copy(70.0, 1), copy(90.0, 0)];
     let mut run = Brokerage::new(&setup, current(), 1).expect("a setup that makes sense");
     run.run();
     let went: Vec<(Option<u32>, Option<Time>)> =
         run.records().iter().map(|job| (job.element, job.finished)).collect();
-    assert_eq!(went, [(Some(1), Some(moment(71.0))), (Some(1), Some(moment(72.0)))], "at its site, in turn");
+    assert_eq!(went, [(Some(1), Some(at(71.0))), (Some(1), Some(at(72.0)))], "at its site, in turn");
     setup.storage[1].quota = Some(999);
     let full = Brokerage::new(&setup, current(), 1).err();
     assert!(matches!(full, Some(BrokeringError::Full { site: 1, stored: 1000, .. })), "{full:?}");
