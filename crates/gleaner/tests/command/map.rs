@@ -1,8 +1,6 @@
 //! `gleaner map` as its users meet it.
 
-mod scratch;
-
-use scratch::{Scratch, gleaner};
+use crate::scratch::{Scratch, gleaner};
 use serde_json::{Value, json};
 
 /// Six tasks on three machines, one line a task.
@@ -17,7 +15,7 @@ fn scratch() -> Scratch {
 fn mapped(folder: &Scratch, more: &[&str]) -> Value {
     let arguments = [&["map", "small.0", "--json"], more].concat();
     let run = gleaner(folder, &arguments).success();
-    serde_json::from_slice(&run.get_output().stdout).expect("one JSON document")
+    crate::scratch::json(&run.get_output().stdout)
 }
 
 #[test]

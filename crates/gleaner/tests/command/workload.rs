@@ -1,5 +1,6 @@
 //! `gleaner workload` from outside, and a scenario that runs on what it writes.
 
+use crate::program::{document, gleaner_in};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -11,14 +12,11 @@ const LOG: &str = "; MaxProcs: 8\r\n\
     3 120 -1 0.50  1 -1 -1 1  -1 -1 1 7 1 -1 1 -1 -1 -1\r\n";
 
 fn gleaner(dir: &Path, arguments: &str) -> Output {
-    let mut command = assert_cmd::Command::new(assert_cmd::cargo::cargo_bin!("gleaner"));
-    command.current_dir(dir).args(arguments.split(' ')).output().expect("it runs")
+    gleaner_in(dir, &arguments.split(' ').collect::<Vec<_>>())
 }
 
 fn json(dir: &Path, arguments: &str) -> Value {
-    let output = gleaner(dir, &format!("{arguments} --json"));
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    serde_json::from_slice(&output.stdout).expect("JSON")
+    document(&gleaner(dir, &format!("{arguments} --json")))
 }
 
 fn folder() -> tempfile::TempDir {

@@ -1,8 +1,6 @@
 //! `gleaner simulate --swf`: a log of rigid jobs under one policy or several.
 
-mod scratch;
-
-use scratch::{Scratch, gleaner};
+use crate::scratch::{Scratch, gleaner, json};
 use serde_json::Value;
 
 /// The contract's first example of EASY, a job that no such machine can run, and one that ran longer than its estimate.
@@ -15,10 +13,6 @@ const LOG: &str = "\
     4    3   -1    98   12     -1    -1   12    98    -1  1   1   1  -1 -1 -1 -1 -1
     5  500   -1    20    1     -1    -1    1     5    -1  1   3   1  -1 -1 -1 -1 -1
 ";
-
-fn json(text: &[u8]) -> Value {
-    serde_json::from_slice(text).expect("one JSON document")
-}
 
 #[test]
 fn a_log_runs_and_its_waits_are_filled_in() {

@@ -1,8 +1,6 @@
 //! How whoever handed something in was served: the same numbers of the same work, whatever kind of scenario it is.
 
-mod scratch;
-
-use scratch::{Scratch, gleaner};
+use crate::scratch::{Scratch, gleaner};
 use serde_json::{Value, json};
 
 fn simulated(folder: &Scratch, arguments: &[&str]) -> Value {

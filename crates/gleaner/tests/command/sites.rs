@@ -1,21 +1,15 @@
 //! Scenarios over sites from outside: `gleaner simulate` and `gleaner explain`.
 
-use assert_cmd::Command;
+use crate::program::{self, gleaner};
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::path::Path;
-
-fn gleaner(arguments: &[&str]) -> std::process::Output {
-    Command::new(assert_cmd::cargo::cargo_bin!("gleaner")).args(arguments).output().expect("it runs")
-}
 
 fn example() -> String {
     example_of("sites")
 }
 
 fn example_of(name: &str) -> String {
-    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-    examples.join(name).join("scenario.toml").to_str().expect("a plain path").to_owned()
+    program::example(name).to_str().expect("a plain path").to_owned()
 }
 
 #[test]

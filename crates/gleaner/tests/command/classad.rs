@@ -1,9 +1,7 @@
 //! `gleaner classad`.
 
-mod scratch;
-
+use crate::scratch::{Scratch, gleaner};
 use assert_cmd::assert::Assert;
-use scratch::{Scratch, gleaner};
 
 fn output(assert: &Assert) -> (String, String) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

@@ -1,8 +1,6 @@
 //! `gleaner explain`, and ads that rule every machine out.
 
-mod scratch;
-
-use scratch::{Scratch, gleaner};
+use crate::scratch::{Scratch, gleaner, json};
 use serde_json::Value;
 
 const MACHINES: &str = "id,cpu,ad\n\
@@ -24,7 +22,7 @@ fn scenario(tasks: &str) -> Scratch {
 
 fn explained(folder: &Scratch, task: &str) -> Value {
     let run = gleaner(folder, &["explain", "scenario.toml", task, "--json"]).success();
-    serde_json::from_slice(&run.get_output().stdout).expect("one JSON document")
+    json(&run.get_output().stdout)
 }
 
 #[test]

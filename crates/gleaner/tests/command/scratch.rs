@@ -1,6 +1,7 @@
 //! A folder that goes away, and the program run in it.
 
 use assert_cmd::assert::Assert;
+use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -20,10 +21,13 @@ impl Scratch {
         fs::write(self.path(name), text).expect("a file of the test");
     }
 
-    #[allow(dead_code, reason = "not every test reads files back")]
     pub(crate) fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
+}
+
+pub(crate) fn json(text: &[u8]) -> Value {
+    serde_json::from_slice(text).expect("one JSON document")
 }
 
 /// Runs the program in a folder to its end.

@@ -1,29 +1,23 @@
 //! Scenarios of peers from outside: runs, what they write, and bad input.
 
-use assert_cmd::Command;
+use crate::program::{self, document, gleaner_on};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
 fn simulate(scenario: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("gleaner"));
-    command.arg("simulate").arg(scenario).args(arguments).output().expect("it runs")
+    gleaner_on("simulate", scenario, arguments)
 }
 
 fn example() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/peers/scenario.toml")
-}
-
-fn summary(output: &Output) -> Value {
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    serde_json::from_slice(&output.stdout).expect("one document")
+    program::example("peers")
 }
 
 #[test]
 fn peers_run_and_leave_tables_plots_and_a_report() {
     let dir = tempfile::tempdir().expect("a folder");
     let out = dir.path().to_str().expect("a plain path");
-    let run = summary(&simulate(&example(), &["--json", "--out", out]));
+    let run = document(&simulate(&example(), &["--json", "--out", out]));
     assert_eq!(
         (&run["jobs"], &run["unfinished"], &run["peers"]),
         (&40.into(), &0.into(), &4.into()),
@@ -41,22 +35,22 @@ fn peers_run_and_leave_tables_plots_and_a_report() {
     assert!(read("report.html").contains("What each peer did"));
     assert!(read("report.html").contains("class=\"gantt-place\""), "workers over time");
     assert!(read("report.html").contains(", lent by "), "lent workers are marked");
-    let again = summary(&simulate(&example(), &["--json"]));
+    let again = document(&simulate(&example(), &["--json"]));
     assert_eq!(run, again, "the same scenario and seed give the same run");
-    let traditional = summary(&simulate(&example(), &["--json", "--policy", "dasilva/traditional"]));
+    let traditional = document(&simulate(&example(), &["--json", "--policy", "dasilva/traditional"]));
     assert_ne!(traditional["flow_mean_s"], run["flow_mean_s"]);
 }
 
 #[test]
 fn peers_that_come_and_go_get_their_work_done() {
     let scenario = example().with_file_name("coming-and-going.toml");
-    let greedy = summary(&simulate(&scenario, &["--json"]));
+    let greedy = document(&simulate(&scenario, &["--json"]));
     assert_eq!((&greedy["jobs"], &greedy["unfinished"]), (&40.into(), &0.into()), "{greedy}");
     assert!(greedy["failed"].as_u64().expect("a number") > 0, "{greedy}");
     let number = |run: &Value, name: &str| run[name].as_f64().expect("a number");
-    let thrifty = summary(&simulate(&scenario, &["--json", "--set", "policy.score=energy"]));
+    let thrifty = document(&simulate(&scenario, &["--json", "--set", "policy.score=energy"]));
     assert!(number(&thrifty, "energy_kwh") < number(&greedy, "energy_kwh"), "{thrifty}\n{greedy}");
-    let learnt = summary(&simulate(&scenario, &["--json", "--set", "peers.power=learnt"]));
+    let learnt = document(&simulate(&scenario, &["--json", "--set", "peers.power=learnt"]));
     assert_eq!(learnt["unfinished"], 0, "{learnt}");
     for (set, said) in [
         ("letters.heartbeat_s=0", "letters.heartbeat_s: found 0"),
@@ -101,7 +95,7 @@ fn folder(file: &str, before: &str, after: &str) -> tempfile::TempDir {
 fn a_user_s_next_job_comes_after_the_last_one_ended() {
     let dir = folder("workers.csv", "10,2", "10,3");
     let out = dir.path().join("out");
-    summary(&simulate(&dir.path().join("grid.toml"), &["--json", "--out", out.to_str().expect("plain")]));
+    document(&simulate(&dir.path().join("grid.toml"), &["--json", "--out", out.to_str().expect("plain")]));
     let jobs = std::fs::read_to_string(out.join("jobs.csv")).expect("a table");
     let row = |at: usize| -> Vec<String> {
         jobs.lines().nth(at).expect("a row").split(',').map(str::to_owned).collect()
@@ -187,7 +181,7 @@ fn a_trace_of_bags_of_tasks_runs_among_peers() {
     std::fs::write(dir.path().join("trace.txt"), trace).expect("written");
     let away = "peer,user,from_s,until_s\none,1,1000,1001\n";
     std::fs::write(dir.path().join("brokers.csv"), away).expect("written");
-    let run = summary(&simulate(&dir.path().join("grid.toml"), &["--json"]));
+    let run = document(&simulate(&dir.path().join("grid.toml"), &["--json"]));
     assert_eq!((&run["jobs"], &run["tasks"], &run["unfinished"]), (&3.into(), &4.into(), &0.into()), "{run}");
     std::fs::write(dir.path().join("trace.txt"), trace.replace("two", "six")).expect("written");
     let output = simulate(&dir.path().join("grid.toml"), &[]);
@@ -202,8 +196,8 @@ fn a_run_that_is_saved_goes_on_to_the_same_end() {
     let path = |name: &str| dir.path().join(name).to_str().expect("a plain path").to_owned();
     let (file, whole, resumed) = (path("run.ckpt"), path("whole"), path("resumed"));
     let first = ["--json", "--checkpoint", &file, "--checkpoint-every", "0", "--out", &whole];
-    let run = summary(&simulate(&example(), &first));
-    let again = summary(&simulate(&example(), &["--json", "--resume", &file, "--out", &resumed]));
+    let run = document(&simulate(&example(), &first));
+    let again = document(&simulate(&example(), &["--json", "--resume", &file, "--out", &resumed]));
     assert_eq!(run, again);
     for name in ["jobs.csv", "peers.csv", "workers.csv", "summary.json"] {
         let read = |folder: &str| std::fs::read(Path::new(folder).join(name)).expect("a table");

@@ -1,8 +1,6 @@
 //! `gleaner simulate` with several policies and seeds: scenarios of every kind, side by side.
 
-mod scratch;
-
-use scratch::{Scratch, gleaner};
+use crate::scratch::{Scratch, gleaner};
 use serde_json::Value;
 
 const MACHINES: &str = "id,cpu\nm0,4\nm1,2\nm2,1\n";

@@ -1,9 +1,10 @@
 //! `docs/limits.md` has every limit as the sources have it, and each has a test.
 
+use crate::program::root;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 
 const SOURCES: [(&str, &str); 4] = [
@@ -17,7 +18,7 @@ const HEAD: &str = "\
 
 Gleaner refuses what exceeds one of these limits, and the refusal names the limit. It ends what takes longer than a limit says. A limit
 with two numbers holds for all clients together, and for each of them. The last column names the tests that show what happens at the
-limit and beyond it. `cargo test -p gleaner --test limits` compares these tables with the sources, and looks for the tests; with
+limit and beyond it. `cargo test -p gleaner --test command limits::` compares these tables with the sources, and looks for the tests; with
 `GLEANER_WRITE=1` it writes the tables.
 ";
 /// What says in the sources which tests a limit has: names of functions, with commas between them.
@@ -99,10 +100,6 @@ fn table(limits: &[Limit]) -> String {
         writeln!(table, "| `{name}` | {value} | {said} | {tests} |").expect("memory");
     }
     table
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 fn all_limits() -> Vec<(&'static str, Vec<Limit>)> {

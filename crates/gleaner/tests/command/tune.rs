@@ -1,17 +1,13 @@
 //! `gleaner tune` from outside: a sweep, the same again after a stop, and bad input.
 
+use crate::program::{example, gleaner_on};
 use assert_cmd::Command;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Output;
 
 fn tune(scenario: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("gleaner"));
-    command.arg("tune").arg(scenario).args(arguments).output().expect("it runs")
-}
-
-fn example(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name).join("scenario.toml")
+    gleaner_on("tune", scenario, arguments)
 }
 
 fn read(dir: &Path, name: &str) -> String {

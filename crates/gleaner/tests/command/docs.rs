@@ -1,14 +1,11 @@
 //! The documentation as a book, and its tables against the program.
 
+use crate::program::root;
 use gleaner_server::desk::Admitted;
 use gleaner_workload::submit::{Source, read_job_file};
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+use std::path::Path;
 
 fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).expect(path)

@@ -1,11 +1,7 @@
 //! `gleaner paper` from outside.
 
-use assert_cmd::Command;
+use crate::program::gleaner;
 use serde_json::Value;
-
-fn gleaner(arguments: &[&str]) -> std::process::Output {
-    Command::new(assert_cmd::cargo::cargo_bin!("gleaner")).args(arguments).output().expect("it runs")
-}
 
 #[test]
 fn one_figure_as_json_and_as_files() {

@@ -1,9 +1,6 @@
 //! `gleaner simulate` as its users meet it: files in, files and exit codes out.
 
-mod scratch;
-
-use scratch::{Scratch, gleaner};
-use serde_json::Value;
+use crate::scratch::{Scratch, gleaner, json};
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -24,10 +21,6 @@ fn scenario(folder: &Scratch) {
          [work]\ntasks = \"tasks.csv\"\nweights = { cpu = 2e-5, disk = 0.1, net = 0.1 }\n\
          [policy]\npreset = \"bertasi/greedy\"\n",
     );
-}
-
-fn json(text: &[u8]) -> Value {
-    serde_json::from_slice(text).expect("one JSON document")
 }
 
 #[test]

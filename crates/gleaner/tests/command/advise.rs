@@ -1,23 +1,11 @@
 //! `gleaner advise` from outside: a rule that is better is found and its gain measured anew, and bad input is refused.
 
-use assert_cmd::Command;
+use crate::program::{self, document, gleaner};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::process::Output;
-
-fn gleaner(arguments: &[&str]) -> Output {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("gleaner"));
-    command.args(arguments).output().expect("it runs")
-}
-
-fn document(output: &Output) -> Value {
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    serde_json::from_slice(&output.stdout).expect("one document")
-}
+use std::path::Path;
 
 fn example(name: &str) -> String {
-    let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
-    path.join("scenario.toml").display().to_string()
+    program::example(name).display().to_string()
 }
 
 /// A fast machine and four slow ones: a rule that counts tasks sends most of them to slow machines.
@@ -201,7 +189,7 @@ fn bad_input_is_refused_before_anything_runs() {
 
 #[test]
 fn a_rule_that_the_work_does_not_fit_is_left_out_with_its_reason() {
-    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/sites/own.toml");
+    let examples = program::example("sites").with_file_name("own.toml");
     let own = examples.display().to_string();
     let found = document(&gleaner(&["advise", &own, "--seeds", "2", "--json"]));
     let left_out = found["left_out"].as_array().expect("a list");
