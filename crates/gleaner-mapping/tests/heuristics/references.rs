@@ -1,8 +1,6 @@
 //! Every heuristic agrees, task by task and to the bit, with the one written down plainly.
 
-mod draw;
-
-use draw::Choices;
+use crate::draw::Choices;
 use gleaner_mapping::workload::{consistent_matrix, random_matrix, semi_consistent_matrix};
 use gleaner_mapping::{Heuristic, Matrix, reference};
 

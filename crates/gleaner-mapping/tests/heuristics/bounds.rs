@@ -1,10 +1,7 @@
 //! Bounds are the linear program's optimum, and no mapping goes below.
 
-#[expect(dead_code, reason = "shared with tests that draw other things")]
-mod draw;
-mod hcsp;
-
-use draw::Choices;
+use crate::draw::Choices;
+use crate::hcsp;
 use gleaner_mapping::bound::{Bound, worth};
 use gleaner_mapping::{Heuristic, Mapping, Matrix};
 use microlp::{ComparisonOp, OptimizationDirection, Problem};

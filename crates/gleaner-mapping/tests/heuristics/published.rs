@@ -1,7 +1,6 @@
 //! The classic instances come out at the published makespans.
 
-mod hcsp;
-
+use crate::hcsp;
 use gleaner_mapping::{Heuristic, Mapping};
 
 const HEURISTICS: [Heuristic; 7] = [

@@ -1,10 +1,7 @@
 //! Polishing never makes a mapping longer, finds the best of small ones, and comes close to the bound on large ones.
 
-#[expect(dead_code, reason = "shared with tests that draw other things")]
-mod draw;
-mod hcsp;
-
-use draw::Choices;
+use crate::draw::Choices;
+use crate::hcsp;
 use gleaner_mapping::bound::Bound;
 use gleaner_mapping::polish::Polisher;
 use gleaner_mapping::{Heuristic, Mapping, Matrix};
