@@ -1,6 +1,6 @@
 //! Traces of bags of tasks.
 
-use super::shared;
+use crate::shared;
 use gleaner_workload::ourgrid::trace::Workload;
 use proptest::prelude::*;
 

@@ -1,6 +1,6 @@
 //! Whatever a file holds, reading it ends, and an error names its file.
 
-use crate::folder::{Folder, LOADS, MACHINES, SCENARIO, TASKS};
+use super::folder::{Folder, LOADS, MACHINES, SCENARIO, TASKS};
 use proptest::prelude::*;
 
 /// What tends to upset readers.

@@ -1,4 +1,5 @@
-use crate::{policy, run, shared};
+use super::{policy, run};
+use crate::shared;
 use gleaner_testkit::naive_queue::{Belief, Job, Machine, Order, Rule, starts};
 use gleaner_workload::Reading;
 use gleaner_workload::swf::{KeptJob, Log};

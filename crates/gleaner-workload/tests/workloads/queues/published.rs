@@ -1,4 +1,5 @@
-use crate::{policy, run, shared};
+use super::{policy, run};
+use crate::shared;
 use gleaner_workload::swf::{Log, Services};
 use gleaner_workload::{Reading, Size};
 

@@ -1,6 +1,6 @@
 //! What is reported for tables that are bad input.
 
-use crate::folder::{Folder, LOADS, MACHINES, TASKS};
+use super::folder::{Folder, LOADS, MACHINES, TASKS};
 use gleaner_workload::Experiment;
 
 /// Each case is a file's text and the error that it gives.

@@ -1,6 +1,6 @@
 //! The models of workloads: against the figures of the model's own program, and against what their texts say.
 
-use super::shared;
+use crate::shared;
 use gleaner_workload::models::{GROUPS, Lublin, UserGroups};
 use gleaner_workload::swf::Job;
 use std::collections::BTreeMap;

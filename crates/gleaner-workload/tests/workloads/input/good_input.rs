@@ -1,6 +1,6 @@
 //! What a scenario reads as.
 
-use crate::folder::{Folder, MACHINES, SCENARIO, TASKS};
+use super::folder::{Folder, MACHINES, SCENARIO, TASKS};
 use gleaner_core::{Budget, Charged, Needs, Room, Scope};
 use gleaner_policy::{Mover, Relocate, Score, When};
 use gleaner_units::{Credits, Ops, Span, Time};

@@ -1,6 +1,6 @@
 //! The Grid Workload Format, and Batsim's workloads.
 
-use super::shared;
+use crate::shared;
 use gleaner_workload::logs::{self, Format};
 use gleaner_workload::swf::{Job, Log};
 use gleaner_workload::{batsim, gwf};

@@ -1,6 +1,6 @@
 //! What is reported for scenarios and overrides that are bad input.
 
-use crate::folder::{Folder, MACHINES, SCENARIO};
+use super::folder::{Folder, MACHINES, SCENARIO};
 
 /// Each case replaces a part of the right scenario.
 #[track_caller]

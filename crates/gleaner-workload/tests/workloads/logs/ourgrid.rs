@@ -1,6 +1,6 @@
 //! OurGrid's descriptions of jobs and sites.
 
-use super::shared;
+use crate::shared;
 use gleaner_workload::ourgrid::jdf::{self, Job, Verb};
 use gleaner_workload::ourgrid::sdf;
 use gleaner_workload::submit::Source;

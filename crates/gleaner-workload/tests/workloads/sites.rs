@@ -5,7 +5,7 @@ use gleaner_sim::sites::SitesSetup;
 use gleaner_workload::sites::{self, OverSites, SitesScenario};
 use std::fs;
 
-const WHOLE: &str = include_str!("../../../examples/sites/scenario.toml");
+const WHOLE: &str = include_str!("../../../../examples/sites/scenario.toml");
 
 fn parse(text: &str) -> Result<SitesScenario, String> {
     SitesScenario::parse("sites.toml", text).map_err(|error| error.to_string())

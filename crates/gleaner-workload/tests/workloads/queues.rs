@@ -10,17 +10,6 @@ use gleaner_units::Time;
 use gleaner_workload::swf::{KeptJob, Log, Served};
 use gleaner_workload::{LogExperiment, Reading};
 use serde_json::json;
-use std::path::{Path, PathBuf};
-
-/// A file of the data that lies beside the project; the test that asks ends without it.
-fn shared(name: &str) -> Option<PathBuf> {
-    let above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
-    let found = above.map(|folder| folder.join("shared/data").join(name)).find(|path| path.exists());
-    if found.is_none() {
-        eprintln!("skipped: there is no shared/data/{name} beside the project");
-    }
-    found
-}
 
 fn policy(preset: &str, keys: &[(&str, &str)]) -> PolicySpec {
     let mut tree = Tree::from_iter([("preset".to_owned(), json!(preset))]);

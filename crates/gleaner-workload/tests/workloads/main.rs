@@ -1,10 +1,12 @@
-//! Logs of jobs and descriptions in the formats of others, and what is made of them.
+//! Scenarios, logs and descriptions of jobs, as they are read, and what is made of them.
 
-mod bags;
-mod models;
-mod others;
-mod ourgrid;
-mod swf;
+mod availability;
+mod brokering;
+mod input;
+mod logs;
+mod queues;
+mod sites;
+mod submit_files;
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-use crate::{policy, run, shared};
+use super::{policy, run};
+use crate::shared;
 use gleaner_testkit::naive_named::{Job, starts};
 use gleaner_testkit::naive_queue::{Order, Rule};
 use gleaner_workload::{Reading, batsim};

@@ -1,6 +1,6 @@
 //! The Standard Workload Format.
 
-use super::shared;
+use crate::shared;
 use gleaner_workload::swf::{Entry, Filter, Log, Statistics, with_field};
 use proptest::prelude::*;
 use std::io::Write;
