@@ -1,8 +1,6 @@
 //! What must always hold.
 
-mod generate;
-
-use generate::{Generator, Random};
+use crate::generate::{Generator, Random};
 use gleaner_classad::{ClassAd, CompiledAd, Context, Expr, Limits, Names, Value, matches, rank};
 use proptest::prelude::*;
 

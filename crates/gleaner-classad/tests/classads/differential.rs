@@ -4,19 +4,17 @@
 //!
 //! ```text
 //! python3 -m venv /tmp/classad2 && /tmp/classad2/bin/pip install htcondor==25.14.1
-//! GLEANER_CLASSAD2_PYTHON=/tmp/classad2/bin/python cargo test -p gleaner-classad --release --test differential
+//! GLEANER_CLASSAD2_PYTHON=/tmp/classad2/bin/python cargo test -p gleaner-classad --release --test classads differential
 //! ```
 //!
 //! `GLEANER_CLASSAD2_SEED` and `GLEANER_CLASSAD2_CASES` choose other cases and another number of them.
-
-mod generate;
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use generate::{Generator, Random};
+use crate::generate::{Generator, Random};
 use gleaner_classad::{ClassAd, Context, Expr, Value, matches, symmetric_match};
 
 const SEED: u64 = 20_261_121;
@@ -40,7 +38,7 @@ fn python() -> Option<PathBuf> {
         println!(
             "skipped: set GLEANER_CLASSAD2_PYTHON to a Python with the module classad2, for example\n  \
              python3 -m venv /tmp/classad2 && /tmp/classad2/bin/pip install htcondor==25.14.1\n  \
-             GLEANER_CLASSAD2_PYTHON=/tmp/classad2/bin/python cargo test -p gleaner-classad --test differential"
+             GLEANER_CLASSAD2_PYTHON=/tmp/classad2/bin/python cargo test -p gleaner-classad --test classads differential"
         );
     }
     python
@@ -54,7 +52,7 @@ fn ask(python: &Path, cases: &[Case]) -> Vec<String> {
     }
     let file = std::env::temp_dir().join(format!("gleaner-classad-cases-{}", std::process::id()));
     std::fs::write(&file, text).expect("the temporary folder takes a file");
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle.py");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/classads/oracle.py");
     let mut answers = Vec::new();
     while answers.len() < cases.len() {
         let mut child = Command::new(python)
