@@ -1,7 +1,7 @@
 //! The form without a disk: it conforms, and fails as it is told.
 
-use crate::conformance::{Medium, keeps_every_promise};
-use crate::{row, rows};
+use super::conformance::{Medium, keeps_every_promise};
+use super::{row, rows};
 use gleaner_server::store::{
     CommitError, Damage, Failure, MemoryDisk, MemoryStore, Seq, Snapshot, SnapshotError, Store, verify,
 };

@@ -1,7 +1,7 @@
 //! Runs that end with their machine's agent: a program that takes its machines down is not run without end.
 
-use crate::books::{agent, end};
-use crate::story::Story;
+use super::books::{agent, end};
+use super::story::Story;
 use gleaner_server::journal::Fact;
 use gleaner_units::{MachineId, RunId, TaskId};
 use gleaner_wire::api::TaskPhase;

@@ -1,6 +1,6 @@
 //! Power goes in the middle of a commit: what was committed before is there, the last commit is there or not.
 
-use crate::{numbers, open, rows};
+use super::{numbers, open, rows};
 use gleaner_server::store::{Reader as _, Seq, SqliteReader, Store as _, TornTail, verify};
 use std::fs;
 use std::path::Path;

@@ -3,8 +3,6 @@
 mod conformance;
 mod disk;
 mod memory;
-#[path = "../small_world/mod.rs"]
-mod small_world;
 
 use gleaner_server::blobs::Terms;
 use gleaner_units::Time;

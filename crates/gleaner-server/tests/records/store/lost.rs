@@ -1,7 +1,7 @@
 //! Rows that were committed and are not there any more, without any loss of power: that is noticed, nothing is changed by
 //! it, and what can be saved is saved by order.
 
-use crate::{numbers, open, row, rows};
+use super::{numbers, open, row, rows};
 use gleaner_server::store::{
     DATABASE, Home, NetworkFolder, OpenError, Readable, Seq, SqliteReader, SqliteStore, Store as _, readable,
     replace,

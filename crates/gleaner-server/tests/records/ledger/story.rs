@@ -1,6 +1,6 @@
 //! A task whose facts are told one by one: what the ledger says of each is what it has.
 
-use crate::books::{Books, agent, end};
+use super::books::{Books, agent, end};
 use gleaner_core::Judgement;
 use gleaner_server::journal::{Entry, Fact, Judged};
 use gleaner_server::ledger::Told;

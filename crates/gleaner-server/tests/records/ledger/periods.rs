@@ -1,6 +1,6 @@
 //! Batches by a period that is changed while tasks wait.
 
-use crate::books::Books;
+use super::books::Books;
 use gleaner_core::Alarm;
 use gleaner_server::journal::Fact;
 use gleaner_units::Span;

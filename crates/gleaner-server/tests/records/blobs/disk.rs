@@ -1,7 +1,7 @@
 //! The form in a folder: it conforms, survives crashes, notices damage, and says when the disk is full.
 
-use crate::at;
-use crate::conformance::{Medium, keeps_every_promise};
+use super::at;
+use super::conformance::{Medium, keeps_every_promise};
 use crate::small_world::{folder, run_in_namespace};
 use gleaner_server::blobs::{BlobId, Blobs, DamagedBlob, FolderBlobs, PutError};
 use gleaner_server::store::{Home, NetworkFolder};
@@ -116,7 +116,7 @@ fn files_of_others_are_left_alone() {
 
 #[test]
 fn a_full_disk_keeps_what_was_there_and_nothing_of_what_did_not_fit() {
-    run_in_namespace("mount -t tmpfs -o size=1m,mode=700 none \"$TEST_FOLDER\"", "disk::full");
+    run_in_namespace("mount -t tmpfs -o size=1m,mode=700 none \"$TEST_FOLDER\"", "blobs::disk::full");
 }
 
 #[test]

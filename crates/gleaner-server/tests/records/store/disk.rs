@@ -1,7 +1,7 @@
 //! Disks that are full, read-only or limited, for real.
 
+use super::{open, row, rows};
 use crate::small_world::{folder, run_in_namespace, run_prepared};
-use crate::{open, row, rows};
 use gleaner_server::store::{
     CommitError, Home, HomeError, NetworkFolder, OpenError, Row, Seq, Snapshot, SnapshotError, SqliteStore,
     Store, verify,
@@ -42,7 +42,7 @@ fn shows_what_was_committed(folder: &Path, last: Seq) {
 
 #[test]
 fn a_full_disk_stops_the_store_and_loses_nothing() {
-    run_in_namespace("mount -t tmpfs -o size=4m,mode=700 none \"$TEST_FOLDER\"", "disk::full");
+    run_in_namespace("mount -t tmpfs -o size=4m,mode=700 none \"$TEST_FOLDER\"", "store::disk::full");
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn full() {
 fn a_disk_that_is_full_from_the_start_is_told_as_such() {
     run_in_namespace(
         "mount -t tmpfs -o size=64k,mode=700 none \"$TEST_FOLDER\"",
-        "disk::full_from_the_start",
+        "store::disk::full_from_the_start",
     );
 }
 
@@ -86,7 +86,7 @@ fn full_from_the_start() {
 #[test]
 fn a_write_that_fails_for_another_reason_stops_the_store_and_loses_nothing() {
     // In blocks of 512 bytes. Ignoring the signal makes it an error of the write.
-    run_prepared(&mut Command::new("env"), "trap '' XFSZ; ulimit -f 400", "disk::limited");
+    run_prepared(&mut Command::new("env"), "trap '' XFSZ; ulimit -f 400", "store::disk::limited");
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn limited() {
 #[test]
 fn a_read_only_folder_is_told_as_such() {
     let prepare = "mount -t tmpfs -o mode=700 none \"$TEST_FOLDER\"; mount -o remount,ro \"$TEST_FOLDER\"";
-    run_in_namespace(prepare, "disk::read_only");
+    run_in_namespace(prepare, "store::disk::read_only");
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn read_only() {
 
 #[test]
 fn a_journal_on_a_disk_gone_read_only_is_told_as_such() {
-    run_in_namespace("mount -t tmpfs -o mode=700 none \"$TEST_FOLDER\"", "disk::gone_read_only");
+    run_in_namespace("mount -t tmpfs -o mode=700 none \"$TEST_FOLDER\"", "store::disk::gone_read_only");
 }
 
 #[test]

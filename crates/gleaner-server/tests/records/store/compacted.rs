@@ -1,9 +1,9 @@
 //! A journal that was compacted, on a disk: what is altered of what it keeps is noticed, it can be put back as any other, and
 //! whoever is killed while compacting finds all of it done or nothing.
 
-use crate::conformance::{begin_with_a_past, compact, the_past};
+use super::conformance::{begin_with_a_past, compact, the_past};
+use super::{numbers, open, row, rows};
 use crate::small_world::folder;
-use crate::{numbers, open, row, rows};
 use gleaner_server::store::{
     Compaction, DATABASE, Home, NetworkFolder, Readable, Reader as _, Row, Seq, Snapshot, SqliteReader,
     Store as _, readable, replace, verify,

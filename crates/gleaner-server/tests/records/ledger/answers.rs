@@ -1,7 +1,7 @@
 //! Answers in the books: a task is done when two machines gave the same, and its own life tells that as the ledger does.
 
-use crate::books::{Books, agent, end};
-use crate::story::Story;
+use super::books::{Books, agent, end};
+use super::story::Story;
 use gleaner_core::{Judgement, Likeness};
 use gleaner_server::journal::{Entry, Fact, Judged, Last};
 use gleaner_units::TaskId;

@@ -1,7 +1,7 @@
 //! The embedded form: it conforms, and refuses what it must not open.
 
-use crate::conformance::{Medium, keeps_every_promise};
-use crate::{open, row, rows};
+use super::conformance::{Medium, keeps_every_promise};
+use super::{open, row, rows};
 use gleaner_server::store::{
     DATABASE, FORMAT, Home, HomeError, NetworkFolder, OpenError, Reader as _, Row, Seq, SqliteReader,
     SqliteStore, Store,

@@ -7,8 +7,6 @@ mod disk;
 mod lost;
 mod memory;
 mod power;
-#[path = "../small_world/mod.rs"]
-mod small_world;
 mod sqlite;
 mod syncs;
 mod torn_log;

@@ -1,6 +1,6 @@
 //! The suite that each form of the blobs passes. A form brings a [`Medium`], new for each promise.
 
-use crate::at;
+use super::at;
 use gleaner_server::blobs::{BlobId, Blobs, PutError, Removed, Terms};
 use gleaner_units::Time;
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! The form without a disk: it conforms, and is full when it is told to be.
 
-use crate::at;
-use crate::conformance::{Medium, keeps_every_promise};
+use super::at;
+use super::conformance::{Medium, keeps_every_promise};
 use gleaner_server::blobs::{Blobs, MemoryBlobs, PutError};
 
 #[derive(Default)]

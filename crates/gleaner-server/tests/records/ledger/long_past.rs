@@ -1,6 +1,6 @@
 //! What tasks that are over cost in memory: next to nothing, as entries are counted.
 
-use crate::books::{Books, agent};
+use super::books::{Books, agent};
 use gleaner_core::TaskState;
 use gleaner_server::journal::{Chosen, Fact};
 use gleaner_server::ledger::Ledger;
@@ -159,5 +159,5 @@ fn what_was_cancelled_does_not_stay_for_a_machine_that_is_away() {
     assert!(!books.ledger.is_awaited(run, on));
     // It comes back after all.
     books.add(Fact::AgentReturned { agent: on, brings: Vec::new() });
-    books.add(Fact::ResultRefused { run, agent: on, end: crate::books::end(&Outcome::Stopped) });
+    books.add(Fact::ResultRefused { run, agent: on, end: super::books::end(&Outcome::Stopped) });
 }

@@ -1,6 +1,6 @@
 //! What was altered on the disk is named, or passed over where there is something older.
 
-use crate::{numbers, open, rows};
+use super::{numbers, open, rows};
 use gleaner_server::desk::Recorded;
 use gleaner_server::driver::row;
 use gleaner_server::journal::{Entry, Fact};

@@ -1,6 +1,6 @@
 //! Several live runs of one task in the books: the first result counts, and the other run is stopped.
 
-use crate::books::{Books, agent, end};
+use super::books::{Books, agent, end};
 use gleaner_core::{Command, Decision, StopReason};
 use gleaner_server::journal::Fact;
 use gleaner_units::{RunId, TaskId};

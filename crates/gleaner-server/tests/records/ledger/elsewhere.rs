@@ -1,6 +1,6 @@
 //! Tries of a task go to other machines than those on which it failed, as long as there are any.
 
-use crate::books::{Books, agent, end};
+use super::books::{Books, agent, end};
 use gleaner_core::{Decision, Judgement};
 use gleaner_server::journal::{Chosen, Fact, Judged};
 use gleaner_units::{MachineId, RunId, TaskId};

@@ -1,7 +1,7 @@
 //! How often a commit syncs, counted by the system: less loses facts, more loses time.
 
+use super::{open, row};
 use crate::small_world::{folder, run_prepared};
-use crate::{open, row};
 use gleaner_server::store::Store as _;
 use std::fs;
 use std::process::Command;
@@ -24,7 +24,7 @@ fn a_commit_syncs_once() {
         eprintln!("NOT TESTED: how often a commit syncs: there is no strace, or it may not trace");
         return;
     }
-    run_prepared(&mut traced(), "", "syncs::commits");
+    run_prepared(&mut traced(), "", "store::syncs::commits");
     let syncs = fs::read_to_string(log).unwrap().lines().filter(|line| line.contains("sync(")).count();
     assert!((COMMITS..=COMMITS + BESIDE).contains(&syncs), "{syncs} syncs for {COMMITS} commits");
 }

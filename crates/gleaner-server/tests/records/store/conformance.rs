@@ -1,6 +1,6 @@
 //! The suite that each form of the store passes. A form brings a [`Medium`]: what survives a restart.
 
-use crate::{numbers, row, rows};
+use super::{numbers, row, rows};
 use gleaner_server::store::{
     Amount, BODY_LIMIT, CommitError, Compaction, PAGE_BYTES, Past, PastJob, PastTask, RANGES_LIMIT, Reader,
     Removal, Results, Row, Seq, Snapshot, SnapshotError, Store, TaskRange, Wanted, WithResults, verify,

@@ -1,6 +1,6 @@
 //! What requirements cost: each user's own, and no longer than a task is of their kind.
 
-use crate::books::{Books, agent};
+use super::books::{Books, agent};
 use gleaner_server::journal::{Chosen, Fact, RetiredJob, Revived, RevivedTasks};
 use gleaner_server::ledger::{Job, Ledger};
 use gleaner_server::store::{Results, TaskRange};

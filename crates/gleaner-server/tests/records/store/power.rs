@@ -7,8 +7,8 @@
 mod calls;
 mod disk;
 
+use super::{open, row};
 use crate::small_world::{folder, run_prepared};
-use crate::{open, row};
 use calls::{Call, calls};
 use disk::{Disk, Syncs};
 use gleaner_server::store::{Row, Seq, Snapshot, Store as _, StoredRow, verify};
@@ -146,6 +146,6 @@ fn traced() -> Option<Vec<Call>> {
         eprintln!("NOT TESTED: losing power: there is no strace, or it may not trace");
         return None;
     }
-    run_prepared(&mut command, "", "power::work");
+    run_prepared(&mut command, "", "store::power::work");
     Some(calls(&fs::read_to_string(log).unwrap(), WORD))
 }
