@@ -1,7 +1,7 @@
 use gleaner_agent::probes::{Domain, Ours, Pressure, Root, Sample, Sampler};
 use gleaner_units::Span;
 
-use crate::tree::{Tree, at};
+use super::tree::{Tree, at};
 
 const MEMINFO: u64 = 8_192_000 * 1024;
 

@@ -1,6 +1,6 @@
 use gleaner_agent::probes::{Cgroup, Domain, Ours, ProbeError};
 
-use crate::tree::{Tree, at};
+use super::tree::{Tree, at};
 
 /// The load that is seen when, ten seconds after the tree was recorded, `files` have changed.
 fn load(tree: &Tree, domain: Domain, ours: Ours<'_>, files: &[(&str, &str)]) -> f64 {
