@@ -1,4 +1,6 @@
 //! A task runs as it was described, and all of it ends with it, whoever dies first.
+//!
+//! A program of its own: it starts real processes, and waits for each no longer than some time.
 
 mod processes;
 

@@ -1,4 +1,6 @@
 //! What a hostile task tries, and what limits hold. Skipped, loudly, where the machine cannot build a sandbox.
+//!
+//! A program of its own: it starts real processes, and waits for each no longer than some time.
 
 mod processes;
 

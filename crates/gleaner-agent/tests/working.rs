@@ -1,4 +1,6 @@
 //! An agent works for a coordinator, over a real connection and with real programs.
+//!
+//! A program of its own: it starts real processes, and waits for each no longer than some time.
 
 mod coordinator;
 

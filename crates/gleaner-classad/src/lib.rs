@@ -45,7 +45,7 @@
 //!
 //! # Agreement with HTCondor
 //!
-//! Values and types are those of the module `classad2` 25.14.1, quirks included; `tests/differential.rs` compares
+//! Values and types are those of the module `classad2` 25.14.1, quirks included; `tests/classads/differential.rs` compares
 //! hundreds of thousands of generated expressions and pairs of ads. Some quirks that surprise:
 //!
 //! - `a ?: b` binds tighter than any other operator: `1 ?: 2 + 3` is 4.

@@ -1,7 +1,7 @@
 //! The coordinator among crashes, lost messages, full disks and sleeping machines: many histories, each from a seed.
 //!
 //! The desk, the ledger, the rows and the recovery are the real ones. `GLEANER_FAULTS=N` lives through N histories;
-//! `GLEANER_FAULT_SEED=N` through the one of that seed, and tells it.
+//! `GLEANER_FAULT_SEED=N` through the one of that seed, and tells it. A program of its own: it takes all cores.
 
 mod agent;
 mod bad_machine;

@@ -1,4 +1,6 @@
 //! The HTTP API over a desk whose journal is in memory.
+//!
+//! A program of its own: some of it has to be answered within a second, whatever else is tested.
 
 mod access;
 mod admin;

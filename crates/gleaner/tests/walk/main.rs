@@ -2,7 +2,7 @@
 //! own, joined over TLS; and what happens to them when machines die, links break and disks fill up.
 //!
 //! Needs root, for the namespaces and cgroups, and says what else where something is missing. Everything made is named
-//! after this process and is removed in the end, also where a test fails.
+//! after this process and is removed in the end, also where a test fails. A program of its own: the machine is busy with it.
 //!
 //! ```text
 //! GLEANER_KILLS=200 GLEANER_TASKS=5000 cargo test -p gleaner --test walk kills -- --nocapture

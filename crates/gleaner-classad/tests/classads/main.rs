@@ -1,0 +1,8 @@
+//! The language, held to tables, to properties and to HTCondor.
+
+mod differential;
+mod functional;
+mod generate;
+mod language;
+mod limits;
+mod properties;

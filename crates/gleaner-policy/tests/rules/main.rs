@@ -1,0 +1,8 @@
+//! How rules are written down, and what they decide in small grids.
+
+mod caps;
+mod copies;
+mod measured;
+mod refused;
+mod words;
+mod written;

@@ -1,0 +1,4 @@
+//! Plots, and pages with plots and tables.
+
+mod plots;
+mod reports;

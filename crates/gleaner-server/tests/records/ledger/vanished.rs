@@ -1,0 +1,124 @@
+//! Runs that end with their machine's agent: a program that takes its machines down is not run without end.
+
+use super::books::{agent, end};
+use super::story::Story;
+use gleaner_server::journal::Fact;
+use gleaner_units::{MachineId, RunId, TaskId};
+use gleaner_wire::api::TaskPhase;
+use gleaner_wire::job::JobSpec;
+use gleaner_wire::session::{End, Outcome, Profile};
+
+/// As many runs in a row as may come to nothing.
+const RUNS_MAX: u64 = 20;
+
+fn story(machines: usize) -> Story {
+    let mut story = Story::of(machines, JobSpec::new(["reboot"]));
+    story.begin();
+    story
+}
+
+/// The run of the task, which begins.
+fn begins(story: &mut Story) -> (RunId, MachineId) {
+    let on = (0..2).map(agent).find(|&on| story.run_on(on).is_some()).expect("it runs");
+    let run = story.run_on(on).expect("it runs");
+    story.tell(&Fact::RunStarted(run));
+    (run, on)
+}
+
+fn starts_afresh(story: &mut Story, agent: MachineId, incarnation: u64) {
+    brings(story, agent, incarnation, &[]);
+}
+
+fn brings(story: &mut Story, agent: MachineId, incarnation: u64, runs: &[RunId]) {
+    let profile = Profile { user: "worker".to_owned(), ..Profile::new([1_000.0, 100.0, 100.0], 2) };
+    story.tell(&Fact::AgentStarted { agent, incarnation, profile, brings: runs.to_vec() });
+}
+
+/// The seconds for which it rests, which then are over.
+fn rests(story: &mut Story) -> f64 {
+    let until = story.books.ledger.record(TaskId::new(0)).rests_until().expect("it rests");
+    let seconds = (until - story.at).seconds();
+    story.at = until;
+    story.tell(&Fact::TasksRested(vec![TaskId::new(0)]));
+    seconds
+}
+
+#[test]
+fn what_ends_with_its_agent_each_time_rests_longer_and_longer_and_is_given_up() {
+    let mut story = story(2);
+    let mut rested = Vec::new();
+    for incarnation in 1..RUNS_MAX {
+        let (_, on) = begins(&mut story);
+        starts_afresh(&mut story, on, 1 + incarnation);
+        if incarnation > 1 {
+            rested.push(rests(&mut story));
+        }
+    }
+    assert_eq!(rested[..5], [2.0, 4.0, 8.0, 16.0, 32.0]);
+    assert!(rested.is_sorted() && rested[rested.len() - 1] == 300.0, "{rested:?}");
+    let (_, on) = begins(&mut story);
+    starts_afresh(&mut story, on, 1 + RUNS_MAX);
+    assert_eq!(story.phase(), TaskPhase::Failed);
+    let last = story.books.ledger.record(TaskId::new(0)).last.clone().expect("it says why");
+    let Outcome::OverLimit { what } = last.outcome else { panic!("{:?}", last.outcome) };
+    assert!(what.contains("the agent of their machine ended"), "{what}");
+}
+
+/// A machine takes longer to start than its lease lasts.
+#[test]
+fn so_does_what_was_given_up_before_its_agent_was_back() {
+    let mut story = story(1);
+    for incarnation in 1..=RUNS_MAX {
+        let (run, on) = begins(&mut story);
+        story.tell(&Fact::LeaseExpired { agent: on });
+        assert_eq!(story.phase(), TaskPhase::Waiting);
+        starts_afresh(&mut story, on, 1 + incarnation);
+        assert!(!story.books.ledger.is_awaited(run, on), "nothing is heard of it any more");
+        if (2..RUNS_MAX).contains(&incarnation) {
+            assert!(rests(&mut story) >= 1.0);
+        }
+    }
+    assert_eq!(story.phase(), TaskPhase::Failed);
+}
+
+#[test]
+fn what_was_not_known_to_have_begun_is_not_its_programs_doing() {
+    let mut story = story(2);
+    for incarnation in 1..=RUNS_MAX + 1 {
+        let on = (0..2).map(agent).find(|&on| story.run_on(on).is_some()).expect("it runs");
+        starts_afresh(&mut story, on, 1 + incarnation);
+        assert_eq!(story.books.ledger.record(TaskId::new(0)).rests_until(), None);
+    }
+    assert_ne!(story.phase(), TaskPhase::Failed);
+}
+
+/// Its agent had kept what it left, and was started again within the lease.
+#[test]
+fn what_an_agent_brings_from_its_start_before_counts() {
+    let mut story = story(1);
+    let (run, on) = begins(&mut story);
+    brings(&mut story, on, 2, &[run]);
+    assert!(story.books.ledger.is_awaited(run, on));
+    assert_eq!(story.phase(), TaskPhase::Running);
+    story.tell(&Fact::RunEnded { run, agent: on, end: done(), answer: None, is_left: None });
+    assert_eq!(story.phase(), TaskPhase::Done);
+}
+
+/// It was started again after its lease: its task waits for what is brought, and runs nowhere else meanwhile.
+#[test]
+fn what_is_brought_after_the_lease_is_waited_for() {
+    let mut story = story(1);
+    let (run, on) = begins(&mut story);
+    story.tell(&Fact::LeaseExpired { agent: on });
+    brings(&mut story, on, 2, &[run]);
+    assert_eq!((story.phase(), story.run_on(on)), (TaskPhase::Waiting, None));
+    // It is killed once more, and brings it again.
+    brings(&mut story, on, 3, &[run]);
+    assert_eq!(story.run_on(on), None);
+    story.tell(&Fact::RunEnded { run, agent: on, end: done(), answer: None, is_left: None });
+    assert_eq!(story.phase(), TaskPhase::Done);
+}
+
+fn done() -> Box<End> {
+    end(&Outcome::Exited { code: 0 })
+}

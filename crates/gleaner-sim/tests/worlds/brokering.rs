@@ -1,0 +1,513 @@
+//! Brokers, elements and an index that is out of date: what comes of small setups, by hand, and of saved ones.
+
+use crate::basics::{at, seconds};
+use gleaner_core::{Ad, Tags, TaskClass};
+use gleaner_policy::{Belief, Choose, Rank, Recipe};
+use gleaner_sim::brokering::{
+    Brokerage, BrokeringError, BrokeringSetup, Element, File, IndexNode, Job, JobClass, LaterCopy, Link,
+    Model, RankSource, Storage, Word, first_come,
+};
+use gleaner_sim::{Division, RestoreError};
+use gleaner_testkit::random::Choices;
+use gleaner_units::{FileId, Ops, PartyId, SiteId, Span, TaskClassId, Time};
+use std::collections::BTreeMap;
+
+/// An element for each speed, each at a site of its own, joined by links of so many bytes a second to one place.
+fn setup(speeds: &[f64], bytes_per_s: f64, jobs: &[(f64, f64)]) -> BrokeringSetup {
+    let element = |(site, speed): (usize, &f64)| Element {
+        site: SiteId::new(site),
+        cpus: 1,
+        ops_per_s: *speed,
+        provides: Tags::new(),
+        ad: None,
+        index: 0,
+    };
+    let job = |&(arrival, length): &(f64, f64)| Job {
+        arrival: at(arrival),
+        length: Ops::new(length).expect("a length"),
+        estimate: Ops::new(length).expect("a length"),
+        class: TaskClassId::FIRST,
+        broker: 0,
+    };
+    BrokeringSetup {
+        elements: speeds.iter().enumerate().map(element).collect(),
+        storage: vec![Storage { bytes_per_s: f64::INFINITY, quota: None }; speeds.len()],
+        files: Vec::new(),
+        copies: Vec::new(),
+        links: (0..speeds.len()).map(|site| Link { between: (site, speeds.len()), bytes_per_s }).collect(),
+        index: vec![IndexNode { ttl: seconds(1e6), above: None }],
+        classes: vec![class("")],
+        jobs: jobs.iter().map(job).collect(),
+        brokers: 1,
+        queue: first_come(),
+        model: Model::default(),
+    }
+}
+
+fn class(ad: &str) -> JobClass {
+    let task = TaskClass {
+        ad: (!ad.is_empty()).then(|| Ad::parse(ad).expect("an ad")),
+        ..TaskClass::plain(vec![1.0])
+    };
+    JobClass { task, inputs: Vec::new() }
+}
+
+fn current() -> Recipe {
+    Recipe::brokering(Rank::default(), Choose::Best, Belief::AsPublished)
+}
+
+/// Where each job went, and how long it was there, from its arrival at the broker to its end.
+fn lives(setup: &BrokeringSetup, rule: Recipe) -> Vec<(u32, f64)> {
+    let mut run = Brokerage::new(setup, rule, 1).expect("a setup that makes sense");
+    while run.step() {
+        for broker in 0..setup.brokers {
+            run.broker(broker).check().expect("a whole grid");
+        }
+    }
+    let life = |(at, job): (usize, &gleaner_sim::brokering::JobRecord)| {
+        let finished = job.finished.expect("a job that ended");
+        (job.element.expect("an element"), finished.since(setup.jobs[at].arrival).seconds())
+    };
+    run.records().iter().enumerate().map(life).collect()
+}
+
+const BURST: [(f64, f64); 4] = [(1.0, 1e4), (2.0, 1e4), (3.0, 1e4), (4.0, 1e4)];
+
+#[test]
+fn a_burst_goes_to_one_element_where_the_index_is_old_and_is_spread_where_elements_are_asked() {
+    let mut setup = setup(&[200.0, 100.0], 1.0, &BURST);
+    assert_eq!(lives(&setup, current()), [(0, 50.0), (0, 99.0), (0, 148.0), (0, 197.0)]);
+    setup.model.rank_source = RankSource::Element;
+    // Waits 0 and 0; 49 and 0; 48 and 99; 97 and 98.
+    assert_eq!(lives(&setup, current()), [(0, 50.0), (1, 100.0), (0, 98.0), (0, 147.0)]);
+}
+
+#[test]
+fn what_a_broker_sent_itself_stands_for_news() {
+    let setup = setup(&[200.0, 100.0], 1.0, &BURST);
+    let own = Recipe::brokering(Rank::default(), Choose::Best, Belief::OwnDispatches { brokers: 1 });
+    // 0 and 0; 50 and 0; 50 and 100; 100 and 100.
+    assert_eq!(lives(&setup, own), [(0, 50.0), (1, 100.0), (0, 98.0), (0, 147.0)]);
+}
+
+/// Two fetches of 1000 bytes from site 1 to site 0, at 10 bytes a second, the second 50 s after the first.
+fn fetches() -> BrokeringSetup {
+    let mut setup = setup(&[100.0, 100.0], 10.0, &[(0.0, 1.0), (50.0, 1.0)]);
+    setup.files = vec![File { bytes: 1000, at: vec![SiteId::new(1)] }];
+    setup.classes[0].inputs = vec![FileId::FIRST];
+    setup
+}
+
+#[test]
+fn transfers_share_links_or_do_not() {
+    let first = Recipe::brokering(Rank::default(), Choose::First, Belief::AsPublished);
+    let mut setup = fetches();
+    assert_eq!(lives(&setup, first), [(0, 150.01), (0, 150.01)]);
+    setup.model.links = Division::Unshared;
+    assert_eq!(lives(&setup, first), [(0, 100.01), (0, 100.01)]);
+    // By rank, a job goes where its file is.
+    let files = Rank { alpha: 0.75, beta: 0.25, ..Rank::default() };
+    let deterministic = Recipe::brokering(files, Choose::Best, Belief::AsPublished);
+    assert_eq!(lives(&setup, deterministic), [(1, 0.01), (1, 0.01)]);
+}
+
+#[test]
+fn a_processor_is_held_while_a_job_reads() {
+    let mut setup = fetches();
+    setup.storage[1].bytes_per_s = 100.0;
+    let most = Rank { candidates: gleaner_policy::Candidates::MostFiles, ..Rank::default() };
+    let rule = Recipe::brokering(most, Choose::Best, Belief::AsPublished);
+    setup.jobs[1].arrival = Time::ZERO;
+    assert_eq!(lives(&setup, rule), [(1, 10.01), (1, 20.02)]);
+    setup.model.reading_holds_cpu = false;
+    assert_eq!(lives(&setup, rule), [(1, 0.01), (1, 0.02)]);
+}
+
+#[test]
+fn a_replica_stays_within_the_quota_and_the_oldest_goes_first() {
+    let mut setup =
+        setup(&[100.0, 100.0], 10.0, &[(0.0, 1.0), (200.0, 1.0), (400.0, 1.0), (600.0, 1.0), (800.0, 1.0)]);
+    setup.files = vec![File { bytes: 1000, at: vec![SiteId::new(1)] }; 3];
+    setup.classes = (0..3).map(|file| JobClass { inputs: vec![FileId::new(file)], ..class("") }).collect();
+    for (job, class) in setup.jobs.iter_mut().zip([0, 1, 2, 1, 0]) {
+        job.class = TaskClassId::new(class);
+    }
+    setup.model.keeps_replicas = true;
+    setup.storage[0].quota = Some(2500);
+    let first = Recipe::brokering(Rank::default(), Choose::First, Belief::AsPublished);
+    // The third takes the place of the first.
+    assert_eq!(lives(&setup, first), [100.01, 100.01, 100.01, 0.01, 100.01].map(|life| (0, life)));
+    setup.storage[0].quota = Some(500);
+    assert_eq!(
+        lives(&setup, first),
+        [(0, 100.01); 5],
+        "nothing fits, and every job has its file all the same"
+    );
+}
+
+#[test]
+fn groups_and_the_place_for_the_output_are_requirements_like_any_other() {
+    let mut setup = setup(&[300.0, 200.0, 100.0], 1.0, &BURST);
+    setup.elements[1].provides = ["cms".to_owned()].into();
+    setup.elements[2].ad = Some(Ad::parse("[ CloseSE = \"napoli\" ]").expect("an ad"));
+    setup.classes[0].task.requires = ["cms".to_owned()].into();
+    setup.classes.push(class("[ Requirements = TARGET.CloseSE == \"napoli\" ]"));
+    setup.jobs[2].class = TaskClassId::new(1);
+    let elements: Vec<u32> = lives(&setup, current()).into_iter().map(|(element, _)| element).collect();
+    assert_eq!(elements, [1, 1, 2, 1]);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_the_reason() {
+    type Spoil = fn(&mut BrokeringSetup);
+    let rows: [(Spoil, &str); 8] = [
+        (|setup| setup.files[0].at.push(SiteId::new(7)), "a copy at site 7, which is not there; there are 2"),
+        (|setup| setup.files[0].at.clear(), "no site holds file 0, which jobs of class 0 read"),
+        (|setup| setup.index[0].above = Some(0), "part 0 of the index is above itself"),
+        (|setup| setup.index.push(setup.index[0]), "2 parts of the index have nothing above them"),
+        (|setup| setup.storage[1].quota = Some(10), "stores 1000 bytes, and has room for 10"),
+        (|setup| setup.elements.clear(), "no element; expected at least one"),
+        (|setup| setup.links.clear(), ""),
+        (
+            |setup| {
+                setup.classes[0] = JobClass {
+                    inputs: vec![FileId::FIRST],
+                    ..class("[ Requirements = TARGET.Memory >= 8 && TARGET.Os == \"plan9\" ]")
+                };
+            },
+            "no element can run jobs of class 0",
+        ),
+    ];
+    for (spoil, expected) in rows {
+        let mut setup = fetches();
+        spoil(&mut setup);
+        match Brokerage::new(&setup, current(), 1) {
+            Ok(_) => assert_eq!(expected, "", "the other site still has its file"),
+            Err(error) => assert!(!expected.is_empty() && error.to_string().contains(expected), "{error}"),
+        }
+    }
+    let mut setup = fetches();
+    setup.classes[0].task.ad = Some(Ad::parse("[ Requirements = TARGET.Memory >= 8 ]").expect("an ad"));
+    let Err(BrokeringError::Stuck { why, .. }) = Brokerage::new(&setup, current(), 1) else {
+        panic!("it can run")
+    };
+    assert!(why.contains("Memory >= 8") && why.contains('2'), "which clause excludes how many: {why}");
+}
+
+/// Sites, files, brokers and jobs drawn from a seed.
+fn random(seed: u64) -> (BrokeringSetup, Recipe) {
+    let draw = &mut Choices::seeded(seed ^ 0x6d61_726b);
+    let speeds: Vec<f64> = (0..2 + draw.below(5)).map(|_| [1.0, 2.0, 3.0][draw.below(3)]).collect();
+    let mut at = 0.0;
+    let jobs: Vec<(f64, f64)> = (0..40)
+        .map(|_| {
+            at += 4.0 * draw.unit();
+            (at, 5.0 + 20.0 * draw.unit())
+        })
+        .collect();
+    let mut setup = setup(&speeds, 20.0, &jobs);
+    setup.brokers = 1 + draw.below(3);
+    setup.files = (0..3)
+        .map(|_| File { bytes: 50 + draw.below(300) as u64, at: vec![SiteId::new(draw.below(speeds.len()))] })
+        .collect();
+    setup.classes[0].inputs = vec![FileId::new(0), FileId::new(2)];
+    setup.classes.push(JobClass { inputs: vec![FileId::new(1)], ..class("") });
+    for job in &mut setup.jobs {
+        job.class = TaskClassId::new(draw.below(2));
+        job.broker = draw.below(setup.brokers);
+    }
+    setup.elements.iter_mut().for_each(|element| element.cpus = 1 + draw.below(3) as u32);
+    setup.index = vec![
+        IndexNode { ttl: seconds(1.0 + 20.0 * draw.unit()), above: Some(1) },
+        IndexNode { ttl: seconds(1.0 + 20.0 * draw.unit()), above: None },
+    ];
+    setup.storage.iter_mut().for_each(|storage| {
+        *storage = Storage { bytes_per_s: 100.0, quota: Some(1500) };
+    });
+    setup.model = Model {
+        rank_source: if draw.one_in(3) { RankSource::Element } else { RankSource::Index },
+        keeps_replicas: draw.one_in(2),
+        delay: if draw.one_in(2) { Span::ZERO } else { seconds(0.3) },
+        ..Model::default()
+    };
+    let choose = [Choose::Proportional { power: 1 }, Choose::TwoChoices, Choose::BestByLot][draw.below(3)];
+    let belief = [Belief::AsPublished, Belief::OwnDispatches { brokers: 2 }][draw.below(2)];
+    (setup, Recipe::brokering(Rank { alpha: 0.75, beta: 0.25, ..Rank::default() }, choose, belief))
+}
+
+#[test]
+fn a_run_that_was_saved_goes_on_as_if_it_had_not_been() {
+    for seed in 1..=40 {
+        let (setup, rule) = random(seed);
+        let mut unbroken = Brokerage::new(&setup, rule, seed).expect("a setup that makes sense");
+        unbroken.run();
+        assert_eq!(unbroken.finished(), setup.jobs.len(), "seed {seed}: every job ends");
+        assert_eq!(unbroken.refused(), [], "seed {seed}");
+        let mut run = Brokerage::new(&setup, rule, seed).expect("a setup that makes sense");
+        let draw = &mut Choices::seeded(seed);
+        loop {
+            let goes_on = (0..=draw.below(60)).all(|_| run.step());
+            run = Brokerage::restore(&setup, rule, &run.save()).expect("what was saved");
+            for broker in 0..setup.brokers {
+                run.broker(broker).check().unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
+            }
+            if !goes_on {
+                break;
+            }
+        }
+        assert_eq!(run.records(), unbroken.records(), "seed {seed}");
+        assert_eq!(run.seed(), seed, "and so it draws the same");
+        let other = Recipe { belief: Belief::OwnDispatches { brokers: 3 }, ..rule };
+        let other = Brokerage::restore(&setup, other, &run.save()).err();
+        assert!(matches!(other, Some(RestoreError::OtherPolicy { .. })), "{other:?}");
+        let mut torn = run.save();
+        torn.pop();
+        assert_eq!(Brokerage::restore(&setup, rule, &torn).err(), Some(RestoreError::Damaged));
+        assert_eq!(Brokerage::restore(&setup, rule, b"x").err(), Some(RestoreError::NoCheckpoint));
+    }
+}
+
+/// Whatever anybody writes, each job runs once and to its end; what makes no sense is refused, and nothing else is.
+#[test]
+fn letters_that_make_no_sense_change_nothing() {
+    let mut why = BTreeMap::<String, usize>::new();
+    for seed in 1..=100 {
+        let (setup, rule) = random(seed);
+        let mut run = Brokerage::new(&setup, rule, seed).expect("a setup that makes sense");
+        let draw = &mut Choices::seeded(seed);
+        let (parties, jobs) = (setup.brokers + setup.elements.len(), setup.jobs.len());
+        let mut steps = 0;
+        while run.step() {
+            steps += 1;
+            assert!(steps < 1_000_000, "seed {seed}: a run without an end");
+            for _ in 0..if steps < 1_000 { draw.below(3) } else { 0 } {
+                let word = [Word::Job, Word::Arrived, Word::Started, Word::Ended][draw.below(4)];
+                let job = draw.below(jobs);
+                match run.records()[job].element {
+                    // A job that is between the two, told of out of turn.
+                    Some(element) if !draw.one_in(4) => {
+                        let [from, to] = [setup.brokers + element as usize, setup.jobs[job].broker];
+                        let (from, to) = if draw.one_in(4) { (to, from) } else { (from, to) };
+                        run.send(PartyId::new(from), PartyId::new(to), word(job as u32));
+                    }
+                    _ => {
+                        let [from, to] = [(); 2].map(|()| PartyId::new(draw.below(parties)));
+                        let job = if draw.one_in(2) { job as u32 } else { u32::MAX - draw.below(2) as u32 };
+                        run.send(from, to, word(job));
+                    }
+                }
+            }
+            for broker in 0..setup.brokers {
+                run.broker(broker).check().unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
+            }
+        }
+        assert_eq!(run.finished(), jobs, "seed {seed}: every job ends");
+        for refused in run.refused() {
+            *why.entry(refused.why.to_string()).or_default() += 1;
+        }
+    }
+    assert!(why.len() == 3 && why.values().all(|count| *count > 100), "{why:#?}");
+}
+
+#[test]
+fn a_user_s_own_rank_sees_what_elements_published_and_has_to_be_a_number() {
+    let went = |rank: &str| {
+        let mut setup = setup(&[200.0, 100.0, 50.0], 1.0, &BURST);
+        setup.model.rank_source = RankSource::Element;
+        for (element, memory) in setup.elements.iter_mut().zip([4, 8, 16]) {
+            element.ad = Some(Ad::parse(&format!("[ Memory = {memory} ]")).expect("an ad"));
+        }
+        setup.elements[0].ad = None;
+        setup.classes[0] = class(&format!("[ Rank = {rank} ]"));
+        let mut run = Brokerage::new(&setup, current(), 1).expect("a setup that makes sense");
+        run.run();
+        run.records().iter().map(|job| job.element).collect::<Vec<Option<u32>>>()
+    };
+    assert_eq!(went("TARGET.Memory"), [Some(2); 4], "it is undefined at the first, which is no candidate");
+    assert_eq!(went("-TARGET.EstimatedTraversalTime"), [Some(0), Some(1), Some(2), Some(0)]);
+    assert_eq!(went("TARGET.FreeCpus * 100 + TARGET.Memory"), [Some(2), Some(1), Some(2), Some(2)]);
+    for rank in ["TARGET.Nothing", "\"fast\"", "real(\"NaN\")", "1 / 0", "error"] {
+        assert_eq!(went(rank), [None; 4], "{rank} is no number: the jobs wait, and nothing is lost");
+    }
+}
+
+#[test]
+fn what_keeps_a_job_from_every_element_is_said() {
+    let held = |ad: &str| {
+        let mut setup = setup(&[200.0, 100.0, 50.0], 1.0, &BURST);
+        setup.elements[1].ad =
+            Some(Ad::parse("[ Memory = 8; Requirements = TARGET.Owner == \"ada\" ]").expect("an ad"));
+        setup.classes[0] = class(ad);
+        let mut run = Brokerage::new(&setup, current(), 1).expect("a setup that makes sense");
+        assert!(run.held().is_empty(), "nothing came yet");
+        run.run();
+        run.held().into_iter().map(|held| format!("{}: {}", held.jobs, held.why)).collect::<Vec<_>>()
+    };
+    assert!(held("[ Rank = 1 ]").is_empty());
+    assert_eq!(
+        held("[ Rank = \"fast\" ]"),
+        ["4: 2 of 3 elements have no place in its own rank, which is no number there"],
+        "the third does not take it at all"
+    );
+    assert_eq!(
+        held("[ Requirements = TARGET.FreeCpus > 100 ]"),
+        ["4: 2 of 3 elements publish values that fail its requirements"]
+    );
+}
+
+#[test]
+fn requirements_see_what_elements_published_machine_by_machine() {
+    let went = |requirements: &str| {
+        let mut setup = setup(&[200.0, 100.0, 50.0], 1.0, &BURST);
+        setup.model.rank_source = RankSource::Element;
+        setup.index[0].ttl = seconds(1.0);
+        for (element, memory) in setup.elements.iter_mut().zip([4, 8, 16]) {
+            element.ad = Some(Ad::parse(&format!("[ Memory = {memory} ]")).expect("an ad"));
+        }
+        setup.classes[0] = class(&format!("[ Requirements = {requirements} ]"));
+        let mut run = Brokerage::new(&setup, current(), 1).expect("a setup that makes sense");
+        let classes = run.broker(0).grid().classes().machine_classes().len();
+        run.run();
+        run.broker(0).check().expect("what is kept is what is derived afresh");
+        assert_eq!(
+            run.broker(0).grid().classes().machine_classes().len(),
+            classes,
+            "no class for each value"
+        );
+        run.records().iter().map(|job| job.element).collect::<Vec<Option<u32>>>()
+    };
+    assert_eq!(went("TARGET.Memory >= 8 && TARGET.FreeCpus > 0"), [Some(1), Some(2), Some(1), Some(1)]);
+    assert_eq!(went("TARGET.EstimatedTraversalTime < 1000 && TARGET.WaitingJobs < 1"), went("true"));
+    assert_eq!(went("TARGET.FreeCpus > 1"), [None; 4], "they wait, and nothing is lost");
+    assert_eq!(went("TARGET.FreeDisk > \"much\""), [None; 4]);
+}
+
+#[test]
+fn a_copy_that_comes_later_wakes_the_jobs_that_wait_for_it() {
+    let mut setup = setup(&[100.0, 100.0], 10.0, &[(0.0, 100.0), (50.0, 100.0)]);
+    setup.links.clear();
+    setup.files = vec![File { bytes: 1000, at: Vec::new() }];
+    setup.classes[0].inputs = vec![FileId::FIRST];
+    let lost = Brokerage::new(&setup, current(), 1).err();
+    assert!(matches!(lost, Some(BrokeringError::NobodyHolds { file: 0, class: 0 })), "{lost:?}");
+    let copy = |seconds: f64, site: usize| LaterCopy {
+        at: at(seconds),
+        file: FileId::FIRST,
+        site: SiteId::new(site),
+    };
+    setup.copies = vec![copy(70.0, 1), copy(70.0, 1), copy(90.0, 0)];
+    let mut run = Brokerage::new(&setup, current(), 1).expect("a setup that makes sense");
+    run.run();
+    let went: Vec<(Option<u32>, Option<Time>)> =
+        run.records().iter().map(|job| (job.element, job.finished)).collect();
+    assert_eq!(went, [(Some(1), Some(at(71.0))), (Some(1), Some(at(72.0)))], "at its site, in turn");
+    setup.storage[1].quota = Some(999);
+    let full = Brokerage::new(&setup, current(), 1).err();
+    assert!(matches!(full, Some(BrokeringError::Full { site: 1, stored: 1000, .. })), "{full:?}");
+}
+
+fn queue(name: &str) -> Recipe {
+    gleaner_policy::PolicySpec::preset(name).expect("a preset").recipe()
+}
+
+/// One element of ten processors, and jobs of (arrival, processors, seconds, estimate).
+fn rigid(rows: &[(f64, u32, f64, f64)], by: &str) -> BrokeringSetup {
+    let times: Vec<(f64, f64)> = rows.iter().map(|row| (row.0, row.2)).collect();
+    let mut setup = setup(&[1.0], 1.0, &times);
+    setup.elements[0].cpus = 10;
+    setup.queue = queue(by);
+    setup.classes = rows
+        .iter()
+        .map(|row| {
+            let mut class = class("");
+            class.task.needs.cores = row.1;
+            class
+        })
+        .collect();
+    for (at, (job, row)) in setup.jobs.iter_mut().zip(rows).enumerate() {
+        (job.class, job.estimate) = (TaskClassId::new(at), Ops::new(row.3).expect("a length"));
+    }
+    setup
+}
+
+fn starts(setup: &BrokeringSetup) -> Vec<f64> {
+    let mut run = Brokerage::new(setup, current(), 1).expect("a setup that makes sense");
+    run.run();
+    run.records().iter().map(|record| record.started.expect("it began").seconds()).collect()
+}
+
+#[test]
+fn a_sites_own_scheduler_backfills() {
+    let jobs = |last: f64| [(0.0, 6, 100.0, 100.0), (1.0, 8, 50.0, 50.0), (2.0, 4, last, last)];
+    assert_eq!(starts(&rigid(&jobs(98.0), "queue/easy")), [0.0, 100.0, 2.0]);
+    assert_eq!(starts(&rigid(&jobs(99.0), "queue/easy")), [0.0, 100.0, 150.0]);
+    assert_eq!(starts(&rigid(&jobs(98.0), "queue/fcfs")), [0.0, 100.0, 150.0]);
+    assert_eq!(starts(&rigid(&jobs(98.0), "queue/conservative")), [0.0, 100.0, 2.0]);
+    let narrow = [(0.0, 6, 100.0, 100.0), (1.0, 6, 50.0, 50.0), (2.0, 4, 1000.0, 1000.0)];
+    assert_eq!(starts(&rigid(&narrow, "queue/easy")), [0.0, 100.0, 2.0]);
+    // It goes by what users say, and kills nobody who said too little.
+    let said = [(0.0, 6, 100.0, 100.0), (1.0, 8, 50.0, 50.0), (2.0, 4, 500.0, 98.0)];
+    assert_eq!(starts(&rigid(&said, "queue/easy")), [0.0, 502.0, 2.0]);
+}
+
+#[test]
+fn jobs_of_one_processor_run_as_they_come_under_either_rule_for_that() {
+    let choices = &mut Choices::seeded(5);
+    for _ in 0..30 {
+        let rows: Vec<(f64, f64)> =
+            (0..40).map(|job| (f64::from(job * 3), 1.0 + choices.below(90) as f64)).collect();
+        let mut setup = setup(&[1.0, 2.0, 1.0], 1.0, &rows);
+        setup.index[0].ttl = seconds(7.0);
+        setup.elements.iter_mut().for_each(|element| element.cpus = 2);
+        let as_it_was = lives(&setup, current());
+        setup.queue = queue("queue/fcfs");
+        assert_eq!(lives(&setup, current()), as_it_was);
+    }
+}
+
+#[test]
+fn an_element_says_when_a_newcomer_would_begin_by_what_it_believes() {
+    // Two elements, the first of which has one job that takes all of it for 100 s, said to take 300 s.
+    let mut setup = setup(&[1.0, 1.0], 1.0, &[(0.0, 100.0), (1.0, 10.0)]);
+    setup.model.rank_source = RankSource::Element;
+    setup.queue = queue("queue/easy");
+    setup.elements.iter_mut().for_each(|element| element.cpus = 4);
+    let mut wide = class("");
+    wide.task.needs.cores = 4;
+    setup.classes.push(wide);
+    setup.jobs[0].class = TaskClassId::new(1);
+    setup.jobs[0].estimate = Ops::new(300.0).expect("a length");
+    assert_eq!(lives(&setup, current()), [(0, 100.0), (1, 10.0)], "it goes where nothing is");
+}
+
+#[test]
+fn a_job_goes_only_where_it_fits_and_queues_have_rules_for_that() {
+    let mut setup = setup(&[9.0, 1.0], 1.0, &[(0.0, 5.0)]);
+    setup.elements[1].cpus = 4;
+    setup.classes[0].task.needs.cores = 3;
+    let refused = |setup: &BrokeringSetup| Brokerage::new(setup, current(), 1).err();
+    assert_eq!(refused(&setup), Some(BrokeringError::Wide { class: 0, cores: 3 }));
+    setup.queue = Recipe::by(gleaner_policy::Score::Greedy);
+    assert!(matches!(refused(&setup), Some(BrokeringError::Queue(_))));
+    setup.queue = queue("queue/fcfs");
+    assert_eq!(lives(&setup, current()), [(1, 5.0)]);
+    setup.classes[0].task.needs.cores = 5;
+    let stuck = refused(&setup).map(|error| error.to_string());
+    assert!(stuck.as_ref().is_some_and(|why| why.contains("5 processors at a time")), "{stuck:?}");
+}
+
+#[test]
+fn a_saved_run_with_queues_of_their_own_goes_on_as_it_would_have() {
+    let rows: Vec<(f64, u32, f64, f64)> = (0..60)
+        .map(|job| (f64::from(job) * 5.0, 1 + job as u32 % 7, 20.0 + f64::from(job * 7 % 50), 90.0))
+        .collect();
+    let setup = rigid(&rows, "queue/conservative");
+    let whole = starts(&setup);
+    let mut run = Brokerage::new(&setup, current(), 1).expect("a setup that makes sense");
+    (0..150).for_each(|_| assert!(run.step()));
+    let mut again = Brokerage::restore(&setup, current(), &run.save()).expect("what was just saved");
+    again.run();
+    let started: Vec<f64> =
+        again.records().iter().map(|record| record.started.expect("it began").seconds()).collect();
+    assert_eq!(started, whole);
+}

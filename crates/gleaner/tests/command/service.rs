@@ -1,0 +1,79 @@
+//! How whoever handed something in was served: the same numbers of the same work, whatever kind of scenario it is.
+
+use crate::scratch::{Scratch, gleaner};
+use serde_json::{Value, json};
+
+fn simulated(folder: &Scratch, arguments: &[&str]) -> Value {
+    let run = gleaner(folder, &[&["simulate"], arguments, &["--json", "--out", "out"]].concat()).success();
+    let report = folder.read("out/report.html");
+    assert!(report.contains("utilisation") && report.contains("work lost"), "{arguments:?}");
+    serde_json::from_slice(&run.get_output().stdout).expect("a summary")
+}
+
+/// One machine, two jobs of 20 s that come at once.
+#[test]
+fn every_kind_of_scenario_says_how_its_jobs_were_served() {
+    let folder = Scratch::new();
+    folder.write("machines.csv", "id,cpu\nm,1\n");
+    folder.write("tasks.csv", "id,arrival_s,length,cpu,user\nt1,0,20,1,ada\nt2,0,20,1,ben\n");
+    folder.write(
+        "machines.toml",
+        "[grid]\nmachines = \"machines.csv\"\nsharing = \"exclusive\"\n[work]\ntasks = \"tasks.csv\"\n\
+         weights = { cpu = 1.0 }\n[policy]\npreset = \"bertasi/greedy\"\n",
+    );
+    folder.write("workers.csv", "peer,ops_per_s\none,1\n");
+    folder.write("bags.csv", "id,peer,arrival_s,lengths\nj1,one,0,20\nj2,one,0,20\n");
+    folder.write(
+        "peers.toml",
+        "[peers]\nworkers = \"workers.csv\"\n[work]\njobs = \"bags.csv\"\n[policy]\npreset = \"dasilva/greedy\"\n",
+    );
+    folder.write("elements.csv", "id,site,cpus,ops_per_s\nce,roma,1,1\n");
+    folder.write("jobs.csv", "id,arrival_s,length\nj1,0,20\nj2,0,20\n");
+    folder.write(
+        "brokers.toml",
+        "[sites]\nelements = \"elements.csv\"\n[index]\nttl_s = [30]\n[work]\njobs = \"jobs.csv\"\n\
+         [policy]\npreset = \"cavalieri/current\"\n",
+    );
+    let line = |number: u32| format!("{number} 0 -1 20 1 -1 -1 1 20 -1 1 {number} 1 -1 -1 -1 -1 -1\n");
+    folder.write("log.swf", &format!("; MaxProcs: 1\n{}{}", line(1), line(2)));
+    for (arguments, fairness) in [
+        (&["machines.toml"][..], json!(0.9)),
+        (&["--swf", "log.swf", "--policy", "queue/fcfs"], json!(0.9)),
+        (&["peers.toml"], Value::Null),
+        (&["brokers.toml"], Value::Null),
+    ] {
+        let summary = simulated(&folder, arguments);
+        for (key, expected) in [
+            ("wait_mean_s", json!(10.0)),
+            ("wait_max_s", json!(20.0)),
+            ("flow_mean_s", json!(30.0)),
+            ("flow_max_s", json!(40.0)),
+            ("slowdown_mean", json!(1.5)),
+            ("slowdown_max", json!(2.0)),
+            ("utilisation", json!(1.0)),
+            ("lost_share", json!(0.0)),
+            // Slowdowns of 1 and 2, where it is known whose they are: 9 / (2 · 5).
+            ("fairness", fairness),
+        ] {
+            assert_eq!(summary[key], expected, "{arguments:?}: {key} in {summary}");
+        }
+    }
+}
+
+/// The machine goes when half of the task is done, and comes back later.
+#[test]
+fn what_was_done_on_a_machine_that_went_is_lost() {
+    let folder = Scratch::new();
+    folder.write("machines.csv", "id,cpu\nm,1\n");
+    folder.write("trace.csv", "machine,interval,from_s,until_s,speed\nm,1,0,10,1\nm,2,20,60,1\n");
+    folder.write("tasks.csv", "id,arrival_s,length,cpu\nt1,0,20,1\n");
+    folder.write(
+        "away.toml",
+        "[grid]\nmachines = \"machines.csv\"\nsharing = \"exclusive\"\navailability = \"trace.csv\"\n[work]\n\
+         tasks = \"tasks.csv\"\nweights = { cpu = 1.0 }\n[policy]\npreset = \"bertasi/greedy\"\n",
+    );
+    let summary = simulated(&folder, &["away.toml"]);
+    assert_eq!(summary["lost"], json!({ "runs": 1, "ops": 10.0 }), "{summary}");
+    assert_eq!(summary["lost_share"], json!(10.0 / 30.0));
+    assert_eq!((&summary["utilisation"], &summary["flow_mean_s"]), (&json!(1.0), &json!(40.0)));
+}
