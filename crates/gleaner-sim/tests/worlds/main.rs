@@ -8,6 +8,7 @@ mod brokers;
 mod budgets;
 mod choices;
 mod journal;
+mod liars;
 mod neighbours;
 mod parties;
 mod peers;

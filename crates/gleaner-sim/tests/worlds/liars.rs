@@ -1,9 +1,10 @@
 //! Machines that give wrong answers, as long as they are given anything.
 
+use crate::basics::at;
 use gleaner_core::{Availability, GridConfig, MachineClass, Migration, Room, TaskClass};
 use gleaner_policy::{Recipe, Replicate, Score};
 use gleaner_sim::{Answers, Liars, Setup, Simulation, Tasks};
-use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId, Time};
+use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId};
 
 const MACHINES: usize = 5;
 const TASKS: usize = 60;
@@ -14,8 +15,7 @@ fn setup() -> Setup {
     let Some(Replicate::Quorum(checking)) = Replicate::agreeing(2, 5, None) else { panic!("a quorum") };
     let mut tasks = Tasks::default();
     for task in 0..TASKS {
-        let arrival = Time::from_seconds(10.0 * task as f64).expect("a moment");
-        tasks.push(arrival, Ops::new(10.0).expect("a length"), TaskClassId::new(0));
+        tasks.push(at(10.0 * task as f64), Ops::new(10.0).expect("a length"), TaskClassId::new(0));
     }
     let liars = Liars::drawn(MACHINES, 0.2, (1.0, false), 7);
     Setup {
