@@ -130,7 +130,7 @@ fn killed_at_any_moment_all_of_it_is_done_or_nothing() {
     // One process starts them all: whatever begins while another test has a folder's lock has it too for a moment.
     let script = "for kill in $(seq 0 29); do
         export TEST_FOLDER=$0/$kill
-        \"$1\" --exact --ignored compacted::compacts_until_it_is_killed >/dev/null &
+        \"$1\" --exact --ignored store::compacted::compacts_until_it_is_killed >/dev/null &
         sleep $(printf 0.%03d $((30 + kill * 17)))
         kill -9 $! && wait $!
     done; true";
