@@ -11,7 +11,8 @@ mod sqlite;
 mod syncs;
 mod torn_log;
 
-use gleaner_server::store::{Home, NetworkFolder, Row, SqliteStore, StoredRow, TaskRange};
+use crate::home;
+use gleaner_server::store::{OpenError, Row, SqliteStore, StoredRow, TaskRange};
 use gleaner_units::{TaskId, Time};
 use std::path::Path;
 
@@ -31,6 +32,9 @@ fn numbers(rows: &[StoredRow]) -> Vec<u64> {
 }
 
 fn open(folder: &Path) -> SqliteStore {
-    let home = Home::open(folder, NetworkFolder::Refuse).expect("the folder is free");
-    SqliteStore::open(&home).expect("the journal opens")
+    SqliteStore::open(&home(folder)).expect("the journal opens")
+}
+
+fn refusal(folder: &Path) -> OpenError {
+    SqliteStore::open(&home(folder)).unwrap_err()
 }

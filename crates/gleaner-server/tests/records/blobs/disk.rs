@@ -2,9 +2,9 @@
 
 use super::at;
 use super::conformance::{Medium, keeps_every_promise};
+use crate::home;
 use crate::small_world::{folder, run_in_namespace};
 use gleaner_server::blobs::{BlobId, Blobs, DamagedBlob, FolderBlobs, PutError};
-use gleaner_server::store::{Home, NetworkFolder};
 use std::fs;
 use std::io::{self, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -26,7 +26,7 @@ impl Medium for Folder {
 }
 
 fn open(folder: &Path) -> FolderBlobs {
-    FolderBlobs::open(&Home::open(folder, NetworkFolder::Refuse).unwrap()).unwrap()
+    FolderBlobs::open(&home(folder)).unwrap()
 }
 
 /// All files of the blobs.

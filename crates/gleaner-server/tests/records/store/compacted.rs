@@ -3,10 +3,11 @@
 
 use super::conformance::{begin_with_a_past, compact, the_past};
 use super::{numbers, open, row, rows};
+use crate::home;
 use crate::small_world::folder;
 use gleaner_server::store::{
-    Compaction, DATABASE, Home, NetworkFolder, Readable, Reader as _, Row, Seq, Snapshot, SqliteReader,
-    Store as _, readable, replace, verify,
+    Compaction, DATABASE, Readable, Reader as _, Row, Seq, Snapshot, SqliteReader, Store as _, readable,
+    replace, verify,
 };
 use gleaner_units::{TaskId, Time};
 use gleaner_wire::JobId;
@@ -58,7 +59,7 @@ fn it_is_put_back_with_what_it_kept() {
     // Behind its beginning a row is damaged, and one of those that were kept from before.
     let change = "UPDATE journal SET body = '{}' WHERE seq IN (4, 10)";
     Connection::open(&file).unwrap().execute_batch(change).unwrap();
-    let home = Home::open(folder.path(), NetworkFolder::Refuse).unwrap();
+    let home = home(folder.path());
     let Readable { reader: saved, last, .. } = readable(&home).unwrap();
     assert_eq!(last, Seq::new(9));
     let before = reader(folder.path());
@@ -130,7 +131,7 @@ fn killed_at_any_moment_all_of_it_is_done_or_nothing() {
     // One process starts them all: whatever begins while another test has a folder's lock has it too for a moment.
     let script = "for kill in $(seq 0 29); do
         export TEST_FOLDER=$0/$kill
-        \"$1\" --exact --ignored compacted::compacts_until_it_is_killed >/dev/null &
+        \"$1\" --exact --ignored store::compacted::compacts_until_it_is_killed >/dev/null &
         sleep $(printf 0.%03d $((30 + kill * 17)))
         kill -9 $! && wait $!
     done; true";

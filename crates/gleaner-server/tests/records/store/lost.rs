@@ -1,10 +1,10 @@
 //! Rows that were committed and are not there any more, without any loss of power: that is noticed, nothing is changed by
 //! it, and what can be saved is saved by order.
 
-use super::{numbers, open, row, rows};
+use super::{numbers, open, refusal, row, rows};
+use crate::home;
 use gleaner_server::store::{
-    DATABASE, Home, NetworkFolder, OpenError, Readable, Seq, SqliteReader, SqliteStore, Store as _, readable,
-    replace,
+    DATABASE, OpenError, Readable, Seq, SqliteReader, Store as _, readable, replace,
 };
 use std::fs;
 use std::path::Path;
@@ -34,7 +34,7 @@ fn what_can_be_read_leaves_no_folder_behind() {
         let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
         names.collect::<std::collections::BTreeSet<_>>()
     };
-    let home = Home::open(folder.path(), NetworkFolder::Refuse).unwrap();
+    let home = home(folder.path());
     let before = names();
     drop(readable(&home).unwrap());
     assert_eq!(names(), before);
@@ -46,11 +46,6 @@ fn what_can_be_read_leaves_no_folder_behind() {
     assert!(refused.contains("gleaner journal restore FILE"), "{refused}");
     assert!(!refused.contains("journal.saving"), "{refused}");
     assert_eq!(names(), before);
-}
-
-fn refusal(folder: &Path) -> OpenError {
-    let home = Home::open(folder, NetworkFolder::Refuse).unwrap();
-    SqliteStore::open(&home).unwrap_err()
 }
 
 fn alter(path: &Path, at: usize) {
@@ -71,7 +66,7 @@ fn expect_noticed_and_saved(folder: &Path, what: &str) -> u64 {
     assert!(files() == before, "{what}: it was changed");
     assert!(SqliteReader::open(folder).is_err(), "{what}: whoever verifies it notices too");
 
-    let home = Home::open(folder, NetworkFolder::Refuse).unwrap();
+    let home = home(folder);
     let Readable { reader, last, known } = readable(&home).unwrap();
     assert_eq!(known, Some(Seq::new(2 * COMMITS)), "{what}");
     let aside = replace(&home, &*reader, last, row(7)).unwrap();

@@ -1,10 +1,9 @@
 //! The embedded form: it conforms, and refuses what it must not open.
 
 use super::conformance::{Medium, keeps_every_promise};
-use super::{open, row, rows};
+use super::{open, refusal, row, rows};
 use gleaner_server::store::{
-    DATABASE, FORMAT, Home, HomeError, NetworkFolder, OpenError, Reader as _, Row, Seq, SqliteReader,
-    SqliteStore, Store,
+    DATABASE, FORMAT, Home, HomeError, NetworkFolder, OpenError, Reader as _, Row, Seq, SqliteReader, Store,
 };
 use rusqlite::Connection;
 use std::fs;
@@ -72,11 +71,6 @@ fn nobody_else_may_look_inside() {
     for file in files {
         assert_eq!(mode(&file), 0o600, "{}", file.display());
     }
-}
-
-fn refusal(folder: &Path) -> OpenError {
-    let home = Home::open(folder, NetworkFolder::Refuse).unwrap();
-    SqliteStore::open(&home).unwrap_err()
 }
 
 #[test]
