@@ -100,6 +100,8 @@ pub(crate) enum Command {
     /// Show machines, jobs, and what waits and why, on a screen that updates itself; with --json once, as numbers
     Top(PlainArguments),
     /// Wait until jobs are over; exits with 1 if a task failed or was cancelled
+    ///
+    /// It goes on while the coordinator is away, for a day at most, and says so.
     Wait(WaitArguments),
     /// Show what tasks wrote
     Logs(LogsArguments),

@@ -5,8 +5,8 @@ use gleaner_net::ClientError;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// After so long without an answer nobody restarts anything.
-const AWAY_MAX: Duration = Duration::from_mins(10);
+/// A machine that broke down in the night is mended in the morning.
+const AWAY_MAX: Duration = Duration::from_hours(24);
 const PAUSE_FIRST: Duration = Duration::from_millis(100);
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 /// It is up, and not ready yet or about to end.
