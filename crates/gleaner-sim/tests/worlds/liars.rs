@@ -9,13 +9,13 @@ use gleaner_units::{MachineClassId, MachineId, Ops, TaskClassId};
 const MACHINES: usize = 5;
 const TASKS: usize = 60;
 
-/// One of five machines lies, and two have to agree.
+/// One of five machines lies, two have to agree, and all machines are needed.
 fn setup() -> Setup {
     let room = Room { slots: Some(1), ..Room::default() };
     let Some(Replicate::Quorum(checking)) = Replicate::agreeing(2, 5, None) else { panic!("a quorum") };
     let mut tasks = Tasks::default();
     for task in 0..TASKS {
-        tasks.push(at(10.0 * task as f64), Ops::new(10.0).expect("a length"), TaskClassId::new(0));
+        tasks.push(at(4.0 * task as f64), Ops::new(10.0).expect("a length"), TaskClassId::new(0));
     }
     let liars = Liars::drawn(MACHINES, 0.2, (1.0, false), 7);
     Setup {
@@ -40,8 +40,8 @@ fn a_machine_that_is_outvoted_again_and_again_is_given_nothing_more() {
     simulation.run();
     let answered = simulation.answered().expect("answers are compared");
     assert_eq!((answered.liars, answered.accepted, answered.wrong), (1, TASKS, 0));
-    // What it was running when it was closed counts as well.
-    assert!((3..=4).contains(&answered.outvoted), "{answered:?}");
+    // What it had answered or was running when it was closed counts as well.
+    assert!((3..=6).contains(&answered.outvoted), "{answered:?}");
     for machine in machines {
         let is_closed = simulation.scheduler().grid().machine(machine).availability() == Availability::Closed;
         assert_eq!(is_closed, liars.has(machine), "{machine}");
