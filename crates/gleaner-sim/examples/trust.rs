@@ -87,8 +87,8 @@ fn interval(values: &[f64]) -> (f64, f64) {
 
 fn table(title: &str, (chance, collude): (f64, bool), (each, is_known): (usize, bool)) {
     println!("\n**{title}**\n");
-    println!("| liars | rule | wrong results accepted | work per task |");
-    println!("|---|---|---|---|");
+    println!("| liars | rule | wrong results accepted | work per task | honest machines closed |");
+    println!("|---|---|---|---|---|");
     for share in if each == 1 { vec![0.0, 0.01, 0.05, 0.2] } else { vec![0.1, 0.2] } {
         let world = World { share, chance, collude, each, is_known };
         for (name, checking) in rules() {
@@ -96,8 +96,9 @@ fn table(title: &str, (chance, collude): (f64, bool), (each, is_known): (usize, 
             let of = |value: &dyn Fn(&Answered) -> f64| interval(&runs.iter().map(value).collect::<Vec<_>>());
             let (wrong, wrong_by) = of(&|run| 100.0 * run.wrong as f64 / run.accepted.max(1) as f64);
             let (work, work_by) = of(&|run| run.work);
+            let (closed, closed_by) = of(&|run| run.honest_closed as f64);
             println!(
-                "| {} % | {name} | {wrong:.3} ± {wrong_by:.3} % | {work:.3} ± {work_by:.3} |",
+                "| {} % | {name} | {wrong:.3} ± {wrong_by:.3} % | {work:.3} ± {work_by:.3} | {closed:.1} ± {closed_by:.1} |",
                 100.0 * share
             );
         }

@@ -7,7 +7,7 @@ use crate::parties::{Observer, Out, Outside, Parties};
 use crate::saved::{RestoreError, Saved};
 use crate::setup::Setup;
 use crate::world::World;
-use gleaner_core::{Command, Event, Grid, Policy, Scheduler, SiteState, TaskState};
+use gleaner_core::{Availability, Command, Event, Grid, Policy, Scheduler, SiteState, TaskState};
 use gleaner_units::{MachineId, PartyId, TaskId, Time};
 use serde::Serialize;
 use std::convert::Infallible;
@@ -44,6 +44,10 @@ pub struct Answered {
     pub run_again: u64,
     /// Machines that lie and are trusted all the same.
     pub liars_trusted: usize,
+    /// Machines that were outvoted so often that they were closed.
+    pub closed: usize,
+    /// Those of them that do not lie: enough liars told the same lie.
+    pub honest_closed: usize,
     /// All that was done, as a multiple of what the tasks need once.
     pub work: f64,
 }
@@ -251,8 +255,12 @@ impl<'a, P: Policy> Simulation<'a, P> {
         }
         for machine in (0..grid.machines().len()).map(MachineId::new) {
             let is_liar = liars.is_some_and(|liars| liars.has(machine));
-            answered.outvoted += grid.trust(machine).wrong;
+            let outvoted = grid.trust(machine).wrong;
+            let is_closed = outvoted > 0 && grid.machine(machine).availability() == Availability::Closed;
+            answered.outvoted += outvoted;
             answered.liars_trusted += usize::from(is_liar && grid.is_trusted(machine));
+            answered.closed += usize::from(is_closed);
+            answered.honest_closed += usize::from(is_closed && !is_liar);
         }
         let needed: f64 = setup.tasks.lengths.iter().map(|length| length.amount()).sum();
         let history = self.history();

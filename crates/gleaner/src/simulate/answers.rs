@@ -11,8 +11,8 @@ pub(super) fn wrong_percent(answered: &Answered) -> f64 {
 /// What was believed, and what that took.
 pub(super) fn lines(answered: &Answered) -> Vec<(&'static str, String)> {
     let count = |count: usize| grouped(count as u64);
-    let Answered { liars, runs, accepted, wrong, disputed, outvoted, run_again, liars_trusted, work } =
-        answered;
+    let Answered { liars, runs, accepted, wrong, disputed, outvoted, .. } = answered;
+    let Answered { run_again, liars_trusted, closed, honest_closed, work, .. } = answered;
     vec![
         ("liars", format!("{} machines, of which {} are trusted", count(*liars), count(*liars_trusted))),
         (
@@ -25,6 +25,7 @@ pub(super) fn lines(answered: &Answered) -> Vec<(&'static str, String)> {
             ),
         ),
         ("answers", format!("{} given, {} outvoted", grouped(*runs), grouped(*outvoted))),
+        ("closed", format!("{} machines, of which {} do not lie", count(*closed), count(*honest_closed))),
         ("given up", format!("{} tasks, since too few machines agreed", count(*disputed))),
         ("run again", format!("{} tasks that a liar had answered alone", grouped(*run_again))),
         ("work", format!("{} times what the tasks need once", decimals(*work, 3))),
