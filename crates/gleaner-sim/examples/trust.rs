@@ -85,10 +85,12 @@ fn interval(values: &[f64]) -> (f64, f64) {
     (mean, T * (variance / n).sqrt())
 }
 
-fn table(title: &str, (chance, collude): (f64, bool), (each, is_known): (usize, bool)) {
+/// Prints a table; how many machines were closed that do not lie is returned.
+fn table(title: &str, (chance, collude): (f64, bool), (each, is_known): (usize, bool)) -> usize {
+    let mut closed = 0;
     println!("\n**{title}**\n");
-    println!("| liars | rule | wrong results accepted | work per task | honest machines closed |");
-    println!("|---|---|---|---|---|");
+    println!("| liars | rule | wrong results accepted | work per task |");
+    println!("|---|---|---|---|");
     for share in if each == 1 { vec![0.0, 0.01, 0.05, 0.2] } else { vec![0.1, 0.2] } {
         let world = World { share, chance, collude, each, is_known };
         for (name, checking) in rules() {
@@ -96,24 +98,25 @@ fn table(title: &str, (chance, collude): (f64, bool), (each, is_known): (usize, 
             let of = |value: &dyn Fn(&Answered) -> f64| interval(&runs.iter().map(value).collect::<Vec<_>>());
             let (wrong, wrong_by) = of(&|run| 100.0 * run.wrong as f64 / run.accepted.max(1) as f64);
             let (work, work_by) = of(&|run| run.work);
-            let (closed, closed_by) = of(&|run| run.honest_closed as f64);
+            closed += runs.iter().map(|run| run.honest_closed).sum::<usize>();
             println!(
-                "| {} % | {name} | {wrong:.3} ± {wrong_by:.3} % | {work:.3} ± {work_by:.3} | {closed:.1} ± {closed_by:.1} |",
+                "| {} % | {name} | {wrong:.3} ± {wrong_by:.3} % | {work:.3} ± {work_by:.3} |",
                 100.0 * share
             );
         }
     }
+    closed
 }
 
 fn main() {
     println!("{MACHINES} machines, {TASKS} tasks, {SEEDS} seeds; ± is half of the 95 % interval.");
-    table("Liars that always lie, each for itself", (1.0, false), (1, false));
-    table("Liars that always lie, and tell the same lie", (1.0, true), (1, false));
-    table("Liars that lie about one task in ten, and tell the same lie", (0.1, true), (1, false));
-    table(
-        "Owners of ten machines who lie on all of them, and the grid does not know whose they are",
-        (1.0, true),
-        (10, false),
-    );
-    table("The same, and the grid knows", (1.0, true), (10, true));
+    let unknown = "Owners of ten machines who lie on all of them, and the grid does not know whose they are";
+    let closed = [
+        table("Liars that always lie, each for itself", (1.0, false), (1, false)),
+        table("Liars that always lie, and tell the same lie", (1.0, true), (1, false)),
+        table("Liars that lie about one task in ten, and tell the same lie", (0.1, true), (1, false)),
+        table(unknown, (1.0, true), (10, false)),
+        table("The same, and the grid knows", (1.0, true), (10, true)),
+    ];
+    println!("\nMachines that do not lie and were closed: {}", closed.iter().sum::<usize>());
 }
