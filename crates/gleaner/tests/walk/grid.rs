@@ -31,6 +31,8 @@ pub(crate) struct Grid {
     clock: Option<WallClock>,
     hub: Hub,
     name: String,
+    /// Whether agents measure how fast their machines are.
+    measures: bool,
     pub(crate) home: PathBuf,
     pub(crate) folder: TempDir,
 }
@@ -66,7 +68,22 @@ impl Grid {
         let settings =
             format!("listen = \"{ADDRESS}\"\nuser = \"{USER}\"\nlease_s = {lease_s}\nheartbeat_s = 1\n");
         fs::write(home.join("config.toml"), settings).expect("the settings");
-        Self { machines: Vec::new(), coordinator: None, clock: None, hub, name, home, folder }
+        Self {
+            machines: Vec::new(),
+            coordinator: None,
+            clock: None,
+            hub,
+            name,
+            measures: false,
+            home,
+            folder,
+        }
+    }
+
+    /// Likewise, whose agents measure how fast their machines are, for two seconds of a core each, and are not told.
+    pub(crate) fn measuring(mut self) -> Self {
+        self.measures = true;
+        self
     }
 
     /// A machine with so much of a core; its agent joins over TLS and is there when this returns.
@@ -98,6 +115,9 @@ impl Grid {
         let log = self.folder.path().join(format!("{name}.log"));
         let mut machine = Machine::new(name, home, log, self.hub.wire(), quota, rules);
         machine.clock.clone_from(&self.clock);
+        if !self.measures {
+            machine.was_measured(percent);
+        }
         machine.join(line, options);
         self.machines.push(machine);
         until(&format!("{name} joins"), PATIENCE, || {

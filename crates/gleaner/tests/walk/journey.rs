@@ -27,7 +27,7 @@ const COUNT: u32 = 250;
 
 #[test]
 fn the_whole_walk() {
-    let mut grid = Grid::new("walk", 8);
+    let mut grid = Grid::new("walk", 8).measuring();
     grid.start();
     for (name, percent) in MACHINES {
         grid.add(name, percent, RULES, &[]);
