@@ -5,4 +5,4 @@ cd "$(dirname "$0")/.."
 venv="${CARGO_TARGET_DIR:-target}/schemathesis"
 [ -x "$venv/bin/schemathesis" ] || { python3 -m venv "$venv" && "$venv/bin/pip" -q install 'schemathesis>=4,<5'; }
 SCHEMATHESIS="$(realpath "$venv")/bin/schemathesis" SCHEMATHESIS_ARGS="$*" \
-    cargo test -p gleaner-server --test http -- --ignored --nocapture schemathesis
+    cargo test -p gleaner-http --test http -- --ignored --nocapture schemathesis

@@ -5,10 +5,10 @@
 //! `exit CODE`, `kill`, `memory`, `hostile`, `line BYTES`. So many seconds each of the many tasks takes; without, they go
 //! on for a day. It ends with its standard input.
 
+use gleaner_http::serve::{Ready, ServeOptions, serve};
 use gleaner_net::{Token, TokenKind};
 use gleaner_server::desk::{Admitted, Answer, Checked, Input, JobFiles, Order, Requester, SessionId, Terms};
 use gleaner_server::driver::{Handle, Newcomer, Outgoing};
-use gleaner_server::serve::{Ready, ServeOptions, serve};
 use gleaner_server::store::NetworkFolder;
 use gleaner_units::Span;
 use gleaner_wire::api::{Enrolment, Role};

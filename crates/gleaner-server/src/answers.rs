@@ -15,7 +15,7 @@ use std::path::Path;
 const CHUNK: usize = 256 << 10;
 
 /// Of a run that ended so; what was sent before its end is in `home`.
-pub(crate) fn digest(home: &Path, began: Time, run: RunId, end: &End) -> io::Result<BlobHash> {
+pub fn digest(home: &Path, began: Time, run: RunId, end: &End) -> io::Result<BlobHash> {
     let mut output = blake3::Hasher::new();
     let mut offset = 0;
     while offset < end.stdout.offset {

@@ -11,9 +11,9 @@ use crate::blobs;
 use crate::outputs;
 use crate::recovery::RecoveryError;
 use crate::restoring::{is_of_another_grid, ledger_at};
-use crate::serve::{AUTHORITY_FOLDER, CERTIFICATE_FILE, TOKEN_FILE};
 use crate::store::{
-    DATABASE, Home, HomeError, OpenError, ReadError, Reader as _, Seq, SqliteReader, WITNESS,
+    AUTHORITY_FOLDER, CERTIFICATE_FILE, DATABASE, Home, HomeError, OpenError, ReadError, Reader as _, Seq,
+    SqliteReader, TOKEN_FILE, WITNESS,
 };
 use crate::verify::{Depth, NamedFile, follow_all};
 use std::collections::BTreeSet;

@@ -14,8 +14,8 @@ mod id;
 mod memory;
 mod verifying;
 
-pub(crate) use folder::{FOLDER, INCOMING, place};
-pub use folder::{FolderBlobs, open_blob};
+pub(crate) use folder::{FOLDER, INCOMING};
+pub use folder::{FolderBlobs, open_blob, place};
 pub use id::{BlobId, BlobIdError};
 pub use memory::MemoryBlobs;
 pub use verifying::DamagedBlob;

@@ -22,7 +22,7 @@ use runs::Runs;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use usage::Usages;
-pub(crate) use waits::Waits;
+pub use waits::Waits;
 
 /// From one sample of the queue to the next.
 const STEP: Span = Span::from_nanos(60_000_000_000);
@@ -228,7 +228,7 @@ impl Day {
     }
 
     /// How long tasks waited.
-    pub(crate) fn waits(&self) -> Waits {
+    pub fn waits(&self) -> Waits {
         self.waits.clone()
     }
 

@@ -26,7 +26,7 @@ pub use admission::{Admitted, Rejection, RejectionKind};
 pub(crate) use claims::hold_to;
 pub use claims::{Checked, Claims};
 pub use keeping::Keeping;
-pub(crate) use keeping::removed;
+pub use keeping::removed;
 pub use orders::{Answer, JobFiles, Order, Requester};
 pub use run::RunOrder;
 

@@ -8,9 +8,9 @@
 //! ```
 //!
 //! [`ledger`] is what is known, [`desk`] what is done about it; both are free of I/O.
-//! [`driver`] owns them on one thread and commits; [`store`], [`blobs`] and [`outputs`] are the disk.
+//! [`driver`] owns them on one thread and commits; [`store`], [`blobs`] and [`outputs`] are the disk. `gleaner-http` is the network.
 
-mod answers;
+pub mod answers;
 pub mod app;
 pub mod backup;
 pub mod blobs;
@@ -19,25 +19,20 @@ pub mod compacting;
 pub mod day;
 pub mod desk;
 pub mod driver;
-pub mod http;
 pub mod journal;
 pub mod ledger;
-mod limits;
-mod listener;
+pub mod limits;
 mod live;
-mod moments;
+pub mod moments;
 pub mod outputs;
-mod places;
 pub mod policy;
 pub mod recovery;
 pub mod restoring;
-pub mod serve;
-pub mod sessions;
 mod snapshotter;
 pub mod store;
 pub mod study;
 pub mod tidying;
 pub mod told;
-mod uploads;
+pub mod uploads;
 pub mod verify;
 pub mod view;

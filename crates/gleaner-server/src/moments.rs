@@ -17,7 +17,7 @@ pub(crate) fn day(at: Time) -> String {
 }
 
 /// How long something is, to a tenth of the largest unit that fits.
-pub(crate) fn long(span: Span) -> String {
+pub fn long(span: Span) -> String {
     let units = [("days", SECONDS_A_DAY as f64), ("hours", 3_600.0), ("minutes", 60.0), ("seconds", 1.0)];
     let [.., smallest] = units;
     let (unit, seconds) = units.into_iter().find(|(_, unit)| span.seconds() >= *unit).unwrap_or(smallest);

@@ -34,7 +34,7 @@ mod witness;
 pub use base::{Beginning, Compaction};
 pub use error::{CommitError, Damage, HomeError, OpenError, ReadError, SnapshotError, Source, TornTail};
 pub(crate) use home::make_folder;
-pub use home::{Home, NetworkFolder};
+pub use home::{AUTHORITY_FOLDER, CERTIFICATE_FILE, Home, NetworkFolder, TOKEN_FILE};
 pub use limits::{BODY_LIMIT, PAGE_BYTES, RANGES_LIMIT};
 pub use memory::{Failure, MemoryDisk, MemoryStore};
 pub use past::{

@@ -119,7 +119,7 @@ async fn order(app: &App, order: Order) -> Result<Answer, TidyError> {
 }
 
 /// Removes what is due for as long as the coordinator runs; at once only what was begun before it started.
-pub(crate) async fn keep_removing(app: Arc<App>) {
+pub async fn keep_removing(app: Arc<App>) {
     let Ok(keeping) = app.desk.look(|desk, _| desk.terms().keeping).await else { return };
     let mut done = remove_going(&app).await.map(|()| Amount::default());
     loop {
@@ -155,7 +155,7 @@ pub async fn tidy(app: &Arc<App>, before: Time) -> Result<Removed, TidyError> {
 }
 
 /// Tidies for as long as the coordinator runs.
-pub(crate) async fn keep_tidy(app: Arc<App>) {
+pub async fn keep_tidy(app: Arc<App>) {
     loop {
         tokio::time::sleep(EVERY).await;
         let young = YOUNG.as_nanos() as u64;

@@ -20,7 +20,7 @@ struct Sent {
 
 /// Those of one user or agent.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Uploads {
+pub struct Uploads {
     known: BTreeMap<BlobId, Sent>,
     in_order: VecDeque<BlobId>,
     /// How many bytes nobody named, by the hour in which they came.
@@ -29,7 +29,7 @@ pub(crate) struct Uploads {
 
 impl Uploads {
     /// All of this file has come; so many are remembered.
-    pub(crate) fn add(&mut self, id: BlobId, (now, bytes): (Time, u64), at_most: usize) {
+    pub fn add(&mut self, id: BlobId, (now, bytes): (Time, u64), at_most: usize) {
         let hour = hour_of(now);
         self.unnamed.retain(|&hour, _| counts(hour, now));
         let before = self.known.insert(id, Sent { bytes, unnamed_since: Some(hour) });
@@ -49,7 +49,7 @@ impl Uploads {
     }
 
     /// Whether it was sent.
-    pub(crate) fn has(&self, id: BlobId) -> bool {
+    pub fn has(&self, id: BlobId) -> bool {
         self.known.contains_key(&id)
     }
 
@@ -66,14 +66,14 @@ impl Uploads {
     }
 
     /// A job names it, or the end of a run: from now on it is counted there.
-    pub(crate) fn named(&mut self, id: BlobId) {
+    pub fn named(&mut self, id: BlobId) {
         let Some(sent) = self.known.get_mut(&id) else { return };
         let before = std::mem::replace(sent, Sent { unnamed_since: None, ..*sent });
         self.discount(before);
     }
 
     /// It was asked for, and stays for as long as if it came now.
-    pub(crate) fn renew(&mut self, id: BlobId, now: Time) {
+    pub fn renew(&mut self, id: BlobId, now: Time) {
         let Some(&sent) = self.known.get(&id).filter(|sent| sent.unnamed_since.is_some()) else { return };
         let hour = hour_of(now);
         self.known.insert(id, Sent { unnamed_since: Some(hour), ..sent });
@@ -82,7 +82,7 @@ impl Uploads {
     }
 
     /// How many bytes were sent that nothing names.
-    pub(crate) fn bytes(&self, now: Time) -> u64 {
+    pub fn bytes(&self, now: Time) -> u64 {
         let young = self.unnamed.iter().filter(|&(&hour, _)| counts(hour, now));
         young.map(|(_, bytes)| bytes).fold(0, |all, bytes| all.saturating_add(*bytes))
     }

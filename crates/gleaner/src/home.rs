@@ -1,8 +1,9 @@
 //! The folder in which a grid's coordinator keeps everything, and what a client finds there.
 
 use crate::failure::Failure;
+use gleaner_http::serve::{ADDRESS_FILE, Reached};
 use gleaner_net::read_private;
-use gleaner_server::serve::{ADDRESS_FILE, Reached, TOKEN_FILE};
+use gleaner_server::store::TOKEN_FILE;
 use rustix::fs::Mode;
 use std::path::{Path, PathBuf};
 

@@ -3,8 +3,9 @@
 use crate::cli::{LogArguments, LogForm, ServeArguments};
 use crate::failure::Failure;
 use crate::{Outcome, home, settings};
+use gleaner_http::serve::{Ready, ServeError, serve};
 use gleaner_net::AuthorityError;
-use gleaner_server::serve::{CERTIFICATE_FILE, Ready, ServeError, serve};
+use gleaner_server::store::CERTIFICATE_FILE;
 use serde_json::json;
 use std::io::{IsTerminal as _, stderr, stdout};
 use std::path::Path;
@@ -38,7 +39,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Outcome {
 }
 
 /// What a service logs: each joining, submission, order and run of ours, and what others warn of.
-pub(crate) const LOGGED: &str = "warn,gleaner=info,gleaner_server=info,gleaner_agent=info";
+pub(crate) const LOGGED: &str = "warn,gleaner=info,gleaner_http=info,gleaner_server=info,gleaner_agent=info";
 
 /// Log lines go to standard error; `logged` says which, unless `GLEANER_LOG` says otherwise.
 pub(crate) fn start_log(arguments: LogArguments, logged: &str) {

@@ -6,7 +6,7 @@ use crate::columns::{Side, aligned, plural};
 use crate::moments::clock;
 use crate::{Outcome, files, home, stdout};
 use gleaner_net::Address;
-use gleaner_server::serve::TOKEN_FILE;
+use gleaner_server::store::TOKEN_FILE;
 use gleaner_wire::VERSION;
 use gleaner_wire::api::{JoinTokenView, NewToken, UserList};
 use serde_json::json;

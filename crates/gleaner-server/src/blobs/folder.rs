@@ -181,7 +181,7 @@ pub fn open_blob(home: &Path, id: BlobId) -> Result<Option<Blob>, BlobError> {
 }
 
 /// Where the blob `id` is in a coordinator's folder.
-pub(crate) fn place(id: BlobId) -> PathBuf {
+pub fn place(id: BlobId) -> PathBuf {
     path_in(Path::new(FOLDER), id)
 }
 

@@ -12,21 +12,25 @@ const BUCKETS_S: [f64; 9] = [1.0, 10.0, 60.0, 300.0, 1_800.0, 7_200.0, 28_800.0,
 /// Who came after there was a series for as many as there may be.
 const OTHERS: &str = "(others)";
 
+/// Names the series of a user.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
-pub(crate) struct OfUser {
+pub struct OfUser {
     user: String,
 }
 
+/// Names the series of a label.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
-pub(crate) struct OfLabel {
+pub struct OfLabel {
     label: String,
 }
 
 /// See the module. A copy goes on with the same numbers.
 #[derive(Clone, Debug)]
-pub(crate) struct Waits {
-    pub(crate) by_user: Family<OfUser, Histogram>,
-    pub(crate) by_label: Family<OfLabel, Histogram>,
+pub struct Waits {
+    /// Of each user's tasks.
+    pub by_user: Family<OfUser, Histogram>,
+    /// Of tasks with each label.
+    pub by_label: Family<OfLabel, Histogram>,
     users: BTreeSet<String>,
     labels: BTreeSet<String>,
 }

@@ -231,7 +231,7 @@ impl Desk {
     }
 
     /// Whoever may sign in, or submitted anything.
-    pub(crate) fn expect_user(&self, name: &str) -> Result<(), Rejection> {
+    pub fn expect_user(&self, name: &str) -> Result<(), Rejection> {
         let people = self.ledger.people().users().map(|user| user.name.as_str());
         let known: BTreeSet<&str> =
             people.chain(self.ledger.payers().map(|(user, _)| user.as_str())).collect();

@@ -165,7 +165,7 @@ pub(super) fn check_revival(id: JobId, tasks: &[TaskRange]) -> Result<(), Reject
 }
 
 /// That results were removed, when, and by which rule.
-pub(crate) fn removed(id: JobId, removal: Option<Removal>) -> String {
+pub fn removed(id: JobId, removal: Option<Removal>) -> String {
     let Some(Removal { at, kept_for }) = removal else {
         return format!("the results of job {id} were removed");
     };

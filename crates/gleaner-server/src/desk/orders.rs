@@ -36,7 +36,7 @@ pub struct Requester {
 
 impl Requester {
     /// The coordinator itself, whose orders have no user's name: a user's is never empty.
-    pub(crate) fn coordinator() -> Self {
+    pub fn coordinator() -> Self {
         Self { user: String::new(), role: Role::Admin }
     }
 

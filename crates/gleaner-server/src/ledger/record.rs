@@ -162,7 +162,8 @@ impl Record {
         self.answers.get((answer.0 & !Answer::EXACT) as usize)
     }
 
-    pub(crate) fn last_settled(&self) -> Option<u32> {
+    /// The number of the latest run whose end is settled.
+    pub fn last_settled(&self) -> Option<u32> {
         self.settled.iter().map(|settled| settled.number).max()
     }
 

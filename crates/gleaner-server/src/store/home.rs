@@ -15,6 +15,12 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// Where the first user's token is: in its folder.
+pub const TOKEN_FILE: &str = "token";
+/// The authority's key and certificate: a folder in its folder.
+pub const AUTHORITY_FOLDER: &str = "authority";
+/// The authority's certificate alone, for programs that want a certificate: in its folder.
+pub const CERTIFICATE_FILE: &str = "authority.crt";
 const LOCK: &str = "lock";
 /// More than any process id has digits.
 const PID_TEXT_LIMIT: u64 = 32;
@@ -81,12 +87,12 @@ impl Home {
     }
 
     /// Keeps room for a start on a full disk, as soon as there is some.
-    pub(crate) fn keep_reserve(&self) -> io::Result<()> {
+    pub fn keep_reserve(&self) -> io::Result<()> {
         reserve::keep(&self.folder)
     }
 
     /// Whether its disk is so full that nothing is to be recorded but what somebody asks by hand.
-    pub(crate) fn is_full(&self) -> bool {
+    pub fn is_full(&self) -> bool {
         reserve::is_needed(&self.folder).unwrap_or(false)
     }
 

@@ -7,9 +7,10 @@ use std::fs;
 use std::path::Path;
 use std::rc::Rc;
 
-const SOURCES: [(&str, &str); 4] = [
+const SOURCES: [(&str, &str); 5] = [
     ("What anyone may send", "crates/gleaner-wire/src/limits.rs"),
     ("Logs of jobs, scenarios, and descriptions of other grids", "crates/gleaner-workload/src/limits.rs"),
+    ("Requests and connections", "crates/gleaner-http/src/limits.rs"),
     ("What the coordinator handles at a time", "crates/gleaner-server/src/limits.rs"),
     ("Rows of the journal", "crates/gleaner-server/src/store/limits.rs"),
 ];

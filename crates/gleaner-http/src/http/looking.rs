@@ -1,0 +1,90 @@
+//! Looks at what left memory, and other work that blocks, beside the desk's thread and those that serve connections.
+//!
+//! **A turn or a place is given back when the work is done**, not when who asked for it is gone: whoever asks and goes away again and
+//! again has no more done at a time than others.
+
+use super::api::Api;
+use super::refusal::Refusal;
+use gleaner_server::store::Reader;
+use gleaner_server::view::{Fetched, Known, Unread};
+use gleaner_units::Time;
+use std::sync::Arc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::spawn_blocking;
+
+/// Why a look says nothing.
+pub(super) enum NotSeen {
+    /// It needs something first that left memory.
+    Unread(Unread),
+    /// For who asks.
+    Refused(Refusal),
+}
+
+impl From<Unread> for NotSeen {
+    fn from(unread: Unread) -> Self {
+        Self::Unread(unread)
+    }
+}
+
+impl From<Refusal> for NotSeen {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+/// Waits for a turn.
+pub(super) async fn turn(turns: &Arc<Semaphore>, of: &str) -> Result<OwnedSemaphorePermit, Refusal> {
+    Arc::clone(turns).acquire_owned().await.map_err(|_| Refusal::busy(of))
+}
+
+/// Has something done that blocks, with what it holds until it is done.
+pub(super) async fn blocking<T: Send + 'static>(
+    doing: &str,
+    held: impl Send + 'static,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Refusal> {
+    let work = move || {
+        let _held = held;
+        work()
+    };
+    spawn_blocking(work).await.map_err(|panic| Refusal::internal(format!("{doing}: {panic}")))
+}
+
+impl Api {
+    /// Reads the store in turn with others, beside the desk's thread.
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&dyn Reader) -> Result<T, gleaner_server::store::ReadError> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let turn = turn(&self.reads, "reads of what is over").await?;
+        let app = Arc::clone(&self.app);
+        Ok(blocking("reading what is over", turn, move || app.readers.read(read)).await??)
+    }
+
+    /// Looks at what is known, also at what left memory. What of that the look comes to is read in the store, and the look is done again:
+    /// the desk's thread waits for no disk.
+    pub(super) async fn look_back<T: Send + 'static>(
+        &self,
+        look: impl Fn(Known<'_>, Time) -> Result<T, NotSeen> + Send + Sync + 'static,
+    ) -> Result<T, Refusal> {
+        let look = Arc::new(look);
+        let mut fetched = Fetched::default();
+        loop {
+            let on_desk = Arc::clone(&look);
+            let (seen, before) =
+                self.look(move |desk, now| (on_desk(Known::new(desk, &fetched), now), fetched)).await?;
+            let unread = match seen {
+                Ok(seen) => return Ok(seen),
+                Err(NotSeen::Refused(refusal)) => return Err(refusal),
+                Err(NotSeen::Unread(unread)) => unread,
+            };
+            fetched = self
+                .read(move |reader| {
+                    let mut fetched = before;
+                    fetched.fetch(reader, unread)?;
+                    Ok(fetched)
+                })
+                .await?;
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! The job or task that somebody asks about, if it is theirs.
+
+use super::looking::NotSeen;
+use super::refusal::Refusal;
+use gleaner_server::desk::Requester;
+use gleaner_server::ledger::Job;
+use gleaner_server::moments::long;
+use gleaner_server::view::Known;
+use gleaner_units::TaskId;
+use gleaner_wire::JobId;
+use std::borrow::Cow;
+
+/// A job of the caller's, or any for an administrator.
+pub(super) fn own_job<'a>(known: &Known<'a>, by: &Requester, id: JobId) -> Result<Cow<'a, Job>, NotSeen> {
+    let job = known.job(id)?.filter(|job| by.role.sees_all() || job.user == by.user);
+    job.ok_or_else(|| {
+        // The same words for what never was, what was removed, and what is another's.
+        let removed = known.desk().terms().keeping.records.map_or_else(String::new, |kept_for| {
+            format!(". What is known of a job is removed {} after its end (--keep-for)", long(kept_for))
+        });
+        Refusal::not_found(format!("no job {id} of yours; see `gleaner status`{removed}")).into()
+    })
+}
+
+/// The task that its users call so, if its job is the caller's; and that.
+pub(super) fn own_task<'a>(
+    known: &Known<'a>,
+    by: &Requester,
+    id: JobId,
+    number: u32,
+) -> Result<(Cow<'a, Job>, TaskId), NotSeen> {
+    let job = own_job(known, by, id)?;
+    let found = job.task(number);
+    let found = found.ok_or_else(|| Refusal::not_found(format!("job {id} has no task {number}")))?;
+    Ok((job, found))
+}

@@ -1,0 +1,116 @@
+//! Whose uploads are whose until a job names them, and how much that is.
+//!
+//! In memory only: after a restart a user's program asks whether a file is there, hears that it is not, and sends it
+//! again. What agents send, the desk remembers.
+//!
+//! **What is on its way is counted before it comes**, or many files that come at once would pass a quota.
+
+use crate::limits::UPLOADS_OF_USER_MAX;
+use crate::places::Who;
+use gleaner_server::blobs::BlobId;
+use gleaner_server::uploads::Uploads;
+use gleaner_units::Time;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+#[derive(Debug, Default)]
+pub(super) struct UsersUploads(Mutex<BTreeMap<String, Uploads>>);
+
+impl UsersUploads {
+    /// A user has sent all of this file.
+    pub(super) fn add(&self, user: &str, id: BlobId, (now, bytes): (Time, u64)) {
+        let mut by_user = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        by_user.entry(user.to_owned()).or_default().add(id, (now, bytes), UPLOADS_OF_USER_MAX);
+    }
+
+    /// Whether the user has sent it.
+    pub(super) fn has(&self, user: &str, id: BlobId) -> bool {
+        let by_user = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        by_user.get(user).is_some_and(|own| own.has(id))
+    }
+
+    /// It was asked for, and stays a while longer.
+    pub(super) fn renew(&self, user: &str, id: BlobId, now: Time) {
+        let mut by_user = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sent) = by_user.get_mut(user) {
+            sent.renew(id, now);
+        }
+    }
+
+    /// A job names these: from now on they are counted with it.
+    pub(super) fn named(&self, user: &str, ids: impl IntoIterator<Item = BlobId>) {
+        let mut by_user = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sent) = by_user.get_mut(user) {
+            ids.into_iter().for_each(|id| sent.named(id));
+        }
+    }
+
+    /// How many bytes the user has sent that no job named.
+    pub(super) fn bytes(&self, user: &str, now: Time) -> u64 {
+        let by_user = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        by_user.get(user).map_or(0, |sent| sent.bytes(now))
+    }
+}
+
+/// How many bytes are on their way, of each user and agent.
+#[derive(Debug, Default)]
+pub(super) struct Coming(Mutex<BTreeMap<Who, u64>>);
+
+/// Some of them, until this is dropped.
+#[derive(Debug)]
+pub(super) struct Expected {
+    of: Arc<Coming>,
+    who: Who,
+    bytes: u64,
+}
+
+impl Coming {
+    /// So many are.
+    pub(super) fn bytes(&self, who: &Who) -> u64 {
+        let coming = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        coming.get(who).copied().unwrap_or(0)
+    }
+
+    /// So many more are.
+    pub(super) fn expect(self: &Arc<Self>, who: Who, bytes: u64) -> Expected {
+        let mut coming = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *coming.entry(who.clone()).or_default() += bytes;
+        Expected { of: Arc::clone(self), who, bytes }
+    }
+}
+
+impl Expected {
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl Drop for Expected {
+    fn drop(&mut self) {
+        let mut coming = self.of.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bytes) = coming.get_mut(&self.who) {
+            *bytes -= self.bytes;
+            if *bytes == 0 {
+                coming.remove(&self.who);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_many_uploads_of_a_user_are_remembered() {
+        let uploads = UsersUploads::default();
+        let id = |number: usize| BlobId::of(&number.to_le_bytes());
+        let send = |number| uploads.add("ada", id(number), (Time::ZERO, 1));
+        (0..UPLOADS_OF_USER_MAX).for_each(send);
+        assert!(uploads.has("ada", id(0)));
+        send(UPLOADS_OF_USER_MAX);
+        let known: Vec<bool> =
+            [0, 1, UPLOADS_OF_USER_MAX].map(|number| uploads.has("ada", id(number))).into();
+        assert_eq!(known, [false, true, true], "the oldest has to be sent again");
+    }
+}

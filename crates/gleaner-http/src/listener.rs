@@ -1,0 +1,235 @@
+//! Accepts connections under TLS and serves HTTP on them. All that a stranger can make it hold is bounded, and none of it is
+//! taken from those who have shown a token.
+
+mod connections;
+
+pub(crate) use connections::Connection;
+
+use crate::limits::{CONNECTIONS_OF_STRANGERS, HANDSHAKE_MAX, READ_AHEAD_MAX, STRANGERS_PART};
+use axum::Router;
+use connections::Connections;
+use gleaner_server::limits::Share;
+use hyper::Request;
+use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
+use hyper::header::{CONNECTION, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use rustls::ServerConfig;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
+
+/// How long to wait when the system has no file descriptor to give.
+const BREATH: Duration = Duration::from_millis(100);
+
+/// The connection over which a request comes.
+#[derive(Clone)]
+pub(crate) struct Over(pub(crate) Arc<Connection>);
+
+/// The body of a request. **If not all of it was read when the answer is there, the connection ends behind the answer**, which says so.
+struct Watched {
+    body: Incoming,
+    is_read: Arc<AtomicBool>,
+}
+
+impl Body for Watched {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let frame = Pin::new(&mut self.body).poll_frame(context);
+        if matches!(frame, Poll::Ready(None)) || self.body.is_end_stream() {
+            self.is_read.store(true, Ordering::Relaxed);
+        }
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// How many connections of strangers there may be where the system allows so many open files: most of these are for others.
+pub(crate) fn strangers(open_files: u64) -> Share {
+    let part = usize::try_from(open_files).unwrap_or(usize::MAX) / STRANGERS_PART;
+    let Share { all, each } = CONNECTIONS_OF_STRANGERS;
+    Share { all: all.min(part), each: each.min(part / (all / each)) }
+}
+
+/// Serves until `stopped`; connections that are open then are dropped with the runtime.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    tls: Arc<ServerConfig>,
+    router: Router,
+    of_strangers: Share,
+    stopped: impl Future<Output = ()>,
+) {
+    let acceptor = TlsAcceptor::from(tls);
+    let connections = Connections::new(of_strangers);
+    tokio::pin!(stopped);
+    loop {
+        let accepted = tokio::select! {
+            () = &mut stopped => return,
+            accepted = accept(&listener, &connections) => accepted,
+        };
+        let Ok((stream, connection)) = accepted else {
+            tokio::time::sleep(BREATH).await;
+            continue;
+        };
+        let (acceptor, router) = (acceptor.clone(), router.clone());
+        tokio::spawn(async move {
+            tokio::select! {
+                () = connection.lost() => tracing::debug!("a connection ended: it showed no token, and another came or it took too long"),
+                () = secure(stream, &connection, acceptor, router) => {}
+            }
+        });
+    }
+}
+
+async fn accept(
+    listener: &TcpListener,
+    connections: &Arc<Connections>,
+) -> io::Result<(TcpStream, Arc<Connection>)> {
+    let (stream, from) = listener.accept().await?;
+    stream.set_nodelay(true)?;
+    Ok((stream, Arc::new(connections.open(from.ip()))))
+}
+
+async fn secure(stream: TcpStream, connection: &Arc<Connection>, acceptor: TlsAcceptor, router: Router) {
+    match tokio::time::timeout(HANDSHAKE_MAX, acceptor.accept(stream)).await {
+        Ok(Ok(stream)) => http(stream, Over(Arc::clone(connection)), router).await,
+        Ok(Err(error)) => tracing::debug!("a TLS handshake failed: {error}"),
+        Err(_) => tracing::debug!("a TLS handshake took too long"),
+    }
+}
+
+async fn http(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static, over: Over, router: Router) {
+    let router = TowerToHyperService::new(router);
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(over.clone());
+        let is_read = Arc::new(AtomicBool::new(request.body().is_end_stream()));
+        let watched = Arc::clone(&is_read);
+        let answer = router.call(request.map(|body| Watched { body, is_read: watched }));
+        async move {
+            let mut answer = answer.await?;
+            if !is_read.load(Ordering::Relaxed) {
+                answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            Ok::<_, std::convert::Infallible>(answer)
+        }
+    });
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(HANDSHAKE_MAX).max_buf_size(READ_AHEAD_MAX);
+    let connection = builder.serve_connection(TokioIo::new(stream), service).with_upgrades();
+    if let Err(error) = connection.await {
+        tracing::debug!("a connection ended: {error}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustls::crypto::ring;
+    use rustls::server::ResolvesServerCertUsingSni;
+    use std::future::pending;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
+    use tokio::time::Instant;
+
+    async fn until_closed(mut stream: impl AsyncRead + Unpin) -> Duration {
+        let began = Instant::now();
+        // Whatever is said, or how it ends.
+        drop(stream.read_to_end(&mut Vec::new()).await);
+        began.elapsed()
+    }
+
+    fn expect_in_time(took: Duration) {
+        assert!(took >= HANDSHAKE_MAX && took < HANDSHAKE_MAX + Duration::from_secs(1), "{took:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_does_not_shake_hands_in_time_is_let_go() {
+        let tls = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .expect("usual versions")
+            .with_no_client_auth()
+            .with_cert_resolver(Arc::new(ResolvesServerCertUsingSni::new()));
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        tokio::spawn(serve(listener, Arc::new(tls), Router::new(), CONNECTIONS_OF_STRANGERS, pending()));
+        let silent = TcpStream::connect(address).await.expect("a connection");
+        expect_in_time(until_closed(silent).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_does_not_finish_the_head_of_a_request_is_let_go() {
+        let (mut theirs, ours) = duplex(1 << 10);
+        let connections = Connections::new(CONNECTIONS_OF_STRANGERS);
+        let over = Over(Arc::new(connections.open([127, 0, 0, 1].into())));
+        tokio::spawn(http(ours, over, Router::new()));
+        theirs.write_all(b"GET / HTTP/1.1\r\nHost: ").await.expect("it listens");
+        expect_in_time(until_closed(theirs).await);
+    }
+
+    #[tokio::test]
+    async fn of_a_long_head_little_is_read() {
+        let (mut theirs, ours) = duplex(2 * READ_AHEAD_MAX);
+        let connections = Connections::new(CONNECTIONS_OF_STRANGERS);
+        let over = Over(Arc::new(connections.open([127, 0, 0, 1].into())));
+        tokio::spawn(http(ours, over, Router::new()));
+        let head = format!("GET / HTTP/1.1\r\nHost: {}", "a".repeat(READ_AHEAD_MAX));
+        theirs.write_all(head.as_bytes()).await.expect("it listens");
+        let mut answer = String::new();
+        theirs.read_to_string(&mut answer).await.expect("text");
+        assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
+    }
+
+    #[tokio::test]
+    async fn an_answer_before_the_end_of_a_request_says_that_the_connection_ends() {
+        let router = Router::new().route("/read", axum::routing::post(async |body: String| body));
+        let cases = [
+            ("POST /read", "Content-Length: 4", "text", false),
+            ("POST /read", "Transfer-Encoding: chunked", "4\r\ntext\r\n0\r\n\r\n", false),
+            ("POST /nothing", "Content-Length: 0", "", false),
+            ("GET /nothing", "Accept: */*", "", false),
+            ("POST /nothing", "Content-Length: 4", "te", true),
+            ("POST /nothing", "Transfer-Encoding: chunked", "4\r\nte", true),
+        ];
+        for (line, header, body, closes) in cases {
+            let (mut theirs, ours) = duplex(READ_AHEAD_MAX);
+            let connections = Connections::new(CONNECTIONS_OF_STRANGERS);
+            let over = Over(Arc::new(connections.open([127, 0, 0, 1].into())));
+            tokio::spawn(http(ours, over, router.clone()));
+            let request = format!("{line} HTTP/1.1\r\nHost: a\r\n{header}\r\n\r\n{body}");
+            theirs.write_all(request.as_bytes()).await.expect("it listens");
+            let mut answer = Vec::new();
+            while !answer.windows(4).any(|end| end == b"\r\n\r\n") {
+                answer.push(theirs.read_u8().await.expect("an answer"));
+            }
+            let answer = String::from_utf8(answer).expect("text").to_ascii_lowercase();
+            assert_eq!(answer.contains("\r\nconnection: close\r\n"), closes, "{line}, {header}: {answer}");
+        }
+    }
+
+    #[test]
+    fn few_open_files_are_few_strangers() {
+        for (open_files, all, each) in [(1 << 20, 4_096, 2_048), (16_384, 4_096, 2_048), (512, 128, 64)] {
+            assert_eq!(strangers(open_files), Share { all, each }, "{open_files}");
+        }
+    }
+}

@@ -1,0 +1,440 @@
+//! The coordinator as a program: everything in one folder, one address to listen on.
+
+use crate::http;
+use crate::listener::{self, Over};
+use crate::sessions;
+use axum::extract::Request;
+use axum::middleware::from_fn_with_state;
+use axum::routing::get;
+use axum::{Extension, Router};
+use gleaner_net::{
+    Authority, AuthorityError, CertificateError, CertificateFiles, Fingerprint, JoinToken, NoRandomness,
+    ServerIdentity, Token, TokenError, TokenKind, replace_file,
+};
+use gleaner_server::app::{AgentTokens, App, Readers, join_line, stored_hash};
+use gleaner_server::blobs::{BlobError, FolderBlobs};
+use gleaner_server::desk::{Order, Requester, Terms};
+use gleaner_server::driver::{Driver, DriverError, Handle, Stopped};
+use gleaner_server::limits::Share;
+use gleaner_server::store::{
+    AUTHORITY_FOLDER, CERTIFICATE_FILE, Home, HomeError, NetworkFolder, OpenError, ReadError, SqliteReader,
+    SqliteStore, TOKEN_FILE,
+};
+use gleaner_server::study::Study;
+use gleaner_server::tidying::{keep_removing, keep_tidy};
+use gleaner_wire::api::Role;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use thiserror::Error;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::spawn_blocking;
+
+/// Where a coordinator says how it is reached: in its folder.
+pub const ADDRESS_FILE: &str = "coordinator.json";
+/// How long a join token is good for.
+pub const JOIN_SECONDS: u64 = 24 * 3_600;
+/// How often to look whether the certificate ends soon, or the clock was set; and whether there is room again.
+const CARE: Duration = Duration::from_secs(20);
+
+/// How to serve.
+#[derive(Clone, Debug)]
+pub struct ServeOptions {
+    /// Where everything is kept.
+    pub home: PathBuf,
+    /// Where to listen. All is under TLS, on loopback too.
+    pub listen: SocketAddr,
+    /// Names under which others reach this machine, besides those it knows itself.
+    pub names: Vec<String>,
+    /// A certificate of the organisation's own, for browsers and other programs.
+    pub certificate: Option<CertificateFiles>,
+    /// Whether a network file system will do.
+    pub network: NetworkFolder,
+    /// The first user, who administers the grid.
+    pub user: String,
+    /// How long agents may be silent.
+    pub terms: Terms,
+    /// What says what would have been under another policy, if there is one.
+    pub study: Option<Study>,
+}
+
+/// How a coordinator is reached, as its folder says.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Reached {
+    /// The URL for others.
+    pub address: String,
+    /// The URL from its own machine, which needs no name and no route.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub local: Option<String>,
+    /// Its authority's fingerprint.
+    pub fingerprint: String,
+    /// Its process.
+    pub pid: u32,
+}
+
+impl Reached {
+    /// The URL for whoever has this from the coordinator's folder.
+    pub fn from_here(&self) -> &str {
+        self.local.as_ref().unwrap_or(&self.address)
+    }
+}
+
+/// How long whoever reads may take to end with the coordinator.
+const READING_ENDS: Duration = Duration::from_secs(10);
+
+/// A coordinator that is up.
+#[derive(Clone)]
+pub struct Ready {
+    /// How it is reached.
+    pub reached: Reached,
+    /// The way to its desk.
+    pub desk: Handle,
+    authority: Fingerprint,
+}
+
+/// Why a coordinator cannot start or go on.
+#[derive(Debug, Error)]
+pub enum ServeError {
+    /// The folder cannot be used.
+    #[error(transparent)]
+    Home(#[from] HomeError),
+    /// The journal cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The journal cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The blobs cannot be used.
+    #[error(transparent)]
+    Blobs(#[from] BlobError),
+    /// The desk cannot start or go on.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+    /// There are no keys.
+    #[error(transparent)]
+    Authority(#[from] AuthorityError),
+    /// The organisation's own certificate is of no use.
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
+    /// There is no randomness.
+    #[error(transparent)]
+    NoRandomness(#[from] NoRandomness),
+    /// A token has no meaning: a fault of this program.
+    #[error(transparent)]
+    Token(#[from] TokenError),
+    /// The address cannot be listened on.
+    #[error(
+        "{address} cannot be listened on: {source}; end what holds it, or choose another address with --listen"
+    )]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A file in the folder cannot be written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Machines and users know the grid by a key that is not there any more.
+    #[error(
+        "the grid's authority is not in {} any more, and machines and users know the grid by it: put the folder back from a backup; \
+         or, to have a new authority, remove {CERTIFICATE_FILE} beside it: then each machine has to join again, and each user to log in",
+        .0.display()
+    )]
+    AuthorityLost(PathBuf),
+    /// The desk ended.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+    /// The runtime cannot start.
+    #[error("no threads for the network: {0}")]
+    Runtime(io::Error),
+}
+
+impl Ready {
+    /// The line with which another machine joins.
+    pub async fn join_line(&self) -> Result<String, ServeError> {
+        Ok(join_line(&self.reached.address, &self.join_token().await?))
+    }
+
+    /// A new token with which one agent may join.
+    pub async fn join_token(&self) -> Result<String, ServeError> {
+        let token = Token::generate(TokenKind::Join)?;
+        let expires = self.desk.now() + gleaner_units::Span::from_nanos(JOIN_SECONDS * 1_000_000_000);
+        let order = Order::IssueJoinToken { token: stored_hash(&token), expires, uses: 1, owner: None };
+        // An order of the coordinator's own is not refused.
+        let _ = self.desk.order(Requester::coordinator(), order).await?;
+        Ok(JoinToken::new(token, self.authority)?.reveal())
+    }
+}
+
+/// Serves until `stopped` ends, or the disk fails. `ready` is called once it listens.
+pub fn serve<F: Future<Output = ()>>(
+    options: &ServeOptions,
+    ready: impl FnOnce(Ready) -> F,
+) -> Result<(), ServeError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.map_err(ServeError::Runtime)?;
+    let home = Home::open(&options.home, options.network)?;
+    if home.is_full() {
+        tracing::warn!(
+            "the disk of {} is full: it can be asked, and lets agents in when some space is free; free some space",
+            options.home.display()
+        );
+    }
+    let of_strangers = listener::strangers(raise_file_limit());
+    if let Some(files) = &options.certificate {
+        // Before a start is recorded that none comes of.
+        files.check(SystemTime::now())?;
+    }
+    let (store, blobs) = (SqliteStore::open(&home)?, FolderBlobs::open(&home)?);
+    if let Some(torn) = store.torn_tail() {
+        tracing::warn!("{torn}");
+    }
+    let program = concat!("gleaner ", env!("CARGO_PKG_VERSION"));
+    let (driver, desk) = Driver::start(Box::new(store), &home, options.terms, program)?;
+    let served = runtime.block_on(listen(options, &home, Arc::new(blobs), &desk, of_strangers, ready));
+    desk.stop();
+    let store = driver.join()?;
+    // What still reads ends first, so that the store, closed last, takes its log in.
+    runtime.shutdown_timeout(READING_ENDS);
+    drop(store);
+    served
+}
+
+async fn listen<F: Future<Output = ()>>(
+    options: &ServeOptions,
+    home: &Home,
+    blobs: Arc<FolderBlobs>,
+    desk: &Handle,
+    of_strangers: Share,
+    ready: impl FnOnce(Ready) -> F,
+) -> Result<(), ServeError> {
+    first_user(home, &options.user, desk).await?;
+    let failure = |source| ServeError::Listen { address: options.listen, source };
+    let listener = TcpListener::bind(options.listen).await.map_err(failure)?;
+    let bound = listener.local_addr().map_err(failure)?;
+    let identity = identity(options, home, bound)?;
+    let authority = identity.authority().fingerprint();
+    write_authority(home, &identity)?;
+    let reached = reached(options, bound, authority);
+    warn_of_unknown(options.names.clone(), bound.port());
+    let text = serde_json::to_string(&reached).expect("plain data");
+    write_private(&home.folder().join(ADDRESS_FILE), &text)?;
+    let database = home.folder().to_owned();
+    let app = App {
+        desk: desk.clone(),
+        blobs,
+        readers: Readers::new(move || {
+            let reader = SqliteReader::open(&database);
+            let failure = |error: OpenError| ReadError::Io { source: error.into() };
+            Ok(Box::new(reader.map_err(failure)?))
+        }),
+        home: home.clone(),
+        agents: AgentTokens::default(),
+        authority,
+        address: reached.address.clone(),
+        names: identity.names().iter().cloned().chain(identity.own_names()).collect(),
+        study: options.study,
+    };
+    if !identity.is_own_for_a_name() {
+        tracing::warn!(
+            "the certificate that is shown to browsers names nothing by which this coordinator is known ({}): it is for {}; \
+             --name says by what names others reach it",
+            identity.names().join(", "),
+            identity.own_names().join(", ")
+        );
+    }
+    let tls = identity.server_config()?;
+    let renewed = tokio::spawn(take_care(identity, home.clone()));
+    let app = Arc::new(app);
+    let tidied = tokio::spawn(keep_tidy(Arc::clone(&app)));
+    let removed = tokio::spawn(keep_removing(Arc::clone(&app)));
+    let stopped = ready(Ready { reached, desk: desk.clone(), authority });
+    let ended = async {
+        tokio::select! {
+            () = stopped => {}
+            // The desk closes its door when it ends; why, its thread says.
+            () = desk.closed() => {}
+        }
+    };
+    listener::serve(listener, Arc::new(tls), router(app), of_strangers, ended).await;
+    for task in [renewed, tidied, removed] {
+        task.abort();
+    }
+    Ok(())
+}
+
+/// The API, and beside it the agents' sessions: those stay open, and must not count among the requests in flight.
+fn router(app: Arc<App>) -> Router {
+    let sessions = Arc::clone(&app);
+    let open = async move |Extension(over): Extension<Over>, request: Request| {
+        sessions::open(Arc::clone(&sessions), over, request)
+    };
+    let open = get(open).layer(from_fn_with_state(Arc::clone(&app), http::own_site));
+    http::router(app).route("/api/v1/session", open)
+}
+
+/// Looks after the certificates and the room on the disk, each time on a thread that may block.
+async fn take_care(identity: Arc<ServerIdentity>, home: Home) {
+    let mut asked = signal(SignalKind::hangup()).ok();
+    loop {
+        let is_asked = tokio::select! {
+            () = tokio::time::sleep(CARE) => false,
+            Some(()) = async { asked.as_mut()?.recv().await } => true,
+        };
+        let (identity, home) = (Arc::clone(&identity), home.clone());
+        // What panicked is told by the panic, and tried again.
+        drop(spawn_blocking(move || take_care_once(&identity, &home, is_asked)).await);
+    }
+}
+
+fn take_care_once(identity: &ServerIdentity, home: &Home, is_asked: bool) {
+    match identity.read_again(is_asked, SystemTime::now()) {
+        Ok(true) => tracing::info!("the certificate was read again"),
+        Ok(false) => {}
+        Err(error) => tracing::warn!("the certificate that was read before stays: {error}"),
+    }
+    if let Err(error) = home.keep_reserve() {
+        tracing::warn!("the reserve for a start on a full disk cannot be kept: {error}");
+    }
+    if let Err(error) = identity.renew(SystemTime::now()) {
+        tracing::warn!("the certificate could not be renewed: {error}");
+    }
+}
+
+/// Who starts a grid administers it; the token lies in the folder, for that user alone.
+async fn first_user(home: &Home, user: &str, desk: &Handle) -> Result<(), ServeError> {
+    let path = home.folder().join(TOKEN_FILE);
+    let people = desk.people();
+    let is_good =
+        |token: Token| people.user(&stored_hash(&token)).is_some_and(|known| known.is_let_in(desk.now()));
+    if fs::read_to_string(&path).is_ok_and(|text| text.trim().parse().is_ok_and(is_good)) {
+        return Ok(());
+    }
+    if path.exists() {
+        tracing::warn!("{} held no token that is good here: {} gets a new one", path.display(), user);
+    }
+    let token = Token::generate(TokenKind::User)?;
+    write_private(&path, &token.reveal())?;
+    let order = Order::AddUser {
+        user: user.to_owned(),
+        token: stored_hash(&token),
+        role: Some(Role::Admin),
+        expires: None,
+    };
+    if let Err(rejection) = desk.order(Requester::coordinator(), order).await? {
+        let source = io::Error::new(io::ErrorKind::InvalidInput, rejection.message);
+        return Err(ServeError::File { path, source });
+    }
+    Ok(())
+}
+
+fn identity(
+    options: &ServeOptions,
+    home: &Home,
+    bound: SocketAddr,
+) -> Result<Arc<ServerIdentity>, ServeError> {
+    let now = SystemTime::now();
+    let folder = home.folder().join(AUTHORITY_FOLDER);
+    if !Authority::is_in(&folder) && home.folder().join(CERTIFICATE_FILE).exists() {
+        return Err(ServeError::AuthorityLost(folder));
+    }
+    let authority = Authority::open_or_create(&folder, now)?;
+    let mut names: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
+    names.extend([host_name(), Some(reached_ip(bound).to_string())].into_iter().flatten());
+    names.extend(options.names.iter().cloned());
+    names.sort();
+    names.dedup();
+    let identity = ServerIdentity::new(authority, names, now)?;
+    if let Some(files) = &options.certificate {
+        identity.show(files.clone(), now)?;
+    }
+    Ok(identity)
+}
+
+/// The authority's certificate for browsers and curl. There is no secret in it.
+fn write_authority(home: &Home, identity: &ServerIdentity) -> Result<(), ServeError> {
+    write_private(&home.folder().join(CERTIFICATE_FILE), &identity.authority().certificate_pem())
+}
+
+fn reached(options: &ServeOptions, bound: SocketAddr, authority: Fingerprint) -> Reached {
+    let host = match (options.names.first(), reached_ip(bound)) {
+        (Some(name), _) => name.clone(),
+        (None, IpAddr::V6(ip)) => format!("[{ip}]"),
+        (None, IpAddr::V4(ip)) => ip.to_string(),
+    };
+    let here = match bound.ip() {
+        ip if !ip.is_unspecified() => ip,
+        IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+    };
+    Reached {
+        address: format!("https://{host}:{}", bound.port()),
+        local: Some(format!("https://{}", SocketAddr::new(here, bound.port()))),
+        fingerprint: authority.to_string(),
+        pid: std::process::id(),
+    }
+}
+
+/// A name that is unknown here may be known to others, and is most likely mistyped. To ask takes its time.
+fn warn_of_unknown(names: Vec<String>, port: u16) {
+    std::thread::spawn(move || {
+        for name in names {
+            if let Err(why) = (name.as_str(), port).to_socket_addrs() {
+                tracing::warn!(
+                    "{name} leads nowhere from this machine ({why}): who joins by it has to know it, from DNS or /etc/hosts"
+                );
+            }
+        }
+    });
+}
+
+/// The address itself; where it stands for all, the one that packets to elsewhere would leave from.
+fn reached_ip(bound: SocketAddr) -> IpAddr {
+    if !bound.ip().is_unspecified() {
+        return bound.ip();
+    }
+    // Nothing is sent: to connect only chooses a route. The address is one for documentation.
+    let route = || {
+        let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+        socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9))?;
+        socket.local_addr()
+    };
+    route().map_or(Ipv4Addr::LOCALHOST.into(), |address| address.ip())
+}
+
+fn host_name() -> Option<String> {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
+    let name = name.trim();
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+/// Ten thousand agents are ten thousand files. Returns how many the system allows.
+fn raise_file_limit() -> u64 {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    match setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }) {
+        Ok(()) => maximum.unwrap_or(u64::MAX),
+        Err(error) => {
+            tracing::warn!("the limit on open files stays as it is: {error}");
+            current.unwrap_or(u64::MAX)
+        }
+    }
+}
+
+/// All of it or the old file, for this user alone.
+fn write_private(path: &Path, text: &str) -> Result<(), ServeError> {
+    let written = replace_file(path, 0o600, |out| out.write_all(text.as_bytes()));
+    written.map_err(|source| ServeError::File { path: path.to_owned(), source })
+}
