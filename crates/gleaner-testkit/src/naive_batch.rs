@@ -126,7 +126,7 @@ impl NaiveBatch {
             let view = View { grid, now, terms: &self.terms, books: &books, meta };
             if let Some((task, worker)) = next {
                 // What was scheduled since it was chosen may have cost too much.
-                if !view.allowed(task, worker, &view.workers()) {
+                if !view.allowed(task, worker, &view.workers(), view.means(task).as_ref()) {
                     continue;
                 }
                 let Terms { by_class, stands, period, .. } = self.terms;

@@ -46,6 +46,15 @@ struct Sums {
     all: f64,
 }
 
+/// What there is to pay a task with.
+pub(super) struct Means {
+    budget: Budget,
+    left: f64,
+    /// Tasks that are paid from it and are left to schedule.
+    tasks_left: f64,
+    sums: Sums,
+}
+
 /// A worker that a task may go to, with its expected completion.
 type Fit = (Worker, f64);
 
@@ -254,21 +263,33 @@ impl View<'_> {
         tasks.iter().copied().filter(|other| self.share(task, *other)).collect()
     }
 
+    /// What the task could be paid with; none if nothing limits that.
+    pub(super) fn means(&self, task: TaskId) -> Option<Means> {
+        let budget = self.budget()?;
+        let tasks_left = self.sharing(task, &self.tasks_left()).len() as f64;
+        Some(Means { budget, left: self.left(task, budget), tasks_left, sums: self.sums(task) })
+    }
+
     /// Line 9: whether a task may be scheduled on a worker.
-    pub(super) fn allowed(&self, task: TaskId, worker: Worker, workers: &[Worker]) -> bool {
+    pub(super) fn allowed(
+        &self,
+        task: TaskId,
+        worker: Worker,
+        workers: &[Worker],
+        means: Option<&Means>,
+    ) -> bool {
         if !self.seconds(task, worker.class).is_finite() {
             return false;
         }
-        if self.terms.holds && self.had_better_wait(task, worker) {
+        if self.terms.holds && self.had_better_wait(task, worker, means) {
             return false;
         }
-        let Some(budget) = self.budget() else { return true };
+        let Some(means) = means else { return true };
+        let &Means { left, tasks_left, .. } = means;
         let cost = (self.length(task) * worker.price).ceil();
-        let left = self.left(task, budget);
         if cost > left {
             return false;
         }
-        let tasks_left = self.sharing(task, &self.tasks_left()).len() as f64;
         let cost = self.length(task) * worker.price;
         match self.terms.rule {
             Rule::None | Rule::B => true,
@@ -279,19 +300,19 @@ impl View<'_> {
                 cost <= (left - kept) + 1e-12 * (left - kept).abs()
             }
             Rule::Bt | Rule::BtWithinPeriod | Rule::BttPrinted | Rule::BttDerived | Rule::BttWithinReach => {
-                self.line_9(task, worker, workers, budget)
+                self.line_9(task, worker, workers, means)
             }
             Rule::MovingPrice => {
-                let is_in_time = worker.ready <= budget.period.seconds() * (1.0 + 1e-12);
+                let is_in_time = worker.ready <= means.budget.period.seconds() * (1.0 + 1e-12);
                 is_in_time
-                    && (self.is_cheapest(task, worker, workers) || self.is_in_the_price(task, worker, budget))
+                    && (self.is_cheapest(task, worker, workers) || self.is_in_the_price(task, worker, means))
             }
         }
     }
 
     /// Whether the faster machines would have done all that there is to do, and this task besides, before the worker had: from
     /// the next batch on, each core doing its share of all and one task like this.
-    fn had_better_wait(&self, task: TaskId, worker: Worker) -> bool {
+    fn had_better_wait(&self, task: TaskId, worker: Worker, means: Option<&Means>) -> bool {
         let (mut ops, mut longest) = (0.0, 0.0);
         for (id, state) in self.grid.tasks() {
             let mut length = self.length(id);
@@ -310,10 +331,9 @@ impl View<'_> {
         }
         let row = self.grid.classes().seconds_per_op_row(self.grid.task(task).class());
         // Machines that could not be paid for are not waited for.
-        let paid = self.budget().map_or(f64::INFINITY, |budget| budget.recharge.count() as f64 / longest);
-        let by_price = self.budget().filter(|_| self.terms.rule == Rule::MovingPrice);
-        let price =
-            by_price.and_then(|budget| self.going(task, budget)).map_or(f64::INFINITY, |going| going.0);
+        let paid = means.map_or(f64::INFINITY, |means| means.budget.recharge.count() as f64 / longest);
+        let by_price = means.filter(|_| self.terms.rule == Rule::MovingPrice);
+        let price = by_price.and_then(|means| self.going(means)).map_or(f64::INFINITY, |going| going.0);
         let (mut ops_per_second, mut cores) = (0.0, 0.0);
         for id in self.present() {
             let machine = self.grid.machine(id);
@@ -333,8 +353,8 @@ impl View<'_> {
 
     /// "if p is not the lowest price then (if r > D then condition (5) holds else condition (4) holds)"; and of machines
     /// with a ready time greater than D + R, that we do not have to consider them.
-    fn line_9(&self, task: TaskId, worker: Worker, workers: &[Worker], budget: Budget) -> bool {
-        let within_period = worker.ready <= budget.period.seconds() * (1.0 + 1e-12);
+    fn line_9(&self, task: TaskId, worker: Worker, workers: &[Worker], means: &Means) -> bool {
+        let within_period = worker.ready <= means.budget.period.seconds() * (1.0 + 1e-12);
         let heeds_period = self.terms.rule != Rule::Bt;
         let is_lowest = self.terms.first != First::Conditions && self.is_cheapest(task, worker, workers);
         if is_lowest && (self.terms.first == First::Price || !heeds_period || within_period) {
@@ -346,9 +366,9 @@ impl View<'_> {
         let is_busy = worker.ready > 0.0;
         match self.terms.rule {
             Rule::BttPrinted | Rule::BttDerived | Rule::BttWithinReach if is_busy => {
-                self.condition(task, worker, budget, true)
+                self.condition(task, worker, means, true)
             }
-            _ => self.condition(task, worker, budget, false),
+            _ => self.condition(task, worker, means, false),
         }
     }
 
@@ -388,8 +408,8 @@ impl View<'_> {
 
     /// The price of this batch for whoever pays for a task, the next higher one, what an operation costs on average that is
     /// expected to begin, and what that leaves; none where there are no machines.
-    fn going(&self, task: TaskId, budget: Budget) -> Option<(f64, f64, f64, f64)> {
-        let all = self.sums(task).all;
+    fn going(&self, means: &Means) -> Option<(f64, f64, f64, f64)> {
+        let Means { budget, sums: Sums { all, .. }, .. } = *means;
         let (b, r) = (budget.recharge.count() as f64, budget.period.seconds());
         let machines: Vec<(f64, f64)> = self.speeds().into_iter().filter(|machine| machine.1 > 0.0).collect();
         let mut prices: Vec<f64> = machines.iter().map(|machine| machine.0).collect();
@@ -405,12 +425,12 @@ impl View<'_> {
     }
 
     /// Whether a worker asks no more than the price of this batch; or the next higher one, and what the price leaves pays.
-    fn is_in_the_price(&self, task: TaskId, worker: Worker, budget: Budget) -> bool {
-        let Some((price, next, average, surplus)) = self.going(task, budget) else { return true };
+    fn is_in_the_price(&self, task: TaskId, worker: Worker, means: &Means) -> bool {
+        let Some((price, next, average, surplus)) = self.going(means) else { return true };
         if worker.price <= price || worker.price > next {
             return worker.price <= price;
         }
-        let Sums { allocated, done, .. } = self.sums(task);
+        let Sums { allocated, done, .. } = means.sums;
         let own = self.length(task);
         let allowed = average * (done + own) + surplus;
         allocated + own * worker.price <= allowed * (1.0 + 1e-12)
@@ -439,8 +459,8 @@ impl View<'_> {
     }
 
     /// (4), or (5) for a busy worker.
-    fn condition(&self, task: TaskId, worker: Worker, budget: Budget, busy: bool) -> bool {
-        let Sums { allocated, done, all } = self.sums(task);
+    fn condition(&self, task: TaskId, worker: Worker, means: &Means, busy: bool) -> bool {
+        let Means { budget, sums: Sums { allocated, done, all }, .. } = *means;
         let b = budget.recharge.count() as f64;
         let r = budget.period.seconds();
         let counted = match (busy, self.terms.rule) {
@@ -459,9 +479,9 @@ impl View<'_> {
         average <= b / served * (1.0 + 1e-12)
     }
 
-    fn fits(&self, task: TaskId, workers: &[Worker]) -> Vec<Fit> {
+    fn fits(&self, task: TaskId, workers: &[Worker], means: Option<&Means>) -> Vec<Fit> {
         let kept = self.kept(task, workers);
-        let allowed = kept.iter().filter(|worker| self.allowed(task, **worker, workers));
+        let allowed = kept.iter().filter(|worker| self.allowed(task, **worker, workers, means));
         allowed.map(|worker| (*worker, self.counted_end(task, *worker))).collect()
     }
 
@@ -543,14 +563,20 @@ impl View<'_> {
         let left = self.tasks_left();
         let old: Vec<TaskId> = left.iter().copied().filter(|task| self.meta.old.contains(task)).collect();
         if let Some(&task) = old.first() {
-            let fits = self.fits(task, &workers);
+            let fits = self.fits(task, &workers, self.means(task).as_ref());
             return if fits.is_empty() {
                 (vec![task], Vec::new())
             } else {
                 (Vec::new(), vec![(task, self.chosen(task, &fits))])
             };
         }
-        let fits: Vec<Fits> = left.into_iter().map(|task| (task, self.fits(task, &workers))).collect();
+        // Each payer's are the same for all of their tasks.
+        let mut means = BTreeMap::new();
+        let mut fits: Vec<Fits> = Vec::new();
+        for task in left {
+            let means = means.entry(self.payer(task)).or_insert_with(|| self.means(task));
+            fits.push((task, self.fits(task, &workers, means.as_ref())));
+        }
         let removed: Vec<TaskId> =
             fits.iter().filter(|(_, fits)| fits.is_empty()).map(|(task, _)| *task).collect();
         if !removed.is_empty() {
