@@ -75,14 +75,17 @@ fn an_agents_disk_fills_up() {
     let mut grid = Grid::new("agent-full", 30);
     grid.start();
     grid.add_at("lab", disk.path().join("lab"), 100, RULES, &["--slots", "2"]);
-    let script =
-        "head -c 4000000 /dev/zero > $GLEANER_CHECKPOINT/note; [ $GLEANER_ATTEMPT -gt 1 ] || sleep 300";
+    let script = "head -c 4000000 /dev/zero > $GLEANER_CHECKPOINT/note; echo noted; \
+                  [ $GLEANER_ATTEMPT -gt 1 ] || sleep 300";
     let counter = submit(&grid, &["--checkpoint", "--grace", "2s", "--", "sh", "-c", script]);
     let writes = "sleep 2; head -c 8000000 /dev/zero > big && echo wrote it";
     let job =
         submit(&grid, &["--array", "1-4", "--retries", "20", "--output", "big", "--", "sh", "-c", writes]);
     until("both run", PATIENCE, || {
         (tally(&grid, &job, "running") + tally(&grid, &counter, "running") == 2).then_some(())
+    });
+    until("the checkpoint is written", PATIENCE, || {
+        grid.ok(&["logs", &counter]).contains("noted").then_some(())
     });
     until("the machine takes nothing new", PATIENCE, || {
         disk.fill();
