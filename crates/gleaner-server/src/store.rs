@@ -1,7 +1,7 @@
 //! The journal's port: what the coordinator asks of whatever keeps its facts.
 //!
 //! The journal is the truth. The coordinator's one thread collects facts, commits them, and only then lets anything
-//! out that rests on them. What a store promises, and the conformance suite (`tests/store`) asks of every form:
+//! out that rests on them. What a store promises, and the conformance suite (`tests/records/store`) asks of every form:
 //!
 //! - **A commit is all or nothing, and durable once it returned.** Rows are numbered from 1 without a gap.
 //! - **A commit that failed stops the store.** What became of it shows on reopening: all of it is there or nothing;

@@ -6,8 +6,9 @@ use gleaner_wire::job::{
     Confinement, JobSpec, OwnInputs, Signed, SignedText, TaskList, is_length, stays_inside,
 };
 use gleaner_wire::limits::{
-    EXPRESSION_BYTES_MAX, ITEMS_MAX, LENGTH_MAX, NAME_BYTES_MAX, ORDER_BYTES_MAX, OWN_INPUTS_MAX,
-    PARAMETERS_MAX, QUORUM_MAX, SIGNED_BYTES_MAX, SLOTS_MAX, TASKS_PER_JOB_MAX, WORD_BYTES_MAX,
+    EXPRESSION_BYTES_MAX, ITEMS_MAX, LENGTH_MAX, MEMORY_BYTES_MAX, NAME_BYTES_MAX, ORDER_BYTES_MAX,
+    OWN_INPUTS_MAX, PARAMETERS_MAX, QUORUM_MAX, SIGNED_BYTES_MAX, SLOTS_MAX, TASKS_PER_JOB_MAX,
+    WORD_BYTES_MAX,
 };
 use gleaner_wire::outputs::pattern;
 use gleaner_wire::text::{is_hidden, is_name};
@@ -287,6 +288,11 @@ fn check_numbers(spec: &JobSpec) -> Result<(), Rejection> {
     refuse_if(cores == 0 || cores > SLOTS_MAX, || {
         format!("needs.cores is {cores}; expected 1 to {SLOTS_MAX}")
     })?;
+    for (key, bytes) in [("needs.memory", spec.needs.memory), ("needs.disk", spec.needs.disk)] {
+        refuse_if(bytes > MEMORY_BYTES_MAX, || {
+            format!("{key} is {bytes} bytes; no machine may claim more than {MEMORY_BYTES_MAX}")
+        })?;
+    }
     for (key, seconds) in
         [("needs.time_limit_s", spec.needs.time_limit_s), ("checkpoint.grace_s", spec.checkpoint.grace_s)]
     {

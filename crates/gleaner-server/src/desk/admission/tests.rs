@@ -197,7 +197,7 @@ fn expect_limits<T>(limits: &[(&str, String, Handed<T>)], check: impl Fn(T) -> R
 
 #[test]
 fn each_limit_of_a_job_is_kept_and_named() {
-    let limits: [(&str, String, Handed<JobSpec>); 23] = [
+    let limits: [(&str, String, Handed<JobSpec>); 25] = [
         ("TASKS_PER_JOB_MAX", TASKS_PER_JOB_MAX.to_string(), |more| {
             let last = TASKS_PER_JOB_MAX + more as u32;
             JobSpec { tasks: TaskList::Array { first: 1, last, step: 1 }, ..job() }
@@ -258,6 +258,16 @@ fn each_limit_of_a_job_is_kept_and_named() {
         ("SLOTS_MAX", format!("1 to {SLOTS_MAX}"), |more| {
             let mut job = job();
             job.needs.cores = SLOTS_MAX + more as u32;
+            job
+        }),
+        ("MEMORY_BYTES_MAX of memory", format!("more than {MEMORY_BYTES_MAX}"), |more| {
+            let mut job = job();
+            job.needs.memory = MEMORY_BYTES_MAX + more as u64;
+            job
+        }),
+        ("MEMORY_BYTES_MAX of disk", format!("more than {MEMORY_BYTES_MAX}"), |more| {
+            let mut job = job();
+            job.needs.disk = MEMORY_BYTES_MAX + more as u64;
             job
         }),
         ("LENGTH_MAX", format!("{LENGTH_MAX:e}"), |more| JobSpec {
