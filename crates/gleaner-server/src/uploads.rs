@@ -1,6 +1,6 @@
 //! The files that somebody has sent, as long as a coordinator lives. Beyond a number of them the oldest are forgotten.
 //!
-//! **What nobody named counts for [`YOUNG`], forgotten or not**: then it is removed.
+//! **What nobody named counts for `YOUNG`, forgotten or not**: then it is removed.
 
 use crate::blobs::BlobId;
 use crate::limits::YOUNG;
@@ -53,7 +53,7 @@ impl Uploads {
         self.known.contains_key(&id)
     }
 
-    /// Whether it was sent, and is still there: what nothing named for [`YOUNG`] is removed.
+    /// Whether it was sent, and is still there: what nothing named for `YOUNG` is removed.
     pub(crate) fn is_there(&self, id: BlobId, now: Time) -> bool {
         let is_young =
             |hour: u64| hour.saturating_mul(HOUR_NANOS).saturating_add(YOUNG.as_nanos() as u64) > now.nanos();
