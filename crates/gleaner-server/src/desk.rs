@@ -434,6 +434,11 @@ impl Desk {
         self.by_agent.contains_key(&agent)
     }
 
+    /// How long an agent is still waited for.
+    pub fn lease_left(&self, agent: MachineId, now: Time) -> Span {
+        self.leases.left(agent, now)
+    }
+
     /// Why an agent was not let in, as far as it can be mended here.
     pub fn turned_away(&self, agent: MachineId) -> Option<&TurnedAway> {
         self.turned_away.get(&agent)

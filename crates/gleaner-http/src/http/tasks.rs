@@ -198,7 +198,7 @@ async fn explain_past(
     })?;
     found.ok_or_else(|| {
         Refusal::not_found(match moment {
-            Moment::At(at) => format!("the task was not submitted yet at {} s", at.seconds()),
+            Moment::At(_) => "the task was not submitted yet at that moment".to_owned(),
             Moment::BeforeRun(run) => format!("the task has not had a run {run}"),
         })
     })

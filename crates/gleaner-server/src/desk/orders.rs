@@ -8,7 +8,7 @@ use crate::journal::{Chosen, Fact, Revived};
 use crate::ledger::{Job, Record, Wish, to_revive};
 use crate::store::{Amount, PastReader, ReadError, TaskRange};
 use gleaner_policy::{PolicyError, PolicySpec};
-use gleaner_units::Time;
+use gleaner_units::{TaskId, Time};
 use gleaner_wire::api::{
     Actor, Choice, Enrolled, Enrolment, Ordered, PolicyKeys, QuotaSetting, Role, Submitted, TaskPhase,
 };
@@ -443,12 +443,15 @@ impl Desk {
         }
         let Err(why) = policy.recipe().check_comparing() else { return Ok(()) };
         let mut asking = self.ledger.jobs().filter(|(_, job)| job.spec.quorum > 1 && job.tally.open() > 0);
-        let compared = self.ledger.grid().comparisons().next().map(|(task, _)| self.ledger.job_of(task).0);
+        // What was cancelled is compared with nothing more; if it is to run again, that is asked again.
+        let is_open = |task: &TaskId| !self.ledger.record(*task).phase.is_over();
+        let compared = self.ledger.grid().comparisons().map(|(task, _)| task).find(is_open);
+        let compared = compared.map(|task| self.ledger.job_of(task).0);
         match asking.next().map(|(id, _)| id).or(compared) {
             None => Ok(()),
             Some(job) => {
                 let message = format!(
-                    "job {job} is done when several machines gave the same answer, and {} makes no copies for that: {why}; wait \
+                    "job {job} has tasks that several machines have to answer alike, and {} makes no copies for that: {why}; wait \
                      for such jobs, or cancel them",
                     policy.name()
                 );

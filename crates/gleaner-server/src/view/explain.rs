@@ -4,13 +4,14 @@ use super::discreet;
 use super::runs::open_runs;
 use super::waits::{self, Situation, dimensions, explanation};
 use super::{Known, KnownTask, Unread};
-use crate::desk::{Rejection, RejectionKind, Terms, quiet_until};
+use crate::desk::{Desk, Rejection, RejectionKind, Terms, quiet_until};
 use crate::journal::{Entry, Fact};
 use crate::ledger::{Agent, Ledger, Record, RetiredTask};
+use crate::moments::long;
 use crate::recovery::{Recovered, RecoveryError, beginning, entries};
 use crate::store::{Reader, Seq};
 use gleaner_core::explain::{obstacles, words};
-use gleaner_core::{Availability, Condition, Decision, Stage};
+use gleaner_core::{Availability, Condition, Decision, Run, Stage};
 use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
 use gleaner_wire::VERSION;
 use gleaner_wire::api::{ExplanationView, Preview, PreviewStart, Rating, RuledOutView, TaskPhase};
@@ -31,7 +32,20 @@ pub fn explain(known: &Known<'_>, now: Time, task: TaskId) -> Result<Explanation
         view.summary = format!("its program has ended, but {why}");
         view.remedies.push("free space on the coordinator's disk".to_owned());
     }
+    view.summary.extend(silent(known.desk(), now, task).into_iter().map(|told| format!("; {told}")));
     Ok(view)
+}
+
+/// In a sentence for each, which machines have something of a task and are not connected.
+fn silent(desk: &Desk, now: Time, task: TaskId) -> Vec<String> {
+    let ledger = desk.ledger();
+    let runs = ledger.grid().runs_of(task).filter(|run| run.stage() != Stage::Missing);
+    let away: BTreeSet<MachineId> = runs.map(Run::on).filter(|on| !desk.is_connected(*on)).collect();
+    let told = |on: MachineId| {
+        let (name, left) = (&ledger.agent(on).name, long(desk.lease_left(on, now)));
+        format!("{name} is away: if it is not heard of within {left}, what it has of the task is given up")
+    };
+    away.into_iter().map(told).collect()
 }
 
 /// A moment of the past.
@@ -205,10 +219,14 @@ fn summary(situation: Situation<'_>, task: TaskId, record: &Record) -> String {
 
 /// Where the runs of a task go on, and where they stand still. `last` is where the newest was started.
 fn whereabouts(ledger: &Ledger, task: TaskId, last: &str) -> String {
-    let (mut going, mut still) = (Vec::new(), Vec::new());
+    let (mut going, mut still, mut paused) = (Vec::new(), Vec::new(), Vec::new());
     for run in ledger.begun(task) {
         let agent = ledger.agent(run.on());
-        if agent.is_suspended() { &mut still } else { &mut going }.push(agent.name.as_str());
+        match &agent.paused_by {
+            _ if !agent.is_suspended() => going.push(agent.name.as_str()),
+            None => still.push(agent.name.as_str()),
+            Some(by) => paused.push(format!("it stands still on {}, paused by {by}", agent.name)),
+        }
     }
     let names = |mut names: Vec<&str>| {
         names.sort_unstable();
@@ -218,12 +236,12 @@ fn whereabouts(ledger: &Ledger, task: TaskId, last: &str) -> String {
         1 => format!("it stands still on {}, whose owner is using it", names(still)),
         _ => format!("it stands still on {}, whose owners are using them", names(still)),
     };
-    match (going.is_empty(), still.is_empty()) {
-        (true, true) => format!("it runs on {last}"),
-        (true, false) => used(still),
-        (false, true) => format!("it runs on {}", names(going)),
-        (false, false) => format!("it runs on {}; {}", names(going), used(still)),
+    if going.is_empty() && still.is_empty() && paused.is_empty() {
+        return format!("it runs on {last}");
     }
+    let going = (!going.is_empty()).then(|| format!("it runs on {}", names(going)));
+    let still = (!still.is_empty()).then(|| used(still));
+    going.into_iter().chain(still).chain(paused).collect::<Vec<String>>().join("; ")
 }
 
 /// How the last run of a task that failed ended. One that ended well gave another answer than others.

@@ -7,8 +7,9 @@ use gleaner_server::desk::{
 use gleaner_server::journal::Fact;
 use gleaner_server::ledger::Ledger;
 use gleaner_server::store::MemoryDisk;
+use gleaner_server::view::{Fetched, Known};
 use gleaner_units::{MachineId, RunId, TaskId, Time};
-use gleaner_wire::api::{Actor, Choice, Enrolment, Role, TaskPhase};
+use gleaner_wire::api::{Actor, Choice, Enrolment, PolicyKeys, Role, TaskPhase};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{End, FromAgent, Hello, Obstacle, Outcome, Profile, Stream, ToAgent};
 use gleaner_wire::{Had, JobId, Lineage};
@@ -459,6 +460,44 @@ fn an_administrators_pause_is_recorded_and_outlasts_starts() {
     assert_eq!(small.facts, [], "that is no news");
     small.order(Order::SetPaused { machine: "m".into(), paused: false });
     assert!(is_open(&small));
+}
+
+/// Its owner was blamed for an administrator's pause, and nothing said that a machine was away.
+#[test]
+fn a_task_is_explained_where_its_machine_is_paused_or_away() {
+    let mut small = Small::running();
+    let explained = |small: &Small| {
+        let fetched = Fetched::default();
+        let known = Known::new(&small.desk, &fetched);
+        gleaner_server::view::explain(&known, small.now, TaskId::new(0)).expect("it is in memory").summary
+    };
+    assert_eq!(explained(&small), "it runs on m");
+    small.say(FromAgent::OwnerLoad { load: 1.0, why: "the owner is there".to_owned() });
+    assert_eq!(explained(&small), "it stands still on m, whose owner is using it");
+    small.order(Order::SetPaused { machine: "m".into(), paused: true });
+    assert_eq!(explained(&small), "it stands still on m, paused by user root");
+    small.say(FromAgent::OwnerLoad { load: 0.0, why: String::new() });
+    small.leave();
+    let told = explained(&small);
+    assert!(told.starts_with("it runs on m; m is away: if it is not heard of within"), "{told}");
+    assert!(told.ends_with("what it has of the task is given up"), "{told}");
+}
+
+/// A job that had been cancelled kept every policy away that makes no copies, and said to cancel it.
+#[test]
+fn a_cancelled_job_with_a_quorum_keeps_no_policy_away() {
+    let mut small = Small::running();
+    let spec: JobSpec =
+        serde_json::from_value(serde_json::json!({ "command": ["true"], "quorum": 2 })).expect("a job");
+    let job = Admitted::check(spec).expect("a job");
+    small.order(Order::Submit { job, key: None, files: JobFiles::default() });
+    let easy = || {
+        let keys = serde_json::json!({ "preset": "queue/easy" });
+        Order::SetPolicy(PolicyKeys(keys.as_object().expect("keys").clone()))
+    };
+    assert_eq!(small.order(easy()), None, "two machines have to answer");
+    small.order(Order::Cancel(JobId(2), all()));
+    assert!(small.order(easy()).is_some(), "nothing is compared any more");
 }
 
 /// It was sent away without a word, again and again, and nobody knew why.
