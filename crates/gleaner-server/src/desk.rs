@@ -380,7 +380,7 @@ impl Desk {
                     self.no_space.insert(agent, blob);
                 }
             }
-            Input::Disconnected { session } => self.forget(session),
+            Input::Disconnected { session } => self.forget(now, session),
             Input::Tick => self.tick(now),
         }
         Ok(())
@@ -463,10 +463,10 @@ impl Desk {
         }
         while let Some(agent) = self.leases.find_due(now) {
             self.leases.end(agent);
-            if let Some(&session) = self.by_agent.get(&agent) {
-                self.close(session);
-            }
             self.record(now, Fact::LeaseExpired { agent });
+            if let Some(&session) = self.by_agent.get(&agent) {
+                self.close(now, session);
+            }
         }
         let rested = self.ledger.rested_by(now);
         if !rested.is_empty() {

@@ -147,12 +147,10 @@ impl Desk {
                 self.tell(agent, ToAgent::Measure);
             }
             Order::Revoke(machine) => {
-                let agent = self.turn_away(&machine)?;
-                self.record(now, Fact::AgentRevoked { agent, by: actor });
+                self.turn_away(now, &machine, |agent| Fact::AgentRevoked { agent, by: actor })?;
             }
             Order::Forget(machine) => {
-                let agent = self.turn_away(&machine)?;
-                self.record(now, Fact::AgentForgotten { agent, by: actor });
+                self.turn_away(now, &machine, |agent| Fact::AgentForgotten { agent, by: actor })?;
             }
             Order::AddUser { user, token, role, expires } => {
                 check_name("a user", &user)?;
@@ -190,13 +188,19 @@ impl Desk {
     }
 
     /// The agent hears why, and its session ends.
-    fn turn_away(&mut self, machine: &str) -> Result<MachineId, Rejection> {
+    fn turn_away(
+        &mut self,
+        now: Time,
+        machine: &str,
+        fact: impl FnOnce(MachineId) -> Fact,
+    ) -> Result<(), Rejection> {
         let agent = self.machine(machine)?;
+        self.record(now, fact(agent));
         self.tell(agent, ToAgent::Refused { why: "this agent was revoked".to_owned(), for_good: true });
         if let Some(&session) = self.by_agent.get(&agent) {
-            self.close(session);
+            self.close(now, session);
         }
-        Ok(agent)
+        Ok(())
     }
 
     /// The hash of the one good join token whose hash begins so.

@@ -40,7 +40,7 @@ impl Desk {
             }
         }
         if let Some(&old) = self.by_agent.get(&id) {
-            self.close(old);
+            self.close(now, old);
         }
         self.turned_away.remove(&id);
         self.leases.renew(id, self.terms.given_up_at(now));
@@ -98,12 +98,14 @@ impl Desk {
             FromAgent::Knock { .. }
             | FromAgent::Hello(_)
             | FromAgent::Proof { .. }
-            | FromAgent::Profile(_) => self.close(id),
+            | FromAgent::Profile(_) => self.close(now, id),
         }
         Ok(())
     }
 
-    pub(super) fn forget(&mut self, id: SessionId) {
+    /// A session is over. Its machine is given nothing new until its agent says over another that it takes new tasks: what is sent to
+    /// a machine that is away begins when it is back, or somewhere else when its lease has ended.
+    pub(super) fn forget(&mut self, now: Time, id: SessionId) {
         if let Some(session) = self.sessions.remove(&id)
             && self.by_agent.get(&session.agent) == Some(&id)
         {
@@ -111,11 +113,22 @@ impl Desk {
             self.no_space.remove(&session.agent);
             self.changes.forget(session.agent);
             self.forget_beside(session.agent, |_| true);
+            self.close_away(now, session.agent);
         }
     }
 
-    pub(super) fn close(&mut self, id: SessionId) {
-        self.forget(id);
+    fn close_away(&mut self, now: Time, agent: MachineId) {
+        let known = self.ledger.agent(agent);
+        if known.closed_by_owner || known.revoked || known.lost {
+            return;
+        }
+        let by = Actor::Agent(known.name.clone());
+        let why = "its agent is not connected".to_owned();
+        self.record(now, Fact::MachineOpened { agent, open: false, why, by });
+    }
+
+    pub(super) fn close(&mut self, now: Time, id: SessionId) {
+        self.forget(now, id);
         self.batch.effects.push(Effect::Close(id));
     }
 
@@ -380,7 +393,7 @@ impl Desk {
         if !may {
             let why = too_much(&self.ledger.agent(agent).name, self.reports.until(agent, now, bytes));
             self.turned_away.insert(agent, TurnedAway { why: why.clone(), beside: false, at: now });
-            self.forget(session);
+            self.forget(now, session);
             self.refuse(session, why, false);
         }
         may

@@ -143,14 +143,22 @@ impl Small {
     pub(crate) fn connect(&mut self, incarnation: u64) {
         let gone = self.gone();
         let input = self.connected(incarnation);
-        self.put(vec![gone, input]);
+        let opens = self.opens();
+        self.put(vec![gone, input, opens]);
+    }
+
+    /// What each agent says once it was let in.
+    fn opens(&self) -> Input {
+        let open = FromAgent::Open { open: true, why: String::new() };
+        Input::said(SessionId(self.sessions), open).expect("a machine")
     }
 
     /// Likewise, and its machine is another; its agent is the same.
     pub(crate) fn connect_as(&mut self, profile: Profile) {
         let gone = self.gone();
         let input = self.connected_with(1, profile, &[]);
-        self.put(vec![gone, input]);
+        let opens = self.opens();
+        self.put(vec![gone, input, opens]);
     }
 
     pub(crate) fn now(&self) -> Time {
@@ -295,8 +303,8 @@ fn what_a_machine_brings_after_its_lease_is_heard_before_its_task_is_given_to_an
         let mut small = Small::running();
         small.lose();
         assert_eq!(small.phase(), TaskPhase::Waiting);
-        let connected = small.connected_with(1, profile(), &[one()]);
-        small.put(vec![connected]);
+        let (connected, opens) = (small.connected_with(1, profile(), &[one()]), small.opens());
+        small.put(vec![connected, opens]);
         assert!(!small.desk.ledger().is_live(task()), "given to someone before it was heard");
         small
     };
@@ -394,8 +402,8 @@ fn a_run_that_was_given_up_in_the_same_turn_is_not_sent_out() {
     small.order(Order::Hold(JOB, only(0)));
     let first_gone = small.gone();
     let (second, second_gone) = (small.connected(2), small.gone());
-    let third = small.connected(3);
-    small.put(vec![first_gone, second, second_gone, third]);
+    let (third, opens) = (small.connected(3), small.opens());
+    small.put(vec![first_gone, second, second_gone, third, opens]);
     let live = live_run(&small.desk, TaskId::new(1));
     let sent = small.effects.iter().filter_map(|effect| match effect {
         Effect::Run(session, order) if session.0 == small.sessions => Some(order.run.number),
@@ -481,6 +489,34 @@ fn a_task_is_explained_where_its_machine_is_paused_or_away() {
     let told = explained(&small);
     assert!(told.starts_with("it runs on m; m is away: if it is not heard of within"), "{told}");
     assert!(told.ends_with("what it has of the task is given up"), "{told}");
+}
+
+/// Tasks were sent to a machine that was known to be away, and waited until its lease ended while others were idle.
+#[test]
+fn a_machine_is_given_nothing_new_while_its_agent_is_not_connected() {
+    let mut small = Small::running();
+    small.ends(one(), &Outcome::Exited { code: 0 });
+    let open = |open: bool, why: &str| {
+        let by = Actor::Agent("m".to_owned());
+        Fact::MachineOpened { agent: MachineId::new(0), open, why: why.to_owned(), by }
+    };
+    small.leave();
+    assert_eq!(small.facts.first(), Some(&open(false, "its agent is not connected")));
+    let spec: JobSpec = serde_json::from_value(serde_json::json!({ "command": ["true"] })).expect("a job");
+    let job = Admitted::check(spec).expect("a job");
+    small.order(Order::Submit { job, key: None, files: JobFiles::default() });
+    let ordered = |small: &Small| small.effects.iter().any(|effect| matches!(effect, Effect::Run(..)));
+    let third = |small: &Small| small.desk.ledger().grid().runs_of(TaskId::new(2)).count();
+    assert_eq!(third(&small), 0);
+    // Who is gone is not gone twice.
+    small.leave();
+    assert_eq!(small.facts, []);
+    small.connect(1);
+    assert!(small.facts.contains(&open(true, "")));
+    assert!(ordered(&small) && third(&small) == 1);
+    small.say(FromAgent::Open { open: false, why: "the owner paused it".to_owned() });
+    small.leave();
+    assert_eq!(small.facts, [], "it is closed already, and for a reason of its owner's");
 }
 
 /// A job that had been cancelled kept every policy away that makes no copies, and said to cancel it.
