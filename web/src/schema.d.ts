@@ -1697,6 +1697,11 @@ export interface components {
              * @description Operations of the CPU in each second that a task is on a core, where a quota keeps it off for a part of the time.
              */
             cpu_on_core?: number | null;
+            /**
+             * Format: int64
+             * @description Bytes of disk for tasks, rounded down so that like machines say the same; nothing where it does not say.
+             */
+            disk?: number | null;
             /** @description Bytes of memory for tasks. */
             memory: number;
             /** @description Whether sandboxed tasks may use its network. */

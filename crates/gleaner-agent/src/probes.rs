@@ -31,6 +31,7 @@ pub use domain::{Domain, Ours};
 pub use error::ProbeError;
 pub use filter::{LOAD_CHANGE, LOAD_SAMPLES, LOAD_STEP, LoadFilter};
 pub use root::Root;
+pub(crate) use sampler::free_disk;
 pub use sampler::{Moment, Observation, Pressure, Sample, Sampler};
 pub(crate) use sensors::temperature;
 pub use speeds::Speeds;

@@ -35,6 +35,7 @@ mod tasks;
 mod tries;
 
 pub use agent::Agent;
+pub(crate) use elsewhere::keeps_away;
 pub use job::Job;
 pub use label::Label;
 pub(crate) use past::Acquaintance;
@@ -72,7 +73,7 @@ use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// The format of a snapshot, of the ledger and of the day behind it: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 24;
+pub const FORMAT: u32 = 25;
 
 /// See the module.
 #[derive(Clone)]

@@ -210,6 +210,9 @@ pub struct Profile {
     pub slots: u32,
     /// Bytes of memory for tasks.
     pub memory: u64,
+    /// Bytes of disk for tasks, rounded down so that like machines say the same; nothing where it does not say.
+    #[serde(default)]
+    pub disk: Option<u64>,
     /// Whether it can build the sandbox, and if not, why not.
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub sandbox: Result<String, String>,
@@ -233,6 +236,7 @@ impl Profile {
             cores,
             slots: cores,
             memory: 1 << 30,
+            disk: None,
             sandbox: Ok("bwrap".to_owned()),
             network: true,
             user: String::new(),

@@ -70,6 +70,7 @@ fn table(machines: &[MachineView]) -> String {
         ("DISK B/S", Side::Right),
         ("NET B/S", Side::Right),
         ("MEMORY", Side::Right),
+        ("DISK", Side::Right),
         ("PRICE", Side::Right),
     ];
     let rows = machines.iter().map(|machine| {
@@ -84,6 +85,7 @@ fn table(machines: &[MachineView]) -> String {
             disk,
             net,
             scaled(machine.profile.memory as f64),
+            machine.profile.disk.map_or_else(|| "?".to_owned(), |bytes| scaled(bytes as f64)),
             machine.price.to_string(),
         ]
     });

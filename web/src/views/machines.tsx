@@ -147,6 +147,7 @@ export function MachinePage({ name, frame }: { name: string; frame: Frame }) {
             ["Heard of", machine.heard_s == null ? "–" : `${span(Date.now() / 1_000 - machine.heard_s)} ago`],
             ["Cores", profile.cores],
             ["Memory", bytes(profile.memory)],
+            ["Disk for tasks", profile.disk == null ? "–" : bytes(profile.disk)],
             ["Free now", sample ? `${sample.free_memory == null ? "–" : bytes(sample.free_memory)} memory, ${sample.free_disk == null ? "–" : bytes(sample.free_disk)} disk` : "–"],
             ["Sandbox", plain(String(Object.values(profile.sandbox)[0] ?? "")) || "–"],
             ["Tags", plain((profile.tags ?? []).join(", ")) || "–"],

@@ -29,8 +29,13 @@ impl Duties {
     fn why_no_room(&self, run: &Run, counts: impl Fn(&Held) -> bool) -> Option<String> {
         let others = self.runs.values().filter(|held| held.run.id != run.id && counts(held));
         let all = others.map(|held| &*held.run).chain([run]);
-        let (cores, memory) = all.fold((0_u64, 0_u64), |(cores, memory), run| {
-            (cores + u64::from(run.needs.cores.max(1)), memory.saturating_add(run.needs.memory))
+        let (cores, memory, disk) = all.fold((0_u64, 0_u64, 0_u64), |(cores, memory, disk), run| {
+            let needs = &run.needs;
+            (
+                cores + u64::from(needs.cores.max(1)),
+                memory.saturating_add(needs.memory),
+                disk.saturating_add(needs.disk),
+            )
         });
         let (slots, most) = (self.profile.slots, self.profile.memory);
         let lacks = |what: String| Some(format!("its machine has no room for it: tasks get {what} together"));
@@ -39,6 +44,9 @@ impl Duties {
         }
         if memory > most {
             return lacks(format!("{most} bytes of memory"));
+        }
+        if let Some(most) = self.profile.disk.filter(|most| disk > *most) {
+            return lacks(format!("{most} bytes of disk"));
         }
         None
     }

@@ -126,7 +126,8 @@ fn load(before: Counters, after: Counters, cores: f64) -> Option<f64> {
     (elapsed > 0.0).then(|| (others as f64 / (elapsed * cores)).min(1.0))
 }
 
-fn free_disk(folder: &Path) -> Result<Option<u64>, ProbeError> {
+/// How much more whoever asks can write to the disk that a folder is on.
+pub(crate) fn free_disk(folder: &Path) -> Result<Option<u64>, ProbeError> {
     match rustix::fs::statvfs(folder) {
         Ok(stat) => Ok(Some(stat.f_bavail.saturating_mul(stat.f_frsize))),
         Err(rustix::io::Errno::NOENT) => Ok(None),

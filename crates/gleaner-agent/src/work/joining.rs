@@ -4,7 +4,7 @@ use super::{Join, Stop, WorkError, WorkOptions};
 use crate::confine;
 use crate::home::{Home, HomeError, Identity};
 use crate::keeper::Keeper;
-use crate::probes::{Benchmark, Domain, Measured, Root, benchmark, measure_network};
+use crate::probes::{Benchmark, Domain, Measured, Root, benchmark, free_disk, measure_network};
 use gleaner_net::{Address, AgentKey, Client, ClientError};
 use gleaner_wire::api::{Enrolled, Enrolment, Swallowed};
 use gleaner_wire::limits::REASON_BYTES_MAX;
@@ -132,6 +132,7 @@ pub(super) fn measure(home: &Home, keeper: &Keeper, options: &WorkOptions) -> Re
         cores,
         slots: options.slots.unwrap_or(cores),
         memory,
+        disk: free_disk(home.path())?,
         sandbox: sandbox(home, keeper),
         // As its owner says.
         network: false,

@@ -106,6 +106,12 @@ impl Watch {
         events
     }
 
+    /// How much is free on the disk now, if tasks are to have another share of it than where so much was free.
+    pub(crate) fn changed_disk(&self, known: Option<u64>) -> Option<u64> {
+        let free = self.sample.free_disk?;
+        known.is_none_or(|known| self.rules.has_other_disk(known, free)).then_some(free)
+    }
+
     /// What is short on the disk now.
     pub(crate) fn shortage(&self) -> Shortage {
         let bytes = self.sample.free_disk.is_some_and(|free| free < self.rules.disk_free_min());

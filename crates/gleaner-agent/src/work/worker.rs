@@ -334,6 +334,7 @@ impl Worker {
         for event in self.watch.look(now()) {
             self.take(event);
         }
+        self.look_at_disk();
         self.looks += 1;
         if self.looks.is_multiple_of(LOOKS_PER_CLEARING) {
             self.threads.clear_leftovers();
@@ -343,6 +344,15 @@ impl Worker {
             if self.duties.has_disk_fault() {
                 self.threads.try_disk();
             }
+        }
+    }
+
+    /// What tasks have on the disk is not taken from them: how much others leave is seen when there are none.
+    fn look_at_disk(&mut self) {
+        if self.duties.runs().next().is_none()
+            && let Some(free) = self.watch.changed_disk(self.found.disk)
+        {
+            self.take(Event::Measured(Profile { disk: Some(free), ..self.found.clone() }));
         }
     }
 

@@ -79,9 +79,11 @@ fn check_profile(profile: &Profile) -> Result<(), Rejection> {
             "speeds are {cpu:?}, {disk:?} and {network:?}{on_core}; expected millions of operations a second, 0 to {SPEED_MAX:e}"
         )
     })?;
-    refuse_if(profile.memory > MEMORY_BYTES_MAX, || {
-        format!("memory is {} bytes; at most {MEMORY_BYTES_MAX} are taken", profile.memory)
-    })?;
+    for (what, bytes) in [("memory", profile.memory), ("disk", profile.disk.unwrap_or(0))] {
+        refuse_if(bytes > MEMORY_BYTES_MAX, || {
+            format!("{what} is {bytes} bytes; at most {MEMORY_BYTES_MAX} are taken")
+        })?;
+    }
     let counts = [profile.cores, profile.slots];
     refuse_if(counts.iter().any(|count| !(1..=SLOTS_MAX).contains(count)), || {
         format!("cores and slots are {counts:?}; expected 1 to {SLOTS_MAX}")

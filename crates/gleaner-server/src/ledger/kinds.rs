@@ -249,14 +249,14 @@ pub(super) fn machine_class(profile: &Profile, share: f64, price: f64, ad: Optio
         cores: profile.cores,
         provides,
         ad: ad.map(Ad::from),
-        room: Room { slots: Some(profile.slots), memory: Some(profile.memory), disk: None },
+        room: Room { slots: Some(profile.slots), memory: Some(profile.memory), disk: profile.disk },
         price,
     }
 }
 
 /// What an agent provides that runs programs of its own user as they are.
 fn unconfined(user: &str) -> String {
-    format!("runs outside the sandbox for {user}")
+    format!("programs outside of the sandbox as {user}")
 }
 
 /// All that a machine says of itself.
@@ -280,6 +280,9 @@ pub(super) fn machine_ad(name: &str, profile: &Profile) -> ClassAd {
     ad.insert("Cpus", number(u64::from(profile.cores)));
     // As HTCondor counts it.
     ad.insert("Memory", number(profile.memory >> 20));
+    if let Some(disk) = profile.disk {
+        ad.insert("Disk", number(disk >> 10));
+    }
     ad
 }
 
@@ -299,7 +302,7 @@ pub(super) fn task_class(
         composition: composition.to_vec(),
         requires: needed.into_iter().collect(),
         ad: Some(Ad::from(task_ad(user, spec, elsewhere)?)),
-        needs: Needs { cores: spec.needs.cores, memory: spec.needs.memory, disk: 0 },
+        needs: Needs { cores: spec.needs.cores, memory: spec.needs.memory, disk: spec.needs.disk },
         priority: spec.priority,
         restarts: !spec.checkpoint.folder,
         payer,
@@ -318,6 +321,7 @@ fn task_ad(user: &str, spec: &JobSpec, elsewhere: Option<&str>) -> Result<ClassA
     }
     ad.insert("RequestCpus", Expr::parse(spec.needs.cores.to_string())?);
     ad.insert("RequestMemory", Expr::parse(spec.needs.memory.div_ceil(1 << 20).to_string())?);
+    ad.insert("RequestDisk", Expr::parse(spec.needs.disk.div_ceil(1 << 10).to_string())?);
     let asked = match (&spec.requirements, elsewhere) {
         (Some(requirements), Some(elsewhere)) => Some(format!("({requirements}) && {elsewhere}")),
         (requirements, elsewhere) => elsewhere.map(str::to_owned).or_else(|| requirements.clone()),

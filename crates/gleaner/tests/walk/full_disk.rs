@@ -118,6 +118,34 @@ fn an_agents_disk_fills_up() {
     grid.wind_up();
 }
 
+/// What a task needs of a disk is compared with what the machine's owner leaves there.
+#[test]
+fn a_task_waits_for_so_much_disk() {
+    let disk = SmallDisk::new(128);
+    let mut grid = Grid::new("agent-disk", 30);
+    grid.start();
+    grid.add_at("lab", disk.path().join("lab"), 100, RULES, &["--slots", "2"]);
+    let needs = |size: &str| submit(&grid, &["--disk", size, "--", "true"]);
+    let waits = |job: &str| grid.json(&["status", job])["waits_for"].as_str().unwrap_or_default().to_owned();
+    let wide = needs("1GB");
+    let why = waits(&wide);
+    assert!(why.contains("1 of 1 machines have less than 1 GiB of disk for tasks"), "{why}");
+    grid.ok(&["cancel", &wide]);
+    grid.ok(&["submit", "--disk", "50MB", "--wait", "--", "true"]);
+
+    disk.fill_but(48);
+    until("the coordinator hears of it", PATIENCE, || {
+        (machine(&grid, "lab")["profile"]["disk"].as_u64()? < 50 << 20).then_some(())
+    });
+    let job = needs("50MB");
+    let why = waits(&job);
+    assert!(why.contains("have less than 50 MiB of disk for tasks"), "{why}");
+    grid.ok(&["submit", "--disk", "20MB", "--wait", "--", "true"]);
+    disk.clear();
+    grid.ok(&["wait", &job]);
+    grid.wind_up();
+}
+
 /// Where an agent begins there may be little room: it says so, and ends only where it cannot begin.
 #[test]
 fn an_agent_begins_on_a_small_disk() {

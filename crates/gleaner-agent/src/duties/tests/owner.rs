@@ -256,6 +256,19 @@ fn no_more_runs_than_the_owner_has_room_for() {
 }
 
 #[test]
+fn no_more_disk_than_others_leave() {
+    let mut stage = Stage::new();
+    let disk = |bytes, run| Run { needs: Needs { disk: bytes, ..Needs::default() }, ..run };
+    stage.on(0.0, Event::Measured(Profile { disk: Some(10), ..profile() }));
+    stage.start(1.0, disk(4, run(1, 1)));
+    for (task, bytes) in [(2, 7), (3, 6)] {
+        order(&mut stage, 2.0, disk(bytes, run(task, 1)));
+    }
+    let begun: Vec<usize> = stage.duties.alive().map(|(run, _)| run.task.index()).collect();
+    assert_eq!(begun, [1, 3]);
+}
+
+#[test]
 fn what_was_sent_ahead_begins_only_where_there_is_room() {
     let mut stage = Stage::new();
     let first = stage.start(1.0, run(1, 1));

@@ -297,12 +297,16 @@ fn each_limit_of_a_machine_is_kept_and_named() {
     fn machine() -> Profile {
         Profile::new([1.0; 3], 1)
     }
-    let limits: [(&str, String, Handed<Profile>); 9] = [
+    let limits: [(&str, String, Handed<Profile>); 10] = [
         ("SPEED_MAX", format!("0 to {SPEED_MAX:e}"), |more| Profile {
             speeds: [1.0, 1.0, SPEED_MAX * (1.0 + more as f64)],
             ..machine()
         }),
-        ("MEMORY_BYTES_MAX", format!("at most {MEMORY_BYTES_MAX}"), |more| Profile {
+        ("MEMORY_BYTES_MAX of disk", format!("at most {MEMORY_BYTES_MAX}"), |more| Profile {
+            disk: Some(MEMORY_BYTES_MAX + more as u64),
+            ..machine()
+        }),
+        ("MEMORY_BYTES_MAX of memory", format!("at most {MEMORY_BYTES_MAX}"), |more| Profile {
             memory: MEMORY_BYTES_MAX + more as u64,
             ..machine()
         }),
