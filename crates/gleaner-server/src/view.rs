@@ -10,6 +10,7 @@ mod machines;
 mod pending;
 mod runs;
 mod tasks;
+mod tried;
 mod waits;
 mod words;
 

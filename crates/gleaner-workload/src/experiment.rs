@@ -326,6 +326,7 @@ fn field_of(condition: &Condition) -> &'static str {
         Condition::HasSpeed(_)
         | Condition::TaskRequires(_)
         | Condition::MachineRequires(_)
+        | Condition::HasNotFailedIt
         | Condition::EvaluatesSoon(_)
         | Condition::OwnerLeavesSome
         | Condition::IsOpen => "ad",

@@ -30,10 +30,15 @@ pub(crate) fn run(arguments: &AuditArguments) -> Outcome {
             other => other.into(),
         })?;
     if arguments.head {
-        return stdout::print(format!("{}\n", head(&reader)?));
+        let head = head(&reader)?;
+        return if arguments.json {
+            stdout::print_json(&json!({ "version": VERSION, "head": head.to_string() }))
+        } else {
+            stdout::print(format!("{head}\n"))
+        };
     }
     if arguments.verify {
-        return verify(&reader, arguments.since);
+        return verify(&reader, arguments);
     }
     let (mut names, mut tasks) = (Vec::<String>::new(), TaskNames::default());
     let mut lines = VecDeque::new();
@@ -65,9 +70,9 @@ fn head(reader: &SqliteReader) -> Result<Head, Failure> {
     hash.map(|hash| Head { row: last.number(), hash }).ok_or_else(|| fault(&"the journal's last row is gone"))
 }
 
-fn verify(reader: &SqliteReader, since: Option<Since>) -> Outcome {
+fn verify(reader: &SqliteReader, arguments: &AuditArguments) -> Outcome {
     let rows = whole(reader)?;
-    let kept = match since {
+    let kept = match arguments.since {
         None => String::new(),
         Some(Since::Moment(_)) => {
             return Err(Failure::Usage(
@@ -96,7 +101,11 @@ fn verify(reader: &SqliteReader, since: Option<Since>) -> Outcome {
             format!("; up to row {row} they are those of that head")
         }
     };
-    stdout::print(format!("{rows} rows, each follows from those before it{kept}\nhead {}\n", head(reader)?))
+    let head = head(reader)?;
+    if arguments.json {
+        return stdout::print_json(&json!({ "version": VERSION, "rows": rows, "head": head.to_string() }));
+    }
+    stdout::print(format!("{rows} rows, each follows from those before it{kept}\nhead {head}\n"))
 }
 
 impl AuditArguments {

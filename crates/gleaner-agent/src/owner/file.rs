@@ -107,6 +107,9 @@ pub fn set(path: &Path, key: &str, value: &str) -> Result<Rules, FileError> {
         None if is_toml => format!("{key} = {value}"),
         None => format!("{key} = {value:?}"),
     };
+    // What is wrong with it alone is said of it, and not of a line that the file does not have.
+    let alone = toml::from_str::<Rules>(&line);
+    alone.map_err(|why| FileError::Toml { path: "the new rule".into(), why: Box::new(why) })?;
     let text = with(&text, &line);
     let rules = parse(path, &text)?;
     replace(path, &text)?;
@@ -184,6 +187,9 @@ mod tests {
         write_if_none(&path, Preset::Machine).unwrap();
         let before = fs::read_to_string(&path).unwrap();
         set(&path, "cores_max", "1\nsessions = \"ignore\"").unwrap_err();
+        let why = set(&path, "idle_seconds", "-5").unwrap_err().to_string();
+        assert!(why.starts_with("the new rule: ") && why.contains("idle_seconds = -5"), "{why}");
+        assert!(!why.contains("rules.toml"), "no line of the file is wrong: {why}");
         assert_eq!(fs::read_to_string(&path).unwrap(), before);
     }
 

@@ -14,6 +14,8 @@ pub enum Condition {
     TaskRequires(String),
     /// A clause of the machine's requirements holds of the task.
     MachineRequires(String),
+    /// No try of the task failed on the machine for what may be the machine's fault, or no other machine could take the task.
+    HasNotFailedIt,
     /// A clause takes no more work than it may.
     EvaluatesSoon(String),
     /// The machine lets tasks have so many cores.

@@ -13,6 +13,9 @@ pub fn failing(condition: &Condition, dimensions: &[String]) -> String {
         Condition::MachineRequires(clause) => {
             format!("have an owner whose clause {} the task fails", short(clause))
         }
+        Condition::HasNotFailedIt => {
+            "failed it before, or could not start its program; others can take it".to_owned()
+        }
         Condition::EvaluatesSoon(clause) => {
             let clause = short(clause);
             format!(
@@ -36,11 +39,12 @@ pub fn failing(condition: &Condition, dimensions: &[String]) -> String {
 pub fn change(remedy: &Remedy, dimensions: &[String]) -> String {
     let parts = remedy.conditions.iter().zip(&remedy.instead).map(|(condition, instead)| {
         let written = match condition {
-            Condition::Provides(word) => return format!("without {word} in its domain"),
+            Condition::Provides(word) => return format!("without asking for {word}"),
             Condition::HasSpeed(kind) => return format!("without {} operations", dimensions[*kind]),
             Condition::HasCores(cores) => return format!("with fewer than {cores} cores"),
             Condition::HasMemory(bytes) => return format!("with less than {} of memory", size(*bytes)),
             Condition::HasDisk(bytes) => return format!("with less than {} of disk", size(*bytes)),
+            Condition::HasNotFailedIt => return "once no other machine could".to_owned(),
             Condition::OwnerLeavesSome => return "once its owner leaves some of it".to_owned(),
             Condition::IsOpen => return "once it takes tasks again".to_owned(),
             Condition::CoresAreFree(1) => return "once one of its cores is free".to_owned(),

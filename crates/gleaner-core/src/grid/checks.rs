@@ -29,6 +29,11 @@ impl Grid {
         self.checks.applies(class)
     }
 
+    /// How many machines have to give the same answer to a task of that class that is given to whoever is not trusted.
+    pub fn quorum(&self, class: TaskClassId) -> u32 {
+        self.checks.comparison(class, false).map_or(1, |comparison| comparison.quorum)
+    }
+
     /// What a machine's answers were worth so far.
     pub fn trust(&self, machine: MachineId) -> Trust {
         self.checks.of(machine)

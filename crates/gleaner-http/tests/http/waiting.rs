@@ -80,3 +80,47 @@ async fn a_job_whose_task_rests_says_so() {
     let told = status(&world, job).await;
     assert!(told.starts_with("its next try, in 1 s: it failed a moment ago"), "{told}");
 }
+
+/// The clause that keeps a task from there is none that its user wrote.
+#[tokio::test(flavor = "multi_thread")]
+async fn where_a_try_failed_is_told_in_words() {
+    let world = World::new().await;
+    let mut agents = [Agent::join(&world, "m1").await, Agent::join(&world, "m2").await];
+    let job = submit(&world, json!({"command": ["false"], "retries": 3})).await;
+    let run = agents[0].start_next(&world).await;
+    agents[0].end_with(&world, run, exited(1, Tail::default())).await;
+    agents[1].take_next().await;
+    let path = format!("/api/v1/jobs/{job}/tasks/0/explain");
+    let told: Value = world.get(&path, &world.alice).await.json();
+    let rule = "failed it before, or could not start its program; others can take it";
+    assert_eq!(told["ruled_out"][0], json!({"rule": rule, "count": 1, "machines": ["m1"]}), "{told}");
+    assert!(!told.to_string().contains("TARGET"), "{told}");
+}
+
+/// Nobody has to find out by waiting that there are too few machines.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_may_still_answer_a_task_of_several_machines_is_told() {
+    let world = World::new().await;
+    let mut agents = [Agent::join(&world, "m1").await, Agent::join(&world, "m2").await];
+    let few = |told: &Value| {
+        told["remedies"].to_string().contains("3 have to give the same answer, and 2 machines")
+    };
+    for (quorum, is_few) in [(2, false), (3, true)] {
+        let spec = json!({"command": ["true"], "quorum": quorum});
+        let preview: Value = world.post("/api/v1/jobs/preview", &world.alice, &spec).await.json();
+        assert_eq!(few(&preview["explanation"]), is_few, "{preview}");
+    }
+    let job = submit(&world, json!({"command": ["true"], "quorum": 3})).await;
+    for agent in &mut agents {
+        agent.start_next(&world).await;
+    }
+    let path = format!("/api/v1/jobs/{job}/tasks/0/explain");
+    let told: Value = world.get(&path, &world.alice).await.json();
+    let ruled_out = told["ruled_out"].as_array().and_then(|all| all.last()).expect("two machines");
+    assert_eq!(ruled_out["machines"], json!(["m1", "m2"]), "{told}");
+    assert!(ruled_out["rule"].to_string().contains("have answered it or are at it"), "{told}");
+    assert_eq!((&told["ratings"], few(&told)), (&json!([]), true), "{told}");
+    Agent::join(&world, "m3").await;
+    let told: Value = world.get(&path, &world.alice).await.json();
+    assert!(!few(&told), "{told}");
+}

@@ -17,7 +17,20 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a machine is called on which a try of a task failed.
-pub(super) const TRIED: &str = "TriedAs";
+const TRIED: &str = "TriedAs";
+
+/// Asks for a machine that is not the one of this name.
+pub(super) fn is_another(name: &str) -> String {
+    format!("TARGET.{TRIED} =!= {}", quoted(name))
+}
+
+/// Whether a clause was written to keep tasks away from a machine.
+pub(crate) fn keeps_away(clause: &str) -> bool {
+    clause
+        .strip_prefix("TARGET.")
+        .and_then(|rest| rest.strip_prefix(TRIED))
+        .is_some_and(|rest| rest.starts_with(" =!= "))
+}
 
 /// Which tasks are kept from which machines.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! How the ledger keeps tasks from machines where their last tries failed: see [`Elsewhere`](super::elsewhere::Elsewhere).
 
-use super::elsewhere::TRIED;
-use super::kinds::{class_bytes, quoted};
+use super::elsewhere::is_another;
+use super::kinds::class_bytes;
 use super::{Job, Ledger};
 use crate::limits::{ELSEWHERE_CLASSES_MAX, KEPT_AWAY_AT_ONCE, NOT_THERE_MAX, TRIED_MACHINES_MAX};
 use crate::store::TaskRange;
@@ -299,8 +299,7 @@ impl Ledger {
                 ledger.books.elsewhere.name(machine);
             });
         }
-        let clauses =
-            apart.iter().map(|&machine| format!("TARGET.{TRIED} =!= {}", quoted(&self.agent(machine).name)));
+        let clauses = apart.iter().map(|&machine| is_another(&self.agent(machine).name));
         let clauses = clauses.collect::<Vec<_>>().join(" && ");
         let class = self.task_class_of(at, &user, &spec, Some(&clauses));
         if !self.books.kinds.kind(base).apart.contains(&class) {

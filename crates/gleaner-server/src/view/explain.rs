@@ -1,9 +1,8 @@
 //! Why a task is where it is, now or at a moment of the past, and where one would go.
 
-use super::discreet;
 use super::runs::open_runs;
 use super::waits::{self, Situation, dimensions, explanation};
-use super::{Known, KnownTask, Unread};
+use super::{Known, KnownTask, Unread, discreet, tried};
 use crate::desk::{Desk, Rejection, RejectionKind, Terms, quiet_until};
 use crate::journal::{Entry, Fact};
 use crate::ledger::{Agent, Ledger, Record, RetiredTask};
@@ -252,7 +251,8 @@ fn end_told(record: &Record) -> String {
 }
 
 fn view((ledger, task): (&Ledger, TaskId), at: Time, summary: String) -> ExplanationView {
-    let class = ledger.job_of(task).1.class;
+    let class = ledger.grid().task(task).class();
+    let spoken = spoken(ledger, task);
     let explanation = explanation(ledger, class);
     let kinds = dimensions();
     let names = failing_machines(ledger, class);
@@ -271,19 +271,36 @@ fn view((ledger, task): (&Ledger, TaskId), at: Time, summary: String) -> Explana
         passed_over.filter(|(_, machines)| !machines.is_empty()).map(|(reason, machines)| RuledOutView {
             rule: reason.in_words().to_owned(),
             count: machines.len(),
-            machines: machines.iter().take(NAMES_MAX).map(|on| ledger.agent(*on).name.clone()).collect(),
+            machines: first_names(ledger, &machines),
         });
+    let answered = (!spoken.is_empty()).then(|| RuledOutView {
+        rule: "have answered it or are at it, or are of one owner with a machine that is".to_owned(),
+        count: spoken.len(),
+        machines: first_names(ledger, &spoken),
+    });
     let remedies = explanation.remedies.iter().map(|remedy| words::change(&discreet::remedy(remedy), &kinds));
     let remedies = remedies.chain(waits::remedies(ledger, task)).collect();
+    let ratings = rated_by_policy(ledger, at, task).into_iter().filter(|(on, _)| !spoken.contains(on));
     let rated = |(on, score): (MachineId, f64)| Rating { machine: ledger.agent(on).name.clone(), score };
     ExplanationView {
         version: VERSION,
         at_s: at.seconds(),
         summary,
-        ruled_out: ruled_out.chain(passed_over).collect(),
-        ratings: rated_by_policy(ledger, at, task).into_iter().map(rated).collect(),
+        ruled_out: ruled_out.chain(passed_over).chain(answered).collect(),
+        ratings: ratings.map(rated).collect(),
         remedies,
     }
+}
+
+/// The machines that may not take a task any more, where several have to answer it.
+fn spoken(ledger: &Ledger, task: TaskId) -> Vec<MachineId> {
+    let grid = ledger.grid();
+    let apart = if grid.comparison(task).is_some() { grid.apart_from(task) } else { Vec::new() };
+    apart.into_iter().filter(|on| !ledger.agent(*on).forgotten).collect()
+}
+
+fn first_names(ledger: &Ledger, machines: &[MachineId]) -> Vec<String> {
+    machines.iter().take(NAMES_MAX).map(|on| ledger.agent(*on).name.clone()).collect()
 }
 
 /// Why machines take no tasks, where that is what rules them out.
@@ -306,7 +323,7 @@ fn why_closed(ledger: &Ledger, condition: &Condition) -> String {
 
 /// The machines by the rule in force: by its score, or by how soon each would be done.
 fn rated_by_policy(ledger: &Ledger, at: Time, task: TaskId) -> Vec<(MachineId, f64)> {
-    let (grid, class) = (ledger.grid(), ledger.job_of(task).1.class);
+    let (grid, class) = (ledger.grid(), ledger.grid().task(task).class());
     let policy = ledger.scheduler().policy();
     let length = policy.length(grid, task);
     ledger.recipe().ratings(grid, at, (class, length), &|run| policy.expected_length(grid, at, run))
@@ -316,7 +333,7 @@ fn failing_machines(ledger: &Ledger, class: TaskClassId) -> BTreeMap<Condition, 
     let mut names: BTreeMap<Condition, Vec<String>> = BTreeMap::new();
     for (index, agent) in ledger.agents().iter().enumerate().filter(|(_, agent)| !agent.forgotten) {
         for condition in obstacles(ledger.grid(), class, MachineId::new(index)) {
-            let named = names.entry(condition).or_default();
+            let named = names.entry(tried::condition(condition)).or_default();
             if named.len() < NAMES_MAX {
                 named.push(agent.name.clone());
             }

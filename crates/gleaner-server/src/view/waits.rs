@@ -1,6 +1,6 @@
 //! What tasks wait for: nouns, as in "it waits for …".
 
-use super::discreet;
+use super::{discreet, tried};
 use crate::desk::Desk;
 use crate::ledger::{Job, Ledger, Wish};
 use gleaner_core::explain::words;
@@ -8,7 +8,7 @@ use gleaner_core::{Alarm, Answer, Availability, Explanation, Queue};
 use gleaner_policy::{Names, Source};
 use gleaner_units::{Credits, MachineId, TaskClassId, TaskId, Time};
 use gleaner_wire::api::TaskPhase;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Stretches of a job's tasks that are looked at to find one that waits, where neither a queue nor a rest has one.
 const STRETCHES_MAX: usize = 1_000;
@@ -37,7 +37,7 @@ impl<'a> Situation<'a> {
 
 /// Where tasks of a class can run, of the machines that are listed.
 pub(super) fn explanation(ledger: &Ledger, class: TaskClassId) -> Explanation {
-    Explanation::among(ledger.grid(), class, |on| !ledger.agent(on).forgotten)
+    tried::explanation(Explanation::among(ledger.grid(), class, |on| !ledger.agent(on).forgotten))
 }
 
 /// The kinds of operations that live machines are measured by.
@@ -288,6 +288,18 @@ pub(super) fn remedies(ledger: &Ledger, task: TaskId) -> Vec<String> {
         remedies
             .push(format!("more cores, by an administrator: `gleaner quota set --user {user} --cores N`"));
     }
+    let class = ledger.grid().task(task).class();
+    let (quorum, voices) = (ledger.grid().quorum(class) as usize, voices(ledger, class));
+    if (1..quorum).contains(&voices) {
+        let can = if voices == 1 {
+            "1 machine can take it".to_owned()
+        } else {
+            format!("{voices} machines can take it")
+        };
+        remedies.push(format!(
+            "with more machines: {quorum} have to give the same answer, and {can}, where those of one owner count as one"
+        ));
+    }
     let recharge = ledger.grid().accounts().map(|accounts| accounts.budget().recharge);
     if let (Some(recharge), Some(cost)) = (recharge, least_cost(ledger, task))
         && cost > recharge
@@ -298,6 +310,17 @@ pub(super) fn remedies(ledger: &Ledger, task: TaskId) -> Vec<String> {
         ));
     }
     remedies
+}
+
+/// How many machines could answer a task of a class, at one time or another; those of one owner count as one. Costs O(machines).
+fn voices(ledger: &Ledger, class: TaskClassId) -> usize {
+    let grid = ledger.grid();
+    let agents = ledger.agents().iter().enumerate();
+    let able = agents
+        .filter(|(_, agent)| !agent.forgotten && !agent.revoked)
+        .map(|(index, _)| MachineId::new(index));
+    let able = able.filter(|on| grid.seconds_per_op(class, *on).is_finite());
+    able.map(|on| grid.owner_of(on).ok_or(on)).collect::<BTreeSet<_>>().len()
 }
 
 /// Whether the rule in force cannot place it for that.

@@ -52,7 +52,8 @@ pub(crate) fn size_in(text: &str, base: u64) -> Result<u64, InvalidQuantity> {
     };
     let bytes = (number * bytes_each as f64).ceil();
     // Beyond this, a float no longer counts single bytes, and no machine has as much.
-    if bytes <= (1_u64 << 53) as f64 { Ok(bytes as u64) } else { Err(wrong()) }
+    let too_large = || InvalidQuantity { found: quoted(text), expected: "size of at most 8 PiB" };
+    if bytes <= (1_u64 << 53) as f64 { Ok(bytes as u64) } else { Err(too_large()) }
 }
 
 /// Seconds: `90`, `90s`, `1.5h`, `2d`.
@@ -115,6 +116,8 @@ mod tests {
         ] {
             assert_eq!(size_bytes(text).ok(), expected, "{text}");
         }
+        let too_large = size_bytes("9P").map_err(|why| why.to_string());
+        assert_eq!(too_large, Err("\"9P\" is no size of at most 8 PiB".to_owned()));
         assert_eq!(size_in("2", 1 << 20), Ok(2 << 20));
         assert_eq!(size_in("2K", 1 << 20), Ok(2 << 10));
     }

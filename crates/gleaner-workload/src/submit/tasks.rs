@@ -7,6 +7,7 @@ use gleaner_wire::Words;
 use gleaner_wire::job::{LENGTH, TaskList};
 use gleaner_wire::limits::{NAME_BYTES_MAX, TASKS_PER_JOB_MAX};
 use serde_json::Value;
+use std::num::IntErrorKind;
 
 /// The parameter that holds a task's line.
 pub const LINE: &str = "GLEANER_LINE";
@@ -35,7 +36,12 @@ pub fn array(given_as: &str, text: &str) -> Result<TaskList, InputError> {
 fn range(place: &Place, text: &str) -> Result<TaskList, InputError> {
     let wrong = |expected: &str| place.error("", quoted(text), expected);
     let expected = "FIRST-LAST or FIRST-LAST:STEP, as 1-1000 or 0-90:10, or several such as 1,3,7-9";
-    let number = |text: &str| text.trim().parse::<u32>().map_err(|_| wrong(expected));
+    let number = |text: &str| {
+        text.trim().parse::<u32>().map_err(|why| match why.kind() {
+            IntErrorKind::PosOverflow => wrong("numbers up to 4294967295"),
+            _ => wrong(expected),
+        })
+    };
     let (range, step) = match text.split_once(':') {
         Some((range, step)) => (range, number(step)?),
         None => (text, 1),
@@ -240,6 +246,7 @@ mod tests {
                 "a-3",
                 "--array: found \"a-3\"; expected FIRST-LAST or FIRST-LAST:STEP, as 1-1000 or 0-90:10, or several such as 1,3,7-9",
             ),
+            ("1-4294967296", "--array: found \"1-4294967296\"; expected numbers up to 4294967295"),
             ("1,3,7-9", "1 3 7 8 9"),
             ("8,2-6:2", "2 4 6 8"),
             ("1,1-3", "--array: found 1 twice; expected each number once"),

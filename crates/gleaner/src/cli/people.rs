@@ -50,11 +50,11 @@ pub(crate) struct AuditArguments {
     pub(crate) since: Option<Since>,
     /// Print the head, ROW:HASH, to be kept on another machine: whoever has it notices later if anything up to it was changed or
     /// taken away
-    #[arg(long, conflicts_with_all = ["verify", "by", "since", "json"])]
+    #[arg(long, conflicts_with_all = ["verify", "by", "since"])]
     pub(crate) head: bool,
     /// Check that each row follows from the row before it, and with --since HEAD that nothing up to that head was changed or
     /// taken away; exits with 1 if something was
-    #[arg(long, conflicts_with_all = ["by", "json"])]
+    #[arg(long, conflicts_with = "by")]
     pub(crate) verify: bool,
     /// How many to show, the latest ones
     #[arg(long, value_name = "N", default_value_t = 1_000)]

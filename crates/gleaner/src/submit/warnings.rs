@@ -1,6 +1,7 @@
 //! What is most likely a mistake, said before a job is submitted.
 
 use crate::api::Api;
+use crate::cli::Which;
 use gleaner_classad::Expr;
 use gleaner_wire::api::MachineView;
 use gleaner_wire::job::Confinement;
@@ -30,9 +31,10 @@ pub(super) fn tell_of_attributes(grid: &Api, job: &JobDescription, at: Option<&s
 }
 
 /// The attributes of every machine, as the coordinator puts them beside what its agent says.
-const ALWAYS: [&str; 4] = ["Machine", "Tags", "Cpus", "Memory"];
+const ALWAYS: [&str; 5] = ["Machine", "Tags", "Cpus", "Memory", "Disk"];
 /// The attributes of a job.
-const OF_JOB: [&str; 6] = ["Owner", "Label", "RequestCpus", "RequestMemory", "Requirements", "Rank"];
+const OF_JOB: [&str; 7] =
+    ["Owner", "Label", "RequestCpus", "RequestMemory", "RequestDisk", "Requirements", "Rank"];
 
 fn missing(requirements: &str, machines: &[MachineView], at: Option<&str>) -> Vec<String> {
     let Ok(expression) = Expr::parse(requirements) else { return Vec::new() };
@@ -78,7 +80,18 @@ fn nearest<'a>(words: &BTreeSet<&'a str>, name: &str) -> Option<&'a str> {
 }
 
 fn all(job: &JobDescription, is_file: impl Fn(&Path) -> bool) -> Vec<String> {
-    program(job, is_file).into_iter().chain(typos(job)).collect()
+    program(job, is_file).into_iter().chain(name(job)).chain(typos(job)).collect()
+}
+
+/// A name by which no command finds the job.
+fn name(job: &JobDescription) -> Option<String> {
+    let name = &job.spec.name;
+    let is_found = || name.parse() == Ok(Which::Name(name.clone(), None));
+    (!name.is_empty() && !is_found()).then(|| {
+        format!(
+            "commands take {name} for a job's number, a task or `last`, and do not find the job by this name"
+        )
+    })
 }
 
 /// A program that is a file here is not there, unless it is sent.
@@ -210,6 +223,24 @@ mod tests {
             ("/bin/true", "x", ""),
         ] {
             assert_eq!(warnings(&[command], input), expected, "{command} {input}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_means_something_else_is_told() {
+        for (name, is_told) in [
+            ("", false),
+            ("render", false),
+            ("render-2", false),
+            ("3", true),
+            ("1-4", true),
+            ("last", true),
+            ("a/b", true),
+            ("7x", true),
+        ] {
+            let mut job = JobDescription::new(JobSpec::new(["true"]));
+            name.clone_into(&mut job.spec.name);
+            assert_eq!(all(&job, |_| false).len(), usize::from(is_told), "{name}");
         }
     }
 

@@ -6,7 +6,7 @@ use crate::processes::until;
 use gleaner_server::store::{
     DATABASE, Home, NetworkFolder, Reader as _, Row, Seq, SqliteReader, SqliteStore, Store as _,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
@@ -50,6 +50,9 @@ fn a_row_that_was_taken_out_or_changed_is_missed_by_whoever_kept_a_head_and_by_m
     grid.stop_coordinator();
     let head = grid.ok(&["audit", "--head"]).trim().to_owned();
     assert!(grid.ok(&["audit", "--verify", "--since", &head]).contains(&format!("head {head}")));
+    assert_eq!(grid.json(&["audit", "--head"]), json!({ "version": 1, "head": head }));
+    let verified = grid.json(&["audit", "--verify", "--since", &head]);
+    assert_eq!((&verified["head"], verified["rows"].is_u64()), (&json!(head), true), "{verified}");
 
     let forgeries: [(&str, Forging); 3] = [
         ("taken out", |rows| rows.retain(|row| !is_about_eve(row))),
