@@ -2,7 +2,7 @@
 
 use crate::api::Api;
 use crate::cli::{MachineArguments, MachineName, MachineOwnerArguments, PlainArguments, PriceArguments};
-use crate::columns::{Side, aligned, shown};
+use crate::columns::{Side, aligned, plural, shown};
 use crate::{Outcome, moments, stdout};
 use gleaner_wire::api::{MachineState, MachineView, TrustView};
 use serde_json::json;
@@ -94,17 +94,17 @@ fn table(machines: &[MachineView]) -> String {
 
 /// What answers of machines were worth, below the table, where any were compared.
 fn trusts(machines: &[MachineView]) -> String {
-    let told = machines.iter().filter_map(|machine| {
-        let TrustView { row, agreed, wrong, last_wrong_s, alone } = machine.trust?;
-        let last = last_wrong_s.map_or_else(String::new, |at_s| format!(", the last {}", moments::clock(at_s)));
-        let asked = if alone { "it is asked alone, but for a task now and then" } else { "it is never asked alone" };
-        let name = shown(&machine.machine, 32);
-        Some(format!(
-            "{name}: {agreed} of its answers were agreed on, {row} since the last that was not; {wrong} were outvoted{last}; {asked}\n"
-        ))
-    });
-    let told: String = told.collect();
-    if told.is_empty() { told } else { format!("\n{told}") }
+    let mut by_trust: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for machine in machines {
+        let Some(TrustView { row, agreed, wrong, last_wrong_s, alone }) = machine.trust else { continue };
+        let last =
+            last_wrong_s.map_or_else(String::new, |at_s| format!(", the last {}", moments::clock(at_s)));
+        let asked = if alone { "asked alone, but for a task now and then" } else { "never asked alone" };
+        let agreed = plural(agreed, "answer");
+        let trust = format!("{agreed} agreed on, {row} in a row; {wrong} outvoted{last}; {asked}");
+        by_trust.entry(trust).or_default().push(&machine.machine);
+    }
+    below(&by_trust)
 }
 
 /// Names of machines that one line has.
@@ -125,11 +125,22 @@ fn reasons(machines: &[MachineView]) -> String {
             .heard_s
             .filter(|_| is_gone)
             .map(|at_s| format!("not heard of since {}", moments::clock(at_s)));
-        if let Some(why) = machine.why.clone().filter(|why| !why.is_empty()).or(silent) {
-            by_reason.entry(why).or_default().push(&machine.machine);
+        let why = machine.why.clone().filter(|why| !why.is_empty());
+        let told = match (silent, why) {
+            // What it said last may have changed since.
+            (Some(silent), Some(why)) => Some(format!("{silent}; the last of it was: {why}")),
+            (silent, why) => silent.or(why),
+        };
+        if let Some(told) = told {
+            by_reason.entry(told).or_default().push(&machine.machine);
         }
     }
-    let told = by_reason.iter().map(|(why, names)| {
+    below(&by_reason)
+}
+
+/// A line for each text, with the machines of which it holds.
+fn below(told: &BTreeMap<String, Vec<&str>>) -> String {
+    let told = told.iter().map(|(why, names)| {
         let mut text = names.iter().take(NAMED).map(|name| shown(name, 32)).collect::<Vec<_>>().join(", ");
         if names.len() > NAMED {
             text += &format!(" and {} more", names.len() - NAMED);
@@ -183,6 +194,15 @@ mod tests {
             machine("lab-03", "closed", "somebody works in a login session"),
             machine("lab-04", "away", ""),
         ];
+        for (why, expected) in [("", ""), ("somebody works", "; the last of it was: somebody works")] {
+            let silent = MachineView { heard_s: Some(0.0), ..machine("lab-05", "away", why) };
+            let told = reasons(&[silent]);
+            assert!(
+                told.starts_with("\nlab-05: not heard of since 1970-")
+                    && told.trim_end().ends_with(&format!("00:00{expected}")),
+                "{told}"
+            );
+        }
         assert_eq!(reasons(&machines), "\nlab-01, lab-03: somebody works in a login session\n");
         let many: Vec<_> = (0..10).map(|n| machine(&format!("m{n}"), "closed", "its disk is full")).collect();
         assert!(reasons(&many).contains("m7 and 2 more: its disk is full"));

@@ -24,6 +24,8 @@ interface Props {
 const LEFT = 48;
 const BOTTOM = 22;
 const TOP = 8;
+/** Half of what a moment below takes. */
+const HALF = 18;
 
 /** Steps between round spans of time. */
 const STEPS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400, 604_800];
@@ -105,7 +107,7 @@ export function Lines({ label, at_s, curves, height = 180, show = grouped, isSpa
           </g>
         ))}
         {hours.map((at) => (
-          <text key={at} class="tick" x={x(at)} y={height - 6} text-anchor="middle">
+          <text key={at} class="tick" x={Math.min(x(at), LEFT + w + 8 - HALF)} y={height - 6} text-anchor="middle">
             {hour(at)}
           </text>
         ))}

@@ -50,7 +50,7 @@ fn two_that_agree_outvote_a_liar_whose_trust_is_gone_and_who_is_closed() {
     assert!(liar["last_wrong_s"].is_number(), "{liar}");
     let shown = grid.ok(&["machines"]);
     for told in
-        ["liar: 0 of its answers were agreed on", "were outvoted, the last 20", "gleaner machine resume liar"]
+        ["liar: 0 answers agreed on, 0 in a row; ", " outvoted, the last 20", "gleaner machine resume liar"]
     {
         assert!(shown.contains(told), "{told:?} is not in:\n{shown}");
     }
