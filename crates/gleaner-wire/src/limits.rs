@@ -142,7 +142,7 @@ pub const PROFILE_SECONDS: u32 = 60;
 /// Millions of operations a second, of any kind, that a machine may claim: a thousand times the largest machine's.
 // Tested by: each_limit_of_a_machine_is_kept_and_named
 pub const SPEED_MAX: f64 = 1e9;
-/// Bytes of memory that a machine may claim, and bytes of memory or disk that a task may need: a pebibyte.
+/// Bytes of memory or disk that a machine may claim, or that a task may need: a pebibyte.
 // Tested by: each_limit_of_a_job_is_kept_and_named, each_limit_of_a_machine_is_kept_and_named
 pub const MEMORY_BYTES_MAX: u64 = 1 << 50;
 /// How many times the speed that its tasks show a machine may claim.
