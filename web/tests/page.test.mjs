@@ -326,14 +326,16 @@ for (const scheme of ["light", "dark"]) {
         await open(page, world, route);
         const wide = await page.evaluate(() => document.documentElement.scrollWidth);
         assert.ok(wide <= width, `${name} is ${wide} wide`);
-        const cut = await page.evaluate(() => {
+        const cut = () => {
           const isCut = (tick) => {
             const [own, chart] = [tick, tick.ownerSVGElement].map((element) => element.getBoundingClientRect());
             return own.left < chart.left - 0.5 || own.right > chart.right + 0.5;
           };
           return [...document.querySelectorAll("svg .tick")].filter(isCut).map((tick) => tick.textContent);
-        });
-        assert.deepEqual(cut, [], `${name}: marks of a chart are cut off at its edge`);
+        };
+        // A chart is drawn anew once its width is known.
+        await page.waitForFunction(`(${cut})().length === 0`, null, { timeout: 5_000 }).catch(() => {});
+        assert.deepEqual(await page.evaluate(cut), [], `${name}: marks of a chart are cut off at its edge`);
         // The page's own policy lets no other script in; the tool comes in beside it.
         const { violations } = await page.evaluate(`${AXE}; axe.run(document, { resultTypes: ["violations"] })`);
         const told = violations.map((violation) => `${violation.id}: ${violation.nodes.map((node) => node.html.slice(0, 200)).join(" | ")}`);
