@@ -78,7 +78,8 @@ async fn a_job_whose_task_rests_says_so() {
     let run = agent.start_next(&world).await;
     agent.end_with(&world, run, exited(1, Tail::default())).await;
     let told = status(&world, job).await;
-    assert!(told.starts_with("its next try, in 1 s: it failed a moment ago"), "{told}");
+    assert!(told.starts_with("its next try, in 1 s: it failed a moment ago: "), "{told}");
+    assert!(told.ends_with('1'), "its exit code: {told}");
 }
 
 /// The clause that keeps a task from there is none that its user wrote.

@@ -15,7 +15,6 @@ use gleaner_units::{MachineId, TaskClassId, TaskId, Time};
 use gleaner_wire::VERSION;
 use gleaner_wire::api::{ExplanationView, Preview, PreviewStart, Rating, RuledOutView, TaskPhase};
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::session::Outcome;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -206,7 +205,7 @@ fn summary(situation: Situation<'_>, task: TaskId, record: &Record) -> String {
         TaskPhase::Running | TaskPhase::Suspended => whereabouts(ledger, task, machine),
         TaskPhase::Held => "it is held; `gleaner release` lets it wait for a machine".to_owned(),
         TaskPhase::Done => format!("it is done; it ended on {machine}"),
-        TaskPhase::Failed => format!("it failed; it ended on {machine}{}", end_told(record)),
+        TaskPhase::Failed => format!("it failed; it ended on {machine}{}", waits::end_told(record)),
         TaskPhase::Cancelled => "it was cancelled".to_owned(),
     };
     let target = ledger.grid().runs_of(task).find(|run| run.stage() == Stage::Held);
@@ -241,13 +240,6 @@ fn whereabouts(ledger: &Ledger, task: TaskId, last: &str) -> String {
     let going = (!going.is_empty()).then(|| format!("it runs on {}", names(going)));
     let still = (!still.is_empty()).then(|| used(still));
     going.into_iter().chain(still).chain(paused).collect::<Vec<String>>().join("; ")
-}
-
-/// How the last run of a task that failed ended. One that ended well gave another answer than others.
-fn end_told(record: &Record) -> String {
-    let outcome = record.last.as_deref().map(|last| &last.outcome);
-    let outcome = outcome.filter(|outcome| **outcome != Outcome::Exited { code: 0 });
-    outcome.map_or_else(String::new, |outcome| format!(": {outcome}"))
 }
 
 fn view((ledger, task): (&Ledger, TaskId), at: Time, summary: String) -> ExplanationView {

@@ -2,12 +2,13 @@
 
 use super::{discreet, tried};
 use crate::desk::Desk;
-use crate::ledger::{Job, Ledger, Wish};
+use crate::ledger::{Job, Ledger, Record, Wish};
 use gleaner_core::explain::words;
-use gleaner_core::{Alarm, Answer, Availability, Explanation, Queue};
+use gleaner_core::{Alarm, Answer, Availability, Explanation, Queue, Stage};
 use gleaner_policy::{Names, Source};
 use gleaner_units::{Credits, MachineId, TaskClassId, TaskId, Time};
 use gleaner_wire::api::TaskPhase;
+use gleaner_wire::session::Outcome;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Stretches of a job's tasks that are looked at to find one that waits, where neither a queue nor a rest has one.
@@ -149,12 +150,22 @@ fn before_the_policy(situation: Situation<'_>, task: TaskId) -> Option<String> {
         });
     }
     if let Some(until) = record.rests_until() {
-        return Some(format!(
-            "its next try, in {} s: it failed a moment ago, or a machine that came back has something of it to hand in",
-            situation.seconds_until(until)
-        ));
+        let given_up = ledger.grid().runs_of(task).filter(|run| run.stage() == Stage::Missing);
+        let mut agents = given_up.map(|run| ledger.agent(run.on()));
+        let why = match agents.find(|agent| !agent.lost) {
+            Some(back) => format!("{} came back, and has something of it to hand in", back.name),
+            None => format!("it failed a moment ago{}", end_told(record)),
+        };
+        return Some(format!("its next try, in {} s: {why}", situation.seconds_until(until)));
     }
     answers(ledger, task)
+}
+
+/// How the last run of a task ended that is tried again, or failed. One that ended well gave another answer than others.
+pub(super) fn end_told(record: &Record) -> String {
+    let outcome = record.last.as_deref().map(|last| &last.outcome);
+    let outcome = outcome.filter(|outcome| **outcome != Outcome::Exited { code: 0 });
+    outcome.map_or_else(String::new, |outcome| format!(": {outcome}"))
 }
 
 /// What everything waits for after the journal was restored.

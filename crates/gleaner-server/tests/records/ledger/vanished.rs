@@ -3,6 +3,7 @@
 use super::books::{agent, end};
 use super::story::Story;
 use gleaner_server::journal::Fact;
+use gleaner_server::view::{Situation, waits};
 use gleaner_units::{MachineId, RunId, TaskId};
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::job::JobSpec;
@@ -112,6 +113,9 @@ fn what_is_brought_after_the_lease_is_waited_for() {
     story.tell(&Fact::LeaseExpired { agent: on });
     brings(&mut story, on, 2, &[run]);
     assert_eq!((story.phase(), story.run_on(on)), (TaskPhase::Waiting, None));
+    let situation = Situation { ledger: &story.books.ledger, now: story.at, quiet_until: None };
+    let told = &waits(situation, None).groups[0].explanation.summary;
+    assert!(told.ends_with(" came back, and has something of it to hand in"), "{told}");
     // It is killed once more, and brings it again.
     brings(&mut story, on, 3, &[run]);
     assert_eq!(story.run_on(on), None);
