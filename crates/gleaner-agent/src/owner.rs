@@ -10,6 +10,7 @@
 
 mod attendance;
 mod bounds;
+mod disk;
 mod file;
 mod hours;
 mod rules;
