@@ -137,12 +137,15 @@ export async function open(page, world, route) {
 
 /** Waits until a condition over an answer of the coordinator holds. */
 export async function until(ask, holds, what) {
-  for (const end = Date.now() + 60_000; Date.now() < end; ) {
+  const end = Date.now() + 60_000;
+  for (;;) {
     const answer = await ask();
     if (holds(answer)) {
       return answer;
     }
+    if (Date.now() > end) {
+      throw new Error(`${what}: did not come within 60 s; it was ${JSON.stringify(answer)} last`);
+    }
     await new Promise((later) => setTimeout(later, 100));
   }
-  throw new Error(`${what}: did not come within 60 s`);
 }
