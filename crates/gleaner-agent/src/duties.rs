@@ -9,7 +9,8 @@
 //!   arrived. An end is sent after all output of its run, in the same connection.
 //! - **What a run left stays until the coordinator has stored it**, however long that one is away, busy or out of space,
 //!   and only then is its end reported. If it can never be stored, the run is abandoned.
-//! - **What waits for long is written down** ([`Kept`]), and all that waits when this agent ends: the next one hands it in.
+//! - **What waits for long is written down** ([`Kept`]), and all that waits when this agent ends: the next one hands it in. So is what
+//!   runs for long and keeps a checkpoint.
 //! - **A run of which output was lost here does not count**, however its program ended; and nothing new starts here until
 //!   the disk takes something again.
 //! - **No run is started twice, no two runs of a task go on at once**, and an older run gives way to a newer.

@@ -26,7 +26,7 @@ pub(crate) struct Held {
     pub(crate) lost_output: Option<String>,
     /// Whether there was no room on the disk at some time while its program ran.
     pub(crate) had_full_disk: bool,
-    /// When to write down what it left, if that still waits then.
+    /// When to write down what it keeps or left, if it still runs or waits then.
     pub(crate) keep_at: Option<Time>,
 }
 

@@ -1,18 +1,23 @@
-//! What is written down of a run whose program has ended, so that an agent that is started again hands it in.
+//! What is written down of a run, so that an agent that is started again hands it in: of one whose program has ended what it
+//! left, and of one that keeps a checkpoint that it runs, in case its agent is killed.
 //!
-//! **Only what waits is written down**: the end of most runs is settled within milliseconds, and costs no write.
+//! **Only what lasts is written down**: most runs and most ends are settled before that, and cost no write.
 
 use super::held::{Held, Left, Stage};
+use super::ruling::{abandoned, can_go_on, unfinished};
 use super::{Action, Duties};
 use gleaner_units::{RunId, Span, Time};
-use gleaner_wire::session::{End, Run, Stream};
+use gleaner_wire::session::{End, Run, Stream, Usage};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// What waits for so long is written down.
+/// What waits or runs for so long is written down.
 pub(super) const WAITS: Span = Span::from_nanos(3_000_000_000);
 
-/// A run whose program has ended.
+/// How a run ended that was under way as its agent was killed.
+const KILLED: &str = "its agent was killed while it ran";
+
+/// A run that is to be handed in.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Kept {
     /// What was ordered.
@@ -31,10 +36,12 @@ enum ToHandIn {
     Folder(Left),
     /// Its end only.
     End(Box<End>),
+    /// What its folder has to go on from: its program ran.
+    Checkpoint,
 }
 
 /// How much a program wrote, into a file of its own.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Wrote {
     kept: u64,
     dropped: u64,
@@ -45,6 +52,7 @@ impl Kept {
         let left = match &held.stage {
             Stage::Uncollected { left, .. } | Stage::Collecting { left } => ToHandIn::Folder(left.clone()),
             Stage::Over { end, .. } => ToHandIn::End(end.clone()),
+            Stage::Running if can_go_on(&held.run.checkpoint) => ToHandIn::Checkpoint,
             Stage::Queued
             | Stage::Unprepared { .. }
             | Stage::Preparing
@@ -52,7 +60,11 @@ impl Kept {
             | Stage::Launched
             | Stage::Running => return None,
         };
-        let wrote = held.logs.each_ref().map(|log| Wrote { kept: log.written(), dropped: log.dropped() });
+        let mut wrote = held.logs.each_ref().map(|log| Wrote { kept: log.written(), dropped: log.dropped() });
+        if matches!(left, ToHandIn::Checkpoint) {
+            // What it wrote is the coordinator's by now, but for the last moment.
+            wrote = Default::default();
+        }
         Some(Self { run: held.run.clone(), left, wrote })
     }
 
@@ -61,6 +73,10 @@ impl Kept {
         held.stage = match self.left {
             ToHandIn::Folder(left) => Stage::Uncollected { left, retry_at: now },
             ToHandIn::End(end) => Stage::Over { end, is_sent: false },
+            ToHandIn::Checkpoint => {
+                let left = Left { ruling: unfinished(abandoned(KILLED), true), usage: Usage::default() };
+                Stage::Uncollected { left, retry_at: now }
+            }
         };
         for (log, wrote) in held.logs.iter_mut().zip(self.wrote) {
             log.wrote(now, wrote.kept, wrote.dropped);
@@ -75,7 +91,12 @@ impl Kept {
 
     /// Whether its folder is needed yet.
     pub(crate) fn needs_its_folder(&self) -> bool {
-        matches!(self.left, ToHandIn::Folder(_))
+        matches!(self.left, ToHandIn::Folder(_) | ToHandIn::Checkpoint)
+    }
+
+    /// Whether its program ran: a machine that goes down may tear what it has on the disk.
+    pub(crate) fn is_under_way(&self) -> bool {
+        matches!(self.left, ToHandIn::Checkpoint)
     }
 
     /// How many bytes of a stream are kept in its file.
@@ -85,12 +106,12 @@ impl Kept {
 }
 
 impl Duties {
-    /// These runs ended under an agent before this one, which could not hand them in.
+    /// These runs ended with or under an agent before this one, which could not hand them in.
     pub(crate) fn take_up(&mut self, now: Time, kept: Vec<Kept>) {
         self.runs.extend(kept.into_iter().map(|kept| (kept.id(), kept.held(now))));
     }
 
-    /// Has written down what waits for long enough.
+    /// Has written down what waits or runs for long enough.
     pub(super) fn keep_what_waits(&mut self, now: Time) {
         self.keep(|at| at <= now);
     }

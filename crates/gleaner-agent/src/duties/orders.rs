@@ -1,9 +1,10 @@
 //! What the coordinator says, and how a run comes to its start.
 
 use super::held::{Held, Stage};
+use super::kept::WAITS;
 use super::link::Start;
 use super::rests::rest;
-use super::ruling::{Reason, abandoned};
+use super::ruling::{Reason, abandoned, can_go_on};
 use super::{Action, Duties, RUNS_MAX, SETTLED_MAX, Signal, TransferError};
 use crate::owner::{self, Verdict};
 use gleaner_units::{RunId, Span, Time};
@@ -245,6 +246,7 @@ impl Duties {
             return;
         };
         held.stage = Stage::Running;
+        held.keep_at = can_go_on(&held.run.checkpoint).then(|| now + WAITS);
         if is_suspended && held.ending.is_none() {
             held.active.pause(now);
             held.suspended_since = Some(now);

@@ -98,12 +98,13 @@ pub(crate) fn rule(checkpointing: &Checkpointing, mut wanted: Option<Reason>, ex
     let outcome = outcome_of(wanted);
     match wanted {
         Reason::TimeLimit | Reason::OwnersLimit(_) | Reason::DiskLimit => final_end(outcome),
-        Reason::Asked(StopCause::Cancel) | Reason::OutputLost | Reason::KeeperGone | Reason::Disowned => {
+        Reason::Asked(StopCause::Cancel) | Reason::OutputLost | Reason::Disowned => {
             unfinished(outcome, false)
         }
         Reason::Asked(StopCause::Move | StopCause::Hold | StopCause::TakeBack)
         | Reason::LeaseEnds
         | Reason::Leaving
+        | Reason::KeeperGone
         | Reason::Evicted
         | Reason::Forbidden => unfinished(outcome, can_go_on(checkpointing)),
     }
@@ -203,7 +204,7 @@ mod tests {
             (FOLDER, Some(Leaving), Exit::Code(1), "abandoned +checkpoint"),
             (FOLDER, Some(Evicted), Exit::Signal(15), "abandoned +checkpoint"),
             (FOLDER, Some(Forbidden), Exit::Signal(15), "abandoned +checkpoint"),
-            (FOLDER, Some(KeeperGone), Exit::Signal(9), "abandoned"),
+            (FOLDER, Some(KeeperGone), Exit::Signal(9), "abandoned +checkpoint"),
             (FOLDER, Some(TimeLimit), Exit::Signal(15), "timed out +files"),
             (
                 FOLDER,

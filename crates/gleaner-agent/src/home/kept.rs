@@ -5,7 +5,8 @@
 //!
 //! - **A record is on the disk after what it speaks of**, and gone before that is removed: a power cut leaves no
 //!   record of what is not there, and none that speaks of another run's folder.
-//! - **What a record speaks of and is not there in full is not handed in**: the run is lost, and the task runs again.
+//! - **What a record speaks of and is not there in full is not handed in**: the run is lost, and the task runs again. So is one
+//!   that ran as its machine went down, which may have torn what it kept.
 
 use super::{Home, HomeError, make_private, name_of};
 use crate::duties::Kept;
@@ -30,15 +31,42 @@ pub(crate) struct Record {
     pub(crate) shared: Option<u64>,
     /// What it left.
     pub(crate) kept: Kept,
+    /// Which start of the machine its program ran in, where that matters.
+    #[serde(default)]
+    boot: Option<String>,
+}
+
+impl Record {
+    pub(crate) fn new(kept: Kept, shared: Option<u64>) -> Self {
+        let boot = if kept.is_under_way() { boot() } else { None };
+        Self { shared, kept, boot }
+    }
+
+    /// Why its run is lost, if it is.
+    fn flaw(&self, home: &Home) -> Option<&'static str> {
+        let run = self.kept.id();
+        let has = |stream| {
+            let bytes = self.kept.bytes(stream);
+            bytes == 0 || fs::metadata(home.spool(run, stream)).is_ok_and(|about| about.len() >= bytes)
+        };
+        if self.kept.is_under_way() && (self.boot.is_none() || self.boot != boot()) {
+            return Some("it ran as its machine went down: it is lost");
+        }
+        let is_whole =
+            STREAMS.into_iter().all(has) && (!self.kept.needs_its_folder() || home.task(run).is_dir());
+        (!is_whole).then_some("what it left is not here any more: it is lost")
+    }
 }
 
 impl Home {
-    /// Writes records down, after what they speak of.
+    /// Writes records down, after what they speak of. What is under way is of use only until the machine goes down.
     pub(crate) fn keep(&self, records: &[Record]) -> Result<(), HomeError> {
         let folder = self.folder.join(KEPT);
         make_private(&folder)?;
-        let synced = File::open(self.folder.join("tasks")).and_then(|tasks| Ok(syncfs(&tasks)?));
-        synced.map_err(|why| HomeError::File { path: self.folder.join("tasks"), why })?;
+        if !records.iter().all(|record| record.kept.is_under_way()) {
+            let synced = File::open(self.folder.join("tasks")).and_then(|tasks| Ok(syncfs(&tasks)?));
+            synced.map_err(|why| HomeError::File { path: self.folder.join("tasks"), why })?;
+        }
         for record in records {
             let text = serde_json::to_string(record).expect("it is plain data");
             self.replace(&format!("{KEPT}/{}.{RECORD}", name(record.kept.id())), &text)?;
@@ -65,27 +93,17 @@ impl Home {
 
     /// What runs left that is here in full, and has to be handed in.
     pub(crate) fn kept(&self) -> Vec<Kept> {
-        let (whole, torn): (Vec<Kept>, Vec<Kept>) =
-            self.records().into_iter().map(|record| record.kept).partition(|kept| self.has_all_of(kept));
-        for kept in torn {
-            let run = kept.id();
-            tracing::warn!(
-                task = kept.run.name,
-                run = run.number,
-                "what it left is not here any more: it is lost"
-            );
+        let mut whole = Vec::new();
+        for record in self.records() {
+            let Some(flaw) = record.flaw(self) else {
+                whole.push(record.kept);
+                continue;
+            };
+            let run = record.kept.id();
+            tracing::warn!(task = record.kept.run.name, run = run.number, "{flaw}");
             self.clear_kept(run, &self.task(run));
         }
         whole
-    }
-
-    fn has_all_of(&self, kept: &Kept) -> bool {
-        let run = kept.id();
-        let has = |stream| {
-            let bytes = kept.bytes(stream);
-            bytes == 0 || fs::metadata(self.spool(run, stream)).is_ok_and(|about| about.len() >= bytes)
-        };
-        STREAMS.into_iter().all(has) && (!kept.needs_its_folder() || self.task(run).is_dir())
     }
 
     /// Out of the folder that is put aside.
@@ -156,6 +174,11 @@ fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
+/// Which start of the machine this is.
+fn boot() -> Option<String> {
+    fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()
+}
+
 /// Moves what is there, unless it was moved already.
 fn take(from: Option<&Path>, to: &Path) {
     let Some(from) = from.filter(|from| is_there(from) && !is_there(to)) else { return };
@@ -174,7 +197,7 @@ mod tests {
     use super::*;
     use gleaner_units::TaskId;
     use gleaner_wire::job::Confinement;
-    use serde_json::json;
+    use serde_json::{Value, json};
     use std::os::unix::fs::symlink;
 
     fn run(task: usize) -> RunId {
@@ -186,14 +209,14 @@ mod tests {
         let ruling = json!({
             "outcome": {"exited": {"code": 0}}, "keeps_checkpoint": false, "keeps_files": true
         });
+        Record::new(kept(run, 9, &json!({"folder": {"ruling": ruling, "usage": {}}})), shared)
+    }
+
+    fn kept(run: RunId, bytes: u64, left: &Value) -> Kept {
         let nothing = json!({"kept": 0, "dropped": 0});
         let order = crate::work::run(run.task.index(), Confinement::None);
-        let kept = json!({
-            "run": order,
-            "left": {"folder": {"ruling": ruling, "usage": {}}},
-            "wrote": [{"kept": 9, "dropped": 0}, nothing],
-        });
-        Record { shared, kept: serde_json::from_value(kept).expect("it is a record") }
+        let kept = json!({"run": order, "left": left, "wrote": [{"kept": bytes, "dropped": 0}, nothing]});
+        serde_json::from_value(kept).expect("it is a record")
     }
 
     /// A folder with one file in it.
@@ -238,6 +261,23 @@ mod tests {
         assert_eq!(ids(&home), [shared]);
         assert!(!is_there(&home.task(own)) && !is_there(&home.spool(own, Stream::Stdout)));
         assert!(home.task(shared).join("shared").exists());
+    }
+
+    #[test]
+    fn what_ran_as_its_agent_was_killed_is_found_unless_the_machine_went_down() {
+        let within = tempfile::tempdir().unwrap();
+        let home = Home::open(within.path()).unwrap();
+        let [ran, went_down, unknown] = [1, 2, 3].map(run);
+        let of_run = |run| Record::new(kept(run, 0, &json!("checkpoint")), None);
+        for run in [ran, went_down, unknown] {
+            fill(&home.task(run), "half");
+        }
+        let another = Record { boot: Some("another".to_owned()), ..of_run(went_down) };
+        home.keep(&[of_run(ran), another, Record { boot: None, ..of_run(unknown) }]).unwrap();
+        drop(home);
+        let home = Home::open(within.path()).unwrap();
+        assert_eq!(ids(&home), [ran]);
+        assert!(home.task(ran).join("half").exists() && !is_there(&home.task(went_down)));
     }
 
     #[test]

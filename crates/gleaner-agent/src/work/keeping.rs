@@ -1,4 +1,4 @@
-//! Writes down what runs left, and removes it when the coordinator has taken it: on a thread of its own, one after the other.
+//! Writes down what runs keep or left, and removes it when the coordinator has taken it: on a thread of its own, one after the other.
 
 use crate::home::{Home, Record};
 use gleaner_units::RunId;
@@ -64,10 +64,13 @@ impl Keeping {
 fn carry_out(home: &Home, order: Order) {
     match order {
         Order::Keep(records) => {
-            let tasks: Vec<&str> = records.iter().map(|record| &*record.kept.run.name).collect();
+            let over = records.iter().filter(|record| !record.kept.is_under_way());
+            let tasks: Vec<&str> = over.map(|record| &*record.kept.run.name).collect();
             match home.keep(&records) {
+                Ok(()) if tasks.is_empty() => {}
                 Ok(()) => tracing::info!(?tasks, "what they left is kept until the coordinator takes it"),
                 Err(why) => {
+                    let tasks: Vec<&str> = records.iter().map(|record| &*record.kept.run.name).collect();
                     tracing::warn!(%why, ?tasks, "what they left is lost if this agent ends before the coordinator takes it");
                 }
             }

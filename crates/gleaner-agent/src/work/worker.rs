@@ -407,7 +407,10 @@ impl Worker {
             }
             Action::Collect(run, wanted) => self.collect(run, wanted),
             Action::Keep(kept) => {
-                let record = |kept: Kept| Record { shared: self.folders.shared(kept.id()), kept };
+                let record = |kept: Kept| {
+                    let shared = self.folders.shared(kept.id());
+                    Record::new(kept, shared)
+                };
                 self.keeping.keep(kept.into_iter().map(record).collect());
             }
             Action::Clear(run) => self.clear(run),

@@ -180,6 +180,27 @@ fn the_log_says_that_a_lease_ended_a_run_though_nobody_else_hears_of_it() {
     );
 }
 
+#[test]
+fn what_keeps_a_checkpoint_goes_on_from_it_though_its_agent_was_killed() {
+    let mut stage = Stage::new();
+    let long = stage.start(1.0, with_checkpoint(run(1, 1)));
+    let short = stage.start(2.0, with_checkpoint(run(2, 1)));
+    stage.start(1.0, run(3, 1));
+    stage.on(3.0, Event::Wrote { run: long, stream: Stream::Stdout, written: 9, dropped: 0 });
+    stage.on(4.0, Event::Tick);
+    assert_eq!(stage.kept.iter().map(Kept::id).collect::<Vec<_>>(), [long]);
+    stage.on(4.5, exited(short, 0));
+    stage.hear(4.6, ToAgent::Settled { run: short, accepted: true });
+
+    let mut next = Stage::of(Duties::new(7, 2, None, profile()));
+    next.duties.take_up(at(100.0), stage.kept);
+    next.connect(101.0);
+    assert!(next.done().contains(&"101 collect 1.1 checkpoint".to_owned()));
+    let checkpoint = Collected { checkpoint: Some(stored()), ..Collected::default() };
+    next.on(102.0, Event::Collected(long, Ok(checkpoint)));
+    assert_eq!(next.done(), ["102 ended 1.1 abandoned +checkpoint"]);
+}
+
 /// A program that printed something, one with output files, and one that is to go on from a checkpoint.
 #[test]
 fn what_waits_is_written_down_and_handed_in_by_the_next_agent() {
@@ -196,7 +217,7 @@ fn what_waits_is_written_down_and_handed_in_by_the_next_agent() {
     stage.on(3.0, exited(printed, 0));
     stage.done();
     stage.pass_until(5.9);
-    assert!(stage.done().is_empty(), "most ends are settled at once");
+    assert_eq!(stage.done(), ["4 keep 4.1"], "most ends are settled at once");
     stage.on(6.0, exited(left, 0));
     stage.pass_until(8.0);
     stage.on(8.5, Event::LeaveAtOnce);

@@ -207,7 +207,10 @@ fn what_was_suspended_for_too_long_has_to_leave() {
     beats(&mut stage, 1..=2);
     stage.pass_until(13.0);
     stage.on(13.5, killed(run));
-    assert_eq!(stage.done(), ["12 terminate 1.1", "12 thaw 1.1", "13.5 collect 1.1 checkpoint"]);
+    assert_eq!(
+        stage.done(),
+        ["4 keep 1.1", "12 terminate 1.1", "12 thaw 1.1", "13.5 collect 1.1 checkpoint"]
+    );
 }
 
 #[test]

@@ -78,6 +78,7 @@ fn a_stop_gives_grace_and_its_checkpoint_is_stored_before_the_end_is_told() {
         [
             "2 terminate 1.1",
             "2 thaw 1.1",
+            "4 keep 1.1",
             "5 kill 1.1",
             "5.5 collect 1.1 checkpoint",
             "6 ended 1.1 stopped +checkpoint"
