@@ -23,6 +23,7 @@
 mod client;
 mod frames;
 pub(crate) mod handing;
+mod hearing;
 mod keep;
 mod kin;
 mod launcher;

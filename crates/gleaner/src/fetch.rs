@@ -11,7 +11,7 @@ use gleaner_agent::archive::{ArchiveError, Existing, Taking, place, unpack};
 use gleaner_agent::beneath::open_root;
 use gleaner_net::ClientError;
 use gleaner_wire::JobId;
-use gleaner_wire::api::TaskView;
+use gleaner_wire::api::{TaskPhase, TaskView};
 use gleaner_wire::text::tamed;
 use serde_json::json;
 use std::fs::File;
@@ -30,7 +30,8 @@ pub(crate) fn run(arguments: &FetchArguments) -> Outcome {
     };
     let existing = if arguments.force { Existing::GivesWay } else { Existing::Stays };
     let bar = progress::bar(tasks.len() as u64, "tasks");
-    let (mut fetched, mut bytes, mut without, mut lacking) = (Vec::new(), 0, 0, Lacking::default());
+    let (mut fetched, mut bytes, mut lacking) = (Vec::new(), 0, Lacking::default());
+    let mut without = Without::default();
     for &task in &tasks {
         let folder = match only {
             Some(_) => arguments.to.clone(),
@@ -43,11 +44,11 @@ pub(crate) fn run(arguments: &FetchArguments) -> Outcome {
             drop(std::fs::remove_dir(&folder));
         }
         match found {
-            Ok(Some(size)) => {
+            Ok(Found::Files { size }) => {
                 fetched.push(task);
                 bytes += size;
             }
-            Ok(None) => without += 1,
+            Ok(Found::None { phase }) => without.note(phase),
             Err(why) if only.is_some() => return Err(why),
             Err(why) => lacking.note(task, why)?,
         }
@@ -62,27 +63,57 @@ pub(crate) fn run(arguments: &FetchArguments) -> Outcome {
         return outcome;
     }
     outcome?;
-    let left = plural(without, "task");
-    stdout::print(match (fetched.len(), without) {
-        (0, _) => format!("nothing to fetch: {left} left no files, or none yet\n"),
-        (_, 0) => there + "\n",
-        _ => format!("{there}; {left} left no files, or none yet\n"),
-    })
+    let there = if fetched.is_empty() { "nothing to fetch" } else { &there };
+    stdout::print(format!("{there}{}\n", without.told()))
 }
 
-/// Unpacks a task's files, if it left any, and tells how large their archive is.
+/// What a task left.
+enum Found {
+    /// So large is their archive.
+    Files {
+        size: u64,
+    },
+    None {
+        phase: TaskPhase,
+    },
+}
+
+/// How many tasks have no files.
+#[derive(Default)]
+struct Without {
+    left_none: u64,
+    /// They are not over.
+    yet: u64,
+}
+
+impl Without {
+    fn note(&mut self, phase: TaskPhase) {
+        *(if phase.is_over() { &mut self.left_none } else { &mut self.yet }) += 1;
+    }
+
+    /// What is said behind what was fetched.
+    fn told(&self) -> String {
+        let none =
+            (self.left_none > 0).then(|| format!("; {} left no files", plural(self.left_none, "task")));
+        let verb = if self.yet == 1 { "is" } else { "are" };
+        let yet = (self.yet > 0).then(|| format!("; {} {verb} not over yet", plural(self.yet, "task")));
+        none.into_iter().chain(yet).collect()
+    }
+}
+
+/// Unpacks a task's files, if it left any.
 fn fetch_into(
     grid: &Api,
     (job, task): (JobId, u32),
     folder: &Path,
     existing: Existing,
-) -> Result<Option<u64>, Failure> {
-    let TaskView { files, results_removed, .. } = grid.task(job, task)?;
+) -> Result<Found, Failure> {
+    let TaskView { files, results_removed, phase, .. } = grid.task(job, task)?;
     if results_removed.is_some() {
         // The coordinator says when they were, and why.
         grid.files_of((job, task), &mut std::io::sink())?;
     }
-    let Some(files) = files else { return Ok(None) };
+    let Some(files) = files else { return Ok(Found::None { phase }) };
     std::fs::create_dir_all(folder).map_err(|error| Failure::io("create", folder, error))?;
     let failed = |error| Failure::io("write to", folder, error);
     // In a file, since it may be large; without a name, so that nothing of it stays.
@@ -115,7 +146,7 @@ fn fetch_into(
         )),
         other => not_unpacked((job, task), folder, &other),
     })?;
-    Ok(Some(files.size))
+    Ok(Found::Files { size: files.size })
 }
 
 /// Has the archive sent. Where the coordinator finds on the way that it is damaged, it ends the connection, and says why when it is asked
@@ -144,6 +175,23 @@ fn not_unpacked((job, task): (JobId, u32), folder: &Path, error: &ArchiveError) 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tasks_without_files_are_told_apart() {
+        for (phases, expected) in [
+            (&[][..], ""),
+            (&[TaskPhase::Done], "; 1 task left no files"),
+            (&[TaskPhase::Running], "; 1 task is not over yet"),
+            (
+                &[TaskPhase::Done, TaskPhase::Held, TaskPhase::Failed, TaskPhase::Waiting],
+                "; 2 tasks left no files; 2 tasks are not over yet",
+            ),
+        ] {
+            let mut without = Without::default();
+            phases.iter().for_each(|phase| without.note(*phase));
+            assert_eq!(without.told(), expected);
+        }
+    }
 
     #[test]
     fn an_archive_with_a_name_twice_is_damaged_and_no_mistake_of_who_fetches() {

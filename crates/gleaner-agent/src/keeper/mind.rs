@@ -20,7 +20,7 @@ use crate::confine::EmptyNetwork;
 use crate::lack::is_lack;
 use gleaner_units::Time;
 
-/// How long a start may go unreported: as long as a short task in a sandbox takes, since each report of its own costs the
+/// How long the start of a program may go unreported: as long as a short task in a sandbox takes, since each report of its own costs the
 /// coordinator a commit, and nobody sees the difference.
 const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
@@ -141,6 +141,9 @@ impl Minding {
     fn use_the_pause(&mut self) -> Result<(), FrameError> {
         if let Some(task) = &mut self.task {
             task.look();
+            if !task.has_begun() {
+                return Ok(());
+            }
         }
         self.say_all()
     }

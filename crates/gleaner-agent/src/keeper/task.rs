@@ -1,6 +1,5 @@
 //! A running task, from its first process to the end of its last.
 
-use std::io::{PipeReader, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -12,6 +11,7 @@ use rustix::event::Timespec;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 use wait4::Wait4;
 
+use super::hearing::Hearing;
 use super::kin::{self, Passing};
 use super::memory::Memory;
 use super::orders::{Network, ProgramEnd, RunSpec, Sign, Usage};
@@ -21,10 +21,7 @@ use super::start::{Means, StartError, Started, start};
 use super::traffic::Traffic;
 use crate::confine::{ApartNetwork, Group, MinderGroup, TransientUser};
 use crate::lack;
-use crate::launch::{Words, read_words};
-
-/// What bubblewrap and the launcher may say before the rest is dropped.
-const WORDS_BYTES_MAX: u64 = 4096;
+use crate::launch::Words;
 
 /// How long a sandbox may take to fall apart by itself.
 const COLLAPSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
@@ -37,7 +34,8 @@ pub(crate) struct Task {
     group: Option<Group>,
     /// The minder's cgroup, and how many processes had been killed in it before.
     minder_group: Option<(MinderGroup, u64)>,
-    launcher: Option<PipeReader>,
+    /// None for a direct start.
+    launcher: Option<Hearing>,
     frame: Frame,
     /// A network of the task's own.
     network: Option<ApartNetwork>,
@@ -94,7 +92,7 @@ impl Task {
             exit,
             group,
             minder_group: means.minder_group.clone().map(|minder_group| (minder_group, killed)),
-            launcher,
+            launcher: launcher.map(Hearing::of),
             frame,
             network: apart,
             before,
@@ -124,6 +122,11 @@ impl Task {
     /// Readable when the first process has ended.
     pub(crate) fn exit(&self) -> &OwnedFd {
         &self.exit
+    }
+
+    /// Whether its program runs, as far as is known; it may be at its end.
+    pub(crate) fn has_begun(&mut self) -> bool {
+        self.launcher.as_mut().is_none_or(Hearing::is_ready)
     }
 
     /// How long until [`look`](Self::look) has something to do.
@@ -241,8 +244,8 @@ impl Task {
         if let Some((minder_group, before)) = &self.minder_group {
             usage.killed_for_memory += minder_group.killed_for_memory().saturating_sub(*before);
         }
-        let Some(pipe) = self.launcher else { return (outcome, usage) };
-        match read_words(&heard(pipe)) {
+        let Some(launcher) = self.launcher else { return (outcome, usage) };
+        match launcher.all() {
             Words::Ready { landlock_abi } => (outcome, Usage { landlock_abi, ..usage }),
             Words::Failed(_) | Words::NoProgram(_) if self.ended_by_order.get() => {
                 (ProgramEnd::Signal(Signal::KILL.as_raw()), usage)
@@ -276,13 +279,6 @@ fn outcome(status: ExitStatus, frame: Frame) -> ProgramEnd {
         (Some(code), _) => ProgramEnd::Code(code),
         (None, _) => ProgramEnd::Signal(status.signal().unwrap_or_default()),
     }
-}
-
-fn heard(pipe: PipeReader) -> Vec<u8> {
-    let mut words = Vec::new();
-    // The pipe does not block: all writers but strangers are gone, and a stranger's words are not waited for.
-    let _ = pipe.take(WORDS_BYTES_MAX).read_to_end(&mut words);
-    words
 }
 
 /// What all children of this process used that have been waited for: between two tasks, none but one task's.

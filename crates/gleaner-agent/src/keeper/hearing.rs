@@ -1,0 +1,66 @@
+//! What bubblewrap and the launcher say of a start.
+
+use crate::launch::{Words, read_words};
+use std::io::{PipeReader, Read};
+
+/// What they may say before the rest is dropped.
+const WORDS_BYTES_MAX: u64 = 4096;
+
+/// The end of a pipe that does not block, and what came through it.
+pub(crate) struct Hearing {
+    pipe: PipeReader,
+    heard: Vec<u8>,
+}
+
+impl Hearing {
+    pub(crate) fn of(pipe: PipeReader) -> Self {
+        Self { pipe, heard: Vec::new() }
+    }
+
+    /// Whether all that comes before the program is done.
+    pub(crate) fn is_ready(&mut self) -> bool {
+        self.listen();
+        matches!(read_words(&self.heard), Words::Ready { .. })
+    }
+
+    /// What was said when all is over. All writers but strangers are gone then, and a stranger's words are not waited for.
+    pub(crate) fn all(mut self) -> Words {
+        self.listen();
+        read_words(&self.heard)
+    }
+
+    fn listen(&mut self) {
+        let room = WORDS_BYTES_MAX.saturating_sub(self.heard.len() as u64);
+        // It ends where nothing more is there, which is no news.
+        let _ = Read::take(&mut self.pipe, room).read_to_end(&mut self.heard);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn a_start_is_ready_at_the_launchers_last_word() {
+        let (ours, mut theirs) = std::io::pipe().unwrap();
+        rustix::io::ioctl_fionbio(&ours, true).unwrap();
+        let mut hearing = Hearing::of(ours);
+        assert!(!hearing.is_ready(), "nothing was said, and nothing is waited for");
+        theirs.write_all(&[6, 4]).unwrap();
+        assert!(hearing.is_ready() && hearing.is_ready());
+        theirs.write_all(b"nosuch: not found\n").unwrap();
+        assert!(!hearing.is_ready());
+        assert_eq!(hearing.all(), Words::NoProgram("nosuch: not found".to_owned()));
+    }
+
+    #[test]
+    fn no_more_is_kept_than_is_read() {
+        let (ours, mut theirs) = std::io::pipe().unwrap();
+        theirs.write_all(&[b'x'; 2 * WORDS_BYTES_MAX as usize]).unwrap();
+        drop(theirs);
+        let mut hearing = Hearing::of(ours);
+        assert!(!hearing.is_ready() && !hearing.is_ready());
+        assert_eq!(hearing.heard.len() as u64, WORDS_BYTES_MAX);
+    }
+}
