@@ -48,6 +48,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Stream for S {}
 /// What is read of a connection at once. Each has a buffer of this size, and there are ten thousand of them, most of which
 /// say no more than that they live.
 const READ_BYTES: usize = 4 << 10;
+/// So much is gathered before it goes out.
+const WRITE_BYTES: usize = 4 << 10;
 
 /// Agents come back by themselves.
 pub(crate) const FULL: &str = "the coordinator's disk is full: it answers questions, and lets agents in again when some space is free there";
@@ -118,7 +120,7 @@ pub(crate) fn open(app: Arc<App>, Over(connection): Over, mut request: Request) 
 async fn socket<S: Stream>(stream: S, message_bytes: usize) -> Session<S> {
     let config = WebSocketConfig::default()
         .read_buffer_size(READ_BYTES)
-        .write_buffer_size(0)
+        .write_buffer_size(WRITE_BYTES)
         .max_message_size(Some(message_bytes))
         .max_frame_size(Some(message_bytes));
     WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await
@@ -254,23 +256,21 @@ async fn relay(
 ) -> Result<(), SessionEnd> {
     let ahead = Ahead::none();
     loop {
+        let mut together = Vec::new();
         tokio::select! {
-            message = outgoing.recv() => match message {
-                Some(Outgoing::Message(message)) => say(socket, &message).await?,
-                Some(Outgoing::Run(order)) => match order.filled_in() {
-                    Ok(run) => say(socket, &ToAgent::Run(Box::new(run))).await?,
-                    // The run has failed; the agent never hears of it, and goes on with the others.
-                    Err(why) => {
-                        let frame = Box::new(not_started(order.run, why));
-                        app.desk.input(Input::Frame { session, frame }).await?;
-                    }
-                },
-                Some(Outgoing::Compare(run, end)) => {
-                    app.desk.input(answered(app, session, run, end).await?).await?;
+            count = outgoing.recv_many(&mut together, TOGETHER_MAX) => {
+                if count == 0 {
+                    // The desk closed the session.
+                    return Ok(());
                 }
-                // The desk closed the session.
-                None => return Ok(()),
-            },
+                for message in together {
+                    if let Some(input) = pass_on(app, socket, session, message).await? {
+                        app.desk.input(input).await?;
+                    }
+                }
+                // What goes out together costs both ends one turn.
+                taken_in_time(socket.flush()).await?;
+            }
             first = hear(socket) => {
                 let (frames, end) = with_all_that_came(first?, socket);
                 let inputs: Result<Vec<Input>, Rejection> =
@@ -280,6 +280,29 @@ async fn relay(
             }
         }
     }
+}
+
+/// Puts a message behind what is to go out, or says what the desk is to hear instead.
+async fn pass_on(
+    app: &App,
+    socket: &mut Socket,
+    session: SessionId,
+    message: Outgoing,
+) -> Result<Option<Input>, SessionEnd> {
+    let message = match message {
+        Outgoing::Message(message) => message,
+        Outgoing::Run(order) => match order.filled_in() {
+            Ok(run) => ToAgent::Run(Box::new(run)),
+            // The run has failed; the agent never hears of it, and goes on with the others.
+            Err(why) => {
+                let frame = Box::new(not_started(order.run, why));
+                return Ok(Some(Input::Frame { session, frame }));
+            }
+        },
+        Outgoing::Compare(run, end) => return answered(app, session, run, end).await.map(Some),
+    };
+    taken_in_time(socket.feed(Message::Binary(encode(&message).into()))).await?;
+    Ok(None)
 }
 
 /// What one agent said and the desk has not taken in yet.
@@ -335,7 +358,11 @@ fn not_started(run: RunId, why: String) -> FromAgent {
 }
 
 async fn say(socket: &mut Session<impl Stream>, message: &ToAgent) -> Result<(), SessionEnd> {
-    let sent = socket.send(Message::Binary(encode(message).into()));
+    taken_in_time(socket.send(Message::Binary(encode(message).into()))).await
+}
+
+/// Whoever does not read in time is let go.
+async fn taken_in_time(sent: impl Future<Output = Result<(), tungstenite::Error>>) -> Result<(), SessionEnd> {
     Ok(tokio::time::timeout(SENDING_MAX, sent).await.map_err(|_| SessionEnd::Closed)??)
 }
 
