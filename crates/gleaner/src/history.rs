@@ -9,16 +9,19 @@ use gleaner_wire::api::Transition;
 
 pub(crate) fn run(arguments: &HistoryArguments) -> Outcome {
     let grid = Api::open(&arguments.grid)?;
-    let TaskName { job, task } = grid.named(which::one(&grid, &arguments.task)?)?;
+    let meant = which::one(&grid, &arguments.task)?;
+    let TaskName { job, task } = grid.named(meant)?;
     let history = grid.history(job, task)?;
     if arguments.grid.json {
         return stdout::print_json(&history);
     }
+    let tasks = if meant.task.is_none() { grid.job(job)?.tasks.total() } else { 1 };
+    let whose = if tasks > 1 { format!("task {job}/{task}, one of {tasks}:\n") } else { String::new() };
     let earlier = match history.left_out {
         0 => String::new(),
         count => format!("{count} earlier steps are in the journal: `gleaner journal export`\n"),
     };
-    stdout::print(earlier + &table(&history.transitions))
+    stdout::print(whose + &earlier + &table(&history.transitions))
 }
 
 fn table(transitions: &[Transition]) -> String {

@@ -15,7 +15,7 @@ use crate::wait::{all_done, say_that_they_go_on, say_why, until_over};
 use crate::{Outcome, stdout};
 use describe::Described;
 use files::Sending;
-use gleaner_wire::api::Submitted;
+use gleaner_wire::api::{JobView, Submitted};
 use gleaner_wire::job::JobSpec;
 use gleaner_workload::submit::JobDescription;
 use serde_json::json;
@@ -92,6 +92,18 @@ fn dry_run(grid: &Api, arguments: &SubmitArguments, specs: &[JobSpec]) -> Outcom
     stdout::print(previews.iter().map(tell::preview).collect::<Vec<_>>().join("\n"))
 }
 
+/// Whether a job that was to leave files left some; of many tasks it is believed.
+fn has_files(grid: &Api, job: &JobView, spec: &JobSpec) -> Result<Option<bool>, Failure> {
+    if spec.outputs.is_empty() || job.tasks.done == 0 {
+        return Ok(None);
+    }
+    if job.tasks.total() > 1 {
+        return Ok(Some(true));
+    }
+    let task = grid.first(job.job, None)?.unwrap_or(0);
+    Ok(Some(grid.task(job.job, task)?.files.is_some()))
+}
+
 fn finish(
     grid: &Api,
     arguments: &SubmitArguments,
@@ -108,8 +120,9 @@ fn finish(
         let (job, tasks) = first.expect("each description makes a job");
         stdout::print_json(&json!({ "version": 1, "job": job, "tasks": tasks, "jobs": jobs }))?;
     } else {
-        let lines = jobs.iter().zip(sending).map(|(ended, (job, _))| tell::ended(ended, &job.spec));
-        stdout::print(lines.collect::<String>())?;
+        for (ended, (job, _)) in jobs.iter().zip(sending) {
+            stdout::print(tell::ended(ended, has_files(grid, ended, &job.spec)?))?;
+        }
         say_why(grid, &jobs)?;
     }
     all_done(&jobs)

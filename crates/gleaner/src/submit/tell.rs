@@ -4,7 +4,6 @@ use crate::explain::describe_live;
 use crate::moments::span;
 use crate::status::tally;
 use gleaner_wire::api::{JobView, Preview};
-use gleaner_wire::job::JobSpec;
 
 /// Where the tasks of a job would go.
 pub(super) fn preview(preview: &Preview) -> String {
@@ -19,11 +18,16 @@ pub(super) fn preview(preview: &Preview) -> String {
     text + "\n" + &describe_live(&preview.explanation)
 }
 
-/// How a job ended, and how its files are had.
-pub(super) fn ended(job: &JobView, spec: &JobSpec) -> String {
-    let took = job.ended_s.map(|ended_s| format!(" after {}", span(ended_s - job.submitted_s)));
-    let line = format!("job {}: {}{}\n", job.job, tally(&job.tasks), took.unwrap_or_default());
-    let has_files = !spec.outputs.is_empty() && job.tasks.done > 0;
-    let fetch = has_files.then(|| format!("`gleaner fetch {} --to DIR` brings its output files\n", job.job));
-    line + &fetch.unwrap_or_default()
+/// How a job ended, and how its output files are had; none where it was to leave none.
+pub(super) fn ended(job: &JobView, has_files: Option<bool>) -> String {
+    let (number, took) =
+        (job.job, job.ended_s.map(|ended_s| format!(" after {}", span(ended_s - job.submitted_s))));
+    let line = format!("job {number}: {}{}\n", tally(&job.tasks), took.unwrap_or_default());
+    line + &match has_files {
+        Some(true) => format!("`gleaner fetch {number} --to DIR` brings its output files\n"),
+        Some(false) => {
+            format!("it left no output file: `gleaner history {number}` names those that it was to leave\n")
+        }
+        None => String::new(),
+    }
 }

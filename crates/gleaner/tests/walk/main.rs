@@ -40,6 +40,7 @@ mod queue;
 mod quota;
 mod replicas;
 mod stalled;
+mod told;
 mod too_much;
 mod trouble;
 mod twins;
