@@ -5,7 +5,9 @@
 //! A machine is ready when the first of its cores is.
 
 mod books;
+mod conditions;
 mod terms;
+mod turn;
 mod view;
 
 use crate::record::Record;

@@ -188,7 +188,9 @@ mod tests {
             ),
         ] {
             let mut without = Without::default();
-            phases.iter().for_each(|phase| without.note(*phase));
+            for phase in phases {
+                without.note(*phase);
+            }
             assert_eq!(without.told(), expected);
         }
     }

@@ -1,5 +1,5 @@
 //! Machines whose owners run only what certain users signed. What a coordinator that was taken over can try is in
-//! `gleaner-agent/tests/working.rs`, where the test plays that coordinator.
+//! `gleaner-agent/tests/working/signed.rs`, where the test plays that coordinator.
 
 use crate::grid::{Grid, PATIENCE};
 use crate::processes::until;

@@ -1,0 +1,141 @@
+//! What limits hold, by cgroup or without.
+
+use crate::processes::{Stage, until};
+use crate::{Boxed, has, limiter, stage};
+use gleaner_agent::confine::{Control, Limiter, Limits};
+use gleaner_agent::keeper::{Confinement, ProgramEnd, RunSpec, Sign};
+use std::fs;
+use std::path::Path;
+
+/// Of tasks whose memory no cgroup counts: processes that each keep to the bound, and folders in memory that do.
+#[test]
+fn a_task_takes_no_more_memory_by_taking_it_in_parts() {
+    let Some((mut stage, _)) = stage() else { return };
+    let limits = Limits { memory_bytes: Some(64 << 20), ..Limits::default() };
+    let part = "head -c 40000000 /dev/zero | tail -c 40000000 | sleep 1000 &";
+    let folders = "head -c 20000000 /dev/zero > /tmp/a; head -c 20000000 /dev/zero > /dev/shm/b;";
+    for (script, is_ended) in [
+        (format!("{part} {part} wait"), true),
+        (format!("{folders} {part} wait"), true),
+        (format!("{part} sleep 3; exit 7"), false),
+        (format!("{folders} sleep 3; exit 7"), false),
+    ] {
+        let expected = if is_ended { ProgramEnd::OverMemory } else { ProgramEnd::Code(7) };
+        let (outcome, _) = stage.run(limited(stage.boxed(&script), &Limiter::default(), limits));
+        assert_eq!(outcome, expected, "{script}: {}", stage.said("err"));
+    }
+    let unnamed = Limits { memory_unless_named: Some(64 << 20), ..Limits::default() };
+    let own = limited(stage.own(&format!("{part} {part} wait")), &Limiter::default(), unnamed);
+    assert_eq!(stage.run(own).0, ProgramEnd::OverMemory, "outside of the sandbox too");
+}
+
+#[test]
+fn tasks_give_way_to_others() {
+    let Some((mut stage, _)) = stage() else { return };
+    let ours = rustix::process::getpriority_process(None).unwrap();
+    let limits = Limits { open_files: Some(50), ..Limits::default() };
+    // What is started directly, and the session of a sandbox, give way a moment after the start.
+    let says = format!(
+        "for i in $(seq 300); do [ $(nice) -eq {} ] && ! grep -q 'nice 0' /proc/self/autogroup && break; sleep 0.01; done; nice; \
+         cat /proc/self/autogroup",
+        ours + 10
+    );
+    let has_sessions = Path::new("/proc/self/autogroup").exists();
+    for spec in [stage.own(&says), limited(stage.own(&says), &Limiter::default(), limits), stage.boxed(&says)]
+    {
+        let _ = fs::remove_file(stage.path("out"));
+        stage.run(spec);
+        let said = stage.said("out");
+        assert!(said.starts_with(&format!("{}\n", ours + 10)) || said == (ours + 10).to_string(), "{said}");
+        assert!(!has_sessions || said.ends_with("nice 10"), "{said}");
+    }
+}
+
+fn limited(spec: RunSpec, limiter: &Limiter, limits: Limits) -> RunSpec {
+    RunSpec { limits, limiter: limiter.clone(), ..spec }
+}
+
+#[test]
+fn a_fork_bomb_is_contained() {
+    let Some((mut stage, _)) = stage() else { return };
+    let limiter = limiter("bomb");
+    if !has(&limiter, Control::Processes) {
+        return;
+    }
+    let limits = Limits { processes: Some(20), ..Limits::default() };
+    let bomb = "b() { b | b & }; b; sleep 0.3; echo survived > survived; exit 4";
+    for spec in [stage.own(bomb), stage.boxed(bomb)] {
+        let (outcome, _) = stage.run(limited(spec.clone(), &limiter, limits));
+        // The shell itself may be refused a process, or get to its end.
+        assert!(matches!(outcome, ProgramEnd::Code(_)), "{outcome:?}: {}", stage.said("err"));
+        assert!(stage.said("err").contains("fork"), "{}", stage.said("err"));
+        fs::remove_file(stage.path("err")).unwrap();
+    }
+    limiter.remove();
+    assert!(!limiter.hierarchies().iter().any(|hierarchy| hierarchy.folder.exists()));
+}
+
+#[test]
+fn a_memory_hog_is_killed_and_it_shows() {
+    let Some((mut stage, _)) = stage() else { return };
+    let limiter = limiter("hog");
+    if !has(&limiter, Control::Memory) {
+        return;
+    }
+    let limits = Limits { memory_bytes: Some(32 << 20), ..Limits::default() };
+    let hog = "exec tail /dev/zero";
+    for spec in [stage.own(hog), stage.boxed(hog)] {
+        let (outcome, used) = stage.run(limited(spec, &limiter, limits));
+        assert_eq!((outcome, used.killed_for_memory), (ProgramEnd::Signal(9), 1));
+        assert!(used.memory_peak_bytes <= 32 << 20, "{used:?}");
+    }
+    limiter.remove();
+}
+
+#[test]
+fn files_end_at_their_limit() {
+    let Some((mut stage, _)) = stage() else { return };
+    let limits = Limits { file_bytes: Some(8192), ..Limits::default() };
+    for spec in [stage.own("head -c 100000 /dev/zero > big"), stage.boxed("head -c 100000 /dev/zero > big")] {
+        let cwd = if spec.confinement == Confinement::Own { "big" } else { "task/big" };
+        stage.run(limited(spec, &Limiter::default(), limits));
+        assert_eq!(fs::metadata(stage.path(cwd)).unwrap().len(), 8192);
+    }
+}
+
+#[test]
+fn a_limited_task_is_frozen_and_killed_in_the_ice() {
+    let Some((mut stage, _)) = stage() else { return };
+    let limiter = limiter("ice");
+    if !has(&limiter, Control::Freezer) {
+        return;
+    }
+    let limits = Limits { cpu_milli: Some(500), ..Limits::default() };
+    stage.start(limited(stage.boxed("touch here; while :; do :; done"), &limiter, limits));
+    until("it runs", || stage.path("task/here").exists());
+    stage.sign(Sign::Stop);
+    stage.sign(Sign::Kill);
+    assert_eq!(stage.end().0, ProgramEnd::Signal(9));
+    limiter.remove();
+}
+
+#[test]
+fn what_a_killed_agent_left_in_its_cgroups_is_swept() {
+    let mut stage = Stage::new();
+    let limiter = limiter("swept");
+    if !has(&limiter, Control::Processes) {
+        return;
+    }
+    let limits = Limits { processes: Some(20), ..Limits::default() };
+    stage.start(limited(stage.own("touch here; sleep 1000"), &limiter, limits));
+    until("it runs", || stage.path("here").exists());
+    // An agent of this name starts again, and takes what it finds for a dead one's.
+    assert_eq!(self::limiter("swept"), limiter);
+    assert_eq!(stage.end().0, ProgramEnd::Signal(9));
+    for hierarchy in limiter.hierarchies() {
+        let left =
+            fs::read_dir(&hierarchy.folder).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_dir());
+        assert_eq!(left.count(), 0, "{}", hierarchy.folder.display());
+    }
+    limiter.remove();
+}

@@ -1,0 +1,137 @@
+//! Files that come, go and stay.
+
+use crate::coordinator::{Coordinator, SLOW, id_of, script};
+use crate::{files, needs_disk, text};
+use gleaner_wire::job::Input;
+use gleaner_wire::session::{Outcome, Run, StopCause, ToAgent};
+use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
+use std::time::{Duration, Instant};
+
+#[test]
+fn inputs_come_and_output_files_go() {
+    let coordinator = Coordinator::new();
+    let _agent = coordinator.agent();
+    let (mut session, _) = coordinator.welcome(1, 30.0);
+    let input = |path: &str, text: &str, executable| Input {
+        path: path.into(),
+        blob: coordinator.keep(text.as_bytes()),
+        executable,
+    };
+    let mut run = script(id_of(1, 1), "bin/tool; cat > out/read; ln -s /etc/passwd out/link; touch other");
+    run.inputs = vec![
+        input(
+            "bin/tool",
+            "#!/bin/sh\nmkdir -p out/deep; cp data out/deep/copy; chmod u+w data; echo x > data",
+            true,
+        ),
+        input("data", "given", false),
+    ];
+    run.stdin = Some(coordinator.keep(b"from stdin"));
+    run.outputs = vec!["./out/".into(), "no-such-*".into()];
+    for number in 1..=2 {
+        run.id = id_of(1, number);
+        let end = session.run(run.clone());
+        assert_eq!(end.outcome, Outcome::Exited { code: 0 }, "{end:?}");
+        assert_eq!(end.notes, ["it left no output file no-such-*"]);
+        let expected = [("out/deep/copy", "given"), ("out/read", "from stdin")];
+        let found = files(&coordinator.blob(&end.files.unwrap().blob));
+        let found: Vec<_> = found.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        assert_eq!(found, expected, "a second time the inputs are as they were");
+    }
+}
+
+/// Files that nobody waits for any more keep no others waiting, and nothing of their runs stays.
+#[test]
+fn a_cancelled_run_gives_up_its_transfer() {
+    let coordinator = Coordinator::new();
+    let agent = coordinator.agent();
+    let (mut session, _) = coordinator.welcome(1, 30.0);
+    let with_input = |task: usize, bytes: &[u8]| {
+        let blob = coordinator.keep(bytes);
+        let input = Input { path: "in".into(), blob, executable: false };
+        Run { inputs: vec![input], ..script(id_of(task, 1), "cat in") }
+    };
+    let slow: Vec<Run> = (1..=4)
+        .map(|task| with_input(task, &[SLOW, format!("{task}").repeat(500_000).as_bytes()].concat()))
+        .collect();
+    for run in &slow {
+        session.say(&ToAgent::Run(Box::new(run.clone())));
+    }
+    let tasks = agent.home().join("tasks");
+    let folders = || std::fs::read_dir(&tasks).unwrap().count();
+    let wait_for = |what: &str, count: usize| {
+        let until = Instant::now() + Duration::from_secs(30);
+        while folders() != count {
+            assert!(Instant::now() < until, "waited in vain until {what}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+    wait_for("all are on their way", slow.len());
+    for run in &slow {
+        session.say(&ToAgent::Stop { run: run.id, cause: StopCause::Cancel });
+        let end = session.until_ended(run.id);
+        assert_eq!(end.outcome, Outcome::Stopped);
+        session.settle(run.id);
+    }
+    let end = session.run(with_input(5, b"here"));
+    assert_eq!((&end.outcome, text(&end).as_str()), (&Outcome::Exited { code: 0 }, "here"));
+    wait_for("nothing is left of them", 0);
+    assert!(!agent.home().join("trouble").exists());
+}
+
+/// Only root can make a file that cannot be removed, and only some file systems know the mark.
+#[test]
+fn what_cannot_be_removed_goes_when_it_can_be() {
+    let coordinator = Coordinator::new();
+    let agent = coordinator.agent();
+    let (mut session, _) = coordinator.welcome(1, 30.0);
+    let run = script(id_of(1, 1), "pwd > where; touch fast; while [ ! -e go ]; do sleep 0.01; done");
+    session.say(&ToAgent::Run(Box::new(run.clone())));
+    session.until_started(run.id);
+    let folder = agent.home().join("tasks/shared-1");
+    let until = |what: &str, is_so: &dyn Fn() -> bool| {
+        let late = Instant::now() + Duration::from_secs(30);
+        while !is_so() {
+            assert!(Instant::now() < late, "waited in vain until {what}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+    until("it is there", &|| folder.join("fast").exists());
+    let fast = std::fs::File::open(folder.join("fast")).unwrap();
+    let marked = ioctl_getflags(&fast).and_then(|flags| {
+        ioctl_setflags(&fast, flags | IFlags::IMMUTABLE)?;
+        Ok(flags)
+    });
+    std::fs::write(folder.join("go"), "").unwrap();
+    session.until_ended(run.id);
+    session.settle(run.id);
+    let Ok(flags) = marked else {
+        eprintln!("SKIPPED: no file can be made immutable here");
+        return;
+    };
+    let trouble = agent.home().join("trouble");
+    until("it is put aside", &|| trouble.join("1/fast").exists());
+    ioctl_setflags(&fast, flags).unwrap();
+    until("it is removed", &|| !trouble.exists());
+}
+
+/// Files with holes take little on the machine's disk and much elsewhere.
+#[test]
+fn what_a_run_leaves_counts_with_its_holes() {
+    let coordinator = Coordinator::new();
+    let _agent = coordinator.agent();
+    let (mut session, _) = coordinator.welcome(1, 30.0);
+    let leaves = |task, files: &str| {
+        let run = script(id_of(task, 1), &format!("for f in {files}; do truncate -s 90000 $f; done"));
+        Run { outputs: vec!["*".into()], needs: needs_disk(100_000), ..run }
+    };
+    let end = session.run(leaves(1, "a"));
+    let found = files(&coordinator.blob(&end.files.expect("it has one").blob));
+    assert_eq!(
+        found.iter().map(|(path, text)| (path.as_str(), text.len())).collect::<Vec<_>>(),
+        [("a", 90_000)]
+    );
+    let end = session.run(leaves(2, "a b"));
+    let Outcome::OverLimit { what } = &end.outcome else { panic!("{end:?}") };
+    assert!(what.contains("180000 bytes, more than the 100000"), "{what}");
+}
