@@ -1,6 +1,6 @@
 //! What an agent says of its machine, and what its tasks show.
 
-use super::mended::{Small, end, live_run, profile};
+use super::small::{Small, end, live_run, profile};
 use gleaner_server::blobs::BlobId;
 use gleaner_server::desk::{Admitted, Checked, Input, JobFiles, Order};
 use gleaner_server::journal::Fact;

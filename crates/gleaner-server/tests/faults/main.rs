@@ -20,6 +20,7 @@ mod recovery;
 mod retired;
 mod scene;
 mod server;
+mod small;
 mod trouble;
 mod twins;
 mod users;

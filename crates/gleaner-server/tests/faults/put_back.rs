@@ -1,6 +1,6 @@
 //! A journal that was put back to an older state, and agents that know better.
 
-use super::mended::{Small, end, one, profile};
+use super::small::{Small, end, one, profile};
 use gleaner_server::desk::{Checked, Desk, Effect, Input, Order, SessionId, Start, Terms};
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::ledger::Ledger;

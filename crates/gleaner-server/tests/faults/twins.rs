@@ -1,12 +1,12 @@
 //! Two agents with one identity, as copies of a machine's image have.
 
-use super::mended::{Small, one};
 use super::put_back::told;
+use super::small::{Small, one};
 use gleaner_units::{MachineId, Time};
 use gleaner_wire::session::{FromAgent, Hello, Sample, ToAgent};
 
 fn hello(incarnation: u64) -> Hello {
-    let profile = super::mended::profile();
+    let profile = super::small::profile();
     Hello { agent: 0, incarnation, met: None, profile, running: Vec::new() }
 }
 
