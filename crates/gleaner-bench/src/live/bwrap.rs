@@ -17,7 +17,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Found, LiveError> {
         confinement: Confinement::Sandbox,
         tasks: TASKS,
         bare: &bare_run,
-        aim: 0.8,
+        aim: 0.9,
     };
     race.run(bench, &mut found)?;
     Ok(found)
