@@ -299,7 +299,11 @@ async fn pass_on(
                 return Ok(Some(Input::Frame { session, frame }));
             }
         },
-        Outgoing::Compare(run, end) => return answered(app, session, run, end).await.map(Some),
+        Outgoing::Compare(run, end) => {
+            // To read what was answered takes a while, for which nothing is held back.
+            taken_in_time(socket.flush()).await?;
+            return answered(app, session, run, end).await.map(Some);
+        }
     };
     taken_in_time(socket.feed(Message::Binary(encode(&message).into()))).await?;
     Ok(None)

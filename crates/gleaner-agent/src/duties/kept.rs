@@ -60,11 +60,13 @@ impl Kept {
             | Stage::Launched
             | Stage::Running => return None,
         };
-        let mut wrote = held.logs.each_ref().map(|log| Wrote { kept: log.written(), dropped: log.dropped() });
-        if matches!(left, ToHandIn::Checkpoint) {
+        let wrote = match left {
             // What it wrote is the coordinator's by now, but for the last moment.
-            wrote = Default::default();
-        }
+            ToHandIn::Checkpoint => Default::default(),
+            ToHandIn::Folder(_) | ToHandIn::End(_) => {
+                held.logs.each_ref().map(|log| Wrote { kept: log.written(), dropped: log.dropped() })
+            }
+        };
         Some(Self { run: held.run.clone(), left, wrote })
     }
 
