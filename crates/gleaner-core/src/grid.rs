@@ -230,20 +230,20 @@ impl Grid {
     }
 
     /// In order of submission.
-    pub fn tasks(&self) -> impl Iterator<Item = (TaskId, Task)> + '_ {
+    pub fn tasks(&self) -> impl Iterator<Item = (TaskId, &Task)> {
         (0..self.tasks.len()).map(TaskId::new).map(|id| (id, self.tasks.get(id)))
     }
 
     /// The task of that id.
     #[inline]
-    pub fn task(&self, id: TaskId) -> Task {
+    pub fn task(&self, id: TaskId) -> &Task {
         self.tasks.get(id)
     }
 
     /// How long a task is, if whoever handed it in said so.
     #[inline]
     pub fn declared_length(&self, id: TaskId) -> Option<Ops> {
-        Ops::new(self.lengths.get(id))
+        Ops::new(*self.lengths.get(id))
     }
 
     /// After how long runs of a class are stopped, where they are.

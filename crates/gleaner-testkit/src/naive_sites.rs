@@ -309,7 +309,7 @@ impl NaiveSites {
         let copies =
             |task: TaskId| grid.runs_of(task).filter(|run| run.goes_on()).count() < self.0.copies as usize;
         let placed =
-            |(task, of): (TaskId, gleaner_core::Task)| of.state() == TaskState::Placed && copies(task);
+            |(task, of): (TaskId, &gleaner_core::Task)| of.state() == TaskState::Placed && copies(task);
         grid.has_waiting() || grid.tasks().any(placed)
     }
 }

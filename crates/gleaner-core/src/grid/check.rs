@@ -182,7 +182,7 @@ impl Grid {
 
     /// What waits has no run but such as are missing, what is placed has another, or answers that do not decide yet; one that is held waits for the end of
     /// another and is the only one that counts. Newer ones have higher numbers.
-    fn has_fitting_runs(&self, id: TaskId, task: Task) -> bool {
+    fn has_fitting_runs(&self, id: TaskId, task: &Task) -> bool {
         let any = |stage: &dyn Fn(Stage) -> bool| self.runs_of(id).any(|run| stage(run.stage));
         let held = self.runs_of(id).filter(|run| run.stage == Stage::Held).count();
         let counting = self.runs_of(id).filter(|run| run.counts()).count();

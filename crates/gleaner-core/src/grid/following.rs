@@ -58,7 +58,7 @@ impl Grid {
 
     /// A task came to its end.
     pub(super) fn count_time(&mut self, id: TaskId) {
-        let task = self.task(id);
+        let task = *self.task(id);
         if task.begun > task.ended {
             return;
         }

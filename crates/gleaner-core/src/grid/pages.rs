@@ -50,12 +50,12 @@ impl<T: Copy + PartialEq> Few<T> {
         }) as u8)
     }
 
-    fn get(&self, place: usize) -> T {
-        self.values[usize::from(self.which[place])]
+    fn get(&self, place: usize) -> &T {
+        &self.values[usize::from(self.which[place])]
     }
 
     fn all(&self) -> Vec<T> {
-        (0..self.which.len()).map(|place| self.get(place)).collect()
+        (0..self.which.len()).map(|place| *self.get(place)).collect()
     }
 }
 
@@ -120,11 +120,11 @@ impl<T: Copy + PartialEq> Pages<T> {
     }
 
     #[inline]
-    pub(super) fn get(&self, id: TaskId) -> T {
+    pub(super) fn get(&self, id: TaskId) -> &T {
         assert!(id.index() < self.len, "{id} was never submitted");
         match &self.pages[id.index() / PAGE] {
-            Page::Alike(value) => *value,
-            Page::Each(values) => values[id.index() % PAGE],
+            Page::Alike(value) => value,
+            Page::Each(values) => &values[id.index() % PAGE],
             Page::Few(few) => few.get(id.index() % PAGE),
         }
     }
@@ -207,8 +207,8 @@ mod tests {
         pages.fill(TaskId::new(PAGE + 7), 2 * PAGE as u32, 3);
         for index in 0..pages.len() {
             let (id, filled) = (TaskId::new(index), PAGE + 7..3 * PAGE + 7);
-            let expected = if filled.contains(&index) { 3 } else { before.get(id) };
-            assert_eq!(pages.get(id), expected, "{index}");
+            let expected = if filled.contains(&index) { 3 } else { *before.get(id) };
+            assert_eq!(*pages.get(id), expected, "{index}");
         }
         assert_eq!(alike(&pages, 2 * PAGE, 5_000), PAGE as u32);
         pages.fill(TaskId::new(PAGE), 9 * PAGE as u32, 2);
@@ -241,7 +241,7 @@ mod tests {
                 plain[first..first + count].fill(value);
             }
             for (index, value) in plain.iter().enumerate() {
-                assert_eq!(pages.get(TaskId::new(index)), *value, "{index} after {step}");
+                assert_eq!(pages.get(TaskId::new(index)), value, "{index} after {step}");
             }
             let alike = pages.alike_from(TaskId::new(first), (plain.len() - first) as u32) as usize;
             assert!(plain[first..first + alike].iter().all(|value| *value == plain[first]), "{first}");

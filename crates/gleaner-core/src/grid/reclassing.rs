@@ -15,7 +15,7 @@ impl Grid {
     /// Changes nothing about a task that waits, or of which a run is not over. Costs as much as tasks that are withdrawn.
     pub(super) fn tasks_reclassed(&mut self, (first, count): (TaskId, u32), class: TaskClassId) {
         self.in_stretches(first, count, |grid, first, count| {
-            let task = grid.task(first);
+            let task = *grid.task(first);
             let is_out = matches!(task.state, TaskState::Withdrawn | TaskState::Finished(_));
             // What has runs is alike to nothing else.
             if is_out && grid.runs_of(first).all(|run| run.stage == Stage::Missing) {

@@ -393,7 +393,7 @@ impl Grid {
 
     /// A task waits no more. Costs O(log tasks), and O(queue) where it is planned and not the first there.
     pub(super) fn dequeue(&mut self, id: TaskId) {
-        let Task { state, class, .. } = self.task(id);
+        let Task { state, class, .. } = *self.task(id);
         if state != TaskState::Waiting {
             return;
         }

@@ -15,7 +15,7 @@ impl Grid {
     ) {
         let mut any_waited = false;
         self.in_stretches(first, count, |grid, first, count| {
-            let task = grid.task(first);
+            let task = *grid.task(first);
             any_waited |= task.state == TaskState::Waiting;
             let only_waits = task.state == TaskState::Waiting && task.newest.is_none();
             if !only_waits || grid.plans.has_any(first, count) {
@@ -35,7 +35,7 @@ impl Grid {
     /// Likewise.
     pub(super) fn tasks_returned(&mut self, (first, count): (TaskId, u32), effects: &mut Effects) {
         self.in_stretches(first, count, |grid, first, count| {
-            let mut task = grid.task(first);
+            let mut task = *grid.task(first);
             if task.state != TaskState::Withdrawn {
                 return;
             }
@@ -73,7 +73,7 @@ impl Grid {
             while let Some((&task, _)) = grid.kept.range(first..end).next() {
                 grid.kept.remove(&task);
             }
-            let mut task = grid.task(first);
+            let mut task = *grid.task(first);
             task.wait();
             grid.tasks.fill(first, count, Task { state: TaskState::Withdrawn, ..task });
             grid.tasks_returned((first, count), effects);

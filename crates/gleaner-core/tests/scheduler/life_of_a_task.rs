@@ -334,8 +334,8 @@ fn tasks_are_withdrawn_and_return_together() {
                 tell(&mut one_by_one, &event(TaskId::new(task), 1));
             }
             together.check().expect("a whole grid");
-            let tasks = |scheduler: &Scheduler<_>| scheduler.grid().tasks().collect::<Vec<_>>();
-            assert!(tasks(&together) == tasks(&one_by_one), "{count} from {first} on");
+            let (tasks, others) = (together.grid().tasks(), one_by_one.grid().tasks());
+            assert!(tasks.eq(others), "{count} from {first} on");
         }
     }
 }

@@ -37,17 +37,9 @@ pub(crate) struct Calendar {
 pub(crate) struct Gaps(Vec<(i64, u64)>);
 
 impl Gaps {
-    /// Whether so many are ever free.
-    #[inline]
-    pub(crate) fn has(&self, cores: u32) -> bool {
-        self.0.first().is_some_and(|(free, _)| *free >= i64::from(cores))
-    }
-
-    /// For how many nanoseconds at most so many are free; 0 if they never are.
-    #[inline]
-    pub(crate) fn longest(&self, cores: u32) -> u64 {
-        let enough = self.0.partition_point(|(free, _)| *free >= i64::from(cores));
-        if enough == 0 { 0 } else { self.0[enough - 1].1 }
+    /// How many cores, and for how many nanoseconds.
+    pub(crate) fn widest_first(&self) -> impl Iterator<Item = (i64, u64)> + '_ {
+        self.0.iter().copied()
     }
 }
 
@@ -173,9 +165,9 @@ impl Calendar {
         let blocks = self.blocks[block..].iter();
         let steps =
             blocks.flat_map(|block| block.steps.iter().map(|step| (step.from, step.free + block.shift)));
-        let mut gaps: Vec<(i64, u64)> = Vec::new();
+        let mut gaps: Vec<(i64, u64)> = Vec::with_capacity(BLOCK_MAX);
         // Those that are not over: since when, and how many are free all the time, more and more.
-        let mut open: Vec<(Time, i64)> = Vec::new();
+        let mut open: Vec<(Time, i64)> = Vec::with_capacity(BLOCK_MAX);
         for (at, free) in steps.skip(index) {
             let at = at.max(from);
             let mut begin = at;
@@ -242,6 +234,10 @@ impl Calendar {
 
     /// The step that a moment lies in.
     fn place_of(&self, at: Time) -> Place {
+        // Mostly that is now, and nothing that is over was kept.
+        if self.blocks[0].steps.get(1).is_some_and(|second| at < second.from) {
+            return (0, 0);
+        }
         let block = self.blocks.partition_point(|block| block.steps[0].from <= at).saturating_sub(1);
         let index = self.blocks[block].steps.partition_point(|step| step.from <= at);
         (block, index.saturating_sub(1))
@@ -351,7 +347,9 @@ mod tests {
             assert_eq!(calendar.earliest((second(at), before), cores, until), sooner, "before {before}");
             if lasts > 0 && cores > 0 {
                 let gaps = calendar.gaps((second(at), before));
-                let fits = |cores: u32| lasts as u64 <= gaps.longest(cores);
+                let fits = |cores: u32| {
+                    gaps.widest_first().any(|(free, nanos)| free >= i64::from(cores) && lasts as u64 <= nanos)
+                };
                 assert_eq!(
                     fits(cores),
                     sooner < Time::NEVER,

@@ -134,17 +134,15 @@ impl Holds {
     }
 
     fn change_ends(&mut self, on: MachineId, change: impl FnOnce(&mut Ends)) {
-        let ends = &mut self.ends[on.index()];
-        let before = ends.first_after(self.looked);
-        change(ends);
-        if before != ends.first_after(self.looked) {
-            self.note_first(on);
-        }
+        change(&mut self.ends[on.index()]);
+        self.note_first(on);
     }
 
     fn note_first(&mut self, on: MachineId) {
-        let first = self.ends[on.index()].first_after(self.looked);
-        self.firsts.set(on.index(), first.map_or(NO_END, |at| (at, on)));
+        let first = self.ends[on.index()].first_after(self.looked).map_or(NO_END, |at| (at, on));
+        if self.firsts.get(on.index()) != first {
+            self.firsts.set(on.index(), first);
+        }
     }
 
     fn is_firm(&self) -> bool {

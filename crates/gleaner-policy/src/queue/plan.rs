@@ -8,13 +8,14 @@
 //! far as his end. The gaps that begin in time tell how long somebody may be who needs so many cores, so that nobody else has
 //! to be looked at.
 
-use super::calendar::{Calendar, Gaps};
+use super::calendar::Calendar;
 use super::holds::{ends_after, slots};
 use super::line::Turn;
 use super::promise::{Known, Reservation, Word};
+use super::reach::Reach;
 use super::row::{Row, Waiter};
 use gleaner_core::Grid;
-use gleaner_units::{MachineClassId, MachineId, RunId, TaskId, Time};
+use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time};
 use std::collections::BinaryHeap;
 
 /// So many have their moment worked out before it is looked for whoever could start: mostly that is all there is to do.
@@ -62,6 +63,8 @@ pub(crate) struct Plan {
     passed: Time,
     /// Until which turn it matters who begins before which moment.
     horizons: Vec<(Turn, Time)>,
+    /// Who begins before a moment, or may: some of it may have been taken since.
+    reaches: Vec<(Time, Reach)>,
     /// As it was before somebody was passed over, and who.
     fork: Option<Fork>,
     /// Those behind who could start now, by what is left so far; none before they were looked for.
@@ -133,6 +136,7 @@ impl Plan {
             next: None,
             passed: Time::NEVER,
             horizons: Vec::new(),
+            reaches: Vec::new(),
             fork: None,
             could: None,
             worked_out: 0,
@@ -171,11 +175,11 @@ impl Plan {
         if view.row.last() <= Some(last) {
             return true;
         }
-        let gaps = self.gaps(view, at_once(view.known.now));
+        let reach = self.reach(view, at_once(view.known.now));
         !self.is_whole
             && view
                 .row
-                .first(Some(after(last)), |one| view.counts(one), |one, _| self.is_in_time(view, &gaps, one))
+                .first(Some(after(last)), |one| view.counts(one), |one, _| self.is_in_time(view, &reach, one))
                 .is_none()
     }
 
@@ -237,9 +241,9 @@ impl Plan {
 
     /// Costs O(those who could, and log waiters each), and little more.
     fn who_could(&self, view: &View<'_>) -> Could {
-        let gaps = self.gaps(view, at_once(view.known.now));
+        let reach = self.reach(view, at_once(view.known.now));
         let mut could = Vec::new();
-        let is_now = |waiter: &Waiter| self.is_in_time(view, &gaps, waiter);
+        let is_now = |waiter: &Waiter| self.is_in_time(view, &reach, waiter);
         view.row.all(self.next, is_now, |waiter| {
             if !view.counts(waiter) {
                 return;
@@ -254,19 +258,17 @@ impl Plan {
         could.into()
     }
 
-    /// By machine: the gaps in which somebody begins before that moment.
-    fn gaps(&self, view: &View<'_>, before: Time) -> Vec<Gaps> {
-        self.calendars.iter().map(|calendar| calendar.gaps((view.known.now, before))).collect()
+    /// Who begins before that moment.
+    fn reach(&self, view: &View<'_>, before: Time) -> Reach {
+        let gaps = self.calendars.iter().map(|calendar| calendar.gaps((view.known.now, before)));
+        Reach::new(gaps.collect(), view.row.speeds_met())
     }
 
-    /// Whether one of these gaps has room for somebody.
-    fn is_in_time(&self, view: &View<'_>, gaps: &[Gaps], waiter: &Waiter) -> bool {
-        // Where nobody's gap is wide enough, it does not matter how long it would take there.
-        let is_wide = gaps.iter().any(|gaps| gaps.has(waiter.cores));
-        is_wide
-            && self.machines(view, waiter).any(|(on, seconds)| {
-                ends_after(Time::ZERO, seconds).nanos() <= gaps[on.index()].longest(waiter.cores)
-            })
+    /// Whether somebody does. It is not asked where all moments are worked out, and so all machines go by the same word.
+    #[inline]
+    fn is_in_time(&self, view: &View<'_>, reach: &Reach, waiter: &Waiter) -> bool {
+        let ops = if self.by_word.is_some() { waiter.at_most } else { waiter.believed };
+        reach.has((waiter.speeds, waiter.cores, ops), || self.places(view, waiter.class).collect())
     }
 
     /// The next who has to have his moment, and when that is; none if nobody behind can start now.
@@ -282,6 +284,7 @@ impl Plan {
             self.horizons.push((waiter.turn, slot.2));
             let Fork { calendars, next, could } = self.fork.take().expect("somebody was passed over");
             (self.calendars, self.next, self.could) = (calendars, Some(next), could);
+            self.reaches.clear();
             self.passed = Time::NEVER;
         }
     }
@@ -291,27 +294,58 @@ impl Plan {
         if nearest == Time::NEVER {
             return self.first_known(view);
         }
-        let horizon_at = |turn: Turn| {
-            let further = self.horizons.iter().filter(|(until, _)| turn <= *until);
-            further.fold(nearest, |horizon, (_, further)| horizon.max(*further))
-        };
-        let mut gaps: Vec<(Time, Vec<Gaps>)> = Vec::new();
-        let counts = |waiter: &Waiter| view.counts(waiter);
-        let found = view.row.first(self.next, counts, |waiter, turn| {
-            let horizon = horizon_at(turn);
-            let known = gaps.iter().position(|known| known.0 == horizon).unwrap_or_else(|| {
-                gaps.push((horizon, self.gaps(view, horizon)));
-                gaps.len() - 1
-            });
-            self.is_in_time(view, &gaps[known].1, waiter)
-        })?;
-        let horizon = horizon_at(found.turn);
-        let slot = self.earliest(view, &found, horizon).expect("there is a gap for it");
-        let first = view.row.first(self.next, counts, |_, _| true)?;
+        let mut reaches = std::mem::take(&mut self.reaches);
+        let found = self.first_in_reach(view, nearest, &mut reaches);
+        self.reaches = reaches;
+        let (found, slot, horizon) = found?;
+        let first = view.row.first(self.next, |waiter| view.counts(waiter), |_, _| true)?;
         if first.turn < found.turn {
             self.pass(first.turn, horizon);
         }
         Some((found, slot))
+    }
+
+    /// The same, and the moment that matters for whoever comes after him.
+    fn first_in_reach(
+        &self,
+        view: &View<'_>,
+        nearest: Time,
+        reaches: &mut Vec<(Time, Reach)>,
+    ) -> Option<(Waiter, Slot, Time)> {
+        let mut next = self.next;
+        loop {
+            let counts = |waiter: &Waiter| view.counts(waiter);
+            // Of which turn it was asked last, and the reach that counts there.
+            let mut last: Option<(Turn, usize)> = None;
+            let found = view.row.first(next, counts, |waiter, turn| {
+                let known = match last {
+                    Some((same, known)) if same == turn => known,
+                    Some(_) | None => {
+                        let horizon = self.horizon_at(turn, nearest);
+                        let known = reaches.iter().position(|known| known.0 >= horizon);
+                        known.unwrap_or_else(|| {
+                            reaches.push((horizon, self.reach(view, horizon)));
+                            reaches.len() - 1
+                        })
+                    }
+                };
+                last = Some((turn, known));
+                self.is_in_time(view, &reaches[known].1, waiter)
+            })?;
+            let horizon = self.horizon_at(found.turn, nearest);
+            if let Some(slot) = self.earliest(view, &found, horizon) {
+                return Some((found, slot, horizon));
+            }
+            // Somebody took since what he seemed to reach, or it is short by a rounding error.
+            next = Some(after(found.turn));
+            reaches.clear();
+        }
+    }
+
+    /// Before which moment it matters who begins, for those who have that turn, or a later one.
+    fn horizon_at(&self, turn: Turn, nearest: Time) -> Time {
+        let further = self.horizons.iter().filter(|(until, _)| turn <= *until);
+        further.fold(nearest, |horizon, (_, further)| horizon.max(*further))
     }
 
     /// The first of those behind whose moment is known.
@@ -375,11 +409,21 @@ impl Plan {
         view: &View<'a>,
         waiter: &'a Waiter,
     ) -> impl Iterator<Item = (MachineId, f64)> + 'a {
+        let places = self.places(view, waiter.class);
+        places.map(|(on, seconds_per_op)| (on, self.length_on(waiter, on) * seconds_per_op))
+    }
+
+    /// The machines that could run those of a class, each with its seconds per operation.
+    fn places<'a>(
+        &'a self,
+        view: &View<'a>,
+        class: TaskClassId,
+    ) -> impl Iterator<Item = (MachineId, f64)> + 'a {
         let (grid, holds) = (view.known.grid, view.known.holds);
-        let row = grid.classes().seconds_per_op_row(waiter.class).iter().enumerate();
+        let row = grid.classes().seconds_per_op_row(class).iter().enumerate();
         row.filter(|(_, seconds)| seconds.is_finite()).flat_map(move |(class, seconds_per_op)| {
             let open = holds.open(MachineClassId::new(class)).filter(|on| !self.closed[on.index()]);
-            open.map(move |on| (on, self.length_on(waiter, on) * seconds_per_op))
+            open.map(move |on| (on, *seconds_per_op))
         })
     }
 

@@ -49,6 +49,8 @@ impl Waiter {
 /// A part of the row. None but an only one is empty.
 #[derive(Clone, Debug)]
 struct Part {
+    /// Nobody in it has an earlier one.
+    first: Option<Turn>,
     /// Those that need least.
     least: Vec<Waiter>,
     within: Within,
@@ -70,7 +72,8 @@ fn add_least(least: &mut Vec<Waiter>, waiter: &Waiter) {
 
 impl Part {
     fn of(within: Within) -> Self {
-        let mut part = Self { least: Vec::new(), within };
+        let mut part = Self { first: None, least: Vec::new(), within };
+        part.first = part.first();
         part.measure();
         part
     }
@@ -101,7 +104,7 @@ impl Part {
     fn first(&self) -> Option<Turn> {
         match &self.within {
             Within::Waiters(waiters) => waiters.first().map(|waiter| waiter.turn),
-            Within::Parts(parts) => parts.first()?.first(),
+            Within::Parts(parts) => parts.first()?.first,
         }
     }
 
@@ -129,6 +132,7 @@ impl Part {
                 })
             }
         };
+        self.first = self.first();
         if behind.is_none() {
             add_least(&mut self.least, waiter);
         } else {
@@ -155,6 +159,7 @@ impl Part {
                 removed
             }
         };
+        self.first = self.first();
         if self.least.iter().any(|waiter| waiter.turn == turn) {
             self.measure();
         }
@@ -169,16 +174,18 @@ impl Part {
         found: &mut impl FnMut(&Waiter) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         // Those who need least may have had their turn before.
-        if let (None, Some(first)) = (from, self.first())
+        if let (None, Some(first)) = (from, self.first)
             && !self.least.iter().any(|waiter| may(waiter, first))
         {
             return ControlFlow::Continue(());
         }
         match &self.within {
             Within::Waiters(waiters) => {
-                let start = from.map_or(0, |turn| place_of(waiters, turn));
-                for waiter in &waiters[start..] {
-                    if may(waiter, waiter.turn) {
+                let waiters = &waiters[from.map_or(0, |turn| place_of(waiters, turn))..];
+                let Some(first) = waiters.first() else { return ControlFlow::Continue(()) };
+                for waiter in waiters {
+                    // What does not hold of him from the first turn on holds even less from his own.
+                    if may(waiter, first.turn) && may(waiter, waiter.turn) {
                         found(waiter)?;
                     }
                 }
@@ -288,7 +295,7 @@ impl Row {
     fn insert(&mut self, waiter: &Waiter) {
         self.unknown += usize::from(waiter.is_unknown());
         if let Some(behind) = self.whole.insert(waiter) {
-            let nothing = Part { least: Vec::new(), within: Within::Parts(Vec::new()) };
+            let nothing = Part::of(Within::Parts(Vec::new()));
             let before = std::mem::replace(&mut self.whole, nothing);
             self.whole = Part::of(Within::Parts(vec![before, behind]));
         }
@@ -306,7 +313,8 @@ impl Row {
     }
 
     /// The first from that turn on who counts, and of whom something holds that holds of whoever needs no more if it holds of anybody.
-    /// It is given whom, and a turn: nobody whom the answer is for has an earlier one. Those who do not count are looked at one by one.
+    /// It is given whom, and a turn: nobody whom the answer is for has an earlier one, and what does not hold from a turn on does not
+    /// from a later one. Those who do not count are looked at one by one.
     pub(crate) fn first(
         &self,
         from: Option<Turn>,
@@ -344,6 +352,11 @@ impl Row {
         self.whole.last()
     }
 
+    /// How many different speeds there were so far.
+    pub(crate) fn speeds_met(&self) -> usize {
+        self.known_speeds.len()
+    }
+
     /// Whether it is known of all how long they are.
     pub(crate) fn is_known(&self) -> bool {
         self.unknown == 0
@@ -377,6 +390,7 @@ mod tests {
         }
         assert!(part.least.iter().all(|least| everybody.contains(least)));
         assert_eq!(part.least.len(), measured.least.len());
+        assert_eq!(part.first, part.in_order().first().map(|waiter| waiter.turn));
         if let Within::Parts(parts) = &part.within {
             assert!(!parts.is_empty() && parts.len() <= PART_MAX);
             assert!(parts.iter().all(|part| part.len() > 0));
