@@ -119,8 +119,19 @@ impl<T: Copy + PartialEq> Pages<T> {
         self.len
     }
 
+    /// Short where values differ, since each event asks several times.
     #[inline]
     pub(super) fn get(&self, id: TaskId) -> &T {
+        if let Some(Page::Each(values)) = self.pages.get(id.index() / PAGE)
+            && let Some(value) = values.get(id.index() % PAGE)
+        {
+            return value;
+        }
+        self.get_alike(id)
+    }
+
+    #[inline(never)]
+    fn get_alike(&self, id: TaskId) -> &T {
         assert!(id.index() < self.len, "{id} was never submitted");
         match &self.pages[id.index() / PAGE] {
             Page::Alike(value) => value,

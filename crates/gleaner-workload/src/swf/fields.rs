@@ -30,10 +30,24 @@ impl<'a> Fields<'a> {
             return Err(self.error(format!("{} fields", self.index), &expected));
         }
         let end = rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len());
+        Ok(self.pass(rest, end))
+    }
+
+    /// The next one as it is written, and the finite number that it is, if it is one.
+    fn next_number(&mut self) -> Result<(&'a [u8], Option<f64>), InputError> {
+        let rest = self.rest.trim_ascii_start();
+        if let Some((number, end)) = short_whole(rest) {
+            return Ok((self.pass(rest, end), Some(number)));
+        }
+        let field = self.next()?;
+        Ok((field, number(field)))
+    }
+
+    fn pass(&mut self, rest: &'a [u8], end: usize) -> &'a [u8] {
         let (field, rest) = rest.split_at(end);
         self.rest = rest;
         self.index += 1;
-        Ok(field)
+        field
     }
 
     fn error(&self, found: String, expected: &str) -> InputError {
@@ -48,8 +62,13 @@ impl<'a> Fields<'a> {
     }
 
     /// A number, if it is known.
-    fn number(&mut self, field: &[u8], expected: &str, max: f64) -> Result<Option<f64>, InputError> {
-        match number(field) {
+    fn known(
+        &mut self,
+        (field, number): (&[u8], Option<f64>),
+        expected: &str,
+        max: f64,
+    ) -> Result<Option<f64>, InputError> {
+        match number {
             Some(known) if known < 0.0 => Ok(None),
             // Adding zero makes −0 into 0.
             Some(known) if known <= max => Ok(Some(known + 0.0)),
@@ -58,62 +77,75 @@ impl<'a> Fields<'a> {
     }
 
     pub(crate) fn amount(&mut self) -> Result<Option<f64>, InputError> {
-        let field = self.next()?;
-        self.number(field, "a finite number, or −1 where it is not known", f64::MAX)
+        let read = self.next_number()?;
+        self.known(read, "a finite number, or −1 where it is not known", f64::MAX)
     }
 
     pub(crate) fn seconds(&mut self) -> Result<Option<f64>, InputError> {
-        let field = self.next()?;
+        let read = self.next_number()?;
         let expected = "seconds, at most 18446744073, or −1 where they are not known";
-        let known = self.number(field, expected, f64::MAX)?;
+        let known = self.known(read, expected, f64::MAX)?;
         if known.is_some_and(|seconds| Time::from_seconds(seconds).is_none()) {
-            return Err(self.wrong(field, expected));
+            return Err(self.wrong(read.0, expected));
         }
         Ok(known)
     }
 
     pub(crate) fn whole(&mut self) -> Result<Option<u64>, InputError> {
-        let field = self.next()?;
-        self.whole_in(field, "a whole number, or −1 where it is not known", WHOLE_MAX)
+        let read = self.next_number()?;
+        self.whole_in(read, "a whole number, or −1 where it is not known", WHOLE_MAX)
     }
 
     pub(crate) fn processors(&mut self) -> Result<Option<u32>, InputError> {
-        let field = self.next()?;
+        let read = self.next_number()?;
         let expected = "a whole number of processors, at most 4294967295, or −1 where it is not known";
-        Ok(self.whole_in(field, expected, f64::from(u32::MAX))?.map(|count| count as u32))
+        Ok(self.whole_in(read, expected, f64::from(u32::MAX))?.map(|count| count as u32))
     }
 
     /// The first of several job numbers.
     pub(super) fn several(&mut self) -> Result<Option<u64>, InputError> {
-        let field = self.next()?;
-        let mut numbers = field.split(|&byte| byte == b'&');
-        let mut next = |fields: &mut Self| match numbers.next() {
-            Some(number) if self::number(number).is_none() => {
-                Err(fields.wrong(field, "a job number, several as 4&5&6, or −1 where there is none"))
-            }
-            number => Ok(number),
-        };
-        let first = next(self)?.unwrap_or_default();
-        while next(self)?.is_some() {}
-        self.whole_in(first, "a job number, or −1 where there is none", WHOLE_MAX)
+        let (field, only) = self.next_number()?;
+        let numbers = || field.split(|&byte| byte == b'&').map(number);
+        if only.is_none() && numbers().any(|number| number.is_none()) {
+            return Err(self.wrong(field, "a job number, several as 4&5&6, or −1 where there is none"));
+        }
+        let first = only.or_else(|| numbers().next().flatten());
+        self.whole_in((field, first), "a job number, or −1 where there is none", WHOLE_MAX)
     }
 
-    fn whole_in(&mut self, field: &[u8], expected: &str, max: f64) -> Result<Option<u64>, InputError> {
-        match self.number(field, expected, max)? {
-            Some(number) if number as u64 as f64 != number => Err(self.wrong(field, expected)),
+    fn whole_in(
+        &mut self,
+        read: (&[u8], Option<f64>),
+        expected: &str,
+        max: f64,
+    ) -> Result<Option<u64>, InputError> {
+        match self.known(read, expected, max)? {
+            Some(number) if number as u64 as f64 != number => Err(self.wrong(read.0, expected)),
             known => Ok(known.map(|number| number as u64)),
         }
     }
 }
 
-/// A finite number. Most are short and whole, or −1, and take no general reader.
-fn number(field: &[u8]) -> Option<f64> {
-    let below_0 = field.strip_prefix(b"-");
-    let digits = below_0.unwrap_or(field);
-    if (1..=15).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit) {
-        let whole = digits.iter().fold(0, |number, &digit| number * 10 + u64::from(digit - b'0')) as f64;
-        return Some(if below_0.is_some() { -whole } else { whole });
+/// A whole number of at most 15 digits that a text begins with, as most are, and where it ends. It takes no general reader, and no
+/// other look for its end.
+fn short_whole(text: &[u8]) -> Option<(f64, usize)> {
+    let is_below_0 = text.first() == Some(&b'-');
+    let start = usize::from(is_below_0);
+    let (mut whole, mut end) = (0_u64, start);
+    while let Some(digit) = text.get(end).filter(|byte| byte.is_ascii_digit()) {
+        if end - start == 15 {
+            return None;
+        }
+        whole = whole * 10 + u64::from(digit - b'0');
+        end += 1;
     }
+    let ends = end > start && text.get(end).is_none_or(u8::is_ascii_whitespace);
+    let number = whole as f64;
+    ends.then_some((if is_below_0 { -number } else { number }, end))
+}
+
+/// A finite number.
+fn number(field: &[u8]) -> Option<f64> {
     let number: f64 = std::str::from_utf8(field).ok()?.parse().ok()?;
     number.is_finite().then_some(number)
 }
