@@ -8,6 +8,8 @@ use gleaner_units::Time;
 
 /// A block that would have more is cut in two.
 const BLOCK_MAX: usize = 64;
+/// Mostly there are no more gaps.
+const GAPS_AT_FIRST: usize = 4 * BLOCK_MAX;
 
 /// From a moment on, so many cores.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,7 +40,7 @@ pub(crate) struct Gaps(Vec<(i64, u64)>);
 
 impl Gaps {
     /// How many cores, and for how many nanoseconds.
-    pub(crate) fn widest_first(&self) -> impl Iterator<Item = (i64, u64)> + '_ {
+    pub(crate) fn widest_first(&self) -> impl ExactSizeIterator<Item = (i64, u64)> + '_ {
         self.0.iter().copied()
     }
 }
@@ -111,10 +113,11 @@ impl Calendar {
                 block.measure();
             }
         }
+        // The later one first: where it is joined, the other keeps its place.
         if until != Time::NEVER {
-            self.join(until);
+            self.join(end);
         }
-        self.join(from);
+        self.join(first);
     }
 
     /// How many are free at a moment.
@@ -165,7 +168,7 @@ impl Calendar {
         let blocks = self.blocks[block..].iter();
         let steps =
             blocks.flat_map(|block| block.steps.iter().map(|step| (step.from, step.free + block.shift)));
-        let mut gaps: Vec<(i64, u64)> = Vec::with_capacity(BLOCK_MAX);
+        let mut gaps: Vec<(i64, u64)> = Vec::with_capacity(GAPS_AT_FIRST);
         // Those that are not over: since when, and how many are free all the time, more and more.
         let mut open: Vec<(Time, i64)> = Vec::with_capacity(BLOCK_MAX);
         for (at, free) in steps.skip(index) {
@@ -265,10 +268,9 @@ impl Calendar {
         self.place_of(at)
     }
 
-    /// If the step that begins there is as the one before, they become one.
-    fn join(&mut self, at: Time) {
-        let (number, index) = self.place_of(at);
-        if !self.is_at((number, index), at) || (number, index) == (0, 0) {
+    /// If that step is as the one before, they become one.
+    fn join(&mut self, (number, index): Place) {
+        if (number, index) == (0, 0) {
             return;
         }
         let before = if index > 0 {

@@ -16,10 +16,15 @@ use super::reach::Reach;
 use super::row::{Row, Waiter};
 use gleaner_core::Grid;
 use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::RangeInclusive;
 
 /// So many have their moment worked out before it is looked for whoever could start: mostly that is all there is to do.
 const AT_ONCE: u32 = 8;
+
+/// Nobody has a later turn.
+const LAST: Turn = (Reverse(i32::MIN), TaskId::new(u32::MAX as usize));
 
 /// What a plan looks at.
 #[derive(Clone, Copy)]
@@ -179,7 +184,11 @@ impl Plan {
         !self.is_whole
             && view
                 .row
-                .first(Some(after(last)), |one| view.counts(one), |one, _| self.is_in_time(view, &reach, one))
+                .first(
+                    Some(after(last)),
+                    |one| view.counts(one),
+                    |some, _| self.is_any_in_time(view, &reach, some),
+                )
                 .is_none()
     }
 
@@ -243,7 +252,7 @@ impl Plan {
     fn who_could(&self, view: &View<'_>) -> Could {
         let reach = self.reach(view, at_once(view.known.now));
         let mut could = Vec::new();
-        let is_now = |waiter: &Waiter| self.is_in_time(view, &reach, waiter);
+        let is_now = |waiter: &Waiter| self.is_any_in_time(view, &reach, std::slice::from_ref(waiter));
         view.row.all(self.next, is_now, |waiter| {
             if !view.counts(waiter) {
                 return;
@@ -264,11 +273,14 @@ impl Plan {
         Reach::new(gaps.collect(), view.row.speeds_met())
     }
 
-    /// Whether somebody does. It is not asked where all moments are worked out, and so all machines go by the same word.
+    /// Whether any of these does. It is not asked where all moments are worked out, and so all machines go by the same word.
     #[inline]
-    fn is_in_time(&self, view: &View<'_>, reach: &Reach, waiter: &Waiter) -> bool {
-        let ops = if self.by_word.is_some() { waiter.at_most } else { waiter.believed };
-        reach.has((waiter.speeds, waiter.cores, ops), || self.places(view, waiter.class).collect())
+    fn is_any_in_time(&self, view: &View<'_>, reach: &Reach, waiters: &[Waiter]) -> bool {
+        let by_word = self.by_word.is_some();
+        waiters.iter().any(|waiter| {
+            let ops = if by_word { waiter.at_most } else { waiter.believed };
+            reach.has((waiter.speeds, waiter.cores, ops), || self.places(view, waiter.class).collect())
+        })
     }
 
     /// The next who has to have his moment, and when that is; none if nobody behind can start now.
@@ -315,22 +327,23 @@ impl Plan {
         let mut next = self.next;
         loop {
             let counts = |waiter: &Waiter| view.counts(waiter);
-            // Of which turn it was asked last, and the reach that counts there.
-            let mut last: Option<(Turn, usize)> = None;
-            let found = view.row.first(next, counts, |waiter, turn| {
-                let known = match last {
-                    Some((same, known)) if same == turn => known,
+            // For which turns it was asked last, and the reach that counts for them.
+            let mut last: Option<(RangeInclusive<Turn>, usize)> = None;
+            let found = view.row.first(next, counts, |waiters, turn| {
+                let known = match &last {
+                    Some((turns, known)) if turns.contains(&turn) => *known,
                     Some(_) | None => {
                         let horizon = self.horizon_at(turn, nearest);
                         let known = reaches.iter().position(|known| known.0 >= horizon);
-                        known.unwrap_or_else(|| {
+                        let known = known.unwrap_or_else(|| {
                             reaches.push((horizon, self.reach(view, horizon)));
                             reaches.len() - 1
-                        })
+                        });
+                        last = Some((turn..=self.same_horizon_until(turn), known));
+                        known
                     }
                 };
-                last = Some((turn, known));
-                self.is_in_time(view, &reaches[known].1, waiter)
+                self.is_any_in_time(view, &reaches[known].1, waiters)
             })?;
             let horizon = self.horizon_at(found.turn, nearest);
             if let Some(slot) = self.earliest(view, &found, horizon) {
@@ -346,6 +359,12 @@ impl Plan {
     fn horizon_at(&self, turn: Turn, nearest: Time) -> Time {
         let further = self.horizons.iter().filter(|(until, _)| turn <= *until);
         further.fold(nearest, |horizon, (_, further)| horizon.max(*further))
+    }
+
+    /// The last turn for which the same moment matters as for that one.
+    fn same_horizon_until(&self, turn: Turn) -> Turn {
+        let further = self.horizons.iter().map(|(until, _)| *until).filter(|until| turn <= *until);
+        further.min().unwrap_or(LAST)
     }
 
     /// The first of those behind whose moment is known.

@@ -32,8 +32,11 @@ struct Most {
 impl Most {
     fn of(by_cores: Vec<(i64, f64)>) -> Self {
         let mut by_power = [f64::NEG_INFINITY; POWERS];
-        for (free, most) in by_cores.iter().filter(|(free, _)| *free > 0) {
-            by_power[..=(free.ilog2() as usize).min(POWERS - 1)].fill(*most);
+        let mut rest = by_cores.iter().rev().peekable();
+        for (power, most) in by_power.iter_mut().enumerate() {
+            while rest.next_if(|(free, _)| *free < 1 << power).is_some() {}
+            let Some((_, longest)) = rest.peek() else { break };
+            *most = *longest;
         }
         Self { by_cores, by_power }
     }
@@ -46,8 +49,8 @@ impl Most {
     }
 
     fn has_by_cores(&self, cores: u32, ops: f64) -> bool {
-        let mut wide = self.by_cores.iter().take_while(|(free, _)| *free >= i64::from(cores));
-        wide.any(|(_, most)| ops <= *most)
+        let wide = self.by_cores.partition_point(|(free, _)| *free >= i64::from(cores));
+        self.by_cores[..wide].last().is_some_and(|(_, most)| ops <= *most)
     }
 }
 
@@ -75,7 +78,9 @@ impl Reach {
             let gaps = self.gaps[on.index()].widest_first();
             gaps.map(move |(free, nanos)| (free, ops_within(nanos, seconds_per_op)))
         };
-        let mut most: Vec<(i64, f64)> = places.iter().flat_map(of_place).collect();
+        let count = |(on, _): &(MachineId, f64)| self.gaps[on.index()].widest_first().len();
+        let mut most: Vec<(i64, f64)> = Vec::with_capacity(places.iter().map(count).sum());
+        most.extend(places.iter().flat_map(of_place));
         if places.len() > 1 {
             most.sort_unstable_by(|one, other| other.0.cmp(&one.0).then(other.1.total_cmp(&one.1)));
             let mut longest = f64::NEG_INFINITY;

@@ -170,12 +170,12 @@ impl Part {
     fn search(
         &self,
         from: Option<Turn>,
-        may: &mut impl FnMut(&Waiter, Turn) -> bool,
+        may: &mut impl FnMut(&[Waiter], Turn) -> bool,
         found: &mut impl FnMut(&Waiter) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         // Those who need least may have had their turn before.
         if let (None, Some(first)) = (from, self.first)
-            && !self.least.iter().any(|waiter| may(waiter, first))
+            && !may(&self.least, first)
         {
             return ControlFlow::Continue(());
         }
@@ -184,8 +184,9 @@ impl Part {
                 let waiters = &waiters[from.map_or(0, |turn| place_of(waiters, turn))..];
                 let Some(first) = waiters.first() else { return ControlFlow::Continue(()) };
                 for waiter in waiters {
+                    let only = std::slice::from_ref(waiter);
                     // What does not hold of him from the first turn on holds even less from his own.
-                    if may(waiter, first.turn) && may(waiter, waiter.turn) {
+                    if may(only, first.turn) && may(only, waiter.turn) {
                         found(waiter)?;
                     }
                 }
@@ -313,13 +314,13 @@ impl Row {
     }
 
     /// The first from that turn on who counts, and of whom something holds that holds of whoever needs no more if it holds of anybody.
-    /// It is given whom, and a turn: nobody whom the answer is for has an earlier one, and what does not hold from a turn on does not
-    /// from a later one. Those who do not count are looked at one by one.
+    /// It is asked whether it holds of any of some, with a turn: nobody whom the answer is for has an earlier one, and what does not
+    /// hold from a turn on does not from a later one. Those who do not count are looked at one by one.
     pub(crate) fn first(
         &self,
         from: Option<Turn>,
         counts: impl Fn(&Waiter) -> bool,
-        mut may: impl FnMut(&Waiter, Turn) -> bool,
+        mut may: impl FnMut(&[Waiter], Turn) -> bool,
     ) -> Option<Waiter> {
         let mut first = None;
         let mut found = |waiter: &Waiter| {
@@ -344,7 +345,7 @@ impl Row {
             found(waiter);
             ControlFlow::Continue(())
         };
-        let _ = self.whole.search(from, &mut |waiter, _| may(waiter), &mut each);
+        let _ = self.whole.search(from, &mut |waiters, _| waiters.iter().any(&mut may), &mut each);
     }
 
     /// The last.
@@ -446,14 +447,14 @@ mod tests {
             let mut looks = 0;
             let counts = |waiter: &Waiter| !waiter.task().index().is_multiple_of(3);
             let counting = expected.iter().find(|waiter| counts(waiter));
-            assert_eq!(row.first(from, counts, |waiter, _| fits(waiter)).as_ref(), counting);
+            assert_eq!(row.first(from, counts, |waiters, _| waiters.iter().any(fits)).as_ref(), counting);
             let first = row.first(
                 from,
                 |_| true,
-                |waiter, turn| {
-                    looks += 1;
-                    assert!(turn <= waiter.turn);
-                    fits(waiter)
+                |waiters, turn| {
+                    looks += waiters.len();
+                    assert!(waiters.iter().all(|waiter| turn <= waiter.turn));
+                    waiters.iter().any(fits)
                 },
             );
             assert_eq!(first.as_ref(), expected.first());
