@@ -120,6 +120,16 @@ pub enum PutError {
         /// What its reader said.
         source: std::io::Error,
     },
+    /// No space will ever be left for it.
+    #[error(
+        "it has {bytes} bytes, and the coordinator's disk holds {disk} with what it keeps for the journal; nothing of it was kept"
+    )]
+    LargerThanDisk {
+        /// How long it is.
+        bytes: u64,
+        /// How much an empty disk would take.
+        disk: u64,
+    },
     /// No space is left but what the journal needs.
     #[error(
         "no space is left on the coordinator's disk for it; nothing of it was kept: free some space and send it again"

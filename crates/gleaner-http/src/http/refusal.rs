@@ -275,6 +275,7 @@ impl From<PutError> for Refusal {
         let message = error.to_string();
         match error {
             PutError::TooLarge { at_most } => Self::too_large(at_most),
+            PutError::LargerThanDisk { .. } => Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message),
             PutError::OtherContent { .. } => Self::invalid(message),
             PutError::Body { source } if source.kind() == io::ErrorKind::TimedOut => Self::slow(),
             PutError::Body { .. } => Self::malformed(message),

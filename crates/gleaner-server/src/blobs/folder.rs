@@ -68,8 +68,12 @@ impl FolderBlobs {
         let number = self.next_incoming.fetch_add(1, Ordering::Relaxed);
         let path = self.folder.join(INCOMING).join(number.to_string());
         let announced = terms.announced.unwrap_or(0).min(terms.at_most);
-        let promise =
-            self.home.room().promise(announced).map_err(|source| incoming::failure(&path, source))?;
+        let room = self.home.room();
+        let disk = room.of_disk().map_err(|source| incoming::failure(&path, source))?;
+        if announced > disk {
+            return Err(PutError::LargerThanDisk { bytes: announced, disk });
+        }
+        let promise = room.promise(announced).map_err(|source| incoming::failure(&path, source))?;
         let mut incoming = Incoming::create(path)?;
         let put = incoming.fill(body, terms.at_most, promise)?;
         match terms.claimed {

@@ -37,6 +37,13 @@ impl Room {
         Ok(promise)
     }
 
+    /// How much could ever be taken: all that the disk holds, less the reserve.
+    pub(crate) fn of_disk(&self) -> io::Result<u64> {
+        let disk = rustix::fs::statvfs(&self.folder)?;
+        let bytes = disk.f_blocks * disk.f_frsize;
+        Ok(bytes - reserve(bytes))
+    }
+
     fn free(&self) -> io::Result<u64> {
         let disk = rustix::fs::statvfs(&self.folder)?;
         Ok((disk.f_bavail * disk.f_frsize).saturating_sub(reserve(disk.f_blocks * disk.f_frsize)))

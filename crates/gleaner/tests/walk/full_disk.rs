@@ -68,6 +68,23 @@ fn the_coordinators_disk_fills_up() {
     grid.wind_up();
 }
 
+#[test]
+fn output_for_which_there_will_never_be_room_ends_its_run() {
+    let disk = SmallDisk::new(24);
+    let mut grid = Grid::at("never", 30, disk.path().join("coordinator"));
+    grid.start();
+    grid.add("lab", 100, RULES, &["--slots", "1"]);
+    let leave = "head -c 40000000 /dev/urandom > x";
+    let job = submit(&grid, &["--output", "x", "--", "sh", "-c", leave]);
+    until("it is given up", PATIENCE, || (tally(&grid, &job, "failed") == 1).then_some(()));
+    let task = &grid.json(&["status", &job, "--tasks"])["list"][0];
+    assert_eq!(task["runs"], 1, "{task}");
+    let history = grid.ok(&["history", &job]);
+    assert!(history.contains("the coordinator's disk holds"), "{history}");
+    assert!(history.contains("name fewer or smaller ones with --output"), "what to do: {history}");
+    grid.wind_up();
+}
+
 /// What runs there fails and is tried again, a checkpoint is stored all the same, and nothing new starts until there is room.
 #[test]
 fn an_agents_disk_fills_up() {

@@ -4,7 +4,7 @@ use super::at;
 use super::conformance::{Medium, keeps_every_promise};
 use crate::home;
 use crate::small_world::{folder, run_in_namespace};
-use gleaner_server::blobs::{BlobId, Blobs, DamagedBlob, FolderBlobs, PutError};
+use gleaner_server::blobs::{BlobId, Blobs, DamagedBlob, FolderBlobs, PutError, Terms};
 use std::fs;
 use std::io::{self, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -129,6 +129,10 @@ fn full() {
         let refused = blobs.put(&mut io::repeat(2).take(800_000), at(1));
         assert!(matches!(refused, Err(PutError::DiskFull)), "{refused:?}");
     }
+    // What an empty disk would not take is told apart: nobody is to come again with it.
+    let never = Terms { announced: Some(1 << 20), ..at(1) };
+    let refused = blobs.put(&mut io::repeat(2).take(1 << 20), never);
+    assert!(matches!(refused, Err(PutError::LargerThanDisk { bytes: 0x10_0000, .. })), "{refused:?}");
     assert_eq!(files(&folder).len(), 1);
     assert_eq!(blobs.total_bytes(), 500_000);
     blobs.get(small.id).unwrap().unwrap().body.read_to_end(&mut Vec::new()).unwrap();
