@@ -2059,6 +2059,8 @@ export interface components {
             length?: number | null;
             /** @description Where it is, or was last. */
             machine?: string | null;
+            /** @description What its user should know of its last run, as which output file it did not leave. */
+            notes?: string[];
             /** @description Those of its runs that are not over, the oldest first. */
             open_runs?: components["schemas"]["OpenRunView"][];
             outcome?: components["schemas"]["Outcome"] | null;

@@ -354,6 +354,21 @@ pub struct Last {
     pub usage: Usage,
     /// Its output files.
     pub files: Option<Stored>,
+    /// What its user should know of it, as which output file it did not leave.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+impl Last {
+    pub(crate) fn of(end: &End) -> Self {
+        let End { outcome, usage, files, notes, .. } = end;
+        Self { outcome: outcome.clone(), usage: *usage, files: files.clone(), notes: notes.clone() }
+    }
+
+    /// Of no run: why a task came to nothing.
+    pub(crate) fn nothing(outcome: Outcome) -> Self {
+        Self { outcome, usage: Usage::default(), files: None, notes: Vec::new() }
+    }
 }
 
 /// Tasks of one job, and who chose them.

@@ -34,6 +34,7 @@ mod machines;
 mod man;
 mod map;
 mod moments;
+mod notes;
 mod orders;
 mod owner;
 mod paper;

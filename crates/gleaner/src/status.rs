@@ -5,7 +5,7 @@ use crate::cli::StatusArguments;
 use crate::columns::{Side, marked, shown};
 use crate::keep::standing;
 use crate::moments::{clock, span};
-use crate::{Outcome, failures, stdout, which};
+use crate::{Outcome, failures, notes, stdout, which};
 use gleaner_wire::api::{JobState, JobView, OpenRunView, RunStage, Tally, TaskPhase, TaskView};
 use gleaner_wire::limits::JOBS_LISTED_MAX;
 use serde_json::json;
@@ -30,8 +30,8 @@ pub(crate) fn run(arguments: &StatusArguments) -> Outcome {
         if arguments.grid.json {
             return stdout::print_json(&job);
         }
-        let failures = failures::of(&grid, &job)?;
-        return stdout::print(describe(&job) + &failures::told(&failures));
+        let (failures, noted) = (failures::of(&grid, &job)?, notes::of(&grid, &job)?);
+        return stdout::print(describe(&job) + &failures::told(&failures) + &notes::told(&job, &noted));
     }
     let mut tasks = Vec::new();
     let next = grid.each_task(id, arguments.from, arguments.limit, phase, |task| {
@@ -145,7 +145,10 @@ fn list_tasks(tasks: &[TaskView]) -> String {
             task.runs.to_string(),
             task.machine.clone().unwrap_or_default(),
             usage.filter(|_| ended).map(|usage| span(usage.elapsed_s)).unwrap_or_default(),
-            outcome.filter(|_| ended).map(failures::ending).unwrap_or_default(),
+            outcome
+                .filter(|_| ended)
+                .map(|why| failures::ending(why) + &notes::behind(task))
+                .unwrap_or_default(),
         ]
     });
     marked(&headings, &rows.collect::<Vec<_>>(), |row| tasks[row].phase == TaskPhase::Failed)
@@ -242,6 +245,17 @@ mod tests {
             let text = anstream::adapter::strip_str(&list_tasks(&[task(phase)])).to_string();
             assert_eq!(text.lines().nth(1).map(str::trim_end), Some(expected), "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_noted_of_a_task_stands_behind_what_ended_it() {
+        let task: TaskView = serde_json::from_value(serde_json::json!({
+            "job": 7, "task": 1, "phase": "done", "runs": 1, "outcome": { "exited": { "code": 0 } },
+            "notes": ["it left no output file x"],
+        }))
+        .expect("a task");
+        let text = anstream::adapter::strip_str(&list_tasks(&[task])).to_string();
+        assert!(text.contains("exit code 0; it left no output file x"), "{text}");
     }
 
     #[test]

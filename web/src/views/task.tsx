@@ -60,7 +60,7 @@ export function TaskPage({ job, task: number, frame }: { job: number; task: numb
           facts={[
             ["Machine", view.machine ? <a href={toMachine(view.machine)}>{plain(view.machine)}</a> : "–"],
             ["Runs", grouped(view.runs)],
-            ["Last run", plain(outcomeOf(view)) || "–"],
+            ["Last run", [outcomeOf(view), ...(view.notes ?? [])].filter(Boolean).map(plain).join("; ") || "–"],
             ["Took", usage ? `${span(usage.elapsed_s)}, ${span(usage.cpu_s)} of a processor` : "–"],
             ["Memory", usage ? bytes(usage.memory_bytes) : "–"],
             ["Disk", usage ? `${bytes(usage.read_bytes)} read, ${bytes(usage.written_bytes)} written` : "–"],

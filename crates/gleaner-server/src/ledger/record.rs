@@ -8,7 +8,7 @@ use gleaner_units::{MachineId, RunId, Span, Time};
 use gleaner_wire::BlobHash;
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::session::{End, Outcome, Stored, Usage};
+use gleaner_wire::session::{End, Outcome, Stored};
 use serde::{Deserialize, Serialize};
 
 /// Ended runs of a task that are remembered, in case their agents did not hear what came of them.
@@ -225,7 +225,7 @@ impl Record {
             | Verdict::Again
             | Verdict::AgainAfter(_) => end.outcome.clone(),
         };
-        let own = Last { outcome, usage: end.usage, files: end.files.clone() };
+        let own = Last { outcome, ..Last::of(end) };
         match judged {
             Some(Judged { result: Some(result), .. }) => self.last = Some(result.clone()),
             Some(Judged { likeness: Some(_), .. }) if verdict == Verdict::Judges => {}
@@ -246,7 +246,7 @@ impl Record {
         }
         let verdict = self.tries.vanished();
         if verdict == Verdict::GivenUp {
-            self.last = Some(Box::new(Last { outcome: given_up(), usage: Usage::default(), files: None }));
+            self.last = Some(Box::new(Last::nothing(given_up())));
         }
         Some(verdict)
     }

@@ -349,7 +349,7 @@ mod tests {
     use crate::store::{MemoryDisk, MemoryStore, Store};
     use gleaner_wire::api::{Actor, TaskPhase};
     use gleaner_wire::job::TaskList;
-    use gleaner_wire::session::{Obstacle, Outcome, Usage};
+    use gleaner_wire::session::{Obstacle, Outcome};
 
     const OVER_AT: Time = Time::from_nanos(1_000_000_000);
 
@@ -391,7 +391,7 @@ mod tests {
             Outcome::NotStarted { why: why(), obstacle: Obstacle::NotThere },
             Outcome::NotStarted { why: why(), obstacle: Obstacle::Machine },
         ] {
-            let last = Some(Box::new(Last { outcome, usage: Usage::default(), files: None }));
+            let last = Some(Box::new(Last::nothing(outcome)));
             let record = Record { phase: TaskPhase::Failed, last, ..UNTOUCHED };
             let task = RetiredTask { record, runs: 3, length: None };
             assert_eq!(unpacked::<RetiredTask>(&packed(&task)).expect("as it was written"), task);

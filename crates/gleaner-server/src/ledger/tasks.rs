@@ -11,7 +11,7 @@ use gleaner_core::{Answer, Comparison, Event, Judgement, Likeness, RunEnd, Said,
 use gleaner_units::{MachineId, Ops, RunId, Span, TaskId, Time};
 use gleaner_wire::api::{Tally, TaskPhase};
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::session::{End, Obstacle, Outcome, Stored, Usage};
+use gleaner_wire::session::{End, Obstacle, Outcome, Stored};
 use gleaner_wire::{BlobHash, JobId};
 use std::sync::Arc;
 
@@ -316,8 +316,7 @@ impl Ledger {
     /// What a task came to, or why it came to nothing, as far as that is known by what was said of it.
     fn result(&self, task: TaskId, so_far: &Comparison) -> Option<Box<Last>> {
         if so_far.has_failed() {
-            let usage = Usage::default();
-            return Some(Box::new(Last { outcome: not_compared(so_far.quorum()), usage, files: None }));
+            return Some(Box::new(Last::nothing(not_compared(so_far.quorum()))));
         }
         let digest = self.record(task).digest(so_far.agreed()?)?;
         self.books.answers.get(&task)?.get(digest).cloned().map(Box::new)
@@ -355,8 +354,7 @@ impl Ledger {
         if is_first {
             kept.clear();
         }
-        let last = Last { outcome: end.outcome.clone(), usage: end.usage, files: end.files.clone() };
-        kept.entry(digest.clone()).or_insert(last);
+        kept.entry(digest.clone()).or_insert(Last::of(end));
     }
 
     fn run_again(&mut self, at: Time, run: RunId, end: RunEnd) {

@@ -106,6 +106,7 @@ pub fn task(desk: &Desk, of: (JobId, &Job), task: &KnownTask<'_>) -> TaskView {
         usage: last.map(|last| last.usage),
         checkpoint: record.checkpoint.clone().filter(|_| removed.is_none()),
         files: last.and_then(|last| last.files.clone()).filter(|_| removed.is_none()),
+        notes: last.map_or_else(Vec::new, |last| last.notes.clone()),
         results_removed: removed.map(removal),
     }
 }

@@ -304,6 +304,9 @@ pub struct TaskView {
     pub checkpoint: Option<Stored>,
     /// Its output files, as a tar archive.
     pub files: Option<Stored>,
+    /// What its user should know of its last run, as which output file it did not leave.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// When what it had left was removed, if it was.
     #[serde(default)]
     pub results_removed: Option<RemovalView>,

@@ -81,6 +81,7 @@ fn task(number: u32, phase: TaskPhase, outcome: Option<Outcome>) -> TaskView {
         usage: None,
         checkpoint: None,
         files: None,
+        notes: Vec::new(),
         results_removed: None,
         open_runs: Vec::new(),
     }

@@ -15,6 +15,10 @@ fn nobody_is_sent_for_files_that_are_not_there() {
     assert!(left.contains("`gleaner fetch 1 --to DIR` brings its output files"), "{left}");
     let nothing = leave("exit 0");
     assert!(nothing.contains("it left no output file: `gleaner history 2`"), "{nothing}");
+    let status = grid.ok(&["status", "2"]);
+    assert!(status.ends_with("note       1 task: it left no output file x; it is 2/0\n"), "{status}");
+    let tasks = grid.ok(&["status", "2", "--tasks"]);
+    assert!(tasks.contains("exit code 0; it left no output file x"), "{tasks}");
     let history = grid.ok(&["history", "2"]);
     assert!(history.starts_with("WHEN") && history.contains("it left no output file x"), "{history}");
 
@@ -24,6 +28,8 @@ fn nobody_is_sent_for_files_that_are_not_there() {
     let fetched = grid.ok(&["fetch", "3", "--to", to.to_str().expect("text")]);
     assert!(fetched.starts_with("the files of 2 tasks are in "), "{fetched}");
     assert!(fetched.ends_with("; 1 task left no files\n"), "{fetched}");
+    let status = grid.ok(&["status", "3"]);
+    assert!(status.ends_with("note       1 task: it left no output file x; it is 3/1\n"), "{status}");
     let history = grid.ok(&["history", "3"]);
     assert!(history.starts_with("task 3/1, one of 3:\n"), "{history}");
     grid.wind_up();

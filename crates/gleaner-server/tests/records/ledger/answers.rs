@@ -97,6 +97,7 @@ fn what_a_users_program_compares_is_kept_until_the_first_of_the_like_ones_is_the
             outcome: Outcome::Exited { code: 0 },
             usage: ended(None, 0).usage,
             files: Some(stored('a')),
+            notes: Vec::new(),
         };
         let (judgement, result) =
             if nth == 0 { (Judgement::Kept, None) } else { (Judgement::Agreed, Some(Box::new(last))) };
