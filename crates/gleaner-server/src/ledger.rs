@@ -334,7 +334,7 @@ impl Ledger {
     }
 
     fn write(&mut self, at: Time, fact: &Fact) {
-        if matches!(fact, Fact::CoordinatorStarted { .. }) {
+        if matches!(fact, Fact::CoordinatorStarted { .. } | Fact::JournalRestored { .. }) {
             self.note_gap(at);
         }
         self.books.now = at;

@@ -1,5 +1,6 @@
 //! Putting a journal back to an older state, or to what can be saved of it: what would be lost by that, and doing it.
 
+use crate::clock::Clock;
 use crate::desk::Recorded;
 use crate::driver::row;
 use crate::journal::{Entry, Fact};
@@ -104,13 +105,14 @@ pub fn is_of_another_grid(now: &Ledger, then: &Ledger) -> bool {
 }
 
 /// Puts the first rows of a journal in the place of the one in `home`, and records that it was ordered, so that agents of
-/// the past that is lost are let in. Returns where what was there went.
+/// the past that is lost are let in: now, and no earlier than the last of them was written. Returns where what was there went.
 pub fn put_back(
     home: &Home,
     reader: &dyn Reader,
-    (last, at): (Seq, Time),
+    (last, written): (Seq, Time),
     lineage: Lineage,
 ) -> Result<PathBuf, ReplaceError> {
+    let at = Clock::start(written).now();
     let entry = Entry { at, fact: Fact::JournalRestored { lineage } };
     replace(home, reader, last, row(&Recorded { entry, steps: Vec::new() }))
 }

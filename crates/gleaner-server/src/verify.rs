@@ -10,7 +10,7 @@ pub(crate) use files::NamedFile;
 pub use files::{Depth, Kept, files};
 
 use crate::journal::{Entry, Fact};
-use crate::ledger::{Job, Ledger};
+use crate::ledger::Ledger;
 use crate::recovery::{Recovered, RecoveryError, beginning, entries};
 use crate::store::{Past, Reader, Seq, TaskRange};
 use gleaner_units::{RunId, TaskId, Time};
@@ -46,8 +46,8 @@ pub struct Report {
 pub struct Written {
     /// Bytes of standard output and of standard error.
     pub lengths: [u64; 2],
-    /// Whose run it was, the task as its number in the job; nothing if the job had left the journal.
-    pub task: Option<(JobId, usize)>,
+    /// Whose run it was, the task by its number; nothing if the job had left the journal.
+    pub task: Option<(JobId, u32)>,
 }
 
 /// The first row that does not follow from those before it.
@@ -147,8 +147,7 @@ fn follow<E>(
                     .map(|tail| if tail.bytes.is_empty() { tail.offset } else { 0 });
                 if lengths != [0, 0] {
                     let job = ledger.find_job_of(run.task);
-                    let number = |job: &Job| run.task.index() - job.range().first().index() + 1;
-                    let task = job.map(|(id, job)| (id, number(job)));
+                    let task = job.map(|(id, job)| (id, job.number(run.task)));
                     report.outputs.insert(*run, Written { lengths, task });
                 }
             }

@@ -10,7 +10,7 @@ const NAMES: usize = 10_000;
 /// `; did you mean lab-7?`, or nothing where no known name is near.
 pub fn meant<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let given: String = given.chars().take(CHARS).collect();
-    let known = known.into_iter().take(NAMES).filter(|name| name.len() <= CHARS * 4);
+    let known = known.into_iter().take(NAMES).filter(|name| (1..=CHARS * 4).contains(&name.len()));
     let known: Vec<&str> = known.collect();
     let nearest = known.iter().map(|name| (strsim::damerau_levenshtein(&given, name), *name)).min();
     // Where more than a third is otherwise, it was something else that was meant.
@@ -72,6 +72,7 @@ mod tests {
             assert_eq!(meant(given, machines), expected, "{given}");
         }
         assert_eq!(meant("vn", ["vm"]), "; did you mean vm?");
+        assert_eq!(meant("h", [""]), "", "what has no name");
         assert_eq!(meant("wait", ["moves", "wait_mean_s", "wait_max_s"]), "; did you mean wait_max_s?");
         assert_eq!(meant("wai", ["wait_mean_s"]), "", "too little of a name");
     }

@@ -107,7 +107,7 @@ pub(crate) enum Command {
     Top(PlainArguments),
     /// Wait until jobs are over; exits with 1 if a task failed or was cancelled
     ///
-    /// It goes on while the coordinator is away, for a day at most, and says so.
+    /// Once it has reached the coordinator, it goes on while that is away, for a day at most, and says so.
     Wait(WaitArguments),
     /// Show what tasks wrote
     Logs(LogsArguments),

@@ -49,18 +49,18 @@ impl Lacking {
             (Some((why, removed)), None) if removed.len() == tasks => return Err(why),
             (removed, damaged) => [(removed, "removed"), (damaged, "damaged")],
         };
-        let mut text = others.to_owned();
-        for (kind, word) in kinds {
-            let Some((why, tasks)) = kind else { continue };
-            let named: Vec<String> = tasks.iter().take(NAMED).map(ToString::to_string).collect();
-            let more = if tasks.len() > NAMED { ", …" } else { "" };
-            text += &format!(
-                "; those of {} ({}{more}) are {word} and not there: {why}",
-                plural(tasks.len() as u64, "task"),
-                named.join(", ")
-            );
-        }
-        Err(Failure::Difference(text))
+        let kinds: Vec<_> = kinds.into_iter().filter_map(|(kind, word)| Some((kind?, word))).collect();
+        let lacking: usize = kinds.iter().map(|((_, lacking), _)| lacking.len()).sum();
+        let parts = kinds.iter().map(|((why, lacking), word)| {
+            let named: Vec<String> = lacking.iter().take(NAMED).map(ToString::to_string).collect();
+            let more = if lacking.len() > NAMED { ", …" } else { "" };
+            let (count, named) = (plural(lacking.len() as u64, "task"), named.join(", "));
+            format!("those of {count} ({named}{more}) are {word} and not there: {why}")
+        });
+        let parts = parts.collect::<Vec<_>>().join("; ");
+        let others =
+            if lacking == tasks { "of what was asked for, ".to_owned() } else { format!("{others}; ") };
+        Err(Failure::Difference(others + &parts))
     }
 }
 
@@ -88,6 +88,11 @@ mod tests {
             some,
             "the others are here; those of 2 tasks (0, 3) are removed and not there: it is removed; \
              those of 1 task (2) are damaged and not there: it is damaged"
+        );
+        let only = told(&[(0, "damaged")], 1).unwrap_err().to_string();
+        assert_eq!(
+            only,
+            "of what was asked for, those of 1 task (0) are damaged and not there: it is damaged"
         );
         let other = told(&[(0, "removed"), (1, "stopped")], 2);
         assert!(matches!(other, Err(Failure::Grid(ClientError::Refused { code, .. })) if code == "stopped"));

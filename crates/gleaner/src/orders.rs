@@ -16,7 +16,7 @@ pub(crate) fn cancel(arguments: &OrderArguments) -> Outcome {
 }
 
 pub(crate) fn hold(arguments: &OrderArguments) -> Outcome {
-    carry_out(arguments, ("hold", "all of them are held or over"), &Choice::default())
+    carry_out(arguments, ("hold", "all of them are held or over, or about to be"), &Choice::default())
 }
 
 pub(crate) fn release(arguments: &OrderArguments) -> Outcome {

@@ -80,6 +80,13 @@ async fn a_job_whose_task_rests_says_so() {
     let told = status(&world, job).await;
     assert!(told.starts_with("its next try, in 1 s: it failed a moment ago: "), "{told}");
     assert!(told.ends_with('1'), "its exit code: {told}");
+
+    let spec = json!({"command": ["false"], "checkpoint": {"folder": true, "exit_code": 85}});
+    let job = submit(&world, spec).await;
+    let run = agent.start_next(&world).await;
+    agent.end_with(&world, run, exited(85, Tail::default())).await;
+    let told = status(&world, job).await;
+    assert!(told.ends_with(" s: its program asked to be run again a moment ago, by exit code 85"), "{told}");
 }
 
 /// The clause that keeps a task from there is none that its user wrote.

@@ -166,6 +166,10 @@ mod tests {
                 ledger.apply(&Entry { at: Time::from_nanos(at), fact });
             }
             assert_eq!(ledger.books.gaps.len(), gaps, "{length}");
+            let lineage = Lineage::of([3; 8]);
+            let at = ledger.now() + Span::from_nanos(length);
+            ledger.apply(&Entry { at, fact: Fact::JournalRestored { lineage } });
+            assert_eq!(ledger.books.gaps.len(), 2 * gaps, "{length} before it was put back");
         }
     }
 

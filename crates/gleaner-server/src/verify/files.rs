@@ -31,7 +31,7 @@ pub struct Kept {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum NamedFile {
     /// What a run wrote to a stream.
-    Output { began: Time, run: RunId, task: Option<(JobId, usize)>, stream: Stream, length: u64 },
+    Output { began: Time, run: RunId, task: Option<(JobId, u32)>, stream: Stream, length: u64 },
     /// A job's input, or what a task left.
     Blob(BlobHash),
 }

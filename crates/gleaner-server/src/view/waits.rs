@@ -154,11 +154,26 @@ fn before_the_policy(situation: Situation<'_>, task: TaskId) -> Option<String> {
         let mut agents = given_up.map(|run| ledger.agent(run.on()));
         let why = match agents.find(|agent| !agent.lost) {
             Some(back) => format!("{} came back, and has something of it to hand in", back.name),
-            None => format!("it failed a moment ago{}", end_told(record)),
+            None => ended_before(ledger, task),
         };
         return Some(format!("its next try, in {} s: {why}", situation.seconds_until(until)));
     }
     answers(ledger, task)
+}
+
+/// What the last run of a task came to that is to be tried again.
+fn ended_before(ledger: &Ledger, task: TaskId) -> String {
+    let record = ledger.record(task);
+    let (_, job) = ledger.job_of(task);
+    match record.last.as_deref().map(|last| &last.outcome) {
+        Some(Outcome::Exited { code }) if Some(*code) == job.spec.checkpoint.exit_code => {
+            format!("its program asked to be run again a moment ago, by exit code {code}")
+        }
+        Some(outcome @ (Outcome::Stopped | Outcome::Abandoned { .. })) => {
+            format!("it did not come to its end a moment ago: {outcome}")
+        }
+        _ => format!("it failed a moment ago{}", end_told(record)),
+    }
 }
 
 /// How the last run of a task ended that is tried again, or failed. One that ended well gave another answer than others.

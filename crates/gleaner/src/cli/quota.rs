@@ -27,7 +27,8 @@ Examples:
   gleaner quota set --tasks 100000
   gleaner quota set --user ada --tasks 5000000
   gleaner quota set --user bob --cores 16 --bytes 200G
-  gleaner quota set --user bob --default";
+  gleaner quota set --user bob --default
+  gleaner quota set --default";
 
 /// `gleaner quota set`.
 #[derive(Args, Debug)]
@@ -54,11 +55,11 @@ pub(crate) struct QuotaSetArguments {
     /// How many requests in a second a user may send, on average
     #[arg(long, value_name = "N", group = "quota")]
     pub(crate) requests: Option<u32>,
-    /// Take the user's own quota back: what everyone may have who has none holds for them again
+    /// Take the user's own quota back: what everyone may have who has none holds for them again. Without a user, everyone's: it is as
+    /// it was at first
     #[arg(
         long,
         group = "quota",
-        requires = "user",
         conflicts_with_all = ["tasks", "cores", "bytes", "requirements", "descriptions", "requests"]
     )]
     pub(crate) default: bool,

@@ -3,6 +3,7 @@
 use crate::grid::{Grid, PATIENCE};
 use crate::processes::until;
 use std::fs;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 const RULES: &str = "sessions = \"ignore\"\nnot_on_battery = false\nsuspend_on_return = false\nrun_below_load = 1.0\n\
                      busy_cores = 64.0\nidle_seconds = 1\n";
@@ -91,11 +92,17 @@ fn an_old_result_is_not_a_new_tasks() {
     let told = grid.ok(&["journal", "restore", &backup]);
     assert!(told.contains("jobs that were handed in later, 1 in all: 1\n"), "{told}");
     assert!(told.contains("Nothing was changed"), "{told}");
+    let before = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs_f64();
     let done = grid.ok(&["journal", "restore", &backup, "--yes"]);
     eprintln!("{told}{done}");
     assert!(done.contains("What was there is in"), "{done}");
 
     grid.start();
+    let audit = grid.json(&["audit"]);
+    let mut entries = audit["entries"].as_array().expect("a list").iter();
+    let restored = entries.find(|entry| entry["what"] == "the journal was put back by order");
+    let at_s = restored.and_then(|entry| entry["at_s"].as_f64()).expect("it is recorded");
+    assert!(at_s >= before, "{at_s} is before {before}");
     let new = grid.json(&["submit", "--", "echo", "NEW"])["job"].to_string();
     assert_eq!(old, new, "the number is given again");
     grid.ok(&["wait", &new]);
