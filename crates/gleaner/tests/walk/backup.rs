@@ -17,7 +17,7 @@ fn a_grid_goes_on_from_a_copy_that_was_made_under_work() {
     grid.start();
     grid.add("lab", 80, RULES, &["--as", USER, "--slots", "2"]);
     let script = "seq 1 3000; echo $GLEANER_INDEX > left; sleep 0.2";
-    let array = ["--array", "1-40", "--output", "left", "--", "sh", "-c", script];
+    let array = ["--array", "11-50", "--output", "left", "--", "sh", "-c", script];
     let job = grid.json(&[&["submit", "--no-sandbox"], &array[..]].concat())["job"].to_string();
     let done = |grid: &Grid| grid.json(&["status", &job])["tasks"]["done"].as_u64().expect("a number");
     let copy = grid.folder.path().join("copy");
@@ -49,7 +49,7 @@ fn a_grid_goes_on_from_a_copy_that_was_made_under_work() {
     }
     let to = grid.folder.path().join("fetched");
     grid.ok(&["fetch", &job, "--to", to.to_str().expect("text")]);
-    for task in 1..=40 {
+    for task in 11..=50 {
         let left = fs::read_to_string(to.join(task.to_string()).join("left")).expect("an output");
         assert_eq!(left, format!("{task}\n"));
     }
@@ -111,6 +111,9 @@ fn expect_a_good_copy_to_stay(grid: &Grid, job: &str) {
     bytes[7] ^= 1;
     fs::write(changed, bytes).expect("a disk");
     fs::remove_file(missing).expect("a disk");
+    // The tasks are the first of their grid, and their users count from 11.
+    let place = changed.file_name().and_then(OsStr::to_str).and_then(|name| name.split_once('.'));
+    let number = place.expect("a task and a run").0.parse::<u32>().expect("a number") + 11;
     for (to, has) in
         [(to, "the copy from before is kept"), (&*format!("{to}-fresh"), "there is no good copy of it")]
     {
@@ -119,7 +122,8 @@ fn expect_a_good_copy_to_stay(grid: &Grid, job: &str) {
         eprintln!("{said}");
         assert_eq!(told.status.code(), Some(1), "{said}");
         assert!(said.contains("3 files in ") && said.matches(has).count() == 3, "{said}");
-        assert!(said.contains(&format!("standard output of {job}/")), "{said}");
+        let named = format!("standard output of {job}/{number} (run ");
+        assert!(said.contains(&named), "{named}: {said}");
     }
     grid.ok(&["journal", "verify", "--files", "--home", to]);
     for path in [short, changed, missing] {
