@@ -27,9 +27,11 @@ pub struct InstanceError {
 impl Matrix {
     /// The instance that a file's content describes.
     pub fn parse(content: &[u8]) -> Result<Self, InstanceError> {
-        let mut words = Words { content, at: 0 };
-        let tasks = words.count("the number of tasks, from 1")?;
-        let machines = words.count("the number of machines, from 1")?;
+        // Some programs begin a text with a mark of its byte order.
+        let at = if content.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+        let mut words = Words { content, at };
+        let tasks = words.count("the number of tasks, from 1 to 4294967295")?;
+        let machines = words.count("the number of machines, from 1 to 4294967295")?;
         words.next().ok_or_else(|| words.ended("a third word in the header, such as 0"))?;
         let times = words.times(tasks as usize, machines as usize)?;
         Ok(Self::new(tasks as usize, machines as usize, times).expect("what was read is checked"))

@@ -2,7 +2,8 @@
 //!
 //! A line is a job of 29 fields that blanks part; `#` begins a comment. The first 16 are those of the Standard Workload
 //! Format, but for users, groups, programs, queues and partitions being names: each becomes its number by first
-//! appearance, from 1, which the header tells. The earliest submit time becomes 0, and the header has it.
+//! appearance, from 1, which the header tells. The earliest submit time becomes 0, and the header has it
+//! where it counts from 1970.
 
 use crate::InputError;
 use crate::error::Place;
@@ -46,6 +47,10 @@ const NAMES: [&str; 29] = [
 ];
 /// Behind the partition: nothing of them is used.
 const UNUSED: usize = NAMES.len() - 16;
+/// Begins the comment with the machine's size, which the format has no field for.
+const PROCESSORS: &str = "# MaxProcs:";
+/// Smaller times count from the beginning of a log, and not from 1970.
+const UNIX_LEAST: f64 = 1e8;
 /// What the header calls the columns of names.
 const NAMED: [&str; 5] = ["User", "Group", "Executable", "Queue", "Partition"];
 
@@ -79,8 +84,12 @@ pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Log, InputError> {
     let mut jobs: Vec<Job> = Vec::new();
     let mut columns: [Numbers; 5] = Default::default();
     let mut named = Columns::default();
+    let mut processors = None;
     for (number, line) in (1..).zip(packed::without_mark(&text).split(|&byte| byte == b'\n')) {
         let line = line.trim_ascii();
+        if let Some(said) = line.strip_prefix(PROCESSORS.as_bytes()) {
+            processors = Some(String::from_utf8_lossy(said.trim_ascii()).into_owned());
+        }
         if line.is_empty() || line[0] == b'#' || named.are_named_by(line) {
             continue;
         }
@@ -96,9 +105,10 @@ pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Log, InputError> {
     }
     let mut header =
         vec![("Version", "2.2".to_owned()), ("Conversion", "from the Grid Workload Format".to_owned())];
-    if start.is_finite() {
+    if start.is_finite() && start >= UNIX_LEAST {
         header.push(("UnixStartTime", start.to_string()));
     }
+    header.extend(processors.map(|processors| ("MaxProcs", processors)));
     for (key, column) in NAMED.iter().zip(&columns) {
         let named = (1..).zip(&column.names).map(|(number, name)| format!("{number} {name}"));
         header.extend(named.map(|value| (*key, value)));
@@ -134,10 +144,15 @@ fn job(line: &[u8], place: &Place, columns: &mut [Numbers; 5]) -> Result<Job, In
     Ok(job)
 }
 
-/// Writes a log, without what the format has no field for: preceding jobs and think times.
+/// Writes a log, without what the format has no field for: preceding jobs and think times. The machine's size is a comment.
 pub fn write(log: &Log, out: &mut dyn io::Write) -> io::Result<()> {
     writeln!(out, "# {}", NAMES.join("\t"))?;
+    if let Some(processors) = log.processors() {
+        writeln!(out, "{PROCESSORS} {processors}")?;
+    }
+    let start = log.unix_start().unwrap_or(0.0);
     for job in log.jobs() {
+        let job = Job { submit_s: job.submit_s.map(|submit_s| start + submit_s), ..*job };
         let text = job.to_string();
         let fields = text.split(' ').take(16).chain(std::iter::repeat_n("-1", UNUSED));
         writeln!(out, "{}", fields.collect::<Vec<_>>().join("\t"))?;

@@ -20,7 +20,7 @@ mod tables;
 mod text;
 
 pub(crate) use loaded::{Loaded, service_measures};
-pub(crate) use log::{log_numbers, log_processors};
+pub(crate) use log::{check_some_fit, log_numbers, log_processors};
 
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Outcome {
         return run_once(arguments, only);
     }
     let names: Vec<String> = experiments.iter().map(|experiment| experiment.policy.clone()).collect();
-    compare::run(arguments, &names, compare::seeds(arguments, experiments[0].seed), |policy, seed| {
+    compare::run(arguments, &names, compare::seeds(arguments, experiments[0].seed)?, |policy, seed| {
         run_seed(arguments, &experiments[policy], seed)
     })
 }

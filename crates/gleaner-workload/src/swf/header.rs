@@ -23,14 +23,20 @@ impl Log {
 
     /// How many processors the machine has, by its header: `MaxProcs`, else `MaxNodes`.
     pub fn processors(&self) -> Option<u32> {
-        let header = self.header();
-        let number = |key: &str| {
-            let entry = header.iter().find(|entry| entry.key.eq_ignore_ascii_case(key))?;
-            // Some logs explain the number behind it.
-            let digits = entry.value.split(|c: char| !c.is_ascii_digit()).next()?;
-            digits.parse().ok().filter(|&count| count > 0)
-        };
+        let number = |key| self.number(key).filter(|&count| count > 0);
         number("MaxProcs").or_else(|| number("MaxNodes"))
+    }
+
+    /// The beginning of the log in seconds since 1970, by its header.
+    pub fn unix_start(&self) -> Option<f64> {
+        self.number("UnixStartTime").map(f64::from)
+    }
+
+    fn number(&self, key: &str) -> Option<u32> {
+        let header = self.header();
+        let entry = header.iter().find(|entry| entry.key.eq_ignore_ascii_case(key))?;
+        // Some logs explain the number behind it.
+        entry.value.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
     }
 }
 

@@ -4,7 +4,7 @@ use super::candidate::Candidate;
 use crate::cli::AdviseArguments;
 use crate::failure::Failure;
 use crate::home;
-use crate::simulate::{Loaded, log_numbers, log_processors, service_measures};
+use crate::simulate::{Loaded, check_some_fit, log_numbers, log_processors, service_measures};
 use crate::trials::{Numbers, Runnable};
 use gleaner_policy::{PolicySpec, Recipe};
 use gleaner_replay::{Past, read_last};
@@ -71,14 +71,7 @@ impl Subject {
             (None, Some(file)) => {
                 let log = gleaner_workload::logs::load(file, None)?;
                 let cores = log_processors(&log, arguments.cores)?;
-                let kept = log.kept(cores);
-                if kept.jobs.is_empty() {
-                    let (file, left_out) = (file.display(), kept.left_out);
-                    let found = format!(
-                        "{file}: found no job that can run on {cores} processors: {left_out}; expected one, or more --cores"
-                    );
-                    return Err(Failure::Usage(found));
-                }
+                check_some_fit(file, cores, &log.kept(cores))?;
                 Of::Log { file: file.to_owned(), log: Box::new(log), cores }
             }
             (None, None) => {

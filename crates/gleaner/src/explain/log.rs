@@ -66,7 +66,8 @@ pub(super) fn run(arguments: &ExplainArguments, job: &str) -> Outcome {
         machine: &|_| String::new(),
     };
     let waits = grid.placed_on(task).is_none() && run.history().tasks()[place].started == Time::NEVER;
-    let own = if waits { 0 } else { kept.jobs[place].processors };
+    // One that takes no time has given them back.
+    let own = if grid.placed_on(task).is_some() { kept.jobs[place].processors } else { 0 };
     let free = grid.machine(MachineId::FIRST).free().slots.unwrap_or(0) + own;
     let namesakes = experiment.task_names.iter().filter(|name| *name == job).count();
     let held_back_by = if waits { Back::of(&run, task, &called) } else { None };

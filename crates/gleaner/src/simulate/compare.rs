@@ -22,8 +22,14 @@ pub(super) fn is_wanted(arguments: &SimulateArguments) -> bool {
 }
 
 /// The seeds that are asked for, from the scenario's on.
-pub(super) fn seeds(arguments: &SimulateArguments, first: u64) -> Range<u64> {
-    first..first.saturating_add(arguments.seeds.unwrap_or(1))
+pub(super) fn seeds(arguments: &SimulateArguments, first: u64) -> Result<Range<u64>, Failure> {
+    let count = arguments.seeds.unwrap_or(1);
+    let end = first.checked_add(count).ok_or_else(|| {
+        Failure::Usage(format!(
+            "--seeds {count}: found too few seeds from {first} on; expected a lower --seed"
+        ))
+    })?;
+    Ok(first..end)
 }
 
 /// The folder of a run, where one was named.

@@ -20,7 +20,7 @@ use crate::{Outcome, files, progress, stdout};
 use gleaner_policy::{AnyPolicy, PolicySpec};
 use gleaner_report::numbers::{self, grouped};
 use gleaner_sim::Simulation;
-use gleaner_workload::swf::{LeftOut, Log, Services};
+use gleaner_workload::swf::{Kept, LeftOut, Log, Services};
 use gleaner_workload::{InputError, LogExperiment, PolicySource, Reading, read_policy};
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -83,9 +83,11 @@ pub(super) fn run(arguments: &SimulateArguments, file: &Path) -> Outcome {
         let reading = Reading { shake: shake(arguments, seed), ..arguments.log.reading.reading() };
         LogExperiment::of(&log, cores, policy, reading)
     };
+    let experiment = of(&policies[0], 1);
+    check_some_fit(file, cores, &experiment.kept)?;
     if compare::is_wanted(arguments) {
         let names: Vec<String> = policies.iter().map(|policy| policy.name().to_owned()).collect();
-        let seeds = compare::seeds(arguments, arguments.seed.unwrap_or(1));
+        let seeds = compare::seeds(arguments, arguments.seed.unwrap_or(1))?;
         return compare::run(arguments, &names, seeds, |at, seed| {
             let dir = compare::folder(arguments, &names[at], seed);
             let hidden = ProgressBar::hidden();
@@ -97,7 +99,6 @@ pub(super) fn run(arguments: &SimulateArguments, file: &Path) -> Outcome {
         });
     }
     check_places(arguments)?;
-    let experiment = of(&policies[0], 1);
     let bar = progress::bar(experiment.experiment.setup.tasks.len() as u64, "jobs");
     let of = (&experiment, arguments.out.as_deref());
     let (summary, ended, kept) = run_one(arguments, (&log, cores), of, &bar)?;
@@ -110,6 +111,17 @@ pub(super) fn run(arguments: &SimulateArguments, file: &Path) -> Outcome {
     } else {
         stdout::print(describe(&summary, arguments.out.as_deref()))
     }
+}
+
+/// A log of which no job can run is a mistake.
+pub(crate) fn check_some_fit(file: &Path, cores: u32, kept: &Kept) -> Outcome {
+    if kept.jobs.is_empty() {
+        let (file, left_out) = (file.display(), kept.left_out);
+        return Err(Failure::Usage(format!(
+            "{file}: found no job that can run on {cores} processors: {left_out}; expected one, or more --cores"
+        )));
+    }
+    Ok(())
 }
 
 /// A run of a log in the numbers that policies are held against each other by.

@@ -93,7 +93,7 @@ pub(super) fn run(arguments: &SimulateArguments, scenarios: &[PeersScenario]) ->
         return run_once(arguments, &scenarios[0]);
     }
     let names: Vec<String> = scenarios.iter().map(|scenario| scenario.policy.clone()).collect();
-    let seeds = compare::seeds(arguments, scenarios[0].seed);
+    let seeds = compare::seeds(arguments, scenarios[0].seed)?;
     compare::run(arguments, &names, seeds, |at, seed| {
         let shaken = shake(arguments, seed).map(|shake| scenarios[at].shaken(shake));
         let scenario = shaken.as_ref().unwrap_or(&scenarios[at]);

@@ -90,7 +90,7 @@ pub(super) fn run(arguments: &SimulateArguments, scenarios: &[SitesScenario]) ->
     let one = |at: usize, seed: u64| run_one(arguments, &scenarios[at], policies[at], seed);
     if compare::is_wanted(arguments) {
         let names: Vec<String> = policies.iter().map(|policy| policy.name().to_owned()).collect();
-        let seeds = compare::seeds(arguments, scenarios[0].seed);
+        let seeds = compare::seeds(arguments, scenarios[0].seed)?;
         return compare::run(arguments, &names, seeds, one);
     }
     check_places(arguments)?;

@@ -11,10 +11,10 @@ use std::path::Path;
 pub(super) fn describe(summary: &Summary, out: Option<&Path>) -> String {
     let Summary { policy, relocate, tasks, unfinished, makespan_s, lower_bound_s, gap, moves, .. } = summary;
     let bound = match (lower_bound_s, gap) {
-        (Some(bound), Some(gap)) => {
+        (Some(bound), Some(gap)) if gap.is_finite() => {
             format!("{bound:.3} s; the makespan is {:.2} % above it", 100.0 * gap)
         }
-        (Some(bound), None) => format!("{bound:.3} s"),
+        (Some(bound), _) => format!("{bound:.3} s"),
         (None, _) => "none: no schedule ends all tasks".to_owned(),
     };
     let mut lines = vec![

@@ -19,6 +19,13 @@ fn mapped(folder: &Scratch, more: &[&str]) -> Value {
 }
 
 #[test]
+fn a_mark_of_the_byte_order_is_no_part_of_a_number() {
+    let folder = Scratch::new();
+    folder.write("small.0", &format!("\u{feff}{INSTANCE}"));
+    assert_eq!(mapped(&folder, &["--heuristic", "min-min"])["makespan"], 8.0);
+}
+
+#[test]
 fn json_has_the_contracts_form() {
     let expected = json!({
         "version": 1, "heuristic": "min-min", "tasks": 6, "machines": 3, "makespan": 8.0,

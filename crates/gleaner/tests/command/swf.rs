@@ -15,6 +15,39 @@ const LOG: &str = "\
 ";
 
 #[test]
+fn a_log_of_which_no_job_can_run_and_too_few_seeds_are_mistakes() {
+    let folder = Scratch::new();
+    folder.write("log.swf", LOG);
+    let none = ["simulate", "--swf", "log.swf", "--cores", "0", "--policy", "queue/easy"];
+    gleaner(&folder, &none).code(2);
+    folder.write("large.swf", "1 0 -1 9 9 -1 -1 9 9 -1 1 1 1 -1 -1 -1 -1 -1\n");
+    let max = u64::MAX.to_string();
+    for (more, said) in [
+        (&["--swf", "large.swf", "--cores", "3"][..], "large.swf: found no job that can run on 3 processors"),
+        (&["--swf", "large.swf", "--cores", "3", "--policy", "queue/fcfs"], "expected one, or more --cores"),
+        (
+            &["--swf", "log.swf", "--shake", "5", "--seeds", "2", "--seed", &max],
+            "--seeds 2: found too few seeds",
+        ),
+    ] {
+        let arguments = [&["simulate", "--policy", "queue/easy"], more].concat();
+        let run = gleaner(&folder, &arguments).code(2);
+        let error = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+        assert!(error.contains(said), "{error}");
+    }
+}
+
+/// A job that takes no time has given its processors back when it is looked at.
+#[test]
+fn no_more_processors_are_free_than_there_are() {
+    let folder = Scratch::new();
+    folder.write("none.swf", "; MaxProcs: 4\n1 0 -1 0 1 -1 -1 1 19 -1 1 1 1 -1 -1 -1 -1 -1\n");
+    let explained =
+        json(&gleaner(&folder, &["explain", "none.swf", "1", "--json"]).success().get_output().stdout);
+    assert_eq!((&explained["free"], &explained["of"]), (&4.into(), &4.into()));
+}
+
+#[test]
 fn a_log_runs_and_its_waits_are_filled_in() {
     let folder = Scratch::new();
     folder.write("log.swf", LOG);

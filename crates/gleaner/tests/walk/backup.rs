@@ -134,7 +134,7 @@ fn expect_a_good_copy_to_stay(grid: &Grid, job: &str) {
 
 /// Of what a task left, a byte changes on the coordinator's disk.
 fn expect_damage_to_be_told(grid: &Grid, job: &str) {
-    let (_, task) = grid.api("GET", &format!("/api/v1/jobs/{job}/tasks/1"), None);
+    let (_, task) = grid.api("GET", &format!("/api/v1/jobs/{job}/tasks/11"), None);
     let left = task["files"]["blob"].as_str().expect("a hash").to_owned();
     let file = grid.home.join("blobs").join(&left[..2]).join(&left[2..]);
     let sound = fs::read(&file).expect("a file");
@@ -142,14 +142,14 @@ fn expect_damage_to_be_told(grid: &Grid, job: &str) {
     damaged[600] ^= 1;
     fs::write(&file, damaged).expect("the disk");
     let to = grid.folder.path().join("nothing");
-    let refused = grid.cli(&["fetch", &format!("{job}/1"), "--to", to.to_str().expect("text")]);
+    let refused = grid.cli(&["fetch", &format!("{job}/11"), "--to", to.to_str().expect("text")]);
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(!refused.status.success() && said.contains("not what the task left"), "{said}");
     assert!(!to.exists(), "nothing of it was unpacked");
     let refused = grid.cli(&["fetch", job, "--to", to.to_str().expect("text")]);
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(refused.status.code() == Some(1) && said.contains("the files of 39 tasks are in"), "{said}");
-    assert!(!to.join("1").exists() && to.join("2").join("left").exists(), "all others were fetched");
+    assert!(!to.join("11").exists() && to.join("12").join("left").exists(), "all others were fetched");
     let verified = grid.cli(&["journal", "verify", "--files"]);
     assert_eq!(verified.status.code(), Some(1), "{}", String::from_utf8_lossy(&verified.stderr));
     fs::write(&file, sound).expect("the disk");

@@ -38,6 +38,21 @@ fn a_log_of_a_grid_is_one_as_any_other() {
     gwf::write(&log, &mut written).expect("memory");
     let again = gwf::parse("b.gwf", written).expect("what was written");
     assert_eq!(again.jobs(), log.jobs());
+    assert_eq!(again.unix_start(), Some(1_072_821_500.0));
+}
+
+/// A machine's size is kept, and no beginning is made up.
+#[test]
+fn a_log_of_a_machine_comes_back_from_a_grids_format() {
+    let line = "1 50 -1 10 2 -1 -1 2 20 -1 1 1 1 1 1 1 -1 -1\n";
+    for (start, expected) in [("; UnixStartTime: 1000000000\n", Some(1_000_000_050.0)), ("", None)] {
+        let log = Log::parse("u.swf", format!("{start}; MaxProcs: 8\n{line}").into()).expect("a log");
+        let mut written = Vec::new();
+        gwf::write(&log, &mut written).expect("memory");
+        let again = gwf::parse("u.gwf", written).expect("what was written");
+        assert_eq!((again.processors(), again.unix_start()), (Some(8), expected));
+        assert_eq!(again.jobs()[0].submit_s, Some(0.0));
+    }
 }
 
 #[test]

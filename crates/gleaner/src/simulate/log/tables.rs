@@ -114,6 +114,8 @@ pub(super) fn schedule(
     let slowdowns = ended.filter(|(_, task)| run_s(task) > 0.0);
     let slowdowns: Vec<f64> =
         slowdowns.map(|(job, task)| task.finished.since(job.submit).seconds() / run_s(task)).collect();
+    let mean_slowdown =
+        (!slowdowns.is_empty()).then(|| slowdowns.iter().sum::<f64>() / slowdowns.len() as f64);
     let makespan_s = history.makespan().seconds();
     let all = &services.all;
     Schedule([
@@ -122,7 +124,7 @@ pub(super) fn schedule(
         ("max_slowdown", Some(slowdowns.iter().copied().fold(0.0, f64::max))),
         ("max_turnaround_time", Some(all.flow_s.max)),
         ("max_waiting_time", Some(all.wait_s.max)),
-        ("mean_slowdown", Some(slowdowns.iter().sum::<f64>() / slowdowns.len().max(1) as f64)),
+        ("mean_slowdown", mean_slowdown),
         ("mean_turnaround_time", Some(all.flow_s.mean)),
         ("mean_waiting_time", Some(all.wait_s.mean)),
         ("nb_computing_machines", Some(cores.into())),
