@@ -1,5 +1,6 @@
 //! Why tasks of a job failed: how many by each reason, with one of them and the last line of its standard error.
 
+use crate::alike::Alike;
 use crate::api::{Api, Stream};
 use crate::columns::{plural, shown};
 use crate::failure::Failure;
@@ -19,40 +20,28 @@ const LINE_WIDTH: usize = 160;
 pub(crate) struct Reason {
     job: JobId,
     /// What ended the last runs of these tasks.
-    why: String,
-    count: u32,
-    /// One of them.
-    example: u32,
+    why: Alike,
     /// The last line that the example wrote to standard error, or why it is not there.
     last_line: String,
 }
 
 /// The reasons for which tasks of a job failed, the most frequent first.
 pub(crate) fn of(grid: &Api, job: &JobView) -> Result<Vec<Reason>, Failure> {
-    let mut reasons: Vec<Reason> = Vec::new();
     if job.tasks.failed == 0 {
-        return Ok(reasons);
+        return Ok(Vec::new());
     }
+    let mut reasons = Vec::new();
     grid.each_task(job.job, 0, LOOKED_AT, Some(TaskPhase::Failed), |task| {
         let why = task.outcome.as_ref().map_or_else(|| "no reason is known".to_owned(), ending);
-        match reasons.iter_mut().find(|reason| reason.why == why) {
-            Some(reason) => reason.count += 1,
-            None => {
-                reasons.push(Reason {
-                    job: job.job,
-                    why,
-                    count: 1,
-                    example: task.task,
-                    last_line: String::new(),
-                });
-            }
-        }
+        Alike::add(&mut reasons, why, task.task);
         Ok(())
     })?;
-    reasons.sort_by_key(|reason| std::cmp::Reverse(reason.count));
+    Alike::sort(&mut reasons);
+    let reasons = reasons.into_iter().map(|why| Reason { job: job.job, why, last_line: String::new() });
+    let mut reasons: Vec<Reason> = reasons.collect();
     for reason in reasons.iter_mut().take(TOLD) {
         let mut written = Vec::new();
-        reason.last_line = match whole(grid, (job.job, reason.example), Stream::Stderr, &mut written) {
+        reason.last_line = match whole(grid, (job.job, reason.why.example), Stream::Stderr, &mut written) {
             Ok(()) => shown(String::from_utf8_lossy(last_lines(&written, 1)).trim(), LINE_WIDTH),
             // All else is known all the same.
             Err(why) if is_removed(&why) => "its output was removed".to_owned(),
@@ -75,11 +64,9 @@ pub(crate) fn told(reasons: &[Reason]) -> String {
 
 impl Reason {
     fn told(&self) -> String {
-        let Self { job, why, count, example, last_line } = self;
-        let tasks = plural(u64::from(*count), "task");
-        let which = if *count == 1 { "it is" } else { "one is" };
+        let Self { job, why, last_line } = self;
         let said = if last_line.is_empty() { String::new() } else { format!(": {last_line}") };
-        format!("failed     {tasks} by {why}; {which} {job}/{example}{said}\n")
+        format!("failed     {} by {}; {}{said}\n", why.tasks(), why.what, why.named(*job))
     }
 }
 
@@ -119,9 +106,7 @@ mod tests {
     fn a_reason_is_told_in_a_line() {
         let reason = |count, last_line: &str| Reason {
             job: JobId(7),
-            why: "exit code 1".to_owned(),
-            count,
-            example: 3,
+            why: Alike { what: "exit code 1".to_owned(), count, example: 3 },
             last_line: last_line.to_owned(),
         };
         assert_eq!(reason(1, "").told(), "failed     1 task by exit code 1; it is 7/3\n");

@@ -1,6 +1,7 @@
 //! The `gleaner` command: all terminal I/O lives in this crate.
 
 mod advise;
+mod alike;
 mod api;
 mod audit;
 mod backup;
