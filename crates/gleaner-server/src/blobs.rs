@@ -122,7 +122,7 @@ pub enum PutError {
     },
     /// No space will ever be left for it.
     #[error(
-        "it has {bytes} bytes, and the coordinator's disk holds {disk} with what it keeps for the journal; nothing of it was kept"
+        "it has {bytes} bytes, and the coordinator's disk holds {disk} beside what it keeps for the journal; nothing of it was kept"
     )]
     LargerThanDisk {
         /// How long it is.
