@@ -10,17 +10,21 @@ const WORDS_BYTES_MAX: u64 = 4096;
 pub(crate) struct Hearing {
     pipe: PipeReader,
     heard: Vec<u8>,
+    /// Whether the launcher had said its last word at the look before.
+    was_ready: bool,
 }
 
 impl Hearing {
     pub(crate) fn of(pipe: PipeReader) -> Self {
-        Self { pipe, heard: Vec::new() }
+        Self { pipe, heard: Vec::new(), was_ready: false }
     }
 
-    /// Whether all that comes before the program is done.
+    /// Whether the program runs: the launcher said at an earlier look that it is about to, and has not said since that it
+    /// cannot.
     pub(crate) fn is_ready(&mut self) -> bool {
         self.listen();
-        matches!(read_words(&self.heard), Words::Ready { .. })
+        let is_ready = matches!(read_words(&self.heard), Words::Ready { .. });
+        std::mem::replace(&mut self.was_ready, is_ready) && is_ready
     }
 
     /// What was said when all is over. All writers but strangers are gone then, and a stranger's words are not waited for.
@@ -42,15 +46,25 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn a_start_is_ready_at_the_launchers_last_word() {
+    fn a_start_is_ready_one_look_after_the_launchers_last_word() {
         let (ours, mut theirs) = std::io::pipe().unwrap();
         rustix::io::ioctl_fionbio(&ours, true).unwrap();
         let mut hearing = Hearing::of(ours);
         assert!(!hearing.is_ready(), "nothing was said, and nothing is waited for");
         theirs.write_all(&[6, 4]).unwrap();
+        assert!(!hearing.is_ready(), "the program may not be there");
         assert!(hearing.is_ready() && hearing.is_ready());
-        theirs.write_all(b"nosuch: not found\n").unwrap();
+    }
+
+    #[test]
+    fn a_program_that_cannot_run_is_never_ready() {
+        let (ours, mut theirs) = std::io::pipe().unwrap();
+        rustix::io::ioctl_fionbio(&ours, true).unwrap();
+        let mut hearing = Hearing::of(ours);
+        theirs.write_all(&[6, 4]).unwrap();
         assert!(!hearing.is_ready());
+        theirs.write_all(b"nosuch: not found\n").unwrap();
+        assert!(!hearing.is_ready() && !hearing.is_ready());
         assert_eq!(hearing.all(), Words::NoProgram("nosuch: not found".to_owned()));
     }
 
