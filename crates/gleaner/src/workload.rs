@@ -91,6 +91,7 @@ fn write(log: &Log, cores: Option<u32>, arguments: &WrittenLogArguments) -> Outc
         ))
     })?;
     let cores = cores.unwrap_or_else(|| Statistics::cores_of(log));
+    check_holds_some(format, log, cores, path)?;
     let content = |out: &mut dyn io::Write| match format {
         WrittenFormat::Swf => log.write(out),
         WrittenFormat::Gwf => gwf::write(log, out),
@@ -103,6 +104,21 @@ fn write(log: &Log, cores: Option<u32>, arguments: &WrittenLogArguments) -> Outc
     })?;
     tell(log, cores, arguments.json)?;
     if arguments.json { Ok(()) } else { stdout::print(format!("{:12} {}\n", "written", path.display())) }
+}
+
+/// A file that is to hold only what can run, and would hold nothing, could not be read again.
+fn check_holds_some(format: WrittenFormat, log: &Log, cores: u32, path: &Path) -> Outcome {
+    if matches!(format, WrittenFormat::Batsim | WrittenFormat::Tasks) {
+        let kept = log.kept(cores);
+        if kept.jobs.is_empty() {
+            return Err(Failure::Usage(format!(
+                "--out {}: found no job that can run on {cores} processors: {}; expected one, since this format holds no others",
+                path.display(),
+                kept.left_out
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn written_format(path: &Path) -> Option<WrittenFormat> {

@@ -80,7 +80,22 @@ fn nearest<'a>(words: &BTreeSet<&'a str>, name: &str) -> Option<&'a str> {
 }
 
 fn all(job: &JobDescription, is_file: impl Fn(&Path) -> bool) -> Vec<String> {
-    program(job, is_file).into_iter().chain(name(job)).chain(typos(job)).collect()
+    program(job, is_file).into_iter().chain(name(job)).chain(told_of_the_run(job)).chain(typos(job)).collect()
+}
+
+/// What Gleaner says of a run in its environment, whatever users give under the same name.
+const OF_RUN: [&str; 5] =
+    ["GLEANER_TASK", "GLEANER_JOB", "GLEANER_ATTEMPT", "GLEANER_CORES", "GLEANER_GRACE"];
+
+/// Variables whose values the program will not see.
+fn told_of_the_run(job: &JobDescription) -> Option<String> {
+    let lost: Vec<&str> = OF_RUN.into_iter().filter(|name| job.spec.env.contains_key(*name)).collect();
+    (!lost.is_empty()).then(|| {
+        format!(
+            "the program does not see the value given for {}: Gleaner says there what is so of the run",
+            lost.join(", ")
+        )
+    })
 }
 
 /// A name by which no command finds the job.
@@ -242,6 +257,20 @@ mod tests {
             name.clone_into(&mut job.spec.name);
             assert_eq!(all(&job, |_| false).len(), usize::from(is_told), "{name}");
         }
+    }
+
+    #[test]
+    fn a_variable_that_the_program_will_not_see_is_told() {
+        let said = |names: &[&str]| {
+            let mut job = JobDescription::new(JobSpec::new(["true"]));
+            job.spec.env = names.iter().map(|name| ((*name).to_owned(), "1".to_owned())).collect();
+            all(&job, |_| false).join("|")
+        };
+        assert_eq!(said(&["MODE", "gleaner_task", "GLEANER_CREW"]), "");
+        assert_eq!(
+            said(&["MODE", "GLEANER_TASK", "GLEANER_JOB"]),
+            "the program does not see the value given for GLEANER_TASK, GLEANER_JOB: Gleaner says there what is so of the run"
+        );
     }
 
     #[test]

@@ -163,8 +163,18 @@ fn a_pipe_is_read_to_its_end() {
 fn bad_input_is_named_and_nothing_is_written() {
     let dir = folder();
     fs::write(dir.path().join("bad.swf"), LOG.replace("50 16", "50 16.5")).expect("written");
+    fs::write(dir.path().join("idle.swf"), LOG.replace("-1 -1 4", "-1 -1 9").replace("0.50  1", "-1  1"))
+        .expect("written");
     for (arguments, said) in [
         ("workload convert bad.swf --out b.swf", "bad.swf:3: field 5 (allocated processors): found \"16.5\""),
+        (
+            "workload convert idle.swf --cores 1 --out b.json",
+            "--out b.json: found no job that can run on 1 processors: 1 without a run time, 2 larger than the machine",
+        ),
+        (
+            "workload convert idle.swf --cores 1 --out b.csv",
+            "expected one, since this format holds no others",
+        ),
         ("workload convert none.swf --out b.swf", "none.swf: found no such file"),
         ("workload convert a.swf --out b.txt", "expected a name in .swf, .gwf, .json or .csv, or --as"),
         ("workload filter a.swf --scale-load 0 --out b.swf", "expected a factor, from 1e-6 to 1e6"),
@@ -185,7 +195,8 @@ fn bad_input_is_named_and_nothing_is_written() {
         let refused = gleaner(dir.path(), arguments);
         let found = String::from_utf8(refused.stderr).expect("text");
         assert!(refused.status.code() == Some(2) && found.contains(said), "{arguments}\n{found}");
-        assert!(!dir.path().join("b.swf").exists() && !dir.path().join("b.txt").exists());
+        let written = ["b.swf", "b.txt", "b.json", "b.csv"].map(|name| dir.path().join(name).exists());
+        assert_eq!(written, [false; 4], "{arguments}");
         assert_eq!(text(dir.path(), "a.swf"), LOG, "{arguments}");
     }
 }
