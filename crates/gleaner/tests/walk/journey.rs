@@ -34,7 +34,7 @@ fn the_whole_walk() {
         grid.add(name, percent, RULES, &[]);
     }
     for (name, percent) in MACHINES {
-        check_measured(&grid, name, percent);
+        check_measured(&mut grid, name, percent);
     }
 
     let counter = count(&grid);
@@ -75,7 +75,7 @@ fn the_whole_walk() {
 
 /// What its agent measured of so much of a core, and says. Other programs that want the cores may make this less, and
 /// nothing makes it more.
-fn check_measured(grid: &Grid, name: &str, percent: u32) {
+fn check_measured(grid: &mut Grid, name: &str, percent: u32) {
     let of_agent = fs::read_to_string(grid.machine(name).home.join("speeds.json")).expect("it measured");
     let measured: Benchmark = serde_json::from_str(&of_agent).expect("its own file");
     eprintln!("{name}: {measured:?}");
