@@ -74,6 +74,11 @@ impl NaiveProgress {
         there.map(|(&id, run)| (id, self.ops(id.task, run)))
     }
 
+    /// Likewise of one run.
+    pub fn ops_done_of(&self, id: RunId) -> Option<f64> {
+        self.runs.get(&id).filter(|run| !run.stopping).map(|run| self.ops(id.task, run))
+    }
+
     /// The operations of each task that is finished, where the run that finished it was seen from its beginning to its end on
     /// machines that can do it.
     pub fn lengths(&self) -> impl Iterator<Item = (TaskId, f64)> + '_ {

@@ -82,9 +82,8 @@ impl Books {
 
     /// The operations that a run has done.
     pub(super) fn ops_done(&self, id: RunId) -> f64 {
-        let known = self.progress.ops_done().find(|(run, _)| *run == id);
-        let known = known.filter(|_| self.fault != Some(Fault::NoProgress));
-        known.map_or(0.0, |(_, ops)| ops)
+        let known = self.progress.ops_done_of(id);
+        known.filter(|_| self.fault != Some(Fault::NoProgress)).unwrap_or(0.0)
     }
 
     /// How long an operation takes a run where it is.
