@@ -262,6 +262,8 @@ impl Policy for Batcher {
                 | Cause::Vacated(on)
                 | Cause::Published(on),
             ) => start(on),
+            // Whoever had all the cores that are theirs may have planned tasks anywhere.
+            (_, Cause::RuleChanged) => with_plans(grid, &self.open).into_iter().find_map(start),
             (
                 _,
                 Cause::WokeUp { .. }
@@ -272,8 +274,7 @@ impl Policy for Batcher {
                 | Cause::Lost(_)
                 | Cause::LoadRose(_)
                 | Cause::Closed(_)
-                | Cause::Withdrawn
-                | Cause::RuleChanged,
+                | Cause::Withdrawn,
             ) => None,
         };
         answer.or_else(|| {

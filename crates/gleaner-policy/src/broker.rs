@@ -8,7 +8,7 @@
 //!
 //! # Costs
 //! A decision costs O(log sites) for each site of which anything was heard since the last decision about the same class, and
-//! O(sites) for the first and after news of files, links or places. Where scores count the execution, O(sites) for each
+//! O(sites) for the first, after news of files, links or places, and where nothing of the class has waited for a while. Where scores count the execution, O(sites) for each
 //! task that is not as long as the one before.
 
 mod board;
@@ -65,6 +65,8 @@ impl Broker {
         }
         if self.changed.len() >= LOG_TIMES * grid.machines().len() {
             let Self { rule, boards, changed, .. } = self;
+            // Of a class of which nothing waits, a board would only be kept up to date for a task that may never come.
+            boards.retain(|class, _| grid.waiting_count(*class) > 0);
             for (class, boards) in boards {
                 boards.catch_up(rule, grid, *class, changed);
                 boards.seen = 0;

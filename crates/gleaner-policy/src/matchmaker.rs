@@ -147,8 +147,7 @@ impl Matchmaker {
         if self.copies.has_enough() {
             return None;
         }
-        let has_room = |class| self.fleet.classes_that_take(grid, class, &[]).next().is_some();
-        let mut short = self.copies.short().filter(|(class, _)| has_room(*class)).peekable();
+        let mut short = self.copies.short().filter(|(class, _)| self.has_room(grid, *class)).peekable();
         short.peek()?;
         if !matches!(cause, Cause::WokeUp { alarm: Alarm::Batch, .. }) {
             return wait_for_all(grid, now);
@@ -170,14 +169,18 @@ impl Matchmaker {
         if self.copies.are_answered() {
             return None;
         }
-        let has_room = |class| self.fleet.classes_that_take(grid, class, &[]).next().is_some();
-        let unanswered = self.copies.unanswered().filter(|(class, _)| has_room(*class));
+        let unanswered = self.copies.unanswered().filter(|(class, _)| self.has_room(grid, *class));
         let copies = unanswered.filter_map(|(class, tasks)| {
             let (task, on) =
                 tasks.iter().find_map(|&task| Some((task, self.place_copy(grid, now, task)?)))?;
             Some((Reverse(grid.classes().demand(class).priority), task, on))
         });
         copies.min().map(|(_, task, on)| Decision::Replicate { task, on })
+    }
+
+    /// Whether there may be one more run of a class: it may have more cores, and some machine takes it.
+    fn has_room(&self, grid: &Grid, class: TaskClassId) -> bool {
+        !grid.is_capped(class) && self.fleet.classes_that_take(grid, class, &[]).next().is_some()
     }
 
     fn place_copy(&self, grid: &Grid, now: Time, task: TaskId) -> Option<MachineId> {

@@ -13,6 +13,7 @@ mod checked;
 mod element;
 mod index;
 mod market;
+mod quiet;
 mod replicas;
 mod setup;
 mod ways;

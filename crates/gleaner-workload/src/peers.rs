@@ -119,6 +119,13 @@ impl PeersScenario {
             let expected = "a heartbeat, as 60: what was lost is said again with it";
             return Err(letters.nearest("heartbeat_s").error("letters.heartbeat_s", found, expected));
         }
+        if let Some(heartbeat) = heartbeat.filter(|period| period.nanos() / 2 < usual.delay.nanos()) {
+            let found =
+                format!("{} s, and letters that take {} s", heartbeat.seconds(), usual.delay.seconds());
+            let expected =
+                "at least as long as there and back: what two heartbeats on end say is taken for true";
+            return Err(letters.nearest("heartbeat_s").error("letters.heartbeat_s", found, expected));
+        }
         let setup = PeersSetup {
             seed,
             weights: vec![1.0],

@@ -1,10 +1,10 @@
 //! A user whose runs take all the cores that are theirs waits, and nobody behind them does, whatever the rule.
 
 use gleaner_core::{
-    Alarm, Command, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs, Room, RunEnd,
-    Scheduler, Tags, TaskClass,
+    Alarm, Checking, Command, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs, Room,
+    RunEnd, Scheduler, Tags, TaskClass,
 };
-use gleaner_policy::{Ahead, AnyPolicy, Backfill, Fill, Goal, Preset, Recipe};
+use gleaner_policy::{Ahead, AnyPolicy, Backfill, Fill, Goal, Preset, Recipe, Replicate};
 use gleaner_units::{MachineClassId, MachineId, Ops, RunId, TaskClassId, TaskId, Time, UserId};
 use std::collections::BTreeMap;
 
@@ -126,6 +126,51 @@ fn a_user_at_the_bound_waits_and_others_do_not() {
         stage.settle();
         assert_eq!(stage.users(), [3, 0], "{name}: the rest, once they may");
     }
+}
+
+/// One more run of a task counts as its user's too.
+#[test]
+fn a_user_at_the_bound_has_no_more_copies_and_others_start() {
+    let checking = Checking { quorum: 2, most: 5, trust: None };
+    for replicate in [Replicate::Quorum(checking), Replicate::runs(2).expect("few")] {
+        let preset = Preset::named("bertasi/greedy").expect("a preset");
+        let mut stage = Stage::new(Recipe { replicate, ..preset.recipe });
+        if let Replicate::Quorum(rule) = replicate {
+            stage.tell(&Event::CheckingSet(Some(rule)));
+        }
+        stage.tell(&Event::CoresCapped { user: Some(UserId::new(0)), cores: Some(1) });
+        stage.submit(1, 0);
+        stage.settle();
+        assert_eq!(stage.users(), [1, 0], "{replicate:?}");
+        stage.submit(1, 1);
+        stage.settle();
+        assert_eq!(stage.users(), [1, 2], "{replicate:?}: both runs of the other's task");
+        stage.tell(&Event::CoresCapped { user: Some(UserId::new(0)), cores: Some(2) });
+        stage.settle();
+        assert_eq!(stage.users(), [2, 2], "{replicate:?}: the copy, once it may");
+    }
+}
+
+/// Between two batches.
+#[test]
+fn a_planned_task_starts_once_its_user_may_have_more_cores() {
+    let preset = Preset::named("elleuch/min-min").expect("a preset");
+    let mut stage = Stage::new(preset.recipe);
+    stage.tell(&Event::CoresCapped { user: Some(UserId::new(0)), cores: Some(1) });
+    stage.submit(2, 0);
+    stage.settle();
+    let (&first, &on) = stage.runs.iter().next().expect("the batch came");
+    assert_eq!((stage.users(), on.index()), ([1, 0], 0));
+    let task = TaskId::new(1 - first.task.index());
+    assert!(stage.scheduler.grid().plans().queue_of(task).is_some(), "it is planned on another machine");
+    stage.tell(&Event::RunEnded { run: first, end: RunEnd::Finished });
+    stage.runs.remove(&first);
+    let before = stage.now;
+    let mut decisions = Vec::new();
+    stage.scheduler.decide(stage.now, &mut decisions);
+    let starts =
+        |decision: &Decision| matches!(decision, Decision::Start { task: started, .. } if *started == task);
+    assert!(stage.now == before && decisions.iter().any(starts), "{decisions:?}");
 }
 
 /// What it frees is not where it would go: it starts all the same.

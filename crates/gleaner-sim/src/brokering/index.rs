@@ -39,6 +39,11 @@ impl Index {
         self.due.first().map_or(0, |&(_, _, part)| part)
     }
 
+    /// How many parts stand above each other at most.
+    pub(super) fn levels(&self) -> usize {
+        self.due.iter().map(|&(_, Reverse(far), _)| far + 1).max().unwrap_or(0)
+    }
+
     /// The part that is due takes in what is below it; the elements of which it knows more than before are returned, if
     /// brokers ask this part; `published` has what publishes to it. Costs O(elements · parts below).
     pub(super) fn refresh(

@@ -3,6 +3,7 @@
 
 use super::element::{Piece, Station};
 use super::index::Index;
+use super::quiet::Quiet;
 use super::replicas::{Replicas, Stored};
 use super::setup::{BrokeringSetup, LaterCopy, RankSource};
 use super::ways::Ways;
@@ -85,8 +86,8 @@ pub(super) struct State {
     index: Index,
     replicas: Replicas,
     finished: usize,
-    /// How often parts of the index were refreshed since anything else happened.
-    quiet: usize,
+    /// Since anything else happened than that the index was refreshed.
+    quiet: Quiet,
     refused: Refusals,
 }
 
@@ -114,7 +115,7 @@ impl<'a> Market<'a> {
             index: Index::new(setup),
             replicas: Replicas::new(setup),
             finished: 0,
-            quiet: 0,
+            quiet: Quiet::default(),
             refused: Refusals::default(),
         };
         Self { setup, ways, keeps_to_bookings: setup.keeps_to_bookings(), state }
@@ -314,9 +315,9 @@ impl Outside for Market<'_> {
 
     /// Also where nothing is left but jobs that found no element, and all that is known is known.
     fn is_over(&self) -> bool {
-        let State { finished, next_job, next_copy, records, quiet, .. } = &self.state;
+        let State { finished, next_job, next_copy, records, quiet, index, .. } = &self.state;
         let nothing_comes = *next_job == records.len() && *next_copy == self.setup.copies.len();
-        *finished == records.len() || (nothing_comes && *quiet > 2 * self.setup.index.len())
+        *finished == records.len() || (nothing_comes && quiet.is_everything_known(index.levels()))
     }
 
     fn next(&self) -> Option<(Time, Happening)> {
@@ -332,6 +333,7 @@ impl Outside for Market<'_> {
     }
 
     fn take(&mut self, now: Time, happening: Happening, out: &mut Out<Word>) {
+        let part = self.state.index.due();
         match happening {
             Happening::End(job) => self.end(now, job, out),
             Happening::Transfer(transfer) => self.brought(now, transfer, out),
@@ -339,8 +341,12 @@ impl Outside for Market<'_> {
             Happening::Refresh => self.refresh(now, out),
             Happening::Arrival => self.arrive(now, out),
         }
-        let moves = !self.state.ends.is_empty() || !self.state.transfers.is_empty();
-        self.state.quiet = if moves || happening != Happening::Refresh { 0 } else { self.state.quiet + 1 };
+        // A job is on its way until its broker knows that it is done.
+        if happening == Happening::Refresh && self.state.ways.is_empty() {
+            self.state.quiet.refreshed(part, self.setup.index.len());
+        } else {
+            self.state.quiet = Quiet::default();
+        }
     }
 
     fn obey(&mut self, now: Time, party: PartyId, order: Command, out: &mut Out<Word>) {
@@ -358,7 +364,7 @@ impl Outside for Market<'_> {
             self.state.refused.note(now, (letter.to, letter.from), why);
             return;
         }
-        self.state.quiet = 0;
+        self.state.quiet = Quiet::default();
         match letter.body {
             Word::Job(job) => {
                 let element = self.element_of(job);

@@ -71,6 +71,39 @@ fn lives(setup: &BrokeringSetup, rule: Recipe) -> Vec<(u32, f64)> {
     run.records().iter().enumerate().map(life).collect()
 }
 
+/// What becomes of two jobs, of which the second asks for something that is published.
+fn ends(mut setup: BrokeringSetup, asks: &str) -> [Option<f64>; 2] {
+    setup.classes.push(class(asks));
+    setup.jobs[1].class = TaskClassId::new(1);
+    let mut run = Brokerage::new(&setup, current(), 1).expect("a setup that makes sense");
+    while run.step() {}
+    [0, 1].map(|job| run.records()[job].finished.map(|at| at.since(Time::ZERO).seconds()))
+}
+
+#[test]
+fn a_run_is_not_over_while_a_job_is_on_its_way() {
+    let mut setup = setup(&[1.0], 1.0, &[(0.0, 150.0), (0.0, 10.0)]);
+    setup.model.delay = seconds(100.0);
+    setup.index[0].ttl = seconds(1.0);
+    assert_eq!(ends(setup, "[Requirements = TARGET.WaitingJobs >= 5]"), [Some(250.0), None]);
+}
+
+#[test]
+fn a_run_is_not_over_before_the_slowest_part_of_the_index_was_heard() {
+    for (low, high, end) in
+        [(1.0, 100.0, 210.0), (100.0, 100.0, 210.0), (30.0, 50.0, 160.0), (100.0, 1.0, 210.0)]
+    {
+        let mut setup = setup(&[1.0], 1.0, &[(0.0, 150.0), (120.0, 10.0)]);
+        let part = |ttl: f64, above| IndexNode { ttl: seconds(ttl), above };
+        setup.index = vec![part(low, Some(1)), part(high, None)];
+        assert_eq!(
+            ends(setup, "[Requirements = TARGET.FreeCpus >= 1]"),
+            [Some(150.0), Some(end)],
+            "{low} {high}"
+        );
+    }
+}
+
 const BURST: [(f64, f64); 4] = [(1.0, 1e4), (2.0, 1e4), (3.0, 1e4), (4.0, 1e4)];
 
 #[test]

@@ -54,6 +54,10 @@ fn peers_that_come_and_go_get_their_work_done() {
     assert_eq!(learnt["unfinished"], 0, "{learnt}");
     for (set, said) in [
         ("letters.heartbeat_s=0", "letters.heartbeat_s: found 0"),
+        (
+            "letters.delay_s=31",
+            "letters.heartbeat_s: found 60 s, and letters that take 31 s; expected at least as long",
+        ),
         ("peers.away_s=\"none\"", "peers.away_s: found"),
         ("peers.power=guessed", "expected \"declared\", or \"learnt\" from what ran"),
         ("policy.hold=when-slower", "what queues on machines is not held back"),
