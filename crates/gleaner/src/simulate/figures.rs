@@ -1,6 +1,7 @@
 //! The plots of a run.
 
 use super::summary::{BudgetUse, Summary};
+use gleaner_core::Scope;
 use gleaner_report::{Axis, Bands, Plot, Series, Style, Svg, histogram};
 use gleaner_sim::History;
 use gleaner_units::Time;
@@ -34,10 +35,14 @@ pub(super) fn of_run(experiment: &Experiment, history: &History, summary: &Summa
 fn spending(budget: &BudgetUse) -> Svg {
     let spent = budget.periods.iter().map(|period| (period.start_s, period.spent.amount()));
     let end = budget.periods.last().map_or(0.0, |period| period.start_s) + budget.period_s;
+    let name = match budget.scope {
+        Scope::Shared => "recharge",
+        Scope::PerUser => "recharge of each user",
+    };
     let recharge = [(0.0, budget.recharge.amount()), (end, budget.recharge.amount())];
     Plot::new("Spent in each period", Axis::linear("start of the period (s)"), Axis::linear("credits"))
         .with(Series::new("spent", Style::Step, spent))
-        .with(Series::new("recharge", Style::Line, recharge))
+        .with(Series::new(name, Style::Line, recharge))
         .svg()
 }
 

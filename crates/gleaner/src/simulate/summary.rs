@@ -4,7 +4,7 @@ use super::answers;
 use super::compare::{Measured, Metric};
 use super::ran::{Between, Ran};
 use super::service::ServiceSummary;
-use gleaner_core::Budget;
+use gleaner_core::{Budget, Scope};
 use gleaner_report::Gantt;
 use gleaner_sim::bound::makespan_bound;
 use gleaner_sim::brokering::Held;
@@ -66,8 +66,10 @@ pub(crate) struct Summary {
 /// What became of a budget.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub(crate) struct BudgetUse {
-    /// What there was in each period.
+    /// What there was in each period, for all or for each user.
     pub(crate) recharge: Credits,
+    #[serde(skip)]
+    pub(crate) scope: Scope,
     /// How long a period is.
     pub(crate) period_s: f64,
     /// What was spent in all, less what was given back.
@@ -94,6 +96,7 @@ impl BudgetUse {
             periods.map(|&Period { start, spent, left }| PeriodUse { start_s: start.seconds(), spent, left });
         Self {
             recharge: budget.recharge,
+            scope: budget.scope,
             period_s: budget.period.seconds(),
             paid: history.paid(),
             periods: periods.collect(),

@@ -3,6 +3,7 @@
 use super::answers;
 use super::summary::Summary;
 use crate::columns::plural;
+use gleaner_core::Scope;
 use gleaner_report::numbers::grouped;
 use gleaner_sim::Waste;
 use gleaner_sim::brokering::Held;
@@ -32,7 +33,15 @@ pub(super) fn describe(summary: &Summary, out: Option<&Path>) -> String {
     if let Some(budget) = &summary.budget {
         let [recharge, most, paid] =
             [budget.recharge, budget.spent_max(), budget.paid].map(|sum| grouped(sum.count()));
-        lines.push(("spent", format!("{paid} credits; in one period {most} of {recharge} at most")));
+        lines.push((
+            "spent",
+            match budget.scope {
+                Scope::Shared => format!("{paid} credits; in one period {most} of {recharge} at most"),
+                Scope::PerUser => {
+                    format!("{paid} credits; in one period {most} at most, where each user has {recharge}")
+                }
+            },
+        ));
     }
     if let Some(between) = &summary.between {
         let handed_over = 100.0 * between.handed_over_share;

@@ -47,6 +47,20 @@ fn no_more_processors_are_free_than_there_are() {
     assert_eq!((&explained["free"], &explained["of"]), (&4.into(), &4.into()));
 }
 
+/// Whichever of them has the lower number.
+#[test]
+fn a_job_that_takes_no_time_has_processors_before_one_that_stays() {
+    let folder = Scratch::new();
+    let job = |id: u32, run: u32, processors: u32| {
+        format!("{id} 0 -1 {run} {processors} -1 -1 {processors} 9 -1 1 1 1 -1 -1 -1 -1 -1\n")
+    };
+    folder.write("log.swf", &format!("; MaxProcs: 2\n{}{}{}", job(1, 0, 1), job(2, 5, 2), job(3, 0, 1)));
+    gleaner(&folder, &["simulate", "--swf", "log.swf", "--policy", "queue/easy", "--out", "out"]).success();
+    let jobs = folder.read("out/jobs.csv");
+    let had: Vec<&str> = jobs.lines().skip(1).filter_map(|line| line.split(',').nth(14)).collect();
+    assert_eq!(had, ["0", "0-1", "0"], "{jobs}");
+}
+
 #[test]
 fn a_log_runs_and_its_waits_are_filled_in() {
     let folder = Scratch::new();

@@ -9,17 +9,24 @@ use std::fmt::Write as _;
 /// Ranges of processors, each with the last, which is in it.
 pub(super) type Processors = Vec<(u32, u32)>;
 
+/// What a job does at an instant.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Turn {
+    Ends,
+    Passes,
+    Stays,
+}
+
 /// The lowest that are free, for each job as it starts; by job. None for those that did not start.
 pub(super) fn of(experiment: &LogExperiment, history: &History, cores: u32) -> Vec<Processors> {
     let jobs = &experiment.kept.jobs;
     let started = history.tasks().iter().enumerate().filter(|(_, task)| task.started != Time::NEVER);
-    // Ends come before starts; what takes no time starts and ends alone.
-    let mut moments: Vec<(Time, bool, Time, usize)> = started
+    // At each instant: what ends, then what takes no time, each alone, since it may have come before whatever stays; then that.
+    let mut moments: Vec<(Time, Turn, usize)> = started
         .flat_map(|(job, task)| {
-            let start = (task.started, true, task.started, job);
-            let takes_time = task.finished > task.started;
-            let end = (task.finished, !takes_time, task.finished, job);
-            [start, end]
+            let turns =
+                if task.finished > task.started { [Turn::Stays, Turn::Ends] } else { [Turn::Passes; 2] };
+            [(task.started, turns[0], job), (task.finished, turns[1], job)]
         })
         .collect();
     moments.sort_unstable();
