@@ -152,6 +152,13 @@ impl Link {
         }
     }
 
+    /// What the coordinator has read so far, a heartbeat shows that is sent now.
+    pub(crate) fn ask(&mut self, now: Time) {
+        if let State::Up { next, .. } = &mut self.state {
+            *next = now.min(*next);
+        }
+    }
+
     /// Whether the coordinator's orders are heard: those of a moment ago, if not the last.
     pub(crate) fn hears(&self, now: Time) -> bool {
         let State::Up { unanswered, hears_since, .. } = &self.state else { return false };

@@ -10,6 +10,7 @@ use futures_util::{SinkExt, StreamExt};
 use gleaner_net::{Address, Fingerprint, SessionLimits, SessionStream, connect_session};
 use gleaner_wire::limits::FRAME_BYTES_MAX;
 use gleaner_wire::session::{FromAgent, decode, encode};
+use std::convert::Infallible;
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,6 +25,8 @@ const PAUSE_FIRST: Duration = Duration::from_millis(200);
 const PAUSE_MAX: Duration = Duration::from_secs(15);
 /// A connection that lasted so long was one.
 const STEADY: Duration = Duration::from_secs(1);
+/// How long a connection that was given up may take for its last words.
+const FAREWELL: Duration = Duration::from_secs(2);
 const CONNECT_MAX: Duration = Duration::from_secs(10);
 /// After so many tries in vain it is more than a restart.
 const ADVICE_AFTER: u32 = 5;
@@ -38,9 +41,13 @@ pub(crate) enum News {
     Closed(String),
 }
 
-/// The way out.
+/// The way out. When the last one is dropped, the connection is given up.
 #[derive(Debug, Clone)]
-pub(crate) struct Outgoing(mpsc::Sender<FromAgent>);
+pub(crate) struct Outgoing {
+    queue: mpsc::Sender<FromAgent>,
+    /// Never used: whoever has the other end learns from it that nobody has this one any more.
+    _held: mpsc::Sender<Infallible>,
+}
 
 /// Whom to dial.
 pub(crate) struct Dialler {
@@ -55,12 +62,12 @@ pub(crate) struct Dialler {
 impl Outgoing {
     /// Sends something; the error is that the queue is full or the connection gone.
     pub(crate) fn send(&self, message: FromAgent) -> Result<(), ()> {
-        self.0.try_send(message).map_err(drop)
+        self.queue.try_send(message).map_err(drop)
     }
 
     /// Whether output may be sent without piling up.
     pub(crate) fn has_room(&self) -> bool {
-        self.0.max_capacity() - self.0.capacity() < QUEUE_LOW
+        self.queue.max_capacity() - self.queue.capacity() < QUEUE_LOW
     }
 }
 
@@ -103,14 +110,18 @@ impl Dialler {
 
     async fn converse(&self, session: SessionStream, address: &Address) -> String {
         let (sink, stream) = session.split();
-        let (outgoing, queue) = mpsc::channel(QUEUE_MAX);
-        if self.news.send(News::Open(Outgoing(outgoing), address.clone())).await.is_err() {
+        let ((outgoing, queue), (held, all_dropped)) = (mpsc::channel(QUEUE_MAX), mpsc::channel(1));
+        let outgoing = Outgoing { queue: outgoing, _held: held };
+        if self.news.send(News::Open(outgoing, address.clone())).await.is_err() {
             return "nobody listens".into();
         }
-        tokio::select! {
-            why = self.read(stream) => why,
-            why = self.write(sink, queue) => why,
-        }
+        let both = async {
+            tokio::select! {
+                why = self.read(stream) => why,
+                why = self.write(sink, queue) => why,
+            }
+        };
+        unless_given_up(both, all_dropped).await
     }
 
     async fn read(&self, mut stream: SplitStream<SessionStream>) -> String {
@@ -162,6 +173,22 @@ impl Dialler {
     }
 }
 
+/// What comes of a connection, unless all means to use it were dropped and it does not end by itself: one that takes nothing is left.
+async fn unless_given_up(
+    connection: impl Future<Output = String>,
+    mut all_dropped: mpsc::Receiver<Infallible>,
+) -> String {
+    let given_up = async {
+        let _: Option<Infallible> = all_dropped.recv().await;
+        // What waits to be written may still go, if anything does.
+        tokio::time::sleep(FAREWELL).await;
+    };
+    tokio::select! {
+        why = connection => why,
+        () = given_up => "it was given up, and took nothing more".into(),
+    }
+}
+
 /// Once each time that the coordinator is away for longer.
 fn advise(addresses: &[Address]) {
     let tried = addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ");
@@ -192,4 +219,30 @@ fn jittered(pause: Duration) -> Duration {
     // Without randomness there is only less of a spread.
     let _ = getrandom::fill(&mut byte);
     pause.mul_f64(0.5 + f64::from(byte[0]) / 256.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_connection_that_takes_nothing_more_is_left_once_it_is_given_up() {
+        let (held, all_dropped) = mpsc::channel(1);
+        let connection = tokio::spawn(unless_given_up(std::future::pending(), all_dropped));
+        tokio::task::yield_now().await;
+        assert!(!connection.is_finished());
+        drop(held);
+        assert!(connection.await.expect("no panic").contains("given up"));
+    }
+
+    #[tokio::test]
+    async fn last_words_go_before_that() {
+        let (held, all_dropped) = mpsc::channel(1);
+        drop(held);
+        let last_words = async {
+            tokio::task::yield_now().await;
+            "it was given up".to_owned()
+        };
+        assert_eq!(unless_given_up(last_words, all_dropped).await, "it was given up");
+    }
 }

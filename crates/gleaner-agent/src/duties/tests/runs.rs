@@ -253,6 +253,32 @@ fn a_run_that_had_a_full_disk_does_not_count_where_that_may_have_made_it_so() {
     assert_eq!(stage.done(), ["3 ended 1.1 exited 5"], "it was full before");
 }
 
+/// A heartbeat is asked for once half of what may be is on its way, and its answer makes room for more.
+#[test]
+fn output_waits_while_the_coordinator_has_not_read_what_came_before() {
+    let mut stage = Stage::new();
+    let run = stage.start(1.0, run(1, 1));
+    stage.done();
+    let beat = stage.beat;
+    stage.on(2.0, Event::Wrote { run, stream: Stream::Stdout, written: 600_000, dropped: 0 });
+    let pieces = |from: u64, to: u64| -> Vec<String> {
+        (from..to).map(|piece| format!("2 output 1.1 Stdout {}+65536", 65_536 * piece)).collect()
+    };
+    assert_eq!(stage.done(), pieces(0, 4), "and no more");
+    assert_eq!(stage.duties.due(), Some(at(2.0)), "to ask how far the coordinator is");
+    stage.on(2.0, Event::Tick);
+    assert_eq!((stage.beat, stage.done()), (beat + 1, pieces(4, 4)));
+    stage.on(2.0, Event::Tick);
+    assert_eq!(stage.beat, beat + 1, "once");
+    stage.answer(2.0);
+    assert_eq!(stage.done(), pieces(4, 8));
+    stage.on(2.0, Event::Disconnected);
+    stage.done();
+    stage.connect(2.0);
+    let again = [vec!["2 load 0".to_owned(), "2 open true".to_owned()], pieces(4, 8)].concat();
+    assert_eq!(stage.done(), again, "what was not known to have arrived");
+}
+
 #[test]
 fn output_goes_before_the_end_and_again_after_a_reconnection() {
     let mut stage = Stage::new();
