@@ -41,9 +41,8 @@ impl Grid {
     pub(super) fn cores_capped(&mut self, user: Option<UserId>, cores: Option<u32>, effects: &mut Effects) {
         self.caps.set(user, cores);
         effects.changes.push(Change::CapsChanged);
-        if self.has_waiting() {
-            self.ask(Cause::RuleChanged);
-        }
+        // Also where nothing waits: a task that runs may be to run once more.
+        self.ask(Cause::RuleChanged);
     }
 
     /// Cores of a user are free again. If that is what tasks of theirs waited for, they may start anywhere, not only where

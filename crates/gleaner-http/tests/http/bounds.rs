@@ -4,7 +4,7 @@ use crate::limits::documented;
 use crate::world::{World, request};
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue};
-use gleaner_wire::api::JobList;
+use gleaner_wire::api::{JobList, Ordered};
 use gleaner_wire::limits::{BODY_BYTES_MAX, JOB_BYTES_MAX, NAME_BYTES_MAX};
 use serde_json::json;
 
@@ -155,4 +155,29 @@ async fn a_coordinator_that_stopped_says_so() {
     };
     assert_eq!((reply.status, reply.code().as_str()), (503, "stopped"));
     assert_eq!(reply.header("retry-after"), "1");
+}
+
+/// Else one order about all of them keeps the desk's thread for as long as somebody likes, and is more than a row can hold.
+#[tokio::test(flavor = "multi_thread")]
+async fn orders_about_single_tasks_leave_so_many_pieces_at_most() {
+    const PIECES_MAX: u32 = 131_072;
+    const EACH: u32 = 70_000;
+    let world = World::new().await;
+    let tasks = 4 * EACH + 10;
+    let array = json!({ "first": 0, "last": tasks - 1, "step": 1 });
+    let job = json!({ "command": ["true"], "hold": true, "tasks": { "array": array } });
+    let submitted = world.post("/api/v1/jobs", &world.alice, &job).await;
+    assert_eq!(submitted.status, 201, "{submitted}");
+    let odd = |from: u32| (0..EACH).map(|number| 2 * (from + number) + 1).collect::<Vec<u32>>();
+    for (from, status) in [(0, 200), (EACH, 200), (0, 409)] {
+        let answer = world.post("/api/v1/jobs/1/cancel", &world.alice, &json!({ "tasks": odd(from) })).await;
+        assert_eq!(answer.status, status, "{from}: {answer}");
+        if status == 409 {
+            assert!(answer.to_string().contains(&format!("in {PIECES_MAX} pieces or more")), "{answer}");
+        }
+    }
+    let rest = world.post("/api/v1/jobs/1/cancel", &world.alice, &json!({})).await;
+    assert_eq!(rest.json::<Ordered>().tasks, u64::from(tasks - 2 * EACH), "all of it, in several rows");
+    let again = world.post("/api/v1/jobs/1/cancel", &world.alice, &json!({ "tasks": [5] })).await;
+    assert_eq!(again.json::<Ordered>().tasks, 0, "what is over is in nobody's way");
 }

@@ -6,6 +6,7 @@ use super::claims::Checked;
 use super::keeping::{check_rerun, check_revival};
 use crate::journal::{Chosen, Fact, Revived};
 use crate::ledger::{Job, Record, Wish, to_revive};
+use crate::limits::PIECES_MAX;
 use crate::store::{Amount, PastReader, ReadError, TaskRange};
 use gleaner_policy::{PolicyError, PolicySpec};
 use gleaner_units::{TaskId, Time};
@@ -306,7 +307,7 @@ impl Desk {
             |record: &Record| applies(record) && (!choice.failed || record.phase == TaskPhase::Failed);
         let named =
             if choice.tasks.is_empty() { Ok(vec![job.range()]) } else { numbered(id, &job, &choice.tasks) };
-        let named = match named {
+        let named = match named.and_then(|named| self.check_pieces(id, &job, choice).map(|()| named)) {
             Ok(named) => named,
             Err(rejection) => return Ok(Err(rejection)),
         };
@@ -315,14 +316,17 @@ impl Desk {
             .filter(|(_, record)| wanted(record))
             .map(|(tasks, record)| (tasks, record.is_retired()))
             .collect();
-        let tasks = TaskRange::merged(chosen.iter().map(|(tasks, _)| *tasks).collect());
-        let count = tasks.iter().map(|range| range.count()).sum();
+        let count = chosen.iter().map(|(tasks, _)| tasks.count()).sum();
         if count > 0 {
             // None listed stands for all, which keeps the fact short for a job of a million tasks.
-            let all = choice.tasks.is_empty() && !choice.failed;
-            let tasks = if all { Vec::new() } else { tasks };
-            let fact = fact(Chosen { job: id, tasks, by: by.actor() });
-            if let Fact::TasksRerun(_) = fact {
+            let is_all = choice.tasks.is_empty() && !choice.failed && chosen.len() <= PIECES_MAX;
+            let listed = |some: &[(TaskRange, bool)]| {
+                let tasks = some.iter().map(|(tasks, _)| *tasks).collect();
+                if is_all { Vec::new() } else { TaskRange::merged(tasks) }
+            };
+            let of = |tasks| fact(Chosen { job: id, tasks, by: by.actor() });
+            let facts: Vec<Fact> = chosen.chunks(PIECES_MAX).map(|some| of(listed(some))).collect();
+            if let [Fact::TasksRerun(_), ..] = facts[..] {
                 let may = self
                     .check_quota(&job.user, count)
                     .and_then(|()| self.check_requirements(&job.user, &job.spec))
@@ -346,9 +350,28 @@ impl Desk {
                 }
                 self.revive(now, (id, &job), &retired, past)?;
             }
-            self.record(now, fact);
+            facts.into_iter().for_each(|fact| self.record(now, fact));
         }
         Ok(Ok(Answer::Ordered(Ordered { version: VERSION, tasks: count })))
+    }
+
+    /// Orders about tasks by number do not leave the tasks of a job that are to be done in too many pieces: each later order about
+    /// all of them would keep everybody waiting.
+    fn check_pieces(&self, id: JobId, job: &Job, choice: &Choice) -> Result<(), Rejection> {
+        if choice.tasks.is_empty() {
+            return Ok(());
+        }
+        let open = self.ledger.stretches(job.range()).filter(|(_, record)| !record.phase.is_over());
+        if open.take(PIECES_MAX).count() < PIECES_MAX {
+            return Ok(());
+        }
+        Err(Rejection::of(
+            RejectionKind::Conflict,
+            format!(
+                "the tasks of job {id} that are to be done lie in {PIECES_MAX} pieces or more, of which no two neighbours are alike: \
+                 order something about the whole job first, as `gleaner hold {id}` or `gleaner cancel {id}`"
+            ),
+        ))
     }
 
     /// Has retired tasks of a job back in memory. Costs O(these tasks).
