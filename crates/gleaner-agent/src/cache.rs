@@ -10,7 +10,7 @@
 use gleaner_wire::BlobHash;
 use gleaner_wire::limits::BLOB_BYTES_MAX;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -126,7 +126,9 @@ impl Cache {
         // Before the name: after a power failure a file with its name must be whole.
         file.sync_data().map_err(failed)?;
         fs::rename(part, path).map_err(failed)?;
-        File::open(path).map_err(failed)
+        // Not opened again by its name: whoever fetches something else may have removed it for want of room.
+        file.rewind().map_err(failed)?;
+        Ok(file)
     }
 
     /// Removes the files not used for longest until the rest is within the bound.

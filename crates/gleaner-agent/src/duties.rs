@@ -56,6 +56,8 @@ use std::sync::Arc;
 
 /// Runs that an agent has at most, ended ones included. A coordinator that wants more is turned away.
 pub const RUNS_MAX: usize = 4_096;
+/// Tasks that run at a time on a machine at most: beside each may be one that is sent ahead, or whose end is not settled.
+pub const RUNNING_MAX: u32 = 2_048;
 /// Settled runs that are remembered, so that a repeated order does not run one again.
 const SETTLED_MAX: usize = 256;
 

@@ -34,7 +34,11 @@ use crate::keeper::{Keeper, precedence};
 use crate::owner;
 use crate::probes::Sampler;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::watch as changing;
+
+/// How long what is under way on threads may take once all runs are over.
+const LAST_MAX: Duration = Duration::from_secs(2);
 
 /// Works until `stop` says so, or until there is no use in going on.
 pub fn work(options: WorkOptions, stop: changing::Receiver<Stop>) -> Result<(), WorkError> {
@@ -72,13 +76,16 @@ pub fn work(options: WorkOptions, stop: changing::Receiver<Stop>) -> Result<(), 
     });
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .thread_keep_alive(std::time::Duration::from_secs(2))
+        .thread_keep_alive(Duration::from_secs(2))
         // Which do for guests what takes long.
         .on_thread_start(precedence::give_way)
         .build()
         .map_err(system("no runtime could be made"))?;
-    runtime.block_on(async {
+    let outcome = runtime.block_on(async {
         let start = worker::Start { home, watch, joined, keeper, profile, options };
         worker::Worker::new(start)?.run(stop).await
-    })
+    });
+    // Nobody waits for the removal of what tasks left, nor for a disk that hangs: the next start goes on with it.
+    runtime.shutdown_timeout(LAST_MAX);
+    outcome
 }

@@ -6,8 +6,9 @@ use crate::ledger::{Ledger, Step, Told};
 use crate::view::words;
 use gleaner_units::{MachineId, TaskId};
 use gleaner_wire::api::LiveEvent;
+use std::collections::BTreeMap;
 
-/// Tasks of one fact that are told of one by one; more are told of as one.
+/// Tasks of one fact that are told of one by one; more are told of as one, for each job.
 const TASKS_MAX: usize = 256;
 
 /// Tells `each` what became of tasks and machines by some facts. Nothing more is said of what is not news to people.
@@ -23,19 +24,25 @@ pub(crate) fn events(ledger: &Ledger, recorded: &[Recorded], mut each: impl FnMu
         if let Fact::JobSubmitted { job, .. } = &entry.fact {
             each(LiveEvent { job: Some(*job), ..blank.clone() });
         }
-        let steps = steps.iter().filter(|told| told.step != Step::Submitted);
-        let mut all = steps.flat_map(|told| told.tasks.tasks().map(move |task| (task, told)));
-        for (task, told) in all.by_ref().take(TASKS_MAX) {
-            let (text, _) = words(told, &entry.fact, name);
-            if let Some(event) = of_task(ledger, task, told, LiveEvent { text, ..blank.clone() }) {
-                each(event);
+        let mut left = TASKS_MAX;
+        let mut more = BTreeMap::new();
+        for told in steps.iter().filter(|told| told.step != Step::Submitted) {
+            let text = || words(told, &entry.fact, name).0;
+            for task in told.tasks.tasks().take(left) {
+                let blank = LiveEvent { text: text(), ..blank.clone() };
+                of_task(ledger, task, told, blank).into_iter().for_each(&mut each);
             }
+            let count = told.tasks.count() as usize;
+            if count > left
+                && let Some((job, _)) = ledger.find_job_of(told.tasks.last())
+            {
+                more.entry(job).or_insert_with(text);
+            }
+            left = left.saturating_sub(count);
         }
-        if let Some((more, told)) = all.next()
-            && let Some((job, _)) = ledger.find_job_of(more)
-        {
-            let text = words(told, &entry.fact, name).0 + ": more tasks than are told of one by one";
-            each(LiveEvent { job: Some(job), text, ..blank });
+        for (job, text) in more {
+            let text = text + ": more tasks than are told of one by one";
+            each(LiveEvent { job: Some(job), text, ..blank.clone() });
         }
     }
 }

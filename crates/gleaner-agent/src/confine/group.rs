@@ -172,7 +172,7 @@ impl MinderGroup {
         let Hierarchy { folder, version, .. } = memory;
         let part = Part { folder: folder.join(name), version: *version, controls: vec![Control::Memory] };
         part.make(&Limits { memory_bytes: Some(bytes), ..Limits::default() })?;
-        part.write("cgroup.procs", "0")?;
+        part.write("cgroup.procs", "0").inspect_err(|_| remove(&part.folder))?;
         Ok(Self { part })
     }
 
@@ -191,8 +191,9 @@ pub(super) fn bound(hierarchy: &Hierarchy, limits: &Limits) -> Result<(), GroupE
 
 impl Part {
     fn make(&self, limits: &Limits) -> Result<(), GroupError> {
-        fs::create_dir(&self.folder).map_err(|why| GroupError { at: self.folder.clone(), why })?;
-        self.set(self.controls.iter().flat_map(|&control| settings(control, self.version, limits)))
+        make_afresh(&self.folder).map_err(|why| GroupError { at: self.folder.clone(), why })?;
+        let set = self.set(self.controls.iter().flat_map(|&control| settings(control, self.version, limits)));
+        set.inspect_err(|_| remove(&self.folder))
     }
 
     fn set(&self, settings: impl Iterator<Item = Setting>) -> Result<(), GroupError> {
@@ -316,6 +317,17 @@ pub(super) fn sweep(folder: &Path) {
     }
 }
 
+/// Makes a folder. A process that was killed leaves its own behind, and another one has the same number some day.
+fn make_afresh(folder: &Path) -> io::Result<()> {
+    match fs::create_dir(folder) {
+        Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {
+            remove(folder);
+            fs::create_dir(folder)
+        }
+        made => made,
+    }
+}
+
 fn remove(folder: &Path) {
     for _ in 0..REMOVALS_MAX {
         match fs::remove_dir(folder) {
@@ -328,6 +340,16 @@ fn remove(folder: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_killed_process_left_is_in_nobodys_way() {
+        let at = tempfile::tempdir().unwrap();
+        let folder = at.path().join("minder-7");
+        fs::create_dir(&folder).unwrap();
+        make_afresh(&folder).expect("as if it had not been there");
+        fs::create_dir(folder.join("task-1")).unwrap();
+        assert_eq!(make_afresh(&folder).unwrap_err().kind(), io::ErrorKind::AlreadyExists, "it is in use");
+    }
 
     #[test]
     fn each_control_writes_its_limits() {

@@ -3,7 +3,7 @@
 use crate::candidates;
 use crate::moments::parse_moment;
 use clap::{Args, Subcommand, ValueEnum};
-use gleaner_wire::limits::SLOTS_MAX;
+use gleaner_agent::duties::RUNNING_MAX;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ pub(crate) struct UpArguments {
     #[arg(long = "as", value_name = "USER")]
     pub(crate) user: Option<String>,
     /// How many tasks run on this machine at most; as many as it has cores if nothing is said
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(SLOTS_MAX)))]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(RUNNING_MAX)))]
     pub(crate) slots: Option<u32>,
     /// Show placement, an owner coming back and a task moving, with a few tasks and a second agent
     #[arg(long)]
@@ -119,7 +119,7 @@ pub(crate) struct WorkArguments {
     #[arg(long = "as", value_name = "USER")]
     pub(crate) user: Option<String>,
     /// How many tasks run here at most; as many as the machine has cores if nothing is said
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(SLOTS_MAX)))]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(RUNNING_MAX)))]
     pub(crate) slots: Option<u32>,
     /// A word that tasks may ask for; may be given several times. Kept until others are given
     #[arg(long = "tag", value_name = "WORD", value_parser = super::live::tag)]
