@@ -11,7 +11,7 @@ use gleaner_wire::api::{
 };
 use gleaner_wire::day::{FailureList, WaitList};
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::limits::{BLOB_BYTES_MAX, TASKS_LISTED_MAX};
+use gleaner_wire::limits::{BLOB_BYTES_MAX, JOBS_LISTED_MAX, TASKS_LISTED_MAX};
 use gleaner_wire::session::Stored;
 use gleaner_wire::{BlobHash, JobId};
 use serde_json::{Value, json};
@@ -91,11 +91,31 @@ impl Api {
         Ok(self.client.post("/api/v1/jobs/preview", job)?)
     }
 
-    /// The newest jobs, or the newest in a state.
+    /// The newest jobs, or the newest in a state; of more than one answer may hold, page after page.
     pub(crate) fn jobs(&self, limit: u32, state: Option<&str>, user: Option<&str>) -> Answer<JobList> {
+        let mut list = self.jobs_before(None, limit.min(JOBS_LISTED_MAX), state, user)?;
+        let mut came = list.jobs.len();
+        while came == JOBS_LISTED_MAX as usize && list.jobs.len() < limit as usize {
+            let left = limit - list.jobs.len() as u32;
+            let before = list.jobs.last().map(|job| job.job);
+            let page = self.jobs_before(before, left.min(JOBS_LISTED_MAX), state, user)?;
+            came = page.jobs.len();
+            list.jobs.extend(page.jobs);
+        }
+        Ok(list)
+    }
+
+    fn jobs_before(
+        &self,
+        before: Option<JobId>,
+        limit: u32,
+        state: Option<&str>,
+        user: Option<&str>,
+    ) -> Answer<JobList> {
+        let before = before.map(|before| format!("&before={before}")).unwrap_or_default();
         let state = state.map(|state| format!("&state={state}")).unwrap_or_default();
         let user = user.map(|user| format!("&user={}", escaped(user))).unwrap_or_default();
-        Ok(self.client.get(&format!("/api/v1/jobs?limit={limit}{state}{user}"))?)
+        Ok(self.client.get(&format!("/api/v1/jobs?limit={limit}{before}{state}{user}"))?)
     }
 
     pub(crate) fn job(&self, job: JobId) -> Answer<JobView> {

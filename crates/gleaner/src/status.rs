@@ -7,7 +7,6 @@ use crate::keep::standing;
 use crate::moments::{clock, span};
 use crate::{Outcome, failures, notes, stdout, which};
 use gleaner_wire::api::{JobState, JobView, OpenRunView, RunStage, Tally, TaskPhase, TaskView};
-use gleaner_wire::limits::JOBS_LISTED_MAX;
 use serde_json::json;
 
 /// A command's first words tell jobs apart; the rest is in `status JOB`.
@@ -50,7 +49,7 @@ pub(crate) fn run(arguments: &StatusArguments) -> Outcome {
 }
 
 fn jobs(grid: &Api, arguments: &StatusArguments) -> Outcome {
-    let limit = arguments.limit.min(JOBS_LISTED_MAX);
+    let limit = if arguments.jsonl { u32::MAX } else { arguments.limit };
     let jobs = grid.jobs(limit, arguments.state.map(|of| state(of.into())), arguments.user.as_deref())?;
     match (arguments.jsonl, arguments.grid.json) {
         (true, _) => jobs.jobs.iter().try_for_each(stdout::print_json),
@@ -85,13 +84,10 @@ pub(crate) fn describe(job: &JobView) -> String {
 
 /// As many as were asked for may not be all.
 fn older(listed: usize, limit: u32) -> String {
-    match listed == limit as usize {
-        true if limit < JOBS_LISTED_MAX => {
-            format!("the newest {limit} jobs: a larger --limit lists older ones, {JOBS_LISTED_MAX} at most\n")
-        }
-        true => format!("the newest {limit} jobs, and no more are listed: see --state\n"),
-        false => String::new(),
+    if listed < limit as usize {
+        return String::new();
     }
+    format!("the newest {limit} jobs: a larger --limit lists older ones\n")
 }
 
 fn list(jobs: &[JobView]) -> String {

@@ -5,7 +5,6 @@ use crate::cli::{JobOrTask, Which};
 use crate::failure::Failure;
 use gleaner_wire::JobId;
 use gleaner_wire::api::JobView;
-use gleaner_wire::limits::JOBS_LISTED_MAX;
 use gleaner_wire::meant::meant;
 
 /// The jobs or tasks that are meant, each once, in the order in which they were named.
@@ -51,10 +50,12 @@ fn resolve(grid: &Api, which: &Which) -> Result<Vec<JobOrTask>, Failure> {
     let (found, task): (Vec<JobId>, _) = match which {
         Which::One(one) => return Ok(vec![*one]),
         Which::Range(first, last) => {
-            (numbers(own(grid)?.into_iter().filter(|job| (first..=last).contains(&&job.job))), None)
+            (numbers(own(grid, u32::MAX)?.into_iter().filter(|job| (first..=last).contains(&&job.job))), None)
         }
-        Which::Last(task) => (numbers(own(grid)?.into_iter().take(1)), *task),
-        Which::Name(name, task) => (numbers(own(grid)?.into_iter().filter(|job| job.name == *name)), *task),
+        Which::Last(task) => (numbers(own(grid, 1)?.into_iter()), *task),
+        Which::Name(name, task) => {
+            (numbers(own(grid, u32::MAX)?.into_iter().filter(|job| job.name == *name)), *task)
+        }
     };
     if found.is_empty() {
         let what = match which {
@@ -64,7 +65,7 @@ fn resolve(grid: &Api, which: &Which) -> Result<Vec<JobOrTask>, Failure> {
         };
         let meant = match which {
             Which::Name(name, _) => {
-                meant(name, own(grid)?.iter().map(|job| job.name.as_str()).chain(["last"]))
+                meant(name, own(grid, u32::MAX)?.iter().map(|job| job.name.as_str()).chain(["last"]))
             }
             Which::Range(..) | Which::One(_) | Which::Last(_) => String::new(),
         };
@@ -80,9 +81,8 @@ fn numbers(jobs: impl Iterator<Item = JobView>) -> Vec<JobId> {
     numbers
 }
 
-/// One's own jobs, the newest first: an administrator sees those of others too, and means none of them by a name.
-fn own(grid: &Api) -> Result<Vec<JobView>, Failure> {
+/// One's own newest jobs, so many at most, the newest first: an administrator sees those of others too, and means none of them by a name.
+fn own(grid: &Api, limit: u32) -> Result<Vec<JobView>, Failure> {
     let user = grid.overview()?.user;
-    let jobs = grid.jobs(JOBS_LISTED_MAX, None, None)?.jobs;
-    Ok(jobs.into_iter().filter(|job| job.user == user).collect())
+    Ok(grid.jobs(limit, None, Some(&user))?.jobs)
 }

@@ -38,6 +38,9 @@ pub(super) struct ListQuery {
     /// Only this user's jobs. Who sees only their own may name themselves.
     #[param(nullable = false)]
     user: Option<String>,
+    /// Only jobs that were handed in before this one: the last of one answer, for those that come next.
+    #[param(nullable = false)]
+    before: Option<u32>,
     /// How many at most.
     #[serde(default = "jobs_usually")]
     #[param(minimum = 1, maximum = 1_000, default = 100)]
@@ -116,8 +119,8 @@ async fn files_of(api: &Api, by: &Requester, spec: &JobSpec) -> Result<JobFiles,
     if needed.is_empty() {
         return Ok(JobFiles::default());
     }
-    // What somebody else sent is not here, or a job would be a way to read it.
-    let sent = |hash: &BlobHash| api.uploads.has(&by.user, BlobId::from(hash));
+    // What somebody else sent is not here, or a job would be a way to read it: except for whoever reads all.
+    let sent = |hash: &BlobHash| by.role.sees_all() || api.uploads.has(&by.user, BlobId::from(hash));
     let (mut needed, others): (Vec<_>, Vec<_>) = needed.into_iter().partition(sent);
     let user = by.user.clone();
     let look = move |desk: &Desk, _| {
@@ -190,7 +193,7 @@ pub(super) async fn list(
         return Err(Refusal::forbidden("others' jobs are for administrators and readers to see"));
     }
     let user = query.user.or((!sees_all).then_some(by.user));
-    let wanted = Wanted { user, state: query.state, limit };
+    let wanted = Wanted { user, state: query.state, before: query.before.map(JobId), limit };
     let begin = move |desk: &Desk, now| {
         wanted.user.as_ref().map_or(Ok(()), |user| desk.expect_user(user))?;
         Ok::<_, Rejection>(JobListing::begin(desk, now, wanted))

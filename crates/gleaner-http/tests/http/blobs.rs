@@ -84,6 +84,7 @@ async fn a_hash_opens_nothing() {
     assert_eq!(after, before, "bob can tell that somebody sent it");
     assert_eq!(before.0, 404);
     assert!(before.1.contains("is not stored here"), "{}", before.1);
+    assert_eq!(submit(&world.root).await.status, 201, "who may read it may name it");
     assert_eq!(submit(&world.alice).await.status, 201);
     assert_eq!(submit(&world.bob).await.status, 422);
     assert_eq!(put(&world.bob).await, 200, "who has it may send it");

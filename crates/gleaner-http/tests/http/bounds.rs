@@ -177,7 +177,7 @@ async fn orders_about_single_tasks_leave_so_many_pieces_at_most() {
         }
     }
     let rest = world.post("/api/v1/jobs/1/cancel", &world.alice, &json!({})).await;
-    assert_eq!(rest.json::<Ordered>().tasks, u64::from(tasks - 2 * EACH), "all of it, in several rows");
+    assert_eq!(rest.json::<Ordered>().tasks, tasks - 2 * EACH, "all of it, in several rows");
     let again = world.post("/api/v1/jobs/1/cancel", &world.alice, &json!({ "tasks": [5] })).await;
     assert_eq!(again.json::<Ordered>().tasks, 0, "what is over is in nobody's way");
 }

@@ -130,6 +130,9 @@ async fn jobs_are_listed_newest_first() {
     assert_eq!(jobs("").await, [3, 2, 1]);
     assert_eq!(jobs("?limit=1").await, [3]);
     assert_eq!(jobs("?state=held").await, [2]);
+    assert_eq!(jobs("?before=3").await, [2, 1]);
+    assert_eq!(jobs("?before=3&limit=1").await, [2]);
+    assert_eq!(jobs("?before=1").await, [0; 0]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -362,6 +362,7 @@ impl PastReader for MemoryDisk {
         let is_wanted = |job: &&PastJob| {
             wanted.user.as_ref().is_none_or(|user| job.user == *user)
                 && wanted.state.is_none_or(|state| job.state == state)
+                && wanted.before.is_none_or(|before| job.job < before)
         };
         Ok(disk.past_jobs.values().rev().filter(is_wanted).take(wanted.limit).map(listed).collect())
     }

@@ -113,6 +113,8 @@ pub struct Wanted {
     pub user: Option<String>,
     /// Those in this state, or all.
     pub state: Option<JobState>,
+    /// Those that were handed in before this one, or all.
+    pub before: Option<JobId>,
     /// How many at most, the newest first.
     pub limit: usize,
 }

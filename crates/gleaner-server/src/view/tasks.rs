@@ -74,12 +74,13 @@ impl JobListing {
     }
 
     fn tell_living(&mut self, desk: &Desk, now: Time) {
-        let Wanted { user, state, limit } = &self.wanted;
-        let is_wanted = |job: &Job| {
-            user.as_ref().is_none_or(|user| job.user == *user)
+        let Wanted { user, state, before, limit } = &self.wanted;
+        let is_wanted = |id: JobId, job: &Job| {
+            before.is_none_or(|before| id < before)
+                && user.as_ref().is_none_or(|user| job.user == *user)
                 && state.is_none_or(|state| job.tally.state() == state)
         };
-        let living = desk.ledger().jobs().filter(|(_, job)| is_wanted(job)).take(*limit);
+        let living = desk.ledger().jobs().filter(|(id, job)| is_wanted(*id, job)).take(*limit);
         for (id, job) in living {
             self.told.entry(id).or_insert_with(|| self::job(desk, now, id, job));
         }

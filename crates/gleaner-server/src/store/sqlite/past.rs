@@ -228,12 +228,14 @@ impl PastReader for SqliteReader {
 
     fn past_jobs(&self, wanted: &Wanted) -> Result<Vec<FoundJob>, ReadError> {
         let of_user = if wanted.user.is_some() { "user = ?1" } else { "?1 IS NULL" };
-        let found =
-            format!("{LISTED} WHERE {of_user} AND (?2 IS NULL OR state = ?2) ORDER BY job DESC LIMIT ?3");
+        let found = format!(
+            "{LISTED} WHERE {of_user} AND (?2 IS NULL OR state = ?2) AND job < ?3 ORDER BY job DESC LIMIT ?4"
+        );
         let state = wanted.state.map(JobState::name);
+        let before = wanted.before.map_or(i64::MAX, |before| i64::from(before.0));
         self.ask(|ask| {
             let mut found = ask.prepare_cached(&found)?;
-            found.query_map(params![wanted.user, state, limit(wanted.limit)], job)?.collect()
+            found.query_map(params![wanted.user, state, before, limit(wanted.limit)], job)?.collect()
         })
     }
 

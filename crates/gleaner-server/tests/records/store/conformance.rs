@@ -254,7 +254,7 @@ fn keeps_what_left_memory_with_its_rows<M: Medium>() {
     assert_eq!(found(9).collect::<Vec<_>>(), [4, 9]);
     assert_eq!(found(1).collect::<Vec<_>>(), [4]);
     let jobs = |reader: &dyn Reader, user: Option<&str>, state, limit| {
-        let wanted = Wanted { user: user.map(str::to_owned), state, limit };
+        let wanted = Wanted { user: user.map(str::to_owned), state, limit, ..Wanted::default() };
         reader.past_jobs(&wanted).unwrap().into_iter().map(|job| job.job.0).collect::<Vec<u32>>()
     };
     assert_eq!(jobs(&*reader, None, None, 9), [3, 2, 1]);
@@ -262,6 +262,9 @@ fn keeps_what_left_memory_with_its_rows<M: Medium>() {
     assert_eq!(jobs(&*reader, Some("ada"), None, 9), [3, 1]);
     assert_eq!(jobs(&*reader, None, Some(JobState::Failed), 9), [3, 2]);
     assert_eq!(jobs(&*reader, Some("ada"), Some(JobState::Done), 9), [1]);
+    let before = Wanted { before: Some(JobId(3)), limit: 9, ..Wanted::default() };
+    let before = reader.past_jobs(&before).unwrap().into_iter().map(|job| job.job.0).collect::<Vec<u32>>();
+    assert_eq!(before, [2, 1]);
     let by_key = |user: &str| reader.past_job_with_key(user, "k").unwrap().map(|job| job.job.0);
     assert_eq!(["ada", "bob", "eve"].map(by_key), [Some(1), Some(2), None]);
     assert_eq!(["1", "2", "3"].map(|digit| reader.names_file(&file(digit)).unwrap()), [true, true, false]);
