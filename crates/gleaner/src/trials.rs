@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::{interrupt, progress};
 use gleaner_papers::Kept;
 use rayon::prelude::*;
+use std::ops::Range;
 use std::path::Path;
 
 /// What can be run again and again, each time with a seed of its own.
@@ -22,6 +23,25 @@ pub(crate) trait Runnable: Sync {
 
     /// One run.
     fn measure(&self, seed: u64) -> Result<Numbers, Failure>;
+}
+
+/// So many seeds from one on.
+pub(crate) fn seeds_from(first: u64, count: u64) -> Result<Range<u64>, Failure> {
+    let end = first.checked_add(count).ok_or_else(|| {
+        Failure::Usage(format!(
+            "--seeds {count}: found too few seeds from {first} on; expected a lower first seed"
+        ))
+    })?;
+    Ok(first..end)
+}
+
+/// One run of each, where other seeds make no difference to any.
+pub(crate) fn once_if_alike(mut runs: Vec<Vec<Numbers>>) -> Vec<Vec<Numbers>> {
+    let is_alike = |runs: &Vec<Numbers>| runs.windows(2).all(|pair| pair[0].is_like(&pair[1]));
+    if runs.iter().all(is_alike) {
+        runs.iter_mut().for_each(|runs| runs.truncate(1));
+    }
+    runs
 }
 
 /// The runs of each of several, in order of seeds. With a folder, runs that were done before are not done again. `edition`
@@ -45,6 +65,7 @@ pub(crate) fn run<T: Sync, R: Runnable>(
         let (loaded, name) = (load(one)?, name(one));
         let print = loaded.fingerprint();
         let first = loaded.seed();
+        let all_seeds = seeds_from(first, seeds)?;
         let once = |seed: u64| -> Result<Numbers, Failure> {
             let name = format!("{name} seed-{seed} of {print}");
             let measured = if let Some(measured) = kept.find(&name) {
@@ -57,7 +78,7 @@ pub(crate) fn run<T: Sync, R: Runnable>(
             bar.inc(1);
             Ok(measured)
         };
-        (0..seeds).into_par_iter().map(|number| once(first.saturating_add(number))).collect()
+        all_seeds.into_par_iter().map(once).collect()
     };
     let runs: Result<Vec<Vec<Numbers>>, Failure> = tried.par_iter().map(all).collect();
     let done = bar.position();

@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &TuneArguments) -> Outcome {
         |setting| load(arguments, &sweep, setting),
         |setting| sweep.overrides(setting).join(" "),
     )?;
-    let findings = Findings::of(sweep, measure, &runs);
+    let findings = Findings::of(sweep, measure, &trials::once_if_alike(runs));
     let (name, svg) = report::drawing(&findings);
     if let Some(dir) = &arguments.out {
         files::write_text(dir, "settings.csv", &findings.table())?;
@@ -63,6 +63,10 @@ fn load(arguments: &TuneArguments, sweep: &Sweep, setting: &Setting) -> Result<L
 /// Every setting can be run, and has the measure: bad input is found before anything runs. The seeds to run with, and what
 /// is measured.
 fn checked(arguments: &TuneArguments, sweep: &Sweep) -> Result<(u64, String), Failure> {
+    if sweep.axes.iter().any(|(key, _)| key == "run.seed") {
+        let found = "--param run.seed: found the seed; expected a number of the scenario: all settings run with the same seeds";
+        return Err(Failure::Usage(found.to_owned()));
+    }
     let settings = sweep.settings();
     let first = load(arguments, sweep, &settings[0])?;
     let wrong = settings[1..].par_iter().find_map_first(|setting| load(arguments, sweep, setting).err());

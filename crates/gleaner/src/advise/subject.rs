@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::home;
 use crate::simulate::{Loaded, check_some_fit, log_numbers, log_processors, service_measures};
 use crate::trials::{Numbers, Runnable};
+use gleaner_core::Checking;
 use gleaner_policy::{PolicySpec, Recipe};
 use gleaner_replay::{Past, read_last};
 use gleaner_units::Span;
@@ -260,6 +261,14 @@ impl Ready<'_> {
                 let known = known.join(", ");
                 Err(Failure::Usage(format!("--measure: found \"{asked}\"; expected one of {known}")))
             }
+        }
+    }
+
+    /// How many machines have to agree, if any.
+    pub(super) fn checking(&self) -> Option<Checking> {
+        match &self.under {
+            Under::Scenario(loaded) => loaded.checking(),
+            Under::Log { policy, .. } | Under::Past { policy, .. } => policy.recipe().checking(),
         }
     }
 

@@ -9,6 +9,7 @@ pub(super) use metric::{Measured, Metric};
 use super::steps::check_places;
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
+use crate::trials::seeds_from;
 use crate::{Outcome, files, interrupt, progress, stdout};
 use findings::{Findings, OfRun};
 use rayon::prelude::*;
@@ -23,13 +24,7 @@ pub(super) fn is_wanted(arguments: &SimulateArguments) -> bool {
 
 /// The seeds that are asked for, from the scenario's on.
 pub(super) fn seeds(arguments: &SimulateArguments, first: u64) -> Result<Range<u64>, Failure> {
-    let count = arguments.seeds.unwrap_or(1);
-    let end = first.checked_add(count).ok_or_else(|| {
-        Failure::Usage(format!(
-            "--seeds {count}: found too few seeds from {first} on; expected a lower --seed"
-        ))
-    })?;
-    Ok(first..end)
+    seeds_from(first, arguments.seeds.unwrap_or(1))
 }
 
 /// The folder of a run, where one was named.

@@ -6,6 +6,7 @@ use super::summary::Summary;
 use super::{brokering, experiment, groups, peers, sites};
 use crate::failure::Failure;
 use crate::trials::{Numbers, Runnable};
+use gleaner_core::Checking;
 use gleaner_policy::PolicySpec;
 use gleaner_sim::Simulation;
 use gleaner_sim::peers::PeersSetup;
@@ -90,10 +91,16 @@ impl Loaded {
     /// Whether the rule keeps to what another may not give up: a budget, or so many machines that give the same answer.
     pub(crate) fn binds(&self) -> bool {
         match self {
-            Self::Machines(experiment) => {
-                experiment.recipe.heeds_budget() || experiment.recipe.checking().is_some()
-            }
+            Self::Machines(experiment) => experiment.recipe.heeds_budget() || self.checking().is_some(),
             Self::Brokers(_) | Self::Peers(_) | Self::Sites(_) => false,
+        }
+    }
+
+    /// How many machines have to give the same answer, if any.
+    pub(crate) fn checking(&self) -> Option<Checking> {
+        match self {
+            Self::Machines(experiment) => experiment.recipe.checking(),
+            Self::Brokers(_) | Self::Peers(_) | Self::Sites(_) => None,
         }
     }
 

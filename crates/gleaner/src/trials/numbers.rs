@@ -26,6 +26,14 @@ impl Numbers {
         self.0.get(key).copied()
     }
 
+    /// Whether two runs came to the same, but for the seeds that they had.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        let said = |numbers: &Self| {
+            numbers.0.clone().into_iter().filter(|(key, _)| key != "seed").collect::<Vec<_>>()
+        };
+        said(self) == said(other)
+    }
+
     /// How many tasks or jobs did not end.
     pub(crate) fn unfinished(&self) -> f64 {
         self.number("unfinished").unwrap_or(0.0)

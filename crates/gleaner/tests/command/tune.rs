@@ -94,6 +94,10 @@ fn one_parameter_makes_a_curve_and_any_kind_of_scenario_can_be_tuned() {
         ["--policy", "khoo/mrs", "--param", "sites.load=0.4,0.9", "--seeds", "2", "--set", "work.count=10"];
     let sites = tune(&example("sites"), &sites);
     assert_eq!(sites.status.code(), Some(0), "{sites:?}");
+    let own = example("sites").with_file_name("own.toml");
+    let own = tune(&own, &["--param", "network.crossing=0,1", "--seeds", "3", "--json"]);
+    let own: Value = serde_json::from_slice(&own.stdout).expect("one document");
+    assert_eq!(own["seeds"], 1, "runs that come to the same are no sample: {own}");
     let peers = tune(&example("peers"), &["--param", "peers.inputs_s=0,60", "--seeds", "2", "--json"]);
     let document: Value = serde_json::from_slice(&peers.stdout).expect("one document");
     assert_eq!((&document["measure"], &document["seeds"]), (&"flow_mean_s".into(), &2.into()));
@@ -101,7 +105,7 @@ fn one_parameter_makes_a_curve_and_any_kind_of_scenario_can_be_tuned() {
 
 #[test]
 fn bad_input_is_found_before_anything_runs() {
-    let bad: [(&[&str], &[&str]); 9] = [
+    let bad: [(&[&str], &[&str]); 10] = [
         (&["--param", "policy.alhpa=0..1"], &["--param policy.alhpa=0", "unknown key", "alpha"]),
         (&["--param", "policy.preset=0..1"], &["policy.preset: found 0", "expected the name of a preset"]),
         (&["--param", "policy.alpha=1..0"], &["empty range 1..0", "expected"]),
@@ -116,6 +120,7 @@ fn bad_input_is_found_before_anything_runs() {
             &["--param", "policy.alpha=0..1", "--measure", "speed"],
             &["--measure: found \"speed\"", "flow_mean_s"],
         ),
+        (&["--param", "run.seed=1,2"], &["--param run.seed: found the seed", "the same seeds"]),
         (&["--param", "protocol.brokers=1..2"], &["protocol.brokers: found 1.25", "a whole number"]),
     ];
     for (arguments, says) in bad {
