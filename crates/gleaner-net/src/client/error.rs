@@ -85,10 +85,13 @@ impl ClientError {
 
     pub(crate) fn refused(status: StatusCode, body: &[u8]) -> Self {
         let problem = serde_json::from_slice::<Problem>(body).map(|problem| problem.error);
-        // A proxy on the way may have put in a body of its own.
+        // A proxy on the way may have put in a body of its own, and what is only asked about (HEAD) has none.
         let error = problem.unwrap_or_else(|_| ProblemError {
             code: String::new(),
-            message: format!("the server answered {status}"),
+            message: match status {
+                StatusCode::UNAUTHORIZED => "nobody has this token, or not any more".to_owned(),
+                status => format!("the server answered {status}"),
+            },
         });
         Self::Refused { status: status.as_u16(), code: error.code, message: error.message }
     }

@@ -49,7 +49,7 @@ impl Choice for TaskOrder {
             },
             TaskOrder::Sufferage => About {
                 name: "sufferage",
-                meaning: "The task that would lose most without the machine that is best for it is next.",
+                meaning: "The task that would lose most without the machine that is best for it is next; one that only one machine may take loses nothing.",
                 reads: &[Input::Speeds, Input::Lengths],
             },
             TaskOrder::SufferagePasses => About {
