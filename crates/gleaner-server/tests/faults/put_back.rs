@@ -1,12 +1,12 @@
 //! A journal that was put back to an older state, and agents that know better.
 
-use super::small::{Small, end, one, profile};
+use super::small::{JOB, Small, end, one, profile};
 use gleaner_server::desk::{Checked, Desk, Effect, Input, Order, SessionId, Start, Terms};
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::ledger::Ledger;
 use gleaner_server::restoring::loss;
 use gleaner_server::store::MemoryDisk;
-use gleaner_units::{RunId, Time};
+use gleaner_units::{RunId, TaskId, Time};
 use gleaner_wire::session::{FromAgent, Hello, Outcome, ToAgent};
 use gleaner_wire::{Had, Lineage, Met};
 
@@ -62,6 +62,22 @@ fn machines_that_were_forgotten_are_not_lost() {
     assert_eq!(lost(&small), ["m"]);
     small.order(Order::Forget("m".into()));
     assert!(lost(&small).is_empty());
+}
+
+/// In the older state it is over for long and only known in the store.
+#[test]
+fn a_job_that_was_run_again_is_not_lost() {
+    let mut small = Small::running();
+    for number in [0, 1] {
+        let run = RunId { task: TaskId::new(number), number: 1 };
+        small.say(FromAgent::Ended { run, end: end(&Outcome::Exited { code: 0 }) });
+    }
+    let now = small.desk.ledger().clone();
+    small.at(40.0 * 86_400.0).put(vec![Input::Tick]);
+    let then = small.desk.ledger();
+    assert!(now.find_job(JOB).is_some() && then.find_job(JOB).is_none(), "it left memory meanwhile");
+    assert_eq!(loss(&now, then).jobs, []);
+    assert_eq!(loss(&now, &Ledger::new()).jobs, [JOB]);
 }
 
 #[test]

@@ -83,7 +83,8 @@ impl Measured for SitesSummary {
 /// The scenario under each policy.
 pub(super) fn run(arguments: &SimulateArguments, scenarios: &[SitesScenario]) -> Outcome {
     if arguments.shake.is_some() {
-        let found = "--shake: jobs over sites come when they are drawn to, or when their table says; expected none";
+        let found =
+            "--shake: jobs over sites come when they are drawn to, or when their table says; expected none";
         return Err(Failure::Usage(found.to_owned()));
     }
     let policies: Vec<&PolicySpec> = scenarios.iter().map(policy).collect::<Result<_, _>>()?;
