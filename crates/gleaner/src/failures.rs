@@ -15,6 +15,8 @@ const LOOKED_AT: u32 = 20_000;
 /// So many reasons are told.
 const TOLD: usize = 8;
 const LINE_WIDTH: usize = 160;
+/// What ended a run says at its end what to do.
+const WHY_WIDTH: usize = 400;
 
 /// One reason.
 pub(crate) struct Reason {
@@ -77,9 +79,9 @@ pub(crate) fn ending(outcome: &Ending) -> String {
         Ending::Signalled { signal } => format!("signal {signal}{}", meant(*signal)),
         Ending::Stopped => "being stopped".to_owned(),
         Ending::TimedOut => "its time limit".to_owned(),
-        Ending::OverLimit { what } => format!("too much {}", shown(what, 60)),
-        Ending::Abandoned { why } => format!("being lost: {}", shown(why, 60)),
-        Ending::NotStarted { why, .. } => format!("not starting: {}", shown(why, LINE_WIDTH)),
+        Ending::OverLimit { what } => format!("too much {}", shown(what, WHY_WIDTH)),
+        Ending::Abandoned { why } => format!("being lost: {}", shown(why, WHY_WIDTH)),
+        Ending::NotStarted { why, .. } => format!("not starting: {}", shown(why, WHY_WIDTH)),
     }
 }
 
