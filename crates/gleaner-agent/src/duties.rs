@@ -36,6 +36,7 @@ mod ruling;
 mod signs;
 #[cfg(test)]
 mod tests;
+mod window;
 
 pub use kept::Kept;
 pub use log::Range;
@@ -53,6 +54,7 @@ use link::Link;
 use measuring::Measuring;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use window::Window;
 
 /// Runs that an agent has at most, ended ones included. A coordinator that wants more is turned away.
 pub const RUNS_MAX: usize = 4_096;
@@ -230,6 +232,8 @@ pub struct Duties {
     profile: Profile,
     sample: Sample,
     link: Link,
+    /// Of output that goes over it.
+    window: Window,
     runs: BTreeMap<RunId, Held>,
     settled: VecDeque<Had>,
     verdict: Verdict,
@@ -265,6 +269,7 @@ impl Duties {
             profile,
             sample: Sample::default(),
             link: Link::new(met),
+            window: Window::new(),
             runs: BTreeMap::new(),
             settled: VecDeque::new(),
             verdict: Verdict::Run,

@@ -152,11 +152,12 @@ impl Link {
         }
     }
 
-    /// What the coordinator has read so far, a heartbeat shows that is sent now.
-    pub(crate) fn ask(&mut self, now: Time) {
+    /// What the coordinator has read so far, a heartbeat shows that is sent now: its number.
+    pub(crate) fn ask(&mut self, now: Time) -> u64 {
         if let State::Up { next, .. } = &mut self.state {
             *next = now.min(*next);
         }
+        self.heartbeats + 1
     }
 
     /// Whether the coordinator's orders are heard: those of a moment ago, if not the last.

@@ -2,7 +2,7 @@
 //!
 //! - **What was sent before a heartbeat that was answered has arrived**: frames of one connection are taken in order.
 //!   After a reconnection everything after that is sent again, with its offset, and the coordinator skips what it has.
-//! - **No more than a few pieces are on their way at a time**, of all runs together: see `output.rs`.
+//! - **No more than a few pieces are on their way at a time**, of all runs together: see `window.rs`.
 //! - **Offsets count what is kept.** What came after the limit is counted as dropped and has no offset.
 
 use gleaner_units::{Span, Time};
@@ -75,11 +75,6 @@ impl Log {
     /// How much was sent over this connection and is not known to have arrived.
     pub(crate) fn on_its_way(&self) -> u64 {
         self.sent - self.arrived
-    }
-
-    /// Whether the answer to a heartbeat will tell that some of it has.
-    pub(crate) fn is_asked_about(&self) -> bool {
-        self.mark.is_some()
     }
 
     /// A heartbeat goes out.

@@ -5,6 +5,7 @@ use super::kept::WAITS;
 use super::link::Start;
 use super::rests::rest;
 use super::ruling::{Reason, abandoned, can_go_on};
+use super::window::Window;
 use super::{Action, Duties, RUNS_MAX, SETTLED_MAX, Signal, TransferError};
 use crate::owner::{self, Verdict};
 use gleaner_units::{RunId, Span, Time};
@@ -55,6 +56,7 @@ impl Duties {
                 for held in self.runs.values_mut() {
                     held.logs.iter_mut().for_each(|log| log.beat(number));
                 }
+                self.window.answered(now, number);
             }
             ToAgent::Yours { runs } => self.keep_only(now, &runs.into_iter().collect()),
             ToAgent::Run(run) => self.take_on(now, Arc::new(*run)),
@@ -82,6 +84,7 @@ impl Duties {
         self.actions.extend(self.link.met().cloned().map(Action::Remember));
         self.tell_load();
         self.tell_open();
+        self.window = Window::new();
         for held in self.runs.values_mut() {
             held.logs.iter_mut().for_each(|log| log.reconnected(now));
             let disowned = held.is_disowned();

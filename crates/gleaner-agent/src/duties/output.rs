@@ -5,13 +5,9 @@ use super::ruling::Reason;
 use super::{Duties, Piece};
 use crate::owner::Bounds;
 use gleaner_units::{RunId, Time};
-use gleaner_wire::limits::OUTPUT_CHUNK_MAX;
 use gleaner_wire::session::{Stream, Tail};
 
 const STREAMS: [Stream; 2] = [Stream::Stdout, Stream::Stderr];
-/// How much output may be on its way and not known to have arrived: heartbeats come behind it, and on a slow line nobody is to be
-/// taken for gone because of what programs print. At half of it a heartbeat asks how far the coordinator has read.
-const ON_ITS_WAY_MAX: u64 = 4 * OUTPUT_CHUNK_MAX as u64;
 
 impl Duties {
     /// A piece to send now, if there is one. Ask only when what was sent before has left, so that output waits here
@@ -20,12 +16,12 @@ impl Duties {
         if !self.link.is_up() {
             return None;
         }
-        let logs = || self.runs.values().flat_map(|held| &held.logs);
-        let on_its_way: u64 = logs().map(super::log::Log::on_its_way).sum();
-        if 2 * on_its_way >= ON_ITS_WAY_MAX && !logs().any(super::log::Log::is_asked_about) {
-            self.link.ask(now);
+        let logs = self.runs.values().flat_map(|held| &held.logs);
+        let on_its_way: u64 = logs.map(super::log::Log::on_its_way).sum();
+        if self.window.is_to_ask(on_its_way) {
+            self.window.asked(now, self.link.ask(now));
         }
-        if on_its_way >= ON_ITS_WAY_MAX {
+        if self.window.is_full(on_its_way) {
             return None;
         }
         let bounds = self.bounds;
