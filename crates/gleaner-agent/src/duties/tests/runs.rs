@@ -275,7 +275,8 @@ fn output_waits_while_the_coordinator_has_not_read_what_came_before() {
     stage.on(2.0, Event::Disconnected);
     stage.done();
     stage.connect(2.0);
-    let again = [vec!["2 load 0".to_owned(), "2 open true".to_owned()], pieces(4, 8)].concat();
+    let greeting = ["2 load 0", "2 open true", "2 started 1.1"].map(str::to_owned);
+    let again = [greeting.to_vec(), pieces(4, 8)].concat();
     assert_eq!(stage.done(), again, "what was not known to have arrived");
 }
 
