@@ -3604,6 +3604,8 @@ export interface operations {
                 state?: "waiting" | "running" | "suspended" | "held" | "done" | "failed" | "cancelled";
                 /** @description Only this user's jobs. Who sees only their own may name themselves. */
                 user?: string;
+                /** @description Only jobs that were handed in before this one: the last of one answer, for those that come next. */
+                before?: number;
                 /** @description How many at most. */
                 limit?: number;
             };
