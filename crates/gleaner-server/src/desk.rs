@@ -18,6 +18,7 @@ mod ends;
 mod keeping;
 mod leases;
 mod orders;
+mod pieces;
 mod reports;
 mod run;
 mod sending;
@@ -42,6 +43,7 @@ use gleaner_wire::BlobHash;
 use gleaner_wire::Lineage;
 use gleaner_wire::session::{End, FromAgent, Hello, Profile, Sample, Staging, Stream, ToAgent};
 use leases::Leases;
+use pieces::Pieces;
 use reports::{Changes, Reports};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -293,6 +295,7 @@ pub struct Desk {
     /// What each agent has sent: nothing else is believed to be what its runs left.
     stored: BTreeMap<MachineId, Uploads>,
     reports: Reports,
+    pieces: Pieces,
     changes: Changes,
     /// Connected agents that were sent away with a file for which there was no space, and have it still.
     no_space: BTreeMap<MachineId, BlobId>,
@@ -325,6 +328,7 @@ impl Desk {
             leases,
             stored,
             reports,
+            pieces: Pieces::default(),
             changes: Changes::default(),
             no_space,
             turned_away,

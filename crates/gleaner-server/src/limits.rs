@@ -39,7 +39,7 @@ pub(crate) const REVIVED_MAX: u32 = 262_144;
 /// Pieces in which the tasks of a job that are to be done lie, each of neighbours that are alike, when an order about some of them
 /// is refused; and those that one row tells of.
 // Tested by: orders_about_single_tasks_leave_so_many_pieces_at_most
-pub(crate) const PIECES_MAX: usize = 131_072;
+pub(crate) const PIECES_MAX: usize = 16_384;
 /// How long a finished task is kept in memory.
 // Tested by: what_is_over_is_kept_for_so_long
 pub(crate) const RETIRE_AFTER: Duration = Duration::from_hours(1);

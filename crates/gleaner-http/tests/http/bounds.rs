@@ -160,8 +160,8 @@ async fn a_coordinator_that_stopped_says_so() {
 /// Else one order about all of them keeps the desk's thread for as long as somebody likes, and is more than a row can hold.
 #[tokio::test(flavor = "multi_thread")]
 async fn orders_about_single_tasks_leave_so_many_pieces_at_most() {
-    const PIECES_MAX: u32 = 131_072;
-    const EACH: u32 = 70_000;
+    const PIECES_MAX: u32 = 16_384;
+    const EACH: u32 = 10_000;
     let world = World::new().await;
     let tasks = 4 * EACH + 10;
     let array = json!({ "first": 0, "last": tasks - 1, "step": 1 });

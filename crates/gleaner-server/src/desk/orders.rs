@@ -307,7 +307,11 @@ impl Desk {
             |record: &Record| applies(record) && (!choice.failed || record.phase == TaskPhase::Failed);
         let named =
             if choice.tasks.is_empty() { Ok(vec![job.range()]) } else { numbered(id, &job, &choice.tasks) };
-        let named = match named.and_then(|named| self.check_pieces(id, &job, choice).map(|()| named)) {
+        let is_about_all = choice.tasks.is_empty();
+        let allowed = |named: Vec<TaskRange>, desk: &mut Self| {
+            desk.check_pieces(id, &job, if is_about_all { 0 } else { named.len() }).map(|()| named)
+        };
+        let named = match named.and_then(|named| allowed(named, self)) {
             Ok(named) => named,
             Err(rejection) => return Ok(Err(rejection)),
         };
@@ -356,19 +360,24 @@ impl Desk {
     }
 
     /// Orders about tasks by number do not leave the tasks of a job that are to be done in too many pieces: each later order about
-    /// all of them would keep everybody waiting.
-    fn check_pieces(&self, id: JobId, job: &Job, choice: &Choice) -> Result<(), Rejection> {
-        if choice.tasks.is_empty() {
+    /// all of them would keep everybody waiting. `ranges` is 0 for one about the whole job.
+    fn check_pieces(&mut self, id: JobId, job: &Job, ranges: usize) -> Result<(), Rejection> {
+        if ranges == 0 || (job.tally.open() as usize) < PIECES_MAX {
+            self.pieces.forget(id);
             return Ok(());
         }
-        let open = self.ledger.stretches(job.range()).filter(|(_, record)| !record.phase.is_over());
-        if open.take(PIECES_MAX).count() < PIECES_MAX {
+        let Self { ledger, pieces, .. } = self;
+        let count = || {
+            let open = ledger.stretches(job.range()).filter(|(_, record)| !record.phase.is_over());
+            open.take(PIECES_MAX).count()
+        };
+        if pieces.allow(id, ranges, count) {
             return Ok(());
         }
         Err(Rejection::of(
             RejectionKind::Conflict,
             format!(
-                "the tasks of job {id} that are to be done lie in {PIECES_MAX} pieces or more, of which no two neighbours are alike: \
+                "the tasks of job {id} that are to be done would lie in {PIECES_MAX} pieces or more, of which no two neighbours are alike: \
                  order something about the whole job first, as `gleaner hold {id}` or `gleaner cancel {id}`"
             ),
         ))
