@@ -354,7 +354,9 @@ impl Desk {
                 }
                 self.revive(now, (id, &job), &retired, past)?;
             }
-            facts.into_iter().for_each(|fact| self.record(now, fact));
+            for fact in facts {
+                self.record(now, fact);
+            }
         }
         Ok(Ok(Answer::Ordered(Ordered { version: VERSION, tasks: count })))
     }
