@@ -39,7 +39,9 @@ pub(crate) fn seeds_from(first: u64, count: u64) -> Result<Range<u64>, Failure> 
 pub(crate) fn once_if_alike(mut runs: Vec<Vec<Numbers>>) -> Vec<Vec<Numbers>> {
     let is_alike = |runs: &Vec<Numbers>| runs.windows(2).all(|pair| pair[0].is_like(&pair[1]));
     if runs.iter().all(is_alike) {
-        runs.iter_mut().for_each(|runs| runs.truncate(1));
+        for of_one in &mut runs {
+            of_one.truncate(1);
+        }
     }
     runs
 }
