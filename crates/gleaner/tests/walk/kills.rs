@@ -83,10 +83,10 @@ pub(crate) fn witness(grid: &Grid) -> (PathBuf, PathBuf) {
     (script, folder)
 }
 
-/// Waits until all tasks are.
+/// Waits until all tasks are. One whose runs ended with their agents again and again rests for up to five minutes.
 pub(crate) fn expect_all_over(grid: &mut Grid, promises: &[Promise]) {
     let tasks: u32 = promises.iter().map(Promise::count).sum();
-    let patience = Duration::from_mins(1) + Duration::from_millis(u64::from(tasks) * 100);
+    let patience = Duration::from_mins(6) + Duration::from_millis(u64::from(tasks) * 100);
     for promise in promises {
         until(&format!("job {} is over", promise.job), patience, || {
             grid.expect_all_alive();
