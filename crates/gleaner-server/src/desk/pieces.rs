@@ -76,7 +76,7 @@ mod tests {
         assert!(order(PIECES_MAX - 1) && order(1));
         assert_eq!(counted.get(), 3);
         there.set(PIECES_MAX);
-        assert!(!order(1) && !order(1));
+        assert!(!order(PIECES_MAX - 1) && !order(1) && !order(1));
         assert_eq!(counted.get(), 4, "who is refused costs nothing");
         pieces.forget(JobId(1));
         assert!(pieces.allow(JobId(1), 1, || 5));
