@@ -269,7 +269,7 @@ impl Duties {
             profile,
             sample: Sample::default(),
             link: Link::new(met),
-            window: Window::new(),
+            window: Window::new(false),
             runs: BTreeMap::new(),
             settled: VecDeque::new(),
             verdict: Verdict::Run,
@@ -336,18 +336,25 @@ impl Duties {
         self.actions.pop_front()
     }
 
-    /// When to call [`handle`](Self::handle) or [`next_piece`](Self::next_piece) though nothing happens.
-    pub fn due(&self) -> Option<Time> {
+    /// When to call [`handle`](Self::handle) or [`next_piece`](Self::next_piece) though nothing happens. Output that could not go
+    /// if it were asked for is due once it can.
+    pub fn due(&self, may_send: bool) -> Option<Time> {
         let runs = self.runs.values().filter_map(|held| {
             let lease = self.lease_stop(held).filter(|_| held.is_alive() && held.ending.is_none());
             let due = held.due(self.bounds);
             let waits = held.waits_for_the_coordinator();
             let due = due.filter(|_| !waits || (self.link.is_up() && !self.is_held_back(&held.stage)));
-            [due, lease, self.output_due(held), held.keep_at].into_iter().flatten().min()
+            [due, lease, held.keep_at].into_iter().flatten().min()
         });
+        let output = may_send.then(|| self.output_due()).flatten();
         let leaving = self.leaving.as_ref().map(|leaving| leaving.by);
         let lacking = self.lacking.as_ref().map(|(_, until)| *until);
-        runs.chain(self.link.due()).chain(leaving).chain(lacking).chain(self.measuring_due()).min()
+        runs.chain(output)
+            .chain(self.link.due())
+            .chain(leaving)
+            .chain(lacking)
+            .chain(self.measuring_due())
+            .min()
     }
 
     /// The runs that it has, ended ones included.
@@ -446,8 +453,12 @@ impl Duties {
             for held in self.runs.values_mut() {
                 held.logs.iter_mut().for_each(|log| log.heartbeat(number));
             }
-            let staging =
-                self.runs.iter().filter_map(|(run, held)| Some((*run, held.stage.staging()?))).collect();
+            let is_closed = self.window.is_closed();
+            let way = |held: &Held| {
+                let waits = is_closed && held.waits_for_room();
+                if waits { Some(Staging::Out) } else { held.stage.staging() }
+            };
+            let staging = self.runs.iter().filter_map(|(run, held)| Some((*run, way(held)?))).collect();
             self.send(FromAgent::Heartbeat { number, sample: self.sample.clone(), staging });
         }
         if self.link.is_silent(now) {

@@ -54,7 +54,10 @@ const WRITE_BYTES: usize = 4 << 10;
 /// Agents come back by themselves.
 pub(crate) const FULL: &str = "the coordinator's disk is full: it answers questions, and lets agents in again when some space is free there";
 
-/// Likewise.
+/// Agents that were told keep output to themselves: this is for what was on its way, and for who goes on all the same.
+const FULL_FOR_OUTPUT: &str = "the coordinator's disk has no room for what tasks print: it waits at this machine until some space is free there";
+
+/// As where the disk is full.
 const NO_PLACE: &str = "this machine, or all of them together, have as many connections to the coordinator as they may; it is let in when others end";
 
 /// Why a session ends before it begins, or later.
@@ -273,6 +276,10 @@ async fn relay(
             }
             first = hear(socket) => {
                 let (frames, end) = with_all_that_came(first?, socket);
+                let is_output = |frame: &FromAgent| matches!(frame, FromAgent::Output { .. });
+                if frames.iter().any(is_output) && app.home.room().is_short().unwrap_or(false) {
+                    return Err(SessionEnd::NotNow(FULL_FOR_OUTPUT.to_owned()));
+                }
                 let inputs: Result<Vec<Input>, Rejection> =
                     frames.into_iter().map(|frame| Input::said(session, frame)).collect();
                 app.desk.inputs(inputs?, ahead.place().await?).await?;

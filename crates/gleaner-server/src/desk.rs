@@ -148,6 +148,8 @@ pub enum Input {
     Stored {
         /// Who.
         agent: MachineId,
+        /// Which run left it.
+        run: RunId,
         /// The hash of the file.
         blob: BlobId,
         /// How long it is.
@@ -293,12 +295,16 @@ pub struct Desk {
     /// When each agent that is not lost is given up unless it is heard of.
     leases: Leases,
     /// What each agent has sent: nothing else is believed to be what its runs left.
-    stored: BTreeMap<MachineId, Uploads>,
+    stored: BTreeMap<MachineId, Uploads<String>>,
     reports: Reports,
     pieces: Pieces,
     changes: Changes,
     /// Connected agents that were sent away with a file for which there was no space, and have it still.
     no_space: BTreeMap<MachineId, BlobId>,
+    /// Whether the disk had no room for output when that was asked last.
+    is_full: bool,
+    /// When agents that are not connected were heard of last, as far as this start knows.
+    last_heard: BTreeMap<MachineId, Time>,
     /// Why agents are not let in that may come again, as they were told last.
     turned_away: BTreeMap<MachineId, TurnedAway>,
     /// Until when no run is ordered, after the journal was put back: an agent that is away may run what only the lost past
@@ -331,6 +337,8 @@ impl Desk {
             pieces: Pieces::default(),
             changes: Changes::default(),
             no_space,
+            is_full: false,
+            last_heard: BTreeMap::new(),
             turned_away,
             quiet_until: None,
             settled: Time::ZERO,
@@ -373,8 +381,12 @@ impl Desk {
             Input::Answered { session, run, end, digest } => {
                 self.answered(now, session, run, (*end, digest), past)?;
             }
-            Input::Stored { agent, blob, bytes } => {
-                self.stored.entry(agent).or_default().add(blob, (now, bytes), UPLOADS_OF_AGENT_MAX);
+            Input::Stored { agent, run, blob, bytes } => {
+                // That its end was awaited was seen as it began to come.
+                let user =
+                    self.ledger.find_job_of(run.task).map(|(_, job)| job.user.clone()).unwrap_or_default();
+                let uploads = self.stored.entry(agent).or_default();
+                uploads.add(blob, user, (now, bytes), UPLOADS_OF_AGENT_MAX);
                 if self.no_space.get(&agent) == Some(&blob) {
                     self.no_space.remove(&agent);
                 }
@@ -425,12 +437,20 @@ impl Desk {
     }
 
     /// Runs whose machines keep what they left, since there is no space for it here.
-    pub fn without_space(&self) -> impl Iterator<Item = (RunId, MachineId)> {
-        let sessions = self.no_space.keys().filter_map(|agent| self.sessions.get(self.by_agent.get(agent)?));
-        sessions.flat_map(|session| {
-            let out = session.staging.iter().filter(|(_, way)| *way == Staging::Out);
-            out.map(|(run, _)| (*run, session.agent))
-        })
+    pub fn without_space(&self) -> impl Iterator<Item = RunId> {
+        let is_meant = |session: &&Session| self.is_without_space(session.agent);
+        let left = self.sessions.values().filter(is_meant).flat_map(|session| &session.staging);
+        left.filter(|(_, way)| *way == Staging::Out).map(|(run, _)| *run)
+    }
+
+    /// Whether what runs on a machine left finds no space here.
+    pub fn is_without_space(&self, on: MachineId) -> bool {
+        self.is_full || self.no_space.contains_key(&on)
+    }
+
+    /// Whether the disk has no room for output; what was known of it before.
+    pub(crate) fn set_full(&mut self, is_full: bool) -> bool {
+        std::mem::replace(&mut self.is_full, is_full)
     }
 
     /// Whether an agent is connected.
@@ -448,10 +468,18 @@ impl Desk {
         self.turned_away.get(&agent)
     }
 
-    /// What a connected agent told last, and when it was heard of.
-    pub fn heard(&self, agent: MachineId) -> Option<(Option<&Sample>, Time)> {
-        let session = self.sessions.get(self.by_agent.get(&agent)?)?;
-        Some((session.sample.as_ref(), session.heard))
+    /// What a connected agent told last.
+    pub fn sample(&self, agent: MachineId) -> Option<&Sample> {
+        self.session_of(agent)?.sample.as_ref()
+    }
+
+    /// When an agent was heard of last, connected or not.
+    pub fn heard(&self, agent: MachineId) -> Option<Time> {
+        self.session_of(agent).map(|session| session.heard).or_else(|| self.last_heard.get(&agent).copied())
+    }
+
+    fn session_of(&self, agent: MachineId) -> Option<&Session> {
+        self.sessions.get(self.by_agent.get(&agent)?)
     }
 
     fn record(&mut self, now: Time, fact: Fact) {

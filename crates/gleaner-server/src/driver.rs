@@ -262,6 +262,7 @@ impl Driver {
             store,
             past,
             outputs,
+            home: home.clone(),
             inbox,
             shared: handle.clone(),
             since_snapshot: rows,
@@ -295,6 +296,7 @@ struct Work {
     past: Box<dyn Reader>,
     store: Box<dyn Store>,
     outputs: Outputs,
+    home: Home,
     inbox: Receiver<Message>,
     shared: Handle,
     since_snapshot: u64,
@@ -462,11 +464,14 @@ impl Work {
             // Its agent remembers what is committed by now.
             Effect::Send(session, ToAgent::Beat { number, .. }) => {
                 let (row, hash) = (self.store.last().number(), Some(self.store.chain()));
-                self.send(session, Outgoing::Message(ToAgent::Beat { number, row, hash }));
+                let is_full = self.is_full();
+                self.send(session, Outgoing::Message(ToAgent::Beat { number, row, hash, is_full }));
             }
-            Effect::Send(session, message) => {
-                if let ToAgent::Refused { why, .. } = &message {
-                    tracing::warn!(why, "an agent was turned away");
+            Effect::Send(session, mut message) => {
+                match &mut message {
+                    ToAgent::Welcome { is_full, .. } => *is_full = self.is_full(),
+                    ToAgent::Refused { why, .. } => tracing::warn!(why, "an agent was turned away"),
+                    _ => {}
                 }
                 self.send(session, Outgoing::Message(message));
             }
@@ -474,6 +479,22 @@ impl Work {
             Effect::Compare(session, run, end) => self.send(session, Outgoing::Compare(run, end)),
             Effect::Close(session) => drop(self.sessions.remove(&session)),
         }
+    }
+
+    /// Whether the disk has no room for output, which agents and people are told.
+    fn is_full(&mut self) -> bool {
+        let is_full = self.home.is_full_for_output();
+        if is_full != self.desk.set_full(is_full) {
+            if is_full {
+                tracing::warn!(
+                    "the disk has no room left for what tasks print: that waits at their machines, and runs of which much is left to \
+                     send are not over; free some space, or cancel what prints so much"
+                );
+            } else {
+                tracing::info!("the disk has room again for what tasks print");
+            }
+        }
+        is_full
     }
 
     fn send(&mut self, session: SessionId, outgoing: Outgoing) {

@@ -119,6 +119,9 @@ pub enum ToAgent {
         /// By whose order what runs stands still, if it does.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         paused: Option<String>,
+        /// As in [`Beat`](ToAgent::Beat); filled in where the message leaves.
+        #[serde(default, skip_serializing_if = "is_nothing")]
+        is_full: bool,
     },
     /// The session is refused.
     Refused {
@@ -135,6 +138,9 @@ pub enum ToAgent {
         row: u64,
         /// What the rows up to it add up to; filled in where the message leaves.
         hash: Option<ChainHash>,
+        /// Whether the coordinator's disk has no room for output: it waits at the agent until a beat says otherwise.
+        #[serde(default, skip_serializing_if = "is_nothing")]
+        is_full: bool,
     },
     /// The runs that are the agent's: those it runs or should run. Sent after [`Welcome`](ToAgent::Welcome).
     Yours {

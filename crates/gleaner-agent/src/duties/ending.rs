@@ -143,7 +143,8 @@ impl Duties {
                 let end = end_of(Outcome::Stopped, left.usage, Collected::default());
                 held.stage = Stage::Over { end: Box::new(end), is_sent: false };
             }
-            Stage::Collecting { .. } => {
+            // What it wrote may wait for room.
+            Stage::Collecting { .. } | Stage::Over { is_sent: false, .. } => {
                 held.ending = Some(Ending { reason: Reason::Asked(StopCause::Cancel), kill_at: None });
             }
             _ => {}

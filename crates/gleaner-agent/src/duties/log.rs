@@ -106,8 +106,16 @@ impl Log {
         self.due = (self.unsent() > 0).then_some(now);
     }
 
-    fn unsent(&self) -> u64 {
+    /// How much is left to send.
+    pub(crate) fn unsent(&self) -> u64 {
         self.written - self.sent
+    }
+
+    /// What is left to send is never sent.
+    pub(crate) fn drop_rest(&mut self) {
+        self.dropped += self.unsent();
+        self.written = self.sent;
+        self.due = None;
     }
 
     fn take(&mut self, now: Time) -> Option<Range> {

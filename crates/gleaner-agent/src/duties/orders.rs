@@ -21,7 +21,17 @@ impl Duties {
                 self.actions.push_back(Action::Prove(nonce));
             }
             ToAgent::Proven if self.link.is_greeting() => self.introduce(),
-            ToAgent::Welcome { epoch, lineage, restored, forget, lease_s, heartbeat_s, token, paused } => {
+            ToAgent::Welcome {
+                epoch,
+                lineage,
+                restored,
+                forget,
+                lease_s,
+                heartbeat_s,
+                token,
+                paused,
+                is_full,
+            } => {
                 let start = Start { epoch, lineage, restored };
                 match self.link.welcomed(now, start, lease_s, heartbeat_s) {
                     Ok(was_put_back) => {
@@ -35,6 +45,7 @@ impl Duties {
                         }
                         self.set_paused(now, paused);
                         self.resume_session(now, token);
+                        self.window = Window::new(is_full);
                     }
                     Err(why) => self.close(why),
                 }
@@ -50,13 +61,14 @@ impl Duties {
 
     fn obey(&mut self, now: Time, message: ToAgent) {
         match message {
-            ToAgent::Beat { number, row, hash } => {
+            ToAgent::Beat { number, row, hash, is_full } => {
                 let news = self.link.beat(now, number, row, hash);
                 self.actions.extend(news.map(Action::Remember));
                 for held in self.runs.values_mut() {
                     held.logs.iter_mut().for_each(|log| log.beat(number));
                 }
                 self.window.answered(now, number);
+                self.window.set_closed(is_full);
             }
             ToAgent::Yours { runs } => self.keep_only(now, &runs.into_iter().collect()),
             ToAgent::Run(run) => self.take_on(now, Arc::new(*run)),
@@ -84,7 +96,6 @@ impl Duties {
         self.actions.extend(self.link.met().cloned().map(Action::Remember));
         self.tell_load();
         self.tell_open();
-        self.window = Window::new();
         for held in self.runs.values_mut() {
             held.logs.iter_mut().for_each(|log| log.reconnected(now));
             let disowned = held.is_disowned();

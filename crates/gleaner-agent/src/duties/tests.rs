@@ -46,6 +46,7 @@ fn welcome(epoch: u32, forget: Vec<RunId>) -> ToAgent {
         heartbeat_s: HEARTBEAT_S,
         token: "token".to_owned(),
         paused: None,
+        is_full: false,
     }
 }
 
@@ -114,7 +115,7 @@ impl Stage {
 
     /// The last heartbeat is answered.
     fn answer(&mut self, seconds: f64) {
-        self.hear(seconds, ToAgent::Beat { number: self.beat, row: 1, hash: None });
+        self.hear(seconds, ToAgent::Beat { number: self.beat, row: 1, hash: None, is_full: false });
     }
 
     fn welcome(&mut self, seconds: f64, epoch: u32) {
@@ -136,7 +137,7 @@ impl Stage {
 
     /// Lets time pass as the driver does, waking whenever something is due; no heartbeat is answered.
     fn pass_until(&mut self, seconds: f64) {
-        while let Some(due) = self.duties.due().filter(|due| *due <= at(seconds)) {
+        while let Some(due) = self.duties.due(true).filter(|due| *due <= at(seconds)) {
             self.on(due.seconds(), Event::Tick);
         }
         self.on(seconds, Event::Tick);
@@ -242,7 +243,12 @@ fn piece_in_words(piece: &Piece) -> String {
             } else {
                 String::new()
             };
-            format!("ended {}.{} {outcome}{checkpoint}{tail}", run.task.index(), run.number)
+            let dropped = if end.stdout.dropped > 0 {
+                format!(" dropped {}", end.stdout.dropped)
+            } else {
+                String::new()
+            };
+            format!("ended {}.{} {outcome}{checkpoint}{tail}{dropped}", run.task.index(), run.number)
         }
     }
 }
@@ -251,6 +257,6 @@ fn beats(stage: &mut Stage, range: std::ops::RangeInclusive<u64>) {
     for number in range {
         let seconds = (number - 1) as f64 * HEARTBEAT_S;
         stage.pass_until(seconds);
-        stage.hear(seconds, ToAgent::Beat { number, row: 1, hash: None });
+        stage.hear(seconds, ToAgent::Beat { number, row: 1, hash: None, is_full: false });
     }
 }

@@ -3,6 +3,8 @@
 //!
 //! At half of it a heartbeat asks how far the coordinator has read. **An answer that comes soon doubles it, and a late one makes it
 //! as small as it was at first**: so it holds what a line takes in about a second, and few heartbeats are asked for.
+//!
+//! It is closed while the coordinator's disk has no room for output.
 
 use gleaner_units::{Span, Time};
 use gleaner_wire::limits::OUTPUT_CHUNK_MAX;
@@ -15,13 +17,23 @@ const SOON: Span = Span::from_nanos(1_000_000_000);
 #[derive(Clone, Debug)]
 pub(super) struct Window {
     bytes: u64,
+    is_closed: bool,
     /// Since when the answer to which heartbeat is waited for.
     asked: Option<(Time, u64)>,
 }
 
 impl Window {
-    pub(super) fn new() -> Self {
-        Self { bytes: LEAST, asked: None }
+    pub(super) fn new(is_closed: bool) -> Self {
+        Self { bytes: LEAST, is_closed, asked: None }
+    }
+
+    /// Whether the coordinator has no room, as it said last.
+    pub(super) fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
+    pub(super) fn set_closed(&mut self, is_closed: bool) {
+        self.is_closed = is_closed;
     }
 
     /// Whether no more may go while so much is on its way.
@@ -62,7 +74,7 @@ mod tests {
     #[test]
     fn it_holds_what_a_line_takes_in_about_a_second() {
         for (bytes_per_s, expected) in [(64 << 10, LEAST), (1 << 20, 1 << 20), (1 << 30, MOST)] {
-            let mut window = Window::new();
+            let mut window = Window::new(false);
             let mut now = 0;
             let mut largest = 0;
             for heartbeat in 1..40 {

@@ -188,7 +188,8 @@ impl Worker {
             if !self.send_pieces() {
                 continue;
             }
-            alarm.set(self.duties.due()).map_err(system("the timer cannot be set"))?;
+            let may_send = self.outgoing.as_ref().is_some_and(Outgoing::has_room);
+            alarm.set(self.duties.due(may_send)).map_err(system("the timer cannot be set"))?;
             tokio::select! {
                 Some(event) = inbox.recv() => self.take(event),
                 Some((run, written)) = notes.recv() => self.noted(&run, written),

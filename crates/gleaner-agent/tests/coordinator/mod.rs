@@ -264,6 +264,7 @@ impl Session {
             lease_s,
             heartbeat_s: lease_s / 4.0,
             token,
+            is_full: false,
         });
         hello
     }
@@ -273,7 +274,7 @@ impl Session {
         loop {
             let message = self.hear().expect("the session goes on");
             if let FromAgent::Heartbeat { number, .. } = message {
-                self.say(&ToAgent::Beat { number, row: 1, hash: None });
+                self.say(&ToAgent::Beat { number, row: 1, hash: None, is_full: false });
             }
             if let Some(chosen) = choose(message) {
                 return chosen;
@@ -385,7 +386,8 @@ fn serve(stream: Stream, blobs: &Blobs) {
 
 fn answer_to(request: &str, body: Vec<u8>, blobs: &Blobs) -> (&'static str, Vec<u8>) {
     let words: Vec<_> = request.split(' ').collect();
-    let name = words[1].rsplit('/').next().unwrap().to_owned();
+    let path = words[1].split('?').next().unwrap();
+    let name = path.rsplit('/').next().unwrap().to_owned();
     match words[0] {
         "POST" => ("201 Created", br#"{"version": 1, "agent": 9, "name": "lab"}"#.to_vec()),
         "PUT" => {

@@ -65,6 +65,7 @@ impl Desk {
                 heartbeat_s: self.terms.heartbeat.seconds(),
                 token,
                 paused: self.ledger.agent(id).paused_by.as_ref().map(ToString::to_string),
+                is_full: false,
             },
         );
         self.synchronise(id, session, &ours);
@@ -110,6 +111,7 @@ impl Desk {
             && self.by_agent.get(&session.agent) == Some(&id)
         {
             self.by_agent.remove(&session.agent);
+            self.last_heard.insert(session.agent, session.heard);
             self.no_space.remove(&session.agent);
             self.changes.forget(session.agent);
             self.forget_beside(session.agent, |_| true);
@@ -330,7 +332,7 @@ impl Desk {
             self.forget_beside(agent, |at| at.after_seconds(TWIN_COMES_AGAIN_S) < now);
             self.leases.renew(agent, self.terms.given_up_at(now));
             let row = self.ledger.rows();
-            self.send(id, ToAgent::Beat { number, row, hash: None });
+            self.send(id, ToAgent::Beat { number, row, hash: None, is_full: false });
         }
     }
 

@@ -96,6 +96,11 @@ impl Home {
         reserve::is_needed(&self.folder).unwrap_or(false)
     }
 
+    /// Whether its disk has no room for what tasks print: nothing but the journal goes on.
+    pub fn is_full_for_output(&self) -> bool {
+        !self.room.has(1).unwrap_or(true)
+    }
+
     /// How much its disk may still take.
     pub fn room(&self) -> &Room {
         &self.room

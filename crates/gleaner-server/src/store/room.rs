@@ -30,6 +30,12 @@ impl Room {
         Ok(self.free()? >= promised.saturating_add(bytes))
     }
 
+    /// Whether half of the reserve is gone, as where output came that was on its way when there was no room left for more.
+    pub fn is_short(&self) -> io::Result<bool> {
+        let disk = rustix::fs::statvfs(&self.folder)?;
+        Ok(disk.f_bavail * disk.f_frsize < reserve(disk.f_blocks * disk.f_frsize) / 2)
+    }
+
     /// Room for so many bytes; the error is [`ErrorKind::StorageFull`] where there is none.
     pub(crate) fn promise(&self, bytes: u64) -> io::Result<Promise<'_>> {
         let mut promise = Promise { room: self, left: 0 };

@@ -13,7 +13,8 @@ pub(super) fn open_runs(desk: &Desk, id: TaskId) -> Vec<OpenRunView> {
     let open = ledger.grid().runs_of(id).filter(|run| run.stage() != Stage::Missing);
     let mut views: Vec<OpenRunView> = open
         .map(|run| {
-            let stage = match (run.stage(), desk.staging(run.id(), run.on())) {
+            let staging = desk.staging(run.id(), run.on());
+            let stage = match (run.stage(), staging) {
                 (Stage::Sent | Stage::Next, Some(Staging::In)) => RunStage::StagingIn,
                 (Stage::Running | Stage::Stopping, Some(Staging::Out)) => RunStage::StagingOut,
                 (Stage::Held, _) => RunStage::Held,
@@ -24,7 +25,8 @@ pub(super) fn open_runs(desk: &Desk, id: TaskId) -> Vec<OpenRunView> {
                 (Stage::Stopping | Stage::Missing, _) => RunStage::Stopping,
             };
             let machine = ledger.agent(run.on()).name.clone();
-            let why = desk.without_space().any(|(kept, on)| (kept, on) == (run.id(), run.on())).then(|| {
+            let is_kept = staging == Some(Staging::Out) && desk.is_without_space(run.on());
+            let why = is_kept.then(|| {
                 format!("no space is left on the coordinator's disk for what it left; {machine} keeps that, and sends it again")
             });
             OpenRunView { run: run.id().number, machine, stage, why }
@@ -36,7 +38,7 @@ pub(super) fn open_runs(desk: &Desk, id: TaskId) -> Vec<OpenRunView> {
 
 /// In a sentence, why tasks of a job that have run are not over.
 pub(super) fn waits_for_space(desk: &Desk, job: &Job) -> Option<String> {
-    let runs = desk.without_space().filter(|(run, _)| job.range().contains(run.task)).count();
+    let runs = desk.without_space().filter(|run| job.range().contains(run.task)).count();
     let whose = if runs == 1 { "1 of its runs" } else { &format!("{runs} of its runs") };
     (runs > 0).then(|| {
         format!(

@@ -68,6 +68,51 @@ fn the_coordinators_disk_fills_up() {
     grid.wind_up();
 }
 
+/// What tasks print takes the room that the journal needs no more: it waits at the machine, and the grid goes on.
+#[test]
+fn what_tasks_print_fills_the_coordinators_disk() {
+    let disk = SmallDisk::new(160);
+    let mut grid = Grid::at("printed", 30, disk.path().join("coordinator"));
+    grid.start();
+    grid.add("lab", 100, RULES, &["--slots", "4"]);
+    disk.fill_but(60);
+    let print = "head -c 50000000 /dev/zero | tr '\\0' x; echo $GLEANER_INDEX";
+    let job = submit(&grid, &["--array", "1-2", "--", "sh", "-c", print]);
+    let unwanted = submit(&grid, &["--", "sh", "-c", print]);
+    let small = submit(&grid, &["--array", "1-40", "--", "sh", "-c", "sleep 0.2; echo ok"]);
+    until("what it prints waits", PATIENCE, || {
+        let status = grid.ok(&["status", &job]);
+        status.contains("space on the coordinator's disk").then_some(())
+    });
+    grid.ok(&["wait", &small]);
+    let said = grid.said();
+    assert!(said.contains("no room left for what tasks print"), "{said}");
+    assert!(grid.coordinator_ended().is_none(), "{said}");
+
+    // Whoever does not want it any more gets rid of it.
+    let waits = (1..=2).find(|task| {
+        let history = grid.ok(&["explain", &format!("{job}/{task}")]);
+        history.contains("no space is left on the coordinator's disk")
+    });
+    let waits = format!("{job}/{}", waits.expect("one of the two waits"));
+    until("it waits too", PATIENCE, || {
+        let explained = grid.ok(&["explain", &format!("{unwanted}/0")]);
+        explained.contains("no space is left on the coordinator's disk").then_some(())
+    });
+    grid.ok(&["cancel", &unwanted]);
+    until("it is over", PATIENCE, || {
+        (tally(&grid, &unwanted, "done") + tally(&grid, &unwanted, "cancelled") == 1).then_some(())
+    });
+
+    // With room it goes on by itself, and nothing is missing.
+    disk.clear();
+    grid.ok(&["wait", &job]);
+    let printed = grid.ok(&["logs", &waits]);
+    assert_eq!(printed.trim_end().len(), 50_000_001);
+    assert!(printed.trim_end().ends_with(&waits[job.len() + 1..]));
+    grid.wind_up();
+}
+
 #[test]
 fn output_for_which_there_will_never_be_room_ends_its_run() {
     let disk = SmallDisk::new(24);

@@ -13,7 +13,7 @@ fn time_is_limited_but_suspended_time_does_not_count() {
     stage.pass_until(19.0);
     assert_eq!(stage.done(), Vec::<String>::new());
     for number in 2..=4 {
-        stage.hear(19.0, ToAgent::Beat { number, row: 1, hash: None });
+        stage.hear(19.0, ToAgent::Beat { number, row: 1, hash: None, is_full: false });
     }
     stage.pass_until(21.0);
     stage.on(22.0, killed(run));

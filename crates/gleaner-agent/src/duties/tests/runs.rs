@@ -22,11 +22,11 @@ fn a_heartbeat_tells_whose_files_are_on_their_way() {
     let beat = |number: u32| f64::from(number) * HEARTBEAT_S;
     stage.hear(1.0, ToAgent::Run(Box::new(sent.clone())));
     stage.pass_until(beat(1));
-    stage.hear(beat(1), ToAgent::Beat { number: 2, row: 1, hash: None });
+    stage.hear(beat(1), ToAgent::Beat { number: 2, row: 1, hash: None, is_full: false });
     stage.on(beat(1), Event::Prepared(sent.id, Ok(())));
     stage.on(beat(1), Event::Began(sent.id));
     stage.pass_until(beat(2));
-    stage.hear(beat(2), ToAgent::Beat { number: 3, row: 1, hash: None });
+    stage.hear(beat(2), ToAgent::Beat { number: 3, row: 1, hash: None, is_full: false });
     stage.on(beat(2), exited(sent.id, 0));
     stage.pass_until(beat(3));
     let told: Vec<String> = stage.done().into_iter().filter(|line| line.contains("staging")).collect();
@@ -218,7 +218,7 @@ fn a_run_that_its_machine_had_nothing_left_for_does_not_count_and_the_machine_cl
     let lacking = Exit::Lacking("too many open files".into());
     stage.on(2.0, Event::Exited(id(1, 1), lacking, Usage::default()));
     assert_eq!(stage.done(), ["2 open false", "2 ended 1.1 abandoned"]);
-    assert_eq!(stage.duties.due(), Some(at(5.0)), "the next heartbeat");
+    assert_eq!(stage.duties.due(true), Some(at(5.0)), "the next heartbeat");
     beats(&mut stage, 2..=6);
     assert!(!stage.done().iter().any(|line| line.contains("open")));
     stage.pass_until(32.0);
@@ -265,9 +265,10 @@ fn output_waits_while_the_coordinator_has_not_read_what_came_before() {
         (from..to).map(|piece| format!("2 output 1.1 Stdout {}+65536", 65_536 * piece)).collect()
     };
     assert_eq!(stage.done(), pieces(0, 4), "and no more");
-    assert_eq!(stage.duties.due(), Some(at(2.0)), "to ask how far the coordinator is");
+    assert_eq!(stage.duties.due(true), Some(at(2.0)), "to ask how far the coordinator is");
     stage.on(2.0, Event::Tick);
     assert_eq!((stage.beat, stage.done()), (beat + 1, pieces(4, 4)));
+    assert_eq!(stage.duties.due(true), Some(at(7.0)), "nobody is woken for what cannot go");
     stage.on(2.0, Event::Tick);
     assert_eq!(stage.beat, beat + 1, "once");
     stage.answer(2.0);
@@ -280,6 +281,54 @@ fn output_waits_while_the_coordinator_has_not_read_what_came_before() {
     assert_eq!(stage.done(), again, "what was not known to have arrived");
 }
 
+/// Ends go all the same, but for those of which much is left to send; a run that is cancelled leaves it.
+#[test]
+fn output_waits_while_the_coordinator_has_no_room_for_it() {
+    let mut stage = Stage::new();
+    let [long, short] = [1, 2].map(|task| stage.start(1.0, run(task, 1)));
+    let wrote = |run, written| Event::Wrote { run, stream: Stream::Stdout, written, dropped: 0 };
+    let room = |stage: &mut Stage, seconds, is_full| {
+        stage.hear(seconds, ToAgent::Beat { number: stage.beat, row: 1, hash: None, is_full });
+    };
+    room(&mut stage, 1.0, true);
+    stage.done();
+    for (run, written) in [(long, 200_000), (short, 4_096)] {
+        stage.on(1.5, wrote(run, written));
+    }
+    assert_eq!(stage.duties.due(true), Some(at(5.0)), "the next heartbeat");
+    stage.on(2.0, Event::Tick);
+    assert_eq!(stage.done(), [""; 0], "programs that run");
+    for run in [long, short] {
+        stage.on(2.0, exited(run, 0));
+    }
+    assert_eq!(stage.done(), ["2 ended 2.1 exited 0 tail 0+4096"]);
+    stage.hear(2.0, ToAgent::Settled { run: short, accepted: true });
+    let unwanted = stage.start(3.0, run(3, 1));
+    stage.on(3.5, wrote(unwanted, 5_000));
+    stage.on(4.0, exited(unwanted, 0));
+    stage.done();
+    stage.on(5.0, Event::Tick);
+    assert_eq!(stage.done(), ["5 staging 1.1 out, 3.1 out", "5 keep 1.1"]);
+    stage.hear(5.5, ToAgent::Stop { run: unwanted, cause: StopCause::Cancel });
+    assert_eq!(stage.done(), ["5.5 ended 3.1 exited 0 dropped 5000"]);
+
+    // Over the next connection likewise, until there is room.
+    stage.on(6.0, Event::Disconnected);
+    stage.on(6.0, Event::Connected);
+    let mut again = welcome(3, Vec::new());
+    if let ToAgent::Welcome { is_full, .. } = &mut again {
+        *is_full = true;
+    }
+    stage.hear(6.0, again);
+    let said = stage.done();
+    assert!(!said.iter().any(|line| line.contains("output") || line.contains("ended 1.1")), "{said:?}");
+    room(&mut stage, 6.5, false);
+    let pieces = [(0, 65_536), (65_536, 65_536), (131_072, 65_536)]
+        .map(|(from, length)| format!("6.5 output 1.1 Stdout {from}+{length}"));
+    let end = "6.5 ended 1.1 exited 0 tail 196608+3392".to_owned();
+    assert_eq!(stage.done(), [&pieces[..], &[end]].concat());
+}
+
 #[test]
 fn output_goes_before_the_end_and_again_after_a_reconnection() {
     let mut stage = Stage::new();
@@ -290,7 +339,7 @@ fn output_goes_before_the_end_and_again_after_a_reconnection() {
     stage.pass_until(3.0);
     assert_eq!(stage.done(), ["2 output 1.1 Stdout 0+65536", "2.1 output 1.1 Stdout 65536+4464"]);
     stage.pass_until(5.0);
-    stage.hear(5.1, ToAgent::Beat { number: 2, row: 1, hash: None });
+    stage.hear(5.1, ToAgent::Beat { number: 2, row: 1, hash: None, is_full: false });
     stage.on(6.0, wrote(70_010));
     stage.pass_until(6.2);
     stage.on(7.0, Event::Disconnected);
