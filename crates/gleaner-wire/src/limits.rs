@@ -94,6 +94,9 @@ pub const PARAMETERS_MAX: usize = 256;
 /// Arguments of a job; likewise its variables, its inputs and its outputs.
 // Tested by: each_limit_of_a_job_is_kept_and_named
 pub const ITEMS_MAX: usize = 4_096;
+/// Bytes by which a job names its program: Linux takes no longer path.
+// Tested by: each_limit_of_a_job_is_kept_and_named
+pub const PROGRAM_BYTES_MAX: usize = 4_095;
 /// Input files that only one task of a job gets, over all its tasks.
 // Tested by: each_limit_of_a_job_is_kept_and_named
 pub const OWN_INPUTS_MAX: usize = 100_000;

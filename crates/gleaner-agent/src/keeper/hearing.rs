@@ -4,7 +4,9 @@ use crate::launch::{Words, read_words};
 use std::io::{PipeReader, Read};
 
 /// What they may say before the rest is dropped.
-const WORDS_BYTES_MAX: u64 = 4096;
+const WORDS_BYTES_MAX: usize = 4096;
+/// What is dropped at one look: who says more waits for the next.
+const DROPPED_BYTES_MAX: usize = 64 << 10;
 
 /// The end of a pipe that does not block, and what came through it.
 pub(crate) struct Hearing {
@@ -34,9 +36,16 @@ impl Hearing {
     }
 
     fn listen(&mut self) {
-        let room = WORDS_BYTES_MAX.saturating_sub(self.heard.len() as u64);
+        let room = WORDS_BYTES_MAX.saturating_sub(self.heard.len());
         // It ends where nothing more is there, which is no news.
-        let _ = Read::take(&mut self.pipe, room).read_to_end(&mut self.heard);
+        let _ = Read::take(&mut self.pipe, room as u64).read_to_end(&mut self.heard);
+        if self.heard.len() == WORDS_BYTES_MAX {
+            // Whoever has more to say does not wait for it to be read.
+            let _ = std::io::copy(
+                &mut Read::take(&mut self.pipe, DROPPED_BYTES_MAX as u64),
+                &mut std::io::sink(),
+            );
+        }
     }
 }
 
@@ -71,10 +80,25 @@ mod tests {
     #[test]
     fn no_more_is_kept_than_is_read() {
         let (ours, mut theirs) = std::io::pipe().unwrap();
-        theirs.write_all(&[b'x'; 2 * WORDS_BYTES_MAX as usize]).unwrap();
+        theirs.write_all(&[b'x'; 2 * WORDS_BYTES_MAX]).unwrap();
         drop(theirs);
         let mut hearing = Hearing::of(ours);
         assert!(!hearing.is_ready() && !hearing.is_ready());
-        assert_eq!(hearing.heard.len() as u64, WORDS_BYTES_MAX);
+        assert_eq!(hearing.heard.len(), WORDS_BYTES_MAX);
+    }
+
+    /// A pipe holds 64 KiB.
+    #[test]
+    fn whoever_says_more_is_not_held_up() {
+        let (ours, mut theirs) = std::io::pipe().unwrap();
+        rustix::io::ioctl_fionbio(&ours, true).unwrap();
+        let mut hearing = Hearing::of(ours);
+        let says = std::thread::spawn(move || theirs.write_all(&vec![b'x'; 300_000]));
+        while !says.is_finished() {
+            assert!(!hearing.is_ready());
+            std::thread::yield_now();
+        }
+        says.join().unwrap().unwrap();
+        assert_eq!(hearing.heard.len(), WORDS_BYTES_MAX);
     }
 }

@@ -4,6 +4,9 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
+/// What a sentence has of a name, or of a list of folders.
+const SHOWN_BYTES_MAX: usize = 1_000;
+
 /// See the module.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
@@ -33,10 +36,10 @@ pub enum ProgramError {
 impl ProgramError {
     /// What the system's error means of a program that is found from `folder`; a bare name was looked for in `path`.
     pub(crate) fn of(program: &str, folder: &Path, path: &str, error: io::Error) -> Self {
-        let name = program.to_owned();
+        let (name, path) = (shortened(program), shortened(path));
         let found = fs::metadata(folder.join(program)).ok();
         match error.kind() {
-            ErrorKind::NotFound if !program.contains('/') => Self::NotInPath(name, path.to_owned()),
+            ErrorKind::NotFound if !program.contains('/') => Self::NotInPath(name, path),
             ErrorKind::NotFound if found.is_some() => Self::NoInterpreter(name),
             ErrorKind::NotFound | ErrorKind::NotADirectory => Self::NotThere(name),
             ErrorKind::PermissionDenied if found.is_some_and(|found| found.is_dir()) => Self::Folder(name),
@@ -47,6 +50,12 @@ impl ProgramError {
             _ => Self::Other(name, error),
         }
     }
+}
+
+/// A name or a list of folders may be as long as its user likes.
+fn shortened(text: &str) -> String {
+    let end = text.floor_char_boundary(SHOWN_BYTES_MAX);
+    if end < text.len() { format!("{}…", &text[..end]) } else { text.to_owned() }
 }
 
 #[cfg(test)]
@@ -82,5 +91,8 @@ mod tests {
             let error = Command::new(program).env_clear().env("PATH", path).spawn().unwrap_err();
             assert_eq!(ProgramError::of(program, Path::new("/"), path, error).to_string(), expected);
         }
+        let long = "ä".repeat(100_000);
+        let said = ProgramError::of(&long, Path::new("/"), &long, ErrorKind::NotFound.into()).to_string();
+        assert!(said.len() < 3 * SHOWN_BYTES_MAX && said.contains("ä…"), "{}", said.len());
     }
 }

@@ -111,7 +111,9 @@ fn an_order_that_is_too_long_fails_its_own_run_only() {
     });
     let history = grid.ok(&["history", "1/0"]);
     assert!(history.contains("can be sent"), "{history}");
-    let long = json!({"command": vec!["x".repeat(100 << 10); 100]});
+    let words = vec!["x".repeat(100 << 10); 100];
+    let words = [vec!["true".to_owned()], words].concat();
+    let long = json!({ "command": words });
     let why = refusal(&grid.api("POST", "/api/v1/jobs", Some(&long)), 422);
     assert!(why.contains("at most 2097152 are taken"), "{why}");
     grid.wind_up();
