@@ -16,6 +16,7 @@ use crate::cache::{Cache, CacheError, hash_of};
 use crate::duties::{Collected, TransferError, Wanted};
 use crate::lack::is_lack;
 use gleaner_net::{Client, ClientError};
+use gleaner_units::RunId;
 use gleaner_wire::BlobHash;
 use gleaner_wire::job::Checkpointing;
 use gleaner_wire::limits::BLOB_BYTES_MAX;
@@ -134,7 +135,7 @@ pub(crate) fn collect(
         let checkpoint = open_inside(&opened, CHECKPOINT)?;
         let listing = archive::list(&checkpoint, &[]).map_err(|why| from_archive(&why))?;
         keeps_to_its_disk(run, archive::size(&listing))?;
-        collected.checkpoint = store(&checkpoint, &listing, client, allowance)?;
+        collected.checkpoint = store(run.id, (&checkpoint, &listing), client, allowance)?;
     }
     if wanted.files {
         let patterns = patterns(&run.outputs)?;
@@ -150,7 +151,7 @@ pub(crate) fn collect(
         let missing = run.outputs.iter().zip(is_left).filter(|(_, is_left)| !is_left);
         collected.not_left = not_left(&missing.map(|(output, _)| output.as_str()).collect::<Vec<_>>());
         keeps_to_its_disk(run, archive::size(&listing))?;
-        collected.files = store(&opened, &listing, client, allowance)?;
+        collected.files = store(run.id, (&opened, &listing), client, allowance)?;
     }
     Ok(collected)
 }
@@ -169,8 +170,8 @@ pub(crate) fn remove_if_empty(folder: &Path) -> bool {
 /// Packs what is listed, and puts it where the coordinator keeps such things; none if nothing is listed. It is packed twice, for its
 /// hash and on its way, and takes no room on the disk: files with holes would take more there than they did.
 fn store(
-    from: &OwnedFd,
-    listing: &archive::Listing,
+    run: RunId,
+    (from, listing): (&OwnedFd, &archive::Listing),
     client: &Client,
     allowance: &Allowance,
 ) -> Result<Option<Stored>, TransferError> {
@@ -185,12 +186,13 @@ fn store(
         return Err(TransferError::TooLarge(beyond_the_limit()));
     }
     let blob = hash_of(&hasher);
+    let address = format!("{}?task={}&run={}", address_of(&blob), run.task.index(), run.number);
     let lacks = |why: io::Error| failed(Path::new("what stores it"), &why);
     let (mut packed, into) = io::pipe().map_err(lacks)?;
     let into = io::BufWriter::with_capacity(PACKED_AT_ONCE, allowance.elsewhere(into));
     let (packing, stored) = thread::scope(|scope| {
         let packing = thread::Builder::new().spawn_scoped(scope, || archive::pack(from, listing, into))?;
-        let stored = client.upload::<IgnoredAny>(&address_of(&blob), &mut packed, size);
+        let stored = client.upload::<IgnoredAny>(&address, &mut packed, size);
         // So that a packer whose bytes nobody takes any more ends.
         drop(packed);
         Ok((packing.join().expect("packing does not panic"), stored))

@@ -1,6 +1,7 @@
 //! The files that somebody has sent, as long as a coordinator lives. Beyond a number of them the oldest are forgotten.
 //!
-//! **What nobody named counts for `YOUNG`, forgotten or not**: then it is removed.
+//! **What nobody named counts for `YOUNG`, forgotten or not**: then it is removed. What an agent sent counts for each user whose runs
+//! left it, by itself.
 
 use crate::blobs::BlobId;
 use crate::limits::YOUNG;
@@ -11,32 +12,41 @@ use std::collections::{BTreeMap, VecDeque};
 const HOUR_NANOS: u64 = 3_600_000_000_000;
 
 /// A file.
-#[derive(Clone, Copy, Debug)]
-struct Sent {
+#[derive(Clone, Debug)]
+struct Sent<W> {
     bytes: u64,
+    /// For whom it counts.
+    whose: W,
     /// In which hour it came; nothing if something names it.
     unnamed_since: Option<u64>,
 }
 
 /// Those of one user or agent.
-#[derive(Clone, Debug, Default)]
-pub struct Uploads {
-    known: BTreeMap<BlobId, Sent>,
+#[derive(Clone, Debug)]
+pub struct Uploads<W> {
+    known: BTreeMap<BlobId, Sent<W>>,
     in_order: VecDeque<BlobId>,
-    /// How many bytes nobody named, by the hour in which they came.
-    unnamed: BTreeMap<u64, u64>,
+    /// How many bytes nobody named, by for whom they count and the hour in which they came.
+    unnamed: BTreeMap<(W, u64), u64>,
 }
 
-impl Uploads {
+impl<W> Default for Uploads<W> {
+    fn default() -> Self {
+        Self { known: BTreeMap::new(), in_order: VecDeque::new(), unnamed: BTreeMap::new() }
+    }
+}
+
+impl<W: Ord + Clone> Uploads<W> {
     /// All of this file has come; so many are remembered.
-    pub fn add(&mut self, id: BlobId, (now, bytes): (Time, u64), at_most: usize) {
+    pub fn add(&mut self, id: BlobId, whose: W, (now, bytes): (Time, u64), at_most: usize) {
         let hour = hour_of(now);
-        self.unnamed.retain(|&hour, _| counts(hour, now));
-        let before = self.known.insert(id, Sent { bytes, unnamed_since: Some(hour) });
-        if let Some(before) = before {
+        self.unnamed.retain(|&(_, hour), _| counts(hour, now));
+        let sent = Sent { bytes, whose: whose.clone(), unnamed_since: Some(hour) };
+        let before = self.known.insert(id, sent);
+        if let Some(before) = &before {
             self.discount(before);
         }
-        *self.unnamed.entry(hour).or_default() += bytes;
+        *self.unnamed.entry((whose, hour)).or_default() += bytes;
         if before.is_some() {
             return;
         }
@@ -68,27 +78,29 @@ impl Uploads {
     /// A job names it, or the end of a run: from now on it is counted there.
     pub fn named(&mut self, id: BlobId) {
         let Some(sent) = self.known.get_mut(&id) else { return };
-        let before = std::mem::replace(sent, Sent { unnamed_since: None, ..*sent });
-        self.discount(before);
+        let before = std::mem::replace(sent, Sent { unnamed_since: None, ..sent.clone() });
+        self.discount(&before);
     }
 
     /// It was asked for, and stays for as long as if it came now.
     pub fn renew(&mut self, id: BlobId, now: Time) {
-        let Some(&sent) = self.known.get(&id).filter(|sent| sent.unnamed_since.is_some()) else { return };
+        let Some(sent) = self.known.get_mut(&id).filter(|sent| sent.unnamed_since.is_some()) else { return };
         let hour = hour_of(now);
-        self.known.insert(id, Sent { unnamed_since: Some(hour), ..sent });
-        self.discount(sent);
-        *self.unnamed.entry(hour).or_default() += sent.bytes;
+        let before = std::mem::replace(sent, Sent { unnamed_since: Some(hour), ..sent.clone() });
+        self.discount(&before);
+        *self.unnamed.entry((before.whose, hour)).or_default() += before.bytes;
     }
 
-    /// How many bytes were sent that nothing names.
-    pub fn bytes(&self, now: Time) -> u64 {
-        let young = self.unnamed.iter().filter(|&(&hour, _)| counts(hour, now));
+    /// How many bytes were sent for somebody that nothing names.
+    pub fn bytes(&self, whose: &W, now: Time) -> u64 {
+        let theirs = self.unnamed.range((whose.clone(), 0)..=(whose.clone(), u64::MAX));
+        let young = theirs.filter(|&(&(_, hour), _)| counts(hour, now));
         young.map(|(_, bytes)| bytes).fold(0, |all, bytes| all.saturating_add(*bytes))
     }
 
-    fn discount(&mut self, sent: Sent) {
-        if let Some(bytes) = sent.unnamed_since.and_then(|hour| self.unnamed.get_mut(&hour)) {
+    fn discount(&mut self, sent: &Sent<W>) {
+        let Some(hour) = sent.unnamed_since else { return };
+        if let Some(bytes) = self.unnamed.get_mut(&(sent.whose.clone(), hour)) {
             *bytes = bytes.saturating_sub(sent.bytes);
         }
     }
@@ -119,7 +131,7 @@ mod tests {
     fn the_oldest_are_forgotten() {
         let mut uploads = Uploads::default();
         for number in (0..=9).chain([1]) {
-            uploads.add(id(number), (Time::ZERO, number as u64), 9);
+            uploads.add(id(number), "ada", (Time::ZERO, number as u64), 9);
         }
         assert_eq!(uploads.size(id(3)), Some(3));
         assert!(!uploads.has(id(0)) && (1..=9).all(|number| uploads.has(id(number))));
@@ -128,13 +140,16 @@ mod tests {
     #[test]
     fn what_nobody_names_counts_for_a_day() {
         let mut uploads = Uploads::default();
-        (0..4).for_each(|number| uploads.add(id(number), (Time::ZERO, 1 << number), 9));
-        assert_eq!(uploads.bytes(at(1.0)), 15);
-        uploads.add(id(1), (at(24.0), 2), 9);
+        (0..4).for_each(|number| uploads.add(id(number), "ada", (Time::ZERO, 1 << number), 9));
+        assert_eq!(uploads.bytes(&"ada", at(1.0)), 15);
+        uploads.add(id(1), "ada", (at(24.0), 2), 9);
         uploads.renew(id(3), at(24.0));
         uploads.named(id(0));
         uploads.renew(id(0), at(24.0));
-        assert_eq!([24.0, 24.9, 25.0, 48.9, 49.0].map(|hours| uploads.bytes(at(hours))), [14, 14, 10, 10, 0]);
+        assert_eq!(
+            [24.0, 24.9, 25.0, 48.9, 49.0].map(|hours| uploads.bytes(&"ada", at(hours))),
+            [14, 14, 10, 10, 0]
+        );
         assert!(uploads.has(id(0)));
     }
 
@@ -142,7 +157,7 @@ mod tests {
     #[test]
     fn what_nobody_names_is_there_for_a_day() {
         let mut uploads = Uploads::default();
-        (0..2).for_each(|number| uploads.add(id(number), (at(1.5), 1), 9));
+        (0..2).for_each(|number| uploads.add(id(number), "ada", (at(1.5), 1), 9));
         uploads.named(id(1));
         let there = |hours: f64| [0, 1, 2].map(|number| uploads.is_there(id(number), at(hours)));
         assert_eq!(there(1.5), [true, true, false]);
@@ -151,16 +166,29 @@ mod tests {
     }
 
     #[test]
+    fn each_counts_by_itself() {
+        let mut uploads = Uploads::default();
+        uploads.add(id(1), "ada", (at(0.0), 10), 9);
+        uploads.add(id(2), "bob", (at(1.0), 3), 9);
+        let bytes = |uploads: &Uploads<_>| ["ada", "bob", "eve"].map(|whose| uploads.bytes(&whose, at(2.0)));
+        assert_eq!(bytes(&uploads), [10, 3, 0]);
+        uploads.add(id(1), "eve", (at(1.0), 10), 9);
+        assert_eq!(bytes(&uploads), [0, 3, 10], "who sent it last");
+        uploads.named(id(2));
+        assert_eq!(bytes(&uploads), [0, 0, 10]);
+    }
+
+    #[test]
     fn what_is_forgotten_counts_as_what_is_known() {
         let mut uploads = Uploads::default();
         for number in 0..100 {
-            uploads.add(id(number), (at(number as f64 / 4.0), 10), 2);
+            uploads.add(id(number), "ada", (at(number as f64 / 4.0), 10), 2);
             if number % 2 == 1 {
                 uploads.named(id(number));
             }
         }
-        assert_eq!(uploads.bytes(at(24.9)), 500, "what was named counts elsewhere");
-        assert_eq!([25.0, 26.0, 48.0, 49.0].map(|hours| uploads.bytes(at(hours))), [480, 460, 20, 0]);
+        assert_eq!(uploads.bytes(&"ada", at(24.9)), 500, "what was named counts elsewhere");
+        assert_eq!([25.0, 26.0, 48.0, 49.0].map(|hours| uploads.bytes(&"ada", at(hours))), [480, 460, 20, 0]);
         assert!(uploads.unnamed.len() <= 26);
     }
 }

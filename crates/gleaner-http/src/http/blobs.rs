@@ -8,12 +8,12 @@
 use super::api::Api;
 use super::body::{length, paced};
 use super::caller::{Caller, FileCaller, unknown};
-use super::extract::Path;
+use super::extract::{Path, Query};
 use super::looking::blocking;
 use super::own::own_task;
 use super::pace::Pace;
 use super::refusal::Refusal;
-use super::uploads::Expected;
+use super::uploads::{Expected, Sender};
 use crate::limits::BODY_BYTES_MIN;
 use crate::places::{Place, Who};
 use axum::Json;
@@ -26,11 +26,12 @@ use futures_util::stream;
 use gleaner_server::blobs::{self, Blob, BlobId, Blobs, Put, PutError, Terms};
 use gleaner_server::desk::{Desk, Input, removed};
 use gleaner_server::view::Known;
-use gleaner_units::{MachineId, Time};
+use gleaner_units::{MachineId, RunId, TaskId, Time};
 use gleaner_wire::api::Problem;
 use gleaner_wire::limits::BLOB_BYTES_MAX;
 use gleaner_wire::session::Stored;
 use gleaner_wire::{BlobHash, JobId};
+use serde::Deserialize;
 use std::io::{self, Read};
 use std::sync::Arc;
 use tokio::io::AsyncRead;
@@ -38,16 +39,34 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 use tokio_util::io::{StreamReader, SyncIoBridge};
+use utoipa::IntoParams;
 
 /// Bytes that are read from the disk at once.
 const PIECE: usize = 64 << 10;
 /// Pieces that are ahead of a slow receiver.
 const PIECES_AHEAD: usize = 4;
 
+/// What a file that an agent sends was left by.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OfRun {
+    /// From an agent: the number of the task whose run left it, counted over all jobs
+    task: Option<u32>,
+    /// From an agent: the run's number
+    run: Option<u32>,
+}
+
+impl OfRun {
+    fn id(&self) -> Option<RunId> {
+        Some(RunId { task: TaskId::new(self.task? as usize), number: self.run? })
+    }
+}
+
 /// Stores a file. One that is there already is stored anew.
 #[utoipa::path(
     put, path = "/api/v1/blobs/{hash}", tag = "files",
-    params(("hash" = String, Path, description = "The BLAKE3 hash of its content", pattern = "^[0-9a-f]{64}$")),
+    params(("hash" = String, Path, description = "The BLAKE3 hash of its content", pattern = "^[0-9a-f]{64}$"), OfRun),
     request_body(content = String, content_type = "application/octet-stream"),
     responses((status = 200, description = "It is stored", body = Stored),
         (status = 408, description = "The rest of it did not come", body = Problem),
@@ -61,32 +80,53 @@ pub(super) async fn put(
     State(api): State<Arc<Api>>,
     caller: FileCaller,
     Path(hash): Path<String>,
+    Query(of_run): Query<OfRun>,
     request: Request,
 ) -> Result<Json<Stored>, Refusal> {
     caller.may_write()?;
+    let sender = sender(&caller, &of_run)?;
     let id = blob_id(&hash)?;
     let announced = length(request.headers());
     if announced.is_some_and(|length| length > BLOB_BYTES_MAX) {
         return Err(Refusal::too_large(BLOB_BYTES_MAX));
     }
     let place = api.file_place(&caller.who())?;
-    let expected = expect(&api, &caller, announced).await?;
+    let expected = expect(&api, &sender, announced).await?;
     let at_most = expected.bytes();
     let terms = Terms { at: api.app.desk.now(), at_most, claimed: Some(id), announced };
     let pieces = Box::pin(paced(request.into_body(), BODY_BYTES_MIN));
     // What has come is counted also where who sent it is gone before the answer.
     let stored = tokio::spawn(async move {
         let _place = place;
-        store(&api, caller, StreamReader::new(pieces), (terms, expected)).await
+        store(&api, sender, StreamReader::new(pieces), (terms, expected)).await
     });
     let put = stored.await.map_err(|panic| Refusal::internal(format!("storing a file: {panic}")))??;
     Ok(Json(Stored { blob: hash_of(put.id), size: put.bytes }))
 }
 
+/// Who sends a file that is to be kept.
+#[derive(Clone, Debug)]
+enum Sending {
+    User(String),
+    /// Which run left it.
+    Agent(MachineId, RunId),
+}
+
+fn sender(caller: &FileCaller, of: &OfRun) -> Result<Sending, Refusal> {
+    match caller {
+        FileCaller::User(by) => Ok(Sending::User(by.user.clone())),
+        FileCaller::Agent(agent) => {
+            let no_run =
+                || Refusal::malformed("?task= and ?run= are missing: an agent says which run left a file");
+            Ok(Sending::Agent(*agent, of.id().ok_or_else(no_run)?))
+        }
+    }
+}
+
 /// Stores a file, and counts it.
 async fn store(
     api: &Arc<Api>,
-    caller: FileCaller,
+    sender: Sending,
     body: impl AsyncRead + Send + Unpin + 'static,
     (terms, expected): (Terms, Expected),
 ) -> Result<Put, Refusal> {
@@ -103,22 +143,22 @@ async fn store(
     if matches!(put, Err(PutError::TooLarge { .. })) && at_most < BLOB_BYTES_MAX {
         // Whoever did not say how much it is hears of the quota only now.
         drop(expected);
-        expect(api, &caller, Some(at_most + 1)).await?;
+        expect(api, &sender, Some(at_most + 1)).await?;
         return Err(Refusal::too_large(at_most));
     }
-    if let (Err(PutError::DiskFull), &FileCaller::Agent(agent), Some(blob)) = (&put, &caller, terms.claimed) {
+    if let (Err(PutError::DiskFull), &Sending::Agent(agent, _), Some(blob)) = (&put, &sender, terms.claimed) {
         // So that it can be seen why a run of its stays.
         api.app.desk.input(Input::NoSpace { agent, blob }).await?;
     }
     let put = put?;
-    match caller {
-        FileCaller::User(by) => {
-            api.uploads.add(&by.user, put.id, (api.app.desk.now(), put.bytes));
+    match sender {
+        Sending::User(user) => {
+            api.uploads.add(&user, put.id, (api.app.desk.now(), put.bytes));
             drop(expected);
         }
         // It is there before the end of a run that names it.
-        FileCaller::Agent(agent) => {
-            api.app.desk.input(Input::Stored { agent, blob: put.id, bytes: put.bytes }).await?;
+        Sending::Agent(agent, run) => {
+            api.app.desk.input(Input::Stored { agent, run, blob: put.id, bytes: put.bytes }).await?;
             // From when the desk counts it.
             api.look(|_, _| drop(expected)).await?;
         }
@@ -128,15 +168,17 @@ async fn store(
 
 /// Counts what who asks is about to send as on its way, if they may send as much; all that they may, where they do not say how much
 /// it is. The desk's one thread does that, so that nothing is counted by two as left.
-async fn expect(api: &Arc<Api>, caller: &FileCaller, announced: Option<u64>) -> Result<Expected, Refusal> {
-    let (of, who, more) = (Arc::clone(api), caller.who(), announced.unwrap_or(1));
+async fn expect(api: &Arc<Api>, sender: &Sending, announced: Option<u64>) -> Result<Expected, Refusal> {
+    let (of, sender, more) = (Arc::clone(api), sender.clone(), announced.unwrap_or(1));
     let look = move |desk: &Desk, now| {
-        let left = match &who {
-            Who::Agent(agent) => left_of_runs(&of, desk, *agent, (more, now))?,
-            Who::User(user) => left_of_quota(&of, desk, user, (more, now))?,
-            Who::Stranger => 0,
+        let (sender, left) = match sender {
+            Sending::Agent(agent, run) => left_of_runs(&of, desk, (agent, run), (more, now))?,
+            Sending::User(user) => {
+                let left = left_of_quota(&of, desk, &user, (more, now))?;
+                ((Who::User(user.clone()), user), left)
+            }
         };
-        Ok(of.coming.expect(who, announced.unwrap_or(left.min(BLOB_BYTES_MAX))))
+        Ok(of.coming.expect(sender, announced.unwrap_or(left.min(BLOB_BYTES_MAX))))
     };
     api.look(look).await?
 }
@@ -152,20 +194,25 @@ fn left_of_quota(api: &Api, desk: &Desk, user: &str, (more, now): (u64, Time)) -
 /// How many bytes a user has sent that no job named, or is sending.
 pub(super) fn sent_bytes(api: &Api, user: &str, now: Time) -> u64 {
     // First: what comes meanwhile is counted twice, and not left out.
-    let coming = api.coming.bytes(&Who::User(user.to_owned()));
+    let coming = api.coming.bytes(&(Who::User(user.to_owned()), user.to_owned()));
     coming.saturating_add(api.uploads.bytes(user, now))
 }
 
-/// How many bytes an agent may still send of what its runs leave, if they are at least so many.
-fn left_of_runs(api: &Api, desk: &Desk, agent: MachineId, (more, now): (u64, Time)) -> Result<u64, Refusal> {
-    let coming = api.coming.bytes(&Who::Agent(agent));
-    match desk.may_send(agent, now).map(|left| left.saturating_sub(coming)) {
+/// How many bytes an agent may still send of what a user's runs leave, if they are at least so many.
+fn left_of_runs(
+    api: &Api,
+    desk: &Desk,
+    (agent, run): (MachineId, RunId),
+    (more, now): (u64, Time),
+) -> Result<(Sender, u64), Refusal> {
+    let Some((user, left)) = desk.may_send(agent, run, now) else {
         // It comes again, with another token.
-        None if !desk.is_connected(agent) => Err(unknown()),
-        None => Err(Refusal::forbidden("this machine has no run of which anything is awaited")),
-        Some(left) if left < more => Err(Refusal::above_runs_quotas(left)),
-        Some(left) => Ok(left),
-    }
+        let unawaited = || Refusal::forbidden("nothing is awaited of this run on this machine");
+        return Err(if desk.is_connected(agent) { unawaited() } else { unknown() });
+    };
+    let sender = (Who::Agent(agent), user.to_owned());
+    let left = left.saturating_sub(api.coming.bytes(&sender));
+    if left < more { Err(Refusal::above_runs_quotas(user, left)) } else { Ok((sender, left)) }
 }
 
 /// Sends a file. A file that is damaged ends before its length is reached.

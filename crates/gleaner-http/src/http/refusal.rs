@@ -166,10 +166,11 @@ impl Refusal {
         Self::new(StatusCode::FORBIDDEN, "quota", message)
     }
 
-    /// It is more than what may be kept of a machine's runs.
-    pub(super) fn above_runs_quotas(left: u64) -> Self {
+    /// It is more than what may be kept of a user's runs.
+    pub(super) fn above_runs_quotas(user: &str, left: u64) -> Self {
         let message = format!(
-            "the quotas of the users whose tasks this machine runs have room for {left} more bytes; `gleaner quota show` has what is used"
+            "the quota of {user} has room for {left} more bytes of what this machine sends: what it sent in the last day and no task \
+             kept counts too; `gleaner quota show` has what is used"
         );
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "quota", message)
     }

@@ -14,19 +14,24 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 #[derive(Debug, Default)]
-pub(super) struct UsersUploads(Mutex<BTreeMap<String, Uploads>>);
+pub(super) struct UsersUploads(Mutex<BTreeMap<String, Uploads<()>>>);
 
 impl UsersUploads {
     /// A user has sent all of this file.
     pub(super) fn add(&self, user: &str, id: BlobId, (now, bytes): (Time, u64)) {
         let mut by_user = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        by_user.entry(user.to_owned()).or_default().add(id, (now, bytes), UPLOADS_OF_USER_MAX);
+        by_user.entry(user.to_owned()).or_default().add(id, (), (now, bytes), UPLOADS_OF_USER_MAX);
     }
 
     /// Whether the user has sent it.
     pub(super) fn has(&self, user: &str, id: BlobId) -> bool {
         let by_user = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         by_user.get(user).is_some_and(|own| own.has(id))
+    }
+
+    /// Whoever gets the name next has sent nothing.
+    pub(super) fn forget(&self, user: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(user);
     }
 
     /// It was asked for, and stays a while longer.
@@ -48,34 +53,37 @@ impl UsersUploads {
     /// How many bytes the user has sent that no job named.
     pub(super) fn bytes(&self, user: &str, now: Time) -> u64 {
         let by_user = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        by_user.get(user).map_or(0, |sent| sent.bytes(now))
+        by_user.get(user).map_or(0, |sent| sent.bytes(&(), now))
     }
 }
 
-/// How many bytes are on their way, of each user and agent.
+/// Who sends something, and for whom it counts.
+pub(super) type Sender = (Who, String);
+
+/// How many bytes are on their way, by who sends them and for whom they count.
 #[derive(Debug, Default)]
-pub(super) struct Coming(Mutex<BTreeMap<Who, u64>>);
+pub(super) struct Coming(Mutex<BTreeMap<Sender, u64>>);
 
 /// Some of them, until this is dropped.
 #[derive(Debug)]
 pub(super) struct Expected {
     of: Arc<Coming>,
-    who: Who,
+    sender: Sender,
     bytes: u64,
 }
 
 impl Coming {
     /// So many are.
-    pub(super) fn bytes(&self, who: &Who) -> u64 {
+    pub(super) fn bytes(&self, sender: &Sender) -> u64 {
         let coming = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        coming.get(who).copied().unwrap_or(0)
+        coming.get(sender).copied().unwrap_or(0)
     }
 
     /// So many more are.
-    pub(super) fn expect(self: &Arc<Self>, who: Who, bytes: u64) -> Expected {
+    pub(super) fn expect(self: &Arc<Self>, sender: Sender, bytes: u64) -> Expected {
         let mut coming = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *coming.entry(who.clone()).or_default() += bytes;
-        Expected { of: Arc::clone(self), who, bytes }
+        *coming.entry(sender.clone()).or_default() += bytes;
+        Expected { of: Arc::clone(self), sender, bytes }
     }
 }
 
@@ -88,10 +96,10 @@ impl Expected {
 impl Drop for Expected {
     fn drop(&mut self) {
         let mut coming = self.of.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(bytes) = coming.get_mut(&self.who) {
+        if let Some(bytes) = coming.get_mut(&self.sender) {
             *bytes -= self.bytes;
             if *bytes == 0 {
-                coming.remove(&self.who);
+                coming.remove(&self.sender);
             }
         }
     }

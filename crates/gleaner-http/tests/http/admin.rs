@@ -3,6 +3,7 @@
 use crate::agent::Agent;
 use crate::world::World;
 use axum::body::Body;
+use gleaner_server::desk::Input;
 use gleaner_server::journal::Fact;
 use gleaner_server::store::Seq;
 use gleaner_wire::api::{
@@ -195,7 +196,7 @@ async fn what_has_no_length_is_told_to_declare_one() {
     }
     for (length, summary, remedy) in [
         ("null", "no length was declared", "gleaner submit --length"),
-        ("5e6", "it waits for the next recharge", "gleaner budget set 10"),
+        ("5e6", "it waits for a larger budget: it costs 10 credits", "gleaner budget set 10"),
         ("4e6", "it waits for the next batch", ""),
     ] {
         let body = format!(r#"{{"command": ["run"], "length": {length}}}"#);
@@ -330,4 +331,21 @@ async fn what_is_mistyped_is_answered_with_what_was_meant() {
         let told = String::from_utf8(reply.body).unwrap();
         assert!(told.contains(meant), "{path}: {told}");
     }
+}
+
+/// When a machine that is away was heard of last is what one wants to know then.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_machine_that_is_away_says_since_when() {
+    let world = World::new().await;
+    let mut agent = Agent::join(&world, "m1").await;
+    agent.beat(&world, 1, Vec::new()).await;
+    let machine = async || {
+        let list = world.get("/api/v1/machines", &world.root).await.json::<Value>();
+        let machine = &list["machines"][0];
+        (machine["state"].as_str().map(str::to_owned), machine["heard_s"].as_f64())
+    };
+    let (state, heard) = machine().await;
+    assert!(state.as_deref() == Some("open") && heard.is_some());
+    world.app.desk.input(Input::Disconnected { session: agent.session() }).await.unwrap();
+    assert_eq!(machine().await, (Some("away".to_owned()), heard));
 }

@@ -28,6 +28,11 @@ pub(crate) fn exited(code: i32, stdout: Tail) -> End {
     End { stdout, ..End::of(Outcome::Exited { code }) }
 }
 
+/// Where an agent sends a file that a run left.
+pub(crate) fn left_by(run: RunId, path: &str) -> String {
+    format!("{path}?task={}&run={}", run.task.index(), run.number)
+}
+
 /// 32 bytes in base64url.
 pub(crate) fn enrolment(name: &str) -> Value {
     json!({"name": name, "key": "A".repeat(43), "profile": profile()})

@@ -1,6 +1,6 @@
 //! What takes long is done beside the desk's thread, a few at a time, also where nobody waits for it any more.
 
-use crate::agent::{Agent, exited};
+use crate::agent::{Agent, exited, left_by};
 use crate::limits::{documented, documented_share};
 use crate::places::{MOMENT, PATIENCE, block_desk};
 use crate::retired::forget_with;
@@ -280,6 +280,7 @@ async fn left(world: &World, content: &[u8]) -> &'static str {
     world.app.agents.add(&session, MachineId::new(0));
     let path = format!("/api/v1/blobs/{}", blake3::hash(content));
     let run = agent.start_next(world).await;
+    let path = left_by(run, &path);
     let sent = world.call("PUT", &path, &session.reveal(), Body::from(content.to_vec())).await;
     let files: Stored = sent.json();
     agent.end_with(world, run, End { files: Some(files), ..exited(0, Tail::default()) }).await;

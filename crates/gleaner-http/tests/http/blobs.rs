@@ -1,6 +1,6 @@
 //! Files in and out.
 
-use crate::agent::{Agent, exited};
+use crate::agent::{Agent, exited, left_by};
 use crate::limits::documented;
 use crate::world::{World, request};
 use axum::body::{Body, Bytes, to_bytes};
@@ -8,7 +8,7 @@ use futures_util::stream;
 use gleaner_net::{Token, TokenKind};
 use gleaner_server::desk::Input;
 use gleaner_server::tidying::tidy;
-use gleaner_units::{MachineId, Time};
+use gleaner_units::{MachineId, RunId, TaskId, Time};
 use gleaner_wire::BlobHash;
 use gleaner_wire::api::{JobView, Swallowed};
 use gleaner_wire::limits::{BLOB_BYTES_MAX, PROBE_BYTES_MAX};
@@ -130,8 +130,9 @@ async fn what_a_task_left_is_its_users() {
     let session = Token::generate(TokenKind::Session).unwrap();
     world.app.agents.add(&session, MachineId::new(0));
     let content = vec![7; 200_000];
-    let sent = world.call("PUT", &path(&content), &session.reveal(), Body::from(content.clone())).await;
     let run = agent.start_next(&world).await;
+    let to = left_by(run, &path(&content));
+    let sent = world.call("PUT", &to, &session.reveal(), Body::from(content.clone())).await;
     let end = End { files: Some(sent.json()), ..exited(0, Tail::default()) };
     agent.end_with(&world, run, end).await;
     while world.get(&format!("/api/v1/jobs/{job}?wait_s=60"), &world.alice).await.json::<JobView>().tasks.done
@@ -164,7 +165,8 @@ async fn a_run_left_what_its_agent_sent_and_nothing_else() {
         assert_eq!(world.get(&path(b"secret"), &world.bob).await.status, 404);
     }
     // Who has it may send it.
-    let sent = world.call("PUT", &path(b"secret"), &session.reveal(), Body::from("secret")).await;
+    let to = left_by(run, &path(b"secret"));
+    let sent = world.call("PUT", &to, &session.reveal(), Body::from("secret")).await;
     assert_eq!(sent.status, 200, "{sent}");
     agent.end_with(&world, run, left).await;
     while !matches!(agent.hear().await, ToAgent::Settled { run: settled, accepted: true } if settled == run) {
@@ -182,7 +184,8 @@ async fn so_many_uploads_of_an_agent_are_remembered() {
     let hash = |number: u64| BlobHash::try_from(blake3::hash(&number.to_le_bytes()).to_string()).unwrap();
     let send = async |number: u64| {
         let blob = hash(number).as_str().parse().unwrap();
-        let stored = Input::Stored { agent: MachineId::new(0), blob, bytes: 1 };
+        let run = RunId { task: TaskId::new(0), number: 1 };
+        let stored = Input::Stored { agent: MachineId::new(0), run, blob, bytes: 1 };
         world.app.desk.input(stored).await.unwrap();
     };
     let left = |number: u64| {
@@ -207,14 +210,21 @@ async fn so_many_uploads_of_an_agent_are_remembered() {
 async fn agents_get_files_while_they_are_connected() {
     let world = World::new().await;
     let token = Token::generate(TokenKind::Session).unwrap();
-    let put = async || world.call("PUT", &path(b"x"), &token.reveal(), Body::from("x")).await.status;
+    let first = RunId { task: TaskId::new(0), number: 1 };
+    let put_at = async |path: &str| world.call("PUT", path, &token.reveal(), Body::from("x")).await.status;
+    let put = async || put_at(&left_by(first, &path(b"x"))).await;
     assert_eq!(put().await, 401);
     let mut agent = Agent::join(&world, "m1").await;
     world.app.agents.add(&token, MachineId::new(0));
     assert_eq!(put().await, 403, "it has no run that could leave a file");
     world.submit(&world.bob, 1).await;
     let run = agent.start_next(&world).await;
+    assert_eq!(run, first);
     assert_eq!(put().await, 200);
+    assert_eq!(put_at(&path(b"x")).await, 400, "of nobody knows which run");
+    for other in [RunId { number: 2, ..run }, RunId { task: TaskId::new(u32::MAX as usize), number: 1 }] {
+        assert_eq!(put_at(&left_by(other, &path(b"x"))).await, 403, "{other}");
+    }
     agent.end(&world, run, 0, Tail::default()).await;
     while !matches!(agent.hear().await, ToAgent::Settled { .. }) {}
     assert_eq!(put().await, 403, "its run is over");
@@ -257,7 +267,8 @@ async fn a_run_whose_files_find_no_space_says_why_it_stays() {
     let job = world.submit(&world.bob, 2).await;
     let run = agent.start_next(&world).await;
     let put = async |content: Vec<u8>| {
-        world.call("PUT", &path(&content), &token.reveal(), Body::from(content)).await.status
+        let to = left_by(run, &path(&content));
+        world.call("PUT", &to, &token.reveal(), Body::from(content)).await.status
     };
     let said = async || {
         let get = async |path: &str| world.get(path, &world.bob).await.json::<Value>();
@@ -288,6 +299,7 @@ async fn a_run_whose_files_find_no_space_says_why_it_stays() {
     // One whose space was found, too; and an agent that is gone says it again when it is back.
     let taken = Input::Stored {
         agent: MachineId::new(0),
+        run,
         blob: BlobHash::try_from(blake3::hash(&vec![7; 2 << 20]).to_string())
             .unwrap()
             .as_str()

@@ -1,6 +1,6 @@
 //! Jobs from submission to end.
 
-use crate::agent::Agent;
+use crate::agent::{Agent, exited};
 use crate::retired::forget_with;
 use crate::world::{World, request};
 use axum::body::Body;
@@ -9,7 +9,7 @@ use gleaner_wire::api::{
     ExplanationView, History, JobList, JobState, JobView, Ordered, Preview, Submitted, TaskList, TaskPhase,
     TaskView,
 };
-use gleaner_wire::session::Tail;
+use gleaner_wire::session::{End, Tail, Usage};
 use serde_json::{Value, json};
 use tokio::join;
 
@@ -245,9 +245,14 @@ async fn whom_a_machine_takes_is_shown_to_administrators() {
     let shown = async |path: String, token: &str| world.get(&path, token).await.to_string();
     assert!(shown("/api/v1/machines".to_owned(), &world.root).await.contains("ann"));
     let task = format!("/api/v1/jobs/{job}/tasks/1/explain");
-    for path in ["/api/v1/machines".to_owned(), format!("/api/v1/jobs/{job}"), task] {
+    let in_words = "run tasks of certain users only";
+    for (path, has) in [
+        ("/api/v1/machines".to_owned(), "TARGET.Owner"),
+        (format!("/api/v1/jobs/{job}"), in_words),
+        (task, in_words),
+    ] {
         let said = shown(path.clone(), &world.alice).await;
-        assert!(said.contains("TARGET.Owner") && !said.contains("ann"), "{path}: {said}");
+        assert!(said.contains(has) && !said.contains("ann"), "{path}: {said}");
     }
 }
 
@@ -294,4 +299,19 @@ async fn answers_are_not_compared_while_a_job_asks_to_be_run_again() {
     world.post("/api/v1/jobs/1/cancel", &world.alice, &json!({})).await;
     let taken = set().await;
     assert_eq!(taken.status, 200, "{taken}");
+}
+
+/// Of what a run did nothing is left, unless it kept a checkpoint.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_says_how_much_time_it_lost() {
+    let world = World::new().await;
+    let mut agent = Agent::join(&world, "m1").await;
+    let job = json!({"command": ["false"], "retries": 1});
+    assert_eq!(world.post("/api/v1/jobs", &world.alice, &job).await.status, 201);
+    let lost = async || world.get("/api/v1/jobs/1", &world.alice).await.json::<Value>()["lost_s"].as_f64();
+    let run = agent.start_next(&world).await;
+    assert_eq!(lost().await, Some(0.0));
+    let usage = Usage { elapsed_s: 0.5, ..Usage::default() };
+    agent.end_with(&world, run, End { usage, ..exited(1, Tail::default()) }).await;
+    assert_eq!(lost().await, Some(0.5));
 }

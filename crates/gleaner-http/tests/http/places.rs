@@ -268,7 +268,8 @@ async fn so_many_inputs_share_a_commit() {
     let world = World::new().await;
     let by = Requester { user: "root".to_owned(), role: Role::Admin };
     let role = Some(Role::User);
-    let order = Order::AddUser { user: "carol".to_owned(), token: "t".to_owned(), role, expires: None };
+    let order =
+        Order::AddUser { user: "carol".to_owned(), token: "t".to_owned(), role, expires: None, again: false };
     let before = world.disk().last().unwrap();
     let desk = block_desk(&world).await;
     let mut first = Box::pin(world.app.desk.order(by, order));

@@ -1,13 +1,13 @@
 //! What each user may have of the coordinator at a time.
 
-use crate::agent::Agent;
+use crate::agent::{Agent, left_by};
 use crate::world::{World, request};
 use axum::body::Body;
 use axum::http::header::CONTENT_LENGTH;
 use futures_util::future::join_all;
 use gleaner_net::{Token, TokenKind};
 use gleaner_server::desk::Input;
-use gleaner_units::MachineId;
+use gleaner_units::{MachineId, RunId, TaskId};
 use gleaner_wire::BlobHash;
 use gleaner_wire::api::{JobList, QuotaList};
 use gleaner_wire::limits::{
@@ -189,7 +189,17 @@ async fn set_bytes(world: &World, user: &str, bytes: u64) -> u16 {
 
 async fn upload(world: &World, token: &str, content: &[u8]) -> (u16, String) {
     let path = format!("/api/v1/blobs/{}", blake3::hash(content).to_hex());
-    let mut request = request("PUT", &path, token, Body::from(content.to_vec()));
+    upload_to(world, &path, token, content).await
+}
+
+/// What a run left.
+async fn upload_left(world: &World, run: RunId, session: &str, content: &[u8]) -> (u16, String) {
+    let path = left_by(run, &format!("/api/v1/blobs/{}", blake3::hash(content).to_hex()));
+    upload_to(world, &path, session, content).await
+}
+
+async fn upload_to(world: &World, path: &str, token: &str, content: &[u8]) -> (u16, String) {
+    let mut request = request("PUT", path, token, Body::from(content.to_vec()));
     request.headers_mut().insert(CONTENT_LENGTH, content.len().into());
     let reply = world.send(request).await;
     (reply.status, reply.to_string())
@@ -273,31 +283,52 @@ async fn an_agent_sends_what_its_runs_may_leave() {
     let session = Token::generate(TokenKind::Session).expect("randomness");
     world.app.agents.add(&session, MachineId::new(0));
     let session = session.reveal();
-    let submit = async |checkpoint: bool| {
+    let submit = async |token: &str, checkpoint: bool| {
         let wanted = json!({"command": ["true"], "outputs": ["out"], "checkpoint": {"folder": checkpoint, "grace_s": 1.0}});
-        let reply = world.post("/api/v1/jobs", &world.alice, &wanted).await;
+        let reply = world.post("/api/v1/jobs", token, &wanted).await;
         assert_eq!(reply.status, 201, "{reply}");
     };
-    assert_eq!(upload(&world, &session, &[1; 60]).await.0, 403, "it has no run");
-    submit(false).await;
+    let none = RunId { task: TaskId::new(0), number: 1 };
+    assert_eq!(upload_left(&world, none, &session, &[1; 60]).await.0, 403, "it has no run");
+    submit(&world.alice, false).await;
     let run = agent.start_next(&world).await;
     let files = [[1; 60], [2; 60], [3; 60]];
-    let sent = join_all(files.iter().map(|file| upload(&world, &session, file))).await;
+    let sent = join_all(files.iter().map(|file| upload_left(&world, run, &session, file))).await;
     assert_eq!(sent.iter().filter(|(status, _)| *status == 200).count(), 1, "of three that come at once");
-    let (status, said) = upload(&world, &session, &[2; 60]).await;
-    assert!(status == 413 && said.contains("room for 40 more bytes"), "{status} {said}");
+    let (status, said) = upload_left(&world, run, &session, &[2; 60]).await;
+    assert!(status == 413 && said.contains("quota of alice has room for 40 more bytes"), "{status} {said}");
     // What an end names is counted once.
     let blob = BlobHash::try_from(blake3::hash(&[1; 60]).to_hex().to_string()).expect("a hash");
     let files = Some(Stored { blob, size: 60 });
     agent.end_with(&world, run, End { files, ..End::of(Outcome::Exited { code: 0 }) }).await;
-    submit(false).await;
+    submit(&world.alice, false).await;
     let run = agent.start_next(&world).await;
-    assert_eq!(upload(&world, &session, &[3; 41]).await.0, 413);
-    assert_eq!(upload(&world, &session, &[3; 40]).await.0, 200);
+    assert_eq!(upload_left(&world, run, &session, &[3; 41]).await.0, 413);
+    assert_eq!(upload_left(&world, run, &session, &[3; 40]).await.0, 200);
     agent.end_with(&world, run, End::of(Outcome::Exited { code: 0 })).await;
-    submit(true).await;
-    agent.start_next(&world).await;
-    assert_eq!(upload(&world, &session, &[4; 500]).await.0, 200, "its checkpoint is kept in any case");
+    submit(&world.alice, true).await;
+    let run = agent.start_next(&world).await;
+    assert_eq!(
+        upload_left(&world, run, &session, &[4; 500]).await.0,
+        200,
+        "its checkpoint is kept in any case"
+    );
+    agent.end_with(&world, run, End::of(Outcome::Exited { code: 0 })).await;
+
+    // What came to nothing counts for whose it was, and for nobody else.
+    assert_eq!(set_bytes(&world, "bob", 50).await, 200);
+    submit(&world.bob, false).await;
+    let run = agent.start_next(&world).await;
+    assert_eq!(upload_left(&world, run, &session, &[5; 50]).await.0, 200);
+    let blob = BlobHash::try_from(blake3::hash(&[5; 50]).to_hex().to_string()).expect("a hash");
+    assert_eq!(set_bytes(&world, "bob", 49).await, 200);
+    let files = Some(Stored { blob, size: 50 });
+    agent.end_with(&world, run, End { files, ..End::of(Outcome::Exited { code: 0 }) }).await;
+    assert_eq!(stored(&world, "bob").await, 0, "it was more than the quota by then");
+    submit(&world.bob, false).await;
+    let run = agent.start_next(&world).await;
+    let (status, said) = upload_left(&world, run, &session, &[6; 1]).await;
+    assert!(status == 413 && said.contains("quota of bob has room for 0 more bytes"), "{status} {said}");
 }
 
 /// The run fails and says why; what it would have left is not kept, and others notice nothing.
@@ -317,7 +348,7 @@ async fn files_that_a_run_left_and_that_do_not_fit_are_not_kept_and_it_is_said()
             size: 1_u64 << (20 * (job - 1)),
         };
         let sent = blob.to_hex().as_str().parse().expect("a name");
-        let sent = Input::Stored { agent: MachineId::new(0), blob: sent, bytes: size };
+        let sent = Input::Stored { agent: MachineId::new(0), run, blob: sent, bytes: size };
         world.app.desk.input(sent).await.expect("it runs");
         let end = End { files: Some(files), ..End::of(Outcome::Exited { code: 0 }) };
         agent.end_with(&world, run, end).await;
@@ -341,7 +372,12 @@ async fn a_users_own_quota_is_taken_back() {
     let put = async |setting: Value| {
         world.call("PUT", "/api/v1/quotas", &world.root, Body::from(setting.to_string())).await.status
     };
-    assert_eq!(put(json!({"quota": null})).await, 422, "everyone has to have some");
+    let everyone = async || world.get("/api/v1/quotas", &world.root).await.json::<Value>()["everyone"].take();
+    let at_first = everyone().await;
+    assert_eq!(set(&world, &world.root, None, 7, 1_000).await, 200);
+    assert_eq!(everyone().await["tasks"], 7);
+    assert_eq!(put(json!({"quota": null})).await, 200, "as it was at first");
+    assert_eq!(everyone().await, at_first);
     assert_eq!(put(json!({"user": "alice"})).await, 422, "what is forgotten takes nothing back");
     assert_eq!(tasks().await, 3);
     assert_eq!(put(json!({"user": "alice", "quota": null})).await, 200);

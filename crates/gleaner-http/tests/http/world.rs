@@ -209,6 +209,12 @@ pub(crate) fn hex(token: &Token) -> String {
 
 async fn add_user(desk: &Handle, name: &str, role: Role, token: &Token) {
     let by = Requester { user: "setup".to_owned(), role: Role::Admin };
-    let order = Order::AddUser { user: name.to_owned(), token: hex(token), role: Some(role), expires: None };
+    let order = Order::AddUser {
+        user: name.to_owned(),
+        token: hex(token),
+        role: Some(role),
+        expires: None,
+        again: false,
+    };
     desk.order(by, order).await.unwrap().unwrap();
 }

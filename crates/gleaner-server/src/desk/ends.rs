@@ -55,17 +55,19 @@ impl Desk {
         let end = if is_awaited { self.with_sizes(agent, end) } else { end };
         let compares = self.ledger.pair_of(run).is_some();
         if is_awaited && digest.is_none() && self.ledger.is_compared(run) && !compares {
-            if let Some(session) = self.sessions.get_mut(&session) {
-                session.comparing.insert(run);
+            let is_new = self.sessions.get_mut(&session).is_some_and(|session| session.comparing.insert(run));
+            // What it answered is being read for the same end already.
+            if !is_new {
+                return Ok(());
             }
             self.batch.effects.push(Effect::Compare(session, run, Box::new(end)));
             return Ok(());
         }
         if is_awaited {
-            self.named(agent, &end);
             let is_left = self.ledger.is_left(run.task, agent, &end.outcome);
             let end = self.naming_machines(run.task, is_left, end);
             let (end, is_kept) = self.within_quota(run, end);
+            self.named(agent, &end);
             // What its user's quota cuts off is no answer: no machine is outvoted for it.
             let is_said = compares || digest.is_some() && is_kept;
             let digest = digest.filter(|_| !compares);
@@ -157,7 +159,7 @@ impl Desk {
         MostUsed { seconds, cores: profile.cores, memory: profile.memory }
     }
 
-    /// What an end of a run names is counted there from now on.
+    /// What is kept of a run is counted with it from now on, and no more as what was sent.
     fn named(&mut self, agent: MachineId, end: &End) {
         let Some(uploads) = self.stored.get_mut(&agent) else { return };
         for left in end.files.iter().chain(&end.checkpoint) {
@@ -207,13 +209,13 @@ impl Desk {
 
     /// Gives nothing more to a machine that is outvoted again and again.
     pub(super) fn close_as_outvoted(&mut self, now: Time, id: MachineId) {
-        let (agent, strikes) = (self.ledger.agent(id), self.ledger.grid().trust(id).strikes);
+        let (agent, strikes) = (self.ledger.agent(id), self.ledger.grid().strikes(id));
         if agent.closed_by_order {
             return;
         }
         let why = format!(
             "when it was closed, {strikes} of its answers were outvoted by other machines, without {FORGIVEN_AFTER} in a row in between that \
-             were agreed on; `gleaner audit` says which. Look into it, and open it again with `gleaner machine resume {}`",
+             were agreed on (of the jobs for which one user alone wants a quorum, one counts); `gleaner audit` says which. Look into it, and open it again with `gleaner machine resume {}`",
             agent.name
         );
         self.record(now, Fact::MachineOpened { agent: id, open: false, why, by: Actor::Coordinator });

@@ -33,14 +33,11 @@ impl Ledger {
         (above > 0).then_some((above, most))
     }
 
-    /// How many bytes of files these runs may leave within the quotas of their users. What a run's files take the place of is not
-    /// counted.
-    pub(crate) fn bytes_left_for(&self, runs: &BTreeSet<RunId>) -> u64 {
-        let users: BTreeSet<&str> = runs.iter().map(|run| self.job_of(run.task).1.user.as_str()).collect();
-        let left =
-            users.into_iter().map(|user| self.people().quota(user).bytes.saturating_sub(self.bytes_of(user)));
+    /// How many bytes of files these runs of a user may leave within the quota. What a run's files take the place of is not counted.
+    pub(crate) fn bytes_left_for(&self, user: &str, runs: &BTreeSet<RunId>) -> u64 {
+        let left = self.people().quota(user).bytes.saturating_sub(self.bytes_of(user));
         let replaced = runs.iter().map(|&run| self.bytes_replaced_by(run));
-        left.chain(replaced).fold(0, u64::saturating_add)
+        replaced.fold(left, u64::saturating_add)
     }
 
     fn bytes_replaced_by(&self, run: RunId) -> u64 {

@@ -171,7 +171,7 @@ fn what_was_sent_long_before_its_end_is_sent_again() {
     let blob = BlobId::of(b"left");
     let files = Some(Stored { blob: BlobHash::try_from(blob.to_string()).expect("a hash"), size: 4 });
     let sent =
-        |small: &mut Small| small.put(vec![Input::Stored { agent: MachineId::new(0), blob, bytes: 4 }]);
+        |small: &mut Small| small.put(vec![Input::Stored { agent: MachineId::new(0), run, blob, bytes: 4 }]);
     let end =
         || FromAgent::Ended { run, end: End { files: files.clone(), ..end(&Outcome::Exited { code: 0 }) } };
     sent(&mut small);

@@ -268,13 +268,13 @@ impl World {
         {
             end.outcome = Outcome::Abandoned { why: "nobody knows why".to_owned() };
         }
-        if let FromAgent::Ended { end, .. } = &frame
+        if let &FromAgent::Ended { run, ref end } = &frame
             && let Some(checkpoint) = &end.checkpoint
         {
             // Whether it is there is for the checker to say.
             let (agent, blob) =
                 (MachineId::new(open.agent), checkpoint.blob.as_str().parse().expect("a name"));
-            self.put_in(Input::Stored { agent, blob, bytes: checkpoint.size });
+            self.put_in(Input::Stored { agent, run, blob, bytes: checkpoint.size });
         }
         self.put_in(match frame {
             FromAgent::Hello(hello) => {
