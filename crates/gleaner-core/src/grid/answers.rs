@@ -1,7 +1,7 @@
 //! What is known of answers: who gave which to a task, and what machines are worth for it: see [`super::checks`].
 
 use crate::checking::{Answer, Checking, Likeness, Owner};
-use gleaner_units::{MachineId, RunId, TaskClassId, TaskId, Time};
+use gleaner_units::{MachineId, RunId, TaskClassId, TaskId, Time, UserId};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -17,7 +17,7 @@ pub(super) const OUTVOTED_CLOSES: u32 = 3;
 /// What a machine's answers were worth so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Trust {
-    /// Answers that were agreed on since the last that was not.
+    /// Answers that were agreed on since the last that was not, in comparisons that the rule asks for.
     pub row: u32,
     /// Answers that were ever agreed on.
     pub agreed: u64,
@@ -25,7 +25,7 @@ pub struct Trust {
     pub wrong: u64,
     /// When the last of them was.
     pub last_wrong: Option<Time>,
-    /// Those since it last had [`FORGIVEN_AFTER`] in a row that were agreed on.
+    /// Those since it last had [`FORGIVEN_AFTER`] in a row that were agreed on, in comparisons that the rule asks for.
     pub strikes: u32,
 }
 
@@ -62,6 +62,8 @@ pub struct Vote {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Comparison {
     pub(super) quorum: u32,
+    /// Whether the rule asks for it, and not a user alone.
+    pub(super) by_rule: bool,
     pub(super) most: u32,
     pub(super) given: Vec<Given>,
     pub(super) by_program: bool,
@@ -256,9 +258,40 @@ pub(super) struct Checks {
     /// What each machine answered alone since it was last checked.
     pub(super) alone: BTreeMap<MachineId, VecDeque<TaskId>>,
     pub(super) disputed: BTreeSet<TaskId>,
+    /// What users' own comparisons say of machines.
+    pub(super) doubts: BTreeMap<MachineId, Doubts>,
+}
+
+/// Who had a machine outvoted in comparisons that the rule did not ask for. **Each user counts once**: the programs are theirs,
+/// and may answer whatever they like, or never the same.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Doubts {
+    users: BTreeSet<UserId>,
+    /// Answers that were agreed on in such comparisons since.
+    row: u32,
+}
+
+impl Doubts {
+    /// The machine was outvoted. Whether it is the first time in this user's tasks.
+    pub(super) fn outvoted(&mut self, user: UserId) -> bool {
+        self.row = 0;
+        self.users.insert(user)
+    }
+
+    /// An answer of the machine was agreed on. Whether what was before is forgiven.
+    pub(super) fn agreed(&mut self) -> bool {
+        self.row += 1;
+        self.row >= FORGIVEN_AFTER
+    }
 }
 
 impl Checks {
+    /// How often a machine was outvoted, as far as it is held against it.
+    pub(super) fn strikes(&self, machine: MachineId) -> u32 {
+        let doubts = self.doubts.get(&machine).map_or(0, |doubts| doubts.users.len());
+        self.of(machine).strikes + doubts as u32
+    }
+
     pub(super) fn set_rule(&mut self, rule: Option<Checking>) {
         self.rule = rule;
         if rule.is_none_or(|rule| rule.trust.is_none()) {
@@ -279,6 +312,9 @@ impl Checks {
             && let Some(machines) = self.owned.get_mut(&before)
         {
             machines.remove(&machine);
+            if machines.is_empty() {
+                self.owned.remove(&before);
+            }
         }
         if let Some(owner) = owner {
             self.owners.insert(machine, owner);
@@ -370,6 +406,7 @@ impl Checks {
         let own = if by_user > 1 { 2 * by_user + 1 } else { 0 };
         (quorum > 1).then(|| Comparison {
             quorum,
+            by_rule: by_rule > 1,
             most: self.rule.map_or(0, |rule| rule.most).max(own),
             given: Vec::new(),
             by_program: asked.is_some_and(|asked| asked.by_program),

@@ -8,13 +8,15 @@
 //! that is trusted is asked alone, but for some tasks that chance picks. What it answered alone since it was last checked is
 //! run again when it is found to lie.
 
-use super::answers::{ALONE_MAX, Comparison, FORGIVEN_AFTER, Given, Judgement, OUTVOTED_CLOSES, Trust, Vote};
+use super::answers::{
+    ALONE_MAX, Comparison, Doubts, FORGIVEN_AFTER, Given, Judgement, OUTVOTED_CLOSES, Trust, Vote,
+};
 use super::{Grid, Run, Stage, TaskState};
 use crate::Command;
 use crate::chance::{Chance, Purpose};
 use crate::checking::{Checking, Owner, Said};
 use crate::effects::Effects;
-use gleaner_units::{MachineId, RunId, TaskClassId, TaskId, Time};
+use gleaner_units::{MachineId, RunId, TaskClassId, TaskId, Time, UserId};
 use std::collections::BTreeSet;
 
 impl Grid {
@@ -58,6 +60,11 @@ impl Grid {
     /// All of them, in order of submission.
     pub fn comparisons(&self) -> impl Iterator<Item = (TaskId, &Comparison)> {
         self.checks.open.iter().map(|(&task, comparison)| (task, comparison))
+    }
+
+    /// How many of a machine's outvoted answers are held against it: of each user's own comparisons one.
+    pub fn strikes(&self, machine: MachineId) -> u32 {
+        self.checks.strikes(machine)
     }
 
     /// Whether a task was given up since too few machines agreed on its answer.
@@ -182,7 +189,33 @@ impl Grid {
 
     /// A task is over with an answer: who gave it was right, who gave another was wrong, and so was who said of two answers what
     /// others did not.
-    pub(super) fn agree(&mut self, now: Time, comparison: &Comparison, effects: &mut Effects) {
+    pub(super) fn agree(&mut self, now: Time, task: TaskId, comparison: &Comparison, effects: &mut Effects) {
+        if comparison.by_rule {
+            self.agree_by_rule(now, comparison, effects);
+        } else {
+            self.agree_for(now, self.payer(task), comparison, effects);
+        }
+    }
+
+    /// In a user's own comparison nobody earns or loses trust, and it takes several users to have a machine closed.
+    fn agree_for(&mut self, now: Time, user: UserId, comparison: &Comparison, effects: &mut Effects) {
+        for on in comparison.right() {
+            self.checks.trust.entry(on).or_default().agreed += 1;
+            if self.checks.doubts.get_mut(&on).is_some_and(Doubts::agreed) {
+                self.checks.doubts.remove(&on);
+            }
+        }
+        for on in comparison.wrong() {
+            let trust = self.checks.trust.entry(on).or_default();
+            (trust.wrong, trust.last_wrong) = (trust.wrong + 1, Some(now));
+            let is_first = self.checks.doubts.entry(on).or_default().outvoted(user);
+            if is_first && self.checks.strikes(on) >= OUTVOTED_CLOSES {
+                effects.orders.push(Command::Close { machine: on });
+            }
+        }
+    }
+
+    fn agree_by_rule(&mut self, now: Time, comparison: &Comparison, effects: &mut Effects) {
         for on in comparison.right() {
             let trust = self.checks.trust.entry(on).or_default();
             trust.row += 1;
@@ -197,7 +230,7 @@ impl Grid {
             (trust.row, trust.last_wrong) = (0, Some(now));
             trust.wrong += 1;
             trust.strikes += 1;
-            if trust.strikes >= OUTVOTED_CLOSES {
+            if self.checks.strikes(on) >= OUTVOTED_CLOSES {
                 effects.orders.push(Command::Close { machine: on });
             }
             let alone = self.checks.alone.remove(&on).into_iter().flatten();

@@ -6,7 +6,7 @@ use gleaner_core::{
     Answer, Change, Checking, Command, Comparison, Decision, Event, Likeness, MachineClass, Owner, Refusal,
     RunEnd, Scheduler, TaskClass, TaskState, Trusting,
 };
-use gleaner_units::{RunId, TaskClassId, TaskId};
+use gleaner_units::{RunId, TaskClassId, TaskId, UserId};
 
 /// Who has three in a row is trusted; one in two of its tasks is checked all the same.
 const TRUST: Trusting = Trusting { after: 3, check_every: 2 };
@@ -171,7 +171,7 @@ fn answers_are_kept_while_no_run_goes_on_and_dropped_with_the_task() {
     assert_eq!(lab.state(task(0)), "placed", "the first answer counts no more");
     lab.answer(task(0), 0, 7);
     assert_eq!(lab.state(task(0)), "done@m0");
-    lab.tell(&Event::TasksRerun { first: task(0), count: 1 });
+    lab.tell(&Event::TasksRerun { tasks: vec![(task(0), 1)] });
     lab.answer(task(0), 0, 7);
     assert_eq!(lab.state(task(0)), "placed", "and none after it began anew");
 }
@@ -221,6 +221,48 @@ fn a_liar_starts_from_nothing_and_what_it_answered_alone_is_run_again() {
         _ => None,
     });
     assert_eq!(again.collect::<Vec<_>>(), alone);
+}
+
+/// A program may never answer the same, by mistake or on purpose.
+#[test]
+fn no_users_own_quorum_closes_a_machine_alone() {
+    let mut lab = Lab::new(None);
+    for user in 1..3 {
+        let class = TaskClass { payer: UserId::new(user), ..TaskClass::plain(vec![1.0]) };
+        lab.tell(&Event::TaskClassMet(Box::new(class)));
+        lab.tell(&submitted(100 * user, 100, user));
+    }
+    for class in 0..3 {
+        let class = TaskClassId::new(class);
+        lab.tell(&Event::ClassChecked { class, quorum: 2, by_program: false });
+    }
+    let outvoted = |lab: &mut Lab, task_number: usize| {
+        for (on, answer) in [(0, 8), (1, 7), (2, 7)] {
+            lab.answer(task(task_number), on, answer);
+        }
+        let is_closed =
+            |order: &Command| matches!(order, Command::Close { machine: closed } if *closed == machine(0));
+        (lab.scheduler.grid().strikes(machine(0)), lab.orders.iter().any(is_closed))
+    };
+    for index in 0..20 {
+        assert_eq!(outvoted(&mut lab, index), (1, false));
+    }
+    let trust = lab.scheduler.grid().trust(machine(0));
+    assert_eq!((trust.wrong, trust.strikes, trust.last_wrong), (20, 0, Some(NOW)));
+    assert_eq!(lab.scheduler.grid().trust(machine(1)).row, 0, "nobody earns trust by it");
+    assert_eq!(outvoted(&mut lab, 100), (2, false));
+    assert_eq!(outvoted(&mut lab, 101), (2, false));
+    // Ten in a row that are agreed on, whoever's.
+    for index in 0..10 {
+        assert_eq!(lab.scheduler.grid().strikes(machine(0)), 2);
+        for on in [0, 1] {
+            lab.answer(task(20 + index), on, 7);
+        }
+    }
+    assert_eq!(lab.scheduler.grid().strikes(machine(0)), 0);
+    for (task, expected) in [(30, (1, false)), (110, (2, false)), (200, (3, true))] {
+        assert_eq!(outvoted(&mut lab, task), expected);
+    }
 }
 
 #[test]

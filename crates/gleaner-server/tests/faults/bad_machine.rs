@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Runs in a row that a machine may fail to start, and answers of its that may be outvoted.
 const NOT_STARTED: u32 = 5;
-const OUTVOTED: u32 = 3;
+const OUTVOTED: usize = 3;
 /// After so many answers in a row that stand, earlier ones are forgiven.
 const FORGIVEN: u32 = 10;
 /// Within so many rows of the last straw a machine is closed.
@@ -32,7 +32,8 @@ struct Machine {
     /// Since which row it has taken tasks.
     open_since: Option<usize>,
     not_started: u32,
-    strikes: u32,
+    /// In whose tasks it was outvoted: nobody but users asks for a quorum here.
+    outvoted_by: BTreeSet<String>,
     agreed_in_a_row: u32,
 }
 
@@ -47,7 +48,7 @@ impl Machine {
             is_paused: false,
             open_since: None,
             not_started: 0,
-            strikes: 0,
+            outvoted_by: BTreeSet::new(),
             agreed_in_a_row: 0,
         }
     }
@@ -264,8 +265,8 @@ pub(crate) fn bad_machines_are_closed(_: &History, journal: &Journal) -> Result<
         if let Some(answer) = answer.as_ref().filter(|answer| answer.judgement == Judgement::Agreed) {
             for (index, machine) in machines.0.iter_mut().enumerate() {
                 let id = MachineId::new(index);
-                machine.count(answer.wrong.contains(&id));
-                let is_bad = answer.wrong.contains(&id) && machine.strikes >= OUTVOTED;
+                let is_new = machine.count(answer.wrong.contains(&id), journal.user_of(run.task));
+                let is_bad = is_new && machine.outvoted_by.len() >= OUTVOTED;
                 if is_bad && !machine.is_closed_by_order {
                     bad.insert(id);
                 }
@@ -279,17 +280,18 @@ pub(crate) fn bad_machines_are_closed(_: &History, journal: &Journal) -> Result<
 }
 
 impl Machine {
-    /// An answer was agreed on, perhaps with its help: that is not said, so that it is forgiven early rather than late.
-    fn count(&mut self, was_wrong: bool) {
+    /// An answer was agreed on, perhaps with its help: that is not said, so that it is forgiven early rather than late. Whether it was
+    /// outvoted for a user for the first time.
+    fn count(&mut self, was_wrong: bool, user: &str) -> bool {
         if was_wrong {
-            self.strikes += 1;
             self.agreed_in_a_row = 0;
-        } else {
-            self.agreed_in_a_row += 1;
-            if self.agreed_in_a_row >= FORGIVEN {
-                self.strikes = 0;
-            }
+            return self.outvoted_by.insert(user.to_owned());
         }
+        self.agreed_in_a_row += 1;
+        if self.agreed_in_a_row >= FORGIVEN {
+            self.outvoted_by.clear();
+        }
+        false
     }
 }
 

@@ -13,6 +13,8 @@ use std::sync::Arc;
 pub(crate) struct Journal {
     pub(crate) facts: Vec<Written>,
     jobs: Vec<(usize, Arc<JobSpec>)>,
+    /// By job, whose it is.
+    users: Vec<String>,
     /// Of each start, what it drew.
     starts: Vec<Lineage>,
 }
@@ -40,7 +42,7 @@ pub(crate) enum Step<'a> {
 
 impl Journal {
     pub(crate) fn read(history: &History) -> Result<Self, String> {
-        let mut journal = Self { facts: Vec::new(), jobs: Vec::new(), starts: Vec::new() };
+        let mut journal = Self { facts: Vec::new(), jobs: Vec::new(), users: Vec::new(), starts: Vec::new() };
         let mut commits = history.seen.iter().filter_map(|(at, seen)| match seen {
             Seen::Committed { rows } => Some((*at, *rows)),
             _ => None,
@@ -52,9 +54,10 @@ impl Journal {
             }
             let (durable, _) = commit.ok_or("a row that nobody committed")?;
             let fact: Fact = serde_json::from_str(&stored.row.body).map_err(|error| error.to_string())?;
-            if let Fact::JobSubmitted { spec, .. } = &fact {
+            if let Fact::JobSubmitted { user, spec, .. } = &fact {
                 let first = journal.tasks().count();
                 journal.jobs.push((first, Arc::clone(spec)));
+                journal.users.push(user.clone());
             }
             if let Fact::CoordinatorStarted { lineage, .. } = &fact {
                 journal.starts.push(*lineage);
@@ -74,6 +77,11 @@ impl Journal {
     pub(crate) fn job_of(&self, task: TaskId) -> (usize, &JobSpec) {
         let number = self.jobs.partition_point(|(first, _)| *first <= task.index()) - 1;
         (number, &self.jobs[number].1)
+    }
+
+    /// Whose a task is.
+    pub(crate) fn user_of(&self, task: TaskId) -> &str {
+        &self.users[self.job_of(task).0]
     }
 
     /// How many machines have to give the same answer.

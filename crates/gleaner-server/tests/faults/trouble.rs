@@ -23,7 +23,7 @@ impl World {
     pub(super) fn found(&mut self) {
         self.server.start(self.now, Time::from_nanos(DAY_NANOS)).expect("an empty journal can be read");
         let (user, token) = (ADMIN.to_owned(), "t".to_owned());
-        let user = Order::AddUser { user, token, role: Some(Role::Admin), expires: None };
+        let user = Order::AddUser { user, token, role: Some(Role::Admin), expires: None, again: false };
         let mut orders = vec![user];
         let agents = self.chance.between(2, 4) as u32;
         for number in 0..agents {

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 pub(crate) const ADMIN: &str = "admin";
-const USERS: [&str; 2] = ["ann", "bob"];
+const USERS: [&str; 3] = ["ann", "bob", "cid"];
 const JOBS_MAX: usize = 7;
 const MOVING: [&str; 3] = ["bertasi/greedy", "bertasi/social", "bertasi/min-num"];
 const IN_BATCHES: [&str; 9] = [

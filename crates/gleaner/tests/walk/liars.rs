@@ -30,10 +30,11 @@ fn two_that_agree_outvote_a_liar_whose_trust_is_gone_and_who_is_closed() {
     }
     grid.add("liar", 50, &format!("{RULES}folders = [\"{lies}\"]\n"), &["--slots", "1"]);
 
+    let quorum = "replicate={ quorum = 2 }";
+    grid.ok(&["policy", "set", "bertasi/greedy", "--set", "relocate=none", "--set", quorum]);
     let program = format!("if [ -d {lies} ]; then echo 8 | tee out; else echo 7 | tee out; fi");
     let array = format!("1-{TASKS}");
-    let options =
-        ["submit", "--quorum", "2", "--array", &array, "--output", "out", "--", "sh", "-c", &program];
+    let options = ["submit", "--array", &array, "--output", "out", "--", "sh", "-c", &program];
     // Its agent learns first how its owner uses it, while the others answer: a job may be over by then.
     let liar = until("the liar is outvoted three times", PATIENCE, || {
         let job = grid.json(&options)["job"].to_string();

@@ -23,7 +23,8 @@ fn a_task_is_done_when_two_agree_and_the_third_is_outvoted() {
     story.answers(agent(third), 'b', Judgement::Agreed, &[first[0]]);
     assert_eq!(story.phase(), TaskPhase::Done);
     let trust = |on: usize| story.books.ledger.grid().trust(agent(on));
-    assert_eq!((trust(first[0]).wrong, trust(first[1]).row, trust(third).row), (1, 1, 1));
+    assert_eq!((trust(first[0]).wrong, trust(first[1]).agreed, trust(third).agreed), (1, 1, 1));
+    assert_eq!(trust(third).row, 0, "a user's own quorum earns no trust");
 }
 
 #[test]
