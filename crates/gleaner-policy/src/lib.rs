@@ -38,6 +38,7 @@ mod remaining;
 pub mod sites;
 pub mod spec;
 mod spending;
+mod standing;
 mod tournament;
 mod wait_for_all;
 

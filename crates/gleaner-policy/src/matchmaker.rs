@@ -15,6 +15,7 @@ use crate::parts::when::When;
 use crate::placement::{Means, Within, place};
 use crate::relocation::{Move, View};
 use crate::remaining::{Moves, Remaining};
+use crate::standing::Standing;
 use crate::wait_for_all::wait_for_all;
 use crate::{Score, Spending};
 use gleaner_core::{Alarm, Cause, Change, Decision, Grid, Occasion, Policy};
@@ -48,6 +49,7 @@ pub struct Matchmaker {
     copies: Copies,
     forecast: Forecast,
     following: Following,
+    standing: Standing,
 }
 
 impl Matchmaker {
@@ -59,6 +61,7 @@ impl Matchmaker {
             copies: Copies::of_each(recipe.replicate.count()),
             forecast: Forecast::new(recipe.lengths),
             following: Following::new(recipe.ahead),
+            standing: Standing::new(moves_at_events(&recipe)),
         }
     }
 
@@ -113,8 +116,12 @@ impl Matchmaker {
         self.start(grid, now, grid.longest_waiting_of(class)?)
     }
 
-    /// Tasks that no machine could take go first, in order of waiting; only what is new on `machine` can help them.
+    /// Tasks that no machine could take go first, in order of waiting; only what is new on `machine` can help them. Under a budget
+    /// who is too dear for what is left keeps no others waiting.
     fn start_waiting(&self, grid: &Grid, now: Time, machine: MachineId) -> Option<Decision> {
+        if self.recipe.spending != Spending::Free {
+            return self.start_anywhere(grid, now);
+        }
         let task = grid.longest_waiting(|class| grid.can_run(class, machine))?;
         self.start(grid, now, task)
     }
@@ -193,7 +200,8 @@ impl Matchmaker {
         if occasion.moves == rule.moves_max {
             return None;
         }
-        let view = View { rule, grid, fleet: &self.fleet, now };
+        let weighs = self.weighs(rule.score);
+        let view = View { rule, grid, fleet: &self.fleet, now, weighs };
         let (task, to) = match (occasion.cause, rule.when) {
             (Cause::LoadRose(machine) | Cause::Closed(machine), When::AtEvents) => {
                 self.search(&view, Search::Push(machine))
@@ -213,6 +221,11 @@ impl Matchmaker {
                 if due.is_multiple_of(period) =>
             {
                 self.search(&view, Search::Anywhere)
+            }
+            // Some have stood still for long enough.
+            (Cause::WokeUp { alarm: Alarm::Relocation, due }, When::AtEvents) => {
+                let mut still = self.standing.since(due, now);
+                still.find_map(|machine| self.search(&view, Search::Push(machine)))
             }
             // What is vacated is so by moves: to move again for it would never end.
             (
@@ -251,14 +264,15 @@ impl Matchmaker {
         }
     }
 
-    /// A periodic relocator needs to be woken as long as anything runs, at a recharge tasks that wait for it, and what was sent
+    /// A periodic relocator needs to be woken as long as anything runs, another when what stands still has waited for long enough, at a recharge tasks that wait for it, and what was sent
     /// ahead when it has waited for long.
     fn wake(&self, grid: &Grid, now: Time) -> Option<Decision> {
         let rebalance = match self.recipe.relocate {
             Some(Relocate { when: When::Every(period), .. }) if grid.has_placed() => {
                 Some(now.next_multiple_of(period))
             }
-            Some(Relocate { when: When::Every(_) | When::AtEvents, .. }) | None => None,
+            Some(Relocate { when: When::AtEvents, .. }) => self.standing.next(now),
+            Some(Relocate { when: When::Every(_), .. }) | None => None,
         };
         let accounts = grid.accounts().filter(|_| self.recipe.spending != Spending::Free);
         let recharge = accounts.filter(|_| grid.has_waiting());
@@ -269,6 +283,10 @@ impl Matchmaker {
         let (alarm, at) = wanted.find(|&(alarm, at)| grid.alarm(alarm).is_none_or(|set| at < set))?;
         Some(Decision::Wake { alarm, at })
     }
+}
+
+fn moves_at_events(recipe: &Matching) -> bool {
+    recipe.relocate.is_some_and(|relocate| relocate.when == When::AtEvents)
 }
 
 /// Which moves are looked for.
@@ -287,13 +305,14 @@ impl Policy for Matchmaker {
         self.copies.observe(grid, change);
         self.forecast.observe(grid, change);
         self.following.observe(grid, change);
+        self.standing.observe(grid, change);
         match *change {
             Change::MachineJoined(machine) => self.fleet.join(grid, machine),
             Change::ResidentsChanged(machine)
             | Change::LoadChanged(machine)
             | Change::AvailabilityChanged(machine) => self.fleet.update(grid, machine),
             // Seldom: a measurement came out otherwise than the one before. Costs O(machines).
-            Change::MachineMeasured(_) | Change::TaskClassMeasured(_) => self.fleet = Fleet::of(grid),
+            Change::MachineMeasured(_) | Change::TaskClassesMeasured => self.fleet = Fleet::of(grid),
             // The first classes have bounds of their own in the index. Costs O(machines), and that a few times ever.
             Change::TaskClassMet(class) | Change::TaskClassReplaced(class) if class.index() < OWN_BOUNDS => {
                 self.fleet = Fleet::of(grid);
@@ -341,7 +360,9 @@ impl Policy for Matchmaker {
             | Cause::Vacated(machine)
             | Cause::Published(machine) => self.start_waiting(grid, now, machine),
             Cause::Lost(_) | Cause::RuleChanged => self.start_anywhere(grid, now),
-            Cause::WokeUp { .. } if self.recipe.spending != Spending::Free => self.start_anywhere(grid, now),
+            Cause::WokeUp { .. } | Cause::Withdrawn if self.recipe.spending != Spending::Free => {
+                self.start_anywhere(grid, now)
+            }
             Cause::Closed(machine) => self.following.leave(grid, machine),
             Cause::LoadRose(_)
             | Cause::WokeUp { .. }
@@ -360,11 +381,15 @@ impl Policy for Matchmaker {
         self.copies = Copies::of(grid, self.recipe.replicate.count());
         self.forecast = Forecast::of(self.recipe.lengths, grid);
         self.following = Following::of(self.recipe.ahead, grid);
+        self.standing = Standing::of(moves_at_events(&self.recipe), grid);
     }
 
     fn check(&self, grid: &Grid) -> Result<(), String> {
         self.copies.check(grid)?;
         self.following.check(grid)?;
+        if self.standing != Standing::of(moves_at_events(&self.recipe), grid) {
+            return Err("what stands still is not what the grid says".into());
+        }
         if self.forecast != Forecast::of(self.recipe.lengths, grid) {
             return Err("what is believed of tasks is not what the grid says".into());
         }

@@ -9,6 +9,7 @@ use crate::fleet::{Fleet, Objective, Size, Summary};
 use crate::parts::relocate::{Mover, Relocate};
 use crate::parts::score::{self, sum_of_times};
 use crate::placement::ROUNDING;
+use crate::standing::patience_ends;
 use gleaner_core::{Grid, exceeds, tie_threshold};
 use gleaner_units::{MachineClassId, MachineId, RunId, TaskClassId, TaskId, Time};
 use std::cmp::Ordering;
@@ -27,6 +28,8 @@ pub struct View<'a> {
     pub fleet: &'a Fleet,
     /// The moment of the decision.
     pub now: Time,
+    /// Whether a gain already has what a task that begins anew does again.
+    pub weighs: bool,
 }
 
 impl View<'_> {
@@ -109,18 +112,25 @@ impl View<'_> {
         };
         let run_s = self.grid.task(run.task).seconds_run(self.now);
         if self.grid.classes().task_class(class).restarts {
-            self.is_worth_restarting((run_s, gain, cost), from)
+            self.is_worth_restarting((run, run_s), (gain, cost), from)
         } else {
             cost == 0.0 || exceeds(gain * run_s, cost)
         }
     }
 
-    /// A task that starts from its beginning does again what it has done so far, as much faster as the gain says. Where
-    /// it stands still, anything is better; and a difference in numbers says nothing of time.
-    fn is_worth_restarting(&self, (run, gain, cost): (f64, f64, f64), from: MachineId) -> bool {
-        let stands_still = self.grid.machine(from).capacity() <= 0.0;
-        let is_time = self.rule.score != Score::MinNum;
-        stands_still || (is_time && exceeds(gain * run, cost + run / (1.0 + gain)))
+    /// A task that starts from its beginning does again what it has done so far, as much faster as the gain says. Where it stands
+    /// still, anything is better, once it has waited for as long as it had run; and a difference in numbers says nothing of time.
+    fn is_worth_restarting(
+        &self,
+        (run, run_s): (RunId, f64),
+        (gain, cost): (f64, f64),
+        from: MachineId,
+    ) -> bool {
+        if let Some(still_since) = self.grid.machine(from).still_since() {
+            return self.grid.find_run(run).is_none_or(|run| patience_ends(run, still_since) <= self.now);
+        }
+        let again = if self.weighs { 0.0 } else { run_s / (1.0 + gain) };
+        self.rule.score != Score::MinNum && exceeds(gain * run_s, cost + again)
     }
 }
 

@@ -451,8 +451,12 @@ impl Naive {
         sent.or_else(|| naive_ahead::make_way(grid, time, &waiting, |task| finds_room(&task), could_run))
     }
 
-    /// When what was sent ahead is to be looked at again.
+    /// When what stands still may be moved, or what was sent ahead is to be looked at again.
     fn wake(&self, grid: &Grid, now: Time) -> Option<Decision> {
+        let still = self.wake_for_moves(grid, now);
+        if still.is_some() {
+            return still;
+        }
         let at = naive_ahead::due(grid, now).filter(|_| self.ahead)?;
         let is_later = grid.alarm(Alarm::Ahead).is_none_or(|set| at < set);
         is_later.then_some(Decision::Wake { alarm: Alarm::Ahead, at })

@@ -52,6 +52,9 @@ struct Seldom {
     disk_taken: u128,
     /// The runs that are to stop: their room is taken until they are over. In the order in which they were told.
     stopping: Vec<RunId>,
+    /// Since when its owner has left nothing of it.
+    #[serde(default)]
+    still_since: Option<Time>,
 }
 
 /// Whatever runs tasks, as the grid knows it.
@@ -183,6 +186,11 @@ impl Machine {
         f64::from(self.cores) * (1.0 - self.load)
     }
 
+    /// Since when its owner has left nothing of it, so that all that runs there stands still.
+    pub fn still_since(&self) -> Option<Time> {
+        self.seldom.as_ref().and_then(|seldom| seldom.still_since)
+    }
+
     /// min(1, c·(1−λ)/n): the share of a core that a task gets for each core that it wants, where all together want n.
     #[inline]
     pub fn share(&self, shares: u64) -> f64 {
@@ -245,6 +253,11 @@ impl Machine {
     pub(super) fn set_load(&mut self, now: Time, load: f64) {
         self.advance(now);
         self.load = load;
+        if self.capacity() <= 0.0 {
+            self.seldom.get_or_insert_default().still_since.get_or_insert(now);
+        } else if let Some(seldom) = &mut self.seldom {
+            seldom.still_since = None;
+        }
     }
 
     pub(super) fn set_availability(&mut self, availability: Availability) {

@@ -1,8 +1,8 @@
 //! Moves: each pair of machines and each task there.
 
 use super::{Candidate, Formula, Naive, Now, Relocation, more};
-use gleaner_core::{Cause, Decision, Grid, Occasion, Run, Stage};
-use gleaner_units::{MachineId, Time};
+use gleaner_core::{Alarm, Cause, Decision, Grid, Occasion, Run, Stage};
+use gleaner_units::{MachineId, TaskId, Time};
 
 /// Which end of a move is given.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -30,11 +30,43 @@ impl Naive {
             | Cause::DataCame
             | Cause::Lost(_)
             | Cause::RuleChanged
-            | Cause::Withdrawn
-            | Cause::WokeUp { .. } => Vec::new(),
+            | Cause::Withdrawn => Vec::new(),
+            Cause::WokeUp { alarm, due } => {
+                let is_due = |at: Time| alarm == Alarm::Relocation && (due..=time).contains(&at);
+                let still = moments(grid, time).into_iter().filter(|(at, _)| is_due(*at));
+                still.map(|(_, machine)| End::From(machine)).collect()
+            }
         };
         ends.into_iter().find_map(|end| best(&relocation, grid, time, end))
     }
+
+    /// When the next that stands still may be moved.
+    pub(super) fn wake_for_moves(&self, grid: &Grid, now: Time) -> Option<Decision> {
+        let alarm = Alarm::Relocation;
+        let still = self.relocate.map_or(Vec::new(), |_| moments(grid, now));
+        let at = still.into_iter().map(|(at, _)| at).find(|at| *at > now)?;
+        grid.alarm(alarm).is_none_or(|set| at < set).then_some(Decision::Wake { alarm, at })
+    }
+}
+
+/// From when on a task that would begin anew leaves a machine whose owner uses all of it: it has stood still for as long as it had run
+/// before.
+fn moment(grid: &Grid, task: TaskId, on: MachineId) -> Option<Time> {
+    let since = grid.machine(on).still_since()?;
+    let run = grid.runs_of(task).find(|run| run.stage() == Stage::Running && run.on() == on)?;
+    Some(since + since.since(run.since()))
+}
+
+/// All such moments, with the machines.
+fn moments(grid: &Grid, time: Time) -> Vec<(Time, MachineId)> {
+    let now = Now(grid, time);
+    let on = now.machines().flat_map(|on| now.tasks_on(on).into_iter().map(move |task| (task, on)));
+    let restarting = on.filter(|(task, _)| grid.classes().task_class(grid.task(*task).class()).restarts);
+    let mut all: Vec<(Time, MachineId)> =
+        restarting.filter_map(|(task, on)| Some((moment(grid, task, on)?, on))).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 fn best(relocation: &Relocation, grid: &Grid, time: Time, given: End) -> Option<Decision> {
@@ -68,11 +100,16 @@ fn best(relocation: &Relocation, grid: &Grid, time: Time, given: End) -> Option<
                 more(gain, relocation.theta) && (cost == 0.0 || cannot_run || more(paid, cost))
             };
             if grid.classes().task_class(grid.task(task).class()).restarts {
-                let idle = grid.machine(from).load() >= 1.0 || cannot_run;
-                let again = grid.task(task).seconds_run(time) / (1.0 + gain);
+                // By what remains, a gain has it already.
+                let counted = matches!(relocation.rule, Formula::SocialRemaining(_));
+                let again = if counted { 0.0 } else { grid.task(task).seconds_run(time) / (1.0 + gain) };
                 let enough =
                     if by_number { gain >= relocation.difference } else { more(gain, relocation.theta) };
-                worth = enough && (idle || (!by_number && more(paid, cost + again)));
+                let pays = match moment(grid, task, from) {
+                    Some(at) => at <= time,
+                    None => !by_number && more(paid, cost + again),
+                };
+                worth = enough && (cannot_run || pays);
             }
             if worth {
                 candidates.push((gain, other, task));
