@@ -9,8 +9,8 @@ pub enum Change {
     MachineClassMet(MachineClassId),
     /// A task class got its id.
     TaskClassMet(TaskClassId),
-    /// A task class has another composition than before, and so other times per operation.
-    TaskClassMeasured(TaskClassId),
+    /// Task classes have another composition than before, and so other times per operation.
+    TaskClassesMeasured,
     /// A task class is another than before; no task was of it.
     TaskClassReplaced(TaskClassId),
     /// A machine is part of the grid.

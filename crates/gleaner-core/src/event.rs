@@ -18,10 +18,10 @@ pub enum Event {
     MachineClassMet(Box<MachineClass>),
     /// A kind of task was met for the first time; it gets the next [`TaskClassId`].
     TaskClassMet(Box<TaskClass>),
-    /// The composition of a kind of task is another than was thought.
-    TaskClassMeasured {
-        /// Which kind.
-        class: TaskClassId,
+    /// The composition of some kinds of tasks is another than was thought.
+    TaskClassesMeasured {
+        /// Which kinds.
+        classes: Vec<TaskClassId>,
         /// C: how the operations divide over the kinds.
         composition: Vec<f64>,
     },
@@ -95,10 +95,8 @@ pub enum Event {
     /// Tasks that had ended, or were withdrawn, are to run again from their beginning: each waits as soon as no run of it
     /// is left, and what its runs so far did counts no more.
     TasksRerun {
-        /// The lowest; the others follow on it.
-        first: TaskId,
-        /// How many.
-        count: u32,
+        /// Of each stretch of them the lowest, and how many they are.
+        tasks: Vec<(TaskId, u32)>,
     },
     /// Tasks that neither wait nor run ask something else of machines from now on: they are to be tried elsewhere.
     TasksReclassed {

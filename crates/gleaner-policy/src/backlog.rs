@@ -110,7 +110,7 @@ impl Backlog {
                 self.remove(grid, forecast, task);
             }
             Change::MachineClassMet(_)
-            | Change::TaskClassMeasured(_)
+            | Change::TaskClassesMeasured
             | Change::TaskClassReplaced(_)
             | Change::MachineJoined(_)
             | Change::MachineMeasured(_)

@@ -302,7 +302,7 @@ impl Policy for Broker {
             | Change::ResidentsChanged(machine)
             | Change::LoadChanged(machine)
             | Change::BeliefChanged(machine) => self.note(grid, machine),
-            Change::CatalogueChanged | Change::TaskClassMeasured(_) | Change::TaskClassReplaced(_) => {
+            Change::CatalogueChanged | Change::TaskClassesMeasured | Change::TaskClassReplaced(_) => {
                 self.forget();
             }
             // Ranks are about machines and data; what a task does shows in its machine's residents.

@@ -88,7 +88,7 @@ impl Copies {
             }
             Change::MachineClassMet(_)
             | Change::TaskClassMet(_)
-            | Change::TaskClassMeasured(_)
+            | Change::TaskClassesMeasured
             | Change::TaskClassReplaced(_)
             | Change::MachineJoined(_)
             | Change::MachineMeasured(_)

@@ -115,7 +115,7 @@ impl Forecast {
 
     fn learn(&mut self, grid: &Grid, change: &Change) -> bool {
         match *change {
-            Change::MachineClassMet(_) | Change::TaskClassMeasured(_) | Change::EndsForgotten => {
+            Change::MachineClassMet(_) | Change::TaskClassesMeasured | Change::EndsForgotten => {
                 *self = Self::of(self.lengths, grid);
                 return true;
             }

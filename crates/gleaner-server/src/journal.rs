@@ -445,6 +445,9 @@ pub struct RetiredJob {
     pub submitted: Time,
     /// How long runs went on beside one that was faster.
     pub wasted_s: f64,
+    /// How long runs went on of which nothing is left for the next.
+    #[serde(default)]
+    pub lost_s: f64,
     /// Whether a run of it ever ended that had run.
     pub ever_ran: bool,
     /// Whether its results are to be kept.

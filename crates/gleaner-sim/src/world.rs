@@ -195,7 +195,7 @@ impl World {
             Command::Stop { run, on, why } => Some(self.stop(given, now, (run, on), why)),
             Command::Recheck { task } => {
                 self.history.opened_again(task);
-                Some(Event::TasksRerun { first: task, count: 1 })
+                Some(Event::TasksRerun { tasks: vec![(task, 1)] })
             }
             Command::Close { machine } => Some(Event::MachineClosed { machine }),
             // A lone scheduler has no peers: nobody hears it. What is asked for was answered before it came here.

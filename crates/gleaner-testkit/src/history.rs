@@ -101,7 +101,7 @@ impl Outside {
             13 | 14 => self.retirement(grid),
             0 => Event::TasksWithdrawn { first: task, count: self.some(grid, task) },
             1 => Event::TasksReturned { first: task, count: self.some(grid, task) },
-            2 => Event::TasksRerun { first: task, count: self.some(grid, task) },
+            2 => self.rerun(grid, task),
             3 => Event::RunEnded { run, end: RunEnd::Lost },
             4..=8 if matches!(stage, Some(Stage::Sent | Stage::Next)) => Event::RunStarted(run),
             4..=8 if stage == Some(Stage::Stopping) => Event::RunEnded { run, end: RunEnd::Kept },
@@ -172,6 +172,19 @@ impl Outside {
         if self.choices.one_in(4) { 1 + self.choices.below(left) as u32 } else { 1 }
     }
 
+    /// Of some stretches.
+    fn rerun(&mut self, grid: &Grid, mut first: TaskId) -> Event {
+        let mut tasks = Vec::new();
+        loop {
+            let count = self.some(grid, first);
+            tasks.push((first, count));
+            first = TaskId::new(first.index() + count as usize + 1);
+            if first.index() >= grid.task_count() || self.choices.one_in(2) {
+                return Event::TasksRerun { tasks };
+            }
+        }
+    }
+
     fn about_a_machine(&mut self, grid: &Grid) -> Event {
         let machine = self.machine(grid);
         match self.choices.below(8) {
@@ -218,7 +231,7 @@ impl Outside {
                 composition.iter().zip(speeds).all(|(share, speed)| *share == 0.0 || *speed > 0.0)
             });
         if goes_on || self.choices.one_in(3) {
-            Event::TaskClassMeasured { class, composition }
+            Event::TaskClassesMeasured { classes: vec![class], composition }
         } else {
             Event::WokeUp { alarm: Alarm::Relocation }
         }

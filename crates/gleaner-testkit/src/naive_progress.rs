@@ -162,16 +162,16 @@ impl NaiveProgress {
             Event::TaskClassReplaced { class, ref by } => {
                 self.task_classes[class.index()] = TaskClass::clone(by);
             }
-            Event::TaskClassMeasured { class, ref composition } => {
-                self.task_classes[class.index()].composition.clone_from(composition);
+            Event::TaskClassesMeasured { ref classes, ref composition } => {
+                for class in classes {
+                    self.task_classes[class.index()].composition.clone_from(composition);
+                }
             }
             Event::MachineJoined { class, .. } => {
                 self.machines.push(Station { class: class.index(), load: 0.0, lost: false });
             }
             Event::MachineMeasured { machine, class } => self.measured(machine, class.index()),
-            Event::MachineLost { machine } => {
-                self.lost(machine);
-            }
+            Event::MachineLost { machine } => self.lost(machine),
             Event::MachineReturned { machine } => {
                 let station = &mut self.machines[machine.index()];
                 station.load = if station.lost { 0.0 } else { station.load };
@@ -191,8 +191,8 @@ impl NaiveProgress {
                     self.withdrawn.remove(&task);
                 }
             }
-            Event::TasksRerun { first, count } => {
-                for task in tasks(first, count) {
+            Event::TasksRerun { tasks: ref stretches } => {
+                for task in stretches.iter().flat_map(|&(first, count)| tasks(first, count)) {
                     self.rerun(task);
                 }
             }

@@ -32,8 +32,8 @@ impl Grid {
                 effects.changes.push(Change::MachineClassMet(id));
             }
             Event::TaskClassMet(ref class) => self.class_met(TaskClass::clone(class), effects),
-            Event::TaskClassMeasured { class, ref composition } => {
-                self.class_measured(class, composition.clone(), effects);
+            Event::TaskClassesMeasured { ref classes, ref composition } => {
+                self.classes_measured(classes, composition, effects);
             }
             Event::TaskClassReplaced { class, ref by } => {
                 self.class_replaced(class, TaskClass::clone(by), effects);
@@ -49,7 +49,7 @@ impl Grid {
             Event::MachineReturned { machine } => self.returned(now, machine, effects),
             Event::TasksWithdrawn { first, count } => self.tasks_withdrawn(now, (first, count), effects),
             Event::TasksReturned { first, count } => self.tasks_returned((first, count), effects),
-            Event::TasksRerun { first, count } => self.tasks_rerun((first, count), effects),
+            Event::TasksRerun { ref tasks } => self.tasks_rerun(tasks, effects),
             Event::TasksReclassed { first, count, class } => self.tasks_reclassed((first, count), class),
             Event::TasksRetired { first, count } => self.tasks_retired(first, count),
             Event::TasksRevived { first, count, class, length, runs, submitted } => {

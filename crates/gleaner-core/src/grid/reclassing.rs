@@ -31,10 +31,18 @@ impl Grid {
         effects.changes.push(Change::TaskClassMet(id));
     }
 
-    pub(super) fn class_measured(&mut self, id: TaskClassId, composition: Vec<f64>, effects: &mut Effects) {
-        self.classes.measure_task_class(id, composition);
-        effects.changes.push(Change::TaskClassMeasured(id));
-        self.ask(Cause::Submitted(id));
+    /// Told once for all of them: indices may be made anew for it.
+    pub(super) fn classes_measured(
+        &mut self,
+        classes: &[TaskClassId],
+        composition: &[f64],
+        effects: &mut Effects,
+    ) {
+        for &class in classes {
+            self.classes.measure_task_class(class, composition.to_vec());
+            self.ask(Cause::Submitted(class));
+        }
+        effects.changes.push(Change::TaskClassesMeasured);
     }
 
     /// A class of which there is no task is another from now on, of which nothing was learnt yet. Costs O(machine classes).

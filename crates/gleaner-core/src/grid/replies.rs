@@ -11,7 +11,7 @@ use super::{Grid, Task, TaskState};
 use crate::checking::Said;
 use crate::effects::Effects;
 use crate::{Cause, Change, Command, RunEnd, StopReason};
-use gleaner_units::{MachineId, OpsTotal, RunId, TaskId, Time};
+use gleaner_units::{MachineId, OpsTotal, RunId, TaskClassId, TaskId, Time};
 
 impl Grid {
     pub(super) fn run_arrived(&mut self, now: Time, id: RunId, effects: &mut Effects) {
@@ -42,7 +42,7 @@ impl Grid {
                 });
                 effects.changes.push(Change::Started(id));
                 // The machine turned out another while the run was on its way, when nothing could move it.
-                if self.seconds_per_op(class, run.on) == f64::INFINITY {
+                if self.is_lost_on(class, &run) {
                     self.ask(Cause::Measured(run.on));
                 }
             }
@@ -52,6 +52,16 @@ impl Grid {
                 effects.changes.push(Change::StaleReply(id));
             }
         }
+    }
+
+    /// Whether the machine of a run cannot run its task; of one in several parts no machine has to hold all.
+    fn is_lost_on(&self, class: TaskClassId, run: &Run) -> bool {
+        let seconds_per_op = if run.is_wide {
+            self.classes.seconds_per_op_in_parts(class, self.machine(run.on).class())
+        } else {
+            self.seconds_per_op(class, run.on)
+        };
+        seconds_per_op == f64::INFINITY
     }
 
     pub(super) fn run_ended(&mut self, now: Time, id: RunId, end: RunEnd, effects: &mut Effects) {
@@ -106,7 +116,7 @@ impl Grid {
         };
         let task = run.id.task;
         match self.judge(run, said, self.hears(run)) {
-            (Judgement::Agreed, Some(comparison)) => self.agree(now, &comparison, effects),
+            (Judgement::Agreed, Some(comparison)) => self.agree(now, task, &comparison, effects),
             (Judgement::Agreed, None) => self.answered_alone(task, run.on),
             (Judgement::Disputed, _) => self.dispute(task),
             (Judgement::Kept, Some(comparison)) => {

@@ -53,7 +53,19 @@ impl Grid {
     }
 
     /// Likewise.
-    pub(super) fn tasks_rerun(&mut self, (first, count): (TaskId, u32), effects: &mut Effects) {
+    pub(super) fn tasks_rerun(&mut self, tasks: &[(TaskId, u32)], effects: &mut Effects) {
+        let mut any_ended = false;
+        for &(first, count) in tasks {
+            any_ended |= self.stretch_rerun((first, count), effects);
+        }
+        // Told once: the rules may have to look at all that ended.
+        if any_ended {
+            effects.changes.push(Change::EndsForgotten);
+        }
+    }
+
+    /// Whether any of them had ended.
+    fn stretch_rerun(&mut self, (first, count): (TaskId, u32), effects: &mut Effects) -> bool {
         let mut any_ended = false;
         self.in_stretches(first, count, |grid, first, count| {
             let task = grid.task(first);
@@ -78,9 +90,7 @@ impl Grid {
             grid.tasks.fill(first, count, Task { state: TaskState::Withdrawn, ..task });
             grid.tasks_returned((first, count), effects);
         });
-        if any_ended {
-            effects.changes.push(Change::EndsForgotten);
-        }
+        any_ended
     }
 
     /// Does something with each stretch of tasks that are alike, and of one length.

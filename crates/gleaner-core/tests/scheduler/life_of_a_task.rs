@@ -63,7 +63,7 @@ fn step(scheduler: &mut Scheduler<Puppet>, word: &str) -> bool {
         "back" => Event::MachineReturned { machine: on },
         "withdrawn" => Event::TasksWithdrawn { first: task, count: 1 },
         "returned" => Event::TasksReturned { first: task, count: 1 },
-        "rerun" => Event::TasksRerun { first: task, count: 1 },
+        "rerun" => Event::TasksRerun { tasks: vec![(task, 1)] },
         other => panic!("no step is called {other}"),
     };
     tell(scheduler, &event).contains(&Change::StaleReply(run))

@@ -188,7 +188,7 @@ fn how_long_a_task_was_is_what_the_run_did_that_ended() {
     for word in "0:a=0 0:a-runs 10:a-ends".split_whitespace() {
         step(&mut scheduler, word);
     }
-    let again = Event::TasksRerun { first: task('a'), count: 1 };
+    let again = Event::TasksRerun { tasks: vec![(task('a'), 1)] };
     tell(&mut scheduler, Time::ZERO.after_seconds(20.0), &again);
     assert_eq!(scheduler.grid().took(task('a')), None, "it is not over");
 }

@@ -76,7 +76,7 @@ fn step(scheduler: &mut Scheduler<Puppet>, word: &str) -> bool {
         "back" => Event::MachineReturned { machine: on(number) },
         "withdrawn" => Event::TasksWithdrawn { first: wide_task(), count: 1 },
         "returned" => Event::TasksReturned { first: wide_task(), count: 1 },
-        "rerun" => Event::TasksRerun { first: wide_task(), count: 1 },
+        "rerun" => Event::TasksRerun { tasks: vec![(wide_task(), 1)] },
         other => panic!("no step is called {other}"),
     };
     tell(scheduler, &event).contains(&Change::StaleReply(run))

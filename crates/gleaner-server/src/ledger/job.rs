@@ -31,6 +31,8 @@ pub struct Job {
     pub ended: Option<Time>,
     /// How long runs went on beside one that was faster.
     pub wasted_s: f64,
+    /// How long runs went on of which nothing is left for the next.
+    pub lost_s: f64,
     /// Whether a run of it ever ended that had run.
     pub ever_ran: bool,
     /// What its user calls its submission.
@@ -72,6 +74,7 @@ impl Job {
             class,
             submitted,
             wasted_s,
+            lost_s,
             ever_ran,
             results,
             bytes,
@@ -88,6 +91,7 @@ impl Job {
             tally,
             ended,
             wasted_s,
+            lost_s,
             ever_ran,
             key,
             retired: count,
@@ -107,6 +111,7 @@ impl Job {
             class: self.class,
             submitted: self.submitted,
             wasted_s: self.wasted_s,
+            lost_s: self.lost_s,
             ever_ran: self.ever_ran,
             // What it will leave is there again.
             results: if self.results == Results::Kept { Results::Kept } else { Results::There },

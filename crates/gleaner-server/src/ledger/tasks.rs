@@ -89,6 +89,7 @@ impl Ledger {
             tally,
             ended: None,
             wasted_s: 0.0,
+            lost_s: 0.0,
             ever_ran: false,
             key: key.map(str::to_owned),
             retired: 0,
@@ -167,10 +168,8 @@ impl Ledger {
             ledger.tell_step(tasks, run, Step::Rerun);
             again.push(tasks);
         });
-        // Of each, the rules may have to look at all that ended.
-        for tasks in TaskRange::merged(again) {
-            self.tell(at, &Event::TasksRerun { first: tasks.first(), count: tasks.count() });
-        }
+        let again = TaskRange::merged(again).into_iter().map(|tasks| (tasks.first(), tasks.count()));
+        self.tell(at, &Event::TasksRerun { tasks: again.collect() });
         self.begin_anew(at, chosen.job);
         self.learn_anew();
     }
@@ -256,6 +255,11 @@ impl Ledger {
                 None if end.checkpoint.is_some() => RunEnd::Kept,
                 None => RunEnd::Lost,
             };
+            if left == RunEnd::Lost
+                && let Some(job) = self.books.jobs.get_mut(id)
+            {
+                job.lost_s += end.usage.elapsed_s;
+            }
             self.run_again(at, run, left);
             if let Verdict::AgainAfter(rest) = verdict {
                 self.rest(at, task, at + rest);
@@ -553,9 +557,7 @@ impl Ledger {
         let rates = [on.cpu_on_core.unwrap_or(cpu), disk, network];
         let Some(learnt) = self.books.labels.learn((&job.user, label), &end.usage, rates) else { return };
         let (composition, classes) = (learnt.composition.to_vec(), learnt.classes.clone());
-        for class in classes {
-            self.tell(at, &Event::TaskClassMeasured { class, composition: composition.clone() });
-        }
+        self.tell(at, &Event::TaskClassesMeasured { classes, composition });
     }
 
     /// Each stretch of the chosen tasks of which the same is known, with that.

@@ -231,7 +231,7 @@ impl Books {
             | Event::TasksRevived { .. } => {
                 unreachable!("nobody cancels anything in the grids that this reference is made for")
             }
-            Event::TaskClassMeasured { .. }
+            Event::TaskClassesMeasured { .. }
             | Event::MachineClosed { .. }
             | Event::MachineOpened { .. }
             | Event::OwnerLoadReported { .. }

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 impl View<'_> {
     pub(super) fn fits(&self, task: TaskId, workers: &[Worker], means: Option<&Means>) -> Vec<Fit> {
-        let kept = self.kept(task, workers);
-        let allowed = kept.iter().filter(|worker| self.allowed(task, **worker, workers, means));
-        allowed.map(|worker| (*worker, self.counted_end(task, *worker))).collect()
+        let allowed = workers.iter().filter(|worker| self.allowed(task, **worker, workers, means));
+        let kept = self.kept(task, allowed.copied().collect());
+        kept.into_iter().map(|worker| (worker, self.counted_end(task, worker))).collect()
     }
 
     /// When the task would be done there; where machines leave, as if it took longer by as many times that as one is expected to
@@ -20,11 +20,9 @@ impl View<'_> {
         end * (1.0 + losses * end)
     }
 
-    /// Whom the goal looks at: all workers, or some that are fast for the task.
-    pub(super) fn kept(&self, task: TaskId, workers: &[Worker]) -> Vec<Worker> {
-        let Goal::EarliestOfFastest(percent) = self.terms.goal else { return workers.to_vec() };
-        let able = |worker: &&Worker| self.seconds(task, worker.class).is_finite();
-        let mut others: Vec<Worker> = workers.iter().filter(able).copied().collect();
+    /// Whom the goal looks at: all workers that are allowed, or some that are fast for the task.
+    fn kept(&self, task: TaskId, mut others: Vec<Worker>) -> Vec<Worker> {
+        let Goal::EarliestOfFastest(percent) = self.terms.goal else { return others };
         let count = (percent as usize * others.len() / 100).max(1).min(others.len());
         let mut kept = Vec::new();
         for _ in 0..count {

@@ -45,6 +45,7 @@ fn retired(job: &Job) -> RetiredJob {
         class: job.class,
         submitted: job.submitted,
         wasted_s: 0.0,
+        lost_s: 0.0,
         ever_ran: false,
         results: Results::There,
         bytes: 0,
