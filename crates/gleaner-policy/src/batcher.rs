@@ -202,7 +202,7 @@ impl Policy for Batcher {
                     self.in_vain = None;
                 }
             }
-            Change::TaskClassMeasured(_) | Change::BudgetChanged => self.in_vain = None,
+            Change::TaskClassesMeasured | Change::BudgetChanged => self.in_vain = None,
             Change::MachineClassMet(_) => self.open.add_class(),
             Change::TaskClassMet(_)
             | Change::TaskClassReplaced(_)
@@ -262,8 +262,11 @@ impl Policy for Batcher {
                 | Cause::Vacated(on)
                 | Cause::Published(on),
             ) => start(on),
-            // Whoever had all the cores that are theirs may have planned tasks anywhere.
-            (_, Cause::RuleChanged) => with_plans(grid, &self.open).into_iter().find_map(start),
+            // Whoever had all the cores that are theirs may have planned tasks anywhere, and so may whoever can be paid with what a
+            // cancelled task gave back.
+            (_, Cause::RuleChanged | Cause::Withdrawn) => {
+                with_plans(grid, &self.open).into_iter().find_map(start)
+            }
             (
                 _,
                 Cause::WokeUp { .. }
@@ -273,8 +276,7 @@ impl Policy for Batcher {
                 | Cause::DataCame
                 | Cause::Lost(_)
                 | Cause::LoadRose(_)
-                | Cause::Closed(_)
-                | Cause::Withdrawn,
+                | Cause::Closed(_),
             ) => None,
         };
         answer.or_else(|| {

@@ -17,6 +17,7 @@ use crate::parts::choose::Choose;
 use crate::parts::favours::{Favours, Overflow, Peering, Reach, Recalling};
 use crate::parts::replicate::Replicate;
 use crate::parts::when::Holding;
+use crate::wait_for_all::wait_for_all;
 use crate::{Score, placement};
 use copies::Ended;
 use gleaner_core::{
@@ -184,8 +185,7 @@ impl Peer {
         let has_idle =
             || grid.placed_classes().any(|class| self.find(grid, class, Wanted::Lendable).is_some());
         let is_wanted = is_longest || (!is_woken && self.may_copy(grid) && has_idle());
-        let wake = Decision::Wake { alarm: Alarm::Batch, at: now };
-        (is_wanted && grid.alarm(Alarm::Batch).is_none()).then_some(wake)
+        if is_wanted { wait_for_all(grid, now) } else { None }
     }
 
     /// A borrowed machine with nothing on it goes back.
@@ -305,13 +305,17 @@ impl Policy for Peer {
             | Change::AvailabilityChanged(machine) => self.fleet.update(grid, machine),
             Change::Finished(task) => self.ended.add(grid, task),
             // What was learnt of lengths stays as it was learnt.
-            Change::MachineMeasured(_) | Change::TaskClassMeasured(_) => self.fleet = Fleet::of(grid),
-            Change::TaskClassMet(class) | Change::TaskClassReplaced(class) if class.index() < OWN_BOUNDS => {
-                self.fleet = Fleet::of(grid);
+            Change::MachineMeasured(_) | Change::TaskClassesMeasured => self.fleet = Fleet::of(grid),
+            Change::TaskClassMet(class) if class.index() < OWN_BOUNDS => self.fleet = Fleet::of(grid),
+            Change::TaskClassReplaced(class) => {
+                // It stands for other tasks.
+                self.ended.forget(class);
+                if class.index() < OWN_BOUNDS {
+                    self.fleet = Fleet::of(grid);
+                }
             }
             Change::MachineClassMet(_)
             | Change::TaskClassMet(_)
-            | Change::TaskClassReplaced(_)
             | Change::Wait { .. }
             | Change::Planned(..)
             | Change::Unplanned(_)

@@ -101,13 +101,12 @@ impl Backfiller {
     }
 
     /// The first in line that some machine could take, were it empty: nobody waits for machines that are not there. Costs
-    /// O(tasks before it), of which there are mostly none.
+    /// O(kinds that wait), where the very first is not the one.
     fn head(&self, grid: &Grid) -> Option<TaskId> {
-        let is_able = |task: &TaskId| {
-            let mut classes = classes_for(grid, self.line.kind_of(grid, *task));
-            !grid.is_capped(grid.task(*task).class()) && classes.any(|(_, class)| self.holds.has_open(class))
-        };
-        self.line.in_order().find(is_able)
+        self.line.first(grid, |kind| {
+            let mut classes = classes_for(grid, kind);
+            !grid.is_capped(kind.class) && classes.any(|(_, class)| self.holds.has_open(class))
+        })
     }
 
     /// What is promised to a task that cannot start now. Costs O(machines that it could use).
@@ -295,7 +294,7 @@ impl Policy for Backfiller {
         self.forget_found(grid, change);
         match *change {
             Change::MachineClassMet(_)
-            | Change::TaskClassMeasured(_)
+            | Change::TaskClassesMeasured
             | Change::MachineMeasured(_)
             | Change::CapsChanged => {
                 self.rebuild(grid);

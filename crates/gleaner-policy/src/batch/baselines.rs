@@ -36,18 +36,18 @@ impl Batch<'_> {
         first.map(|bid| self.lowest_tied(bid, ties)).min_by_key(|target| target.place.rank())
     }
 
-    /// Of so many per cent of the machines, those that are fastest for a task, the lowest of those that are done first.
+    /// Of so many per cent of the machines that are allowed, those that are fastest for a task, the lowest of those that are done first.
     /// Costs O(machines·log machines).
     pub(super) fn earliest_of_fastest(&self, kind: usize, length: f64, percent: f64) -> Option<Target> {
         let tasks = &self.kinds[kind];
         let mut fastest = self.fastest_first(tasks, length);
-        let count = (percent * fastest.len() as f64 / 100.0).floor() as usize;
-        fastest.truncate(count.max(1));
         let is_allowed = |able: &Able| {
             let mut bids = tasks.bids.iter().filter(|bid| bid.pool == able.target.pool);
             bids.next().is_some_and(|bid| self.allows(tasks, length, &bid.at(able.ready_s)))
         };
         fastest.retain(is_allowed);
+        let count = (percent * fastest.len() as f64 / 100.0).floor() as usize;
+        fastest.truncate(count.max(1));
         let losses_per_s = |able: &Able| self.pools[able.target.pool].losses_per_s;
         let end = |able: &Able| weighed(able.ready_s + able.seconds, losses_per_s(able));
         let limit = highest_tie(fastest.iter().map(end).fold(f64::INFINITY, f64::min));

@@ -41,6 +41,11 @@ impl Ended {
         lengths.tasks += 1;
     }
 
+    /// Nothing that ended is of that class any more.
+    pub(super) fn forget(&mut self, class: TaskClassId) {
+        self.0.remove(&class);
+    }
+
     /// Whether all that is in `other` was learnt here too: what ended once and runs again now stays learnt.
     pub(super) fn covers(&self, other: &Self) -> bool {
         let knows = |class, tasks| self.0.get(class).is_some_and(|own: &Lengths| own.tasks >= tasks);

@@ -37,12 +37,13 @@ impl Line {
         line
     }
 
-    /// The next of the classes that will do. Costs O(classes that wait).
+    /// The next of the classes that will do, and whose user may have more cores. Costs O(classes that wait).
     pub(super) fn next(&self, grid: &Grid, will_do: impl Fn(TaskClassId) -> bool) -> Option<TaskId> {
         match self.turn {
             Turn::Submission => grid.longest_waiting(will_do),
             Turn::Longest => {
-                let firsts = self.waiting.iter().filter(|(class, _)| will_do(**class));
+                let firsts =
+                    self.waiting.iter().filter(|(class, _)| !grid.is_capped(**class) && will_do(**class));
                 let firsts = firsts.filter_map(|(class, tasks)| Some((class, tasks.first()?)));
                 let priority = |class: &TaskClassId| Reverse(grid.classes().demand(*class).priority);
                 let next = firsts.min_by_key(|(class, key)| (priority(class), **key));
@@ -67,7 +68,7 @@ impl Line {
             Change::Finished(task) => self.look_at(grid, task),
             Change::MachineClassMet(_)
             | Change::TaskClassMet(_)
-            | Change::TaskClassMeasured(_)
+            | Change::TaskClassesMeasured
             | Change::TaskClassReplaced(_)
             | Change::MachineJoined(_)
             | Change::MachineMeasured(_)

@@ -193,6 +193,16 @@ impl Line {
         self.waiting.is_empty()
     }
 
+    /// The first whose kind will do. Costs O(kinds that wait), where the very first is another.
+    pub(crate) fn first(&self, grid: &Grid, will_do: impl Fn(&Kind) -> bool) -> Option<TaskId> {
+        let first = self.in_order().next()?;
+        if will_do(self.kind_of(grid, first)) {
+            return Some(first);
+        }
+        let able = self.waiting.iter().filter(|waits| will_do(&self.kinds[waits.kind]));
+        able.map(|waits| waits.first).min().map(|(_, task)| task)
+    }
+
     /// One after the other.
     pub(crate) fn in_order(&self) -> impl Iterator<Item = TaskId> + '_ {
         self.turns.iter().flat_map(|(_, turns)| turns.from(0))

@@ -82,11 +82,11 @@ impl Known<'_> {
             };
             return Moment { at, spare, by, expected };
         };
-        // Where it is memory that is short, something has to end first.
+        // Where it is memory that is short, something has to end there first.
         let at = if at > now || self.grid.can_run(kind.class, on) {
             at
         } else {
-            self.holds.next_end().map_or(Time::NEVER, |end| end.max(now))
+            ends.first().map_or(Time::NEVER, |end| end.at.max(now))
         };
         let (by, spare) =
             if at < Time::NEVER { (Word::Believed, spare(ends, now, at, cores)) } else { (Word::Nobody, 0) };

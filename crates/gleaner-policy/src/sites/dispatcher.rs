@@ -79,7 +79,9 @@ impl Dispatcher {
         }
         // Others' runs end too, of which nobody tells.
         let at = now.after_seconds(self.rule.again_s);
-        grid.alarm(Alarm::Batch).is_none().then_some(Decision::Wake { alarm: Alarm::Batch, at })
+        // The rule before may have left one for later.
+        let earlier = grid.alarm(Alarm::Batch);
+        earlier.is_none_or(|set| at < set).then_some(Decision::Wake { alarm: Alarm::Batch, at })
     }
 
     /// Where a job waits: at no site in particular, or at those drawn for its copies that have not started.
@@ -170,7 +172,7 @@ impl Policy for Dispatcher {
             | Change::ResidentsChanged(site)
             | Change::BeliefChanged(site) => rooms.update(grid, site),
             Change::MachineMeasured(_)
-            | Change::TaskClassMeasured(_)
+            | Change::TaskClassesMeasured
             | Change::TaskClassReplaced(_)
             | Change::MachineClassMet(_) => {
                 self.rebuild(grid);

@@ -1,6 +1,6 @@
 //! What sites are believed to have free, and which of them that changed for.
 
-use gleaner_core::{Grid, Room};
+use gleaner_core::{Availability, Grid, Room};
 use gleaner_units::MachineId;
 
 /// By site.
@@ -68,7 +68,9 @@ fn slots(room: &Room) -> u64 {
 /// sent there since.
 fn believed(grid: &Grid, site: MachineId) -> Room {
     let machine = grid.machine(site);
-    if !machine.takes_tasks() || grid.is_dropped(site) {
+    // Of one whose processors are all taken the rest counts all the same: they become free.
+    let is_shut = machine.availability() != Availability::Open || machine.capacity() <= 0.0;
+    if is_shut || grid.is_dropped(site) {
         return Room { slots: Some(0), ..Room::default() };
     }
     let own = machine.free();

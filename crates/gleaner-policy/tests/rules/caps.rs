@@ -103,7 +103,7 @@ impl Stage {
 
 #[test]
 fn a_user_at_the_bound_waits_and_others_do_not() {
-    for name in ["bertasi/greedy", "bertasi/social", "queue/easy", "queue/fcfs"] {
+    for name in ["bertasi/greedy", "bertasi/social", "queue/easy", "queue/fcfs", "gleaner/bags-longest"] {
         let preset = Preset::named(name).expect("a preset");
         let mut stage = Stage::new(preset.recipe);
         stage.submit(6, 0);

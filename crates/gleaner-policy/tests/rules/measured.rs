@@ -2,11 +2,11 @@
 //! them, or were learnt from.
 
 use gleaner_core::{
-    Budget, Charged, Command, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs, Queue, Room,
-    Rule, RunEnd, Scheduler, Scope, TaskClass, TaskState,
+    Alarm, Budget, Charged, Command, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs,
+    Queue, Room, Rule, RunEnd, Scheduler, Scope, Tags, TaskClass, TaskState,
 };
 use gleaner_policy::{
-    Aim, AnyPolicy, Backfill, Lengths, Recipe, Relocate, Replan, Score, Spending, TaskOrder,
+    Aim, AnyPolicy, Backfill, Lengths, Preset, Recipe, Relocate, Replan, Score, Spending, TaskOrder,
 };
 use gleaner_units::{Credits, MachineClassId, MachineId, Ops, RunId, Span, TaskClassId, TaskId, Time};
 use std::collections::BTreeMap;
@@ -83,6 +83,8 @@ impl Lab {
                         self.runs.remove(&run);
                         self.scheduler.apply(self.now, &Event::RunEnded { run, end: RunEnd::Kept });
                     }
+                    // Nobody is there who would lend anything.
+                    Command::Lending(_) => {}
                     other => panic!("{other:?}"),
                 }
             }
@@ -286,7 +288,7 @@ fn plans_are_made_anew_where_a_composition_was_measured() {
         }
         lab.pass(61.0);
         let composition = vec![0.5, 0.5];
-        lab.tell(&Event::TaskClassMeasured { class: TaskClassId::new(0), composition });
+        lab.tell(&Event::TaskClassesMeasured { classes: vec![TaskClassId::new(0)], composition });
         check_planned(&mut lab, &format!("{recipe}"));
     }
 }
@@ -335,6 +337,92 @@ fn what_was_cancelled_leaves_its_credits_to_whoever_waits() {
     assert_eq!((lab.on(0), lab.on(1)), (vec![cancelled], vec![]));
     lab.tell(&Event::TasksWithdrawn { first: cancelled, count: 1 });
     assert_eq!(lab.runs.keys().map(|run| run.task).collect::<Vec<_>>(), [next]);
+}
+
+/// Somebody too dear for what is left keeps nobody else waiting, and what is given back is somebody's on any machine.
+#[test]
+fn who_cannot_be_paid_keeps_no_others_waiting() {
+    let dear = MachineClass { price: 1.0, ..alone(1.0) };
+    let other = MachineClass { price: 1.0, provides: Tags::from(["other".to_owned()]), ..alone(1.0) };
+    let recipe = Recipe { relocate: None, spending: Spending::Cap, ..Recipe::by(Score::Greedy) };
+    let mut lab = Lab::new(recipe, &[dear, other], &[0, 1], plain());
+    let needs_other = TaskClass { requires: Tags::from(["other".to_owned()]), ..plain() };
+    for _ in 0..2 {
+        lab.tell(&Event::TaskClassMet(Box::new(needs_other.clone())));
+    }
+    lab.tell(&Event::BudgetSet(Some(Budget {
+        recharge: Credits::new(100),
+        period: Span::from_seconds(1e6).expect("a period"),
+        charged: Charged::Started,
+        scope: Scope::Shared,
+    })));
+    let submit = |lab: &mut Lab, class: usize, length: f64| {
+        let first = task(lab.scheduler.grid().task_count());
+        let class = TaskClassId::new(class);
+        lab.tell(&Event::TasksSubmitted { first, count: 1, class, length: Ops::new(length) });
+        first
+    };
+    let first = submit(&mut lab, 1, 20.0);
+    let second = submit(&mut lab, 0, 50.0);
+    assert_eq!((lab.on(1), lab.on(0)), (vec![first], vec![second]));
+    let too_dear = submit(&mut lab, 1, 40.0);
+    let fits = submit(&mut lab, 2, 10.0);
+    lab.end(first);
+    assert_eq!(lab.on(1), [fits], "30 are left");
+    lab.end(fits);
+    assert_eq!(lab.on(1), [], "20 are left");
+    // It ran elsewhere.
+    lab.tell(&Event::TasksWithdrawn { first: second, count: 1 });
+    assert_eq!(lab.on(1), [too_dear]);
+}
+
+/// What another rule wanted to be woken for later is no reason to wait.
+#[test]
+fn an_alarm_of_the_rule_before_keeps_nobody_waiting() {
+    let recipe = Preset::named("elleuch/min-min").expect("a preset").recipe;
+    let mut lab = Lab::new(recipe, &[alone(1.0)], &[0, 0], plain());
+    lab.pass(1.0);
+    lab.submit(Some(1e6));
+    assert!(lab.scheduler.grid().alarm(Alarm::Batch) > Some(lab.now));
+    let after = Preset::named("gleaner/bags-longest").expect("a preset").recipe;
+    lab.scheduler.set_policy(after.build());
+    lab.tell(&Event::RuleChanged);
+    lab.submit(Some(1.0));
+    assert_eq!(lab.scheduler.grid().alarm(Alarm::Batch), Some(lab.now));
+}
+
+/// The first in line needs memory that one run holds for long; cores become free on the other machine, one after the other.
+#[test]
+fn who_waits_for_memory_is_promised_the_machine_where_it_ends_first() {
+    let room = Room { slots: Some(8), memory: Some(16 << 30), disk: None };
+    let class = MachineClass { room, ..MachineClass::plain(vec![1.0], 8) };
+    let small = TaskClass { needs: Needs { cores: 1, memory: 1 << 30, disk: 0 }, ..plain() };
+    let mut lab = Lab::new(Recipe::in_line(Backfill::Easy), &[class], &[0, 0], small);
+    for needs in [(1, 16_u64 << 30), (4, 8 << 30)] {
+        let needs = Needs { cores: needs.0, memory: needs.1, disk: 0 };
+        lab.tell(&Event::TaskClassMet(Box::new(TaskClass { needs, ..plain() })));
+    }
+    let submit = |lab: &mut Lab, class: usize, length: f64| {
+        let first = task(lab.scheduler.grid().task_count());
+        let class = TaskClassId::new(class);
+        lab.tell(&Event::TasksSubmitted { first, count: 1, class, length: Ops::new(length) });
+        lab.pass(0.0);
+        first
+    };
+    submit(&mut lab, 1, 36_000.0);
+    let (run, long_on) = lab.run_of(task(0));
+    assert_eq!(run.task, task(0));
+    let other = machine(1 - long_on.index());
+    // The long one has all memory of its machine.
+    let mut index = 1.0;
+    while lab.on(other.index()).len() < 8 {
+        submit(&mut lab, 0, 10.0 * index);
+        index += 1.0;
+    }
+    let head = submit(&mut lab, 2, 100.0);
+    let AnyPolicy::Backfiller(policy) = lab.scheduler.policy() else { panic!("it is one") };
+    let kept = policy.reservation(lab.scheduler.grid(), lab.now).expect("it waits");
+    assert_eq!((kept.task, kept.on), (head, other), "{kept:?}");
 }
 
 /// Two tasks run alone on the first machine, each for about so long; for how long on average.

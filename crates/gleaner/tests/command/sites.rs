@@ -278,3 +278,38 @@ fn a_scenario_in_which_no_site_takes_a_job_or_that_has_no_jobs_is_bad_input() {
     let summary: Value = serde_json::from_slice(&endless.stdout).expect("one document");
     assert!(summary["unfinished"].as_u64().expect("a number") > 0, "{summary}");
 }
+
+/// When each job starts, by its name, of sites and jobs in tables.
+fn starts(sites: &str, jobs: &str) -> Vec<(String, f64)> {
+    let dir = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).expect("a file");
+    write("sites.csv", sites);
+    write("jobs.csv", jobs);
+    write(
+        "s.toml",
+        "[sites]\ntable = \"sites.csv\"\n[network]\nshared = true\n[work]\njobs = \"jobs.csv\"\n[policy]\npreset = \"khoo/backfill\"\n",
+    );
+    let [scenario, out] = ["s.toml", "out"].map(|name| dir.path().join(name).display().to_string());
+    let output = gleaner(&["simulate", &scenario, "--out", &out]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let table = std::fs::read_to_string(dir.path().join("out/jobs.csv")).expect("a table");
+    let row = |line: &str| {
+        let cells: Vec<&str> = line.split(',').collect();
+        (cells[0].to_owned(), cells[6].parse::<f64>().expect("a number").round())
+    };
+    table.lines().skip(1).map(row).collect()
+}
+
+/// A site whose processors are all taken has no more memory than it has; and when the parts of a job begin, nothing becomes free.
+#[test]
+fn backfilling_over_sites_keeps_the_first_in_line_its_room() {
+    let memory = "id,processors,memory,upload_mbit,download_mbit\ns0,8,4GB,80,80\ns1,4,4GB,80,80\n";
+    let jobs = "id,arrival_s,processors,run_s,memory\na,0,8,100,\nh,10,8,100,1GB\nl,20,1,500,\n";
+    let expected = [("a", 0.0), ("h", 100.0), ("l", 100.0)].map(|(job, at)| (job.to_owned(), at));
+    assert_eq!(starts(memory, jobs), expected);
+
+    let split = "id,processors,upload_mbit,download_mbit\ns0,3,8,8\ns1,6,8,8\n";
+    let jobs = "id,arrival_s,processors,run_s,data,source\na,0,7,50,700MB,s1\nb,0,1,40,200MB,s1\nh,10,2,100,,\nl,20,1,500,,\n";
+    let expected = [("a", 0.0), ("b", 0.0), ("h", 260.0), ("l", 260.0)].map(|(job, at)| (job.to_owned(), at));
+    assert_eq!(starts(split, jobs), expected);
+}
