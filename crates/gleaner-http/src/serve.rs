@@ -333,6 +333,7 @@ async fn first_user(home: &Home, user: &str, desk: &Handle) -> Result<(), ServeE
         token: stored_hash(&token),
         role: Some(Role::Admin),
         expires: None,
+        again: true,
     };
     if let Err(rejection) = desk.order(Requester::coordinator(), order).await? {
         let source = io::Error::new(io::ErrorKind::InvalidInput, rejection.message);

@@ -50,7 +50,9 @@ pub enum TokenError {
     #[error("this is a {0} token, and a join token (glj_…) is needed")]
     Kind(TokenKind),
     /// What follows the prefix is not 256 bits.
-    #[error("after its prefix a token has 43 letters, digits, - or _; this has not: was a part of it lost?")]
+    #[error(
+        "after its prefix a token has 43 letters, digits, - or _ that go together; here they do not: was a part of it lost? Of a line `gleaner login ADDRESS TOKEN.AUTHORITY` the token ends before the dot"
+    )]
     Secret,
     /// What follows the dot is not a fingerprint.
     #[error(

@@ -71,8 +71,13 @@ async fn furnish(ready: &Ready, home: &Path, (machines, tasks): (u32, u32), seco
     let mut tokens = serde_json::Map::new();
     for (user, role) in [("alice", Role::User), ("bob", Role::User), ("rita", Role::Reader)] {
         let token = Token::generate(TokenKind::User).expect("randomness");
-        let add =
-            Order::AddUser { user: user.to_owned(), token: hex(&token), role: Some(role), expires: None };
+        let add = Order::AddUser {
+            user: user.to_owned(),
+            token: hex(&token),
+            role: Some(role),
+            expires: None,
+            again: false,
+        };
         order(desk, by("root", Role::Admin), add).await;
         tokens.insert(user.to_owned(), json!(token.reveal()));
     }

@@ -299,10 +299,12 @@ impl Api {
         name: &str,
         role: Option<Role>,
         expires_s: Option<u32>,
+        again: bool,
     ) -> Answer<NewToken> {
+        let again = if again { "&again=true" } else { "" };
         let role = role.map_or(String::new(), |role| format!("&role={}", role.name()));
         let expires = expires_s.map_or(String::new(), |seconds| format!("&expires_s={seconds}"));
-        let path = format!("/api/v1/tokens/user?name={}{role}{expires}", escaped(name));
+        let path = format!("/api/v1/tokens/user?name={}{role}{expires}{again}", escaped(name));
         Ok(self.client.post(&path, &json!({}))?)
     }
 

@@ -18,10 +18,10 @@ pub(crate) fn run(arguments: &TokenArguments) -> Outcome {
             let good = format!("good for {}", plural(u64::from(*uses), "machine"));
             show(json, &Api::open(grid)?.join_token(*uses, *expires, owner.as_deref())?, &good)
         }
-        TokenArguments::User { name, role, expires, grid } => {
+        TokenArguments::User { name, role, expires, again, grid } => {
             let api = Api::open(grid)?;
             let is_own = grid.token.is_none() && api.overview()?.user == *name;
-            let token = api.user_token(name, role.map(Into::into), *expires)?;
+            let token = api.user_token(name, role.map(Into::into), *expires, *again)?;
             if is_own {
                 keep(grid, &token)?;
             }

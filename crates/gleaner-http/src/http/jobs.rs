@@ -79,7 +79,7 @@ pub(super) async fn submit(
     JobDocument { spec, turn }: JobDocument,
 ) -> Result<(StatusCode, Json<Submitted>), Refusal> {
     let key = submission_key(&headers)?;
-    let (job, _turn) = admitted(*spec, turn).await?;
+    let (job, _turn) = admitted(&api, *spec, turn).await?;
     let files = files_of(&api, &by, job.spec()).await?;
     let length = length(&headers).unwrap_or(JOB_BYTES_MAX as u64);
     let home = api.app.home.clone();
@@ -102,9 +102,11 @@ pub(super) async fn submit(
 }
 
 /// A job may be long, and what it costs to check it is nobody else's time. A long one has its turn for as long as it is checked.
-async fn admitted(spec: JobSpec, turn: Option<Turn>) -> Result<(Admitted, Option<Turn>), Refusal> {
+async fn admitted(api: &Api, spec: JobSpec, turn: Option<Turn>) -> Result<(Admitted, Option<Turn>), Refusal> {
     let (checked, turn) = blocking("checking a job", (), move || (Admitted::check(spec), turn)).await?;
-    Ok((checked?, turn))
+    let checked = checked?;
+    checked.check_signed_for(&api.app.authority.to_string(), api.app.desk.now())?;
+    Ok((checked, turn))
 }
 
 fn submission_key(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
@@ -169,7 +171,7 @@ pub(super) async fn preview(
     Caller(by): Caller,
     JobDocument { spec, turn }: JobDocument,
 ) -> Result<Json<Preview>, Refusal> {
-    let (job, of_large) = admitted(*spec, turn).await?;
+    let (job, of_large) = admitted(&api, *spec, turn).await?;
     let turn = (looking::turn(&api.studies, "previews").await?, of_large);
     // The copy costs O(machines + tasks); what is done with it costs the desk nothing.
     let (ledger, at) = api.look(|desk, now| (desk.ledger().clone(), (now, desk.quiet_until()))).await?;

@@ -57,6 +57,9 @@ pub(super) struct UserQuery {
     /// After how many seconds it is of no use any more; never if nothing is said.
     #[param(minimum = 1, maximum = 315_360_000)]
     expires_s: Option<u32>,
+    /// Whether it may be somebody who was removed before: they get at the jobs and files that were theirs.
+    #[serde(default)]
+    again: bool,
 }
 
 /// Issues a token with which machines can join.
@@ -112,7 +115,7 @@ pub(super) async fn remove_join(
     post, path = "/api/v1/tokens/user", tag = "tokens", params(UserQuery),
     responses((status = 201, description = "The token", body = NewToken),
         (status = 403, description = "Not an administrator", body = Problem),
-        (status = 409, description = "No administrator would be left", body = Problem))
+        (status = 409, description = "No administrator would be left, or it was a removed user's name", body = Problem))
 )]
 pub(super) async fn user(
     State(api): State<Arc<Api>>,
@@ -120,7 +123,7 @@ pub(super) async fn user(
     Query(query): Query<UserQuery>,
 ) -> Result<(StatusCode, Json<NewToken>), Refusal> {
     let token = Token::generate(TokenKind::User)?;
-    let UserQuery { name: user, role, expires_s } = query;
+    let UserQuery { name: user, role, expires_s, again } = query;
     let expires = match expires_s {
         Some(seconds) => {
             let seconds = within("expires_s", seconds, &(1..=USER_TOKEN_SECONDS_MAX))?;
@@ -128,7 +131,7 @@ pub(super) async fn user(
         }
         None => None,
     };
-    let order = Order::AddUser { user, token: stored_hash(&token), role, expires };
+    let order = Order::AddUser { user, token: stored_hash(&token), role, expires, again };
     let Answer::UserAdded { role, was } = api.order(by, order).await? else {
         unreachable!("that is how it is answered")
     };

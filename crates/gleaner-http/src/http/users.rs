@@ -42,7 +42,8 @@ pub(super) async fn remove(
     Caller(by): Caller,
     Path(name): Path<String>,
 ) -> Result<Json<UserList>, Refusal> {
-    api.order(by, Order::RemoveUser(name)).await?;
+    api.order(by, Order::RemoveUser(name.clone())).await?;
+    api.uploads.forget(&name);
     Ok(Json(users(&api)))
 }
 

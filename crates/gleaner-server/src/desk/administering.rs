@@ -104,11 +104,6 @@ impl Desk {
                 if let Some(user) = &user {
                     self.expect_user(user)?;
                 }
-                if user.is_none() && quota.is_none() {
-                    let message =
-                        "quota is null; expected what everyone may have: only a user's own can be taken back";
-                    return Err(Rejection::invalid(message));
-                }
                 // Nobody could take it back.
                 if quota.is_some_and(|quota| quota.requests_per_s == 0) {
                     return Err(Rejection::invalid("requests_per_s is 0; expected 1 or more"));
@@ -152,12 +147,16 @@ impl Desk {
             Order::Forget(machine) => {
                 self.turn_away(now, &machine, |agent| Fact::AgentForgotten { agent, by: actor })?;
             }
-            Order::AddUser { user, token, role, expires } => {
+            Order::AddUser { user, token, role, expires, again } => {
                 check_name("a user", &user)?;
                 let known = self.ledger.people().users().find(|known| known.name == user);
                 let was = known.map(|known| known.role);
+                if was.is_none() && !again {
+                    self.check_nobodys(&user)?;
+                }
                 let role = role.or(was).unwrap_or_default();
-                if role != Role::Admin {
+                // Nobody could administer once a token ends.
+                if role != Role::Admin || expires.is_some() {
                     self.check_administered_without(now, &user)?;
                 }
                 self.record(now, Fact::UserAdded { user, token, role, expires, was, by: actor });
@@ -185,6 +184,18 @@ impl Desk {
             _ => {}
         }
         Ok(Answer::Done)
+    }
+
+    /// Jobs are their user's by name.
+    fn check_nobodys(&self, user: &str) -> Result<(), Rejection> {
+        if !self.ledger.payers().any(|(name, _)| name == user) {
+            return Ok(());
+        }
+        let message = format!(
+            "{user} was a user here before, and who gets this token gets at that user's jobs, files and quota: choose another name, \
+             or say --again if it is the same person"
+        );
+        Err(Rejection::of(RejectionKind::Conflict, message))
     }
 
     /// The agent hears why, and its session ends.

@@ -2,15 +2,16 @@
 
 use gleaner_classad::Expr;
 use gleaner_net::UserPublicKey;
+use gleaner_units::Time;
 use gleaner_wire::job::{
     Confinement, JobSpec, OwnInputs, Signed, SignedText, TaskList, is_length, stays_inside,
 };
 use gleaner_wire::limits::{
     EXPRESSION_BYTES_MAX, ITEMS_MAX, LENGTH_MAX, MEMORY_BYTES_MAX, NAME_BYTES_MAX, ORDER_BYTES_MAX,
-    OWN_INPUTS_MAX, PARAMETERS_MAX, QUORUM_MAX, SIGNED_BYTES_MAX, SLOTS_MAX, TASKS_PER_JOB_MAX,
-    WORD_BYTES_MAX,
+    OWN_INPUTS_MAX, PARAMETERS_MAX, PROGRAM_BYTES_MAX, QUORUM_MAX, SIGNED_BYTES_MAX, SLOTS_MAX,
+    TASKS_PER_JOB_MAX, WORD_BYTES_MAX,
 };
-use gleaner_wire::outputs::pattern;
+use gleaner_wire::outputs::{names_nothing, pattern};
 use gleaner_wire::text::{is_hidden, is_name};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -58,23 +59,46 @@ pub(super) fn refuse_if(refuse: bool, message: impl FnOnce() -> String) -> Resul
 #[derive(Clone, PartialEq, Debug)]
 pub struct Admitted {
     spec: Arc<JobSpec>,
-    /// Who says to have signed it.
-    signer: Option<String>,
+    signature: Option<Signature>,
+}
+
+/// What a signature says of itself.
+#[derive(Clone, PartialEq, Debug)]
+struct Signature {
+    user: String,
+    /// Which grid may run it.
+    grid: String,
+    /// In seconds since 1970.
+    expires_s: u64,
 }
 
 impl Admitted {
     /// What is refused has no meaning, or is more than anyone may hand in.
     pub fn check(spec: JobSpec) -> Result<Self, Rejection> {
         check_job(&spec)?;
-        let signer = spec.signed.as_deref().map(|signed| check_signed(&spec, signed)).transpose()?;
-        Ok(Self { spec: Arc::new(spec), signer })
+        let signature = spec.signed.as_deref().map(|signed| check_signed(&spec, signed)).transpose()?;
+        Ok(Self { spec: Arc::new(spec), signature })
+    }
+
+    /// A job that was signed for another grid, or until an earlier moment, would come to nothing wherever signatures are looked at.
+    pub fn check_signed_for(&self, grid: &str, now: Time) -> Result<(), Rejection> {
+        let Some(signature) = &self.signature else { return Ok(()) };
+        refuse_if(signature.grid != grid, || {
+            format!("signed is for the grid {}; expected {grid}, which this one is", signature.grid)
+        })?;
+        refuse_if(signature.expires_s <= now.seconds() as u64, || {
+            "signed has expired: sign the job again, with --sign-for where it may take longer".to_owned()
+        })
     }
 
     /// Nobody hands in what another signed.
     pub(super) fn check_signer(&self, user: &str) -> Result<(), Rejection> {
-        let other = self.signer.as_deref().filter(|signer| *signer != user);
-        other.map_or(Ok(()), |signer| {
-            Err(Rejection::invalid(format!("signed is by {signer}; expected {user}'s own signature")))
+        let other = self.signature.as_ref().filter(|signature| signature.user != user);
+        other.map_or(Ok(()), |signature| {
+            Err(Rejection::invalid(format!(
+                "signed is by {}; expected {user}'s own signature",
+                signature.user
+            )))
         })
     }
 
@@ -89,6 +113,12 @@ fn check_job(spec: &JobSpec) -> Result<(), Rejection> {
     refuse_if(spec.command.first().is_none_or(String::is_empty), || {
         "command is empty; expected a program and its arguments".to_owned()
     })?;
+    refuse_if(spec.command[0].len() > PROGRAM_BYTES_MAX, || {
+        format!(
+            "command names a program by {} bytes; no path is longer than {PROGRAM_BYTES_MAX}",
+            spec.command[0].len()
+        )
+    })?;
     check_tasks(&spec.tasks)?;
     check_counts(spec)?;
     check_words(spec)?;
@@ -102,9 +132,9 @@ fn check_job(spec: &JobSpec) -> Result<(), Rejection> {
     check_paths(spec)
 }
 
-/// Whether a signature is one and is under this very job, so that its user hears of a mistake before an agent does; and whose
-/// it says to be.
-fn check_signed(spec: &JobSpec, signed: &Signed) -> Result<String, Rejection> {
+/// Whether a signature is one and is under this very job, so that its user hears of a mistake before an agent does; and what it
+/// says.
+fn check_signed(spec: &JobSpec, signed: &Signed) -> Result<Signature, Rejection> {
     refuse_if(signed.text.len() > SIGNED_BYTES_MAX, || {
         format!(
             "signed.text has {} bytes; at most {SIGNED_BYTES_MAX} are taken, since it goes to the machine with each task: put \
@@ -126,7 +156,8 @@ fn check_signed(spec: &JobSpec, signed: &Signed) -> Result<String, Rejection> {
         "the job is signed, and it has a checkpoint; expected one of the two: nobody signs what a task would go on from".to_owned()
     })?;
     check_name("a signer", &text.user)?;
-    Ok(text.user)
+    let SignedText { user, grid, expires_s, .. } = text;
+    Ok(Signature { user, grid, expires_s })
 }
 
 fn check_tasks(tasks: &TaskList) -> Result<(), Rejection> {
@@ -355,6 +386,11 @@ fn check_paths(spec: &JobSpec) -> Result<(), Rejection> {
     }
     // Before anything is filled in: what is may be a pattern too, and then its run says so before it begins.
     for text in &spec.outputs {
+        refuse_if(names_nothing(text), || {
+            format!(
+                "outputs: \"{text}\" names no file or folder within the task's folder; \"*\" names all that is in it"
+            )
+        })?;
         pattern(text).map_err(|why| Rejection::invalid(format!("outputs: {why}")))?;
     }
     refuse_if(spec.cwd.is_some() && spec.confinement != Confinement::None, || {

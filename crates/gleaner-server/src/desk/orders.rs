@@ -125,6 +125,8 @@ pub enum Order {
         role: Option<Role>,
         /// When the token is of no use any more, if ever.
         expires: Option<Time>,
+        /// Whether it may be somebody who was removed and whose jobs are there.
+        again: bool,
     },
     /// Let a user sign in no more. Their jobs go on.
     RemoveUser(String),

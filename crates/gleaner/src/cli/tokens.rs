@@ -43,6 +43,9 @@ pub(crate) enum TokenArguments {
         /// How long it can be used, as 30d or 12h; without limit if nothing is said
         #[arg(long, value_name = "TIME", value_parser = life)]
         expires: Option<u32>,
+        /// It is the same person as a removed user of that name, and gets at that user's jobs and files
+        #[arg(long)]
+        again: bool,
         #[command(flatten)]
         grid: GridArguments,
     },

@@ -56,6 +56,11 @@ fn a_student_signs_in_with_one_line_and_is_found_in_the_audit() {
     grid.ok(&["user", "remove", "ada"]);
     let refused = of(&grid, &home, &["status"]);
     assert_eq!(refused.status.code(), Some(3), "{}", String::from_utf8_lossy(&refused.stderr));
+    // Whoever gets the name gets the jobs.
+    let refused = grid.cli(&["token", "user", "ada"]);
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(refused.status.code() == Some(3) && said.contains("--again"), "{said}");
+    assert!(grid.ok(&["token", "user", "ada", "--again"]).starts_with("gleaner login"));
 
     let audit = grid.json(&["audit"]);
     let entries = audit["entries"].as_array().expect("what was done");

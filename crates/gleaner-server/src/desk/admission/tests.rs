@@ -1,5 +1,6 @@
 use super::super::claims::Checked;
 use super::*;
+use gleaner_net::UserKey;
 use gleaner_wire::BlobHash;
 use gleaner_wire::job::{Checkpointing, Input, LENGTH};
 use gleaner_wire::limits::{
@@ -67,10 +68,11 @@ fn with_own_files(count: usize) -> JobSpec {
 }
 
 fn with_order(bytes: u64) -> JobSpec {
-    let mut job = JobSpec::new(std::iter::repeat_n(text(100_000).as_str(), 20));
+    let words = text(100_000);
+    let mut job = JobSpec::new(["program"].into_iter().chain(std::iter::repeat_n(words.as_str(), 20)));
     job.command.push(String::new());
     let left = bytes - job.order_bytes_max();
-    job.command[20] = text(left as usize);
+    job.command[21] = text(left as usize);
     job
 }
 
@@ -111,6 +113,29 @@ fn a_program_compares_output_files_of_several_machines() {
 }
 
 #[test]
+fn what_was_signed_for_another_grid_or_time_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let key = UserKey::open_or_create(&folder.path().join("key")).expect("a key");
+    let signed = |grid: &str, expires_s| {
+        let text = SignedText::new(grid.to_owned(), "ada".to_owned(), "drawn".to_owned(), expires_s, &job())
+            .to_text();
+        let signed = Signed { key: key.public().to_string(), signature: key.sign_job(&text), text };
+        let spec = JobSpec { signed: Some(Box::new(signed)), ..job() };
+        let checked = Admitted::check(spec).expect("it is signed");
+        let now = Time::ZERO.after_seconds(1_000.0);
+        checked.check_signed_for("ours", now).err().map_or(String::new(), |rejection| rejection.message)
+    };
+    assert_eq!(signed("ours", 1_001), "");
+    assert!(signed("ours", 1_000).contains("has expired"), "{}", signed("ours", 1_000));
+    assert!(
+        signed("theirs", 1_001).contains("for the grid theirs; expected ours"),
+        "{}",
+        signed("theirs", 1_001)
+    );
+    assert!(Admitted::check(job()).expect("a job").check_signed_for("ours", Time::NEVER).is_ok());
+}
+
+#[test]
 fn patterns_of_outputs_that_nobody_can_read_are_refused() {
     let said = |pattern: &str| {
         let spec = JobSpec { outputs: vec!["fine/*.png".to_owned(), pattern.to_owned()], ..job() };
@@ -118,6 +143,14 @@ fn patterns_of_outputs_that_nobody_can_read_are_refused() {
     };
     for pattern in ["out", "./out/", "a[0-9]?", "**/{a,b}", "out-{GLEANER_INDEX}"] {
         assert_eq!(said(pattern), "", "{pattern}");
+    }
+    for pattern in ["out//x", "out/./x", "./out/.//x/"] {
+        assert_eq!(said(pattern), "", "{pattern}");
+        let glob = gleaner_wire::outputs::pattern(pattern).expect("a pattern").compile_matcher();
+        assert!(glob.is_match("out/x"), "{pattern}");
+    }
+    for pattern in [".", "./", "././"] {
+        assert!(said(pattern).contains("names no file"), "{}", said(pattern));
     }
     for pattern in ["a[", "{a,b", "[z-a]"] {
         assert!(said(pattern).contains("outputs") && said(pattern).contains(pattern), "{}", said(pattern));
@@ -197,7 +230,7 @@ fn expect_limits<T>(limits: &[(&str, String, Handed<T>)], check: impl Fn(T) -> R
 
 #[test]
 fn each_limit_of_a_job_is_kept_and_named() {
-    let limits: [(&str, String, Handed<JobSpec>); 25] = [
+    let limits: [(&str, String, Handed<JobSpec>); 26] = [
         ("TASKS_PER_JOB_MAX", TASKS_PER_JOB_MAX.to_string(), |more| {
             let last = TASKS_PER_JOB_MAX + more as u32;
             JobSpec { tasks: TaskList::Array { first: 1, last, step: 1 }, ..job() }
@@ -239,7 +272,7 @@ fn each_limit_of_a_job_is_kept_and_named() {
             ..job()
         }),
         ("WORD_BYTES_MAX of an argument", WORD_BYTES_MAX.to_string(), |more| JobSpec {
-            command: vec![text(WORD_BYTES_MAX + more)],
+            command: vec![text(1), text(WORD_BYTES_MAX + more)],
             ..job()
         }),
         ("WORD_BYTES_MAX of a variable", WORD_BYTES_MAX.to_string(), |more| JobSpec {
@@ -253,6 +286,10 @@ fn each_limit_of_a_job_is_kept_and_named() {
         }),
         ("EXPRESSION_BYTES_MAX of a rank", format!("at most {EXPRESSION_BYTES_MAX}"), |more| JobSpec {
             rank: Some(padded(EXPRESSION_BYTES_MAX + more)),
+            ..job()
+        }),
+        ("PROGRAM_BYTES_MAX", format!("longer than {PROGRAM_BYTES_MAX}"), |more| JobSpec {
+            command: vec!["x".repeat(PROGRAM_BYTES_MAX + more)],
             ..job()
         }),
         ("SLOTS_MAX", format!("1 to {SLOTS_MAX}"), |more| {
