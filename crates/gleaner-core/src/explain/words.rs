@@ -10,9 +10,10 @@ pub fn failing(condition: &Condition, dimensions: &[String]) -> String {
         Condition::Provides(word) => format!("do not provide {word}"),
         Condition::HasSpeed(kind) => format!("have no {} speed", dimensions[*kind]),
         Condition::TaskRequires(clause) => format!("fail the task's clause {}", short(clause)),
-        Condition::MachineRequires(clause) => {
-            format!("have an owner whose clause {} the task fails", short(clause))
-        }
+        Condition::MachineRequires(clause) => match owners_rule(clause) {
+            Some(rule) => rule.takes.to_owned(),
+            None => format!("have an owner whose clause {} the task fails", short(clause)),
+        },
         Condition::HasNotFailedIt => {
             "failed it before, or could not start its program; others can take it".to_owned()
         }
@@ -51,9 +52,11 @@ pub fn change(remedy: &Remedy, dimensions: &[String]) -> String {
             Condition::CoresAreFree(cores) => return format!("once {cores} of its cores are free"),
             Condition::MemoryIsFree(bytes) => return format!("once {} of its memory are free", size(*bytes)),
             Condition::DiskIsFree(bytes) => return format!("once {} of its disk are free", size(*bytes)),
-            Condition::TaskRequires(clause)
-            | Condition::MachineRequires(clause)
-            | Condition::EvaluatesSoon(clause) => short(clause),
+            Condition::MachineRequires(clause) => match owners_rule(clause) {
+                Some(rule) => return rule.instead.to_owned(),
+                None => short(clause),
+            },
+            Condition::TaskRequires(clause) | Condition::EvaluatesSoon(clause) => short(clause),
         };
         match instead {
             Some(instead) => format!("with {instead} instead of {written}"),
@@ -75,6 +78,35 @@ pub fn sentence(explanation: &Explanation, dimensions: &[String]) -> String {
     let nearest = explanation.remedies.first();
     parts.extend(nearest.map(|remedy| format!("it could run {}", change(remedy, dimensions))));
     parts.join("; ")
+}
+
+/// One of the rules by which owners say whom their machines take, as agents write it.
+struct OwnersRule {
+    begins: &'static str,
+    takes: &'static str,
+    instead: &'static str,
+}
+
+const OWNERS_RULES: [OwnersRule; 3] = [
+    OwnersRule {
+        begins: "member(TARGET.SignedBy,",
+        takes: "run only what certain users have signed",
+        instead: "signed by a user whom its owner names (`gleaner submit --sign`)",
+    },
+    OwnersRule {
+        begins: "member(TARGET.Owner,",
+        takes: "run tasks of certain users only",
+        instead: "once its owner lets this user in",
+    },
+    OwnersRule {
+        begins: "member(TARGET.Label,",
+        takes: "run tasks with certain labels only",
+        instead: "with a label that its owner names",
+    },
+];
+
+fn owners_rule(clause: &str) -> Option<&'static OwnersRule> {
+    OWNERS_RULES.iter().find(|rule| clause.starts_with(rule.begins))
 }
 
 /// The beginning of a clause that is longer than anyone reads.

@@ -1,7 +1,7 @@
 //! Why a task is where it is, now or at a moment of the past, and where one would go.
 
 use super::runs::open_runs;
-use super::waits::{self, Situation, dimensions, explanation};
+use super::waits::{self, Situation, dimensions, explanation, explanation_without};
 use super::{Known, KnownTask, Unread, discreet, tried};
 use crate::desk::{Desk, Rejection, RejectionKind, Terms, quiet_until};
 use crate::journal::{Entry, Fact};
@@ -270,8 +270,7 @@ fn view((ledger, task): (&Ledger, TaskId), at: Time, summary: String) -> Explana
         count: spoken.len(),
         machines: first_names(ledger, &spoken),
     });
-    let remedies = explanation.remedies.iter().map(|remedy| words::change(&discreet::remedy(remedy), &kinds));
-    let remedies = remedies.chain(waits::remedies(ledger, task)).collect();
+    let remedies = remedies(ledger, task, &spoken);
     let ratings = rated_by_policy(ledger, at, task).into_iter().filter(|(on, _)| !spoken.contains(on));
     let rated = |(on, score): (MachineId, f64)| Rating { machine: ledger.agent(on).name.clone(), score };
     ExplanationView {
@@ -281,6 +280,24 @@ fn view((ledger, task): (&Ledger, TaskId), at: Time, summary: String) -> Explana
         ruled_out: ruled_out.chain(passed_over).chain(answered).collect(),
         ratings: ratings.map(rated).collect(),
         remedies,
+    }
+}
+
+/// What would help a task, each by itself. Where some machine could take it already, no other machine's change would.
+fn remedies(ledger: &Ledger, task: TaskId, spoken: &[MachineId]) -> Vec<String> {
+    let class = ledger.grid().task(task).class();
+    let among = explanation_without(ledger, class, spoken);
+    let kinds = dimensions();
+    let of_machines = among.remedies.iter().filter(|_| among.able == 0);
+    let of_machines: Vec<String> =
+        of_machines.map(|remedy| words::change(&discreet::remedy(remedy), &kinds)).collect();
+    let others = (of_machines.is_empty() && among.able == 0 && !spoken.is_empty())
+        .then(|| "another machine, of an owner none of whose machines has answered".to_owned());
+    let of_rules = waits::remedies(ledger, task);
+    match (&of_machines[..], &of_rules[..]) {
+        // It needs both.
+        ([machines], [rule]) => vec![format!("{rule}; and {machines}")],
+        _ => of_machines.into_iter().chain(others).chain(of_rules).collect(),
     }
 }
 

@@ -26,7 +26,6 @@ pub fn state_name(state: MachineState) -> &'static str {
 }
 
 fn machine(desk: &Desk, id: MachineId, agent: &Agent) -> MachineView {
-    let heard = desk.heard(id);
     let state = state(desk, id, agent);
     // Why it took tasks says nothing of a machine that is gone.
     let is_gone = agent.open && matches!(state, MachineState::Away | MachineState::Lost);
@@ -47,8 +46,8 @@ fn machine(desk: &Desk, id: MachineId, agent: &Agent) -> MachineView {
         price: agent.price,
         // A program that is being stopped is here, and what is to come when it has ended is not.
         tasks: desk.ledger().live_on(id).filter(|run| run.stage() != Stage::Next).count() as u32,
-        sample: heard.and_then(|(sample, _)| sample.cloned()),
-        heard_s: heard.map(|(_, at)| at.seconds()),
+        sample: desk.sample(id).cloned(),
+        heard_s: desk.heard(id).map(gleaner_units::Time::seconds),
         trust: trust(desk.ledger().grid(), id),
     }
 }

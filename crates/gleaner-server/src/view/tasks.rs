@@ -28,6 +28,7 @@ pub fn job(desk: &Desk, now: Time, id: JobId, job: &Job) -> JobView {
         ended_s: job.ended.map(Time::seconds),
         label: job.spec.label.clone(),
         wasted_s: job.wasted_s,
+        lost_s: job.lost_s,
         waits_for: waits_for_space(desk, job).or_else(|| waits::of_job(Situation::of(desk, now), job)),
         bytes: job.bytes,
         results_kept: job.results == Results::Kept,

@@ -38,7 +38,13 @@ impl<'a> Situation<'a> {
 
 /// Where tasks of a class can run, of the machines that are listed.
 pub(super) fn explanation(ledger: &Ledger, class: TaskClassId) -> Explanation {
-    tried::explanation(Explanation::among(ledger.grid(), class, |on| !ledger.agent(on).forgotten))
+    explanation_without(ledger, class, &[])
+}
+
+/// Likewise, as if some machines were not there.
+pub(super) fn explanation_without(ledger: &Ledger, class: TaskClassId, apart: &[MachineId]) -> Explanation {
+    let counts = |on: MachineId| !ledger.agent(on).forgotten && !apart.contains(&on);
+    tried::explanation(Explanation::among(ledger.grid(), class, counts))
 }
 
 /// The kinds of operations that live machines are measured by.
@@ -265,12 +271,22 @@ fn by_the_policy(ledger: &Ledger, now: Time, task: TaskId) -> Option<String> {
     let batch = alarms.min().map_or(String::new(), |at| format!(", in {:.0} s", at.since(now).seconds()));
     match planned {
         Some(machine) => Some(format!("{machine}, for which it is planned")),
-        None if is_too_dear(ledger, now, task) => Some(format!("the next recharge of the budget{batch}")),
+        None if is_too_dear(ledger, now, task) => Some(
+            too_dear_for_ever(ledger, task)
+                .unwrap_or_else(|| format!("the next recharge of the budget{batch}")),
+        ),
         None if ledger.recipe().plans() => {
             Some(format!("{}{batch}{}", ledger.recipe().waits_for(), price(ledger, now, task)))
         }
         None => None,
     }
+}
+
+/// Of a task for which no recharge will do.
+fn too_dear_for_ever(ledger: &Ledger, task: TaskId) -> Option<String> {
+    let recharge = ledger.grid().accounts()?.budget().recharge;
+    let cost = least_cost(ledger, task).filter(|cost| *cost > recharge)?;
+    Some(format!("a larger budget: it costs {cost} credits at least, and a recharge is {recharge}"))
 }
 
 /// What a price that moves keeps the task from.
