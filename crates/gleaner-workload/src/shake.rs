@@ -17,6 +17,8 @@ pub struct Shake {
     pub seed: u64,
     /// At most so much earlier or later, and not before time begins.
     pub most: Span,
+    /// Whether what follows on each other at one moment is moved by the same, as the tasks of an array are that are submitted as one.
+    pub keeps_together: bool,
 }
 
 impl Shake {
@@ -25,8 +27,13 @@ impl Shake {
     pub fn of(self, moments: impl IntoIterator<Item = Time>) -> Vec<(Time, usize)> {
         let mut stream = Stream::new(self.seed, STREAM);
         let most = self.most.seconds();
+        let mut last = None;
         let moved = |moment: Time| {
-            let by = stream.uniform(-most, most);
+            let by = match last {
+                Some((at, by)) if self.keeps_together && at == moment => by,
+                _ => stream.uniform(-most, most),
+            };
+            last = Some((moment, by));
             let earlier =
                 Span::from_seconds(-by).map(|by| Time::from_nanos(moment.nanos().saturating_sub(by.nanos())));
             earlier.unwrap_or_else(|| moment.after_seconds(by))
@@ -57,7 +64,7 @@ mod tests {
     fn each_moves_by_no_more_than_that_and_none_before_the_beginning() {
         let second = |second: u64| Time::from_nanos(second * 1_000_000_000);
         let given: Vec<Time> = (0..1_000).map(|at| second(at / 2 * 10)).collect();
-        let shake = Shake { seed: 3, most: Span::from_nanos(30_000_000_000) };
+        let shake = Shake { seed: 3, most: Span::from_nanos(30_000_000_000), keeps_together: false };
         let moved = shake.of(given.iter().copied());
         assert_eq!(moved, shake.of(given.iter().copied()));
         assert_ne!(moved, Shake { seed: 4, ..shake }.of(given.iter().copied()));
@@ -69,6 +76,14 @@ mod tests {
         assert!(moved.iter().any(|moved| off(moved) > 20.0) && moved.iter().any(|moved| off(moved) < -20.0));
         places.sort_unstable();
         assert!(places.into_iter().eq(0..1_000));
+        let together = Shake { keeps_together: true, ..shake }.of(given.iter().copied());
+        let pairs: Vec<[Time; 2]> = (0..500).map(|_| [Time::ZERO; 2]).collect();
+        let pairs = together.iter().fold(pairs, |mut pairs, &(at, place)| {
+            pairs[place / 2][place % 2] = at;
+            pairs
+        });
+        assert!(pairs.iter().all(|[one, other]| one == other), "who came together does so still");
+        assert!(pairs.iter().zip(0..).any(|(pair, number)| pair[0] != second(number * 10)));
         let still = Shake { most: Span::ZERO, ..shake }.of(given.iter().copied());
         assert!(still.into_iter().map(|moved| moved.1).eq(0..1_000));
     }

@@ -308,7 +308,9 @@ impl Runnable for Ready<'_> {
     }
 
     fn measure(&self, seed: u64) -> Result<Numbers, Failure> {
-        let shake = Shake { seed, most: self.shake };
+        // The tasks of an array came as one; that two jobs of a log have one second says nothing of them.
+        let keeps_together = matches!(self.under, Under::Past { .. });
+        let shake = Shake { seed, most: self.shake, keeps_together };
         match &self.under {
             Under::Scenario(loaded) => loaded.measure_shaken(seed, shake),
             Under::Log { log, cores, policy } => {

@@ -50,7 +50,8 @@ pub(crate) struct AdviseArguments {
     /// Runs with each rule, each with a seed of its own
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(2..=10_000))]
     pub(crate) seeds: u64,
-    /// Move each arrival by up to so many seconds, differently in each run
+    /// Move each arrival by up to so many seconds, differently in each run; of a grid's history the tasks of an array
+    /// together
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = crate::cli::parse_shake)]
     pub(crate) shake: Span,
     /// Set a key of the scenario for all runs; may be given several times

@@ -80,7 +80,7 @@ pub(super) fn choices(arguments: &SimulateArguments) -> Result<Vec<Choice>, Fail
 
 /// How the arrivals of a run are moved, if they are.
 pub(super) fn shake(arguments: &SimulateArguments, seed: u64) -> Option<Shake> {
-    arguments.shake.map(|most| Shake { seed, most })
+    arguments.shake.map(|most| Shake { seed, most, keeps_together: false })
 }
 
 #[cfg(test)]
