@@ -107,6 +107,7 @@ function SignIn({ problem, done }: { problem: string | undefined; done: () => vo
           id="token"
           type="password"
           autocomplete="off"
+          autofocus
           placeholder="glu_…"
           required
           value={typed}
@@ -121,6 +122,18 @@ function SignIn({ problem, done }: { problem: string | undefined; done: () => vo
       )}
     </main>
   );
+}
+
+/** What the browser's tab and history call a view. */
+function titleOf(route: string): string {
+  const [, first = "", name, third, number] = route.split("/");
+  if (first === "jobs" && name) {
+    return third === "tasks" && number ? `Task ${plain(name)}/${plain(number)}` : `Job ${plain(name)}`;
+  }
+  if (first === "machines" && name) {
+    return plain(nameIn(name));
+  }
+  return VIEWS.find(([path]) => path === `/${first}`)?.[1] ?? "The grid";
 }
 
 function Signed({ me, signOut }: { me: Me; signOut: () => void }) {
@@ -147,6 +160,9 @@ function Signed({ me, signOut }: { me: Me; signOut: () => void }) {
     tell: setNews,
   };
   const here = `/${route.split("/")[1] ?? ""}`;
+  useEffect(() => {
+    document.title = `${titleOf(route)} · Gleaner`;
+  }, [route]);
   return (
     <>
       <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), document.getElementById("main")?.focus())}>

@@ -1275,6 +1275,12 @@ export interface components {
             job: components["schemas"]["JobId"];
             /** @description Its label. */
             label?: string | null;
+            /**
+             * Format: double
+             * @description How many seconds of runs were for nothing, since they ended without a result and without a checkpoint to go on from: they
+             *     failed, were moved or held, or their machine's owner needed it. Runs of which nothing was heard any more do not count.
+             */
+            lost_s?: number;
             /** @description For people. */
             name: string;
             /** @description Whether somebody wants its results kept. */
@@ -2181,7 +2187,7 @@ export interface components {
              * @description Seconds of processor time.
              */
             cpu_s: number;
-            /** @description How many of them failed or were lost. */
+            /** @description How many of them failed. What the grid lost is none of them. */
             failed: number;
             /**
              * Format: double
@@ -2575,7 +2581,12 @@ export interface operations {
     };
     put: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description From an agent: the number of the task whose run left it, counted over all jobs */
+                task?: number;
+                /** @description From an agent: the run's number */
+                run?: number;
+            };
             header?: never;
             path: {
                 /** @description The BLAKE3 hash of its content */
@@ -7970,6 +7981,8 @@ export interface operations {
                 role?: "admin" | "user" | "reader" | "metrics";
                 /** @description After how many seconds it is of no use any more; never if nothing is said. */
                 expires_s?: number;
+                /** @description Whether it may be somebody who was removed before: they get at the jobs and files that were theirs. */
+                again?: boolean;
             };
             header?: never;
             path?: never;
@@ -8013,7 +8026,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No administrator would be left */
+            /** @description No administrator would be left, or it was a removed user's name */
             409: {
                 headers: {
                     [name: string]: unknown;

@@ -67,7 +67,7 @@ impl Day {
             self.fact(ledger, entry.at, &entry.fact);
         }
         let owner = |machine| {
-            let measured = desk.heard(machine).and_then(|(sample, _)| sample.map(|sample| sample.load));
+            let measured = desk.sample(machine).map(|sample| sample.load);
             desk.is_connected(machine).then(|| measured.unwrap_or(ledger.agent(machine).load))
         };
         // A machine is shown from when it joins.
@@ -144,12 +144,12 @@ impl Day {
             Fact::RunEnded { run, agent, end, .. } => {
                 self.placed.remove(&run.task);
                 self.note_given_back(ledger, *run);
-                let state = runs::state(&end.outcome);
+                let state = runs::state(&end.outcome, again(ledger, *run));
                 self.runs.ended(ledger, at, (*run, *agent), (state, end.usage.elapsed_s));
                 self.usages.ended(ledger, at, run.task, (state, &end.usage));
             }
             Fact::ResultRefused { run, agent, end } => {
-                let state = runs::state(&end.outcome);
+                let state = runs::state(&end.outcome, again(ledger, *run));
                 self.runs.ended(ledger, at, (*run, *agent), (state, end.usage.elapsed_s));
             }
             Fact::LeaseExpired { agent } => self.runs.lost(at, *agent, &[]),
@@ -250,6 +250,11 @@ impl Started {
         self.wait_s += wait_s;
         self.wait_max_s = self.wait_max_s.max(wait_s);
     }
+}
+
+/// The exit code by which a run's program says that it is to be run again.
+fn again(ledger: &Ledger, run: RunId) -> Option<i32> {
+    ledger.find_job_of(run.task)?.1.spec.checkpoint.exit_code
 }
 
 #[cfg(test)]

@@ -214,7 +214,7 @@ pub struct UserUse {
     pub user: String,
     /// How many runs ended.
     pub runs: u64,
-    /// How many of them failed or were lost.
+    /// How many of them failed. What the grid lost is none of them.
     pub failed: u64,
     /// Seconds on machines.
     pub machine_s: f64,

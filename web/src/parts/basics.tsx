@@ -105,8 +105,12 @@ interface ActProps {
 export function Act({ label, confirm, act, tell }: ActProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [isBusy, setBusy] = useState(false);
+  // Not disabled meanwhile: a button that is loses the focus of whoever pressed it by a key.
   const run = async () => {
     dialog.current?.close();
+    if (isBusy) {
+      return;
+    }
     setBusy(true);
     try {
       tell(await act());
@@ -114,10 +118,16 @@ export function Act({ label, confirm, act, tell }: ActProps) {
       tell(error instanceof Refused ? error.message : `${problemOf(error)} Whether it was done is not known: look again.`);
     }
     setBusy(false);
+    // What was pressed may be gone, as the button that holds a job is once the job is held.
+    requestAnimationFrame(() => {
+      if (document.activeElement === document.body) {
+        document.getElementById("main")?.focus({ preventScroll: true });
+      }
+    });
   };
   return (
     <>
-      <button type="button" disabled={isBusy} onClick={() => (confirm ? dialog.current?.showModal() : void run())}>
+      <button type="button" aria-disabled={isBusy} onClick={() => (confirm ? dialog.current?.showModal() : void run())}>
         {label}
       </button>
       {confirm && (

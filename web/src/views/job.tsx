@@ -45,8 +45,8 @@ export function JobPage({ job: id, frame }: { job: number; frame: Frame }) {
     return `${what}: ${plural(tasks, "task")} of job ${id}`;
   };
   const all = { tasks: [], failed: false };
-  const { held, failed, done, cancelled } = view.tasks;
-  const open = view.tasks.waiting + view.tasks.running + view.tasks.suspended + held;
+  const { held, failed, done, cancelled, running } = view.tasks;
+  const open = view.tasks.waiting + running + view.tasks.suspended + held;
   return (
     <>
       <nav class="crumbs" aria-label="Where this is">
@@ -58,7 +58,14 @@ export function JobPage({ job: id, frame }: { job: number; frame: Frame }) {
         </h1>
         {frame.mayAct && (
           <span class="acts">
-            {open > held && <Act label="Hold" act={act("hold", all)} tell={frame.tell} />}
+            {open > held && (
+              <Act
+                label="Hold"
+                confirm={running > 0 ? `${plural(running, "task")} of job ${id} stop: a task without a checkpoint begins anew later.` : undefined}
+                act={act("hold", all)}
+                tell={frame.tell}
+              />
+            )}
             {held > 0 && <Act label="Release" act={act("release", all)} tell={frame.tell} />}
             {failed > 0 && <Act label="Rerun failed" act={act("rerun", { tasks: [], failed: true })} tell={frame.tell} />}
             {open === 0 && done + failed + cancelled > 0 && (

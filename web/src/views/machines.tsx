@@ -132,8 +132,17 @@ export function MachinePage({ name, frame }: { name: string; frame: Frame }) {
         </h1>
         {frame.isAdmin && machine.state !== "revoked" && (
           <span class="acts">
-            <Act label="Pause" act={act("pause", "what runs there stands still")} tell={frame.tell} />
-            <Act label="Drain" confirm={`Let no new tasks start on ${plain(name)}?`} act={act("drain", "no new tasks start there")} tell={frame.tell} />
+            <Act
+              label="Pause"
+              confirm={
+                machine.tasks > 0
+                  ? `${plural(machine.tasks, "task")} of ${plain(name)} stand still, or go elsewhere: a task without a checkpoint begins anew there.`
+                  : undefined
+              }
+              act={act("pause", "what runs there stands still or goes elsewhere")}
+              tell={frame.tell}
+            />
+            <Act label="Drain" act={act("drain", "no new tasks start there")} tell={frame.tell} />
             <Act label="Resume" act={act("resume", "it takes tasks")} tell={frame.tell} />
           </span>
         )}

@@ -1,4 +1,5 @@
 // The first view: why things wait, what the grid does, and the jobs.
+import { useState } from "preact/hooks";
 import type { Job, Schemas } from "../api.ts";
 import { useLive } from "../live.ts";
 import { Badge, inWords, Loading, PhaseBar, PhaseKey, Section, useNarrow } from "../parts/basics.tsx";
@@ -8,13 +9,22 @@ import { toJob, toMachine, toTask } from "../route.ts";
 import { clock, grouped, plain, plural, sized, span } from "../text.ts";
 import type { Frame } from "../app.tsx";
 
+/** So many at a time: what is older is asked for. */
+const JOBS_MAX = 1_000;
+const STATES: Job["state"][] = ["waiting", "running", "suspended", "held", "done", "failed", "cancelled"];
+
 export const nameOf = (job: Job) => plain(job.name || job.command.join(" "));
 
 export function Overview({ frame }: { frame: Frame }) {
   const grid = useLive<Schemas["GridView"]>("/api/v1/grid");
-  const jobs = useLive<Schemas["JobList"]>("/api/v1/jobs?limit=1000", {
+  const [state, setState] = useState("");
+  const [before, setBefore] = useState<number>();
+  const more = (state && `&state=${state}`) + (before === undefined ? "" : `&before=${before}`);
+  const jobs = useLive<Schemas["JobList"]>(`/api/v1/jobs?limit=${JOBS_MAX}${more}`, {
     concerns: (event) => event.job !== null,
   });
+  const listed = jobs.data?.jobs ?? [];
+  const last = listed.length === JOBS_MAX ? listed.at(-1)?.job : undefined;
   return (
     <>
       <h1 class="hidden">The grid</h1>
@@ -35,9 +45,39 @@ export function Overview({ frame }: { frame: Frame }) {
           </>
         )}
       </Section>
-      <Section title="Jobs" aside={jobs.data && <span class="muted">{plural(jobs.data.jobs.length, "job")}, newest first</span>}>
+      <Section
+        title="Jobs"
+        aside={
+          <span class="filters">
+            <span class="muted" role="status">
+              {jobs.data && `${plural(listed.length, "job")}, newest first`}
+            </span>{" "}
+            <label>
+              <span class="hidden">State</span>
+              <select value={state} onChange={(event) => (setState(event.currentTarget.value), setBefore(undefined))}>
+                <option value="">all states</option>
+                {STATES.map((name) => (
+                  <option key={name} value={name}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            </label>{" "}
+            {before !== undefined && (
+              <button type="button" onClick={() => setBefore(undefined)}>
+                Newest
+              </button>
+            )}{" "}
+            {last !== undefined && (
+              <button type="button" onClick={() => setBefore(last)}>
+                Older
+              </button>
+            )}
+          </span>
+        }
+      >
         <Loading live={jobs} />
-        {jobs.data && <JobRows jobs={jobs.data.jobs} frame={frame} />}
+        {jobs.data && <JobRows jobs={listed} frame={frame} />}
       </Section>
       <Queue />
     </>
@@ -45,13 +85,14 @@ export function Overview({ frame }: { frame: Frame }) {
 }
 
 function JobRows({ jobs, frame }: { jobs: Job[]; frame: Frame }) {
+  const isNarrow = useNarrow();
   const columns: Column<Job>[] = [
     { name: "Job", width: "3.5rem", isNumber: true, cell: (job) => <a href={toJob(job.job)}>{job.job}</a> },
-    { name: "Name", width: "minmax(7rem, 2fr)", cell: (job) => <a href={toJob(job.job)} title={nameOf(job)}>{nameOf(job) || "–"}</a> },
+    { name: "Name", width: isNarrow ? "minmax(4rem, 2fr)" : "minmax(7rem, 2fr)", cell: (job) => <a href={toJob(job.job)} title={nameOf(job)}>{nameOf(job) || "–"}</a> },
     ...(frame.me.role === "user"
       ? []
       : [{ name: "User", width: "minmax(4rem, 1fr)", isMinor: true, cell: (job: Job) => plain(job.user) }]),
-    { name: "Tasks", width: "minmax(6rem, 2fr)", cell: (job) => <PhaseBar tally={job.tasks} /> },
+    { name: "Tasks", width: isNarrow ? "minmax(3rem, 1fr)" : "minmax(6rem, 2fr)", cell: (job) => <PhaseBar tally={job.tasks} /> },
     { name: "State", width: "6.5rem", cell: (job) => <Badge state={job.state} /> },
     { name: "Counts", width: "minmax(8rem, 2fr)", isMinor: true, cell: (job) => <span class="muted">{inWords(job.tasks)}</span> },
     { name: "Submitted", width: "8.5rem", isMinor: true, cell: (job) => clock(job.submitted_s) },

@@ -88,6 +88,7 @@ function WhyThere({ path, history }: { path: string; history: Schemas["History"]
   const [told, setTold] = useState<Explanation>();
   const [error, setError] = useState<string>();
   const placed = history?.transitions.findLast((step) => step.cause === "placed by the policy");
+  const isElsewhere = history?.transitions.some((step) => step.machine && (step.run ?? 1) > (placed?.run ?? 1));
   if (!placed?.machine || saved) {
     return null;
   }
@@ -108,7 +109,7 @@ function WhyThere({ path, history }: { path: string; history: Schemas["History"]
   ) : (
     <p>
       <button type="button" onClick={() => void askFor()}>
-        Why on {plain(placed.machine)}?
+        {isElsewhere ? `Why was it placed on ${plain(placed.machine)} before?` : `Why on ${plain(placed.machine)}?`}
       </button>{" "}
       {error && <span class="trouble">{plain(error)}</span>}
     </p>

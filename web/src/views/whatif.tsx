@@ -25,6 +25,7 @@ export function WhatIf() {
   const run = async () => {
     setBusy(true);
     setError(undefined);
+    setAnswer(undefined);
     try {
       const base = preset === IN_FORCE ? (await ask<Schemas["PolicyView"]>("/api/v1/policy")).policy as Tree : { preset };
       setAnswer(await order<Schemas["WhatIfView"]>("/api/v1/what-if", layOver(base, words)));

@@ -33,10 +33,11 @@ struct Told {
     state: RunState,
 }
 
-/// How a run ended.
-pub(super) fn state(outcome: &Outcome) -> RunState {
+/// How a run ended, of a job that says "run me again" by that exit code, if by any.
+pub(super) fn state(outcome: &Outcome, again: Option<i32>) -> RunState {
     match outcome {
         Outcome::Exited { code: 0 } => RunState::Done,
+        Outcome::Exited { code } if Some(*code) == again => RunState::Stopped,
         Outcome::Exited { .. }
         | Outcome::Signalled { .. }
         | Outcome::TimedOut

@@ -51,7 +51,7 @@ impl Usages {
         task: TaskId,
         (state, usage): (RunState, &Usage),
     ) {
-        let failed = u64::from(matches!(state, RunState::Failed | RunState::Lost));
+        let failed = u64::from(state == RunState::Failed);
         // What was stopped or lost says nothing of how long tasks take.
         if matches!(state, RunState::Done | RunState::Failed) {
             self.job(ledger, at, task).ended(usage);

@@ -197,6 +197,10 @@ pub struct JobView {
     /// How many seconds of runs were for nothing, since another run of their task came to its end first.
     #[serde(default)]
     pub wasted_s: f64,
+    /// How many seconds of runs were for nothing, since they ended without a result and without a checkpoint to go on from: they
+    /// failed, were moved or held, or their machine's owner needed it. Runs of which nothing was heard any more do not count.
+    #[serde(default)]
+    pub lost_s: f64,
     /// What a task of it waits for, if none of them runs: it completes "it waits for …".
     pub waits_for: Option<String>,
     /// How many bytes are kept of it: what it reads, and what it left and wrote.
