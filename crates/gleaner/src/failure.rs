@@ -101,7 +101,11 @@ impl Failure {
     fn code(&self) -> u8 {
         match self {
             Failure::Difference(_) => 1,
-            Failure::Io { error, .. } if is_mistake(error.kind()) => 2,
+            Failure::Io { error, .. } | Failure::Grid(ClientError::Local(error))
+                if is_mistake(error.kind()) =>
+            {
+                2
+            }
             Failure::Input(_)
             | Failure::SubmitFile(_)
             | Failure::Usage(_)

@@ -125,7 +125,8 @@ fn reasons(machines: &[MachineView]) -> String {
             .heard_s
             .filter(|_| is_gone)
             .map(|at_s| format!("not heard of since {}", moments::clock(at_s)));
-        let why = machine.why.clone().filter(|why| !why.is_empty());
+        let says_so = |why: &str| silent.is_some() && why == "its agent is not connected";
+        let why = machine.why.clone().filter(|why| !why.is_empty() && !says_so(why));
         let told = match (silent, why) {
             // What it said last may have changed since.
             (Some(silent), Some(why)) => Some(format!("{silent}; the last of it was: {why}")),

@@ -75,6 +75,10 @@ pub(crate) fn describe(job: &JobView) -> String {
     if job.wasted_s > 0.0 {
         lines.push(("wasted", format!("{} in runs beside faster ones", span(job.wasted_s))));
     }
+    if job.lost_s > 0.0 {
+        let what = "in runs that ended without a result and without a checkpoint; `gleaner history` says why";
+        lines.push(("lost", format!("{} {what}", span(job.lost_s))));
+    }
     if job.results_kept || job.results_until_s.is_some() || job.results_removed.is_some() {
         lines.push(("results", standing(job)));
     }
@@ -206,6 +210,7 @@ mod tests {
             ended_s: None,
             label: Some("render".into()),
             wasted_s: 0.0,
+            lost_s: 0.0,
             waits_for: None,
             bytes: 0,
             results_kept: false,

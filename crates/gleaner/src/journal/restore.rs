@@ -8,8 +8,8 @@ use gleaner_net::random_bytes;
 use gleaner_server::ledger::Ledger;
 use gleaner_server::restoring::{Behind, Loss, behind, is_of_another_grid, ledger_at, loss, put_back};
 use gleaner_server::store::{
-    self, DATABASE, Home, NetworkFolder, OpenError, Readable, Reader, ReplaceError, Seq, SqliteReader,
-    readable,
+    self, AUTHORITY_FOLDER, DATABASE, Home, NetworkFolder, OpenError, Readable, Reader, ReplaceError, Seq,
+    SqliteReader, readable,
 };
 use gleaner_wire::{JobId, Lineage};
 use serde_json::json;
@@ -28,6 +28,10 @@ pub(super) fn run(
         let why = format!("there is no journal in {}: name a copy of one", folder.display());
         return Err(Failure::Usage(why));
     }
+    if let Some(from) = file.as_deref() {
+        check_has_keys(from, &folder)?;
+    }
+    let was_there = folder.join(DATABASE).exists();
     let home = if *yes { Home::open(&folder, NetworkFolder::Refuse) } else { Home::look(&folder) }?;
     let there = match folder.join(DATABASE).exists().then(|| readable(&home)).transpose() {
         // What is to be replaced need not be readable.
@@ -77,8 +81,21 @@ pub(super) fn run(
         }));
     }
     let others = if is_others { format!("{OTHERS}.\n") } else { String::new() };
-    let told = told(last, unread, &loss, now.is_some(), (aside.as_deref(), is_others));
+    let told = told(last, unread, &loss, (now.is_some(), was_there), (aside.as_deref(), is_others));
     stdout::print(others + &told)
+}
+
+/// A journal is of no use in a folder without the keys by which its machines and users know the grid.
+fn check_has_keys(from: &Path, to: &Path) -> Result<(), Failure> {
+    let copy = if from.is_dir() { from } else { from.parent().unwrap_or(Path::new(".")) };
+    if to.join(AUTHORITY_FOLDER).exists() || !copy.join(AUTHORITY_FOLDER).exists() {
+        return Ok(());
+    }
+    let (from, to) = (copy.display(), to.display());
+    Err(Failure::Usage(format!(
+        "{to} has no keys of a grid, and machines and users know this one by those in {from}: copy the whole folder first, with the files \
+         of its jobs (`cp -a {from}/. {to}`), then run `gleaner journal restore --home {to}`. Nothing was changed"
+    )))
 }
 
 /// All rows of a copy, each of which has to be what was written. A folder stands for the journal in it.
@@ -109,7 +126,7 @@ fn told(
     last: Seq,
     unread: u64,
     loss: &Loss,
-    is_compared: bool,
+    (is_compared, was_there): (bool, bool),
     (aside, is_others): (Option<&Path>, bool),
 ) -> String {
     let Loss { jobs, results, machines, until: [_, then] } = loss;
@@ -137,10 +154,16 @@ fn told(
         line(format!("machines that joined later, and have to join again: {}", machines.join(", ")));
     }
     text + &match aside {
-        Some(aside) => format!(
-            "What was there is in {}.\nStart the coordinator: machines find their way back, and runs begin after one lease.\n",
-            aside.display()
-        ),
+        Some(aside) => {
+            let before = if was_there {
+                format!("What was there is in {}.\n", aside.display())
+            } else {
+                String::new()
+            };
+            format!(
+                "{before}Start the coordinator: machines find their way back, and runs begin after one lease.\n"
+            )
+        }
         None if is_others => {
             "Nothing was changed. To do it all the same, say it again with --yes --other-grid.\n".to_owned()
         }

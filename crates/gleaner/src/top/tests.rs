@@ -43,6 +43,7 @@ fn job(number: u32, name: &str, tasks: Tally) -> JobView {
         label: None,
         waits_for: None,
         wasted_s: 0.0,
+        lost_s: 0.0,
         bytes: 0,
         results_kept: false,
         results_until_s: None,
