@@ -23,7 +23,8 @@ set or taken away with `--set budget=none`. Without a preset or a file, the poli
 
 Examples:
   gleaner policy set bertasi/social --set relocate.score=social
-  gleaner policy set elleuch/btt-min-min --set budget.recharge=1000000 --set budget.period_s=120
+  gleaner policy set elleuch/btt-min-min --set budget.recharge=1e6 \\
+    --set budget.period_s=120
   gleaner policy set --set relocate.gain_min=0.05
   gleaner policy show bertasi/min-num > rule.toml
   gleaner policy set --from rule.toml";
