@@ -1,4 +1,4 @@
-//! Any bytes as an ad in the old form: what can be read can be written in every form, matched and evaluated.
+//! Any bytes as an ad in the old form: what can be read can be written, matched and evaluated.
 #![no_main]
 
 use gleaner_classad::ClassAd;

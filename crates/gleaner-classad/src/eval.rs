@@ -151,15 +151,6 @@ pub(crate) fn evaluate_attribute(name: &Name, context: &Context) -> Value {
     }
 }
 
-impl Expr {
-    /// The value of the expression inside an ad with ads around it.
-    pub(crate) fn evaluate_in(&self, scope: Option<&Scope>) -> Value {
-        let (mut evaluator, _) = Evaluator::new(&Context::new());
-        evaluator.root = scope.map(|scope| scope.root().clone());
-        evaluator.eval(self, At::inside(scope)).unwrap_or(Value::Error)
-    }
-}
-
 impl Drop for Evaluator {
     fn drop(&mut self) {
         if let Some(budget) = &self.budget {

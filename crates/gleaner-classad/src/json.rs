@@ -1,8 +1,6 @@
 //! Ads as JSON, as HTCondor writes them: objects are ads, arrays are lists, `null` is `undefined`, and an expression is
 //! the string `"\/Expr(…)\/"`.
 
-use std::fmt::Write as _;
-
 use crate::ad::ClassAd;
 use crate::diagnostic::{ParseError, Problem, excerpt};
 use crate::expr::{Expr, Literal, Node};
@@ -10,7 +8,6 @@ use crate::limits::Limits;
 use crate::name::Name;
 use crate::number;
 use crate::stack::deeper;
-use crate::unparse::{Style, Writer};
 use crate::value::Text;
 
 impl ClassAd {
@@ -24,32 +21,12 @@ impl ClassAd {
     /// # Ok::<(), gleaner_classad::ParseError>(())
     /// ```
     pub fn parse_json(text: impl AsRef<[u8]>) -> Result<Self, ParseError> {
-        Self::parse_json_within(text, &Limits::DEFAULT)
-    }
-
-    /// The same within the given limits.
-    pub fn parse_json_within(text: impl AsRef<[u8]>, limits: &Limits) -> Result<Self, ParseError> {
-        let mut reader = Reader { text: text.as_ref(), at: 0, limits: *limits, depth: 0, elements: 0 };
+        let mut reader =
+            Reader { text: text.as_ref(), at: 0, limits: Limits::DEFAULT, depth: 0, elements: 0 };
         reader.skip_space();
         let ad = reader.object()?;
         reader.skip_space();
         if reader.at < reader.text.len() { Err(reader.expected("the end of the input")) } else { Ok(ad) }
-    }
-
-    /// The ad as JSON on one line.
-    ///
-    /// ```
-    /// use gleaner_classad::ClassAd;
-    ///
-    /// let ad = ClassAd::parse("[a = 1; b = a + 1; c = {true, undefined}]")?;
-    /// assert_eq!(ad.to_json(), r#"{"a": 1, "b": "\/Expr(a + 1)\/", "c": [true, null]}"#);
-    /// assert_eq!(ClassAd::parse_json(ad.to_json())?, ad);
-    /// # Ok::<(), gleaner_classad::ParseError>(())
-    /// ```
-    pub fn to_json(&self) -> String {
-        let mut out = String::new();
-        write_ad(&mut out, self);
-        out
     }
 }
 
@@ -271,71 +248,6 @@ impl Reader<'_> {
                 Ok(unit)
             }
             None => Err(self.expected("four hexadecimal digits")),
-        }
-    }
-}
-
-fn write_ad(out: &mut String, ad: &ClassAd) {
-    out.push('{');
-    for (place, (name, expr)) in ad.iter().enumerate() {
-        out.push_str(if place > 0 { ", " } else { "" });
-        write_string(out, &name.to_string());
-        out.push_str(": ");
-        deeper(|| write_expr(out, expr));
-    }
-    out.push('}');
-}
-
-fn write_expr(out: &mut String, expr: &Expr) {
-    match expr.node() {
-        Node::Ad(ad) => write_ad(out, ad),
-        Node::List(items) => {
-            out.push('[');
-            for (place, item) in items.iter().enumerate() {
-                out.push_str(if place > 0 { ", " } else { "" });
-                deeper(|| write_expr(out, item));
-            }
-            out.push(']');
-        }
-        Node::Literal(Literal::Undefined) => out.push_str("null"),
-        Node::Literal(Literal::String(text)) if !text.as_bytes().starts_with(b"/Expr(") && is_utf8(text) => {
-            write_string(out, &text.to_string_lossy());
-        }
-        Node::Literal(Literal::Boolean(b)) => out.push_str(if *b { "true" } else { "false" }),
-        Node::Literal(Literal::Integer(i)) => out.push_str(&i.to_string()),
-        Node::Literal(Literal::Real(r)) if r.is_finite() => number::write_exact(out, *r),
-        _ => {
-            let mut writer = Writer::new(Style::Exact);
-            writer.expr(expr);
-            out.push_str("\"\\/Expr(");
-            write_escaped(out, &writer.into_string());
-            out.push_str(")\\/\"");
-        }
-    }
-}
-
-fn is_utf8(text: &Text) -> bool {
-    std::str::from_utf8(text.as_bytes()).is_ok()
-}
-
-fn write_string(out: &mut String, text: &str) {
-    out.push('"');
-    write_escaped(out, text);
-    out.push('"');
-}
-
-fn write_escaped(out: &mut String, text: &str) {
-    for char in text.chars() {
-        match char {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\0'..='\x1f' => {
-                let _ = write!(out, "\\u{:04x}", char as u32);
-            }
-            char => out.push(char),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! HTCondor's ClassAd language: parse, evaluate, match.
 //!
 //! A classified advertisement names expressions: what a machine has, what a task needs, what each asks of the other.
-//! This crate reads and writes ads, evaluates their expressions and matches them, with the values HTCondor gives.
+//! This crate reads ads in every form of HTCondor's, evaluates their expressions and matches them, with the values HTCondor gives.
 //!
 //! ```
 //! use gleaner_classad::{ClassAd, Context, Expr, Value, matches, rank};
@@ -113,7 +113,7 @@ pub use context::{Clock, Context};
 pub use diagnostic::{ParseError, Problem, explain_unknown_function, nearest_functions};
 pub use expr::Expr;
 pub use limits::{Budget, Limits};
-pub use matching::{RANK, REQUIREMENTS, matches, rank, symmetric_match};
+pub use matching::{RANK, REQUIREMENTS, matches, rank};
 pub use name::Name;
 pub use scope::Scope;
 pub use value::{AbsTime, List, Text, Value};

@@ -37,20 +37,6 @@ pub(crate) fn holds(value: &Value) -> bool {
     }
 }
 
-/// Whether each ad's requirements hold of the other.
-///
-/// ```
-/// use gleaner_classad::{ClassAd, Context, symmetric_match};
-///
-/// let machine = ClassAd::parse("[ Memory = 1024; Requirements = TARGET.Owner != \"mallory\" ]")?;
-/// let job = ClassAd::parse("[ Owner = \"alice\"; Requirements = TARGET.Memory >= 512 ]")?;
-/// assert!(symmetric_match(&job, &machine, &Context::new()));
-/// # Ok::<(), gleaner_classad::ParseError>(())
-/// ```
-pub fn symmetric_match(one: &ClassAd, other: &ClassAd, context: &Context) -> bool {
-    matches(one, other, context) && matches(other, one, context)
-}
-
 /// How much the first ad likes the second: its rank as a number, 0 where that is none, as HTCondor counts it.
 ///
 /// ```

@@ -137,18 +137,6 @@ pub(crate) fn write_exact(out: &mut String, real: f64) {
     }
 }
 
-/// A real as C's `%.16G` writes it, and `.0` where that looks like an integer: old ads and JSON.
-pub(crate) fn write_general(out: &mut String, real: f64) {
-    if write_special(out, real) {
-        return;
-    }
-    let general = format_general(real, 16);
-    out.push_str(&general.replace('e', "E"));
-    if !general.contains(['.', 'e']) {
-        out.push_str(".0");
-    }
-}
-
 fn write_special(out: &mut String, real: f64) -> bool {
     out.push_str(if real.is_nan() {
         "real(\"NaN\")"

@@ -1,7 +1,5 @@
 //! The old form of ads: one attribute a line, `name = expression`, ads apart by blank lines.
 
-use std::fmt::Write as _;
-
 use crate::ad::ClassAd;
 use crate::diagnostic::{ParseError, Problem, excerpt};
 use crate::expr::Expr;
@@ -9,7 +7,6 @@ use crate::lexer::Strings;
 use crate::limits::Limits;
 use crate::name::Name;
 use crate::parser::Parser;
-use crate::unparse::{Style, Writer};
 
 impl ClassAd {
     /// Parses an ad in the old form. Blank lines and lines that begin with `#` are passed over; a backslash in a
@@ -24,11 +21,7 @@ impl ClassAd {
     /// # Ok::<(), gleaner_classad::ParseError>(())
     /// ```
     pub fn parse_old(text: impl AsRef<[u8]>) -> Result<Self, ParseError> {
-        Self::parse_old_within(text, &Limits::DEFAULT)
-    }
-
-    /// The same within the given limits.
-    pub fn parse_old_within(text: impl AsRef<[u8]>, limits: &Limits) -> Result<Self, ParseError> {
+        let limits = &Limits::DEFAULT;
         let mut ad = Self::new();
         for (number, line) in text.as_ref().split(|&byte| byte == b'\n').enumerate() {
             if let Some((name, expr)) = attribute(line, limits).map_err(|error| at_line(error, number))? {
@@ -63,25 +56,6 @@ impl ClassAd {
             Some(b'{') => Self::parse_json(text),
             _ => Self::parse_old(text),
         }
-    }
-
-    /// The ad in the old form.
-    ///
-    /// ```
-    /// use gleaner_classad::ClassAd;
-    ///
-    /// let ad = ClassAd::parse("[b = 1.0; a = b is 2]")?;
-    /// assert_eq!(ad.to_old_string(), "b = 1.0\na = b =?= 2\n");
-    /// # Ok::<(), gleaner_classad::ParseError>(())
-    /// ```
-    pub fn to_old_string(&self) -> String {
-        let mut written = String::new();
-        for (name, expr) in self.iter() {
-            let mut writer = Writer::new(Style::Old);
-            writer.expr(expr);
-            let _ = writeln!(written, "{name} = {}", writer.into_string());
-        }
-        written
     }
 }
 

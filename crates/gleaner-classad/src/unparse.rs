@@ -19,8 +19,6 @@ pub(crate) enum Style {
     Condor,
     /// HTCondor's own over several lines: what `unparse()` gives.
     Pretty,
-    /// HTCondor's right-hand sides in the old form.
-    Old,
 }
 
 pub(crate) struct Writer {
@@ -70,7 +68,6 @@ impl Writer {
             Value::Real(r) => match self.style {
                 Style::Exact => number::write_exact(&mut self.out, *r),
                 Style::Condor | Style::Pretty => number::write_scientific(&mut self.out, *r),
-                Style::Old => number::write_general(&mut self.out, *r),
             },
             Value::String(text) => self.quoted(text.as_bytes(), b'"'),
             Value::AbsTime(instant) => {
@@ -184,7 +181,7 @@ impl Writer {
     }
 
     fn symbol(&self, op: BinaryOp) -> &'static str {
-        let in_words = matches!(self.style, Style::Condor | Style::Pretty);
+        let in_words = !self.is_exact();
         match op {
             BinaryOp::Or => "||",
             BinaryOp::And => "&&",
@@ -239,7 +236,7 @@ impl Writer {
                 self.separated(items);
                 self.out.push('}');
             }
-            Style::Condor | Style::Old => {
+            Style::Condor => {
                 self.out.push_str("{ ");
                 self.separated(items);
                 self.out.push_str(" }");
@@ -262,7 +259,7 @@ impl Writer {
         let attributes: Vec<(&Name, &Expr)> = if self.is_exact() { ad.iter().collect() } else { ad.sorted() };
         match self.style {
             Style::Exact => self.out.push('['),
-            Style::Condor | Style::Old => self.out.push_str("[ "),
+            Style::Condor => self.out.push_str("[ "),
             Style::Pretty => self.open(PRETTY_AD_INDENT, '['),
         }
         for (place, (name, expr)) in attributes.iter().enumerate() {
@@ -278,7 +275,7 @@ impl Writer {
         }
         match self.style {
             Style::Exact => self.out.push(']'),
-            Style::Condor | Style::Old => self.out.push_str(" ]"),
+            Style::Condor => self.out.push_str(" ]"),
             Style::Pretty => self.close(PRETTY_AD_INDENT, ']'),
         }
     }
@@ -317,13 +314,6 @@ impl Writer {
 
     fn quoted(&mut self, bytes: &[u8], quote: u8) {
         self.out.push(quote as char);
-        if self.style == Style::Old {
-            // Nothing but the quote is escaped here.
-            let quote = quote as char;
-            self.out.push_str(&String::from_utf8_lossy(bytes).replace(quote, &format!("\\{quote}")));
-            self.out.push(quote);
-            return;
-        }
         for &byte in bytes {
             match byte {
                 byte if byte == quote => {

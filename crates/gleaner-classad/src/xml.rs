@@ -1,8 +1,6 @@
 //! Ads as XML, as HTCondor writes them: `<c>` an ad, `<a n="…">` an attribute, `<l>` a list, `<e>` an expression, and
 //! `<i>`, `<r>`, `<s>`, `<b v="t"/>`, `<un/>`, `<er/>`, `<at>`, `<rt>` the literals.
 
-use std::fmt::Write as _;
-
 use crate::ad::ClassAd;
 use crate::diagnostic::{ParseError, Problem, excerpt};
 use crate::expr::{Expr, Literal, Node};
@@ -12,8 +10,7 @@ use crate::name::Name;
 use crate::number;
 use crate::stack::deeper;
 use crate::time;
-use crate::unparse::{Style, Writer};
-use crate::value::{List, Text, Value};
+use crate::value::Text;
 
 impl ClassAd {
     /// Parses an ad from XML: the first in the text.
@@ -32,49 +29,6 @@ impl ClassAd {
             Node::Ad(ad) => Ok(ad.clone()),
             _ => Err(reader.expected("`<c>`")),
         }
-    }
-
-    /// The ad as XML, without a prologue.
-    ///
-    /// ```
-    /// use gleaner_classad::ClassAd;
-    ///
-    /// let ad = ClassAd::parse("[a = 1.5; b = a < 2; c = \"x & y\"]")?;
-    /// assert_eq!(ad.to_xml(), "<c><a n=\"a\"><r>1.5</r></a><a n=\"b\"><e>a &lt; 2</e></a><a n=\"c\"><s>x &amp; y</s></a></c>");
-    /// assert_eq!(ClassAd::parse_xml(ad.to_xml())?, ad);
-    /// # Ok::<(), gleaner_classad::ParseError>(())
-    /// ```
-    pub fn to_xml(&self) -> String {
-        let mut out = String::new();
-        write_ad(&mut out, self);
-        out
-    }
-}
-
-impl Value {
-    /// Reads a value, such as a list of ads, from XML.
-    pub fn parse_xml(text: impl AsRef<[u8]>) -> Result<Self, ParseError> {
-        let mut reader = Reader::new(text.as_ref(), &Limits::DEFAULT);
-        reader.next()?;
-        let expr = reader.whole()?;
-        Ok(match expr.node() {
-            Node::Literal(literal) => literal.value(),
-            _ => expr.evaluate(&crate::Context::new()),
-        })
-    }
-
-    /// The value as XML.
-    pub fn to_xml(&self) -> String {
-        let mut out = String::new();
-        write_expr(&mut out, &Expr::from_value(self.clone()));
-        out
-    }
-}
-
-impl List {
-    /// The values of the elements, each in the ad the list belongs to.
-    pub fn values(&self) -> Vec<Value> {
-        self.items().iter().map(|item| item.evaluate_in(self.scope.as_ref())).collect()
     }
 }
 
@@ -327,75 +281,4 @@ fn decode(text: &[u8]) -> Vec<u8> {
         }
     }
     decoded
-}
-
-fn encode(out: &mut String, text: &str) {
-    for char in text.chars() {
-        match char {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            char => out.push(char),
-        }
-    }
-}
-
-fn write_ad(out: &mut String, ad: &ClassAd) {
-    out.push_str("<c>");
-    for (name, expr) in ad.iter() {
-        out.push_str("<a n=\"");
-        encode(out, &escaped(name.as_bytes()));
-        out.push_str("\">");
-        deeper(|| write_expr(out, expr));
-        out.push_str("</a>");
-    }
-    out.push_str("</c>");
-}
-
-/// A string with the escapes of the language, without quotes around it.
-fn escaped(bytes: &[u8]) -> String {
-    let mut writer = Writer::new(Style::Exact);
-    writer.value(&Value::string(bytes));
-    let quoted = writer.into_string();
-    quoted[1..quoted.len() - 1].replace("\\\"", "\"")
-}
-
-fn write_expr(out: &mut String, expr: &Expr) {
-    let (tag, text) = match expr.node() {
-        Node::Ad(ad) => return write_ad(out, ad),
-        Node::List(items) => {
-            out.push_str("<l>");
-            items.iter().for_each(|item| deeper(|| write_expr(out, item)));
-            return out.push_str("</l>");
-        }
-        Node::Literal(Literal::Undefined) => return out.push_str("<un/>"),
-        Node::Literal(Literal::Error) => return out.push_str("<er/>"),
-        Node::Literal(Literal::Boolean(b)) => {
-            return out.push_str(if *b { "<b v=\"t\"/>" } else { "<b v=\"f\"/>" });
-        }
-        Node::Literal(Literal::Integer(i)) => ("i", i.to_string()),
-        Node::Literal(Literal::Real(r)) if r.is_nan() => ("r", "NaN".to_owned()),
-        Node::Literal(Literal::Real(r)) if r.is_infinite() => {
-            ("r", if *r > 0.0 { "INF" } else { "-INF" }.to_owned())
-        }
-        Node::Literal(Literal::Real(r)) => {
-            let mut written = String::new();
-            number::write_exact(&mut written, *r);
-            ("r", written)
-        }
-        Node::Literal(Literal::String(text)) => ("s", escaped(text.as_bytes())),
-        Node::Literal(Literal::AbsTime(instant)) => ("at", time::write_absolute(*instant)),
-        Node::Literal(Literal::RelTimeText(secs) | Literal::RelTime(secs)) => {
-            ("rt", time::write_relative_exact(*secs))
-        }
-        _ => {
-            let mut writer = Writer::new(Style::Exact);
-            writer.expr(expr);
-            ("e", writer.into_string())
-        }
-    };
-    let _ = write!(out, "<{tag}>");
-    encode(out, &text);
-    let _ = write!(out, "</{tag}>");
 }

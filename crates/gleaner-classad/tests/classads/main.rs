@@ -1,6 +1,7 @@
 //! The language, held to tables, to properties and to HTCondor.
 
 mod differential;
+mod forms;
 mod functional;
 mod generate;
 mod language;

@@ -43,12 +43,10 @@ proptest! {
     }
 
     #[test]
-    fn an_ad_survives_every_form(seed: u64) {
+    fn an_ad_parses_back_to_the_same(seed: u64) {
         if let Ok(ad) = ClassAd::parse(generator(seed).asking_ad()) {
             prop_assume!(!has_an_early_year(&ad.to_string()));
-            prop_assert_eq!(&ClassAd::parse(ad.to_string()).expect("new"), &ad);
-            prop_assert_eq!(&ClassAd::parse_json(ad.to_json()).expect("JSON"), &ad);
-            prop_assert_eq!(&ClassAd::parse_xml(ad.to_xml()).expect("XML"), &ad);
+            prop_assert_eq!(&ClassAd::parse(ad.to_string()).expect("an ad"), &ad);
         }
     }
 
@@ -167,13 +165,7 @@ fn never_panics(bytes: &[u8]) {
     let context = Context::new().with_limits(limits);
     if let Ok(expr) = Expr::parse(bytes) {
         let value = expr.evaluate(&context);
-        let _ = (
-            value.to_string(),
-            value.to_htcondor_string(),
-            value.to_xml(),
-            expr.to_string(),
-            expr.references(),
-        );
+        let _ = (value.to_string(), value.to_htcondor_string(), expr.to_string(), expr.references());
     }
     for ad in [
         ClassAd::parse(bytes),
@@ -184,7 +176,7 @@ fn never_panics(bytes: &[u8]) {
     .into_iter()
     .flatten()
     {
-        let _ = (ad.to_string(), ad.to_old_string(), ad.to_json(), ad.to_xml());
+        let _ = ad.to_string();
         let ready = CompiledAd::new(&ad, &mut Names::new());
         ready.accepts(&ready, &context);
         for (name, _) in ad.iter() {
