@@ -3,6 +3,7 @@
 //! - [`map`] has the coordinates of Khoo et al., equations (1) and (2), and nothing that depends on a grid.
 //! - [`split`] divides a job's cores over sites in an order.
 //! - `rooms` has what sites are believed to have free, `maps` each class's virtual map, `estimate` how long jobs would take.
+//! - `traffic` has the transfers that share links, where the map counts them.
 //! - `line` has who waits, `running` until when what runs holds its room, `pass` how far the line was looked at.
 //! - `why` says why a job waits.
 //! - [`dispatcher`] is the policy, put together by a [`SiteRule`](crate::parts::sites::SiteRule).
@@ -17,6 +18,7 @@ mod places;
 mod rooms;
 mod running;
 pub mod split;
+mod traffic;
 mod why;
 
 pub use why::HeldBackOverSites;

@@ -5,7 +5,7 @@ use gleaner_core::{
 };
 use gleaner_policy::SiteRule;
 use gleaner_policy::parts::sites::{Behind, Copies, Has, Nearness, News, Split};
-use gleaner_policy::sites::map::{AtSource, Direction, Root};
+use gleaner_policy::sites::map::{AtSource, Bandwidth, Direction, Root};
 use gleaner_units::{MachineId, RunId, SiteId, TaskId, Time};
 
 /// The rule: one line for all sites, in order of submission.
@@ -38,6 +38,20 @@ fn most(needs: Needs, free: [u64; 3]) -> u32 {
             && share(needs.disk, *cores) <= free[2]
     };
     (1..=needs.cores).rev().find(fits).unwrap_or(0)
+}
+
+/// How many parts of jobs wait for their data on a way that is asked for: from where it lies to where they are.
+fn transfers(grid: &Grid, on_the_way: impl Fn(usize, usize) -> bool) -> u32 {
+    let mut count = 0;
+    for (task, of) in grid.tasks() {
+        let Some(file) = grid.catalogue().inputs(of.class()).first() else { continue };
+        let from = grid.catalogue().holders(*file).first().expect("it lies somewhere").index();
+        for run in grid.runs_of(task).filter(|run| [Stage::Asked, Stage::Sent].contains(&run.stage())) {
+            let to = grid.parts_of(run).map(|part| part.on.index());
+            count += to.filter(|to| *to != from && on_the_way(from, *to)).map(|_| 1).sum::<u32>();
+        }
+    }
+    count
 }
 
 fn take(free: &mut Free, grid: &Grid, task: TaskId, part: Part, sign: i64) -> bool {
@@ -116,7 +130,16 @@ impl NaiveSites {
                 AtSource::Nothing => 0.0,
                 AtSource::Infinite => f64::INFINITY,
             },
-            (Some(source), Some(file)) => grid.catalogue().bytes(*file) as f64 / rate(source, site) / run_s,
+            (Some(source), Some(file)) => {
+                let shared = match rule.reading.bandwidth {
+                    Bandwidth::Idle => 1,
+                    Bandwidth::Left => {
+                        1 + transfers(grid, |from, _| from == source).max(transfers(grid, |_, to| to == site))
+                    }
+                };
+                let left = rate(source, site) / f64::from(shared);
+                grid.catalogue().bytes(*file) as f64 / left / run_s
+            }
             _ => 0.0,
         };
         let quality = if rule.axes.quality { short(offered.quality(), asked.quality()) } else { 0.0 };

@@ -3,7 +3,7 @@
 use super::{BACKFILL, MRS, REP, SCENARIO, SITES};
 use gleaner_policy::SiteRule;
 use gleaner_policy::parts::sites::{Behind, Copies, Data, GiveUp, Has, Nearness, News, Queues, Split, Turn};
-use gleaner_policy::sites::map::{AtSource, Direction, Root};
+use gleaner_policy::sites::map::{AtSource, Bandwidth, Direction, Root};
 use gleaner_sim::Division;
 use gleaner_sim::sites::{Protocol, Staging};
 use gleaner_units::Span;
@@ -131,7 +131,7 @@ fn apart(scenario: &mut SitesScenario, rule: &mut SiteRule) {
     rule.patience_s = 200.0;
 }
 
-const READ: [(&str, Change); 27] = [
+const READ: [(&str, Change); 28] = [
     ("P added to the root, as printed", |_, name, rule| {
         of(&[MRS], name, || rule.reading.root = Root::AsPrinted);
     }),
@@ -140,6 +140,9 @@ const READ: [(&str, Change); 27] = [
     }),
     ("potential by what a site sends", |_, name, rule| {
         of(&[MRS], name, || rule.reading.direction = Direction::Sending);
+    }),
+    ("the bandwidth that transfers leave", |_, name, rule| {
+        of(&[MRS], name, || rule.reading.bandwidth = Bandwidth::Left);
     }),
     ("capabilities in total, not free", |_, name, rule| of(&[MRS], name, || rule.has = Has::Total)),
     ("MRS: nobody passes a job that waits", |_, name, rule| of(&[MRS], name, || rule.behind = Behind::Waits)),

@@ -3,7 +3,7 @@
 use crate::Reading;
 
 /// In the order of the paper. Most of them are also run otherwise: the report has a row for each.
-pub const READINGS: [Reading; 14] = [
+pub const READINGS: [Reading; 15] = [
     Reading {
         topic: "capacities, bandwidths, sizes of data",
         paper: "no numbers",
@@ -27,6 +27,12 @@ pub const READINGS: [Reading; 14] = [
         paper: "B is 0 from a site to itself; a job \"would prefer to execute locally\"",
         taken: "nothing is divided: y is 0; infinite, beside it",
         why: "the other would drive jobs away from their data",
+    },
+    Reading {
+        topic: "which B (2) divides by",
+        paper: "\"available bandwidth also changes over time depending if a resource is sharing any of its network resources\"",
+        taken: "that of an idle link; what the transfers leave that the scheduler knows of, beside it",
+        why: "the map is made before data moves, and nobody tells the scheduler of others' transfers",
     },
     Reading {
         topic: "the direction of B in P",

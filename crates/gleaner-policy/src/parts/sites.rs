@@ -2,7 +2,7 @@
 
 use super::{About, Choice, Input};
 use crate::error::PolicyError;
-use crate::sites::map::{AtSource, Axes, Direction, Reading, Root, Weights};
+use crate::sites::map::{AtSource, Axes, Bandwidth, Direction, Reading, Root, Weights};
 use std::fmt;
 
 /// Gives an enum of choices its [`Choice`], from a table.
@@ -245,6 +245,12 @@ choices! { Direction:
     Sending "sending" "A site's potential is the sum of the bandwidths at which it sends data."
 }
 
+choices! { Bandwidth:
+    Idle "idle" "Equation (2) divides by the bandwidth of the link while nothing else uses it."
+    Left "left" "Equation (2) divides by what is left of the bandwidth: it is parted evenly among the transfers of jobs that \
+                 have not started at the site, or at the one where the data lies, whichever are more, and one more."
+}
+
 /// The part of a policy for sites.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SiteRule {
@@ -322,6 +328,7 @@ impl SiteRule {
             ("root", self.reading.root.about()),
             ("at_source", self.reading.at_source.about()),
             ("potential", self.reading.direction.about()),
+            ("bandwidth", self.reading.bandwidth.about()),
             ("has", self.has.about()),
             ("news", self.news.about()),
         ]
@@ -345,7 +352,12 @@ impl SiteRule {
         staging: false,
         data: Data::Share,
         crossing: 0.0,
-        reading: Reading { root: Root::Whole, at_source: AtSource::Nothing, direction: Direction::Obtaining },
+        reading: Reading {
+            root: Root::Whole,
+            at_source: AtSource::Nothing,
+            direction: Direction::Obtaining,
+            bandwidth: Bandwidth::Idle,
+        },
         weights: Weights::EVEN,
         axes: Axes::NONE,
         has: Has::Free,

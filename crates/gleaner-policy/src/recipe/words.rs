@@ -15,10 +15,10 @@ use crate::parts::rank::{Candidates, Rank, Until};
 use crate::parts::relocate::Mover;
 use crate::parts::replicate::Replicate;
 use crate::parts::score::Score;
-use crate::parts::sites::{Behind, Copies, Data, GiveUp, Has, Nearness, Queues, Split, Turn};
+use crate::parts::sites::{Behind, Copies, Data, GiveUp, Has, Nearness, Queues, SiteRule, Split, Turn};
 use crate::parts::staying::Staying;
 use crate::parts::when::{Holding, Replan, When};
-use crate::sites::map::{AtSource, Direction, Root};
+use crate::sites::map::{AtSource, Bandwidth, Direction, Root};
 use gleaner_core::{Charged, Checking, Scope, Trusting};
 use std::fmt;
 
@@ -49,6 +49,7 @@ impl Recipe {
                 name: about.name.to_owned(),
                 meaning: about.meaning.to_owned(),
             }));
+            parts.extend(copies(rule));
         }
         let weighs = self.lengths != Lengths::Declared;
         if plans || pays || weighs || matches!(self.score, Goal::Start(_)) {
@@ -138,8 +139,17 @@ pub fn choices() -> Vec<PartView> {
         .chain(all::<Root>("sites.root"))
         .chain(all::<AtSource>("sites.at_source"))
         .chain(all::<Direction>("sites.potential"))
+        .chain(all::<Bandwidth>("sites.bandwidth"))
         .chain(all::<Has>("sites.has"))
         .collect()
+}
+
+/// How many copies of each job there are over sites, where there are several.
+fn copies(rule: SiteRule) -> Option<PartView> {
+    let SiteRule { copies, apart, .. } = rule;
+    let places = if apart { ", and no two of them share a site" } else { "" };
+    let meaning = format!("Each job has so many copies, of which the first to end counts{places}.");
+    (copies > 1).then(|| PartView { part: "copies", name: copies.to_string(), meaning })
 }
 
 /// A part of a recipe, for people.

@@ -10,6 +10,7 @@ use super::pass::{Pass, excluded_for, fitting, is_enough};
 use super::rooms::Rooms;
 use super::running::{Running, sites_of};
 use super::split::fill;
+use super::traffic::Traffic;
 use super::{estimate, places};
 use crate::parts::sites::{Nearness, News, Queues, SiteRule, Split};
 use crate::wait_for_all::wait_for_all;
@@ -115,7 +116,8 @@ impl Dispatcher {
         }
         let mut parts = match rule.nearness {
             Nearness::Map => {
-                let order = maps.nearest_first(grid, rule, rooms, task);
+                let traffic = Traffic::counted(grid, rule, running.runs(grid));
+                let order = maps.nearest_first((grid, rule), rooms, traffic, task);
                 divide(rule.split, order, cores, &fitting)
             }
             Nearness::MostFree => {

@@ -81,6 +81,16 @@ pub enum Direction {
     Sending,
 }
 
+/// Which bandwidth (2) divides by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Bandwidth {
+    /// That of the link while nothing else uses it.
+    #[default]
+    Idle,
+    /// What the transfers that the scheduler knows of leave: the same part for each of them and for one more.
+    Left,
+}
+
 /// One way to read the text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Reading {
@@ -90,6 +100,8 @@ pub struct Reading {
     pub at_source: AtSource,
     /// What potential is made of.
     pub direction: Direction,
+    /// How fast data is believed to come.
+    pub bandwidth: Bandwidth,
 }
 
 /// max(0, 1 − has/needs): nothing where nothing is needed.

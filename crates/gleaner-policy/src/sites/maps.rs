@@ -2,9 +2,10 @@
 
 use super::map::{self, Amounts, Direction};
 use super::rooms::Rooms;
+use super::traffic::Traffic;
 use crate::parts::sites::{Has, SiteRule};
 use gleaner_core::{Grid, Room};
-use gleaner_units::{MachineId, SiteId, TaskClassId, TaskId};
+use gleaner_units::{FileId, MachineId, SiteId, TaskClassId, TaskId};
 use std::collections::BTreeMap;
 
 /// The most distances that are kept, over all kinds of jobs.
@@ -18,7 +19,9 @@ type Kind = (TaskClassId, u64);
 pub(super) struct Maps {
     /// None before it is asked for.
     layout: Option<Layout>,
-    maps: BTreeMap<Kind, VirtualMap>,
+    /// What is counted in the maps.
+    traffic: Traffic,
+    by_kind: BTreeMap<Kind, VirtualMap>,
 }
 
 /// One job's coordinates at a site.
@@ -51,6 +54,15 @@ struct Layout {
     by_site: Vec<f64>,
 }
 
+/// What a map is made by.
+#[derive(Clone, Copy)]
+struct By<'a> {
+    grid: &'a Grid,
+    rule: &'a SiteRule,
+    layout: &'a Layout,
+    traffic: &'a Traffic,
+}
+
 /// What a kind of job asks of sites.
 #[derive(Clone, Debug)]
 struct Asked {
@@ -79,23 +91,28 @@ impl Maps {
     }
 
     /// The sites in order of their distance. Costs O(sites·log sites) for a kind of job that was not met before; else
-    /// O(log sites) for each site whose room changed since, and what it takes to move it.
+    /// O(log sites) for each site whose room changed since, and what it takes to move it. When the traffic
+    /// is other than before, so is every map.
     pub(super) fn nearest_first(
         &mut self,
-        grid: &Grid,
-        rule: &SiteRule,
+        (grid, rule): (&Grid, &SiteRule),
         rooms: &mut Rooms,
+        traffic: Traffic,
         task: TaskId,
     ) -> impl Iterator<Item = MachineId> + '_ {
+        if traffic != self.traffic {
+            self.by_kind.clear();
+            self.traffic = traffic;
+        }
         let sites = rooms.free().len();
-        if rooms.changes().len() > 2 * sites || (self.maps.len() + 1) * sites > DISTANCES_MAX {
-            self.maps.clear();
+        if rooms.changes().len() > 2 * sites || (self.by_kind.len() + 1) * sites > DISTANCES_MAX {
+            self.by_kind.clear();
             rooms.forget_changes();
         }
         let kind = kind_of(grid, task);
         let layout = self.layout.get_or_insert_with(|| Layout::of(grid, rule.reading.direction));
-        let by = (grid, rule, &*layout);
-        let map = self.maps.entry(kind).or_insert_with(|| VirtualMap::new(by, rooms, task));
+        let by = By { grid, rule, layout, traffic: &self.traffic };
+        let map = self.by_kind.entry(kind).or_insert_with(|| VirtualMap::new(by, rooms, task));
         map.catch_up(by, rooms, task);
         map::nearest_first(&map.sorted)
     }
@@ -105,9 +122,9 @@ impl Maps {
     /// Whether each map that is kept is what it would be if made afresh. Costs O(kinds × sites).
     pub(super) fn check(&self, grid: &Grid, rule: &SiteRule, rooms: &Rooms) -> Result<(), String> {
         let Some(layout) = &self.layout else { return Ok(()) };
-        let by = (grid, rule, layout);
+        let by = By { grid, rule, layout, traffic: &self.traffic };
         for (task, _) in grid.tasks() {
-            let Some(map) = self.maps.get(&kind_of(grid, task)) else { continue };
+            let Some(map) = self.by_kind.get(&kind_of(grid, task)) else { continue };
             let mut map = map.clone();
             map.catch_up(by, rooms, task);
             if map.sorted != VirtualMap::new(by, rooms, task).sorted {
@@ -124,8 +141,8 @@ fn kind_of(grid: &Grid, task: TaskId) -> Kind {
 }
 
 impl VirtualMap {
-    fn new(by: (&Grid, &SiteRule, &Layout), rooms: &Rooms, task: TaskId) -> Self {
-        let asked = asked(by.0, by.2, task);
+    fn new(by: By<'_>, rooms: &Rooms, task: TaskId) -> Self {
+        let asked = asked(by, task);
         let sites = (0..rooms.free().len()).map(MachineId::new);
         let distances: Vec<f64> =
             sites.clone().map(|site| coordinates(by, &asked, rooms.free(), task, site).distance).collect();
@@ -134,7 +151,7 @@ impl VirtualMap {
         Self { asked, sorted, distances, seen: rooms.changes().len() }
     }
 
-    fn catch_up(&mut self, by: (&Grid, &SiteRule, &Layout), rooms: &Rooms, task: TaskId) {
+    fn catch_up(&mut self, by: By<'_>, rooms: &Rooms, task: TaskId) {
         for &site in &rooms.changes()[self.seen..] {
             let distance = coordinates(by, &self.asked, rooms.free(), task, site).distance;
             let before = std::mem::replace(&mut self.distances[site.index()], distance);
@@ -212,7 +229,8 @@ pub fn demand(grid: &Grid, task: TaskId) -> Demand {
     }
 }
 
-fn asked(grid: &Grid, layout: &Layout, task: TaskId) -> Asked {
+fn asked(by: By<'_>, task: TaskId) -> Asked {
+    let By { grid, layout, .. } = by;
     let class = grid.task(task).class();
     let needs = grid.classes().demand(class).needs;
     let Demand { compute, run_s } = demand(grid, task);
@@ -225,12 +243,13 @@ fn asked(grid: &Grid, layout: &Layout, task: TaskId) -> Asked {
     };
     let said = grid.classes().task_class(class);
     let (quality, would_pay) = (said.quality(), said.would_pay());
-    Asked { needs, bring_s: bring_s(grid, layout, class), run_s, quality, would_pay }
+    Asked { needs, bring_s: bring_s(by, class), run_s, quality, would_pay }
 }
 
 /// The seconds that it takes to bring a job's data, by machine: infinitely many where it cannot come. None where it has no
 /// data.
-fn bring_s(grid: &Grid, layout: &Layout, class: TaskClassId) -> Option<Vec<f64>> {
+fn bring_s(by: By<'_>, class: TaskClassId) -> Option<Vec<f64>> {
+    let By { grid, layout, traffic, .. } = by;
     let catalogue = grid.catalogue();
     let inputs = catalogue.inputs(class);
     let source = source(grid, class);
@@ -241,25 +260,29 @@ fn bring_s(grid: &Grid, layout: &Layout, class: TaskClassId) -> Option<Vec<f64>>
         let mut by_site = vec![f64::INFINITY; layout.by_site.len().max(source.index() + 1)];
         by_site[source.index()] = 0.0;
         for (to, rate) in catalogue.links_from(source).filter(|(to, rate)| *to != source && *rate > 0.0) {
-            by_site[to.index()] = catalogue.bytes(file) as f64 / rate;
+            by_site[to.index()] = catalogue.bytes(file) as f64 / rate * traffic.sharers(source, to);
         }
         let at = |site: &Option<SiteId>| {
             site.and_then(|site| by_site.get(site.index())).copied().unwrap_or(f64::INFINITY)
         };
         return Some(layout.sites.iter().map(at).collect());
     }
-    let at =
-        |site: &Option<SiteId>| site.map_or(f64::INFINITY, |site| catalogue.seconds_to_bring(class, site));
+    let from_copy = |file: FileId, from: SiteId, to: SiteId| match catalogue.bytes_per_s(from, to) {
+        rate if rate > 0.0 => catalogue.bytes(file) as f64 / rate * traffic.sharers(from, to),
+        _ => f64::INFINITY,
+    };
+    let bring = |file: &FileId, to: SiteId| {
+        let copies = catalogue.holders(*file).iter();
+        copies.map(|from| from_copy(*file, *from, to)).fold(f64::INFINITY, f64::min)
+    };
+    let at = |site: &Option<SiteId>| {
+        site.map_or(f64::INFINITY, |site| inputs.iter().map(|file| bring(file, site)).sum())
+    };
     (!inputs.is_empty()).then(|| layout.sites.iter().map(at).collect())
 }
 
-fn coordinates(
-    (grid, rule, layout): (&Grid, &SiteRule, &Layout),
-    asked: &Asked,
-    free: &[Room],
-    task: TaskId,
-    site: MachineId,
-) -> Coordinates {
+fn coordinates(by: By<'_>, asked: &Asked, free: &[Room], task: TaskId, site: MachineId) -> Coordinates {
+    let By { grid, rule, layout, .. } = by;
     let class = grid.task(task).class();
     let machine = grid.machine(site);
     let of_site = grid.classes().machine_class(machine.class());
@@ -289,7 +312,9 @@ pub fn virtual_map(grid: &Grid, rule: &SiteRule, task: TaskId) -> Vec<Coordinate
     let rooms = Rooms::of(grid);
     let free = rooms.free();
     let layout = Layout::of(grid, rule.reading.direction);
-    let asked = asked(grid, &layout, task);
+    let traffic = Traffic::counted(grid, rule, grid.tasks().flat_map(|(id, _)| grid.runs_of(id)));
+    let by = By { grid, rule, layout: &layout, traffic: &traffic };
+    let asked = asked(by, task);
     let sites = (0..free.len()).map(MachineId::new);
-    sites.map(|site| coordinates((grid, rule, &layout), &asked, free, task, site)).collect()
+    sites.map(|site| coordinates(by, &asked, free, task, site)).collect()
 }

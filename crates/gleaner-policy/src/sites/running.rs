@@ -40,6 +40,11 @@ impl Running {
         }
     }
 
+    /// In order of id.
+    pub(super) fn runs<'a>(&'a self, grid: &'a Grid) -> impl Iterator<Item = &'a Run> {
+        self.ends.keys().filter_map(|run| grid.find_run(*run))
+    }
+
     /// What gives its room back next, and when, in order; what should have ended is expected at once.
     pub(super) fn in_order(&self, now: Time) -> impl Iterator<Item = (Time, RunId)> + '_ {
         self.in_order.iter().map(move |(end, run)| (*end.max(&now), *run))

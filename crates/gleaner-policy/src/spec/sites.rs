@@ -7,7 +7,7 @@ use crate::parts::sites::SiteRule;
 use crate::sites::map::Weights;
 
 /// Its keys.
-pub(crate) const SITES_KEYS: [&str; 22] = [
+pub(crate) const SITES_KEYS: [&str; 23] = [
     "nearness",
     "behind",
     "turn",
@@ -26,6 +26,7 @@ pub(crate) const SITES_KEYS: [&str; 22] = [
     "root",
     "at_source",
     "potential",
+    "bandwidth",
     "has",
     "weights",
     "quality",
@@ -48,6 +49,7 @@ pub(super) fn read(key: &Key<'_>, rule: &mut SiteRule) -> Result<(), PolicyError
     chosen(&table, "root", &mut rule.reading.root)?;
     chosen(&table, "at_source", &mut rule.reading.at_source)?;
     chosen(&table, "potential", &mut rule.reading.direction)?;
+    chosen(&table, "bandwidth", &mut rule.reading.bandwidth)?;
     chosen(&table, "has", &mut rule.has)?;
     chosen(&table, "news", &mut rule.news)?;
     if let Some(key) = table.find("copies") {

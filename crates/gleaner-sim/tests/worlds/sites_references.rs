@@ -4,7 +4,7 @@
 use crate::basics::seeds;
 use gleaner_core::{Needs, Policy, SiteState};
 use gleaner_policy::parts::sites::{Behind, Copies, Has, Nearness, News, Split};
-use gleaner_policy::sites::map::{AtSource, Axes, Direction, Reading, Root, Weights};
+use gleaner_policy::sites::map::{AtSource, Axes, Bandwidth, Direction, Reading, Root, Weights};
 use gleaner_policy::{AnyPolicy, Recipe, SiteRule};
 use gleaner_sim::sites::{Job, Protocol, Site, SitesSetup, SitesWorld, Slip, Staging, Word, parties};
 use gleaner_sim::{Division, Parties, restore, save};
@@ -83,6 +83,7 @@ fn rule(seed: u64) -> SiteRule {
             root: [Root::Whole, Root::AsPrinted][choices.below(2)],
             at_source: [AtSource::Nothing, AtSource::Infinite][choices.below(2)],
             direction: [Direction::Obtaining, Direction::Sending][choices.below(2)],
+            bandwidth: [Bandwidth::Idle, Bandwidth::Left][choices.below(2)],
         },
         weights: Weights::EVEN,
         axes: Axes { quality: choices.one_in(2), cost: choices.one_in(2) },
