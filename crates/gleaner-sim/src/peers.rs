@@ -15,6 +15,7 @@ mod letters;
 mod post;
 mod results;
 mod setup;
+mod spans;
 mod workers;
 mod world;
 

@@ -5,11 +5,12 @@
 //! Brokers go and come back too, each with what it handed in: **the peer's workers are free for others meanwhile**. What ended
 //! before the peer's order to stop came counts.
 
+use super::accounts::OpenJob;
 use super::letters::Word;
 use super::setup::BrokerAbsence;
 use super::world::{Happening, Leaves, World};
 use gleaner_core::{Event, LendingEvent};
-use gleaner_units::{MachineId, PartyId, TaskId, Time};
+use gleaner_units::{MachineId, PartyId, Time};
 use std::cmp::Reverse;
 use std::ops::Range;
 
@@ -81,20 +82,17 @@ impl World<'_> {
     /// When a job can be handed in whose broker is away; nothing where it is there.
     pub(super) fn broker_is_back(&self, now: Time, job: u32) -> Option<Time> {
         let job = &self.setup.jobs[job as usize];
-        let away = self.setup.brokers_away.iter().filter(|away| away.is_of(job));
-        away.filter(|away| away.from <= now && now < away.until).map(|away| away.until).max()
+        self.brokers_away.last_end(&(job.peer, job.broker), now)
     }
 
-    /// A broker takes what it handed in and is not done with it, or is back with it. Costs O(open jobs + the peer's tasks).
+    /// A broker takes what it handed in and is not done with it, or is back with it. Costs O(open jobs).
     pub(super) fn broker_moves(&mut self, now: Time, away: &BrokerAbsence, is_back: bool, out: Leaves<'_>) {
         let of_broker = |job: &u32| away.is_of(&self.setup.jobs[*job as usize]);
-        for job in self.state.open.keys().copied().filter(of_broker) {
+        for (&job, &OpenJob { first, .. }) in self.state.open.iter().filter(|(job, _)| of_broker(job)) {
             if is_back && self.broker_is_back(now, job).is_some() {
                 continue;
             }
-            let tasks = &self.state.desks[away.peer.index()].tasks;
-            let first = tasks.iter().position(|(_, of)| *of == job).expect("an open job has tasks");
-            let (first, count) = (TaskId::new(first), self.setup.jobs[job as usize].tasks);
+            let count = self.setup.jobs[job as usize].tasks;
             let withdrawn = Event::TasksWithdrawn { first, count };
             out.tell(away.peer, if is_back { Event::TasksReturned { first, count } } else { withdrawn });
         }

@@ -1,6 +1,6 @@
 //! What work on borrowed workers was worth, job by job, as the borrower can know it.
 
-use gleaner_units::{PartyId, Span, Time};
+use gleaner_units::{PartyId, Span, TaskId, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -40,14 +40,16 @@ pub fn worth(local: &[Span], remote: &[(PartyId, Span)]) -> Vec<(PartyId, Span)>
 pub(super) struct OpenJob {
     pub(super) submitted: Time,
     pub(super) left: u32,
+    /// What its peer calls the first of its tasks; the others follow on it.
+    pub(super) first: TaskId,
     local: Times,
     remote: Times,
     by_lender: BTreeMap<PartyId, u64>,
 }
 
 impl OpenJob {
-    pub(super) fn new(submitted: Time, tasks: u32) -> Self {
-        Self { submitted, left: tasks, ..Self::default() }
+    pub(super) fn new(submitted: Time, (first, tasks): (TaskId, u32)) -> Self {
+        Self { submitted, first, left: tasks, ..Self::default() }
     }
 
     pub(super) fn local(&mut self, took: Span) {

@@ -10,6 +10,7 @@ use super::discovery::Discovery;
 use super::letters::{Loan, Word};
 use super::results::PeersOutcome;
 use super::setup::{Absence, PeersSetup};
+use super::spans::Spans;
 use super::workers::{Running, Worker, Workers};
 use crate::kept::Lasting;
 use crate::mail::Letter;
@@ -61,6 +62,10 @@ pub struct World<'a> {
     fails_after: Vec<Option<Span>>,
     /// What workers can be taken for.
     pub(super) believed: Believed,
+    /// By peer: when nobody hears it.
+    silences: Spans<PartyId>,
+    /// By peer and its broker: when that is away.
+    pub(super) brokers_away: Spans<(PartyId, u32)>,
     pub(super) state: State,
 }
 
@@ -161,7 +166,13 @@ impl<'a> World<'a> {
             fails_after[first_worker[frail.peer.index()] + frail.worker] = Some(frail.fails_after);
         }
         let first_task = first_task.collect();
-        let mut world = Self { setup, first_worker, first_task, fails_after, believed, state };
+        let silences =
+            Spans::of(setup.silences.iter().map(|silence| (silence.peer, silence.from, silence.until)));
+        let brokers_away = setup.brokers_away.iter();
+        let brokers_away =
+            Spans::of(brokers_away.map(|away| ((away.peer, away.broker), away.from, away.until)));
+        let mut world =
+            Self { setup, first_worker, first_task, fails_after, believed, silences, brokers_away, state };
         world.skip_followers();
         (0..setup.absences.len()).for_each(|index| world.date_absence(index));
         (0..setup.peers.len()).map(PartyId::new).for_each(|peer| world.draw_absence(peer, Time::ZERO));
@@ -189,8 +200,7 @@ impl<'a> World<'a> {
     }
 
     fn is_silent(&self, peer: PartyId, now: Time) -> bool {
-        let silences = &self.setup.silences;
-        silences.iter().any(|silence| silence.peer == peer && silence.from <= now && now < silence.until)
+        self.silences.last_end(&peer, now).is_some()
     }
 
     fn job_arrives(&mut self, now: Time, index: u32, out: Leaves<'_>) {
@@ -199,7 +209,7 @@ impl<'a> World<'a> {
         let first = TaskId::new(desk.tasks.len());
         let first_task = self.first_task[index as usize];
         desk.tasks.extend((first_task..first_task + job.tasks).map(|task| (task, index)));
-        self.state.open.insert(index, OpenJob::new(now, job.tasks));
+        self.state.open.insert(index, OpenJob::new(now, (first, job.tasks)));
         if self.setup.declares_lengths {
             for (task, at) in (first_task..first_task + job.tasks).zip(first.index()..) {
                 let (first, length) = (TaskId::new(at), Some(self.setup.lengths[task as usize]));
@@ -311,6 +321,12 @@ impl<'a> World<'a> {
         }
         job.left -= 1;
         self.state.tasks_left -= 1;
+        if self.state.tasks_left == 0 {
+            // Nobody waits for their orders to stop to come.
+            let workers = 0..self.state.workers.all.len();
+            let stopped: usize = workers.map(|worker| self.state.workers.stop_all(now, worker)).sum();
+            self.state.outcome.stopped += stopped as u64;
+        }
         let parties = (peer.index(), lender.index());
         self.state.outcome.finished(parties, (job.submitted, now), (on_worker, computed));
         if job.left > 0 {

@@ -74,7 +74,13 @@ impl Workers {
             let speed = row.number(speed, SPEED, is_speed)?;
             let cores = row.cores(cores)?;
             let watts = optional(&row, watts)?;
-            let fails_after = optional(&row, fails)?;
+            let fails_after = match (fails, optional(&row, fails)?) {
+                (Some(fails), Some(seconds)) => {
+                    let span = Span::from_seconds(seconds);
+                    Some(span.ok_or_else(|| row.wrong(fails, "seconds before the end of time"))?)
+                }
+                _ => None,
+            };
             let count = match count {
                 Some(column) if row.text(column) == "0" => 0,
                 Some(column) => whole(&row, column, most)?,
@@ -84,6 +90,9 @@ impl Workers {
             if all > most {
                 return Err(row.error(peer, format!("more than {most} workers"), "fewer"));
             }
+            if count == 0 {
+                continue;
+            }
             let classes = &mut workers.classes;
             let key = (speed.to_bits(), cores, watts.map_or(0, f64::to_bits));
             let kind = *kinds.entry(key).or_insert_with(|| {
@@ -91,8 +100,7 @@ impl Workers {
                 MachineClassId::new(classes.len() - 1)
             });
             let own = &mut workers.sites[at].workers;
-            if let Some(seconds) = fails_after {
-                let fails_after = Span::from_seconds(seconds).ok_or_else(|| row.wrong(peer, ABOVE_0))?;
+            if let Some(fails_after) = fails_after {
                 let added = own.len()..own.len() + count as usize;
                 let frail = added.map(|worker| Frail { peer: PartyId::new(at), worker, fails_after });
                 workers.frail.extend(frail);

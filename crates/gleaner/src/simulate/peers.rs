@@ -5,7 +5,8 @@ use super::compare::{self, Measured, Metric};
 use super::figures::Figures;
 use super::service::{self, ServiceSummary};
 use super::steps::{Steps, advance, check_places, conclude, finish, read_saved, what_is_kept};
-use super::text::aligned;
+use super::tables::field;
+use super::text::{aligned, makespan};
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
 use crate::{Outcome, files, progress};
@@ -50,7 +51,7 @@ pub(super) struct Summary {
     failed: u64,
     /// What workers took while they ran something.
     energy_kwh: f64,
-    makespan_s: f64,
+    makespan_s: Option<f64>,
     /// Letters that crossed others.
     late: u64,
     /// Letters that made no sense.
@@ -81,7 +82,7 @@ impl Measured for Summary {
             self.energy_kwh,
             self.unfinished as f64,
         ];
-        let times = [self.task_mean_s, Some(self.makespan_s)];
+        let times = [self.task_mean_s, self.makespan_s];
         self.service.values().into_iter().chain(times).chain(counted.map(Some)).collect()
     }
 }
@@ -177,7 +178,8 @@ fn finished(
     out: Option<&Path>,
 ) -> Result<Summary, Failure> {
     let came = run.parties.outside().outcome();
-    let summary = summary(scenario, run.setup, seed, &came);
+    let until = if run.parties.outside().tasks_left() > 0 { run.parties.now() } else { came.makespan };
+    let summary = summary((scenario, run.setup), seed, &came, until);
     if let Some(dir) = out {
         write(dir, scenario, (run.setup, &came), (&summary, run.parties.outside()))?;
     }
@@ -200,14 +202,19 @@ fn patience_s(setup: &PeersSetup) -> f64 {
     gone + comes + thinks + away.seconds() + 10.0 * (longest / slowest + setup.inputs.seconds()) + 86_400.0
 }
 
-fn summary(scenario: &PeersScenario, setup: &PeersSetup, seed: u64, came: &PeersOutcome) -> Summary {
+fn summary(
+    (scenario, setup): (&PeersScenario, &PeersSetup),
+    seed: u64,
+    came: &PeersOutcome,
+    until: Time,
+) -> Summary {
     let ended = came.ended.iter().flatten().count();
     let busy_s: f64 = came.busy_s.iter().sum();
     let cores = |site: &gleaner_sim::peers::Site| {
         site.workers.iter().map(|kind| f64::from(setup.machine_classes[kind.index()].cores)).sum::<f64>()
     };
     let first = setup.jobs.iter().map(|job| job.submitted).min().unwrap_or_default();
-    let all_s = came.makespan.since(first).seconds() * setup.peers.iter().map(cores).sum::<f64>();
+    let all_s = until.since(first).seconds() * setup.peers.iter().map(cores).sum::<f64>();
     let share = |part: f64, all: f64| if all > 0.0 { part / all } else { 0.0 };
     Summary {
         version: 1,
@@ -231,7 +238,7 @@ fn summary(scenario: &PeersScenario, setup: &PeersSetup, seed: u64, came: &Peers
         stopped: came.stopped,
         failed: came.failed,
         energy_kwh: came.energy_j / JOULES_PER_KWH,
-        makespan_s: came.makespan.seconds(),
+        makespan_s: (came.tasks > 0).then(|| came.makespan.seconds()),
         late: came.late,
         refused: came.refused,
     }
@@ -289,7 +296,7 @@ fn write(
 fn jobs(scenario: &PeersScenario, setup: &PeersSetup, came: &PeersOutcome) -> String {
     let mut text = "job,peer,tasks,arrived_s,finished_s,response_s\n".to_owned();
     for (at, (job, ended)) in setup.jobs.iter().zip(&came.ended).enumerate() {
-        let (name, peer) = (&scenario.job_names[at], &scenario.peer_names[job.peer.index()]);
+        let (name, peer) = (field(&scenario.job_names[at]), field(&scenario.peer_names[job.peer.index()]));
         let moments = ended.map_or(",,".to_owned(), |(arrived, ended)| {
             format!("{arrived},{ended},{}", ended.since(arrived).seconds())
         });
@@ -303,7 +310,7 @@ fn peers_table(scenario: &PeersScenario, setup: &PeersSetup, came: &PeersOutcome
     for ((name, site), peer) in scenario.peer_names.iter().zip(&setup.peers).zip(&came.peers) {
         let response =
             if peer.jobs > 0 { (peer.job_response_s / peer.jobs as f64).to_string() } else { String::new() };
-        let (workers, jobs, tasks) = (site.workers.len(), peer.jobs, peer.tasks);
+        let (name, workers, jobs, tasks) = (field(name), site.workers.len(), peer.jobs, peer.tasks);
         let (used, received, given) = (peer.used_s, peer.received_s, peer.given_s);
         writeln!(text, "{name},{workers},{jobs},{tasks},{response},{used},{received},{given}")
             .expect("a string takes all");
@@ -314,7 +321,7 @@ fn peers_table(scenario: &PeersScenario, setup: &PeersSetup, came: &PeersOutcome
 fn workers(scenario: &PeersScenario, setup: &PeersSetup, came: &PeersOutcome) -> String {
     let mut text = "peer,worker,ops_per_s,cores,watts,busy_s\n".to_owned();
     let mut busy_s = came.busy_s.iter();
-    for (name, site) in scenario.peer_names.iter().zip(&setup.peers) {
+    for (name, site) in scenario.peer_names.iter().map(|name| field(name)).zip(&setup.peers) {
         for (number, kind) in (1..).zip(&site.workers) {
             let class = &setup.machine_classes[kind.index()];
             let busy_s = busy_s.next().expect("one for each worker");
@@ -328,10 +335,11 @@ fn workers(scenario: &PeersScenario, setup: &PeersSetup, came: &PeersOutcome) ->
 fn refused_table(scenario: &PeersScenario, refused: &[Refused]) -> String {
     let mut text = "time_s,by,from,why\n".to_owned();
     let name = |party: gleaner_units::PartyId| {
-        scenario.peer_names.get(party.index()).map_or("discovery", String::as_str)
+        field(scenario.peer_names.get(party.index()).map_or("discovery", String::as_str))
     };
     for Refused { at, by, from, why } in refused {
-        writeln!(text, "{at},{},{},{why}", name(*by), name(*from)).expect("a string takes all");
+        let why = why.to_string();
+        writeln!(text, "{at},{},{},{}", name(*by), name(*from), field(&why)).expect("a string takes all");
     }
     text
 }
@@ -447,7 +455,7 @@ fn describe(summary: &Summary, out: Option<&Path>) -> String {
                 100.0 * summary.remote_share
             ),
         ),
-        ("makespan", format!("{:.3} s", summary.makespan_s)),
+        ("makespan", makespan(summary.makespan_s)),
     ];
     lines.extend(summary.service.lines());
     if summary.failed > 0 {

@@ -109,6 +109,74 @@ fn a_user_s_next_job_comes_after_the_last_one_ended() {
     assert!((seconds(&second[3]) - seconds(&first[4]) - 30.0).abs() < 1e-6, "{jobs}");
 }
 
+/// A scenario of these workers and jobs, under a policy.
+fn scenario(workers: &str, jobs: &str, policy: &str) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a folder");
+    let grid = format!(
+        "[peers]\nworkers = \"workers.csv\"\n[work]\njobs = \"jobs.csv\"\n[policy]\npreset = \"{policy}\"\n"
+    );
+    for (name, text) in [("grid.toml", &*grid), ("workers.csv", workers), ("jobs.csv", jobs)] {
+        std::fs::write(dir.path().join(name), text).expect("written");
+    }
+    dir
+}
+
+fn number(run: &Value, name: &str) -> f64 {
+    run[name].as_f64().unwrap_or_else(|| panic!("{name} of {run}"))
+}
+
+#[test]
+fn machines_in_use_are_counted_until_a_run_that_leaves_work_undone_ends() {
+    let dir = scenario(
+        "peer,ops_per_s,fails_after_s\na,1,10\n",
+        "id,peer,arrival_s,lengths\nj,a,0,1 2000\n",
+        "dasilva/greedy",
+    );
+    let run = document(&simulate(&dir.path().join("grid.toml"), &["--json"]));
+    assert_eq!(run["unfinished"], 1, "{run}");
+    let utilisation = number(&run, "utilisation");
+    assert!((0.9..=1.0 + 1e-9).contains(&utilisation), "its only worker tries again and again: {run}");
+}
+
+/// The other run of the last task is stopped as that ends: what it took counts.
+#[test]
+fn what_the_last_tasks_other_run_took_counts() {
+    let dir =
+        scenario("peer,ops_per_s\na,10\nb,1\n", "id,peer,arrival_s,lengths\nj,a,0,100x2\n", "gleaner/bags");
+    let run = document(&simulate(&dir.path().join("grid.toml"), &["--json"]));
+    assert_eq!((&run["stopped"], &run["makespan_s"]), (&1.into(), &20.0.into()), "{run}");
+    assert_eq!((number(&run, "lost_share"), number(&run, "utilisation")), (0.5, 1.0), "{run}");
+}
+
+#[test]
+fn nobody_is_as_fast_as_workers_that_are_not_there() {
+    let dir = scenario(
+        "peer,ops_per_s,count\na,1,1\nb,1000,0\n",
+        "id,peer,arrival_s,lengths\nj,a,0,100\n",
+        "dasilva/greedy",
+    );
+    let run = document(&simulate(&dir.path().join("grid.toml"), &["--json"]));
+    assert_eq!(number(&run, "slowdown_mean"), 1.0, "{run}");
+}
+
+#[test]
+fn names_with_commas_stay_one_field() {
+    let dir = scenario(
+        "peer,ops_per_s\n\"Lab 1, north\",10\n",
+        "id,peer,arrival_s,lengths\n\"a,b\",\"Lab 1, north\",0,100\n",
+        "dasilva/greedy",
+    );
+    let out = dir.path().join("out");
+    document(&simulate(&dir.path().join("grid.toml"), &["--json", "--out", out.to_str().expect("plain")]));
+    let row = |name: &str| {
+        let text = std::fs::read_to_string(out.join(name)).expect("a table");
+        text.lines().nth(1).expect("a row").to_owned()
+    };
+    assert!(row("jobs.csv").starts_with("\"a,b\",\"Lab 1, north\",1,0.0"), "{}", row("jobs.csv"));
+    assert!(row("peers.csv").starts_with("\"Lab 1, north\",1,"), "{}", row("peers.csv"));
+    assert!(row("workers.csv").starts_with("\"Lab 1, north\",1,10,"), "{}", row("workers.csv"));
+}
+
 #[test]
 fn bad_input_says_where_what_was_found_and_what_is_expected() {
     let bad = [
@@ -144,6 +212,12 @@ fn bad_input_says_where_what_was_found_and_what_is_expected() {
             "20,1",
             "0,1",
             "workers.csv:3: ops_per_s: found \"0\"; expected operations a second, from 1e-9 to 1e18",
+        ),
+        (
+            "workers.csv",
+            "count\none,10,2\ntwo,20,1",
+            "fails_after_s\none,10,1e11\ntwo,20,1",
+            "workers.csv:2: fails_after_s: found \"1e11\"; expected seconds before the end of time",
         ),
         ("workers.csv", "20,1", "20,1.5", "workers.csv:3: count: found \"1.5\"; expected a whole number"),
         ("workers.csv", "10,2\ntwo,20,1", "10,0\ntwo,20,0", "found no workers at any peer"),
