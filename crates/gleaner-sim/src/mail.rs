@@ -1,4 +1,4 @@
-//! The mail between parties: each letter comes after the delay between the two, or never.
+//! The mail between parties: each letter comes after a delay, or never.
 //!
 //! - **Letters of one instant come in the order in which they were sent.**
 //! - **Whether the n-th letter is lost depends on the seed and on n**, and so not on what is drawn elsewhere.
@@ -35,9 +35,7 @@ pub struct Letter<L> {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Mail<L> {
     seed: u64,
-    usual: Way,
-    /// Where it is another than the usual.
-    ways: BTreeMap<(PartyId, PartyId), Way>,
+    way: Way,
     /// When, and which letter.
     arrivals: BinaryHeap<Reverse<(Time, u64)>>,
     on_the_way: BTreeMap<u64, (PartyId, PartyId, Time, L)>,
@@ -47,16 +45,9 @@ pub struct Mail<L> {
 
 impl<L> Mail<L> {
     /// No letters yet.
-    pub fn new(seed: u64, usual: Way) -> Self {
+    pub fn new(seed: u64, way: Way) -> Self {
         let (arrivals, on_the_way) = (BinaryHeap::new(), BTreeMap::new());
-        Self { seed, usual, ways: BTreeMap::new(), arrivals, on_the_way, sent: 0, lost: 0 }
-    }
-
-    /// Letters from one party to another meet with something else than the usual.
-    #[must_use]
-    pub fn with_way(mut self, from: PartyId, to: PartyId, way: Way) -> Self {
-        self.ways.insert((from, to), way);
-        self
+        Self { seed, way, arrivals, on_the_way, sent: 0, lost: 0 }
     }
 
     /// How many letters were sent so far, lost ones among them.
@@ -72,7 +63,7 @@ impl<L> Mail<L> {
     pub(crate) fn post(&mut self, now: Time, (from, to): (PartyId, PartyId), body: L) {
         let number = self.sent;
         self.sent += 1;
-        let way = self.ways.get(&(from, to)).copied().unwrap_or(self.usual);
+        let way = self.way;
         if way.loss > 0.0 && Chance::of_nth(self.seed, Purpose::Letter, number).unit() < way.loss {
             self.lost += 1;
             return;
@@ -104,18 +95,16 @@ mod tests {
 
     #[test]
     fn letters_come_after_their_delay_in_the_order_in_which_they_were_sent() {
-        let slow = Way { delay: Span::from_nanos(30), loss: 0.0 };
-        let usual = Way { delay: Span::from_nanos(10), loss: 0.0 };
-        let mut mail = Mail::new(1, usual).with_way(party(0), party(1), slow);
+        let mut mail = Mail::new(1, Way { delay: Span::from_nanos(10), loss: 0.0 });
         mail.post(Time::from_nanos(0), (party(0), party(1)), 'a');
         mail.post(Time::from_nanos(5), (party(1), party(0)), 'b');
-        mail.post(Time::from_nanos(20), (party(1), party(0)), 'c');
+        mail.post(Time::from_nanos(5), (party(0), party(1)), 'c');
         let mut came = String::new();
         while let Some(at) = mail.next() {
             let letter = mail.take();
             came += &format!("{}@{} ", letter.body, at.nanos());
         }
-        assert_eq!(came, "b@15 a@30 c@30 ");
+        assert_eq!(came, "a@10 b@15 c@15 ");
     }
 
     #[test]

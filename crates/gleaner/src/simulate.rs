@@ -132,11 +132,9 @@ fn run_seed(arguments: &SimulateArguments, experiment: &Experiment, seed: u64) -
     let shaken = shake(arguments, seed).map(|shake| experiment.shaken(shake));
     let experiment = shaken.as_ref().unwrap_or(experiment);
     if experiment.groups.is_some() {
-        return groups::run_seed(
-            experiment,
-            seed,
-            compare::folder(arguments, &experiment.policy, seed).as_deref(),
-        );
+        let folder = compare::folder(arguments, &experiment.policy, seed);
+        let is_drawn = is_drawn && folder.is_some();
+        return groups::run_seed(experiment, seed, (folder.as_deref(), is_drawn));
     }
     let experiment = &*experiment.of_seed(seed);
     let mut run = start(arguments, experiment)?.with_seed(seed);

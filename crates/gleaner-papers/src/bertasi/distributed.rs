@@ -161,7 +161,7 @@ fn measure(case: Case, grid: &Setup, seed: u64) -> Measure {
     let more = vec![
         history.moves() as f64,
         parties.mail().sent() as f64 / history.tasks().len() as f64,
-        100.0 * outcome.handed_over as f64 / outcome.runs as f64,
+        100.0 * outcome.guests as f64 / outcome.runs as f64,
         outcome.mean_age_s().unwrap_or(0.0),
         outcome.known_at.seconds() - makespan_s,
     ];

@@ -1,5 +1,5 @@
-//! How long nothing has happened but that parts of the index took in what is below them: a run in which that is all that can
-//! happen any more is over once whatever is known has reached the top, and brokers had their turn.
+//! Counts refreshes of the index since anything else happened. When only refreshes are left, the run ends as soon as the top of
+//! the index knows everything and each broker has had its turn.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! What a group looks at before it acts on a letter. **What a neighbour says is checked here and nowhere else.**
 //!
-//! What a letter names has to be there. And what it says has to be so, as far as a task that two had, or nobody, would come
-//! of it: a task goes with what is left of it, and nobody can hand over, give back or take what is not there.
+//! A letter may only name what is there. It is refused if acting on it would give a task to two groups, or to none: a task goes with
+//! what is left of it, and nobody can hand over, give back or take what is not there.
 
 use super::books::{Guest, Stage};
 use super::letters::{MachineState, Ticket, Word};

@@ -10,9 +10,11 @@ pub struct GroupsOutcome {
     pub known: usize,
     /// When the latest of these ends was known there.
     pub known_at: Time,
-    /// Runs that were ordered, wherever.
+    /// Runs that began.
     pub runs: u64,
-    /// Of these, those that were handed to a neighbour.
+    /// Of these, those of tasks that a neighbour had handed over.
+    pub guests: u64,
+    /// How often a task was handed to a neighbour, whatever came of it.
     pub handed_over: u64,
     /// How old what was known of their machines was, together, in seconds.
     pub age_s: f64,

@@ -157,7 +157,6 @@ impl<'a> Neighbourhood<'a> {
     }
 
     fn start(&mut self, now: Time, (party, run): (PartyId, RunId), on: MachineId, out: Leaves<'_>) {
-        self.state.outcome.runs += 1;
         if !self.places.is_own(party, on) {
             self.hand_over(now, (party, run), on, out);
             return;
@@ -166,6 +165,8 @@ impl<'a> Neighbourhood<'a> {
         let entry = &mut self.state.books[party.index()].tasks[run.task.index()];
         entry.place = Place::Here(run, machine);
         let task = entry.task;
+        self.state.outcome.runs += 1;
+        self.state.outcome.guests += u64::from(entry.guest.is_some());
         let (at, number) = &mut self.state.runs[task.index()];
         assert!(at.is_none(), "{task} is in one group's hands at a time, and has one run there");
         *at = Some((party, run));

@@ -54,12 +54,19 @@ pub(super) fn run_once(arguments: &SimulateArguments, experiment: &Experiment) -
     conclude(arguments, &summary, describe(&summary, arguments.out.as_deref()), (ended, kept))
 }
 
-/// One run of several, which leaves its tables in a folder where one is named.
-pub(super) fn run_seed(experiment: &Experiment, seed: u64, dir: Option<&Path>) -> Result<Summary, Failure> {
+/// One run of several, which leaves its tables in a folder where one is named, and its schedule in the summary if it is to be
+/// drawn.
+pub(super) fn run_seed(
+    experiment: &Experiment,
+    seed: u64,
+    (dir, is_drawn): (Option<&Path>, bool),
+) -> Result<Summary, Failure> {
     let setup = setup(experiment, seed);
     let mut run = begin(experiment, &setup, dir.is_some());
     finish(|| run.step())?;
-    summary(experiment, seed, &run, dir)
+    let mut summary = summary(experiment, seed, &run, dir)?;
+    summary.schedule = is_drawn.then(|| report::schedule(experiment, &run));
+    Ok(summary)
 }
 
 /// The seed says where tasks are handed in, who knows whom where that is drawn, and which letters are lost.
@@ -82,10 +89,9 @@ fn summary(
     run: &Parties<'_, AnyPolicy, Neighbourhood<'_>>,
     dir: Option<&Path>,
 ) -> Result<Summary, Failure> {
-    let mut summary = Summary::of(experiment, seed, run);
+    let summary = Summary::of(experiment, seed, run);
     if let Some(dir) = dir {
         results::write_run(dir, experiment, run, &summary)?;
-        summary.schedule = (seed == experiment.seed).then(|| report::schedule(experiment, run));
     }
     Ok(summary)
 }

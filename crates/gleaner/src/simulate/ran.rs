@@ -35,7 +35,7 @@ pub(crate) struct Between {
     pub(crate) lost: u64,
     /// Letters for each task.
     pub(crate) letters_per_task: f64,
-    /// Runs that were handed to a neighbour, of all that were ordered.
+    /// Runs of tasks that a neighbour had handed over, of all that began.
     pub(crate) handed_over_share: f64,
     /// How old what was known of the neighbour's machine was then, on average; none where nothing was handed over.
     pub(crate) age_mean_s: Option<f64>,
@@ -111,7 +111,7 @@ impl<P: Policy> Ran for Parties<'_, P, Neighbourhood<'_>> {
             news: outcome.news,
             lost: mail.lost(),
             letters_per_task: mail.sent() as f64 / tasks.max(1) as f64,
-            handed_over_share: outcome.handed_over as f64 / outcome.runs.max(1) as f64,
+            handed_over_share: outcome.guests as f64 / outcome.runs.max(1) as f64,
             age_mean_s: outcome.mean_age_s(),
             known_s: outcome.known_at.seconds(),
         })

@@ -72,7 +72,12 @@ pub(super) fn schedule(experiment: &Experiment, run: &impl Ran) -> Gantt {
 fn lead(experiment: &Experiment, summary: &Summary) -> String {
     let machines = numbers::counted(experiment.setup.machine_count() as u64, "machine");
     let tasks = numbers::counted(summary.tasks as u64, "task");
-    format!("{tasks} on {machines}; the last one ended after {}.", numbers::seconds(summary.makespan_s))
+    match summary.makespan_s {
+        Some(seconds) => {
+            format!("{tasks} on {machines}; the last one ended after {}.", numbers::seconds(seconds))
+        }
+        None => format!("{tasks} on {machines}; none ended."),
+    }
 }
 
 fn summary_table(experiment: &Experiment, summary: &Summary, first: Vec<(&'static str, String)>) -> Table {
@@ -84,7 +89,7 @@ fn summary_table(experiment: &Experiment, summary: &Summary, first: Vec<(&'stati
         ("seed", summary.seed.to_string()),
         ("tasks", numbers::grouped(summary.tasks as u64)),
         ("of which unfinished", numbers::grouped(summary.unfinished as u64)),
-        ("makespan", numbers::seconds(summary.makespan_s)),
+        ("makespan", summary.makespan_s.map_or("–".to_owned(), numbers::seconds)),
         ("no schedule ends before", bound),
         ("distance from that", gap),
         ("relocations", numbers::grouped(summary.moves)),
@@ -101,7 +106,7 @@ fn summary_table(experiment: &Experiment, summary: &Summary, first: Vec<(&'stati
         [
             ("letters for each task", numbers::decimals(between.letters_per_task, 2)),
             (
-                "runs handed to a neighbour",
+                "runs of tasks that a neighbour handed over",
                 format!("{} %", numbers::decimals(100.0 * between.handed_over_share, 1)),
             ),
             (

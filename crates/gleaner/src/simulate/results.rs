@@ -36,6 +36,12 @@ pub(super) fn write_with(
     write_file(dir, "machines_over_time.csv", |out| tables::machines_over_time(out, experiment, history))?;
     if let Some(budget) = &summary.budget {
         write_file(dir, "spending.csv", |out| tables::spending(out, budget))?;
+    } else {
+        // An earlier run in the same folder may have had a budget. Whoever cannot remove them still reads in the summary that
+        // there is none.
+        for old in ["spending.csv", "spending.svg"] {
+            let _ = std::fs::remove_file(dir.join(old));
+        }
     }
     let mut figures = figures::of_run(experiment, history, summary);
     figures.extend(more.figures);

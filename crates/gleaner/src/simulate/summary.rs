@@ -29,8 +29,8 @@ pub(crate) struct Summary {
     pub(crate) tasks: usize,
     /// How many did not end.
     pub(crate) unfinished: usize,
-    /// When the last task ended that did; of a log, so long after the first submission.
-    pub(crate) makespan_s: f64,
+    /// When the last task ended that did; of a log, so long after the first submission. None where nothing ended.
+    pub(crate) makespan_s: Option<f64>,
     #[serde(flatten)]
     pub(crate) service: ServiceSummary,
     /// No schedule could end earlier; none where no schedule ends.
@@ -113,16 +113,16 @@ impl Summary {
     /// The same of a log, whose second 0 says nothing: times are those since the first submission.
     pub(crate) fn since_the_first_submission(self, experiment: &Experiment) -> Self {
         let first_s = experiment.setup.tasks.arrivals.first().map_or(0.0, |first| first.seconds());
-        let makespan_s = (self.makespan_s - first_s).max(0.0);
-        let lower_bound_s = self.lower_bound_s.map(|bound| (bound - first_s).max(0.0));
-        let gap = self.gap.and(lower_bound_s).map(|bound| gap(makespan_s, bound));
+        let since = |seconds: Option<f64>| seconds.map(|seconds| (seconds - first_s).max(0.0));
+        let [makespan_s, lower_bound_s] = [self.makespan_s, self.lower_bound_s].map(since);
+        let gap = self.gap.and(gap(makespan_s, lower_bound_s));
         Self { makespan_s, lower_bound_s, gap, ..self }
     }
 
     /// Of a run as it stands. Costs a linear program for the bound.
     pub(crate) fn of(experiment: &Experiment, seed: u64, run: &impl Ran) -> Self {
         let history = run.history();
-        let makespan_s = history.makespan().seconds();
+        let makespan_s = (history.finished() > 0).then(|| history.makespan().seconds());
         let lower_bound_s = makespan_bound(&experiment.setup);
         let complete = history.unfinished() == 0;
         Self {
@@ -135,7 +135,7 @@ impl Summary {
             makespan_s,
             service: service(experiment, run),
             lower_bound_s,
-            gap: lower_bound_s.filter(|_| complete).map(|bound| gap(makespan_s, bound)),
+            gap: gap(makespan_s, lower_bound_s).filter(|_| complete),
             moves: history.moves(),
             aborts: history.aborts(),
             lost: history.lost(),
@@ -149,8 +149,8 @@ impl Summary {
     }
 }
 
-fn gap(makespan_s: f64, bound_s: f64) -> f64 {
-    makespan_s / bound_s - 1.0
+fn gap(makespan_s: Option<f64>, bound_s: Option<f64>) -> Option<f64> {
+    Some(makespan_s? / bound_s? - 1.0)
 }
 
 fn service(experiment: &Experiment, run: &impl Ran) -> ServiceSummary {
@@ -231,7 +231,7 @@ impl Measured for Summary {
         let (wrong, work) = (answers.map(answers::wrong_percent), answers.map(|answers| answers.work));
         let own = [Some(self.unfinished as f64), Some(moves), Some(aborts), paid];
         let rest = own.into_iter().chain([letters, handed_over, age, wrong, work]);
-        [Some(self.makespan_s)].into_iter().chain(self.service.values()).chain(rest).collect()
+        [self.makespan_s].into_iter().chain(self.service.values()).chain(rest).collect()
     }
 
     fn schedule(&self) -> Option<&Gantt> {

@@ -9,6 +9,11 @@ use gleaner_sim::Waste;
 use gleaner_sim::brokering::Held;
 use std::path::Path;
 
+/// Of a summary; none where nothing ended.
+pub(super) fn makespan(seconds: Option<f64>) -> String {
+    seconds.map_or("nothing ended".to_owned(), |seconds| format!("{seconds:.3} s"))
+}
+
 pub(super) fn describe(summary: &Summary, out: Option<&Path>) -> String {
     let Summary { policy, relocate, tasks, unfinished, makespan_s, lower_bound_s, gap, moves, .. } = summary;
     let bound = match (lower_bound_s, gap) {
@@ -21,7 +26,7 @@ pub(super) fn describe(summary: &Summary, out: Option<&Path>) -> String {
     let mut lines = vec![
         ("policy", format!("{policy}, relocation {}", relocate.unwrap_or("none"))),
         ("tasks", format!("{}, of which {} unfinished", grouped(*tasks as u64), grouped(*unfinished as u64))),
-        ("makespan", format!("{makespan_s:.3} s")),
+        ("makespan", makespan(*makespan_s)),
         ("lower bound", bound),
         ("moves", grouped(*moves)),
     ];
@@ -52,7 +57,7 @@ pub(super) fn describe(summary: &Summary, out: Option<&Path>) -> String {
             "letters",
             format!("{:.2} a task, {} in all", between.letters_per_task, grouped(between.letters)),
         ));
-        lines.push(("neighbours", format!("were handed {handed_over:.1} % of the runs{age}")));
+        lines.push(("neighbours", format!("had {handed_over:.1} % of the runs{age}")));
     }
     if let Some(Waste { runs, ops }) = summary.wasted {
         let ops = grouped(ops.round() as u64);

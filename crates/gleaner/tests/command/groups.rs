@@ -32,6 +32,28 @@ fn policies_are_compared_over_seeds_in_groups() {
     let arguments = ["--policy", "bertasi/greedy,bertasi/min-num", "--seeds", "3", "--json"];
     let compared = document(&gleaner_on("simulate", &example("groups"), &arguments));
     assert_eq!(compared["runs"].as_array().map(Vec::len), Some(6));
+    let dir = tempfile::tempdir().expect("a folder");
+    let out = dir.path().to_str().expect("a plain path");
+    let shaken = [&arguments[..], &["--shake", "60", "--out", out]].concat();
+    document(&gleaner_on("simulate", &example("groups"), &shaken));
+    let report = std::fs::read_to_string(dir.path().join("report.html")).expect("a report");
+    assert_eq!(
+        report.matches("class=\"gantt-place\"").count(),
+        2,
+        "the first seed's schedule of each policy"
+    );
+}
+
+/// A task that is handed over runs once, at the neighbour's.
+#[test]
+fn the_part_of_the_runs_that_neighbours_had_is_of_all_that_began() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let out = dir.path().to_str().expect("a plain path");
+    let run = document(&gleaner_on("simulate", &example("groups"), &["--json", "--out", out]));
+    let share = run["between"]["handed_over_share"].as_f64().expect("a share");
+    let runs = run["tasks"].as_f64().expect("a count") + run["moves"].as_f64().expect("a count");
+    let of_runs = share * runs;
+    assert!(share > 0.0 && (of_runs - of_runs.round()).abs() < 1e-9, "{share} of {runs}: {run}");
 }
 
 #[test]
