@@ -101,7 +101,7 @@ pub fn seconds_from_bytes(log: &[u8]) -> f64 {
         let of_log = LogExperiment::of(&log, cores, &policy, Reading::default());
         let mut run = Simulation::new(&of_log.experiment.setup, of_log.experiment.recipe.build());
         run.run();
-        let services = Services::of(&of_log.served(run.history()), cores);
+        let services = Services::of(&of_log.served(run.history()), cores.into());
         assert_eq!(services.all.jobs, of_log.kept.jobs.len(), "every job ends");
     })
 }

@@ -118,20 +118,7 @@ pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Log, InputError> {
 
 fn job(line: &[u8], place: &Place, columns: &mut [Numbers; 5]) -> Result<Job, InputError> {
     let mut fields = Fields::new(line, place, &NAMES);
-    let mut job = Job {
-        number: fields.whole()?,
-        submit_s: fields.seconds()?,
-        wait_s: fields.seconds()?,
-        run_s: fields.seconds()?,
-        processors: fields.processors()?,
-        cpu_s: fields.amount()?,
-        memory_kb: fields.amount()?,
-        requested_processors: fields.processors()?,
-        requested_s: fields.seconds()?,
-        requested_memory_kb: fields.amount()?,
-        status: fields.whole()?,
-        ..Job::default()
-    };
+    let mut job = Job::begin(&mut fields)?;
     let [users, groups, executables, queues, partitions] = columns;
     job.user = users.of(fields.next()?);
     job.group = groups.of(fields.next()?);

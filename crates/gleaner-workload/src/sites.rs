@@ -15,6 +15,7 @@ mod rigid;
 mod scenario;
 mod tables;
 
+pub use rigid::usable_jobs;
 pub use scenario::{
     Arrivals, Estimates, JobModel, Jobs, JobsDrawn, JobsListed, Largest, Sites, SitesDrawn, SitesListed,
     SitesScenario,

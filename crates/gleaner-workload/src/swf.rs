@@ -107,6 +107,12 @@ impl Log {
         &self.jobs
     }
 
+    /// The same without those that are a part of a job.
+    pub fn whole_jobs(&self) -> impl Iterator<Item = &Job> {
+        let places = (0..).zip(&self.jobs);
+        places.filter(|(place, _)| self.parts.job_of(*place).is_none()).map(|(_, job)| job)
+    }
+
     /// The line of the job at `place` in [`Log::jobs`], as it was written, without its end.
     pub fn line(&self, place: usize) -> &[u8] {
         &self.text[self.lines[place].clone()]

@@ -11,6 +11,7 @@ use gleaner_papers::{Document, bertasi, cavalieri, dasilva, elleuch, khoo};
 use gleaner_papers::{Interrupted, Kept, Progress};
 use gleaner_wire::meant::meant;
 use gleaner_workload::ourgrid::trace::Workload;
+use gleaner_workload::sites::usable_jobs;
 use indicatif::ProgressBar;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -201,7 +202,7 @@ fn khoo(arguments: &PaperArguments) -> Result<Findings, Failure> {
         .map(|file| {
             let log = gleaner_workload::logs::load(file, None)?;
             let name = file.file_name().map_or(log.name(), |name| name.to_string_lossy().into_owned());
-            Ok((name, Arc::new(log.jobs().to_vec())))
+            Ok((name, Arc::new(usable_jobs(&log))))
         })
         .collect();
     let experiments = khoo::Experiments::new(arguments.seeds, &logs?);

@@ -48,18 +48,6 @@ impl SpeedLaw {
         let (low, high) = (libm::pow(BODY_END, power), libm::pow(TAIL_END, power));
         self.unit * libm::pow(low + above * (high - low), 1.0 / power)
     }
-
-    /// The share of the speeds that are below `speed`.
-    pub fn share_below(self, speed: f64) -> f64 {
-        let (body_share, speed) = (1.0 - self.fast_share, speed / self.unit);
-        if speed <= BODY_END {
-            return body_share * (speed / BODY_END);
-        }
-        let power = 1.0 - TAIL_POWER;
-        let (low, high) = (libm::pow(BODY_END, power), libm::pow(TAIL_END, power));
-        let at = libm::pow(speed.min(TAIL_END), power);
-        body_share + self.fast_share * (at - low) / (high - low)
-    }
 }
 
 /// Φ: the share of a normal law's values that are below `value`.
@@ -94,13 +82,10 @@ mod tests {
     }
 
     #[test]
-    fn shares_and_speeds_are_each_others_inverse() {
-        for law in [SpeedLaw::PAPER, SpeedLaw { fast_share: 0.3, unit: 10.0 }] {
-            for step in 1..100 {
-                let below = f64::from(step) / 100.0;
-                assert!((law.share_below(law.quantile(below)) - below).abs() < 1e-12, "{below}");
-                assert!((normal_below(normal_quantile(below)) - below).abs() < 1e-12, "{below}");
-            }
+    fn shares_and_values_are_each_others_inverse() {
+        for step in 1..100 {
+            let below = f64::from(step) / 100.0;
+            assert!((normal_below(normal_quantile(below)) - below).abs() < 1e-12, "{below}");
         }
     }
 }

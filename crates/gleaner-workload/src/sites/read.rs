@@ -217,11 +217,12 @@ fn logged(jobs: &Section<'_>, base: &Path) -> Result<(JobModel, usize), InputErr
     let key = jobs.key("log", LOG)?;
     let name = key.text(LOG)?;
     let log = logs::load(&base.join(name), None)?;
-    let usable = rigid::usable(log.jobs()).count();
+    let known = rigid::usable_jobs(&log);
+    let usable = known.len();
     let expected = "with a submit time, processors and a run time of 1 s or more";
     if usable == 0 {
         return Err(key.error_found(
-            format!("a log of {} jobs, none of which can run", log.jobs().len()),
+            format!("a log of {} jobs, none of which can run", log.whole_jobs().count()),
             format!("jobs {expected}"),
         ));
     }
@@ -241,7 +242,7 @@ fn logged(jobs: &Section<'_>, base: &Path) -> Result<(JobModel, usize), InputErr
     if count > SITE_JOBS_MAX {
         return Err(key.error_found(format!("{count} jobs"), format!("work.count, at most {SITE_JOBS_MAX}")));
     }
-    Ok((JobModel::Log(Arc::new(log.jobs().to_vec())), count))
+    Ok((JobModel::Log(Arc::new(known)), count))
 }
 
 fn estimates(key: &Key<'_>, is_log: bool) -> Result<Estimates, InputError> {

@@ -3,7 +3,7 @@
 use super::scenario::{Arrivals, Estimates, JobModel, JobsDrawn};
 use crate::Stream;
 use crate::models::Lublin;
-use crate::swf::Job;
+use crate::swf::{Job, Log};
 
 pub(super) const DAY_S: f64 = 86_400.0;
 
@@ -15,11 +15,12 @@ pub(super) struct Rigid {
     pub(super) estimate_s: f64,
 }
 
-/// The jobs of a log of which all is known that is needed.
-pub(super) fn usable(log: &[Job]) -> impl Iterator<Item = &Job> {
-    log.iter().filter(|job| {
+/// The jobs of a log of which all is known that is needed, for [`JobModel::Log`].
+pub fn usable_jobs(log: &Log) -> Vec<Job> {
+    let is_usable = |job: &&Job| {
         job.run_s.is_some_and(|run_s| run_s >= 1.0) && job.submit_s.is_some() && processors(job).is_some()
-    })
+    };
+    log.whole_jobs().filter(is_usable).copied().collect()
 }
 
 /// In order of submission.
@@ -27,9 +28,8 @@ pub(super) fn rigid(drawn: &JobsDrawn, seed: u64, stream: &mut Stream) -> Vec<Ri
     let log = match &drawn.model {
         JobModel::Lublin => Lublin::of_one_kind().draw(seed, drawn.count),
         JobModel::Log(log) => {
-            let kept: Vec<Job> = usable(log).copied().collect();
-            let first = stream.below(kept.len() - drawn.count + 1);
-            kept[first..first + drawn.count].to_vec()
+            let first = stream.below(log.len() - drawn.count + 1);
+            log[first..first + drawn.count].to_vec()
         }
     };
     let submitted = |job: &Job| job.submit_s.unwrap_or(0.0);

@@ -71,6 +71,21 @@ impl Job {
     /// The job in `line`, which is at `place`.
     pub(super) fn parse(line: &[u8], place: &Place) -> Result<Self, InputError> {
         let mut fields = Fields::new(line, place, &NAMES);
+        let begun = Self::begin(&mut fields)?;
+        Ok(Self {
+            user: fields.whole()?,
+            group: fields.whole()?,
+            executable: fields.whole()?,
+            queue: fields.whole()?,
+            partition: fields.whole()?,
+            preceding: fields.several()?,
+            think_s: fields.seconds()?,
+            ..begun
+        })
+    }
+
+    /// A job of whose line the first eleven fields are read: the Grid Workload Format has the same.
+    pub(crate) fn begin(fields: &mut Fields<'_>) -> Result<Self, InputError> {
         Ok(Self {
             number: fields.whole()?,
             submit_s: fields.seconds()?,
@@ -83,13 +98,7 @@ impl Job {
             requested_s: fields.seconds()?,
             requested_memory_kb: fields.amount()?,
             status: fields.whole()?,
-            user: fields.whole()?,
-            group: fields.whole()?,
-            executable: fields.whole()?,
-            queue: fields.whole()?,
-            partition: fields.whole()?,
-            preceding: fields.several()?,
-            think_s: fields.seconds()?,
+            ..Self::default()
         })
     }
 }

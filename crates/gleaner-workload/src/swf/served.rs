@@ -40,7 +40,8 @@ impl Served {
         (self.flow_s() / self.alone_s.max(SHORT_S)).max(1.0)
     }
 
-    fn end(&self) -> Time {
+    /// The moment of its end.
+    pub fn end(&self) -> Time {
         self.start + self.run
     }
 }
@@ -85,10 +86,10 @@ pub struct Services {
 
 impl Services {
     /// On a machine of so many processors.
-    pub fn of(jobs: &[Served], cores: u32) -> Self {
+    pub fn of(jobs: &[Served], cores: u64) -> Self {
         let first = jobs.iter().map(|job| job.submit).min().unwrap_or(Time::ZERO);
         let last = jobs.iter().map(Served::end).max().unwrap_or(Time::ZERO);
-        let capacity_s = last.since(first).seconds() * f64::from(cores);
+        let capacity_s = last.since(first).seconds() * cores as f64;
         let mut of_user: BTreeMap<i64, Vec<&Served>> = BTreeMap::new();
         for job in jobs {
             let user = job.user.and_then(|user| i64::try_from(user).ok()).unwrap_or(-1);

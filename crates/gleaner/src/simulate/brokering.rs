@@ -4,7 +4,8 @@ use super::choice::shake;
 use super::compare::{self, Measured, Metric};
 use super::service::{self, ServiceSummary};
 use super::steps::{Steps, advance, check_places, check_seed, conclude, finish, read_saved, what_is_kept};
-use super::text::aligned;
+use super::tables::field;
+use super::text::{aligned, makespan};
 use crate::cli::SimulateArguments;
 use crate::columns::plural;
 use crate::failure::Failure;
@@ -34,7 +35,7 @@ pub(super) struct Summary {
     held: Vec<Held>,
     #[serde(flatten)]
     service: ServiceSummary,
-    makespan_s: f64,
+    makespan_s: Option<f64>,
     /// What ran where, for the report of several runs.
     #[serde(skip)]
     schedule: Option<Gantt>,
@@ -50,7 +51,7 @@ impl Measured for Summary {
     }
 
     fn values(&self) -> Vec<Option<f64>> {
-        let rest = [self.makespan_s, self.unfinished as f64].map(Some);
+        let rest = [self.makespan_s, Some(self.unfinished as f64)];
         self.service.values().into_iter().chain(rest).collect()
     }
 
@@ -152,7 +153,7 @@ fn schedule(scenario: &BrokeringScenario, run: &Brokerage<'_>) -> Gantt {
 
 fn summary(scenario: &BrokeringScenario, run: &Brokerage<'_>) -> Summary {
     let served: Vec<Served> = served(scenario, run).collect();
-    let cpus = scenario.setup.elements.iter().map(|element| element.cpus).sum();
+    let cpus = scenario.setup.elements.iter().map(|element| u64::from(element.cpus)).sum();
     Summary {
         version: 1,
         policy: scenario.policy.clone(),
@@ -163,7 +164,7 @@ fn summary(scenario: &BrokeringScenario, run: &Brokerage<'_>) -> Summary {
         held: run.held(),
         // What an element begins it ends.
         service: ServiceSummary::of(&Services::of(&served, cpus), 0.0, "brokers"),
-        makespan_s: served.iter().map(|job| (job.start + job.run).seconds()).fold(0.0, f64::max),
+        makespan_s: served.iter().map(Served::end).max().map(Time::seconds),
         schedule: None,
     }
 }
@@ -195,9 +196,10 @@ fn table(scenario: &BrokeringScenario, run: &Brokerage<'_>) -> String {
     for (at, record) in run.records().iter().enumerate() {
         let job = &scenario.setup.jobs[at];
         let element = record.element.map_or("", |element| &scenario.element_names[element as usize]);
+        let element = field(element);
         let moment = |moment: Option<Time>| moment.map_or(String::new(), |moment| moment.to_string());
         let [queued, started, finished] = [record.queued, record.started, record.finished].map(moment);
-        let (name, broker, arrived) = (&scenario.job_names[at], job.broker, job.arrival);
+        let (name, broker, arrived) = (field(&scenario.job_names[at]), job.broker, job.arrival);
         writeln!(text, "{name},{broker},{element},{arrived},{queued},{started},{finished}")
             .expect("a string takes all");
     }
@@ -216,7 +218,7 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
     let first = [
         ("policy", format!("{policy}: {rule}")),
         ("jobs", format!("{}, of which {} unfinished", grouped(*jobs as u64), grouped(*unfinished as u64))),
-        ("makespan", format!("{:.3} s", summary.makespan_s)),
+        ("makespan", makespan(summary.makespan_s)),
     ];
     first.into_iter().chain(held).chain(summary.service.lines()).collect()
 }

@@ -5,14 +5,13 @@ use super::steps::finish;
 use super::summary::Summary;
 use super::{brokering, experiment, groups, peers, sites};
 use crate::failure::Failure;
-use crate::trials::{Numbers, Runnable};
+use crate::trials::{Numbers, Runnable, fingerprint};
 use gleaner_core::Checking;
 use gleaner_policy::PolicySpec;
 use gleaner_sim::Simulation;
 use gleaner_sim::peers::PeersSetup;
 use gleaner_workload::sites::{self as over, OverSites, SitesScenario};
 use gleaner_workload::{BrokeringScenario, Experiment, PeersScenario, Shake};
-use std::fmt::{self, Write as _};
 use std::path::Path;
 
 /// A scenario, ready to run.
@@ -31,16 +30,6 @@ pub(crate) enum Loaded {
 pub(crate) fn service_measures() -> impl Iterator<Item = &'static str> {
     let names = ServiceSummary::METRICS.iter().map(|metric| metric.name);
     names.filter(|name| !["utilisation", "fairness"].contains(name))
-}
-
-/// Text of which only a fingerprint is kept.
-struct Print(blake3::Hasher);
-
-impl fmt::Write for Print {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.0.update(text.as_bytes());
-        Ok(())
-    }
 }
 
 impl Loaded {
@@ -109,7 +98,8 @@ impl Loaded {
         match self {
             Self::Machines(experiment) => Self::Machines(Box::new(experiment.shaken(shake))).measure(seed),
             Self::Brokers(scenario) => Self::Brokers(Box::new(scenario.shaken(shake))).measure(seed),
-            Self::Peers(_) | Self::Sites(_) => self.measure(seed),
+            Self::Peers(scenario) => Self::Peers(Box::new(scenario.shaken(shake))).measure(seed),
+            Self::Sites(_) => self.measure(seed),
         }
     }
 
@@ -125,7 +115,9 @@ impl Loaded {
     pub(crate) fn measures(&self) -> Vec<&'static str> {
         let own: &[_] = match self {
             Self::Machines(_) => &["makespan_s", "gap", "moves", "aborts"],
-            Self::Peers(_) => &["task_mean_s", "makespan_s", "load_deviation", "stopped"],
+            Self::Peers(_) => {
+                &["task_mean_s", "makespan_s", "load_deviation", "stopped", "failed", "energy_kwh"]
+            }
             Self::Brokers(_) => &["makespan_s"],
             Self::Sites(_) => &["completion_s", "sites_a_job"],
         };
@@ -135,15 +127,12 @@ impl Loaded {
 
 impl Runnable for Loaded {
     fn fingerprint(&self) -> String {
-        let mut print = Print(blake3::Hasher::new());
-        let written = match self {
-            Self::Machines(experiment) => write!(print, "{experiment:?}"),
-            Self::Brokers(scenario) => write!(print, "{scenario:?}"),
-            Self::Peers(scenario) => write!(print, "{scenario:?}"),
-            Self::Sites(of) => write!(print, "{of:?}"),
-        };
-        written.and_then(|()| print.write_str(env!("CARGO_PKG_VERSION"))).expect("a fingerprint takes all");
-        print.0.finalize().to_hex().chars().take(16).collect()
+        match self {
+            Self::Machines(experiment) => fingerprint(format_args!("{experiment:?}")),
+            Self::Brokers(scenario) => fingerprint(format_args!("{scenario:?}")),
+            Self::Peers(scenario) => fingerprint(format_args!("{scenario:?}")),
+            Self::Sites(of) => fingerprint(format_args!("{of:?}")),
+        }
     }
 
     fn seed(&self) -> u64 {
@@ -159,7 +148,7 @@ impl Runnable for Loaded {
         match self {
             Self::Machines(experiment) => {
                 if experiment.groups.is_some() {
-                    return Ok(Numbers::of(&groups::run_seed(experiment, seed, None)?));
+                    return Ok(Numbers::of(&groups::run_seed(experiment, seed, (None, false))?));
                 }
                 let experiment = experiment.of_seed(seed);
                 let mut run = Simulation::new(&experiment.setup, experiment.recipe.build()).with_seed(seed);

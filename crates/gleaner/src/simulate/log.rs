@@ -12,7 +12,7 @@ use super::results;
 use super::service::ServiceSummary;
 use super::steps::{Ended, OfMachines, advance, check_places, finish, start, what_is_kept_of};
 use super::summary::Summary;
-use super::text::aligned;
+use super::text::{aligned, makespan};
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
 use crate::trials::Numbers;
@@ -129,7 +129,7 @@ pub(crate) fn log_numbers(experiment: &LogExperiment, cores: u32) -> Result<Numb
     let one = &experiment.experiment;
     let mut run = Simulation::new(&one.setup, one.recipe.build()).with_seed(one.seed);
     finish(|| run.step())?;
-    let services = Services::of(&experiment.served(run.history()), cores);
+    let services = Services::of(&experiment.served(run.history()), cores.into());
     let service = ServiceSummary::of(&services, 0.0, "users");
     let names = ServiceSummary::METRICS.iter().map(|metric| metric.name);
     let unfinished = ("unfinished", Some(run.history().unfinished() as f64));
@@ -213,7 +213,7 @@ fn run_one(
     let mut run = start(arguments, one)?;
     let ended = advance(arguments, &mut OfMachines(&mut run, one.recipe.to_string()), bar)?;
     let served = experiment.served(run.history());
-    let services = Services::of(&served, cores);
+    let services = Services::of(&served, cores.into());
     // A job that is stopped at its estimate has no other run, so nothing is done in vain.
     let service = ServiceSummary::of(&services, 0.0, "users");
     let summary = LogSummary {
@@ -260,12 +260,11 @@ fn lead(summary: &LogSummary) -> String {
     let LogSummary { run, log, cores, left_out, .. } = summary;
     let count = left_out.count();
     let without = if count > 0 { format!(" Left out of the log: {left_out}.") } else { String::new() };
-    format!(
-        "{} jobs of {log} on a machine of {} processors; the last one ended {} after the first submission.{without}",
-        grouped(run.tasks as u64),
-        grouped(u64::from(*cores)),
-        numbers::seconds(run.makespan_s)
-    )
+    let ended = run.makespan_s.map_or("none ended".to_owned(), |seconds| {
+        format!("the last one ended {} after the first submission", numbers::seconds(seconds))
+    });
+    let (jobs, cores) = (grouped(run.tasks as u64), grouped(u64::from(*cores)));
+    format!("{jobs} jobs of {log} on a machine of {cores} processors; {ended}.{without}")
 }
 
 /// What its table says besides.
@@ -284,7 +283,7 @@ fn describe(summary: &LogSummary, out: Option<&Path>) -> String {
         ("machine", format!("{cores} processors")),
         ("jobs", format!("{}, of which {} unfinished", grouped(run.tasks as u64), run.unfinished)),
         ("left out", left_out.to_string()),
-        ("makespan", format!("{:.3} s", run.makespan_s)),
+        ("makespan", makespan(run.makespan_s)),
     ];
     lines.extend(run.service.lines());
     if *killed > 0 {

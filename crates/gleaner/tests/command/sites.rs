@@ -266,6 +266,44 @@ fn the_map_is_the_one_by_which_the_choice_was_made_with_the_demand_that_it_used(
     assert!(told.contains("16.0000 GFlops asked for, a run time of 300.000 s"), "{told}");
 }
 
+/// Two elements take each as much as a number can say.
+#[test]
+fn elements_may_have_any_number_of_processors() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).expect("a disk");
+    write("elements.csv", "id,site,cpus,ops_per_s\na,south,2147483648,1\nb,south,2147483648,1\n");
+    write("jobs.csv", "id,arrival_s,length\n\"x,y\",0,100\n");
+    write(
+        "s.toml",
+        "[sites]\nelements = \"elements.csv\"\n[work]\njobs = \"jobs.csv\"\n[index]\nttl_s = [30]\n[policy]\n\
+         preset = \"gleaner/broker\"\n",
+    );
+    let [scenario, out] = ["s.toml", "out"].map(|name| dir.path().join(name).display().to_string());
+    let output = gleaner(&["simulate", &scenario, "--json", "--out", &out]);
+    let summary: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+    assert!(summary["utilisation"].as_f64().is_some_and(|used| used > 0.0), "{summary}");
+    let table = std::fs::read_to_string(dir.path().join("out/jobs.csv")).expect("a table");
+    assert!(table.lines().nth(1).is_some_and(|row| row.starts_with("\"x,y\",")), "{table}");
+}
+
+/// The parts of a job that was interrupted describe it, and are no jobs.
+#[test]
+fn a_job_of_a_log_runs_once_however_often_it_was_interrupted() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let line = |at, run, status| format!("1 {at} -1 {run} 4 -1 -1 4 100 -1 {status} 1 1 -1 -1 -1 -1 -1\n");
+    let log = [line(0, 90, 1), line(0, 40, 2), line(50, 50, 3)].concat();
+    std::fs::write(dir.path().join("log.swf"), log).expect("a file");
+    std::fs::write(dir.path().join("sites.csv"), "id,processors,upload_mbit,download_mbit\na,8,10,10\n")
+        .expect("a file");
+    let scenario = dir.path().join("s.toml");
+    let text = "[sites]\ntable = \"sites.csv\"\n[work]\nmodel = \"log\"\nlog = \"log.swf\"\n[policy]\n\
+                preset = \"khoo/backfill\"\n";
+    std::fs::write(&scenario, text).expect("a file");
+    let output = gleaner(&["simulate", scenario.to_str().expect("plain"), "--json"]);
+    let summary: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+    assert_eq!(summary["jobs"], 1, "{summary}");
+}
+
 #[test]
 fn a_scenario_in_which_no_site_takes_a_job_or_that_has_no_jobs_is_bad_input() {
     for set in ["work.memory_gb=[1e9]", "work.disk_gb=1e6"] {

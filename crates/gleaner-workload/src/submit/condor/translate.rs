@@ -8,7 +8,7 @@ use crate::submit::quantity::size_in;
 use crate::submit::submission::{Notes, Refusals};
 use crate::submit::{JobDescription, LocalFile, duration_s, operations};
 use gleaner_classad::Expr;
-use gleaner_wire::job::{Checkpointing, Confinement, JobSpec, Needs, TaskList};
+use gleaner_wire::job::{Checkpointing, JobSpec, Needs};
 use globset::Glob;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -80,16 +80,6 @@ impl<'a> Translation<'a> {
         self.note("log", "what a log tells, `gleaner history JOB/TASK` and `gleaner watch` tell");
         JobSpec {
             name: self.value("batch_name").or_else(|| self.value("jobbatchname")).unwrap_or_default(),
-            command: Vec::new(),
-            tasks: TaskList::One,
-            env: BTreeMap::new(),
-            cwd: None,
-            stdin: None,
-            inputs: Vec::new(),
-            own_inputs: Vec::new(),
-            outputs: Vec::new(),
-            label: None,
-            composition: None,
             length: self.parsed("gleaner_length", length),
             needs: self.needs(),
             requirements: self.parsed("requirements", expression),
@@ -98,12 +88,9 @@ impl<'a> Translation<'a> {
                 .either("priority", "prio", |text| whole(text).map(|number| number as i32))
                 .unwrap_or(0),
             retries: self.parsed("max_retries", count).unwrap_or(0),
-            quorum: 1,
-            compare: Vec::new(),
             checkpoint: self.checkpointing(),
             hold: self.parsed("hold", flag).unwrap_or(false),
-            confinement: Confinement::default(),
-            signed: None,
+            ..JobSpec::new([])
         }
     }
 
