@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::{interrupt, progress};
 use gleaner_papers::Kept;
 use rayon::prelude::*;
+use std::fmt::{self, Write as _};
 use std::ops::Range;
 use std::path::Path;
 
@@ -23,6 +24,23 @@ pub(crate) trait Runnable: Sync {
 
     /// One run.
     fn measure(&self, seed: u64) -> Result<Numbers, Failure>;
+}
+
+/// What tells a text, and what it says of a run, from others under this version of the program.
+pub(crate) fn fingerprint(text: fmt::Arguments<'_>) -> String {
+    let mut print = Print(blake3::Hasher::new());
+    print.write_fmt(text).and_then(|()| print.write_str(env!("CARGO_PKG_VERSION"))).expect("it takes all");
+    print.0.finalize().to_hex().chars().take(16).collect()
+}
+
+/// Text that is not kept.
+struct Print(blake3::Hasher);
+
+impl fmt::Write for Print {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.update(text.as_bytes());
+        Ok(())
+    }
 }
 
 /// So many seeds from one on.

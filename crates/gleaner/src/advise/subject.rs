@@ -5,7 +5,7 @@ use crate::cli::AdviseArguments;
 use crate::failure::Failure;
 use crate::home;
 use crate::simulate::{Loaded, check_some_fit, log_numbers, log_processors, service_measures};
-use crate::trials::{Numbers, Runnable};
+use crate::trials::{Numbers, Runnable, fingerprint};
 use gleaner_core::Checking;
 use gleaner_policy::{PolicySpec, Recipe};
 use gleaner_replay::{Past, read_last};
@@ -290,15 +290,12 @@ impl Runnable for Ready<'_> {
         match &self.under {
             Under::Scenario(loaded) => format!("{} shaken by {shake}", loaded.fingerprint()),
             Under::Log { log, cores, .. } => {
-                format!(
-                    "{} of {} on {cores}, {} shaken by {shake}",
-                    self.rule(),
-                    log.name(),
-                    log.jobs().len()
-                )
+                let (rule, text) = (self.rule(), blake3::hash(log.text()));
+                fingerprint(format_args!("{rule} of {text} on {cores} shaken by {shake}"))
             }
             Under::Past { past, .. } => {
-                format!("{} since {:?}, {} shaken by {shake}", self.rule(), past.begun, past.tasks.len())
+                let (rule, setup) = (self.rule(), &past.setup);
+                fingerprint(format_args!("{rule} of {setup:?} shaken by {shake}"))
             }
         }
     }

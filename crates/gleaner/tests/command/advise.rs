@@ -160,6 +160,33 @@ fn advice_is_given_for_every_kind_of_scenario_and_for_logs() {
 }
 
 #[test]
+fn arrivals_of_peers_jobs_are_moved_too() {
+    let arguments = ["advise", &example("peers"), "--seeds", "4", "--shake", "600", "--json"];
+    let advised = document(&gleaner(&arguments));
+    let measured = &advised["rules"][0]["measured"];
+    assert!(measured["low"].as_f64() < measured["high"].as_f64(), "{measured}");
+}
+
+/// What was kept of a log counts for no other that is called the same.
+#[test]
+fn runs_that_were_kept_are_those_of_the_same_log() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let [log, out] = ["jobs.swf", "out"].map(|name| dir.path().join(name).display().to_string());
+    let rules = |between: u64| {
+        let job = |number: u64| {
+            let (at, run) = (number * between, 60 + 7 * number);
+            format!("{number} {at} -1 {run} 3 -1 -1 3 {run} -1 1 1 1 -1 -1 -1 -1 -1\n")
+        };
+        std::fs::write(&log, (1..=30).map(job).collect::<String>()).expect("a file is written");
+        let arguments = ["advise", "--swf", &log, "--cores", "4", "--seeds", "2", "--out", &out, "--json"];
+        document(&gleaner(&arguments))["rules"].clone()
+    };
+    let (dense, again, sparse) = (rules(10), rules(10), rules(500));
+    assert_eq!(dense, again);
+    assert_ne!(dense, sparse);
+}
+
+#[test]
 fn bad_input_is_refused_before_anything_runs() {
     let scenario = example("lab");
     let dir = tempfile::tempdir().expect("a folder");
