@@ -3,7 +3,7 @@
 //! That takes the owner's processors, disk and network as the program does. **So it stands still when the owner says so, leaves free
 //! on the disk what the owner wants free, and takes no more for a run than the run may take.**
 
-use rustix::fs::statvfs;
+use gleaner_net::Disk;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -62,8 +62,7 @@ impl Allowance {
     /// Whether work may go on that writes so many bytes to the disk.
     pub(crate) fn check_room(&self, bytes: u64) -> io::Result<()> {
         self.check()?;
-        let about = statvfs(&self.disk)?;
-        let free = about.f_bavail.saturating_mul(about.f_frsize);
+        let Disk { free, .. } = Disk::of(&self.disk)?;
         if free < bytes.saturating_add(self.keep_free) {
             return Err(io::Error::other(Withheld::DiskFull { free, keep_free: self.keep_free }));
         }
@@ -84,6 +83,11 @@ impl Allowance {
 /// Why a failure is one, if it is that something is not done for a guest.
 pub(crate) fn withheld(why: &io::Error) -> Option<&Withheld> {
     why.get_ref()?.downcast_ref()
+}
+
+/// Whether the disk, or what this user may have of it, is full.
+pub(crate) fn is_full(why: &io::Error) -> bool {
+    matches!(why.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
 /// Reads or writes as long as it may: whether it is to stop is looked at each time, since bytes may come slowly, and the disk after

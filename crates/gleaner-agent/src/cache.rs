@@ -6,6 +6,7 @@
 //!   the two is written.
 //! - The files together stay below the bound; those not used for longest go first. The order is that of their times
 //!   of modification, so that it outlasts a restart.
+//! - **Where the disk is short the cache gives way**: nothing is withheld from a task for the sake of what another may use again.
 
 use gleaner_wire::BlobHash;
 use gleaner_wire::limits::BLOB_BYTES_MAX;
@@ -131,8 +132,18 @@ impl Cache {
         Ok(file)
     }
 
+    /// Makes room on a disk that is short: removes the files not used for longest, half of all bytes. Whether there were any.
+    pub(crate) fn give_way(&self) -> io::Result<bool> {
+        Ok(self.remove_oldest(|total| total / 2)? > 0)
+    }
+
     /// Removes the files not used for longest until the rest is within the bound.
     fn sweep(&self) -> io::Result<()> {
+        self.remove_oldest(|_| self.bytes_max).map(drop)
+    }
+
+    /// Removes the files not used for longest, until no more than `most` of all bytes is left. How many files went.
+    fn remove_oldest(&self, most: impl FnOnce(u64) -> u64) -> io::Result<usize> {
         let _guard = self.sweeping.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut files = Vec::new();
         for entry in fs::read_dir(&self.folder)? {
@@ -149,14 +160,15 @@ impl Cache {
         }
         files.sort();
         let mut total: u64 = files.iter().map(|(_, _, len)| len).sum();
+        let (most, mut removed) = (most(total), 0);
         for (_, path, len) in files {
-            if total <= self.bytes_max {
+            if total <= most {
                 break;
             }
             fs::remove_file(path)?;
-            total -= len;
+            (total, removed) = (total - len, removed + 1);
         }
-        Ok(())
+        Ok(removed)
     }
 }
 
@@ -215,6 +227,23 @@ mod tests {
             read(&cache, bytes, &fetches);
             assert_eq!(fetches.get(), fetched, "{bytes:?}");
         }
+    }
+
+    #[test]
+    fn the_oldest_files_give_way_until_there_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let (cache, fetches) = (Cache::open(folder.path(), 1 << 20).unwrap(), Cell::new(0));
+        for (age, bytes) in [b"aaaa", b"bbbb", b"cccc"].into_iter().enumerate() {
+            read(&cache, bytes, &fetches);
+            let file = File::open(folder.path().join(hash(bytes).as_str())).unwrap();
+            let age = std::time::Duration::from_secs(age as u64);
+            file.set_modified(SystemTime::UNIX_EPOCH + age).unwrap();
+        }
+        let left = || fs::read_dir(folder.path()).unwrap().count();
+        assert!(cache.give_way().unwrap());
+        assert!(left() == 1 && folder.path().join(hash(b"cccc").as_str()).exists());
+        assert!(cache.give_way().unwrap() && left() == 0);
+        assert!(!cache.give_way().unwrap());
     }
 
     #[test]

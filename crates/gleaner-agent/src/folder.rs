@@ -9,7 +9,7 @@ mod as_new;
 
 pub(crate) use as_new::{has_no_attributes, is_as_new};
 
-use crate::allowance::{Allowance, PIECE_BYTES, Withheld, withheld};
+use crate::allowance::{Allowance, PIECE_BYTES, Withheld, is_full, withheld};
 use crate::archive::{self, ArchiveError, Taking};
 use crate::beneath;
 use crate::cache::{Cache, CacheError, hash_of};
@@ -89,8 +89,17 @@ pub(crate) fn prepare(
     };
     let opened = open(folder)?;
     let mut brought = 0;
+    // Files of the cache go before a task is refused for want of room.
+    let fetched = |blob: &BlobHash| {
+        loop {
+            match cache.open_file(blob, |into, limit| fetch(blob, into, limit)).map_err(from_cache) {
+                Err(TransferError::NoRoom(_)) if cache.give_way().is_ok_and(|gave| gave) => {}
+                opened => return opened,
+            }
+        }
+    };
     let mut bring = |blob: &BlobHash, path: &Path, is_executable| {
-        let from = cache.open_file(blob, |into, limit| fetch(blob, into, limit)).map_err(from_cache)?;
+        let from = fetched(blob)?;
         brought += from.metadata().map_err(|why| failed(path, &why))?.len();
         keeps_to_its_disk(run, brought)?;
         copy_inside(&opened, path, is_executable, &from, allowance).map_err(|why| failed(path, &why))
@@ -102,9 +111,7 @@ pub(crate) fn prepare(
         bring(stdin, Path::new(STDIN), false)?;
     }
     let unpack = |stored: &Stored, into: &str| {
-        let blob = &stored.blob;
-        let file = cache.open_file(blob, |into, limit| fetch(blob, into, limit)).map_err(from_cache)?;
-        let archive = allowance.to_disk(file);
+        let archive = allowance.to_disk(fetched(&stored.blob)?);
         archive::unpack(archive, open_inside(&opened, into)?, Taking::All).map_err(|why| from_archive(&why))
     };
     if let Some(checkpoint) = &run.resume_from {
@@ -302,9 +309,7 @@ fn failed(path: &Path, why: &io::Error) -> TransferError {
     match withheld(why) {
         Some(stopped @ (Withheld::Stopped | Withheld::Unwanted)) => TransferError::Later(stopped.to_string()),
         Some(full @ Withheld::DiskFull { .. }) => TransferError::NoRoom(full.to_string()),
-        None if why.kind() == io::ErrorKind::StorageFull => {
-            TransferError::NoRoom(format!("{}: {why}", path.display()))
-        }
+        None if is_full(why) => TransferError::NoRoom(format!("{}: {why}", path.display())),
         None if is_lack(why) => TransferError::Later(format!("{}: {why}", path.display())),
         None => TransferError::Failed(format!("{}: {why}", path.display())),
     }
@@ -340,9 +345,7 @@ fn from_client(error: &ClientError) -> TransferError {
         ClientError::TooLarge { .. } | ClientError::Refused { status: 413, .. } => {
             TransferError::TooLarge(error.to_string())
         }
-        ClientError::Local(why) if withheld(why).is_some() || is_lack(why) => {
-            failed(Path::new("a file of it"), why)
-        }
+        ClientError::Local(why) => failed(Path::new("a file of it"), why),
         _ => TransferError::Failed(error.to_string()),
     }
 }
@@ -351,4 +354,17 @@ fn from_client(error: &ClientError) -> TransferError {
 /// brings a new one, bytes came too slowly, too much goes on, its disk is full, or something is wrong with it.
 fn is_for_now(status: u16) -> bool {
     matches!(status, 401 | 408 | 429 | 500..=599)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_that_is_full_as_files_come_is_the_machines_fault() {
+        for kind in [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded] {
+            let found = from_client(&ClientError::Local(kind.into()));
+            assert!(matches!(found, TransferError::NoRoom(_)), "{found:?}");
+        }
+    }
 }

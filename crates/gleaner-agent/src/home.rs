@@ -29,6 +29,7 @@ mod orphans;
 pub(crate) use kept::Record;
 pub(crate) use orphans::VARIABLE as ORPHANS_VARIABLE;
 
+use crate::allowance::is_full;
 use crate::beneath;
 use crate::owner::Said;
 use crate::probes::Benchmark;
@@ -104,7 +105,7 @@ pub enum HomeError {
 /// What to do where a disk takes nothing.
 fn advice(why: &io::Error) -> &'static str {
     match why.kind() {
-        io::ErrorKind::StorageFull => ": free some space, and start again",
+        _ if is_full(why) => ": free some space, and start again",
         io::ErrorKind::ReadOnlyFilesystem => {
             ": mend the disk, or choose another folder with --home, and start again"
         }
@@ -174,13 +175,23 @@ impl Home {
         beneath::remove(&pipes).map_err(failed(&pipes))?;
         home.take_kept_out();
         match fs::remove_dir(&tasks) {
-            Err(why) if why.kind() != io::ErrorKind::NotFound => {
-                home.put_aside(&tasks)?;
-            }
+            Err(why) if why.kind() != io::ErrorKind::NotFound => match home.put_aside(&tasks) {
+                // What fills the disk may be in there.
+                Err(HomeError::File { why, .. }) if is_full(&why) => {
+                    beneath::remove(&tasks).map_err(failed(&tasks))?;
+                }
+                aside => drop(aside?),
+            },
             Ok(()) | Err(_) => {}
         }
-        for path in [tasks, pipes, home.cache()] {
-            make_private(&path)?;
+        let folders = [tasks, pipes, home.cache()];
+        let make = || folders.iter().try_for_each(|path| make_private(path));
+        match make() {
+            Err(HomeError::File { why, .. }) if is_full(&why) => {
+                home.clear_leftovers();
+                make()?;
+            }
+            made => made?,
         }
         home.put_kept_back();
         home.count_trouble();

@@ -6,6 +6,7 @@ pub mod beneath;
 pub mod cache;
 pub mod clock;
 pub mod confine;
+mod descriptors;
 pub mod duties;
 mod family;
 mod folder;

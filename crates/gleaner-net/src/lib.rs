@@ -19,6 +19,7 @@ mod agent_key;
 mod authority;
 mod base64url;
 mod client;
+mod disk;
 mod fingerprint;
 mod own_certificate;
 mod pinning;
@@ -38,6 +39,7 @@ pub use agent_key::{
 };
 pub use authority::{Authority, AuthorityError, Damage};
 pub use client::{Client, ClientError, Events, Limits, ServerEvent};
+pub use disk::Disk;
 pub use fingerprint::{BadFingerprint, Fingerprint};
 pub use own_certificate::{CertificateError, CertificateFiles};
 pub use pinning::{AuthorityRefused, OtherTime, TlsFailure, client_config};

@@ -1,15 +1,18 @@
 //! Which of the walls around tasks stand on this machine: an agent's own trial at its start, and what is behind it.
 
 use super::trial::{holds_inotify, holds_memory};
-use super::{Control, Limiter, SandboxLevel, Version, Why, available, can_be_apart};
-use crate::beneath;
+use super::{Control, Limiter, SandboxLevel, Version, Why, available, can_be_apart, user};
 use crate::keeper::{Keeper, KeeperError};
+use crate::{beneath, descriptors};
+use rustix::process::geteuid;
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 /// What was found of one wall.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -67,7 +70,7 @@ pub fn examine(program: &Path, scratch: &Path) -> Result<Vec<Finding>, DoctorErr
     let apart =
         can_be_apart().map(|()| "with `network = \"internet\"` a task has a network of its own".to_owned());
     found.push(finding("network of its own", apart));
-    found.extend([openat2(scratch)?, quota(scratch)?, clock()]);
+    found.extend([openat2(scratch)?, removed_files(scratch)?, quota(scratch)?, clock()]);
     Ok(found)
 }
 
@@ -137,6 +140,38 @@ fn openat2(scratch: &Path) -> io::Result<Finding> {
                 .to_owned())
         },
     ))
+}
+
+/// A file that a task removed and holds open takes room that no folder shows.
+fn removed_files(scratch: &Path) -> io::Result<Finding> {
+    const SIZE: usize = 1 << 16;
+    let path = scratch.join("removed");
+    fs::write(&path, vec![1; SIZE])?;
+    let file = File::open(&path)?;
+    file.sync_all()?;
+    let disk = file.metadata()?.dev();
+    fs::remove_file(&path)?;
+    let mut holding = Command::new("sleep");
+    holding.arg("60").stdin(file).stdout(Stdio::null()).stderr(Stdio::null());
+    if geteuid().is_root() {
+        holding.uid(user::FIRST).gid(user::FIRST);
+    }
+    let seen = holding.spawn().map(|mut child| {
+        let seen = descriptors::removed_bytes(child.id(), disk);
+        // It ends by itself otherwise.
+        let _ = child.kill().and_then(|()| child.wait());
+        seen
+    });
+    let found = match seen {
+        Ok(Some(bytes)) if bytes >= SIZE as u64 => {
+            Ok("tried: files that tasks removed and hold open count as what they take".to_owned())
+        }
+        Ok(_) => Err("files that tasks removed and hold open are not seen, so that --disk holds each file and not all \
+                      of them: the agent lacks CAP_SYS_PTRACE"
+            .to_owned()),
+        Err(why) => Err(format!("not tried: {why}")),
+    };
+    Ok(finding("removed files", found))
 }
 
 /// Quotas of projects are what a task's folder could be given.

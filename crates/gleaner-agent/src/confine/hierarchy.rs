@@ -1,7 +1,9 @@
 //! A hierarchy of cgroups in which the agent may make some, and how its controls are written in either version.
 
+use std::fs;
 use std::path::PathBuf;
 
+use gleaner_units::Span;
 use serde::{Deserialize, Serialize};
 
 /// The two forms of cgroups.
@@ -37,6 +39,22 @@ pub struct Hierarchy {
     pub version: Version,
     /// What it is used for: no other hierarchy of the [`super::Limiter`] is for the same.
     pub controls: Vec<Control>,
+}
+
+impl Hierarchy {
+    /// The CPU time of all that was ever in the agent's folder or below it, if the hierarchy counts it.
+    pub(super) fn cpu_used(&self) -> Option<Span> {
+        let read = |file: &str| fs::read_to_string(self.folder.join(file)).ok();
+        let nanos = match self.version {
+            Version::V1 => read("cpuacct.usage")?.trim().parse().ok()?,
+            Version::V2 => {
+                let text = read("cpu.stat")?;
+                let micros = text.lines().find_map(|line| line.strip_prefix("usage_usec "))?;
+                micros.parse::<u64>().ok()?.saturating_mul(1_000)
+            }
+        };
+        Some(Span::from_nanos(nanos))
+    }
 }
 
 impl Control {

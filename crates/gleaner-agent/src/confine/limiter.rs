@@ -5,6 +5,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use gleaner_units::Span;
 use serde::{Deserialize, Serialize};
 
 use super::group::{Group, GroupError, MinderGroup, bound, sweep};
@@ -83,6 +84,11 @@ impl Limiter {
             sweep(&hierarchy.folder);
             let _ = fs::remove_dir(&hierarchy.folder);
         }
+    }
+
+    /// The CPU time of all tasks so far, where it is counted.
+    pub(crate) fn cpu_used(&self) -> Option<Span> {
+        self.hierarchies.iter().find_map(Hierarchy::cpu_used)
     }
 
     pub(super) fn version_of(&self, control: Control) -> Option<Version> {

@@ -16,7 +16,7 @@ use rustix::process::{Gid, Uid, geteuid};
 
 use crate::beneath::{self, Seen};
 
-const FIRST: u32 = 0x7000_0000;
+pub(super) const FIRST: u32 = 0x7000_0000;
 const COUNT: u32 = 4096;
 const LOCKS: &str = "/run/gleaner/users";
 

@@ -1,5 +1,5 @@
-//! What is written down of a run, so that an agent that is started again hands it in: of one whose program has ended what it
-//! left, and of one that keeps a checkpoint that it runs, in case its agent is killed.
+//! What the agent writes to its disk about runs, to report them after a restart. Of a run that has ended: its results. Of a run with
+//! a checkpoint: that it is running, in case the agent is killed.
 //!
 //! **Only what lasts is written down**: most runs and most ends are settled before that, and cost no write.
 

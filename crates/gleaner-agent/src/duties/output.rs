@@ -44,7 +44,7 @@ impl Duties {
         if !self.link.is_up() || self.window.is_closed() || self.window.is_full(self.on_its_way()) {
             return None;
         }
-        let going = self.runs.values().filter(|held| !held.stage.is_over());
+        let going = self.runs.values().filter(|held| !held.stage.is_over() && !held.is_disowned());
         going.flat_map(|held| &held.logs).filter_map(super::log::Log::due).min()
     }
 }
@@ -74,6 +74,7 @@ impl Held {
 }
 
 fn piece_of(run: RunId, held: &mut Held, bounds: Bounds, now: Time) -> Option<Piece> {
+    let is_disowned = held.is_disowned();
     let [stdout, stderr] = &mut held.logs;
     match &mut held.stage {
         Stage::Over { is_sent: true, .. } => None,
@@ -95,7 +96,7 @@ fn piece_of(run: RunId, held: &mut Held, bounds: Bounds, now: Time) -> Option<Pi
             (end.stdout, end.stderr) = (tail(stdout), tail(stderr));
             Some(Piece::End(run, end, ranges))
         }
-        _ if held.ending.is_some_and(|ending| ending.reason == Reason::Disowned) => None,
+        _ if is_disowned => None,
         _ => STREAMS
             .into_iter()
             .zip([stdout, stderr])

@@ -74,8 +74,8 @@ impl Home {
         Ok(())
     }
 
-    /// Removes what a run left, its record first.
-    pub(crate) fn clear_kept(&self, run: RunId, folder: &Path) {
+    /// Removes a run's record, and then what its program wrote. Whether its folder may go.
+    pub(crate) fn forget_kept(&self, run: RunId) -> bool {
         let record = self.record(run);
         let forgotten =
             fs::remove_file(&record).and_then(|()| File::open(self.folder.join(KEPT))?.sync_all());
@@ -83,10 +83,11 @@ impl Home {
             Err(why) if why.kind() != io::ErrorKind::NotFound => {
                 // What it speaks of stays with it.
                 tracing::error!(%why, path = %record.display(), "a record cannot be removed: remove it by hand");
+                false
             }
             Ok(()) | Err(_) => {
                 self.remove_spools(run);
-                self.clear(folder);
+                true
             }
         }
     }
@@ -101,7 +102,14 @@ impl Home {
             };
             let run = record.kept.id();
             tracing::warn!(task = record.kept.run.name, run = run.number, "{flaw}");
-            self.clear_kept(run, &self.task(run));
+            let folder = self.task(run);
+            // A task can leave so much that its removal takes hours.
+            if self.forget_kept(run) && is_there(&folder) {
+                match self.put_aside(&folder) {
+                    Ok(_) => self.count_trouble(),
+                    Err(_) => self.clear(&folder),
+                }
+            }
         }
         whole
     }
@@ -257,7 +265,8 @@ mod tests {
             fill(&home.shared_task(1), "another's");
         }
         let home = Home::open(within.path()).unwrap();
-        home.clear_kept(own, &home.task(own));
+        assert!(home.forget_kept(own));
+        home.clear(&home.task(own));
         assert_eq!(ids(&home), [shared]);
         assert!(!is_there(&home.task(own)) && !is_there(&home.spool(own, Stream::Stdout)));
         assert!(home.task(shared).join("shared").exists());
@@ -278,6 +287,8 @@ mod tests {
         let home = Home::open(within.path()).unwrap();
         assert_eq!(ids(&home), [ran]);
         assert!(home.task(ran).join("half").exists() && !is_there(&home.task(went_down)));
+        let aside = fs::read_dir(within.path().join("trouble")).unwrap();
+        assert_eq!(aside.count(), 2, "nobody waits for their removal");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{StatFs, statfs};
 use rustix::process::Pid;
 
-use crate::family;
+use crate::{descriptors, family};
 
 /// While it takes less than half of its memory, and above.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -21,6 +21,8 @@ const FIRST_LOOK: Duration = Duration::from_millis(200);
 /// Descriptors of a task that are looked at; one that opens more has them counted in part.
 const DESCRIPTORS_MAX: usize = 16_384;
 const BLOCK_BYTES: u64 = 512;
+/// What counts as taken where it cannot be seen.
+const HIDDEN: u64 = 1 << 62;
 /// What a file in memory takes there besides what is in it.
 const NAME_BYTES: u64 = 1 << 10;
 /// What a disk in memory calls its kind.
@@ -28,11 +30,26 @@ const TMPFS: i64 = 0x0102_1994;
 /// Where a sandboxed task may write to memory.
 const FOLDERS: [&str; 2] = ["tmp", "dev/shm"];
 
+/// So long processes are looked at closely at a time. Whoever looks has orders to obey, and a task decides how long it takes.
+const CLOSELY: Duration = Duration::from_millis(20);
+
 /// The memory of one task.
 #[derive(Debug)]
 pub(crate) struct Memory {
     bound: u64,
     next_look: Instant,
+    /// A close look that is not at its end.
+    look: Option<Look>,
+}
+
+/// A close look at processes.
+#[derive(Debug)]
+struct Look {
+    left: Vec<Pid>,
+    mapped: Mapped,
+    /// Of what is memory though nobody has it mapped.
+    unmapped: u64,
+    took: Duration,
 }
 
 /// What processes have in memory: their own, and what they share.
@@ -45,7 +62,7 @@ struct Mapped {
 impl Memory {
     /// The memory of a task that starts now.
     pub(crate) fn new(bound: u64) -> Self {
-        Self { bound, next_look: Instant::now() + FIRST_LOOK }
+        Self { bound, next_look: Instant::now() + FIRST_LOOK, look: None }
     }
 
     /// How long until the next look.
@@ -59,31 +76,67 @@ impl Memory {
         if self.patience() > Duration::ZERO {
             return false;
         }
-        let processes: Vec<Pid> =
-            family::descendants().filter_map(|pid| Pid::from_raw(pid.cast_signed())).collect();
-        // Those of a task without a sandbox are the machine's, and so are those of the frame.
-        let in_folders = frame.map_or(0, |frame| folders(processes.iter().filter(|pid| **pid != frame)));
-        let taken = taken(&processes, in_folders, self.bound / 2);
+        let mut look = match self.look.take() {
+            Some(look) => look,
+            None => match look_around(frame, self.bound / 2) {
+                Ok(little) => {
+                    self.next_look = Instant::now() + PAUSE;
+                    return little > self.bound;
+                }
+                Err(look) => look,
+            },
+        };
+        if !look.go_on(CLOSELY) {
+            // Others have their turn first.
+            self.look = Some(look);
+            return false;
+        }
+        let taken = look.taken();
         let pause = if taken > self.bound / 2 { PAUSE_NEAR_THE_BOUND } else { PAUSE };
-        self.next_look = Instant::now() + pause;
+        self.next_look = Instant::now() + pause.max(look.took);
         taken > self.bound
     }
 }
 
-/// How many bytes processes take together with what they have in folders. What they share counts once, if it is more than `enough`;
-/// else it is not looked at so closely.
-fn taken(processes: &[Pid], in_folders: u64, enough: u64) -> u64 {
-    let unmapped = unnamed(processes) + in_folders;
+/// How many bytes the task's processes take together with what is in its folders, if that is not more than `enough`; else the close
+/// look that tells what they share.
+fn look_around(frame: Option<Pid>, enough: u64) -> Result<u64, Look> {
+    let processes: Vec<Pid> =
+        family::descendants().filter_map(|pid| Pid::from_raw(pid.cast_signed())).collect();
+    // Those of a task without a sandbox are the machine's, and so are those of the frame.
+    let in_folders = frame.map_or(0, |frame| folders(processes.iter().filter(|pid| **pid != frame)));
+    look_at(processes, in_folders, enough)
+}
+
+fn look_at(processes: Vec<Pid>, in_folders: u64, enough: u64) -> Result<u64, Look> {
+    let unmapped = unnamed(&processes) + in_folders;
     let roughly: u64 = processes.iter().map(|pid| resident(*pid)).sum();
     if roughly + unmapped <= enough {
-        return roughly + unmapped;
+        return Ok(roughly + unmapped);
     }
-    let mapped = processes
-        .iter()
-        .map(|pid| mapped(*pid))
-        .fold(Mapped::default(), |sum, of| Mapped { own: sum.own + of.own, shared: sum.shared + of.shared });
-    // What is in such a file may be mapped too.
-    mapped.own + mapped.shared.max(unmapped)
+    Err(Look { left: processes, mapped: Mapped::default(), unmapped, took: Duration::ZERO })
+}
+
+impl Look {
+    /// Looks at more processes for so long, and at one at least; whether it looked at all.
+    fn go_on(&mut self, most: Duration) -> bool {
+        let begun = Instant::now();
+        while let Some(pid) = self.left.pop() {
+            let of = mapped(pid);
+            let Mapped { own, shared } = self.mapped;
+            self.mapped = Mapped { own: own + of.own, shared: shared + of.shared };
+            if begun.elapsed() >= most {
+                break;
+            }
+        }
+        self.took += begun.elapsed();
+        self.left.is_empty()
+    }
+
+    /// What all take. What is in a file without a name may be mapped too.
+    fn taken(&self) -> u64 {
+        self.mapped.own + self.mapped.shared.max(self.unmapped)
+    }
 }
 
 /// The memory of a process, what it shares counted as if it were its own.
@@ -111,19 +164,24 @@ fn kilobytes(text: &str) -> BTreeMap<&str, u64> {
     text.lines().filter_map(amount).collect()
 }
 
-/// Bytes of files in memory that have no name and that processes have open, each once.
+/// Bytes of files in memory that have no name and that processes have open, each once; more than there is where one of them hides
+/// that.
 fn unnamed(processes: &[Pid]) -> u64 {
-    let descriptors = processes.iter().flat_map(|pid| {
-        fs::read_dir(format!("/proc/{}/fd", pid.as_raw_nonzero())).into_iter().flatten().flatten()
-    });
     let mut seen = BTreeSet::new();
-    let bytes = descriptors.take(DESCRIPTORS_MAX).filter_map(|open| {
-        let is_in_memory =
-            fs::read_link(open.path()).is_ok_and(|to| to.to_string_lossy().starts_with("/memfd:"));
-        let about = is_in_memory.then(|| fs::metadata(open.path()).ok())??;
-        seen.insert((about.dev(), about.ino())).then_some(about.blocks() * BLOCK_BYTES)
-    });
-    bytes.sum()
+    let (mut bytes, mut left) = (0, DESCRIPTORS_MAX);
+    for pid in processes {
+        let Ok(open) = descriptors::of(pid.as_raw_nonzero().get().unsigned_abs()) else { return HIDDEN };
+        for link in open.iter().take(left) {
+            let is_in_memory =
+                fs::read_link(link).is_ok_and(|to| to.to_string_lossy().starts_with("/memfd:"));
+            let Some(about) = is_in_memory.then(|| fs::metadata(link).ok()).flatten() else { continue };
+            if seen.insert((about.dev(), about.ino())) {
+                bytes += about.blocks() * BLOCK_BYTES;
+            }
+        }
+        left -= open.len().min(left);
+    }
+    bytes
 }
 
 /// Bytes in the folders in memory that a sandboxed task sees. They are the sandbox's own: one look is one for all processes.
@@ -162,8 +220,14 @@ mod tests {
             || Command::new("sleep").arg("60").stdin(Stdio::from(file.try_clone().unwrap())).spawn().unwrap();
         let mut children = [holding(), holding()];
         let pids = children.each_ref().map(Pid::from_child);
-        let (closely, roughly) = (taken(&pids, 0, 0), taken(&pids, 0, u64::MAX));
-        let with_folders = taken(&pids, 3 * SIZE as u64, 0);
+        let closely = |in_folders: u64| {
+            let mut look = look_at(pids.to_vec(), in_folders, 0).expect_err("more than nothing");
+            let turns = (1..=pids.len()).find(|_| look.go_on(Duration::from_nanos(1)));
+            assert!(turns.is_some(), "{look:?}");
+            look.taken()
+        };
+        let (with_folders, closely) = (closely(3 * SIZE as u64), closely(0));
+        let roughly = look_at(pids.to_vec(), 0, u64::MAX).expect("not looked at closely");
         for child in &mut children {
             child.kill().unwrap();
             child.wait().unwrap();

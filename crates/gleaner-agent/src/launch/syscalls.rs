@@ -16,7 +16,7 @@ use super::LaunchError;
 use super::instructions::Walls;
 
 /// Refused with `EPERM`.
-const REFUSED: [c_long; 54] = [
+const REFUSED: [c_long; 55] = [
     // Mounts and namespaces.
     libc::SYS_mount,
     libc::SYS_umount2,
@@ -45,6 +45,8 @@ const REFUSED: [c_long; 54] = [
     libc::SYS_bpf,
     libc::SYS_perf_event_open,
     libc::SYS_userfaultfd,
+    // All processes of a machine share one number of these.
+    libc::SYS_io_setup,
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
@@ -112,6 +114,12 @@ fn programs(walls: &Walls) -> Result<Vec<BpfProgram>, BackendError> {
     let namespace = libc::CLONE_NEWUSER as u64;
     let makes_namespace = when(0, SeccompCmpOp::MaskedEq(namespace), namespace)?;
     refused.insert(libc::SYS_clone, vec![SeccompRule::new(vec![makes_namespace])?]);
+    // The agent looks at what a task's processes have open.
+    let hides = vec![
+        when(0, SeccompCmpOp::Eq, libc::PR_SET_DUMPABLE.cast_unsigned().into())?,
+        when(1, SeccompCmpOp::Eq, 0)?,
+    ];
+    refused.insert(libc::SYS_prctl, vec![SeccompRule::new(hides)?]);
     let typing = TYPING.map(|request| SeccompRule::new(vec![when(1, SeccompCmpOp::Eq, request)?]));
     refused.insert(libc::SYS_ioctl, typing.into_iter().collect::<Result<_, _>>()?);
     let netlink = when(0, SeccompCmpOp::Eq, libc::AF_NETLINK as u64)?;

@@ -1,12 +1,11 @@
 //! What the owner configured. `docs/owner.md` says the same to owners.
 
-use gleaner_net::Signer;
+use gleaner_net::{Disk, Signer};
 use gleaner_units::Span;
 use gleaner_wire::job::Confinement;
 use gleaner_wire::limits::{EXPRESSION_BYTES_MAX, PROFILE_BYTES_MAX};
 use gleaner_wire::session::{Profile, Run};
 use gleaner_wire::text::{is_hidden, is_label, is_name};
-use rustix::fs::statvfs;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -347,7 +346,7 @@ impl Rules {
             let (found, expected) = (folder.display().to_string(), WITHOUT_THE_AGENTS);
             return Err(RulesError { key: "folders", found, expected });
         }
-        let size = statvfs(home).map(|about| about.f_blocks.saturating_mul(about.f_frsize));
+        let size = Disk::of(home).map(|disk| disk.size);
         match self.disk_free_min_gb.zip(size.ok()) {
             Some((most, size)) if self.disk_free_min() > size => {
                 let found = format!(

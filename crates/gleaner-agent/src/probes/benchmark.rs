@@ -52,9 +52,6 @@ impl Benchmark {
     }
 }
 
-/// The share of its core that a thread gets where nothing else wants it, less what the system itself needs.
-const UNDISTURBED: f64 = 0.85;
-
 /// Measures CPU and disk; the file that this needs lies in `folder`, has no name, and holds 64 MiB at most. `net` is
 /// from [`measure_network`].
 pub fn benchmark(folder: &Path, net: Option<Measured>) -> io::Result<Benchmark> {
@@ -75,12 +72,6 @@ impl Benchmark {
     pub fn speeds(&self) -> Speeds {
         let net = self.net.unwrap_or(NETWORK_DEFAULT);
         Speeds { cpu: self.cpu.speed, disk: self.disk(), net: net.speed }
-    }
-
-    /// Whether other programs took so much of the core that this should be measured again at a quieter time. `cores`
-    /// is what there is to use, [`super::Domain::cores`]: a quota is no disturbance.
-    pub fn was_disturbed(&self, cores: f64) -> bool {
-        self.cpu.speed < UNDISTURBED * self.cpu_on_core * cores.min(1.0)
     }
 
     fn disk(&self) -> f64 {
@@ -107,15 +98,6 @@ mod tests {
     #[test]
     fn a_megabyte_of_disk_is_half_written_and_half_read() {
         assert_eq!(benchmark(25.0).speeds(), Speeds { cpu: 25.0, disk: 150.0, net: 120.0 });
-    }
-
-    #[test]
-    fn a_quota_is_no_disturbance_and_other_programs_are() {
-        for (cpu, cores, disturbed) in
-            [(99.0, 4.0, false), (60.0, 4.0, true), (25.0, 0.25, false), (12.0, 0.25, true)]
-        {
-            assert_eq!(benchmark(cpu).was_disturbed(cores), disturbed, "{cpu} with {cores} cores");
-        }
     }
 
     #[test]

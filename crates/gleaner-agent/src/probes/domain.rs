@@ -20,14 +20,14 @@ pub struct Domain {
     cores: f64,
 }
 
-/// Whose CPU use is not the owner's.
+/// Whose CPU use is not the owner's. **Either may miss some of it, and neither counts what is not ours**: of the two, more counts.
 #[derive(Clone, Copy, Debug)]
-pub enum Ours<'a> {
-    /// Everything in one cgroup and below it: exact.
-    Cgroup(&'a Cgroup),
+pub struct Ours<'a> {
     /// These processes. List the agent itself and every living process of a task: then the use of one that ends
-    /// stays in the sum, since whoever waited for it is listed.
-    Processes(&'a [u32]),
+    /// stays in the sum, if whoever waited for it is listed. Nobody waits for the children of who ignores their ends.
+    pub processes: &'a [u32],
+    /// What tasks have used by their cgroups, where these are accounted for.
+    pub tasks: Option<Span>,
 }
 
 impl Domain {
@@ -96,19 +96,19 @@ impl Domain {
     }
 }
 
-impl Ours<'_> {
-    /// The CPU time that is ours. A process or cgroup that is gone adds nothing.
+impl<'a> Ours<'a> {
+    /// That of some processes.
+    pub fn of(processes: &'a [u32]) -> Self {
+        Self { processes, tasks: None }
+    }
+
+    /// The CPU time of the processes. One that is gone adds nothing.
     pub(crate) fn cpu_used(self, root: &Root) -> Result<Span, ProbeError> {
-        match self {
-            Self::Cgroup(cgroup) => Ok(cgroup.cpu_used()?.unwrap_or(Span::ZERO)),
-            Self::Processes(pids) => {
-                let mut nanos = 0u64;
-                for &pid in pids {
-                    let used = process::cpu_used(root, pid)?.unwrap_or(Span::ZERO);
-                    nanos = nanos.saturating_add(used.nanos());
-                }
-                Ok(Span::from_nanos(nanos))
-            }
+        let mut nanos = 0u64;
+        for &pid in self.processes {
+            let used = process::cpu_used(root, pid)?.unwrap_or(Span::ZERO);
+            nanos = nanos.saturating_add(used.nanos());
         }
+        Ok(Span::from_nanos(nanos))
     }
 }

@@ -1,8 +1,10 @@
 //! Samples: what the owner leaves over, at one moment.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use gleaner_net::Disk;
 use gleaner_units::{Span, Time};
 
 use super::domain::{Domain, Ours};
@@ -71,7 +73,8 @@ pub struct Sampler {
 struct Counters {
     at: Time,
     all: Span,
-    ours: Span,
+    processes: Span,
+    tasks: Option<Span>,
 }
 
 impl Sampler {
@@ -111,9 +114,9 @@ impl Sampler {
     }
 
     fn counters(&self, at: Time, ours: Ours<'_>) -> Result<Option<Counters>, ProbeError> {
-        let ours = ours.cpu_used(self.domain.root())?;
+        let (processes, tasks) = (ours.cpu_used(self.domain.root())?, ours.tasks);
         let all = self.domain.cpu_used()?;
-        Ok(all.map(|all| Counters { at, all, ours }))
+        Ok(all.map(|all| Counters { at, all, processes, tasks }))
     }
 }
 
@@ -122,16 +125,18 @@ impl Sampler {
 fn load(before: Counters, after: Counters, cores: f64) -> Option<f64> {
     let used = |after: Span, before: Span| after.nanos().saturating_sub(before.nanos());
     let elapsed = after.at.since(before.at).nanos() as f64;
-    let others = used(after.all, before.all).saturating_sub(used(after.ours, before.ours));
+    let tasks = after.tasks.zip(before.tasks).map_or(0, |(after, before)| used(after, before));
+    let ours = used(after.processes, before.processes).max(tasks);
+    let others = used(after.all, before.all).saturating_sub(ours);
     (elapsed > 0.0).then(|| (others as f64 / (elapsed * cores)).min(1.0))
 }
 
 /// How much more whoever asks can write to the disk that a folder is on.
 pub(crate) fn free_disk(folder: &Path) -> Result<Option<u64>, ProbeError> {
-    match rustix::fs::statvfs(folder) {
-        Ok(stat) => Ok(Some(stat.f_bavail.saturating_mul(stat.f_frsize))),
-        Err(rustix::io::Errno::NOENT) => Ok(None),
-        Err(errno) => Err(ProbeError::Unreadable { file: folder.to_owned(), source: errno.into() }),
+    match Disk::of(folder) {
+        Ok(disk) => Ok(Some(disk.free)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(ProbeError::Unreadable { file: folder.to_owned(), source }),
     }
 }
 

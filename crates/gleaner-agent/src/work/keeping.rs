@@ -61,7 +61,17 @@ impl Keeping {
     }
 }
 
-fn carry_out(home: &Home, order: Order) {
+/// A task can leave so much that its removal takes hours, and other runs' records do not wait for that. What is left when the agent ends
+/// the next one removes.
+fn clear_beside(home: &Arc<Home>, folder: PathBuf) {
+    let beside = home.clone();
+    if thread::Builder::new().spawn(move || beside.clear(&folder)).is_err() {
+        // The next start removes it.
+        tracing::warn!("there is no thread that could remove what a run left");
+    }
+}
+
+fn carry_out(home: &Arc<Home>, order: Order) {
     match order {
         Order::Keep(records) => {
             let over = records.iter().filter(|record| !record.kept.is_under_way());
@@ -75,6 +85,10 @@ fn carry_out(home: &Home, order: Order) {
                 }
             }
         }
-        Order::Clear(run, folder) => home.clear_kept(run, &folder),
+        Order::Clear(run, folder) => {
+            if home.forget_kept(run) {
+                clear_beside(home, folder);
+            }
+        }
     }
 }

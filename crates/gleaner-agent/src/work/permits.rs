@@ -65,6 +65,10 @@ impl Permits {
                 "this machine remembers {SIGNED_REMEMBERED_MAX} signed tasks, and has no room for more"
             ));
         }
+        let is_it = |running: &Permit| (&running.nonce, running.number) == (&key.0, key.1);
+        if self.running.values().any(is_it) {
+            return Err("the task runs here already on this signature".to_owned());
+        }
         let used = self.tasks.get(&key).copied().unwrap_or_default();
         if used.is_done {
             return Err("the task has run here already on this signature; submit the job again".to_owned());
@@ -174,8 +178,9 @@ mod tests {
             }
         }
         assert!(begin(&mut permits, 99, "failing").expect_err("too often").contains("has begun"));
-        // What ended well is not run again, by the next agent neither.
+        // What ended well is not run again, by the next agent neither; and not beside itself.
         assert_eq!(begin(&mut permits, 1, "good"), Ok(()));
+        assert!(begin(&mut permits, 2, "good").expect_err("it runs").contains("runs here already"));
         permits.ended(run(1), true);
         for _ in 0..2 {
             assert!(begin(&mut permits, 2, "good").expect_err("done").contains("has run here already"));
@@ -211,6 +216,7 @@ mod tests {
         let known = |number| (("known".to_owned(), number), used);
         permits.permits.tasks = (1..SIGNED_REMEMBERED_MAX as u32).map(known).collect();
         assert_eq!(permits.begin(run, permit("last", 1, NOW_S + 20), NOW_S), Ok(()));
+        permits.ended(run, false);
         let refused = permits.begin(run, permit("late", 1, NOW_S + 20), NOW_S).expect_err("no room");
         assert!(refused.contains(&format!("remembers {SIGNED_REMEMBERED_MAX} signed tasks")), "{refused}");
         assert_eq!(permits.begin(run, permit("last", 1, NOW_S + 20), NOW_S), Ok(()), "it is known");

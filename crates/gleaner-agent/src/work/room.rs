@@ -1,14 +1,11 @@
 //! How much room on the disk a run takes: what is in its folder, and what is in none any more but held open.
 
-use crate::beneath;
-use crate::family::family;
-use std::collections::BTreeSet;
+use crate::{beneath, descriptors};
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-const BLOCK_BYTES: u64 = 512;
 /// What a run that names no limit keeps where less is free on the disk than its owner wants.
 const BYTES_WHERE_SHORT: u64 = 256 << 20;
 /// Files and folders that any run keeps where hardly any more can be made.
@@ -55,23 +52,8 @@ fn takes_more_than(limit: u64, folder: &Path, first: Option<u32>) -> io::Result<
         return Ok(true);
     }
     let Some(first) = first else { return Ok(false) };
-    Ok(in_folder + held_open(first, fs::metadata(folder)?.dev()) > limit)
-}
-
-/// Bytes of files on a disk that have no name any more, and that a process or its descendants hold open.
-fn held_open(first: u32, disk: u64) -> u64 {
-    let mut seen = BTreeSet::new();
-    let mut bytes = 0;
-    for process in family(first) {
-        // Whoever is gone by now holds nothing open.
-        for open in fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten() {
-            let Ok(about) = fs::metadata(open.path()) else { continue };
-            if about.is_file() && about.nlink() == 0 && about.dev() == disk && seen.insert(about.ino()) {
-                bytes += about.blocks() * BLOCK_BYTES;
-            }
-        }
-    }
-    bytes
+    let held = descriptors::removed_bytes(first, fs::metadata(folder)?.dev());
+    Ok(held.is_none_or(|held| in_folder + held > limit))
 }
 
 #[cfg(test)]

@@ -40,6 +40,8 @@ pub(super) struct Threads {
     identity: Arc<Latest<Identity>>,
     /// Whether what could not be removed is being tried again.
     is_clearing: Arc<AtomicBool>,
+    /// Whether files of the cache are being removed to make room.
+    gives_way: Arc<AtomicBool>,
     /// Whether it is being tried whether the disk works again: transfers that hang do not keep it from that.
     is_disk_tried: Arc<AtomicBool>,
     /// Whether nothing is brought here for guests, and whether nothing is stored of what they left: the owner wants the machine.
@@ -68,6 +70,7 @@ impl Threads {
             said: Arc::default(),
             identity: Arc::default(),
             is_clearing: Arc::default(),
+            gives_way: Arc::default(),
             is_disk_tried: Arc::default(),
             brings_nothing: Arc::default(),
             stores_nothing: Arc::default(),
@@ -188,6 +191,22 @@ impl Threads {
         if begun.is_err() {
             self.is_clearing.store(false, Ordering::Relaxed);
         }
+    }
+
+    /// Removes files of the cache, where the disk is short of room.
+    pub(super) fn give_way(&self) {
+        if self.gives_way.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let (cache, gives_way) = (self.cache.clone(), self.gives_way.clone());
+        tokio::task::spawn_blocking(move || {
+            match cache.give_way() {
+                Ok(true) => tracing::info!("inputs were removed from the cache: the disk is short of room"),
+                Ok(false) => {}
+                Err(why) => tracing::warn!(%why, "the cache of inputs cannot make room"),
+            }
+            gives_way.store(false, Ordering::Relaxed);
+        });
     }
 
     /// Whether the disk works again.

@@ -9,7 +9,7 @@ use crate::owner::{
     decide,
 };
 use crate::probes::{LoadFilter, Moment, Ours, ProbeError, Sample, Sampler};
-use gleaner_units::Time;
+use gleaner_units::{Span, Time};
 use gleaner_wire::session::{self, Profile};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -87,10 +87,10 @@ impl Watch {
         self.verdict
     }
 
-    /// Takes a sample; what follows from it, the most urgent first.
-    pub(crate) fn look(&mut self, now: Time) -> Vec<Event> {
+    /// Takes a sample; what follows from it, the most urgent first. `tasks` is what tasks have used by their cgroups.
+    pub(crate) fn look(&mut self, now: Time, tasks: Option<Span>) -> Vec<Event> {
         let moment = Moment { steady: now, wall: SystemTime::now() };
-        let observation = self.sampler.sample(moment, Ours::Processes(&ours()));
+        let observation = self.sampler.sample(moment, Ours { processes: &ours(), tasks });
         self.complain(&observation.faults);
         self.sample = observation.sample;
         if self.rules.programs == Programs::Ignore {

@@ -332,10 +332,13 @@ impl Worker {
             self.end_what_is_forbidden(&before);
             self.take(Event::Measured(self.found.clone()));
         }
-        for event in self.watch.look(now()) {
+        for event in self.watch.look(now(), self.limiter.cpu_used()) {
             self.take(event);
         }
         self.look_at_disk();
+        if self.watch.shortage().bytes {
+            self.threads.give_way();
+        }
         self.looks += 1;
         if self.looks.is_multiple_of(LOOKS_PER_CLEARING) {
             self.threads.clear_leftovers();

@@ -69,8 +69,8 @@ fn inside_a_quota_the_load_is_a_share_of_it() {
         wall: SystemTime::now(),
     };
     let mut sample = || {
-        let owners = seen_as_owners.sample(moment(), Ours::Processes(&[]));
-        let ours = seen_as_ours.sample(moment(), Ours::Processes(&spinning_alone));
+        let owners = seen_as_owners.sample(moment(), Ours::of(&[]));
+        let ours = seen_as_ours.sample(moment(), Ours::of(&spinning_alone));
         assert!(owners.faults.is_empty() && ours.faults.is_empty(), "{owners:?} {ours:?}");
         owners.sample.load.zip(ours.sample.load)
     };

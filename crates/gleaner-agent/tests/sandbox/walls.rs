@@ -137,6 +137,7 @@ fn refused_system_calls_are_refused() {
         libc::SYS_ptrace,
         libc::SYS_bpf,
         libc::SYS_keyctl,
+        libc::SYS_io_setup,
         libc::SYS_io_uring_setup,
         libc::SYS_userfaultfd,
         467,
@@ -144,6 +145,7 @@ fn refused_system_calls_are_refused() {
     let script = format!(
         "import ctypes,errno\nc=ctypes.CDLL(None,use_errno=True)\n\
          for n in {numbers:?}:\n  assert c.syscall(n,0,0,0,0)==-1 and ctypes.get_errno()==errno.EPERM,n\n\
+         assert c.prctl(4,0)==-1 and ctypes.get_errno()==errno.EPERM and c.prctl(4,1)==0\n\
          assert c.syscall({},0,0)==-1 and ctypes.get_errno()==errno.ENOSYS\n\
          assert c.syscall({},0,65537,0o600)==-1 and ctypes.get_errno()==errno.EINVAL\n\
          assert c.syscall({},0,65536,0o600)>=0\n\

@@ -1,5 +1,6 @@
 //! How much of the coordinator's disk may be taken, so that the journal can always go on.
 
+use gleaner_net::Disk;
 use gleaner_wire::limits::{DISK_RESERVE_BYTES, DISK_RESERVE_PART};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -32,8 +33,8 @@ impl Room {
 
     /// Whether half of the reserve is gone, as where output came that was on its way when there was no room left for more.
     pub fn is_short(&self) -> io::Result<bool> {
-        let disk = rustix::fs::statvfs(&self.folder)?;
-        Ok(disk.f_bavail * disk.f_frsize < reserve(disk.f_blocks * disk.f_frsize) / 2)
+        let disk = Disk::of(&self.folder)?;
+        Ok(disk.free < reserve(disk.size) / 2)
     }
 
     /// Room for so many bytes; the error is [`ErrorKind::StorageFull`] where there is none.
@@ -45,14 +46,13 @@ impl Room {
 
     /// How much could ever be taken: all that the disk holds, less the reserve.
     pub(crate) fn of_disk(&self) -> io::Result<u64> {
-        let disk = rustix::fs::statvfs(&self.folder)?;
-        let bytes = disk.f_blocks * disk.f_frsize;
-        Ok(bytes - reserve(bytes))
+        let Disk { size, .. } = Disk::of(&self.folder)?;
+        Ok(size - reserve(size))
     }
 
     fn free(&self) -> io::Result<u64> {
-        let disk = rustix::fs::statvfs(&self.folder)?;
-        Ok((disk.f_bavail * disk.f_frsize).saturating_sub(reserve(disk.f_blocks * disk.f_frsize)))
+        let disk = Disk::of(&self.folder)?;
+        Ok(disk.free.saturating_sub(reserve(disk.size)))
     }
 
     fn promised(&self) -> MutexGuard<'_, u64> {
@@ -109,10 +109,10 @@ mod tests {
             assert_eq!(reserve(disk), expected, "of {disk}");
         }
         let folder = tempfile::tempdir().unwrap();
-        let disk = rustix::fs::statvfs(folder.path()).unwrap();
-        let (size, left) = (disk.f_blocks * disk.f_frsize, Room::of(folder.path()).free().unwrap());
+        let Disk { size, free } = Disk::of(folder.path()).unwrap();
+        let left = Room::of(folder.path()).free().unwrap();
         // Others write there meanwhile.
-        let expected = (disk.f_bavail * disk.f_frsize).saturating_sub(reserve(size));
+        let expected = free.saturating_sub(reserve(size));
         assert!(left.abs_diff(expected) <= reserve(size) / 2, "{left} of {expected}");
     }
 

@@ -102,6 +102,17 @@ fn what_the_coordinator_disowns_is_killed_and_forgotten() {
     assert_eq!(stage.duties.runs().collect::<Vec<_>>(), [ours]);
 }
 
+/// Nothing of it is sent any more.
+#[test]
+fn what_a_disowned_program_writes_wakes_nobody() {
+    let mut stage = Stage::new();
+    let run = stage.start(1.0, run(1, 1));
+    stage.hear(2.0, ToAgent::Yours { runs: Vec::new() });
+    stage.on(2.5, Event::Wrote { run, stream: Stream::Stdout, written: 9, dropped: 0 });
+    assert!(stage.duties.next_piece(at(3.0)).is_none());
+    assert!(stage.duties.due(true).is_some_and(|due| due > at(3.0)));
+}
+
 /// The journal was put back, and other tasks got the numbers.
 #[test]
 fn runs_of_a_past_that_is_no_more_end_and_nothing_is_said_of_them() {

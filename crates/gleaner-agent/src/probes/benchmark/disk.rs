@@ -60,8 +60,7 @@ pub(super) fn measure(folder: &Path) -> io::Result<Disk> {
 
 /// How much may be written: half of what is free, since tasks and others use the same disk.
 fn room(folder: &Path) -> io::Result<usize> {
-    let disk = rustix::fs::statvfs(folder)?;
-    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    let free = gleaner_net::Disk::of(folder)?.free;
     let most = FILE_MAX.min(usize::try_from(free / 2).unwrap_or(FILE_MAX));
     if most < STEP_FIRST {
         let needed = 2 * STEP_FIRST;

@@ -70,7 +70,7 @@ fn each_machine_tells_what_it_has() {
 fn a_machine_without_any_of_it_has_no_values_and_no_faults() {
     let folder = tempfile::tempdir().unwrap();
     let domain = Domain::detect(&Root::new(folder.path())).unwrap();
-    let observed = Sampler::new(domain, folder.path().join("gone")).sample(at(0.0), Ours::Processes(&[1]));
+    let observed = Sampler::new(domain, folder.path().join("gone")).sample(at(0.0), Ours::of(&[1]));
     assert!(observed.faults.is_empty(), "{:?}", observed.faults);
     assert_eq!(observed.sample, Sample { cores: 1.0, ..Sample::default() });
 }
@@ -79,7 +79,7 @@ fn a_machine_without_any_of_it_has_no_values_and_no_faults() {
 fn what_is_garbled_is_named_and_costs_its_own_value_only() {
     let tree = Tree::unpack("garbled");
     let mut sampler = tree.sampler(Domain::detect(&tree.root()).unwrap());
-    let observed = sampler.sample(at(0.0), Ours::Processes(&[]));
+    let observed = sampler.sample(at(0.0), Ours::of(&[]));
     let faults: Vec<_> = observed.faults.iter().map(|fault| tree.show(fault)).collect();
     assert_eq!(
         faults,
@@ -110,8 +110,7 @@ fn a_garbled_cgroup_is_named() {
         let error = Domain::cgroup(&tree.root(), path).unwrap_err();
         assert_eq!(tree.show(&error), expected);
     }
-    let observed =
-        tree.sampler(Domain::machine(&tree.root()).unwrap()).sample(at(0.0), Ours::Processes(&[31]));
+    let observed = tree.sampler(Domain::machine(&tree.root()).unwrap()).sample(at(0.0), Ours::of(&[31]));
     let first = tree.show(&observed.faults[0]);
     assert_eq!(
         first,

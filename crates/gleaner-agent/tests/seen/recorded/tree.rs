@@ -52,7 +52,7 @@ impl Tree {
     /// The first sample of this machine.
     pub(crate) fn observe(&self) -> Observation {
         let domain = Domain::detect(&self.root()).unwrap();
-        self.sampler(domain).sample(at(0.0), Ours::Processes(&[]))
+        self.sampler(domain).sample(at(0.0), Ours::of(&[]))
     }
 
     /// An error's text without the folder that the tree happens to lie in.

@@ -1,6 +1,7 @@
 //! What kind of failure a database error is: what to tell the user depends on no more than this.
 
 use crate::store::OpenError;
+use gleaner_net::Disk;
 use rusqlite::ErrorCode;
 use std::path::Path;
 
@@ -26,8 +27,7 @@ pub(super) fn nature(error: &rusqlite::Error, folder: &Path) -> Nature {
 }
 
 fn is_full(folder: &Path) -> bool {
-    rustix::fs::statvfs(folder)
-        .is_ok_and(|found| found.f_bavail.saturating_mul(found.f_frsize) < LITTLE_SPACE)
+    Disk::of(folder).is_ok_and(|disk| disk.free < LITTLE_SPACE)
 }
 
 pub(super) fn open_error(error: rusqlite::Error, file: &Path) -> OpenError {
