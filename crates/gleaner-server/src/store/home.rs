@@ -91,9 +91,10 @@ impl Home {
         reserve::keep(&self.folder)
     }
 
-    /// Whether its disk is so full that nothing is to be recorded but what somebody asks by hand.
+    /// Whether its disk is so full that nothing is to be recorded but what somebody asks by hand. Where it is not, there is room for a
+    /// start on a full disk from now on.
     pub fn is_full(&self) -> bool {
-        reserve::is_needed(&self.folder).unwrap_or(false)
+        reserve::is_missing(&self.folder).unwrap_or(false)
     }
 
     /// Whether its disk has no room for what tasks print: nothing but the journal goes on.
