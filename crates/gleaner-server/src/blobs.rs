@@ -1,6 +1,6 @@
 //! The port for what is too large for the journal: inputs, outputs and checkpoints, under the hash of their content.
 //!
-//! What a form promises, and the conformance suite (`tests/blobs`) asks of each:
+//! What a form promises, and the conformance suite (`tests/records/blobs`) asks of each:
 //!
 //! - **A blob is there as a whole or not at all**, and outlasts the loss of power once `put` returned.
 //! - **A blob reads back as its name says, or its reader fails** at the end. Putting it again heals it.
@@ -11,13 +11,11 @@
 
 mod folder;
 mod id;
-mod memory;
 mod verifying;
 
 pub(crate) use folder::{FOLDER, INCOMING};
 pub use folder::{FolderBlobs, open_blob, place};
 pub use id::{BlobId, BlobIdError};
-pub use memory::MemoryBlobs;
 pub use verifying::DamagedBlob;
 
 use gleaner_units::Time;
@@ -92,9 +90,6 @@ pub trait Blobs: Send + Sync {
 
     /// Removes all that was last put or renewed before `before` and of which `keep` does not say that somebody needs it.
     fn remove_unreferenced(&self, keep: &dyn Fn(BlobId) -> bool, before: Time) -> Result<Removed, BlobError>;
-
-    /// How long all blobs are together.
-    fn total_bytes(&self) -> u64;
 }
 
 /// Why a blob was not kept. Nothing is left of it.

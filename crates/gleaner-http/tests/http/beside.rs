@@ -2,6 +2,7 @@
 
 use crate::agent::{Agent, exited, left_by};
 use crate::limits::{documented, documented_share};
+use crate::memory_blobs::MemoryBlobs;
 use crate::places::{MOMENT, PATIENCE, block_desk};
 use crate::retired::forget_with;
 use crate::world::{World, request};
@@ -12,9 +13,7 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use gleaner_http::http::router;
 use gleaner_net::{Token, TokenKind};
 use gleaner_server::app::{AgentTokens, App, Readers};
-use gleaner_server::blobs::{
-    Blob, BlobError, BlobId, Blobs, MemoryBlobs, Put, PutError, Removed, Terms as BlobTerms,
-};
+use gleaner_server::blobs::{Blob, BlobError, BlobId, Blobs, Put, PutError, Removed, Terms as BlobTerms};
 use gleaner_server::desk::{Desk, Terms};
 use gleaner_server::tidying::tidy;
 use gleaner_units::{MachineId, Time};
@@ -95,10 +94,6 @@ impl Blobs for Hooked {
     fn remove_unreferenced(&self, keep: &dyn Fn(BlobId) -> bool, before: Time) -> Result<Removed, BlobError> {
         self.before_removal.iter().for_each(|before| before());
         self.blobs.remove_unreferenced(keep, before)
-    }
-
-    fn total_bytes(&self) -> u64 {
-        self.blobs.total_bytes()
     }
 }
 

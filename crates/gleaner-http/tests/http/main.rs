@@ -14,6 +14,7 @@ mod events;
 mod jobs;
 mod keeping;
 mod limits;
+mod memory_blobs;
 mod output;
 mod places;
 mod queues;

@@ -1,5 +1,6 @@
 //! A coordinator without wires, and three people: root (an administrator), alice and bob.
 
+use crate::memory_blobs::MemoryBlobs;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
@@ -7,7 +8,7 @@ use axum::http::{HeaderMap, Method, Request};
 use gleaner_http::http::router;
 use gleaner_net::{Fingerprint, Token, TokenKind};
 use gleaner_server::app::{AgentTokens, App, Readers};
-use gleaner_server::blobs::{Blobs, MemoryBlobs};
+use gleaner_server::blobs::Blobs;
 use gleaner_server::compacting::{compact, plan};
 use gleaner_server::desk::{Order, Recorded, Requester, Terms};
 use gleaner_server::driver::{Driver, Handle, row};

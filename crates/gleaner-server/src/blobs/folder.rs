@@ -34,9 +34,8 @@ const SPLIT: usize = 2;
 pub struct FolderBlobs {
     folder: PathBuf,
     next_incoming: AtomicU64,
-    /// How many bytes there are. Whoever makes a blob appear, younger or disappear holds this, so that nothing that was
-    /// just put is removed as old.
-    total: Mutex<u64>,
+    /// Whoever makes a blob appear, younger or disappear holds this, so that nothing that was just put is removed as old.
+    changing: Mutex<()>,
     home: Home,
 }
 
@@ -47,21 +46,15 @@ impl FolderBlobs {
         let incoming = folder.join(INCOMING);
         sweep(&incoming).map_err(|source| BlobError { path: incoming, source })?;
         make_folders(&folder).map_err(|source| BlobError { path: folder.clone(), source })?;
-        let mut total = 0;
-        for_each_blob(&folder, |_, _, found| {
-            total += found.len();
-            Ok(())
-        })?;
-        let total = Mutex::new(total);
-        Ok(Self { folder, next_incoming: AtomicU64::new(0), total, home: home.clone() })
+        Ok(Self { folder, next_incoming: AtomicU64::new(0), changing: Mutex::default(), home: home.clone() })
     }
 
     fn path(&self, id: BlobId) -> PathBuf {
         path_in(&self.folder, id)
     }
 
-    fn total(&self) -> MutexGuard<'_, u64> {
-        self.total.lock().expect("nobody panics while counting")
+    fn alone(&self) -> MutexGuard<'_, ()> {
+        self.changing.lock().expect("nobody panics while changing a blob")
     }
 
     fn receive(&self, body: &mut dyn Read, terms: Terms) -> Result<(Incoming, Put), PutError> {
@@ -86,11 +79,8 @@ impl FolderBlobs {
         let path = self.path(put.id);
         let folder = path.parent().expect("a blob lies in a folder");
         {
-            let mut total = self.total();
-            let before = unless_missing(fs::metadata(&path))?.map_or(0, |found| found.len());
+            let _alone = self.alone();
             incoming.publish(&path)?;
-            // Saturating: the older copy may have been damaged, and then it was not counted at this length.
-            *total = total.saturating_sub(before) + put.bytes;
         }
         File::open(folder)?.sync_all()
     }
@@ -98,7 +88,7 @@ impl FolderBlobs {
     /// Puts a damaged file aside, unless it was put again since it was opened: then its name is another file's. Whether it did.
     fn take_name(&self, path: &Path, (_is_open, damaged): &(File, Metadata)) -> io::Result<bool> {
         let aside = path.with_extension(ASIDE);
-        let mut total = self.total();
+        let _alone = self.alone();
         let present = unless_missing(fs::metadata(path))?;
         // While it is open, its number is nobody else's.
         let is_same = |found: &Metadata| (found.dev(), found.ino()) == (damaged.dev(), damaged.ino());
@@ -106,7 +96,6 @@ impl FolderBlobs {
             return Ok(false);
         }
         fs::rename(path, &aside)?;
-        *total = total.saturating_sub(damaged.len());
         let aside = aside.display();
         tracing::error!(
             "a stored file is not what was stored: the disk changed it. It was put aside as {aside}"
@@ -116,11 +105,10 @@ impl FolderBlobs {
 
     /// Removes a file unless it has become younger since it was looked at.
     fn remove_older(&self, path: &Path, before: SystemTime, removed: &mut Removed) -> io::Result<()> {
-        let mut total = self.total();
+        let _alone = self.alone();
         let Some(found) = unless_missing(fs::metadata(path))? else { return Ok(()) };
         if found.modified()? < before {
             fs::remove_file(path)?;
-            *total = total.saturating_sub(found.len());
             removed.blobs += 1;
             removed.bytes += found.len();
         }
@@ -146,7 +134,7 @@ impl Blobs for FolderBlobs {
 
     fn renew(&self, id: BlobId, at: Time) -> Result<Option<u64>, BlobError> {
         let path = self.path(id);
-        let _nothing_is_removed = self.total();
+        let _alone = self.alone();
         let Some((file, found)) = find(&path)? else { return Ok(None) };
         file.set_modified(moment(at)).map_err(|source| BlobError { path, source })?;
         Ok(Some(found.len()))
@@ -172,10 +160,6 @@ impl Blobs for FolderBlobs {
             Ok(())
         })?;
         Ok(removed)
-    }
-
-    fn total_bytes(&self) -> u64 {
-        *self.total()
     }
 }
 
@@ -285,7 +269,7 @@ mod tests {
         let damaged = find(&path).expect("a disk").expect("it is there");
         put();
         assert!(!blobs.take_name(&path, &damaged).expect("a disk"));
-        assert_eq!((fs::read(&path).expect("a disk"), blobs.total_bytes()), (b"good".to_vec(), 4));
+        assert_eq!(fs::read(&path).expect("a disk"), b"good");
         fs::write(&path, "damaged").expect("a disk");
         assert!(blobs.put_aside(id).expect("a disk") && !path.exists());
     }

@@ -2,7 +2,6 @@
 
 mod conformance;
 mod disk;
-mod memory;
 
 use gleaner_server::blobs::Terms;
 use gleaner_units::Time;

@@ -1,29 +1,15 @@
 //! The form in a folder: it conforms, survives crashes, notices damage, and says when the disk is full.
 
 use super::at;
-use super::conformance::{Medium, keeps_every_promise};
+use super::conformance::keeps_every_promise;
 use crate::home;
 use crate::small_world::{folder, run_in_namespace};
-use gleaner_server::blobs::{BlobId, Blobs, DamagedBlob, FolderBlobs, PutError, Terms};
+use gleaner_server::blobs::{BlobId, Blobs, DamagedBlob, FolderBlobs, PutError, Removed, Terms};
 use std::fs;
 use std::io::{self, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-
-struct Folder(TempDir);
-
-impl Default for Folder {
-    fn default() -> Self {
-        Self(TempDir::new().unwrap())
-    }
-}
-
-impl Medium for Folder {
-    fn open(&self) -> Box<dyn Blobs> {
-        Box::new(open(self.0.path()))
-    }
-}
 
 fn open(folder: &Path) -> FolderBlobs {
     FolderBlobs::open(&home(folder)).unwrap()
@@ -39,7 +25,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn conforms() {
-    keeps_every_promise::<Folder>();
+    keeps_every_promise(|promise| promise(&open(TempDir::new().unwrap().path())));
 }
 
 #[test]
@@ -60,7 +46,6 @@ fn reopens_with_what_was_put_and_sweeps_what_a_crash_left() {
         fs::write(folder.path().join("blobs/incoming").join(left), "half of a blob").unwrap();
     }
     let blobs = open(folder.path());
-    assert_eq!(blobs.total_bytes(), 7);
     assert_eq!(blobs.size(id).unwrap(), Some(7));
     assert_eq!(files(folder.path()).len(), 1);
 }
@@ -109,8 +94,8 @@ fn files_of_others_are_left_alone() {
     fs::create_dir(other.parent().unwrap()).unwrap();
     fs::write(&other, "mine").unwrap();
     let blobs = open(folder.path());
-    assert_eq!(blobs.total_bytes(), 0);
-    blobs.remove_unreferenced(&|_| false, gleaner_units::Time::NEVER).unwrap();
+    let removed = blobs.remove_unreferenced(&|_| false, gleaner_units::Time::NEVER).unwrap();
+    assert_eq!(removed, Removed::default());
     assert!(other.exists());
 }
 
@@ -134,6 +119,6 @@ fn full() {
     let refused = blobs.put(&mut io::repeat(2).take(1 << 20), never);
     assert!(matches!(refused, Err(PutError::LargerThanDisk { bytes: 0x10_0000, .. })), "{refused:?}");
     assert_eq!(files(&folder).len(), 1);
-    assert_eq!(blobs.total_bytes(), 500_000);
+    assert_eq!(blobs.size(small.id).unwrap(), Some(500_000));
     blobs.get(small.id).unwrap().unwrap().body.read_to_end(&mut Vec::new()).unwrap();
 }

@@ -1,15 +1,14 @@
-//! Blobs without a disk, for tests and for simulated histories of faults. It is full when it is told to be.
+//! Blobs without a disk. It is full when it is told to be.
 
-use super::verifying::Verifying;
-use super::{Blob, BlobError, BlobId, Blobs, Put, PutError, Removed, Terms};
+use gleaner_server::blobs::{Blob, BlobError, BlobId, Blobs, DamagedBlob, Put, PutError, Removed, Terms};
 use gleaner_units::Time;
 use std::collections::BTreeMap;
-use std::io::{Cursor, Read};
+use std::io::{self, Cursor, ErrorKind, Read};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// The form of [`Blobs`] that tests use. Clones are the same blobs.
+/// Clones are the same blobs.
 #[derive(Clone, Debug)]
-pub struct MemoryBlobs {
+pub(crate) struct MemoryBlobs {
     space: u64,
     blobs: Arc<Mutex<BTreeMap<BlobId, Kept>>>,
 }
@@ -22,12 +21,12 @@ struct Kept {
 
 impl MemoryBlobs {
     /// No blobs, and space for so many bytes.
-    pub fn with_space(bytes: u64) -> Self {
+    pub(crate) fn with_space(bytes: u64) -> Self {
         Self { space: bytes, blobs: Arc::default() }
     }
 
     /// Changes a bit of a blob that is there and not empty, as a disk may.
-    pub fn damage(&self, id: BlobId) {
+    pub(crate) fn damage(&self, id: BlobId) {
         let mut blobs = self.blobs();
         let kept = blobs.get_mut(&id).expect("it is there");
         let mut content = kept.content.to_vec();
@@ -37,6 +36,15 @@ impl MemoryBlobs {
 
     fn blobs(&self) -> MutexGuard<'_, BTreeMap<BlobId, Kept>> {
         self.blobs.lock().expect("nobody panics while holding the blobs")
+    }
+}
+
+/// Fails in place of an end.
+struct Damaged(BlobId);
+
+impl Read for Damaged {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::new(ErrorKind::InvalidData, DamagedBlob { id: self.0 }))
     }
 }
 
@@ -54,16 +62,13 @@ fn receive(body: &mut dyn Read, terms: Terms) -> Result<Vec<u8>, PutError> {
     }
 }
 
-fn total(blobs: &BTreeMap<BlobId, Kept>) -> u64 {
-    blobs.values().map(|kept| kept.content.len() as u64).sum()
-}
-
 impl Blobs for MemoryBlobs {
     fn put(&self, body: &mut dyn Read, terms: Terms) -> Result<Put, PutError> {
         let content = receive(body, terms)?;
         let put = Put { id: BlobId::of(&content), bytes: content.len() as u64 };
         let mut blobs = self.blobs();
-        if total(&blobs) + put.bytes > self.space {
+        let there: u64 = blobs.values().map(|kept| kept.content.len() as u64).sum();
+        if there + put.bytes > self.space {
             return Err(PutError::DiskFull);
         }
         blobs.insert(put.id, Kept { at: terms.at, content: content.into() });
@@ -73,7 +78,12 @@ impl Blobs for MemoryBlobs {
     fn get(&self, id: BlobId) -> Result<Option<Blob>, BlobError> {
         let open = |kept: &Kept| {
             let content = Cursor::new(Arc::clone(&kept.content));
-            Blob { bytes: kept.content.len() as u64, body: Box::new(Verifying::new(id, content)) }
+            let body: Box<dyn Read + Send> = if BlobId::of(&kept.content) == id {
+                Box::new(content)
+            } else {
+                Box::new(content.chain(Damaged(id)))
+            };
+            Blob { bytes: kept.content.len() as u64, body }
         };
         Ok(self.blobs().get(&id).map(open))
     }
@@ -110,9 +120,5 @@ impl Blobs for MemoryBlobs {
             stays
         });
         Ok(removed)
-    }
-
-    fn total_bytes(&self) -> u64 {
-        total(&self.blobs())
     }
 }
