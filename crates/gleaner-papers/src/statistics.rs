@@ -1,5 +1,6 @@
 //! From a few runs to what can be said about all: means with 95 % confidence intervals.
 
+use gleaner_report::numbers;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// A mean, and where the true one lies with 95 % confidence if runs are independent (Student's t).
@@ -61,6 +62,18 @@ impl Estimate {
     #[must_use]
     pub fn within(self, lowest: f64, highest: f64) -> Self {
         Self { low: self.low.max(lowest), high: self.high.min(highest), ..self }
+    }
+
+    /// Of something whose whole is one, in per cent of it.
+    #[must_use]
+    pub fn percent(self) -> Self {
+        Self { mean: 100.0 * self.mean, low: 100.0 * self.low, high: 100.0 * self.high }
+    }
+
+    /// `1.013 ± 0.004`.
+    pub fn with_reach(&self, places: usize) -> String {
+        let [mean, reach] = [self.mean, self.reach()].map(|value| numbers::decimals(value, places));
+        format!("{mean} ± {reach}")
     }
 }
 

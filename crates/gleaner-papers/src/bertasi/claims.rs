@@ -64,12 +64,7 @@ fn id(name: &str, social: Score) -> String {
     }
 }
 
-fn percent(of_one: Estimate) -> Estimate {
-    let Estimate { mean, low, high } = of_one;
-    Estimate { mean: 100.0 * mean, low: 100.0 * low, high: 100.0 * high }
-}
-
 /// Of a share: it cannot be below nothing or above everything.
 fn percent_of_all(share: Estimate) -> Estimate {
-    percent(share.within(0.0, 1.0))
+    share.within(0.0, 1.0).percent()
 }

@@ -11,7 +11,8 @@ use super::claims::SUFFIXES;
 use super::{FigureId, Findings, READINGS, drawn, plots, tables};
 use crate::claim::tally;
 use crate::claim_tables;
-use gleaner_report::{Block, Cell, Report, Svg, Table};
+use crate::reading;
+use gleaner_report::{Block, Report, Svg};
 
 const NOTE: &str = "Each makespan stands beside its distance from a lower bound: no schedule whatever, with \
     relocation for nothing and full knowledge of all lengths, ends before it. Intervals hold the true mean with \
@@ -84,7 +85,9 @@ impl Findings {
         if let Some(variations) = &self.variations {
             report = variations::section(report, variations);
         }
-        drawn::section(report, self).with(Block::heading("How the paper was read")).with(readings())
+        drawn::section(report, self)
+            .with(Block::heading("How the paper was read"))
+            .with(reading::table(&READINGS))
     }
 
     fn lead(&self) -> String {
@@ -100,11 +103,4 @@ impl Findings {
             tally(&claims)
         )
     }
-}
-
-fn readings() -> Table {
-    let table = Table::new("Where the paper leaves a choice", ["What", "The paper", "Taken as", "Because"]);
-    READINGS.iter().fold(table, |table, reading| {
-        table.row([reading.topic, reading.paper, reading.taken, reading.why].map(Cell::text))
-    })
 }

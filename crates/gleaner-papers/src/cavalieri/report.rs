@@ -7,6 +7,7 @@ use super::rule::Rule;
 
 use super::{ages, claims, drawn, plots, standings};
 use crate::claim::tally;
+use crate::reading;
 use crate::statistics::Estimate;
 use crate::{Claim, Document, claim_tables};
 use gleaner_report::{Block, Cell, Figure, Report, Table, numbers};
@@ -82,7 +83,7 @@ impl Findings {
         }
         let report = drawn::section(report).with(Block::heading("Numbers"));
         let report = tables.into_iter().fold(report, Report::with);
-        report.with(Block::heading("How the paper was read")).with(readings())
+        report.with(Block::heading("How the paper was read")).with(reading::table(&READINGS))
     }
 
     fn lead(&self, claims: &[Claim]) -> String {
@@ -95,8 +96,7 @@ impl Findings {
 }
 
 fn cell(estimate: Estimate, places: usize) -> Cell {
-    let [mean, reach] = [estimate.mean, estimate.reach()].map(|value| numbers::decimals(value, places));
-    Cell::number(format!("{mean} ± {reach}"))
+    Cell::number(estimate.with_reach(places))
 }
 
 /// The two new rules' gains.
@@ -175,12 +175,5 @@ fn by_age(findings: &Findings, work: (Work, f64), brokers: u32) -> Table {
     ages::rules().into_iter().fold(Table::new(caption, header), |table, rule| {
         let lives = ages::row(work, brokers).map(|case| cell(findings.life(case, rule), 0));
         table.row(std::iter::once(Cell::text(rule.name())).chain(lives))
-    })
-}
-
-fn readings() -> Table {
-    let table = Table::new("Where the paper leaves a choice", ["What", "The paper", "Taken as", "Because"]);
-    READINGS.iter().fold(table, |table, reading| {
-        table.row([reading.topic, reading.paper, reading.taken, reading.why].map(Cell::text))
     })
 }

@@ -10,6 +10,7 @@ use super::findings::Findings;
 use super::readings::READINGS;
 use super::{claims, drawn, plots, tables};
 use crate::claim::tally;
+use crate::reading;
 use crate::{Claim, Document, claim_tables};
 use cells::{budget, cell};
 use gleaner_report::{Block, Cell, Figure, Report, Table, numbers};
@@ -73,7 +74,7 @@ impl Findings {
         let report = drawn::section(report).with(Block::heading("The machines")).with(traces::table());
         let report = report.with(Block::heading("Numbers"));
         let report = tables.into_iter().flatten().fold(report, Report::with);
-        report.with(Block::heading("How the paper was read")).with(readings())
+        report.with(Block::heading("How the paper was read")).with(reading::table(&READINGS))
     }
 
     fn lead(&self) -> String {
@@ -184,11 +185,4 @@ fn demand_prices(findings: &Findings) -> Block {
 fn reputation(findings: &Findings) -> Block {
     let caption = "Machines that give up what they begin, ± the 95 % interval";
     variants(findings, caption, experiments::reputation())
-}
-
-fn readings() -> Table {
-    let table = Table::new("Where the paper leaves a choice", ["What", "The paper", "Taken as", "Because"]);
-    READINGS.iter().fold(table, |table, reading| {
-        table.row([reading.topic, reading.paper, reading.taken, reading.why].map(Cell::text))
-    })
 }

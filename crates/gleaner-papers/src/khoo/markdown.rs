@@ -110,7 +110,7 @@ fn parts(findings: &Findings) -> Option<String> {
     let row = |(rule, _): &(&'static str, _)| {
         let of = |of: &dyn Fn(&Outcome) -> f64| decimals(findings.estimate(index, rule, of).mean, 0);
         let better = findings.improvement(index, MRS, rule, Metric::Wait);
-        let better = format!("{} ± {}", decimals(better.mean, 1), decimals(better.reach(), 1));
+        let better = better.with_reach(1);
         vec![
             (*rule).to_owned(),
             if *rule == MRS { String::new() } else { better },

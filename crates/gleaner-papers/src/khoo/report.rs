@@ -5,6 +5,7 @@ use super::claims::{self, PAIRS, improvement_of_table};
 use super::findings::{Findings, Metric, Outcome};
 use super::readings::READINGS;
 use super::{MRS, TABLE, drawn, markdown, plots};
+use crate::reading;
 use crate::statistics::Estimate;
 use crate::{Claim, Document, claim_tables};
 use gleaner_report::{Block, Cell, Figure, Report, Table, Verdict, numbers};
@@ -57,14 +58,13 @@ impl Findings {
         let report = drawn::section(report).with(Block::heading("Numbers"));
         let tables = [self.base().map(|base| table_1(self, base)), Some(readings(self)), parts(self)];
         let report = tables.into_iter().flatten().fold(report, Report::with);
-        report.with(Block::heading("How the paper was read")).with(taken())
+        report.with(Block::heading("How the paper was read")).with(reading::table(&READINGS))
     }
 }
 
 /// `1.01 ± 0.04`.
 fn cell(estimate: Estimate, places: usize) -> Cell {
-    let [mean, reach] = [estimate.mean, estimate.reach()].map(|value| numbers::decimals(value, places));
-    Cell::number(format!("{mean} ± {reach}"))
+    Cell::number(estimate.with_reach(places))
 }
 
 fn row(findings: &Findings, case: usize, rule: &str) -> [Cell; 9] {
@@ -144,11 +144,4 @@ fn parts(findings: &Findings) -> Option<Block> {
         table.row([Cell::text(*rule), better].into_iter().chain(row(findings, index, rule)))
     });
     Some(table.into())
-}
-
-fn taken() -> Table {
-    let table = Table::new("Where the paper leaves a choice", ["What", "The paper", "Taken as", "Because"]);
-    READINGS.iter().fold(table, |table, reading| {
-        table.row([reading.topic, reading.paper, reading.taken, reading.why].map(Cell::text))
-    })
 }

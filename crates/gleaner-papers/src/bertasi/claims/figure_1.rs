@@ -1,6 +1,6 @@
 //! N and θ hardly matter.
 
-use super::{ALL_READINGS, NO_SOCIAL, id, percent, percent_of_all, reading};
+use super::{ALL_READINGS, NO_SOCIAL, id, percent_of_all, reading};
 use crate::bertasi::figure_1::{Samples, level_s, sweep};
 use crate::bertasi::scheme;
 use crate::statistics::{range, share};
@@ -54,7 +54,7 @@ fn fluctuation(samples: &Samples, score: Score) -> Claim {
             scheme::name(score)
         ),
         besides: None,
-        measured: percent(samples.over_seeds(|seed| spread(samples, score, score, seed))),
+        measured: samples.over_seeds(|seed| spread(samples, score, score, seed)).percent(),
         unit: "%",
         rule: Criterion::AtMost { holds: 1.5, partly: 3.0 },
         condition: None,
@@ -72,7 +72,7 @@ fn equivalent(samples: &Samples, social: Score) -> Claim {
         paper: "almost equivalent",
         quantity: "how much longer SOCIAL takes than GREEDY, on average over N and θ".to_owned(),
         besides: None,
-        measured: percent(samples.over_seeds(excess)),
+        measured: samples.over_seeds(excess).percent(),
         unit: "%",
         rule: Criterion::Near { value: 0.0, holds: 1.0, partly: 3.0 },
         condition: None,
@@ -91,7 +91,7 @@ fn min_num_close(samples: &Samples, social: Score) -> Claim {
         paper: "small",
         quantity: "how much longer MIN-NUM takes than GREEDY and SOCIAL on average".to_owned(),
         besides: None,
-        measured: percent(samples.over_seeds(excess)),
+        measured: samples.over_seeds(excess).percent(),
         unit: "%",
         rule: Criterion::Near { value: 0.0, holds: 5.0, partly: 10.0 },
         condition: None,
@@ -114,7 +114,7 @@ fn any_pair_constant(samples: &Samples, social: Score) -> Claim {
         quantity: "largest less smallest makespan over N and θ, of the combination where it is largest"
             .to_owned(),
         besides: None,
-        measured: percent(samples.over_seeds(worst)),
+        measured: samples.over_seeds(worst).percent(),
         unit: "%",
         rule: Criterion::AtMost { holds: 1.5, partly: 3.0 },
         condition: None,

@@ -1,6 +1,6 @@
 //! What the relocators do when an owner comes back.
 
-use super::{ALL_READINGS, NO_SOCIAL, id, percent, percent_of_all, reading};
+use super::{ALL_READINGS, NO_SOCIAL, id, percent_of_all, reading};
 use crate::bertasi::figure_2::{Measures, PAPER_END_S, PAPER_PEAK, Samples};
 use crate::bertasi::scheme::name;
 use crate::statistics::{Estimate, mean};
@@ -142,7 +142,7 @@ fn alike(samples: &Samples, social: Score) -> Claim {
             "how far the numbers of tasks by machine and type are apart until 6500 s, relative to their mean"
                 .to_owned(),
         besides: None,
-        measured: percent(estimate(samples, social, |measures| measures.from_greedy)),
+        measured: estimate(samples, social, |measures| measures.from_greedy).percent(),
         unit: "%",
         rule: Criterion::AtMost { holds: 20.0, partly: 50.0 },
         condition: None,
@@ -176,7 +176,7 @@ fn twins(samples: &Samples, social: Score) -> Claim {
         quantity: "how far the numbers of tasks on S1 and S2 are apart until 6500 s, relative to their mean"
             .to_owned(),
         besides: None,
-        measured: percent(estimate(samples, social, |measures| measures.twins_apart)),
+        measured: estimate(samples, social, |measures| measures.twins_apart).percent(),
         unit: "%",
         rule: Criterion::AtMost { holds: 5.0, partly: 20.0 },
         condition: None,

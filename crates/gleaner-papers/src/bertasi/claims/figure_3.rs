@@ -1,6 +1,6 @@
 //! The 24 orders of arrival, no owners; with what sections 2.2, 2.3 and 4 say of them.
 
-use super::{NO_SOCIAL, READINGS, guard, id, percent, percent_of_all, reading, ties};
+use super::{NO_SOCIAL, READINGS, guard, id, percent_of_all, reading, ties};
 use crate::bertasi::permutations::{Samples, Variations};
 use crate::bertasi::scheme::{Parameters, Scheme, name};
 use crate::statistics::{Estimate, mean, range, share};
@@ -24,8 +24,8 @@ pub fn claims(samples: &Samples, variations: Option<&Variations>) -> Vec<Claim> 
             social_wins(samples, social),
             gap_above_11(samples, social),
             first_permutations(samples, social),
-            relocators_similar(samples, social),
-            min_num_loss(samples, social),
+            relocators_similar(samples, social, RELOCATORS_SIMILAR),
+            min_num_loss(samples, social, MIN_NUM_LOSS),
             min_num_avoid(samples, social),
             near_optimum(samples, social),
         ]);
@@ -33,8 +33,8 @@ pub fn claims(samples: &Samples, variations: Option<&Variations>) -> Vec<Claim> 
     }
     let whole = Score::SocialWhole;
     claims.extend([
-        relocators_similar(samples, whole),
-        min_num_loss(samples, whole),
+        relocators_similar(samples, whole, RELOCATORS_SIMILAR),
+        min_num_loss(samples, whole, MIN_NUM_LOSS),
         near_optimum(samples, whole),
     ]);
     claims.extend(
@@ -47,6 +47,28 @@ pub fn claims(samples: &Samples, variations: Option<&Variations>) -> Vec<Claim> 
     claims.extend(variations.into_iter().flat_map(ties::claims));
     claims
 }
+
+/// What the paper says of a figure.
+#[derive(Clone, Copy)]
+pub(super) struct Said {
+    /// What the claim is called.
+    pub(super) name: &'static str,
+    /// The words.
+    pub(super) claim: &'static str,
+    /// What they come to.
+    pub(super) paper: &'static str,
+}
+
+const RELOCATORS_SIMILAR: Said = Said {
+    name: "figure-3/relocators-similar",
+    claim: "the GREEDY and SOCIAL relocators exhibit similar performances",
+    paper: "similar",
+};
+const MIN_NUM_LOSS: Said = Said {
+    name: "figure-3/minnum-loss",
+    claim: "the MIN-NUM relocater experiences an average 10% performance loss",
+    paper: "10 %",
+};
 
 /// Whether the makespans of one scheme and another, in this order, are so.
 type Comparison = fn(f64, f64) -> bool;
@@ -85,7 +107,7 @@ fn social_better(samples: &Samples, social: Score) -> Claim {
         paper: "better",
         quantity: "how much longer SOCIAL takes than GREEDY, on average over the permutations".to_owned(),
         besides: None,
-        measured: percent(samples.over_all(excess)),
+        measured: samples.over_all(excess).percent(),
         unit: "%",
         rule: Criterion::Negative,
         condition: Some(Condition {
@@ -127,7 +149,7 @@ fn greedy_wins_gap(samples: &Samples, social: Score) -> Claim {
                    makespans averaged over the seeds"
                 .to_owned(),
         besides: Some(format!("run by run: {:.1} %", 100.0 * of_runs.mean)),
-        measured: percent(of_averages.within(0.0, f64::INFINITY)),
+        measured: of_averages.within(0.0, f64::INFINITY).percent(),
         unit: "%",
         rule: Criterion::AtMost { holds: 11.0, partly: 22.0 },
         condition: None,
@@ -196,15 +218,15 @@ fn first_permutations(samples: &Samples, social: Score) -> Claim {
     }
 }
 
-fn relocators_similar(samples: &Samples, social: Score) -> Claim {
+pub(super) fn relocators_similar(samples: &Samples, social: Score, said: Said) -> Claim {
     let (social_moving, greedy) = (Scheme::relocating(social), Scheme::relocating(Score::Greedy));
     Claim {
-        id: id("figure-3/relocators-similar", social),
-        claim: "the GREEDY and SOCIAL relocators exhibit similar performances",
-        paper: "similar",
+        id: id(said.name, social),
+        claim: said.claim,
+        paper: said.paper,
         quantity: "how much longer SOCIAL takes than GREEDY, both with relocation".to_owned(),
         besides: None,
-        measured: percent(samples.over_all(|case, seed| samples.excess(social_moving, greedy, case, seed))),
+        measured: samples.over_all(|case, seed| samples.excess(social_moving, greedy, case, seed)).percent(),
         unit: "%",
         rule: Criterion::Near { value: 0.0, holds: 3.0, partly: 10.0 },
         condition: None,
@@ -213,19 +235,19 @@ fn relocators_similar(samples: &Samples, social: Score) -> Claim {
 }
 
 /// How much longer MIN-NUM takes than the mean of GREEDY and SOCIAL, all with relocation.
-pub(super) fn min_num_excess(samples: &Samples, social: Score) -> Estimate {
+fn min_num_excess(samples: &Samples, social: Score) -> Estimate {
     let excess = |case, seed| {
         let takes = |score| samples.makespan_s(Scheme::relocating(score), case, seed);
         takes(Score::MinNum) / f64::midpoint(takes(Score::Greedy), takes(social)) - 1.0
     };
-    percent(samples.over_all(excess))
+    samples.over_all(excess).percent()
 }
 
-fn min_num_loss(samples: &Samples, social: Score) -> Claim {
+pub(super) fn min_num_loss(samples: &Samples, social: Score, said: Said) -> Claim {
     Claim {
-        id: id("figure-3/minnum-loss", social),
-        claim: "the MIN-NUM relocater experiences an average 10% performance loss",
-        paper: "10 %",
+        id: id(said.name, social),
+        claim: said.claim,
+        paper: said.paper,
         quantity: "how much longer MIN-NUM takes than GREEDY and SOCIAL on average, with relocation"
             .to_owned(),
         besides: None,
@@ -243,7 +265,7 @@ pub(super) fn min_num_alone_excess(samples: &Samples, social: Score) -> Estimate
         let takes = |score| samples.makespan_s(Scheme::alone(score), case, seed);
         takes(Score::MinNum) / takes(Score::Greedy).max(takes(social)) - 1.0
     };
-    percent(samples.over_all(excess))
+    samples.over_all(excess).percent()
 }
 
 fn min_num_avoid(samples: &Samples, social: Score) -> Claim {
@@ -277,7 +299,7 @@ fn near_optimum(samples: &Samples, score: Score) -> Claim {
             name(score)
         ),
         besides: None,
-        measured: percent(samples.over_all(|case, seed| samples.gap(Scheme::relocating(score), case, seed))),
+        measured: samples.over_all(|case, seed| samples.gap(Scheme::relocating(score), case, seed)).percent(),
         unit: "%",
         rule: Criterion::AtMost { holds: 20.0, partly: 100.0 },
         condition: None,
@@ -305,7 +327,7 @@ fn fair(samples: &Samples, score: Score) -> Claim {
             name(score)
         ),
         besides: None,
-        measured: percent(samples.over_all(|case, seed| samples.run(scheme, case, seed).fairness)),
+        measured: samples.over_all(|case, seed| samples.run(scheme, case, seed).fairness).percent(),
         unit: "% of 100",
         rule: Criterion::AtLeast { holds: 80.0, partly: 50.0 },
         condition: None,
@@ -326,7 +348,7 @@ fn balanced(samples: &Samples, score: Score) -> Claim {
             name(score)
         ),
         besides: None,
-        measured: percent(samples.over_all(|case, seed| samples.run(scheme, case, seed).busy)),
+        measured: samples.over_all(|case, seed| samples.run(scheme, case, seed).busy).percent(),
         unit: "%",
         rule: Criterion::AtLeast { holds: 80.0, partly: 50.0 },
         condition: None,
@@ -353,7 +375,7 @@ fn any_allocator(variations: &Variations, social: Score) -> Claim {
         quantity: "slowest of GREEDY and SOCIAL relocators under any allocator above the fastest, permutations 1, 7, \
                    13 and 19".to_owned(),
         besides: None,
-        measured: percent(trials.over_seeds(spread)),
+        measured: trials.over_seeds(spread).percent(),
         unit: "%",
         rule: Criterion::AtMost { holds: 3.0, partly: 10.0 },
         condition: None,

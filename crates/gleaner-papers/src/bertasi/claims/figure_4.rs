@@ -1,7 +1,7 @@
 //! The same orders of arrival when four owners come back.
 
-use super::figure_3::{min_num_alone_excess, min_num_excess};
-use super::{READINGS, guard, id, percent, reading};
+use super::figure_3::{Said, min_num_alone_excess, min_num_loss, relocators_similar};
+use super::{READINGS, guard, id, reading};
 use crate::bertasi::permutations::{Samples, Variations};
 use crate::bertasi::scheme::Scheme;
 use crate::statistics::{mean, range};
@@ -13,8 +13,8 @@ pub fn claims(away: &Samples, samples: &Samples, variations: Option<&Variations>
     let of_readings = READINGS.into_iter().flat_map(|social| {
         [
             like_figure_3(away, samples, social),
-            relocators_similar(samples, social),
-            min_num_loss(samples, social),
+            relocators_similar(samples, social, RELOCATORS_SIMILAR),
+            min_num_loss(samples, social, MIN_NUM_LOSS),
             without_huge(samples, social),
             min_num_hugest(samples, social),
         ]
@@ -22,13 +22,16 @@ pub fn claims(away: &Samples, samples: &Samples, variations: Option<&Variations>
     let whole = Score::SocialWhole;
     let of_whole = [
         like_figure_3(away, samples, whole),
-        relocators_similar(samples, whole),
-        min_num_loss(samples, whole),
+        relocators_similar(samples, whole, RELOCATORS_SIMILAR),
+        min_num_loss(samples, whole, MIN_NUM_LOSS),
     ];
     of_readings.chain(of_whole).chain(variations.map(guard::figure_4)).collect()
 }
 
 const SIMILAR: &str = "with relocation, performances are similar to those described above regarding Figure 3";
+const RELOCATORS_SIMILAR: Said =
+    Said { name: "figure-4/relocators-similar", claim: SIMILAR, paper: "GREEDY and SOCIAL similar" };
+const MIN_NUM_LOSS: Said = Said { name: "figure-4/minnum-loss", claim: SIMILAR, paper: "MIN-NUM loses 10 %" };
 
 fn level_s(samples: &Samples, scheme: Scheme, seed: usize) -> f64 {
     mean((0..samples.cases()).map(|case| samples.makespan_s(scheme, case, seed)))
@@ -46,41 +49,9 @@ fn like_figure_3(away: &Samples, samples: &Samples, social: Score) -> Claim {
         quantity: "how much longer than on figure 3 the scheme with relocation takes that suffers most"
             .to_owned(),
         besides: None,
-        measured: percent(samples.over_seeds(worst)),
+        measured: samples.over_seeds(worst).percent(),
         unit: "%",
         rule: Criterion::AtMost { holds: 10.0, partly: 50.0 },
-        condition: None,
-        reading: reading(social),
-    }
-}
-
-fn relocators_similar(samples: &Samples, social: Score) -> Claim {
-    let (social_moving, greedy) = (Scheme::relocating(social), Scheme::relocating(Score::Greedy));
-    Claim {
-        id: id("figure-4/relocators-similar", social),
-        claim: SIMILAR,
-        paper: "GREEDY and SOCIAL similar",
-        quantity: "how much longer SOCIAL takes than GREEDY, both with relocation".to_owned(),
-        besides: None,
-        measured: percent(samples.over_all(|case, seed| samples.excess(social_moving, greedy, case, seed))),
-        unit: "%",
-        rule: Criterion::Near { value: 0.0, holds: 3.0, partly: 10.0 },
-        condition: None,
-        reading: reading(social),
-    }
-}
-
-fn min_num_loss(samples: &Samples, social: Score) -> Claim {
-    Claim {
-        id: id("figure-4/minnum-loss", social),
-        claim: SIMILAR,
-        paper: "MIN-NUM loses 10 %",
-        quantity: "how much longer MIN-NUM takes than GREEDY and SOCIAL on average, with relocation"
-            .to_owned(),
-        besides: None,
-        measured: min_num_excess(samples, social),
-        unit: "%",
-        rule: Criterion::Near { value: 10.0, holds: 3.0, partly: 10.0 },
         condition: None,
         reading: reading(social),
     }

@@ -1,6 +1,5 @@
 //! The MIN-NUM relocator without its guard: moves between machines that differ by one. On a few permutations.
 
-use super::percent;
 use crate::bertasi::permutations::{Variations, guarded};
 use crate::bertasi::scheme::{Parameters, Scheme};
 use crate::{Claim, Criterion, Trials};
@@ -42,7 +41,7 @@ fn loss(trials: &Trials<Recipe>) -> Claim {
                    average, with relocation, permutations 1, 7, 13 and 19"
                 .to_owned(),
         besides: None,
-        measured: percent(trials.over_all(excess)),
+        measured: trials.over_all(excess).percent(),
         unit: "%",
         rule: Criterion::Near { value: 10.0, holds: 3.0, partly: 10.0 },
         condition: None,

@@ -1,6 +1,5 @@
 //! How much of what SOCIAL as printed loses is ties: it is 0 on many machines, and then the first machine wins.
 
-use super::percent;
 use crate::bertasi::permutations::{ORDERS, VARIED, Variations};
 use crate::bertasi::scheme::Scheme;
 use crate::bertasi::setups::MachineOrder;
@@ -25,7 +24,7 @@ pub fn claims(variations: &Variations) -> impl Iterator<Item = Claim> + '_ {
             paper,
             quantity: format!("{quantity}, permutations 1, 7, 13 and 19"),
             besides: None,
-            measured: percent(variations.ties.over_seeds(|seed| excess(variations, order, schemes, seed))),
+            measured: variations.ties.over_seeds(|seed| excess(variations, order, schemes, seed)).percent(),
             unit: "%",
             rule,
             condition: None,

@@ -6,8 +6,7 @@ use gleaner_report::{Cell, numbers};
 /// Seconds with their interval: `1,689 ± 12`.
 pub(super) fn seconds(estimate: Estimate) -> Cell {
     let places = usize::from(estimate.mean < 1000.0);
-    let [mean, reach] = [estimate.mean, estimate.reach()].map(|value| numbers::decimals(value, places));
-    Cell::number(format!("{mean} ± {reach}"))
+    Cell::number(estimate.with_reach(places))
 }
 
 /// A share of one as a percentage with its interval: `14.0 ± 3.2 %`.
@@ -20,6 +19,5 @@ pub(super) fn percent(estimate: Estimate) -> Cell {
 
 /// A count with its interval.
 pub(super) fn count(estimate: Estimate) -> Cell {
-    let [mean, reach] = [estimate.mean, estimate.reach()].map(|value| numbers::decimals(value, 0));
-    Cell::number(format!("{mean} ± {reach}"))
+    Cell::number(estimate.with_reach(0))
 }

@@ -73,9 +73,8 @@ fn by_permutation(samples: &Samples, which: &str, schemes: &[Scheme]) -> Table {
         let cells = schemes.iter().map(|&scheme| {
             let makespan = samples.over_seeds(|seed| samples.makespan_s(scheme, case, seed));
             let gap = samples.over_seeds(|seed| samples.gap(scheme, case, seed)).mean;
-            let [mean, reach, gap] =
-                [makespan.mean, makespan.reach(), 100.0 * gap].map(|value| numbers::decimals(value, 0));
-            Cell::number(format!("{mean} ± {reach}, +{gap} %"))
+            let gap = numbers::decimals(100.0 * gap, 0);
+            Cell::number(format!("{}, +{gap} %", makespan.with_reach(0)))
         });
         let bound = Cell::number(numbers::decimals(bound, 0));
         table.row(head.into_iter().chain([bound]).chain(cells))

@@ -1,6 +1,6 @@
 //! Makespans by budget.
 
-use super::words::{NO_CONDITION, id, percent, reading, slug};
+use super::words::{NO_CONDITION, id, reading, slug};
 use crate::elleuch::case::{Case, Heuristic, Month, Rule, Variant};
 use crate::elleuch::findings::Findings;
 use crate::elleuch::{AMPLE, SCARCE};
@@ -93,7 +93,7 @@ fn falls(findings: &Findings, read: Variant) -> Claim {
                    versions and months, where not both runs were given up"
             .to_owned(),
         besides: None,
-        measured: percent(findings.over_seeds(steps).within(0.0, 1.0)),
+        measured: findings.over_seeds(steps).within(0.0, 1.0).percent(),
         unit: "%",
         rule: Criterion::AtLeast { holds: 100.0, partly: 90.0 },
         condition: Some(all_end(
@@ -128,10 +128,12 @@ fn towards_free(findings: &Findings, read: Variant) -> Claim {
             "how much longer than without a budget, at 7·10¹¹, of the version and month where it is most"
                 .to_owned(),
         besides: None,
-        measured: percent(findings.longer(
-            |seed| worst(seed) - 1.0,
-            (curves().map(|(month, rule)| Case::min_min(month, rule, AMPLE).read(read)), []),
-        )),
+        measured: findings
+            .longer(
+                |seed| worst(seed) - 1.0,
+                (curves().map(|(month, rule)| Case::min_min(month, rule, AMPLE).read(read)), []),
+            )
+            .percent(),
         unit: "%",
         rule: Criterion::AtMost { holds: 1.0, partly: 5.0 },
         condition: None,
@@ -176,10 +178,12 @@ fn better(findings: &Findings, month: Month, read: Variant, (worse, better): (Ru
             better.prefix()
         ),
         besides: Some(format!("by budget {}", by_budget.join(", "))),
-        measured: percent(findings.longer(
-            |seed| mean(budgets.iter().map(|budget| excess(*budget, seed))),
-            (cases(worse), cases(better)),
-        )),
+        measured: findings
+            .longer(
+                |seed| mean(budgets.iter().map(|budget| excess(*budget, seed))),
+                (cases(worse), cases(better)),
+            )
+            .percent(),
         unit: "%",
         rule: Criterion::Positive,
         condition: Some(Condition {
@@ -212,12 +216,9 @@ fn only_btt(findings: &Findings, read: Variant) -> Claim {
         paper: "BTTMinMin alone",
         quantity: "how much longer BTTMinMin takes than MinMin without a budget, at 3.5·10¹¹".to_owned(),
         besides: Some(format!("the others: {}", said.join(", "))),
-        measured: percent(
-            findings.longer(
-                |seed| normalized(Rule::PerTaskAndTime, seed) - 1.0,
-                ([case(Rule::PerTaskAndTime)], []),
-            ),
-        ),
+        measured: findings
+            .longer(|seed| normalized(Rule::PerTaskAndTime, seed) - 1.0, ([case(Rule::PerTaskAndTime)], []))
+            .percent(),
         unit: "%",
         rule: Criterion::AtMost { holds: 1.0, partly: 5.0 },
         condition: Some(Condition {
@@ -244,7 +245,7 @@ fn least(findings: &Findings, read: Variant) -> Claim {
             .to_owned(),
         besides: None,
         // What was given up is longer than all others.
-        measured: percent(findings.over_seeds(shortest)),
+        measured: findings.over_seeds(shortest).percent(),
         unit: "%",
         rule: Criterion::AtLeast { holds: -0.1, partly: -1.0 },
         condition: None,
@@ -269,7 +270,7 @@ fn lbtt_suffers(findings: &Findings, month: Month, read: Variant) -> Claim {
         quantity: "how much longer LBTTMinMin takes than BTTMinMin, on average over the budgets below 7·10¹¹"
             .to_owned(),
         besides: None,
-        measured: percent(findings.longer(excess, (cases(Rule::PerClass), cases(Rule::PerTaskAndTime)))),
+        measured: findings.longer(excess, (cases(Rule::PerClass), cases(Rule::PerTaskAndTime))).percent(),
         unit: "%",
         rule: Criterion::Positive,
         condition: None,
@@ -289,7 +290,7 @@ fn lbtt_catches_up(findings: &Findings, month: Month, read: Variant) -> Claim {
         paper: "comparable",
         quantity: "how much longer LBTTMinMin takes than BTTMinMin, at 7·10¹¹".to_owned(),
         besides: None,
-        measured: percent(findings.longer(excess, (case(Rule::PerClass), case(Rule::PerTaskAndTime)))),
+        measured: findings.longer(excess, (case(Rule::PerClass), case(Rule::PerTaskAndTime))).percent(),
         unit: "%",
         rule: Criterion::Near { value: 0.0, holds: 1.0, partly: 5.0 },
         condition: Some(all_end(

@@ -1,6 +1,6 @@
 //! How much of the machines is used.
 
-use super::words::{NO_CONDITION, id, percent, reading};
+use super::words::{NO_CONDITION, id, reading};
 use crate::elleuch::case::{Case, Heuristic, Month, Rule, Variant};
 use crate::elleuch::findings::Findings;
 use crate::{Claim, Condition, Criterion};
@@ -22,7 +22,7 @@ fn june_is_full(findings: &Findings) -> Claim {
         quantity: "of the time in which machines were there until the makespan, the part in which they ran something"
             .to_owned(),
         besides: Some(format!("of what they could have done, {:.1} % was", 100.0 * work)),
-        measured: percent(findings.over_seeds(|seed| findings.outcome(free, seed).use_share).within(0.0, 1.0)),
+        measured: findings.over_seeds(|seed| findings.outcome(free, seed).use_share).within(0.0, 1.0).percent(),
         unit: "%",
         rule: Criterion::Near { value: 98.0, holds: 1.0, partly: 5.0 },
         condition: None,
@@ -65,7 +65,7 @@ fn budgets_decrease(findings: &Findings, read: Variant) -> Claim {
                    whose runs came to their end"
             .to_owned(),
         besides: None,
-        measured: percent(findings.over_seeds(difference)),
+        measured: findings.over_seeds(difference).percent(),
         unit: "percentage points",
         rule: Criterion::Negative,
         condition: Some(all_ended(findings, read)),

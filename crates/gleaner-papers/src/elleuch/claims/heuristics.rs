@@ -1,6 +1,6 @@
 //! Max-Min and Sufferage, of which the paper only says that they are comparable.
 
-use super::words::{NO_CONDITION, heuristic_slug, id, percent, reading, slug};
+use super::words::{NO_CONDITION, heuristic_slug, id, reading, slug};
 use crate::elleuch::case::{Case, Heuristic, Month, Rule, Variant};
 use crate::elleuch::findings::Findings;
 use crate::elleuch::{AMPLE, SCARCE};
@@ -53,7 +53,7 @@ fn comparable(findings: &Findings, heuristic: Heuristic, read: Variant) -> Claim
             heuristic.name()
         ),
         besides: None,
-        measured: percent(findings.over_seeds(apart).or_more(any_cut)),
+        measured: findings.over_seeds(apart).or_more(any_cut).percent(),
         unit: "%",
         rule: Criterion::AtMost { holds: 10.0, partly: 30.0 },
         condition: None,
@@ -92,10 +92,12 @@ fn better(
         paper: "as for MinMin",
         quantity: format!("how much longer {worse_name} takes than {better_name}, over 3.5·10¹¹ and 7·10¹¹"),
         besides: None,
-        measured: percent(findings.longer(
-            |seed| mean([SCARCE, AMPLE].map(|budget| excess(budget, seed))),
-            (cases(worse), cases(better)),
-        )),
+        measured: findings
+            .longer(
+                |seed| mean([SCARCE, AMPLE].map(|budget| excess(budget, seed))),
+                (cases(worse), cases(better)),
+            )
+            .percent(),
         unit: "%",
         rule: Criterion::Positive,
         condition: Some(Condition {

@@ -1,7 +1,6 @@
 //! What claims are called, and what was read how.
 
 use crate::elleuch::case::{Heuristic, Month, Variant};
-use crate::statistics::Estimate;
 
 pub(super) const NO_CONDITION: &str =
     "94 and 101 machines, ten times as fast as printed; condition (5) has no part in it";
@@ -40,11 +39,6 @@ pub(super) fn id(name: String, reading: Variant) -> String {
         Variant::WithinPeriod => name + "-within-period",
         _ => name,
     }
-}
-
-pub(super) fn percent(of_one: Estimate) -> Estimate {
-    let Estimate { mean, low, high } = of_one;
-    Estimate { mean: 100.0 * mean, low: 100.0 * low, high: 100.0 * high }
 }
 
 /// `september` or `june`.

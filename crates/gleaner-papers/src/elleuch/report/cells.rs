@@ -4,14 +4,8 @@ use crate::elleuch::case::Case;
 use crate::statistics::Estimate;
 use gleaner_report::{Cell, numbers};
 
-/// `1.013 ± 0.004`.
-pub(super) fn with_reach(estimate: Estimate, places: usize) -> String {
-    let [mean, reach] = [estimate.mean, estimate.reach()].map(|value| numbers::decimals(value, places));
-    format!("{mean} ± {reach}")
-}
-
 pub(super) fn cell(estimate: Estimate, places: usize) -> Cell {
-    Cell::number(with_reach(estimate, places))
+    Cell::number(estimate.with_reach(places))
 }
 
 pub(super) fn budget(case: Case) -> Cell {

@@ -1,6 +1,6 @@
 //! All rules at all budgets: makespans in units of that without a budget, and how many runs were given up.
 
-use super::cells::{budget, with_reach};
+use super::cells::budget;
 use crate::elleuch::case::{Case, Heuristic, Month, Rule, Variant};
 use crate::elleuch::experiments;
 use crate::elleuch::findings::Findings;
@@ -58,7 +58,7 @@ fn longer(findings: &Findings, case: Case, own: Case) -> Cell {
         100.0 * (makespan_s(case) / makespan_s(own) - 1.0)
     };
     let longer: Vec<f64> = (0..findings.seeds() as usize).filter(ended).map(percent).collect();
-    if longer.is_empty() { Cell::text("–") } else { Cell::number(with_reach(Estimate::of(&longer), 2)) }
+    if longer.is_empty() { Cell::text("–") } else { Cell::number(Estimate::of(&longer).with_reach(2)) }
 }
 
 fn name(rule: Rule, case: Case) -> String {
@@ -91,5 +91,5 @@ fn outcome(findings: &Findings, case: Case) -> Cell {
 }
 
 fn said(estimate: Estimate) -> String {
-    if estimate.reach().is_finite() { with_reach(estimate, 3) } else { format!("{:.3}", estimate.mean) }
+    if estimate.reach().is_finite() { estimate.with_reach(3) } else { format!("{:.3}", estimate.mean) }
 }
