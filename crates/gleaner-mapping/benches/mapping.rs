@@ -1,46 +1,16 @@
-//! How long mapping takes: beside the plain O(t²·w) references, and the lower bound.
-//!
-//! The references take seconds each: `cargo bench -p gleaner-mapping -- --skip reference` leaves them out.
+//! How long the lower bound takes, and a search for a better mapping. `gleaner bench map` has the heuristics beside their references.
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
+use gleaner_mapping::Heuristic;
 use gleaner_mapping::bound::Bound;
 use gleaner_mapping::polish::Polisher;
-use gleaner_mapping::workload::{consistent_matrix, random_matrix, semi_consistent_matrix};
-use gleaner_mapping::{Heuristic, reference};
+use gleaner_mapping::workload::random_matrix;
 
-const BATCH: [Heuristic; 4] =
-    [Heuristic::MinMin, Heuristic::MaxMin, Heuristic::Sufferage, Heuristic::SufferagePasses];
-const TASKS: usize = 8_192;
-const MACHINES: usize = 256;
 const SEED: u64 = 1;
 
 fn main() {
     divan::main();
-}
-
-#[divan::bench(args = BATCH, sample_count = 10)]
-fn random(bencher: Bencher, heuristic: Heuristic) {
-    let matrix = random_matrix(TASKS, MACHINES, SEED);
-    bencher.counter(ItemsCount::new(TASKS)).bench_local(|| heuristic.map(&matrix));
-}
-
-#[divan::bench(args = BATCH, sample_count = 5)]
-fn consistent(bencher: Bencher, heuristic: Heuristic) {
-    let matrix = consistent_matrix(TASKS, MACHINES, SEED);
-    bencher.counter(ItemsCount::new(TASKS)).bench_local(|| heuristic.map(&matrix));
-}
-
-#[divan::bench(args = BATCH, sample_count = 5)]
-fn semi_consistent(bencher: Bencher, heuristic: Heuristic) {
-    let matrix = semi_consistent_matrix(TASKS, MACHINES, SEED);
-    bencher.counter(ItemsCount::new(TASKS)).bench_local(|| heuristic.map(&matrix));
-}
-
-#[divan::bench(args = BATCH, sample_count = 1)]
-fn random_reference(bencher: Bencher, heuristic: Heuristic) {
-    let matrix = random_matrix(TASKS, MACHINES, SEED);
-    bencher.counter(ItemsCount::new(TASKS)).bench_local(|| reference::map(heuristic, &matrix));
 }
 
 /// Tasks, machines.

@@ -129,12 +129,7 @@ impl Authority {
         Fingerprint::of_der(&self.certificate)
     }
 
-    /// Its certificate in DER, for programs that want a certificate rather than a fingerprint.
-    pub fn certificate_der(&self) -> &[u8] {
-        &self.certificate
-    }
-
-    /// Likewise in PEM.
+    /// Its certificate in PEM, for programs that want a certificate rather than a fingerprint.
     pub fn certificate_pem(&self) -> String {
         let text = STANDARD.encode(&self.certificate);
         let lines =
@@ -211,7 +206,6 @@ mod tests {
         let dir = home.path().join("keys");
         let [first, second] = [(), ()].map(|()| Authority::open_or_create(&dir, now()).unwrap());
         assert_eq!(first.fingerprint(), second.fingerprint());
-        assert_eq!(first.certificate_der(), second.certificate_der());
         let file = fs::read_to_string(dir.join(FILE_NAME)).unwrap().replace('\r', "");
         assert!(file.ends_with(&first.certificate_pem()), "{}", first.certificate_pem());
         let mode = |path| fs::metadata(path).unwrap().permissions().mode() & 0o777;

@@ -126,12 +126,6 @@ impl Client {
         Ok((parts.headers, read_all(body, limit_bytes, &self.address)?))
     }
 
-    /// Deletes what is at `path`, and reads the answer.
-    pub fn delete<R: DeserializeOwned>(&self, path: &str) -> Result<R, ClientError> {
-        let response = self.call(Method::DELETE, path, &[(ACCEPT, JSON)], ())?;
-        self.json(response)
-    }
-
     /// Puts the next `length_bytes` of `from` at `path`, and reads the answer. Nothing is held in memory.
     pub fn upload<R: DeserializeOwned>(
         &self,

@@ -121,12 +121,12 @@ fn calls_share_one_connection_and_show_the_token() {
     assert_eq!(client.get::<Vec<u8>>("/api/v1/jobs?limit=2").unwrap(), [1, 2]);
     let posted: serde_json::Value = client.post("/api/v1/jobs", &["true"]).unwrap();
     assert_eq!(posted["job"], 7);
-    client.delete::<()>("/api/v1/jobs/7").unwrap();
+    client.put::<_, ()>("/api/v1/jobs/7", &["false"]).unwrap();
     let requests = server.requests();
     for (request, (first, last)) in requests.iter().zip([
         ("GET /api/v1/jobs?limit=2 HTTP/1.1\r\n", "\r\n\r\n"),
         ("POST /api/v1/jobs HTTP/1.1\r\n", "\r\n\r\n[\"true\"]"),
-        ("DELETE /api/v1/jobs/7 HTTP/1.1\r\n", "\r\n\r\n"),
+        ("PUT /api/v1/jobs/7 HTTP/1.1\r\n", "\r\n\r\n[\"false\"]"),
     ]) {
         assert!(request.starts_with(first) && request.ends_with(last), "{request}");
         assert!(request.contains(&format!("authorization: Bearer {}\r\n", token().reveal())), "{request}");

@@ -116,8 +116,8 @@ impl Peer {
         Some(Decision::Start { task, on })
     }
 
-    /// A machine of its own that is back is for what waits, before anybody is asked for a better one: where it was taken back, it was
-    /// taken back for that, and two peers would take machines from each other without end.
+    /// A machine of its own that is back serves the tasks that wait. If the peer asked for a better machine first, two peers could
+    /// take machines back from each other for ever.
     fn start_back(&self, grid: &Grid, now: Time, on: MachineId) -> Option<Decision> {
         let Peering { recall, reach, .. } = self.recipe.peering;
         let there = grid.machine(on);

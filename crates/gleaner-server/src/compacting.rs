@@ -1,8 +1,8 @@
 //! Compacting a journal: rows that nobody can ask for any more are dropped, and a state takes their place.
 //!
-//! **A row goes if it is before the new beginning, and is about tasks of forgotten jobs alone or about no task and nobody's deed.** So
-//! what is known can still be asked for: the histories and outputs of known jobs, and who did what. What goes with the rows is going
-//! through them again: `explain --at`, `replay` and `verify` begin where the journal does.
+//! **A row is dropped if it is before the new beginning and one of these holds: all its tasks are of forgotten jobs, or it is about no
+//! task and records no person's action.** So what is known can still be asked for: the histories and outputs of known jobs, and who did
+//! what. Dropped rows cannot be replayed: `explain --at`, `replay` and `verify` begin where the journal does.
 
 use crate::desk::Recorded;
 use crate::driver::row;

@@ -275,11 +275,6 @@ impl Driver {
         Ok((Self { thread: thread.map_err(DriverError::Thread)? }, handle))
     }
 
-    /// Whether the thread has ended.
-    pub fn is_finished(&self) -> bool {
-        self.thread.is_finished()
-    }
-
     /// Waits for its end and says why it ended. The store is the caller's to close, after all readers of it: only whoever closes
     /// the file last takes its log in.
     ///

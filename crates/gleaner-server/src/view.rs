@@ -20,7 +20,7 @@ pub use explain::{Moment, explain, explain_past, preview};
 pub use fetched::{Fetched, Unread};
 pub use history::{HistoryNames, Story, history_names};
 pub use known::{Known, KnownTask};
-pub use machines::{machines, state_name};
+pub use machines::machines;
 pub use pending::{Failures, waits};
 pub use tasks::{JobListing, TaskListing, job, task};
 pub use waits::Situation;
@@ -36,7 +36,7 @@ pub fn grid(desk: &Desk, by: Requester) -> GridView {
     let ledger = desk.ledger();
     let mut machines = BTreeMap::new();
     for view in self::machines(desk).machines {
-        *machines.entry(state_name(view.state).to_owned()).or_insert(0) += 1;
+        *machines.entry(view.state.name().to_owned()).or_insert(0) += 1;
     }
     GridView {
         version: VERSION,

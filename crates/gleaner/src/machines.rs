@@ -77,7 +77,7 @@ fn table(machines: &[MachineView]) -> String {
         let [cpu, disk, net] = machine.profile.speeds.map(|millions| scaled(millions * 1e6));
         vec![
             shown(&machine.machine, 32),
-            state(machine.state).to_owned(),
+            machine.state.name().to_owned(),
             machine.tasks.to_string(),
             machine.profile.cores.to_string(),
             format!("{:.0}%", machine.owner_load * 100.0),
@@ -150,16 +150,6 @@ fn below(told: &BTreeMap<String, Vec<&str>>) -> String {
     });
     let told: String = told.collect();
     if told.is_empty() { told } else { format!("\n{told}") }
-}
-
-fn state(state: MachineState) -> &'static str {
-    match state {
-        MachineState::Open => "open",
-        MachineState::Closed => "closed",
-        MachineState::Away => "away",
-        MachineState::Lost => "lost",
-        MachineState::Revoked => "revoked",
-    }
 }
 
 /// Three digits and a letter for the power of a thousand.

@@ -6,7 +6,7 @@ use crate::columns::{Side, marked, shown};
 use crate::keep::standing;
 use crate::moments::{clock, span};
 use crate::{Outcome, failures, notes, stdout, which};
-use gleaner_wire::api::{JobState, JobView, OpenRunView, RunStage, Tally, TaskPhase, TaskView};
+use gleaner_wire::api::{JobView, OpenRunView, RunStage, Tally, TaskPhase, TaskView};
 use serde_json::json;
 
 /// A command's first words tell jobs apart; the rest is in `status JOB`.
@@ -18,7 +18,7 @@ pub(crate) fn run(arguments: &StatusArguments) -> Outcome {
     let id = which::one_job(&grid, which)?;
     let phase = match (arguments.failed, arguments.phase) {
         (true, _) => Some(TaskPhase::Failed),
-        (false, phase) => phase.map(TaskPhase::from),
+        (false, phase) => phase,
     };
     if arguments.jsonl {
         return grid.each_task(id, arguments.from, u32::MAX, phase, stdout::print_json).map(drop);
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &StatusArguments) -> Outcome {
 
 fn jobs(grid: &Api, arguments: &StatusArguments) -> Outcome {
     let limit = if arguments.jsonl { u32::MAX } else { arguments.limit };
-    let jobs = grid.jobs(limit, arguments.state.map(|of| state(of.into())), arguments.user.as_deref())?;
+    let jobs = grid.jobs(limit, arguments.state.map(TaskPhase::name), arguments.user.as_deref())?;
     match (arguments.jsonl, arguments.grid.json) {
         (true, _) => jobs.jobs.iter().try_for_each(stdout::print_json),
         (false, true) => stdout::print_json(&jobs),
@@ -62,7 +62,7 @@ fn jobs(grid: &Api, arguments: &StatusArguments) -> Outcome {
 pub(crate) fn describe(job: &JobView) -> String {
     let mut lines = vec![
         ("job", format!("{} {}", job.job, shown(&job.name, NAME_WIDTH)).trim_end().to_owned()),
-        ("state", state(job.state).to_owned()),
+        ("state", job.state.name().to_owned()),
         ("tasks", tally(&job.tasks)),
         ("command", shown(&job.command.join(" "), 80)),
         ("user", job.user.clone()),
@@ -113,7 +113,7 @@ fn list(jobs: &[JobView]) -> String {
         let name = if job.name.is_empty() { job.command.join(" ") } else { job.name.clone() };
         vec![
             job.job.to_string(),
-            state(job.state).to_owned(),
+            job.state.name().to_owned(),
             job.tasks.done.to_string(),
             job.tasks.failed.to_string(),
             job.tasks.running.to_string(),
@@ -180,22 +180,11 @@ pub(crate) fn tally(tasks: &Tally) -> String {
     shown.map(|(count, name)| format!("{count} {name}")).collect::<Vec<_>>().join(", ")
 }
 
-pub(crate) fn state(state: JobState) -> &'static str {
-    match state {
-        JobState::Waiting => "waiting",
-        JobState::Running => "running",
-        JobState::Suspended => "suspended",
-        JobState::Held => "held",
-        JobState::Done => "done",
-        JobState::Failed => "failed",
-        JobState::Cancelled => "cancelled",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use gleaner_wire::JobId;
+    use gleaner_wire::api::JobState;
 
     fn job() -> JobView {
         JobView {

@@ -87,8 +87,8 @@ impl Grid {
         comparison.wanted().saturating_sub(self.runs_of(task).filter(counts).count() as u32)
     }
 
-    /// The machines that a task of which answers are wanted is not to be given to: who answered it or is at it, who compared the same
-    /// two answers, and all that are of one owner with them. In order; costs O(their number).
+    /// The machines that must not get this task: they run it, have answered it, or have compared the same two answers. If answers are
+    /// compared, all other machines of their owners count too. In order; costs O(their number).
     pub fn apart_from(&self, task: TaskId) -> Vec<MachineId> {
         let has_comparison = self.comparison(task).is_some();
         let here = self.runs_of(task).filter(|run| run.goes_on()).map(|run| run.on);
@@ -187,8 +187,8 @@ impl Grid {
         }
     }
 
-    /// A task is over with an answer: who gave it was right, who gave another was wrong, and so was who said of two answers what
-    /// others did not.
+    /// The task has its accepted answer. Machines that gave it were right. Machines that gave another answer, or judged two answers
+    /// differently from the rest, were wrong.
     pub(super) fn agree(&mut self, now: Time, task: TaskId, comparison: &Comparison, effects: &mut Effects) {
         if comparison.by_rule {
             self.agree_by_rule(now, comparison, effects);

@@ -15,7 +15,7 @@ use crate::{Change, Command, Part, Refusal, StopReason};
 use gleaner_units::{MachineId, RunId, Span, TaskClassId, TaskId, Time};
 
 impl Grid {
-    /// The run that follows this one, which begins when this one is over, or said so before.
+    /// The run that follows this one. It starts when this one ends, or it has reported its start already.
     #[inline]
     pub fn run_behind(&self, run: RunId) -> Option<&Run> {
         self.find_run(self.followers.behind(run)?)
@@ -27,7 +27,7 @@ impl Grid {
         self.followers.before(run)
     }
 
-    /// The run that this one waits for, or that was not said to be over when this one began: nothing may follow it.
+    /// The run before this one whose end is not reported yet. No other run may follow it.
     #[inline]
     pub fn leader_of(&self, run: RunId) -> Option<RunId> {
         self.followers.leader(run)

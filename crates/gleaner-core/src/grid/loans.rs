@@ -108,11 +108,6 @@ impl Loans {
         self.recalled
     }
 
-    /// How many ids belong to machines of peers.
-    pub fn borrowed_ids(&self) -> usize {
-        self.borrowed.len()
-    }
-
     /// The peers that have machines of ours, with those machines, the newest loan last.
     pub fn holders(&self) -> impl Iterator<Item = (PartyId, &BTreeSet<(u64, MachineId)>)> + '_ {
         self.held_by.iter().map(|(peer, machines)| (*peer, machines))

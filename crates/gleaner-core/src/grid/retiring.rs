@@ -1,5 +1,4 @@
-//! Tasks that are over for so long that whoever keeps the books keeps them elsewhere: all that is known of them here is
-//! that they are.
+//! Retired tasks. The grid only remembers that they are over; the live grid's store has the rest.
 //!
 //! A million of them in a row are one value for each page. One that is to run again is revived first, with what was
 //! forgotten.

@@ -40,11 +40,6 @@ impl Tournament {
         }
     }
 
-    /// The extremes of all leaves.
-    pub fn all(&self) -> Summary {
-        self.nodes.get(1).copied().unwrap_or(Summary::NONE)
-    }
-
     /// The extremes of all leaves, if there are any.
     #[inline]
     pub fn root(&self) -> Option<&Summary> {

@@ -210,7 +210,8 @@ impl Plan {
         if turn.1 != run.task || !grid.find_run(run).is_some_and(is_it) {
             return false;
         }
-        // Those who are looked at again find it there, though they came before it: it took nothing from them.
+        // Tasks that are looked at again see the run in the calendar, even those before it in line. It took no core that they were
+        // to have.
         if let Some(fork) = &mut self.fork {
             let cores = grid.classes().demand(grid.task(run.task).class()).needs.cores;
             fork.calendars[on.index()].take(begin, end, cores.into());
@@ -355,7 +356,7 @@ impl Plan {
         }
     }
 
-    /// Before which moment it matters who begins, for those who have that turn, or a later one.
+    /// The horizon of that turn and of later ones: what begins at or after it does not change who starts now.
     fn horizon_at(&self, turn: Turn, nearest: Time) -> Time {
         let further = self.horizons.iter().filter(|(until, _)| turn <= *until);
         further.fold(nearest, |horizon, (_, further)| horizon.max(*further))

@@ -275,7 +275,7 @@ impl Desk {
         self.send(session, ToAgent::Yours { runs: live.iter().map(Run::id).collect() });
         for run in live {
             let id = run.id();
-            // One that does not have it says so when it is to stop it.
+            // An agent that does not have the run answers the order to stop by saying so.
             if run.stage() == Stage::Stopping {
                 self.send(session, ToAgent::Stop { run: id, cause: self.stop_cause(id.task) });
             } else if self.is_asked_back(id) {

@@ -247,9 +247,8 @@ struct MostUsed {
     memory: u64,
 }
 
-/// An end as it can be recorded: what is longer than it may be is cut, as if the agent had dropped it, what is no
-/// number says nothing, and no run took more time than there was, or more memory than its machine has. The result counts all
-/// the same.
+/// Makes a reported end safe to record. Text that is too long is cut, as if the agent had dropped it. Values that are not numbers are
+/// ignored. Time and memory are limited to what was possible. The result counts all the same.
 fn sound(mut end: End, most: MostUsed) -> End {
     end.notes.truncate(NOTES_MAX);
     end.notes.iter_mut().for_each(|note| *note = tamed(note, REASON_BYTES_MAX));

@@ -3,8 +3,8 @@
 //! **A machine's class has no attribute that nobody reads**: machines that differ in their names alone are one class
 //! until somebody's requirements mention a name. Then all machines get their classes anew.
 //!
-//! **A class of tasks is there for the jobs in memory that have it.** When the last of them has left, it is kept for whoever asks the
-//! same soon, and then forgotten: what it was called stands for the next class that is met.
+//! **A class of tasks is there for the jobs in memory that have it.** When the last of them has left, the class is kept for a while and
+//! then forgotten. Its number goes to the next new class.
 
 use super::label::LabelKey;
 use crate::limits::{CLASS_BYTES, UNUSED_CLASS_BYTES_MAX};

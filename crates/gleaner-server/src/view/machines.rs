@@ -14,17 +14,6 @@ pub fn machines(desk: &Desk) -> MachineList {
     MachineList { version: VERSION, machines }
 }
 
-/// A state as it is written.
-pub fn state_name(state: MachineState) -> &'static str {
-    match state {
-        MachineState::Open => "open",
-        MachineState::Closed => "closed",
-        MachineState::Away => "away",
-        MachineState::Lost => "lost",
-        MachineState::Revoked => "revoked",
-    }
-}
-
 fn machine(desk: &Desk, id: MachineId, agent: &Agent) -> MachineView {
     let state = state(desk, id, agent);
     // Why it took tasks says nothing of a machine that is gone.

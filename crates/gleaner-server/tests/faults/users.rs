@@ -272,15 +272,8 @@ fn job(chance: &mut Chance, plans: bool) -> JobSpec {
         ..Checkpointing::default()
     };
     JobSpec {
-        name: String::new(),
         command: vec!["count".to_owned(), millis.to_string(), code.to_string(), "1".to_owned()],
         tasks,
-        env: BTreeMap::new(),
-        cwd: None,
-        stdin: None,
-        inputs: Vec::new(),
-        own_inputs: Vec::new(),
-        outputs: Vec::new(),
         composition: (label.is_none() && chance.one_in(2)).then_some([0.5, 0.25, 0.25]),
         label,
         // As long as it takes, or as someone thinks.
@@ -291,14 +284,10 @@ fn job(chance: &mut Chance, plans: bool) -> JobSpec {
             ..Needs::default()
         },
         requirements: chance.one_in(5).then(|| "TARGET.Cpus >= 2".to_owned()),
-        rank: None,
         priority: chance.below(2) as i32,
-        quorum: 1,
-        compare: Vec::new(),
         retries: chance.below(2) as u32,
         checkpoint,
         hold: chance.one_in(8),
-        confinement: gleaner_wire::job::Confinement::default(),
-        signed: None,
+        ..JobSpec::new([])
     }
 }

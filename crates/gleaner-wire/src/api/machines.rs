@@ -70,6 +70,19 @@ pub enum MachineState {
     Revoked,
 }
 
+impl MachineState {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Closed => "closed",
+            Self::Away => "away",
+            Self::Lost => "lost",
+            Self::Revoked => "revoked",
+        }
+    }
+}
+
 /// All machines.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

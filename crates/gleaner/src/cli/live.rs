@@ -3,8 +3,9 @@
 use super::grid::GridArguments;
 use super::names::Which;
 use crate::candidates;
-use clap::{Args, Subcommand, ValueEnum};
-use gleaner_wire::api::{JobState, TaskPhase};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
+use gleaner_wire::api::TaskPhase;
 use gleaner_wire::limits::{NAME_BYTES_MAX, USER_TOKEN_SECONDS_MAX};
 use gleaner_workload::submit::{duration_s, operations, size_bytes};
 use std::path::PathBuf;
@@ -221,8 +222,8 @@ pub(crate) struct StatusArguments {
     #[arg(add = candidates::jobs())]
     pub(crate) job: Option<Which>,
     /// The jobs in this state
-    #[arg(long, value_name = "STATE", conflicts_with = "job")]
-    pub(crate) state: Option<PhaseArgument>,
+    #[arg(long, value_name = "STATE", conflicts_with = "job", value_parser = phases())]
+    pub(crate) state: Option<TaskPhase>,
     /// The jobs of this user
     #[arg(long, value_name = "NAME", conflicts_with = "job", add = candidates::users())]
     pub(crate) user: Option<String>,
@@ -233,8 +234,8 @@ pub(crate) struct StatusArguments {
     #[arg(long, requires = "job", conflicts_with = "phase")]
     pub(crate) failed: bool,
     /// The job's tasks in this phase
-    #[arg(long, value_name = "PHASE", requires = "job")]
-    pub(crate) phase: Option<PhaseArgument>,
+    #[arg(long, value_name = "PHASE", requires = "job", value_parser = phases())]
+    pub(crate) phase: Option<TaskPhase>,
     /// The place in the job of the first task to list, from 0
     #[arg(long, value_name = "N", requires = "job", default_value_t = 0)]
     pub(crate) from: u32,
@@ -248,44 +249,12 @@ pub(crate) struct StatusArguments {
     pub(crate) grid: GridArguments,
 }
 
-/// Where a task is in its life, or the tasks of a job together.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum PhaseArgument {
-    Waiting,
-    Running,
-    Suspended,
-    Held,
-    Done,
-    Failed,
-    Cancelled,
-}
-
-impl From<PhaseArgument> for TaskPhase {
-    fn from(phase: PhaseArgument) -> Self {
-        match phase {
-            PhaseArgument::Waiting => Self::Waiting,
-            PhaseArgument::Running => Self::Running,
-            PhaseArgument::Suspended => Self::Suspended,
-            PhaseArgument::Held => Self::Held,
-            PhaseArgument::Done => Self::Done,
-            PhaseArgument::Failed => Self::Failed,
-            PhaseArgument::Cancelled => Self::Cancelled,
-        }
-    }
-}
-
-impl From<PhaseArgument> for JobState {
-    fn from(state: PhaseArgument) -> Self {
-        match state {
-            PhaseArgument::Waiting => Self::Waiting,
-            PhaseArgument::Running => Self::Running,
-            PhaseArgument::Suspended => Self::Suspended,
-            PhaseArgument::Held => Self::Held,
-            PhaseArgument::Done => Self::Done,
-            PhaseArgument::Failed => Self::Failed,
-            PhaseArgument::Cancelled => Self::Cancelled,
-        }
-    }
+/// Where a task is in its life, or the tasks of a job together: both have the same names.
+fn phases() -> impl TypedValueParser<Value = TaskPhase> {
+    PossibleValuesParser::new(TaskPhase::ALL.map(TaskPhase::name)).map(|name| {
+        let found = TaskPhase::ALL.into_iter().find(|phase| phase.name() == name);
+        found.expect("no other name is let through")
+    })
 }
 
 /// `gleaner watch`.

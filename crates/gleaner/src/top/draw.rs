@@ -220,7 +220,7 @@ fn task_table(frame: &mut Frame<'_>, area: Rect, screen: &Screen) {
 
 fn job_row(job: &JobView) -> Row<'static> {
     let name = if job.name.is_empty() { job.command.join(" ") } else { job.name.clone() };
-    let state = crate::status::state(job.state);
+    let state = job.state.name();
     Row::new([
         Cell::from(job.job.to_string()),
         Cell::from(state),
@@ -239,7 +239,7 @@ fn machine_row(machine: &MachineView) -> Row<'static> {
     };
     Row::new([
         Cell::from(shown(&machine.machine, 16)),
-        Cell::from(gleaner_server::view::state_name(machine.state)).style(Style::new().fg(colour)),
+        Cell::from(machine.state.name()).style(Style::new().fg(colour)),
         Cell::from(format!("{}/{}", machine.tasks, machine.profile.slots)),
         Cell::from(format!("{:.0} %", 100.0 * machine.owner_load)),
         Cell::from(shown(machine.why.as_deref().unwrap_or_default(), 80)),
