@@ -59,15 +59,18 @@ impl Api {
         };
         let address: Address =
             address.parse().map_err(|error| Failure::Usage(format!("{address}: {error}")))?;
+        // As `gleaner token user` prints it, a token has the fingerprint behind a dot.
+        let said = arguments.token.as_deref().map(|token| token.split_once('.').unwrap_or((token, "")));
+        let behind = said.map(|(_, fingerprint)| fingerprint.to_owned()).filter(|behind| !behind.is_empty());
         // On the coordinator's own machine its folder has it, whatever name it is reached under.
-        let fingerprint = match &arguments.fingerprint {
-            Some(fingerprint) => fingerprint.clone(),
+        let fingerprint = match arguments.fingerprint.clone().or(behind) {
+            Some(fingerprint) => fingerprint,
             None => home::coordinator(&folder()?).map_err(|_| no_fingerprint(&address))?.fingerprint,
         };
         let fingerprint =
             fingerprint.parse::<Fingerprint>().map_err(|error| Failure::Usage(error.to_string()))?;
-        let token = match &arguments.token {
-            Some(token) => token.clone(),
+        let token = match said {
+            Some((token, _)) => token.to_owned(),
             None => home::token(&folder()?)?,
         };
         let token: Token = token.parse().map_err(|error| Failure::Usage(format!("the token: {error}")))?;
@@ -345,7 +348,7 @@ impl From<ClientError> for Failure {
 fn no_fingerprint(address: &Address) -> Failure {
     Failure::Usage(format!(
         "without its authority's fingerprint nobody can tell whether {address} is the right server: pass it as \
-         --fingerprint or GLEANER_FINGERPRINT; it is the part behind the dot in a join token"
+         --fingerprint or GLEANER_FINGERPRINT; it is the part behind the dot in a token as it is printed"
     ))
 }
 
@@ -359,7 +362,29 @@ fn escaped(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::escaped;
+    use super::*;
+    use gleaner_net::TokenKind;
+
+    /// As `gleaner token user` prints it, or each by itself.
+    #[test]
+    fn a_token_may_have_the_fingerprint_behind_it() {
+        let (token, print) =
+            (Token::generate(TokenKind::User).expect("randomness").reveal(), "ab".repeat(32));
+        let server = Some("https://lab:7717".to_owned());
+        let plain = GridArguments {
+            home: None,
+            server,
+            fingerprint: Some(print.clone()),
+            token: Some(token.clone()),
+            json: false,
+        };
+        let both =
+            GridArguments { fingerprint: None, token: Some(format!("{token}.{print}")), ..plain.clone() };
+        for arguments in [plain, both] {
+            let api = Api::open(&arguments).expect("all that is needed");
+            assert_eq!(api.fingerprint(), print.parse().expect("a fingerprint"));
+        }
+    }
 
     #[test]
     fn names_are_escaped() {

@@ -62,6 +62,12 @@ fn write(trace: &Trace, arguments: &WrittenArguments) -> Outcome {
             "no machine is ever there in such a trace; nothing was written".to_owned(),
         ));
     }
+    if arguments.machines.as_ref() == Some(&arguments.out) {
+        let out = arguments.out.display();
+        return Err(Failure::Usage(format!(
+            "--machines: found {out}, which --out names; expected another file"
+        )));
+    }
     put(&arguments.out, |out| availability::write(trace, out))?;
     if let Some(path) = &arguments.machines {
         put(path, |out| availability::write_machines(trace, out))?;

@@ -86,7 +86,10 @@ fn checked(arguments: &TuneArguments, sweep: &Sweep) -> Result<(u64, String), Fa
 
 fn describe(arguments: &TuneArguments, findings: &Findings) -> String {
     let runs = match findings.seeds {
-        1 => "one run each (nothing is drawn, or one seed was asked for)".to_owned(),
+        1 if arguments.seeds > 1 => {
+            "one run each: nothing is drawn, so that other seeds give the same run".to_owned()
+        }
+        1 => "one run each (how sure it is takes several: --seeds)".to_owned(),
         seeds => format!("{seeds} runs each"),
     };
     let mut text = format!("{} settings, {runs}\n{}\n", findings.settings.len(), report::lead(findings));

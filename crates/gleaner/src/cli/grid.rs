@@ -15,7 +15,8 @@ pub(crate) struct GridArguments {
     /// The fingerprint of its authority instead of the one in the folder
     #[arg(long, value_name = "HEX", env = "GLEANER_FINGERPRINT", help_heading = "Which grid")]
     pub(crate) fingerprint: Option<String>,
-    /// Your token instead of the one in the folder
+    /// Your token instead of the one in the folder; with a dot and the fingerprint behind it, as `gleaner token user` prints both, no
+    /// --fingerprint is needed
     #[arg(
         long,
         value_name = "TOKEN",

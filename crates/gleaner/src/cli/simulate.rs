@@ -3,6 +3,7 @@
 use super::RigidArguments;
 use crate::candidates;
 use clap::Args;
+use clap::builder::{StringValueParser, TypedValueParser};
 use gleaner_units::Span;
 use std::path::PathBuf;
 
@@ -85,7 +86,7 @@ pub(crate) struct SimulateArguments {
     pub(crate) log: RigidArguments,
     /// Schedule by this preset instead of the scenario's; compare several, separated by commas, with the same seeds. Behind
     /// colons, keys of the policy are set, as `queue/easy:fill=shortest`
-    #[arg(long, value_name = "NAME", value_delimiter = ',', add = candidates::policies())]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = trimmed(), add = candidates::policies())]
     pub(crate) policy: Vec<String>,
     /// The seed, instead of the scenario's
     #[arg(long, value_name = "N")]
@@ -120,4 +121,9 @@ pub(crate) struct SimulateArguments {
 pub(crate) fn parse_shake(text: &str) -> Result<Span, String> {
     let seconds = text.parse().ok().and_then(Span::from_seconds);
     seconds.ok_or_else(|| "expected seconds, 0 or more".to_owned())
+}
+
+/// A name between commas may have blanks around it.
+fn trimmed() -> impl TypedValueParser<Value = String> {
+    StringValueParser::new().map(|name| name.trim().to_owned())
 }

@@ -7,7 +7,7 @@ use gleaner_report::{Axis, Block, Cell, Figure, HeatCell, HeatMap, Plot, Report,
 
 /// A longer table is for `settings.csv`.
 const LISTED: usize = 200;
-const ONE_RUN: &str = "that is one run each, and how sure it is takes several (--seeds)";
+const ONE_RUN: &str = "that is one run each";
 
 /// Its name and the drawing.
 pub(super) fn drawing(findings: &Findings) -> (&'static str, Svg) {

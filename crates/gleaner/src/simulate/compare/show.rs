@@ -6,7 +6,7 @@ use gleaner_report::numbers::decimals;
 use gleaner_report::{Axis, Block, Cell, Figure, Gantt, Plot, Report, Series, Style, Svg, Table};
 
 const NONE: &str = "–";
-const ALIKE: &str = "All seeds gave the same run, since nothing here is drawn. --shake SECONDS moves each arrival by up to so many seconds, of tasks, logs and jobs of brokers.";
+const ALIKE: &str = "All seeds gave the same run, since nothing here is drawn. --shake SECONDS moves each arrival by up to so many seconds, of tasks, logs, and jobs of brokers and peers.";
 const ALIKE_THOUGH_SHAKEN: &str = "All seeds gave the same run: nothing here is drawn, and the arrivals that --shake moved changed no figure.";
 const UNFAIR: &str = "A run that left work unfinished is held against no other but by that: what it did not do cost it no time.";
 const MARK: &str = "* the 95 % interval, paired by seed, does not hold 0";
