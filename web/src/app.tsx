@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, isToken, problemOf, Refused, token, tokenIn, type Schemas } from "./api.ts";
 import { follow, onSignOut, unfollow, useConnected } from "./live.ts";
-import { nameIn, numberIn, useRoute } from "./route.ts";
+import { keepSoon, keptNumber, nameIn, numberIn, useRoute } from "./route.ts";
 import { saved } from "./saved.ts";
 import { clock, plain } from "./text.ts";
 import { JobPage } from "./views/job.tsx";
@@ -142,12 +142,22 @@ function Signed({ me, signOut }: { me: Me; signOut: () => void }) {
   const [news, setNews] = useState("");
   const isFirst = useRef(true);
   useEffect(() => {
-    // Another view is read from its beginning, by eye and by ear.
+    // Another view is read from its beginning, by eye and by ear; one that one comes back to from where one was.
+    const place = keptNumber("place");
+    const stop = place > 0 ? scrollTo(place) : undefined;
     if (!isFirst.current) {
-      window.scrollTo(0, 0);
+      if (place === 0) {
+        window.scrollTo(0, 0);
+      }
       document.getElementById("main")?.focus({ preventScroll: true });
     }
     isFirst.current = false;
+    const scrolled = () => keepSoon("place", window.scrollY);
+    window.addEventListener("scroll", scrolled, { passive: true });
+    return () => {
+      stop?.();
+      window.removeEventListener("scroll", scrolled);
+    };
   }, [route]);
   useEffect(() => {
     const timer = setTimeout(() => setNews(""), 8_000);
@@ -200,6 +210,25 @@ function Signed({ me, signOut }: { me: Me; signOut: () => void }) {
       </div>
     </>
   );
+}
+
+/** So long it is waited for a view to be as long as it was. */
+const PATIENCE_MS = 2_000;
+
+/** Scrolls there as soon as there is something to be seen; what is returned gives it up. */
+function scrollTo(place: number): () => void {
+  const until = Date.now() + PATIENCE_MS;
+  let frame = 0;
+  const step = () => {
+    const isThere = document.documentElement.scrollHeight >= place + window.innerHeight;
+    if (isThere || Date.now() > until) {
+      window.scrollTo(0, place);
+    } else {
+      frame = requestAnimationFrame(step);
+    }
+  };
+  step();
+  return () => cancelAnimationFrame(frame);
 }
 
 function isOffered(path: string, me: Me): boolean {

@@ -14,6 +14,35 @@ export function useRoute(): string {
   return route;
 }
 
+/** What the browser's history has of the view that one looks at, or comes back to. */
+const kept = () => (history.state ?? {}) as Record<string, unknown>;
+
+const keep = (name: string, value: unknown) => history.replaceState({ ...kept(), [name]: value }, "");
+
+const SOON_MS = 150;
+const timers = new Map<string, number>();
+
+/** Keeps what changes many times a second, once it stands still. What one has left meanwhile keeps nothing of it. */
+export function keepSoon(name: string, value: unknown): void {
+  const view = location.hash;
+  const keepIt = () => {
+    if (location.hash === view) {
+      keep(name, value);
+    }
+  };
+  clearTimeout(timers.get(name));
+  timers.set(name, window.setTimeout(keepIt, SOON_MS));
+}
+
+/** The number that was kept; 0 where the view is new. */
+export const keptNumber = (name: string): number => Number(kept()[name] ?? 0);
+
+/** A choice that is there again when one comes back to the view. */
+export function useChoice<T>(name: string, initial: T): [T, (value: T) => void] {
+  const [choice, set] = useState<T>(() => (kept()[name] as T | undefined) ?? initial);
+  return [choice, (next) => (set(next), keep(name, next))];
+}
+
 /** The number that a part of the address is; none if it is no job's or task's. */
 export function numberIn(part: string | undefined): number | undefined {
   const number = /^\d{1,10}$/.test(part ?? "") ? Number(part) : undefined;

@@ -260,6 +260,24 @@ test("an address that names nothing says so, and the page goes on", async () => 
   await done(page);
 });
 
+test("whoever comes back finds their choice and their place again", async () => {
+  const page = await as("root");
+  await open(page, world, "/");
+  const state = page.getByRole("combobox", { name: "State" });
+  await state.selectOption("failed");
+  await page.getByRole("table", { name: "Jobs" }).waitFor();
+  await page.evaluate(() => window.scrollTo(0, 120));
+  const place = await until(() => page.evaluate(() => history.state?.place), (kept) => kept > 100, "the place is kept");
+  await page.getByRole("table", { name: "Jobs" }).getByRole("link").first().click();
+  await page.getByRole("heading", { name: /^Job / }).waitFor();
+  assert.equal(await page.evaluate(() => window.scrollY), 0, "a new view begins at its beginning");
+  await page.goBack();
+  await page.getByRole("table", { name: "Jobs" }).waitFor();
+  assert.equal(await state.inputValue(), "failed");
+  await until(() => page.evaluate(() => window.scrollY), (y) => Math.abs(y - place) < 50, "it is scrolled as it was");
+  await done(page);
+});
+
 test("keys alone lead through lists and the task stream", async () => {
   const page = await as("root");
   await open(page, world, "/stream");

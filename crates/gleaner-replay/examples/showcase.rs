@@ -7,7 +7,9 @@
 
 use gleaner_http::serve::{Ready, ServeOptions, serve};
 use gleaner_net::{Token, TokenKind};
-use gleaner_server::desk::{Admitted, Answer, Checked, Input, JobFiles, Order, Requester, SessionId, Terms};
+use gleaner_server::desk::{
+    Admitted, Answer, Checked, Desk, Input, JobFiles, Order, Requester, SessionId, Terms,
+};
 use gleaner_server::driver::{Handle, Newcomer, Outgoing};
 use gleaner_server::store::NetworkFolder;
 use gleaner_units::Span;
@@ -99,6 +101,14 @@ async fn submit(desk: &Handle, user: &str, spec: JobSpec) {
     order(desk, by(user, Role::User), Order::Submit { job, key: None, files: JobFiles::default() }).await;
 }
 
+/// Tasks of a job that no machine can run.
+const WIDE: u32 = 40;
+
+fn open_tasks(desk: &Desk) -> u32 {
+    let tally = desk.ledger().tally();
+    tally.waiting + tally.running + tally.suspended
+}
+
 async fn jobs(desk: &Handle, tasks: u32, seconds: &str) {
     let job = |name: &str, command: &[&str], count: u32| JobSpec {
         name: name.to_owned(),
@@ -118,7 +128,7 @@ async fn jobs(desk: &Handle, tasks: u32, seconds: &str) {
     submit(desk, "alice", job("<img src=x onerror=alert(1)><b>bold</b>", &["hostile"], 1)).await;
     submit(desk, "alice", job("a long line", &["line", "10000000"], 1)).await;
     // 5: nothing can run it; 6: held; 7: short tasks that ask for much.
-    let mut wide = job("train a model", &["work", "60"], 40);
+    let mut wide = job("train a model", &["work", "60"], WIDE);
     wide.requirements = Some("TARGET.Memory >= 65536 && member(\"gpu\", TARGET.Tags)".to_owned());
     wide.needs = Needs { cores: 1, memory: 64 << 30, ..Needs::default() };
     submit(desk, "bob", wide).await;
@@ -127,6 +137,10 @@ async fn jobs(desk: &Handle, tasks: u32, seconds: &str) {
     let mut short = job("count words", &["work", "0.01"], 30);
     short.needs = Needs { cores: 2, memory: 512 << 20, ..Needs::default() };
     submit(desk, "bob", short).await;
+    // They would wait for two cores of one machine, for good, if the long ones came before their end.
+    while desk.look(|desk, _| open_tasks(desk)).await.expect("the desk is there") > WIDE {
+        sleep(Duration::from_millis(20)).await;
+    }
     // 8: the long ones, which keep the machines busy.
     submit(desk, "alice", job("sweep", &["work", seconds], tasks)).await;
 }

@@ -1,6 +1,7 @@
 // A long list of which only what is seen is there.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { keepSoon, keptNumber } from "../route.ts";
 import { useNarrow } from "./basics.tsx";
 
 export interface Column<T> {
@@ -27,11 +28,18 @@ const AROUND = 8;
 
 export function Rows<T>({ label, columns, rows, keyOf, empty, shown = 14, height = 36 }: Props<T>) {
   const box = useRef<HTMLDivElement>(null);
-  const [top, setTop] = useState(0);
+  const place = `rows of ${label}`;
+  const [top, setTop] = useState(() => keptNumber(place));
   const isNarrow = useNarrow();
   const seen = isNarrow ? columns.filter((column) => !column.isMinor) : columns;
   const from = Math.max(0, Math.floor(top / height) - AROUND);
   const until = Math.min(rows.length, from + shown + 2 * AROUND);
+  // One comes back to where one was.
+  useEffect(() => {
+    if (box.current && top > 0) {
+      box.current.scrollTop = top;
+    }
+  }, [rows.length > 0]);
   // Fewer rows than before may end above where one looks.
   useEffect(() => {
     if (box.current && box.current.scrollTop > rows.length * height) {
@@ -61,7 +69,7 @@ export function Rows<T>({ label, columns, rows, keyOf, empty, shown = 14, height
         tabIndex={0}
         aria-label={`${label}: rows`}
         style={{ ...gutter, maxHeight: `${shown * height}px` }}
-        onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+        onScroll={(event) => (setTop(event.currentTarget.scrollTop), keepSoon(place, event.currentTarget.scrollTop))}
       >
         <div role="presentation" style={{ height: `${from * height}px` }} />
         {rows.slice(from, until).map((row, index) => (

@@ -1,10 +1,9 @@
 // A job: how it stands, why tasks failed, and its tasks.
-import { useState } from "preact/hooks";
 import { ask, order, type Job, type Phase, type Schemas, type Task } from "../api.ts";
 import { useLive } from "../live.ts";
 import { Act, Badge, Facts, Loading, PhaseBar, PhaseKey, PHASES, Section, Trouble } from "../parts/basics.tsx";
 import { Rows, type Column } from "../parts/rows.tsx";
-import { toMachine, toTask } from "../route.ts";
+import { toMachine, toTask, useChoice } from "../route.ts";
 import { download, file, isOfJob, saved } from "../saved.ts";
 import { clock, grouped, plain, plural, span } from "../text.ts";
 import type { Frame } from "../app.tsx";
@@ -15,7 +14,7 @@ type Order = "cancel" | "hold" | "release" | "rerun";
 
 export function JobPage({ job: id, frame }: { job: number; frame: Frame }) {
   const path = `/api/v1/jobs/${id}`;
-  const [phase, setPhase] = useState<Phase | "">("");
+  const [phase, setPhase] = useChoice<Phase | "">("phase", "");
   const concerns = (event: { job?: number | null }) => event.job === id;
   const job = useLive<Job>(path, { concerns });
   const failures = useLive<Schemas["FailureList"]>((job.data?.tasks.failed ?? 0) > 0 ? `${path}/failures` : null, { concerns });

@@ -1,11 +1,10 @@
 // The first view: why things wait, what the grid does, and the jobs.
-import { useState } from "preact/hooks";
 import type { Job, Schemas } from "../api.ts";
 import { useLive } from "../live.ts";
 import { Badge, inWords, Loading, PhaseBar, PhaseKey, Section, useNarrow } from "../parts/basics.tsx";
 import { Lines } from "../parts/lines.tsx";
 import { Rows, type Column } from "../parts/rows.tsx";
-import { toJob, toMachine, toTask } from "../route.ts";
+import { toJob, toMachine, toTask, useChoice } from "../route.ts";
 import { clock, grouped, plain, plural, sized, span } from "../text.ts";
 import type { Frame } from "../app.tsx";
 
@@ -17,8 +16,8 @@ export const nameOf = (job: Job) => plain(job.name || job.command.join(" "));
 
 export function Overview({ frame }: { frame: Frame }) {
   const grid = useLive<Schemas["GridView"]>("/api/v1/grid");
-  const [state, setState] = useState("");
-  const [before, setBefore] = useState<number>();
+  const [state, setState] = useChoice("state", "");
+  const [before, setBefore] = useChoice<number | undefined>("before", undefined);
   const more = (state && `&state=${state}`) + (before === undefined ? "" : `&before=${before}`);
   const jobs = useLive<Schemas["JobList"]>(`/api/v1/jobs?limit=${JOBS_MAX}${more}`, {
     concerns: (event) => event.job !== null,

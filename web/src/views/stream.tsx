@@ -1,10 +1,10 @@
 // The task stream: what ran where, and when.
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { ask, type Run, type Schemas } from "../api.ts";
 import { useLive } from "../live.ts";
 import { Act, Loading, Section } from "../parts/basics.tsx";
 import { Gantt, type Bar } from "../parts/gantt.tsx";
-import { toTask } from "../route.ts";
+import { toTask, useChoice } from "../route.ts";
 import { download, file, saved } from "../saved.ts";
 import { clock, grouped, moment, plain, span } from "../text.ts";
 import type { Frame } from "../app.tsx";
@@ -32,7 +32,7 @@ interface ChartProps {
 
 /** All runs, or those of a job or on a machine. */
 export function RunChart({ job, machine }: ChartProps) {
-  const [byJob, setByJob] = useState(false);
+  const [byJob, setByJob] = useChoice("by job", false);
   const runs = useLive<Schemas["RunList"]>(RUNS, {
     concerns: (event) => event.task != null && (job === undefined || event.job === job),
     every_ms: 15_000,
