@@ -8,7 +8,7 @@ use gleaner_net::{ClientError, TlsFailure};
 use gleaner_papers::KeptError;
 use gleaner_workload::InputError;
 use gleaner_workload::submit::SubmitFileError;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
@@ -83,15 +83,6 @@ impl From<KeptError> for Failure {
 /// What a command ends with.
 pub(crate) type Outcome = Result<(), Failure>;
 
-/// Where the reader of an error is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Shown {
-    /// At a terminal.
-    AsText,
-    /// At the end of a pipe.
-    AsJson,
-}
-
 impl Failure {
     /// That `what` could not be done with `path`.
     pub(crate) fn io(what: &str, path: &Path, error: io::Error) -> Self {
@@ -122,35 +113,40 @@ impl Failure {
     }
 
     /// Prints the failure to standard error and gives the exit code.
-    pub(crate) fn report(&self, shown: Shown) -> ExitCode {
-        match shown {
-            Shown::AsText => {
-                let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
-                let label = if matches!(self, Failure::Interrupted(_)) { "interrupted" } else { "error" };
-                anstream::eprintln!("{style}{label}:{style:#} {self}");
-            }
-            Shown::AsJson => {
-                let mut document = json!({ "version": 1, "error": self.to_string(), "code": self.code() });
-                if let Failure::Input(input) | Failure::SubmitFile(SubmitFileError::Input(input)) = self {
-                    document["input"] = json!(input);
-                }
-                if let Failure::SubmitFile(SubmitFileError::Unsupported { keys, .. }) = self {
-                    document["unsupported"] = json!(keys);
-                }
-                if let Failure::Grid(ClientError::Refused { status, code, .. }) = self {
-                    document["refused"] = json!({ "status": status, "code": code });
-                }
-                if let Failure::NotAll { failed, left, .. } = self {
-                    let failed =
-                        failed.iter().map(|(what, why)| json!({ "of": what, "error": why.to_string() }));
-                    document["failed"] = failed.collect();
-                    document["left"] = json!(left);
-                }
-                eprintln!("{document}");
-            }
+    pub(crate) fn report(&self) -> ExitCode {
+        if wants_json() {
+            eprintln!("{}", self.as_json());
+        } else {
+            let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+            let label = if matches!(self, Failure::Interrupted(_)) { "interrupted" } else { "error" };
+            anstream::eprintln!("{style}{label}:{style:#} {self}");
         }
         ExitCode::from(self.code())
     }
+
+    fn as_json(&self) -> Value {
+        let mut document = json!({ "version": 1, "error": self.to_string(), "code": self.code() });
+        if let Failure::Input(input) | Failure::SubmitFile(SubmitFileError::Input(input)) = self {
+            document["input"] = json!(input);
+        }
+        if let Failure::SubmitFile(SubmitFileError::Unsupported { keys, .. }) = self {
+            document["unsupported"] = json!(keys);
+        }
+        if let Failure::Grid(ClientError::Refused { status, code, .. }) = self {
+            document["refused"] = json!({ "status": status, "code": code });
+        }
+        if let Failure::NotAll { failed, left, .. } = self {
+            let failed = failed.iter().map(|(what, why)| json!({ "of": what, "error": why.to_string() }));
+            document["failed"] = failed.collect();
+            document["left"] = json!(left);
+        }
+        document
+    }
+}
+
+/// Whether `--json` is among the arguments. What comes behind two dashes is a program's.
+fn wants_json() -> bool {
+    std::env::args_os().take_while(|argument| argument != "--").any(|argument| argument == "--json")
 }
 
 /// Whether the system's answer says that the wrong thing was named, or one that is full, and not that something is broken.
@@ -223,11 +219,9 @@ fn sentence(text: &str) -> String {
 
 /// Help, the version, or wrong arguments, as clap prints them; with `--json` among the arguments, as JSON.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
-    // What comes behind two dashes is a program's.
-    let ours = std::env::args_os().take_while(|argument| argument != "--");
-    if error.use_stderr() && { ours }.any(|argument| argument == "--json") {
+    if error.use_stderr() && wants_json() {
         let hint = hint(error).map(|hint| format!("; {hint}")).unwrap_or_default();
-        return Failure::Usage(sentence(&error.to_string()) + &hint).report(Shown::AsJson);
+        return Failure::Usage(sentence(&error.to_string()) + &hint).report();
     }
     // A closed pipe is no reason to fail again.
     let _ = error.print();

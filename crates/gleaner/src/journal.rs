@@ -25,17 +25,6 @@ pub(crate) fn run(arguments: &JournalArguments) -> Outcome {
     }
 }
 
-impl JournalArguments {
-    pub(crate) fn json(&self) -> bool {
-        match self {
-            Self::Verify(arguments) => arguments.of.json,
-            Self::Rebuild(of) | Self::Export(of) => of.json,
-            Self::Compact(arguments) => arguments.of.json,
-            Self::Restore(arguments) => arguments.of.json,
-        }
-    }
-}
-
 /// How many rows there are, each as it was written behind the one before it.
 pub(crate) fn whole(reader: &dyn Reader) -> Result<u64, Failure> {
     let rows = store::verify(reader).map_err(fault)?;

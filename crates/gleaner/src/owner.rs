@@ -141,22 +141,6 @@ fn show(of: &OwnMachineArguments, answer: &Answer) -> Outcome {
     stdout::print(told(answer, rules.grace_max_seconds) + &notes)
 }
 
-impl OwnerArguments {
-    pub(crate) fn json(&self) -> bool {
-        match self {
-            Self::Here(of)
-            | Self::Away(of)
-            | Self::Pause(of)
-            | Self::Drain(of)
-            | Self::Evict(of)
-            | Self::Resume(of)
-            | Self::Status(of)
-            | Self::Show(of) => of.json,
-            Self::Set(set) => set.of.json,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,11 +12,10 @@ use gleaner_wire::api::{JoinTokenView, NewToken, UserList};
 use serde_json::json;
 
 pub(crate) fn run(arguments: &TokenArguments) -> Outcome {
-    let json = arguments.json();
     match arguments {
         TokenArguments::Join { uses, expires, owner, grid } => {
             let good = format!("good for {}", plural(u64::from(*uses), "machine"));
-            show(json, &Api::open(grid)?.join_token(*uses, *expires, owner.as_deref())?, &good)
+            show(grid.json, &Api::open(grid)?.join_token(*uses, *expires, owner.as_deref())?, &good)
         }
         TokenArguments::User { name, role, expires, again, grid } => {
             let api = Api::open(grid)?;
@@ -25,10 +24,10 @@ pub(crate) fn run(arguments: &TokenArguments) -> Outcome {
             if is_own {
                 keep(grid, &token)?;
             }
-            show(json, &token, &good_for(name, &token))
+            show(grid.json, &token, &good_for(name, &token))
         }
-        TokenArguments::List(arguments) => list(json, &Api::open(&arguments.grid)?.users()?),
-        TokenArguments::Remove { id, grid } => list(json, &Api::open(grid)?.remove_join_token(id)?),
+        TokenArguments::List(arguments) => list(arguments.grid.json, &Api::open(&arguments.grid)?.users()?),
+        TokenArguments::Remove { id, grid } => list(grid.json, &Api::open(grid)?.remove_join_token(id)?),
     }
 }
 

@@ -12,15 +12,6 @@ pub(crate) enum ClassadArguments {
     Match(MatchArguments),
 }
 
-impl ClassadArguments {
-    pub(crate) fn json(&self) -> bool {
-        match self {
-            ClassadArguments::Eval(arguments) => arguments.json,
-            ClassadArguments::Match(arguments) => arguments.json,
-        }
-    }
-}
-
 const EVAL_HELP: &str = "\
 Examples:
   gleaner classad eval 'strcat(\"a\", 1 + 2)'

@@ -320,10 +320,3 @@ pub(crate) struct ConfigShowArguments {
     #[command(flatten)]
     pub(crate) serve: ServeArguments,
 }
-
-impl ConfigArguments {
-    pub(crate) fn json(&self) -> bool {
-        let Self::Show(show) = self;
-        show.serve.json
-    }
-}

@@ -394,21 +394,6 @@ pub(crate) struct MachineName {
     pub(crate) grid: GridArguments,
 }
 
-impl MachineArguments {
-    pub(crate) fn json(&self) -> bool {
-        match self {
-            Self::Pause(machine)
-            | Self::Resume(machine)
-            | Self::Drain(machine)
-            | Self::Measure(machine)
-            | Self::Revoke(machine)
-            | Self::Forget(machine) => machine.grid.json,
-            Self::Price(arguments) => arguments.grid.json,
-            Self::Owner(arguments) => arguments.grid.json,
-        }
-    }
-}
-
 /// `gleaner history`.
 #[derive(Args, Debug)]
 pub(crate) struct HistoryArguments {

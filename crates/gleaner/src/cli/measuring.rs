@@ -57,16 +57,6 @@ pub(crate) struct BenchLiveArguments {
     pub(crate) json: bool,
 }
 
-impl BenchArguments {
-    pub(crate) fn json(&self) -> bool {
-        match &self.what {
-            Some(BenchCommand::Live(live)) => live.json,
-            Some(BenchCommand::Map(map)) => map.json,
-            None => self.json,
-        }
-    }
-}
-
 /// Subjects by their names.
 fn subjects() -> impl TypedValueParser<Value = Subject> {
     let named = |subject: Subject| PossibleValue::new(subject.name()).help(subject.summary());

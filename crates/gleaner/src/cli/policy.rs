@@ -33,15 +33,3 @@ pub(crate) enum PolicyArguments {
     /// Set another policy, or change the one in force; running tasks stay where they are
     Set(PolicySetArguments),
 }
-
-impl PolicyArguments {
-    pub(crate) fn json(&self) -> bool {
-        match self {
-            PolicyArguments::List { json }
-            | PolicyArguments::Keys { json }
-            | PolicyArguments::Show { json, .. } => *json,
-            PolicyArguments::Current(arguments) => arguments.grid.json,
-            PolicyArguments::Set(arguments) => arguments.grid.json,
-        }
-    }
-}

@@ -13,15 +13,6 @@ pub(crate) enum QuotaArguments {
     Set(QuotaSetArguments),
 }
 
-impl QuotaArguments {
-    pub(crate) fn json(&self) -> bool {
-        match self {
-            Self::Show(arguments) => arguments.grid.json,
-            Self::Set(arguments) => arguments.grid.json,
-        }
-    }
-}
-
 const SET_HELP: &str = "\
 Examples:
   gleaner quota set --tasks 100000

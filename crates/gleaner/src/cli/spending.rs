@@ -20,15 +20,6 @@ pub(crate) enum BudgetArguments {
     None(PlainArguments),
 }
 
-impl BudgetArguments {
-    pub(crate) fn json(&self) -> bool {
-        match self {
-            Self::Show(arguments) | Self::None(arguments) => arguments.grid.json,
-            Self::Set(arguments) => arguments.grid.json,
-        }
-    }
-}
-
 const SET_HELP: &str = "\
 A task costs its declared length times the price of its machine, rounded up to whole credits:
 `gleaner submit --length 5G` on a machine of 2 credits for a million operations costs 10000. A task \

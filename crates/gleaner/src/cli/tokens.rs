@@ -98,21 +98,3 @@ pub(crate) enum UserArguments {
         grid: GridArguments,
     },
 }
-
-impl UserArguments {
-    pub(crate) fn json(&self) -> bool {
-        match self {
-            Self::List(arguments) | Self::Key(arguments) => arguments.grid.json,
-            Self::Remove { grid, .. } => grid.json,
-        }
-    }
-}
-
-impl TokenArguments {
-    pub(crate) fn json(&self) -> bool {
-        match self {
-            Self::List(arguments) => arguments.grid.json,
-            Self::Join { grid, .. } | Self::Remove { grid, .. } | Self::User { grid, .. } => grid.json,
-        }
-    }
-}

@@ -14,16 +14,6 @@ pub(crate) enum TraceArguments {
     Import(ImportArguments),
 }
 
-impl TraceArguments {
-    pub(crate) fn json(&self) -> bool {
-        match self {
-            TraceArguments::Generate(arguments) => arguments.written.json,
-            TraceArguments::Check(arguments) => arguments.json,
-            TraceArguments::Import(arguments) => arguments.written.json,
-        }
-    }
-}
-
 /// The months of the paper.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Month {

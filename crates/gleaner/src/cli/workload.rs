@@ -18,17 +18,6 @@ pub(crate) enum WorkloadArguments {
     Filter(FilterArguments),
 }
 
-impl WorkloadArguments {
-    pub(crate) fn json(&self) -> bool {
-        match self {
-            Self::Info(arguments) => arguments.json,
-            Self::Convert(arguments) => arguments.written.json,
-            Self::Generate(arguments) => arguments.written.json,
-            Self::Filter(arguments) => arguments.written.json,
-        }
-    }
-}
-
 /// A format to read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum ReadFormat {
