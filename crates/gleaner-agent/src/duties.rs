@@ -43,6 +43,7 @@ pub use log::Range;
 pub use ruling::Exit;
 pub(crate) use signs::paused_at;
 
+use crate::keeper::Signal;
 use crate::owner::{Bounds, DISK_FREE_MIN, Rules, Verdict};
 use gleaner_units::{RunId, Span, TaskId, Time};
 use gleaner_wire::session::{
@@ -190,19 +191,6 @@ pub enum Action {
     Quit,
     /// End: the coordinator does not want this agent, for this reason. What still runs is to be killed.
     GiveUp(String),
-}
-
-/// What the keeper does to a run's processes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Signal {
-    /// Ask them to end.
-    Terminate,
-    /// End them.
-    Kill,
-    /// Suspend them.
-    Freeze,
-    /// Let them go on.
-    Thaw,
 }
 
 /// What to store of a run.

@@ -43,5 +43,5 @@ pub use keep::keep;
 pub use mind::mind;
 pub use open_files::OPEN_FILES;
 pub use orders::{
-    Confinement, Input, Network, Order, ProgramEnd, Report, RunSpec, Sandbox, Sign, TASK_FOLDER, Usage,
+    Confinement, Input, Network, Order, ProgramEnd, Report, RunSpec, Sandbox, Signal, TASK_FOLDER, Usage,
 };

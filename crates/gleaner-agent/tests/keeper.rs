@@ -10,9 +10,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use gleaner_agent::keeper::{Keeper, Order, ProgramEnd, Sign};
+use gleaner_agent::keeper::{Keeper, Order, ProgramEnd, Signal};
 use processes::{PROGRAM, Stage, lives, state, until};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{self, Pid, kill_process};
 
 #[test]
 fn a_task_ends_as_its_program_does() {
@@ -110,10 +110,10 @@ fn a_task_ends_with_its_lease_whoever_is_stalled() {
     until("it runs", || !stage.said("minder").is_empty());
     let minder = Pid::from_raw(stage.said("minder").parse().unwrap()).unwrap();
     lease(&stage, 300);
-    kill_process(minder, Signal::STOP).unwrap();
+    kill_process(minder, process::Signal::STOP).unwrap();
     lease(&stage, 600_000);
     std::thread::sleep(Duration::from_millis(500));
-    kill_process(minder, Signal::CONT).unwrap();
+    kill_process(minder, process::Signal::CONT).unwrap();
     assert_eq!(stage.end().0, ProgramEnd::Code(4));
 }
 
@@ -163,12 +163,12 @@ fn escaped(stage: &Stage) -> u32 {
 #[test]
 fn nothing_outlives_its_task() {
     for (name, escape) in ESCAPES {
-        for (end, order) in [("exit 3", None), ("exec sleep 1000", Some(Sign::Kill))] {
+        for (end, order) in [("exit 3", None), ("exec sleep 1000", Some(Signal::Kill))] {
             let mut stage = Stage::new();
             stage.start(stage.own(&format!("{escape}\n{NOTED}\n{end}")));
             let pid = escaped(&stage);
-            if let Some(sign) = order {
-                stage.sign(sign);
+            if let Some(signal) = order {
+                stage.signal(signal);
             }
             let (outcome, _) = stage.end();
             assert_eq!(
@@ -277,7 +277,7 @@ fn asked_to_end_a_task_may_take_its_leave() {
     let mut stage = Stage::new();
     stage.start(stage.own("trap 'echo saved; exit 85' TERM; echo $$ > pid; while :; do sleep 0.01; done"));
     escaped(&stage);
-    stage.sign(Sign::Term);
+    stage.signal(Signal::Terminate);
     assert_eq!(stage.end().0, ProgramEnd::Code(85));
     assert_eq!(stage.said("out"), "saved");
 }
@@ -287,10 +287,10 @@ fn all_of_a_task_is_suspended_and_goes_on() {
     let mut stage = Stage::new();
     stage.start(stage.own("setsid sh -c 'echo $$ > pid; while [ ! -e stop ]; do :; done; echo end' & wait"));
     let pid = escaped(&stage);
-    stage.sign(Sign::Stop);
+    stage.signal(Signal::Freeze);
     until("it is stopped", || state(pid) == Some('T'));
     fs::write(stage.path("stop"), "").unwrap();
-    stage.sign(Sign::Cont);
+    stage.signal(Signal::Thaw);
     assert_eq!(stage.end().0, ProgramEnd::Code(0));
     assert_eq!(stage.said("out"), "end");
 }
@@ -300,9 +300,9 @@ fn a_suspended_task_can_be_killed() {
     let mut stage = Stage::new();
     stage.start(stage.own("echo $$ > pid; while :; do :; done"));
     let pid = escaped(&stage);
-    stage.sign(Sign::Stop);
+    stage.signal(Signal::Freeze);
     until("it is stopped", || state(pid) == Some('T'));
-    stage.sign(Sign::Kill);
+    stage.signal(Signal::Kill);
     assert_eq!(stage.end().0, ProgramEnd::Signal(9));
 }
 
@@ -378,7 +378,7 @@ fn a_program_that_is_not_there_is_no_keeper() {
 }
 
 fn kill(pid: u32) {
-    kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), Signal::KILL).unwrap();
+    kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), process::Signal::KILL).unwrap();
 }
 
 fn only_child(pid: u32) -> u32 {

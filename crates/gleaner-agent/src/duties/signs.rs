@@ -1,7 +1,8 @@
 //! What the owner wants, and what the coordinator is told of it.
 
 use super::held::Stage;
-use super::{Action, Duties, Signal};
+use super::{Action, Duties};
+use crate::keeper::Signal;
 use crate::owner::{Reason, Sign, Verdict};
 use gleaner_units::Time;
 use gleaner_wire::session::FromAgent;

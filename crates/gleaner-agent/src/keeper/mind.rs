@@ -165,9 +165,9 @@ impl Minding {
                 self.lease = Some(Time::from_nanos(until_ns));
                 Ok(())
             }
-            Order::Signal { id, sign } => {
+            Order::Signal { id, signal } => {
                 if let Some(task) = self.task.as_mut().filter(|task| task.id() == id) {
-                    task.signal(sign);
+                    task.signal(signal);
                 }
                 Ok(())
             }

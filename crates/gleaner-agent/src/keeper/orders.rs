@@ -30,22 +30,22 @@ pub enum Order {
         /// Which task.
         id: u64,
         /// Which signal.
-        sign: Sign,
+        signal: Signal,
     },
 }
 
 /// What can be done to a running task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Sign {
+pub enum Signal {
     /// Ask it to end (`SIGTERM` to all of its processes). A task still being put into its sandbox may miss it.
-    Term,
+    Terminate,
     /// End it: all of its processes, whatever they do.
     Kill,
     /// Suspend all of it, by the freezer where its cgroup has one. Where there is none it is stopped by signals, watched,
     /// and ended ([`ProgramEnd::Defied`]) if its processes wake each other.
-    Stop,
+    Freeze,
     /// Let it go on.
-    Cont,
+    Thaw,
 }
 
 /// What a minder says.

@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use nix::sys::resource::{UsageWho, getrusage};
 use rustix::event::Timespec;
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
+use rustix::process::{self, Pid, PidfdFlags, pidfd_open};
 use wait4::Wait4;
 
 use super::hearing::Hearing;
 use super::kin::{self, Passing};
 use super::memory::Memory;
-use super::orders::{Network, ProgramEnd, RunSpec, Sign, Usage};
+use super::orders::{Network, ProgramEnd, RunSpec, Signal, Usage};
 use super::precedence::Sessions;
 use super::standing::Standing;
 use super::start::{Means, StartError, Started, start};
@@ -157,26 +157,26 @@ impl Task {
         }
     }
 
-    pub(crate) fn signal(&mut self, sign: Sign) {
+    pub(crate) fn signal(&mut self, signal: Signal) {
         let programs = self.programs();
         self.standing = None;
-        match sign {
-            Sign::Kill => self.kill(),
-            Sign::Term => {
+        match signal {
+            Signal::Kill => self.kill(),
+            Signal::Terminate => {
                 self.ended_by_order.set(true);
-                kin::signal(programs, Signal::TERM);
+                kin::signal(programs, process::Signal::TERM);
             }
-            Sign::Stop if self.group.as_ref().is_some_and(Group::freeze) => {}
-            Sign::Stop => {
+            Signal::Freeze if self.group.as_ref().is_some_and(Group::freeze) => {}
+            Signal::Freeze => {
                 kin::stop(programs);
                 self.standing = Some(Standing::new());
             }
-            Sign::Cont => {
+            Signal::Thaw => {
                 // Both: a task may have been stopped before it entered its freezer.
                 if let Some(group) = &self.group {
                     group.thaw();
                 }
-                kin::signal(programs, Signal::CONT);
+                kin::signal(programs, process::Signal::CONT);
             }
         }
     }
@@ -248,7 +248,7 @@ impl Task {
         match launcher.all() {
             Words::Ready { landlock_abi } => (outcome, Usage { landlock_abi, ..usage }),
             Words::Failed(_) | Words::NoProgram(_) if self.ended_by_order.get() => {
-                (ProgramEnd::Signal(Signal::KILL.as_raw()), usage)
+                (ProgramEnd::Signal(process::Signal::KILL.as_raw()), usage)
             }
             // Whoever allows a task too little, or fills the memory of all of them, is not the machine.
             Words::Failed(_) if usage.killed_for_memory > 0 => {

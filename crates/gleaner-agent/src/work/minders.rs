@@ -5,10 +5,10 @@
 
 use super::spool::Spool;
 use crate::confine::Limiter;
-use crate::duties::{Event, Exit, Signal};
+use crate::duties::{Event, Exit};
 use crate::home::{Home, ORPHANS_VARIABLE};
 use crate::keeper::{
-    Confinement, FrameError, Inbox, Keeper, KeeperError, Order, ProgramEnd, Report, RunSpec, Sign, encode,
+    Confinement, FrameError, Inbox, Keeper, KeeperError, Order, ProgramEnd, Report, RunSpec, Signal, encode,
 };
 use crate::lack::is_lack;
 use crate::owner::Rules;
@@ -146,13 +146,7 @@ impl Minders {
 
     /// Signals all processes of a run.
     pub(crate) fn signal(&self, run: RunId, signal: Signal) {
-        let sign = match signal {
-            Signal::Terminate => Sign::Term,
-            Signal::Kill => Sign::Kill,
-            Signal::Freeze => Sign::Stop,
-            Signal::Thaw => Sign::Cont,
-        };
-        let order = encode(&Order::Signal { id: number_of(run), sign });
+        let order = encode(&Order::Signal { id: number_of(run), signal });
         if let (Some(link), Ok(bytes)) = (self.busy.get(&run), order) {
             let _ = link.orders.send(Given::Signal(bytes));
         }

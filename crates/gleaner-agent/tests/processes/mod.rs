@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use gleaner_agent::confine::{Limiter, Limits};
-use gleaner_agent::keeper::{Confinement, Keeper, Minder, Order, ProgramEnd, Report, RunSpec, Sign, Usage};
+use gleaner_agent::keeper::{Confinement, Keeper, Minder, Order, ProgramEnd, Report, RunSpec, Signal, Usage};
 use tempfile::TempDir;
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_gleaner-processes");
@@ -59,8 +59,8 @@ impl Stage {
         self.minder.order(&Order::Run { id: 1, spec: Box::new(spec) }).unwrap();
     }
 
-    pub(crate) fn sign(&self, sign: Sign) {
-        self.minder.order(&Order::Signal { id: 1, sign }).unwrap();
+    pub(crate) fn signal(&self, signal: Signal) {
+        self.minder.order(&Order::Signal { id: 1, signal }).unwrap();
     }
 
     pub(crate) fn end(&mut self) -> (ProgramEnd, Usage) {

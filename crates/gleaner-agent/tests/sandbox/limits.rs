@@ -3,7 +3,7 @@
 use crate::processes::{Stage, until};
 use crate::{Boxed, has, limiter, stage};
 use gleaner_agent::confine::{Control, Limiter, Limits};
-use gleaner_agent::keeper::{Confinement, ProgramEnd, RunSpec, Sign};
+use gleaner_agent::keeper::{Confinement, ProgramEnd, RunSpec, Signal};
 use std::fs;
 use std::path::Path;
 
@@ -113,8 +113,8 @@ fn a_limited_task_is_frozen_and_killed_in_the_ice() {
     let limits = Limits { cpu_milli: Some(500), ..Limits::default() };
     stage.start(limited(stage.boxed("touch here; while :; do :; done"), &limiter, limits));
     until("it runs", || stage.path("task/here").exists());
-    stage.sign(Sign::Stop);
-    stage.sign(Sign::Kill);
+    stage.signal(Signal::Freeze);
+    stage.signal(Signal::Kill);
     assert_eq!(stage.end().0, ProgramEnd::Signal(9));
     limiter.remove();
 }

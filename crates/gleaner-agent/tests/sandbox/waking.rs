@@ -3,7 +3,7 @@
 use crate::processes::{Stage, until};
 use crate::{Boxed, has, limiter, stage};
 use gleaner_agent::confine::Control;
-use gleaner_agent::keeper::{ProgramEnd, RunSpec, Sign};
+use gleaner_agent::keeper::{ProgramEnd, RunSpec, Signal};
 use std::fs;
 use std::path::Path;
 
@@ -38,16 +38,16 @@ fn processes_that_wake_each_other_stand_still_all_the_same() {
     if has(&limiter, Control::Freezer) {
         stage.start(RunSpec { limiter: limiter.clone(), ..waking(&stage) });
         until("it runs", || stage.path("task/ready").exists() && beats(&stage) > 100);
-        stage.sign(Sign::Stop);
+        stage.signal(Signal::Freeze);
         until("it stands still", || {
             let before = beats(&stage);
             std::thread::sleep(std::time::Duration::from_millis(200));
             beats(&stage) == before
         });
         let before = beats(&stage);
-        stage.sign(Sign::Cont);
+        stage.signal(Signal::Thaw);
         until("it goes on", || beats(&stage) > before);
-        stage.sign(Sign::Kill);
+        stage.signal(Signal::Kill);
         assert_eq!(stage.end().0, ProgramEnd::Signal(9));
     }
     limiter.remove();
@@ -55,23 +55,23 @@ fn processes_that_wake_each_other_stand_still_all_the_same() {
     for _ in ["ready", "beat"].map(|name| fs::remove_file(stage.path("task").join(name))) {}
     stage.start(waking(&stage));
     until("it runs", || stage.path("task/ready").exists() && beats(&stage) > 100);
-    stage.sign(Sign::Stop);
+    stage.signal(Signal::Freeze);
     until("it stands still, or is gone", || {
         let before = beats(&stage);
         std::thread::sleep(std::time::Duration::from_millis(500));
         beats(&stage) == before
     });
-    stage.sign(Sign::Kill);
+    stage.signal(Signal::Kill);
     let outcome = stage.end().0;
     eprintln!("without a freezer: {outcome:?}");
     assert!(matches!(outcome, ProgramEnd::Defied | ProgramEnd::Signal(9)), "{outcome:?}");
     // One that stands still does not have to end, whatever it was about to do.
     stage.start(stage.boxed("touch here; while :; do sleep 0.01; done"));
     until("it runs", || stage.path("task/here").exists());
-    stage.sign(Sign::Stop);
+    stage.signal(Signal::Freeze);
     std::thread::sleep(std::time::Duration::from_secs(1));
-    stage.sign(Sign::Cont);
-    stage.sign(Sign::Term);
+    stage.signal(Signal::Thaw);
+    stage.signal(Signal::Terminate);
     assert_eq!(stage.end().0, ProgramEnd::Signal(15));
 }
 
@@ -116,7 +116,7 @@ fn who_has_timers_wake_it_is_ended_however_it_looks() {
         let argv = ["/usr/bin/python3", "-c", &program].map(str::to_owned).to_vec();
         stage.start(RunSpec { argv, ..stage.boxed("") });
         until("it runs", || stage.path("task/ready").exists());
-        stage.sign(Sign::Stop);
+        stage.signal(Signal::Freeze);
         assert_eq!(stage.end().0, ProgramEnd::Defied, "{program}: {}", stage.said("err"));
         fs::remove_file(stage.path("task/ready")).unwrap();
     }

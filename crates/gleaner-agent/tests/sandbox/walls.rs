@@ -3,7 +3,7 @@
 use crate::processes::{PROGRAM, Stage, lives, until};
 use crate::{Boxed, stage};
 use gleaner_agent::confine::{Limits, available};
-use gleaner_agent::keeper::{Confinement, Input, Network, ProgramEnd, RunSpec, Sign};
+use gleaner_agent::keeper::{Confinement, Input, Network, ProgramEnd, RunSpec, Signal};
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -175,13 +175,15 @@ fn a_sandbox_dies_with_its_minder_and_its_orders_are_obeyed() {
     let Some((mut stage, _)) = stage() else { return };
     let deaf = "(trap '' TERM; setsid sh -c 'while :; do sleep 0.01; echo x > beat; done') & ";
     // Suspended, let go on, then killed or asked to end.
-    for (sign, outcome) in [(Sign::Kill, ProgramEnd::Signal(9)), (Sign::Term, ProgramEnd::Code(85))] {
+    for (signal, outcome) in
+        [(Signal::Kill, ProgramEnd::Signal(9)), (Signal::Terminate, ProgramEnd::Code(85))]
+    {
         let _ = fs::remove_file(stage.path("task/beat"));
         stage.start(stage.boxed(&format!("{deaf} trap 'exit 85' TERM; while :; do sleep 0.01; done")));
         until("it runs", || stage.path("task/beat").exists());
-        stage.sign(Sign::Stop);
-        stage.sign(Sign::Cont);
-        stage.sign(sign);
+        stage.signal(Signal::Freeze);
+        stage.signal(Signal::Thaw);
+        stage.signal(signal);
         assert_eq!(stage.end().0, outcome);
         // Nobody makes it again, for `Exited` means that nobody is left.
         fs::remove_file(stage.path("task/beat")).unwrap();
