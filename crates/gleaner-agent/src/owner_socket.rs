@@ -2,7 +2,7 @@
 //! kernel says who is at the other end, whatever the modes of folder and socket have become.
 //!
 //! One line of JSON each way: `{"say": "pause"}` is answered by
-//! `{"version": 1, "tasks": 2, "state": "suspended", "why": "paused by hand"}`.
+//! `{"version": 1, "tasks": 2, "state": "suspended", "why": "the owner paused it"}`.
 //! `say` is one of `here`, `away`, `pause`, `resume`, `drain`, `evict`, or is left out by those who only ask.
 
 use crate::owner::{Verdict, Word};

@@ -180,9 +180,9 @@ mod tests {
             serde_json::from_value(view).expect("a machine")
         };
         let machines = [
-            machine("lab-01", "closed", "somebody works in a login session"),
+            machine("lab-01", "closed", "somebody is logged in and not idle"),
             machine("lab-02", "open", "open"),
-            machine("lab-03", "closed", "somebody works in a login session"),
+            machine("lab-03", "closed", "somebody is logged in and not idle"),
             machine("lab-04", "away", ""),
         ];
         for (why, expected) in [("", ""), ("somebody works", "; the last of it was: somebody works")] {
@@ -194,7 +194,7 @@ mod tests {
                 "{told}"
             );
         }
-        assert_eq!(reasons(&machines), "\nlab-01, lab-03: somebody works in a login session\n");
+        assert_eq!(reasons(&machines), "\nlab-01, lab-03: somebody is logged in and not idle\n");
         let many: Vec<_> = (0..10).map(|n| machine(&format!("m{n}"), "closed", "its disk is full")).collect();
         assert!(reasons(&many).contains("m7 and 2 more: its disk is full"));
         assert_eq!(reasons(&machines[1..2]), "");

@@ -147,15 +147,15 @@ mod tests {
 
     #[test]
     fn an_owner_reads_what_tasks_do_and_what_takes_it_back() {
-        let by_hand = || Some("drained by hand".to_owned());
+        let drained = || Some("the owner drains it".to_owned());
         for (tasks, ending, state, why, expected) in [
             (
                 2,
                 2,
                 State::Closed,
-                by_hand(),
-                "2 tasks here are told to end, within a grace of 60 s at most, and run again elsewhere; no new ones start: drained \
-                 by hand; `gleaner owner resume` takes that back\n",
+                drained(),
+                "2 tasks here are told to end, within a grace of 60 s at most, and run again elsewhere; no new ones start: the owner \
+                 drains it; `gleaner owner resume` takes that back\n",
             ),
             (
                 2,
@@ -169,8 +169,8 @@ mod tests {
                 0,
                 0,
                 State::Closed,
-                by_hand(),
-                "no task is here; no new ones start: drained by hand; `gleaner owner resume` takes that back\n",
+                drained(),
+                "no task is here; no new ones start: the owner drains it; `gleaner owner resume` takes that back\n",
             ),
             (
                 0,

@@ -134,7 +134,7 @@ impl Duties {
 
     fn tell_load_as(&mut self, why_on: Option<&'static str>) {
         let (load, why) = match (self.verdict, &self.paused_by) {
-            (Verdict::Suspend(reason), _) => (1.0, words(reason).into_owned()),
+            (Verdict::Suspend(reason), _) => (1.0, reason.to_string()),
             (Verdict::Run | Verdict::NoNewTasks(_), Some(by)) => (1.0, paused_at(by)),
             (Verdict::Run | Verdict::NoNewTasks(_), None) => {
                 let (load, why) = self.load.clone();
@@ -155,7 +155,7 @@ impl Duties {
         let lacking = self.lacking.as_ref().map(|(what, _)| what);
         match (self.verdict, &self.disk_fault) {
             _ if self.leaving.is_some() => Some("the agent was told to leave".into()),
-            (Verdict::Suspend(reason) | Verdict::NoNewTasks(reason), _) => Some(words(reason)),
+            (Verdict::Suspend(reason) | Verdict::NoNewTasks(reason), _) => Some(reason.to_string().into()),
             _ if self.paused_by.is_some() => self.paused_by().map(|by| paused_at(by).into()),
             _ if !self.is_opened => Some("closed at the coordinator".into()),
             (Verdict::Run, None) => {
@@ -176,23 +176,4 @@ fn why_on(was: Verdict) -> Option<&'static str> {
         Verdict::Suspend(Reason::OwnerHere(Sign::ByHand)) => Some("the owner says to be away"),
         Verdict::Run | Verdict::Suspend(_) | Verdict::NoNewTasks(_) => None,
     }
-}
-
-fn words(reason: Reason) -> Cow<'static, str> {
-    let words = match reason {
-        Reason::Paused => "the owner paused it",
-        Reason::OwnerHere(Sign::ByHand) => "the owner says to be here",
-        Reason::OwnerHere(Sign::Session) => "someone is logged in and not idle",
-        Reason::OwnerHere(Sign::Programs) => "the owner's programs are running",
-        Reason::TooHot => "the machine is too hot",
-        Reason::OnBattery => "the machine lives on its battery",
-        Reason::OutsideHours => "the owner's hours do not include this one",
-        Reason::Draining => "the owner drains it",
-        Reason::DiskFull => "its disk is full: free some space",
-        Reason::DiskKeptFree(_) => return reason.to_string().into(),
-        Reason::Leftovers => "what tasks left cannot be removed: see the folder `trouble` in the agent's",
-        Reason::LoadTooHigh => "the owner's load is too high",
-        Reason::LoadUnknown => "the owner's load is not known yet",
-    };
-    words.into()
 }

@@ -138,14 +138,14 @@ impl fmt::Display for Reason {
                     "about {free} GB are free on its disk, and the owner keeps {keeps} GB free (disk_free_min_gb)"
                 );
             }
-            Self::Paused => "paused by hand",
-            Self::OwnerHere(Sign::ByHand) => "the owner says that they are here",
-            Self::OwnerHere(Sign::Session) => "somebody works in a login session",
+            Self::Paused => "the owner paused it",
+            Self::OwnerHere(Sign::ByHand) => "the owner is here (said by hand)",
+            Self::OwnerHere(Sign::Session) => "somebody is logged in and not idle",
             Self::OwnerHere(Sign::Programs) => "the owner's programs use the CPU",
             Self::TooHot => "the machine is too hot",
-            Self::OnBattery => "the machine lives on its battery",
+            Self::OnBattery => "the machine runs on its battery",
             Self::OutsideHours => "outside the owner's hours",
-            Self::Draining => "drained by hand",
+            Self::Draining => "the owner drains it",
             Self::DiskFull => "its disk is full: free some space",
             Self::Leftovers => "what tasks left cannot be removed: see the folder `trouble` in the agent's",
             Self::LoadTooHigh => "the owner's load is too high",

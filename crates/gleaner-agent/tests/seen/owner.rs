@@ -244,8 +244,8 @@ fn a_hot_machine_must_cool() {
 fn a_verdict_says_why() {
     let table = [
         (Verdict::Run, "tasks run"),
-        (Verdict::Suspend(Reason::OwnerHere(Sign::Session)), "suspended: somebody works in a login session"),
-        (Verdict::NoNewTasks(Reason::Draining), "no new tasks: drained by hand"),
+        (Verdict::Suspend(Reason::OwnerHere(Sign::Session)), "suspended: somebody is logged in and not idle"),
+        (Verdict::NoNewTasks(Reason::Draining), "no new tasks: the owner drains it"),
     ];
     for (verdict, expected) in table {
         assert_eq!(verdict.to_string(), expected);

@@ -163,17 +163,17 @@ async fn why_a_machine_is_closed_is_what_its_agent_said_last() {
         let machines = world.get("/api/v1/machines", &world.root).await.json::<Value>();
         machines["machines"][0]["why"].as_str().unwrap_or_default().to_owned()
     };
-    closed("the owner's load is not known yet").await;
+    closed("the owner's load is not measured yet").await;
     closed("the owner's load is too high").await;
     agent.say(&world, FromAgent::OwnerLoad { load: 0.9, why: "as measured".to_owned() }).await;
     assert_eq!(told().await, "the owner's load is too high");
     // Who keeps it closed by order has said why, and what its agent says is there for when that is taken back.
     let drained = world.call("POST", "/api/v1/machines/m1/drain", &world.root, Body::empty()).await;
     assert!((200..300).contains(&drained.status), "{drained}");
-    closed("someone is logged in and not idle").await;
+    closed("somebody is logged in and not idle").await;
     assert_eq!(told().await, "closed by user root");
     let opened = world.call("POST", "/api/v1/machines/m1/resume", &world.root, Body::empty()).await;
-    assert_eq!(opened.json::<Value>()["why"], "someone is logged in and not idle");
+    assert_eq!(opened.json::<Value>()["why"], "somebody is logged in and not idle");
 }
 
 #[tokio::test(flavor = "multi_thread")]
