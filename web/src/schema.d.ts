@@ -1177,11 +1177,6 @@ export interface components {
             /** @description One task, or many. */
             tasks?: components["schemas"]["JobTasks"];
         };
-        /**
-         * @description A job's tasks taken together.
-         * @enum {string}
-         */
-        JobState: "waiting" | "running" | "suspended" | "held" | "done" | "failed" | "cancelled";
         /** @description Which tasks a job has. */
         JobTasks: "one" | {
             /** @description One task for each number from `first` to `last`, `step` apart; a task's number is its own. */
@@ -1291,8 +1286,8 @@ export interface components {
              * @description When its results are due to be removed, if they are there, it is over, and nobody wants them kept.
              */
             results_until_s?: number | null;
-            /** @description All its tasks taken together. */
-            state: components["schemas"]["JobState"];
+            /** @description Running if one of its tasks is; else suspended, waiting, held, failed, cancelled or done, the first that one is in. */
+            state: components["schemas"]["TaskPhase"];
             /**
              * Format: double
              * @description When it was submitted.

@@ -184,7 +184,7 @@ pub(crate) fn tally(tasks: &Tally) -> String {
 mod tests {
     use super::*;
     use gleaner_wire::JobId;
-    use gleaner_wire::api::JobState;
+    use gleaner_wire::api::TaskPhase;
 
     fn job() -> JobView {
         JobView {
@@ -192,7 +192,7 @@ mod tests {
             job: JobId(7),
             name: "render".into(),
             user: "ada".into(),
-            state: JobState::Running,
+            state: TaskPhase::Running,
             tasks: Tally { running: 2, done: 40, failed: 1, ..Tally::default() },
             command: vec!["./render".into(), "{scene}".into()],
             submitted_s: 0.0,

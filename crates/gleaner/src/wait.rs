@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::status::tally;
 use crate::{Outcome, failures, lasting, progress, stdout, which};
 use gleaner_wire::JobId;
-use gleaner_wire::api::{JobState, JobView};
+use gleaner_wire::api::{JobView, TaskPhase};
 use serde_json::json;
 use std::io::IsTerminal;
 
@@ -90,7 +90,7 @@ pub(crate) fn until_over(grid: &Api, id: JobId) -> Result<JobView, Failure> {
 pub(crate) fn all_done(jobs: &[JobView]) -> Outcome {
     let bad: Vec<String> = jobs
         .iter()
-        .filter(|job| job.state != JobState::Done)
+        .filter(|job| job.state != TaskPhase::Done)
         .map(|job| {
             format!("{} failed and {} cancelled in job {}", job.tasks.failed, job.tasks.cancelled, job.job)
         })

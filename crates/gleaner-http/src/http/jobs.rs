@@ -15,7 +15,7 @@ use gleaner_server::blobs::BlobId;
 use gleaner_server::desk::{Admitted, Answer, Desk, JobFiles, Order, Rejection, Requester};
 use gleaner_server::store::Wanted;
 use gleaner_server::view::{self, JobListing, Known};
-use gleaner_wire::api::{Choice, JobList, JobState, JobView, Ordered, Preview, Problem, Role, Submitted};
+use gleaner_wire::api::{Choice, JobList, JobView, Ordered, Preview, Problem, Role, Submitted, TaskPhase};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::limits::{ITEMS_MAX, JOB_BYTES_MAX, JOBS_LISTED_MAX, OWN_INPUTS_MAX};
 use gleaner_wire::{BlobHash, JobId, VERSION};
@@ -34,7 +34,7 @@ const JOURNAL_BYTES_PER_BYTE: u64 = 4;
 pub(super) struct ListQuery {
     /// Only jobs in this state.
     #[param(inline, nullable = false)]
-    state: Option<JobState>,
+    state: Option<TaskPhase>,
     /// Only this user's jobs. Who sees only their own may name themselves.
     #[param(nullable = false)]
     user: Option<String>,

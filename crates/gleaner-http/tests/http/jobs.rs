@@ -6,8 +6,7 @@ use crate::world::{World, request};
 use axum::body::Body;
 use gleaner_server::desk::Terms;
 use gleaner_wire::api::{
-    ExplanationView, History, JobList, JobState, JobView, Ordered, Preview, Submitted, TaskList, TaskPhase,
-    TaskView,
+    ExplanationView, History, JobList, JobView, Ordered, Preview, Submitted, TaskList, TaskPhase, TaskView,
 };
 use gleaner_wire::session::{End, Tail, Usage};
 use serde_json::{Value, json};
@@ -28,7 +27,7 @@ async fn a_job_is_waited_for_until_its_last_task_ended() {
     };
     let (reply, ()) = join!(wait, work);
     let view: JobView = reply.json();
-    assert_eq!((view.state, view.tasks.done, view.tasks.failed), (JobState::Failed, 1, 1));
+    assert_eq!((view.state, view.tasks.done, view.tasks.failed), (TaskPhase::Failed, 1, 1));
     let again: JobView = world.get(&path, &world.alice).await.json();
     assert_eq!(again, view, "what is over is not waited for");
 }
@@ -42,7 +41,7 @@ async fn a_wait_sees_the_end_of_many_tasks_at_once() {
     let (waited, cancelled) =
         join!(world.get(&path, &world.alice), world.post(&cancel, &world.alice, &nothing));
     assert_eq!(cancelled.json::<Ordered>().tasks, 5_000);
-    assert_eq!(waited.json::<JobView>().state, JobState::Cancelled);
+    assert_eq!(waited.json::<JobView>().state, TaskPhase::Cancelled);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -50,7 +49,7 @@ async fn patience_ends() {
     let world = World::new().await;
     let job = world.submit(&world.alice, 1).await;
     let view: JobView = world.get(&format!("/api/v1/jobs/{job}?wait_s=1"), &world.alice).await.json();
-    assert_eq!(view.state, JobState::Waiting);
+    assert_eq!(view.state, TaskPhase::Waiting);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,7 +4,7 @@
 
 use super::{ReadError, Seq, TaskRange};
 use gleaner_units::{Span, TaskId, Time};
-use gleaner_wire::api::JobState;
+use gleaner_wire::api::TaskPhase;
 use gleaner_wire::{BlobHash, JobId};
 use serde::{Deserialize, Serialize};
 
@@ -89,7 +89,7 @@ pub struct PastJob {
     /// What its user calls its submission; no other of this user's is called so.
     pub key: Option<String>,
     /// What came of it.
-    pub state: JobState,
+    pub state: TaskPhase,
     /// When it was over.
     pub ended: Time,
     /// The files that it reads.
@@ -112,7 +112,7 @@ pub struct Wanted {
     /// One user's, or all.
     pub user: Option<String>,
     /// Those in this state, or all.
-    pub state: Option<JobState>,
+    pub state: Option<TaskPhase>,
     /// Those that were handed in before this one, or all.
     pub before: Option<JobId>,
     /// How many at most, the newest first.

@@ -102,59 +102,17 @@ impl Tally {
         self.open() + self.done + self.failed + self.cancelled
     }
 
-    /// In one word: what a user would call a job with these tasks.
-    pub fn state(&self) -> JobState {
-        if self.running > 0 {
-            JobState::Running
-        } else if self.suspended > 0 {
-            JobState::Suspended
-        } else if self.waiting > 0 {
-            JobState::Waiting
-        } else if self.held > 0 {
-            JobState::Held
-        } else if self.failed > 0 {
-            JobState::Failed
-        } else if self.cancelled > 0 {
-            JobState::Cancelled
-        } else {
-            JobState::Done
-        }
-    }
-}
-
-/// A job's tasks taken together.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum JobState {
-    /// None runs, some wait.
-    Waiting,
-    /// Some run.
-    Running,
-    /// None runs, some would if a machine's owner were away.
-    Suspended,
-    /// None can go on until it is released.
-    Held,
-    /// All are over, all are done.
-    Done,
-    /// All are over, some failed.
-    Failed,
-    /// All are over, none failed, some were cancelled.
-    Cancelled,
-}
-
-impl JobState {
-    /// As users write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Waiting => "waiting",
-            Self::Running => "running",
-            Self::Suspended => "suspended",
-            Self::Held => "held",
-            Self::Done => "done",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-        }
+    /// A job is in the first of these phases that one of its tasks is in.
+    pub fn state(&self) -> TaskPhase {
+        let phases = [
+            TaskPhase::Running,
+            TaskPhase::Suspended,
+            TaskPhase::Waiting,
+            TaskPhase::Held,
+            TaskPhase::Failed,
+            TaskPhase::Cancelled,
+        ];
+        phases.into_iter().find(|phase| self.of(*phase) > 0).unwrap_or(TaskPhase::Done)
     }
 }
 
@@ -182,8 +140,8 @@ pub struct JobView {
     pub name: String,
     /// Whose.
     pub user: String,
-    /// All its tasks taken together.
-    pub state: JobState,
+    /// Running if one of its tasks is; else suspended, waiting, held, failed, cancelled or done, the first that one is in.
+    pub state: TaskPhase,
     /// How many tasks are in each phase.
     pub tasks: Tally,
     /// The program and its arguments.

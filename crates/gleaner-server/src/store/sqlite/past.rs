@@ -7,7 +7,7 @@ use crate::store::past::{
 };
 use crate::store::{ReadError, Seq, TaskRange};
 use gleaner_units::{Span, TaskId, Time};
-use gleaner_wire::api::JobState;
+use gleaner_wire::api::TaskPhase;
 use gleaner_wire::{BlobHash, JobId};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -231,7 +231,7 @@ impl PastReader for SqliteReader {
         let found = format!(
             "{LISTED} WHERE {of_user} AND (?2 IS NULL OR state = ?2) AND job < ?3 ORDER BY job DESC LIMIT ?4"
         );
-        let state = wanted.state.map(JobState::name);
+        let state = wanted.state.map(TaskPhase::name);
         let before = wanted.before.map_or(i64::MAX, |before| i64::from(before.0));
         self.ask(|ask| {
             let mut found = ask.prepare_cached(&found)?;

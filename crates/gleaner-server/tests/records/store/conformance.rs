@@ -6,7 +6,7 @@ use gleaner_server::store::{
     Removal, Results, Row, Seq, Snapshot, SnapshotError, Store, TaskRange, Wanted, WithResults, verify,
 };
 use gleaner_units::{Span, TaskId, Time};
-use gleaner_wire::api::JobState;
+use gleaner_wire::api::TaskPhase;
 use gleaner_wire::{BlobHash, JobId};
 
 /// What a store is kept on. The store that was opened before is dropped by then.
@@ -233,9 +233,9 @@ fn keeps_what_left_memory_with_its_rows<M: Medium>() {
         upto: Seq::new(2),
         tasks: vec![task(3, b"three"), task(4, b"four"), task(9, b"nine")],
         jobs: vec![
-            job(1, "ada", Some("k"), JobState::Done),
-            job(2, "bob", Some("k"), JobState::Failed),
-            job(3, "ada", None, JobState::Failed),
+            job(1, "ada", Some("k"), TaskPhase::Done),
+            job(2, "bob", Some("k"), TaskPhase::Failed),
+            job(3, "ada", None, TaskPhase::Failed),
         ],
         ..Past::default()
     };
@@ -260,8 +260,8 @@ fn keeps_what_left_memory_with_its_rows<M: Medium>() {
     assert_eq!(jobs(&*reader, None, None, 9), [3, 2, 1]);
     assert_eq!(jobs(&*reader, None, None, 2), [3, 2]);
     assert_eq!(jobs(&*reader, Some("ada"), None, 9), [3, 1]);
-    assert_eq!(jobs(&*reader, None, Some(JobState::Failed), 9), [3, 2]);
-    assert_eq!(jobs(&*reader, Some("ada"), Some(JobState::Done), 9), [1]);
+    assert_eq!(jobs(&*reader, None, Some(TaskPhase::Failed), 9), [3, 2]);
+    assert_eq!(jobs(&*reader, Some("ada"), Some(TaskPhase::Done), 9), [1]);
     let before = Wanted { before: Some(JobId(3)), limit: 9, ..Wanted::default() };
     let before = reader.past_jobs(&before).unwrap().into_iter().map(|job| job.job.0).collect::<Vec<u32>>();
     assert_eq!(before, [2, 1]);
@@ -332,7 +332,7 @@ fn keeps_what_became_of_results<M: Medium>() {
         job: JobId(number),
         user: "ada".to_owned(),
         key: Some(number.to_string()),
-        state: JobState::Done,
+        state: TaskPhase::Done,
         ended: Time::from_nanos(10 - u64::from(number)),
         files: vec![file(reads)],
         results: Results::There,
@@ -406,7 +406,7 @@ pub(crate) fn the_past() -> Vec<Past> {
             job: JobId(number),
             user: "ada".to_owned(),
             key: Some(number.to_string()),
-            state: JobState::Failed,
+            state: TaskPhase::Failed,
             ended: Time::from_nanos(9),
             files: vec![file(reads)],
             results: Results::There,
