@@ -29,6 +29,7 @@ mod kin;
 mod launcher;
 mod memory;
 mod mind;
+mod next_look;
 mod open_files;
 mod orders;
 pub(crate) mod precedence;

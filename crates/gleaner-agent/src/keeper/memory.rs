@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{StatFs, statfs};
 use rustix::process::Pid;
 
+use super::next_look::NextLook;
 use crate::{descriptors, family};
 
 /// While it takes less than half of its memory, and above.
@@ -37,7 +38,7 @@ const CLOSELY: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub(crate) struct Memory {
     bound: u64,
-    next_look: Instant,
+    pub(super) next_look: NextLook,
     /// A close look that is not at its end.
     look: Option<Look>,
 }
@@ -62,25 +63,20 @@ struct Mapped {
 impl Memory {
     /// The memory of a task that starts now.
     pub(crate) fn new(bound: u64) -> Self {
-        Self { bound, next_look: Instant::now() + FIRST_LOOK, look: None }
-    }
-
-    /// How long until the next look.
-    pub(crate) fn patience(&self) -> Duration {
-        self.next_look.saturating_duration_since(Instant::now())
+        Self { bound, next_look: NextLook::after(FIRST_LOOK), look: None }
     }
 
     /// Looks, if it is time to; whether the task takes more than it may.
     /// `frame` is the process outside of the sandbox that holds it, if there is one. All processes below this one are the task's.
     pub(crate) fn is_exceeded(&mut self, frame: Option<Pid>) -> bool {
-        if self.patience() > Duration::ZERO {
+        if !self.next_look.is_due() {
             return false;
         }
         let mut look = match self.look.take() {
             Some(look) => look,
             None => match look_around(frame, self.bound / 2) {
                 Ok(little) => {
-                    self.next_look = Instant::now() + PAUSE;
+                    self.next_look = NextLook::after(PAUSE);
                     return little > self.bound;
                 }
                 Err(look) => look,
@@ -93,7 +89,7 @@ impl Memory {
         }
         let taken = look.taken();
         let pause = if taken > self.bound / 2 { PAUSE_NEAR_THE_BOUND } else { PAUSE };
-        self.next_look = Instant::now() + pause.max(look.took);
+        self.next_look = NextLook::after(pause.max(look.took));
         taken > self.bound
     }
 }

@@ -5,10 +5,11 @@
 //! has one of its own.
 
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::{Pid, getpriority_process, nice, setpriority_pgrp};
 
+use super::next_look::NextLook;
 use crate::family;
 
 /// A program that is over before this is in nobody's way.
@@ -40,25 +41,20 @@ pub(crate) fn have_session_give_way() {
 /// The watch on the sessions of a task: a sandbox is one, and each new one is as urgent as any until it is told otherwise.
 #[derive(Debug)]
 pub(crate) struct Sessions {
-    next_look: Instant,
+    pub(super) next_look: NextLook,
 }
 
 impl Sessions {
     /// Of a task that starts now; none where the kernel knows no such groups.
     pub(crate) fn new() -> Option<Self> {
         let enabled = fs::read_to_string("/proc/sys/kernel/sched_autogroup_enabled").unwrap_or_default();
-        (enabled.trim() == "1").then(|| Self { next_look: Instant::now() + FIRST_LOOK })
-    }
-
-    /// How long until the next look.
-    pub(crate) fn patience(&self) -> Duration {
-        self.next_look.saturating_duration_since(Instant::now())
+        (enabled.trim() == "1").then(|| Self { next_look: NextLook::after(FIRST_LOOK) })
     }
 
     /// Looks, if it is time to, and has all sessions below this process give way. The kernel takes this ten times a second from all users but
     /// root together; what it does not take is tried again at the next look.
     pub(crate) fn look(&mut self) {
-        if self.patience() > Duration::ZERO {
+        if !self.next_look.is_due() {
             return;
         }
         for process in family::descendants() {
@@ -69,6 +65,6 @@ impl Sessions {
                 let _ = fs::write(&session, NICER.to_string());
             }
         }
-        self.next_look = Instant::now() + PAUSE;
+        self.next_look = NextLook::after(PAUSE);
     }
 }

@@ -4,9 +4,10 @@
 //! against the owner's word: by another, or by a timer that it set. What had a turn between two looks has moved, also if it stands
 //! still at both; what only waits for the turn in which it stops has not.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::kin::{self, Passing, Stance};
+use super::next_look::NextLook;
 
 const PAUSE_MIN: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
@@ -15,7 +16,7 @@ const MOVING_MAX: u32 = 8;
 
 #[derive(Debug)]
 pub(crate) struct Standing {
-    next_look: Instant,
+    pub(super) next_look: NextLook,
     pause: Duration,
     moving: u32,
     /// How it stood at the last look; none before the first.
@@ -25,17 +26,12 @@ pub(crate) struct Standing {
 impl Standing {
     /// Of a task that was stopped just now.
     pub(crate) fn new() -> Self {
-        Self { next_look: Instant::now() + PAUSE_MIN, pause: PAUSE_MIN, moving: 0, stance: None }
-    }
-
-    /// How long until the next look.
-    pub(crate) fn patience(&self) -> Duration {
-        self.next_look.saturating_duration_since(Instant::now())
+        Self { next_look: NextLook::after(PAUSE_MIN), pause: PAUSE_MIN, moving: 0, stance: None }
     }
 
     /// Looks, if it is time to, and stops what moves; whether that is in vain.
     pub(crate) fn is_defied(&mut self, programs: Passing<'_>) -> bool {
-        if self.patience() > Duration::ZERO {
+        if !self.next_look.is_due() {
             return false;
         }
         if kin::stop_again(programs, &mut self.stance) > 0 {
@@ -44,7 +40,7 @@ impl Standing {
         } else {
             self.pause = (self.pause * 2).min(PAUSE_MAX);
         }
-        self.next_look = Instant::now() + self.pause;
+        self.next_look = NextLook::after(self.pause);
         self.moving > MOVING_MAX
     }
 }

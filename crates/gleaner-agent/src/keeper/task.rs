@@ -14,6 +14,7 @@ use wait4::Wait4;
 use super::hearing::Hearing;
 use super::kin::{self, Passing};
 use super::memory::Memory;
+use super::next_look::NextLook;
 use super::orders::{Network, ProgramEnd, RunSpec, Signal, Usage};
 use super::precedence::Sessions;
 use super::standing::Standing;
@@ -131,10 +132,11 @@ impl Task {
 
     /// How long until [`look`](Self::look) has something to do.
     pub(crate) fn patience(&self) -> Option<Duration> {
-        let standing = self.standing.as_ref().map(Standing::patience);
-        let memory = self.memory.as_ref().map(Memory::patience);
-        let sessions = self.sessions.as_ref().map(Sessions::patience);
-        [standing, memory, sessions, self.traffic.as_ref().map(Traffic::patience)].into_iter().flatten().min()
+        let standing = self.standing.as_ref().map(|standing| standing.next_look);
+        let memory = self.memory.as_ref().map(|memory| memory.next_look);
+        let sessions = self.sessions.as_ref().map(|sessions| sessions.next_look);
+        let traffic = self.traffic.as_ref().map(|traffic| traffic.next_look);
+        [standing, memory, sessions, traffic].into_iter().flatten().min().map(NextLook::patience)
     }
 
     /// Looks at what it is to be watched for, if it is time to. One that does not stand still when it should is ended.

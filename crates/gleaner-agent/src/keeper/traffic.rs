@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::net::IpAddr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload};
 use netlink_packet_sock_diag::SockDiagMessage;
@@ -20,6 +20,7 @@ use netlink_sys::protocols::NETLINK_SOCK_DIAG;
 use netlink_sys::{Socket, SocketAddr};
 
 use super::kin::{self, Passing};
+use super::next_look::NextLook;
 
 /// A program that is over before this hardly uses the network.
 const FIRST_LOOK: Duration = Duration::from_millis(200);
@@ -38,7 +39,7 @@ type Cookie = [u8; 8];
 /// The traffic of one task.
 #[derive(Debug)]
 pub(crate) struct Traffic {
-    next_look: Instant,
+    pub(super) next_look: NextLook,
     pause: Duration,
     /// What was last seen of each socket that is open.
     sockets: BTreeMap<Cookie, u64>,
@@ -49,21 +50,16 @@ impl Traffic {
     /// The traffic of a task that starts now.
     pub(crate) fn new() -> Self {
         Self {
-            next_look: Instant::now() + FIRST_LOOK,
+            next_look: NextLook::after(FIRST_LOOK),
             pause: FIRST_LOOK,
             sockets: BTreeMap::new(),
             closed: 0,
         }
     }
 
-    /// How long until the next look.
-    pub(crate) fn patience(&self) -> Duration {
-        self.next_look.saturating_duration_since(Instant::now())
-    }
-
     /// Looks, if it is time to. All processes below this one are the task's.
     pub(crate) fn look(&mut self) {
-        if self.patience() > Duration::ZERO {
+        if !self.next_look.is_due() {
             return;
         }
         let inodes = inodes();
@@ -79,7 +75,7 @@ impl Traffic {
             self.sockets = seen;
         }
         self.pause = (self.pause * 2).min(PAUSE_MAX);
-        self.next_look = Instant::now() + self.pause;
+        self.next_look = NextLook::after(self.pause);
     }
 
     /// Both ways, as far as it was seen.
