@@ -128,7 +128,7 @@ impl Batcher {
             // Until something comes there is nothing to plan.
             When::Every(period) => grid.has_waiting().then(|| now.next_multiple_of(period)),
             // All is planned anew once in an instant.
-            When::AtEvents if self.is_in_vain(grid) => Some(Time::from_nanos(now.nanos() + 1)),
+            When::AtEvents if self.is_in_vain(grid) => Some(now.next()),
             // More can be paid for then.
             When::AtEvents => {
                 let accounts = grid.accounts().filter(|_| self.recipe.spending != Spending::Free)?;

@@ -74,16 +74,12 @@ impl Standing {
 
     /// When the next may be moved.
     pub(crate) fn next(&self, now: Time) -> Option<Time> {
-        self.moments.range((just_after(now), MachineId::new(0))..).next().map(|(moment, _)| *moment)
+        self.moments.range((now.next(), MachineId::new(0))..).next().map(|(moment, _)| *moment)
     }
 
     /// The machines from which some may be moved since then.
     pub(crate) fn since(&self, due: Time, now: Time) -> impl Iterator<Item = MachineId> + '_ {
         let first = MachineId::new(0);
-        self.moments.range((due.min(now), first)..(just_after(now), first)).map(|(_, machine)| *machine)
+        self.moments.range((due.min(now), first)..(now.next(), first)).map(|(_, machine)| *machine)
     }
-}
-
-fn just_after(now: Time) -> Time {
-    Time::from_nanos(now.nanos().saturating_add(1))
 }

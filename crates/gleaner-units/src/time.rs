@@ -86,6 +86,12 @@ impl Time {
         Span(self.0.saturating_sub(earlier.0))
     }
 
+    /// The nanosecond after this.
+    #[must_use]
+    pub const fn next(self) -> Time {
+        Time(self.0.saturating_add(1))
+    }
+
     /// Whether this is a whole number of periods after the start.
     pub const fn is_multiple_of(self, period: Span) -> bool {
         self.0.is_multiple_of(period.0)

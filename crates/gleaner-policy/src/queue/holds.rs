@@ -267,7 +267,7 @@ pub(super) fn stopped_by(grid: &Grid, class: TaskClassId, seconds: f64) -> f64 {
 
 /// When what lasts so long ends. What takes no time holds its cores for the instant.
 pub(super) fn ends_after(begin: Time, seconds: f64) -> Time {
-    begin.after_seconds(seconds).max(Time::from_nanos(begin.nanos().saturating_add(1)))
+    begin.after_seconds(seconds).max(begin.next())
 }
 
 const MINUTE: f64 = 60.0;

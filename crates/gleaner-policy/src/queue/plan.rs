@@ -180,7 +180,7 @@ impl Plan {
         if view.row.last() <= Some(last) {
             return true;
         }
-        let reach = self.reach(view, at_once(view.known.now));
+        let reach = self.reach(view, view.known.now.next());
         !self.is_whole
             && view
                 .row
@@ -251,7 +251,7 @@ impl Plan {
 
     /// Costs O(those who could, and log waiters each), and little more.
     fn who_could(&self, view: &View<'_>) -> Could {
-        let reach = self.reach(view, at_once(view.known.now));
+        let reach = self.reach(view, view.known.now.next());
         let mut could = Vec::new();
         let is_now = |waiter: &Waiter| self.is_any_in_time(view, &reach, std::slice::from_ref(waiter));
         view.row.all(self.next, is_now, |waiter| {
@@ -450,11 +450,6 @@ impl Plan {
     fn length_on(&self, waiter: &Waiter, on: MachineId) -> f64 {
         if self.by_word == Some(on) { waiter.at_most } else { waiter.believed }
     }
-}
-
-/// Only who begins now begins before that.
-fn at_once(now: Time) -> Time {
-    Time::from_nanos(now.nanos().saturating_add(1))
 }
 
 fn after((priority, task): Turn) -> Turn {

@@ -261,7 +261,7 @@ impl<'a> SitesWorld<'a> {
     /// What is said at one instant has an order too: a letter that is late must not undo a later one.
     fn state(&mut self, now: Time, site: usize) -> (SiteState, Time) {
         let before = self.state.published[site];
-        let at = now.max(Time::from_nanos(before.nanos() + 1));
+        let at = now.max(before.next());
         self.state.published[site] = at;
         (self.state.managers[site].state(), at)
     }
