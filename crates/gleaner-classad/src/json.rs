@@ -2,6 +2,7 @@
 //! the string `"\/Expr(…)\/"`.
 
 use crate::ad::ClassAd;
+use crate::counted::Counted;
 use crate::diagnostic::{ParseError, Problem, excerpt};
 use crate::expr::{Expr, Literal, Node};
 use crate::limits::Limits;
@@ -21,8 +22,7 @@ impl ClassAd {
     /// # Ok::<(), gleaner_classad::ParseError>(())
     /// ```
     pub fn parse_json(text: impl AsRef<[u8]>) -> Result<Self, ParseError> {
-        let mut reader =
-            Reader { text: text.as_ref(), at: 0, limits: Limits::DEFAULT, depth: 0, elements: 0 };
+        let mut reader = Reader { text: text.as_ref(), at: 0, counted: Counted::new(&Limits::DEFAULT) };
         reader.skip_space();
         let ad = reader.object()?;
         reader.skip_space();
@@ -33,9 +33,7 @@ impl ClassAd {
 struct Reader<'t> {
     text: &'t [u8],
     at: usize,
-    limits: Limits,
-    depth: usize,
-    elements: usize,
+    counted: Counted,
 }
 
 impl Reader<'_> {
@@ -114,16 +112,12 @@ impl Reader<'_> {
     }
 
     fn value(&mut self) -> Result<Expr, ParseError> {
-        self.elements += 1;
-        if self.elements > self.limits.elements {
-            return Err(self.problem(Problem::TooLong(self.limits.elements)));
-        }
-        if self.depth >= self.limits.nesting {
-            return Err(self.problem(Problem::TooDeep(self.limits.nesting)));
-        }
-        self.depth += 1;
+        self.counted
+            .element()
+            .and_then(|()| self.counted.enter())
+            .map_err(|problem| self.problem(problem))?;
         let value = deeper(|| self.any_value());
-        self.depth -= 1;
+        self.counted.leave(1);
         value
     }
 
@@ -184,7 +178,7 @@ impl Reader<'_> {
         match inside {
             None => Ok(Expr::new(Node::Literal(Literal::String(Text::from(bytes))))),
             // The place inside the string is of little use, since escapes have moved it.
-            Some(text) => Expr::parse_within(text, &self.limits)
+            Some(text) => Expr::parse_within(text, self.counted.limits())
                 .map_err(|error| ParseError::at(self.text, start, error.token.as_bytes(), error.problem)),
         }
     }

@@ -86,6 +86,7 @@ mod ad;
 mod comparison;
 mod compiled;
 mod context;
+mod counted;
 mod diagnostic;
 mod eval;
 mod expr;

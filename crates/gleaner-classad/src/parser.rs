@@ -1,6 +1,7 @@
 //! Tokens into expressions and ads: the new form, and one attribute's right-hand side of the old form.
 
 use crate::ad::ClassAd;
+use crate::counted::Counted;
 use crate::diagnostic::{ParseError, Problem, excerpt};
 use crate::expr::{Base, BinaryOp, Call, Expr, Literal, Node, Reference, UnaryOp};
 use crate::lexer::{Lexer, Strings, Token};
@@ -52,16 +53,14 @@ const NODES_PER_LEVEL: usize = 4;
 pub(crate) struct Parser<'t> {
     lexer: Lexer<'t>,
     token: Token,
-    limits: Limits,
-    depth: usize,
-    elements: usize,
+    counted: Counted,
 }
 
 impl<'t> Parser<'t> {
     pub(crate) fn new(text: &'t [u8], strings: Strings, limits: &Limits) -> Result<Self, ParseError> {
         let mut lexer = Lexer::new(text, strings);
         let token = lexer.next()?;
-        Ok(Self { lexer, token, limits: *limits, depth: 0, elements: 0 })
+        Ok(Self { lexer, token, counted: Counted::new(limits) })
     }
 
     /// Parses with the given rule and wants nothing behind it.
@@ -96,24 +95,19 @@ impl<'t> Parser<'t> {
     }
 
     fn node(&mut self, node: Node) -> Result<Expr, ParseError> {
-        self.elements += 1;
-        if self.elements > self.limits.elements {
-            return Err(self.lexer.error(Problem::TooLong(self.limits.elements)));
-        }
+        self.counted.element().map_err(|problem| self.lexer.error(problem))?;
         let expr = Expr::new(node);
-        if expr.height() > self.limits.nesting.saturating_mul(NODES_PER_LEVEL) {
-            return Err(self.lexer.error(Problem::TooDeep(self.limits.nesting)));
+        let nesting = self.counted.limits().nesting;
+        if expr.height() > nesting.saturating_mul(NODES_PER_LEVEL) {
+            return Err(self.lexer.error(Problem::TooDeep(nesting)));
         }
         Ok(expr)
     }
 
     pub(crate) fn expression(&mut self) -> Result<Expr, ParseError> {
-        if self.depth >= self.limits.nesting {
-            return Err(self.lexer.error(Problem::TooDeep(self.limits.nesting)));
-        }
-        self.depth += 1;
+        self.counted.enter().map_err(|problem| self.lexer.error(problem))?;
         let parsed = deeper(|| self.conditional());
-        self.depth -= 1;
+        self.counted.leave(1);
         parsed
     }
 
@@ -169,14 +163,11 @@ impl<'t> Parser<'t> {
                 Token::Complement => UnaryOp::Complement,
                 _ => break,
             });
-            if self.depth + prefixes.len() > self.limits.nesting {
-                return Err(self.lexer.error(Problem::TooDeep(self.limits.nesting)));
-            }
+            self.counted.enter().map_err(|problem| self.lexer.error(problem))?;
             self.advance()?;
         }
-        self.depth += prefixes.len();
         let mut expr = self.defaulted()?;
-        self.depth -= prefixes.len();
+        self.counted.leave(prefixes.len());
         for op in prefixes.into_iter().rev() {
             expr = self.node(Node::Unary(op, expr))?;
         }

@@ -2,6 +2,7 @@
 //! `<i>`, `<r>`, `<s>`, `<b v="t"/>`, `<un/>`, `<er/>`, `<at>`, `<rt>` the literals.
 
 use crate::ad::ClassAd;
+use crate::counted::Counted;
 use crate::diagnostic::{ParseError, Problem, excerpt};
 use crate::expr::{Expr, Literal, Node};
 use crate::lexer::unescape;
@@ -46,14 +47,12 @@ struct Reader<'t> {
     at: usize,
     start: usize,
     piece: Piece,
-    limits: Limits,
-    depth: usize,
-    elements: usize,
+    counted: Counted,
 }
 
 impl<'t> Reader<'t> {
     fn new(text: &'t [u8], limits: &Limits) -> Self {
-        Self { text, at: 0, start: 0, piece: Piece::End, limits: *limits, depth: 0, elements: 0 }
+        Self { text, at: 0, start: 0, piece: Piece::End, counted: Counted::new(limits) }
     }
 
     fn problem(&self, problem: Problem) -> ParseError {
@@ -145,16 +144,12 @@ impl<'t> Reader<'t> {
     }
 
     fn value(&mut self) -> Result<Expr, ParseError> {
-        self.elements += 1;
-        if self.elements > self.limits.elements {
-            return Err(self.problem(Problem::TooLong(self.limits.elements)));
-        }
-        if self.depth >= self.limits.nesting {
-            return Err(self.problem(Problem::TooDeep(self.limits.nesting)));
-        }
-        self.depth += 1;
+        self.counted
+            .element()
+            .and_then(|()| self.counted.enter())
+            .map_err(|problem| self.problem(problem))?;
         let value = deeper(|| self.any_value());
-        self.depth -= 1;
+        self.counted.leave(1);
         value
     }
 
@@ -220,7 +215,7 @@ impl<'t> Reader<'t> {
                 Literal::RelTimeText(time::parse_relative(written).ok_or_else(|| wrong("a relative time"))?)
             }
             _ => {
-                return Expr::parse_within(&text, &self.limits).map_err(|error| {
+                return Expr::parse_within(&text, self.counted.limits()).map_err(|error| {
                     ParseError::at(self.text, place, error.token.as_bytes(), error.problem)
                 });
             }
