@@ -1,6 +1,6 @@
 //! What a paper says, what was measured, and how far the one agrees with the other.
 //!
-//! A verdict is never given by hand: each claim carries a [`Criterion`], and the rule judges the estimate.
+//! A verdict is never given by hand: each claim carries a [`Criterion`], which judges the estimate.
 
 use crate::statistics::Estimate;
 use gleaner_report::{Verdict, numbers};
@@ -115,7 +115,7 @@ pub struct Claim {
     /// Its unit.
     pub unit: &'static str,
     /// When the claim holds.
-    pub rule: Criterion,
+    pub criterion: Criterion,
     /// What else must be so.
     pub condition: Option<Condition>,
     /// How the paper was taken.
@@ -125,7 +125,7 @@ pub struct Claim {
 impl Claim {
     /// How far it holds.
     pub fn verdict(&self) -> Verdict {
-        match (self.rule.judge(self.measured), self.condition) {
+        match (self.criterion.judge(self.measured), self.condition) {
             (Verdict::Holds, Some(Condition { met: false, .. })) => Verdict::Partly,
             (verdict, _) => verdict,
         }
@@ -142,10 +142,10 @@ impl Claim {
         format!("{} to {}", end(self.measured.low), end(self.measured.high))
     }
 
-    /// The rule in words, with its condition.
-    pub fn rule_in_words(&self) -> String {
+    /// The criterion in words, with its condition.
+    pub fn criterion_in_words(&self) -> String {
         let condition = self.condition.map(|condition| format!("; whole only if {}", condition.what));
-        format!("{}{}", self.rule, condition.unwrap_or_default())
+        format!("{}{}", self.criterion, condition.unwrap_or_default())
     }
 
     fn with_unit(&self, number: &str) -> String {
@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_judge_by_what_they_say() {
+    fn criteria_judge_by_what_they_say() {
         let estimate = |mean: f64| Estimate { mean, low: mean - 0.5, high: mean + 0.5 };
         let near = Criterion::Near { value: 10.0, holds: 3.0, partly: 10.0 };
         let at_most = Criterion::AtMost { holds: 1.5, partly: 3.0 };
@@ -233,8 +233,8 @@ mod tests {
             (Criterion::Positive, -2.0, Verdict::Not),
             (at_most, f64::NAN, Verdict::Undecided),
         ];
-        for (rule, mean, verdict) in judged {
-            assert_eq!(rule.judge(estimate(mean)), verdict, "{rule} on {mean}");
+        for (criterion, mean, verdict) in judged {
+            assert_eq!(criterion.judge(estimate(mean)), verdict, "{criterion} on {mean}");
         }
     }
 
@@ -258,7 +258,7 @@ mod tests {
             besides: None,
             measured: Estimate { mean: -0.001, low: f64::NEG_INFINITY, high: -0.001 },
             unit: "%",
-            rule: Criterion::AtMost { holds: 0.0, partly: 1.0 },
+            criterion: Criterion::AtMost { holds: 0.0, partly: 1.0 },
             condition: Some(Condition { what: "the rest is so too", met: true }),
             reading: "r",
         };

@@ -8,7 +8,7 @@ pub(crate) fn table(caption: &str, claims: &[&Claim]) -> Table {
     let header =
         ["Claim", "Paper", "Measured", "95 % interval", "Verdict", "What was measured; when it holds"];
     claims.iter().fold(Table::new(caption, header), |table, claim| {
-        let how = [Some(claim.quantity.clone()), claim.besides.clone(), Some(claim.rule_in_words())];
+        let how = [Some(claim.quantity.clone()), claim.besides.clone(), Some(claim.criterion_in_words())];
         table.row([
             Cell::text(claim.claim),
             Cell::text(claim.paper),

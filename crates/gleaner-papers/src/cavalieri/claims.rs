@@ -47,15 +47,26 @@ struct Statement {
     claim: &'static str,
     paper: &'static str,
     quantity: String,
-    rule: Criterion,
+    criterion: Criterion,
     condition: Option<Condition>,
     reading: &'static str,
 }
 
 impl Statement {
     fn measured(self, measured: Estimate) -> Claim {
-        let Self { id, claim, paper, quantity, rule, condition, reading } = self;
-        Claim { id, claim, paper, quantity, besides: None, measured, unit: "%", rule, condition, reading }
+        let Self { id, claim, paper, quantity, criterion, condition, reading } = self;
+        Claim {
+            id,
+            claim,
+            paper,
+            quantity,
+            besides: None,
+            measured,
+            unit: "%",
+            criterion,
+            condition,
+            reading,
+        }
     }
 }
 
@@ -79,7 +90,7 @@ fn figure_3(findings: &Findings) -> Vec<Claim> {
             claim: "deterministic improves for interarrival times greater than 80 s",
             paper: "better",
             quantity: gain_at("90 to 150 s"),
-            rule: Criterion::Positive,
+            criterion: Criterion::Positive,
             condition: Some(each(&light, Rule::DETERMINISTIC)),
             reading: READING,
         }
@@ -89,7 +100,7 @@ fn figure_3(findings: &Findings) -> Vec<Claim> {
             claim: "and not below",
             paper: "worse",
             quantity: gain_at("50 to 70 s"),
-            rule: Criterion::Negative,
+            criterion: Criterion::Negative,
             condition: None,
             reading: READING,
         }
@@ -99,7 +110,7 @@ fn figure_3(findings: &Findings) -> Vec<Claim> {
             claim: "stochastic improves for any workload",
             paper: "better",
             quantity: gain_at("all loads"),
-            rule: Criterion::Positive,
+            criterion: Criterion::Positive,
             condition: Some(each(&all, Rule::STOCHASTIC)),
             reading: READING,
         }
@@ -109,7 +120,7 @@ fn figure_3(findings: &Findings) -> Vec<Claim> {
             claim: "by 25 to 30 % at the highest load",
             paper: "25 to 30 %",
             quantity: gain_at("50 s"),
-            rule: Criterion::Near { value: 27.5, holds: 5.0, partly: 15.0 },
+            criterion: Criterion::Near { value: 27.5, holds: 5.0, partly: 15.0 },
             condition: None,
             reading: READING,
         }
@@ -119,7 +130,7 @@ fn figure_3(findings: &Findings) -> Vec<Claim> {
             claim: "especially for high workload",
             paper: "more at high load",
             quantity: "the improvement at 50 and 60 s less that at 120 and 150 s".to_owned(),
-            rule: Criterion::Positive,
+            criterion: Criterion::Positive,
             condition: None,
             reading: READING,
         }
@@ -153,7 +164,7 @@ fn figure_4(findings: &Findings) -> Vec<Claim> {
             claim: "both new rules are better for all workloads",
             paper: "better",
             quantity: gain_at("all loads"),
-            rule: Criterion::Positive,
+            criterion: Criterion::Positive,
             condition: Some(Condition { what: "it is so at each load", met }),
             reading: READING,
         };
@@ -163,7 +174,7 @@ fn figure_4(findings: &Findings) -> Vec<Claim> {
             claim: "the lower the workload, the higher the improvement",
             paper: "more at low load",
             quantity: "the improvement at 120 and 150 s less that at 50 and 60 s".to_owned(),
-            rule: Criterion::Positive,
+            criterion: Criterion::Positive,
             condition: None,
             reading: READING,
         };
@@ -173,7 +184,7 @@ fn figure_4(findings: &Findings) -> Vec<Claim> {
             claim: "to 45 to 50 % at the lightest load",
             paper: "45 to 50 %",
             quantity: gain_at("150 s"),
-            rule: Criterion::Near { value: 47.5, holds: 5.0, partly: 15.0 },
+            criterion: Criterion::Near { value: 47.5, holds: 5.0, partly: 15.0 },
             condition: None,
             reading: READING,
         };
@@ -193,7 +204,7 @@ fn figure_5(findings: &Findings, work: Work) -> Vec<Claim> {
             claim: "both new rules are better by 1 to 6 %",
             paper: "1 to 6 %",
             quantity: gain_at("720 to 790 s"),
-            rule: Criterion::Near { value: 3.5, holds: 2.5, partly: 5.0 },
+            criterion: Criterion::Near { value: 3.5, holds: 2.5, partly: 5.0 },
             condition: Some(Condition { what: "it is better at each load", met }),
             reading,
         };
@@ -216,7 +227,7 @@ fn figure_5(findings: &Findings, work: Work) -> Vec<Claim> {
         quantity:
             "how much longer lifetimes are under the stochastic rule with an index refreshed once in ten jobs"
                 .to_owned(),
-        rule: Criterion::Positive,
+        criterion: Criterion::Positive,
         condition: None,
         reading,
     };
@@ -250,7 +261,7 @@ fn unasked(findings: &Findings) -> Vec<Claim> {
     ];
     let mut claims: Vec<Claim> = rows
         .into_iter()
-        .map(|(work, brokers, id, paper, rule)| {
+        .map(|(work, brokers, id, paper, criterion)| {
             let cases = ages::row(ages::WORKS[work], brokers);
             let own = sketched(brokers);
             let met = cases.iter().all(|case| findings.gain(&[*case], own, Rule::STOCHASTIC).mean > 0.0);
@@ -259,7 +270,7 @@ fn unasked(findings: &Findings) -> Vec<Claim> {
                 claim: "a broker that adds its own dispatches beats the stochastic rule",
                 paper,
                 quantity: format!("how much shorter lifetimes are, mean over all ages: {}", own.name()),
-                rule,
+                criterion,
                 condition: Some(Condition { what: "it is better at every age of the index", met }),
                 reading: UNASKED,
             };
@@ -270,7 +281,7 @@ fn unasked(findings: &Findings) -> Vec<Claim> {
         (0, "ages/execution-light", "helps", Criterion::Positive),
         (1, "ages/execution-heavy", "hurts", Criterion::Negative),
     ];
-    claims.extend(execution.into_iter().map(|(work, id, paper, rule)| {
+    claims.extend(execution.into_iter().map(|(work, id, paper, criterion)| {
         let cases = ages::row(ages::WORKS[work], 1);
         let own = sketched(1);
         let with = Rule { until: Until::End, ..own };
@@ -279,7 +290,7 @@ fn unasked(findings: &Findings) -> Vec<Claim> {
             claim: "the execution time in the rank helps light jobs and hurts near saturation",
             paper,
             quantity: "how much shorter lifetimes are with it, mean over all ages".to_owned(),
-            rule,
+            criterion,
             condition: None,
             reading: UNASKED,
         };

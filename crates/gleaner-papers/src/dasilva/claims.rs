@@ -1,4 +1,4 @@
-//! What the paper says, and the Network of Favours' authors, each with a rule that was fixed before anything was simulated.
+//! What the paper says, and the Network of Favours' authors, each with a criterion that was fixed before anything was simulated.
 
 use super::bags::{Bagged, RULES};
 use super::experiments::{Case, Findings, Pair};
@@ -27,7 +27,7 @@ pub(super) fn claims(findings: &Findings) -> Vec<Claim> {
             quantity:
                 "mean over the seven cells of 1 and 10 peers and 3 months; the paper's mean there is 40.2 %"
                     .to_owned(),
-            rule: Criterion::Near { value: 40.2, holds: 5.0, partly: 15.0 },
+            criterion: Criterion::Near { value: 40.2, holds: 5.0, partly: 15.0 },
             reading: reading.says,
             ..claim("significant execution time improvements", "40.2 %", over(findings, &cases), PERCENT)
         }
@@ -53,7 +53,7 @@ fn claim(claim: &'static str, paper: &'static str, measured: Estimate, unit: &'s
         besides: None,
         measured,
         unit,
-        rule: Criterion::Positive,
+        criterion: Criterion::Positive,
         condition: None,
         reading: READINGS[0].says,
     }
@@ -76,7 +76,7 @@ fn of_cell(case: &Case) -> Claim {
             cell.months,
             cell.band.name()
         ),
-        rule: Criterion::Near { value, holds: 5.0, partly: 15.0 },
+        criterion: Criterion::Near { value, holds: 5.0, partly: 15.0 },
         ..claim("improvement of the greedy scheduler", cell.improvement, case.improvement(), PERCENT)
     }
 }
@@ -107,13 +107,13 @@ fn of_all(findings: &Findings, cells: &[&Case]) -> Vec<Claim> {
         Claim {
             id: "section-7/overall".to_owned(),
             quantity: "mean over all 33 cells".to_owned(),
-            rule: Criterion::Near { value: 32.5, holds: 2.5, partly: 10.0 },
+            criterion: Criterion::Near { value: 32.5, holds: 2.5, partly: 10.0 },
             ..claim("about 30–35 % overall", "30–35 %", over(findings, cells), PERCENT)
         },
         Claim {
             id: "section-6/large".to_owned(),
             quantity: "mean over the cells of 100 peers".to_owned(),
-            rule: Criterion::Near { value: 27.5, holds: 2.5, partly: 10.0 },
+            criterion: Criterion::Near { value: 27.5, holds: 2.5, partly: 10.0 },
             ..claim("25–30 % for large grid scenarios", "25–30 %", over(findings, &of(100)), PERCENT)
         },
         Claim {
@@ -129,7 +129,7 @@ fn of_all(findings: &Findings, cells: &[&Case]) -> Vec<Claim> {
         Claim {
             id: "section-6/all-instances".to_owned(),
             quantity: "instances in which greedy is faster".to_owned(),
-            rule: Criterion::AtLeast { holds: 100.0, partly: 95.0 },
+            criterion: Criterion::AtLeast { holds: 100.0, partly: 95.0 },
             ..claim(
                 "the greedy scheduler outperformed the traditional one for all grid instances",
                 "all",
@@ -140,7 +140,7 @@ fn of_all(findings: &Findings, cells: &[&Case]) -> Vec<Claim> {
         Claim {
             id: "section-6/few-cases".to_owned(),
             quantity: "instances in which traditional is faster".to_owned(),
-            rule: Criterion::AtMost { holds: 5.0, partly: 10.0 },
+            criterion: Criterion::AtMost { holds: 5.0, partly: 10.0 },
             // None at all is not a few.
             condition: Some(Condition { what: "there are any", met: any_loses }),
             ..claim(
@@ -153,7 +153,7 @@ fn of_all(findings: &Findings, cells: &[&Case]) -> Vec<Claim> {
         Claim {
             id: "section-6/less-than-2.5".to_owned(),
             quantity: "the largest loss of greedy over all cells, seed by seed".to_owned(),
-            rule: Criterion::AtMost { holds: 2.5, partly: 5.0 },
+            criterion: Criterion::AtMost { holds: 2.5, partly: 5.0 },
             ..claim("shorter by less than 2.5 %", "2.5 %", per_seed(&loss), PERCENT)
         },
     ]
@@ -257,7 +257,7 @@ fn of_load(findings: &Findings, cases: &[&Case], reading: &Reading) -> Claim {
         quantity: "deviation of busy time relative to its mean, greedy less traditional, mean over cells"
             .to_owned(),
         besides: Some(format!("greedy {:.1} %, traditional {:.1} %", both[1], both[0])),
-        rule: Criterion::Negative,
+        criterion: Criterion::Negative,
         reading: reading.says,
         ..claim(
             "a better load distribution over the available workers",
@@ -277,7 +277,7 @@ fn of_load_and_bands(findings: &Findings, cells: &[&Case]) -> Vec<Claim> {
         Claim {
             id: "section-7/not-related".to_owned(),
             quantity: "high band less low band, mean over related cells".to_owned(),
-            rule: Criterion::Near { value: 0.0, holds: 5.0, partly: 15.0 },
+            criterion: Criterion::Near { value: 0.0, holds: 5.0, partly: 15.0 },
             ..claim(
                 "speedup and heterogeneity level are not related",
                 "not related",
@@ -329,7 +329,7 @@ fn of_favours(findings: &Findings) -> Vec<Claim> {
                      the peers free riders"
                 ),
                 besides: Some(besides),
-                rule: if contention < 1.0 {
+                criterion: if contention < 1.0 {
                     Criterion::AtMost { holds: 0.1, partly: 0.25 }
                 } else {
                     Criterion::Positive

@@ -54,7 +54,7 @@ fn printed((rule, other): (&str, &str), metric: Metric) -> (&'static str, &'stat
 }
 
 /// Half of what the paper has, with its sign, is enough; the sign alone is part of it.
-fn rule_for(paper: f64) -> Criterion {
+fn criterion_for(paper: f64) -> Criterion {
     if paper > 0.0 {
         Criterion::AtLeast { holds: 0.5 * paper, partly: 0.0 }
     } else {
@@ -89,7 +89,7 @@ fn of_table(findings: &Findings, base: usize, pair: (&'static str, &'static str)
         besides,
         measured: findings.improvement(base, other, rule, metric),
         unit: "%",
-        rule: rule_for(paper),
+        criterion: criterion_for(paper),
         condition: None,
         reading: READING,
     }
@@ -105,7 +105,7 @@ fn many_wait(findings: &Findings, base: usize) -> Claim {
         besides: None,
         measured: findings.estimate(base, BACKFILL, |outcome| outcome.waiting),
         unit: "jobs",
-        rule: Criterion::AtLeast { holds: 20.0, partly: 5.0 },
+        criterion: Criterion::AtLeast { holds: 20.0, partly: 5.0 },
         condition: None,
         reading: READING,
     }
@@ -135,7 +135,7 @@ fn of_sweep(findings: &Findings, pair: (&'static str, &'static str), metric: Met
         besides: Some(turns(&points, holds)),
         measured: Estimate { mean: part, low: part, high: part },
         unit: "%",
-        rule: Criterion::AtLeast { holds: 95.0, partly: 50.0 },
+        criterion: Criterion::AtLeast { holds: 95.0, partly: 50.0 },
         condition: None,
         reading: SWEPT,
     })
@@ -187,7 +187,7 @@ fn in_all_cases(findings: &Findings) -> Option<Claim> {
         besides: None,
         measured: Estimate { mean: part, low: part, high: part },
         unit: "%",
-        rule: Criterion::AtLeast { holds: 95.0, partly: 50.0 },
+        criterion: Criterion::AtLeast { holds: 95.0, partly: 50.0 },
         condition: None,
         reading: "every reading, and the sweep",
     })
@@ -209,7 +209,7 @@ fn knows_data(findings: &Findings) -> Option<Claim> {
         )),
         measured: findings.improvement(case, "EASY", informed, Metric::Wait),
         unit: "%",
-        rule: Criterion::AtLeast { holds: 25.0, partly: 0.0 },
+        criterion: Criterion::AtLeast { holds: 25.0, partly: 0.0 },
         condition: None,
         reading: READING,
     })
@@ -255,7 +255,7 @@ fn loses_nowhere(findings: &Findings) -> Option<Claim> {
         )),
         measured: Estimate { mean: part, low: part, high: part },
         unit: "%",
-        rule: Criterion::AtLeast { holds: 95.0, partly: 50.0 },
+        criterion: Criterion::AtLeast { holds: 95.0, partly: 50.0 },
         condition: Some(Condition {
             what: "it is surely worse nowhere",
             met: wait.is_empty() && wide.is_empty(),

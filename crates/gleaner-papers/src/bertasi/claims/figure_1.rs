@@ -56,7 +56,7 @@ fn fluctuation(samples: &Samples, score: Score) -> Claim {
         besides: None,
         measured: samples.over_seeds(|seed| spread(samples, score, score, seed)).percent(),
         unit: "%",
-        rule: Criterion::AtMost { holds: 1.5, partly: 3.0 },
+        criterion: Criterion::AtMost { holds: 1.5, partly: 3.0 },
         condition: None,
         reading,
     }
@@ -74,7 +74,7 @@ fn equivalent(samples: &Samples, social: Score) -> Claim {
         besides: None,
         measured: samples.over_seeds(excess).percent(),
         unit: "%",
-        rule: Criterion::Near { value: 0.0, holds: 1.0, partly: 3.0 },
+        criterion: Criterion::Near { value: 0.0, holds: 1.0, partly: 3.0 },
         condition: None,
         reading: reading(social),
     }
@@ -93,7 +93,7 @@ fn min_num_close(samples: &Samples, social: Score) -> Claim {
         besides: None,
         measured: samples.over_seeds(excess).percent(),
         unit: "%",
-        rule: Criterion::Near { value: 0.0, holds: 5.0, partly: 10.0 },
+        criterion: Criterion::Near { value: 0.0, holds: 5.0, partly: 10.0 },
         condition: None,
         reading: reading(social),
     }
@@ -116,7 +116,7 @@ fn any_pair_constant(samples: &Samples, social: Score) -> Claim {
         besides: None,
         measured: samples.over_seeds(worst).percent(),
         unit: "%",
-        rule: Criterion::AtMost { holds: 1.5, partly: 3.0 },
+        criterion: Criterion::AtMost { holds: 1.5, partly: 3.0 },
         condition: None,
         reading: reading(social),
     }
@@ -140,7 +140,7 @@ fn relocators_best(samples: &Samples, social: Score) -> Claim {
         besides: None,
         measured: percent_of_all(samples.over_seeds(better)),
         unit: "% of 6 pairs",
-        rule: Criterion::AtLeast { holds: 95.0, partly: 50.0 },
+        criterion: Criterion::AtLeast { holds: 95.0, partly: 50.0 },
         condition: None,
         reading: reading(social),
     }

@@ -78,7 +78,7 @@ fn axis_x(samples: &Samples) -> Claim {
         besides: None,
         measured: larger(samples, |measures| measures.run.makespan_s),
         unit: "s",
-        rule: Criterion::Near { value: PAPER_END_S as f64, holds: 650.0, partly: 1_950.0 },
+        criterion: Criterion::Near { value: PAPER_END_S as f64, holds: 650.0, partly: 1_950.0 },
         condition: None,
         reading: "lengths as printed; SOCIAL by execution times",
     }
@@ -95,7 +95,7 @@ fn axis_y(samples: &Samples) -> Claim {
         besides: None,
         measured: larger(samples, |measures| measures.peak),
         unit: "tasks",
-        rule: Criterion::Near { value: PAPER_PEAK, holds: 31.0, partly: 93.0 },
+        criterion: Criterion::Near { value: PAPER_PEAK, holds: 31.0, partly: 93.0 },
         condition: None,
         reading: "lengths as printed; SOCIAL by execution times",
     }
@@ -111,7 +111,7 @@ fn leaves(samples: &Samples, score: Score) -> Claim {
         besides: None,
         measured: percent_of_all(estimate(samples, score, |measures| measures.left_s3)),
         unit: "%",
-        rule: Criterion::AtLeast { holds: 50.0, partly: 10.0 },
+        criterion: Criterion::AtLeast { holds: 50.0, partly: 10.0 },
         condition: None,
         reading: reading_of(score),
     }
@@ -127,7 +127,7 @@ fn others_grow(samples: &Samples, score: Score) -> Claim {
         besides: None,
         measured: estimate(samples, score, |measures| measures.growth_together),
         unit: "tasks",
-        rule: Criterion::Positive,
+        criterion: Criterion::Positive,
         condition: Some(Condition { what: "each of the three grows", met: (0..3).all(grows) }),
         reading: reading_of(score),
     }
@@ -144,7 +144,7 @@ fn alike(samples: &Samples, social: Score) -> Claim {
         besides: None,
         measured: estimate(samples, social, |measures| measures.from_greedy).percent(),
         unit: "%",
-        rule: Criterion::AtMost { holds: 20.0, partly: 50.0 },
+        criterion: Criterion::AtMost { holds: 20.0, partly: 50.0 },
         condition: None,
         reading: reading(social),
     }
@@ -162,7 +162,7 @@ fn data_on_s3(samples: &Samples, score: Score) -> Claim {
         besides: None,
         measured: percent_of_all(estimate(samples, score, |measures| measures.data_on_s3)),
         unit: "%",
-        rule: Criterion::AtLeast { holds: 50.0, partly: 25.0 },
+        criterion: Criterion::AtLeast { holds: 50.0, partly: 25.0 },
         condition: None,
         reading: reading_of(score),
     }
@@ -178,7 +178,7 @@ fn twins(samples: &Samples, social: Score) -> Claim {
         besides: None,
         measured: estimate(samples, social, |measures| measures.twins_apart).percent(),
         unit: "%",
-        rule: Criterion::AtMost { holds: 5.0, partly: 20.0 },
+        criterion: Criterion::AtMost { holds: 5.0, partly: 20.0 },
         condition: None,
         reading: reading(social),
     }

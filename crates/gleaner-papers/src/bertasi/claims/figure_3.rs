@@ -109,7 +109,7 @@ fn social_better(samples: &Samples, social: Score) -> Claim {
         besides: None,
         measured: samples.over_all(excess).percent(),
         unit: "%",
-        rule: Criterion::Negative,
+        criterion: Criterion::Negative,
         condition: Some(Condition {
             what: "SOCIAL wins more than half of the permutations",
             met: won(samples, social, 0..samples.cases(), social_ends_first).0.mean > 50.0,
@@ -128,7 +128,7 @@ fn greedy_wins(samples: &Samples, social: Score) -> Claim {
         besides,
         measured,
         unit: "% of permutations",
-        rule: Criterion::Near { value: 21.0, holds: 10.0, partly: 29.0 },
+        criterion: Criterion::Near { value: 21.0, holds: 10.0, partly: 29.0 },
         condition: None,
         reading: reading(social),
     }
@@ -151,7 +151,7 @@ fn greedy_wins_gap(samples: &Samples, social: Score) -> Claim {
         besides: Some(format!("run by run: {:.1} %", 100.0 * of_runs.mean)),
         measured: of_averages.within(0.0, f64::INFINITY).percent(),
         unit: "%",
-        rule: Criterion::AtMost { holds: 11.0, partly: 22.0 },
+        criterion: Criterion::AtMost { holds: 11.0, partly: 22.0 },
         condition: None,
         reading: reading(social),
     }
@@ -167,7 +167,7 @@ fn social_wins(samples: &Samples, social: Score) -> Claim {
         besides,
         measured,
         unit: "% of permutations",
-        rule: Criterion::Near { value: 79.0, holds: 10.0, partly: 29.0 },
+        criterion: Criterion::Near { value: 79.0, holds: 10.0, partly: 29.0 },
         condition: None,
         reading: reading(social),
     }
@@ -187,7 +187,7 @@ fn gap_above_11(samples: &Samples, social: Score) -> Claim {
         besides,
         measured,
         unit: "% of permutations",
-        rule: Criterion::Near { value: 37.0, holds: 10.0, partly: 20.0 },
+        criterion: Criterion::Near { value: 37.0, holds: 10.0, partly: 20.0 },
         condition: None,
         reading: reading(social),
     }
@@ -209,7 +209,7 @@ fn first_permutations(samples: &Samples, social: Score) -> Claim {
         besides,
         measured,
         unit: "% of 6 permutations",
-        rule: Criterion::AtLeast { holds: 83.0, partly: 50.0 },
+        criterion: Criterion::AtLeast { holds: 83.0, partly: 50.0 },
         condition: Some(Condition {
             what: "the share is smaller in the others",
             met: measured.mean > others.mean,
@@ -228,7 +228,7 @@ pub(super) fn relocators_similar(samples: &Samples, social: Score, said: Said) -
         besides: None,
         measured: samples.over_all(|case, seed| samples.excess(social_moving, greedy, case, seed)).percent(),
         unit: "%",
-        rule: Criterion::Near { value: 0.0, holds: 3.0, partly: 10.0 },
+        criterion: Criterion::Near { value: 0.0, holds: 3.0, partly: 10.0 },
         condition: None,
         reading: reading(social),
     }
@@ -253,7 +253,7 @@ pub(super) fn min_num_loss(samples: &Samples, social: Score, said: Said) -> Clai
         besides: None,
         measured: min_num_excess(samples, social),
         unit: "%",
-        rule: Criterion::Near { value: 10.0, holds: 3.0, partly: 10.0 },
+        criterion: Criterion::Near { value: 10.0, holds: 3.0, partly: 10.0 },
         condition: None,
         reading: reading(social),
     }
@@ -278,7 +278,7 @@ fn min_num_avoid(samples: &Samples, social: Score) -> Claim {
         besides: None,
         measured: min_num_alone_excess(samples, social),
         unit: "%",
-        rule: Criterion::Positive,
+        criterion: Criterion::Positive,
         condition: None,
         reading: reading(social),
     }
@@ -301,7 +301,7 @@ fn near_optimum(samples: &Samples, score: Score) -> Claim {
         besides: None,
         measured: samples.over_all(|case, seed| samples.gap(Scheme::relocating(score), case, seed)).percent(),
         unit: "%",
-        rule: Criterion::AtMost { holds: 20.0, partly: 100.0 },
+        criterion: Criterion::AtMost { holds: 20.0, partly: 100.0 },
         condition: None,
         reading,
     }
@@ -329,7 +329,7 @@ fn fair(samples: &Samples, score: Score) -> Claim {
         besides: None,
         measured: samples.over_all(|case, seed| samples.run(scheme, case, seed).fairness).percent(),
         unit: "% of 100",
-        rule: Criterion::AtLeast { holds: 80.0, partly: 50.0 },
+        criterion: Criterion::AtLeast { holds: 80.0, partly: 50.0 },
         condition: None,
         reading,
     }
@@ -350,7 +350,7 @@ fn balanced(samples: &Samples, score: Score) -> Claim {
         besides: None,
         measured: samples.over_all(|case, seed| samples.run(scheme, case, seed).busy).percent(),
         unit: "%",
-        rule: Criterion::AtLeast { holds: 80.0, partly: 50.0 },
+        criterion: Criterion::AtLeast { holds: 80.0, partly: 50.0 },
         condition: None,
         reading,
     }
@@ -377,7 +377,7 @@ fn any_allocator(variations: &Variations, social: Score) -> Claim {
         besides: None,
         measured: trials.over_seeds(spread).percent(),
         unit: "%",
-        rule: Criterion::AtMost { holds: 3.0, partly: 10.0 },
+        criterion: Criterion::AtMost { holds: 3.0, partly: 10.0 },
         condition: None,
         reading: reading(social),
     }

@@ -51,7 +51,7 @@ fn like_figure_3(away: &Samples, samples: &Samples, social: Score) -> Claim {
         besides: None,
         measured: samples.over_seeds(worst).percent(),
         unit: "%",
-        rule: Criterion::AtMost { holds: 10.0, partly: 50.0 },
+        criterion: Criterion::AtMost { holds: 10.0, partly: 50.0 },
         condition: None,
         reading: reading(social),
     }
@@ -74,7 +74,7 @@ fn without_huge(samples: &Samples, social: Score) -> Claim {
         besides: None,
         measured: samples.over_seeds(least),
         unit: "times",
-        rule: Criterion::AtLeast { holds: 3.0, partly: 1.5 },
+        criterion: Criterion::AtLeast { holds: 3.0, partly: 1.5 },
         condition: None,
         reading: reading(social),
     }
@@ -90,7 +90,7 @@ fn min_num_hugest(samples: &Samples, social: Score) -> Claim {
         besides: None,
         measured: min_num_alone_excess(samples, social),
         unit: "%",
-        rule: Criterion::Positive,
+        criterion: Criterion::Positive,
         condition: None,
         reading: reading(social),
     }

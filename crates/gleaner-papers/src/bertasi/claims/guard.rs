@@ -43,7 +43,7 @@ fn loss(trials: &Trials<Recipe>) -> Claim {
         besides: None,
         measured: trials.over_all(excess).percent(),
         unit: "%",
-        rule: Criterion::Near { value: 10.0, holds: 3.0, partly: 10.0 },
+        criterion: Criterion::Near { value: 10.0, holds: 3.0, partly: 10.0 },
         condition: None,
         reading: "MIN-NUM moves at a difference of 1 task; SOCIAL by execution times",
     }

@@ -19,7 +19,7 @@ pub fn claim(samples: &Samples) -> Claim {
         besides: Some(format!("SOCIAL alone {social:.2} times")),
         measured: Estimate::of(&samples.greedy),
         unit: "times",
-        rule: Criterion::AtLeast { holds: 1.5, partly: 1.0 },
+        criterion: Criterion::AtLeast { holds: 1.5, partly: 1.0 },
         condition: Some(Condition { what: "SOCIAL gives S0 fewer of them", met: social < greedy }),
         reading: NO_SOCIAL,
     }

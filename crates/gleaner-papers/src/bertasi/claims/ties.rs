@@ -18,7 +18,7 @@ pub fn claims(variations: &Variations) -> impl Iterator<Item = Claim> + '_ {
         (MachineOrder::Shuffled, "-ties-shuffled", "SOCIAL as printed, ties to the machines in any order"),
     ];
     others.into_iter().flat_map(move |(order, suffix, reading)| {
-        let claim = |name: &str, claim, paper, schemes, quantity: &str, rule| Claim {
+        let claim = |name: &str, claim, paper, schemes, quantity: &str, criterion| Claim {
             id: format!("{name}{suffix}"),
             claim,
             paper,
@@ -26,7 +26,7 @@ pub fn claims(variations: &Variations) -> impl Iterator<Item = Claim> + '_ {
             besides: None,
             measured: variations.ties.over_seeds(|seed| excess(variations, order, schemes, seed)).percent(),
             unit: "%",
-            rule,
+            criterion,
             condition: None,
             reading,
         };

@@ -22,7 +22,7 @@ pub(super) fn claim(month: Month) -> Claim {
         besides: None,
         measured: Estimate::of(&times),
         unit: "times",
-        rule: Criterion::AtLeast { holds: 2.0, partly: 1.1 },
+        criterion: Criterion::AtLeast { holds: 2.0, partly: 1.1 },
         condition: None,
         reading: NO_CONDITION,
     }

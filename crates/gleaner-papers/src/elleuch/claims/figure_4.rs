@@ -35,7 +35,7 @@ pub(super) fn claims(findings: &Findings) -> Vec<Claim> {
 
 fn unconstrained(findings: &Findings, month: Month) -> Claim {
     let free = Case::free(month, Heuristic::MinMin);
-    let (claim, paper, unit, unit_s, rule) = match month {
+    let (claim, paper, unit, unit_s, criterion) = match month {
         Month::September => (
             "without a budget the makespan is the two weeks plus ten minutes for September",
             "10 min",
@@ -59,7 +59,7 @@ fn unconstrained(findings: &Findings, month: Month) -> Claim {
         besides: None,
         measured: findings.longer(|seed| findings.after_s(free, seed) / unit_s, ([free], [])),
         unit,
-        rule,
+        criterion,
         condition: None,
         reading: NO_CONDITION,
     }
@@ -95,7 +95,7 @@ fn falls(findings: &Findings, read: Variant) -> Claim {
         besides: None,
         measured: findings.over_seeds(steps).within(0.0, 1.0).percent(),
         unit: "%",
-        rule: Criterion::AtLeast { holds: 100.0, partly: 90.0 },
+        criterion: Criterion::AtLeast { holds: 100.0, partly: 90.0 },
         condition: Some(all_end(
             findings,
             curves().map(|(month, rule)| Case::min_min(month, rule, AMPLE).read(read)),
@@ -135,7 +135,7 @@ fn towards_free(findings: &Findings, read: Variant) -> Claim {
             )
             .percent(),
         unit: "%",
-        rule: Criterion::AtMost { holds: 1.0, partly: 5.0 },
+        criterion: Criterion::AtMost { holds: 1.0, partly: 5.0 },
         condition: None,
         reading: reading(read),
     }
@@ -185,7 +185,7 @@ fn better(findings: &Findings, month: Month, read: Variant, (worse, better): (Ru
             )
             .percent(),
         unit: "%",
-        rule: Criterion::Positive,
+        criterion: Criterion::Positive,
         condition: Some(Condition {
             what: "it is longer at every budget where either is not yet within 1 % of no budget",
             met: budgets.iter().all(|budget| {
@@ -220,7 +220,7 @@ fn only_btt(findings: &Findings, read: Variant) -> Claim {
             .longer(|seed| normalized(Rule::PerTaskAndTime, seed) - 1.0, ([case(Rule::PerTaskAndTime)], []))
             .percent(),
         unit: "%",
-        rule: Criterion::AtMost { holds: 1.0, partly: 5.0 },
+        criterion: Criterion::AtMost { holds: 1.0, partly: 5.0 },
         condition: Some(Condition {
             what: "each of the others takes more than 1 % longer",
             met: others.into_iter().all(|rule| mean_of(rule) > SUSTAINED),
@@ -247,7 +247,7 @@ fn least(findings: &Findings, read: Variant) -> Claim {
         // What was given up is longer than all others.
         measured: findings.over_seeds(shortest).percent(),
         unit: "%",
-        rule: Criterion::AtLeast { holds: -0.1, partly: -1.0 },
+        criterion: Criterion::AtLeast { holds: -0.1, partly: -1.0 },
         condition: None,
         reading: reading(read),
     }
@@ -272,7 +272,7 @@ fn lbtt_suffers(findings: &Findings, month: Month, read: Variant) -> Claim {
         besides: None,
         measured: findings.longer(excess, (cases(Rule::PerClass), cases(Rule::PerTaskAndTime))).percent(),
         unit: "%",
-        rule: Criterion::Positive,
+        criterion: Criterion::Positive,
         condition: None,
         reading: reading(read),
     }
@@ -292,7 +292,7 @@ fn lbtt_catches_up(findings: &Findings, month: Month, read: Variant) -> Claim {
         besides: None,
         measured: findings.longer(excess, (case(Rule::PerClass), case(Rule::PerTaskAndTime))).percent(),
         unit: "%",
-        rule: Criterion::Near { value: 0.0, holds: 1.0, partly: 5.0 },
+        criterion: Criterion::Near { value: 0.0, holds: 1.0, partly: 5.0 },
         condition: Some(all_end(
             findings,
             [Rule::PerClass, Rule::PerTaskAndTime]

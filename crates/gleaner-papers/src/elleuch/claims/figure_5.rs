@@ -24,7 +24,7 @@ fn june_is_full(findings: &Findings) -> Claim {
         besides: Some(format!("of what they could have done, {:.1} % was", 100.0 * work)),
         measured: findings.over_seeds(|seed| findings.outcome(free, seed).use_share).within(0.0, 1.0).percent(),
         unit: "%",
-        rule: Criterion::Near { value: 98.0, holds: 1.0, partly: 5.0 },
+        criterion: Criterion::Near { value: 98.0, holds: 1.0, partly: 5.0 },
         condition: None,
         reading: NO_CONDITION,
     }
@@ -67,7 +67,7 @@ fn budgets_decrease(findings: &Findings, read: Variant) -> Claim {
         besides: None,
         measured: findings.over_seeds(difference).percent(),
         unit: "percentage points",
-        rule: Criterion::Negative,
+        criterion: Criterion::Negative,
         condition: Some(all_ended(findings, read)),
         reading: reading(read),
     }
@@ -91,7 +91,7 @@ fn more_use_less_makespan(findings: &Findings, read: Variant) -> Claim {
         besides: None,
         measured: findings.over_seeds(correlation).within(-1.0, 1.0),
         unit: "",
-        rule: Criterion::Negative,
+        criterion: Criterion::Negative,
         condition: Some(all_ended(findings, read)),
         reading: reading(read),
     }

@@ -55,7 +55,7 @@ fn comparable(findings: &Findings, heuristic: Heuristic, read: Variant) -> Claim
         besides: None,
         measured: findings.over_seeds(apart).or_more(any_cut).percent(),
         unit: "%",
-        rule: Criterion::AtMost { holds: 10.0, partly: 30.0 },
+        criterion: Criterion::AtMost { holds: 10.0, partly: 30.0 },
         condition: None,
         reading: reading(read),
     }
@@ -99,7 +99,7 @@ fn better(
             )
             .percent(),
         unit: "%",
-        rule: Criterion::Positive,
+        criterion: Criterion::Positive,
         condition: Some(Condition {
             what: "it is longer at 3.5·10¹¹",
             met: findings.over_seeds(|seed| excess(SCARCE, seed)).mean > 0.0,

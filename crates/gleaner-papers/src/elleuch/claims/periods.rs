@@ -32,7 +32,7 @@ pub(super) fn claim(findings: &Findings) -> Claim {
         besides: Some(format!("hours after the last arrival: {}", after.join(", "))),
         measured: findings.over_seeds(shortest),
         unit: "s",
-        rule: Criterion::Near { value: f64::from(PERIOD_S), holds: 12.0, partly: 36.0 },
+        criterion: Criterion::Near { value: f64::from(PERIOD_S), holds: 12.0, partly: 36.0 },
         condition: None,
         reading: NO_CONDITION,
     }
