@@ -47,6 +47,3 @@ pub const FIGURE_1_GAINS: [f64; 3] = [0.10, 0.05, 0.01];
 
 /// Runs for each point where nobody says how many: with the paper's five, intervals are too wide to decide anything.
 pub const SEEDS: u64 = 50;
-
-/// Runs that figure 3 averages over.
-pub const FIGURE_3_RUNS: usize = 5;
