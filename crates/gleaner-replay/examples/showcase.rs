@@ -7,6 +7,7 @@
 
 use gleaner_http::serve::{Ready, ServeOptions, serve};
 use gleaner_net::{Token, TokenKind};
+use gleaner_server::app::stored_hash;
 use gleaner_server::desk::{
     Admitted, Answer, Checked, Desk, Input, JobFiles, Order, Requester, SessionId, Terms,
 };
@@ -60,10 +61,6 @@ fn by(user: &str, role: Role) -> Requester {
     Requester { user: user.to_owned(), role }
 }
 
-fn hex(token: &Token) -> String {
-    token.hash().as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 async fn order(desk: &Handle, by: Requester, order: Order) -> Answer {
     desk.order(by, order).await.expect("the desk is there").expect("it may be ordered")
 }
@@ -75,7 +72,7 @@ async fn furnish(ready: &Ready, home: &Path, (machines, tasks): (u32, u32), seco
         let token = Token::generate(TokenKind::User).expect("randomness");
         let add = Order::AddUser {
             user: user.to_owned(),
-            token: hex(&token),
+            token: stored_hash(&token),
             role: Some(role),
             expires: None,
             again: false,
@@ -148,7 +145,7 @@ async fn jobs(desk: &Handle, tasks: u32, seconds: &str) {
 async fn join(desk: &Handle, number: u32) {
     let token = Token::generate(TokenKind::Join).expect("randomness");
     let expires = desk.now() + Span::from_nanos(3_600_000_000_000);
-    let token_for_one = Order::IssueJoinToken { token: hex(&token), expires, uses: 1, owner: None };
+    let token_for_one = Order::IssueJoinToken { token: stored_hash(&token), expires, uses: 1, owner: None };
     order(desk, by("root", Role::Admin), token_for_one).await;
     let mut profile = Profile::new([1e3 * f64::from(1 + number % 3), 100.0, 100.0], 2 + 2 * (number % 2));
     profile.memory = (8 << 30) << (number % 2);
@@ -156,7 +153,8 @@ async fn join(desk: &Handle, number: u32) {
     let name = format!("lab-{:03}", number + 1);
     let enrolment = Enrolment { name, key: "A".repeat(43), profile: profile.clone(), replace: false };
     let enrolment = Box::new(Checked::of(enrolment).expect("a machine"));
-    let enrolled = order(desk, by("root", Role::Admin), Order::Enrol { token: hex(&token), enrolment });
+    let enrolled =
+        order(desk, by("root", Role::Admin), Order::Enrol { token: stored_hash(&token), enrolment });
     let Answer::Enrolled(enrolled) = enrolled.await else { panic!("it is enrolled") };
     // One in twelve was never seen.
     if number % 12 == 11 {

@@ -7,7 +7,7 @@ use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use axum::http::{HeaderMap, Method, Request};
 use gleaner_http::http::router;
 use gleaner_net::{Fingerprint, Token, TokenKind};
-use gleaner_server::app::{AgentTokens, App, Readers};
+use gleaner_server::app::{AgentTokens, App, Readers, stored_hash};
 use gleaner_server::blobs::Blobs;
 use gleaner_server::compacting::{compact, plan};
 use gleaner_server::desk::{Order, Recorded, Requester, Terms};
@@ -204,15 +204,11 @@ pub(crate) fn request(method: &str, path: &str, token: &str, body: Body) -> Requ
     request.header(AUTHORIZATION, format!("Bearer {token}")).body(body).unwrap()
 }
 
-pub(crate) fn hex(token: &Token) -> String {
-    token.hash().as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 async fn add_user(desk: &Handle, name: &str, role: Role, token: &Token) {
     let by = Requester { user: "setup".to_owned(), role: Role::Admin };
     let order = Order::AddUser {
         user: name.to_owned(),
-        token: hex(token),
+        token: stored_hash(token),
         role: Some(role),
         expires: None,
         again: false,

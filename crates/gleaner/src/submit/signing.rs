@@ -7,7 +7,6 @@ use crate::home;
 use gleaner_net::{Signer, UserKey, random_bytes};
 use gleaner_wire::job::{JobSpec, Signed, SignedText};
 use gleaner_wire::limits::SIGNED_BYTES_MAX;
-use std::fmt::Write;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -49,11 +48,8 @@ impl Signing {
                        --checkpoint, or the signature";
             return Err(Failure::Usage(why.to_owned()));
         }
-        let random = random_bytes::<16>().map_err(|error| Failure::Usage(error.to_string()))?;
-        let nonce = random.iter().fold(String::new(), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        });
+        let random = random_bytes().map_err(|error| Failure::Usage(error.to_string()))?;
+        let nonce = format!("{:032x}", u128::from_be_bytes(random));
         let now_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let expires_s = now_s + u64::from(seconds);
         let text = SignedText::new(self.grid.clone(), self.user.clone(), nonce, expires_s, spec).to_text();
