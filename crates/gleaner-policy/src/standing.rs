@@ -50,7 +50,30 @@ impl Standing {
                     self.look_at(grid, run.on());
                 }
             }
-            _ => {}
+            Change::MachineClassMet(_)
+            | Change::TaskClassMet(_)
+            | Change::TaskClassesMeasured
+            | Change::TaskClassReplaced(_)
+            | Change::MachineJoined(_)
+            | Change::MachineMeasured(_)
+            | Change::Wait { .. }
+            | Change::RoomTaken(_)
+            | Change::RoomFreed(..)
+            | Change::FollowerChanged(_)
+            | Change::Planned(..)
+            | Change::Unplanned(_)
+            | Change::BudgetChanged
+            | Change::CapsChanged
+            | Change::Finished(_)
+            | Change::EndsForgotten
+            | Change::AnswerKept(_)
+            | Change::Withdrawn { .. }
+            | Change::CatalogueChanged
+            | Change::BeliefChanged(_)
+            | Change::LoansChanged
+            | Change::StaleReply(_)
+            | Change::Refused(_)
+            | Change::AlarmChanged(_) => {}
         }
     }
 

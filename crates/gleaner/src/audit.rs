@@ -3,7 +3,7 @@
 use crate::cli::{AuditArguments, Since};
 use crate::columns::{Side, shown, with_sentences};
 use crate::failure::Failure;
-use crate::journal::whole;
+use crate::journal::{fault, whole};
 use crate::moments::clock;
 use crate::{Outcome, home, stdout};
 use gleaner_server::journal::{Entry, Fact};
@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &AuditArguments) -> Outcome {
     let (mut names, mut tasks) = (Vec::<String>::new(), TaskNames::default());
     let mut lines = VecDeque::new();
     for entry in entries(&reader, Seq::FIRST) {
-        let (seq, Entry { at, fact }) = entry.map_err(|error| fault(&error))?;
+        let (seq, Entry { at, fact }) = entry.map_err(fault)?;
         if let Fact::AgentEnrolled { name, .. } = &fact {
             names.push(name.clone());
         }
@@ -59,15 +59,11 @@ pub(crate) fn run(arguments: &AuditArguments) -> Outcome {
     if arguments.json { stdout::print_json(&as_json(&lines)) } else { stdout::print(as_table(&lines)) }
 }
 
-fn fault(error: &dyn std::fmt::Display) -> Failure {
-    Failure::Coordinator(error.to_string())
-}
-
 fn head(reader: &SqliteReader) -> Result<Head, Failure> {
-    let last = reader.last().map_err(|error| fault(&error))?;
-    let hash = reader.chain(last).map_err(|error| fault(&error))?;
+    let last = reader.last().map_err(fault)?;
+    let hash = reader.chain(last).map_err(fault)?;
     // Nothing takes rows away while this looks.
-    hash.map(|hash| Head { row: last.number(), hash }).ok_or_else(|| fault(&"the journal's last row is gone"))
+    hash.map(|hash| Head { row: last.number(), hash }).ok_or_else(|| fault("the journal's last row is gone"))
 }
 
 fn verify(reader: &SqliteReader, arguments: &AuditArguments) -> Outcome {
@@ -80,10 +76,10 @@ fn verify(reader: &SqliteReader, arguments: &AuditArguments) -> Outcome {
             ));
         }
         Some(Since::Head(known)) => {
-            let found = reader.chain(Seq::new(known.row)).map_err(|error| fault(&error))?;
+            let found = reader.chain(Seq::new(known.row)).map_err(fault)?;
             let row = known.row;
-            let begins = reader.beginning().map_err(|error| fault(&error))?;
-            let last = reader.last().map_err(|error| fault(&error))?;
+            let begins = reader.beginning().map_err(fault)?;
+            let last = reader.last().map_err(fault)?;
             let why = match found {
                 Some(hash) if hash == known.hash => None,
                 Some(_) => Some(format!(

@@ -4,10 +4,12 @@ mod compact;
 mod folder;
 mod restore;
 
+pub(crate) use folder::fault;
+
 use crate::cli::{JournalArguments, JournalFolderArguments, JournalVerifyArguments};
 use crate::failure::Failure;
 use crate::{Outcome, home, moments, stdout};
-use folder::{fault, with_journal};
+use folder::with_journal;
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::recovery::{entries, make_past_anew, replay_all};
 use gleaner_server::store::{self, Reader, Seq, SqliteReader, SqliteStore, Store as _};

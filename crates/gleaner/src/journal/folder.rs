@@ -12,6 +12,6 @@ pub(super) fn with_journal(of: &JournalFolderArguments) -> Result<Home, Failure>
     Ok(Home::open(&folder, NetworkFolder::Refuse)?)
 }
 
-pub(super) fn fault(error: impl std::fmt::Display) -> Failure {
+pub(crate) fn fault(error: impl std::fmt::Display) -> Failure {
     Failure::Coordinator(error.to_string())
 }
