@@ -29,3 +29,10 @@ pub(crate) struct GridArguments {
     #[arg(long)]
     pub(crate) json: bool,
 }
+
+/// A command that needs to know nothing but which grid.
+#[derive(Args, Debug)]
+pub(crate) struct PlainArguments {
+    #[command(flatten)]
+    pub(crate) grid: GridArguments,
+}

@@ -1,7 +1,8 @@
 //! The arguments of `gleaner quota`.
 
 use super::grid::GridArguments;
-use super::live::{PlainArguments, bytes};
+use super::grid::PlainArguments;
+use super::values::bytes;
 use clap::{ArgGroup, Args, Subcommand};
 
 /// `gleaner quota`.

@@ -1,6 +1,6 @@
 //! The arguments of `gleaner workload`.
 
-use super::live::seconds;
+use super::values::seconds;
 use clap::{Args, Subcommand, ValueEnum};
 use gleaner_workload::logs::Format;
 use std::path::PathBuf;

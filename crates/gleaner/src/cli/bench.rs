@@ -1,6 +1,6 @@
 //! The arguments of `gleaner bench`.
 
-use super::live::seconds;
+use super::values::seconds;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use gleaner_bench::live::Subject;

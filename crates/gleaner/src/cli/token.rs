@@ -1,8 +1,7 @@
-//! The arguments of `gleaner token` and `gleaner user`.
+//! The arguments of `gleaner token`.
 
-use super::grid::GridArguments;
-use super::live::{PlainArguments, life};
-use crate::candidates;
+use super::grid::{GridArguments, PlainArguments};
+use super::values::life;
 use clap::{Subcommand, ValueEnum};
 use gleaner_wire::api::Role;
 use gleaner_wire::limits::{JOIN_SECONDS_MAX, JOIN_TOKEN_USES_MAX};
@@ -80,21 +79,4 @@ fn join_life(text: &str) -> Result<u32, String> {
         .ok()
         .filter(|&seconds| seconds <= JOIN_SECONDS_MAX)
         .ok_or_else(|| format!("expected 1 second to {} days", JOIN_SECONDS_MAX / 86_400))
-}
-
-/// `gleaner user`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum UserArguments {
-    /// List the users: who may sign in, with which role and until when
-    List(PlainArguments),
-    /// Show the key that your jobs are signed with, as owners of machines write it down; it is made if there is none
-    Key(PlainArguments),
-    /// Remove a user, who cannot sign in any more; the user's jobs go on
-    Remove {
-        /// Their name, as `gleaner user list` has it
-        #[arg(add = candidates::users())]
-        name: String,
-        #[command(flatten)]
-        grid: GridArguments,
-    },
 }

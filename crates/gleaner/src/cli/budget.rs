@@ -1,7 +1,8 @@
 //! The arguments of `gleaner budget`.
 
 use super::grid::GridArguments;
-use super::live::{PlainArguments, seconds};
+use super::grid::PlainArguments;
+use super::values::seconds;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use gleaner_core::{Charged, Scope};

@@ -1,0 +1,31 @@
+//! The arguments of `gleaner logs`.
+
+use super::grid::GridArguments;
+use super::names::Which;
+use crate::candidates;
+use clap::Args;
+
+/// `gleaner logs`.
+#[derive(Args, Debug)]
+pub(crate) struct LogsArguments {
+    /// A task, or a job (its number, its name, or `last`) for all its tasks one after the other
+    #[arg(value_name = "JOB[/TASK]", add = candidates::jobs())]
+    pub(crate) of: Which,
+    /// Go on until the task is over, across retries
+    #[arg(short, long)]
+    pub(crate) follow: bool,
+    /// Only what it wrote to standard output
+    #[arg(long, conflicts_with = "stderr")]
+    pub(crate) stdout: bool,
+    /// Only what it wrote to standard error, to standard output
+    #[arg(long)]
+    pub(crate) stderr: bool,
+    /// Only the last lines of each stream
+    #[arg(long, value_name = "LINES", conflicts_with = "follow")]
+    pub(crate) tail: Option<usize>,
+    /// The run whose output to show, from 1; the last one if nothing is said
+    #[arg(long, value_name = "N", conflicts_with = "follow", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) run: Option<u32>,
+    #[command(flatten)]
+    pub(crate) grid: GridArguments,
+}
