@@ -1,0 +1,165 @@
+//! How a run ended, what it used and what it left.
+
+use crate::BlobHash;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How a run ended.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct End {
+    /// What came of it.
+    pub outcome: Outcome,
+    /// What it used.
+    #[serde(default)]
+    pub usage: Usage,
+    /// What it left to go on from: kept if it was stopped, or asked to be run again.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub checkpoint: Option<Stored>,
+    /// Its output files, as a tar archive.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub files: Option<Stored>,
+    /// For its user: where the machine's owner allowed it less than was asked for.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub notes: Vec<String>,
+    /// Short output that was not sent before.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub stdout: Tail,
+    /// Likewise.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub stderr: Tail,
+}
+
+/// What need not be said: the journal has a row for each end, and most leave little.
+pub(super) fn is_nothing<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+impl End {
+    /// Of a run that used nothing and left nothing.
+    pub fn of(outcome: Outcome) -> Self {
+        Self {
+            outcome,
+            usage: Usage::default(),
+            checkpoint: None,
+            files: None,
+            notes: Vec::new(),
+            stdout: Tail::default(),
+            stderr: Tail::default(),
+        }
+    }
+}
+
+/// The end of a stream.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Tail {
+    /// How much was sent before.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub offset: u64,
+    /// The rest.
+    #[serde(with = "crate::bytes", skip_serializing_if = "is_nothing")]
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub bytes: Vec<u8>,
+    /// How many bytes were dropped, because there were more than the limit.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub dropped: u64,
+}
+
+/// What came of a run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Outcome {
+    /// The program ended by itself.
+    Exited {
+        /// Its exit code.
+        code: i32,
+    },
+    /// A signal that Gleaner did not send ended it.
+    Signalled {
+        /// Its number.
+        signal: i32,
+    },
+    /// It was stopped, because it was asked for.
+    Stopped,
+    /// It took longer than it may.
+    TimedOut,
+    /// It used more than it may of something.
+    OverLimit {
+        /// Of what.
+        what: String,
+    },
+    /// The machine's lease ended or the agent was told to end it: it counts as lost.
+    Abandoned {
+        /// Why, for people.
+        why: String,
+    },
+    /// It could not be started here.
+    NotStarted {
+        /// Why, for people.
+        why: String,
+        /// What was in the way.
+        // Never left out: snapshots and the store have it in a form that says no field's name.
+        #[serde(default)]
+        obstacle: Obstacle,
+    },
+}
+
+/// Why a run cannot be started.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Obstacle {
+    /// The machine is at fault: its sandbox, its launcher or its disk.
+    Machine,
+    /// The program, its interpreter or its folder is not on the machine.
+    NotThere,
+    /// Anything else about the task: it may not run there, or its files cannot be had.
+    #[default]
+    Task,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exited { code } => write!(f, "its program ended with exit code {code}"),
+            Self::Signalled { signal } => write!(f, "signal {signal} ended its program"),
+            Self::Stopped => f.write_str("its run was stopped"),
+            Self::TimedOut => f.write_str("it took longer than its time limit"),
+            Self::OverLimit { what } => write!(f, "it used more than it may: {what}"),
+            Self::Abandoned { why } => write!(f, "its run was given up: {why}"),
+            Self::NotStarted { why, .. } => write!(f, "it could not be started: {why}"),
+        }
+    }
+}
+
+/// What a run used.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Usage {
+    /// From its start to its end, without the time it was suspended.
+    pub elapsed_s: f64,
+    /// Of all its processes.
+    pub cpu_s: f64,
+    /// From disks.
+    pub read_bytes: u64,
+    /// To disks.
+    pub written_bytes: u64,
+    /// Both ways; where the machine can tell.
+    pub network_bytes: Option<u64>,
+    /// At its peak.
+    pub memory_bytes: u64,
+}
+
+/// Something stored, and how large it is.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Stored {
+    /// Its name.
+    pub blob: BlobHash,
+    /// Bytes.
+    pub size: u64,
+}
