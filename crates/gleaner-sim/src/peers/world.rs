@@ -1,54 +1,27 @@
 //! The world around the peers: what is true of workers and tasks, and what becomes of letters and orders.
 
 mod service;
+mod state;
 mod told;
+
+pub(super) use state::{Happening, State};
 
 use super::accounts::OpenJob;
 use super::believed::Believed;
-use super::desk::{Desk, Lent, Unheard};
-use super::discovery::Discovery;
+use super::desk::{Lent, Unheard};
 use super::letters::{Loan, Word};
-use super::results::PeersOutcome;
-use super::setup::{Absence, PeersSetup};
+use super::setup::PeersSetup;
 use super::spans::Spans;
 use super::workers::{Running, Worker, Workers};
 use crate::kept::Lasting;
 use crate::mail::Letter;
 use crate::parties::{Out, Outside};
-use crate::refused::Refusals;
 use gleaner_core::{Chance, Command, Event, LendingEvent, Purpose, RunEnd};
 use gleaner_units::{MachineId, PartyId, RunId, Span, TaskId, Time};
-use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
 
 /// A peer of which nothing is heard for so many heartbeats is forgotten.
 const HEARTBEATS_MISSED: u64 = 3;
-
-/// What happens by itself. Of one instant, in this order.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-pub enum Happening {
-    /// The end of a run, by where its books are.
-    End(u32),
-    /// A worker goes.
-    Down(u32),
-    /// A worker is back.
-    Up(u32),
-    /// A peer goes, by its absence.
-    Leaves(u32),
-    /// A peer is back.
-    Comes(u32),
-    /// A broker goes, by its absence.
-    BrokerLeaves(u32),
-    /// A broker is back.
-    BrokerComes(u32),
-    /// A letter that nothing led to.
-    Forged(u32),
-    /// All say that they are here.
-    Heartbeat,
-    /// A job is handed in.
-    Arrival(u32),
-}
 
 /// Workers, tasks, the discovery service and each peer's desk.
 #[derive(Clone, Debug)]
@@ -69,32 +42,6 @@ pub struct World<'a> {
     pub(super) state: State,
 }
 
-/// What of it changes.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct State {
-    pub(super) workers: Workers,
-    pub(super) desks: Vec<Desk>,
-    discovery: Discovery,
-    /// When discovery heard of each peer, if it is not forgotten.
-    heard: Vec<Option<Time>>,
-    /// The next job that comes by itself, and those that come after another has ended.
-    next_job: usize,
-    next_arrivals: BinaryHeap<Reverse<(Time, u32)>>,
-    followers: BTreeMap<u32, u32>,
-    pub(super) open: BTreeMap<u32, OpenJob>,
-    /// Those of the setup, and those that were drawn so far.
-    pub(super) absences: Vec<Absence>,
-    /// By peer: for how many reasons it is away.
-    pub(super) away: Vec<u32>,
-    /// By peer: how often it went by chance.
-    pub(super) drawn: Vec<u32>,
-    /// Outages, absences, forged letters and heartbeats to come.
-    pub(super) dated: BinaryHeap<Reverse<(Time, Happening)>>,
-    tasks_left: u64,
-    pub(super) outcome: PeersOutcome,
-    refused: Refusals,
-}
-
 /// Letters and events that leave a deed.
 pub(super) type Leaves<'b> = &'b mut Out<Word>;
 
@@ -112,55 +59,12 @@ impl<'a> World<'a> {
                 workers.all.push(Worker::new((owner, machine), (*class, taken_for), cores));
             }
         }
-        let desks = setup.peers.iter().enumerate();
-        let desks = desks.map(|(peer, site)| Desk::new(PartyId::new(peer), site.workers.len())).collect();
         let first_task = setup.jobs.iter().scan(0, |next, job| {
             let first = *next;
             *next += job.tasks;
             Some(first)
         });
-        let followers = setup.jobs.iter().zip(0..);
-        let followers = followers.filter_map(|(job, index)| Some((job.after?.0, index))).collect();
-        let mut dated = BinaryHeap::new();
-        for (outage, index) in setup.outages.iter().zip(0..) {
-            dated.push(Reverse((outage.from, Happening::Down(index))));
-            dated.push(Reverse((outage.until, Happening::Up(index))));
-        }
-        for (away, index) in setup.brokers_away.iter().zip(0..) {
-            dated.push(Reverse((away.from, Happening::BrokerLeaves(index))));
-            dated.push(Reverse((away.until, Happening::BrokerComes(index))));
-        }
-        dated.extend(
-            setup
-                .forged
-                .iter()
-                .zip(0..)
-                .map(|(letter, index)| Reverse((letter.at, Happening::Forged(index)))),
-        );
-        dated.extend(setup.heartbeat.map(|period| Reverse((Time::ZERO + period, Happening::Heartbeat))));
-        let outcome = PeersOutcome {
-            peers: vec![super::PeerOutcome::default(); setup.peers.len()],
-            ended: vec![None; setup.jobs.len()],
-            started: vec![None; setup.jobs.len()],
-            ..PeersOutcome::default()
-        };
-        let state = State {
-            workers,
-            desks,
-            discovery: Discovery::default(),
-            heard: vec![Some(Time::ZERO); setup.peers.len()],
-            next_job: 0,
-            next_arrivals: BinaryHeap::new(),
-            followers,
-            open: BTreeMap::new(),
-            absences: setup.absences.clone(),
-            away: vec![0; setup.peers.len()],
-            drawn: vec![0; setup.peers.len()],
-            dated,
-            tasks_left: setup.lengths.len() as u64,
-            outcome,
-            refused: Refusals::default(),
-        };
+        let state = State::of(setup, workers);
         let mut fails_after = vec![None; state.workers.all.len()];
         for frail in &setup.frail {
             fails_after[first_worker[frail.peer.index()] + frail.worker] = Some(frail.fails_after);
