@@ -3,14 +3,16 @@
 //! Many inputs share one commit: while a commit is on its way to the disk, the next inputs gather. **A commit that
 //! fails ends the thread**, and with it the coordinator: what was acknowledged is on the disk, and nothing else left.
 
+mod handle;
+
+pub use handle::{Handle, Newcomer, Outgoing, Stopped};
+
 use crate::clock::Clock;
-use crate::day::Day;
 use crate::desk::{
-    Answer, Batch, Checked, Desk, Effect, Input, Order, OrderId, Recorded, Rejection, Requester, RunOrder,
-    SessionId, Start, hold_to,
+    Answer, Batch, Desk, Effect, Input, OrderId, Recorded, Rejection, SessionId, Start, hold_to,
 };
 use crate::journal::Fact;
-use crate::ledger::People;
+use crate::ledger::Ledger;
 use crate::limits::{BATCH_MAX, GAP_MIN, LIVE_BACKLOG_MAX, QUEUE_MAX};
 use crate::live;
 use crate::outputs::{OutputError, Outputs};
@@ -20,55 +22,22 @@ use crate::store::{CommitError, Home, ReadError, Reader, Row, Store};
 use crate::told;
 use gleaner_core::Run;
 use gleaner_net::{NoRandomness, random_bytes, random_seed};
-use gleaner_units::{MachineId, RunId, Time};
+use gleaner_units::{MachineId, RunId};
 use gleaner_wire::Lineage;
-use gleaner_wire::api::LiveEvent;
-use gleaner_wire::session::{End, FromAgent, Hello, Stream, ToAgent};
+use gleaner_wire::session::{End, FromAgent, Stream, ToAgent};
+use handle::{Message, Release};
 use std::collections::BTreeMap;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::thread;
 use std::time::Duration;
 use thiserror::Error;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast, mpsc, oneshot};
+use tokio::sync::{Semaphore, broadcast, mpsc, oneshot};
 
 /// Rows of the journal after which a snapshot is taken.
 const SNAPSHOT_ROWS: u64 = 200_000;
 /// The thread looks at the time at least this often.
 const TICK_MAX: Duration = Duration::from_secs(1);
-
-type Release = Box<dyn FnOnce() + Send>;
-type Look = Box<dyn FnOnce(&Desk, Time) -> Release + Send>;
-
-/// What goes to an agent.
-pub enum Outgoing {
-    /// As it is.
-    Message(ToAgent),
-    /// To be filled in.
-    Run(Box<RunOrder>),
-    /// Nothing, until it is known what a run answered that ended so.
-    Compare(RunId, Box<End>),
-}
-
-enum Message {
-    Order(Requester, Box<Order>, oneshot::Sender<Result<Answer, Rejection>>),
-    Connected(Box<Newcomer>, oneshot::Sender<SessionId>),
-    Inputs(Vec<Input>, Option<OwnedSemaphorePermit>),
-    Look(Look),
-    Stop,
-}
-
-/// An agent that proved who it is.
-pub struct Newcomer {
-    /// What it said.
-    pub hello: Checked<Hello>,
-    /// What it may use for files.
-    pub token: String,
-    /// Whether the journal still has the row that it remembers, as it heard of it.
-    pub fits: bool,
-    /// Where messages to it go.
-    pub to_agent: mpsc::Sender<Outgoing>,
-}
 
 /// Why the coordinator cannot start or go on.
 #[derive(Debug, Error)]
@@ -93,114 +62,6 @@ pub enum DriverError {
     Thread(std::io::Error),
 }
 
-/// The coordinator has stopped.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("the coordinator has stopped")]
-pub struct Stopped;
-
-/// How everyone else talks to the thread.
-#[derive(Clone)]
-pub struct Handle {
-    queue: Sender<Message>,
-    room: Arc<Semaphore>,
-    /// Closed when the thread ends.
-    ended: Arc<Semaphore>,
-    people: Arc<RwLock<Arc<People>>>,
-    live: broadcast::Sender<Arc<LiveEvent>>,
-    clock: Clock,
-    began: Time,
-    day: Arc<RwLock<Day>>,
-}
-
-impl Handle {
-    /// Has something done; the answer comes once it is committed.
-    pub async fn order(&self, by: Requester, order: Order) -> Result<Result<Answer, Rejection>, Stopped> {
-        let (reply, answer) = oneshot::channel();
-        self.put(Message::Order(by, Box::new(order), reply)).await?;
-        answer.await.map_err(|_| Stopped)
-    }
-
-    /// Looks at what is known and in memory; the answer comes once all that was seen is committed. What left memory is read beside the
-    /// thread (`http/api.rs`). A look is left out if nobody waits for it any more.
-    pub async fn look<T: Send + 'static>(
-        &self,
-        look: impl FnOnce(&Desk, Time) -> T + Send + 'static,
-    ) -> Result<T, Stopped> {
-        let (reply, answer) = oneshot::channel();
-        let look: Look = Box::new(move |desk, now| {
-            // Nobody waits for it any more.
-            if reply.is_closed() {
-                return Box::new(|| ());
-            }
-            let seen = look(desk, now);
-            Box::new(move || drop(reply.send(seen)))
-        });
-        self.put(Message::Look(look)).await?;
-        answer.await.map_err(|_| Stopped)
-    }
-
-    /// From now on messages to it go its way.
-    pub async fn connected(&self, newcomer: Newcomer) -> Result<SessionId, Stopped> {
-        let (reply, session) = oneshot::channel();
-        self.put(Message::Connected(Box::new(newcomer), reply)).await?;
-        session.await.map_err(|_| Stopped)
-    }
-
-    /// Something an agent said, or that it is gone.
-    pub async fn input(&self, input: Input) -> Result<(), Stopped> {
-        self.put(Message::Inputs(vec![input], None)).await
-    }
-
-    /// What came together, and is committed together: a few at most, since all of it counts as one in the queue. It leaves `place` when
-    /// it is taken in.
-    pub async fn inputs(&self, inputs: Vec<Input>, place: OwnedSemaphorePermit) -> Result<(), Stopped> {
-        self.put(Message::Inputs(inputs, Some(place))).await
-    }
-
-    /// Users and join tokens, as committed.
-    pub fn people(&self) -> Arc<People> {
-        Arc::clone(&self.people.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// What happens from now on.
-    pub fn live(&self) -> broadcast::Receiver<Arc<LiveEvent>> {
-        self.live.subscribe()
-    }
-
-    /// Looks at the last day. Blocks: not for the threads that serve connections.
-    pub fn day<T>(&self, look: impl FnOnce(&Day) -> T) -> T {
-        look(&self.day.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// When the grid began.
-    pub fn began(&self) -> Time {
-        self.began
-    }
-
-    /// The present moment on the coordinator's clock.
-    pub fn now(&self) -> Time {
-        self.clock.now()
-    }
-
-    /// Waits until the thread has ended.
-    pub async fn closed(&self) {
-        // It has no permit to give: what ends the wait is that it is closed.
-        drop(self.ended.acquire().await);
-    }
-
-    /// Ends the thread after what is in the queue.
-    pub fn stop(&self) {
-        // If it has ended already, all the better.
-        drop(self.queue.send(Message::Stop));
-    }
-
-    async fn put(&self, message: Message) -> Result<(), Stopped> {
-        // The thread gives the permit back when it takes the message.
-        self.room.acquire().await.map_err(|_| Stopped)?.forget();
-        self.queue.send(message).map_err(|_| Stopped)
-    }
-}
-
 /// The running thread.
 pub struct Driver {
     thread: thread::JoinHandle<Result<Box<dyn Store>, DriverError>>,
@@ -223,21 +84,7 @@ impl Driver {
         let past = store.reader().map_err(RecoveryError::from)?;
         let snapshotter = Snapshotter::start(reader, snapshots).map_err(DriverError::Thread)?;
         let clock = Clock::start(ledger.now());
-        if let Some(ahead) = clock.ahead() {
-            tracing::warn!(
-                "the journal goes on {:.1} days ahead of this machine's clock, which was wrong then or is now: moments are shown \
-                 as the journal has them, and nothing else depends on it",
-                ahead.seconds() / 86_400.0
-            );
-        }
-        let away = clock.now().since(ledger.now());
-        if ledger.epoch() > 0 && away.nanos() >= GAP_MIN.as_nanos() as u64 {
-            tracing::warn!(
-                "this machine's clock is {:.1} days ahead of the journal's last row: if the coordinator was off for so long, all is well; \
-                 if the clock is wrong, mend it. These days do not count for how long results are kept",
-                away.seconds() / 86_400.0
-            );
-        }
+        warn_of_clock(&clock, &ledger);
         let start = Start { program, lineage: Lineage::of(random_bytes()?), seed: random_seed()? };
         let desk = Desk::new(ledger, terms, clock.now(), start);
         if let Some(until) = desk.quiet_until() {
@@ -282,6 +129,25 @@ impl Driver {
     /// If the thread did: a broken invariant.
     pub fn join(self) -> Result<Box<dyn Store>, DriverError> {
         self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+/// Says how far apart the journal and this machine's clock are, where that is far.
+fn warn_of_clock(clock: &Clock, ledger: &Ledger) {
+    if let Some(ahead) = clock.ahead() {
+        tracing::warn!(
+            "the journal goes on {:.1} days ahead of this machine's clock, which was wrong then or is now: moments are shown \
+             as the journal has them, and nothing else depends on it",
+            ahead.seconds() / 86_400.0
+        );
+    }
+    let away = clock.now().since(ledger.now());
+    if ledger.epoch() > 0 && away.nanos() >= GAP_MIN.as_nanos() as u64 {
+        tracing::warn!(
+            "this machine's clock is {:.1} days ahead of the journal's last row: if the coordinator was off for so long, all is well; \
+             if the clock is wrong, mend it. These days do not count for how long results are kept",
+            away.seconds() / 86_400.0
+        );
     }
 }
 
