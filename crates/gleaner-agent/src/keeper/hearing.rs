@@ -29,6 +29,12 @@ impl Hearing {
         std::mem::replace(&mut self.was_ready, is_ready) && is_ready
     }
 
+    /// Whether the launcher said its last word: a signal ends it now, or reaches the program.
+    pub(crate) fn is_said(&mut self) -> bool {
+        self.listen();
+        matches!(read_words(&self.heard), Words::Ready { .. })
+    }
+
     /// What was said when all is over. All writers but strangers are gone then, and a stranger's words are not waited for.
     pub(crate) fn all(mut self) -> Words {
         self.listen();
@@ -59,8 +65,9 @@ mod tests {
         let (ours, mut theirs) = std::io::pipe().unwrap();
         rustix::io::ioctl_fionbio(&ours, true).unwrap();
         let mut hearing = Hearing::of(ours);
-        assert!(!hearing.is_ready(), "nothing was said, and nothing is waited for");
+        assert!(!hearing.is_ready() && !hearing.is_said(), "nothing was said, and nothing is waited for");
         theirs.write_all(&[6, 4]).unwrap();
+        assert!(hearing.is_said());
         assert!(!hearing.is_ready(), "the program may not be there");
         assert!(hearing.is_ready() && hearing.is_ready());
     }

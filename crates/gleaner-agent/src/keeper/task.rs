@@ -166,7 +166,12 @@ impl Task {
             Signal::Kill => self.kill(),
             Signal::Terminate => {
                 self.ended_by_order.set(true);
-                kin::signal(programs, process::Signal::TERM);
+                // Signals go to what is within the frame. If nothing is there yet, its program does not begin any more.
+                if self.launcher.as_mut().is_none_or(Hearing::is_said) {
+                    kin::signal(programs, process::Signal::TERM);
+                } else {
+                    self.kill();
+                }
             }
             Signal::Freeze if self.group.as_ref().is_some_and(Group::freeze) => {}
             Signal::Freeze => {

@@ -191,6 +191,19 @@ fn a_sandbox_dies_with_its_minder_and_its_orders_are_obeyed() {
     }
 }
 
+/// While the sandbox is built there is nobody in it who could hear a signal.
+#[test]
+fn what_is_to_end_before_its_program_began_does_not_begin() {
+    let Some((mut stage, _)) = stage() else { return };
+    for _ in 0..10 {
+        stage.start(stage.boxed("sleep 2; touch late"));
+        stage.signal(Signal::Terminate);
+        let outcome = stage.end().0;
+        assert!(matches!(outcome, ProgramEnd::Signal(9 | 15)), "{outcome:?}");
+        assert!(!stage.path("task/late").exists());
+    }
+}
+
 /// What a task finds out of the machine, and what it could ever be.
 #[test]
 fn the_host_does_not_show_through() {
