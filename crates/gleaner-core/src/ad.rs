@@ -115,17 +115,31 @@ impl PartialEq for Ad {
     }
 }
 
-/// What the evaluations about one event may cost together, however much each of them asks for.
-pub(crate) struct Work {
+/// What the evaluations about one event, or for one answer, may cost together, however much each of them asks for.
+#[derive(Debug)]
+pub struct Work {
     left: u64,
     evaluations: u64,
+}
+
+impl Default for Work {
+    fn default() -> Self {
+        Self { left: STEPS_BESIDES, evaluations: 0 }
+    }
 }
 
 impl Work {
     /// For so many evaluations.
     pub(crate) fn of(evaluations: usize) -> Self {
-        let evaluations = evaluations as u64;
-        Self { left: STEPS_BESIDES + evaluations * STEPS_EACH, evaluations }
+        let mut work = Self::default();
+        work.add(evaluations);
+        work
+    }
+
+    /// For so many evaluations more.
+    pub(crate) fn add(&mut self, evaluations: usize) {
+        self.left += evaluations as u64 * STEPS_EACH;
+        self.evaluations += evaluations as u64;
     }
 
     /// One evaluation fewer.

@@ -17,7 +17,7 @@ impl Answer {
     }
 }
 
-/// Whoever owns machines: all of them together have one voice.
+/// Whoever owns machines: all of them together have one vote.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct Owner(pub u32);
 

@@ -250,7 +250,7 @@ pub enum Event {
         /// Whether a program of theirs says which answers are the same: it runs on machines that gave none of the two.
         by_program: bool,
     },
-    /// A machine is one of this owner's from now on, whose machines have one voice where answers are compared; or nobody's but its
+    /// A machine is one of this owner's from now on, whose machines have one vote where answers are compared; or nobody's but its
     /// own. Answers that were given before count as they did.
     MachineOwned {
         /// The machine.

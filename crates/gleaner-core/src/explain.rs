@@ -4,7 +4,7 @@ mod condition;
 mod failures;
 pub mod words;
 
-use crate::Grid;
+use crate::{Grid, Work};
 pub use condition::Condition;
 pub use failures::obstacles;
 use failures::{Failure, groups};
@@ -55,7 +55,17 @@ impl Explanation {
 
     /// Likewise, as if there were no machines but these.
     pub fn among(grid: &Grid, task: TaskClassId, counts: impl Fn(MachineId) -> bool) -> Self {
-        let groups = groups(grid, task, &counts);
+        Self::within(grid, task, counts, &mut Work::default())
+    }
+
+    /// Likewise, where one answer tells of several classes, which share what their evaluations may cost.
+    pub fn within(
+        grid: &Grid,
+        task: TaskClassId,
+        counts: impl Fn(MachineId) -> bool,
+        work: &mut Work,
+    ) -> Self {
+        let groups = groups(grid, task, &counts, work);
         let able = groups.iter().filter(|(failures, _)| failures.is_empty()).map(|(_, count)| count).sum();
         Self {
             machines: groups.iter().map(|(_, count)| count).sum(),
@@ -228,5 +238,30 @@ mod tests {
     fn nothing_is_to_be_changed_where_every_machine_can() {
         let found = explained("[ a = 1 ]", &[machine([1.0, 1.0], "linux", "")]);
         assert_eq!(found, Explanation { machines: 1, able: 1, ruled_out: vec![], remedies: vec![] });
+    }
+
+    /// By machine it is the same as by condition, and a costly clause is evaluated for each class of machines only.
+    #[test]
+    fn what_each_machine_fails_makes_what_rules_them_out() {
+        let costly =
+            "[ Requirements = regexp(\"^(a+)+$\", strcat(TARGET.Name, \"b\")) && TARGET.Memory > 4 ]";
+        let task =
+            TaskClass { ad: Some(Ad::parse(costly).expect("an ad")), ..TaskClass::plain(vec![1.0, 0.0]) };
+        let name = format!("[ Name = \"{}\"; Memory = 3 ]", "a".repeat(64));
+        let classes = [machine([1.0, 1.0], "linux", &name), machine([1.0, 0.0], "linux", "[ Memory = 8 ]")];
+        let config = GridConfig { weights: vec![1.0, 1.0], migration: crate::Migration::default() };
+        let each: Vec<_> = (0..1_000).map(|index| MachineClassId::new(index % 2)).collect();
+        let grid = Grid::idle(config, &classes, &[task], &each);
+        let mut counts: BTreeMap<Condition, usize> = BTreeMap::new();
+        for (_, conditions) in obstacles(&grid, TaskClassId::new(0), (0..1_000).map(MachineId::new)) {
+            for condition in conditions {
+                *counts.entry(condition).or_default() += 1;
+            }
+        }
+        let ruled_out = Explanation::of(&grid, TaskClassId::new(0)).ruled_out;
+        let told: BTreeMap<_, _> =
+            ruled_out.into_iter().map(|ruled| (ruled.condition, ruled.machines)).collect();
+        assert_eq!(counts, told);
+        assert!(counts.len() >= 2, "{counts:?}");
     }
 }

@@ -36,7 +36,7 @@ mod seen;
 mod size;
 mod ties;
 
-pub use ad::Ad;
+pub use ad::{Ad, Work};
 pub use alarm::Alarm;
 pub use chance::{Chance, Purpose};
 pub use change::Change;

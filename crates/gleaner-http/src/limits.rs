@@ -95,6 +95,9 @@ pub(crate) const STUDIES_MAX: usize = 2;
 /// Requests at a time about the last day, which make the desk wait, and about why tasks wait, which copy the ledger.
 // Tested by: what_takes_long_takes_turns
 pub(crate) const DAYS_MAX: usize = 2;
+/// Requests at a time for which the desk looks at all machines, or at many jobs.
+// Tested by: long_looks_take_turns
+pub(crate) const LONG_LOOKS_MAX: usize = 2;
 /// Requests at a time that read what left memory, or what runs that are over wrote.
 // Tested by: what_left_memory_is_read_by_so_many_at_a_time
 pub(crate) const PAST_READS_MAX: usize = 8;

@@ -36,8 +36,8 @@ pub(crate) const REVIVED_AT_ONCE: usize = 65_536;
 /// Tasks that return to memory by one order. The desk's thread waits for the disk meanwhile.
 // Tested by: so_many_tasks_come_back_by_one_order
 pub(crate) const REVIVED_MAX: u32 = 262_144;
-/// Pieces in which the tasks of a job that are to be done lie, each of neighbours that are alike, when an order about some of them
-/// is refused; and those that one row tells of.
+/// Stretches of equal neighbouring tasks into which orders by number may divide a job's unfinished tasks. Further such orders are
+/// refused. Also the most that one row names.
 // Tested by: orders_about_single_tasks_leave_so_many_pieces_at_most
 pub(crate) const PIECES_MAX: usize = 16_384;
 /// How long a finished task is kept in memory.
@@ -49,7 +49,8 @@ pub(crate) const RESULTS_KEPT_DAYS: u64 = 30;
 /// Days for which jobs that are over are known, if nothing else is said.
 // Tested by: what_is_over_is_kept_for_so_long
 pub(crate) const RECORDS_KEPT_DAYS: u64 = 365;
-/// So long before a start without a row does not count for how long results are kept: the coordinator was off, or its clock is wrong.
+/// A time without rows before a start, from this length on, does not count towards how long results are kept: the coordinator was off,
+/// or its clock was wrong.
 // Tested by: a_gap_is_so_long_at_least
 pub(crate) const GAP_MIN: Duration = Duration::from_hours(72);
 /// A file that was put or asked for since then is kept: it may be meant for a fact that is not committed yet.
@@ -91,6 +92,13 @@ pub(crate) const WAITING_JOBS_READ_MAX: usize = 500;
 /// Reasons for waiting in one answer. To explain one, all machines are examined.
 // Tested by: so_many_jobs_are_read_and_so_many_reasons_told
 pub(crate) const WAITS_TOLD_MAX: usize = 20;
+/// Classes of tasks of which a list of jobs says why no machine takes them. To explain one, all machines are examined; of the others it
+/// names the command that does.
+// Tested by: a_list_tells_so_many_reasons_each_once
+pub(crate) const REASONS_TOLD_MAX: usize = 32;
+/// Stretches of equal tasks that are examined for one answer with tasks of a job; the next answer goes on behind them.
+// Tested by: so_many_stretches_are_looked_through_for_tasks_in_a_phase
+pub(crate) const STRETCHES_LISTED_MAX: usize = 100_000;
 /// Tasks of a job that are examined to say why some failed. A stretch of equal tasks counts as one.
 // Tested by: so_many_stretches_are_read_for_failures
 pub(crate) const FAILURES_READ_MAX: usize = 100_000;

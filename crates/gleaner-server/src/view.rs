@@ -8,6 +8,7 @@ mod history;
 mod known;
 mod machines;
 mod pending;
+mod reasons;
 mod runs;
 mod tasks;
 mod tried;
@@ -71,6 +72,7 @@ pub fn quotas(desk: &Desk, by: &Requester, sent_bytes: impl Fn(&str) -> u64) -> 
         user: user.clone(),
         quota: people.quota(user),
         tasks: ledger.open_tasks(user),
+        tasks_ever: ledger.tasks_ever(user),
         cores: ledger.cores_of(user),
         bytes: ledger.bytes_of(user),
         sent_bytes: sent_bytes(user),

@@ -217,6 +217,17 @@ impl JobSpec {
         self.inputs.iter().chain(own).map(|input| &input.blob).chain(&self.stdin)
     }
 
+    /// Whether the task at a position reads a file.
+    pub fn task_reads(&self, position: u32, file: &BlobHash) -> bool {
+        let is_it = |input: &Input| input.blob == *file;
+        let own = || {
+            let parameters = self.tasks.parameters(position);
+            let own = self.own_inputs.iter().filter_map(|own| own.of_task(&parameters));
+            own.flatten().any(is_it)
+        };
+        self.stdin.as_ref() == Some(file) || self.inputs.iter().any(is_it) || own()
+    }
+
     /// How long its tasks are, where that is known: how many in a row are of one length. A task's own [`LENGTH`] goes
     /// before the job's.
     ///

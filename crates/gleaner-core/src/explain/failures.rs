@@ -1,11 +1,11 @@
 //! Which conditions each machine fails.
 
 use super::condition::Condition;
-use crate::ad::{Work, or_nothing};
-use crate::{Ad, Availability, Grid, Machine, MachineClass, Needs, Room, TaskClass};
+use crate::ad::or_nothing;
+use crate::{Ad, Availability, Grid, Machine, MachineClass, Needs, Room, TaskClass, Work};
 use gleaner_classad::{Comparison, Context, REQUIREMENTS, Value};
 use gleaner_units::{MachineClassId, MachineId, TaskClassId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A condition that a machine fails, and the nearest form that it would not.
 #[derive(Clone, PartialEq, Debug)]
@@ -21,14 +21,34 @@ pub(super) struct Instead {
     pub(super) distance: f64,
 }
 
-/// What keeps one machine from running a task of a class now; nothing where it can.
-pub fn obstacles(grid: &Grid, task: TaskClassId, on: MachineId) -> Vec<Condition> {
-    let (task, machine) = (grid.classes().task_class(task), grid.machine(on));
-    let class = grid.classes().machine_class(machine.class());
-    let lasting = failures(task, class, &mut Work::of(clauses(task, class)))
-        .into_iter()
-        .map(|failure| failure.condition);
-    lasting.chain(passing(machine, class.room, task.needs)).collect()
+/// What keeps each of some machines from running a task of a class now; nothing where one can. Costs O(machines), and O(machine
+/// classes) evaluations of each clause.
+pub fn obstacles(
+    grid: &Grid,
+    task: TaskClassId,
+    machines: impl Iterator<Item = MachineId> + Clone,
+) -> impl Iterator<Item = (MachineId, Vec<Condition>)> {
+    let task = grid.classes().task_class(task);
+    let classes = machines.clone().map(|on| grid.machine(on).class()).collect();
+    let lasting = lasting(grid, task, &classes, &mut Work::default());
+    machines.map(move |on| {
+        let machine = grid.machine(on);
+        let room = grid.classes().machine_class(machine.class()).room;
+        let lasting = lasting[&machine.class()].iter().map(|failure| failure.condition.clone());
+        (on, lasting.chain(passing(machine, room, task.needs)).collect())
+    })
+}
+
+/// What machines of each class fail for as long as they are of it.
+fn lasting(
+    grid: &Grid,
+    task: &TaskClass,
+    classes: &BTreeSet<MachineClassId>,
+    work: &mut Work,
+) -> BTreeMap<MachineClassId, Vec<Failure>> {
+    let classes = classes.iter().map(|id| (*id, grid.classes().machine_class(*id)));
+    work.add(classes.clone().map(|(_, class)| clauses(task, class)).sum());
+    classes.map(|(id, class)| (id, failures(task, class, work))).collect()
 }
 
 /// What keeps a machine from taking a task now, though it could at another time. A machine whose room is too small when
@@ -57,6 +77,7 @@ pub(super) fn groups(
     grid: &Grid,
     task: TaskClassId,
     counts_machine: &impl Fn(MachineId) -> bool,
+    work: &mut Work,
 ) -> Vec<(Vec<Failure>, usize)> {
     let task = grid.classes().task_class(task);
     let mut counts: BTreeMap<(MachineClassId, Vec<Condition>), usize> = BTreeMap::new();
@@ -65,10 +86,10 @@ pub(super) fn groups(
         let room = grid.classes().machine_class(machine.class()).room;
         *counts.entry((machine.class(), passing(machine, room, task.needs))).or_default() += 1;
     }
-    let classes = counts.keys().map(|(class, _)| grid.classes().machine_class(*class));
-    let mut work = Work::of(classes.map(|class| clauses(task, class)).sum());
+    let classes = counts.keys().map(|(class, _)| *class).collect();
+    let lasting = lasting(grid, task, &classes, work);
     let groups = counts.into_iter().map(|((class, passing), count)| {
-        let mut failures = failures(task, grid.classes().machine_class(class), &mut work);
+        let mut failures = lasting[&class].clone();
         failures.extend(passing.into_iter().map(Failure::from));
         (failures, count)
     });

@@ -322,7 +322,7 @@ impl Checks {
         }
     }
 
-    /// Whether two machines have one voice.
+    /// Whether two machines have one vote.
     pub(super) fn are_one(&self, one: MachineId, other: MachineId) -> bool {
         one == other || self.owner(one).is_some_and(|owner| self.owner(other) == Some(owner))
     }
@@ -331,7 +331,7 @@ impl Checks {
         self.owners.get(&machine).copied()
     }
 
-    /// All that have one voice with a machine, itself included.
+    /// All that have one vote with a machine, itself included.
     pub(super) fn as_one(&self, machine: MachineId) -> impl Iterator<Item = MachineId> {
         let all = self.owners.get(&machine).and_then(|owner| self.owned.get(owner));
         let own = all.is_none().then_some(machine);

@@ -6,8 +6,9 @@ use super::rates::Rates;
 use super::refusal::Refusal;
 use super::uploads::{Coming, UsersUploads};
 use crate::limits::{
-    DAYS_MAX, FILES_OF_AGENTS, FILES_OF_USERS, LARGE_JOBS, LARGE_JOBS_READ_MAX, PAST_READS_MAX,
-    REQUESTS_OF_AGENTS, REQUESTS_OF_STRANGERS, REQUESTS_OF_USERS, STREAMS, STUDIES_MAX, WAITS,
+    DAYS_MAX, FILES_OF_AGENTS, FILES_OF_USERS, LARGE_JOBS, LARGE_JOBS_READ_MAX, LONG_LOOKS_MAX,
+    PAST_READS_MAX, REQUESTS_OF_AGENTS, REQUESTS_OF_STRANGERS, REQUESTS_OF_USERS, STREAMS, STUDIES_MAX,
+    WAITS,
 };
 use crate::places::{Place, Places, Who};
 use gleaner_server::app::App;
@@ -36,6 +37,7 @@ pub(super) struct Api {
     pub(super) large_jobs_read: Arc<Semaphore>,
     pub(super) studies: Arc<Semaphore>,
     pub(super) days: Arc<Semaphore>,
+    pub(super) long_looks: Arc<Semaphore>,
     /// Reads of what left memory, and of what runs wrote.
     pub(super) reads: Arc<Semaphore>,
     pub(super) rates: Rates,
@@ -62,6 +64,7 @@ impl Api {
             large_jobs_read: Arc::new(Semaphore::new(LARGE_JOBS_READ_MAX)),
             studies: Arc::new(Semaphore::new(STUDIES_MAX)),
             days: Arc::new(Semaphore::new(DAYS_MAX)),
+            long_looks: Arc::new(Semaphore::new(LONG_LOOKS_MAX)),
             reads: Arc::new(Semaphore::new(PAST_READS_MAX)),
             rates: Rates::default(),
             uploads: UsersUploads::default(),

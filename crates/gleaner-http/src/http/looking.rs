@@ -5,6 +5,7 @@
 
 use super::api::Api;
 use super::refusal::Refusal;
+use gleaner_server::desk::Desk;
 use gleaner_server::store::Reader;
 use gleaner_server::view::{Fetched, Known, Unread};
 use gleaner_units::Time;
@@ -51,6 +52,24 @@ pub(super) async fn blocking<T: Send + 'static>(
 }
 
 impl Api {
+    /// Waits for a turn to have the desk look at all machines, or at many jobs, so that it gets to everything else in between.
+    async fn turn_of_long_looks(&self) -> Result<OwnedSemaphorePermit, Refusal> {
+        turn(&self.long_looks, "looks at all machines or many jobs").await
+    }
+
+    /// Looks at all machines, or at many jobs, in turn with others.
+    pub(super) async fn look_long<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&Desk, Time) -> T + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let turn = self.turn_of_long_looks().await?;
+        let look = move |desk: &Desk, now| {
+            let _turn = turn;
+            look(desk, now)
+        };
+        self.look(look).await
+    }
+
     /// Reads the store in turn with others, beside the desk's thread.
     pub(super) async fn read<T: Send + 'static>(
         &self,
@@ -67,12 +86,26 @@ impl Api {
         &self,
         look: impl Fn(Known<'_>, Time) -> Result<T, NotSeen> + Send + Sync + 'static,
     ) -> Result<T, Refusal> {
+        self.look_back_as(false, look).await
+    }
+
+    /// Likewise; a long look, at all machines or many jobs, has its turn for each time that it is done, and not for what is read between.
+    pub(super) async fn look_back_as<T: Send + 'static>(
+        &self,
+        is_long: bool,
+        look: impl Fn(Known<'_>, Time) -> Result<T, NotSeen> + Send + Sync + 'static,
+    ) -> Result<T, Refusal> {
         let look = Arc::new(look);
         let mut fetched = Fetched::default();
         loop {
             let on_desk = Arc::clone(&look);
-            let (seen, before) =
-                self.look(move |desk, now| (on_desk(Known::new(desk, &fetched), now), fetched)).await?;
+            let turn = if is_long { Some(self.turn_of_long_looks().await?) } else { None };
+            let (seen, before) = self
+                .look(move |desk, now| {
+                    let _turn = turn;
+                    (on_desk(Known::new(desk, &fetched), now), fetched)
+                })
+                .await?;
             let unread = match seen {
                 Ok(seen) => return Ok(seen),
                 Err(NotSeen::Refused(refusal)) => return Err(refusal),

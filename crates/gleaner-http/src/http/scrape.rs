@@ -26,6 +26,6 @@ pub(super) async fn metrics(
         machines: view::machines(desk).machines,
         users: desk.ledger().tallies().map(|(user, tally)| (user.clone(), *tally)).collect(),
     };
-    let seen = api.look(look).await?;
+    let seen = api.look_long(look).await?;
     Ok(([(CONTENT_TYPE, OPEN_METRICS)], api.metrics.written(&seen)).into_response())
 }

@@ -156,7 +156,7 @@ pub(super) async fn explain(
                 let (_, task) = own_task(&known, &by, JobId(job), number)?;
                 Ok(view::explain(&known, now, task)?)
             };
-            api.look_back(look).await.map(Json)
+            api.look_back_as(true, look).await.map(Json)
         }
         (None, Some(run)) => {
             within("run", run, &(1..=u32::MAX))?;

@@ -47,7 +47,8 @@ pub(super) fn place(api: &Api, by: &Requester, patience: Duration) -> Result<Opt
 }
 
 async fn look(api: &Api, by: Requester, id: JobId, is_last: bool) -> Result<Seen, Refusal> {
-    let seen = api.look_back(move |known: Known<'_>, now| {
+    // To say what it waits for, all machines are looked at.
+    let seen = api.look_back_as(is_last, move |known: Known<'_>, now| {
         let job = own_job(&known, &by, id)?;
         let open = job.tally.open();
         if open > 0 && !is_last {

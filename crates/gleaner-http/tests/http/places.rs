@@ -7,7 +7,7 @@ use axum::http::Request;
 use futures_util::{FutureExt as _, stream};
 use gleaner_net::{Token, TokenKind};
 use gleaner_policy::PolicySpec;
-use gleaner_server::desk::{Desk, Input, Order, Requester};
+use gleaner_server::desk::{Administration, Desk, Input, NewUser, Order, Requester};
 use gleaner_server::store::Reader;
 use gleaner_server::study::StudyError;
 use gleaner_units::{MachineId, Time};
@@ -221,6 +221,32 @@ async fn what_takes_long_takes_turns() {
     }
 }
 
+/// As many as `LONG_LOOKS_MAX` wait for the desk at a time, whoever asks for more.
+#[tokio::test(flavor = "multi_thread")]
+async fn long_looks_take_turns() {
+    let world = World::new().await;
+    let users = administrators(&world, 1).await;
+    let most = documented("LONG_LOOKS_MAX");
+    for path in ["/api/v1/machines", "/api/v1/jobs", "/metrics"] {
+        let desk = block_desk(&world).await;
+        let mut requests = Open::default();
+        for _ in 0..most + 3 {
+            requests.ask(&world, request("GET", path, &users[0], Body::empty()));
+        }
+        tokio::time::sleep(MOMENT).await;
+        // Without the budget after which a runtime lets others go on.
+        let put = || tokio::task::unconstrained(world.app.desk.input(Input::Tick));
+        // The look that blocks it has the first place.
+        for number in 1 + most..documented("QUEUE_MAX") {
+            assert!(put().now_or_never().is_some(), "{path}: place {number}");
+        }
+        assert!(put().now_or_never().is_none(), "{path}: more than {most} are there");
+        drop(desk);
+        drop(requests);
+        assert!(put().await.is_ok(), "{path}: nobody is in the way");
+    }
+}
+
 static STUDIES: AtomicU64 = AtomicU64::new(0);
 static MOST_STUDIES: AtomicU64 = AtomicU64::new(0);
 
@@ -268,8 +294,13 @@ async fn so_many_inputs_share_a_commit() {
     let world = World::new().await;
     let by = Requester { user: "root".to_owned(), role: Role::Admin };
     let role = Some(Role::User);
-    let order =
-        Order::AddUser { user: "carol".to_owned(), token: "t".to_owned(), role, expires: None, again: false };
+    let order = Order::Administer(Administration::AddUser(NewUser {
+        user: "carol".to_owned(),
+        token: "t".to_owned(),
+        role,
+        expires: None,
+        again: false,
+    }));
     let before = world.disk().last().unwrap();
     let desk = block_desk(&world).await;
     let mut first = Box::pin(world.app.desk.order(by, order));
@@ -307,7 +338,8 @@ async fn who_watches_slowly_hears_how_much_was_missed() {
         if number == most {
             assert!(watched[0].recv().await.is_ok(), "{most} are kept");
         }
-        let order = Order::SetOpen { machine: "m1".to_owned(), open: number % 2 == 1 };
+        let order =
+            Order::Administer(Administration::SetOpen { machine: "m1".to_owned(), open: number % 2 == 1 });
         world.app.desk.order(by.clone(), order).await.unwrap().unwrap();
     }
     let missed = watched[1].recv().await;

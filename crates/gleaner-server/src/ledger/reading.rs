@@ -7,7 +7,7 @@ use gleaner_policy::{AnyPolicy, PolicySpec, Recipe};
 use gleaner_units::{MachineId, RunId, TaskClassId, TaskId, Time, UserId};
 use gleaner_wire::api::Tally;
 use gleaner_wire::{BlobHash, JobId};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 impl Ledger {
     /// What the scheduler knows.
@@ -171,9 +171,8 @@ impl Ledger {
     }
 
     /// Whether one of the runs that an agent has, or is to have, reads a file or goes on from it. Costs O(its runs and
-    /// their jobs' files).
+    /// their files).
     pub fn is_needed_on(&self, agent: MachineId, file: &BlobHash) -> bool {
-        let mut seen = BTreeSet::new();
         self.live_on(agent).map(Run::id).any(|run| {
             let task = run.task;
             let compared = self.compared_by(run).into_iter().flatten().flatten();
@@ -181,9 +180,9 @@ impl Ledger {
                 return true;
             }
             let goes_on_from = self.record(task).checkpoint.as_ref();
-            let (id, job) = self.job_of(task);
+            let (_, job) = self.job_of(task);
             goes_on_from.is_some_and(|stored| stored.blob == *file)
-                || (seen.insert(id) && job.spec.files().any(|read| read == file))
+                || job.spec.task_reads(job.position(task), file)
         })
     }
 
@@ -231,5 +230,10 @@ impl Ledger {
     /// How many tasks of a user are not over.
     pub fn open_tasks(&self, user: &str) -> u64 {
         self.books.tallies.get(user).map_or(0, |tally| u64::from(tally.open()))
+    }
+
+    /// How many tasks a user ever submitted.
+    pub fn tasks_ever(&self, user: &str) -> u64 {
+        self.books.tallies.get(user).map_or(0, |tally| u64::from(tally.total()))
     }
 }

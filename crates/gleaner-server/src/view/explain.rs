@@ -1,7 +1,8 @@
 //! Why a task is where it is, now or at a moment of the past, and where one would go.
 
+use super::reasons::{dimensions, explanation, explanation_without};
 use super::runs::open_runs;
-use super::waits::{self, Situation, dimensions, explanation, explanation_without};
+use super::waits::{self, Situation};
 use super::{Known, KnownTask, Unread, discreet, tried};
 use crate::desk::{Desk, Rejection, RejectionKind, Terms, quiet_until};
 use crate::journal::{Entry, Fact};
@@ -340,11 +341,12 @@ fn rated_by_policy(ledger: &Ledger, at: Time, task: TaskId) -> Vec<(MachineId, f
 
 fn failing_machines(ledger: &Ledger, class: TaskClassId) -> BTreeMap<Condition, Vec<String>> {
     let mut names: BTreeMap<Condition, Vec<String>> = BTreeMap::new();
-    for (index, agent) in ledger.agents().iter().enumerate().filter(|(_, agent)| !agent.forgotten) {
-        for condition in obstacles(ledger.grid(), class, MachineId::new(index)) {
+    let listed = ledger.agents().iter().enumerate().filter(|(_, agent)| !agent.forgotten);
+    for (on, conditions) in obstacles(ledger.grid(), class, listed.map(|(index, _)| MachineId::new(index))) {
+        for condition in conditions {
             let named = names.entry(tried::condition(condition)).or_default();
             if named.len() < NAMES_MAX {
-                named.push(agent.name.clone());
+                named.push(ledger.agent(on).name.clone());
             }
         }
     }

@@ -168,6 +168,7 @@ impl Failures {
 
 #[cfg(test)]
 mod tests {
+    use super::super::reasons::Reasons;
     use super::super::waits::of_job;
     use super::*;
     use crate::journal::{Chosen, Entry, Fact};
@@ -273,7 +274,10 @@ mod tests {
             let told = &list.groups[0].explanation.summary;
             assert!(told.starts_with(reason), "{told}");
             let job = ledger.find_job(JobId(1)).expect("it is in memory");
-            let told = format!("it waits for {}", of_job(situation, job).expect("it waits"));
+            let told = format!(
+                "it waits for {}",
+                of_job(situation, job, &mut Reasons::default()).expect("it waits")
+            );
             assert!(told.starts_with(reason), "{told}");
         }
     }

@@ -1,5 +1,6 @@
 //! Runs that are not over, as users see them.
 
+use super::reasons::Reasons;
 use crate::desk::Desk;
 use crate::ledger::Job;
 use gleaner_core::Stage;
@@ -37,8 +38,8 @@ pub(super) fn open_runs(desk: &Desk, id: TaskId) -> Vec<OpenRunView> {
 }
 
 /// In a sentence, why tasks of a job that have run are not over.
-pub(super) fn waits_for_space(desk: &Desk, job: &Job) -> Option<String> {
-    let runs = desk.without_space().filter(|run| job.range().contains(run.task)).count();
+pub(super) fn waits_for_space(desk: &Desk, job: &Job, reasons: &mut Reasons) -> Option<String> {
+    let runs = if job.tally.open() == 0 { 0 } else { reasons.without_space(desk, job.range()) };
     let whose = if runs == 1 { "1 of its runs" } else { &format!("{runs} of its runs") };
     (runs > 0).then(|| {
         format!(

@@ -1,10 +1,12 @@
 //! Jobs and tasks as users see them.
 
 use super::KnownTask;
+use super::reasons::Reasons;
 use super::runs::{open_runs, waits_for_space};
 use super::waits::{self, Situation};
 use crate::desk::Desk;
 use crate::ledger::{Job, OPERATIONS_EACH, RetiredTask};
+use crate::limits::STRETCHES_LISTED_MAX;
 use crate::store::{PastReader, ReadError, Removal, Results, TaskRange, Wanted};
 use gleaner_units::{TaskId, Time};
 use gleaner_wire::api::{JobList, JobView, RemovalView, TaskList, TaskPhase, TaskView};
@@ -13,6 +15,11 @@ use std::collections::BTreeMap;
 
 /// A job.
 pub fn job(desk: &Desk, now: Time, id: JobId, job: &Job) -> JobView {
+    job_of_many((desk, now), (id, job), &mut Reasons::default())
+}
+
+/// One of several jobs.
+fn job_of_many((desk, now): (&Desk, Time), (id, job): (JobId, &Job), reasons: &mut Reasons) -> JobView {
     let is_there = job.results == Results::There;
     let until = job.ended.filter(|_| is_there).zip(desk.terms().keeping.results);
     let until = until.map(|(ended, kept_for)| desk.ledger().kept_until(ended, kept_for));
@@ -29,7 +36,8 @@ pub fn job(desk: &Desk, now: Time, id: JobId, job: &Job) -> JobView {
         label: job.spec.label.clone(),
         wasted_s: job.wasted_s,
         lost_s: job.lost_s,
-        waits_for: waits_for_space(desk, job).or_else(|| waits::of_job(Situation::of(desk, now), job)),
+        waits_for: waits_for_space(desk, job, reasons)
+            .or_else(|| waits::of_job(Situation::of(desk, now), job, reasons)),
         bytes: job.bytes,
         results_kept: job.results == Results::Kept,
         results_until_s: until.map(Time::seconds),
@@ -46,13 +54,15 @@ fn removal(removal: Removal) -> RemovalView {
 pub struct JobListing {
     wanted: Wanted,
     told: BTreeMap<JobId, JobView>,
+    reasons: Reasons,
     past: Vec<(JobId, Job)>,
 }
 
 impl JobListing {
     /// Those that are in memory.
     pub fn begin(desk: &Desk, now: Time, wanted: Wanted) -> Self {
-        let mut listing = Self { wanted, told: BTreeMap::new(), past: Vec::new() };
+        let mut listing =
+            Self { wanted, told: BTreeMap::new(), reasons: Reasons::default(), past: Vec::new() };
         listing.tell_living(desk, now);
         listing
     }
@@ -67,7 +77,8 @@ impl JobListing {
     pub fn end(mut self, desk: &Desk, now: Time) -> JobList {
         self.tell_living(desk, now);
         for (id, job) in &self.past {
-            let view = || self::job(desk, now, *id, desk.ledger().find_job(*id).unwrap_or(job));
+            let job = desk.ledger().find_job(*id).unwrap_or(job);
+            let view = || job_of_many((desk, now), (*id, job), &mut self.reasons);
             self.told.entry(*id).or_insert_with(view);
         }
         let newest = self.told.into_values().rev().take(self.wanted.limit);
@@ -83,7 +94,7 @@ impl JobListing {
         };
         let living = desk.ledger().jobs().filter(|(id, job)| is_wanted(*id, job)).take(*limit);
         for (id, job) in living {
-            self.told.entry(id).or_insert_with(|| self::job(desk, now, id, job));
+            self.told.entry(id).or_insert_with(|| job_of_many((desk, now), (id, job), &mut self.reasons));
         }
     }
 }
@@ -141,8 +152,9 @@ impl TaskListing {
         let last = job.range().last();
         let from = (from < job.count).then(|| TaskId::new(job.first.index() + from as usize));
         let rest = from.and_then(|from| TaskRange::between(from, last));
-        let stretches = rest.into_iter().flat_map(|rest| ledger.stretches(rest));
-        let wanted = stretches.filter(|(_, record)| phase.is_none_or(|phase| record.phase == phase));
+        let mut stretches = rest.into_iter().flat_map(|rest| ledger.stretches(rest));
+        let looked_through = stretches.by_ref().take(STRETCHES_LISTED_MAX);
+        let wanted = looked_through.filter(|(_, record)| phase.is_none_or(|phase| record.phase == phase));
         let mut found = wanted.flat_map(|(stretch, _)| stretch.tasks());
         let mut listed = Vec::new();
         let mut retired = Vec::new();
@@ -156,7 +168,9 @@ impl TaskListing {
             listed.push(Listed::Told(Box::new(view)));
         }
         listed.extend(TaskRange::merged(retired).into_iter().map(Listed::Retired));
-        let next = found.next().map(|task| job.position(task));
+        let mut next = found.next();
+        next = next.or_else(|| stretches.next().map(|(stretch, _)| stretch.first()));
+        let next = next.map(|task| job.position(task));
         Self { id, job: job.clone(), listed, next, past: BTreeMap::new() }
     }
 
@@ -195,5 +209,44 @@ impl TaskListing {
             }
         }
         TaskList { version: VERSION, tasks, next }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::desk::{Start, Terms};
+    use crate::journal::{Chosen, Entry, Fact};
+    use crate::ledger::Ledger;
+    use gleaner_wire::Lineage;
+    use gleaner_wire::api::Actor;
+    use gleaner_wire::job::{JobSpec, TaskList as JobTasks};
+
+    /// Every other task is held, the others are cancelled, and the last one waits.
+    #[test]
+    fn so_many_stretches_are_looked_through_for_tasks_in_a_phase() {
+        let before = STRETCHES_LISTED_MAX + 1;
+        let mut ledger = Ledger::new();
+        let mut add = |fact: Fact| ledger.apply(&Entry { at: Time::ZERO, fact });
+        let tasks = JobTasks::Array { first: 1, last: before as u32 + 1, step: 1 };
+        let (id, user) = (JobId(1), "ada".to_owned());
+        let spec = JobSpec { tasks, ..JobSpec::new(["true"]) }.into();
+        add(Fact::JobSubmitted { job: id, user, spec, key: None, bytes: 0 });
+        let each =
+            |from: usize| (from..before).step_by(2).map(|task| TaskRange::one(TaskId::new(task))).collect();
+        let chosen = |from: usize| Chosen { job: id, tasks: each(from), by: Actor::Coordinator };
+        add(Fact::TasksCancelled(chosen(0)));
+        add(Fact::TasksHeld(chosen(1)));
+        let start = Start { program: "test", lineage: Lineage::of([1; 8]), seed: 1 };
+        let desk = Desk::new(ledger, Terms::default(), Time::ZERO, start);
+        let job = desk.ledger().find_job(id).expect("it is in memory");
+        let listed = |from: u32| {
+            let listing = TaskListing::begin(&desk, (id, job), (from, 10), Some(TaskPhase::Waiting));
+            let list = listing.end(&desk);
+            (list.tasks.iter().map(|task| task.task).collect::<Vec<u32>>(), list.next)
+        };
+        let most = STRETCHES_LISTED_MAX as u32;
+        assert_eq!(listed(0), (Vec::new(), Some(most)), "it goes on there");
+        assert_eq!(listed(most), (vec![most + 2], None));
     }
 }

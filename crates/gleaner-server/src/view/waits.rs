@@ -1,10 +1,9 @@
 //! What tasks wait for: nouns, as in "it waits for …".
 
-use super::{discreet, tried};
+use super::reasons::Reasons;
 use crate::desk::Desk;
 use crate::ledger::{Job, Ledger, Record, Wish};
-use gleaner_core::explain::words;
-use gleaner_core::{Alarm, Answer, Availability, Explanation, Queue, Stage};
+use gleaner_core::{Alarm, Answer, Availability, Queue, Stage};
 use gleaner_policy::{Names, Source};
 use gleaner_units::{Credits, MachineId, TaskClassId, TaskId, Time};
 use gleaner_wire::api::TaskPhase;
@@ -34,22 +33,6 @@ impl<'a> Situation<'a> {
     fn seconds_until(&self, at: Time) -> u64 {
         if at > self.now { at.since(self.now).seconds().ceil() as u64 } else { 0 }
     }
-}
-
-/// Where tasks of a class can run, of the machines that are listed.
-pub(super) fn explanation(ledger: &Ledger, class: TaskClassId) -> Explanation {
-    explanation_without(ledger, class, &[])
-}
-
-/// Likewise, as if some machines were not there.
-pub(super) fn explanation_without(ledger: &Ledger, class: TaskClassId, apart: &[MachineId]) -> Explanation {
-    let counts = |on: MachineId| !ledger.agent(on).forgotten && !apart.contains(&on);
-    tried::explanation(Explanation::among(ledger.grid(), class, counts))
-}
-
-/// The kinds of operations that live machines are measured by.
-pub(super) fn dimensions() -> Vec<String> {
-    ["CPU", "disk", "network"].map(str::to_owned).to_vec()
 }
 
 /// A task of a job that waits, one that was sent to no machine if there is one. What is over is not looked at, unless all that wait were
@@ -95,8 +78,8 @@ pub(super) fn of_task(situation: Situation<'_>, task: TaskId) -> String {
     reason.unwrap_or_else(|| ledger.recipe().waits_for().to_owned()) + &learnt(ledger, task)
 }
 
-/// What a job with waiting tasks waits for that has none on a machine. Costs O(machines).
-pub(super) fn of_job(situation: Situation<'_>, job: &Job) -> Option<String> {
+/// What a job with waiting tasks waits for that has none on a machine.
+pub(super) fn of_job(situation: Situation<'_>, job: &Job, reasons: &mut Reasons) -> Option<String> {
     let Situation { ledger, now, .. } = situation;
     let is_stuck = job.tally.waiting > 0 && job.tally.running + job.tally.suspended == 0;
     if !is_stuck {
@@ -109,22 +92,7 @@ pub(super) fn of_job(situation: Situation<'_>, job: &Job) -> Option<String> {
         return Some(ledger.recipe().waits_for().to_owned());
     };
     let reason = before_the_policy(situation, task).or_else(|| by_the_policy(ledger, now, task));
-    Some(reason.unwrap_or_else(|| machines(ledger, task)))
-}
-
-/// Which machines could take a task that nothing else keeps from them.
-fn machines(ledger: &Ledger, task: TaskId) -> String {
-    let class = ledger.grid().task(task).class();
-    let able = (0..ledger.agents().len()).filter(|&on| ledger.grid().can_run(class, MachineId::new(on)));
-    let waits_for = ledger.recipe().waits_for();
-    match able.count() {
-        0 => {
-            let why = words::sentence(&discreet::explanation(explanation(ledger, class)), &dimensions());
-            format!("{waits_for}: {why}")
-        }
-        1 => format!("{waits_for}: 1 machine can take it"),
-        able => format!("{waits_for}: {able} machines can take it"),
-    }
+    Some(reason.unwrap_or_else(|| reasons.machines(ledger, ledger.grid().task(task).class())))
 }
 
 /// What has to be over before the policy is asked about the task.
@@ -142,8 +110,8 @@ fn before_the_policy(situation: Situation<'_>, task: TaskId) -> Option<String> {
                 Wish::Hold => "held",
             };
             return Some(format!(
-                "{machine} to say that its run has ended: it is {then} then; if {machine} never says so, `gleaner machine revoke {machine}` \
-                 gives up what it has"
+                "{machine} to say that its run has ended: it is {then} then; if {machine} never says so, an administrator gives up what it has with \
+                 `gleaner machine revoke {machine}`"
             ));
         }
         let behind = ledger.grid().runs_of(task).find_map(|run| ledger.grid().run_before(run.id()));

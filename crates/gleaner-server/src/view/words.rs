@@ -30,7 +30,9 @@ pub(crate) fn words(told: &Told, fact: &Fact, name: impl Fn(MachineId) -> String
             let number = told.run.map_or(0, |(run, _)| run.number);
             by_agent(&format!("a late result of run {number} was refused"))
         }
-        Step::Lost(Loss::Silence) => by_agent("its machine was not heard of until its lease ended"),
+        Step::Lost(Loss::Silence) => {
+            coordinator(&format!("{} was not heard of until its lease ended", machine()))
+        }
         Step::Lost(Loss::Restart) => by_agent("its machine's agent was started afresh"),
         Step::TargetLost => {
             coordinator("the machine that it was to go to was not heard of until its lease ended")
