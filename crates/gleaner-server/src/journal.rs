@@ -72,7 +72,7 @@ pub enum Fact {
         /// By whose order.
         by: Actor,
     },
-    /// A machine is one of an owner's from now on, whose machines have one voice where answers are compared; or its own.
+    /// A machine is one of an owner's from now on, whose machines have one vote where answers are compared; or its own.
     MachineOwnerSet {
         /// The agent of that machine.
         agent: MachineId,
@@ -402,6 +402,9 @@ pub struct RevivedTasks {
     pub runs: u32,
     /// What the agents of the latest runs that ended were told.
     pub settled: Vec<Settlement>,
+    /// Bytes that each left and that are counted as kept: its next run may replace them.
+    #[serde(default)]
+    pub left: u64,
 }
 
 /// What the ledger forgot of a retired job that it needs to have its results removed.

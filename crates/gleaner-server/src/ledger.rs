@@ -9,6 +9,7 @@
 
 mod agent;
 mod classing;
+mod comparing;
 mod descriptions;
 mod elsewhere;
 mod gap;
@@ -24,6 +25,7 @@ mod named;
 mod over;
 mod past;
 mod people;
+mod phases;
 mod reading;
 mod record;
 mod records;
@@ -73,7 +75,7 @@ use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// The format of a snapshot, of the ledger and of the day behind it: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 27;
+pub const FORMAT: u32 = 28;
 
 /// See the module.
 #[derive(Clone)]

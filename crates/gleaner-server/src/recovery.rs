@@ -177,6 +177,9 @@ pub fn mend_past(store: &mut dyn Store, ledger: &Ledger) -> Result<bool, Recover
     if reader.past_at()? == ledger.past_at() {
         return Ok(false);
     }
+    tracing::info!(
+        "what is kept of jobs that are over is made anew from the journal, which may take minutes"
+    );
     make_past_anew(store)?;
     Ok(true)
 }

@@ -35,7 +35,7 @@ impl Handle {
     }
 
     /// Looks at what is known and in memory; the answer comes once all that was seen is committed. What left memory is read beside the
-    /// thread (`http/api.rs`). A look is left out if nobody waits for it any more.
+    /// thread (`gleaner-http/src/http/looking.rs`). A look is left out if nobody waits for it any more.
     pub async fn look<T: Send + 'static>(
         &self,
         look: impl FnOnce(&Desk, Time) -> T + Send + 'static,

@@ -14,7 +14,7 @@ pub struct Agent {
     pub name: String,
     /// Its public key, in base64.
     pub key: String,
-    /// Whose it is, where an administrator said so: all machines of one owner have one voice.
+    /// Whose it is, where an administrator said so: all machines of one owner have one vote.
     pub owner: Option<String>,
     /// Whether it may not come back.
     pub revoked: bool,

@@ -62,7 +62,8 @@ impl Ledger {
     /// Something else is kept of a job instead of what was.
     pub(super) fn replace_bytes(&mut self, id: JobId, before: u64, now: u64) {
         let Some(job) = self.books.jobs.get_mut(id) else { return };
-        job.bytes = (job.bytes - before.min(job.bytes)).saturating_add(now);
+        let before = before.min(job.bytes);
+        job.bytes = (job.bytes - before).saturating_add(now);
         let user = job.user.clone();
         self.drop_bytes(&user, before);
         self.keep_bytes(&user, now);

@@ -1,5 +1,6 @@
 //! Facts about agents and their machines.
 
+use super::kept_bytes::left;
 use super::{Agent, Ledger, Loss, Step, Verdict};
 use crate::store::TaskRange;
 use gleaner_core::{Event, Owner, Run, RunEnd, Stage};
@@ -84,8 +85,13 @@ impl Ledger {
             runs.all(|known| known.id() == run && known.stage() == Stage::Running)
         };
         let record = self.books.records.own(task);
+        let before = left(record);
         let verdict = if had_begun { record.vanished() } else { None };
-        if let Some(phase) = verdict.and_then(|verdict| record.over_by(verdict)) {
+        let (now, phase) = (left(record), verdict.and_then(|verdict| record.over_by(verdict)));
+        if now != before {
+            self.replace_bytes(self.job_of(task).0, before, now);
+        }
+        if let Some(phase) = phase {
             return self.finish(at, run, phase, RunEnd::Finished);
         }
         self.tell(at, &Event::RunEnded { run, end: RunEnd::Lost });

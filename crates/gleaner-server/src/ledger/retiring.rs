@@ -8,6 +8,7 @@
 //! A policy that learns from what ran needs the scheduler's tasks as they were: while one is in force, the scheduler forgets
 //! none.
 
+use super::kept_bytes::left;
 use super::{Job, Ledger, Record};
 use crate::journal::{Revived, RevivedTasks};
 use crate::limits::{OVER_DESCRIPTION_BYTES_MAX, RETIRED_AT_ONCE, REVIVED_AT_ONCE};
@@ -50,9 +51,10 @@ impl RetiredTask {
     }
 }
 
-/// What is to be said of retired tasks to have them back, a part of them at a time.
+/// What is to be said of retired tasks of a job to have them back, a part of them at a time.
 pub(crate) fn to_revive(
     past: &dyn PastReader,
+    job: &Job,
     ranges: &[TaskRange],
 ) -> Result<Vec<Vec<RevivedTasks>>, ReadError> {
     let mut facts = Vec::new();
@@ -62,23 +64,26 @@ pub(crate) fn to_revive(
             let found = RetiredTask::find_all(past, wanted, REVIVED_AT_ONCE)?;
             let Some((last, _)) = found.last() else { break };
             rest = TaskRange::one(*last).behind_within(*range);
-            facts.push(alike(found));
+            facts.push(alike(job, found));
         }
     }
     Ok(facts)
 }
 
-fn alike(found: Vec<(TaskId, RetiredTask)>) -> Vec<RevivedTasks> {
+fn alike(job: &Job, found: Vec<(TaskId, RetiredTask)>) -> Vec<RevivedTasks> {
     let mut all: Vec<RevivedTasks> = Vec::new();
     for (task, RetiredTask { record, runs, .. }) in found {
-        let settled = record.settled;
+        // What was removed counts for nobody.
+        let left = if job.removed_since(record.ended).is_some() { 0 } else { left(&record) };
+        let one = RevivedTasks { tasks: TaskRange::one(task), runs, settled: record.settled, left };
         match all.last_mut() {
-            Some(RevivedTasks { tasks, runs: same, settled: also })
-                if tasks.last().index() + 1 == task.index() && (*same, &*also) == (runs, &settled) =>
+            Some(before)
+                if before.tasks.last().index() + 1 == task.index()
+                    && (before.runs, &before.settled, before.left) == (one.runs, &one.settled, left) =>
             {
-                *tasks = TaskRange::between(tasks.first(), task).expect("in order");
+                before.tasks = TaskRange::between(before.tasks.first(), task).expect("in order");
             }
-            Some(_) | None => all.push(RevivedTasks { tasks: TaskRange::one(task), runs, settled }),
+            Some(_) | None => all.push(one),
         }
     }
     all
@@ -211,7 +216,7 @@ impl Ledger {
         }
     }
 
-    /// Retired tasks are over in memory too, as if they had ended now; and so is their job there.
+    /// Retired tasks are over in memory too, as if they had ended now; and so is their job there. What they left is kept no longer.
     pub(super) fn revive(&mut self, at: Time, revived: &Revived) {
         let Revived { job: id, back, tasks } = revived;
         let mut past = Past { upto: Seq::new(self.books.rows), ..Past::default() };
@@ -229,9 +234,10 @@ impl Ledger {
             self.books.jobs.put(*id, job);
             past.revived.push(*id);
         }
-        for RevivedTasks { tasks: range, runs, settled } in tasks {
+        for RevivedTasks { tasks: range, runs, settled, left } in tasks {
             let (range, runs) = (*range, *runs);
             past.revived_tasks.push(range);
+            self.replace_bytes(*id, left * u64::from(range.count()), 0);
             let mut rest = Some(range);
             while let Some(tasks) = rest {
                 let stretch = self.books.records.alike_from(tasks);
@@ -342,11 +348,12 @@ fn packed(body: &impl Serialize) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::desk::Terms;
+    use crate::desk::{Desk, Input, Start, Terms};
     use crate::journal::{Chosen, Entry, Fact, Last};
     use crate::ledger::record::UNTOUCHED;
     use crate::limits::{OVER_DESCRIPTION_BYTES_MAX, OVER_KEPT_MAX, RETIRE_AFTER};
     use crate::store::{MemoryDisk, MemoryStore, Store};
+    use gleaner_wire::Lineage;
     use gleaner_wire::api::{Actor, TaskPhase};
     use gleaner_wire::job::TaskList;
     use gleaner_wire::session::{Obstacle, Outcome};
@@ -399,6 +406,23 @@ mod tests {
     }
 
     #[test]
+    fn nothing_leaves_memory_while_the_disk_is_full() {
+        let start = Start { program: "test", lineage: Lineage::of([1; 8]), seed: 1 };
+        let terms = Terms { over_max: 0, ..Terms::default() };
+        let (disk, mut now) = (MemoryDisk::default(), OVER_AT);
+        let mut desk = Desk::new(over(10), terms, now, start);
+        for (is_full, expected) in [(true, 0), (true, 0), (false, 1)] {
+            desk.set_full(is_full);
+            now = now.after_seconds(10.0);
+            desk.handle(now, Input::Tick, &disk).expect("memory can be read");
+            let recorded = desk.settle(now).recorded;
+            let left =
+                recorded.iter().filter(|recorded| matches!(recorded.entry.fact, Fact::TasksRetired(_)));
+            assert_eq!(left.count(), expected, "a full disk: {is_full}");
+        }
+    }
+
+    #[test]
     fn so_many_tasks_leave_memory_by_one_fact() {
         for (tasks, expected) in [(RETIRED_AT_ONCE, RETIRED_AT_ONCE), (RETIRED_AT_ONCE + 1, RETIRED_AT_ONCE)]
         {
@@ -412,6 +436,7 @@ mod tests {
             [(REVIVED_AT_ONCE, vec![REVIVED_AT_ONCE]), (REVIVED_AT_ONCE + 1, vec![REVIVED_AT_ONCE, 1])]
         {
             let (mut ledger, disk) = (over(tasks as u64), MemoryDisk::default());
+            let job = ledger.find_job(JobId(1)).expect("it is in memory").clone();
             let mut store = MemoryStore::open(&disk);
             loop {
                 let due = ledger.due_to_retire(Time::NEVER, Time::NEVER, (0, Span::ZERO));
@@ -422,7 +447,7 @@ mod tests {
                 store.commit_with(&[], ledger.take_past().as_ref()).expect("there is room in memory");
             }
             let all = TaskRange::between(TaskId::new(0), TaskId::new(tasks - 1)).expect("a range");
-            let facts = to_revive(&disk, &[all]).expect("memory can be read");
+            let facts = to_revive(&disk, &job, &[all]).expect("memory can be read");
             let count =
                 |fact: &Vec<RevivedTasks>| fact.iter().map(|tasks| tasks.tasks.count() as usize).sum();
             assert_eq!(facts.iter().map(count).collect::<Vec<usize>>(), expected);

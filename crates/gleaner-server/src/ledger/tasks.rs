@@ -1,18 +1,16 @@
 //! Facts about tasks: how they are submitted, run, end, and are ordered about by users.
 
-use super::job::count;
 use super::kept_bytes::{left, written};
-use super::tries::not_compared;
 use super::{Ending, Job, Ledger, Record, Step, Verdict, Wish};
-use crate::journal::{Chosen, Judged, Last};
+use crate::journal::{Chosen, Judged};
 use crate::limits::BROUGHT_WITHIN;
 use crate::store::{Results, TaskRange};
-use gleaner_core::{Answer, Comparison, Event, Judgement, Likeness, RunEnd, Said, Stage, TaskState};
+use gleaner_core::{Event, RunEnd, Stage};
 use gleaner_units::{MachineId, Ops, RunId, Span, TaskId, Time};
+use gleaner_wire::JobId;
 use gleaner_wire::api::{Tally, TaskPhase};
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::session::{End, Obstacle, Outcome, Stored};
-use gleaner_wire::{BlobHash, JobId};
+use gleaner_wire::session::{End, Obstacle, Outcome};
 use std::sync::Arc;
 
 /// What agents measure is in millions of operations, and that is what the scheduler counts in.
@@ -276,69 +274,6 @@ impl Ledger {
         self.tell_step(TaskRange::one(task), Some((run, on)), Step::Ended(verdict));
     }
 
-    /// Whether what a run answers is compared with what others do.
-    pub(crate) fn is_compared(&self, run: RunId) -> bool {
-        self.grid().is_checked(self.grid().task(run.task).class())
-    }
-
-    /// What the word of a run would be for its task now; nothing where the task is to be run again whatever it said. The digest is
-    /// that of its answer, where it gave one.
-    pub(crate) fn judged(
-        &self,
-        at: Time,
-        (run, on): (RunId, MachineId),
-        end: &End,
-        digest: Option<BlobHash>,
-    ) -> Option<Judged> {
-        let known = self.grid().find_run(run)?;
-        let mut record = self.record(run.task).clone();
-        let said = match &digest {
-            None => Said::Likeness(likeness(&end.outcome)?),
-            Some(digest) => {
-                let (_, job) = self.job_of(run.task);
-                let was_asked_for = self.is_asked_to_end(run);
-                let ending = Ending { id: run, on, end, was_asked_for, judged: None, is_left: None };
-                let verdict = record.run_ended(at, &job.spec, ending);
-                record.over_by(verdict)?;
-                Said::Answer(record.answer(digest, &end.outcome))
-            }
-        };
-        let is_heard = self.grid().hears(known) || self.rests(run.task);
-        let (judgement, so_far) = self.grid().judge(known, said, is_heard);
-        let so_far = so_far.as_ref();
-        let agreed = so_far.filter(|_| judgement == Judgement::Agreed);
-        let (likeness, result) = match said {
-            Said::Answer(_) => (None, None),
-            Said::Likeness(likeness) => {
-                (Some(likeness), so_far.and_then(|so_far| self.result(run.task, so_far)))
-            }
-        };
-        let wrong = agreed.map_or_else(Vec::new, |so_far| so_far.wrong().collect());
-        Some(Judged { digest, judgement, wrong, likeness, result })
-    }
-
-    /// What a task came to, or why it came to nothing, as far as that is known by what was said of it.
-    fn result(&self, task: TaskId, so_far: &Comparison) -> Option<Box<Last>> {
-        if so_far.has_failed() {
-            return Some(Box::new(Last::nothing(not_compared(so_far.quorum()))));
-        }
-        let digest = self.record(task).digest(so_far.agreed()?)?;
-        self.books.answers.get(&task)?.get(digest).cloned().map(Box::new)
-    }
-
-    /// The output files of the two answers that a run compares.
-    pub(crate) fn compared_by(&self, run: RunId) -> Option<[Option<Stored>; 2]> {
-        let (one, other) = self.pair_of(run)?;
-        let answers = self.books.answers.get(&run.task)?;
-        let files = |answer| Some(answers.get(self.record(run.task).digest(answer)?)?.files.clone());
-        Some([files(one)?, files(other)?])
-    }
-
-    /// The two answers that a run compares.
-    pub(crate) fn pair_of(&self, run: RunId) -> Option<(Answer, Answer)> {
-        self.grid().comparison(run.task)?.compared_by(run)
-    }
-
     /// Whether the scheduler ordered a run to stop or asked it back, or wants another one of its task.
     pub(crate) fn is_asked_to_end(&self, run: RunId) -> bool {
         let is_back = |known: &gleaner_core::Run| self.grid().asked_back(known.id()).is_some();
@@ -347,62 +282,9 @@ impl Ledger {
         self.grid().find_run(run).is_some_and(stops) || self.grid().runs_of(run.task).any(is_other)
     }
 
-    /// What an answer was is kept that a user's program is to compare with others.
-    fn keep_for_comparing(&mut self, task: TaskId, judged: Option<&Judged>, end: &End) {
-        let is_first = self.grid().comparison(task).is_none_or(|so_far| so_far.given().is_empty());
-        let (_, job) = self.job_of(task);
-        let is_compared = !job.spec.compare.is_empty();
-        let judged = judged.filter(|judged| is_compared && judged.judgement == Judgement::Kept);
-        let Some(digest) = judged.and_then(|judged| judged.digest.as_ref()) else { return };
-        let kept = self.books.answers.entry(task).or_default();
-        if is_first {
-            kept.clear();
-        }
-        kept.entry(digest.clone()).or_insert(Last::of(end));
-    }
-
     fn run_again(&mut self, at: Time, run: RunId, end: RunEnd) {
         self.tell(at, &Event::RunEnded { run, end });
         self.after_a_run(at, run.task);
-    }
-
-    /// Keeps a task that is back in the queue out of it for a while.
-    pub(super) fn rest(&mut self, at: Time, task: TaskId, until: Time) {
-        let is_queued = self.record(task).phase == TaskPhase::Waiting
-            && self.grid().task(task).state() == TaskState::Waiting;
-        if is_queued {
-            self.books.records.own(task).rests_until = Some(until);
-            self.books.resting.add(until, task);
-            self.tell(at, &Event::TasksWithdrawn { first: task, count: 1 });
-        }
-    }
-
-    pub(super) fn rested(&mut self, at: Time, tasks: &[TaskId]) {
-        for &task in tasks {
-            self.end_rest(task);
-            self.tell(at, &Event::TasksReturned { first: task, count: 1 });
-            self.reconsider_task(at, task);
-            self.tell_step(TaskRange::one(task), self.first_run(task), Step::Rested);
-        }
-    }
-
-    /// What a task waited for is heard; its verdict says how long it rests now.
-    fn hear_brought(&mut self, at: Time, task: TaskId) {
-        if self.rests(task) {
-            self.end_rest(task);
-            self.tell(at, &Event::TasksReturned { first: task, count: 1 });
-        }
-    }
-
-    /// Whether a task is kept out of the queue for a while, and for nothing else.
-    fn rests(&self, task: TaskId) -> bool {
-        self.record(task).rests_until.is_some() && self.grid().task(task).state() == TaskState::Withdrawn
-    }
-
-    fn end_rest(&mut self, task: TaskId) {
-        if let Some(until) = self.books.records.own(task).rests_until.take() {
-            self.books.resting.remove(until, task);
-        }
     }
 
     /// What a run leaves that did not count is gone, and its room is free.
@@ -445,95 +327,6 @@ impl Ledger {
         self.grid().runs_of(task).filter(move |run| has_begun(run) && !run.is_superseded())
     }
 
-    /// How a task stands of which some run has begun: it is suspended where all of them are.
-    pub(super) fn standing(&self, task: TaskId) -> Option<TaskPhase> {
-        self.begun(task).next()?;
-        let goes_on = self.begun(task).any(|run| !self.agent(run.on()).is_suspended());
-        Some(if goes_on { TaskPhase::Running } else { TaskPhase::Suspended })
-    }
-
-    pub(super) fn enter(&mut self, at: Time, task: TaskId, phase: TaskPhase) {
-        self.enter_alike(at, TaskRange::one(task), phase);
-    }
-
-    /// For tasks of one job that have the same record.
-    fn enter_alike(&mut self, at: Time, tasks: TaskRange, phase: TaskPhase) {
-        let before = self.record(tasks.first()).phase;
-        if before == phase {
-            return;
-        }
-        let (id, _) = self.job_of(tasks.first());
-        let mut closed = None;
-        if let Some(job) = self.books.jobs.get_mut(id) {
-            let was_open = job.tally.open() > 0;
-            job.count_change(at, tasks.count(), before, phase);
-            match (was_open, job.tally.open() > 0) {
-                (true, false) => {
-                    self.books.kinds.close(job.class);
-                    closed = Some(job.class);
-                    self.books.descriptions.close(id, &job.user);
-                }
-                (false, true) => {
-                    self.books.kinds.open(job.class);
-                    self.books.descriptions.open(id, &job.user);
-                }
-                (true, true) | (false, false) => {}
-            }
-            if let Some(tally) = self.books.tallies.get_mut(&job.user) {
-                count(tally, tasks.count(), before, phase);
-            }
-        }
-        count(&mut self.books.tally, tasks.count(), before, phase);
-        if let Some(class) = closed {
-            self.let_go(at, class);
-        }
-        if phase.is_over() {
-            self.books.elsewhere.forget(tasks);
-            let kept = self.books.answers.range(tasks.first()..=tasks.last());
-            for task in kept.map(|(task, _)| *task).collect::<Vec<_>>() {
-                self.books.answers.remove(&task);
-            }
-        }
-        let was_over = self.record(tasks.first()).ended;
-        let ended = phase.is_over().then_some(at);
-        if let Some(ended) = was_over {
-            self.books.over.remove(ended, tasks);
-        }
-        if ended.is_some() {
-            self.books.over.add(at, tasks);
-        }
-        if tasks.count() == 1 && self.books.records.has_own(tasks.first()) {
-            let record = self.books.records.own(tasks.first());
-            (record.phase, record.ended) = (phase, ended);
-        } else {
-            let record = self.record(tasks.first()).clone();
-            self.books.records.fill(tasks, Record { phase, ended, ..record });
-        }
-    }
-
-    /// For tasks of one job that have the same record, without a run.
-    fn withdraw(&mut self, at: Time, tasks: TaskRange, phase: TaskPhase) {
-        // A task that rests has a record of its own.
-        if self.record(tasks.first()).rests_until.is_some() {
-            self.end_rest(tasks.first());
-        }
-        self.enter_alike(at, tasks, phase);
-        self.tell(at, &Event::TasksWithdrawn { first: tasks.first(), count: tasks.count() });
-    }
-
-    pub(super) fn write_record(&mut self, tasks: TaskRange, record: Record) {
-        self.books.records.fill(tasks, record);
-    }
-
-    pub(super) fn finish(&mut self, at: Time, run: RunId, phase: TaskPhase, end: RunEnd) {
-        self.books.records.own(run.task).wish = None;
-        // A run that was missing may end while its task rests after another.
-        self.end_rest(run.task);
-        self.enter(at, run.task, phase);
-        self.tell(at, &Event::RunEnded { run, end });
-        self.forget_orders(run.task);
-    }
-
     /// Holds what a machine says of its speeds against a run whose length was declared.
     fn show_speed(&mut self, task: TaskId, on: MachineId, end: &End) {
         let Some(length) = self.grid().declared_length(task) else { return };
@@ -573,18 +366,5 @@ impl Ledger {
                 rest = stretch.behind_within(range);
             }
         }
-    }
-}
-
-/// What a user's program said of two answers by how it ended; nothing where it did not come to it.
-fn likeness(outcome: &Outcome) -> Option<Likeness> {
-    match outcome {
-        Outcome::Exited { code: 0 } => Some(Likeness::Alike),
-        Outcome::Exited { code: 1 } => Some(Likeness::Different),
-        Outcome::Exited { .. }
-        | Outcome::Signalled { .. }
-        | Outcome::TimedOut
-        | Outcome::OverLimit { .. } => Some(Likeness::Failed),
-        Outcome::NotStarted { .. } | Outcome::Abandoned { .. } | Outcome::Stopped => None,
     }
 }

@@ -4,6 +4,7 @@ mod answers;
 mod books;
 mod classes;
 mod elsewhere;
+mod kept_bytes;
 mod long_past;
 mod periods;
 mod replicas;

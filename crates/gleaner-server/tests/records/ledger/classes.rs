@@ -106,7 +106,7 @@ fn what_comes_back_to_memory_asks_what_it_asked() {
         submit(&mut books, JobSpec { hold: true, ..asking(format!("TARGET.Machine == \"{machine}\"")) });
     }
     let tasks = TaskRange::one(back.first);
-    let revived = RevivedTasks { tasks, runs: 0, settled: Vec::new() };
+    let revived = RevivedTasks { tasks, runs: 0, settled: Vec::new(), left: 0 };
     books.add(Fact::TasksRevived(Revived { job, back: Some(back), tasks: vec![revived] }));
     books.add(Fact::TasksRerun(Chosen { job, tasks: vec![tasks], by: Actor::Coordinator }));
     let starts = books.starts();

@@ -1,6 +1,6 @@
 //! Runs that end with their machine's agent: a program that takes its machines down is not run without end.
 
-use super::books::{agent, end};
+use super::books::{agent, end, leaving};
 use super::story::Story;
 use gleaner_server::journal::Fact;
 use gleaner_server::view::{Situation, waits};
@@ -63,6 +63,28 @@ fn what_ends_with_its_agent_each_time_rests_longer_and_longer_and_is_given_up() 
     let last = story.books.ledger.record(TaskId::new(0)).last.clone().expect("it says why");
     let Outcome::OverLimit { what } = last.outcome else { panic!("{:?}", last.outcome) };
     assert!(what.contains("the agent of their machine ended"), "{what}");
+}
+
+/// A run before them failed, and left files.
+#[test]
+fn what_is_given_up_has_no_files() {
+    let mut story = Story::of(2, JobSpec { retries: 1, ..JobSpec::new(["reboot"]) });
+    story.begin();
+    let (run, on) = begins(&mut story);
+    let end = leaving(100, end(&Outcome::Exited { code: 1 }));
+    story.tell(&Fact::RunEnded { run, agent: on, end, answer: None, is_left: None });
+    assert_eq!(story.books.ledger.bytes_of("ada"), 100);
+    let mut incarnation = 1;
+    while story.phase() != TaskPhase::Failed {
+        assert!(incarnation <= RUNS_MAX, "it is given up");
+        if story.books.ledger.record(TaskId::new(0)).rests_until().is_some() {
+            rests(&mut story);
+        }
+        let (_, on) = begins(&mut story);
+        incarnation += 1;
+        starts_afresh(&mut story, on, incarnation);
+    }
+    assert_eq!(story.books.ledger.bytes_of("ada"), 0);
 }
 
 /// A machine takes longer to start than its lease lasts.

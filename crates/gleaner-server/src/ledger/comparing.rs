@@ -1,0 +1,101 @@
+//! What runs say of their tasks where answers of several machines are compared.
+
+use super::tries::not_compared;
+use super::{Ending, Ledger};
+use crate::journal::{Judged, Last};
+use gleaner_core::{Answer, Comparison, Judgement, Likeness, Said};
+use gleaner_units::{MachineId, RunId, TaskId, Time};
+use gleaner_wire::BlobHash;
+use gleaner_wire::session::{End, Outcome, Stored};
+
+impl Ledger {
+    /// Whether what a run answers is compared with what others do.
+    pub(crate) fn is_compared(&self, run: RunId) -> bool {
+        self.grid().is_checked(self.grid().task(run.task).class())
+    }
+
+    /// What the word of a run would be for its task now; nothing where the task is to be run again whatever it said. The digest is
+    /// that of its answer, where it gave one.
+    pub(crate) fn judged(
+        &self,
+        at: Time,
+        (run, on): (RunId, MachineId),
+        end: &End,
+        digest: Option<BlobHash>,
+    ) -> Option<Judged> {
+        let known = self.grid().find_run(run)?;
+        let mut record = self.record(run.task).clone();
+        let said = match &digest {
+            None => Said::Likeness(likeness(&end.outcome)?),
+            Some(digest) => {
+                let (_, job) = self.job_of(run.task);
+                let was_asked_for = self.is_asked_to_end(run);
+                let ending = Ending { id: run, on, end, was_asked_for, judged: None, is_left: None };
+                let verdict = record.run_ended(at, &job.spec, ending);
+                record.over_by(verdict)?;
+                Said::Answer(record.answer(digest, &end.outcome))
+            }
+        };
+        let is_heard = self.grid().hears(known) || self.rests(run.task);
+        let (judgement, so_far) = self.grid().judge(known, said, is_heard);
+        let so_far = so_far.as_ref();
+        let agreed = so_far.filter(|_| judgement == Judgement::Agreed);
+        let (likeness, result) = match said {
+            Said::Answer(_) => (None, None),
+            Said::Likeness(likeness) => {
+                (Some(likeness), so_far.and_then(|so_far| self.result(run.task, so_far)))
+            }
+        };
+        let wrong = agreed.map_or_else(Vec::new, |so_far| so_far.wrong().collect());
+        Some(Judged { digest, judgement, wrong, likeness, result })
+    }
+
+    /// What a task came to, or why it came to nothing, as far as that is known by what was said of it.
+    fn result(&self, task: TaskId, so_far: &Comparison) -> Option<Box<Last>> {
+        if so_far.has_failed() {
+            return Some(Box::new(Last::nothing(not_compared(so_far.quorum()))));
+        }
+        let digest = self.record(task).digest(so_far.agreed()?)?;
+        self.books.answers.get(&task)?.get(digest).cloned().map(Box::new)
+    }
+
+    /// The output files of the two answers that a run compares.
+    pub(crate) fn compared_by(&self, run: RunId) -> Option<[Option<Stored>; 2]> {
+        let (one, other) = self.pair_of(run)?;
+        let answers = self.books.answers.get(&run.task)?;
+        let files = |answer| Some(answers.get(self.record(run.task).digest(answer)?)?.files.clone());
+        Some([files(one)?, files(other)?])
+    }
+
+    /// The two answers that a run compares.
+    pub(crate) fn pair_of(&self, run: RunId) -> Option<(Answer, Answer)> {
+        self.grid().comparison(run.task)?.compared_by(run)
+    }
+
+    /// What an answer was is kept that a user's program is to compare with others.
+    pub(super) fn keep_for_comparing(&mut self, task: TaskId, judged: Option<&Judged>, end: &End) {
+        let is_first = self.grid().comparison(task).is_none_or(|so_far| so_far.given().is_empty());
+        let (_, job) = self.job_of(task);
+        let is_compared = !job.spec.compare.is_empty();
+        let judged = judged.filter(|judged| is_compared && judged.judgement == Judgement::Kept);
+        let Some(digest) = judged.and_then(|judged| judged.digest.as_ref()) else { return };
+        let kept = self.books.answers.entry(task).or_default();
+        if is_first {
+            kept.clear();
+        }
+        kept.entry(digest.clone()).or_insert(Last::of(end));
+    }
+}
+
+/// What a user's program said of two answers by how it ended; nothing where it did not come to it.
+fn likeness(outcome: &Outcome) -> Option<Likeness> {
+    match outcome {
+        Outcome::Exited { code: 0 } => Some(Likeness::Alike),
+        Outcome::Exited { code: 1 } => Some(Likeness::Different),
+        Outcome::Exited { .. }
+        | Outcome::Signalled { .. }
+        | Outcome::TimedOut
+        | Outcome::OverLimit { .. } => Some(Likeness::Failed),
+        Outcome::NotStarted { .. } | Outcome::Abandoned { .. } | Outcome::Stopped => None,
+    }
+}
