@@ -13,7 +13,7 @@ use gleaner_net::{
 };
 use gleaner_server::app::{AgentTokens, App, Readers, join_line, stored_hash};
 use gleaner_server::blobs::{BlobError, FolderBlobs};
-use gleaner_server::desk::{Order, Requester, Terms};
+use gleaner_server::desk::{Administration, NewUser, Order, Requester, Terms};
 use gleaner_server::driver::{Driver, DriverError, Handle, Stopped};
 use gleaner_server::limits::Share;
 use gleaner_server::store::{
@@ -172,7 +172,12 @@ impl Ready {
     pub async fn join_token(&self) -> Result<String, ServeError> {
         let token = Token::generate(TokenKind::Join)?;
         let expires = self.desk.now() + gleaner_units::Span::from_nanos(JOIN_SECONDS * 1_000_000_000);
-        let order = Order::IssueJoinToken { token: stored_hash(&token), expires, uses: 1, owner: None };
+        let order = Order::Administer(Administration::IssueJoinToken {
+            token: stored_hash(&token),
+            expires,
+            uses: 1,
+            owner: None,
+        });
         // An order of the coordinator's own is not refused.
         let _ = self.desk.order(Requester::coordinator(), order).await?;
         Ok(JoinToken::new(token, self.authority)?.reveal())
@@ -328,13 +333,13 @@ async fn first_user(home: &Home, user: &str, desk: &Handle) -> Result<(), ServeE
     }
     let token = Token::generate(TokenKind::User)?;
     write_private(&path, &token.reveal())?;
-    let order = Order::AddUser {
+    let order = Order::Administer(Administration::AddUser(NewUser {
         user: user.to_owned(),
         token: stored_hash(&token),
         role: Some(Role::Admin),
         expires: None,
         again: true,
-    };
+    }));
     if let Err(rejection) = desk.order(Requester::coordinator(), order).await? {
         let source = io::Error::new(io::ErrorKind::InvalidInput, rejection.message);
         return Err(ServeError::File { path, source });

@@ -70,5 +70,5 @@ pub use presets::Preset;
 pub use queue::{Backfiller, HeldBack, Names, Reservation, Word};
 pub use recipe::{Goal, Recipe};
 pub use sites::dispatcher::Dispatcher;
-pub use spec::{PolicySpec, Tree};
+pub use spec::{PolicySpec, Tree, as_set};
 pub use tournament::Tournament;

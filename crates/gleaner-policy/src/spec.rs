@@ -24,6 +24,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
+/// A key as `--set` takes it, one for each value that is in it.
+pub fn as_set(key: &str, value: &Value) -> Vec<String> {
+    match value {
+        Value::Object(table) => {
+            table.iter().flat_map(|(inner, value)| as_set(&format!("{key}.{inner}"), value)).collect()
+        }
+        Value::String(text) => vec![format!("{key}={text}")],
+        other => vec![format!("{key}={other}")],
+    }
+}
+
 /// A policy as it was written, and what that stands for.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(try_from = "Tree", into = "Tree")]

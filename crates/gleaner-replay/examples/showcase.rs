@@ -9,7 +9,8 @@ use gleaner_http::serve::{Ready, ServeOptions, serve};
 use gleaner_net::{Token, TokenKind};
 use gleaner_server::app::stored_hash;
 use gleaner_server::desk::{
-    Admitted, Answer, Checked, Desk, Input, JobFiles, Order, Requester, SessionId, Terms,
+    Administration, Admitted, Answer, Checked, Desk, Input, JobFiles, NewUser, Order, Requester, SessionId,
+    Terms,
 };
 use gleaner_server::driver::{Handle, Newcomer, Outgoing};
 use gleaner_server::store::NetworkFolder;
@@ -70,13 +71,13 @@ async fn furnish(ready: &Ready, home: &Path, (machines, tasks): (u32, u32), seco
     let mut tokens = serde_json::Map::new();
     for (user, role) in [("alice", Role::User), ("bob", Role::User), ("rita", Role::Reader)] {
         let token = Token::generate(TokenKind::User).expect("randomness");
-        let add = Order::AddUser {
+        let add = Order::Administer(Administration::AddUser(NewUser {
             user: user.to_owned(),
             token: stored_hash(&token),
             role: Some(role),
             expires: None,
             again: false,
-        };
+        }));
         order(desk, by("root", Role::Admin), add).await;
         tokens.insert(user.to_owned(), json!(token.reveal()));
     }
@@ -145,7 +146,12 @@ async fn jobs(desk: &Handle, tasks: u32, seconds: &str) {
 async fn join(desk: &Handle, number: u32) {
     let token = Token::generate(TokenKind::Join).expect("randomness");
     let expires = desk.now() + Span::from_nanos(3_600_000_000_000);
-    let token_for_one = Order::IssueJoinToken { token: stored_hash(&token), expires, uses: 1, owner: None };
+    let token_for_one = Order::Administer(Administration::IssueJoinToken {
+        token: stored_hash(&token),
+        expires,
+        uses: 1,
+        owner: None,
+    });
     order(desk, by("root", Role::Admin), token_for_one).await;
     let mut profile = Profile::new([1e3 * f64::from(1 + number % 3), 100.0, 100.0], 2 + 2 * (number % 2));
     profile.memory = (8 << 30) << (number % 2);

@@ -6,8 +6,8 @@
 
 use gleaner_server::compacting::{compact, plan};
 use gleaner_server::desk::{
-    Admitted, Checked, Desk, Effect, Input, JobFiles, Keeping, Order, OrderId, Requester, SessionId, Start,
-    Terms,
+    Administration, Admitted, Checked, Desk, Effect, Input, JobFiles, Keeping, Order, OrderId, Requester,
+    SessionId, Start, Terms,
 };
 use gleaner_server::driver::row;
 use gleaner_server::ledger::FORMAT;
@@ -106,12 +106,12 @@ struct Crowd {
 fn live(folder: &Path, tasks: u32) -> Result<(), Box<dyn Error>> {
     let mut crowd = Crowd::start(folder, Terms::default())?;
     if crowd.desk.ledger().agents().is_empty() {
-        crowd.order(Order::IssueJoinToken {
+        crowd.order(Order::Administer(Administration::IssueJoinToken {
             token: "t".into(),
             expires: Time::NEVER,
             uses: 1,
             owner: None,
-        })?;
+        }))?;
         let enrolment = Enrolment { name: "m".into(), key: "k".into(), profile: profile(), replace: false };
         crowd.order(Order::Enrol {
             token: "t".into(),

@@ -14,11 +14,14 @@ mod administering;
 mod admission;
 mod agents;
 mod claims;
+mod comparing;
 mod ends;
 mod keeping;
 mod leases;
+mod order;
 mod orders;
 mod pieces;
+mod quotas;
 mod reports;
 mod run;
 mod sending;
@@ -28,7 +31,8 @@ pub(crate) use claims::hold_to;
 pub use claims::{Checked, Claims};
 pub use keeping::Keeping;
 pub use keeping::removed;
-pub use orders::{Answer, JobFiles, Order, Requester};
+use order::NotDone;
+pub use order::{Administration, Answer, JobFiles, NewUser, Order, Requester};
 pub use run::RunOrder;
 
 use crate::blobs::BlobId;
@@ -370,7 +374,11 @@ impl Desk {
     pub fn handle(&mut self, now: Time, input: Input, past: &dyn PastReader) -> Result<(), ReadError> {
         match input {
             Input::Order { id, by, order } => {
-                let answer = self.order(now, &by, *order, past)?;
+                let answer = match self.order(now, &by, *order, past) {
+                    Ok(answer) => Ok(answer),
+                    Err(NotDone::Rejected(rejection)) => Err(rejection),
+                    Err(NotDone::Unread(error)) => return Err(error),
+                };
                 self.batch.effects.push(Effect::Reply(id, answer));
             }
             Input::Connected { session, hello, token, fits } => {
@@ -509,6 +517,10 @@ impl Desk {
         }
         while let Some((agent, profile)) = self.changes.take_due(now) {
             self.profiled(now, agent, profile);
+        }
+        // The store takes more room for what leaves memory than the journal takes for its end.
+        if self.is_full {
+            return;
         }
         // Whoever is told of a batch asks for the tasks in it: they stay until the next.
         let due = self.ledger.due_to_retire(

@@ -4,6 +4,7 @@ use crate::desk::Recorded;
 use crate::journal::{Chosen, Fact};
 use crate::ledger::Ledger;
 use crate::live;
+use gleaner_policy::as_set;
 use gleaner_units::{MachineId, Span, TaskId};
 use gleaner_wire::JobId;
 use gleaner_wire::api::Actor;
@@ -69,7 +70,12 @@ pub fn told(
         Fact::JournalCompacted { upto, dropped, seal } => {
             (&Actor::Coordinator, format!("{dropped} rows up to row {upto} were dropped, seal {seal}"))
         }
-        Fact::PolicySet { policy, by } => (by, policy.name().to_owned()),
+        Fact::PolicySet { policy, by } => {
+            let said = policy.tree().iter().filter(|(key, _)| *key != "preset");
+            let said = said.flat_map(|(key, value)| as_set(key, value));
+            let words: Vec<String> = [policy.name().to_owned()].into_iter().chain(said).collect();
+            (by, words.join(", "))
+        }
         Fact::PriceSet { agent, price, by } => (by, format!("{}: {price}", machine(*agent))),
         Fact::MachineOwnerSet { agent, owner, by } => {
             (by, format!("{}: {}", machine(*agent), owner.as_deref().unwrap_or("its own")))
@@ -82,8 +88,9 @@ pub fn told(
             (
                 by,
                 format!(
-                    "{whose}: {} tasks, {} cores, {} bytes, {} bytes of requirements, {} of descriptions, {} requests/s",
+                    "{whose}: {} tasks, {} in all, {} cores, {} bytes, {} bytes of requirements, {} of descriptions, {} requests/s",
                     quota.tasks,
+                    quota.tasks_ever,
                     quota.cores,
                     quota.bytes,
                     quota.requirement_bytes,

@@ -3,6 +3,10 @@
 /// Unfinished tasks of one user, unless an administrator sets another quota.
 // Tested by: users_without_a_quota_of_their_own_have_these
 pub const QUOTA_TASKS: u64 = 20_000_000;
+/// Tasks that one user submits in all, unless an administrator sets another quota: a sixteenth of the 4,294,967,295 that a grid can
+/// number.
+// Tested by: tasks_that_a_user_ever_submitted_count_in_a_quota
+pub const QUOTA_TASKS_EVER: u64 = 1 << 28;
 /// Cores on which one user's tasks run at a time, unless an administrator sets another quota.
 // Tested by: users_without_a_quota_of_their_own_have_these
 pub const QUOTA_CORES: u32 = 10_000_000;
@@ -124,7 +128,7 @@ pub const JOIN_SECONDS_MAX: u32 = 2_592_000;
 /// Machines that may join with one token.
 // Tested by: each_limit_of_a_query_is_kept_and_named
 pub const JOIN_TOKEN_USES_MAX: u32 = 10_000;
-/// Agents of one grid.
+/// Agents that ever joined one grid.
 // Tested by: so_many_agents_join_and_no_more
 pub const AGENTS_MAX: usize = 100_000;
 /// Tags of a machine; likewise its attributes.

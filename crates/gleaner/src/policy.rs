@@ -6,7 +6,7 @@ use crate::columns::{Side, with_sentence, with_sentences};
 use crate::failure::Failure;
 use crate::{Outcome, stdout};
 use gleaner_policy::recipe::{PartView, choices};
-use gleaner_policy::{Input, PolicyError, PolicySpec, Preset, Tree};
+use gleaner_policy::{Input, PolicyError, PolicySpec, Preset, Tree, as_set};
 use gleaner_wire::api::{PolicyKeys, PolicyView};
 use gleaner_workload::{PolicySource, read_policy};
 use serde_json::{Value, json};
@@ -93,17 +93,6 @@ pub(crate) fn way_back(before: &Tree, after: &Tree) -> String {
         text += &format!("to go back: gleaner policy set {preset}{}\n", said.collect::<String>());
     }
     text
-}
-
-/// A key as `--set` takes it, one for each value that is in it.
-fn as_set(key: &str, value: &Value) -> Vec<String> {
-    match value {
-        Value::Object(table) => {
-            table.iter().flat_map(|(inner, value)| as_set(&format!("{key}.{inner}"), value)).collect()
-        }
-        Value::String(text) => vec![format!("{key}={text}")],
-        other => vec![format!("{key}={other}")],
-    }
 }
 
 /// Where a policy is written, if it is.

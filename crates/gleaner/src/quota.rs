@@ -16,6 +16,7 @@ pub(crate) fn run(arguments: &QuotaArguments) -> Outcome {
             let held = held.map_or(now.everyone, |view| view.quota);
             let quota = Quota {
                 tasks: arguments.tasks.unwrap_or(held.tasks),
+                tasks_ever: arguments.tasks_ever.unwrap_or(held.tasks_ever),
                 cores: arguments.cores.unwrap_or(held.cores),
                 bytes: arguments.bytes.unwrap_or(held.bytes),
                 requirement_bytes: arguments.requirements.unwrap_or(held.requirement_bytes),
@@ -35,6 +36,8 @@ fn table(quotas: &QuotaList) -> String {
         ("USER", Side::Left),
         ("TASKS", Side::Right),
         ("OF", Side::Right),
+        ("EVER", Side::Right),
+        ("OF", Side::Right),
         ("CORES", Side::Right),
         ("OF", Side::Right),
         ("STORED", Side::Right),
@@ -45,9 +48,10 @@ fn table(quotas: &QuotaList) -> String {
         ("OF", Side::Right),
         ("REQUESTS A SECOND", Side::Right),
     ];
-    let row = |user: String, used: [String; 5], quota: Quota| {
+    let row = |user: String, used: [String; 6], quota: Quota| {
         let most = [
             quota.tasks.to_string(),
+            quota.tasks_ever.to_string(),
             quota.cores.to_string(),
             stored(quota.bytes),
             stored(quota.requirement_bytes),
@@ -56,12 +60,13 @@ fn table(quotas: &QuotaList) -> String {
         let pairs = used.into_iter().zip(most).flat_map(|(used, most)| [used, most]);
         [user].into_iter().chain(pairs).chain([quota.requests_per_s.to_string()]).collect::<Vec<_>>()
     };
-    let nothing = [const { String::new() }; 5];
+    let nothing = [const { String::new() }; 6];
     let mut rows = vec![row("everyone else".to_owned(), nothing, quotas.everyone)];
     let users = quotas.users.iter();
     rows.extend(users.map(|view| {
         let used = [
             view.tasks.to_string(),
+            view.tasks_ever.to_string(),
             view.cores.to_string(),
             stored(view.bytes.saturating_add(view.sent_bytes)),
             stored(view.requirement_bytes),

@@ -6,7 +6,7 @@ use super::caller::Caller;
 use super::refusal::Refusal;
 use axum::Json;
 use axum::extract::State;
-use gleaner_server::desk::Order;
+use gleaner_server::desk::{Administration, Order};
 use gleaner_server::view;
 use gleaner_wire::api::{BudgetSetting, BudgetView, GridView, LabelList, PolicyKeys, PolicyView, Problem};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub(super) async fn set_policy(
     Caller(by): Caller,
     Document(policy): Document<PolicyKeys>,
 ) -> Result<Json<PolicyView>, Refusal> {
-    api.order(by, Order::SetPolicy(policy)).await?;
+    api.order(by, Order::Administer(Administration::SetPolicy(policy))).await?;
     api.look(|desk, _| view::policy(desk)).await.map(Json)
 }
 
@@ -58,7 +58,7 @@ pub(super) async fn set_budget(
     Caller(by): Caller,
     Document(setting): Document<BudgetSetting>,
 ) -> Result<Json<BudgetView>, Refusal> {
-    api.order(by.clone(), Order::SetBudget(setting.budget)).await?;
+    api.order(by.clone(), Order::Administer(Administration::SetBudget(setting.budget))).await?;
     api.look(move |desk, now| view::budget(desk, &by, now)).await.map(Json)
 }
 

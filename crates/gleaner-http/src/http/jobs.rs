@@ -92,13 +92,14 @@ pub(super) async fn submit(
     }
     let (user, there) =
         (by.user.clone(), files.there.iter().map(|(hash, _)| BlobId::from(hash)).collect::<BTreeSet<_>>());
-    let Answer::Submitted(submitted) = api.order(by, Order::Submit { job, key, files }).await? else {
+    let Answer::Submitted { told, keeps_files } = api.order(by, Order::Submit { job, key, files }).await?
+    else {
         unreachable!("a submission is answered by its job");
     };
-    if !there.is_empty() {
+    if keeps_files && !there.is_empty() {
         api.uploads.named(&user, there);
     }
-    Ok((StatusCode::CREATED, Json(submitted)))
+    Ok((StatusCode::CREATED, Json(told)))
 }
 
 /// A job may be long, and what it costs to check it is nobody else's time. A long one has its turn for as long as it is checked.
@@ -200,9 +201,9 @@ pub(super) async fn list(
         wanted.user.as_ref().map_or(Ok(()), |user| desk.expect_user(user))?;
         Ok::<_, Rejection>(JobListing::begin(desk, now, wanted))
     };
-    let mut jobs = api.look(begin).await??;
+    let mut jobs = api.look_long(begin).await??;
     let jobs = api.read(move |reader| jobs.read(reader).map(|()| jobs)).await?;
-    api.look(move |desk, now| jobs.end(desk, now)).await.map(Json)
+    api.look_long(move |desk, now| jobs.end(desk, now)).await.map(Json)
 }
 
 /// A job, now or when it is over.

@@ -9,7 +9,7 @@ use super::refusal::Refusal;
 use crate::sessions::FULL;
 use axum::Json;
 use axum::extract::State;
-use gleaner_server::desk::{Order, Requester};
+use gleaner_server::desk::{Administration, Order, Requester};
 use gleaner_server::view;
 use gleaner_wire::api::{MachineList, MachineState, MachineView, OwnerSpec, PriceSpec, Problem, Role};
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub(super) async fn pause(
     Caller(by): Caller,
     Path(machine): Path<String>,
 ) -> Result<Json<MachineView>, Refusal> {
-    ordered(&api, by, machine, |machine| Order::SetPaused { machine, paused: true }).await
+    ordered(&api, by, machine, |machine| Administration::SetPaused { machine, paused: true }).await
 }
 
 /// Lets what stands still on a machine go on.
@@ -59,7 +59,7 @@ pub(super) async fn unpause(
     Caller(by): Caller,
     Path(machine): Path<String>,
 ) -> Result<Json<MachineView>, Refusal> {
-    ordered(&api, by, machine, |machine| Order::SetPaused { machine, paused: false }).await
+    ordered(&api, by, machine, |machine| Administration::SetPaused { machine, paused: false }).await
 }
 
 /// Lets what stands still on a machine go on, and new tasks start there.
@@ -75,8 +75,12 @@ pub(super) async fn resume(
     Caller(by): Caller,
     Path(machine): Path<String>,
 ) -> Result<Json<MachineView>, Refusal> {
-    api.order(by.clone(), Order::SetPaused { machine: machine.clone(), paused: false }).await?;
-    ordered(&api, by, machine, |machine| Order::SetOpen { machine, open: true }).await
+    api.order(
+        by.clone(),
+        Order::Administer(Administration::SetPaused { machine: machine.clone(), paused: false }),
+    )
+    .await?;
+    ordered(&api, by, machine, |machine| Administration::SetOpen { machine, open: true }).await
 }
 
 /// Lets no new tasks start on a machine.
@@ -92,7 +96,7 @@ pub(super) async fn drain(
     Caller(by): Caller,
     Path(machine): Path<String>,
 ) -> Result<Json<MachineView>, Refusal> {
-    ordered(&api, by, machine, |machine| Order::SetOpen { machine, open: false }).await
+    ordered(&api, by, machine, |machine| Administration::SetOpen { machine, open: false }).await
 }
 
 /// Measures a machine again.
@@ -108,7 +112,7 @@ pub(super) async fn measure(
     Caller(by): Caller,
     Path(machine): Path<String>,
 ) -> Result<Json<MachineView>, Refusal> {
-    ordered(&api, by, machine, Order::Measure).await
+    ordered(&api, by, machine, Administration::Measure).await
 }
 
 /// Sets what running on a machine costs; what runs there was paid for already.
@@ -124,7 +128,7 @@ pub(super) async fn set_price(
     Path(machine): Path<String>,
     Document(PriceSpec { price }): Document<PriceSpec>,
 ) -> Result<Json<MachineView>, Refusal> {
-    ordered(&api, by, machine, |machine| Order::SetPrice { machine, price }).await
+    ordered(&api, by, machine, |machine| Administration::SetPrice { machine, price }).await
 }
 
 /// Says whose a machine is; answers that were given before count as they did.
@@ -140,7 +144,7 @@ pub(super) async fn set_owner(
     Path(machine): Path<String>,
     Document(OwnerSpec { owner }): Document<OwnerSpec>,
 ) -> Result<Json<MachineView>, Refusal> {
-    ordered(&api, by, machine, |machine| Order::SetOwner { machine, owner }).await
+    ordered(&api, by, machine, |machine| Administration::SetOwner { machine, owner }).await
 }
 
 /// Never lets a machine's agent back in.
@@ -155,7 +159,7 @@ pub(super) async fn revoke(
     Caller(by): Caller,
     Path(machine): Path<String>,
 ) -> Result<Json<MachineView>, Refusal> {
-    ordered(&api, by, machine, Order::Revoke).await
+    ordered(&api, by, machine, Administration::Revoke).await
 }
 
 /// Never lets a machine's agent back in, lists it no more, and lets another bear its name.
@@ -170,13 +174,13 @@ pub(super) async fn forget(
     Caller(by): Caller,
     Path(machine): Path<String>,
 ) -> Result<Json<MachineList>, Refusal> {
-    api.order(by, Order::Forget(machine)).await?;
+    api.order(by, Order::Administer(Administration::Forget(machine))).await?;
     all(&api).await.map(Json)
 }
 
 /// As the desk knows them, and of those that are away why the coordinator lets none in, if it does not.
 async fn all(api: &Api) -> Result<MachineList, Refusal> {
-    let mut list = api.look(|desk, _| view::machines(desk)).await?;
+    let mut list = api.look_long(|desk, _| view::machines(desk)).await?;
     let is_gone = |machine: &MachineView| {
         machine.why.is_none() && matches!(machine.state, MachineState::Away | MachineState::Lost)
     };
@@ -196,9 +200,9 @@ async fn ordered(
     api: &Api,
     by: Requester,
     machine: String,
-    order: impl FnOnce(String) -> Order,
+    order: impl FnOnce(String) -> Administration,
 ) -> Result<Json<MachineView>, Refusal> {
-    api.order(by, order(machine.clone())).await?;
+    api.order(by, Order::Administer(order(machine.clone()))).await?;
     let machines = all(api).await?.machines;
     let found = machines.into_iter().find(|view| view.machine == machine);
     // Somebody else may have had it forgotten since.

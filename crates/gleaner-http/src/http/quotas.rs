@@ -7,7 +7,7 @@ use super::caller::Caller;
 use super::refusal::Refusal;
 use axum::Json;
 use axum::extract::State;
-use gleaner_server::desk::{Desk, Order, Requester};
+use gleaner_server::desk::{Administration, Desk, Order, Requester};
 use gleaner_server::view;
 use gleaner_wire::api::{Problem, QuotaList, QuotaSetting};
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub(super) async fn set(
     Caller(by): Caller,
     Document(setting): Document<QuotaSetting>,
 ) -> Result<Json<QuotaList>, Refusal> {
-    api.order(by.clone(), Order::SetQuota(setting)).await?;
+    api.order(by.clone(), Order::Administer(Administration::SetQuota(setting))).await?;
     listed(&api, by).await
 }
 

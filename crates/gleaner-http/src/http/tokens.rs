@@ -10,7 +10,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use gleaner_net::{JoinToken, Token, TokenKind};
 use gleaner_server::app::{join_line, stored_hash};
-use gleaner_server::desk::{Answer, Order};
+use gleaner_server::desk::{Administration, Answer, NewUser, Order};
 use gleaner_units::Time;
 use gleaner_wire::VERSION;
 use gleaner_wire::api::{NewToken, Problem, Role, UserList};
@@ -31,7 +31,7 @@ pub(super) struct JoinQuery {
     #[serde(default = "one")]
     #[param(minimum = 1, maximum = 10_000, default = 1)]
     uses: u32,
-    /// Whose machines they are: where answers are compared, all machines of one owner have one voice. Each has its own if nothing is
+    /// Whose machines they are: where answers are compared, all machines of one owner have one vote. Each has its own if nothing is
     /// said.
     owner: Option<String>,
 }
@@ -77,8 +77,16 @@ pub(super) async fn join(
     let expires = api.app.desk.now().after_seconds(f64::from(seconds));
     let uses = within("uses", query.uses, &(1..=JOIN_TOKEN_USES_MAX))?;
     let token = Token::generate(TokenKind::Join)?;
-    api.order(by, Order::IssueJoinToken { token: stored_hash(&token), expires, uses, owner: query.owner })
-        .await?;
+    api.order(
+        by,
+        Order::Administer(Administration::IssueJoinToken {
+            token: stored_hash(&token),
+            expires,
+            uses,
+            owner: query.owner,
+        }),
+    )
+    .await?;
     let token = JoinToken::new(token, api.app.authority).expect("it was made as a join token").reveal();
     let line = join_line(&api.app.address, &token);
     Ok((
@@ -106,7 +114,7 @@ pub(super) async fn remove_join(
     Caller(by): Caller,
     Path(id): Path<String>,
 ) -> Result<Json<UserList>, Refusal> {
-    api.order(by, Order::RemoveJoinToken(id)).await?;
+    api.order(by, Order::Administer(Administration::RemoveJoinToken(id))).await?;
     Ok(Json(users(&api)))
 }
 
@@ -131,7 +139,13 @@ pub(super) async fn user(
         }
         None => None,
     };
-    let order = Order::AddUser { user, token: stored_hash(&token), role, expires, again };
+    let order = Order::Administer(Administration::AddUser(NewUser {
+        user,
+        token: stored_hash(&token),
+        role,
+        expires,
+        again,
+    }));
     let Answer::UserAdded { role, was } = api.order(by, order).await? else {
         unreachable!("that is how it is answered")
     };

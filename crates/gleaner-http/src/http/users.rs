@@ -6,7 +6,7 @@ use super::extract::Path;
 use super::refusal::Refusal;
 use axum::Json;
 use axum::extract::State;
-use gleaner_server::desk::Order;
+use gleaner_server::desk::{Administration, Order};
 use gleaner_server::ledger::{JoinPermit, User};
 use gleaner_units::Time;
 use gleaner_wire::VERSION;
@@ -42,7 +42,7 @@ pub(super) async fn remove(
     Caller(by): Caller,
     Path(name): Path<String>,
 ) -> Result<Json<UserList>, Refusal> {
-    api.order(by, Order::RemoveUser(name.clone())).await?;
+    api.order(by, Order::Administer(Administration::RemoveUser(name.clone()))).await?;
     api.uploads.forget(&name);
     Ok(Json(users(&api)))
 }

@@ -173,7 +173,7 @@ async fn orders_about_single_tasks_leave_so_many_pieces_at_most() {
         let answer = world.post("/api/v1/jobs/1/cancel", &world.alice, &json!({ "tasks": odd(from) })).await;
         assert_eq!(answer.status, status, "{from}: {answer}");
         if status == 409 {
-            assert!(answer.to_string().contains(&format!("in {PIECES_MAX} pieces or more")), "{answer}");
+            assert!(answer.to_string().contains(&format!("into {PIECES_MAX} stretches or more")), "{answer}");
         }
     }
     let rest = world.post("/api/v1/jobs/1/cancel", &world.alice, &json!({})).await;

@@ -5,7 +5,7 @@ use crate::limits::documented;
 use crate::retired::forget_with;
 use crate::world::{Reply, World};
 use axum::body::Body;
-use gleaner_server::desk::{Keeping, Order, Requester, Terms};
+use gleaner_server::desk::{Administration, Keeping, Order, Requester, Terms};
 use gleaner_server::journal::Fact;
 use gleaner_server::outputs;
 use gleaner_server::store::Seq;
@@ -61,7 +61,7 @@ async fn two_jobs(world: &World) -> [RunId; 2] {
         runs.push(run);
     }
     let by = Requester { user: "root".to_owned(), role: Role::Admin };
-    let close = Order::SetOpen { machine: "m1".to_owned(), open: false };
+    let close = Order::Administer(Administration::SetOpen { machine: "m1".to_owned(), open: false });
     world.app.desk.order(by, close).await.unwrap().unwrap();
     [runs[0], runs[1]]
 }

@@ -12,7 +12,7 @@ use gleaner_wire::BlobHash;
 use gleaner_wire::api::{JobList, QuotaList};
 use gleaner_wire::limits::{
     QUOTA_BYTES, QUOTA_CORES, QUOTA_DESCRIPTION_BYTES, QUOTA_REQUESTS_PER_S, QUOTA_REQUIREMENT_BYTES,
-    QUOTA_TASKS, TASKS_PER_JOB_MAX,
+    QUOTA_TASKS, QUOTA_TASKS_EVER, TASKS_PER_JOB_MAX,
 };
 use gleaner_wire::session::{End, Outcome, Stored, Tail};
 use serde_json::{Value, json};
@@ -108,6 +108,33 @@ async fn requirements_of_unfinished_jobs_count_in_a_quota() {
     assert_eq!(world.post("/api/v1/jobs", &world.alice, &asking(2)).await.status, 201);
     let rerun = world.post("/api/v1/jobs/1/rerun", &world.alice, &json!({})).await;
     assert_eq!((rerun.status, rerun.code().as_str()), (403, "quota"), "{rerun}");
+}
+
+/// Numbers of tasks are not used twice: whoever submits and cancels again and again cannot use up everybody's.
+#[tokio::test(flavor = "multi_thread")]
+async fn tasks_that_a_user_ever_submitted_count_in_a_quota() {
+    let world = World::new().await;
+    let list: QuotaList = world.get("/api/v1/quotas", &world.alice).await.json();
+    assert_eq!((list.users[0].quota.tasks_ever, list.users[0].tasks_ever), (QUOTA_TASKS_EVER, 0));
+    let quota = json!({"tasks": 100, "tasks_ever": 5, "requests_per_s": 1_000});
+    let setting = json!({"user": "alice", "quota": quota});
+    let set = world.call("PUT", "/api/v1/quotas", &world.root, Body::from(setting.to_string())).await;
+    assert_eq!(set.status, 200, "{set}");
+    let two =
+        json!({"command": ["true"], "hold": true, "tasks": {"array": {"first": 1, "last": 2, "step": 1}}});
+    for job in 1..=2 {
+        let reply = world.post("/api/v1/jobs", &world.alice, &two).await;
+        assert_eq!(reply.status, 201, "{reply}");
+        let path = format!("/api/v1/jobs/{job}/cancel");
+        assert_eq!(world.post(&path, &world.alice, &json!({})).await.status, 200);
+    }
+    let reply = world.post("/api/v1/jobs", &world.alice, &two).await;
+    assert_eq!((reply.status, reply.code().as_str()), (403, "quota"), "{reply}");
+    let said = reply.to_string();
+    assert!(said.contains("has submitted 4 tasks so far") && said.contains("--tasks-ever"), "{said}");
+    assert_eq!(world.post("/api/v1/jobs", &world.bob, &two).await.status, 201, "another's quota");
+    let list: QuotaList = world.get("/api/v1/quotas", &world.alice).await.json();
+    assert_eq!((list.users[0].tasks, list.users[0].tasks_ever), (0, 4));
 }
 
 /// Two jobs of 8,000 bytes fit into 20,000, and no third: neither such a one, nor one with variables or a table.

@@ -3,7 +3,7 @@
 use crate::agent::{Agent, exited};
 use crate::world::{Reply, World};
 use axum::body::Body;
-use gleaner_server::desk::{Order, Requester, Terms};
+use gleaner_server::desk::{Administration, Order, Requester, Terms};
 use gleaner_wire::api::Role;
 use gleaner_wire::session::Tail;
 use serde_json::{Value, json};
@@ -142,7 +142,7 @@ async fn what_is_over_is_told_as_before_and_runs_again() {
     world
         .app
         .desk
-        .order(by, Order::SetOpen { machine: "m1".to_owned(), open: false })
+        .order(by, Order::Administer(Administration::SetOpen { machine: "m1".to_owned(), open: false }))
         .await
         .unwrap()
         .unwrap();

@@ -5,7 +5,7 @@ use crate::retired::forget_with;
 use crate::world::World;
 use axum::body::Body;
 use gleaner_net::{Token, TokenKind};
-use gleaner_server::desk::{Keeping, Order, Requester, Terms};
+use gleaner_server::desk::{Administration, Keeping, Order, Requester, Terms};
 use gleaner_server::tidying::{remove_due, tidy};
 use gleaner_units::{MachineId, Span, Time};
 use gleaner_wire::BlobHash;
@@ -60,7 +60,7 @@ async fn over(world: &World, job: u32, token: &str) {
 /// Its agent is not there after a restart, though its lease goes on.
 async fn close(world: &World, machine: &str) {
     let by = Requester { user: "root".to_owned(), role: Role::Admin };
-    let close = Order::SetOpen { machine: machine.to_owned(), open: false };
+    let close = Order::Administer(Administration::SetOpen { machine: machine.to_owned(), open: false });
     world.app.desk.order(by, close).await.unwrap().unwrap();
 }
 

@@ -10,7 +10,7 @@ use gleaner_net::{Fingerprint, Token, TokenKind};
 use gleaner_server::app::{AgentTokens, App, Readers, stored_hash};
 use gleaner_server::blobs::Blobs;
 use gleaner_server::compacting::{compact, plan};
-use gleaner_server::desk::{Order, Recorded, Requester, Terms};
+use gleaner_server::desk::{Administration, NewUser, Order, Recorded, Requester, Terms};
 use gleaner_server::driver::{Driver, Handle, row};
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::store::{Home, MemoryDisk, MemoryStore, NetworkFolder, Store as _};
@@ -206,12 +206,12 @@ pub(crate) fn request(method: &str, path: &str, token: &str, body: Body) -> Requ
 
 async fn add_user(desk: &Handle, name: &str, role: Role, token: &Token) {
     let by = Requester { user: "setup".to_owned(), role: Role::Admin };
-    let order = Order::AddUser {
+    let order = Order::Administer(Administration::AddUser(NewUser {
         user: name.to_owned(),
         token: stored_hash(token),
         role: Some(role),
         expires: None,
         again: false,
-    };
+    }));
     desk.order(by, order).await.unwrap().unwrap();
 }

@@ -2,7 +2,7 @@
 
 use super::Desk;
 use super::admission::{Rejection, RejectionKind, check_name};
-use super::orders::{Answer, Order, Requester};
+use super::order::{Administration, Answer, NewUser, Requester};
 use crate::journal::Fact;
 use crate::ledger::User;
 use crate::policy;
@@ -13,7 +13,7 @@ use gleaner_wire::api::{Actor, Enrolled, Enrolment, PolicyKeys, QuotaSetting, Ro
 use gleaner_wire::limits::{AGENTS_MAX, PRICE_MAX};
 use gleaner_wire::meant::meant;
 use gleaner_wire::session::ToAgent;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 impl Desk {
     pub(super) fn enrol(
@@ -33,7 +33,10 @@ impl Desk {
         if self.ledger.agents().len() >= AGENTS_MAX {
             return Err(Rejection::of(
                 RejectionKind::Conflict,
-                format!("there are {AGENTS_MAX} agents already"),
+                format!(
+                    "this grid has had {AGENTS_MAX} machines, those that were forgotten included: have an administrator begin another \
+                     one in an empty folder (`gleaner serve --home`)"
+                ),
             ));
         }
         let Enrolment { name, key, profile, replace } = enrolment;
@@ -70,120 +73,133 @@ impl Desk {
 
     /// The name, or the name with the first number that makes it unique.
     fn free_name(&self, name: String) -> String {
-        if self.ledger.find_agent(&name).is_none() {
+        let listed = self.ledger.agents().iter().filter(|agent| !agent.forgotten);
+        let taken: HashSet<&str> =
+            listed.map(|agent| agent.name.as_str()).filter(|taken| taken.starts_with(&name)).collect();
+        if !taken.contains(name.as_str()) {
             return name;
         }
-        let numbered = (2..).map(|number| format!("{name}-{number}"));
-        let free = numbered.into_iter().find(|name| self.ledger.find_agent(name).is_none());
-        free.expect("there are more numbers than agents")
+        let mut numbered = (2..).map(|number| format!("{name}-{number}"));
+        numbered.find(|name| !taken.contains(name.as_str())).expect("there are more numbers than agents")
     }
 
     pub(super) fn administer(
         &mut self,
         now: Time,
         by: &Requester,
-        order: Order,
+        order: Administration,
     ) -> Result<Answer, Rejection> {
         if by.role != Role::Admin {
             let message = "only an administrator of this grid may do that";
             return Err(Rejection::of(RejectionKind::Forbidden, message));
         }
-        let actor = by.actor();
-        match order {
-            Order::SetPolicy(keys) => {
-                let policy = policy::asked(keys, self.ledger.policy())?;
-                self.check_goes_on_comparing(&policy)?;
-                self.record(now, Fact::PolicySet { policy, by: actor });
+        let by = by.actor();
+        let fact = match order {
+            Administration::SetPolicy(keys) => {
+                self.with_policy(by, policy::asked(keys, self.ledger.policy())?)?
             }
-            Order::SetBudget(keys) => {
-                let policy = with_budget(self.ledger.policy(), keys)?;
-                self.check_goes_on_comparing(&policy)?;
-                self.record(now, Fact::PolicySet { policy, by: actor });
+            Administration::SetBudget(keys) => {
+                self.with_policy(by, with_budget(self.ledger.policy(), keys)?)?
             }
-            Order::SetQuota(QuotaSetting { user, quota }) => {
-                if let Some(user) = &user {
-                    self.expect_user(user)?;
-                }
-                // Nobody could take it back.
-                if quota.is_some_and(|quota| quota.requests_per_s == 0) {
-                    return Err(Rejection::invalid("requests_per_s is 0; expected 1 or more"));
-                }
-                self.record(now, Fact::QuotaSet { user, quota, by: actor });
-            }
-            Order::SetPrice { machine, price } => {
+            Administration::SetQuota(setting) => self.with_quota(by, setting)?,
+            Administration::SetPrice { machine, price } => {
                 if !(0.0..=PRICE_MAX).contains(&price) {
                     let expected = format!("credits for a million operations, from 0 to {PRICE_MAX:e}");
                     return Err(Rejection::invalid(format!("price is {price}; expected {expected}")));
                 }
-                let agent = self.machine(&machine)?;
-                self.record(now, Fact::PriceSet { agent, price, by: actor });
+                Fact::PriceSet { agent: self.machine(&machine)?, price, by }
             }
-            Order::SetOwner { machine, owner } => {
+            Administration::SetOwner { machine, owner } => {
                 owner.as_deref().map_or(Ok(()), |owner| check_name("an owner", owner))?;
-                let agent = self.machine(&machine)?;
-                self.record(now, Fact::MachineOwnerSet { agent, owner, by: actor });
+                Fact::MachineOwnerSet { agent: self.machine(&machine)?, owner, by }
             }
-            Order::SetOpen { machine, open } => {
+            Administration::SetOpen { machine, open } => {
                 let agent = self.machine_not_revoked(&machine)?;
-                let why = if open { String::new() } else { format!("closed by {actor}") };
+                let why = if open { String::new() } else { format!("closed by {by}") };
                 // The agent is not told: what it says of itself is its owner's wish alone.
-                self.record(now, Fact::MachineOpened { agent, open, why, by: actor });
+                Fact::MachineOpened { agent, open, why, by }
             }
-            // An agent that is away hears of it when it is back.
-            Order::SetPaused { machine, paused } => {
+            Administration::SetPaused { machine, paused } => {
                 let agent = self.machine_not_revoked(&machine)?;
-                if self.ledger.agent(agent).paused_by.is_some() != paused {
-                    self.tell(agent, ToAgent::SetPaused { paused, by: actor.to_string() });
-                    self.record(now, Fact::MachinePaused { agent, paused, by: actor });
+                if self.ledger.agent(agent).paused_by.is_some() == paused {
+                    return Ok(Answer::Done);
                 }
+                // An agent that is away hears of it when it is back.
+                self.tell(agent, ToAgent::SetPaused { paused, by: by.to_string() });
+                Fact::MachinePaused { agent, paused, by }
             }
-            Order::Measure(machine) => {
+            Administration::Measure(machine) => {
                 let agent = self.connected_machine(&machine)?;
                 self.tell(agent, ToAgent::Measure);
+                return Ok(Answer::Done);
             }
-            Order::Revoke(machine) => {
-                self.turn_away(now, &machine, |agent| Fact::AgentRevoked { agent, by: actor })?;
+            Administration::Revoke(machine) => {
+                self.turn_away(now, &machine, |agent| Fact::AgentRevoked { agent, by })?;
+                return Ok(Answer::Done);
             }
-            Order::Forget(machine) => {
-                self.turn_away(now, &machine, |agent| Fact::AgentForgotten { agent, by: actor })?;
+            Administration::Forget(machine) => {
+                self.turn_away(now, &machine, |agent| Fact::AgentForgotten { agent, by })?;
+                return Ok(Answer::Done);
             }
-            Order::AddUser { user, token, role, expires, again } => {
-                check_name("a user", &user)?;
-                let known = self.ledger.people().users().find(|known| known.name == user);
-                let was = known.map(|known| known.role);
-                if was.is_none() && !again {
-                    self.check_nobodys(&user)?;
-                }
-                let role = role.or(was).unwrap_or_default();
-                // Nobody could administer once a token ends.
-                if role != Role::Admin || expires.is_some() {
-                    self.check_administered_without(now, &user)?;
-                }
-                self.record(now, Fact::UserAdded { user, token, role, expires, was, by: actor });
-                return Ok(Answer::UserAdded { role, was });
-            }
-            Order::RemoveUser(user) => {
-                if !self.ledger.people().users().any(|known| known.name == user) {
-                    let known = self.ledger.people().users().map(|known| known.name.as_str());
-                    let meant = meant(&user, known);
-                    let message = format!("no user is called \"{user}\"; see `gleaner user list`{meant}");
-                    return Err(Rejection::of(RejectionKind::NotFound, message));
-                }
+            Administration::AddUser(newcomer) => return self.add_user(now, by, newcomer),
+            Administration::RemoveUser(user) => {
+                self.check_is_user(&user)?;
                 self.check_administered_without(now, &user)?;
-                self.record(now, Fact::UserRemoved { user, by: actor });
+                Fact::UserRemoved { user, by }
             }
-            Order::IssueJoinToken { token, expires, uses, owner } => {
+            Administration::IssueJoinToken { token, expires, uses, owner } => {
                 owner.as_deref().map_or(Ok(()), |owner| check_name("an owner", owner))?;
-                self.record(now, Fact::JoinTokenIssued { token, expires, uses, owner, by: actor });
+                Fact::JoinTokenIssued { token, expires, uses, owner, by }
             }
-            Order::RemoveJoinToken(id) => {
-                let token = self.join_token(now, &id)?;
-                self.record(now, Fact::JoinTokenRemoved { token, by: actor });
+            Administration::RemoveJoinToken(id) => {
+                Fact::JoinTokenRemoved { token: self.join_token(now, &id)?, by }
             }
-            // The others need no administrator.
-            _ => {}
-        }
+        };
+        self.record(now, fact);
         Ok(Answer::Done)
+    }
+
+    fn with_policy(&self, by: Actor, policy: PolicySpec) -> Result<Fact, Rejection> {
+        self.check_goes_on_comparing(&policy)?;
+        Ok(Fact::PolicySet { policy, by })
+    }
+
+    fn with_quota(&self, by: Actor, QuotaSetting { user, quota }: QuotaSetting) -> Result<Fact, Rejection> {
+        if let Some(user) = &user {
+            self.expect_user(user)?;
+        }
+        // Nobody could take it back.
+        if quota.is_some_and(|quota| quota.requests_per_s == 0) {
+            return Err(Rejection::invalid("requests_per_s is 0; expected 1 or more"));
+        }
+        Ok(Fact::QuotaSet { user, quota, by })
+    }
+
+    fn add_user(&mut self, now: Time, by: Actor, newcomer: NewUser) -> Result<Answer, Rejection> {
+        let NewUser { user, token, role, expires, again } = newcomer;
+        check_name("a user", &user)?;
+        let known = self.ledger.people().users().find(|known| known.name == user);
+        let was = known.map(|known| known.role);
+        if was.is_none() && !again {
+            self.check_nobodys(&user)?;
+        }
+        let role = role.or(was).unwrap_or_default();
+        // Nobody could administer once a token ends.
+        if role != Role::Admin || expires.is_some() {
+            self.check_administered_without(now, &user)?;
+        }
+        self.record(now, Fact::UserAdded { user, token, role, expires, was, by });
+        Ok(Answer::UserAdded { role, was })
+    }
+
+    fn check_is_user(&self, user: &str) -> Result<(), Rejection> {
+        let known = || self.ledger.people().users().map(|known| known.name.as_str());
+        if known().any(|known| known == user) {
+            return Ok(());
+        }
+        let meant = meant(user, known());
+        let message = format!("no user is called \"{user}\"; see `gleaner user list`{meant}");
+        Err(Rejection::of(RejectionKind::NotFound, message))
     }
 
     /// Jobs are their user's by name.

@@ -1,7 +1,7 @@
 //! Mistakes that the histories found, each as the shortest way to it; and a clock that jumps.
 
 use crate::small::{JOB, Small, all, end, large_profile, live_run, one, only, profile, task};
-use gleaner_server::desk::{Admitted, Checked, Effect, Input, JobFiles, Order, SessionId};
+use gleaner_server::desk::{Administration, Admitted, Checked, Effect, Input, JobFiles, Order, SessionId};
 use gleaner_server::journal::Fact;
 use gleaner_server::store::MemoryDisk;
 use gleaner_server::view::{Fetched, Known};
@@ -67,18 +67,18 @@ fn a_lost_result_counts_though_the_task_was_held_and_released() {
     let mut small = Small::running();
     small.lose();
     small.order(Order::Hold(JOB, only(0)));
-    small.order(Order::SetOpen { machine: "m".into(), open: false });
+    small.order(Order::Administer(Administration::SetOpen { machine: "m".into(), open: false }));
     small.order(Order::Release(JOB, only(0)));
     small.connect(1);
     small.ends(one(), &DONE);
-    small.order(Order::SetOpen { machine: "m".into(), open: true });
+    small.order(Order::Administer(Administration::SetOpen { machine: "m".into(), open: true }));
     assert_eq!((small.phase(), small.desk.ledger().is_live(task())), (TaskPhase::Done, false));
 }
 
 #[test]
 fn the_output_of_a_lost_run_that_counts_is_kept() {
     let mut small = Small::running();
-    small.order(Order::SetOpen { machine: "m".into(), open: false });
+    small.order(Order::Administer(Administration::SetOpen { machine: "m".into(), open: false }));
     small.lose();
     small.connect(1);
     let stream = Stream::Stdout;
@@ -155,7 +155,7 @@ fn a_machine_that_cannot_start_what_others_can_is_closed() {
         if is_closed {
             let why = agent.why().expect("a reason");
             assert!(why.starts_with("5 runs in a row") && why.contains("gleaner machine resume m"), "{why}");
-            small.order(Order::SetOpen { machine: "m".into(), open: true });
+            small.order(Order::Administer(Administration::SetOpen { machine: "m".into(), open: true }));
             assert!(small.desk.ledger().agent(MachineId::new(0)).open);
         }
     }
@@ -165,7 +165,12 @@ fn a_machine_that_cannot_start_what_others_can_is_closed() {
 #[test]
 fn where_no_machine_has_the_program_the_reason_names_them_all() {
     let mut small = Small::running();
-    small.order(Order::IssueJoinToken { token: "u".into(), expires: Time::NEVER, uses: 1, owner: None });
+    small.order(Order::Administer(Administration::IssueJoinToken {
+        token: "u".into(),
+        expires: Time::NEVER,
+        uses: 1,
+        owner: None,
+    }));
     let enrolment = Enrolment { name: "n".into(), key: "l".into(), profile: profile(), replace: false };
     let enrolment = Box::new(Checked::of(enrolment).expect("a machine"));
     small.order(Order::Enrol { token: "u".into(), enrolment });
@@ -208,7 +213,7 @@ fn a_run_that_was_given_up_in_the_same_turn_is_not_sent_out() {
 #[test]
 fn a_machine_stays_closed_by_order_whatever_its_agent_says() {
     let mut small = Small::running();
-    small.order(Order::SetOpen { machine: "m".into(), open: false });
+    small.order(Order::Administer(Administration::SetOpen { machine: "m".into(), open: false }));
     small.connect(1);
     small.say(FromAgent::Open { open: true, why: String::new() });
     assert!(!small.desk.ledger().agent(MachineId::new(0)).open);
@@ -218,12 +223,12 @@ fn a_machine_stays_closed_by_order_whatever_its_agent_says() {
 fn why_a_machine_is_closed_by_order_is_said_whatever_its_agent_says() {
     let mut small = Small::running();
     let why = |small: &Small| gleaner_server::view::machines(&small.desk).machines.swap_remove(0).why;
-    small.order(Order::SetOpen { machine: "m".into(), open: false });
+    small.order(Order::Administer(Administration::SetOpen { machine: "m".into(), open: false }));
     for said in ["the agent was told to leave", "the owner paused it"] {
         small.say(FromAgent::Open { open: false, why: said.to_owned() });
         assert_eq!(why(&small).as_deref(), Some("closed by user root"));
     }
-    small.order(Order::SetOpen { machine: "m".into(), open: true });
+    small.order(Order::Administer(Administration::SetOpen { machine: "m".into(), open: true }));
     assert_eq!(why(&small).as_deref(), Some("the owner paused it"), "what is left, and not what was");
     small.say(FromAgent::Open { open: true, why: "the owner's rules allow it".to_owned() });
     assert!(small.desk.ledger().agent(MachineId::new(0)).open);
@@ -243,7 +248,7 @@ fn an_administrators_pause_is_recorded_and_outlasts_starts() {
         welcome.expect("it was let in")
     };
     small.leave();
-    small.order(Order::SetPaused { machine: "m".into(), paused: true });
+    small.order(Order::Administer(Administration::SetPaused { machine: "m".into(), paused: true }));
     let by = Actor::User("root".to_owned());
     let fact = Fact::MachinePaused { agent: MachineId::new(0), paused: true, by };
     assert!(small.facts.contains(&fact), "also while it is away");
@@ -257,9 +262,9 @@ fn an_administrators_pause_is_recorded_and_outlasts_starts() {
     assert_eq!(welcomed(&small).as_deref(), Some("user root"));
     small.say(FromAgent::Open { open: true, why: "the owner's rules allow it".to_owned() });
     assert_eq!((is_open(&small), why(&small).as_deref()), (false, Some("paused by user root")));
-    small.order(Order::SetPaused { machine: "m".into(), paused: true });
+    small.order(Order::Administer(Administration::SetPaused { machine: "m".into(), paused: true }));
     assert_eq!(small.facts, [], "that is no news");
-    small.order(Order::SetPaused { machine: "m".into(), paused: false });
+    small.order(Order::Administer(Administration::SetPaused { machine: "m".into(), paused: false }));
     assert!(is_open(&small));
 }
 
@@ -275,7 +280,7 @@ fn a_task_is_explained_where_its_machine_is_paused_or_away() {
     assert_eq!(explained(&small), "it runs on m");
     small.say(FromAgent::OwnerLoad { load: 1.0, why: "the owner is there".to_owned() });
     assert_eq!(explained(&small), "it stands still on m, whose owner is using it");
-    small.order(Order::SetPaused { machine: "m".into(), paused: true });
+    small.order(Order::Administer(Administration::SetPaused { machine: "m".into(), paused: true }));
     assert_eq!(explained(&small), "it stands still on m, paused by user root");
     small.say(FromAgent::OwnerLoad { load: 0.0, why: String::new() });
     small.leave();
@@ -322,7 +327,7 @@ fn a_cancelled_job_with_a_quorum_keeps_no_policy_away() {
     small.order(Order::Submit { job, key: None, files: JobFiles::default() });
     let easy = || {
         let keys = serde_json::json!({ "preset": "queue/easy" });
-        Order::SetPolicy(PolicyKeys(keys.as_object().expect("keys").clone()))
+        Order::Administer(Administration::SetPolicy(PolicyKeys(keys.as_object().expect("keys").clone())))
     };
     assert_eq!(small.order(easy()), None, "two machines have to answer");
     small.order(Order::Cancel(JobId(2), all()));
@@ -363,7 +368,7 @@ fn an_agent_that_starts_again_and_again_is_told_why_it_waits_and_for_how_long() 
 #[test]
 fn what_a_revoked_agent_runs_is_given_up_with_its_lease() {
     let mut small = Small::running();
-    small.order(Order::Revoke("m".into()));
+    small.order(Order::Administer(Administration::Revoke("m".into())));
     assert!(small.desk.ledger().is_live(task()));
     small.now = small.now.after_seconds(66.0);
     small.tick();

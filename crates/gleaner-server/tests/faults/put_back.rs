@@ -1,7 +1,7 @@
 //! A journal that was put back to an older state, and agents that know better.
 
 use super::small::{JOB, Small, end, one, profile};
-use gleaner_server::desk::{Checked, Desk, Effect, Input, Order, SessionId, Start, Terms};
+use gleaner_server::desk::{Administration, Checked, Desk, Effect, Input, Order, SessionId, Start, Terms};
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::ledger::Ledger;
 use gleaner_server::restoring::loss;
@@ -60,7 +60,7 @@ fn machines_that_were_forgotten_are_not_lost() {
     let mut small = Small::running();
     let lost = |small: &Small| loss(small.desk.ledger(), &Ledger::new()).machines;
     assert_eq!(lost(&small), ["m"]);
-    small.order(Order::Forget("m".into()));
+    small.order(Order::Administer(Administration::Forget("m".into())));
     assert!(lost(&small).is_empty());
 }
 

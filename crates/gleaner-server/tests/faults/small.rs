@@ -1,8 +1,8 @@
 //! A desk with one agent and one job, on which a mistake is the shortest way to it.
 
 use gleaner_server::desk::{
-    Admitted, Answer, Checked, Desk, Effect, Input, JobFiles, Order, OrderId, Requester, SessionId, Start,
-    Terms,
+    Administration, Admitted, Answer, Checked, Desk, Effect, Input, JobFiles, Order, OrderId, Requester,
+    SessionId, Start, Terms,
 };
 use gleaner_server::journal::Fact;
 use gleaner_server::ledger::Ledger;
@@ -80,7 +80,12 @@ impl Small {
             all: Vec::new(),
             sessions: 0,
         };
-        small.order(Order::IssueJoinToken { token: "t".into(), expires: Time::NEVER, uses: 1, owner: None });
+        small.order(Order::Administer(Administration::IssueJoinToken {
+            token: "t".into(),
+            expires: Time::NEVER,
+            uses: 1,
+            owner: None,
+        }));
         let enrolment = Enrolment { name: "m".into(), key: "k".into(), profile: profile(), replace: false };
         small.order(Order::Enrol {
             token: "t".into(),

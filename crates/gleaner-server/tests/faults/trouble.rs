@@ -7,7 +7,7 @@ use super::mutant::Mutant;
 use super::queue::Event;
 use super::users::ADMIN;
 use super::world::World;
-use gleaner_server::desk::{Checked, Input, Order, OrderId, Requester};
+use gleaner_server::desk::{Administration, Checked, Input, NewUser, Order, OrderId, Requester};
 use gleaner_server::store::{Failure, PastReader as _, Results, WithResults};
 use gleaner_units::{Span, Time};
 use gleaner_wire::JobId;
@@ -23,18 +23,24 @@ impl World {
     pub(super) fn found(&mut self) {
         self.server.start(self.now, Time::from_nanos(DAY_NANOS)).expect("an empty journal can be read");
         let (user, token) = (ADMIN.to_owned(), "t".to_owned());
-        let user = Order::AddUser { user, token, role: Some(Role::Admin), expires: None, again: false };
+        let user = Order::Administer(Administration::AddUser(NewUser {
+            user,
+            token,
+            role: Some(Role::Admin),
+            expires: None,
+            again: false,
+        }));
         let mut orders = vec![user];
         let agents = self.chance.between(2, 4) as u32;
         for number in 0..agents {
             let token = format!("join-{number}");
             let profile = self.profile(number);
-            orders.push(Order::IssueJoinToken {
+            orders.push(Order::Administer(Administration::IssueJoinToken {
                 token: token.clone(),
                 expires: Time::NEVER,
                 uses: 1,
                 owner: None,
-            });
+            }));
             let enrolment = Enrolment {
                 name: format!("m{number}"),
                 key: format!("k{number}"),
@@ -344,8 +350,14 @@ impl World {
             self.admin_asks(Order::Release(job, Choice::default()));
         }
         for agent in 0..self.agents.len() {
-            self.admin_asks(Order::SetOpen { machine: format!("m{agent}"), open: true });
-            self.admin_asks(Order::SetPaused { machine: format!("m{agent}"), paused: false });
+            self.admin_asks(Order::Administer(Administration::SetOpen {
+                machine: format!("m{agent}"),
+                open: true,
+            }));
+            self.admin_asks(Order::Administer(Administration::SetPaused {
+                machine: format!("m{agent}"),
+                paused: false,
+            }));
         }
         self.queue.put(self.now + Span::from_nanos(15_000_000_000), Event::Care);
     }

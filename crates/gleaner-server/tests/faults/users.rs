@@ -3,7 +3,9 @@
 use super::agent::AGAIN;
 use super::chance::Chance;
 use super::history::Seen;
-use gleaner_server::desk::{Admitted, Answer, JobFiles, Order, OrderId, Rejection, Requester};
+use gleaner_server::desk::{
+    Administration, Admitted, Answer, JobFiles, Order, OrderId, Rejection, Requester,
+};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{Choice, PolicyKeys, Role};
 use gleaner_wire::job::{Checkpointing, JobSpec, Needs, TaskList};
@@ -82,7 +84,7 @@ impl Users {
         let Asked { by, order } = self.open.remove(&id)?;
         let user = by.user;
         match (order, answer) {
-            (Order::Submit { key, .. }, Ok(Answer::Submitted(told))) => {
+            (Order::Submit { key, .. }, Ok(Answer::Submitted { told, .. })) => {
                 let (job, tasks) = (told.job, told.tasks);
                 if !self.jobs.iter().any(|(_, known, _)| *known == job) {
                     self.jobs.push((user.clone(), job, tasks));
@@ -93,11 +95,17 @@ impl Users {
                 let (what, job) = named(&order)?;
                 (told.tasks > 0).then_some(Seen::Ordered { what, job })
             }
-            (Order::SetPolicy(_) | Order::SetBudget(_), Ok(_)) => Some(Seen::Administered { what: "policy" }),
-            (Order::SetPrice { .. }, Ok(_)) => Some(Seen::Administered { what: "price" }),
-            (Order::SetOwner { .. }, Ok(_)) => Some(Seen::Administered { what: "owner" }),
-            (Order::SetOpen { .. }, Ok(_)) => Some(Seen::Administered { what: "open" }),
-            (Order::Revoke(_), Ok(_)) => Some(Seen::Administered { what: "revoke" }),
+            (Order::Administer(order), Ok(_)) => {
+                let what = match order {
+                    Administration::SetPolicy(_) | Administration::SetBudget(_) => "policy",
+                    Administration::SetPrice { .. } => "price",
+                    Administration::SetOwner { .. } => "owner",
+                    Administration::SetOpen { .. } => "open",
+                    Administration::Revoke(_) => "revoke",
+                    _ => return None,
+                };
+                Some(Seen::Administered { what })
+            }
             _ => None,
         }
     }
@@ -151,9 +159,9 @@ impl Users {
         let may_go = if self.compares { self.flawed.max(1)..self.flawed + 1 } else { 1..agents };
         match administration(chance, agents, plans, &may_go) {
             // Answers of two machines of one owner are one: no two that are left may be the same person's.
-            Order::SetOwner { machine, owner } if self.compares => {
+            Order::Administer(Administration::SetOwner { machine, owner }) if self.compares => {
                 let owner = owner.map(|owner| format!("{owner}-{machine}"));
-                Order::SetOwner { machine, owner }
+                Order::Administer(Administration::SetOwner { machine, owner })
             }
             other => other,
         }
@@ -185,28 +193,34 @@ fn administration(chance: &mut Chance, agents: u32, plans: bool, may_go: &Range<
         return plan_with(chance, agents, what);
     }
     match chance.below(9) {
-        8 => Order::SetOwner {
+        8 => Order::Administer(Administration::SetOwner {
             machine: machine(chance.below(agents.into())),
             owner: chance.pick(&[None, Some("ada"), Some("eve")]).map(str::to_owned),
-        },
-        0..=2 => Order::SetPolicy(policy(chance)),
-        3..=4 => Order::SetOpen { machine: machine(chance.below(agents.into())), open: chance.one_in(2) },
-        5..=6 => Order::SetPaused { machine: machine(chance.below(agents.into())), paused: chance.one_in(2) },
-        _ if !may_go.is_empty() => {
-            Order::Revoke(machine(chance.between(may_go.start.into(), u64::from(may_go.end) - 1)))
-        }
-        _ => Order::SetPolicy(policy(chance)),
+        }),
+        0..=2 => Order::Administer(Administration::SetPolicy(policy(chance))),
+        3..=4 => Order::Administer(Administration::SetOpen {
+            machine: machine(chance.below(agents.into())),
+            open: chance.one_in(2),
+        }),
+        5..=6 => Order::Administer(Administration::SetPaused {
+            machine: machine(chance.below(agents.into())),
+            paused: chance.one_in(2),
+        }),
+        _ if !may_go.is_empty() => Order::Administer(Administration::Revoke(machine(
+            chance.between(may_go.start.into(), u64::from(may_go.end) - 1),
+        ))),
+        _ => Order::Administer(Administration::SetPolicy(policy(chance))),
     }
 }
 
 fn plan_with(chance: &mut Chance, agents: u32, what: u64) -> Order {
     match what {
-        1 | 2 => Order::SetPrice {
+        1 | 2 => Order::Administer(Administration::SetPrice {
             machine: format!("m{}", chance.below(agents.into())),
             price: *chance.pick(&[0.0, 0.25, PRICE_MAX]),
-        },
-        3 => Order::SetBudget((!chance.one_in(8)).then(|| budget(chance))),
-        _ => Order::SetPolicy(planning(chance)),
+        }),
+        3 => Order::Administer(Administration::SetBudget((!chance.one_in(8)).then(|| budget(chance)))),
+        _ => Order::Administer(Administration::SetPolicy(planning(chance))),
     }
 }
 

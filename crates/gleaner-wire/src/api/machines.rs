@@ -16,7 +16,7 @@ pub struct MachineView {
     /// Why another agent that comes under this machine's identity is not let in, while it comes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
-    /// Whose it is, where an administrator said so: all machines of one owner have one voice where answers are compared.
+    /// Whose it is, where an administrator said so: all machines of one owner have one vote where answers are compared.
     #[serde(default)]
     pub owner: Option<String>,
     /// What it is.

@@ -3,7 +3,7 @@
 use super::PolicyKeys;
 use crate::limits::{
     QUOTA_BYTES, QUOTA_CORES, QUOTA_DESCRIPTION_BYTES, QUOTA_REQUESTS_PER_S, QUOTA_REQUIREMENT_BYTES,
-    QUOTA_TASKS,
+    QUOTA_TASKS, QUOTA_TASKS_EVER,
 };
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -27,6 +27,9 @@ pub struct BudgetSetting {
 pub struct Quota {
     /// Tasks that are not over.
     pub tasks: u64,
+    /// Tasks that they submit in all, those that are over included: a grid numbers 4,294,967,295.
+    #[serde(default = "quota_tasks_ever")]
+    pub tasks_ever: u64,
     /// Cores that their runs take at a time: what needs more waits.
     #[serde(default = "quota_cores")]
     pub cores: u32,
@@ -41,6 +44,10 @@ pub struct Quota {
     pub description_bytes: u64,
     /// Requests in a second, on average; twice as many at once.
     pub requests_per_s: u32,
+}
+
+fn quota_tasks_ever() -> u64 {
+    QUOTA_TASKS_EVER
 }
 
 fn quota_cores() -> u32 {
@@ -63,6 +70,7 @@ impl Default for Quota {
     fn default() -> Self {
         Self {
             tasks: QUOTA_TASKS,
+            tasks_ever: QUOTA_TASKS_EVER,
             cores: QUOTA_CORES,
             bytes: QUOTA_BYTES,
             requirement_bytes: QUOTA_REQUIREMENT_BYTES,
@@ -132,6 +140,9 @@ pub struct QuotaView {
     pub quota: Quota,
     /// Their tasks that are not over.
     pub tasks: u64,
+    /// Tasks that they ever submitted.
+    #[serde(default)]
+    pub tasks_ever: u64,
     /// Cores that their runs take.
     pub cores: u64,
     /// Bytes that are kept for them.
@@ -185,7 +196,7 @@ pub struct AccountView {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OwnerSpec {
-    /// A name: all machines of one owner have one voice where answers are compared. `null`: it has one of its own.
+    /// A name: all machines of one owner have one vote where answers are compared. `null`: it has one of its own.
     #[serde(deserialize_with = "Option::deserialize")]
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub owner: Option<String>,

@@ -21,7 +21,7 @@ pub(crate) enum MachineArguments {
     Forget(MachineName),
     /// Set the price of a machine, for policies that follow a budget
     Price(PriceArguments),
-    /// Say whose a machine is: where answers are compared, all machines of one owner have one voice
+    /// Say whose a machine is: where answers are compared, all machines of one owner have one vote
     Owner(MachineOwnerArguments),
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct MachineOwnerArguments {
     /// The owner's name
     #[arg(required_unless_present = "none")]
     pub(crate) owner: Option<String>,
-    /// It is nobody's but its own, and has a voice of its own
+    /// It is nobody's but its own, and has a vote of its own
     #[arg(long, conflicts_with = "owner")]
     pub(crate) none: bool,
     #[command(flatten)]

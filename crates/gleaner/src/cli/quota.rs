@@ -32,6 +32,9 @@ pub(crate) struct QuotaSetArguments {
     /// How many unfinished tasks a user may have
     #[arg(long, value_name = "N", group = "quota")]
     pub(crate) tasks: Option<u64>,
+    /// How many tasks a user may submit in all, those that are over included
+    #[arg(long, value_name = "N", group = "quota")]
+    pub(crate) tasks_ever: Option<u64>,
     /// Cores that their tasks run on at a time; what needs more waits
     #[arg(long, value_name = "N", group = "quota")]
     pub(crate) cores: Option<u32>,
@@ -52,7 +55,7 @@ pub(crate) struct QuotaSetArguments {
     #[arg(
         long,
         group = "quota",
-        conflicts_with_all = ["tasks", "cores", "bytes", "requirements", "descriptions", "requests"]
+        conflicts_with_all = ["tasks", "tasks_ever", "cores", "bytes", "requirements", "descriptions", "requests"]
     )]
     pub(crate) default: bool,
     #[command(flatten)]

@@ -17,7 +17,7 @@ pub(crate) enum TokenArguments {
         /// How long it can be used, as 12h or 30d
         #[arg(long, value_name = "TIME", default_value = "1h", value_parser = join_life)]
         expires: u32,
-        /// Whose machines they are: where answers are compared, all of one owner's have one voice
+        /// Whose machines they are: where answers are compared, all of one owner's have one vote
         #[arg(long, value_name = "NAME")]
         owner: Option<String>,
         #[command(flatten)]
