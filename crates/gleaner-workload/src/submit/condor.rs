@@ -44,6 +44,7 @@ fn read_with(
     find_array: impl Fn(&Batch, &Surroundings<'_>, &mut Notes) -> Option<JobDescription>,
 ) -> Result<Submission, SubmitFileError> {
     let Statements { batches, misfits } = statements::read(source, surroundings)?;
+    expect_macros_are_used(source, &batches, surroundings)?;
     let mut told = Told::default();
     for misfit in misfits {
         told.refused.add(misfit.line, &misfit.key, misfit.why);
@@ -66,6 +67,42 @@ fn read_with(
         });
     }
     Ok(Submission { jobs, notes: told.notes.into_notes(), files: Vec::new(), requirements_line: None })
+}
+
+/// Whoever gives a macro a value that is never looked up means something else, such as a key.
+fn expect_macros_are_used(
+    source: &Source,
+    batches: &[Batch],
+    surroundings: &Surroundings<'_>,
+) -> Result<(), SubmitFileError> {
+    let given = surroundings.macros.iter().map(|(_, value)| value);
+    let items = batches.iter().flat_map(|batch| batch.queue.rows.iter().flatten());
+    let mut text = source.text().to_ascii_lowercase();
+    for more in given.chain(items) {
+        text.push('\n');
+        text += &more.to_ascii_lowercase();
+    }
+    let is_condition = |line: &&str| line.starts_with("if") || line.starts_with("elif");
+    let conditions: Vec<&str> = text.lines().map(str::trim_start).filter(is_condition).collect();
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || "_.+-".contains(c);
+    for (name, _) in surroundings.macros {
+        let lower = name.trim().to_ascii_lowercase();
+        let expands = |(at, found): (usize, &str)| {
+            let function = text[..at].trim_end().strip_suffix('(');
+            let function = function
+                .map(|before| before.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_'));
+            function.is_some_and(|before| before.ends_with('$'))
+                && text[at + found.len()..].starts_with([':', ')', ',', ' ', '\t'])
+        };
+        let is_asked_for = |line: &&str| line.split(|c| !is_of_name(c)).any(|word| word == lower);
+        if !text.match_indices(lower.as_str()).any(expands) && !conditions.iter().any(is_asked_for) {
+            let found = format!("{name}, and there is no $({name}) in the file");
+            let expected =
+                "a macro of the file; what a key asks for has an option, as --memory for request_memory";
+            return Err(source.place().error("--set", found, expected).into());
+        }
+    }
+    Ok(())
 }
 
 /// Translates process after process, and folds them.

@@ -15,11 +15,21 @@ use std::path::Path;
 
 /// Reads a submit file that lies in `folder`.
 fn read_in(folder: &Path, name: &str, text: &str, ignored: &[String]) -> Result<Submission, SubmitFileError> {
+    read_with(folder, name, text, (ignored, &[]))
+}
+
+/// Likewise, with macros that the user gives values.
+fn read_with(
+    folder: &Path,
+    name: &str,
+    text: &str,
+    (ignored, macros): (&[String], &[(String, String)]),
+) -> Result<Submission, SubmitFileError> {
     let environment: BTreeMap<String, String> =
-        [("HOME", "/home/u"), ("OMP_NUM_THREADS", "2"), ("SECRET", "x")]
+        [("HOME", "/home/u"), ("OMP_NUM_THREADS", "2"), ("OMP_SECRET", "y"), ("SECRET", "x")]
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .into();
-    read(&Source::new(name, text), &Surroundings { folder, environment: &environment, macros: &[], ignored })
+    read(&Source::new(name, text), &Surroundings { folder, environment: &environment, macros, ignored })
 }
 
 /// The command of each task, in the order of the processes.

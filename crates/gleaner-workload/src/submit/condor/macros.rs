@@ -200,7 +200,7 @@ fn padded(number: i64, format: &str) -> Option<String> {
 /// extension; q puts it all into quotes. No letter asks for all of it.
 fn file_part(path: &str, letters: &str) -> String {
     let (folder, name) = path.rfind('/').map_or(("", path), |at| path.split_at(at + 1));
-    let (stem, extension) = name.rfind('.').map_or((name, ""), |at| name.split_at(at));
+    let (stem, extension) = name.rfind('.').filter(|&at| at > 0).map_or((name, ""), |at| name.split_at(at));
     let has = |letter| letters.contains(letter);
     let mut part = String::new();
     if has('p') {

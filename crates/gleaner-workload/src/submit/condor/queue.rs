@@ -20,6 +20,8 @@ pub(super) struct Queue {
     pub(super) names: Vec<String>,
     /// One without values, where there is no list.
     pub(super) rows: Vec<Vec<String>>,
+    /// Where each row stands in the list of which a slice takes some.
+    places: Vec<usize>,
 }
 
 impl Queue {
@@ -44,7 +46,7 @@ impl Queue {
         let mut names: Vec<(String, String)> =
             values.map(|(name, value)| (name.to_ascii_lowercase(), value.clone())).collect();
         let number = |name: &str, number: &str| (name.to_owned(), number.to_owned());
-        let row = row.to_string();
+        let row = self.places[row as usize].to_string();
         let [of_all, again, of_row] = COUNTING;
         names.extend([number(of_all, process), number(again, process), number(of_row, within)]);
         names.extend([number("row", &row), number("itemindex", &row)]);
@@ -52,7 +54,7 @@ impl Queue {
     }
 }
 
-const EXPECTED: &str = "queue [N] [NAMES in (…) | from FILE | from (…) | matching [files|dirs|any] PATTERNS]";
+const EXPECTED: &str = "queue [N] [NAMES in [SLICE] (…) | from [SLICE] FILE | from [SLICE] (…) | matching [files|dirs|any] [SLICE] PATTERNS]";
 
 /// Reads what follows the word `queue`; a list in parentheses may go on in the lines below.
 pub(super) fn read(
@@ -63,22 +65,24 @@ pub(super) fn read(
 ) -> Result<Queue, InputError> {
     let wrong = || place.error("queue", quoted(text), EXPECTED);
     let Some((before, word, after)) = split_at_word(text) else {
-        let rows = vec![Vec::new()];
-        return bounded(Queue { line, count: count(text, place)?, names: Vec::new(), rows }, place);
+        let (rows, places) = (vec![Vec::new()], vec![0]);
+        return bounded(Queue { line, count: count(text, place)?, names: Vec::new(), rows, places }, place);
     };
-    let (number, names) = match before.trim_start().split_once(char::is_whitespace) {
-        Some((number, names)) if number.parse::<u32>().is_ok() => (number, names),
-        None if before.trim().parse::<u32>().is_ok() => (before.trim(), ""),
-        _ => ("", before),
-    };
+    let (number, names) = expression_and_names(before);
     let mut names: Vec<String> = words(names).map(str::to_owned).collect();
     if names.is_empty() {
         names.push("Item".to_owned());
     }
-    let (slice, after) = Slice::read(after).ok_or_else(wrong)?;
+    let (slice, after) = match (Slice::read(after), word) {
+        (Some(read), _) => read,
+        // A pattern may begin with a bracket too.
+        (None, Word::Matching) => (Slice::default(), after),
+        (None, _) => return Err(wrong()),
+    };
+    let mut slice = slice;
     let rows: Vec<Vec<String>> = match word {
         Word::In => {
-            let list = listed(after, place, lines)?.ok_or_else(wrong)?.join("\n");
+            let list = listed(after, place, lines)?.unwrap_or_else(|| vec![after.to_owned()]).join("\n");
             words(&list).map(|value| row_of(value, names.len())).collect()
         }
         Word::From => {
@@ -88,26 +92,63 @@ pub(super) fn read(
                     let why = format!("the command {}", quoted(after));
                     return Err(place.error("queue", why, "from FILE: no program is run to submit"));
                 }
-                None => Source::file(&folder.join(after))?.text().lines().map(str::to_owned).collect(),
+                None => joined(Source::file(&folder.join(after))?.text()),
             };
-            let rows = list.iter().map(|line| line.trim());
-            rows.filter(|line| !line.is_empty() && !line.starts_with('#'))
-                .map(|line| split_row(line, names.len()))
-                .collect()
+            let rows = list.iter().map(|line| line.trim()).filter(|line| !line.is_empty());
+            rows.map(|line| split_row(line, names.len())).collect()
         }
         Word::Matching => {
             let (kind, patterns) = Entries::read(after);
+            let (later, patterns) = Slice::read(patterns).unwrap_or((Slice::default(), patterns));
+            if later != Slice::default() {
+                slice = later;
+            }
             let patterns =
                 listed(patterns, place, lines)?.unwrap_or_else(|| vec![patterns.to_owned()]).join("\n");
             let found = files(kind, &patterns, folder, place)?;
             found.into_iter().map(|name| row_of(&name, names.len())).collect()
         }
     };
-    let rows = slice.of(rows);
+    let (places, rows): (Vec<usize>, Vec<Vec<String>>) =
+        slice.of(rows.into_iter().enumerate().collect()).into_iter().unzip();
     if rows.is_empty() {
         return Err(place.error("queue", format!("{}, which is no item", quoted(text)), "at least one"));
     }
-    bounded(Queue { line, count: count(number, place)?, names, rows }, place)
+    bounded(Queue { line, count: count(number, place)?, names, rows, places }, place)
+}
+
+/// How many of each, as far as that is said, and the variables behind it.
+fn expression_and_names(text: &str) -> (&str, &str) {
+    let is_name = |word: &str| {
+        !word.starts_with(|c: char| c.is_ascii_digit())
+            && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.')
+    };
+    let parts = |c: char| c.is_whitespace() || c == ',';
+    let mut names = text.len();
+    loop {
+        let before = text[..names].trim_end_matches(parts);
+        let mut letters = before.char_indices().rev();
+        let word = letters.find(|(_, c)| parts(*c)).map_or(0, |(at, c)| at + c.len_utf8());
+        if before.is_empty() || !is_name(&before[word..]) {
+            return (before, &text[names..]);
+        }
+        names = word;
+    }
+}
+
+/// The lines of a file; one that ends with a backslash goes on in the next.
+fn joined(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut goes_on = false;
+    for line in text.lines() {
+        let (said, more) = line.strip_suffix('\\').map_or((line, false), |said| (said, true));
+        match lines.last_mut().filter(|_| goes_on) {
+            Some(last) => last.push_str(said.trim_start()),
+            None => lines.push(said.to_owned()),
+        }
+        goes_on = more;
+    }
+    lines
 }
 
 #[derive(Clone, Copy)]
@@ -187,8 +228,17 @@ fn row_of(value: &str, names: usize) -> Vec<String> {
     row
 }
 
-/// All but the last value end at a blank or comma; the last is what is left.
+/// What parts the values of a line that may have blanks and commas within.
+const UNIT_SEPARATOR: char = '\u{1f}';
+
+/// All but the last value end at a blank or comma; the last is what is left. Where there are unit separators, all end at those.
 fn split_row(line: &str, names: usize) -> Vec<String> {
+    if line.contains(UNIT_SEPARATOR) {
+        let mut row: Vec<String> =
+            line.split(UNIT_SEPARATOR).take(names).map(|value| value.trim().to_owned()).collect();
+        row.resize(names, String::new());
+        return row;
+    }
     let mut rest = line;
     let mut row = Vec::with_capacity(names);
     for _ in 1..names {
@@ -202,7 +252,7 @@ fn split_row(line: &str, names: usize) -> Vec<String> {
 }
 
 /// `[first:end:step]`, as in Python.
-#[derive(Default)]
+#[derive(Default, PartialEq, Eq)]
 struct Slice {
     first: Option<i64>,
     end: Option<i64>,
@@ -257,7 +307,7 @@ impl Entries {
             "files" => (Self::Files, rest.trim()),
             "dirs" => (Self::Folders, rest.trim()),
             "any" => (Self::Any, rest.trim()),
-            _ => (Self::Files, text),
+            _ => (Self::Any, text),
         }
     }
 }

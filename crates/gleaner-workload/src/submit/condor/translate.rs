@@ -9,7 +9,7 @@ use crate::submit::submission::{Notes, Refusals};
 use crate::submit::{JobDescription, LocalFile, duration_s, operations};
 use gleaner_classad::Expr;
 use gleaner_wire::job::{Checkpointing, JobSpec, Needs};
-use globset::Glob;
+use globset::{GlobBuilder, GlobMatcher};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What stands for the job's number in names of local files, until there is one: no file's name has it.
@@ -173,27 +173,31 @@ impl<'a> Translation<'a> {
 
     fn inherited(&mut self) -> BTreeMap<String, String> {
         let Some(wanted) = self.value("getenv") else { return BTreeMap::new() };
-        match flag(&wanted) {
-            Ok(false) => return BTreeMap::new(),
-            Ok(true) => {
-                let why = "all variables that are set would go to other machines, secrets too: name those that the \
-                           task needs, as getenv = LANG, OMP_*";
-                self.refuse("getenv", why.to_owned());
-                return BTreeMap::new();
+        if flag(&wanted) == Ok(false) {
+            return BTreeMap::new();
+        }
+        let patterns = wanted.split(|c: char| c == ',' || c == ';' || c.is_whitespace());
+        let (mut sent, mut kept) = (Vec::new(), Vec::new());
+        for pattern in patterns.filter(|pattern| !pattern.is_empty()) {
+            let (name, list) =
+                pattern.strip_prefix('!').map_or((pattern, &mut sent), |name| (name, &mut kept));
+            match GlobBuilder::new(name).case_insensitive(true).build() {
+                Ok(glob) => list.push(glob.compile_matcher()),
+                Err(_) => self.refuse("getenv", format!("{pattern:?} is no name and no pattern of names")),
             }
-            Err(_) => {}
         }
-        let mut chosen = BTreeMap::new();
-        for pattern in wanted.split([',', ' ']).filter(|pattern| !pattern.is_empty()) {
-            let Ok(glob) = Glob::new(pattern) else {
-                self.refuse("getenv", format!("{pattern:?} is no name and no pattern of names"));
-                continue;
-            };
-            let glob = glob.compile_matcher();
-            let matching = self.scope.environment.iter().filter(|(name, _)| glob.is_match(name));
-            chosen.extend(matching.map(|(name, value)| (name.clone(), value.clone())));
+        let is_all = |glob: &GlobMatcher| glob.glob().glob().chars().all(|c| c == '*');
+        let are_all_but_some = sent.is_empty() && !kept.is_empty();
+        if flag(&wanted) == Ok(true) || are_all_but_some || sent.iter().any(is_all) {
+            let why = "all variables that are set would go to other machines, secrets too: name those that the \
+                       task needs, as getenv = LANG, OMP_*";
+            self.refuse("getenv", why.to_owned());
+            return BTreeMap::new();
         }
-        chosen
+        let is_in = |list: &[GlobMatcher], name: &str| list.iter().any(|glob| glob.is_match(name));
+        let all = self.scope.environment.iter();
+        let chosen = all.filter(|(name, _)| is_in(&sent, name) && !is_in(&kept, name));
+        chosen.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
     fn needs(&mut self) -> Needs {

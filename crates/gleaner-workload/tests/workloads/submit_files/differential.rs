@@ -25,7 +25,7 @@ for text in json.load(sys.stdin):
 "#;
 
 /// All without `$(Process)`, which the module does not count up.
-const FILES: [&str; 18] = [
+const FILES: [&str; 24] = [
     "arguments = $(x) -a\nqueue x in (a, b c)\n",
     "arguments = $(x) $(y)\nqueue x,y from (\n 1, 2 \n3 4\n5,6 7\n)\n",
     "arguments = $(f)\nqueue f matching *.txt\n",
@@ -33,7 +33,13 @@ const FILES: [&str; 18] = [
     "arguments = $(f)\nqueue f matching dirs *\n",
     "arguments = $(f)\nqueue 2 f matching any *\n",
     "arguments = $(f)\nqueue f matching (*.txt a*)\n",
+    "arguments = $(f)\nqueue f matching *\n",
     "arguments = $(f)\nqueue f from clean.csv\n",
+    "arguments = $(f)\nqueue f from comments.csv\n",
+    "arguments = $(g) $(f)\nqueue f,g from units.csv\n",
+    "arguments = $(h) $(g) $(f)\nqueue f,g,h from units.csv\n",
+    "arguments = $(x)\nqueue 1 x in a, b c\n",
+    "x = /a/.bashrc\narguments = <$Fn(x)|$Fx(x)>\nqueue\n",
     "arguments = $(g) $(f)\nqueue f,g from clean.csv\n",
     "arguments = $(Item)\nqueue 3 in (a b)\n",
     "arguments = a\nqueue 3\n",
@@ -53,10 +59,16 @@ fn items_and_arguments_agree_with_htcondor() {
         return;
     };
     let folder = tempfile::tempdir().expect("a folder");
-    for name in ["a1.txt", "b.txt", "clean.csv", "in/x"] {
+    for (name, text) in [
+        ("a1.txt", ""),
+        ("b.txt", ""),
+        ("clean.csv", "l1 x\nl3, y z\n"),
+        ("comments.csv", "a\n#b\nc \\\n  d\n"),
+        ("units.csv", "a\u{1f}b c\u{1f}d, e\n"),
+        ("in/x", ""),
+    ] {
         let path = folder.path().join(name);
         std::fs::create_dir_all(path.parent().expect("it has one")).expect("a folder is made");
-        let text = if name == "clean.csv" { "l1 x\nl3, y z\n" } else { "" };
         std::fs::write(path, text).expect("a file is written");
     }
     let input = folder.path().join("in/files.json");

@@ -1,6 +1,6 @@
 //! Small submit files and what becomes of them.
 
-use super::{commands, read_in};
+use super::{commands, read_in, read_with};
 use gleaner_wire::job::{Checkpointing, Needs, TaskList};
 use std::path::Path;
 
@@ -14,7 +14,7 @@ fn keys_become_the_job() {
 executable = bin/run.sh
 arguments = \"one 'two three' $(Process)\"
 environment = \"A=1 B='x y'\"
-getenv = OMP_*, HOME
+getenv = omp_*;HOME, !OMP_secret
 initialdir = data
 input = in.txt
 transfer_input_files = a.csv, /abs/b.csv
@@ -86,6 +86,11 @@ fn processes_become_tasks() {
         ("arguments = $(x)\nqueue x in [-1:] (a b c d)", "d"),
         ("arguments = $(x)\nqueue x in [::2] (a b c d)", "a c"),
         ("n = 2\narguments = $(Process)\nqueue $(n)*2", "0 1 2 3"),
+        ("arguments = $(x)\nqueue 1 + 1 x in (a b)", "a a b b"),
+        ("arguments = $(y) $(x)\nqueue 2*1 x,y from (\na b\n)", "b_a b_a"),
+        ("arguments = $(x)\nqueue x in a, b c", "a b c"),
+        ("arguments = $(ItemIndex) $(Row) $(x)\nqueue x in [1:3] (a b c d)", "1_1_b 2_2_c"),
+        ("x = /a/.bashrc\narguments = <$Fn(x)|$Fx(x)>\nqueue", "<.bashrc|>"),
         ("arguments = $INT(Process,%02d)\nqueue 3", "00 01 02"),
     ] {
         assert_eq!(run(text), expected, "{text}");
@@ -102,6 +107,10 @@ fn what_is_not_supported_is_named() {
         ),
         ("arguments = $(Cluster)\nqueue", "a.sub:3: arguments: $(Cluster) is not known before"),
         ("getenv = true\nqueue", "a.sub:3: getenv: all variables that are set would go to other machines"),
+        ("getenv = *\nqueue", "a.sub:3: getenv: all variables that are set would go to other machines"),
+        ("getenv = **\nqueue", "a.sub:3: getenv: all variables that are set would go to other machines"),
+        ("getenv = !SECRET\nqueue", "a.sub:3: getenv: all variables that are set would go to other machines"),
+        ("queue 2 3x in (a)", "a.sub:3: queue: found \"2 3x\"; expected a number from 1"),
         ("universe = java\nqueue", "a.sub:3: universe: there is no universe java"),
         ("+Owner = \"x\"\nqueue", "a.sub:3: +Owner: own attributes of a job"),
         ("foo = 1\nqueue", "a.sub:3: foo: neither a key that Gleaner knows, nor used as a macro"),
@@ -139,4 +148,42 @@ fn all_keys_are_named_at_once_and_can_be_ignored() {
     assert_eq!(named[..3], ["foo", "universe", "bar"]);
     let ignored = ["FOO", "universe", "bar"].map(str::to_owned);
     assert!(read_in(Path::new(""), "a.sub", text, &ignored).is_ok());
+}
+
+#[test]
+fn a_macro_that_is_given_a_value_is_one_that_the_file_has() {
+    let text = "executable = /e\nif defined b-c\nendif\narguments = $( A ) $INT( n ,%d) $(x)\nrequest_memory = 1\n\
+                queue x in ($(item))";
+    let given = |name: &str| {
+        let macros =
+            [("a", "$(within)"), ("b-c", "1"), ("n", "1"), ("item", "1"), ("within", "1"), (name, "1")];
+        let macros = macros.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        read_with(Path::new(""), "a.sub", text, (&[], &macros)).map_err(|error| error.to_string())
+    };
+    assert!(given("a").is_ok(), "{:?}", given("a"));
+    for name in ["request_memory", "arguments", "nonsense"] {
+        let said = given(name).expect_err("nothing looks it up");
+        assert!(said.contains(&format!("there is no $({name}) in the file")), "{said}");
+    }
+}
+
+#[test]
+fn a_slice_stands_before_or_behind_what_is_to_match() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["a.txt", "b.txt", "c.txt", "[d].txt"] {
+        std::fs::write(folder.path().join(name), "").expect("a file is written");
+    }
+    std::fs::create_dir(folder.path().join("e.txt")).expect("a folder is made");
+    for (queue, expected) in [
+        ("f matching files [1:3] *.txt", "a.txt b.txt"),
+        ("f matching [1:3] files *.txt", "a.txt b.txt"),
+        ("f matching [a-b]*.txt", "a.txt b.txt"),
+        ("f matching c* e*", "c.txt e.txt/"),
+    ] {
+        let text = format!("executable = /e\ntransfer_executable = false\narguments = $(f)\nqueue {queue}\n");
+        let submission = read_in(folder.path(), "a.sub", &text, &[]).expect("a submission");
+        let words: Vec<String> =
+            submission.jobs.iter().flat_map(commands).map(|words| words[1].clone()).collect();
+        assert_eq!(words.join(" "), expected, "{queue}");
+    }
 }
