@@ -148,12 +148,16 @@ impl Api {
         from: u32,
         limit: u32,
         phase: Option<TaskPhase>,
-        mut each: impl FnMut(&TaskView) -> crate::Outcome,
+        mut is_last: impl FnMut(&TaskView) -> Answer<bool>,
     ) -> Answer<Option<u32>> {
         let (mut from, mut left) = (from, limit);
         loop {
             let page = self.tasks(id, from, left.min(TASKS_LISTED_MAX), phase)?;
-            page.tasks.iter().try_for_each(&mut each)?;
+            for task in &page.tasks {
+                if is_last(task)? {
+                    return Ok(None);
+                }
+            }
             left -= page.tasks.len() as u32;
             match page.next {
                 Some(next) if left > 0 => from = next,
@@ -207,7 +211,8 @@ impl Api {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let number = |name: &str| text(name).and_then(|text| text.parse::<u64>().ok());
         Ok(Piece {
-            run: number("gleaner-run").map(|run| run as u32),
+            // 0 is that of a task that has not had one.
+            run: number("gleaner-run").map(|run| run as u32).filter(|&run| run > 0),
             next: number("gleaner-next-offset").unwrap_or(offset + bytes.len() as u64),
             over: text("gleaner-over") == Some("true"),
             dropped: number("gleaner-dropped").unwrap_or(0),

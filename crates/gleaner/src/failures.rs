@@ -36,7 +36,7 @@ pub(crate) fn of(grid: &Api, job: &JobView) -> Result<Vec<Reason>, Failure> {
     grid.each_task(job.job, 0, LOOKED_AT, Some(TaskPhase::Failed), |task| {
         let why = task.outcome.as_ref().map_or_else(|| "no reason is known".to_owned(), ending);
         Alike::add(&mut reasons, why, task.task);
-        Ok(())
+        Ok(false)
     })?;
     Alike::sort(&mut reasons);
     let reasons = reasons.into_iter().map(|why| Reason { job: job.job, why, last_line: String::new() });

@@ -6,7 +6,7 @@ use crate::columns::plural;
 use crate::failure::Failure;
 use crate::lacking::Lacking;
 use crate::logs::task_numbers;
-use crate::{Outcome, progress, stdout, which};
+use crate::{Outcome, interrupt, progress, stdout, which};
 use gleaner_agent::archive::{ArchiveError, Existing, Taking, place, unpack};
 use gleaner_agent::beneath::open_root;
 use gleaner_net::ClientError;
@@ -15,7 +15,7 @@ use gleaner_wire::api::{TaskPhase, TaskView};
 use gleaner_wire::text::tamed;
 use serde_json::json;
 use std::fs::File;
-use std::io::{Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 /// What the folder is called in which files are until all of a task's are there.
@@ -28,6 +28,7 @@ pub(crate) fn run(arguments: &FetchArguments) -> Outcome {
         Some(task) => vec![task],
         None => task_numbers(&grid, job)?,
     };
+    interrupt::listen();
     let existing = if arguments.force { Existing::GivesWay } else { Existing::Stays };
     let bar = progress::bar(tasks.len() as u64, "tasks");
     let (mut fetched, mut bytes, mut lacking) = (Vec::new(), 0, Lacking::default());
@@ -49,8 +50,17 @@ pub(crate) fn run(arguments: &FetchArguments) -> Outcome {
                 bytes += size;
             }
             Ok(Found::None { phase }) => without.note(phase),
+            // It ended since somebody asked to stop.
+            Err(Failure::Grid(ClientError::Local(_)) | Failure::Io { .. } | Failure::Difference(_))
+                if interrupt::asked() => {}
             Err(why) if only.is_some() => return Err(why),
             Err(why) => lacking.note(task, why)?,
+        }
+        if interrupt::asked() {
+            bar.finish_and_clear();
+            let (done, all) = (fetched.len(), plural(tasks.len() as u64, "task"));
+            let to = arguments.to.display();
+            return Err(Failure::Interrupted(format!("the files of {done} of {all} are in {to}")));
         }
         bar.inc(1);
     }
@@ -111,7 +121,7 @@ fn fetch_into(
     let TaskView { files, results_removed, phase, .. } = grid.task(job, task)?;
     if results_removed.is_some() {
         // The coordinator says when they were, and why.
-        grid.files_of((job, task), &mut std::io::sink())?;
+        grid.files_of((job, task), &mut io::sink())?;
     }
     let Some(files) = files else { return Ok(Found::None { phase }) };
     std::fs::create_dir_all(folder).map_err(|error| Failure::io("create", folder, error))?;
@@ -136,33 +146,62 @@ fn fetch_into(
     // The archive is a task's, or of an agent that says so: nothing in it is believed.
     let part = tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(folder).map_err(failed)?;
     let within = part.path().canonicalize().and_then(|part| Ok(open_root(&part)?)).map_err(failed)?;
-    let unpacked = unpack(archive, &within, Taking::Files);
-    unpacked.map_err(|error| not_unpacked((job, task), folder, &error))?;
+    let unpacked = unpack(UntilAsked(archive), &within, Taking::Files);
+    unpacked.map_err(|error| not_unpacked((job, task), folder, error))?;
     place(within, into, existing).map_err(|error| match error {
         ArchiveError::Exists(path) => Failure::Usage(format!(
             "{}/{} is there already: fetch into another folder, or replace what is there with --force",
             folder.display(),
             tamed(&path.to_string_lossy(), usize::MAX)
         )),
-        other => not_unpacked((job, task), folder, &other),
+        other => not_unpacked((job, task), folder, other),
     })?;
     Ok(Found::Files { size: files.size })
+}
+
+/// A file until somebody asks to stop: what is half there is removed then.
+struct UntilAsked<F>(F);
+
+fn expect_unasked() -> io::Result<()> {
+    if interrupt::asked() { Err(io::Error::other("somebody asked to stop")) } else { Ok(()) }
+}
+
+impl<F: Read> Read for UntilAsked<F> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        expect_unasked()?;
+        self.0.read(into)
+    }
+}
+
+impl<F: Write> Write for UntilAsked<F> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        expect_unasked()?;
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// Has the archive sent. Where the coordinator finds on the way that it is damaged, it ends the connection, and says why when it is asked
 /// again.
 fn receive(grid: &Api, of: (JobId, u32), archive: &mut File) -> Result<(), Failure> {
-    match grid.files_of(of, archive) {
+    match grid.files_of(of, &mut UntilAsked(&mut *archive)) {
         Err(Failure::Grid(ClientError::Unreachable { .. } | ClientError::Malformed { .. })) => {}
         received => return received.map(drop),
     }
     let again = archive.set_len(0).and_then(|()| archive.rewind());
     again.map_err(|error| Failure::Grid(ClientError::Local(error)))?;
-    grid.files_of(of, archive).map(drop)
+    grid.files_of(of, &mut UntilAsked(archive)).map(drop)
 }
 
-fn not_unpacked((job, task): (JobId, u32), folder: &Path, error: &ArchiveError) -> Failure {
-    let why = match error {
+fn not_unpacked((job, task): (JobId, u32), folder: &Path, error: ArchiveError) -> Failure {
+    // A full disk here says nothing of what came.
+    if let ArchiveError::File { path, why } = error {
+        return Failure::io("write", &folder.join(path), why);
+    }
+    let why = match &error {
         // The folder was empty.
         ArchiveError::Exists(path) => {
             format!("the archive holds {:?} twice", tamed(&path.to_string_lossy(), usize::MAX))
@@ -198,7 +237,7 @@ mod tests {
     #[test]
     fn an_archive_with_a_name_twice_is_damaged_and_no_mistake_of_who_fetches() {
         let twice = ArchiveError::Exists("a\u{1b}".into());
-        let why = not_unpacked((JobId(1), 2), Path::new("to"), &twice);
+        let why = not_unpacked((JobId(1), 2), Path::new("to"), twice);
         let said = why.to_string();
         assert!(matches!(why, Failure::Difference(_)) && said.contains("twice"), "{said}");
         assert!(!said.contains(['\u{1b}']) && !said.contains("--force"), "{said}");

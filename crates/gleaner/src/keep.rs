@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &KeepArguments) -> Outcome {
 /// What becomes of a job's results, for people.
 pub(crate) fn standing(job: &JobView) -> String {
     match (job.results_kept, job.results_until_s, job.results_removed) {
-        (true, ..) => "are kept until `gleaner keep --undo`".to_owned(),
+        (true, ..) => format!("are kept until `gleaner keep {} --undo`", job.job),
         (false, Some(until_s), _) if until_s < now_s() => {
             format!("were kept until {}, and are to be removed now", clock(until_s))
         }
@@ -68,7 +68,7 @@ fn table(keeping: &KeepingView) -> String {
     text += &list("removed on", &keeping.next);
     if keeping.kept.jobs > 0 {
         let kept = plural(keeping.kept.jobs, "job");
-        text += &format!("kept until `gleaner keep --undo`: {kept}, {}\n", stored(keeping.kept.bytes));
+        text += &format!("kept until `gleaner keep JOB --undo`: {kept}, {}\n", stored(keeping.kept.bytes));
         text += &list("", &keeping.kept_jobs);
     }
     text

@@ -11,7 +11,7 @@ use gleaner_server::store::TOKEN_FILE;
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
 use serde_json::json;
 use std::io::{self, IsTerminal as _, stdin};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What a user's token begins with.
 const TOKEN: &str = "glu_";
@@ -50,8 +50,14 @@ pub(crate) fn run(arguments: &LoginArguments) -> Outcome {
         return stdout::print_json(&document);
     }
     let usual = home::folder(None).is_ok_and(|usual| usual == folder);
-    let find = if usual { String::new() } else { format!("; export GLEANER_HOME={}", folder.display()) };
+    let find =
+        if usual { String::new() } else { format!("; export GLEANER_HOME={}", whole(&folder).display()) };
     stdout::print(format!("signed in to {} as {} ({}){find}\n", line.address, seen.user, seen.role.name()))
+}
+
+/// As it is named from any folder.
+fn whole(folder: &Path) -> PathBuf {
+    folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
 }
 
 /// An address without its beginning is one that this program would print with it.

@@ -19,6 +19,10 @@ const TASKS_AT_ONCE: u32 = 1000;
 const STREAMS: [Stream; 2] = [Stream::Stdout, Stream::Stderr];
 
 pub(crate) fn run(arguments: &LogsArguments) -> Outcome {
+    if arguments.follow && arguments.grid.json {
+        let why = "-f goes on, and --json is one answer: leave one of them out";
+        return Err(Failure::Usage(why.to_owned()));
+    }
     let grid = Api::open(&arguments.grid)?;
     let JobOrTask { job, task } = which::one(&grid, &arguments.of)?;
     let tasks = match task {

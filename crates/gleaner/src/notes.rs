@@ -18,7 +18,7 @@ pub(crate) fn of(grid: &Api, job: &JobView) -> Result<Vec<Alike>, Failure> {
     if job.tasks.done > 0 {
         grid.each_task(job.job, 0, LOOKED_AT, Some(TaskPhase::Done), |task| {
             task.notes.iter().for_each(|note| Alike::add(&mut noted, note.clone(), task.task));
-            Ok(())
+            Ok(false)
         })?;
     }
     Alike::sort(&mut noted);

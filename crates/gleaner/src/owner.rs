@@ -58,8 +58,11 @@ fn told(answer: &Answer, grace_max_s: u32) -> String {
     });
     let more = if *state == State::Open { "new ones may start" } else { "no new ones start" };
     let why = why.as_ref().map_or(String::new(), |why| format!(": {why}"));
+    let by_hand = [Reason::Paused, Reason::Draining].map(|reason| reason.to_string());
     let back = match answer.why.as_deref() {
-        Some(why) if why.ends_with("by hand") => "; `gleaner owner resume` takes that back",
+        Some(why) if by_hand.iter().any(|reason| why.ends_with(reason)) => {
+            "; `gleaner owner resume` takes that back"
+        }
         Some(why) if why == Reason::OwnerHere(Sign::ByHand).to_string() => {
             "; `gleaner owner away` takes that back"
         }

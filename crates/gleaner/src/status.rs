@@ -21,7 +21,8 @@ pub(crate) fn run(arguments: &StatusArguments) -> Outcome {
         (false, phase) => phase,
     };
     if arguments.jsonl {
-        return grid.each_task(id, arguments.from, u32::MAX, phase, stdout::print_json).map(drop);
+        let print = |task: &TaskView| stdout::print_more(stdout::json_line(task));
+        return grid.each_task(id, arguments.from, u32::MAX, phase, print).map(drop);
     }
     let job = grid.job(id)?;
     // Who says where to begin wants to see them.
@@ -35,7 +36,7 @@ pub(crate) fn run(arguments: &StatusArguments) -> Outcome {
     let mut tasks = Vec::new();
     let next = grid.each_task(id, arguments.from, arguments.limit, phase, |task| {
         tasks.push(task.clone());
-        Ok(())
+        Ok(false)
     })?;
     if arguments.grid.json {
         let mut document = json!(job);
@@ -52,7 +53,7 @@ fn jobs(grid: &Api, arguments: &StatusArguments) -> Outcome {
     let limit = if arguments.jsonl { u32::MAX } else { arguments.limit };
     let jobs = grid.jobs(limit, arguments.state.map(TaskPhase::name), arguments.user.as_deref())?;
     match (arguments.jsonl, arguments.grid.json) {
-        (true, _) => jobs.jobs.iter().try_for_each(stdout::print_json),
+        (true, _) => stdout::print(jobs.jobs.iter().map(stdout::json_line).collect::<String>()),
         (false, true) => stdout::print_json(&jobs),
         (false, false) => stdout::print(list(&jobs.jobs) + &older(jobs.jobs.len(), limit)),
     }

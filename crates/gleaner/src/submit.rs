@@ -47,9 +47,18 @@ pub(crate) fn run(arguments: &SubmitArguments) -> Outcome {
     }
     let mut submitted = Vec::with_capacity(sending.len());
     for (position, ((_, sending), spec)) in sending.iter().zip(&specs).enumerate() {
-        sending.upload(&grid)?;
         let key = arguments.key.as_ref().map(|key| key_of(key, position));
-        submitted.push(grid.submit(spec, key.as_deref())?);
+        let came = sending.upload(&grid).and_then(|()| grid.submit(spec, key.as_deref()));
+        match came {
+            Ok(one) => submitted.push(one),
+            Err(failure) if submitted.is_empty() => return Err(failure),
+            Err(failure) => {
+                let done = submitted.len();
+                let left = (position + 1..specs.len()).map(described).collect();
+                tell_submitted(arguments, &submitted)?;
+                return Err(Failure::NotAll { done, failed: vec![(described(position), failure)], left });
+            }
+        }
     }
     if arguments.wait {
         let ended = finish(&grid, arguments, &sending, &submitted);
@@ -61,6 +70,11 @@ pub(crate) fn run(arguments: &SubmitArguments) -> Outcome {
         return ended.and(written);
     }
     tell_submitted(arguments, &submitted)
+}
+
+/// Which job of a description.
+fn described(position: usize) -> String {
+    format!("the job at place {}", position + 1)
 }
 
 /// One description can make several jobs, each of which needs a key of its own.

@@ -40,6 +40,15 @@ fn show(events: Events, as_json: bool) -> Result<bool, Failure> {
             Err(why) if lasting::is_away(&why) => return Ok(false),
             event => event?,
         };
+        if event.event == "missed" {
+            let missed: u64 = event.data.parse().unwrap_or(0);
+            if !as_json {
+                anstream::eprintln!("-- {missed} events were left out: this was not read fast enough --");
+            } else if stdout::print_more(stdout::json_line(&json!({ "version": 1, "missed": missed })))? {
+                return Ok(true);
+            }
+            continue;
+        }
         let Ok(happened) = serde_json::from_str::<LiveEvent>(&event.data) else { continue };
         let text = if as_json {
             let mut document = json!(happened);

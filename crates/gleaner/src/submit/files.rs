@@ -197,7 +197,13 @@ impl Files {
             let hashed = hash(path, executable)?;
             return self.insert(target, hashed);
         }
-        let entries = path.read_dir().map_err(|error| unreadable(path, &error))?;
+        let mut entries = path.read_dir().map_err(|error| unreadable(path, &error))?.peekable();
+        if entries.peek().is_none() {
+            anstream::eprintln!(
+                "warning: {} is an empty folder, and only files are sent: have the program make it",
+                path.display()
+            );
+        }
         for entry in entries {
             let entry = entry.map_err(|error| unreadable(path, &error))?;
             let name = entry.file_name().into_string().map_err(|name| {
@@ -236,7 +242,11 @@ fn own_name(path: &str) -> Result<String, Failure> {
 }
 
 fn hash(path: &Path, executable: bool) -> Result<Hashed, Failure> {
-    let mut file = File::open(path).map_err(|error| unreadable(path, &error))?;
+    use std::os::unix::fs::OpenOptionsExt;
+    // A pipe is no file that can be sent, and is not waited for to say so.
+    let without_waiting = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let file = File::options().read(true).custom_flags(without_waiting).open(path);
+    let mut file = file.map_err(|error| unreadable(path, &error))?;
     let metadata = file.metadata().map_err(|error| unreadable(path, &error))?;
     if !metadata.is_file() {
         return Err(Failure::Usage(format!("{} is no file that can be sent", path.display())));

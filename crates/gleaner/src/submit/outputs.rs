@@ -30,14 +30,23 @@ pub(super) fn check(job: &JobDescription) -> Outcome {
 
 /// Writes the outputs of all tasks of a job that is over.
 pub(super) fn write(grid: &Api, id: JobId, job: &JobDescription) -> Outcome {
-    for (name, stream) in [(&job.stdout, Stream::Stdout), (&job.stderr, Stream::Stderr)] {
-        let Some(name) = name else { continue };
-        for position in 0..job.spec.tasks.count() {
+    let streams = [(&job.stdout, Stream::Stdout), (&job.stderr, Stream::Stderr)];
+    for position in 0..job.spec.tasks.count() {
+        let mut before: Option<(String, File)> = None;
+        for (name, stream) in streams {
+            let Some(name) = name else { continue };
             let name = fill_in(name, &job.spec.tasks.parameters(position));
             let name = name.replace(JOB_NUMBER, &id.to_string());
-            let path = Path::new(&name);
-            let mut file = File::create(path).map_err(|error| Failure::io("write", path, error))?;
+            // Where both go into one file, errors stand behind the rest.
+            let both = before.take().filter(|(known, _)| *known == name);
+            let mut file = if let Some((_, file)) = both {
+                file
+            } else {
+                let path = Path::new(&name);
+                File::create(path).map_err(|error| Failure::io("write", path, error))?
+            };
             logs::whole(grid, (id, job.spec.tasks.number(position)), stream, &mut file)?;
+            before = Some((name, file));
         }
     }
     Ok(())

@@ -47,7 +47,7 @@ fn without_a_coordinator_the_exit_code_is_3() {
         "status 7 --tasks",
         "watch 7",
         "wait 7",
-        "logs 7/0 -f",
+        "logs 7/0",
         "cancel 7",
         "rerun 7 --failed",
         "machines",

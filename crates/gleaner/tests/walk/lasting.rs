@@ -66,15 +66,20 @@ fn a_program_that_is_missing_does_not_keep_the_coordinator_from_starting() {
 }
 
 #[test]
-fn who_follows_a_task_hears_once_that_it_runs_again() {
+fn who_follows_a_task_from_before_its_start_hears_once_that_it_runs_again() {
     let mut grid = Grid::new("followed", 30);
     grid.start();
     grid.add("lab", 60, RULES, &["--as", USER, "--slots", "1"]);
     let script =
         "echo out $GLEANER_ATTEMPT; sleep 1; echo err $GLEANER_ATTEMPT >&2; test $GLEANER_ATTEMPT -gt 1";
-    let job =
-        grid.json(&["submit", "--no-sandbox", "--retries", "1", "--", "sh", "-c", script])["job"].to_string();
-    let output = spawn(&grid, &["logs", "-f", &job]).wait_with_output().expect("it is ours");
+    let submit = ["submit", "--hold", "--no-sandbox", "--retries", "1", "--", "sh", "-c", script];
+    let job = grid.json(&submit)["job"].to_string();
+    let following = spawn(&grid, &["logs", "-f", &job]);
+    // It follows before there is a run.
+    thread::sleep(Duration::from_millis(1_500));
+    grid.ok(&["release", &job]);
+    let output = following.wait_with_output().expect("it is ours");
+    assert!(output.status.success(), "{output:?}");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "out 1\nout 2\n");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "err 1\n-- run 2 --\nerr 2\n");
     grid.wind_up();

@@ -1,5 +1,5 @@
 //! Three machines, of which one gives wrong answers: two that agree outvote it, its trust is gone, and it is closed. And six, of which
-//! two are one liar's: they have one voice, also where a user's own program says which answers are the same.
+//! two are one liar's: they have one vote, also where a user's own program says which answers are the same.
 //!
 //! What makes a liar of it is a folder that its owner shows to tasks and that the others do not have.
 
