@@ -1440,7 +1440,7 @@ export interface components {
             heard_s?: number | null;
             /** @description Its name. */
             machine: string;
-            /** @description Whose it is, where an administrator said so: all machines of one owner have one voice where answers are compared. */
+            /** @description Whose it is, where an administrator said so: all machines of one owner have one vote where answers are compared. */
             owner?: string | null;
             /**
              * Format: double
@@ -1591,7 +1591,7 @@ export interface components {
         };
         /** @description Whose a machine is. */
         OwnerSpec: {
-            /** @description A name: all machines of one owner have one voice where answers are compared. `null`: it has one of its own. */
+            /** @description A name: all machines of one owner have one vote where answers are compared. `null`: it has one of its own. */
             owner: string | null;
         };
         /** @description A task on a machine, from its first start to its end. */
@@ -1760,6 +1760,8 @@ export interface components {
             requirement_bytes?: number;
             /** @description Tasks that are not over. */
             tasks: number;
+            /** @description Tasks that they submit in all, those that are over included: a grid numbers 4,294,967,295. */
+            tasks_ever?: number;
         };
         /** @description Who may have how much, and has. */
         QuotaList: {
@@ -1792,6 +1794,8 @@ export interface components {
             sent_bytes?: number;
             /** @description Their tasks that are not over. */
             tasks: number;
+            /** @description Tasks that they ever submitted. */
+            tasks_ever?: number;
             /** @description Who. */
             user: string;
         };
@@ -7760,7 +7764,7 @@ export interface operations {
                 /** @description How many machines may join with it. */
                 uses?: number;
                 /**
-                 * @description Whose machines they are: where answers are compared, all machines of one owner have one voice. Each has its own if nothing is
+                 * @description Whose machines they are: where answers are compared, all machines of one owner have one vote. Each has its own if nothing is
                  *     said.
                  */
                 owner?: string;
