@@ -217,6 +217,7 @@ impl Work {
     /// Commits what followed from the inputs, and lets the effects out.
     fn turn(&mut self) -> Result<(), DriverError> {
         let now = self.shared.now();
+        // The desk is told: nothing leaves memory while the disk is full.
         self.is_full();
         self.desk.handle(now, Input::Tick, &*self.past)?;
         let batch = self.desk.settle(now);
