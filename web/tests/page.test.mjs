@@ -264,7 +264,8 @@ test("whoever comes back finds their choice and their place again", async () => 
   const page = await as("root");
   await open(page, world, "/");
   const state = page.getByRole("combobox", { name: "State" });
-  await state.selectOption("failed");
+  // The sweep runs as long as the showcase does, whatever the tests before this one ran again.
+  await state.selectOption("running");
   await page.getByRole("table", { name: "Jobs" }).waitFor();
   await page.evaluate(() => window.scrollTo(0, 120));
   const place = await until(() => page.evaluate(() => history.state?.place), (kept) => kept > 100, "the place is kept");
@@ -273,7 +274,7 @@ test("whoever comes back finds their choice and their place again", async () => 
   assert.equal(await page.evaluate(() => window.scrollY), 0, "a new view begins at its beginning");
   await page.goBack();
   await page.getByRole("table", { name: "Jobs" }).waitFor();
-  assert.equal(await state.inputValue(), "failed");
+  assert.equal(await state.inputValue(), "running");
   await until(() => page.evaluate(() => window.scrollY), (y) => Math.abs(y - place) < 50, "it is scrolled as it was");
   await done(page);
 });
