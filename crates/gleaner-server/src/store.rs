@@ -20,6 +20,7 @@ mod checksum;
 mod error;
 mod home;
 mod limits;
+#[cfg(any(test, feature = "memory-store"))]
 mod memory;
 mod past;
 mod replace;
@@ -36,6 +37,7 @@ pub use error::{CommitError, Damage, HomeError, OpenError, ReadError, SnapshotEr
 pub(crate) use home::make_folder;
 pub use home::{AUTHORITY_FOLDER, CERTIFICATE_FILE, Home, NetworkFolder, TOKEN_FILE};
 pub use limits::{BODY_LIMIT, PAGE_BYTES, RANGES_LIMIT};
+#[cfg(any(test, feature = "memory-store"))]
 pub use memory::{Failure, MemoryDisk, MemoryStore};
 pub use past::{
     Amount, FoundJob, Past, PastJob, PastReader, PastTask, Removal, Results, Wanted, WithResults,
