@@ -73,10 +73,14 @@ impl Room {
     }
 }
 
+fn plural(count: u32) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
+
 impl fmt::Display for Room {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.slots {
-            Some(slots) => write!(f, "{slots} cores")?,
+            Some(slots) => write!(f, "{slots} core{}", plural(slots))?,
             None => f.write_str("any number of cores")?,
         }
         match self.memory {
@@ -92,7 +96,7 @@ impl fmt::Display for Room {
 
 impl fmt::Display for Needs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} cores and {}", self.cores, size(self.memory))?;
+        write!(f, "{} core{} and {}", self.cores, plural(self.cores), size(self.memory))?;
         if self.disk > 0 { write!(f, " and {} of disk", size(self.disk)) } else { Ok(()) }
     }
 }

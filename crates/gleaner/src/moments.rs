@@ -20,15 +20,18 @@ pub(crate) fn now_s() -> f64 {
     Timestamp::now().as_millisecond() as f64 / 1e3
 }
 
-/// A moment that was written as [`clock`] shows it, or in seconds since 1970.
+/// A moment that was written as [`clock`] shows it, with the zone it is in, or in seconds since 1970.
 pub(crate) fn parse_moment(text: &str) -> Result<f64, String> {
     if let Ok(seconds) = text.parse::<f64>() {
         return Ok(seconds);
     }
-    let moment = text.parse::<jiff::civil::DateTime>().ok();
-    let moment = moment.and_then(|moment| moment.to_zoned(TimeZone::system()).ok());
+    let here = || {
+        let moment = text.parse::<jiff::civil::DateTime>().ok()?;
+        Some(moment.to_zoned(TimeZone::system()).ok()?.timestamp())
+    };
+    let moment = text.parse::<Timestamp>().ok().or_else(here);
     moment
-        .map(|moment| moment.timestamp().as_millisecond() as f64 / 1e3)
+        .map(|moment| moment.as_millisecond() as f64 / 1e3)
         .ok_or_else(|| "expected a moment, as \"2026-11-21 07:30:00\", or seconds since 1970".to_owned())
 }
 
@@ -62,6 +65,8 @@ mod tests {
             assert_eq!(span(seconds), expected);
         }
         assert_eq!(parse_moment("12.5"), Ok(12.5));
+        assert_eq!(parse_moment("2026-11-21T07:10:00Z"), Ok(1_795_245_000.0));
+        assert_eq!(parse_moment("2026-11-21 08:10:00.5+01:00"), Ok(1_795_245_000.5));
         assert!(parse_moment("noon").is_err());
     }
 }

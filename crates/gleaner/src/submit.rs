@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &SubmitArguments) -> Outcome {
     // Only now is there something to talk about: a mistake in a file needs no coordinator to be found.
     let grid = Api::open(&arguments.grid)?;
     if let Some((job, _)) = sending.first() {
-        warnings::tell_of_attributes(&grid, job, requirements_at.as_deref());
+        warnings::tell_of_machines(&grid, job, requirements_at.as_deref());
     }
     let specs = signing::signed(arguments, &grid, specs)?;
     if arguments.dry_run {

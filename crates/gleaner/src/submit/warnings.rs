@@ -2,9 +2,12 @@
 
 use crate::api::Api;
 use crate::cli::Which;
+use crate::columns::plural;
 use gleaner_classad::Expr;
+use gleaner_core::size;
 use gleaner_wire::api::MachineView;
-use gleaner_wire::job::Confinement;
+use gleaner_wire::job::{Confinement, Needs};
+use gleaner_wire::session::Profile;
 use gleaner_workload::submit::{JobDescription, jdf};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -19,15 +22,60 @@ pub(super) fn tell(job: &JobDescription) {
     }
 }
 
-/// Tells of attributes that the job asks for and no machine has: it would wait, and nobody would say why. All jobs of a description
-/// ask for the same. `at` is where the requirements stand, where they are `OurGrid`'s.
-pub(super) fn tell_of_attributes(grid: &Api, job: &JobDescription, at: Option<&str>) {
-    let Some(requirements) = &job.spec.requirements else { return };
+/// Tells of what the job asks for and no machine has: it would wait, and nobody would say why. All jobs of a description ask for
+/// the same. `at` is where the requirements stand, where they are `OurGrid`'s.
+pub(super) fn tell_of_machines(grid: &Api, job: &JobDescription, at: Option<&str>) {
+    let needs = &job.spec.needs;
+    let asks_for_room = needs.cores > 1 || needs.memory > 0 || needs.disk > 0;
+    if job.spec.requirements.is_none() && !asks_for_room {
+        return;
+    }
     // Whoever may not see machines learns nothing of them here either.
     let Ok(list) = grid.machines() else { return };
-    for warning in missing(requirements, &list.machines, at) {
+    let requirements = job.spec.requirements.iter();
+    let missing = requirements.flat_map(|requirements| missing(requirements, &list.machines, at));
+    for warning in missing.chain(too_large(needs, &list.machines)) {
         anstream::eprintln!("warning: {warning}");
     }
+}
+
+/// What of the needs is more than any machine has; nothing where one has all of it.
+fn too_large(needs: &Needs, machines: &[MachineView]) -> Option<String> {
+    let profiles = || machines.iter().map(|machine| &machine.profile);
+    let has = |profile: &Profile| {
+        // A machine that does not say how large its disk is may have room for anything.
+        let disk = profile.disk.unwrap_or(u64::MAX);
+        [profile.slots >= needs.cores, profile.memory >= needs.memory, disk >= needs.disk]
+    };
+    if machines.is_empty() || profiles().any(|profile| has(profile) == [true; 3]) {
+        return None;
+    }
+    let most = |of: fn(&Profile) -> u64| profiles().map(of).max().unwrap_or_default();
+    let asked = [
+        format!(
+            "{} (the most is {})",
+            plural(u64::from(needs.cores), "core"),
+            most(|it| u64::from(it.slots))
+        ),
+        format!("{} of memory (the most is {})", size(needs.memory), size(most(|it| it.memory))),
+        format!(
+            "{} of disk (the most is {})",
+            size(needs.disk),
+            size(most(|it| it.disk.unwrap_or_default()))
+        ),
+    ];
+    let more: Vec<&str> = asked
+        .iter()
+        .enumerate()
+        .filter(|(place, _)| profiles().all(|profile| !has(profile)[*place]))
+        .map(|(_, asked)| asked.as_str())
+        .collect();
+    let what = if more.is_empty() {
+        "all the cores, memory and disk that a task needs".to_owned()
+    } else {
+        more.join(", nor ")
+    };
+    Some(format!("no machine has {what}: the job waits until one has"))
 }
 
 /// The attributes of every machine, as the coordinator puts them beside what its agent says.
@@ -171,29 +219,32 @@ mod tests {
     use super::*;
     use gleaner_wire::api::MachineState;
     use gleaner_wire::job::{JobSpec, TaskList};
-    use gleaner_wire::session::Profile;
     use gleaner_workload::submit::LocalFile;
+
+    fn machine(cores: u32, memory: u64, disk: Option<u64>) -> MachineView {
+        MachineView {
+            refused: None,
+            owner: None,
+            machine: "lab".to_owned(),
+            state: MachineState::Open,
+            why: None,
+            profile: Profile { memory, disk, ..Profile::new([1.0; 3], cores) },
+            owner_load: 0.0,
+            price: 0.0,
+            tasks: 0,
+            sample: None,
+            heard_s: None,
+            trust: None,
+        }
+    }
 
     #[test]
     fn an_attribute_that_no_machine_has_is_named_with_its_place() {
         let machine = |attributes: &[&str]| {
-            let mut profile = Profile::new([1.0; 3], 1);
+            let mut machine = machine(1, 1 << 30, None);
             let said = attributes.iter().map(|name| ((*name).to_owned(), "1".to_owned()));
-            profile.attributes = said.collect();
-            MachineView {
-                refused: None,
-                owner: None,
-                machine: "lab".to_owned(),
-                state: MachineState::Open,
-                why: None,
-                profile,
-                owner_load: 0.0,
-                price: 0.0,
-                tasks: 0,
-                sample: None,
-                heard_s: None,
-                trust: None,
-            }
+            machine.profile.attributes = said.collect();
+            machine
         };
         let machines = [machine(&["OpSys", "Arch"]), machine(&["Playpen_Size"])];
         let said = |requirements: &str, at| missing(requirements, &machines, at).join("|");
@@ -215,6 +266,35 @@ mod tests {
              machine's is TARGET.Licences, and no machine has one"
         );
         assert_eq!(missing(asks, &[], None).len(), 0, "nobody can tell before machines have joined");
+    }
+
+    #[test]
+    fn what_is_more_than_any_machine_has_is_told() {
+        let machines = [machine(4, 8 << 30, Some(100 << 30)), machine(16, 2 << 30, None)];
+        let said = |cores: u32, memory: u64, disk: u64| {
+            too_large(&Needs { cores, memory: memory << 30, disk: disk << 30, time_limit_s: 0.0 }, &machines)
+        };
+        for (cores, memory, disk, expected) in [
+            (4, 8, 100, ""),
+            (16, 2, 1_000, ""),
+            (17, 1, 0, "no machine has 17 cores (the most is 16): the job waits until one has"),
+            (1, 9, 0, "no machine has 9 GiB of memory (the most is 8 GiB): the job waits until one has"),
+            (
+                32,
+                16,
+                0,
+                "no machine has 32 cores (the most is 16), nor 16 GiB of memory (the most is 8 GiB): the job waits until one has",
+            ),
+            (
+                8,
+                4,
+                0,
+                "no machine has all the cores, memory and disk that a task needs: the job waits until one has",
+            ),
+        ] {
+            assert_eq!(said(cores, memory, disk).unwrap_or_default(), expected, "{cores} {memory} {disk}");
+        }
+        assert_eq!(too_large(&Needs { cores: 99, ..Needs::default() }, &[]), None, "nobody can tell yet");
     }
 
     fn warnings(command: &[&str], input: &str) -> String {
