@@ -87,7 +87,7 @@ impl Cache {
         blob: &BlobHash,
         fetch: impl FnOnce(&mut dyn Write, u64) -> Result<(), E>,
     ) -> Result<File, CacheError<E>> {
-        let path = self.folder.join(blob.as_str());
+        let path = self.folder.join(blob.to_string());
         let failed = |why| CacheError::File { path: path.clone(), why };
         match File::open(&path) {
             Ok(file) => {
@@ -122,7 +122,7 @@ impl Cache {
         fetch(&mut hashing, BLOB_BYTES_MAX.min(self.bytes_max)).map_err(CacheError::Fetch)?;
         let got = hash_of(&hashing.hasher);
         if got != *blob {
-            return Err(CacheError::Mismatch { wanted: blob.clone(), got });
+            return Err(CacheError::Mismatch { wanted: *blob, got });
         }
         // Before the name: after a power failure a file with its name must be whole.
         file.sync_data().map_err(failed)?;
@@ -186,8 +186,7 @@ impl Write for Hashing<'_> {
 
 /// What a hasher makes of what it was given.
 pub(crate) fn hash_of(hasher: &blake3::Hasher) -> BlobHash {
-    let digits = hasher.finalize().to_hex().to_string();
-    BlobHash::try_from(digits).expect("blake3 gives 64 digits")
+    hasher.finalize().into()
 }
 
 #[cfg(test)]
@@ -213,7 +212,7 @@ mod tests {
         let fetches = Cell::new(0);
         let cache = Cache::open(folder.path(), 20).unwrap();
         let age = |bytes: &[u8], seconds| {
-            let file = File::open(folder.path().join(hash(bytes).as_str())).unwrap();
+            let file = File::open(folder.path().join(hash(bytes).to_string())).unwrap();
             file.set_modified(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds)).unwrap();
         };
         for (bytes, fetched) in [(b"aaaaaaaaaa", 1), (b"bbbbbbbbbb", 2), (b"aaaaaaaaaa", 2)] {
@@ -235,13 +234,13 @@ mod tests {
         let (cache, fetches) = (Cache::open(folder.path(), 1 << 20).unwrap(), Cell::new(0));
         for (age, bytes) in [b"aaaa", b"bbbb", b"cccc"].into_iter().enumerate() {
             read(&cache, bytes, &fetches);
-            let file = File::open(folder.path().join(hash(bytes).as_str())).unwrap();
+            let file = File::open(folder.path().join(hash(bytes).to_string())).unwrap();
             let age = std::time::Duration::from_secs(age as u64);
             file.set_modified(SystemTime::UNIX_EPOCH + age).unwrap();
         }
         let left = || fs::read_dir(folder.path()).unwrap().count();
         assert!(cache.give_way().unwrap());
-        assert!(left() == 1 && folder.path().join(hash(b"cccc").as_str()).exists());
+        assert!(left() == 1 && folder.path().join(hash(b"cccc").to_string()).exists());
         assert!(cache.give_way().unwrap() && left() == 0);
         assert!(!cache.give_way().unwrap());
     }

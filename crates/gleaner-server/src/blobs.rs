@@ -10,15 +10,14 @@
 //! Time is an argument, as it is in the core: a form reads no clock.
 
 mod folder;
-mod id;
 mod verifying;
 
 pub(crate) use folder::{FOLDER, INCOMING};
 pub use folder::{FolderBlobs, open_blob, place};
-pub use id::{BlobId, BlobIdError};
 pub use verifying::DamagedBlob;
 
 use gleaner_units::Time;
+use gleaner_wire::BlobHash;
 use std::fmt;
 use std::io::Read;
 use std::path::PathBuf;
@@ -32,7 +31,7 @@ pub struct Terms {
     /// The most bytes it may have.
     pub at_most: u64,
     /// What its sender says it is.
-    pub claimed: Option<BlobId>,
+    pub claimed: Option<BlobHash>,
     /// How long its sender says it is.
     pub announced: Option<u64>,
 }
@@ -41,7 +40,7 @@ pub struct Terms {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Put {
     /// The hash of its content.
-    pub id: BlobId,
+    pub id: BlobHash,
     /// How long it is.
     pub bytes: u64,
 }
@@ -75,21 +74,25 @@ pub trait Blobs: Send + Sync {
     fn put(&self, body: &mut dyn Read, terms: Terms) -> Result<Put, PutError>;
 
     /// The blob `id`, if it is there.
-    fn get(&self, id: BlobId) -> Result<Option<Blob>, BlobError>;
+    fn get(&self, id: BlobHash) -> Result<Option<Blob>, BlobError>;
 
     /// How long the blob `id` is, if it is there.
-    fn size(&self, id: BlobId) -> Result<Option<u64>, BlobError>;
+    fn size(&self, id: BlobHash) -> Result<Option<u64>, BlobError>;
 
     /// As [`Blobs::size`]; and if it is there, it counts as put at `at`. So whoever is told "no need to send it" finds it
     /// there a little later.
-    fn renew(&self, id: BlobId, at: Time) -> Result<Option<u64>, BlobError>;
+    fn renew(&self, id: BlobHash, at: Time) -> Result<Option<u64>, BlobError>;
 
     /// Looks at the blob `id` again, of which a read failed, and puts it aside if it is damaged: then it is not there, and whoever
     /// sends it again stores it anew. Whether it was.
-    fn put_aside(&self, id: BlobId) -> Result<bool, BlobError>;
+    fn put_aside(&self, id: BlobHash) -> Result<bool, BlobError>;
 
     /// Removes all that was last put or renewed before `before` and of which `keep` does not say that somebody needs it.
-    fn remove_unreferenced(&self, keep: &dyn Fn(BlobId) -> bool, before: Time) -> Result<Removed, BlobError>;
+    fn remove_unreferenced(
+        &self,
+        keep: &dyn Fn(BlobHash) -> bool,
+        before: Time,
+    ) -> Result<Removed, BlobError>;
 }
 
 /// Why a blob was not kept. Nothing is left of it.
@@ -105,9 +108,9 @@ pub enum PutError {
     #[error("its content has the hash {found}, not {claimed}: it was changed on the way; send it again")]
     OtherContent {
         /// What it was said to be.
-        claimed: BlobId,
+        claimed: BlobHash,
         /// What it is.
-        found: BlobId,
+        found: BlobHash,
     },
     /// It stopped coming.
     #[error("it did not come to its end ({source}); nothing of it was kept")]

@@ -35,7 +35,6 @@ use order::NotDone;
 pub use order::{Administration, Answer, JobFiles, NewUser, Order, Requester};
 pub use run::RunOrder;
 
-use crate::blobs::BlobId;
 use crate::journal::{Entry, Fact};
 use crate::ledger::{Ledger, Told};
 use crate::limits::{OVER_KEPT_MAX, UPLOADS_OF_AGENT_MAX};
@@ -155,7 +154,7 @@ pub enum Input {
         /// Which run left it.
         run: RunId,
         /// The hash of the file.
-        blob: BlobId,
+        blob: BlobHash,
         /// How long it is.
         bytes: u64,
     },
@@ -164,7 +163,7 @@ pub enum Input {
         /// Who.
         agent: MachineId,
         /// The hash of the file.
-        blob: BlobId,
+        blob: BlobHash,
     },
     /// A connection is gone.
     Disconnected {
@@ -304,7 +303,7 @@ pub struct Desk {
     pieces: Pieces,
     changes: Changes,
     /// Connected agents that were sent away with a file for which there was no space, and have it still.
-    no_space: BTreeMap<MachineId, BlobId>,
+    no_space: BTreeMap<MachineId, BlobHash>,
     /// Whether the disk had no room for output when that was asked last.
     is_full: bool,
     /// When agents that are not connected were heard of last, as far as this start knows.

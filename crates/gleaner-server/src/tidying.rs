@@ -8,7 +8,7 @@
 //! through; what comes back from the store after that had its files renewed before (`http/jobs.rs`), as what is submitted has.
 
 use crate::app::App;
-use crate::blobs::{BlobError, BlobId, Removed};
+use crate::blobs::{BlobError, Removed};
 use crate::desk::{Answer, Keeping, Order, Requester};
 use crate::driver::Stopped;
 use crate::ledger::Job;
@@ -139,16 +139,12 @@ pub async fn keep_removing(app: Arc<App>) {
 /// Removes what is not needed and was last put or asked for before `before`. Costs O(jobs and tasks in memory + files), a small
 /// part of it on the desk's thread.
 pub async fn tidy(app: &Arc<App>, before: Time) -> Result<Removed, TidyError> {
-    let keep: BTreeSet<BlobId> = app
-        .desk
-        .look(|desk, _| desk.ledger().files().filter_map(|hash| hash.as_str().parse().ok()).collect())
-        .await?;
+    let keep: BTreeSet<BlobHash> = app.desk.look(|desk, _| desk.ledger().files().copied().collect()).await?;
     // What left memory since is in the store by now.
     let app = Arc::clone(app);
-    let is_kept = move |app: &App, id: BlobId| {
-        let hash = BlobHash::try_from(id.to_string()).expect("a blob is named by its hash");
+    let is_kept = move |app: &App, id: BlobHash| {
         // What cannot be looked up stays.
-        keep.contains(&id) || app.readers.read(|reader| reader.names_file(&hash)).unwrap_or(true)
+        keep.contains(&id) || app.readers.read(|reader| reader.names_file(&id)).unwrap_or(true)
     };
     let remove = move || app.blobs.remove_unreferenced(&|id| is_kept(&app, id), before);
     Ok(spawn_blocking(remove).await??)

@@ -3,9 +3,9 @@
 //! **What nobody named counts for `YOUNG`, forgotten or not**: then it is removed. What an agent sent counts for each user whose runs
 //! left it, by itself.
 
-use crate::blobs::BlobId;
 use crate::limits::YOUNG;
 use gleaner_units::Time;
+use gleaner_wire::BlobHash;
 use std::collections::{BTreeMap, VecDeque};
 
 /// What is not named is counted by the hour in which it came, and leaves the count with the last of that hour.
@@ -24,8 +24,8 @@ struct Sent<W> {
 /// Those of one user or agent.
 #[derive(Clone, Debug)]
 pub struct Uploads<W> {
-    known: BTreeMap<BlobId, Sent<W>>,
-    in_order: VecDeque<BlobId>,
+    known: BTreeMap<BlobHash, Sent<W>>,
+    in_order: VecDeque<BlobHash>,
     /// How many bytes nobody named, by for whom they count and the hour in which they came.
     unnamed: BTreeMap<(W, u64), u64>,
 }
@@ -38,7 +38,7 @@ impl<W> Default for Uploads<W> {
 
 impl<W: Ord + Clone> Uploads<W> {
     /// All of this file has come; so many are remembered.
-    pub fn add(&mut self, id: BlobId, whose: W, (now, bytes): (Time, u64), at_most: usize) {
+    pub fn add(&mut self, id: BlobHash, whose: W, (now, bytes): (Time, u64), at_most: usize) {
         let hour = hour_of(now);
         self.unnamed.retain(|&(_, hour), _| counts(hour, now));
         let sent = Sent { bytes, whose: whose.clone(), unnamed_since: Some(hour) };
@@ -59,31 +59,31 @@ impl<W: Ord + Clone> Uploads<W> {
     }
 
     /// Whether it was sent.
-    pub fn has(&self, id: BlobId) -> bool {
+    pub fn has(&self, id: BlobHash) -> bool {
         self.known.contains_key(&id)
     }
 
     /// Whether it was sent, and is still there: what nothing named for `YOUNG` is removed.
-    pub(crate) fn is_there(&self, id: BlobId, now: Time) -> bool {
+    pub(crate) fn is_there(&self, id: BlobHash, now: Time) -> bool {
         let is_young =
             |hour: u64| hour.saturating_mul(HOUR_NANOS).saturating_add(YOUNG.as_nanos() as u64) > now.nanos();
         self.known.get(&id).is_some_and(|sent| sent.unnamed_since.is_none_or(is_young))
     }
 
     /// How many bytes it has, if it was sent.
-    pub(crate) fn size(&self, id: BlobId) -> Option<u64> {
+    pub(crate) fn size(&self, id: BlobHash) -> Option<u64> {
         self.known.get(&id).map(|sent| sent.bytes)
     }
 
     /// A job names it, or the end of a run: from now on it is counted there.
-    pub fn named(&mut self, id: BlobId) {
+    pub fn named(&mut self, id: BlobHash) {
         let Some(sent) = self.known.get_mut(&id) else { return };
         let before = std::mem::replace(sent, Sent { unnamed_since: None, ..sent.clone() });
         self.discount(&before);
     }
 
     /// It was asked for, and stays for as long as if it came now.
-    pub fn renew(&mut self, id: BlobId, now: Time) {
+    pub fn renew(&mut self, id: BlobHash, now: Time) {
         let Some(sent) = self.known.get_mut(&id).filter(|sent| sent.unnamed_since.is_some()) else { return };
         let hour = hour_of(now);
         let before = std::mem::replace(sent, Sent { unnamed_since: Some(hour), ..sent.clone() });
@@ -119,8 +119,8 @@ fn counts(hour: u64, now: Time) -> bool {
 mod tests {
     use super::*;
 
-    fn id(number: usize) -> BlobId {
-        BlobId::of(&number.to_le_bytes())
+    fn id(number: usize) -> BlobHash {
+        BlobHash::of(&number.to_le_bytes())
     }
 
     fn at(hours: f64) -> Time {

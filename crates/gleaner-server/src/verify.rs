@@ -174,7 +174,7 @@ fn follow<E>(
     }
     report.began = ledger.began();
     report.files = left.jobs.into_values().chain(left.tasks.into_values()).flatten().collect();
-    report.files.extend(ledger.files().cloned());
+    report.files.extend(ledger.files().copied());
     Ok((report, last, ledger))
 }
 

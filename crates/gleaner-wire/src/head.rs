@@ -1,12 +1,11 @@
 //! What the rows of a coordinator's journal add up to, up to one of them: whoever wrote that down outside of it notices when
 //! rows are taken away or changed, whoever did it and however well.
 
+use crate::hex::{self, BYTES};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
-
-const BYTES: usize = 32;
 
 /// A hash over a row and all rows before it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -30,7 +29,7 @@ impl ChainHash {
 
 impl fmt::Display for ChainHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        hex::write(&self.0, f)
     }
 }
 
@@ -43,15 +42,7 @@ impl FromStr for ChainHash {
     type Err = InvalidHead;
 
     fn from_str(text: &str) -> Result<Self, InvalidHead> {
-        let mut bytes = [0; BYTES];
-        if text.len() != 2 * BYTES || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-            return Err(InvalidHead);
-        }
-        for (index, byte) in bytes.iter_mut().enumerate() {
-            let digits = &text[2 * index..2 * index + 2];
-            *byte = u8::from_str_radix(digits, 16).map_err(|_| InvalidHead)?;
-        }
-        Ok(Self(bytes))
+        hex::read(text).map(Self).ok_or(InvalidHead)
     }
 }
 

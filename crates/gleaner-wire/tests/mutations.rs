@@ -34,7 +34,7 @@ const INSERTS: [&[u8]; 16] = [
 ];
 
 fn blob() -> BlobHash {
-    "0".repeat(64).try_into().expect("a hash")
+    BlobHash::from([0; 32])
 }
 
 fn id() -> RunId {

@@ -10,9 +10,9 @@ use crate::{Outcome, interrupt, progress, stdout, which};
 use gleaner_agent::archive::{ArchiveError, Existing, Taking, place, unpack};
 use gleaner_agent::beneath::open_root;
 use gleaner_net::ClientError;
-use gleaner_wire::JobId;
 use gleaner_wire::api::{TaskPhase, TaskView};
 use gleaner_wire::text::tamed;
+use gleaner_wire::{BlobHash, JobId};
 use serde_json::json;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -134,7 +134,7 @@ fn fetch_into(
         .seek(SeekFrom::Start(0))
         .and_then(|_| hasher.update_reader(&archive).map(drop))
         .map_err(failed)?;
-    if hasher.finalize().to_hex().as_str() != files.blob.as_str() {
+    if BlobHash::from(hasher.finalize()) != files.blob {
         return Err(Failure::Difference(format!(
             "what came as the files of {job}/{task} is not what the task left: nothing of it was unpacked; fetch it \
              again, and if that does not help look at the coordinator's disk with `gleaner journal verify --files`"

@@ -108,13 +108,13 @@ impl Coordinator {
     }
 
     pub(crate) fn keep(&self, bytes: &[u8]) -> BlobHash {
-        let hash = blake3::hash(bytes).to_hex().to_string();
-        self.blobs.lock().unwrap().insert(hash.clone(), bytes.to_vec());
-        BlobHash::try_from(hash).unwrap()
+        let hash = BlobHash::of(bytes);
+        self.blobs.lock().unwrap().insert(hash.to_string(), bytes.to_vec());
+        hash
     }
 
     pub(crate) fn blob(&self, hash: &BlobHash) -> Vec<u8> {
-        self.blobs.lock().unwrap()[hash.as_str()].clone()
+        self.blobs.lock().unwrap()[&hash.to_string()].clone()
     }
 
     /// As signatures name it.

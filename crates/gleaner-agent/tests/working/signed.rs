@@ -60,11 +60,11 @@ fn a_coordinator_that_was_taken_over_runs_nothing_that_nobody_signed() {
         ("an unsigned program", "nobody signed", &|run| run.signed = None),
         ("another program", "its command", &|run| run.command[2] = "id".into()),
         ("another argument", "its command", &|run| run.command.push("-x".into())),
-        ("another input", "its input files", &|run| run.inputs[0].blob = bad.blob.clone()),
+        ("another input", "its input files", &|run| run.inputs[0].blob = bad.blob),
         ("a variable", "its variables", &|run| drop(run.env.insert("LD_PRELOAD".into(), "/x".into()))),
         ("the network", "what it may reach", &|run| run.confinement = Confinement::SandboxWithNetwork),
         ("a checkpoint", "its checkpoint", &|run| {
-            run.resume_from = Some(gleaner_wire::session::Stored { blob: bad.blob.clone(), size: 4 });
+            run.resume_from = Some(gleaner_wire::session::Stored { blob: bad.blob, size: 4 });
         }),
         ("a changed text", "not its user's", &|run| {
             let signed = run.signed.as_mut().unwrap();

@@ -23,14 +23,14 @@ use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
-use gleaner_server::blobs::{self, Blob, BlobId, Blobs, Put, PutError, Terms};
+use gleaner_server::blobs::{self, Blob, Blobs, Put, PutError, Terms};
 use gleaner_server::desk::{Desk, Input, removed};
 use gleaner_server::view::Known;
 use gleaner_units::{MachineId, RunId, TaskId, Time};
 use gleaner_wire::api::Problem;
 use gleaner_wire::limits::BLOB_BYTES_MAX;
 use gleaner_wire::session::Stored;
-use gleaner_wire::{BlobHash, JobId};
+use gleaner_wire::{BlobHash, InvalidHash, JobId};
 use serde::Deserialize;
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -101,7 +101,7 @@ pub(super) async fn put(
         store(&api, sender, StreamReader::new(pieces), (terms, expected)).await
     });
     let put = stored.await.map_err(|panic| Refusal::internal(format!("storing a file: {panic}")))??;
-    Ok(Json(Stored { blob: hash_of(put.id), size: put.bytes }))
+    Ok(Json(Stored { blob: put.id, size: put.bytes }))
 }
 
 /// Who sends a file that is to be kept.
@@ -263,7 +263,7 @@ pub(super) async fn of_task(
     };
     let files = api.look_back(look).await?;
     let files = files.ok_or_else(|| Refusal::not_found(format!("task {job}/{number} left no files")))?;
-    let id = blob_id(files.blob.as_str())?;
+    let id = files.blob;
     let wrong = |what: &str| {
         Refusal::damaged(format!("the files of task {job}/{number} {what}; `gleaner rerun` makes them again"))
     };
@@ -287,7 +287,7 @@ pub(super) async fn of_task(
 async fn opened(
     api: &Arc<Api>,
     who: &Who,
-    id: BlobId,
+    id: BlobHash,
 ) -> Result<Result<Option<Response>, io::ErrorKind>, Refusal> {
     let place = api.file_place(who)?;
     let blobs = Arc::clone(&api.app.blobs);
@@ -307,7 +307,7 @@ async fn opened(
 type Begun = ([Bytes; 2], Box<dyn Read + Send>);
 
 /// A file's length, and the file, if it is there and its first pieces are sound.
-fn begun(blobs: &dyn Blobs, id: BlobId) -> Result<Option<(u64, Begun)>, io::ErrorKind> {
+fn begun(blobs: &dyn Blobs, id: BlobHash) -> Result<Option<(u64, Begun)>, io::ErrorKind> {
     let begin = || {
         let Some(Blob { bytes, mut body }) = blobs.get(id).map_err(|error| error.source)? else {
             return Ok(None);
@@ -320,7 +320,7 @@ fn begun(blobs: &dyn Blobs, id: BlobId) -> Result<Option<(u64, Begun)>, io::Erro
 }
 
 /// What is wrong with a file is in the log, and one that is damaged is put aside.
-fn noted(blobs: &dyn Blobs, id: BlobId, error: &io::Error) -> io::ErrorKind {
+fn noted(blobs: &dyn Blobs, id: BlobHash, error: &io::Error) -> io::ErrorKind {
     if !is_damage(error.kind()) {
         tracing::error!(file = %blobs::place(id).display(), %error, "a stored file cannot be read");
     } else if let Err(error) = blobs.put_aside(id) {
@@ -335,15 +335,14 @@ fn is_damage(fault: io::ErrorKind) -> bool {
 }
 
 /// Whether the file is there for who asks.
-async fn may_read(api: &Api, caller: &FileCaller, id: BlobId) -> Result<bool, Refusal> {
-    let hash = hash_of(id);
+async fn may_read(api: &Api, caller: &FileCaller, id: BlobHash) -> Result<bool, Refusal> {
     match caller {
         FileCaller::User(by) if by.role.sees_all() || api.uploads.has(&by.user, id) => Ok(true),
         FileCaller::User(by) => {
             let user = by.user.clone();
-            api.look(move |desk, _| desk.ledger().is_named_by(&user, &hash)).await
+            api.look(move |desk, _| desk.ledger().is_named_by(&user, &id)).await
         }
-        &FileCaller::Agent(agent) => api.look(move |desk, _| desk.ledger().is_needed_on(agent, &hash)).await,
+        &FileCaller::Agent(agent) => api.look(move |desk, _| desk.ledger().is_needed_on(agent, &id)).await,
     }
 }
 
@@ -377,22 +376,18 @@ fn octets(bytes: u64) -> [(axum::http::HeaderName, HeaderValue); 2] {
     [(CONTENT_TYPE, kind), (CONTENT_LENGTH, HeaderValue::from(bytes))]
 }
 
-fn blob_id(hash: &str) -> Result<BlobId, Refusal> {
-    hash.parse().map_err(|error: gleaner_server::blobs::BlobIdError| Refusal::malformed(error.to_string()))
+fn blob_id(hash: &str) -> Result<BlobHash, Refusal> {
+    hash.parse().map_err(|error: InvalidHash| Refusal::malformed(error.to_string()))
 }
 
-fn missing(id: BlobId) -> Refusal {
+fn missing(id: BlobHash) -> Refusal {
     Refusal::not_found(format!(
         "the file {id} is not stored here, or not any more; whoever has it can submit it again"
     ))
 }
 
-fn hash_of(id: BlobId) -> BlobHash {
-    BlobHash::try_from(id.to_string()).expect("the name of a blob is a hash")
-}
-
 /// What a reader reads of a blob, read on a thread of its own and no further ahead than its receiver takes it.
-fn content((api, id): (Arc<Api>, BlobId), begun: Begun, place: Place) -> Body {
+fn content((api, id): (Arc<Api>, BlobHash), begun: Begun, place: Place) -> Body {
     let (pieces, mut read) = mpsc::channel::<io::Result<Bytes>>(PIECES_AHEAD);
     spawn_blocking(move || {
         let _place = place;

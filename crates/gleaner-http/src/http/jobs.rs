@@ -11,7 +11,6 @@ use super::waiting;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use gleaner_server::blobs::BlobId;
 use gleaner_server::desk::{Admitted, Answer, Desk, JobFiles, Order, Rejection, Requester};
 use gleaner_server::store::Wanted;
 use gleaner_server::view::{self, JobListing, Known};
@@ -90,8 +89,7 @@ pub(super) async fn submit(
             "no space is left on the coordinator's disk for it; free some space and submit it again",
         ));
     }
-    let (user, there) =
-        (by.user.clone(), files.there.iter().map(|(hash, _)| BlobId::from(hash)).collect::<BTreeSet<_>>());
+    let (user, there) = (by.user.clone(), files.there.iter().map(|(hash, _)| *hash).collect::<BTreeSet<_>>());
     let Answer::Submitted { told, keeps_files } = api.order(by, Order::Submit { job, key, files }).await?
     else {
         unreachable!("a submission is answered by its job");
@@ -118,12 +116,12 @@ fn submission_key(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
 /// The files it needs, as far as they are here for its user. Those that are stay at least until the job is recorded.
 async fn files_of(api: &Api, by: &Requester, spec: &JobSpec) -> Result<JobFiles, Refusal> {
     // Where there are more, the desk refuses the job anyway.
-    let needed: BTreeSet<BlobHash> = spec.files().take(ITEMS_MAX + OWN_INPUTS_MAX + 1).cloned().collect();
+    let needed: BTreeSet<BlobHash> = spec.files().take(ITEMS_MAX + OWN_INPUTS_MAX + 1).copied().collect();
     if needed.is_empty() {
         return Ok(JobFiles::default());
     }
     // What somebody else sent is not here, or a job would be a way to read it: except for whoever reads all.
-    let sent = |hash: &BlobHash| by.role.sees_all() || api.uploads.has(&by.user, BlobId::from(hash));
+    let sent = |hash: &BlobHash| by.role.sees_all() || api.uploads.has(&by.user, *hash);
     let (mut needed, others): (Vec<_>, Vec<_>) = needed.into_iter().partition(sent);
     let user = by.user.clone();
     let look = move |desk: &Desk, _| {
@@ -134,12 +132,12 @@ async fn files_of(api: &Api, by: &Requester, spec: &JobSpec) -> Result<JobFiles,
     needed.extend(named);
     let (blobs, now) = (Arc::clone(&api.app.blobs), api.app.desk.now());
     for hash in &needed {
-        api.uploads.renew(&by.user, BlobId::from(hash), now);
+        api.uploads.renew(&by.user, *hash, now);
     }
     let look = move || {
         let mut files = JobFiles { missing, there: Vec::new() };
         for hash in needed {
-            match blobs.renew(BlobId::from(&hash), now)? {
+            match blobs.renew(hash, now)? {
                 Some(bytes) => files.there.push((hash, bytes)),
                 None => files.missing.push(hash),
             }
@@ -157,7 +155,7 @@ async fn renew_files(api: &Api, by: &Requester, id: JobId) -> Result<(), Refusal
     let look = move |known: Known<'_>, _| Ok(Arc::clone(&own_job(&known, &by, id)?.spec));
     let spec = api.look_back(look).await?;
     let (blobs, now) = (Arc::clone(&api.app.blobs), api.app.desk.now());
-    let renew = move || spec.files().try_for_each(|hash| blobs.renew(BlobId::from(hash), now).map(drop));
+    let renew = move || spec.files().try_for_each(|hash| blobs.renew(*hash, now).map(drop));
     let turn = looking::turn(&api.reads, "files").await?;
     Ok(blocking("looking for files", turn, renew).await??)
 }

@@ -7,9 +7,9 @@
 
 use crate::limits::UPLOADS_OF_USER_MAX;
 use crate::places::Who;
-use gleaner_server::blobs::BlobId;
 use gleaner_server::uploads::Uploads;
 use gleaner_units::Time;
+use gleaner_wire::BlobHash;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,13 +18,13 @@ pub(super) struct UsersUploads(Mutex<BTreeMap<String, Uploads<()>>>);
 
 impl UsersUploads {
     /// A user has sent all of this file.
-    pub(super) fn add(&self, user: &str, id: BlobId, (now, bytes): (Time, u64)) {
+    pub(super) fn add(&self, user: &str, id: BlobHash, (now, bytes): (Time, u64)) {
         let mut by_user = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         by_user.entry(user.to_owned()).or_default().add(id, (), (now, bytes), UPLOADS_OF_USER_MAX);
     }
 
     /// Whether the user has sent it.
-    pub(super) fn has(&self, user: &str, id: BlobId) -> bool {
+    pub(super) fn has(&self, user: &str, id: BlobHash) -> bool {
         let by_user = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         by_user.get(user).is_some_and(|own| own.has(id))
     }
@@ -35,7 +35,7 @@ impl UsersUploads {
     }
 
     /// It was asked for, and stays a while longer.
-    pub(super) fn renew(&self, user: &str, id: BlobId, now: Time) {
+    pub(super) fn renew(&self, user: &str, id: BlobHash, now: Time) {
         let mut by_user = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sent) = by_user.get_mut(user) {
             sent.renew(id, now);
@@ -43,7 +43,7 @@ impl UsersUploads {
     }
 
     /// A job names these: from now on they are counted with it.
-    pub(super) fn named(&self, user: &str, ids: impl IntoIterator<Item = BlobId>) {
+    pub(super) fn named(&self, user: &str, ids: impl IntoIterator<Item = BlobHash>) {
         let mut by_user = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sent) = by_user.get_mut(user) {
             ids.into_iter().for_each(|id| sent.named(id));
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn so_many_uploads_of_a_user_are_remembered() {
         let uploads = UsersUploads::default();
-        let id = |number: usize| BlobId::of(&number.to_le_bytes());
+        let id = |number: usize| BlobHash::of(&number.to_le_bytes());
         let send = |number| uploads.add("ada", id(number), (Time::ZERO, 1));
         (0..UPLOADS_OF_USER_MAX).for_each(send);
         assert!(uploads.has("ada", id(0)));

@@ -13,10 +13,11 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use gleaner_http::http::router;
 use gleaner_net::{Token, TokenKind};
 use gleaner_server::app::{AgentTokens, App, Readers};
-use gleaner_server::blobs::{Blob, BlobError, BlobId, Blobs, Put, PutError, Removed, Terms as BlobTerms};
+use gleaner_server::blobs::{Blob, BlobError, Blobs, Put, PutError, Removed, Terms as BlobTerms};
 use gleaner_server::desk::{Desk, Terms};
 use gleaner_server::tidying::tidy;
 use gleaner_units::{MachineId, Time};
+use gleaner_wire::BlobHash;
 use gleaner_wire::session::{End, Stored, Tail};
 use serde_json::json;
 use std::io::{self, Read};
@@ -74,24 +75,28 @@ impl Blobs for Hooked {
         self.blobs.put(body, terms)
     }
 
-    fn get(&self, id: BlobId) -> Result<Option<Blob>, BlobError> {
+    fn get(&self, id: BlobHash) -> Result<Option<Blob>, BlobError> {
         self.before_get.iter().for_each(|before| before());
         self.blobs.get(id)
     }
 
-    fn size(&self, id: BlobId) -> Result<Option<u64>, BlobError> {
+    fn size(&self, id: BlobHash) -> Result<Option<u64>, BlobError> {
         self.blobs.size(id)
     }
 
-    fn renew(&self, id: BlobId, at: Time) -> Result<Option<u64>, BlobError> {
+    fn renew(&self, id: BlobHash, at: Time) -> Result<Option<u64>, BlobError> {
         self.blobs.renew(id, at)
     }
 
-    fn put_aside(&self, id: BlobId) -> Result<bool, BlobError> {
+    fn put_aside(&self, id: BlobHash) -> Result<bool, BlobError> {
         self.blobs.put_aside(id)
     }
 
-    fn remove_unreferenced(&self, keep: &dyn Fn(BlobId) -> bool, before: Time) -> Result<Removed, BlobError> {
+    fn remove_unreferenced(
+        &self,
+        keep: &dyn Fn(BlobHash) -> bool,
+        before: Time,
+    ) -> Result<Removed, BlobError> {
         self.before_removal.iter().for_each(|before| before());
         self.blobs.remove_unreferenced(keep, before)
     }

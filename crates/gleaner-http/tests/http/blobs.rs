@@ -181,9 +181,9 @@ async fn so_many_uploads_of_an_agent_are_remembered() {
     let mut agent = Agent::join(&world, "m1").await;
     world.submit(&world.bob, 2).await;
     let most = documented("UPLOADS_OF_AGENT_MAX");
-    let hash = |number: u64| BlobHash::try_from(blake3::hash(&number.to_le_bytes()).to_string()).unwrap();
+    let hash = |number: u64| BlobHash::of(&number.to_le_bytes());
     let send = async |number: u64| {
-        let blob = hash(number).as_str().parse().unwrap();
+        let blob = hash(number);
         let run = RunId { task: TaskId::new(0), number: 1 };
         let stored = Input::Stored { agent: MachineId::new(0), run, blob, bytes: 1 };
         world.app.desk.input(stored).await.unwrap();
@@ -300,11 +300,7 @@ async fn a_run_whose_files_find_no_space_says_why_it_stays() {
     let taken = Input::Stored {
         agent: MachineId::new(0),
         run,
-        blob: BlobHash::try_from(blake3::hash(&vec![7; 2 << 20]).to_string())
-            .unwrap()
-            .as_str()
-            .parse()
-            .unwrap(),
+        blob: BlobHash::of(&vec![7; 2 << 20]),
         bytes: 2 << 20,
     };
     for until in [taken, Input::Disconnected { session: agent.session() }] {

@@ -1,7 +1,8 @@
 //! Blobs without a disk. It is full when it is told to be.
 
-use gleaner_server::blobs::{Blob, BlobError, BlobId, Blobs, DamagedBlob, Put, PutError, Removed, Terms};
+use gleaner_server::blobs::{Blob, BlobError, Blobs, DamagedBlob, Put, PutError, Removed, Terms};
 use gleaner_units::Time;
+use gleaner_wire::BlobHash;
 use std::collections::BTreeMap;
 use std::io::{self, Cursor, ErrorKind, Read};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -10,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 #[derive(Clone, Debug)]
 pub(crate) struct MemoryBlobs {
     space: u64,
-    blobs: Arc<Mutex<BTreeMap<BlobId, Kept>>>,
+    blobs: Arc<Mutex<BTreeMap<BlobHash, Kept>>>,
 }
 
 #[derive(Debug)]
@@ -26,7 +27,7 @@ impl MemoryBlobs {
     }
 
     /// Changes a bit of a blob that is there and not empty, as a disk may.
-    pub(crate) fn damage(&self, id: BlobId) {
+    pub(crate) fn damage(&self, id: BlobHash) {
         let mut blobs = self.blobs();
         let kept = blobs.get_mut(&id).expect("it is there");
         let mut content = kept.content.to_vec();
@@ -34,13 +35,13 @@ impl MemoryBlobs {
         kept.content = content.into();
     }
 
-    fn blobs(&self) -> MutexGuard<'_, BTreeMap<BlobId, Kept>> {
+    fn blobs(&self) -> MutexGuard<'_, BTreeMap<BlobHash, Kept>> {
         self.blobs.lock().expect("nobody panics while holding the blobs")
     }
 }
 
 /// Fails in place of an end.
-struct Damaged(BlobId);
+struct Damaged(BlobHash);
 
 impl Read for Damaged {
     fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
@@ -55,7 +56,7 @@ fn receive(body: &mut dyn Read, terms: Terms) -> Result<Vec<u8>, PutError> {
     if content.len() as u64 > terms.at_most {
         return Err(PutError::TooLarge { at_most: terms.at_most });
     }
-    let found = BlobId::of(&content);
+    let found = BlobHash::of(&content);
     match terms.claimed {
         Some(claimed) if claimed != found => Err(PutError::OtherContent { claimed, found }),
         _ => Ok(content),
@@ -65,7 +66,7 @@ fn receive(body: &mut dyn Read, terms: Terms) -> Result<Vec<u8>, PutError> {
 impl Blobs for MemoryBlobs {
     fn put(&self, body: &mut dyn Read, terms: Terms) -> Result<Put, PutError> {
         let content = receive(body, terms)?;
-        let put = Put { id: BlobId::of(&content), bytes: content.len() as u64 };
+        let put = Put { id: BlobHash::of(&content), bytes: content.len() as u64 };
         let mut blobs = self.blobs();
         let there: u64 = blobs.values().map(|kept| kept.content.len() as u64).sum();
         if there + put.bytes > self.space {
@@ -75,10 +76,10 @@ impl Blobs for MemoryBlobs {
         Ok(put)
     }
 
-    fn get(&self, id: BlobId) -> Result<Option<Blob>, BlobError> {
+    fn get(&self, id: BlobHash) -> Result<Option<Blob>, BlobError> {
         let open = |kept: &Kept| {
             let content = Cursor::new(Arc::clone(&kept.content));
-            let body: Box<dyn Read + Send> = if BlobId::of(&kept.content) == id {
+            let body: Box<dyn Read + Send> = if BlobHash::of(&kept.content) == id {
                 Box::new(content)
             } else {
                 Box::new(content.chain(Damaged(id)))
@@ -88,11 +89,11 @@ impl Blobs for MemoryBlobs {
         Ok(self.blobs().get(&id).map(open))
     }
 
-    fn size(&self, id: BlobId) -> Result<Option<u64>, BlobError> {
+    fn size(&self, id: BlobHash) -> Result<Option<u64>, BlobError> {
         Ok(self.blobs().get(&id).map(|kept| kept.content.len() as u64))
     }
 
-    fn renew(&self, id: BlobId, at: Time) -> Result<Option<u64>, BlobError> {
+    fn renew(&self, id: BlobHash, at: Time) -> Result<Option<u64>, BlobError> {
         let renew = |kept: &mut Kept| {
             kept.at = at;
             kept.content.len() as u64
@@ -100,16 +101,20 @@ impl Blobs for MemoryBlobs {
         Ok(self.blobs().get_mut(&id).map(renew))
     }
 
-    fn put_aside(&self, id: BlobId) -> Result<bool, BlobError> {
+    fn put_aside(&self, id: BlobHash) -> Result<bool, BlobError> {
         let mut blobs = self.blobs();
-        let is_damaged = blobs.get(&id).is_some_and(|kept| BlobId::of(&kept.content) != id);
+        let is_damaged = blobs.get(&id).is_some_and(|kept| BlobHash::of(&kept.content) != id);
         if is_damaged {
             blobs.remove(&id);
         }
         Ok(is_damaged)
     }
 
-    fn remove_unreferenced(&self, keep: &dyn Fn(BlobId) -> bool, before: Time) -> Result<Removed, BlobError> {
+    fn remove_unreferenced(
+        &self,
+        keep: &dyn Fn(BlobHash) -> bool,
+        before: Time,
+    ) -> Result<Removed, BlobError> {
         let mut removed = Removed::default();
         self.blobs().retain(|id, kept| {
             let stays = kept.at >= before || keep(*id);

@@ -325,7 +325,7 @@ async fn an_agent_sends_what_its_runs_may_leave() {
     let (status, said) = upload_left(&world, run, &session, &[2; 60]).await;
     assert!(status == 413 && said.contains("quota of alice has room for 40 more bytes"), "{status} {said}");
     // What an end names is counted once.
-    let blob = BlobHash::try_from(blake3::hash(&[1; 60]).to_hex().to_string()).expect("a hash");
+    let blob = BlobHash::of(&[1; 60]);
     let files = Some(Stored { blob, size: 60 });
     agent.end_with(&world, run, End { files, ..End::of(Outcome::Exited { code: 0 }) }).await;
     submit(&world.alice, false).await;
@@ -347,7 +347,7 @@ async fn an_agent_sends_what_its_runs_may_leave() {
     submit(&world.bob, false).await;
     let run = agent.start_next(&world).await;
     assert_eq!(upload_left(&world, run, &session, &[5; 50]).await.0, 200);
-    let blob = BlobHash::try_from(blake3::hash(&[5; 50]).to_hex().to_string()).expect("a hash");
+    let blob = BlobHash::of(&[5; 50]);
     assert_eq!(set_bytes(&world, "bob", 49).await, 200);
     let files = Some(Stored { blob, size: 50 });
     agent.end_with(&world, run, End { files, ..End::of(Outcome::Exited { code: 0 }) }).await;
@@ -370,11 +370,8 @@ async fn files_that_a_run_left_and_that_do_not_fit_are_not_kept_and_it_is_said()
         let wanted = json!({"command": ["true"], "outputs": ["out"]});
         assert_eq!(world.post("/api/v1/jobs", &world.alice, &wanted).await.status, 201);
         let run = agent.start_next(&world).await;
-        let files = Stored {
-            blob: BlobHash::try_from(blob.to_hex().to_string()).expect("a hash"),
-            size: 1_u64 << (20 * (job - 1)),
-        };
-        let sent = blob.to_hex().as_str().parse().expect("a name");
+        let files = Stored { blob: blob.into(), size: 1_u64 << (20 * (job - 1)) };
+        let sent = blob.into();
         let sent = Input::Stored { agent: MachineId::new(0), run, blob: sent, bytes: size };
         world.app.desk.input(sent).await.expect("it runs");
         let end = End { files: Some(files), ..End::of(Outcome::Exited { code: 0 }) };
@@ -424,5 +421,8 @@ async fn what_needs_more_cores_than_the_quota_is_told_so() {
     assert_eq!(world.post("/api/v1/jobs", &world.alice, &wide).await.status, 201);
     let job: Value = world.get("/api/v1/jobs/1", &world.alice).await.json();
     let waits_for = job["waits_for"].as_str().unwrap_or_default();
-    assert_eq!(waits_for, "a larger quota: it needs 2 cores, and all runs of alice together may take 1");
+    assert_eq!(
+        waits_for,
+        "a larger quota: it needs 2 of the 1 cores that all runs of alice together may take"
+    );
 }

@@ -10,7 +10,7 @@
 mod incoming;
 
 use super::verifying::Verifying;
-use super::{Blob, BlobError, BlobId, Blobs, Put, PutError, Removed, Terms};
+use super::{Blob, BlobError, BlobHash, Blobs, Put, PutError, Removed, Terms};
 use crate::store::{Home, make_folder};
 use gleaner_units::Time;
 use incoming::Incoming;
@@ -49,7 +49,7 @@ impl FolderBlobs {
         Ok(Self { folder, next_incoming: AtomicU64::new(0), changing: Mutex::default(), home: home.clone() })
     }
 
-    fn path(&self, id: BlobId) -> PathBuf {
+    fn path(&self, id: BlobHash) -> PathBuf {
         path_in(&self.folder, id)
     }
 
@@ -124,15 +124,15 @@ impl Blobs for FolderBlobs {
         Ok(put)
     }
 
-    fn get(&self, id: BlobId) -> Result<Option<Blob>, BlobError> {
+    fn get(&self, id: BlobHash) -> Result<Option<Blob>, BlobError> {
         open_at(&self.path(id), id)
     }
 
-    fn size(&self, id: BlobId) -> Result<Option<u64>, BlobError> {
+    fn size(&self, id: BlobHash) -> Result<Option<u64>, BlobError> {
         Ok(find(&self.path(id))?.map(|(_, found)| found.len()))
     }
 
-    fn renew(&self, id: BlobId, at: Time) -> Result<Option<u64>, BlobError> {
+    fn renew(&self, id: BlobHash, at: Time) -> Result<Option<u64>, BlobError> {
         let path = self.path(id);
         let _alone = self.alone();
         let Some((file, found)) = find(&path)? else { return Ok(None) };
@@ -140,7 +140,7 @@ impl Blobs for FolderBlobs {
         Ok(Some(found.len()))
     }
 
-    fn put_aside(&self, id: BlobId) -> Result<bool, BlobError> {
+    fn put_aside(&self, id: BlobHash) -> Result<bool, BlobError> {
         let path = self.path(id);
         let Some(found) = find(&path)? else { return Ok(false) };
         let read = io::copy(&mut Verifying::new(id, &found.0), &mut io::sink());
@@ -150,7 +150,11 @@ impl Blobs for FolderBlobs {
         self.take_name(&path, &found).map_err(|source| BlobError { path, source })
     }
 
-    fn remove_unreferenced(&self, keep: &dyn Fn(BlobId) -> bool, before: Time) -> Result<Removed, BlobError> {
+    fn remove_unreferenced(
+        &self,
+        keep: &dyn Fn(BlobHash) -> bool,
+        before: Time,
+    ) -> Result<Removed, BlobError> {
         let before = moment(before);
         let mut removed = Removed::default();
         for_each_blob(&self.folder, |id, path, found| {
@@ -164,21 +168,21 @@ impl Blobs for FolderBlobs {
 }
 
 /// The blob `id` in a coordinator's folder, whether or not a coordinator uses it.
-pub fn open_blob(home: &Path, id: BlobId) -> Result<Option<Blob>, BlobError> {
+pub fn open_blob(home: &Path, id: BlobHash) -> Result<Option<Blob>, BlobError> {
     open_at(&path_in(&home.join(FOLDER), id), id)
 }
 
 /// Where the blob `id` is in a coordinator's folder.
-pub fn place(id: BlobId) -> PathBuf {
+pub fn place(id: BlobHash) -> PathBuf {
     path_in(Path::new(FOLDER), id)
 }
 
-fn open_at(path: &Path, id: BlobId) -> Result<Option<Blob>, BlobError> {
+fn open_at(path: &Path, id: BlobHash) -> Result<Option<Blob>, BlobError> {
     let found = find(path)?;
     Ok(found.map(|(file, found)| Blob { bytes: found.len(), body: Box::new(Verifying::new(id, file)) }))
 }
 
-fn path_in(folder: &Path, id: BlobId) -> PathBuf {
+fn path_in(folder: &Path, id: BlobHash) -> PathBuf {
     let name = id.to_string();
     folder.join(&name[..SPLIT]).join(&name[SPLIT..])
 }
@@ -218,7 +222,7 @@ fn sweep(incoming: &Path) -> io::Result<()> {
 }
 
 /// The blob that lies there; `None` for a file that is none of ours.
-fn id_of(path: &Path) -> Option<BlobId> {
+fn id_of(path: &Path) -> Option<BlobHash> {
     let folder = path.parent()?.file_name()?.to_str()?;
     let rest = path.file_name()?.to_str()?;
     format!("{folder}{rest}").parse().ok()
@@ -227,7 +231,7 @@ fn id_of(path: &Path) -> Option<BlobId> {
 /// Visits the blobs in no order; one that disappears meanwhile is left out.
 fn for_each_blob(
     folder: &Path,
-    mut visit: impl FnMut(BlobId, &Path, &Metadata) -> io::Result<()>,
+    mut visit: impl FnMut(BlobHash, &Path, &Metadata) -> io::Result<()>,
 ) -> Result<(), BlobError> {
     let mut walk = || {
         for part in fs::read_dir(folder)? {

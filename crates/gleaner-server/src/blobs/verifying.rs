@@ -1,6 +1,6 @@
 //! A reader that tells at the end whether it was the blob that was asked for.
 
-use super::BlobId;
+use super::BlobHash;
 use std::io::{self, ErrorKind, Read};
 use thiserror::Error;
 
@@ -9,18 +9,18 @@ use thiserror::Error;
 #[error("blob {id} is damaged on the disk: what was read of it must not be used; put it again")]
 pub struct DamagedBlob {
     /// The blob.
-    pub id: BlobId,
+    pub id: BlobHash,
 }
 
 /// Passes on what `inner` reads, and fails instead of ending if that was not `id`.
 pub(super) struct Verifying<R> {
     inner: R,
     hasher: blake3::Hasher,
-    id: BlobId,
+    id: BlobHash,
 }
 
 impl<R> Verifying<R> {
-    pub(super) fn new(id: BlobId, inner: R) -> Self {
+    pub(super) fn new(id: BlobHash, inner: R) -> Self {
         Self { inner, hasher: blake3::Hasher::new(), id }
     }
 }
@@ -30,7 +30,7 @@ impl<R: Read> Read for Verifying<R> {
         let count = self.inner.read(buffer)?;
         self.hasher.update(&buffer[..count]);
         let at_end = count == 0 && !buffer.is_empty();
-        if at_end && BlobId::from(self.hasher.finalize()) != self.id {
+        if at_end && BlobHash::from(self.hasher.finalize()) != self.id {
             return Err(io::Error::new(ErrorKind::InvalidData, DamagedBlob { id: self.id }));
         }
         Ok(count)

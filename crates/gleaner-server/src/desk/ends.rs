@@ -131,9 +131,8 @@ impl Desk {
     /// file would get it by naming it. What was sent long ago and nothing named since is not there any more.
     fn has_sent(&self, now: Time, agent: MachineId, run: RunId, end: &End) -> bool {
         let found = self.ledger.record(run.task).checkpoint.as_ref();
-        let sent = |left: &Stored| {
-            self.stored.get(&agent).is_some_and(|uploads| uploads.is_there((&left.blob).into(), now))
-        };
+        let sent =
+            |left: &Stored| self.stored.get(&agent).is_some_and(|uploads| uploads.is_there(left.blob, now));
         end.files.iter().all(sent) && end.checkpoint.iter().all(|left| Some(left) == found || sent(left))
     }
 
@@ -141,7 +140,7 @@ impl Desk {
     fn with_sizes(&self, agent: MachineId, mut end: End) -> End {
         let uploads = self.stored.get(&agent);
         for left in end.files.iter_mut().chain(&mut end.checkpoint) {
-            left.size = uploads.and_then(|uploads| uploads.size((&left.blob).into())).unwrap_or(left.size);
+            left.size = uploads.and_then(|uploads| uploads.size(left.blob)).unwrap_or(left.size);
         }
         end
     }
@@ -163,7 +162,7 @@ impl Desk {
     fn named(&mut self, agent: MachineId, end: &End) {
         let Some(uploads) = self.stored.get_mut(&agent) else { return };
         for left in end.files.iter().chain(&end.checkpoint) {
-            uploads.named((&left.blob).into());
+            uploads.named(left.blob);
         }
     }
 

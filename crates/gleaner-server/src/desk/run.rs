@@ -62,7 +62,7 @@ impl RunOrder {
             command,
             env,
             cwd,
-            stdin: spec.stdin.clone(),
+            stdin: spec.stdin,
             inputs,
             outputs,
             needs: spec.needs.clone(),

@@ -83,7 +83,7 @@ impl Ledger {
         if is_first {
             kept.clear();
         }
-        kept.entry(digest.clone()).or_insert(Last::of(end));
+        kept.entry(*digest).or_insert(Last::of(end));
     }
 }
 

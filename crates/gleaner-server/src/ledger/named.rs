@@ -12,14 +12,14 @@ pub(super) struct Named(BTreeMap<(BlobHash, UserId), u32>);
 impl Named {
     pub(super) fn add(&mut self, user: UserId, job: &Job) {
         for file in job.spec.files() {
-            *self.0.entry((file.clone(), user)).or_default() += 1;
+            *self.0.entry((*file, user)).or_default() += 1;
         }
     }
 
     /// The job was added before.
     pub(super) fn remove(&mut self, user: UserId, job: &Job) {
         for file in job.spec.files() {
-            let key = (file.clone(), user);
+            let key = (*file, user);
             let count = self.0.get_mut(&key).expect("each job's files are named");
             *count -= 1;
             if *count == 0 {
@@ -29,6 +29,6 @@ impl Named {
     }
 
     pub(super) fn has(&self, user: UserId, file: &BlobHash) -> bool {
-        self.0.contains_key(&(file.clone(), user))
+        self.0.contains_key(&(*file, user))
     }
 }

@@ -208,7 +208,7 @@ impl Record {
         let verdict = match (judged, self.over_by(verdict)) {
             (Some(judged), Some(_)) if judged.likeness.is_none() => {
                 let digest = judged.digest.as_ref().filter(|digest| !self.answers.contains(digest));
-                self.answers.extend(digest.cloned());
+                self.answers.extend(digest.copied());
                 verdict.compared(judged.judgement)
             }
             _ => verdict,

@@ -17,7 +17,6 @@ use gleaner_core::{Event, Stage};
 use gleaner_units::{Ops, Span, TaskId, Time};
 use gleaner_wire::api::Tally;
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::session::Stored;
 use gleaner_wire::{BlobHash, JobId};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -281,7 +280,7 @@ impl Ledger {
         let runs = self.grid().task(task).runs();
         let length = self.grid().declared_length(task).map(Ops::amount);
         let left = record.last.as_ref().and_then(|last| last.files.as_ref());
-        let files = left.into_iter().chain(&record.checkpoint).map(|Stored { blob, .. }| blob.clone());
+        let files = left.into_iter().chain(&record.checkpoint).map(|stored| stored.blob);
         let body = RetiredTask { record: record.clone(), runs, length };
         PastTask { task, files: files.collect(), body: packed(&body) }
     }
@@ -303,7 +302,7 @@ impl Ledger {
             self.books.keys.remove(&(job.user.clone(), key.clone()));
         }
         self.named.remove(self.books.payers[&job.user], &job);
-        let files: Vec<BlobHash> = job.spec.files().cloned().collect();
+        let files: Vec<BlobHash> = job.spec.files().copied().collect();
         Some(PastJob {
             job: id,
             user: job.user.clone(),

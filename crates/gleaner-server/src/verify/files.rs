@@ -41,7 +41,7 @@ impl NamedFile {
     pub(crate) fn place(&self) -> PathBuf {
         match self {
             Self::Output { began, run, stream, .. } => outputs::place(*began, *run, *stream),
-            Self::Blob(hash) => blobs::place(hash.into()),
+            Self::Blob(hash) => blobs::place(*hash),
         }
     }
 
@@ -84,7 +84,7 @@ impl Report {
             let output = move |(stream, length)| NamedFile::Output { began, run, task, stream, length };
             streams.filter(|(_, length)| *length > 0).map(output)
         });
-        outputs.chain(self.files.iter().cloned().map(NamedFile::Blob))
+        outputs.chain(self.files.iter().copied().map(NamedFile::Blob))
     }
 }
 
@@ -113,7 +113,7 @@ fn output_fault(
 }
 
 fn blob_fault(home: &Path, hash: &BlobHash, depth: Depth) -> io::Result<Option<String>> {
-    let Some(mut blob) = open_blob(home, hash.into()).map_err(|error| error.source)? else {
+    let Some(mut blob) = open_blob(home, *hash).map_err(|error| error.source)? else {
         return Ok(Some("is missing".to_owned()));
     };
     if depth == Depth::Lengths {

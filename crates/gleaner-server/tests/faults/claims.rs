@@ -1,7 +1,6 @@
 //! What an agent says of its machine, and what its tasks show.
 
 use super::small::{Small, end, live_run, profile};
-use gleaner_server::blobs::BlobId;
 use gleaner_server::desk::{Admitted, Checked, Input, JobFiles, Order};
 use gleaner_server::journal::Fact;
 use gleaner_units::{MachineId, RunId, TaskId};
@@ -168,8 +167,8 @@ fn who_reports_ends_that_are_known_again_and_again_is_disconnected() {
 fn what_was_sent_long_before_its_end_is_sent_again() {
     let run = RunId { task: TaskId::new(0), number: 1 };
     let mut small = Small::running();
-    let blob = BlobId::of(b"left");
-    let files = Some(Stored { blob: BlobHash::try_from(blob.to_string()).expect("a hash"), size: 4 });
+    let blob = BlobHash::of(b"left");
+    let files = Some(Stored { blob, size: 4 });
     let sent =
         |small: &mut Small| small.put(vec![Input::Stored { agent: MachineId::new(0), run, blob, bytes: 4 }]);
     let end =

@@ -272,8 +272,7 @@ impl World {
             && let Some(checkpoint) = &end.checkpoint
         {
             // Whether it is there is for the checker to say.
-            let (agent, blob) =
-                (MachineId::new(open.agent), checkpoint.blob.as_str().parse().expect("a name"));
+            let (agent, blob) = (MachineId::new(open.agent), checkpoint.blob);
             self.put_in(Input::Stored { agent, run, blob, bytes: checkpoint.size });
         }
         self.put_in(match frame {

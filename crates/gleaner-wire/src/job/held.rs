@@ -25,7 +25,7 @@ impl JobSpec {
             + lists.into_iter().map(|list| of_texts(list)).sum::<usize>()
             + of_map(&self.env)
             + env.sum::<usize>()
-            + self.stdin.iter().map(of_hash).sum::<usize>()
+            + self.stdin.iter().map(|_| OF_HASH).sum::<usize>()
             + of_inputs(&self.inputs)
             + of_list(&self.own_inputs)
             + self.own_inputs.iter().map(of_own_inputs).sum::<usize>()
@@ -52,14 +52,12 @@ fn of_own_inputs(own: &OwnInputs) -> usize {
 }
 
 fn of_inputs(inputs: &[Input]) -> usize {
-    let each = inputs.iter().map(|input| room(input.path.len()) + of_hash(&input.blob));
+    let each = inputs.iter().map(|input| room(input.path.len()) + OF_HASH);
     of_list(inputs) + each.sum::<usize>()
 }
 
 /// The coordinator also keeps an index of who reads which file.
-fn of_hash(hash: &BlobHash) -> usize {
-    2 * room(hash.as_str().len()) + 2 * size_of::<(BlobHash, u64)>()
-}
+const OF_HASH: usize = 2 * size_of::<(BlobHash, u64)>();
 
 fn of_texts(texts: &[String]) -> usize {
     of_list(texts) + texts.iter().map(|text| room(text.len())).sum::<usize>()
@@ -96,9 +94,9 @@ mod tests {
             (serde_json::json!({ "label": text }), 1_000, 1_100),
             (serde_json::json!({ "outputs": [text] }), 1_000, 1_200),
             (serde_json::json!({ "compare": [text] }), 1_000, 1_200),
-            (serde_json::json!({ "stdin": hash }), 150, 300),
-            (serde_json::json!({ "inputs": [input] }), 1_150, 1_500),
-            (serde_json::json!({ "own_inputs": [{ "of": text, "files": { "a": [input] } }] }), 2_200, 2_900),
+            (serde_json::json!({ "stdin": hash }), 60, 100),
+            (serde_json::json!({ "inputs": [input] }), 1_080, 1_500),
+            (serde_json::json!({ "own_inputs": [{ "of": text, "files": { "a": [input] } }] }), 2_100, 2_900),
             (serde_json::json!({ "signed": { "text": text, "key": "", "signature": "" } }), 1_000, 1_200),
             (serde_json::json!({ "tasks": { "numbers": (0..1_000).collect::<Vec<u32>>() } }), 4_000, 4_200),
             (

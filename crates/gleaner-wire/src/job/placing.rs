@@ -114,9 +114,9 @@ mod tests {
     use std::collections::BTreeMap;
 
     fn files(paths: &str) -> Vec<Input> {
-        let blob = BlobHash::try_from("0".repeat(64)).expect("a hash");
+        let blob = BlobHash::from([0; 32]);
         let paths = paths.split_whitespace();
-        paths.map(|path| Input { path: path.to_owned(), blob: blob.clone(), executable: false }).collect()
+        paths.map(|path| Input { path: path.to_owned(), blob, executable: false }).collect()
     }
 
     fn said(inputs: &str, own: &str, change: impl Fn(&mut JobSpec)) -> String {
@@ -169,8 +169,8 @@ mod tests {
             (".checkpoint", |job| job.checkpoint.exit_code = Some(85)),
             (".answers", |job| job.compare = vec!["cmp".to_owned()]),
             (".answers/2", |job| job.compare = vec!["cmp".to_owned()]),
-            (".stdin", |job| job.stdin = BlobHash::try_from("0".repeat(64)).ok()),
-            (".stdin/a", |job| job.stdin = BlobHash::try_from("0".repeat(64)).ok()),
+            (".stdin", |job| job.stdin = Some(BlobHash::from([0; 32]))),
+            (".stdin/a", |job| job.stdin = Some(BlobHash::from([0; 32]))),
         ] {
             assert_eq!(said(input, "", |_| {}), "", "{input}");
             assert_ne!(said(input, "", change), "", "{input}");

@@ -70,7 +70,7 @@ impl Sending {
             of: own.of.clone(),
             files: own.files.iter().map(|(name, files)| (name.clone(), files.inputs())).collect(),
         });
-        let stdin = self.stdin.as_ref().map(|file| file.blob.clone());
+        let stdin = self.stdin.as_ref().map(|file| file.blob);
         JobSpec { inputs: self.inputs.inputs(), own_inputs: own_inputs.collect(), stdin, ..spec.clone() }
     }
 
@@ -148,7 +148,7 @@ impl Files {
     fn inputs(&self) -> Vec<Input> {
         let input = |(path, file): (&String, &Hashed)| Input {
             path: path.clone(),
-            blob: file.blob.clone(),
+            blob: file.blob,
             executable: file.executable,
         };
         self.0.iter().map(input).collect()
@@ -258,7 +258,7 @@ fn hash(path: &Path, executable: bool) -> Result<Hashed, Failure> {
         let why = format!("{} is larger than the {} GiB of an input", path.display(), BLOB_BYTES_MAX >> 30);
         return Err(Failure::Usage(why));
     }
-    let blob = BlobHash::try_from(hasher.finalize().to_hex().to_string()).expect("64 digits in lower case");
+    let blob = BlobHash::from(hasher.finalize());
     Ok(Hashed { from: path.to_owned(), blob, size, executable: executable || may_be_run(&metadata) })
 }
 

@@ -1,7 +1,8 @@
 //! A blob on its way in: a file of its own that goes away again unless it is published.
 
-use crate::blobs::{BlobError, BlobId, Put, PutError};
+use crate::blobs::{BlobError, Put, PutError};
 use crate::store::Promise;
+use gleaner_wire::BlobHash;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -37,7 +38,7 @@ impl Incoming {
                 read => &buffer[..read.map_err(|source| PutError::Body { source })?],
             };
             if part.is_empty() {
-                return Ok(Put { id: BlobId::from(hasher.finalize()), bytes });
+                return Ok(Put { id: BlobHash::from(hasher.finalize()), bytes });
             }
             bytes += part.len() as u64;
             if bytes > at_most {

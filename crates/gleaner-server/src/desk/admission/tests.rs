@@ -43,8 +43,8 @@ fn names(count: usize) -> impl Iterator<Item = String> {
 }
 
 fn files(count: usize) -> Vec<Input> {
-    let blob = BlobHash::try_from("0".repeat(64)).expect("a hash");
-    names(count).map(|path| Input { path, blob: blob.clone(), executable: false }).collect()
+    let blob = BlobHash::from([0; 32]);
+    names(count).map(|path| Input { path, blob, executable: false }).collect()
 }
 
 fn job() -> JobSpec {
@@ -160,8 +160,8 @@ fn patterns_of_outputs_that_nobody_can_read_are_refused() {
 #[test]
 fn what_is_refused_is_said_in_words_of_the_job() {
     let files = |paths: &str| {
-        let blob = BlobHash::try_from("0".repeat(64)).expect("a hash");
-        let input = |path: &str| Input { path: path.to_owned(), blob: blob.clone(), executable: false };
+        let blob = BlobHash::from([0; 32]);
+        let input = |path: &str| Input { path: path.to_owned(), blob, executable: false };
         paths.split(' ').map(input).collect::<Vec<_>>()
     };
     let with = |change: &dyn Fn(&mut JobSpec)| {

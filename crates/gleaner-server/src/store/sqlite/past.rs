@@ -46,7 +46,7 @@ pub(super) fn write(connection: &Connection, past: &Past) -> rusqlite::Result<()
     for PastTask { task, files, body } in &past.tasks {
         insert_task.execute(params![number(*task), body, since])?;
         for file in files {
-            insert_file.execute(params![bytes(file), true, number(*task), since])?;
+            insert_file.execute(params![file.as_bytes(), true, number(*task), since])?;
         }
     }
     let mut insert_job = connection.prepare_cached(JOB)?;
@@ -67,7 +67,7 @@ pub(super) fn write(connection: &Connection, past: &Past) -> rusqlite::Result<()
             since
         ])?;
         for file in files {
-            insert_file.execute(params![bytes(file), false, job.0, since])?;
+            insert_file.execute(params![file.as_bytes(), false, job.0, since])?;
         }
     }
     write_results(connection, past)?;
@@ -97,24 +97,12 @@ fn write_results(connection: &Connection, past: &Past) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Half of its text.
-fn bytes(file: &BlobHash) -> Vec<u8> {
-    let digits = file.as_str().as_bytes();
-    let digit = |at: usize| (digits[at] as char).to_digit(16).unwrap_or(0) as u8;
-    (0..digits.len() / 2).map(|at| digit(2 * at) << 4 | digit(2 * at + 1)).collect()
-}
-
 /// What a task left, or a job reads, where the journal begins.
 fn files_of(connection: &Connection, is_left: bool, owner: i64) -> rusqlite::Result<Vec<BlobHash>> {
     let mut statement = connection.prepare_cached(base::FILES_OF)?;
-    let files = statement.query_map(params![is_left, owner], |row| file(&row.get::<_, Vec<u8>>(0)?))?;
+    let files =
+        statement.query_map(params![is_left, owner], |row| row.get::<_, [u8; 32]>(0).map(BlobHash::from))?;
     files.collect()
-}
-
-/// The other way round.
-fn file(bytes: &[u8]) -> rusqlite::Result<BlobHash> {
-    let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    BlobHash::try_from(text).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
 }
 
 /// With all columns as they were written, less its files.
@@ -288,6 +276,6 @@ impl PastReader for SqliteReader {
 
     fn names_file(&self, file: &BlobHash) -> Result<bool, ReadError> {
         let named = "SELECT EXISTS (SELECT 1 FROM past_files WHERE file = ?1)";
-        self.ask(|ask| ask.prepare_cached(named)?.query_row([bytes(file)], |row| row.get(0)))
+        self.ask(|ask| ask.prepare_cached(named)?.query_row([file.as_bytes()], |row| row.get(0)))
     }
 }

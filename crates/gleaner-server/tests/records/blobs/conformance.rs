@@ -1,8 +1,9 @@
 //! The suite that a form of the blobs passes.
 
 use super::at;
-use gleaner_server::blobs::{BlobId, Blobs, PutError, Removed, Terms};
+use gleaner_server::blobs::{Blobs, PutError, Removed, Terms};
 use gleaner_units::Time;
+use gleaner_wire::BlobHash;
 use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::thread;
@@ -23,13 +24,13 @@ pub(crate) fn keeps_every_promise(check: impl Fn(fn(&dyn Blobs))) {
     promises.into_iter().for_each(check);
 }
 
-fn content(blobs: &dyn Blobs, id: BlobId) -> Option<Vec<u8>> {
+fn content(blobs: &dyn Blobs, id: BlobHash) -> Option<Vec<u8>> {
     let mut content = Vec::new();
     blobs.get(id).unwrap()?.body.read_to_end(&mut content).unwrap();
     Some(content)
 }
 
-fn put(blobs: &dyn Blobs, mut content: &[u8], terms: Terms) -> BlobId {
+fn put(blobs: &dyn Blobs, mut content: &[u8], terms: Terms) -> BlobHash {
     blobs.put(&mut content, terms).unwrap().id
 }
 
@@ -37,7 +38,7 @@ fn keeps_contents_of_any_length(blobs: &dyn Blobs) {
     for length in [0, 1, 65_535, 65_536, 65_537, 1_000_000] {
         let written: Vec<u8> = (0..length).map(|index: u64| index as u8).collect();
         let put = blobs.put(&mut written.as_slice(), at(1)).unwrap();
-        assert_eq!((put.id, put.bytes), (BlobId::of(&written), length));
+        assert_eq!((put.id, put.bytes), (BlobHash::of(&written), length));
         assert_eq!(blobs.size(put.id).unwrap(), Some(length));
         assert_eq!(blobs.get(put.id).unwrap().unwrap().bytes, length);
         assert_eq!(content(blobs, put.id), Some(written));
@@ -45,7 +46,7 @@ fn keeps_contents_of_any_length(blobs: &dyn Blobs) {
 }
 
 fn knows_nothing_of_what_was_not_put(blobs: &dyn Blobs) {
-    let id = BlobId::of(b"nowhere");
+    let id = BlobHash::of(b"nowhere");
     assert!(blobs.get(id).unwrap().is_none());
     assert_eq!(blobs.size(id).unwrap(), None);
     assert_eq!(blobs.renew(id, Time::ZERO).unwrap(), None);
@@ -74,7 +75,7 @@ fn takes_no_more_than_the_terms_say(blobs: &dyn Blobs) {
 }
 
 fn takes_only_what_was_claimed(blobs: &dyn Blobs) {
-    let (right, wrong) = (BlobId::of(b"content"), BlobId::of(b"other"));
+    let (right, wrong) = (BlobHash::of(b"content"), BlobHash::of(b"other"));
     let refused = blobs.put(&mut b"content".as_slice(), Terms { claimed: Some(wrong), ..at(1) });
     assert!(
         matches!(refused, Err(PutError::OtherContent { claimed, found }) if (claimed, found) == (wrong, right)),
@@ -102,7 +103,7 @@ fn removes_what_is_old_and_not_named(blobs: &dyn Blobs) {
     let old = put(blobs, b"old", at(1_000));
     let named = put(blobs, b"named", at(1_000));
     let young = put(blobs, b"young", at(2_000));
-    let keep = BTreeSet::from([named, BlobId::of(b"nowhere")]);
+    let keep = BTreeSet::from([named, BlobHash::of(b"nowhere")]);
     let removed = blobs.remove_unreferenced(&|id| keep.contains(&id), Time::from_nanos(2_000)).unwrap();
     assert_eq!(removed, Removed { blobs: 1, bytes: 3 });
     let there = [old, named, young].map(|id| blobs.size(id).unwrap().is_some());
@@ -142,6 +143,6 @@ fn threads_put_and_remove_at_once(blobs: &dyn Blobs) {
         });
     });
     for number in 0..20_u8 {
-        assert_eq!(content(blobs, BlobId::of(&[number])), Some(vec![number]));
+        assert_eq!(content(blobs, BlobHash::of(&[number])), Some(vec![number]));
     }
 }

@@ -4,7 +4,8 @@ use super::at;
 use super::conformance::keeps_every_promise;
 use crate::home;
 use crate::small_world::{folder, run_in_namespace};
-use gleaner_server::blobs::{BlobId, Blobs, DamagedBlob, FolderBlobs, PutError, Removed, Terms};
+use gleaner_server::blobs::{Blobs, DamagedBlob, FolderBlobs, PutError, Removed, Terms};
+use gleaner_wire::BlobHash;
 use std::fs;
 use std::io::{self, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -57,7 +58,7 @@ fn a_refused_or_broken_body_leaves_no_file() {
     let mut terms = at(1);
     terms.at_most = 10;
     blobs.put(&mut io::repeat(1), terms).unwrap_err();
-    terms.claimed = Some(BlobId::of(b"other"));
+    terms.claimed = Some(BlobHash::of(b"other"));
     blobs.put(&mut b"content".as_slice(), terms).unwrap_err();
     assert_eq!(files(folder.path()), [] as [PathBuf; 0]);
 }
