@@ -7,7 +7,7 @@
 //! # Invariants
 //! - **Within an instant**: jobs end, then files arrive, then copies come from outside, then the index is refreshed, from below, then jobs are handed in.
 //! - **What a letter says is checked before it is acted on** (`checked`).
-//! - **A saved run that goes on is the run that was not saved**: what a broker draws depends on the seed and the task alone.
+//! - **A saved run that goes on is the run that was not saved**: what a broker draws depends on the seed, the broker and the task alone.
 
 mod checked;
 mod element;
@@ -26,6 +26,7 @@ pub use setup::{
 
 use crate::kept;
 use crate::mail::{Mail, Way};
+use crate::mixing::seed_of_party;
 use crate::parties::Parties;
 use crate::refused::Refused;
 use crate::saved::RestoreError;
@@ -71,7 +72,7 @@ impl<'a> Brokerage<'a> {
         let mail = Mail::new(seed, Way { delay: setup.model.delay, loss: 0.0 });
         let mut parties = Parties::new(brokers.chain(elements).collect(), market, mail);
         for broker in (0..setup.brokers).map(PartyId::new) {
-            parties.tell(broker, Event::SeedDrawn(seed));
+            parties.tell(broker, Event::SeedDrawn(seed_of_party(seed, broker.index())));
             for event in &opening {
                 parties.tell(broker, event.clone());
             }

@@ -27,6 +27,7 @@ mod kept;
 mod liars;
 mod machines;
 mod mail;
+mod mixing;
 mod network;
 mod parties;
 mod refused;

@@ -30,6 +30,7 @@ pub use setup::{Change, GroupsSetup, InvalidSetup, Topology};
 pub use world::Neighbourhood;
 
 use crate::mail::Mail;
+use crate::mixing::seed_of_party;
 use crate::parties::Parties;
 use gleaner_core::{Event, Grid, Policy, Scheduler};
 use gleaner_units::{MachineClassId, MachineId, PartyId};
@@ -78,7 +79,7 @@ pub fn neighbours<P: Policy>(
         for event in events {
             parties.tell(group, event);
         }
-        parties.tell(group, Event::SeedDrawn(setup.seed.wrapping_add(group.index() as u64)));
+        parties.tell(group, Event::SeedDrawn(seed_of_party(setup.seed, group.index())));
     }
     parties
 }

@@ -2,6 +2,7 @@
 
 use super::letters::Word;
 use crate::mail::Way;
+use crate::mixing::mixed;
 use gleaner_core::{Chance, MachineClass, Purpose, TaskClass};
 use gleaner_units::{MachineClassId, Ops, PartyId, Span, TaskClassId, Time};
 use serde::{Deserialize, Serialize};
@@ -142,12 +143,7 @@ pub struct Unrelated {
 impl Unrelated {
     /// By how much a task takes longer on a worker: the same whenever it is asked.
     pub(super) fn factor(self, task: u32, worker: usize) -> f64 {
-        // SplitMix64's finish, on a number of task and worker.
-        let mut word =
-            self.seed ^ (u64::from(task) << 32 | worker as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        word ^= word >> 31;
+        let word = mixed(self.seed, u64::from(task) << 32 | worker as u64);
         let unit = (word >> 11) as f64 / (1_u64 << 53) as f64;
         1.0 + self.spread * (2.0 * unit - 1.0)
     }

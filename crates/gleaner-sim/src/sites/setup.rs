@@ -1,6 +1,7 @@
 //! What a run over sites is given.
 
 use crate::Division;
+use crate::mixing::seed_of_party;
 use gleaner_core::{
     Ad, Event, Grid, GridConfig, MachineClass, Migration, Needs, QUALITY, Room, TaskClass, WOULD_PAY,
 };
@@ -151,7 +152,6 @@ impl SitesSetup {
         self.sites.iter().map(|site| u64::from(site.processors)).sum()
     }
 
-    /// Before anything is known.
     /// How long a job would take if nothing else ran: on the fastest site that takes it whole, or where none does, over the fastest
     /// that take it together. In seconds, without its data.
     pub fn alone_s(&self, job: &Job) -> f64 {
@@ -171,13 +171,14 @@ impl SitesSetup {
         job.run_s / gflops
     }
 
+    /// Before anything is known.
     pub(super) fn grid() -> Grid {
         Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() })
     }
 
     /// What a meta-scheduler is told of the sites.
-    pub(super) fn introductions(&self) -> Vec<Event> {
-        let mut events = vec![Event::SeedDrawn(self.seed)];
+    pub(super) fn introductions(&self, scheduler: usize) -> Vec<Event> {
+        let mut events = vec![Event::SeedDrawn(seed_of_party(self.seed, scheduler))];
         for (index, site) in self.sites.iter().enumerate() {
             let (machine, at) = (MachineId::new(index), SiteId::new(index));
             let room =

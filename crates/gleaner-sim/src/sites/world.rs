@@ -172,7 +172,7 @@ impl<'a> SitesWorld<'a> {
     fn arrive(&mut self, now: Time, out: &mut Out<Slip>) {
         if self.state.came == 0 {
             for party in (0..self.state.handed_in.len()).map(PartyId::new) {
-                self.setup.introductions().into_iter().for_each(|event| out.tell(party, event));
+                self.setup.introductions(party.index()).into_iter().for_each(|event| out.tell(party, event));
             }
         }
         while let Some(job) = self.setup.jobs.get(self.state.came).filter(|job| job.submitted <= now) {

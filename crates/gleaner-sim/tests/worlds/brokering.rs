@@ -10,7 +10,7 @@ use gleaner_sim::brokering::{
 use gleaner_sim::{Division, RestoreError};
 use gleaner_testkit::random::Choices;
 use gleaner_units::{FileId, Ops, PartyId, SiteId, Span, TaskClassId, Time};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An element for each speed, each at a site of its own, joined by links of so many bytes a second to one place.
 fn setup(speeds: &[f64], bytes_per_s: f64, jobs: &[(f64, f64)]) -> BrokeringSetup {
@@ -121,6 +121,23 @@ fn what_a_broker_sent_itself_stands_for_news() {
     let own = Recipe::brokering(Rank::default(), Choose::Best, Belief::OwnDispatches { brokers: 1 });
     // 0 and 0; 50 and 0; 50 and 100; 100 and 100.
     assert_eq!(lives(&setup, own), [(0, 50.0), (1, 100.0), (0, 98.0), (0, 147.0)]);
+}
+
+#[test]
+fn brokers_draw_apart_from_each_other() {
+    let mut setup = setup(&[1.0; 10], 1.0, &[(0.0, 100.0); 10]);
+    setup.brokers = 10;
+    for (broker, job) in setup.jobs.iter_mut().enumerate() {
+        job.broker = broker;
+    }
+    let drawn = Recipe::brokering(Rank::default(), Choose::Proportional { power: 1 }, Belief::AsPublished);
+    for seed in 0..100 {
+        let mut run = Brokerage::new(&setup, drawn, seed).expect("a setup that makes sense");
+        run.run();
+        assert_eq!(run.seed(), seed);
+        let elements: BTreeSet<Option<u32>> = run.records().iter().map(|job| job.element).collect();
+        assert!(elements.len() > 1, "seed {seed}: all ten first jobs went to {elements:?}");
+    }
 }
 
 /// Two fetches of 1000 bytes from site 1 to site 0, at 10 bytes a second, the second 50 s after the first.

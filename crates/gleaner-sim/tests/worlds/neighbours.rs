@@ -313,6 +313,20 @@ fn groups_know_whom_the_topology_says() {
     assert!(first.iter().any(|other| other[0] > 1), "drawn, and not the lowest");
 }
 
+#[test]
+fn groups_draw_apart_from_those_of_the_next_seed() {
+    let seeds = |seed| {
+        let mut grid = random::setup(3);
+        grid.machines = vec![grid.machines[0]; 3];
+        let setup = GroupsSetup { seed, ..grouped(grid, 3, Topology::All) };
+        let parties = neighbours(&setup, |_| Recipe::by(Score::Greedy).build());
+        [0, 1, 2].map(|group| parties.scheduler(PartyId::new(group)).grid().seed())
+    };
+    let (one, next) = (seeds(7), seeds(8));
+    assert_eq!([one[0], next[0]], [7, 8]);
+    assert!(one.iter().all(|seed| !next.contains(seed)), "{one:?} and {next:?}");
+}
+
 /// Groups fall silent where nothing happens for long, and go on from the present and by their own period when something
 /// does, whatever that is: a task that comes, one that ends, an owner.
 #[test]

@@ -1,6 +1,6 @@
 //! Jobs over sites: worked schedules, and what holds whatever the letters meet with.
 
-use gleaner_policy::parts::sites::{Behind, Copies, GiveUp, Split};
+use gleaner_policy::parts::sites::{Behind, Copies, GiveUp, Queues, Split};
 use gleaner_policy::sites::map::{AtSource, Axes, Root};
 use gleaner_policy::{AnyPolicy, Recipe, SiteRule};
 use gleaner_sim::sites::{
@@ -8,6 +8,7 @@ use gleaner_sim::sites::{
 };
 use gleaner_sim::{Division, Parties, restore, save};
 use gleaner_units::Time;
+use std::collections::BTreeSet;
 
 fn site(processors: u32, memory: u64, upload: f64, download: f64) -> Site {
     Site { processors, gflops: 1.0, memory, disk: 1_000_000, upload, download, price: 0.0, quality: 0.0 }
@@ -169,6 +170,22 @@ fn the_first_copy_to_end_counts_and_the_others_are_waste() {
     let at_start = run(&setup, SiteRule { give_up: GiveUp::AtStart, ..SiteRule::REP });
     assert_eq!(told(&at_start), ["0 0x4 10", "1 1x4 7", "7 1x2 10"]);
     assert_eq!(at_start.wasted.to_bits(), 0);
+}
+
+#[test]
+fn meta_schedulers_draw_apart_from_each_other() {
+    let mut setup = setup(vec![site(1, 100, 1.0, 1.0); 10], &[(0.0, 1, 10.0, 0, 0, 0); 10]);
+    setup.schedulers = 10;
+    for (scheduler, job) in setup.jobs.iter_mut().enumerate() {
+        job.scheduler = scheduler;
+    }
+    let rule = SiteRule { queues: Queues::Drawn, split: Split::Whole, ..SiteRule::BACKFILL };
+    for seed in 0..100 {
+        setup.seed = seed;
+        let outcome = simulate(&setup, || policy(rule));
+        let sites: BTreeSet<usize> = outcome.jobs.iter().map(|job| job.parts[0].on.index()).collect();
+        assert!(sites.len() > 1, "seed {seed}: all ten first jobs went to {sites:?}");
+    }
 }
 
 #[test]
