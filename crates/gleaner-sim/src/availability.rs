@@ -13,6 +13,7 @@ use gleaner_core::MachineClass;
 use gleaner_units::{MachineClassId, MachineId, Span, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The machines of a run, where a trace says when they are there.
@@ -92,6 +93,13 @@ impl MachineTraces {
             }
         }
         classes
+    }
+
+    /// The classes that a machine of the trace can have: all of its kind, at each level of prices and each speed.
+    pub fn classes_of(&self, machine: u32) -> Range<usize> {
+        let of_each_kind = self.pricing.factors().len() * self.scale.values().len();
+        let first = self.kinds[machine as usize] as usize * of_each_kind;
+        first..first + of_each_kind
     }
 
     /// What a machine is that is in an interval of the trace, has a representative speed, and asks a price of a level.

@@ -43,11 +43,7 @@ fn bound_by_trace(setup: &Setup, availability: &MachineTraces) -> Option<f64> {
     let weight = setup.config.weights[0];
     let work: Vec<(Time, f64)> =
         tasks.map(|(arrival, length)| (*arrival, weight * length.amount())).collect();
-    let cores = |machine: u32| {
-        let kinds = availability.kinds.iter().max().map_or(1, |last| *last as usize + 1);
-        let of_each_kind = setup.machine_classes.len() / kinds;
-        setup.machine_classes[availability.kinds[machine as usize] as usize * of_each_kind].cores
-    };
+    let cores = |machine: u32| setup.machine_classes[availability.classes_of(machine).start].cores;
     fluid_bound(&availability.trace, cores, &work)
 }
 

@@ -8,7 +8,7 @@ use gleaner_core::{Budget, Scope};
 use gleaner_report::Gantt;
 use gleaner_sim::bound::makespan_bound;
 use gleaner_sim::brokering::Held;
-use gleaner_sim::{Answered, History, Period, Waste};
+use gleaner_sim::{Answered, History, MachineTraces, Period, Setup, Waste};
 use gleaner_units::{Credits, MachineId, Ops, TaskClassId, Time};
 use gleaner_workload::Experiment;
 use gleaner_workload::swf::{Served, Services};
@@ -155,11 +155,7 @@ fn gap(makespan_s: Option<f64>, bound_s: Option<f64>) -> Option<f64> {
 
 fn service(experiment: &Experiment, run: &impl Ran) -> ServiceSummary {
     let (history, tasks) = (run.history(), &experiment.setup.tasks);
-    let grid = experiment.setup.idle_grid();
-    let classes = &experiment.setup.task_classes;
-    let fastest =
-        |class| grid.classes().seconds_per_op_row(class).iter().copied().fold(f64::INFINITY, f64::min);
-    let fastest: Vec<f64> = (0..classes.len()).map(|class| fastest(TaskClassId::new(class))).collect();
+    let fastest = fastest(&experiment.setup);
     let served = history.tasks().iter().enumerate().filter(|(_, task)| task.finished != Time::NEVER);
     let served = served.map(|(at, task)| Served {
         submit: tasks.arrivals[at],
@@ -177,6 +173,35 @@ fn service(experiment: &Experiment, run: &impl Ran) -> ServiceSummary {
     ServiceSummary::of(&services, lost_share, "users").with_utilisation(utilisation(experiment, run))
 }
 
+/// How long an operation of each class of tasks takes alone, on the fastest machine that can take it. By a trace, classes of
+/// machines have speeds that no machine has: the fastest is one that was there.
+fn fastest(setup: &Setup) -> Vec<f64> {
+    let grid = setup.idle_grid();
+    let speeds = setup.availability.as_ref().map(top_speeds);
+    let fastest = |class| {
+        let row = grid.classes().seconds_per_op_row(class);
+        let (Some(by_trace), Some(speeds)) = (&setup.availability, &speeds) else {
+            return row.iter().copied().fold(f64::INFINITY, f64::min);
+        };
+        let able = (0_u32..).zip(speeds).filter(|(machine, _)| {
+            row[by_trace.classes_of(*machine)].iter().any(|seconds| seconds.is_finite())
+        });
+        setup.config.weights[0] / able.map(|(_, speed)| *speed).fold(0.0, f64::max)
+    };
+    (0..setup.task_classes.len()).map(|class| fastest(TaskClassId::new(class))).collect()
+}
+
+/// How fast each machine of a trace ever is.
+fn top_speeds(by_trace: &MachineTraces) -> Vec<f64> {
+    let trace = &by_trace.trace;
+    let mut speeds = vec![0.0_f64; by_trace.kinds.len()];
+    for (at, interval) in trace.intervals().iter().enumerate() {
+        let top = &mut speeds[interval.machine as usize];
+        *top = trace.pieces(at).iter().fold(*top, |top, piece| top.max(piece.speed));
+    }
+    speeds
+}
+
 /// The part of the machines' time, each weighed by its cores, in which they had something to run.
 fn utilisation(experiment: &Experiment, run: &impl Ran) -> f64 {
     let setup = &experiment.setup;
@@ -192,9 +217,12 @@ fn utilisation(experiment: &Experiment, run: &impl Ran) -> f64 {
             trace.intervals()[machine].until.min(last).since(from.max(first)).seconds()
         }
     };
-    let cores = |machine: usize| match &setup.availability {
-        None => setup.machine_classes[setup.machines[machine].index()].cores,
-        Some(_) => 1,
+    let cores = |machine: usize| {
+        let class = match &setup.availability {
+            None => setup.machines[machine].index(),
+            Some(by_trace) => by_trace.classes_of(by_trace.trace.intervals()[machine].machine).start,
+        };
+        setup.machine_classes[class].cores
     };
     let (busy_s, all_s) = (0..setup.machine_count()).fold((0.0, 0.0), |(busy_s, all_s), machine| {
         let cores = f64::from(cores(machine));

@@ -77,3 +77,50 @@ fn what_was_done_on_a_machine_that_went_is_lost() {
     assert_eq!(summary["lost_share"], json!(10.0 / 30.0));
     assert_eq!((&summary["utilisation"], &summary["flow_mean_s"]), (&json!(1.0), &json!(40.0)));
 }
+
+/// What one run says of these machines, this trace and these tasks.
+fn by_trace(machines: &str, trace: &str, tasks: &str) -> Value {
+    let folder = Scratch::new();
+    folder.write("machines.csv", machines);
+    folder.write("trace.csv", &format!("machine,interval,from_s,until_s,speed\n{trace}"));
+    folder.write("tasks.csv", tasks);
+    folder.write(
+        "traced.toml",
+        "[grid]\nmachines = \"machines.csv\"\nsharing = \"exclusive\"\navailability = \"trace.csv\"\n[work]\n\
+         tasks = \"tasks.csv\"\nweights = { cpu = 1.0 }\n[policy]\npreset = \"bertasi/greedy\"\n",
+    );
+    simulated(&folder, &["traced.toml"])
+}
+
+#[test]
+fn a_task_by_a_trace_is_set_against_a_machine_that_was_there_and_may_run_it() {
+    for (what, machines, trace, tasks) in [
+        (
+            "no class of machines is as fast as the machine",
+            "id,cpu\nm,1\n",
+            "m,1,0,1000,1001\n",
+            "id,arrival_s,length,cpu\nt,0,100100,1\n",
+        ),
+        (
+            "the fast machine may not run it",
+            "id,cpu,provides\na,1,\nb,1,gpu\n",
+            "a,1,0,1000,1000\nb,2,0,1000,10\n",
+            "id,arrival_s,length,cpu,domain\nt,0,1000,1,gpu\n",
+        ),
+    ] {
+        let summary = by_trace(machines, trace, tasks);
+        assert_eq!(summary["flow_mean_s"], json!(100.0), "{what}");
+        let slowdown = summary["slowdown_mean"].as_f64().expect("a number");
+        assert!((slowdown - 1.0).abs() < 1e-9, "{what}: {slowdown}");
+    }
+}
+
+#[test]
+fn utilisation_by_a_trace_weighs_machines_by_their_cores() {
+    let summary = by_trace(
+        "id,cpu,cores,provides\na,1,1,gpu\nb,1,9,\n",
+        "a,1,0,1000,1\nb,2,0,1000,1\n",
+        "id,arrival_s,length,cpu,domain\nt,0,100,1,gpu\n",
+    );
+    assert_eq!(summary["utilisation"], json!(0.1), "{summary}");
+}
