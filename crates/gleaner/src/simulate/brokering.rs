@@ -13,7 +13,7 @@ use crate::{Outcome, files, progress};
 use gleaner_papers::cavalieri::gantt;
 use gleaner_report::Gantt;
 use gleaner_report::numbers::grouped;
-use gleaner_sim::brokering::{Brokerage, Held};
+use gleaner_sim::brokering::{Brokerage, BrokeringSetup, Held, Job, JobRecord};
 use gleaner_units::{MachineId, TaskClassId, Time};
 use gleaner_workload::BrokeringScenario;
 use gleaner_workload::swf::{Served, Services};
@@ -153,20 +153,41 @@ fn schedule(scenario: &BrokeringScenario, run: &Brokerage<'_>) -> Gantt {
 
 fn summary(scenario: &BrokeringScenario, run: &Brokerage<'_>) -> Summary {
     let served: Vec<Served> = served(scenario, run).collect();
-    let cpus = scenario.setup.elements.iter().map(|element| u64::from(element.cpus)).sum();
+    let unfinished = scenario.setup.jobs.len() - served.len();
     Summary {
         version: 1,
         policy: scenario.policy.clone(),
         rule: scenario.recipe.to_string(),
         seed: run.seed(),
         jobs: scenario.setup.jobs.len(),
-        unfinished: scenario.setup.jobs.len() - served.len(),
+        unfinished,
         held: run.held(),
         // What an element begins it ends.
-        service: ServiceSummary::of(&Services::of(&served, cpus), 0.0, "brokers"),
+        service: ServiceSummary::of(&Services::of(&served, 1), 0.0, "brokers").with_utilisation(utilisation(
+            &scenario.setup,
+            run,
+            unfinished,
+        )),
         makespan_s: served.iter().map(Served::end).max().map(Time::seconds),
         schedule: None,
     }
+}
+
+/// The part of the processors' time in which they were in use, from the first arrival of any job to the last end. What never
+/// ended went on to the end of the run.
+fn utilisation(setup: &BrokeringSetup, run: &Brokerage<'_>, unfinished: usize) -> f64 {
+    let first = setup.jobs.iter().map(|job| job.arrival).min().unwrap_or_default();
+    let last_end = run.records().iter().filter_map(|record| record.finished).max().unwrap_or_default();
+    let last = if unfinished == 0 { last_end } else { run.now() };
+    let cpus: u64 = setup.elements.iter().map(|element| u64::from(element.cpus)).sum();
+    let capacity_s = last.since(first).seconds() * cpus as f64;
+    let busy_s = |(job, record): (&Job, &JobRecord)| {
+        let cores = setup.classes[job.class.index()].task.needs.cores;
+        let seconds = |start: Time| record.finished.unwrap_or(last).since(start).seconds();
+        record.started.map_or(0.0, |start| seconds(start) * f64::from(cores))
+    };
+    let area_s: f64 = setup.jobs.iter().zip(run.records()).map(busy_s).sum();
+    if capacity_s > 0.0 { area_s / capacity_s } else { 0.0 }
 }
 
 /// The jobs that ended. Alone, one takes as long as the fastest element that it may go to needs for its operations.

@@ -60,6 +60,26 @@ fn every_kind_of_scenario_says_how_its_jobs_were_served() {
     }
 }
 
+/// The first job never finds an element; the second comes at 100 s and takes 100 s.
+#[test]
+fn brokers_that_leave_work_are_counted_to_the_end_of_the_run() {
+    let folder = Scratch::new();
+    folder.write("elements.csv", "id,site,cpus,ops_per_s\nce,roma,1,1\n");
+    folder.write(
+        "jobs.csv",
+        "id,arrival_s,length,ad\na,0,100,[Requirements = TARGET.FreeCpus > 100]\nb,100,100,\n",
+    );
+    folder.write(
+        "brokers.toml",
+        "[sites]\nelements = \"elements.csv\"\n[index]\nttl_s = [30]\n[work]\njobs = \"jobs.csv\"\n\
+         [policy]\npreset = \"cavalieri/current\"\n",
+    );
+    let summary = simulated(&folder, &["brokers.toml"]);
+    assert_eq!((&summary["unfinished"], &summary["makespan_s"]), (&json!(1), &json!(200.0)));
+    let utilisation = summary["utilisation"].as_f64().expect("a number");
+    assert!(0.25 < utilisation && utilisation <= 0.5, "100 s of 200 s or somewhat more: {utilisation}");
+}
+
 /// The machine goes when half of the task is done, and comes back later.
 #[test]
 fn what_was_done_on_a_machine_that_went_is_lost() {
