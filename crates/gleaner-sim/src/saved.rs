@@ -12,7 +12,7 @@ use thiserror::Error;
 /// How every checkpoint begins.
 const MAGIC: &[u8] = b"gleaner checkpoint\n";
 /// Changes whenever the layout does.
-const FORMAT: u32 = 21;
+const FORMAT: u32 = 22;
 
 /// A run in the middle. Of the policy only the name is in it: its indices are rebuilt from the grid.
 #[derive(Clone, Debug, Serialize, Deserialize)]

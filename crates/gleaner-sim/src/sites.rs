@@ -20,7 +20,7 @@ mod setup;
 mod words;
 mod world;
 
-pub use outcome::{JobOutcome, SitesOutcome};
+pub use outcome::{JobOutcome, SitesOutcome, Used};
 pub use setup::{Job, Protocol, Site, SitesSetup, Staging};
 pub use words::{Slip, Word};
 pub use world::SitesWorld;

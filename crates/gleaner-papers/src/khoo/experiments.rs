@@ -80,7 +80,7 @@ fn outcome(setup: &SitesSetup, rule: SiteRule) -> Outcome {
         wide_wait_s: outcome.wait_s_of(|processors| u64::from(processors) > wide),
         narrow_wait_s: outcome.wait_s_of(|processors| u64::from(processors) <= wide),
         longest_wait_s: outcome.jobs.iter().map(gleaner_sim::sites::JobOutcome::wait_s).fold(0.0, f64::max),
-        held: outcome.held,
+        held: outcome.used.held,
         wasted: outcome.wasted,
         parts: outcome.parts_mean(),
         waiting: outcome.waited / outcome.completion_s(),

@@ -21,6 +21,13 @@ pub(super) struct Order {
     pub(super) began: Time,
 }
 
+impl Order {
+    /// How many processors it has, on all sites.
+    pub(super) fn cores(&self) -> u64 {
+        self.parts.iter().map(|part| u64::from(part.cores)).sum()
+    }
+}
+
 /// What it waits for.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) enum Phase {

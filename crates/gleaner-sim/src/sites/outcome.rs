@@ -33,6 +33,17 @@ impl JobOutcome {
     }
 }
 
+/// What was used of processors and sites.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Used {
+    /// Processors × seconds that were held.
+    pub held: f64,
+    /// Processors × seconds that were computed, by all copies.
+    pub computed: f64,
+    /// Sites × seconds in which a site held something.
+    pub sites_in_use: f64,
+}
+
 /// What came of all of them.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SitesOutcome {
@@ -40,14 +51,12 @@ pub struct SitesOutcome {
     pub jobs: Vec<JobOutcome>,
     /// All processors there are.
     pub processors: u64,
-    /// Processors × seconds that were held.
-    pub held: f64,
+    /// What was used so far.
+    pub used: Used,
+    /// What had been used when the last job ended that did: copies that did not count may hold processors for longer.
+    pub used_at_last_end: Used,
     /// Processors × seconds that were held for copies that did not count.
     pub wasted: f64,
-    /// Processors × seconds that were computed, by all copies.
-    pub computed: f64,
-    /// Sites × seconds in which a site held something.
-    pub sites_in_use: f64,
     /// How many sites there are.
     pub sites: usize,
     /// Jobs × seconds that waited.
@@ -91,17 +100,17 @@ impl SitesOutcome {
 
     /// Average grid utilisation: the part of the processors that was held until then.
     pub fn use_share(&self) -> f64 {
-        self.held / (self.processors as f64 * self.completion_s())
+        self.used_at_last_end.held / (self.processors as f64 * self.completion_s())
     }
 
     /// Likewise, computing only.
     pub fn compute_share(&self) -> f64 {
-        self.computed / (self.processors as f64 * self.completion_s())
+        self.used_at_last_end.computed / (self.processors as f64 * self.completion_s())
     }
 
     /// Likewise, of the sites those that held anything.
     pub fn sites_share(&self) -> f64 {
-        self.sites_in_use / (self.sites as f64 * self.completion_s())
+        self.used_at_last_end.sites_in_use / (self.sites as f64 * self.completion_s())
     }
 
     /// Over how many sites a job was divided, on average.

@@ -3,7 +3,7 @@
 use super::manager::{Holder, Manager};
 use super::notes::Notes;
 use super::orders::{Orders, Phase};
-use super::outcome::{JobOutcome, SitesOutcome};
+use super::outcome::{JobOutcome, SitesOutcome, Used};
 use super::post::Post;
 use super::setup::{SitesSetup, Staging};
 use super::words::{Slip, Word};
@@ -43,6 +43,8 @@ pub struct State {
     ended: usize,
     in_use: BTreeSet<usize>,
     holding: u64,
+    /// How many processors compute.
+    computing: u64,
     /// When each site last said how things are.
     pub(super) published: Vec<Time>,
     pub(super) notes: Vec<Notes>,
@@ -79,10 +81,9 @@ impl<'a> SitesWorld<'a> {
         let outcome = SitesOutcome {
             jobs: jobs.collect(),
             processors: setup.processors(),
-            held: 0.0,
+            used: Used::default(),
+            used_at_last_end: Used::default(),
             wasted: 0.0,
-            computed: 0.0,
-            sites_in_use: 0.0,
             sites: setup.sites.len(),
             waited: 0.0,
             refused: 0,
@@ -103,6 +104,7 @@ impl<'a> SitesWorld<'a> {
             ended: 0,
             in_use: BTreeSet::new(),
             holding: 0,
+            computing: 0,
             published: vec![Time::ZERO; setup.sites.len()],
             notes: vec![Notes::default(); setup.sites.len()],
             refused: Refusals::default(),
@@ -163,8 +165,10 @@ impl<'a> SitesWorld<'a> {
     /// Brings up to date what is counted over time.
     fn count(&mut self, now: Time) {
         let seconds = now.since(self.state.counted).seconds();
-        self.state.outcome.held += self.state.holding as f64 * seconds;
-        self.state.outcome.sites_in_use += self.state.in_use.len() as f64 * seconds;
+        let used = &mut self.state.outcome.used;
+        used.held += self.state.holding as f64 * seconds;
+        used.computed += self.state.computing as f64 * seconds;
+        used.sites_in_use += self.state.in_use.len() as f64 * seconds;
         self.state.outcome.waited += self.state.waiting as f64 * seconds;
         self.state.counted = now;
     }
@@ -217,10 +221,11 @@ impl<'a> SitesWorld<'a> {
             return;
         }
         let sites: BTreeSet<usize> = order.parts.iter().map(|part| part.on.index()).collect();
-        if let (Phase::Computing(until), began) = (&order.phase, order.began) {
-            let cores: u32 = order.parts.iter().map(|part| part.cores).sum();
-            debug_assert!(*until >= now, "it has ended");
-            self.state.outcome.computed += f64::from(cores) * now.since(began).seconds();
+        if let Phase::Computing(until) = order.phase {
+            debug_assert!(until >= now, "it has ended");
+            let cores = order.cores();
+            self.count(now);
+            self.state.computing -= cores;
         }
         for site in &sites {
             let to = self.party_of(*site);
@@ -336,16 +341,19 @@ impl<'a> SitesWorld<'a> {
         let slowest = slowest.fold(f64::INFINITY, f64::min);
         let crossing = crossing(order.parts.iter().map(|part| part.cores));
         let seconds = job.run_s / slowest * (1.0 + self.setup.crossing * crossing);
+        let cores = order.cores();
+        self.count(now);
+        self.state.computing += cores;
         self.state.orders.set(holder, Phase::Computing(now.after_seconds(seconds)));
         // Its sites tell its meta-scheduler; nothing waits for that.
         out.tell(party, Event::RunStarted(run));
     }
 
     fn stage_out(&mut self, now: Time, holder: Holder, out: &mut Out<Slip>) {
+        self.count(now);
         let Some(order) = self.state.orders.find(holder) else { return };
-        let job = &self.setup.jobs[order.job];
-        let cores: u32 = order.parts.iter().map(|part| part.cores).sum();
-        self.state.outcome.computed += f64::from(cores) * now.since(order.began).seconds();
+        let (job, cores) = (&self.setup.jobs[order.job], order.cores());
+        self.state.computing -= cores;
         let (source, result) = (job.source, job.result as f64);
         let mut transfers = BTreeSet::new();
         for part in &order.parts {
@@ -353,7 +361,7 @@ impl<'a> SitesWorld<'a> {
             if from != source && result > 0.0 {
                 let route = [self.state.links[from].0, self.state.links[source].1];
                 // A result has as many pieces as its job has parts, whatever each part was sent.
-                let share = f64::from(part.cores) / f64::from(cores);
+                let share = f64::from(part.cores) / cores as f64;
                 transfers.insert(self.state.network.start(now, &route, result * share));
             }
         }
@@ -377,6 +385,7 @@ impl<'a> SitesWorld<'a> {
             job.computed_s = now.since(order.began).seconds();
             job.parts.clone_from(&order.parts);
             self.state.ended += 1;
+            self.state.outcome.used_at_last_end = self.state.outcome.used;
         } else {
             self.waste(now, holder);
         }
@@ -386,8 +395,7 @@ impl<'a> SitesWorld<'a> {
 
     fn waste(&mut self, now: Time, holder: Holder) {
         let Some(order) = self.state.orders.find(holder) else { return };
-        let cores: u32 = order.parts.iter().map(|part| part.cores).sum();
-        self.state.outcome.wasted += f64::from(cores) * now.since(order.dispatched).seconds();
+        self.state.outcome.wasted += order.cores() as f64 * now.since(order.dispatched).seconds();
     }
 
     fn hear(&mut self, now: Time, (from, to): (PartyId, PartyId), word: Word, out: &mut Out<Slip>) {

@@ -7,7 +7,7 @@ use gleaner_sim::sites::{
     Job, Protocol, Site, SitesOutcome, SitesSetup, SitesWorld, Staging, parties, simulate,
 };
 use gleaner_sim::{Division, Parties, restore, save};
-use gleaner_units::Time;
+use gleaner_units::{Span, Time};
 use std::collections::BTreeSet;
 
 fn site(processors: u32, memory: u64, upload: f64, download: f64) -> Site {
@@ -186,6 +186,27 @@ fn meta_schedulers_draw_apart_from_each_other() {
         let sites: BTreeSet<usize> = outcome.jobs.iter().map(|job| job.parts[0].on.index()).collect();
         assert!(sites.len() > 1, "seed {seed}: all ten first jobs went to {sites:?}");
     }
+}
+
+/// A letter takes 100 s. Room is held from 100 s on, the job computes from 300 s to 310 s, and the copies on the slow sites hear
+/// at 510 s that nobody needs them.
+#[test]
+fn what_copies_hold_after_the_last_end_is_no_use_until_then() {
+    let mut setup = setup(vec![site(1, 100, 1.0, 1.0); 3], &[(0.0, 1, 10.0, 0, 0, 0)]);
+    setup.sites[1].gflops = 0.001;
+    setup.sites[2].gflops = 0.001;
+    let [delay, patience] = [100, 1000].map(|seconds| Span::from_nanos(seconds * 1_000_000_000));
+    setup.protocol = Protocol { delay, patience, ..Protocol::AT_ONCE };
+    let outcome = run(&setup, SiteRule { copies: 3, patience_s: 1000.0, ..SiteRule::REP });
+    assert_eq!(told(&outcome), ["200 0x1 310"]);
+    for (what, share, expected) in [
+        ("held", outcome.use_share(), 630.0 / 930.0),
+        ("computed", outcome.compute_share(), 30.0 / 930.0),
+        ("in use", outcome.sites_share(), 630.0 / 930.0),
+    ] {
+        assert!((share - expected).abs() < 1e-9, "{what}: {share}, not {expected}");
+    }
+    assert!((outcome.used.held - 1030.0).abs() < 1e-6, "{:?}", outcome.used);
 }
 
 #[test]

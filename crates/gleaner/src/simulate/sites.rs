@@ -211,7 +211,8 @@ pub(super) fn policy(scenario: &SitesScenario) -> Result<&PolicySpec, Failure> {
 }
 
 fn summary(policy: &PolicySpec, seed: u64, setup: &SitesSetup, outcome: &SitesOutcome) -> SitesSummary {
-    let lost_share = if outcome.held > 0.0 { outcome.wasted / outcome.held } else { 0.0 };
+    let held = outcome.used.held;
+    let lost_share = if held > 0.0 { outcome.wasted / held } else { 0.0 };
     SitesSummary {
         version: 1,
         policy: policy.name().to_owned(),
