@@ -49,6 +49,9 @@ pub(super) struct OfPolicy {
     /// By how much more than under the first policy, over the seeds of which both have the number and neither left work
     /// unfinished: what a run did not do costs it no time.
     pub(super) more_than_first: Option<Mean>,
+    /// The same in per cent of the first policy's mean over these seeds; none where that is 0.
+    #[serde(skip)]
+    pub(super) percent_more: Option<f64>,
     /// By seed.
     pub(super) values: Vec<Option<f64>>,
 }
@@ -94,12 +97,17 @@ impl Findings {
                 let known: Vec<f64> = values.iter().flatten().copied().collect();
                 let pairs =
                     by_policy[number].iter().zip(by_policy[0]).filter(|(run, first)| is_fair([run, first]));
-                let more: Vec<f64> = pairs.filter_map(|(run, first)| Some(run[at]? - first[at]?)).collect();
+                let pairs: Vec<[f64; 2]> =
+                    pairs.filter_map(|(run, first)| Some([run[at]?, first[at]?])).collect();
+                let more: Vec<f64> = pairs.iter().map(|[run, first]| run - first).collect();
+                let of_first: f64 = pairs.iter().map(|[_, first]| first).sum();
+                let percent = 100.0 * more.iter().sum::<f64>() / of_first;
                 let mean = |values: &[f64]| (!values.is_empty()).then(|| Mean::of(values));
                 OfPolicy {
                     policy: policy.clone(),
                     mean: mean(&known),
                     more_than_first: mean(&more).filter(|_| number > 0),
+                    percent_more: Some(percent).filter(|percent| percent.is_finite()),
                     values,
                 }
             };
@@ -154,6 +162,18 @@ mod tests {
             &[runs[0].clone(), runs[2].clone()],
         );
         assert_eq!(none.metrics[0].policies[1].more_than_first, None);
+    }
+
+    #[test]
+    fn per_cents_are_of_the_first_policy_in_the_same_pairs() {
+        let metrics = [METRICS[0], Metric { name: UNFINISHED, unit: "", decimals: 0 }];
+        let runs: Vec<OfRun> =
+            [[100.0, 0.0], [10.0, 5.0], [150.0, 0.0], [200.0, 0.0]].map(|run| run.map(Some).into()).into();
+        let found = Findings::of(&metrics, &["a".to_owned(), "b".to_owned()], 1..3, &runs);
+        let second = &found.metrics[0].policies[1];
+        assert_eq!(second.more_than_first.map(|more| more.mean), Some(50.0));
+        assert_eq!(second.percent_more, Some(50.0));
+        assert_eq!(findings(&[Some(0.0), Some(1.0)]).metrics[0].policies[1].percent_more, None);
     }
 
     #[test]

@@ -72,10 +72,8 @@ fn difference(metric: &OfMetric, of: &OfPolicy) -> [String; 2] {
     let Some(more) = &of.more_than_first else { return [String::new(), String::new()] };
     let sign = |value: f64| if value > 0.0 { "+" } else { "" };
     let mark = if more.is_sure() { " *" } else { "  " };
-    let first = metric.policies[0].mean.map_or(0.0, |mean| mean.mean);
-    let share = 100.0 * more.mean / first;
-    let share =
-        if share.is_finite() { format!("{}{} %", sign(share), decimals(share, 1)) } else { NONE.to_owned() };
+    let in_percent = |share: f64| format!("{}{} %", sign(share), decimals(share, 1));
+    let share = of.percent_more.map_or(NONE.to_owned(), in_percent);
     [sign(more.mean).to_owned() + &mean(metric, Some(more)) + mark, share]
 }
 
