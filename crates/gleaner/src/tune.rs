@@ -69,10 +69,9 @@ fn checked(arguments: &TuneArguments, sweep: &Sweep) -> Result<(u64, String), Fa
     }
     let settings = sweep.settings();
     let first = load(arguments, sweep, &settings[0])?;
-    let wrong = settings[1..].par_iter().find_map_first(|setting| load(arguments, sweep, setting).err());
-    if let Some(wrong) = wrong {
-        return Err(wrong);
-    }
+    let draws = |setting: &Setting| load(arguments, sweep, setting).map(|loaded| loaded.draws());
+    let others: Vec<Result<bool, Failure>> = settings[1..].par_iter().map(draws).collect();
+    let others = others.into_iter().collect::<Result<Vec<bool>, Failure>>()?;
     let measure = arguments.measure.clone().unwrap_or_else(|| first.usual_measure().to_owned());
     if let Some(wanted) = &arguments.measure
         && !first.measures().contains(&wanted.as_str())
@@ -81,7 +80,8 @@ fn checked(arguments: &TuneArguments, sweep: &Sweep) -> Result<(u64, String), Fa
         return Err(Failure::Usage(format!("--measure: found \"{wanted}\"; expected one of {known}")));
     }
     // More runs of what draws nothing would all be the same.
-    Ok((if first.draws() { arguments.seeds } else { 1 }, measure))
+    let draws = first.draws() || others.contains(&true);
+    Ok((if draws { arguments.seeds } else { 1 }, measure))
 }
 
 fn describe(arguments: &TuneArguments, findings: &Findings) -> String {

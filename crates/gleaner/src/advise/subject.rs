@@ -121,26 +121,27 @@ impl Subject {
     /// The command that uses a rule.
     pub(super) fn command(&self, candidate: &Candidate) -> Option<String> {
         let preset = candidate.preset.as_deref()?;
-        let set = |under: &str| {
-            candidate.set.iter().map(|set| format!(" --set '{under}{set}'")).collect::<String>()
-        };
+        let chosen = || candidate.set.iter().map(String::as_str);
         Some(match &self.of {
             Of::Scenario { file, .. } => {
                 // `--policy` keeps the scenario's own keys.
                 let keeps_keys = Loaded::load(file, &self.laid_over(candidate, preset, true)).is_ok();
-                let own = self.overrides.iter().map(|set| format!(" --set '{set}'")).collect::<String>();
+                let own = set("", self.overrides.iter().map(String::as_str));
                 let rule = if keeps_keys {
                     format!("--policy {preset}")
                 } else {
                     format!("--set '{}'", alone(preset))
                 };
-                format!("gleaner simulate {}{own} {rule}{}", file.display(), set("policy."))
+                format!("gleaner simulate {}{own} {rule}{}", file.display(), set("policy.", chosen()))
             }
             Of::Log { file, cores, .. } => {
                 let file = file.display();
-                format!("gleaner simulate --swf {file} --cores {cores} --policy {preset}{}", set("policy."))
+                let set = set("policy.", chosen().chain(self.keys_of_policy()));
+                format!("gleaner simulate --swf {file} --cores {cores} --policy {preset}{set}")
             }
-            Of::Past { .. } => format!("gleaner policy set {preset}{}", set("")),
+            Of::Past { .. } => {
+                format!("gleaner policy set {preset}{}", set("", chosen().chain(self.keys_of_policy())))
+            }
         })
     }
 
@@ -179,13 +180,18 @@ impl Subject {
         Ok(Ready { under, shake: self.shake, first_seed })
     }
 
+    /// What was asked for, where nothing but a policy has keys.
+    fn keys_of_policy(&self) -> impl Iterator<Item = &str> {
+        self.overrides.iter().map(|set| set.strip_prefix("policy.").unwrap_or(set))
+    }
+
     fn read(
         &self,
         preset: &str,
         candidate: &Candidate,
         read: impl Fn(gleaner_policy::Tree) -> Result<PolicySpec, gleaner_policy::PolicyError>,
     ) -> Result<PolicySpec, InputError> {
-        let own = self.overrides.iter().map(|set| set.strip_prefix("policy.").unwrap_or(set).to_owned());
+        let own = self.keys_of_policy().map(str::to_owned);
         let set: Vec<String> = candidate.set.iter().cloned().chain(own).collect();
         read_policy(PolicySource::Preset(preset), &set, read)
     }
@@ -223,6 +229,11 @@ impl Subject {
         }
         Ok(loaded)
     }
+}
+
+/// Options that set keys under a section.
+fn set<'a>(under: &str, keys: impl Iterator<Item = &'a str>) -> String {
+    keys.map(|key| format!(" --set '{under}{key}'")).collect()
 }
 
 /// A preset and nothing else, as a key of a scenario.
@@ -319,5 +330,27 @@ impl Runnable for Ready<'_> {
                 Ok(Numbers::of(&past.under(policy, &tasks, seed)))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_for_a_log_sets_what_the_rules_were_measured_with() {
+        let job = b"1 0 -1 10 1 -1 -1 1 10 -1 1 1 1 -1 -1 -1 -1 -1\n".to_vec();
+        let log = Box::new(Log::parse("log.swf", job).expect("a log"));
+        let subject = Subject {
+            of: Of::Log { file: PathBuf::from("log.swf"), log, cores: 4 },
+            shake: Span::ZERO,
+            seeds: 2,
+            overrides: vec!["policy.fill=\"shortest\"".to_owned(), "replicate=2".to_owned()],
+        };
+        let candidate =
+            Candidate { preset: Some("queue/easy".to_owned()), set: vec!["lengths=\"learnt\"".to_owned()] };
+        let expected = "gleaner simulate --swf log.swf --cores 4 --policy queue/easy --set 'policy.lengths=\"learnt\"' \
+                        --set 'policy.fill=\"shortest\"' --set 'policy.replicate=2'";
+        assert_eq!(subject.command(&candidate).as_deref(), Some(expected));
     }
 }

@@ -90,6 +90,11 @@ fn one_parameter_makes_a_curve_and_any_kind_of_scenario_can_be_tuned() {
     let quiet = ["--set", "letters.loss=0", "--param", "peers.inputs_s=0,20", "--seeds", "2", "--json"];
     let coming: Value = serde_json::from_slice(&tune(&coming, &quiet).stdout).expect("one document");
     assert_eq!(coming["seeds"], 2, "{coming}");
+    // Where the first setting draws nothing, another one may.
+    let unrelated = ["--set", "letters.loss=0", "--param", "peers.unrelated=0,0.3", "--seeds", "2", "--json"];
+    let unrelated: Value =
+        serde_json::from_slice(&tune(&example("peers"), &unrelated).stdout).expect("one document");
+    assert_eq!(unrelated["seeds"], 2, "{unrelated}");
     let sites =
         ["--policy", "khoo/mrs", "--param", "sites.load=0.4,0.9", "--seeds", "2", "--set", "work.count=10"];
     let sites = tune(&example("sites"), &sites);
