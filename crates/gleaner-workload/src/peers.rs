@@ -103,8 +103,8 @@ impl PeersScenario {
             (Some(_), Some(trace)) => {
                 return Err(trace.error_found("a trace beside a table of jobs", "one of them"));
             }
-            (None, Some(trace)) => trace::read(base, &work, &trace, &workers.peers)?,
-            (_, None) => Jobs::read(base, &work, &workers.peers)?,
+            (None, Some(trace)) => trace::read(base, &work, &trace, &workers)?,
+            (_, None) => Jobs::read(base, &work, &workers)?,
         };
         let brokers_away = jobs.brokers_away(base, &peers, &workers.peers)?;
         let unrelated = peers.find("unrelated").map_or(Ok(0.0), |key| {

@@ -220,6 +220,19 @@ impl<'a> Row<'a> {
         self.error(column, quoted(self.text(column)), expected)
     }
 
+    /// Refuses work that takes the fastest machine, or whatever does it, longer than there is time.
+    pub(crate) fn check_duration(
+        &self,
+        column: Column,
+        seconds: f64,
+        machine: &str,
+    ) -> Result<(), InputError> {
+        if Time::ZERO.after_seconds(seconds) < Time::NEVER {
+            return Ok(());
+        }
+        Err(self.wrong(column, &format!("a length that some {machine} can do in less than 584 years")))
+    }
+
     pub(crate) fn error(
         &self,
         column: Column,

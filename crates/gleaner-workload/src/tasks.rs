@@ -325,11 +325,7 @@ impl Reading<'_> {
         let kind = self.kind(row, columns)?;
         self.kind_numbers.push(kind);
         let seconds = length * self.best_seconds_per_op[kind as usize];
-        if Time::ZERO.after_seconds(seconds) == Time::NEVER {
-            let expected = "a length that some machine can do in less than 584 years";
-            return Err(row.wrong(columns.length, expected));
-        }
-        Ok(())
+        row.check_duration(columns.length, seconds, "machine")
     }
 
     fn kind(&mut self, row: &Row<'_>, columns: &Columns<'_>) -> Result<u32, InputError> {

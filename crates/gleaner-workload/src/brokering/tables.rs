@@ -100,7 +100,9 @@ impl Tables {
             None => Vec::new(),
         };
         let mut jobs = Jobs::default();
-        jobs.read(open(work, "jobs", "jobs")?, (&file_numbers, &element_names), brokers)?;
+        let fastest = elements.iter().map(|element| element.ops_per_s).fold(0.0, f64::max);
+        let known = Known { files: &file_numbers, elements: &element_names, brokers, fastest };
+        jobs.read(open(work, "jobs", "jobs")?, &known)?;
         for &named in &jobs.named {
             elements[named].provides.insert(only(&element_names.names[named]));
         }
@@ -263,6 +265,15 @@ fn copies(
     Ok(copies)
 }
 
+/// What jobs may name, and what does them.
+struct Known<'a> {
+    files: &'a Numbered,
+    elements: &'a Numbered,
+    brokers: usize,
+    /// Operations a second of the fastest element.
+    fastest: f64,
+}
+
 /// Jobs, and the classes that they make.
 #[derive(Default)]
 struct Jobs {
@@ -277,12 +288,7 @@ struct Jobs {
 }
 
 impl Jobs {
-    fn read(
-        &mut self,
-        mut table: Table,
-        known: (&Numbered, &Numbered),
-        brokers: usize,
-    ) -> Result<(), InputError> {
+    fn read(&mut self, mut table: Table, known: &Known<'_>) -> Result<(), InputError> {
         table.check_known(&[
             "id",
             "arrival_s",
@@ -304,7 +310,8 @@ impl Jobs {
             self.names.add(&row, id)?;
             last = row.time(arrival, last)?;
             let ops = |column| Ops::new(above_0(&row, column)?).ok_or_else(|| row.wrong(column, ABOVE_0));
-            let length = ops(length)?;
+            let (column, length) = (length, ops(length)?);
+            row.check_duration(column, length.amount() / known.fastest, "element")?;
             let said = estimate.filter(|column| !row.text(*column).is_empty());
             let estimate = said.map_or(Ok(length), ops)?;
             let class = TaskClassId::new(self.class(&row, own, known)?);
@@ -312,9 +319,9 @@ impl Jobs {
                 None => 0,
                 Some(column) => {
                     let number = whole(&row, column, 0)?;
-                    let known = usize::try_from(number).ok().filter(|number| *number < brokers);
-                    known.ok_or_else(|| {
-                        row.wrong(column, &format!("a broker's number, from 0 to {}", brokers - 1))
+                    let broker = usize::try_from(number).ok().filter(|number| *number < known.brokers);
+                    broker.ok_or_else(|| {
+                        row.wrong(column, &format!("a broker's number, from 0 to {}", known.brokers - 1))
                     })?
                 }
             };
@@ -327,7 +334,7 @@ impl Jobs {
         &mut self,
         row: &Row<'_>,
         columns: [Option<Column>; 5],
-        (files, elements): (&Numbered, &Numbered),
+        known: &Known<'_>,
     ) -> Result<usize, InputError> {
         let written = columns.map(|column| column.map_or("", |column| row.text(column)).to_owned());
         if let Some(&class) = self.met.get(&written) {
@@ -336,13 +343,13 @@ impl Jobs {
         let mut inputs = Vec::new();
         if let Some(column) = columns[0] {
             for name in words(&written[0]) {
-                inputs.push(FileId::new(files.find(row, column, &name)?));
+                inputs.push(FileId::new(known.files.find(row, column, &name)?));
             }
         }
         let (mut requires, mut ad) = (words(&written[1]), ad(row, columns[2])?);
         // Who names an element is asked for nothing else, and ranks nothing.
         if let Some(column) = columns[3].filter(|_| !written[3].is_empty()) {
-            let named = elements.find(row, column, &written[3])?;
+            let named = known.elements.find(row, column, &written[3])?;
             self.named.insert(named);
             (requires, ad) = ([only(&written[3])].into_iter().collect(), None);
         }

@@ -59,6 +59,11 @@ fn whole(row: &Row<'_>, column: Column, most: u64) -> Result<u64, InputError> {
 }
 
 impl Workers {
+    /// Operations a second of the fastest; where there is none, nothing takes any time.
+    pub(super) fn fastest(&self) -> f64 {
+        self.classes.iter().map(|class| class.speeds[0]).reduce(f64::max).unwrap_or(f64::INFINITY)
+    }
+
     pub(super) fn read(base: &Path, section: &Section<'_>) -> Result<Self, InputError> {
         let most = PEER_WORKERS_MAX as u64;
         let mut table = open(base, section, "workers", Limit { rows: most, of: "workers" })?;
@@ -212,7 +217,7 @@ pub(super) struct Jobs {
 }
 
 impl Jobs {
-    pub(super) fn read(base: &Path, section: &Section<'_>, peers: &Peers) -> Result<Self, InputError> {
+    pub(super) fn read(base: &Path, section: &Section<'_>, workers: &Workers) -> Result<Self, InputError> {
         if let Some(key) = section.find("gap").or_else(|| section.find("ops_per_s")) {
             return Err(key.error_found("a key about a trace", "ourgrid = \"trace.txt.gz\" with it"));
         }
@@ -221,14 +226,14 @@ impl Jobs {
         let (id, peer) = (table.column("id")?, table.column("peer")?);
         let (arrival, lengths) = (table.column("arrival_s")?, table.column("lengths")?);
         let [user, think] = ["user", "think_s"].map(|name| table.find(name));
-        let mut jobs = Self::default();
+        let (mut jobs, peers, fastest) = (Self::default(), &workers.peers, workers.fastest());
         // The users of each peer, each with the number of its broker and its latest job.
         let mut users: BTreeMap<(usize, String), (u32, u32)> = BTreeMap::new();
         let mut last = Time::ZERO;
         while let Some(row) = table.next()? {
             last = row.time(arrival, last)?;
             let of = peers.of_row(&row, peer)?;
-            let tasks = jobs.add_lengths(&row, lengths)?;
+            let tasks = jobs.add_lengths(&row, lengths, fastest)?;
             let index = jobs.rows.len() as u32;
             let whose = user.map_or("", |column| row.text(column));
             let (broker, before) = if whose.is_empty() {
@@ -295,7 +300,7 @@ impl Jobs {
     }
 
     /// `600x30`, or `600 500 700`, or both.
-    fn add_lengths(&mut self, row: &Row<'_>, column: Column) -> Result<u32, InputError> {
+    fn add_lengths(&mut self, row: &Row<'_>, column: Column, fastest: f64) -> Result<u32, InputError> {
         let expected = "the operations of each task, as 600 500, or 600x30 for 30 tasks";
         let before = self.lengths.len();
         for word in row.text(column).split_whitespace() {
@@ -305,6 +310,7 @@ impl Jobs {
             let (Some(length), Some(count)) = (length, count) else {
                 return Err(row.wrong(column, expected));
             };
+            row.check_duration(column, length.amount() / fastest, "worker")?;
             if count > PEER_TASKS_MAX - self.lengths.len() {
                 return Err(row.error(column, format!("more than {PEER_TASKS_MAX} tasks in all"), "fewer"));
             }

@@ -1,6 +1,6 @@
 //! Jobs from a trace of bags of tasks, as OurGrid's simulator reads them.
 
-use super::tables::{Jobs, Peers};
+use super::tables::{Jobs, Workers};
 use crate::InputError;
 use crate::error::quoted;
 use crate::limits::PEER_TASKS_MAX;
@@ -25,8 +25,9 @@ pub(super) fn read(
     base: &Path,
     section: &Section<'_>,
     trace: &Key<'_>,
-    peers: &Peers,
+    workers: &Workers,
 ) -> Result<Jobs, InputError> {
+    let peers = &workers.peers;
     let file = "the name of a trace, as \"trace.txt.gz\"";
     let workload = Workload::load(&base.join(trace.text(file)?))?;
     let gaps = [("think", Gap::Think), ("between", Gap::Between)];
@@ -47,6 +48,11 @@ pub(super) fn read(
     };
     let of: Vec<usize> = workload.peers.iter().map(peer_of).collect::<Result<_, InputError>>()?;
     let (names, rows, lengths) = jobs(&workload, &of, gap, speed);
+    let longest = lengths.iter().map(|length| length.amount()).fold(0.0, f64::max);
+    if Time::ZERO.after_seconds(longest / workers.fastest()) == Time::NEVER {
+        let found = format!("a task of {longest} operations");
+        return Err(trace.error_found(found, "tasks that some worker can do in less than 584 years"));
+    }
     let users = workload.users.iter().zip(0..);
     let brokers = users.map(|(user, broker)| ((of[user.peer], user.name.clone()), broker)).collect();
     Ok(Jobs { names, rows, lengths, brokers })

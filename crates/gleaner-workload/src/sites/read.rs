@@ -171,7 +171,7 @@ fn jobs(root: &Section<'_>, base: &Path, sites: &Sites, brokers: usize) -> Resul
         (None, _) => drawn_jobs(&root.section("work", &WORK)?, base).map(Jobs::Drawn),
         (Some(key), Sites::Listed(sites)) => {
             root.section("work", &["jobs"])?;
-            Ok(Jobs::Listed(Arc::new(tables::jobs(base, &key, &sites.names, brokers)?)))
+            Ok(Jobs::Listed(Arc::new(tables::jobs(base, &key, sites, brokers)?)))
         }
         (Some(key), Sites::Drawn(_)) => Err(key.error_found(
             "a table of jobs beside sites.count",

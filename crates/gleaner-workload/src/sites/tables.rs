@@ -113,7 +113,7 @@ fn broker(row: &Row<'_>, column: Option<Column>, brokers: usize) -> Result<usize
 pub(super) fn jobs(
     base: &Path,
     key: &Key<'_>,
-    sites: &[String],
+    sites: &SitesListed,
     brokers: usize,
 ) -> Result<JobsListed, InputError> {
     let mut table = open(base, key, &JOB_COLUMNS, Limit { rows: SITE_JOBS_MAX as u64, of: "jobs" })?;
@@ -122,12 +122,14 @@ pub(super) fn jobs(
     let [estimate, memory, disk, data, at, result, of_broker, quality, would_pay] =
         ["estimate_s", "memory", "disk", "data", "source", "result", "broker", "quality", "would_pay"]
             .map(|name| table.find(name));
+    let fastest = sites.sites.iter().map(|site| site.gflops).fold(0.0, f64::max);
     let (mut names, mut listed, mut last) = (UniqueIds::default(), JobsListed::default(), Time::ZERO);
     while let Some(row) = table.next()? {
         named(&mut names, &row, id)?;
         last = row.time(arrival, last)?;
         let size = |column| row.find_size(column).map(|size| size.unwrap_or(0));
         let run_s = above_0(&row, Some(run), 1.0)?;
+        row.check_duration(run, run_s / fastest, "site")?;
         let (data, result) = (size(data)?, size(result)?);
         listed.jobs.push(Job {
             submitted: last,
@@ -138,7 +140,7 @@ pub(super) fn jobs(
             memory: size(memory)?,
             disk: size(disk)?,
             data,
-            source: source(&row, at, sites, data + result > 0)?,
+            source: source(&row, at, &sites.names, data + result > 0)?,
             result,
             scheduler: broker(&row, of_broker, brokers)?,
             quality: from_0(&row, quality, 0.0)?,

@@ -142,6 +142,12 @@ fn bad_input_is_refused_where_it_is() {
         ),
         ("jobs.csv", "raw,cms", "row,cms", "jobs.csv:3: inputs: found \"row\"; expected one of"),
         ("jobs.csv", "10,1000", "1e99,1000", "where time ends"),
+        (
+            "jobs.csv",
+            "0,1000",
+            "0,1e13",
+            "jobs.csv:2: length: found \"1e13\"; expected a length that some element can do in less than 584 years",
+        ),
         ("jobs.csv", "Memory >= 10", "Memory >= 99", "jobs.csv:4: found a job that no element can run"),
     ];
     let other = |(file, before, after, expected): (&str, &str, &str, &str)| {

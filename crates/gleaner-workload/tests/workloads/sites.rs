@@ -207,6 +207,10 @@ fn what_is_wrong_with_tables_logs_and_sizes_is_said_with_its_place() {
             "jobs.csv:3: found job b, which needs 13 processors",
         ),
         (with([SITES, &JOBS.replace("10,30,1GB", "10,30,9999999GB")], &[]), "jobs.csv:2: memory"),
+        (
+            with([SITES, &JOBS.replace("2,10,30", "2,1e12,30")], &[]),
+            "jobs.csv:2: run_s: found \"1e12\"; expected a length that some site can do in less than 584 years",
+        ),
         (with([SITES, JOBS], &[&whole]), "jobs.csv:3: found job b, which needs 12 processors"),
         (
             with([SITES, &JOBS.replace("b,5,12", "b,5,5")], &["policy.preset=khoo/rep"]),

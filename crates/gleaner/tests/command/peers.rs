@@ -183,6 +183,12 @@ fn bad_input_says_where_what_was_found_and_what_is_expected() {
         ("brokers.csv", "ada", "eve", "brokers.csv:2: user: found \"eve\"; expected one of ada"),
         ("brokers.csv", "1000,1001", "1000,900", "later than it begins"),
         (
+            "jobs.csv",
+            "100x3",
+            "100x2 1e30",
+            "jobs.csv:2: lengths: found \"100x2 1e30\"; expected a length that some worker can do in less than 584 years",
+        ),
+        (
             "grid.toml",
             "dasilva/greedy",
             "bertasi/greedy",
