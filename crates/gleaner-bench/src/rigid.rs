@@ -98,7 +98,7 @@ pub fn seconds_from_bytes(log: &[u8]) -> f64 {
         let log = Log::parse("bench.swf", bytes).expect("a log of ours");
         let cores = log.processors().expect("its header says so");
         let policy = PolicySpec::preset("queue/easy").expect("a preset");
-        let of_log = LogExperiment::of(&log, cores, &policy, Reading::default());
+        let of_log = LogExperiment::of(&log, cores, &policy, Reading::default(), 1);
         let mut run = Simulation::new(&of_log.experiment.setup, of_log.experiment.recipe.build());
         run.run();
         let services = Services::of(&of_log.served(run.history()), cores.into());

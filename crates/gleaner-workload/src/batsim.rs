@@ -129,10 +129,12 @@ fn ids(log: &Log, kept: &Kept) -> Vec<u64> {
 pub fn write(cores: u32, log: &Log, out: &mut dyn io::Write) -> io::Result<()> {
     let kept = log.kept(cores);
     let profile = |run_s: f64| format!("delay_{run_s}");
+    // What stands for an estimate that nobody made is the run time, and Batsim kills a job that takes all of its walltime.
+    let is_said = |place: usize| log.jobs()[place].requested_s.is_some_and(|seconds| seconds > 0.0);
     let jobs = kept.jobs.iter().zip(ids(log, &kept)).map(|(job, id)| Row {
         id: Id::Number(id),
         subtime: job.submit.seconds(),
-        walltime: Some(job.estimate.seconds()),
+        walltime: is_said(job.place).then(|| job.estimate.seconds()),
         res: job.processors,
         profile: profile(job.run.seconds()).into(),
     });

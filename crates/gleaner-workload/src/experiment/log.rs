@@ -65,7 +65,7 @@ pub struct LogExperiment {
 
 impl LogExperiment {
     /// The jobs of a log that fit on a machine of `cores` processors, under a policy. An operation takes a second.
-    pub fn of(log: &Log, cores: u32, policy: &PolicySpec, reading: Reading) -> Self {
+    pub fn of(log: &Log, cores: u32, policy: &PolicySpec, reading: Reading, seed: u64) -> Self {
         let mut kept = match reading.size {
             Size::Allocated => log.kept(cores),
             Size::Requested => as_requested(log, cores),
@@ -89,7 +89,7 @@ impl LogExperiment {
             setup: setup(cores, &kept, recipe.lengths),
             recipe,
             policy: policy.name().to_owned(),
-            seed: reading.shake.map_or(1, |shake| shake.seed),
+            seed,
             machine_names: vec!["machine".to_owned()],
             task_names,
             users: Vec::new(),

@@ -13,7 +13,7 @@ pub struct Filter {
     pub to_s: Option<f64>,
     /// Only jobs of these users.
     pub users: BTreeSet<u64>,
-    /// Only jobs that a machine of so many processors can run.
+    /// Only jobs that are not larger than a machine of so many processors, whether they ran or not.
     pub cores: Option<u32>,
     /// How many times the load: all gaps between submissions are divided by it. More than 0.
     pub scale_load: Option<f64>,
@@ -28,9 +28,6 @@ impl Log {
     pub fn filtered(&self, filter: &Filter) -> Result<Self, InputError> {
         let by = filter.scale_load.unwrap_or(1.0);
         assert!(by.is_finite() && by > 0.0, "a load scaled by {by}");
-        let able = filter
-            .cores
-            .map(|cores| -> BTreeSet<usize> { self.kept(cores).jobs.iter().map(|job| job.place).collect() });
         let stays = |place: usize| {
             // A part stays with its job: its own line may lack the submit time.
             let place = self.parts.job_of(place).unwrap_or(place);
@@ -38,7 +35,9 @@ impl Log {
             let after = filter.from_s.is_none_or(|from| job.submit_s.is_some_and(|submit| submit >= from));
             let before = filter.to_s.is_none_or(|to| job.submit_s.is_some_and(|submit| submit < to));
             let theirs = filter.users.is_empty() || job.user.is_some_and(|user| filter.users.contains(&user));
-            after && before && theirs && able.as_ref().is_none_or(|able| able.contains(&place))
+            // What says of no processors is too large for no machine.
+            let fits = filter.cores.is_none_or(|cores| job.size().is_none_or(|size| size <= cores));
+            after && before && theirs && fits
         };
         if !(0..self.jobs.len()).any(stays) {
             return Err(self.place.error("", "no job that the filter keeps", "at least one"));

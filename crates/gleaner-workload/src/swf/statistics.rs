@@ -59,7 +59,6 @@ impl Statistics {
         let room = f64::from(cores) * (last - first);
         let mut runs: Vec<f64> = jobs.iter().map(|job| job.run.seconds()).collect();
         runs.sort_by(f64::total_cmp);
-        let submits: Vec<f64> = log.jobs().iter().filter_map(|job| job.submit_s).collect();
         let said = |place: usize| log.jobs()[place].requested_s.is_some_and(|seconds| seconds > 0.0);
         Self {
             jobs: log.jobs().len() - log.parts.count(),
@@ -67,7 +66,7 @@ impl Statistics {
             left_out: kept.left_out,
             cores,
             users: jobs.iter().filter_map(|job| job.user).collect::<BTreeSet<_>>().len(),
-            out_of_order: submits.windows(2).filter(|pair| pair[0] > pair[1]).count(),
+            out_of_order: out_of_order(log),
             first_submit_s: first,
             last_submit_s: last,
             load: if room > 0.0 { area / room } else { 0.0 },
@@ -88,6 +87,17 @@ impl Statistics {
         let largest = || log.jobs().iter().filter_map(super::Job::size).max();
         log.processors().or_else(largest).unwrap_or(1)
     }
+}
+
+/// How many jobs stand below one that is submitted later.
+fn out_of_order(log: &Log) -> usize {
+    let mut latest = f64::NEG_INFINITY;
+    let submits = log.whole_jobs().filter_map(|job| job.submit_s);
+    let is_late = |submit: &f64| {
+        latest = latest.max(*submit);
+        *submit < latest
+    };
+    submits.filter(is_late).count()
 }
 
 /// Of what is in order; 0 of nothing.

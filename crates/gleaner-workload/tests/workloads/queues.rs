@@ -19,7 +19,7 @@ fn policy(preset: &str, keys: &[(&str, &str)]) -> PolicySpec {
 
 /// The jobs as they ran, in order of submission, and what came of them.
 fn run(log: &Log, cores: u32, policy: &PolicySpec, reading: Reading) -> (Vec<KeptJob>, Vec<Served>) {
-    let LogExperiment { experiment, kept, .. } = LogExperiment::of(log, cores, policy, reading);
+    let LogExperiment { experiment, kept, .. } = LogExperiment::of(log, cores, policy, reading, 1);
     assert!(
         policy.recipe().lengths != Lengths::True || experiment.setup.tasks.declared.len() == kept.jobs.len()
     );

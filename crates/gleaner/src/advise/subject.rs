@@ -323,7 +323,7 @@ impl Runnable for Ready<'_> {
             Under::Scenario(loaded) => loaded.measure_shaken(seed, shake),
             Under::Log { log, cores, policy } => {
                 let reading = Reading { shake: Some(shake), ..Reading::default() };
-                log_numbers(&LogExperiment::of(log, *cores, policy, reading), *cores)
+                log_numbers(&LogExperiment::of(log, *cores, policy, reading, seed), *cores)
             }
             Under::Past { past, policy } => {
                 let (tasks, _) = shake.tasks(&past.setup.tasks);

@@ -48,7 +48,7 @@ pub(super) fn run(arguments: &ExplainArguments, job: &str) -> Outcome {
     let keys: Vec<String> = keys.into_iter().map(str::to_owned).collect();
     let policy = read_policy(PolicySource::Preset(preset), &keys, PolicySpec::read)?;
     let LogExperiment { experiment, kept, .. } =
-        LogExperiment::of(&log, cores, &policy, arguments.reading.reading());
+        LogExperiment::of(&log, cores, &policy, arguments.reading.reading(), 1);
     let place = experiment.task_names.iter().position(|name| name == job);
     let place = place.ok_or_else(|| {
         let log = &arguments.subject;

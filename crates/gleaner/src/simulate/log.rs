@@ -81,13 +81,14 @@ pub(super) fn run(arguments: &SimulateArguments, file: &Path) -> Outcome {
     let policies = policies(arguments)?;
     let of = |policy: &PolicySpec, seed| {
         let reading = Reading { shake: shake(arguments, seed), ..arguments.log.reading.reading() };
-        LogExperiment::of(&log, cores, policy, reading)
+        LogExperiment::of(&log, cores, policy, reading, seed)
     };
-    let experiment = of(&policies[0], 1);
+    let seed = arguments.seed.unwrap_or(1);
+    let experiment = of(&policies[0], seed);
     check_some_fit(file, cores, &experiment.kept)?;
     if compare::is_wanted(arguments) {
         let names: Vec<String> = policies.iter().map(|policy| policy.name().to_owned()).collect();
-        let seeds = compare::seeds(arguments, arguments.seed.unwrap_or(1))?;
+        let seeds = compare::seeds(arguments, seed)?;
         return compare::run(arguments, &names, seeds, |at, seed| {
             let dir = compare::folder(arguments, &names[at], seed);
             let hidden = ProgressBar::hidden();

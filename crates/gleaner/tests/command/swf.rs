@@ -37,6 +37,19 @@ fn a_log_of_which_no_job_can_run_and_too_few_seeds_are_mistakes() {
     }
 }
 
+#[test]
+fn the_summary_of_a_log_has_the_seed_that_was_asked_for() {
+    let folder = Scratch::new();
+    folder.write("log.swf", LOG);
+    let several = ["simulate", "--swf", "log.swf", "--policy", "queue/easy", "--seed", "7"];
+    gleaner(&folder, &[&several[..], &["--seeds", "2", "--out", "out"]].concat()).success();
+    for (name, seed) in [("out/seed-7/summary.json", 7), ("out/seed-8/summary.json", 8)] {
+        assert_eq!(json(folder.read(name).as_bytes())["seed"], seed, "{name}");
+    }
+    let one = gleaner(&folder, &[&several[..], &["--json"]].concat()).success();
+    assert_eq!(json(&one.get_output().stdout)["seed"], 7);
+}
+
 /// A job that takes no time has given its processors back when it is looked at.
 #[test]
 fn no_more_processors_are_free_than_there_are() {

@@ -2,7 +2,7 @@
 
 use crate::shared;
 use gleaner_workload::logs::{self, Format};
-use gleaner_workload::swf::{Job, Log};
+use gleaner_workload::swf::{Job, Log, Statistics};
 use gleaner_workload::{batsim, gwf};
 use proptest::prelude::*;
 
@@ -81,6 +81,20 @@ fn a_workload_of_batsim_is_one_as_any_other() {
         kept.jobs.iter().map(|job| (job.submit, job.run, job.estimate, job.processors)).collect()
     };
     assert_eq!(facts(&again), facts(&kept));
+}
+
+/// Batsim kills a job that takes as long as its walltime says.
+#[test]
+fn a_job_without_an_estimate_has_no_walltime() {
+    let log =
+        "1 0 -1 100 4 -1 -1 4 -1 -1 1 1 1 -1 -1 -1 -1 -1\n2 0 -1 100 4 -1 -1 4 200 -1 1 1 1 -1 -1 -1 -1 -1\n";
+    let log = Log::parse("a.swf", log.into()).expect("a log");
+    let mut written = Vec::new();
+    batsim::write(32, &log, &mut written).expect("memory");
+    let text = String::from_utf8(written.clone()).expect("text");
+    assert!(text.matches("walltime").count() == 1 && text.contains("\"walltime\":200.0"), "{text}");
+    let again = batsim::parse("b.json", written).expect("what was written");
+    assert_eq!([&log, &again].map(|log| Statistics::of(log, 32).with_estimate), [0.5, 0.5]);
 }
 
 #[test]

@@ -93,6 +93,17 @@ fn interrupted(number: &str, submit: &str) -> [String; 4] {
 }
 
 #[test]
+fn every_job_below_one_that_is_submitted_later_is_out_of_order() {
+    let lines = ["10", "1", "2", "3", "10", "11"].map(|submit| line(&[(2, submit)]));
+    assert_eq!(Statistics::of(&parse(&lines.join("\n")), 16).out_of_order, 3);
+    // Of an interrupted job its own line counts, and not that its last part is submitted later.
+    let mut of_one = interrupted("7", "100");
+    of_one[3] = line(&[(1, "7"), (2, "900"), (11, "3")]);
+    let text = [&of_one[..], &interrupted("8", "200")[..]].concat().join("\n");
+    assert_eq!(Statistics::of(&parse(&text), 16).out_of_order, 0);
+}
+
+#[test]
 fn a_part_of_a_job_is_no_job_and_stays_with_it() {
     let (first, second) = (interrupted("7", "100"), interrupted("8", "200"));
     let text = [&first[..], &second[..]].concat().join("\n") + "\n";
@@ -111,6 +122,15 @@ fn a_part_of_a_job_is_no_job_and_stays_with_it() {
     // With the same load twice as dense, the first part comes with its job.
     let dense = part(Filter { scale_load: Some(2.0), ..Filter::default() });
     assert_eq!(dense, [&first[..], &interrupted("8", "150")[..]].concat().join("\n") + "\n");
+}
+
+#[test]
+fn a_filter_by_cores_leaves_out_what_is_too_large_and_nothing_else() {
+    let small = [line(&[(4, "-1")]), line(&[(2, "-1")]), line(&[(5, "-1"), (8, "-1")])];
+    let large = [line(&[(5, "129")]), line(&[(4, "-1"), (5, "-1"), (8, "129")])];
+    let log = parse(&[&small[..], &large[..]].concat().join("\n"));
+    let part = log.filtered(&Filter { cores: Some(128), ..Filter::default() }).expect("a part");
+    assert_eq!(part.text(), (small.join("\n") + "\n").as_bytes());
 }
 
 #[test]
