@@ -3,12 +3,14 @@
 use crate::InputError;
 use crate::ids::UniqueIds;
 use crate::lines::NamedBy;
+use crate::settings::is_speed;
 use crate::table::{Column, Limit, Row, Table};
 use gleaner_sim::{Draft, Trace};
 use gleaner_units::Time;
 use std::path::Path;
 
 const LIMIT: Limit = Limit { rows: 100_000_000, of: "pieces of intervals" };
+const EXPECTED_SPEED: &str = "0, or operations a second, from 1e-9 to 1e18";
 pub(super) const COLUMNS: [&str; 5] = ["machine", "interval", "from_s", "until_s", "speed"];
 
 /// Reads the table at `path`.
@@ -62,8 +64,7 @@ impl Reading {
         if until <= from {
             return Err(row.wrong(columns.until, &format!("more than {from}, where the row begins")));
         }
-        let expected = "operations a second as a finite number, 0 or more";
-        let speed = row.number(columns.speed, expected, |speed| speed.is_finite() && speed >= 0.0)?;
+        let speed = row.number(columns.speed, EXPECTED_SPEED, |speed| speed == 0.0 || is_speed(speed))?;
         let draft = if number == interval {
             Times { from, until, before: &self.drafts[draft] }.check_follows(row, columns.from)?;
             draft
@@ -160,9 +161,11 @@ mod tests {
             ("a,1,5,5,5\n", "2 until_s: \"5\"; more than 5.000000000, where the row begins"),
             ("a,1,-1,5,5\n", "2 from_s: \"-1\"; seconds as a finite number, 0 or more"),
             ("a,1,0,NaN,5\n", "2 until_s: \"NaN\"; seconds as a finite number, 0 or more"),
-            ("a,1,0,5,-5\n", "2 speed: \"-5\"; operations a second as a finite number, 0 or more"),
-            ("a,1,0,5,NaN\n", "2 speed: \"NaN\"; operations a second as a finite number, 0 or more"),
-            ("a,1,0,5,inf\n", "2 speed: \"inf\"; operations a second as a finite number, 0 or more"),
+            ("a,1,0,5,-5\n", "2 speed: \"-5\"; 0, or operations a second, from 1e-9 to 1e18"),
+            ("a,1,0,5,NaN\n", "2 speed: \"NaN\"; 0, or operations a second, from 1e-9 to 1e18"),
+            ("a,1,0,5,inf\n", "2 speed: \"inf\"; 0, or operations a second, from 1e-9 to 1e18"),
+            ("a,1,0,5,5e-323\n", "2 speed: \"5e-323\"; 0, or operations a second, from 1e-9 to 1e18"),
+            ("a,1,0,5,1e300\n", "2 speed: \"1e300\"; 0, or operations a second, from 1e-9 to 1e18"),
             (",1,0,5,5\n", "2 machine: an empty field; a name"),
         ];
         for (rows, expected) in cases {
