@@ -152,6 +152,15 @@ impl SitesSetup {
         self.sites.iter().map(|site| u64::from(site.processors)).sum()
     }
 
+    /// The work of all jobs, divided by what all sites could do from the first submission to the last; none where jobs come at
+    /// one moment.
+    pub fn offered_load(&self) -> Option<f64> {
+        let span_s = self.jobs.last()?.submitted.since(self.jobs.first()?.submitted).seconds();
+        let work: f64 = self.jobs.iter().map(|job| f64::from(job.processors) * job.run_s).sum();
+        let power: f64 = self.sites.iter().map(|site| f64::from(site.processors) * site.gflops).sum();
+        (span_s > 0.0).then(|| work / (power * span_s))
+    }
+
     /// How long a job would take if nothing else ran: on the fastest site that takes it whole, or where none does, over the fastest
     /// that take it together. In seconds, without its data.
     pub fn alone_s(&self, job: &Job) -> f64 {

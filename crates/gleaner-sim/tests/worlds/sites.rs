@@ -130,6 +130,14 @@ fn mrs_as_worked_by_hand() {
 }
 
 #[test]
+fn the_offered_load_is_that_of_the_jobs_as_they_are() {
+    let rows = [(0.0, 3, 10.0, 1, 0, 4), (1.0, 4, 8.0, 1, 0, 6), (2.0, 2, 4.0, 1, 1, 2)];
+    // 70 processor seconds of the 16 that there are in 2 s.
+    assert_eq!(setup(two_sites(), &rows).offered_load(), Some(70.0 / 16.0));
+    assert_eq!(setup(two_sites(), &rows[..1]).offered_load(), None);
+}
+
+#[test]
 fn backfilling_on_one_site() {
     let rows =
         [(0.0, 3, 10.0, 1, 0, 0), (1.0, 4, 5.0, 1, 0, 0), (2.0, 1, 9.0, 1, 0, 0), (2.5, 1, 7.0, 1, 0, 0)];

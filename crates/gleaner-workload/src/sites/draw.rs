@@ -73,7 +73,8 @@ fn span_s(drawn: &JobsDrawn, rigid: &[Rigid]) -> f64 {
     drawn.days.map_or(last.max(1.0), |days| days * DAY_S)
 }
 
-/// All sites grow or shrink by one factor, so that the jobs ask for the load.
+/// All sites grow or shrink by one factor, so that the jobs ask for the load. Jobs that turn out too large for the sites are cut
+/// after that, so that less is asked for in the end.
 fn draw_sites(drawn: &SitesDrawn, rigid: &[Rigid], span_s: f64, streams: &mut Streams) -> Vec<Site> {
     let of_sites = &mut streams.sites;
     let mut sites: Vec<(f64, f64, Site)> = (0..drawn.count)

@@ -87,7 +87,8 @@ pub struct SitesDrawn {
     pub upload_mbit: Vec<f64>,
     /// Megabits a second into a site.
     pub download_mbit: Vec<f64>,
-    /// The part of what all sites could compute while jobs arrive that the jobs ask for.
+    /// The part of what all sites could compute while jobs arrive that the jobs ask for, before those that are too large for
+    /// the sites are cut.
     pub load: f64,
     /// Credits for an operation; 0 where that is not said.
     pub price: Vec<f64>,

@@ -32,6 +32,8 @@ pub(super) struct SitesSummary {
     unfinished: usize,
     sites: usize,
     processors: u64,
+    /// The work of the jobs as they are, divided by what all sites could do while jobs came.
+    offered_load: Option<f64>,
     /// Of jobs: each begins when the first of its copies is dispatched.
     #[serde(flatten)]
     service: ServiceSummary,
@@ -221,6 +223,7 @@ fn summary(policy: &PolicySpec, seed: u64, setup: &SitesSetup, outcome: &SitesOu
         unfinished: outcome.unfinished(),
         sites: setup.sites.len(),
         processors: setup.processors(),
+        offered_load: setup.offered_load(),
         service: ServiceSummary::of(&Services::of(&served(setup, outcome), 1), lost_share, "sites")
             .with_utilisation(outcome.use_share()),
         completion_s: outcome.completion_s(),
@@ -291,7 +294,10 @@ fn rows(run: &SitesSummary) -> Vec<(&'static str, String)> {
     let (told, known) = (run.requirements_told, run.requirements_known);
     let told = (told > 0)
         .then(|| ("requirements", format!("{} told, {} known already", grouped(told), grouped(known))));
-    first.into_iter().chain(told).chain(run.service.lines()).collect()
+    let load = run.offered_load.map(|load| {
+        ("offered load", decimals(100.0 * load, 1) + " % of what the sites could do while jobs came")
+    });
+    first.into_iter().chain(load).chain(told).chain(run.service.lines()).collect()
 }
 
 fn describe(run: &SitesSummary, out: Option<&Path>) -> String {

@@ -76,6 +76,9 @@ fn policies_are_compared_over_sites() {
         assert_eq!((&run["jobs"], &run["unfinished"]), (&60.into(), &0.into()), "{run}");
         let wasted = run["lost_share"].as_f64().expect("a number");
         assert_eq!(wasted > 0.0, run["policy"] == "khoo/rep", "{run}");
+        // It is what jobs ask for before they are cut that meets `sites.load`.
+        let load = run["offered_load"].as_f64().expect("a number");
+        assert!(0.3 < load && load < 0.9, "{run}");
     }
     let page = std::fs::read_to_string(dir.path().join("khoo-mrs/seed-2/report.html")).expect("a page");
     assert!(page.contains("\"bars\":[["), "what ran at which site");
