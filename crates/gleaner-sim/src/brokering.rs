@@ -213,15 +213,17 @@ fn opening(market: &Market<'_>) -> Vec<Event> {
         events.extend(bytes_per_s.map(|bytes_per_s| Event::LinkMeasured { from, to, bytes_per_s }));
     }
     let widths: BTreeSet<u32> = setup.classes.iter().map(|class| class.task.needs.cores).collect();
-    let mut met: Vec<MachineClass> = Vec::new();
+    // By a class's bytes: where each element says its name, each is a class of its own.
+    let mut met: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
     for (element, of) in setup.elements.iter().enumerate() {
         let machine = MachineId::new(element);
         let class = as_machine(of, &widths);
-        let number = met.iter().position(|other| *other == class).unwrap_or_else(|| {
-            events.push(Event::MachineClassMet(Box::new(class.clone())));
-            met.push(class);
-            met.len() - 1
-        });
+        let bytes = postcard::to_stdvec(&class).expect("plain data can always be written to memory");
+        let next = met.len();
+        let number = *met.entry(bytes).or_insert(next);
+        if number == next {
+            events.push(Event::MachineClassMet(Box::new(class)));
+        }
         events.push(Event::MachineSited { machine, site: of.site });
         events.push(Event::MachineJoined { machine, class: MachineClassId::new(number) });
     }
@@ -251,8 +253,8 @@ impl BrokeringSetup {
             broker.apply(Time::ZERO, &event);
         }
         let grid = broker.grid();
-        let used = |class: &TaskClassId| setup.jobs.iter().any(|job| job.class == *class);
-        for class in (0..setup.classes.len()).map(TaskClassId::new).filter(used) {
+        let used: BTreeSet<TaskClassId> = setup.jobs.iter().map(|job| job.class).collect();
+        for class in used {
             let elements = || (0..setup.elements.len()).map(MachineId::new);
             let able = elements().filter(|element| grid.seconds_per_op(class, *element).is_finite());
             let sites: Vec<SiteId> = able.map(|element| setup.elements[element.index()].site).collect();
