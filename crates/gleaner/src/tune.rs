@@ -17,7 +17,7 @@ use parameter::{Setting, Sweep};
 use rayon::prelude::*;
 
 /// Whenever results mean something else than before, this changes.
-const EDITION: &str = "tune 1";
+const EDITION: &str = "tune 2";
 
 pub(crate) fn run(arguments: &TuneArguments) -> Outcome {
     interrupt::listen();
