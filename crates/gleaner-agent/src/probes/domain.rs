@@ -102,13 +102,16 @@ impl<'a> Ours<'a> {
         Self { processes, tasks: None }
     }
 
-    /// The CPU time of the processes. One that is gone adds nothing.
-    pub(crate) fn cpu_used(self, root: &Root) -> Result<Span, ProbeError> {
+    /// The CPU time of the processes. One that is gone adds nothing, and neither does one that cannot be read: a task that manages
+    /// that must not hide the owner's use.
+    pub(crate) fn cpu_used(self, root: &Root, faults: &mut Vec<ProbeError>) -> Span {
         let mut nanos = 0u64;
         for &pid in self.processes {
-            let used = process::cpu_used(root, pid)?.unwrap_or(Span::ZERO);
-            nanos = nanos.saturating_add(used.nanos());
+            match process::cpu_used(root, pid) {
+                Ok(used) => nanos = nanos.saturating_add(used.map_or(0, Span::nanos)),
+                Err(fault) => faults.push(fault),
+            }
         }
-        Ok(Span::from_nanos(nanos))
+        Span::from_nanos(nanos)
     }
 }

@@ -12,14 +12,12 @@ const TIMES: [usize; 4] = [11, 12, 13, 14];
 /// The CPU time of a process and of those of its children that ended and were waited for; `None` once it is gone.
 pub(crate) fn cpu_used(root: &Root, pid: u32) -> Result<Option<Span>, ProbeError> {
     let Some(stat) = root.read(&format!("/proc/{pid}/stat"))? else { return Ok(None) };
-    let line = stat.first();
-    let expected = "PID (NAME) STATE and at least fourteen numbers";
-    // A program may call itself anything, brackets and spaces included.
-    let (_, numbers) = line.text.rsplit_once(')').ok_or_else(|| line.garbled(expected))?;
+    let garbled = || stat.first().garbled("PID (NAME) STATE and at least fourteen numbers");
+    let numbers = stat.after_name().ok_or_else(garbled)?;
     let mut ticks = 0u64;
     for field in TIMES {
         let word = numbers.split_whitespace().nth(field);
-        let time: u64 = word.and_then(|word| word.parse().ok()).ok_or_else(|| line.garbled(expected))?;
+        let time: u64 = word.and_then(|word| word.parse().ok()).ok_or_else(garbled)?;
         ticks = ticks.saturating_add(time);
     }
     Ok(Some(Span::from_nanos(ticks.saturating_mul(TICK))))

@@ -91,7 +91,7 @@ impl Sampler {
     /// The state at `now`, with the load since the call before. `ours` is whose CPU use is not the owner's.
     pub fn sample(&mut self, now: Moment, ours: Ours<'_>) -> Observation {
         let mut faults = Vec::new();
-        let counters = keep(self.counters(now.steady, ours), &mut faults);
+        let counters = self.counters(now.steady, ours, &mut faults);
         let load =
             self.before.zip(counters).and_then(|(before, after)| load(before, after, self.domain.cores()));
         self.before = counters;
@@ -113,10 +113,10 @@ impl Sampler {
         Observation { sample, faults }
     }
 
-    fn counters(&self, at: Time, ours: Ours<'_>) -> Result<Option<Counters>, ProbeError> {
-        let (processes, tasks) = (ours.cpu_used(self.domain.root())?, ours.tasks);
-        let all = self.domain.cpu_used()?;
-        Ok(all.map(|all| Counters { at, all, processes, tasks }))
+    fn counters(&self, at: Time, ours: Ours<'_>, faults: &mut Vec<ProbeError>) -> Option<Counters> {
+        let (processes, tasks) = (ours.cpu_used(self.domain.root(), faults), ours.tasks);
+        let all = keep(self.domain.cpu_used(), faults)?;
+        Some(Counters { at, all, processes, tasks })
     }
 }
 

@@ -39,6 +39,11 @@ impl Text {
         self.lines().next().unwrap_or(Line { file: &self.file, number: 1, text: "" })
     }
 
+    /// What follows the last closing bracket: what is in brackets is a name that may be anything, line ends included.
+    pub(crate) fn after_name(&self) -> Option<&str> {
+        self.body.rsplit_once(')').map(|(_, rest)| rest)
+    }
+
     /// The first line whose first word is `key`.
     pub(crate) fn find_line(&self, key: &str) -> Option<Line<'_>> {
         self.lines().find(|line| line.text.split_whitespace().next() == Some(key))

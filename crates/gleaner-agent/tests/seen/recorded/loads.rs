@@ -45,13 +45,28 @@ fn the_owner_has_what_we_have_not_used() {
 
 #[test]
 fn processes_count_with_the_children_they_waited_for() {
-    let tree = Tree::unpack("v1-host");
-    let domain = Domain::detect(&tree.root()).unwrap();
     // Four seconds itself and four of a child; process 7 does not exist.
-    let process =
-        "4242 (a (b) c d) S 1 4242 4242 0 -1 4194560 100 0 0 0 450 150 320 130 20 0 1 0 1000 1000000 100\n";
-    let files = [(STAT, SIXTEEN_MORE), ("/proc/4242/stat", process)];
-    near(load(&tree, domain, || Ours::of(&[4242, 7]), &files), 0.2);
+    for name in ["a (b) c d", "a\nb", "a) S 1\n7 (b"] {
+        let process = format!(
+            "4242 ({name}) S 1 4242 4242 0 -1 4194560 100 0 0 0 450 150 320 130 20 0 1 0 1000 1000000 100\n"
+        );
+        let files = [(STAT, SIXTEEN_MORE), ("/proc/4242/stat", process.as_str())];
+        let tree = Tree::unpack("v1-host");
+        let domain = Domain::detect(&tree.root()).unwrap();
+        near(load(&tree, domain, || Ours::of(&[4242, 7]), &files), 0.2);
+    }
+}
+
+#[test]
+fn a_process_that_cannot_be_read_hides_nobody_elses_use() {
+    let tree = Tree::unpack("v1-host");
+    let mut sampler = tree.sampler(Domain::detect(&tree.root()).unwrap());
+    tree.write("/proc/4242/stat", "4242 (a");
+    sampler.sample(at(100.0), Ours::of(&[4242]));
+    tree.write(STAT, SIXTEEN_MORE);
+    let observed = sampler.sample(at(110.0), Ours::of(&[4242]));
+    near(observed.sample.load.unwrap(), 0.4);
+    assert_eq!(observed.faults.len(), 1, "{:?}", observed.faults);
 }
 
 #[test]
