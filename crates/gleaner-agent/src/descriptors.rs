@@ -4,6 +4,7 @@
 //! tasks take has to take one in a sandbox that hides for one that takes too much.**
 
 use crate::family::family;
+use crate::kernel_text;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
@@ -43,7 +44,7 @@ pub(crate) fn removed_bytes(first: u32, disk: u64) -> Option<u64> {
 
 /// Whether a process that shows nothing is in a sandbox, and not about to be gone: then it has no memory of its own any more.
 fn hides(process: u32) -> bool {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let status = kernel_text::read(format!("/proc/{process}/status")).unwrap_or_default();
     let has = |name: &str| status.lines().find_map(|line| line.strip_prefix(name));
     let is_nested = has("NSpid:").is_some_and(|numbers| numbers.split_whitespace().count() > 1);
     is_nested && has("VmRSS:").is_some()

@@ -12,6 +12,7 @@ mod family;
 mod folder;
 pub mod home;
 pub mod keeper;
+mod kernel_text;
 mod lack;
 pub mod launch;
 pub mod owner;

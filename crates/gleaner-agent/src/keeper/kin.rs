@@ -14,6 +14,8 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, getpid, kill_process, pidfd_open, waitid,
 };
 
+use crate::kernel_text;
+
 /// Rounds of stopping before killing begins anyway.
 const STOP_ROUNDS_MAX: usize = 64;
 
@@ -173,7 +175,7 @@ pub(crate) fn reap() -> Left {
 fn parents() -> impl Iterator<Item = (Pid, Pid)> {
     fs::read_dir("/proc").into_iter().flatten().filter_map(|entry| {
         let pid = entry.ok()?.file_name().to_str()?.parse().ok().and_then(Pid::from_raw)?;
-        let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+        let stat = kernel_text::read(format!("/proc/{}/stat", pid.as_raw_nonzero()))?;
         Some((pid, parent(&stat)?))
     })
 }
@@ -183,7 +185,7 @@ fn threads(pid: Pid) -> Vec<((Pid, u32), Thread)> {
     let tasks = format!("/proc/{}/task", pid.as_raw_nonzero());
     let numbers = fs::read_dir(tasks).into_iter().flatten().flatten().filter_map(|entry| {
         let number = entry.file_name().to_str()?.parse().ok()?;
-        let read = |file| fs::read_to_string(entry.path().join(file)).ok();
+        let read = |file| kernel_text::read(entry.path().join(file));
         Some(((pid, number), thread(&read("status")?, &read("stat")?)))
     });
     numbers.collect()

@@ -13,7 +13,7 @@ use rustix::fs::{StatFs, statfs};
 use rustix::process::Pid;
 
 use super::next_look::NextLook;
-use crate::{descriptors, family};
+use crate::{descriptors, family, kernel_text};
 
 /// While it takes less than half of its memory, and above.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -196,7 +196,7 @@ fn folders<'a>(mut processes: impl Iterator<Item = &'a Pid>) -> u64 {
 }
 
 fn read(pid: Pid, file: &str) -> String {
-    fs::read_to_string(format!("/proc/{}/{file}", pid.as_raw_nonzero())).unwrap_or_default()
+    kernel_text::read(format!("/proc/{}/{file}", pid.as_raw_nonzero())).unwrap_or_default()
 }
 
 #[cfg(test)]
