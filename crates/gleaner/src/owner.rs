@@ -125,7 +125,9 @@ fn follows(key: &str) -> Option<&'static str> {
 impl From<FileError> for Failure {
     fn from(error: FileError) -> Self {
         match error {
-            FileError::Toml { .. } | FileError::Rule { .. } => Self::Usage(error.to_string()),
+            FileError::Empty { .. } | FileError::Toml { .. } | FileError::Rule { .. } => {
+                Self::Usage(error.to_string())
+            }
             FileError::File { path, why } => Self::io("read or write", &path, why),
         }
     }

@@ -24,6 +24,15 @@ pub enum FileError {
         /// What the system said.
         why: io::Error,
     },
+    /// There is nothing in it, which is no way to ask for the usual rules: so does a write look that was cut short.
+    #[error(
+        "{path}: it is empty: write the rules into it again, or remove it for the default rules",
+        path = path.display()
+    )]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
     /// It is no TOML, or has a key that there is not, or a value of another kind.
     #[error("{path}: {why}", path = path.display(), why = said(&why.to_string()))]
     Toml {
@@ -60,16 +69,23 @@ pub enum Preset {
 
 /// The rules in a file; the usual ones if there is none.
 pub fn read(path: &Path) -> Result<Rules, FileError> {
-    match read_text(path) {
-        Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(Rules::default()),
-        Err(why) => Err(FileError::File { path: path.into(), why }),
-        Ok(text) => parse(path, &text),
+    match read_there(path) {
+        Err(FileError::File { why, .. }) if why.kind() == io::ErrorKind::NotFound => Ok(Rules::default()),
+        read => read,
     }
 }
 
 /// The rules in a file, for an agent that says of its machine what was `found`, and what follows from the rules.
 pub(crate) fn read_beside(path: &Path, found: &Profile) -> Result<Rules, FileError> {
-    let rules = read(path)?;
+    check_beside(path, read(path)?, found)
+}
+
+/// Likewise, for an agent that has rules: that the file is gone is an error, since it may be on its way.
+pub(crate) fn read_again(path: &Path, found: &Profile) -> Result<Rules, FileError> {
+    check_beside(path, read_there(path)?, found)
+}
+
+fn check_beside(path: &Path, rules: Rules, found: &Profile) -> Result<Rules, FileError> {
     let checked = rules.check_beside(found, home_of(path));
     checked.map_err(|why| FileError::Rule { path: path.into(), why })?;
     Ok(rules)
@@ -94,9 +110,9 @@ pub fn write_if_none(path: &Path, preset: Preset) -> Result<(), FileError> {
 /// Sets one rule, and leaves the rest of the file as it is. What is no TOML by itself is taken for a text; `default` takes
 /// the rule back.
 pub fn set(path: &Path, key: &str, value: &str) -> Result<Rules, FileError> {
-    let text = match read_text(path) {
-        Err(why) if why.kind() == io::ErrorKind::NotFound => COMMENTED.to_owned(),
-        read => read.map_err(|why| FileError::File { path: path.into(), why })?,
+    let text = match text_of(path) {
+        Err(FileError::File { why, .. }) if why.kind() == io::ErrorKind::NotFound => COMMENTED.to_owned(),
+        read => read?,
     };
     let alone = toml::from_str::<toml::Table>(&format!("x = {value}"));
     // A line more would be another rule.
@@ -114,6 +130,17 @@ pub fn set(path: &Path, key: &str, value: &str) -> Result<Rules, FileError> {
     let rules = parse(path, &text)?;
     replace(path, &text)?;
     Ok(rules)
+}
+
+fn read_there(path: &Path) -> Result<Rules, FileError> {
+    parse(path, &text_of(path)?)
+}
+
+fn text_of(path: &Path) -> Result<String, FileError> {
+    match read_text(path) {
+        Ok(text) if text.is_empty() => Err(FileError::Empty { path: path.into() }),
+        read => read.map_err(|why| FileError::File { path: path.into(), why }),
+    }
 }
 
 fn parse(path: &Path, text: &str) -> Result<Rules, FileError> {
@@ -191,6 +218,19 @@ mod tests {
         assert!(why.starts_with("the new rule: ") && why.contains("idle_seconds = -5"), "{why}");
         assert!(!why.contains("rules.toml"), "no line of the file is wrong: {why}");
         assert_eq!(fs::read_to_string(&path).unwrap(), before);
+    }
+
+    #[test]
+    fn an_empty_file_has_no_rules() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rules.toml");
+        assert_eq!(read(&path).unwrap(), Rules::default(), "there is none");
+        fs::write(&path, "").unwrap();
+        for refused in [read(&path), set(&path, "cores_max", "1")] {
+            let why = refused.unwrap_err().to_string();
+            assert!(why.contains("rules.toml: it is empty: write the rules"), "{why}");
+        }
+        assert_eq!(fs::read(&path).unwrap(), b"", "nothing is made up");
     }
 
     #[test]

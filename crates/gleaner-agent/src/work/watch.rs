@@ -62,14 +62,15 @@ impl Watch {
         &self.rules
     }
 
-    /// Reads the rules again if their file is another now; those before, if they changed. With a mistake in it, those before stay.
+    /// Reads the rules again if their file is another now; those before, if they changed. **With a mistake in it, or gone, it changes
+    /// nothing**: whoever writes it may not be done.
     pub(crate) fn reread(&mut self, machine: &Profile) -> Option<Rules> {
         let found = stamp(&self.home.rules());
         if found == self.read_as {
             return None;
         }
         self.read_as = found;
-        match owner::read_beside(&self.home.rules(), machine) {
+        match owner::read_again(&self.home.rules(), machine) {
             Ok(rules) if rules == self.rules => None,
             Ok(rules) => {
                 call_out(&rules, &self.home);
@@ -285,6 +286,7 @@ mod tests {
             (Some("idle_second = 1"), false, 10),
             (Some(many.as_str()), false, 10),
             (Some("users = [\"a b\"]"), false, 10),
+            (Some(""), false, 10),
             (Some("idle_seconds = 300"), true, 300),
         ] {
             if let Some(text) = text {
@@ -297,6 +299,10 @@ mod tests {
             );
         }
         fs::remove_file(&path).unwrap();
-        assert_eq!((watch.reread(&machine).is_some(), watch.rules()), (true, &Rules::default()));
+        for _ in 0..2 {
+            assert_eq!((watch.reread(&machine).is_some(), watch.rules().idle_seconds), (false, 300));
+        }
+        fs::write(&path, "idle_seconds = 20").unwrap();
+        assert_eq!((watch.reread(&machine).is_some(), watch.rules().idle_seconds), (true, 20));
     }
 }
