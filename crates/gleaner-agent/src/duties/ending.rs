@@ -204,7 +204,8 @@ impl Duties {
         } else {
             ruling
         };
-        held.keep_at = Some(now + WAITS);
+        // What was signed does not run again once it has ended well, so its end must not be lost.
+        held.keep_at = Some(if held.run.signed.is_some() { now } else { now + WAITS });
         let wanted = wanted(&ruling, held.run.outputs.is_empty());
         if wanted.checkpoint || wanted.files {
             held.stage = Stage::Uncollected { left: Left { ruling, usage }, retry_at: now };
@@ -233,6 +234,11 @@ impl Duties {
         let end = end_of(abandoned(&why), usage, Collected::default());
         held.stage = Stage::Over { end: Box::new(end), is_sent: false };
         held.logs = [Log::default(), Log::default()];
+    }
+
+    /// Whether a run's program came to its end with exit code 0, and all that it left counts.
+    pub(crate) fn has_ended_well(&self, run: RunId) -> bool {
+        self.runs.get(&run).and_then(Held::outcome) == Some(&Outcome::Exited { code: 0 })
     }
 
     pub(super) fn disk_works(&mut self) {

@@ -4,7 +4,7 @@ use super::log::Log;
 use super::ruling::{Reason, Ruling};
 use crate::owner::Bounds;
 use gleaner_units::{Span, Time};
-use gleaner_wire::session::{End, Run, Usage};
+use gleaner_wire::session::{End, Outcome, Run, Usage};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -94,6 +94,20 @@ impl Held {
     /// Whether there is a program that can get signals.
     pub(crate) fn is_alive(&self) -> bool {
         matches!(self.stage, Stage::Launched | Stage::Running)
+    }
+
+    /// How it ended, once it has.
+    pub(crate) fn outcome(&self) -> Option<&Outcome> {
+        match &self.stage {
+            Stage::Uncollected { left, .. } | Stage::Collecting { left } => Some(&left.ruling.outcome),
+            Stage::Over { end, .. } => Some(&end.outcome),
+            Stage::Queued
+            | Stage::Unprepared { .. }
+            | Stage::Preparing
+            | Stage::Ready
+            | Stage::Launched
+            | Stage::Running => None,
+        }
     }
 
     /// Whether nobody waits for its end.

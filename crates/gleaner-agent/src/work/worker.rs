@@ -239,11 +239,10 @@ impl Worker {
                 "was killed: its lease ended before this agent did anything"
             );
         }
-        match &event {
-            Event::Exited(run, exit, _) => self.signed_ended(*run, *exit == Exit::Code(0)),
-            Event::KeeperLost(run) => self.signed_ended(*run, false),
-            _ => {}
-        }
+        let ended = match &event {
+            Event::Exited(run, ..) | Event::KeeperLost(run) => Some(*run),
+            _ => None,
+        };
         if let Event::Wrote { run, .. } | Event::OutputLost(run, _) = event {
             self.spooled.insert(run);
         }
@@ -255,6 +254,9 @@ impl Worker {
             other => other,
         };
         self.duties.handle(now(), event);
+        if let Some(run) = ended {
+            self.signed_ended(run, self.duties.has_ended_well(run));
+        }
         self.threads.heed(&self.duties);
         self.minders.keep_lease(self.duties.lease_ends());
     }

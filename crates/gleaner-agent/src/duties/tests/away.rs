@@ -1,6 +1,7 @@
 //! When the coordinator is away, was asleep, or has another past.
 
 use super::*;
+use gleaner_wire::job::Signed;
 
 #[test]
 fn before_the_lease_ends_programs_get_their_grace() {
@@ -210,6 +211,17 @@ fn what_keeps_a_checkpoint_goes_on_from_it_though_its_agent_was_killed() {
     let checkpoint = Collected { checkpoint: Some(stored()), ..Collected::default() };
     next.on(102.0, Event::Collected(long, Ok(checkpoint)));
     assert_eq!(next.done(), ["102 ended 1.1 abandoned +checkpoint"]);
+}
+
+#[test]
+fn what_was_signed_and_has_ended_is_written_down_at_once() {
+    let signed = Some(Box::new(Signed { text: String::new(), key: String::new(), signature: String::new() }));
+    let mut stage = Stage::new();
+    let run = stage.start(1.0, Run { signed, outputs: vec!["out".into()], ..run(1, 1) });
+    stage.done();
+    stage.on(2.0, exited(run, 0));
+    assert_eq!(stage.done(), ["2 collect 1.1 files", "2 keep 1.1"]);
+    assert!(stage.duties.has_ended_well(run));
 }
 
 /// A program that printed something, one with output files, and one that is to go on from a checkpoint.

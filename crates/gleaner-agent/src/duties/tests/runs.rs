@@ -243,6 +243,7 @@ fn a_run_that_had_a_full_disk_does_not_count_where_that_may_have_made_it_so() {
         stage.on(2.5, sampled(u64::MAX));
         stage.on(3.0, exited(run, code));
         assert_eq!(stage.done(), [expected], "{names:?} {code} {free}");
+        assert_eq!(stage.duties.has_ended_well(run), expected.ends_with("exited 0"));
     }
     let mut stage = Stage::new();
     stage.on(0.0, sampled(200_000));
