@@ -30,6 +30,7 @@ use crate::keeper::precedence;
 pub use error::LaunchError;
 pub(crate) use inotify::part as inotify_part;
 pub(crate) use instructions::{Instructions, Rlimit, Walls, send};
+pub(crate) use limits::parts_of_user;
 pub use program::ProgramError;
 pub(crate) use words::{Words, read_words};
 

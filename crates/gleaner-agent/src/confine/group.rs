@@ -359,7 +359,7 @@ mod tests {
             cpu_milli: Some(1500),
             file_bytes: Some(1),
             open_files: Some(1),
-            inotify_parts: None,
+            user_parts: None,
             memory_unless_named: Some(9),
         };
         let unnamed = Limits { memory_bytes: None, ..limits };

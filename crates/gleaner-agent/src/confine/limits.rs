@@ -18,8 +18,9 @@ pub struct Limits {
     pub file_bytes: Option<u64>,
     /// Files that each of its processes has open.
     pub open_files: Option<u32>,
-    /// In a user namespace: the task's part, one of so many, of the instances and watches of inotify that its user may have.
-    pub inotify_parts: Option<u32>,
+    /// In a user namespace: the task's part, one of so many, of what its user may have of inotify's instances and watches, of
+    /// pending signals and of POSIX message queues.
+    pub user_parts: Option<u32>,
 }
 
 /// The memory that any task may use: no program starts in less, nor does what puts it into its sandbox.
@@ -43,8 +44,7 @@ impl Limits {
     /// enter one takes milliseconds, so there is none where the limit on processes is the only one that it could hold: that
     /// holds without. The memory of a task that names none needs no cgroup of the task's, but is held where there is one.
     pub(crate) fn by_group_of_a_sandbox(&self) -> Self {
-        let others =
-            Self { processes: None, file_bytes: None, open_files: None, inotify_parts: None, ..*self };
+        let others = Self { processes: None, file_bytes: None, open_files: None, user_parts: None, ..*self };
         if !others.any() {
             return others;
         }
@@ -63,7 +63,7 @@ mod tests {
             processes: Some(5),
             file_bytes: Some(1),
             open_files: Some(1),
-            inotify_parts: Some(1),
+            user_parts: Some(1),
             ..held
         };
         assert_eq!(unnamed.by_group_of_a_sandbox(), held);

@@ -102,7 +102,7 @@ pub(super) fn holds_memory(keeper: &Keeper, scratch: &Path, limiter: &Limiter) -
 
 /// Whether a task in a user namespace can be kept from taking all of what its user may watch with inotify.
 pub(super) fn holds_inotify(keeper: &Keeper, scratch: &Path) -> Result<(), String> {
-    let least = Limits { inotify_parts: Some(u32::MAX), ..Limits::default() };
+    let least = Limits { user_parts: Some(u32::MAX), ..Limits::default() };
     let look = ["/bin/sh", "-c", "[ \"$(cat /proc/sys/user/max_inotify_instances)\" -eq 1 ]"];
     match run(keeper, scratch, &look, (least, Limiter::default())).map_err(|why| why.to_string())? {
         (ProgramEnd::Code(0), _) => Ok(()),

@@ -20,7 +20,7 @@ use crate::confine::{
     bwrap_command,
 };
 use crate::lack::is_lack;
-use crate::launch::{Instructions, ProgramError, Rlimit, Walls, inotify_part, send};
+use crate::launch::{Instructions, ProgramError, Rlimit, Walls, inotify_part, parts_of_user, send};
 
 /// Why a task's first process could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -189,7 +189,9 @@ fn start_boxed(
         rlimits.push((Rlimit::Processes, u64::from(most) + 1));
     }
     let is_memory_counted = group.as_ref().is_some_and(Group::limits_memory) || minder_group.is_some();
-    let inotify = spec.limits.inotify_parts.filter(|_| user.is_none()).map(inotify_part);
+    let parts = spec.limits.user_parts.filter(|_| user.is_none());
+    rlimits.extend(parts.into_iter().flat_map(parts_of_user));
+    let inotify = parts.map(inotify_part);
     let instructions = Instructions {
         argv: spec.argv.clone(),
         env: spec.environment(),

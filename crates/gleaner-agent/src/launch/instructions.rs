@@ -25,7 +25,9 @@ pub(crate) enum Rlimit {
     AddressBytes,
     CoreBytes,
     FileBytes,
+    MessageQueueBytes,
     OpenFiles,
+    PendingSignals,
     Processes,
 }
 

@@ -143,7 +143,7 @@ fn limits(
         file_bytes: given(run.needs.disk),
         open_files: boxed(rules.open_files_max),
         // All tasks together have half of what their user may have.
-        inotify_parts: boxed(profile.slots.saturating_mul(2) / run.needs.cores.max(1)),
+        user_parts: boxed(profile.slots.saturating_mul(2) / run.needs.cores.max(1)),
     }
 }
 

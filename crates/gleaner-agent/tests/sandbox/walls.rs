@@ -4,6 +4,7 @@ use crate::processes::{PROGRAM, Stage, lives, until};
 use crate::{Boxed, stage};
 use gleaner_agent::confine::{Limits, available};
 use gleaner_agent::keeper::{Confinement, Input, Network, ProgramEnd, RunSpec, Signal};
+use rustix::process::{Resource, getrlimit};
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -308,15 +309,20 @@ fn an_agent_without_root_builds_sandboxes_too() {
     assert_eq!(stage.run(spec).0, ProgramEnd::Code(0), "{}", stage.said("err"));
     assert_eq!(stage.said("out"), "kept out");
 
-    // What a task takes of inotify, all tasks of this user have less of, and the owner's programs too.
-    let instances =
-        "import ctypes; c = ctypes.CDLL(None); print(sum(c.inotify_init1(0) >= 0 for _ in range(2_000)))";
+    // What a task takes of this, all tasks of this user have less of, and the owner's programs too.
+    let takes = "import ctypes, os, resource, signal; c = ctypes.CDLL(None); \
+                 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGRTMIN]); \
+                 watching = sum(c.inotify_init1(0) >= 0 for _ in range(2_000)); \
+                 pending = sum(c.sigqueue(os.getpid(), signal.SIGRTMIN, 0) == 0 for _ in range(200_000)); \
+                 print(watching, pending, resource.getrlimit(resource.RLIMIT_MSGQUEUE)[1])";
     let raises = "echo 100 > /proc/sys/user/max_inotify_instances || true";
-    let spec = stage.boxed(&format!("{raises}; exec /usr/bin/python3 -c '{instances}'"));
-    let limits = Limits { inotify_parts: Some(16), ..Limits::default() };
+    let spec = stage.boxed(&format!("{raises}; exec /usr/bin/python3 -c '{takes}'"));
+    let limits = Limits { user_parts: Some(16), ..Limits::default() };
     assert_eq!(stage.run(RunSpec { limits, ..spec }).0, ProgramEnd::Code(0), "{}", stage.said("err"));
     let usual = fs::read_to_string("/proc/sys/user/max_inotify_instances").unwrap();
     let usual: u64 = usual.trim().parse().unwrap();
-    let taken = stage.said("out").lines().last().map(|taken| taken.parse::<u64>().unwrap());
-    assert_eq!(taken, Some((usual / 16).min(2_000)));
+    let of = |resource| getrlimit(resource).current.unwrap_or(u64::MAX) / 16;
+    let (pending, queues) = (of(Resource::Sigpending).min(200_000), of(Resource::Msgqueue));
+    let expected = format!("{} {pending} {queues}", (usual / 16).min(2_000));
+    assert_eq!(stage.said("out").lines().last(), Some(expected.as_str()));
 }
