@@ -17,13 +17,13 @@ const BLOCK_BYTES: u64 = 512;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Hidden;
 
-/// The links to what a process has open; none once it is gone.
-pub(crate) fn of(process: u32) -> Result<Vec<PathBuf>, Hidden> {
-    match fs::read_dir(format!("/proc/{process}/fd")) {
-        Ok(open) => Ok(open.flatten().map(|link| link.path()).collect()),
-        Err(why) if why.kind() == io::ErrorKind::PermissionDenied && hides(process) => Err(Hidden),
-        Err(_) => Ok(Vec::new()),
-    }
+/// The links to what a process has open, read as they are asked for; none once it is gone.
+pub(crate) fn of(process: u32) -> Result<impl Iterator<Item = PathBuf>, Hidden> {
+    let open = match fs::read_dir(format!("/proc/{process}/fd")) {
+        Err(why) if why.kind() == io::ErrorKind::PermissionDenied && hides(process) => return Err(Hidden),
+        open => open.ok(),
+    };
+    Ok(open.into_iter().flatten().flatten().map(|link| link.path()))
 }
 
 /// Bytes of files on a disk that have no name any more, and that a process or its descendants hold open; none where one of them
@@ -56,8 +56,8 @@ mod tests {
 
     #[test]
     fn nobody_hides_who_is_not_there_or_in_no_sandbox() {
-        assert!(of(std::process::id()).is_ok_and(|open| !open.is_empty()));
-        assert_eq!(of(u32::MAX), Ok(Vec::new()));
+        assert!(of(std::process::id()).is_ok_and(|mut open| open.next().is_some()));
+        assert!(of(u32::MAX).is_ok_and(|mut open| open.next().is_none()));
         assert!(!hides(std::process::id()) && !hides(u32::MAX));
     }
 }

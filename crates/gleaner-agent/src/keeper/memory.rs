@@ -19,7 +19,8 @@ use crate::{descriptors, family, kernel_text};
 const PAUSE: Duration = Duration::from_secs(1);
 const PAUSE_NEAR_THE_BOUND: Duration = Duration::from_millis(100);
 const FIRST_LOOK: Duration = Duration::from_millis(200);
-/// Descriptors of a task that are looked at; one that opens more has them counted in part.
+/// Descriptors of a task that are looked at. One that has more open counts as one that hides them: a look at all of them would take seconds,
+/// and orders wait for it.
 const DESCRIPTORS_MAX: usize = 16_384;
 const BLOCK_BYTES: u64 = 512;
 /// What counts as taken where it cannot be seen.
@@ -161,21 +162,24 @@ fn kilobytes(text: &str) -> BTreeMap<&str, u64> {
 }
 
 /// Bytes of files in memory that have no name and that processes have open, each once; more than there is where one of them hides
-/// that.
+/// that, or they have too many open to look at.
 fn unnamed(processes: &[Pid]) -> u64 {
     let mut seen = BTreeSet::new();
     let (mut bytes, mut left) = (0, DESCRIPTORS_MAX);
     for pid in processes {
         let Ok(open) = descriptors::of(pid.as_raw_nonzero().get().unsigned_abs()) else { return HIDDEN };
-        for link in open.iter().take(left) {
+        for link in open {
+            if left == 0 {
+                return HIDDEN;
+            }
+            left -= 1;
             let is_in_memory =
-                fs::read_link(link).is_ok_and(|to| to.to_string_lossy().starts_with("/memfd:"));
-            let Some(about) = is_in_memory.then(|| fs::metadata(link).ok()).flatten() else { continue };
+                fs::read_link(&link).is_ok_and(|to| to.to_string_lossy().starts_with("/memfd:"));
+            let Some(about) = is_in_memory.then(|| fs::metadata(&link).ok()).flatten() else { continue };
             if seen.insert((about.dev(), about.ino())) {
                 bytes += about.blocks() * BLOCK_BYTES;
             }
         }
-        left -= open.len().min(left);
     }
     bytes
 }
@@ -206,6 +210,13 @@ mod tests {
     use std::fs::File;
     use std::io::Write;
     use std::process::{Command, Stdio};
+
+    #[test]
+    fn nothing_hides_behind_many_descriptors() {
+        let us = rustix::process::getpid();
+        assert!(unnamed(&[us]) < HIDDEN);
+        assert_eq!(unnamed(&vec![us; DESCRIPTORS_MAX]), HIDDEN, "each has some");
+    }
 
     #[test]
     fn what_a_file_without_a_name_holds_counts_once_however_many_have_it_open() {
