@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::rules::{Programs, Rules, Sessions};
 use crate::probes::Sample;
 
+/// Seconds for which whoever typed counts as not idle at least: Linux notes the use of a terminal only every eight seconds, in whole seconds.
+const TYPING_S: f64 = 9.0;
+
 /// What the owner says by hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word {
@@ -137,7 +140,7 @@ fn is_watched(rules: &Rules, sign: Sign) -> bool {
 }
 
 fn sign_in(rules: &Rules, sample: &Sample) -> Option<Sign> {
-    let idle_enough = f64::from(rules.idle_seconds);
+    let idle_enough = f64::from(rules.idle_seconds).max(TYPING_S);
     let is_typing = || sample.session_idle.is_some_and(|idle| idle.seconds() < idle_enough);
     if is_watched(rules, Sign::Session) && is_typing() {
         return Some(Sign::Session);

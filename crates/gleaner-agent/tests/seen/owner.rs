@@ -97,7 +97,13 @@ fn the_owner_is_back_at_once_and_away_only_after_a_while() {
 fn the_owner_configures_what_counts() {
     let table = [
         (Rules { sessions: Sessions::Ignore, ..Rules::default() }, "1 typed 0, 2 busy 0.5", "-P"),
-        (Rules { idle_seconds: 5, ..Rules::default() }, "1 typed 4, 2 typed 5, 6 typed 9", "SS-"),
+        // A terminal says of who types all the time that they did up to eight seconds ago.
+        (
+            Rules { idle_seconds: 5, ..Rules::default() },
+            "1 typed 4, 2 typed 8.9, 6 typed 9, 7 typed 10",
+            "SSS-",
+        ),
+        (Rules { idle_seconds: 0, ..Rules::default() }, "1 typed 0, 9 typed 8, 10 typed 9", "SS-"),
         (Rules { busy_cores: 0.1, ..Rules::default() }, "1 busy 0.03", "P"),
         // Half of four cores, but a quarter is as much as may be asked.
         (Rules { busy_cores: 2.0, ..Rules::default() }, "1 busy 0.24, 2 busy 0.25", "-P"),
