@@ -1,7 +1,8 @@
 //! Which signed tasks were run here, so that nobody has one run again and again on an old signature.
 //!
 //! A line of the file says that a task began, or that it ended well. **What is remembered is bounded, and nothing is forgotten
-//! before its signature has expired**: where there is no room for another, it does not start.
+//! before its signature has expired**: where there is no room for another, it does not start. A clock that is ahead has some forgotten too
+//! early: one more line says up to when, and **what expires until then does not start any more**.
 
 mod book;
 
@@ -15,10 +16,15 @@ use gleaner_wire::limits::{SIGNED_REMEMBERED_MAX, SIGNED_STARTS_MAX};
 use std::collections::BTreeMap;
 use std::path::Path;
 
+/// How the line begins that says up to when tasks were forgotten.
+const FORGOTTEN: &str = "forgotten ";
+
 #[derive(Debug, Default)]
 pub(crate) struct Permits {
     /// By nonce and number; a nonce has one moment at which it expires.
     tasks: BTreeMap<(String, u32), Use>,
+    /// The latest moment at which something expired that is forgotten.
+    forgotten_s: u64,
     /// Those that run.
     running: BTreeMap<RunId, Permit>,
 }
@@ -40,25 +46,44 @@ impl Permits {
 
     fn read(path: &Path, now_s: u64) -> Result<(Self, Book), HomeError> {
         let mut permits = Self::default();
-        let damaged = Book::read(path, |line| {
-            let Some((key, read)) = parsed(line) else { return false };
-            let used = permits.tasks.entry(key).or_default();
-            used.expires_s = read.expires_s;
-            used.starts = used.starts.saturating_add(read.starts);
-            used.is_done |= read.is_done;
-            true
-        })?;
-        permits.tasks.retain(|_, used| used.expires_s > now_s);
+        let damaged = Book::read(path, |line| permits.learn(line))?;
+        permits.forget(now_s);
         let book = Book::begin(path, &permits.lines(), &damaged)?;
         Ok((permits, book))
     }
 
+    /// Takes in what a line says; whether it could be read.
+    fn learn(&mut self, line: &str) -> bool {
+        if let Some(until_s) = line.strip_prefix(FORGOTTEN).and_then(|until_s| until_s.parse().ok()) {
+            self.forgotten_s = self.forgotten_s.max(until_s);
+            return true;
+        }
+        let Some((key, read)) = parsed(line) else { return false };
+        let used = self.tasks.entry(key).or_default();
+        used.expires_s = read.expires_s;
+        used.starts = used.starts.saturating_add(read.starts);
+        used.is_done |= read.is_done;
+        true
+    }
+
+    /// Forgets what has expired.
+    fn forget(&mut self, now_s: u64) {
+        let expired = self.tasks.values().map(|used| used.expires_s).filter(|at_s| *at_s <= now_s);
+        self.forgotten_s = expired.fold(self.forgotten_s, u64::max);
+        self.tasks.retain(|_, used| used.expires_s > now_s);
+    }
+
     /// Takes note that a task begins, or says why it does not. **It may begin once the note is written.**
     pub(super) fn begin(&mut self, run: RunId, permit: Permit, now_s: u64) -> Result<Note, String> {
+        if permit.expires_s <= self.forgotten_s {
+            return Err("this machine's clock was ahead, and it has forgotten what ran here on signatures that expire when this one does; \
+                 submit the job again"
+                .to_owned());
+        }
         let key = (permit.nonce.clone(), permit.number);
         let is_full = self.tasks.len() >= SIGNED_REMEMBERED_MAX && !self.tasks.contains_key(&key);
         if is_full {
-            self.tasks.retain(|_, used| used.expires_s > now_s);
+            self.forget(now_s);
         }
         if is_full && self.tasks.len() >= SIGNED_REMEMBERED_MAX {
             return Err(format!(
@@ -106,7 +131,8 @@ impl Permits {
     }
 
     fn lines(&self) -> String {
-        self.tasks.iter().map(|(key, used)| line(key, *used)).collect()
+        let forgotten = (self.forgotten_s > 0).then(|| format!("{FORGOTTEN}{}\n", self.forgotten_s));
+        forgotten.into_iter().chain(self.tasks.iter().map(|(key, used)| line(key, *used))).collect()
     }
 }
 
@@ -192,7 +218,25 @@ mod tests {
         // What has expired is refused anyway, and forgotten.
         assert_eq!(open(NOW_S + 9).permits.tasks.len(), 4);
         assert_eq!(open(NOW_S + 10).permits.tasks.len(), 0);
-        assert_eq!(fs::read(&path).expect("a file"), b"");
+        assert_eq!(fs::read(&path).expect("a file"), b"forgotten 110\n");
+    }
+
+    #[test]
+    fn a_clock_that_was_ahead_lets_nothing_run_twice() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("signed");
+        let run = RunId { task: TaskId::new(1), number: 1 };
+        let mut before = Machine::open(&path, NOW_S);
+        assert_eq!(before.begin(run, permit("good", 7, NOW_S + 10), NOW_S), Ok(()));
+        before.ended(run, true);
+        drop(Machine::open(&path, NOW_S + 1_000));
+        for _ in 0..2 {
+            let mut after = Machine::open(&path, NOW_S);
+            let refused = after.begin(run, permit("good", 7, NOW_S + 10), NOW_S).expect_err("it ran");
+            assert!(refused.contains("clock was ahead"), "{refused}");
+            // One that was signed later is another.
+            assert_eq!(after.begin(run, permit("later", 7, NOW_S + 11), NOW_S), Ok(()));
+        }
     }
 
     #[test]
