@@ -10,6 +10,7 @@ mod place;
 mod unpack;
 
 pub use place::{Existing, place};
+pub(crate) use unpack::unpack_at_most;
 pub use unpack::{Taking, unpack};
 
 use crate::beneath;

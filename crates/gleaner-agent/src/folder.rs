@@ -110,9 +110,17 @@ pub(crate) fn prepare(
     if let Some(stdin) = &run.stdin {
         bring(stdin, Path::new(STDIN), false)?;
     }
-    let unpack = |stored: &Stored, into: &str| {
+    let mut unpack = |stored: &Stored, into: &str| -> Result<(), TransferError> {
         let archive = allowance.to_disk(fetched(&stored.blob)?);
-        archive::unpack(archive, open_inside(&opened, into)?, Taking::All).map_err(|why| from_archive(&why))
+        let most = if run.needs.disk > 0 { run.needs.disk.saturating_sub(brought) } else { BLOB_BYTES_MAX };
+        let unpacked = archive::unpack_at_most(most, archive, open_inside(&opened, into)?, Taking::All);
+        brought += unpacked.map_err(|why| match why {
+            ArchiveError::TooLarge if most < BLOB_BYTES_MAX => {
+                TransferError::TooLarge(format!("{into}: more than it may take on the disk"))
+            }
+            why => from_archive(&why),
+        })?;
+        Ok(())
     };
     if let Some(checkpoint) = &run.resume_from {
         unpack(checkpoint, CHECKPOINT)?;

@@ -23,8 +23,18 @@ pub enum Taking {
 
 /// Puts the files of an archive into `folder`, with the modes that the process's umask leaves.
 pub fn unpack(archive: impl Read, folder: impl AsFd, taking: Taking) -> Result<(), ArchiveError> {
+    unpack_at_most(BLOB_BYTES_MAX, archive, folder, taking).map(drop)
+}
+
+/// Likewise, with no more than so many bytes in all files together, counted as [`size`](super::size) does; how many there are.
+pub(crate) fn unpack_at_most(
+    most: u64,
+    archive: impl Read,
+    folder: impl AsFd,
+    taking: Taking,
+) -> Result<u64, ArchiveError> {
     let mut archive = Archive::new(archive);
-    let mut left = BLOB_BYTES_MAX;
+    let (mut left, mut taken) = (BLOB_BYTES_MAX, 0);
     let (mut count, mut long) = (0, Long::default());
     for entry in archive.entries().map_err(ArchiveError::Archive)?.raw(true) {
         let mut entry = entry.map_err(ArchiveError::Archive)?;
@@ -37,11 +47,16 @@ pub fn unpack(archive: impl Read, folder: impl AsFd, taking: Taking) -> Result<(
                 if count > ENTRIES_MAX {
                     return Err(ArchiveError::TooMany);
                 }
+                // All entries together are no more than what was left at first.
+                taken += entry.size();
+                if taken > most {
+                    return Err(ArchiveError::TooLarge);
+                }
                 put(&mut entry, kind, std::mem::take(&mut long), &folder, taking)?;
             }
         }
     }
-    Ok(())
+    Ok(taken)
 }
 
 /// What the entries before one say of it, where its own fields are too short.

@@ -2,8 +2,8 @@
 
 use crate::coordinator::{Coordinator, SLOW, id_of, script};
 use crate::{files, needs_disk, text};
-use gleaner_wire::job::Input;
-use gleaner_wire::session::{Outcome, Run, StopCause, ToAgent};
+use gleaner_wire::job::{Checkpointing, Input};
+use gleaner_wire::session::{Obstacle, Outcome, Run, StopCause, Stored, ToAgent};
 use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
 use std::time::{Duration, Instant};
 
@@ -38,6 +38,40 @@ fn inputs_come_and_output_files_go() {
         let found: Vec<_> = found.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         assert_eq!(found, expected, "a second time the inputs are as they were");
     }
+}
+
+/// A tar archive of one file.
+fn packed(name: &str, bytes: &[u8]) -> Vec<u8> {
+    let mut header = tar::Header::new_gnu();
+    header.set_size(bytes.len() as u64);
+    header.set_mode(0o644);
+    let mut archive = tar::Builder::new(Vec::new());
+    archive.append_data(&mut header, name, bytes).unwrap();
+    archive.into_inner().unwrap()
+}
+
+#[test]
+fn a_checkpoint_that_is_brought_counts_among_what_its_task_takes() {
+    let coordinator = Coordinator::new();
+    let _agent = coordinator.agent();
+    let (mut session, _) = coordinator.welcome(1, 30.0);
+    let kept = packed("kept", "x".repeat(90_000).as_bytes());
+    let mut resumed = |task, beside: usize| {
+        let blob = coordinator.keep(&vec![b'x'; beside]);
+        let run = script(id_of(task, 1), "wc -c < \"$GLEANER_CHECKPOINT/kept\"");
+        session.run(Run {
+            inputs: vec![Input { path: "in".into(), blob, executable: false }],
+            resume_from: Some(Stored { blob: coordinator.keep(&kept), size: kept.len() as u64 }),
+            checkpoint: Checkpointing { folder: true, ..Checkpointing::default() },
+            needs: needs_disk(100_000),
+            ..run
+        })
+    };
+    let end = resumed(1, 10_000);
+    assert_eq!((&end.outcome, text(&end).trim()), (&Outcome::Exited { code: 0 }, "90000"));
+    let end = resumed(2, 10_001);
+    let Outcome::NotStarted { why, obstacle: Obstacle::Task } = &end.outcome else { panic!("{end:?}") };
+    assert!(why.contains(".checkpoint: more than it may take on the disk"), "{why}");
 }
 
 /// Files that nobody waits for any more keep no others waiting, and nothing of their runs stays.
