@@ -85,6 +85,8 @@ pub(super) struct Worker {
     spooled: BTreeSet<RunId>,
     /// Runs of which is written down what they left.
     keeping: Keeping,
+    /// Those of them that are removed by now.
+    cleared: Option<mpsc::UnboundedReceiver<RunId>>,
     /// What came of actions that were done at once.
     results: VecDeque<Event>,
     inbox: Option<mpsc::Receiver<Event>>,
@@ -136,7 +138,8 @@ impl Worker {
         }
         duties.take_up(now(), kept);
         let threads = Threads::new(home.clone(), cache, met, events);
-        let keeping = Keeping::start(home.clone(), brought.clone())
+        let (clearing, cleared) = mpsc::unbounded_channel();
+        let keeping = Keeping::start(home.clone(), brought.clone(), clearing)
             .map_err(|why| WorkError::System { what: "no thread could be started", why })?;
         Ok(Self {
             home,
@@ -159,6 +162,7 @@ impl Worker {
             awake_at: now(),
             spooled: brought,
             keeping,
+            cleared: Some(cleared),
             results: VecDeque::new(),
             inbox: Some(inbox),
             notes: Some(notes),
@@ -178,6 +182,7 @@ impl Worker {
         let dialling = tokio::spawn(Dialler { addresses, authority, news, written: written.clone() }.dial());
         let mut inbox = self.inbox.take().expect("it runs once");
         let mut notes = self.notes.take().expect("it runs once");
+        let mut cleared = self.cleared.take().expect("it runs once");
         let mut alarm = Alarm::new().map_err(system("no timer could be made"))?;
         let mut looking = tokio::time::interval(LOOK_EVERY);
         looking.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -193,6 +198,7 @@ impl Worker {
             tokio::select! {
                 Some(event) = inbox.recv() => self.take(event),
                 Some((run, written)) = notes.recv() => self.noted(&run, written),
+                Some(run) = cleared.recv() => self.cleared(run),
                 Some(news) = heard.recv() => self.hear(news),
                 Some(asked) = asks.recv() => self.answer(asked),
                 rung = alarm.ring() => {

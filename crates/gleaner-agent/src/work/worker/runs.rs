@@ -33,7 +33,7 @@ impl Worker {
 
     pub(super) fn prepare(&mut self, run: Arc<Run>) {
         let id = run.id;
-        if self.threads.put_off(id, || Next::Prepare(run.clone())) {
+        if self.threads.put_off(id, || Next::Prepare(run.clone())) || self.keeping.put_off(&run) {
             return;
         }
         // Nothing is fetched, or unpacked, that nobody signed.
@@ -116,8 +116,15 @@ impl Worker {
         permit.map(|permit| self.permits.begin(run.id, permit, unix_s())).transpose()
     }
 
+    /// What another run of this number left is removed: one that waited for that can have its folder now.
+    pub(super) fn cleared(&mut self, run: RunId) {
+        if let Some(next) = self.keeping.cleared(run).filter(|_| self.duties.is_transferring(run)) {
+            self.prepare(next);
+        }
+    }
+
     pub(super) fn clear(&mut self, run: RunId) {
-        if self.threads.put_off_clearing(run) {
+        if self.threads.put_off_clearing(run) || self.keeping.call_off(run) {
             return;
         }
         if self.keeping.has(run) {
