@@ -225,7 +225,7 @@ impl Duties {
     /// have been on its way when they said so, or its cancel is. What was ordered ahead is given back whenever nothing new is to
     /// come.
     pub(super) fn launch_what_is_ready(&mut self, now: Time) {
-        if self.is_suspended() || !self.link.hears(now) {
+        if !self.may_begin(now) {
             return;
         }
         let is_draining = self.verdict == Verdict::NoNewTasks(owner::Reason::Draining);
@@ -246,6 +246,19 @@ impl Duties {
                 held.active.go(now);
                 self.actions.push_back(Action::Launch(held.run.clone()));
             }
+        }
+    }
+
+    /// Whether any program may begin now.
+    pub(crate) fn may_begin(&self, now: Time) -> bool {
+        !self.is_suspended() && self.link.hears(now)
+    }
+
+    /// A run that was to be started was not: it is as ready as before.
+    pub(crate) fn put_back(&mut self, now: Time, run: RunId) {
+        if let Some(held) = self.runs.get_mut(&run).filter(|held| matches!(held.stage, Stage::Launched)) {
+            held.active.pause(now);
+            held.stage = Stage::Ready;
         }
     }
 

@@ -63,6 +63,22 @@ fn an_administrators_pause_comes_with_the_welcome_and_names_them() {
     }
 }
 
+/// What is signed is written down before it begins, and a disk may be slow.
+#[test]
+fn what_was_launched_and_did_not_begin_waits_for_the_owner_again() {
+    let mut stage = Stage::new();
+    let (run, id) = (run(1, 1), id(1, 1));
+    stage.hear(1.0, ToAgent::Run(Box::new(run)));
+    stage.on(1.0, Event::Prepared(id, Ok(())));
+    assert!(stage.done().contains(&"1 launch 1.1".to_owned()) && stage.duties.may_begin(at(1.5)));
+    stage.on(2.0, Event::Judged(Verdict::Suspend(Reason::Paused)));
+    assert!(!stage.duties.may_begin(at(2.0)));
+    stage.duties.put_back(at(2.0), id);
+    stage.done();
+    stage.on(3.0, Event::Judged(Verdict::Run));
+    assert!(stage.done().contains(&"3 launch 1.1".to_owned()));
+}
+
 #[test]
 fn who_lets_tasks_go_on_is_told() {
     for (verdict, why) in [

@@ -1,6 +1,7 @@
 //! How a run comes to its program, and what is removed after it.
 
 use super::{Worker, unix_s};
+use crate::clock::now;
 use crate::duties::{Event, Exit, TransferError, Wanted};
 use crate::folder;
 use crate::owner::{Permit, check_signed};
@@ -70,7 +71,8 @@ impl Worker {
         }
     }
 
-    /// What its user signed begins when that is written down, unless it is to end by now.
+    /// What its user signed begins when that is written down, unless it is to end by now. The disk may have taken its time: while the
+    /// owner wants the machine, it waits again.
     pub(super) fn noted(&mut self, run: &Run, written: io::Result<()>) {
         match written {
             Err(why) => {
@@ -79,7 +81,11 @@ impl Worker {
                 self.has_exited(run.id, Exit::Lacking(what));
             }
             Ok(()) if self.duties.is_ending(run.id) => self.has_exited(run.id, KILLED),
-            Ok(()) => self.start(run),
+            Ok(()) if self.duties.may_begin(now()) => self.start(run),
+            Ok(()) => {
+                self.permits.withdraw(run.id);
+                self.duties.put_back(now(), run.id);
+            }
         }
     }
 
