@@ -49,6 +49,10 @@ pub fn mind() -> Result<(), FrameError> {
     }
 }
 
+/// How long is waited at once for a lease's end. A lease runs on while the machine sleeps, and the kernel's wait does not: this is how much
+/// longer than it should a task may run on a machine that wakes.
+const LEASE_PATIENCE: Duration = Duration::from_secs(1);
+
 /// How long to wait where the kernel has no memory left to wait for anything.
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -122,8 +126,7 @@ impl Minding {
         let word = (!self.unsaid.is_empty()).then_some(PATIENCE);
         let look = || {
             let task = self.task.as_ref()?;
-            // A part of a nanosecond less would be a turn for nothing.
-            let lease = self.lease.map(|ends| Duration::from_nanos(ends.since(now()).nanos() + 1));
+            let lease = self.lease.map(|ends| lease_patience(ends, now()));
             [task.patience(), lease].into_iter().flatten().min()?.try_into().ok()
         };
         word.or_else(look)
@@ -192,5 +195,30 @@ impl Minding {
         self.stream.write_all(&self.unsaid)?;
         self.unsaid.clear();
         Ok(())
+    }
+}
+
+/// How long to wait for a lease that ends then.
+fn lease_patience(ends: Time, now: Time) -> Duration {
+    // A part of a nanosecond less would be a turn for nothing.
+    Duration::from_nanos(ends.since(now).nanos() + 1).min(LEASE_PATIENCE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lease_is_looked_at_every_second_since_the_machine_may_sleep_meanwhile() {
+        let now = Time::from_nanos(5_000_000_000);
+        for (ends, expected) in [
+            (Time::NEVER, LEASE_PATIENCE),
+            (Time::from_nanos(90_000_000_000), LEASE_PATIENCE),
+            (Time::from_nanos(5_000_000_010), Duration::from_nanos(11)),
+            (now, Duration::from_nanos(1)),
+            (Time::ZERO, Duration::from_nanos(1)),
+        ] {
+            assert_eq!(lease_patience(ends, now), expected, "{ends:?}");
+        }
     }
 }
