@@ -19,6 +19,9 @@ const BLOCK_BYTES: u64 = 512;
 /// How often a folder is looked through that changes so that it cannot be.
 const TRIES_MAX: u32 = 8;
 
+/// Folders in one folder, whose names are remembered while they are walked through. A folder with more is walked through by nobody.
+const FOLDERS_MAX: usize = 2_000_000;
+
 /// How much of a folder was seen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Seen {
@@ -39,10 +42,19 @@ struct Level {
 /// Shows everything below a folder, each with the folder that it is in.
 pub(crate) fn walk(
     root: OwnedFd,
+    visit: impl FnMut(&OwnedFd, &CStr, &Stat) -> Result<ControlFlow<()>>,
+) -> Result<Seen> {
+    walk_narrow(root, FOLDERS_MAX, visit)
+}
+
+/// Likewise, with no more than so many folders in one; else [`Errno::TOOBIG`].
+fn walk_narrow(
+    root: OwnedFd,
+    most: usize,
     mut visit: impl FnMut(&OwnedFd, &CStr, &Stat) -> Result<ControlFlow<()>>,
 ) -> Result<Seen> {
     let mut seen = Seen::Whole;
-    let ControlFlow::Continue(first) = enter(root, &mut visit)? else { return Ok(seen) };
+    let ControlFlow::Continue(first) = enter(root, most, &mut visit)? else { return Ok(seen) };
     let mut levels = vec![first];
     while let Some(level) = levels.last_mut() {
         let Some(name) = level.inner.pop() else {
@@ -67,7 +79,7 @@ pub(crate) fn walk(
             }
             Err(why) => return Err(why),
         };
-        let ControlFlow::Continue(next) = enter(inner, &mut visit)? else { return Ok(seen) };
+        let ControlFlow::Continue(next) = enter(inner, most, &mut visit)? else { return Ok(seen) };
         if levels.len() > HELD_MAX {
             levels.last_mut().expect("there is one").folder = None;
         }
@@ -78,6 +90,7 @@ pub(crate) fn walk(
 
 fn enter(
     folder: OwnedFd,
+    most: usize,
     visit: &mut impl FnMut(&OwnedFd, &CStr, &Stat) -> Result<ControlFlow<()>>,
 ) -> Result<ControlFlow<(), Level>> {
     let about = fstat(&folder)?;
@@ -88,6 +101,9 @@ fn enter(
             about => about?,
         };
         if FileType::from_raw_mode(about.st_mode) == FileType::Directory {
+            if inner.len() == most {
+                return Err(Errno::TOOBIG);
+            }
             inner.push(name.to_owned());
         }
         visit(&folder, name, &about)
@@ -109,20 +125,27 @@ fn identity(about: &Stat) -> (u64, u64) {
 }
 
 /// Bytes that everything below a folder takes on its disk, each file once; looks no further when it has more than
-/// `enough`. None if the folder cannot be looked through, however often: a folder of a task does so on purpose.
+/// `enough`. None if the folder cannot be looked through, however often, or has too many folders in one: a folder of a task does so on purpose.
 pub(crate) fn size(folder: &Path, enough: u64) -> Result<Option<u64>> {
+    size_of_narrow(folder, FOLDERS_MAX, enough)
+}
+
+fn size_of_narrow(folder: &Path, most: usize, enough: u64) -> Result<Option<u64>> {
     for _ in 0..TRIES_MAX {
         let (mut bytes, mut linked) = (0, BTreeSet::new());
-        let seen = walk(open_root(folder)?, |_, _, about| {
+        let seen = walk_narrow(open_root(folder)?, most, |_, _, about| {
             let is_first = about.st_nlink < 2
                 || FileType::from_raw_mode(about.st_mode) == FileType::Directory
                 || linked.insert(identity(about));
             let room = if is_first { about.st_blocks.cast_unsigned() * BLOCK_BYTES } else { 0 };
             bytes += ENTRY_BYTES + room;
             Ok(if bytes > enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-        })?;
-        if seen == Seen::Whole || bytes > enough {
-            return Ok(Some(bytes));
+        });
+        match seen {
+            Err(Errno::TOOBIG) => return Ok(None),
+            Err(why) => return Err(why),
+            Ok(seen) if seen == Seen::Whole || bytes > enough => return Ok(Some(bytes)),
+            Ok(_) => {}
         }
     }
     Ok(None)
@@ -189,6 +212,18 @@ pub(super) mod tests {
         assert!(size(scratch.path(), u64::MAX).unwrap().unwrap() >= 1_000 * ENTRY_BYTES);
         let enough = size(scratch.path(), 10_000).unwrap().unwrap();
         assert!((10_000..20_000).contains(&enough), "{enough}");
+    }
+
+    #[test]
+    fn many_folders_in_one_are_too_much_and_take_no_memory() {
+        let scratch = tempfile::tempdir().unwrap();
+        for number in 0..5 {
+            fs::create_dir_all(scratch.path().join(format!("{number}/inner"))).unwrap();
+        }
+        for (most, is_seen) in [(4, false), (5, true)] {
+            let found = size_of_narrow(scratch.path(), most, u64::MAX).unwrap();
+            assert_eq!(found.is_some(), is_seen, "{most}: {found:?}");
+        }
     }
 
     #[test]
