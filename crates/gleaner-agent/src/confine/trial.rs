@@ -12,6 +12,7 @@ use crate::keeper::{
     Confinement, FrameError, Keeper, KeeperError, Network, Order, ProgramEnd, Report, RunSpec, Sandbox,
     TASK_FOLDER, Usage,
 };
+use crate::lack::is_lack;
 
 /// What the sandbox of this machine is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +46,9 @@ pub enum Why {
     /// Bubblewrap or the launcher failed.
     #[error("a trial sandbox could not be built: {0}")]
     Failed(String),
+    /// The machine has nothing left of what that takes, as descriptors or processes.
+    #[error("a trial sandbox could not be built now: {0}")]
+    Lacking(String),
     /// There is no keeper to try it with.
     #[error(transparent)]
     Keeper(#[from] KeeperError),
@@ -54,6 +58,22 @@ pub enum Why {
     /// The trial's folder could not be used.
     #[error("the trial of the sandbox needs a folder: {0}")]
     Folder(#[from] io::Error),
+}
+
+/// What bubblewrap says where the namespaces of its user, or the room on a disk, are used up.
+const USED_UP: &str = "No space left on device";
+
+impl Why {
+    /// Whether it may be otherwise in a while.
+    pub(crate) fn may_pass(&self) -> bool {
+        match self {
+            Self::Lacking(_) => true,
+            Self::Keeper(why) => why.is_lack(),
+            Self::Failed(said) => said.contains(USED_UP),
+            Self::Folder(why) => is_lack(why) || why.kind() == io::ErrorKind::StorageFull,
+            Self::NoBubblewrap | Self::NoUserNamespaces { .. } | Self::Silent(_) => false,
+        }
+    }
 }
 
 /// Settings that close user namespaces, and the values by which they do.
@@ -75,9 +95,11 @@ pub fn available(keeper: &Keeper, scratch: &Path) -> Result<SandboxLevel, Why> {
             let own_users = rustix::process::geteuid().is_root();
             Ok(SandboxLevel { landlock_abi: usage.landlock_abi, own_users })
         }
-        (ProgramEnd::CouldNotStart(said) | ProgramEnd::Lacking(said) | ProgramEnd::NoProgram(said), _) => {
-            Err(reason(said))
-        }
+        (ProgramEnd::Lacking(said), _) => Err(match reason(said) {
+            Why::Failed(said) => Why::Lacking(said),
+            why => why,
+        }),
+        (ProgramEnd::CouldNotStart(said) | ProgramEnd::NoProgram(said), _) => Err(reason(said)),
         (outcome, _) => Err(Why::Failed(format!("/bin/true ended with {outcome:?}"))),
     }
 }

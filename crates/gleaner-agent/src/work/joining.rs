@@ -27,6 +27,9 @@ const AFRESH: &str = "to take over another entry's name, stop this agent, remove
 /// How long to wait before joining is tried again.
 const RETRY: Duration = Duration::from_secs(2);
 
+/// How often a sandbox is tried where the machine lacks something just now: what is not there at a start is missed until the next.
+const TRIALS_MAX: u32 = 5;
+
 /// What a machine was found to be.
 pub(super) struct Machine {
     pub(super) domain: Domain,
@@ -191,9 +194,28 @@ pub(super) fn in_order(measured: &Benchmark) -> ([f64; 3], Option<f64>) {
 
 fn sandbox(home: &Home, keeper: &Keeper) -> Result<String, String> {
     let scratch = home.path().join("tasks/trial");
-    let level = fs::create_dir(&scratch).map_err(confine::Why::Folder).and_then(|()| trial(keeper, &scratch));
-    home.clear(&scratch);
+    let level = until_nothing_lacks(RETRY, || {
+        let made = fs::create_dir(&scratch).map_err(confine::Why::Folder);
+        let level = made.and_then(|()| trial(keeper, &scratch));
+        home.clear(&scratch);
+        level
+    });
     level.map_err(|why| tamed(&why.to_string(), REASON_BYTES_MAX))
+}
+
+/// Tries something a few times while the machine lacks what it takes.
+fn until_nothing_lacks<T>(
+    pause: Duration,
+    mut attempt: impl FnMut() -> Result<T, confine::Why>,
+) -> Result<T, confine::Why> {
+    for _ in 1..TRIALS_MAX {
+        match attempt() {
+            Err(why) if why.may_pass() => tracing::warn!(%why, "it is tried again"),
+            tried => return tried,
+        }
+        thread::sleep(pause);
+    }
+    attempt()
 }
 
 fn trial(keeper: &Keeper, scratch: &Path) -> Result<String, confine::Why> {
@@ -214,6 +236,24 @@ mod tests {
     use super::*;
     use crate::work::Stop;
     use gleaner_net::Fingerprint;
+
+    #[test]
+    fn a_sandbox_is_tried_again_while_something_lacks() {
+        type Fails = fn() -> confine::Why;
+        let lacking: Fails = || confine::Why::Lacking("too many open files".to_owned());
+        let full: Fails = || confine::Why::Failed("bwrap: no namespace: No space left on device".to_owned());
+        let failing: Fails = || confine::Why::Failed("no such file".to_owned());
+        for (fails, times, expected) in
+            [(lacking, 2, 3), (full, 1, 2), (lacking, u32::MAX, TRIALS_MAX), (failing, u32::MAX, 1)]
+        {
+            let mut tried = 0;
+            let found = until_nothing_lacks(Duration::ZERO, || {
+                tried += 1;
+                if tried > times { Ok(()) } else { Err(fails()) }
+            });
+            assert_eq!((tried, found.is_ok()), (expected, times < expected), "{found:?}");
+        }
+    }
 
     #[test]
     fn an_agent_whose_key_is_gone_makes_no_other_one() {
