@@ -155,6 +155,10 @@ pub(super) mod tests {
 
         let (path, origin) = used(&mut folders, &first);
         assert_eq!(origin, Origin::None);
+        if !folder::is_as_new(&path, |_| true) {
+            eprintln!("SKIPPED: on this file system no folder is used again");
+            return;
+        }
         assert_eq!(folders.take_back(first.id), None);
         assert_eq!(
             used(&mut folders, &boxed).1,
