@@ -52,7 +52,7 @@ fn main() {
         cpu_milli: Some(2000),
         file_bytes: Some(1 << 30),
         open_files: Some(4_096),
-        inotify_parts: None,
+        user_parts: None,
     };
     let limited = RunSpec { limits, limiter: limiter.clone(), ..boxed };
     compare(

@@ -63,13 +63,13 @@ fn a_checkpoint_that_is_brought_counts_among_what_its_task_takes() {
             inputs: vec![Input { path: "in".into(), blob, executable: false }],
             resume_from: Some(Stored { blob: coordinator.keep(&kept), size: kept.len() as u64 }),
             checkpoint: Checkpointing { folder: true, ..Checkpointing::default() },
-            needs: needs_disk(100_000),
+            needs: needs_disk(200_000),
             ..run
         })
     };
-    let end = resumed(1, 10_000);
+    let end = resumed(1, 50_000);
     assert_eq!((&end.outcome, text(&end).trim()), (&Outcome::Exited { code: 0 }, "90000"));
-    let end = resumed(2, 10_001);
+    let end = resumed(2, 110_001);
     let Outcome::NotStarted { why, obstacle: Obstacle::Task } = &end.outcome else { panic!("{end:?}") };
     assert!(why.contains(".checkpoint: more than it may take on the disk"), "{why}");
 }
