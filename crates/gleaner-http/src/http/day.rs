@@ -91,11 +91,12 @@ pub(super) async fn failures(
         let job = own_job(&known, &by, JobId(job))?;
         Ok(Failures::begin(known.ledger(), &job).whole(known.ledger()))
     };
-    let mut failures = match api.look_back(look).await? {
+    let (seen, turn) = api.look_back_as(false, look).await?;
+    let mut failures = match seen {
         Ok(list) => return Ok(Json(list)),
         Err(failures) => failures,
     };
-    let failures = api.read(move |reader| failures.read(reader).map(|()| failures)).await?;
+    let (failures, _turn) = api.read_in(turn, move |reader| failures.read(reader).map(|()| failures)).await?;
     api.look(move |desk, _| failures.end(desk.ledger())).await.map(Json)
 }
 

@@ -4,7 +4,7 @@ use super::api::Api;
 use super::caller::LastingCaller;
 use super::extract::Query;
 use super::looking::NotSeen;
-use super::own::own_job;
+use super::own::own_listed;
 use super::refusal::Refusal;
 use crate::places::{Place, Who};
 use axum::extract::State;
@@ -72,7 +72,7 @@ pub(super) async fn events(
     let job = query.job.map(JobId);
     if let Some(job) = job {
         let by = caller.by.clone();
-        api.look_back(move |known: Known<'_>, _| own_job(&known, &by, job).map(drop)).await?;
+        api.look_back(move |known: Known<'_>, _| own_listed(&known, &by, job).map(drop)).await?;
     }
     let may_be_over = job.is_some();
     let watch = Watch { api, caller, job, may_be_over, live, shown: BTreeMap::new(), _place: place };
@@ -123,7 +123,7 @@ impl Watch {
     /// Whether no task of the one job can go on.
     async fn is_over(&self) -> Option<bool> {
         let (by, job) = (self.caller.by.clone(), self.job?);
-        let look = move |known: Known<'_>, _| Ok(own_job(&known, &by, job)?.tally.open() == 0);
+        let look = move |known: Known<'_>, _| Ok(own_listed(&known, &by, job)?.tally.open() == 0);
         self.api.look_back(look).await.ok()
     }
 
@@ -140,7 +140,7 @@ impl Watch {
             return Some(is_shown);
         }
         let by = self.caller.by.clone();
-        let look = move |known: Known<'_>, _| match own_job(&known, &by, job) {
+        let look = move |known: Known<'_>, _| match own_listed(&known, &by, job) {
             Ok(_) => Ok(true),
             Err(NotSeen::Refused(_)) => Ok(false),
             Err(unread) => Err(unread),

@@ -5,7 +5,7 @@ use super::body::{Document, JobDocument, Turn, length};
 use super::caller::Caller;
 use super::extract::{Path, Query, patience, within};
 use super::looking::{self, blocking};
-use super::own::own_job;
+use super::own::{own_job, own_listed};
 use super::refusal::Refusal;
 use super::waiting;
 use axum::Json;
@@ -21,6 +21,7 @@ use gleaner_wire::{BlobHash, JobId, VERSION};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use tokio::sync::OwnedSemaphorePermit;
 use utoipa::IntoParams;
 
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
@@ -79,6 +80,7 @@ pub(super) async fn submit(
 ) -> Result<(StatusCode, Json<Submitted>), Refusal> {
     let key = submission_key(&headers)?;
     let (job, _turn) = admitted(&api, *spec, turn).await?;
+    let job = compared(&api, job, (&by.user, key.as_deref())).await?;
     let files = files_of(&api, &by, job.spec()).await?;
     let length = length(&headers).unwrap_or(JOB_BYTES_MAX as u64);
     let home = api.app.home.clone();
@@ -106,6 +108,17 @@ async fn admitted(api: &Api, spec: JobSpec, turn: Option<Turn>) -> Result<(Admit
     let checked = checked?;
     checked.check_signed_for(&api.app.authority.to_string(), api.app.desk.now())?;
     Ok((checked, turn))
+}
+
+/// Likewise, where a job of the same user's under the same key left memory.
+async fn compared(
+    api: &Api,
+    mut job: Admitted,
+    (user, key): (&str, Option<&str>),
+) -> Result<Admitted, Refusal> {
+    let Some(key) = key.map(ToOwned::to_owned) else { return Ok(job) };
+    let user = user.to_owned();
+    api.read(move |reader| job.compare_with_retired(reader, &user, &key).map(|()| job)).await
 }
 
 fn submission_key(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
@@ -148,16 +161,23 @@ async fn files_of(api: &Api, by: &Requester, spec: &JobSpec) -> Result<JobFiles,
     blocking("looking for files", turn, look).await?
 }
 
-/// The files that a job reads stay for a while, if it is the caller's: it is about to come back, and until that is recorded nothing in
-/// memory names them.
-async fn renew_files(api: &Api, by: &Requester, id: JobId) -> Result<(), Refusal> {
+/// What was asked for with a job, if it is the caller's, in the turn in which that was read. The files that it reads stay for a while: it is
+/// about to come back, and until that is recorded nothing in memory names them.
+async fn described(
+    api: &Api,
+    by: &Requester,
+    id: JobId,
+) -> Result<(Arc<JobSpec>, OwnedSemaphorePermit), Refusal> {
     let by = by.clone();
     let look = move |known: Known<'_>, _| Ok(Arc::clone(&own_job(&known, &by, id)?.spec));
-    let spec = api.look_back(look).await?;
+    let (spec, turn) = api.look_back_as(false, look).await?;
+    let turn = api.turn_of_reads(turn).await?;
     let (blobs, now) = (Arc::clone(&api.app.blobs), api.app.desk.now());
-    let renew = move || spec.files().try_for_each(|hash| blobs.renew(*hash, now).map(drop));
-    let turn = looking::turn(&api.reads, "files").await?;
-    Ok(blocking("looking for files", turn, renew).await??)
+    let renew = move || {
+        spec.files().try_for_each(|hash| blobs.renew(*hash, now).map(drop))?;
+        Ok((spec, turn))
+    };
+    blocking("looking for files", (), renew).await?
 }
 
 /// Where the tasks of a job would go if it were submitted now.
@@ -277,10 +297,11 @@ pub(super) async fn rerun(
     Document(choice): Document<Choice>,
 ) -> Result<Json<Ordered>, Refusal> {
     // Who may only read is refused, and has nothing kept.
-    if by.role != Role::Reader {
-        renew_files(&api, &by, JobId(job)).await?;
+    if by.role == Role::Reader {
+        return ordered(&api, by, Order::Rerun(JobId(job), choice, None)).await;
     }
-    ordered(&api, by, Order::Rerun(JobId(job), choice)).await
+    let (spec, _turn) = described(&api, &by, JobId(job)).await?;
+    ordered(&api, by, Order::Rerun(JobId(job), choice, Some(spec))).await
 }
 
 /// What is ordered about tasks that are not over applies to none of a job that left memory: the desk does not read it for that.
@@ -295,7 +316,8 @@ async fn ordered_of_open(
         if who.role == Role::Reader {
             return Ok(false);
         }
-        let job = own_job(&known, &who, id)?;
+        // By which numbers its tasks are called may be long.
+        let job = if numbers.is_empty() { own_listed(&known, &who, id)? } else { own_job(&known, &who, id)? };
         let is_retired = known.ledger().find_job(id).is_none();
         match numbers.iter().find(|number| is_retired && job.task(**number).is_none()) {
             Some(number) => Err(Refusal::not_found(format!("job {id} has no task {number}")).into()),

@@ -4,7 +4,7 @@ use super::api::Api;
 use super::body::Document;
 use super::caller::Caller;
 use super::extract::{Path, Query, within};
-use super::own::own_job;
+use super::own::own_listed;
 use super::refusal::Refusal;
 use axum::Json;
 use axum::extract::State;
@@ -107,7 +107,7 @@ pub(super) async fn keep(
     let id = JobId(job);
     api.order(by.clone(), Order::KeepResults(id, setting.keep)).await?;
     let look = move |known: Known<'_>, now| {
-        let job = own_job(&known, &by, id)?;
+        let job = own_listed(&known, &by, id)?;
         Ok(view::job(known.desk(), now, id, &job))
     };
     api.look_back(look).await.map(Json)

@@ -1,12 +1,12 @@
 //! Looks at what left memory, and other work that blocks, beside the desk's thread and those that serve connections.
 //!
 //! **A turn or a place is given back when the work is done**, not when who asked for it is gone: whoever asks and goes away again and
-//! again has no more done at a time than others.
+//! again has no more done at a time than others. Whoever keeps what was read in the store keeps the turn too, since it may be long.
 
 use super::api::Api;
 use super::refusal::Refusal;
 use gleaner_server::desk::Desk;
-use gleaner_server::store::Reader;
+use gleaner_server::store::{ReadError, Reader};
 use gleaner_server::view::{Fetched, Known, Unread};
 use gleaner_units::Time;
 use std::sync::Arc;
@@ -73,11 +73,32 @@ impl Api {
     /// Reads the store in turn with others, beside the desk's thread.
     pub(super) async fn read<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&dyn Reader) -> Result<T, gleaner_server::store::ReadError> + Send + 'static,
+        read: impl FnOnce(&dyn Reader) -> Result<T, ReadError> + Send + 'static,
     ) -> Result<T, Refusal> {
-        let turn = turn(&self.reads, "reads of what is over").await?;
+        self.read_in(None, read).await.map(|(read, _)| read)
+    }
+
+    /// Likewise in a turn that there was before, if there was one; and returns the turn, for who keeps what was read.
+    pub(super) async fn read_in<T: Send + 'static>(
+        &self,
+        had: Option<OwnedSemaphorePermit>,
+        read: impl FnOnce(&dyn Reader) -> Result<T, ReadError> + Send + 'static,
+    ) -> Result<(T, OwnedSemaphorePermit), Refusal> {
+        let turn = self.turn_of_reads(had).await?;
         let app = Arc::clone(&self.app);
-        Ok(blocking("reading what is over", turn, move || app.readers.read(read)).await??)
+        let read = move || app.readers.read(read).map(|read| (read, turn));
+        Ok(blocking("reading what is over", (), read).await??)
+    }
+
+    /// A turn to read the store, unless there was one before.
+    pub(super) async fn turn_of_reads(
+        &self,
+        had: Option<OwnedSemaphorePermit>,
+    ) -> Result<OwnedSemaphorePermit, Refusal> {
+        match had {
+            Some(turn) => Ok(turn),
+            None => turn(&self.reads, "reads of what is over").await,
+        }
     }
 
     /// Looks at what is known, also at what left memory. What of that the look comes to is read in the store, and the look is done again:
@@ -86,38 +107,39 @@ impl Api {
         &self,
         look: impl Fn(Known<'_>, Time) -> Result<T, NotSeen> + Send + Sync + 'static,
     ) -> Result<T, Refusal> {
-        self.look_back_as(false, look).await
+        self.look_back_as(false, look).await.map(|(seen, _)| seen)
     }
 
-    /// Likewise; a long look, at all machines or many jobs, has its turn for each time that it is done, and not for what is read between.
+    /// Likewise, and returns the turn in which something was read, for who keeps that. A long look, at all machines or many jobs, has its
+    /// turn for each time that it is done, and not for what is read between.
     pub(super) async fn look_back_as<T: Send + 'static>(
         &self,
         is_long: bool,
         look: impl Fn(Known<'_>, Time) -> Result<T, NotSeen> + Send + Sync + 'static,
-    ) -> Result<T, Refusal> {
+    ) -> Result<(T, Option<OwnedSemaphorePermit>), Refusal> {
         let look = Arc::new(look);
-        let mut fetched = Fetched::default();
+        let mut held = (Fetched::default(), None);
         loop {
             let on_desk = Arc::clone(&look);
             let turn = if is_long { Some(self.turn_of_long_looks().await?) } else { None };
-            let (seen, before) = self
+            let (seen, (fetched, of_reads)) = self
                 .look(move |desk, now| {
                     let _turn = turn;
-                    (on_desk(Known::new(desk, &fetched), now), fetched)
+                    (on_desk(Known::new(desk, &held.0), now), held)
                 })
                 .await?;
             let unread = match seen {
-                Ok(seen) => return Ok(seen),
+                Ok(seen) => return Ok((seen, of_reads)),
                 Err(NotSeen::Refused(refusal)) => return Err(refusal),
                 Err(NotSeen::Unread(unread)) => unread,
             };
-            fetched = self
-                .read(move |reader| {
-                    let mut fetched = before;
-                    fetched.fetch(reader, unread)?;
-                    Ok(fetched)
-                })
-                .await?;
+            let fetch = move |reader: &dyn Reader| {
+                let mut fetched = fetched;
+                fetched.fetch(reader, unread)?;
+                Ok(fetched)
+            };
+            let (fetched, turn) = self.read_in(of_reads, fetch).await?;
+            held = (fetched, Some(turn));
         }
     }
 }

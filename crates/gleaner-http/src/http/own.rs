@@ -10,9 +10,22 @@ use gleaner_units::TaskId;
 use gleaner_wire::JobId;
 use std::borrow::Cow;
 
-/// A job of the caller's, or any for an administrator.
+/// A job of the caller's, or any for an administrator. What was asked for with it may be long, and is read too.
 pub(super) fn own_job<'a>(known: &Known<'a>, by: &Requester, id: JobId) -> Result<Cow<'a, Job>, NotSeen> {
-    let job = known.job(id)?.filter(|job| by.role.sees_all() || job.user == by.user);
+    own(known, by, (id, known.job(id)?))
+}
+
+/// The same; of what was asked for with a job that left memory there is command, name and label.
+pub(super) fn own_listed<'a>(known: &Known<'a>, by: &Requester, id: JobId) -> Result<Cow<'a, Job>, NotSeen> {
+    own(known, by, (id, known.listed(id)?))
+}
+
+fn own<'a>(
+    known: &Known<'a>,
+    by: &Requester,
+    (id, found): (JobId, Option<Cow<'a, Job>>),
+) -> Result<Cow<'a, Job>, NotSeen> {
+    let job = found.filter(|job| by.role.sees_all() || job.user == by.user);
     job.ok_or_else(|| {
         // The same words for what never was, what was removed, and what is another's.
         let removed = known.desk().terms().keeping.records.map_or_else(String::new, |kept_for| {

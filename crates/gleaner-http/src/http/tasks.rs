@@ -78,11 +78,12 @@ pub(super) async fn list(
         let listing = TaskListing::begin(known.desk(), (id, &job), (query.from, limit), query.phase);
         Ok(listing.whole(known.desk()))
     };
-    let mut tasks = match api.look_back(look).await? {
+    let (seen, turn) = api.look_back_as(false, look).await?;
+    let mut tasks = match seen {
         Ok(list) => return Ok(Json(list)),
         Err(tasks) => tasks,
     };
-    let tasks = api.read(move |reader| tasks.read(reader).map(|()| tasks)).await?;
+    let (tasks, _turn) = api.read_in(turn, move |reader| tasks.read(reader).map(|()| tasks)).await?;
     api.look(move |desk, _| tasks.end(desk)).await.map(Json)
 }
 
@@ -156,7 +157,7 @@ pub(super) async fn explain(
                 let (_, task) = own_task(&known, &by, JobId(job), number)?;
                 Ok(view::explain(&known, now, task)?)
             };
-            api.look_back_as(true, look).await.map(Json)
+            api.look_back_as(true, look).await.map(|(view, _)| Json(view))
         }
         (None, Some(run)) => {
             within("run", run, &(1..=u32::MAX))?;

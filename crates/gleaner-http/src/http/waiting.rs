@@ -2,7 +2,7 @@
 //! thing that was waited for.
 
 use super::api::Api;
-use super::own::own_job;
+use super::own::own_listed;
 use super::refusal::Refusal;
 use crate::places::{Place, Who};
 use gleaner_server::desk::Requester;
@@ -49,14 +49,14 @@ pub(super) fn place(api: &Api, by: &Requester, patience: Duration) -> Result<Opt
 async fn look(api: &Api, by: Requester, id: JobId, is_last: bool) -> Result<Seen, Refusal> {
     // To say what it waits for, all machines are looked at.
     let seen = api.look_back_as(is_last, move |known: Known<'_>, now| {
-        let job = own_job(&known, &by, id)?;
+        let job = own_listed(&known, &by, id)?;
         let open = job.tally.open();
         if open > 0 && !is_last {
             return Ok(Seen::Open(open));
         }
         Ok(Seen::Enough(Box::new(view::job(known.desk(), now, id, &job))))
     });
-    seen.await
+    seen.await.map(|(seen, _)| seen)
 }
 
 /// Returns once so many ends were told of, or once it cannot be known how many there were.

@@ -15,9 +15,13 @@ use gleaner_net::{Token, TokenKind};
 use gleaner_server::app::{AgentTokens, App, Readers};
 use gleaner_server::blobs::{Blob, BlobError, Blobs, Put, PutError, Removed, Terms as BlobTerms};
 use gleaner_server::desk::{Desk, Terms};
+use gleaner_server::store::{
+    MemoryDisk, MemoryStore, Past, PastJob, PastReader as _, Seq, Store as _, Wanted,
+};
 use gleaner_server::tidying::tidy;
 use gleaner_units::{MachineId, Time};
 use gleaner_wire::BlobHash;
+use gleaner_wire::api::TaskPhase;
 use gleaner_wire::session::{End, Stored, Tail};
 use serde_json::json;
 use std::io::{self, Read};
@@ -104,7 +108,17 @@ impl Blobs for Hooked {
 
 /// The same coordinator, with other ways to its files and its store.
 fn with(world: &World, blobs: Arc<dyn Blobs>, before_reading: impl Fn() + Send + Sync + 'static) -> Arc<App> {
-    let (app, disk) = (&world.app, world.disk().clone());
+    reading(world, world.disk().clone(), blobs, before_reading)
+}
+
+/// Likewise, and what left memory is read on another disk.
+fn reading(
+    world: &World,
+    disk: MemoryDisk,
+    blobs: Arc<dyn Blobs>,
+    before_reading: impl Fn() + Send + Sync + 'static,
+) -> Arc<App> {
+    let app = &world.app;
     Arc::new(App {
         desk: app.desk.clone(),
         blobs,
@@ -172,6 +186,47 @@ async fn what_left_memory_is_read_beside_the_desk() {
         gate.open();
         let status = timeout(PATIENCE, asked).await.unwrap().unwrap();
         assert_eq!(status, if path.ends_with("/files") { 404 } else { 200 }, "{path}");
+    }
+}
+
+/// The jobs that left memory, without their descriptions: whoever reads one gets an error.
+fn without_descriptions(disk: &MemoryDisk) -> MemoryDisk {
+    let found = disk.past_jobs(&Wanted { limit: usize::MAX, ..Wanted::default() }).unwrap();
+    let jobs = found.into_iter().map(|found| PastJob {
+        job: found.job,
+        user: "alice".to_owned(),
+        key: None,
+        state: TaskPhase::Failed,
+        ended: Time::ZERO,
+        files: Vec::new(),
+        results: found.results,
+        bytes: found.bytes,
+        removed: found.removed,
+        body: found.body,
+        spec: Vec::new(),
+    });
+    let short = MemoryDisk::default();
+    let past = Past { upto: Seq::FIRST, jobs: jobs.collect(), ..Past::default() };
+    MemoryStore::open(&short).commit_with(&[], Some(&past)).unwrap();
+    short
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn how_a_job_stands_is_said_without_its_description() {
+    let mut world = World::new().await;
+    retired_job(&mut world).await;
+    let short = without_descriptions(world.disk());
+    let router = router(reading(&world, short, Arc::new(world.blobs.clone()), || ()));
+    for (method, path, body, expected) in [
+        ("GET", "/api/v1/jobs/1", "", 200),
+        ("GET", "/api/v1/jobs/1?wait_s=1", "", 200),
+        ("GET", "/api/v1/events?job=1", "", 200),
+        ("POST", "/api/v1/jobs/1/cancel", "{}", 200),
+        ("PUT", "/api/v1/jobs/1/results", "{\"keep\": true}", 200),
+        ("GET", "/api/v1/jobs/1/tasks", "", 500),
+    ] {
+        let asked = ask(&router, request(method, path, &world.alice, Body::from(body)));
+        assert_eq!(timeout(PATIENCE, asked).await.unwrap().unwrap(), expected, "{method} {path}");
     }
 }
 

@@ -1,8 +1,11 @@
 //! What is refused at the door: what has no meaning, and what is more than anyone may hand in.
 
+use crate::ledger::Job;
+use crate::store::{PastReader, ReadError};
 use gleaner_classad::Expr;
 use gleaner_net::UserPublicKey;
 use gleaner_units::Time;
+use gleaner_wire::JobId;
 use gleaner_wire::job::{
     Confinement, JobSpec, OwnInputs, Signed, SignedText, TaskList, is_length, stays_inside,
 };
@@ -60,6 +63,8 @@ pub(super) fn refuse_if(refuse: bool, message: impl FnOnce() -> String) -> Resul
 pub struct Admitted {
     spec: Arc<JobSpec>,
     signature: Option<Signature>,
+    /// The retired job that its user submitted under the same key, and whether that is the same.
+    retired: Option<(JobId, bool)>,
 }
 
 /// What a signature says of itself.
@@ -77,7 +82,31 @@ impl Admitted {
     pub fn check(spec: JobSpec) -> Result<Self, Rejection> {
         check_job(&spec)?;
         let signature = spec.signed.as_deref().map(|signed| check_signed(&spec, signed)).transpose()?;
-        Ok(Self { spec: Arc::new(spec), signature })
+        Ok(Self { spec: Arc::new(spec), signature, retired: None })
+    }
+
+    /// Finds out whether it is the same as the retired job that its user submitted under a key, if there is one.
+    pub fn compare_with_retired(
+        &mut self,
+        past: &dyn PastReader,
+        user: &str,
+        key: &str,
+    ) -> Result<(), ReadError> {
+        let Some((id, _)) = Job::find_listed_with_key(past, user, key)? else { return Ok(()) };
+        let retired = Job::find_past(past, id)?;
+        self.retired = retired.map(|retired| (id, self.is_same(&retired.spec)));
+        Ok(())
+    }
+
+    /// Whether it is the same as a retired job, if [that was found out](Self::compare_with_retired).
+    pub(super) fn is_same_as_retired(&self, id: JobId) -> Option<bool> {
+        self.retired.filter(|(retired, _)| *retired == id).map(|(_, is_same)| is_same)
+    }
+
+    /// Whether the same was handed in as before. A signature is another each time.
+    pub(super) fn is_same(&self, earlier: &JobSpec) -> bool {
+        let is_signed = earlier.signed.is_some() || self.spec.signed.is_some();
+        *earlier == *self.spec || (is_signed && earlier.unsigned() == self.spec.unsigned())
     }
 
     /// A job that was signed for another grid, or until an earlier moment, would come to nothing wherever signatures are looked at.

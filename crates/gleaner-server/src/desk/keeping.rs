@@ -39,7 +39,8 @@ impl Keeping {
 }
 
 impl Desk {
-    /// A job, in memory or in the store, as what is not committed yet leaves it.
+    /// A job, in memory or in the store, as what is not committed yet leaves it. **What the store has of it that is long is not
+    /// read here**: everybody would wait for that.
     pub(super) fn known_job(&self, id: JobId, past: &dyn PastReader) -> Result<Option<Job>, ReadError> {
         match self.ledger.find_job(id) {
             Some(job) => Ok(Some(job.clone())),

@@ -7,7 +7,9 @@ use gleaner_units::Time;
 use gleaner_wire::api::{
     Actor, Choice, Enrolled, Enrolment, Ordered, PolicyKeys, QuotaSetting, Role, Submitted,
 };
+use gleaner_wire::job::JobSpec;
 use gleaner_wire::{BlobHash, JobId};
+use std::sync::Arc;
 
 /// The files that a job reads.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -46,7 +48,7 @@ pub enum Order {
     Submit {
         /// What.
         job: Admitted,
-        /// A submission under a key that was used already is that earlier one.
+        /// A submission under a key that was used already is that earlier one, with which the job was compared before if it left memory.
         key: Option<String>,
         /// Files it needs that are not stored here.
         files: JobFiles,
@@ -57,8 +59,8 @@ pub enum Order {
     Hold(JobId, Choice),
     /// Let held tasks go on.
     Release(JobId, Choice),
-    /// Let ended tasks run again.
-    Rerun(JobId, Choice),
+    /// Let ended tasks run again. What was asked for with the job is read before, where the job left memory: it may be long.
+    Rerun(JobId, Choice, Option<Arc<JobSpec>>),
     /// Keep the results of a job until this is taken back, or take it back.
     KeepResults(JobId, bool),
     /// Remove the results of those of some jobs that were over for long enough.

@@ -15,6 +15,14 @@ use gleaner_wire::job::JobSpec;
 use gleaner_wire::{BlobHash, JobId, VERSION};
 use std::sync::Arc;
 
+/// The job that was submitted under the same key.
+struct Earlier {
+    id: JobId,
+    job: Job,
+    /// Whether it is the same as the one that is submitted now.
+    is_same: bool,
+}
+
 impl Desk {
     pub(super) fn order(
         &mut self,
@@ -29,23 +37,33 @@ impl Desk {
         }
         match order {
             Order::Submit { job, key, files } => {
-                let earlier = key.as_deref().map_or(Ok(None), |key| self.earlier(&by.user, key, past))?;
+                let earlier =
+                    key.as_deref().map_or(Ok(None), |key| self.earlier(&by.user, key, &job, past))?;
                 return Ok(self.submit(now, by, &job, key, &files, earlier)?);
             }
-            Order::Cancel(job, choice) => {
+            Order::Cancel(id, choice) => {
                 let applies = |record: &Record| record.can_wish(Wish::Cancel);
-                return self.choose(now, by, (job, &choice), applies, Fact::TasksCancelled, past);
+                return self.choose_open(now, by, (id, &choice), applies, Fact::TasksCancelled, past);
             }
-            Order::Hold(job, choice) => {
+            Order::Hold(id, choice) => {
                 let applies = |record: &Record| record.can_wish(Wish::Hold);
-                return self.choose(now, by, (job, &choice), applies, Fact::TasksHeld, past);
+                return self.choose_open(now, by, (id, &choice), applies, Fact::TasksHeld, past);
             }
-            Order::Release(job, choice) => {
-                return self.choose(now, by, (job, &choice), Record::can_release, Fact::TasksReleased, past);
+            Order::Release(id, choice) => {
+                return self.choose_open(
+                    now,
+                    by,
+                    (id, &choice),
+                    Record::can_release,
+                    Fact::TasksReleased,
+                    past,
+                );
             }
-            Order::Rerun(job, choice) => {
+            Order::Rerun(id, choice, spec) => {
                 let applies = |record: &Record| record.phase.is_over();
-                return self.choose(now, by, (job, &choice), applies, Fact::TasksRerun, past);
+                let job = own_job(by, id, self.known_job(id, past)?)?;
+                let job = self.described(id, job, spec)?;
+                return self.choose(now, by, (id, &job, &choice), applies, Fact::TasksRerun, past);
             }
             Order::KeepResults(job, keep) => {
                 let own = own_job(by, job, self.known_job(job, past)?)?;
@@ -71,12 +89,12 @@ impl Desk {
         job: &Admitted,
         key: Option<String>,
         files: &JobFiles,
-        earlier: Option<(JobId, Job)>,
+        earlier: Option<Earlier>,
     ) -> Result<Answer, Rejection> {
         let spec = job.spec();
         job.check_signer(&by.user)?;
-        if let Some((id, earlier)) = earlier {
-            return submitted_before(id, &earlier, spec);
+        if let Some(earlier) = earlier {
+            return submitted_before(&earlier);
         }
         if let Some(key) = &key {
             check_name("a submission", key).map_err(|refusal| Rejection {
@@ -106,14 +124,28 @@ impl Desk {
         &self,
         user: &str,
         key: &str,
+        job: &Admitted,
         past: &dyn PastReader,
-    ) -> Result<Option<(JobId, Job)>, ReadError> {
+    ) -> Result<Option<Earlier>, NotDone> {
         let known = self.ledger.job_with_key(user, key);
-        let known = known.and_then(|id| Some((id, self.ledger.find_job(id)?.clone())));
-        known.map_or_else(|| Job::find_past_with_key(past, user, key), |known| Ok(Some(known)))
+        if let Some((id, known)) = known.and_then(|id| Some((id, self.ledger.find_job(id)?))) {
+            return Ok(Some(Earlier { id, job: known.clone(), is_same: job.is_same(&known.spec) }));
+        }
+        let Some((id, retired)) = Job::find_listed_with_key(past, user, key)? else { return Ok(None) };
+        let is_same = job.is_same_as_retired(id).ok_or_else(|| just_retired(id))?;
+        Ok(Some(Earlier { id, job: retired, is_same }))
     }
 
-    fn choose(
+    /// A job with all that was asked for: of a retired one, that was read before the order.
+    fn described(&self, id: JobId, job: Job, spec: Option<Arc<JobSpec>>) -> Result<Job, Rejection> {
+        if self.ledger.find_job(id).is_some() {
+            return Ok(job);
+        }
+        spec.map(|spec| Job { spec, ..job }).ok_or_else(|| just_retired(id))
+    }
+
+    /// What applies to tasks that are not over: to none of a retired job.
+    fn choose_open(
         &mut self,
         now: Time,
         by: &Requester,
@@ -123,7 +155,22 @@ impl Desk {
         past: &dyn PastReader,
     ) -> Result<Answer, NotDone> {
         let job = own_job(by, id, self.known_job(id, past)?)?;
-        let named = self.named_tasks(id, &job, choice)?;
+        if self.ledger.find_job(id).is_none() {
+            return Ok(Answer::Ordered(Ordered { version: VERSION, tasks: 0 }));
+        }
+        self.choose(now, by, (id, &job, choice), applies, fact, past)
+    }
+
+    fn choose(
+        &mut self,
+        now: Time,
+        by: &Requester,
+        (id, job, choice): (JobId, &Job, &Choice),
+        applies: impl Fn(&Record) -> bool,
+        fact: fn(Chosen) -> Fact,
+        past: &dyn PastReader,
+    ) -> Result<Answer, NotDone> {
+        let named = self.named_tasks(id, job, choice)?;
         let wanted =
             |record: &Record| applies(record) && (!choice.failed || record.phase == TaskPhase::Failed);
         let stretches = named.into_iter().flat_map(|range| self.ledger.stretches(range));
@@ -144,8 +191,8 @@ impl Desk {
         let of = |tasks| fact(Chosen { job: id, tasks, by: by.actor() });
         let facts: Vec<Fact> = chosen.chunks(PIECES_MAX).map(|some| of(listed(some))).collect();
         if let [Fact::TasksRerun(_), ..] = facts[..] {
-            self.check_goes_again(id, &job, count)?;
-            self.revive(now, (id, &job), &TaskRange::merged(retired), past)?;
+            self.check_goes_again(id, job, count)?;
+            self.revive(now, (id, job), &TaskRange::merged(retired), past)?;
         }
         for fact in facts {
             self.record(now, fact);
@@ -229,15 +276,21 @@ fn own_job(by: &Requester, id: JobId, found: Option<Job>) -> Result<Job, Rejecti
     })
 }
 
-fn submitted_before(id: JobId, job: &Job, spec: &JobSpec) -> Result<Answer, Rejection> {
-    let is_signed = job.spec.signed.is_some() || spec.signed.is_some();
-    // A signature is another each time.
-    if *job.spec != *spec && !(is_signed && job.spec.unsigned() == spec.unsigned()) {
+/// Between the read beside the desk and the order, a job left memory.
+fn just_retired(id: JobId) -> Rejection {
+    Rejection::of(
+        RejectionKind::Conflict,
+        format!("job {id} left memory at this very moment; ask for the same again"),
+    )
+}
+
+fn submitted_before(Earlier { id, job, is_same }: &Earlier) -> Result<Answer, Rejection> {
+    if !is_same {
         let message =
             format!("job {id} was submitted with this key, and it is a different job; use a new key");
         return Err(Rejection::of(RejectionKind::Conflict, message));
     }
-    let told = Submitted { version: VERSION, job: id, tasks: job.count };
+    let told = Submitted { version: VERSION, job: *id, tasks: job.count };
     Ok(Answer::Submitted { told, keeps_files: matches!(job.results, Results::There | Results::Kept) })
 }
 

@@ -27,9 +27,10 @@ impl Job {
 }
 
 impl Ledger {
-    /// A retired job, as the store has it and as what is not committed yet leaves it.
+    /// A retired job, as the store has it and as what is not committed yet leaves it: of what was asked for there is command,
+    /// name and label.
     pub(crate) fn past_job(&self, past: &dyn PastReader, id: JobId) -> Result<Option<Job>, ReadError> {
-        let found = Job::find_past(past, id)?;
+        let found = Job::find_listed(past, id)?;
         let Some(pending) = &self.past else { return Ok(found) };
         if pending.forgotten.iter().any(|(job, _)| *job == id) {
             return Ok(None);

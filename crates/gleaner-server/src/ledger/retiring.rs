@@ -94,14 +94,19 @@ impl Job {
         past.past_job(id)?.map(|found| Self::of_found(&found)).transpose()
     }
 
-    /// The retired job that a user submitted under a key.
-    pub fn find_past_with_key(
+    /// The same without what is long: of what was asked for there is command, name and label.
+    pub fn find_listed(past: &dyn PastReader, id: JobId) -> Result<Option<Self>, ReadError> {
+        past.past_job_listed(id)?.map(|found| Self::of_listed(&found)).transpose()
+    }
+
+    /// Likewise the retired job that a user submitted under a key.
+    pub fn find_listed_with_key(
         past: &dyn PastReader,
         user: &str,
         key: &str,
     ) -> Result<Option<(JobId, Self)>, ReadError> {
         let found = past.past_job_with_key(user, key)?;
-        found.map(|found| Ok((found.job, Self::of_found(&found)?))).transpose()
+        found.map(|found| Ok((found.job, Self::of_listed(&found)?))).transpose()
     }
 
     /// The newest retired jobs of some, to be listed: of what was asked for there is command, name and label.

@@ -351,10 +351,14 @@ impl PastReader for MemoryDisk {
         Ok(self.disk().past_jobs.get(&job).map(found))
     }
 
+    fn past_job_listed(&self, job: JobId) -> Result<Option<FoundJob>, ReadError> {
+        Ok(self.disk().past_jobs.get(&job).map(listed))
+    }
+
     fn past_job_with_key(&self, user: &str, key: &str) -> Result<Option<FoundJob>, ReadError> {
         let disk = self.disk();
         let mut jobs = disk.past_jobs.values();
-        Ok(jobs.find(|job| job.user == user && job.key.as_deref() == Some(key)).map(found))
+        Ok(jobs.find(|job| job.user == user && job.key.as_deref() == Some(key)).map(listed))
     }
 
     fn past_jobs(&self, wanted: &Wanted) -> Result<Vec<FoundJob>, ReadError> {

@@ -167,10 +167,13 @@ pub trait PastReader {
     /// What is kept of some tasks, in order, `at_most` of them.
     fn past_tasks(&self, range: TaskRange, at_most: usize) -> Result<Vec<(TaskId, Vec<u8>)>, ReadError>;
 
-    /// A job.
+    /// A job, with what is long.
     fn past_job(&self, job: JobId) -> Result<Option<FoundJob>, ReadError>;
 
-    /// The job that a user submitted under a key.
+    /// A job, without what is long.
+    fn past_job_listed(&self, job: JobId) -> Result<Option<FoundJob>, ReadError>;
+
+    /// The job that a user submitted under a key, without what is long.
     fn past_job_with_key(&self, user: &str, key: &str) -> Result<Option<FoundJob>, ReadError>;
 
     /// The newest jobs of some.

@@ -10,8 +10,10 @@ use std::collections::BTreeMap;
 /// A look came to something that left memory and was not read yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unread {
-    /// A job.
+    /// A job, with all that was asked for, which may be long.
     Job(JobId),
+    /// A job: of what was asked for, command, name and label.
+    Listed(JobId),
     /// A task.
     Task(TaskId),
 }
@@ -20,6 +22,7 @@ pub enum Unread {
 #[derive(Debug, Default)]
 pub struct Fetched {
     jobs: BTreeMap<JobId, Option<Job>>,
+    listed: BTreeMap<JobId, Option<Job>>,
     tasks: BTreeMap<TaskId, Option<RetiredTask>>,
 }
 
@@ -28,6 +31,7 @@ impl Fetched {
     pub fn fetch(&mut self, past: &dyn PastReader, unread: Unread) -> Result<(), ReadError> {
         match unread {
             Unread::Job(id) => drop(self.jobs.insert(id, Job::find_past(past, id)?)),
+            Unread::Listed(id) => drop(self.listed.insert(id, Job::find_listed(past, id)?)),
             Unread::Task(id) => drop(self.tasks.insert(id, RetiredTask::find(past, id)?)),
         }
         Ok(())
@@ -35,6 +39,10 @@ impl Fetched {
 
     pub(super) fn job(&self, id: JobId) -> Result<Option<&Job>, Unread> {
         self.jobs.get(&id).map(Option::as_ref).ok_or(Unread::Job(id))
+    }
+
+    pub(super) fn listed(&self, id: JobId) -> Result<Option<&Job>, Unread> {
+        self.listed.get(&id).map(Option::as_ref).ok_or(Unread::Listed(id))
     }
 
     pub(super) fn task(&self, id: TaskId) -> Result<Option<&RetiredTask>, Unread> {

@@ -45,15 +45,28 @@ impl<'a> Known<'a> {
         self.desk.ledger()
     }
 
-    /// A job, if there is one of that number.
+    /// A job, if there is one of that number. What was asked for with it may be long, and is read too.
     pub fn job(&self, id: JobId) -> Result<Option<Cow<'a, Job>>, Unread> {
+        self.found(id, Fetched::job)
+    }
+
+    /// A job, if there is one of that number; of what was asked for with a retired one there is command, name and label.
+    pub fn listed(&self, id: JobId) -> Result<Option<Cow<'a, Job>>, Unread> {
+        self.found(id, Fetched::listed)
+    }
+
+    fn found(
+        &self,
+        id: JobId,
+        retired: impl FnOnce(&'a Fetched, JobId) -> Result<Option<&'a Job>, Unread>,
+    ) -> Result<Option<Cow<'a, Job>>, Unread> {
         if let Some(job) = self.ledger().find_job(id) {
             return Ok(Some(Cow::Borrowed(job)));
         }
         if id >= self.ledger().next_job() {
             return Ok(None);
         }
-        Ok(self.fetched.job(id)?.map(Cow::Borrowed))
+        Ok(retired(self.fetched, id)?.map(Cow::Borrowed))
     }
 
     /// A task that some job has.

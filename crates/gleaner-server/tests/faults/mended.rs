@@ -22,7 +22,7 @@ fn releasing_all_runs_nothing_again_that_is_done() {
     small.order(Order::Release(JOB, all()));
     assert_eq!(small.phase(), TaskPhase::Done);
     small.order(Order::Hold(JOB, only(1)));
-    small.order(Order::Rerun(JOB, all()));
+    small.order(Order::Rerun(JOB, all(), None));
     assert!(small.desk.ledger().record(TaskId::new(1)).wish.is_some(), "a rerun releases nothing");
 }
 
@@ -39,7 +39,7 @@ fn what_is_to_be_cancelled_cannot_be_held() {
 fn an_end_is_settled_the_same_way_each_time() {
     let mut small = Small::running();
     small.ends(one(), &DONE);
-    small.order(Order::Rerun(JOB, only(0)));
+    small.order(Order::Rerun(JOB, only(0), None));
     let second = RunId { number: 2, ..one() };
     small.say(FromAgent::Started(second));
     small.ends(second, &DONE);
@@ -147,7 +147,7 @@ fn a_machine_that_cannot_start_what_others_can_is_closed() {
                 continue;
             };
             small.ends(RunId { task: second, number }, &not_started());
-            small.order(Order::Rerun(JOB, only(1)));
+            small.order(Order::Rerun(JOB, only(1), None));
         }
         let agent = small.desk.ledger().agent(MachineId::new(0));
         let is_closed = runs_elsewhere && obstacle == Obstacle::Machine;

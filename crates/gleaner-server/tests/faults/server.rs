@@ -5,10 +5,10 @@
 
 use super::history::Seen;
 use super::mutant::Mutant;
-use gleaner_server::desk::{Batch, Desk, Effect, Input, Keeping, Recorded, Start, Terms};
+use gleaner_server::desk::{Batch, Desk, Effect, Input, Keeping, Order, Recorded, Start, Terms};
 use gleaner_server::driver::row;
 use gleaner_server::journal::{Entry, Fact};
-use gleaner_server::ledger::FORMAT;
+use gleaner_server::ledger::{FORMAT, Job};
 use gleaner_server::recovery::{RecoveryError, beginning, entries, mend_past, recover};
 use gleaner_server::restoring::ledger_at;
 use gleaner_server::store::{
@@ -216,7 +216,8 @@ impl Server {
         let (clock, truth) = process.started;
         let clock = clock + now.since(truth);
         self.last = clock;
-        for input in self.inbox.drain(..inputs) {
+        for mut input in self.inbox.drain(..inputs) {
+            read_before(&mut input, &self.disk);
             process.desk.handle(clock, input, &self.disk).expect("memory can be read");
         }
         process.desk.handle(clock, Input::Tick, &self.disk).expect("memory can be read");
@@ -336,6 +337,20 @@ impl Server {
 fn terms() -> Terms {
     let keeping = Keeping { results: Some(Span::from_nanos(10_000_000_000)), records: None };
     Terms { over_max: 2, keeping, ..Terms::default() }
+}
+
+/// What the desk does not read itself.
+fn read_before(input: &mut Input, disk: &MemoryDisk) {
+    let Input::Order { by, order, .. } = input else { return };
+    match &mut **order {
+        Order::Submit { job, key: Some(key), .. } => {
+            job.compare_with_retired(disk, &by.user, key).expect("memory can be read");
+        }
+        Order::Rerun(id, _, spec) => {
+            *spec = Job::find_past(disk, *id).expect("memory can be read").map(|job| job.spec);
+        }
+        _ => {}
+    }
 }
 
 /// Another for each start.

@@ -138,7 +138,7 @@ impl Users {
             1..=3 => Order::Hold(job, choice),
             4..=6 => Order::Release(job, choice),
             7 => Order::KeepResults(job, chance.one_in(2)),
-            _ => Order::Rerun(job, choice),
+            _ => Order::Rerun(job, choice, None),
         };
         (user, order)
     }
@@ -173,7 +173,7 @@ fn named(order: &Order) -> Option<(&'static str, JobId)> {
         Order::Cancel(job, _) => Some(("cancel", *job)),
         Order::Hold(job, _) => Some(("hold", *job)),
         Order::Release(job, _) => Some(("release", *job)),
-        Order::Rerun(job, _) => Some(("rerun", *job)),
+        Order::Rerun(job, ..) => Some(("rerun", *job)),
         _ => None,
     }
 }

@@ -9,4 +9,5 @@ mod long_past;
 mod periods;
 mod replicas;
 mod story;
+mod unread;
 mod vanished;

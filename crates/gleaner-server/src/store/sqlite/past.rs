@@ -209,8 +209,13 @@ impl PastReader for SqliteReader {
         self.ask(|ask| ask.prepare_cached(&found)?.query_row([id.0], job).optional())
     }
 
+    fn past_job_listed(&self, id: JobId) -> Result<Option<FoundJob>, ReadError> {
+        let found = format!("{LISTED} WHERE job = ?1");
+        self.ask(|ask| ask.prepare_cached(&found)?.query_row([id.0], job).optional())
+    }
+
     fn past_job_with_key(&self, user: &str, key: &str) -> Result<Option<FoundJob>, ReadError> {
-        let found = format!("{FOUND} WHERE user = ?1 AND key = ?2");
+        let found = format!("{LISTED} WHERE user = ?1 AND key = ?2");
         self.ask(|ask| ask.prepare_cached(&found)?.query_row([user, key], job).optional())
     }
 

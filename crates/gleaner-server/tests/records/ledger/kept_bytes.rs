@@ -3,6 +3,7 @@
 use super::books::{Books, end, leaving};
 use gleaner_server::desk::{Desk, Input, Order, OrderId, Requester, Start, Terms};
 use gleaner_server::journal::Fact;
+use gleaner_server::ledger::Job;
 use gleaner_server::store::{MemoryDisk, MemoryStore, Store as _};
 use gleaner_wire::api::{Choice, Role};
 use gleaner_wire::job::JobSpec;
@@ -36,7 +37,8 @@ fn around_a_rerun(over_max: u64) -> ([u64; 2], bool) {
     }
     let (before, is_gone) = (desk.ledger().bytes_of("ada"), desk.ledger().find_job(JobId(1)).is_none());
     let by = Requester { user: "ada".to_owned(), role: Role::User };
-    let order = Box::new(Order::Rerun(JobId(1), Choice::default()));
+    let spec = Job::find_past(&disk, JobId(1)).expect("memory can be read").map(|job| job.spec);
+    let order = Box::new(Order::Rerun(JobId(1), Choice::default(), spec));
     desk.handle(now, Input::Order { id: OrderId(1), by, order }, &disk).expect("memory can be read");
     desk.ledger().check().expect("the ledger holds");
     let job = desk.ledger().find_job(JobId(1)).expect("it runs again");

@@ -285,6 +285,8 @@ fn keeps_what_left_memory_with_its_rows<M: Medium>() {
     assert_eq!(reader.past_job(JobId(1)).unwrap(), None);
     let found = reader.past_job(JobId(2)).unwrap().map(|job| (job.body, job.spec));
     assert_eq!(found, Some((vec![2], b"long".to_vec())));
+    let listed = reader.past_job_listed(JobId(2)).unwrap().map(|job| (job.body, job.spec));
+    assert_eq!(listed, Some((vec![2], Vec::new())));
     assert_eq!(
         reader.past_jobs(&Wanted { limit: 1, ..Wanted::default() }).unwrap()[0].spec,
         b"",
