@@ -81,7 +81,10 @@ fn history() -> Journal {
     let tasks = TaskList::Array { first: 1, last: 4, step: 1 };
     let spec = Arc::new(JobSpec { tasks, ..JobSpec::new(["run"]) });
     let job = JobId(1);
-    journal.add(0.0, Fact::JobSubmitted { job, user: "ann".to_owned(), spec, key: None, bytes: 0 });
+    journal.add(
+        0.0,
+        Fact::JobSubmitted { job, user: "ann".to_owned(), spec, key: None, bytes: 0, described: 0 },
+    );
     let chosen = Chosen { job, tasks: vec![TaskRange::one(TaskId::new(3))], by: Actor::Coordinator };
     journal.add(0.0, Fact::TasksCancelled(chosen));
     journal.started(0.0, 0);
@@ -110,7 +113,10 @@ fn what_waited_all_along_did_not_come_when_another_was_released() {
     let tasks = TaskList::Array { first: 1, last: 3, step: 1 };
     let spec = Arc::new(JobSpec { tasks, ..JobSpec::new(["run"]) });
     let job = JobId(1);
-    journal.add(0.0, Fact::JobSubmitted { job, user: "ann".to_owned(), spec, key: None, bytes: 0 });
+    journal.add(
+        0.0,
+        Fact::JobSubmitted { job, user: "ann".to_owned(), spec, key: None, bytes: 0, described: 0 },
+    );
     let chosen = Chosen { job, tasks: vec![TaskRange::one(TaskId::new(2))], by: Actor::Coordinator };
     journal.add(0.0, Fact::TasksHeld(chosen.clone()));
     journal.started(0.0, 0);
@@ -142,8 +148,10 @@ fn compact_before(disk: &MemoryDisk, second: f64) {
 fn a_what_if_of_a_compacted_journal_begins_where_that_does_and_says_so() {
     let mut journal = history();
     let spec = Arc::new(JobSpec::new(["run"]));
-    journal
-        .add(200.0, Fact::JobSubmitted { job: JobId(2), user: "ann".to_owned(), spec, key: None, bytes: 0 });
+    journal.add(
+        200.0,
+        Fact::JobSubmitted { job: JobId(2), user: "ann".to_owned(), spec, key: None, bytes: 0, described: 0 },
+    );
     journal.started(200.0, 4);
     journal.done(210.0, 4, FAST, 10.0);
     let disk = stored(&journal);
@@ -199,7 +207,10 @@ fn rounds((cores, slots, wanted): (u32, u32, u32), owner: f64, tasks: u32) -> Jo
     spec.needs.cores = wanted;
     let spec = Arc::new(spec);
     let job = JobId(1);
-    journal.add(0.0, Fact::JobSubmitted { job, user: "ann".to_owned(), spec, key: None, bytes: 0 });
+    journal.add(
+        0.0,
+        Fact::JobSubmitted { job, user: "ann".to_owned(), spec, key: None, bytes: 0, described: 0 },
+    );
     let tasks: Vec<usize> = (0..tasks as usize).collect();
     for (round, together) in tasks.chunks((slots / wanted) as usize).enumerate() {
         let second = 3.0 * round as f64;
@@ -267,7 +278,10 @@ fn neighbours_and_owners_that_come_and_go_count_as_long_as_they_are_there() {
     let tasks = TaskList::Array { first: 1, last: 2, step: 1 };
     let spec = Arc::new(JobSpec { tasks, ..JobSpec::new(["run"]) });
     let job = JobId(2);
-    journal.add(10.0, Fact::JobSubmitted { job, user: "ann".to_owned(), spec, key: None, bytes: 0 });
+    journal.add(
+        10.0,
+        Fact::JobSubmitted { job, user: "ann".to_owned(), spec, key: None, bytes: 0, described: 0 },
+    );
     journal.started(10.0, 1);
     journal.started(10.0, 2);
     // Half of the core each; then one has the core, half of it, nothing, and all of it again.
@@ -298,8 +312,10 @@ fn an_owner_who_was_there_is_there_again() {
         200.0,
         Fact::OwnerLoadReported { agent: MachineId::new(FAST), load: 1.0, why: "here".to_owned() },
     );
-    journal
-        .add(200.0, Fact::JobSubmitted { job: JobId(2), user: "ann".to_owned(), spec, key: None, bytes: 0 });
+    journal.add(
+        200.0,
+        Fact::JobSubmitted { job: JobId(2), user: "ann".to_owned(), spec, key: None, bytes: 0, described: 0 },
+    );
     journal.started(200.0, 4);
     journal.done(300.0, 4, SLOW, 100.0);
     let past = past_of(&journal);
@@ -313,8 +329,10 @@ fn of_the_last_hours_the_tasks_that_came_then_are_compared() {
     let mut journal = history();
     let tasks = TaskList::Array { first: 1, last: 2, step: 1 };
     let spec = Arc::new(JobSpec { tasks, ..JobSpec::new(["run"]) });
-    journal
-        .add(200.0, Fact::JobSubmitted { job: JobId(2), user: "ann".to_owned(), spec, key: None, bytes: 0 });
+    journal.add(
+        200.0,
+        Fact::JobSubmitted { job: JobId(2), user: "ann".to_owned(), spec, key: None, bytes: 0, described: 0 },
+    );
     journal.started(200.0, 4);
     journal.started(200.0, 5);
     journal.done(210.0, 4, FAST, 10.0);

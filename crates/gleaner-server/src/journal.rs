@@ -12,6 +12,7 @@ use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{End, Outcome, Profile, Stored, Usage};
 use gleaner_wire::{BlobHash, ChainHash, JobId, Lineage};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Something that happened, and when.
@@ -244,6 +245,9 @@ pub enum Fact {
         key: Option<String>,
         /// How long the files are that it reads and that no earlier job of the user's did.
         bytes: u64,
+        /// How many bytes of its user's its description takes, until nothing is to be known of the job any more.
+        #[serde(default, skip_serializing_if = "is_nothing")]
+        described: u64,
     },
     /// A user stopped tasks for good.
     TasksCancelled(Chosen),
@@ -282,6 +286,9 @@ pub enum Fact {
         jobs: Vec<(JobId, TaskRange)>,
         /// How long after their end jobs are known.
         kept_for: Span,
+        /// How many bytes fewer are kept for whom: their descriptions.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        described: BTreeMap<String, u64>,
     },
     /// Tasks that failed have rested, and wait for another run.
     TasksRested(Vec<TaskId>),
@@ -459,4 +466,11 @@ pub struct RetiredJob {
     pub bytes: u64,
     /// When results of its runs so far were removed.
     pub removed: Option<Removal>,
+    /// How many bytes of its user's its description takes.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub described: u64,
+}
+
+fn is_nothing<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }

@@ -75,7 +75,7 @@ use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// The format of a snapshot, of the ledger and of the day behind it: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 28;
+pub const FORMAT: u32 = 29;
 
 /// See the module.
 #[derive(Clone)]
@@ -388,8 +388,8 @@ impl Ledger {
             Fact::MachineOpened { agent, open, why, by } => self.opened(at, *agent, *open, why, by),
             Fact::MachinePaused { agent, paused, by } => self.paused(at, *agent, *paused, by),
             Fact::OwnerLoadReported { agent, load, why } => self.load_reported(at, *agent, *load, why),
-            Fact::JobSubmitted { job, user, spec, key, bytes } => {
-                self.submitted(at, *job, user, spec, (key.as_deref(), *bytes));
+            Fact::JobSubmitted { job, user, spec, key, bytes, described } => {
+                self.submitted(at, *job, user, spec, (key.as_deref(), *bytes, *described));
             }
             Fact::TasksCancelled(chosen) => self.wished(at, chosen, Wish::Cancel),
             Fact::TasksHeld(chosen) => self.wished(at, chosen, Wish::Hold),
@@ -400,7 +400,7 @@ impl Ledger {
             Fact::ResultsKept { job, keep, .. } => self.results_kept(*job, *keep),
             Fact::ResultsRemoved { jobs, kept_for } => self.results_removed(at, jobs, *kept_for),
             Fact::ResultsGone(jobs) => self.results_gone(jobs),
-            Fact::JobsForgotten { jobs, .. } => self.jobs_forgotten(jobs),
+            Fact::JobsForgotten { jobs, described, .. } => self.jobs_forgotten(jobs, described),
             Fact::TasksRested(tasks) => self.rested(at, tasks),
             Fact::RunStarted(run) => self.run_started(at, *run),
             Fact::RunEnded { run, agent, end, answer, is_left } => {

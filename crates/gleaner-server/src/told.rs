@@ -131,7 +131,7 @@ pub fn told(
             let ids = jobs.iter().map(|removed| removed.job);
             (&Actor::Coordinator, format!("{}, {bytes} bytes, {}", named(ids), since(*kept_for)))
         }
-        Fact::JobsForgotten { jobs, kept_for } => (
+        Fact::JobsForgotten { jobs, kept_for, .. } => (
             &Actor::Coordinator,
             format!("{}, {}", named(jobs.iter().map(|(job, _)| *job)), since(*kept_for)),
         ),

@@ -210,7 +210,7 @@ mod tests {
         let spec = Arc::new(JobSpec::new(["true"]));
         for number in 0..count {
             let (job, user, spec) = (ledger.next_job(), format!("user{number}"), Arc::clone(&spec));
-            let fact = Fact::JobSubmitted { job, user, spec, key: None, bytes: 0 };
+            let fact = Fact::JobSubmitted { job, user, spec, key: None, bytes: 0, described: 0 };
             ledger.apply(&Entry { at: Time::ZERO, fact });
         }
         ledger

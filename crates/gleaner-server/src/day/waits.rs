@@ -87,7 +87,7 @@ mod tests {
             let spec = Arc::new(JobSpec { label: Some(format!("label{number}")), ..JobSpec::new(["true"]) });
             ledger.apply(&Entry {
                 at: Time::ZERO,
-                fact: Fact::JobSubmitted { job, user, spec, key: None, bytes: 0 },
+                fact: Fact::JobSubmitted { job, user, spec, key: None, bytes: 0, described: 0 },
             });
             waits.add(ledger.find_job(job).expect("a job"), 1.0);
             (waits.users.len(), waits.labels.len())

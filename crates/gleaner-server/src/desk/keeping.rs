@@ -13,6 +13,7 @@ use crate::store::{Amount, PastReader, ReadError, Removal, Results};
 use gleaner_units::{Span, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::api::Actor;
+use std::collections::BTreeMap;
 
 /// How long what is over is kept; for ever, where nothing is said.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -109,8 +110,12 @@ impl Desk {
         let Some(kept_for) = self.terms.keeping.records else { return Ok(()) };
         let due = self.long_over(now, (jobs, kept_for), Results::Gone, past)?;
         if !due.is_empty() {
+            let mut described = BTreeMap::new();
+            for (_, job) in due.iter().filter(|(_, job)| job.described > 0) {
+                *described.entry(job.user.clone()).or_insert(0) += job.described;
+            }
             let jobs = due.into_iter().map(|(id, job)| (id, job.range())).collect();
-            self.record(now, Fact::JobsForgotten { jobs, kept_for });
+            self.record(now, Fact::JobsForgotten { jobs, kept_for, described });
         }
         Ok(())
     }

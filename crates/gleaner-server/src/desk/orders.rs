@@ -6,7 +6,7 @@ use super::keeping::{check_rerun, check_revival};
 use super::order::{Answer, JobFiles, NotDone, Order, Requester};
 use crate::journal::{Chosen, Fact, Revived};
 use crate::ledger::{Job, Record, Wish, to_revive};
-use crate::limits::PIECES_MAX;
+use crate::limits::{DESCRIPTION_BYTES_FREE, PIECES_MAX};
 use crate::store::{PastReader, ReadError, Results, TaskRange};
 use gleaner_policy::PolicyError;
 use gleaner_units::Time;
@@ -113,9 +113,10 @@ impl Desk {
         self.check_comparing(spec)?;
         let user = by.user.clone();
         let is_new = |(hash, _): &&(BlobHash, u64)| !self.ledger.is_named_by(&user, hash);
-        let bytes = files.there.iter().filter(is_new).map(|(_, bytes)| bytes).sum();
-        self.check_bytes(&user, bytes)?;
-        self.record(now, Fact::JobSubmitted { job, user, spec: Arc::clone(spec), key, bytes });
+        let bytes: u64 = files.there.iter().filter(is_new).map(|(_, bytes)| bytes).sum();
+        let described = spec.memory_bytes().saturating_sub(DESCRIPTION_BYTES_FREE);
+        self.check_bytes(&user, bytes.saturating_add(described))?;
+        self.record(now, Fact::JobSubmitted { job, user, spec: Arc::clone(spec), key, bytes, described });
         Ok(Answer::Submitted { told: Submitted { version: VERSION, job, tasks }, keeps_files: true })
     }
 

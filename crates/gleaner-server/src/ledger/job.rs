@@ -45,6 +45,9 @@ pub struct Job {
     pub bytes: u64,
     /// When results of its runs until then were removed.
     pub removed: Option<Removal>,
+    /// How many bytes of its user's its description takes besides. **The last field**: bodies in the store that an older program
+    /// wrote end before it.
+    pub described: u64,
 }
 
 impl Job {
@@ -79,6 +82,7 @@ impl Job {
             results,
             bytes,
             removed,
+            described,
         } = past.clone();
         let (tally, ended) = (Tally::default(), None);
         Self {
@@ -98,6 +102,7 @@ impl Job {
             results,
             bytes,
             removed,
+            described,
         }
     }
 
@@ -117,6 +122,7 @@ impl Job {
             results: if self.results == Results::Kept { Results::Kept } else { Results::There },
             bytes: self.bytes,
             removed: self.removed,
+            described: self.described,
         }
     }
 

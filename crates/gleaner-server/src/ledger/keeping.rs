@@ -9,6 +9,7 @@ use crate::limits::GAP_MIN;
 use crate::store::{Past, PastReader, ReadError, Removal, Results, Seq, TaskRange, WithResults};
 use gleaner_units::{Span, Time};
 use gleaner_wire::JobId;
+use std::collections::BTreeMap;
 
 /// How many gaps are told apart.
 const GAPS_MAX: usize = 64;
@@ -67,7 +68,10 @@ impl Ledger {
         self.left(Past { results, ..self.now_past() });
     }
 
-    pub(super) fn jobs_forgotten(&mut self, jobs: &[(JobId, TaskRange)]) {
+    pub(super) fn jobs_forgotten(&mut self, jobs: &[(JobId, TaskRange)], described: &BTreeMap<String, u64>) {
+        for (user, bytes) in described {
+            self.drop_bytes(user, *bytes);
+        }
         self.left(Past { forgotten: jobs.to_vec(), ..self.now_past() });
     }
 

@@ -1,4 +1,5 @@
-//! How many bytes are kept for each user: files that their jobs read, files and checkpoints that their tasks left, and output.
+//! How many bytes are kept for each user: files that their jobs read, files and checkpoints that their tasks left, and output; and long
+//! descriptions of their jobs, which stay when results are removed.
 
 use super::Ledger;
 use gleaner_units::RunId;

@@ -59,9 +59,9 @@ impl Ledger {
         id: JobId,
         user: &str,
         spec: &Arc<JobSpec>,
-        (key, bytes): (Option<&str>, u64),
+        (key, bytes, described): (Option<&str>, u64, u64),
     ) {
-        self.keep_bytes(user, bytes);
+        self.keep_bytes(user, bytes.saturating_add(described));
         assert_eq!(id, self.next_job(), "job {id} is not the next job");
         let payer = self.payer(at, user);
         let class = self.task_class_of(at, user, spec, None);
@@ -94,6 +94,7 @@ impl Ledger {
             results: Results::default(),
             bytes,
             removed: None,
+            described,
         };
         self.named.add(payer, &job);
         self.books.descriptions.add(id, job.spec.memory_bytes());

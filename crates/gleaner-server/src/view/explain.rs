@@ -153,6 +153,7 @@ pub fn preview(
         },
         key: None,
         bytes: 0,
+        described: 0,
     };
     ledger.apply(&Entry { at: now, fact });
     let mut summary = "as things stand, before any of its tasks starts".to_owned();

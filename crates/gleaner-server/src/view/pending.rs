@@ -202,7 +202,7 @@ mod tests {
             let requirements = (number < reasons).then(|| format!("TARGET.Rack == {number}"));
             let spec = Arc::new(JobSpec { requirements, ..JobSpec::new(["true"]) });
             let (job, user) = (ledger.next_job(), "ada".to_owned());
-            let fact = Fact::JobSubmitted { job, user, spec, key: None, bytes: 0 };
+            let fact = Fact::JobSubmitted { job, user, spec, key: None, bytes: 0, described: 0 };
             ledger.apply(&Entry { at: Time::ZERO, fact });
         }
         waits(Situation { ledger: &ledger, now: Time::ZERO, quiet_until: None }, None)
@@ -215,7 +215,7 @@ mod tests {
         let array = TaskList::Array { first: 1, last: tasks as u32 + 1, step: 1 };
         let spec = Arc::new(JobSpec { tasks: array, ..spec });
         let job = JobId(1);
-        add(Fact::JobSubmitted { job, user: "ada".to_owned(), spec, key: None, bytes: 0 });
+        add(Fact::JobSubmitted { job, user: "ada".to_owned(), spec, key: None, bytes: 0, described: 0 });
         let each =
             |from: usize| (from..tasks).step_by(2).map(|task| TaskRange::one(TaskId::new(task))).collect();
         let chosen = |from: usize| Chosen { job, tasks: each(from), by: Actor::Coordinator };

@@ -89,7 +89,7 @@ mod tests {
             let spec = Arc::new(JobSpec { requirements, ..JobSpec::new(["true"]) });
             ledger.apply(&Entry {
                 at: Time::ZERO,
-                fact: Fact::JobSubmitted { job, user, spec, key: None, bytes: 0 },
+                fact: Fact::JobSubmitted { job, user, spec, key: None, bytes: 0, described: 0 },
             });
         }
         ledger

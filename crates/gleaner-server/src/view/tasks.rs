@@ -231,7 +231,7 @@ mod tests {
         let tasks = JobTasks::Array { first: 1, last: before as u32 + 1, step: 1 };
         let (id, user) = (JobId(1), "ada".to_owned());
         let spec = JobSpec { tasks, ..JobSpec::new(["true"]) }.into();
-        add(Fact::JobSubmitted { job: id, user, spec, key: None, bytes: 0 });
+        add(Fact::JobSubmitted { job: id, user, spec, key: None, bytes: 0, described: 0 });
         let each =
             |from: usize| (from..before).step_by(2).map(|task| TaskRange::one(TaskId::new(task))).collect();
         let chosen = |from: usize| Chosen { job: id, tasks: each(from), by: Actor::Coordinator };

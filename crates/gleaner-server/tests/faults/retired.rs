@@ -62,7 +62,7 @@ pub(crate) fn check(rows: &[StoredRow], disk: &MemoryDisk) -> Result<Seen, Strin
     for id in (1..ledger.next_job().0).map(JobId) {
         let found = Job::find_past(disk, id).map_err(|error| error.to_string())?;
         if let Some(job) = ledger.find_job(id).or(found.as_ref()) {
-            *bytes.entry(job.user.clone()).or_default() += job.bytes;
+            *bytes.entry(job.user.clone()).or_default() += job.bytes + job.described;
         }
         match (ledger.find_job(id), found) {
             (Some(_), None) => {}

@@ -40,7 +40,14 @@ fn a_task_in_parts_fails_with_its_reason_and_the_coordinator_goes_on() {
     let job = ledger.next_job();
     add(
         &mut ledger,
-        Fact::JobSubmitted { job, user: "ada".to_owned(), spec: spec.into(), key: None, bytes: 0 },
+        Fact::JobSubmitted {
+            job,
+            user: "ada".to_owned(),
+            spec: spec.into(),
+            key: None,
+            bytes: 0,
+            described: 0,
+        },
     );
 
     let start = Start { program: "test", lineage: Lineage::of([1; 8]), seed: 1 };

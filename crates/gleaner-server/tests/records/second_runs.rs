@@ -88,7 +88,7 @@ fn a_straggler_runs_once_more_on_a_machine_that_is_much_faster() {
     let tasks = TaskList::Array { first: 0, last: 2, step: 1 };
     let spec = std::sync::Arc::new(JobSpec { tasks, ..JobSpec::new(["true"]) });
     let job = books.ledger.next_job();
-    books.add(Fact::JobSubmitted { job, user: "ada".to_owned(), spec, key: None, bytes: 0 });
+    books.add(Fact::JobSubmitted { job, user: "ada".to_owned(), spec, key: None, bytes: 0, described: 0 });
     let start = |task, number, on| Command::Start { run: run(task, number), on: MachineId::new(on) };
     assert_eq!(books.settle(), [start(0, 1, FAST), start(1, 1, SLOW)], "nobody is asked for a better one");
     books.add(Fact::RunStarted(run(0, 1)));

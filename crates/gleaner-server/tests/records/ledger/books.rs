@@ -40,7 +40,14 @@ impl Books {
         }
         let spec = std::sync::Arc::new(spec);
         let job = books.ledger.next_job();
-        books.add(Fact::JobSubmitted { job, user: "ada".to_owned(), spec, key: None, bytes: 0 });
+        books.add(Fact::JobSubmitted {
+            job,
+            user: "ada".to_owned(),
+            spec,
+            key: None,
+            bytes: 0,
+            described: 0,
+        });
         books
     }
 

@@ -18,7 +18,7 @@ fn asking(requirements: String) -> JobSpec {
 fn submit(books: &mut Books, spec: JobSpec) -> JobId {
     let job = books.ledger.next_job();
     let (user, spec) = ("ada".to_owned(), Arc::new(spec));
-    books.add_unchecked(Fact::JobSubmitted { job, user, spec, key: None, bytes: 0 });
+    books.add_unchecked(Fact::JobSubmitted { job, user, spec, key: None, bytes: 0, described: 0 });
     job
 }
 
@@ -50,6 +50,7 @@ fn retired(job: &Job) -> RetiredJob {
         results: Results::There,
         bytes: 0,
         removed: None,
+        described: 0,
     }
 }
 

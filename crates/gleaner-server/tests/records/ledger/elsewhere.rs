@@ -199,7 +199,14 @@ fn submit(books: &mut Books, user: &str, tasks: usize, memory: u64) -> usize {
     });
     let spec = std::sync::Arc::new(serde_json::from_value(spec).expect("a job"));
     let (job, first) = (books.ledger.next_job(), books.ledger.task_count());
-    books.add_unchecked(Fact::JobSubmitted { job, user: user.to_owned(), spec, key: None, bytes: 0 });
+    books.add_unchecked(Fact::JobSubmitted {
+        job,
+        user: user.to_owned(),
+        spec,
+        key: None,
+        bytes: 0,
+        described: 0,
+    });
     first
 }
 
@@ -399,7 +406,7 @@ fn other_jobs_go_to_machines_that_lack_the_program_of_one() {
     books.ends(run, on, &not_there());
     set_open(&mut books, agent(1 - on.index()), false);
     let (job, spec) = (books.ledger.next_job(), std::sync::Arc::new(JobSpec::new(["other"])));
-    books.add(Fact::JobSubmitted { job, user: "ada".to_owned(), spec, key: None, bytes: 0 });
+    books.add(Fact::JobSubmitted { job, user: "ada".to_owned(), spec, key: None, bytes: 0, described: 0 });
     assert_eq!(books.starts().iter().map(|(_, on)| *on).collect::<Vec<_>>(), [on]);
 }
 

@@ -28,7 +28,7 @@ impl Retired {
     fn new() -> Self {
         let mut books = Books::with(1, JobSpec::new(["true"]));
         let (user, spec, key) = ("ada".to_owned(), JobSpec::new(["false"]).into(), Some(KEY.to_owned()));
-        books.add(Fact::JobSubmitted { job: ID, user, spec, key, bytes: 0 });
+        books.add(Fact::JobSubmitted { job: ID, user, spec, key, bytes: 0, described: 0 });
         let by = Actor::Coordinator;
         books.add(Fact::TasksCancelled(Chosen { job: ID, tasks: Vec::new(), by }));
         let start = Start { program: "test", lineage: Lineage::of([1; 8]), seed: 1 };

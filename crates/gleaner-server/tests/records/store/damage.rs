@@ -73,6 +73,7 @@ fn what_is_behind_a_damaged_row_is_counted_and_its_jobs_are_named() {
             spec: Arc::new(JobSpec::new(["true"])),
             key: None,
             bytes: 0,
+            described: 0,
         });
         let written: Vec<Row> = facts
             .map(|fact| row(&Recorded { entry: Entry { at: Time::ZERO, fact }, steps: Vec::new() }))

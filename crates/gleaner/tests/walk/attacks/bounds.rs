@@ -85,6 +85,7 @@ fn begin_with(grid: &Grid, spec: JobSpec) {
         spec: Arc::new(spec),
         key: None,
         bytes: 0,
+        described: 0,
     };
     let (program, lineage) = ("another".to_owned(), Lineage::of([1; 8]));
     let started = Fact::CoordinatorStarted { epoch: 1, lineage, program, seed: 1, policy: None };
