@@ -297,10 +297,11 @@ impl Reading {
             Fact::LeaseExpired { .. } | Fact::AgentRevoked { .. } | Fact::AgentForgotten { .. } => {
                 machine.is_there = false;
             }
-            Fact::MachineOpened { open, .. } => machine.is_open = *open,
             Fact::OwnerLoadReported { load, .. } => machine.owner = *load,
             _ => {}
         }
+        // Its owner, administrators and the coordinator have a say each.
+        machine.is_open = self.ledger.agent(agent).open;
         let used = if machine.is_there && machine.is_open { machine.owner } else { 1.0 };
         if used.to_bits() != machine.told.to_bits() {
             machine.told = used;
@@ -486,6 +487,7 @@ fn machine_of(fact: &Fact) -> Option<MachineId> {
         | Fact::AgentRevoked { agent, .. }
         | Fact::AgentForgotten { agent, .. }
         | Fact::MachineOpened { agent, .. }
+        | Fact::MachinePaused { agent, .. }
         | Fact::OwnerLoadReported { agent, .. } => Some(*agent),
         _ => None,
     }

@@ -323,6 +323,29 @@ fn an_owner_who_was_there_is_there_again() {
     assert_eq!(past.schedule_under(&policy("bertasi/greedy", &json!(null))).0, past.was);
 }
 
+/// Each time an agent connects, it says that its owner wants tasks there.
+#[test]
+fn a_machine_that_is_closed_or_paused_by_order_stays_so_when_its_agent_comes_back() {
+    let (agent, user) = (MachineId::new(FAST), || Actor::User("root".to_owned()));
+    let opened = |open: bool, by: Actor| Fact::MachineOpened { agent, open, why: String::new(), by };
+    for ordered in [opened(false, user()), Fact::MachinePaused { agent, paused: true, by: user() }] {
+        let mut journal = history();
+        journal.add(110.0, ordered);
+        journal.add(120.0, Fact::LeaseExpired { agent });
+        journal.add(130.0, Fact::AgentReturned { agent, brings: Vec::new() });
+        journal.add(130.0, opened(true, Actor::Agent("fast".to_owned())));
+        let (job, user, spec) = (JobId(2), "ann".to_owned(), Arc::new(JobSpec::new(["run"])));
+        journal.add(200.0, Fact::JobSubmitted { job, user, spec, key: None, bytes: 0, described: 0 });
+        journal.started(200.0, 4);
+        journal.done(300.0, 4, SLOW, 100.0);
+        let past = past_of(&journal);
+        let of_fast = past.setup.loads.iter().filter(|change| change.machine == agent);
+        let of_fast: Vec<(f64, f64)> = of_fast.map(|change| (change.time.seconds(), change.load)).collect();
+        assert_eq!(of_fast, [(0.0, 1.0), (0.0, 0.0), (110.0, 1.0)]);
+        assert_eq!(past.schedule_under(&past.policy).0, past.was);
+    }
+}
+
 /// As of more tasks than `WHAT_IF_TASKS_MAX`.
 #[test]
 fn of_the_last_hours_the_tasks_that_came_then_are_compared() {
