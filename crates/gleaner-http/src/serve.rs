@@ -323,8 +323,9 @@ fn take_care_once(identity: &ServerIdentity, home: &Home, is_asked: bool) {
 async fn first_user(home: &Home, user: &str, desk: &Handle) -> Result<(), ServeError> {
     let path = home.folder().join(TOKEN_FILE);
     let people = desk.people();
-    let is_good =
-        |token: Token| people.user(&stored_hash(&token)).is_some_and(|known| known.is_let_in(desk.now()));
+    let is_good = |token: Token| {
+        people.user(&stored_hash(&token)).is_some_and(|known| known.is_let_in(desk.wall_now()))
+    };
     if fs::read_to_string(&path).is_ok_and(|text| text.trim().parse().is_ok_and(is_good)) {
         return Ok(());
     }

@@ -35,6 +35,12 @@ impl Clock {
         (self.ahead > APART_MAX).then_some(self.ahead)
     }
 
+    /// The present moment by the wall clock, as it was at the start: for what is held against moments that others say, or that hold
+    /// however far ahead the journal is.
+    pub fn wall(&self) -> Time {
+        Time::from_nanos(self.now().nanos().saturating_sub(self.ahead.nanos()))
+    }
+
     /// The present moment.
     pub fn now(&self) -> Time {
         self.start + since_boot().since(self.started)
@@ -58,5 +64,7 @@ mod tests {
         let (one, other) = (clock.now(), clock.now());
         assert!(future <= one && one <= other);
         assert!(clock.ahead().is_some() && Clock::start(Time::ZERO).ahead().is_none());
+        let apart = clock.wall().since(Clock::start(Time::ZERO).now());
+        assert!(apart < APART_MAX, "the wall clock is as it is: {apart:?}");
     }
 }

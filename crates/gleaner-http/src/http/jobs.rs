@@ -106,7 +106,7 @@ pub(super) async fn submit(
 async fn admitted(api: &Api, spec: JobSpec, turn: Option<Turn>) -> Result<(Admitted, Option<Turn>), Refusal> {
     let (checked, turn) = blocking("checking a job", (), move || (Admitted::check(spec), turn)).await?;
     let checked = checked?;
-    checked.check_signed_for(&api.app.authority.to_string(), api.app.desk.now())?;
+    checked.check_signed_for(&api.app.authority.to_string(), api.app.desk.wall_now())?;
     Ok((checked, turn))
 }
 

@@ -135,7 +135,7 @@ pub(super) async fn user(
     let expires = match expires_s {
         Some(seconds) => {
             let seconds = within("expires_s", seconds, &(1..=USER_TOKEN_SECONDS_MAX))?;
-            Some(api.app.desk.now().after_seconds(f64::from(seconds)))
+            Some(api.app.desk.wall_now().after_seconds(f64::from(seconds)))
         }
         None => None,
     };

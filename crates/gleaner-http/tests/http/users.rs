@@ -6,7 +6,8 @@ use axum::body::Body;
 use gleaner_server::journal::Fact;
 use gleaner_server::store::Seq;
 use gleaner_server::told::told;
-use gleaner_wire::api::{Enrolled, Enrolment, Role, UserList};
+use gleaner_units::Span;
+use gleaner_wire::api::{Actor, Enrolled, Enrolment, Role, UserList};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -34,6 +35,22 @@ async fn a_token_with_an_end_says_what_to_do_behind_it() {
         let path = format!("/api/v1/tokens/user?name=eve&expires_s={wrong}");
         assert_eq!(world.call("POST", &path, &world.root, Body::empty()).await.status, 422, "{wrong}");
     }
+}
+
+/// The coordinator was started once while its clock was a year ahead.
+#[tokio::test(flavor = "multi_thread")]
+async fn tokens_are_good_for_as_long_as_they_say_though_a_clock_was_wrong() {
+    let mut world = World::new().await;
+    let half_a_year = token(&world, "name=eve&expires_s=15552000").await;
+    let ahead = world.app.desk.now() + Span::from_nanos(365 * 86_400_000_000_000);
+    world.restart_behind(ahead, Fact::UserRemoved { user: "nobody".to_owned(), by: Actor::Coordinator });
+    assert!(world.app.desk.now() >= ahead);
+    let reply = world.get("/api/v1/jobs", &half_a_year).await;
+    assert_eq!(reply.status, 200, "{reply}");
+    let second = token(&world, "name=rita&expires_s=1").await;
+    assert_eq!(world.get("/api/v1/jobs", &second).await.status, 200);
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    assert_eq!(world.get("/api/v1/jobs", &second).await.status, 401);
 }
 
 #[tokio::test(flavor = "multi_thread")]

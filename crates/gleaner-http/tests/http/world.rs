@@ -112,10 +112,14 @@ impl World {
     /// Somebody orders that the journal be put back, to what it is, and the coordinator begins again.
     pub(crate) fn restore(&mut self) {
         let at = self.app.desk.now();
+        self.restart_behind(at, Fact::JournalRestored { lineage: Lineage::of([3; 8]) });
+    }
+
+    /// The coordinator ends, and another begins behind one more row.
+    pub(crate) fn restart_behind(&mut self, at: Time, fact: Fact) {
         self.stop();
-        let entry = Entry { at, fact: Fact::JournalRestored { lineage: Lineage::of([3; 8]) } };
-        let restored = row(&Recorded { entry, steps: Vec::new() });
-        MemoryStore::open(&self.disk).commit(&[restored]).unwrap();
+        let last = row(&Recorded { entry: Entry { at, fact }, steps: Vec::new() });
+        MemoryStore::open(&self.disk).commit(&[last]).unwrap();
         self.restart();
     }
 

@@ -96,6 +96,11 @@ impl Handle {
         self.clock.now()
     }
 
+    /// The present moment by this machine's wall clock, behind which the coordinator's may be far ahead.
+    pub fn wall_now(&self) -> Time {
+        self.clock.wall()
+    }
+
     /// Waits until the thread has ended.
     pub async fn closed(&self) {
         // It has no permit to give: what ends the wait is that it is closed.
