@@ -436,7 +436,8 @@ impl Ledger {
         }
     }
 
-    /// Finished tasks came back, or are to run again: a policy that learns goes by what is there now, as after a start.
+    /// Tasks came back that the scheduler had forgotten: a policy that learns goes by what is there now, as after a start. Costs
+    /// O(tasks ever) then.
     fn learn_anew(&mut self) {
         if self.recipe().lengths.is_learnt() {
             self.scheduler.set_policy(self.recipe().build());

@@ -13,7 +13,7 @@ use super::{Job, Ledger, Record};
 use crate::journal::{Revived, RevivedTasks};
 use crate::limits::{OVER_DESCRIPTION_BYTES_MAX, RETIRED_AT_ONCE, REVIVED_AT_ONCE};
 use crate::store::{FoundJob, Past, PastJob, PastReader, PastTask, ReadError, Seq, TaskRange, Wanted};
-use gleaner_core::{Event, Stage};
+use gleaner_core::{Event, Stage, TaskState};
 use gleaner_units::{Ops, Span, TaskId, Time};
 use gleaner_wire::api::Tally;
 use gleaner_wire::job::JobSpec;
@@ -240,6 +240,7 @@ impl Ledger {
             self.books.jobs.put(*id, job);
             past.revived.push(*id);
         }
+        let mut was_forgotten = false;
         for RevivedTasks { tasks: range, runs, settled, left } in tasks {
             let (range, runs) = (*range, *runs);
             past.revived_tasks.push(range);
@@ -253,13 +254,21 @@ impl Ledger {
                     let record = Record { phase, settled, ended: Some(at), ..Record::default() };
                     self.write_record(stretch, record);
                     self.books.over.add(at, stretch);
+                    was_forgotten |= self.has_forgotten(stretch);
                     self.revive_scheduled(at, *id, stretch, runs);
                 }
                 rest = stretch.behind_within(range);
             }
         }
-        self.learn_anew();
+        if was_forgotten {
+            self.learn_anew();
+        }
         self.left(past);
+    }
+
+    /// Whether the scheduler forgot any of these tasks: it did not where it had to know them for a policy that learns.
+    fn has_forgotten(&self, tasks: TaskRange) -> bool {
+        tasks.tasks().any(|task| self.grid().task(task).state() == TaskState::Retired)
     }
 
     fn revive_scheduled(&mut self, at: Time, id: JobId, tasks: TaskRange, runs: u32) {

@@ -169,8 +169,8 @@ impl Ledger {
         });
         let again = TaskRange::merged(again).into_iter().map(|tasks| (tasks.first(), tasks.count()));
         self.tell(at, &Event::TasksRerun { tasks: again.collect() });
+        // Whoever learnt from what had ended heard of that: it counts no more.
         self.begin_anew(at, chosen.job);
-        self.learn_anew();
     }
 
     pub(super) fn run_started(&mut self, at: Time, run: RunId) {

@@ -2,7 +2,7 @@
 
 use super::books::{Books, agent};
 use gleaner_core::TaskState;
-use gleaner_server::journal::{Chosen, Fact};
+use gleaner_server::journal::{Chosen, Fact, Revived, RevivedTasks};
 use gleaner_server::ledger::Ledger;
 use gleaner_server::store::TaskRange;
 use gleaner_units::{Span, TaskId, Time};
@@ -101,6 +101,22 @@ fn a_policy_that_learns_forgets_what_is_run_again() {
     // The ledger is checked after each fact, and its policy with it.
     books.add(Fact::TasksRerun(Chosen { job: JobId(1), tasks, by: Actor::Coordinator }));
     assert_eq!(done(&books), before - 1);
+}
+
+/// The scheduler had forgotten it before it learnt anything.
+#[test]
+fn a_policy_that_learns_hears_of_what_comes_back() {
+    let mut books = Books::with(1, array(40));
+    run_some(&mut books);
+    retire_all(&mut books);
+    set_policy(&mut books, learning());
+    let tasks = TaskRange::one(TaskId::new(0));
+    assert_eq!(books.ledger.grid().task(TaskId::new(0)).state(), TaskState::Retired);
+    let alike = RevivedTasks { tasks, runs: 1, settled: Vec::new(), left: 0 };
+    // The ledger is checked after each fact, and its policy with it.
+    books.add(Fact::TasksRevived(Revived { job: JobId(1), back: None, tasks: vec![alike] }));
+    books.add(Fact::TasksRerun(Chosen { job: JobId(1), tasks: vec![tasks], by: Actor::Coordinator }));
+    assert_eq!(books.ledger.record(TaskId::new(0)).phase, TaskPhase::Waiting);
 }
 
 /// A policy that learns lengths from what ran goes on as it was after a start: the scheduler forgets nothing meanwhile.
