@@ -3,7 +3,7 @@
 //! **What was there is moved aside and never removed**, and the new journal is whole before it is moved in.
 
 use super::saving::{Saving, clear};
-use super::sqlite::{DATABASE, SqliteReader, SqliteStore, altered_copy};
+use super::sqlite::{ASIDE, DATABASE, MAKING, SqliteReader, SqliteStore, altered_copy};
 use super::witness::{self, WITNESS};
 use super::{
     CommitError, Home, HomeError, NetworkFolder, OpenError, ReadError, Reader, Row, Seq, Store as _,
@@ -16,10 +16,8 @@ use thiserror::Error;
 
 /// Rows copied at once.
 const PAGE: usize = 10_000;
-/// Where the new journal is made, where a damaged one is put together, and where what was there goes.
-const MAKING: &str = "journal.new";
+/// Where a damaged journal is put together.
 const SAVING: &str = "journal.saving";
-const ASIDE: &str = "replaced";
 
 /// Why no other journal was put in place. The one that was there still is, unless the message says where it went.
 #[derive(Debug, Error)]

@@ -21,6 +21,7 @@ mod torn;
 
 pub(super) use altered::altered_copy;
 pub use lost::expect_journal;
+pub(super) use lost::{ASIDE, MAKING};
 pub use reader::SqliteReader;
 pub use schema::{DATABASE, FORMAT};
 

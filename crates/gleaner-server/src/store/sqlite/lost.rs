@@ -8,8 +8,11 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// What a grid keeps beside its journal.
-const LEFT: &[&str] = &["outputs", "snapshots", "blobs"];
+/// Where a journal is made that is to be put in another's place, and where that other goes.
+pub(in crate::store) const MAKING: &str = "journal.new";
+pub(in crate::store) const ASIDE: &str = "replaced";
+/// What a grid keeps beside its journal, and what is left where somebody was killed who put another in its place.
+const LEFT: &[&str] = &["outputs", "snapshots", "blobs", MAKING, ASIDE];
 
 /// That there is a journal in `folder`.
 pub fn expect_journal(folder: &Path) -> Result<(), OpenError> {

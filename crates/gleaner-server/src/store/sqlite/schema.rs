@@ -5,6 +5,7 @@
 
 use super::base;
 use super::nature::open_error;
+use super::torn;
 use crate::store::witness::Known;
 use crate::store::{OpenError, Seq};
 use gleaner_wire::ChainHash;
@@ -12,7 +13,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, TransactionBehavior};
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::time::Duration;
 
@@ -36,6 +37,10 @@ const APPLICATION: u32 = 0x476c_6e72;
 pub const FORMAT: u32 = 17;
 /// Somebody may look at the file with a program of theirs that takes a lock for a moment.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Somebody may read an old state of it for as long as they like.
+const CHECKPOINT_PATIENCE: Duration = Duration::from_secs(1);
+/// How many bytes of the log are written again at once.
+const PIECE: usize = 1 << 20;
 
 const TABLES: &str = "
     CREATE TABLE journal (
@@ -265,14 +270,40 @@ fn set_up(connection: &mut Connection, is_new: bool) -> rusqlite::Result<u64> {
 }
 
 /// Moves what a crash left in the log into the file, and syncs it. Rows whose sync failed or was never reached can still
-/// be read, from the system's cache: nothing may rest on them before they are on the disk. Returns how many frames the log
-/// had of whole commits.
+/// be read, from the system's cache: nothing may rest on them before they are on the disk. Where somebody reads an old state of the
+/// file, as for a backup, the log stays, and is written to the disk itself. Returns how many frames the log had of whole commits.
 fn settle(connection: &Connection) -> rusqlite::Result<u64> {
-    let (busy, frames): (i64, i64) =
-        connection.query_row("PRAGMA wal_checkpoint(FULL)", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    connection.busy_timeout(CHECKPOINT_PATIENCE)?;
+    let moved: rusqlite::Result<(i64, i64)> =
+        connection.query_row("PRAGMA wal_checkpoint(FULL)", [], |row| Ok((row.get(0)?, row.get(1)?)));
+    connection.busy_timeout(PATIENCE)?;
+    let (busy, frames) = moved?;
     if busy == 0 {
         return Ok(frames.cast_unsigned());
     }
-    let message = "another program holds on to an old state of it".to_owned();
-    Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY), Some(message)))
+    let failed = |code, message: String| {
+        Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), Some(message)))
+    };
+    let Some(file) = connection.path().filter(|_| frames >= 0) else {
+        let message = "another program moves its log into it".to_owned();
+        return failed(rusqlite::ffi::SQLITE_BUSY, message);
+    };
+    match write_again(&torn::log_of(Path::new(file))) {
+        Ok(()) => Ok(frames.cast_unsigned()),
+        Err(why) => failed(rusqlite::ffi::SQLITE_IOERR, format!("its log cannot be synced: {why}")),
+    }
+}
+
+/// Writes what a file has once more, and syncs it: after a sync that failed, another one says nothing of what was not written before.
+fn write_again(path: &Path) -> io::Result<()> {
+    let file = OpenOptions::new().read(true).write(true).open(path)?;
+    let (mut piece, mut at) = (vec![0; PIECE], 0);
+    loop {
+        let bytes = file.read_at(&mut piece, at)?;
+        if bytes == 0 {
+            return file.sync_all();
+        }
+        file.write_all_at(&piece[..bytes], at)?;
+        at += bytes as u64;
+    }
 }

@@ -3,7 +3,7 @@
 //! Files and not a table: a snapshot may be a hundred megabytes, and writing it must not hold up a commit.
 //!
 //! - **A file under its final name is whole**: it is written and synced under another name first. What is altered later
-//!   fails its hash and is passed over.
+//!   fails its hash and is passed over, as what cannot be read.
 //! - **It names the row it stands on by number and checksum**: a journal that was restored from a backup and went on
 //!   differently does not take it for its own.
 
@@ -83,13 +83,17 @@ impl SnapshotFiles {
     }
 
     fn read(&self, name: &str, format: u32) -> Result<Result<Snapshot, Unfit>, SnapshotError> {
-        let path = self.folder.join(name);
-        let file = fs::read(&path).map_err(|source| SnapshotError::Io { path, source })?;
-        let Some(Decoded { anchor, snapshot }) = decode(file) else { return Ok(Err("is damaged")) };
+        let file = match fs::read(self.folder.join(name)) {
+            Ok(file) => file,
+            Err(why) => return Ok(Err(format!("cannot be read ({why})"))),
+        };
+        let Some(Decoded { anchor, snapshot }) = decode(file) else {
+            return Ok(Err("is damaged".to_owned()));
+        };
         Ok(if snapshot.format != format {
-            Err("has another format")
+            Err("has another format".to_owned())
         } else if self.anchor(snapshot.at)? != Some(anchor) {
-            Err("does not belong to this journal")
+            Err("does not belong to this journal".to_owned())
         } else {
             Ok(snapshot)
         })
@@ -97,7 +101,7 @@ impl SnapshotFiles {
 }
 
 /// Why a snapshot is passed over.
-type Unfit = &'static str;
+type Unfit = String;
 
 impl Snapshots for SnapshotFiles {
     fn save(&mut self, snapshot: &Snapshot) -> Result<(), SnapshotError> {

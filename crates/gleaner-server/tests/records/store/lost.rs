@@ -147,6 +147,21 @@ fn a_journal_that_is_gone_is_no_new_grid() {
     assert!(!folder.path().join(DATABASE).exists(), "none was made");
 }
 
+/// What was there has been moved aside, and what comes in its place has not been moved in.
+#[test]
+fn whoever_is_killed_while_a_journal_is_put_back_begins_no_new_grid() {
+    for beside in ["journal.new", "replaced/1"] {
+        let folder = killed();
+        let aside = folder.path().join(beside);
+        fs::create_dir_all(&aside).unwrap();
+        for name in [DATABASE, LOG, "journal.last"] {
+            fs::rename(folder.path().join(name), aside.join(name)).unwrap();
+        }
+        assert!(matches!(refusal(folder.path()), OpenError::Gone { .. }), "{beside}");
+        assert!(!folder.path().join(DATABASE).exists(), "{beside}: none was made");
+    }
+}
+
 /// All rows of a young grid are in the log, and the file has none.
 #[test]
 fn a_journal_without_rows_beside_files_of_a_grid_is_no_new_one() {

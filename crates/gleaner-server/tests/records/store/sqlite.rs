@@ -4,7 +4,8 @@ use super::conformance::{Medium, keeps_every_promise};
 use super::{open, refusal, row, rows};
 use crate::home;
 use gleaner_server::store::{
-    DATABASE, FORMAT, Home, HomeError, NetworkFolder, OpenError, Reader as _, Row, Seq, SqliteReader, Store,
+    DATABASE, FORMAT, Home, HomeError, NetworkFolder, OpenError, Reader as _, Row, Seq, Snapshot,
+    SqliteReader, Store,
 };
 use rusqlite::Connection;
 use std::fs;
@@ -121,6 +122,38 @@ fn a_file_of_another_program_is_refused_and_left_as_it_was() {
         assert!(matches!(refused, OpenError::Foreign { .. } | OpenError::Damaged { .. }), "{refused:?}");
         assert_eq!(fs::read(&file).unwrap(), before);
     }
+}
+
+/// Nor is one that nobody may read, or on a bad part of the disk: the journal has all that is in it.
+#[test]
+fn a_snapshot_that_cannot_be_read_is_passed_over() {
+    let folder = TempDir::new().unwrap();
+    let mut store = open(folder.path());
+    let at = store.commit(&rows(1..=3)).unwrap();
+    let saved = Snapshot { at, format: 1, body: vec![7; 100] };
+    store.snapshots().unwrap().save(&saved).unwrap();
+    fs::create_dir(folder.path().join("snapshots/00000000000000000009.snapshot")).unwrap();
+    assert_eq!(store.snapshots().unwrap().latest(1).unwrap(), Some(saved));
+}
+
+/// As while a backup is made. What is in the log is on the disk then.
+#[test]
+fn a_coordinator_starts_beside_whoever_reads_an_old_state() {
+    let folder = TempDir::new().unwrap();
+    let mut store = open(folder.path());
+    store.commit(&rows(1..=2)).unwrap();
+    let reader = Connection::open(folder.path().join(DATABASE)).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM journal").unwrap();
+    store.commit(&rows(3..=4)).unwrap();
+    drop(store);
+    let mut store = open(folder.path());
+    assert_eq!(store.last(), Seq::new(4));
+    assert_eq!(store.commit(&rows(5..=5)).unwrap(), Seq::new(5));
+    let seen: i64 = reader.query_row("SELECT count(*) FROM journal", [], |row| row.get(0)).unwrap();
+    assert_eq!(seen, 2, "the reader sees what it saw");
+    reader.execute_batch("COMMIT").unwrap();
+    drop(store);
+    assert_eq!(open(folder.path()).last(), Seq::new(5));
 }
 
 #[test]
