@@ -164,3 +164,29 @@ async fn what_is_over_is_told_as_before_and_runs_again() {
         assert_eq!(output.body, text.as_bytes(), "{output}");
     }
 }
+
+/// It was over where the journal begins, ran again, and is over once more.
+#[tokio::test(flavor = "multi_thread")]
+async fn between_two_ends_of_a_task_the_first_is_explained() {
+    let mut world = World::new().await;
+    let mut agent = Agent::join(&world, "m1").await;
+    world.submit(&world.alice, 1).await;
+    let run = agent.start_next(&world).await;
+    agent.end_with(&world, run, exited(3, tail("alas\n"))).await;
+    assert_eq!(world.get(&format!("{JOB}?wait_s=60"), &world.alice).await.status, 200);
+    forget(&mut world).await;
+    assert!(world.compact() > 0);
+    forget(&mut world).await;
+    let path = format!("{JOB}/tasks/1/explain?at_s={}", world.app.desk.now().seconds());
+    let before = told_at(&world, &[path.as_str()]).await;
+    let by = Requester { user: "root".to_owned(), role: Role::Admin };
+    let close = Order::Administer(Administration::SetOpen { machine: "m1".to_owned(), open: false });
+    world.app.desk.order(by, close).await.unwrap().unwrap();
+    assert_eq!(world.post(&format!("{JOB}/rerun"), &world.alice, &json!({})).await.status, 200);
+    let mut agent = Agent::join(&world, "m2").await;
+    let run = agent.start_next(&world).await;
+    agent.end(&world, run, 0, tail("better\n")).await;
+    assert_eq!(world.get(&format!("{JOB}?wait_s=60"), &world.alice).await.status, 200);
+    forget(&mut world).await;
+    assert_eq!(told_at(&world, &[path.as_str()]).await, before);
+}

@@ -39,6 +39,12 @@ impl RetiredTask {
         past.past_task(task)?.map(|body| unpacked(&body)).transpose()
     }
 
+    /// The task as it was retired where the journal begins.
+    pub fn find_at_base(past: &dyn PastReader, task: TaskId) -> Result<Option<Self>, ReadError> {
+        let found = past.base_tasks(task, 1)?.into_iter().find(|found| found.task == task);
+        found.map(|found| unpacked(&found.body)).transpose()
+    }
+
     /// Those of some tasks that ever were, in order, `at_most` of them.
     pub fn find_all(
         past: &dyn PastReader,

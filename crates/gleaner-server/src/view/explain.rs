@@ -66,8 +66,8 @@ pub fn explain_past(
     let Recovered { mut ledger, at: begins, .. } = beginning(reader)?;
     let began = ledger.now();
     let is_over = ledger.is_retired(task);
-    // As it was when it left memory.
-    let left = if is_over { RetiredTask::find(reader, task)? } else { None };
+    // As it was when it left memory: it may have run again since.
+    let left = if is_over { RetiredTask::find_at_base(reader, task)? } else { None };
     let is_known = task.index() < ledger.task_count();
     let given = left.as_ref().map(|left| left.runs);
     let mut runs = given.unwrap_or_else(|| if is_known { ledger.grid().task(task).runs() } else { 0 });
