@@ -47,8 +47,42 @@ impl Clock {
     }
 }
 
+/// How long the machine sleeps, from one look to the next.
+#[derive(Clone, Copy, Debug)]
+pub struct Sleep {
+    /// Since its start.
+    so_far: Span,
+}
+
+impl Sleep {
+    /// From now on.
+    pub fn begin() -> Self {
+        Self { so_far: slept() }
+    }
+
+    /// How long it slept since the last look.
+    pub fn since_last(&mut self) -> Span {
+        self.grown_to(slept())
+    }
+
+    fn grown_to(&mut self, so_far: Span) -> Span {
+        let before = std::mem::replace(&mut self.so_far, so_far);
+        Span::from_nanos(so_far.nanos().saturating_sub(before.nanos()))
+    }
+}
+
+/// How long the machine slept since its start: what one of its clocks counts and the other does not.
+fn slept() -> Span {
+    let awake = reading(ClockId::Monotonic);
+    since_boot().since(awake)
+}
+
 fn since_boot() -> Time {
-    let time = clock_gettime(ClockId::Boottime);
+    reading(ClockId::Boottime)
+}
+
+fn reading(clock: ClockId) -> Time {
+    let time = clock_gettime(clock);
     // It counts from the machine's start.
     Time::from_nanos(time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned())
 }
@@ -56,6 +90,14 @@ fn since_boot() -> Time {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_slept_is_told_once() {
+        let mut sleep = Sleep { so_far: Span::from_nanos(5) };
+        let told = [7, 7, 6].map(|so_far| sleep.grown_to(Span::from_nanos(so_far)).nanos());
+        assert_eq!(told, [2, 0, 0]);
+        assert!(Sleep::begin().since_last() < APART_MAX);
+    }
 
     #[test]
     fn time_never_goes_back_behind_what_was_written() {

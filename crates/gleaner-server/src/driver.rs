@@ -7,7 +7,7 @@ mod handle;
 
 pub use handle::{Handle, Newcomer, Outgoing, Stopped};
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Sleep};
 use crate::desk::{
     Answer, Batch, Desk, Effect, Input, OrderId, Recorded, Rejection, SessionId, Start, hold_to,
 };
@@ -22,7 +22,7 @@ use crate::store::{CommitError, Home, ReadError, Reader, Row, Store};
 use crate::told;
 use gleaner_core::Run;
 use gleaner_net::{NoRandomness, random_bytes, random_seed};
-use gleaner_units::{MachineId, RunId};
+use gleaner_units::{MachineId, RunId, Time};
 use gleaner_wire::Lineage;
 use gleaner_wire::session::{End, FromAgent, Stream, ToAgent};
 use handle::{Message, Release};
@@ -117,6 +117,7 @@ impl Driver {
             looks: Vec::new(),
             sessions: BTreeMap::new(),
             next_id: 0,
+            sleep: Sleep::begin(),
         };
         let thread = thread::Builder::new().name("desk".to_owned()).spawn(|| work.run(snapshotter));
         Ok((Self { thread: thread.map_err(DriverError::Thread)? }, handle))
@@ -165,6 +166,7 @@ struct Work {
     looks: Vec<Release>,
     sessions: BTreeMap<SessionId, mpsc::Sender<Outgoing>>,
     next_id: u64,
+    sleep: Sleep,
 }
 
 impl Work {
@@ -209,6 +211,13 @@ impl Work {
         Ok(going_on)
     }
 
+    /// The present moment. That the machine slept until then is recorded before all else.
+    fn now(&mut self) -> Time {
+        let now = self.shared.now();
+        self.desk.slept(now, self.sleep.since_last());
+        now
+    }
+
     fn patience(&self) -> Duration {
         let ahead = self.desk.next_tick().since(self.shared.now());
         Duration::from_nanos(ahead.nanos()).min(TICK_MAX)
@@ -216,7 +225,7 @@ impl Work {
 
     /// Commits what followed from the inputs, and lets the effects out.
     fn turn(&mut self) -> Result<(), DriverError> {
-        let now = self.shared.now();
+        let now = self.now();
         // The desk is told: nothing leaves memory while the disk is full.
         self.is_full();
         self.desk.handle(now, Input::Tick, &*self.past)?;
@@ -269,7 +278,7 @@ impl Work {
 
     /// Whether to go on.
     fn take(&mut self, message: Message) -> Result<bool, DriverError> {
-        let now = self.shared.now();
+        let now = self.now();
         match message {
             Message::Stop => return Ok(false),
             Message::Order(by, order, reply) => {

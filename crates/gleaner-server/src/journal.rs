@@ -48,6 +48,11 @@ pub enum Fact {
         /// What no other such act drew.
         lineage: Lineage,
     },
+    /// The coordinator's machine slept until now: nothing could happen meanwhile.
+    CoordinatorSlept {
+        /// For how long.
+        length: Span,
+    },
     /// Rows up to one of them were dropped by order: the journal begins there.
     JournalCompacted {
         /// The number of the last row that may be missing.

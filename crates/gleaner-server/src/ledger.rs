@@ -354,6 +354,7 @@ impl Ledger {
                 }
             }
             Fact::JournalRestored { lineage } => self.books.lineages.restored(*lineage),
+            Fact::CoordinatorSlept { length } => self.add_gap(at, *length),
             Fact::PolicySet { policy, .. } => self.set_policy(at, policy.clone()),
             Fact::PriceSet { agent, price, .. } => self.priced(at, *agent, *price),
             Fact::MachineOwnerSet { agent, owner, .. } => self.owner_set(at, *agent, owner.as_deref()),

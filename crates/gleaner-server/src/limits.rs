@@ -54,7 +54,7 @@ pub(crate) const RESULTS_KEPT_DAYS: u64 = 30;
 // Tested by: what_is_over_is_kept_for_so_long
 pub(crate) const RECORDS_KEPT_DAYS: u64 = 365;
 /// A time without rows before a start, from this length on, does not count towards how long results are kept: the coordinator was off,
-/// or its clock was wrong.
+/// or its clock was wrong. Nor does as long a sleep of its machine.
 // Tested by: a_gap_is_so_long_at_least
 pub(crate) const GAP_MIN: Duration = Duration::from_hours(72);
 /// A file that was put or asked for since then is kept: it may be meant for a fact that is not committed yet.

@@ -80,6 +80,7 @@ pub(crate) fn text(fact: &Fact) -> &'static str {
     match fact {
         Fact::CoordinatorStarted { .. } => "the coordinator started",
         Fact::JournalRestored { .. } => "the journal was put back by order",
+        Fact::CoordinatorSlept { .. } => "the coordinator's machine slept",
         Fact::JournalCompacted { .. } => "the journal was compacted by order",
         Fact::PolicySet { .. } => "another policy was set",
         Fact::PriceSet { .. } => "the machine's price was set",

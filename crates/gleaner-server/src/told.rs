@@ -67,6 +67,7 @@ pub fn told(
             (&Actor::Coordinator, format!("{program}, start {epoch}"))
         }
         Fact::JournalRestored { lineage } => (&Actor::Coordinator, format!("lineage {lineage}")),
+        Fact::CoordinatorSlept { length } => (&Actor::Coordinator, format!("for {} s", length.seconds())),
         Fact::JournalCompacted { upto, dropped, seal } => {
             (&Actor::Coordinator, format!("{dropped} rows up to row {upto} were dropped, seal {seal}"))
         }

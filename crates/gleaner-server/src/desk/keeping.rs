@@ -7,7 +7,7 @@ use super::Desk;
 use super::admission::{Rejection, RejectionKind};
 use crate::journal::{Fact, RemovedResults};
 use crate::ledger::Job;
-use crate::limits::{RECORDS_KEPT_DAYS, RESULTS_KEPT_DAYS, RETIRE_AFTER, REVIVED_MAX};
+use crate::limits::{GAP_MIN, RECORDS_KEPT_DAYS, RESULTS_KEPT_DAYS, RETIRE_AFTER, REVIVED_MAX};
 use crate::moments::{day, long};
 use crate::store::{Amount, PastReader, ReadError, Removal, Results};
 use gleaner_units::{Span, Time};
@@ -120,6 +120,13 @@ impl Desk {
         Ok(())
     }
 
+    /// The coordinator's machine slept for so long until now. What was over before is kept for as much longer, as after a start.
+    pub(crate) fn slept(&mut self, now: Time, length: Span) {
+        if length.nanos() >= GAP_MIN.as_nanos() as u64 {
+            self.record(now, Fact::CoordinatorSlept { length });
+        }
+    }
+
     /// Those of some jobs that are retired, have been over for so long, and whose results stand so.
     fn long_over(
         &self,
@@ -185,6 +192,23 @@ pub fn removed(id: JobId, removal: Option<Removal>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::desk::{Start, Terms};
+    use crate::ledger::Ledger;
+    use gleaner_wire::Lineage;
+
+    #[test]
+    fn a_sleep_is_recorded_from_the_length_of_a_gap_on() {
+        let start = Start { program: "test", lineage: Lineage::of([1; 8]), seed: 1 };
+        let least = GAP_MIN.as_nanos() as u64;
+        let now = Time::from_nanos(least);
+        for (length, expected) in [(least - 1, 0), (least, 1)] {
+            let mut desk = Desk::new(Ledger::new(), Terms::default(), Time::ZERO, start);
+            desk.slept(now, Span::from_nanos(length));
+            let recorded = desk.settle(now).recorded.into_iter().map(|recorded| recorded.entry.fact);
+            let slept = recorded.filter(|fact| matches!(fact, Fact::CoordinatorSlept { .. }));
+            assert_eq!(slept.count(), expected, "{length}");
+        }
+    }
 
     #[test]
     fn so_many_tasks_come_back_by_one_order() {

@@ -81,6 +81,11 @@ impl Ledger {
         if self.books.epoch == 0 || length.nanos() < GAP_MIN.as_nanos() as u64 {
             return;
         }
+        self.add_gap(back, length);
+    }
+
+    /// A time in which the coordinator was not there, or slept.
+    pub(super) fn add_gap(&mut self, back: Time, length: Span) {
         let gaps = &mut self.books.gaps;
         gaps.push(Gap { back, length });
         if gaps.len() > GAPS_MAX {
@@ -157,6 +162,18 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn what_its_machine_slept_through_does_not_count() {
+        let mut ledger = Ledger::new();
+        started(&mut ledger, 100);
+        let at = |day: u64| Time::from_nanos(day * DAY);
+        let (month, length) = (Span::from_nanos(30 * DAY), Span::from_nanos(31 * DAY));
+        ledger.apply(&Entry { at: at(132), fact: Fact::CoordinatorSlept { length } });
+        assert_eq!([100, 132].map(|day| ledger.kept_until(at(day), month)), [161, 162].map(at));
+        let over = ledger.long_over(at(160), month);
+        assert!(over.iter().all(|(_, by)| *by < at(100)), "nothing is due yet: {over:?}");
     }
 
     #[test]
