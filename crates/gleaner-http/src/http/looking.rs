@@ -136,7 +136,7 @@ impl Api {
             let fetch = move |reader: &dyn Reader| {
                 let mut fetched = fetched;
                 fetched.fetch(reader, unread)?;
-                Ok(fetched)
+                Ok::<_, ReadError>(fetched)
             };
             let (fetched, turn) = self.read_in(of_reads, fetch).await?;
             held = (fetched, Some(turn));
