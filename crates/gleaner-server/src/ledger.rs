@@ -351,6 +351,9 @@ impl Ledger {
                 self.tell(at, &Event::SeedDrawn(*seed));
                 if let Some(policy) = policy {
                     self.set_policy(at, policy.clone());
+                } else {
+                    // A start knows only what the grid tells, and so has whoever decides again from the journal.
+                    self.scheduler.set_policy(self.recipe().build());
                 }
             }
             Fact::JournalRestored { lineage } => self.books.lineages.restored(*lineage),

@@ -8,6 +8,7 @@ mod kept_bytes;
 mod long_past;
 mod periods;
 mod replicas;
+mod starts;
 mod story;
 mod unread;
 mod vanished;

@@ -14,12 +14,14 @@ pub(crate) fn agent(number: usize) -> MachineId {
 pub(crate) struct Books {
     pub(crate) ledger: Ledger,
     pub(crate) now: Time,
+    /// What it was told and decided, as a journal has it.
+    pub(crate) rows: Vec<Entry>,
 }
 
 impl Books {
     /// So many agents, and a job.
     pub(crate) fn with(agents: usize, spec: JobSpec) -> Self {
-        let mut books = Self { ledger: Ledger::new(), now: Time::ZERO };
+        let mut books = Self { ledger: Ledger::new(), now: Time::ZERO, rows: Vec::new() };
         let profile = Profile { user: "worker".to_owned(), ..Profile::new([1_000.0, 100.0, 100.0], 2) };
         let (program, lineage) = ("test".to_owned(), gleaner_wire::Lineage::of([1; 8]));
         books.add(Fact::CoordinatorStarted { epoch: 1, lineage, program, seed: 1, policy: None });
@@ -38,17 +40,14 @@ impl Books {
             books.add(Fact::AgentEnrolled { agent, name, key, token, profile });
             books.add(Fact::AgentStarted { agent, incarnation: 1, profile: started, brings: Vec::new() });
         }
-        let spec = std::sync::Arc::new(spec);
-        let job = books.ledger.next_job();
-        books.add(Fact::JobSubmitted {
-            job,
-            user: "ada".to_owned(),
-            spec,
-            key: None,
-            bytes: 0,
-            described: 0,
-        });
+        books.submit(spec);
         books
+    }
+
+    pub(crate) fn submit(&mut self, spec: JobSpec) {
+        let spec = std::sync::Arc::new(spec);
+        let job = self.ledger.next_job();
+        self.add(Fact::JobSubmitted { job, user: "ada".to_owned(), spec, key: None, bytes: 0 });
     }
 
     pub(crate) fn add(&mut self, fact: Fact) {
@@ -59,8 +58,10 @@ impl Books {
     /// Where a look at each task takes too long.
     pub(crate) fn add_unchecked(&mut self, fact: Fact) {
         self.now = self.now.after_seconds(1.0);
-        self.ledger.apply(&Entry { at: self.now, fact });
+        let entry = Entry { at: self.now, fact };
+        self.ledger.apply(&entry);
         self.ledger.take_past();
+        self.rows.push(entry);
     }
 
     /// The runs that an agent has.
@@ -70,7 +71,9 @@ impl Books {
 
     /// What the policy in force starts.
     pub(crate) fn starts(&mut self) -> Vec<(RunId, MachineId)> {
-        while self.ledger.decide(self.now).is_some() {}
+        while let Some((fact, _)) = self.ledger.decide(self.now) {
+            self.rows.push(Entry { at: self.now, fact });
+        }
         self.ledger.check().expect("the ledger holds");
         let orders = self.ledger.take_orders().into_iter();
         orders
@@ -90,7 +93,9 @@ impl Books {
     /// Where a look at each task takes too long.
     pub(crate) fn decide_unchecked(&mut self, decision: Decision) {
         let fact = Fact::Decided { decisions: vec![decision], settled: Settled::default() };
-        self.ledger.replay(&Entry { at: self.now, fact }).expect("there is room");
+        let entry = Entry { at: self.now, fact };
+        self.ledger.replay(&entry).expect("there is room");
+        self.rows.push(entry);
     }
 
     pub(crate) fn ends(&mut self, run: RunId, on: MachineId, outcome: &Outcome) {
