@@ -43,7 +43,7 @@ pub enum Cause {
     },
     /// A copy of data came to a site, or a way for it was found: what waits for data may find a place.
     DataCame,
-    /// Tasks that waited are to be run no more; others wait, and may have waited behind them.
+    /// Tasks that waited are to be run no more, or came to their ends after all; others wait, and may have waited behind them.
     Withdrawn,
 }
 

@@ -356,7 +356,10 @@ impl Policy for Backfiller {
                 self.plan = None;
             }
             Change::Finished(task) => {
-                self.remove(grid, task);
+                // It may have waited, as its machine was lost.
+                if self.remove(grid, task) {
+                    self.plan = None;
+                }
                 self.forecast.ended(grid, task);
             }
             Change::Planned(..)

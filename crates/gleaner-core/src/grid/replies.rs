@@ -160,6 +160,10 @@ impl Grid {
         if was_there {
             machines.for_each(|on| self.ask(Cause::Freed(on)));
         }
+        // Who waits behind it waits for it no more.
+        if waited && self.has_waiting() {
+            self.ask(Cause::Withdrawn);
+        }
     }
 
     /// No other run of a task is needed any more.

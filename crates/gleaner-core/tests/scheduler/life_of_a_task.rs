@@ -3,7 +3,7 @@
 use crate::plain::{empty, joined, life, machine, stage_name, submitted, task};
 use crate::puppet::{Puppet, tell, wish};
 use gleaner_core::{
-    Availability, Change, Decision, Event, MachineClass, Needs, Refusal, Room, Run, RunEnd, Scheduler,
+    Availability, Cause, Change, Decision, Event, MachineClass, Needs, Refusal, Room, Run, RunEnd, Scheduler,
     TaskClass, TaskState,
 };
 use gleaner_units::{RunId, TaskClassId, TaskId};
@@ -88,6 +88,19 @@ fn what_waits_already_does_not_come_to_wait_again() {
     let lost = Event::RunEnded { run: RunId::new(task(0), 1), end: RunEnd::Lost };
     assert_eq!(tell(&mut scheduler, &lost), []);
     assert_eq!(state(&scheduler), "waits");
+}
+
+/// Nobody was asked about those who waited behind it.
+#[test]
+fn a_result_of_a_lost_machine_is_news_to_those_who_wait() {
+    let mut scheduler = grid(&[class(1, 0, 0), submitted(0, 2, 0)]);
+    for word in ["start0", "started1", "gone0"] {
+        step(&mut scheduler, word);
+    }
+    scheduler.set_policy(Puppet::default());
+    step(&mut scheduler, "finished1");
+    assert_eq!(state(&scheduler), "done@m0");
+    assert_eq!(scheduler.policy().asked, [Cause::Withdrawn]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod caps;
 mod copies;
+mod late;
 mod measured;
 mod refused;
 mod words;
