@@ -60,10 +60,12 @@ impl Staying {
         self.all.begin(now);
     }
 
-    /// It is there no more, or has another class. Whether it was there: what peers lend is not counted.
+    /// It is there no more, or has another class. Whether it was there: what peers lend is not counted. Who is gone at the moment
+    /// at which he came was not lost: an agent that is enrolled counts as away until it connects.
     pub(super) fn end(&mut self, now: Time, machine: MachineId, is_loss: bool) -> bool {
         let stay = self.machines.get_mut(machine.index()).and_then(Option::take);
         let Some((class, since)) = stay else { return false };
+        let is_loss = is_loss && now > since;
         self.classes[class.index()].end((since, now), is_loss);
         self.all.end((since, now), is_loss);
         true
@@ -109,5 +111,15 @@ mod tests {
             assert_eq!(staying.losses_per_s(at(50), class(number)), rate, "class {number}");
         }
         assert_eq!(staying.class_of(machine), Some(class(1)));
+    }
+
+    #[test]
+    fn who_never_stayed_was_not_lost() {
+        let (machine, class) = (MachineId::new(0), MachineClassId::new(0));
+        let mut staying = Staying::default();
+        staying.begin(Time::ZERO, machine, class);
+        assert!(staying.end(Time::ZERO, machine, true));
+        staying.begin(Time::ZERO, machine, class);
+        assert_eq!(staying.losses_per_s(Time::ZERO.after_seconds(3_600.0), class), 0.0);
     }
 }

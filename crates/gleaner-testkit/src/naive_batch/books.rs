@@ -46,7 +46,7 @@ struct Stay {
     machine: MachineId,
     class: usize,
     from: Time,
-    /// When it was over, and whether the machine was lost.
+    /// When it was over, and whether the machine was lost. One that is gone at the moment at which it came was not.
     end: Option<(Time, bool)>,
 }
 
@@ -159,7 +159,7 @@ impl Books {
         let lasts = |stay: &&mut Stay| stay.machine == machine && stay.end.is_none();
         let stay = self.stays.iter_mut().find(lasts);
         stay.is_some_and(|stay| {
-            stay.end = Some((now, is_loss));
+            stay.end = Some((now, is_loss && now > stay.from));
             true
         })
     }

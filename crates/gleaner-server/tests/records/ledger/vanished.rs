@@ -44,6 +44,14 @@ fn rests(story: &mut Story) -> f64 {
     seconds
 }
 
+/// Each enrolment counted as a loss, before the agent had ever come.
+#[test]
+fn an_agent_that_is_enrolled_was_not_lost() {
+    let story = story(2);
+    let grid = story.books.ledger.grid();
+    assert_eq!(grid.losses_per_s(story.at, grid.machine(agent(0)).class()), 0.0);
+}
+
 #[test]
 fn what_ends_with_its_agent_each_time_rests_longer_and_longer_and_is_given_up() {
     let mut story = story(2);
