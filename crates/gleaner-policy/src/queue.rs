@@ -280,7 +280,9 @@ impl Backfiller {
 
     /// Asks for the moment at which what is believed proves wrong, where that may let somebody start.
     fn wake(&self, grid: &Grid, now: Time) -> Option<Decision> {
-        if !self.forecast.is_learnt() || self.line.is_empty() {
+        // Where what was declared is believed to the end, nobody may start since that is over.
+        let corrects = self.forecast.is_learnt() || self.recipe.correction != Correction::Firm;
+        if !corrects || self.line.is_empty() {
             return None;
         }
         let at = self.holds.next_end()?.max(now);

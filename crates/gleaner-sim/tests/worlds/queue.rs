@@ -288,6 +288,17 @@ fn nobody_waits_for_machines_that_are_not_there() {
     }
 }
 
+/// At 100 s the first job is over by its user's word, is not, and is believed to take until 200 s: the third may overtake then.
+#[test]
+fn who_may_overtake_when_a_declared_length_proves_too_short_starts_then() {
+    let job = |submit, cores, run, estimate| Job { submit, cores, run, estimate, user: 0 };
+    let jobs = [job(0, 6, 1_000, 100), job(1, 8, 50, 50), job(60, 4, 50, 50)];
+    let queueing = Queueing { correction: Correction::Estimate, ..Queueing::default() };
+    let recipe = Recipe { score: Goal::Start(queueing), ..Recipe::in_line(Backfill::Easy) };
+    let found = fast_starts(&jobs, &[plain(10)], recipe);
+    assert_eq!(found.iter().map(|start| start.0).collect::<Vec<_>>(), [0.0, 1_000.0, 100.0]);
+}
+
 #[test]
 fn who_waits_behind_a_job_that_is_cancelled_starts_at_once() {
     let job = |cores, run| Job { submit: 0, cores, run, estimate: run, user: 0 };
