@@ -166,11 +166,16 @@ impl Peer {
         if !self.may_copy(grid) {
             return None;
         }
-        grid.placed_classes().find_map(|class| {
+        Self::may_have_more(grid).find_map(|class| {
             let on = self.find(grid, class, Wanted::Lendable)?;
             let task = copies::most_gained(grid, now, (class, on), (self.recipe.turn, &self.ended))?;
             Some(Decision::Replicate { task, on })
         })
+    }
+
+    /// The classes of tasks on machines whose users may have more cores.
+    fn may_have_more(grid: &Grid) -> impl Iterator<Item = TaskClassId> + '_ {
+        grid.placed_classes().filter(|class| !grid.is_capped(*class))
     }
 
     fn may_copy(&self, grid: &Grid) -> bool {
@@ -183,7 +188,7 @@ impl Peer {
         let is_longest = self.recipe.turn == Turn::Longest && matches!(cause, Cause::Submitted(_));
         let is_woken = matches!(cause, Cause::WokeUp { .. });
         let has_idle =
-            || grid.placed_classes().any(|class| self.find(grid, class, Wanted::Lendable).is_some());
+            || Self::may_have_more(grid).any(|class| self.find(grid, class, Wanted::Lendable).is_some());
         let is_wanted = is_longest || (!is_woken && self.may_copy(grid) && has_idle());
         if is_wanted { wait_for_all(grid, now) } else { None }
     }

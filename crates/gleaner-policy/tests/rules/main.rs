@@ -5,5 +5,6 @@ mod copies;
 mod late;
 mod measured;
 mod refused;
+mod second_runs;
 mod words;
 mod written;
