@@ -75,6 +75,13 @@ impl AnyPolicy {
         (!sends_ahead).then(|| grid.first_ahead()).flatten()
     }
 
+    /// Whether tasks are still planned as another policy planned them, where this one plans none: their credits would be held until
+    /// they start.
+    fn has_foreign_plans(&self, grid: &Grid, now: Time) -> bool {
+        let plans = grid.plans();
+        !plans.is_empty() && !matches!(self, AnyPolicy::Batcher(_)) && plans.collected_at() != Some(now)
+    }
+
     fn forecast(&self) -> Option<&Forecast> {
         match self {
             AnyPolicy::Batcher(policy) => Some(policy.forecast()),
@@ -112,6 +119,9 @@ impl Policy for AnyPolicy {
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
         if let Some(run) = self.stranded(grid) {
             return Some(Decision::TakeBack { task: run.task });
+        }
+        if self.has_foreign_plans(grid, now) {
+            return Some(Decision::Collect);
         }
         match self {
             AnyPolicy::Matchmaker(policy) => policy.propose(grid, now, occasion),

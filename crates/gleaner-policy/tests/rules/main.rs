@@ -6,5 +6,6 @@ mod late;
 mod measured;
 mod refused;
 mod second_runs;
+mod switched;
 mod words;
 mod written;
