@@ -332,7 +332,7 @@ impl Duties {
             let due = held.due(self.bounds);
             let waits = held.waits_for_the_coordinator();
             let due = due.filter(|_| !waits || (self.link.is_up() && !self.is_held_back(&held.stage)));
-            [due, lease, held.keep_at].into_iter().flatten().min()
+            [due, held.eviction(self.bounds), lease, held.keep_at].into_iter().flatten().min()
         });
         let output = may_send.then(|| self.output_due()).flatten();
         let leaving = self.leaving.as_ref().map(|leaving| leaving.by);

@@ -16,7 +16,7 @@ pub(crate) struct Held {
     /// Why and until when its program is to end, once it is.
     pub(crate) ending: Option<Ending>,
     pub(crate) active: Active,
-    /// Since when its program is suspended, if it is.
+    /// Since when its program is suspended, or is not started for the same reason, if it is.
     pub(crate) suspended_since: Option<Time>,
     /// Standard output and standard error.
     pub(crate) logs: [Log; 2],
@@ -131,18 +131,19 @@ impl Held {
         self.active.reaches(limit)
     }
 
-    /// When it was suspended for as long as it may be.
+    /// When it was suspended, or kept from its start, for as long as it may be.
     pub(crate) fn eviction(&self, bounds: Bounds) -> Option<Time> {
-        let since = self.suspended_since.filter(|_| self.ending.is_none())?;
+        let may_leave = self.ending.is_none() && (self.is_alive() || self.is_before_its_start());
+        let since = self.suspended_since.filter(|_| may_leave)?;
         bounds.suspended_max.map(|most| since + most)
     }
 
-    /// When something has to be done about it.
+    /// When something has to be done about it, but for its [eviction](Self::eviction).
     pub(crate) fn due(&self, bounds: Bounds) -> Option<Time> {
         match &self.stage {
             Stage::Launched | Stage::Running => {
                 let kill_at = self.ending.and_then(|ending| ending.kill_at);
-                [kill_at, self.time_limit(bounds), self.eviction(bounds)].into_iter().flatten().min()
+                [kill_at, self.time_limit(bounds)].into_iter().flatten().min()
             }
             Stage::Unprepared { retry_at } | Stage::Uncollected { retry_at, .. } => Some(*retry_at),
             Stage::Queued

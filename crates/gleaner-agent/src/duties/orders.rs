@@ -164,7 +164,8 @@ impl Duties {
         for older in older {
             self.end(now, older, Reason::Disowned, Span::ZERO);
         }
-        self.runs.insert(id, Held::new(run));
+        let suspended_since = self.is_suspended().then_some(now);
+        self.runs.insert(id, Held { suspended_since, ..Held::new(run) });
         self.prepare_if_alone(id);
         if self.leaving.is_some() {
             self.end(now, id, Reason::Leaving, Span::ZERO);

@@ -111,18 +111,21 @@ impl Duties {
         }
     }
 
-    /// What is ending goes on: it has its grace, which nobody can use asleep.
+    /// What is ending goes on: it has its grace, which nobody can use asleep. What has not begun stands still without a signal.
     fn signal_all(&mut self, now: Time, signal: Signal) {
+        let since = (signal == Signal::Freeze).then_some(now);
         for (run, held) in &mut self.runs {
+            if held.is_before_its_start() {
+                held.suspended_since = since;
+            }
             if !matches!(held.stage, Stage::Running) || held.ending.is_some() {
                 continue;
             }
+            held.suspended_since = since;
             if signal == Signal::Freeze {
                 held.active.pause(now);
-                held.suspended_since = Some(now);
             } else {
                 held.active.go(now);
-                held.suspended_since = None;
             }
             self.actions.push_back(Action::Signal(*run, signal));
         }

@@ -229,6 +229,22 @@ fn what_was_suspended_for_too_long_has_to_leave() {
     );
 }
 
+/// It could go to no other machine as long as the owner was there.
+#[test]
+fn what_could_not_begin_for_too_long_has_to_leave_too() {
+    let mut stage = Stage::new();
+    stage.on(0.0, Event::Ruled(Bounds { suspended_max: Some(span(10.0)), ..bounds() }));
+    stage.hear(1.0, ToAgent::Run(Box::new(run(1, 1))));
+    stage.on(2.0, Event::Judged(Verdict::Suspend(Reason::Paused)));
+    stage.hear(2.5, ToAgent::Run(Box::new(run(2, 1))));
+    stage.on(3.0, Event::Prepared(id(1, 1), Ok(())));
+    stage.done();
+    beats(&mut stage, 1..=2);
+    stage.pass_until(13.0);
+    let ended = stage.done().into_iter().filter(|line| line.contains("ended"));
+    assert_eq!(ended.collect::<Vec<_>>(), ["12 ended 1.1 abandoned", "12.5 ended 2.1 abandoned"]);
+}
+
 #[test]
 fn the_owner_bounds_how_long_a_run_takes_that_names_no_limit() {
     let mut stage = Stage::new();
