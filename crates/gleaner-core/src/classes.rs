@@ -52,6 +52,12 @@ impl MachineClass {
         Self { speeds, cores, room: Room::default(), price: 0.0, provides: Tags::new(), ad: None }
     }
 
+    /// How many tasks of one core have a core of their own there at a time: it may have fewer slots than cores.
+    #[inline]
+    pub fn width(&self) -> u32 {
+        self.room.slots.map_or(self.cores, |slots| slots.min(self.cores))
+    }
+
     /// What such a machine takes at work, in watts: what its ad says as [`WATTS`], and [`WATTS_USUAL`] where it says nothing
     /// above 0.
     pub fn watts(&self) -> f64 {

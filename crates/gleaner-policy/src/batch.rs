@@ -330,9 +330,8 @@ pub(crate) fn supply(spending: Spending, budget: Budget, grid: &Grid, open: &Ope
 /// The operations that the machines of each class do together in a second, of the class of tasks for which that is most in
 /// all: it does not depend on which tasks are left. Costs O(machines + task classes × machine classes).
 fn speeds(grid: &Grid, open: &OpenMachines) -> Vec<(MachineClassId, f64)> {
-    let capacity = |class| open.of_class(class).map(|id| grid.machine(id).capacity()).sum::<f64>();
     let able: Vec<(MachineClassId, f64)> =
-        open.classes().map(|(class, _)| (class, capacity(class))).collect();
+        open.classes().map(|(class, _)| (class, open.capacity(grid, class))).collect();
     let speeds = |task: usize| {
         let row = grid.classes().seconds_per_op_row(TaskClassId::new(task));
         able.iter().map(|(class, capacity)| capacity / row[class.index()])

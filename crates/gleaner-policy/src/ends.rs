@@ -26,9 +26,10 @@ pub fn expected(
     ends
 }
 
-/// When the first core is free.
+/// When the first core is free that a task can have.
 fn ready_s(grid: &Grid, now: Time, machine: &Machine, lengths: Lengths<'_>) -> f64 {
-    if machine.shares() < u64::from(machine.cores()) {
+    let width = grid.classes().machine_class(machine.class()).width();
+    if machine.shares() < u64::from(width) {
         return 0.0;
     }
     let left_s = |run| lengths(run).and_then(|length| grid.seconds_left(now, run, length)).unwrap_or(0.0);

@@ -81,6 +81,12 @@ impl OpenMachines {
         idle.iter().chain(busy).copied()
     }
 
+    /// How many cores the machines of a class have for tasks, together: what their owners leave, as far as there are slots for it.
+    pub(crate) fn capacity(&self, grid: &Grid, class: MachineClassId) -> f64 {
+        let width = f64::from(grid.classes().machine_class(class).width());
+        self.of_class(class).map(|id| grid.machine(id).capacity().min(width)).sum()
+    }
+
     /// Whether it takes tasks.
     pub(crate) fn has(&self, machine: MachineId) -> bool {
         self.standings[machine.index()].is_some()

@@ -2,7 +2,7 @@
 //! each machine, and every sum is taken afresh. They share no code with the policy under test, and read nothing that the
 //! grid works out: what is left of the budget and how far tasks are, they know from `Books` of their own.
 //!
-//! A machine is ready when the first of its cores is.
+//! A machine is ready when the first of its cores is, of as many as it has slots for.
 
 mod books;
 mod conditions;

@@ -9,7 +9,6 @@ use super::kinds::Kind;
 use super::looks::Looks;
 use super::pool::Pool;
 use crate::spending::Conditions;
-use gleaner_units::MachineClassId;
 
 /// More than what is equal but for rounding differs by.
 const ROUNDING: f64 = 1.0 + 1e-12;
@@ -40,9 +39,7 @@ pub(super) fn hold_back(
 ) {
     let Looks { grid, open, .. } = looks;
     let work = work(looks, kinds);
-    let cores =
-        |class: MachineClassId| open.of_class(class).map(|id| grid.machine(id).capacity()).sum::<f64>();
-    let cores: Vec<f64> = pools.iter().map(|pool| cores(pool.class)).collect();
+    let cores: Vec<f64> = pools.iter().map(|pool| open.capacity(grid, pool.class)).collect();
     for tasks in kinds {
         let conditions = conditions_of_each.get(tasks.conditions);
         let dearest = conditions.map_or(f64::INFINITY, |conditions| conditions.surely_pays(work.longest));

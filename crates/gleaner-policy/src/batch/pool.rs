@@ -4,7 +4,7 @@ use super::looks::Looks;
 use super::readiness::{Moment, Offer, Readiness};
 use crate::open_machines::Members;
 use crate::parts::budget::{Savings, Spending};
-use gleaner_core::{Grid, MachineClass, Queue};
+use gleaner_core::{Grid, Queue};
 use gleaner_units::{MachineClassId, MachineId, Ops, RunId, TaskId};
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ pub(super) struct Pool {
     pub(super) price: f64,
     /// How often one of its machines is lost, where that counts.
     pub(super) losses_per_s: f64,
-    /// Of each machine.
+    /// Of each machine, as many as have tasks at a time.
     cores: usize,
     machines: Machines,
     offers: Vec<Offer>,
@@ -106,7 +106,7 @@ pub(super) fn of_classes(looks: Looks<'_>) -> Vec<Pool> {
         let mut ready = Vec::new();
         members.busy.iter().for_each(|&id| add_ready_times(looks, id, &mut ready));
         let running: u64 = members.busy.iter().map(|&id| grid.machine(id).shares()).sum();
-        let cores = ready.len() + members.idle.len() * grid.classes().machine_class(class).cores as usize;
+        let cores = ready.len() + members.idle.len() * grid.classes().machine_class(class).width() as usize;
         if cores == 0 {
             return None;
         }
@@ -184,10 +184,11 @@ fn seconds(Looks { grid, forecast, .. }: Looks<'_>, task: TaskId, class: Machine
 
 /// When each core of a machine is done with what it has, by expected lengths: a task that should have ended already
 /// is expected to end at once, as one is of whose length nothing is known, or of which no more than rounding is left. A task has all cores that it needs. Those on which a task
-/// stands still are not among them.
+/// stands still are not among them, nor are those for which the machine has no slot.
 fn add_ready_times(Looks { grid, now, forecast, .. }: Looks<'_>, id: MachineId, to: &mut Vec<f64>) {
     let machine = grid.machine(id);
-    let idle = u64::from(machine.cores()).saturating_sub(machine.shares());
+    let width = grid.classes().machine_class(machine.class()).width();
+    let idle = u64::from(width).saturating_sub(machine.shares());
     for run in machine.runs() {
         let length = forecast.expected(grid, now, run);
         let left_s = length.and_then(|length| grid.seconds_left(now, run, length)).unwrap_or(0.0);
@@ -214,8 +215,8 @@ fn take_least(numbers: &mut Vec<f64>) -> f64 {
 
 impl Pool {
     fn new(grid: &Grid, class: MachineClassId, machines: Machines) -> Self {
-        let MachineClass { price, cores, .. } = *grid.classes().machine_class(class);
-        let (cores, offers) = (cores as usize, Vec::new());
+        let of_class = grid.classes().machine_class(class);
+        let (price, cores, offers) = (of_class.price, of_class.width() as usize, Vec::new());
         let mut pool = Self { class, price, losses_per_s: 0.0, cores, machines, offers };
         pool.offer();
         pool

@@ -6,6 +6,7 @@ mod late;
 mod measured;
 mod refused;
 mod second_runs;
+mod slots;
 mod switched;
 mod words;
 mod written;

@@ -79,10 +79,9 @@ impl View<'_> {
         let price = by_price.and_then(|means| self.going(means)).map_or(f64::INFINITY, |going| going.0);
         let (mut ops_per_second, mut cores) = (0.0, 0.0);
         for id in self.present() {
-            let machine = self.grid.machine(id);
-            let class = machine.class().index();
+            let class = self.grid.machine(id).class().index();
             if row[class] < row[worker.class] && self.price(class) <= (paid * (1.0 + 1e-12)).min(price) {
-                let capacity = f64::from(machine.cores()) * (1.0 - machine.load());
+                let capacity = self.capacity(id);
                 cores += capacity;
                 ops_per_second += capacity / row[class];
             }
@@ -123,9 +122,8 @@ impl View<'_> {
             let row = self.grid.classes().seconds_per_op_row(gleaner_units::TaskClassId::new(task));
             let mut speeds = Vec::new();
             for id in self.present() {
-                let machine = self.grid.machine(id);
-                let cores = f64::from(machine.cores()) * (1.0 - machine.load());
-                speeds.push((self.price(machine.class().index()), cores / row[machine.class().index()]));
+                let class = self.grid.machine(id).class().index();
+                speeds.push((self.price(class), self.capacity(id) / row[class]));
             }
             let together = speeds.iter().map(|machine| machine.1).sum::<f64>();
             if together > most.0 {

@@ -144,11 +144,21 @@ impl View<'_> {
                 }
             }
         }
-        while cores.len() < machine.cores() as usize {
+        // A core for which there is no slot never has a task.
+        let slots = self.grid.classes().machine_class(machine.class()).room.slots.unwrap_or(u32::MAX);
+        while cores.len() < machine.cores().min(slots) as usize {
             cores.push(0.0);
         }
         // Where a task stands still, nobody knows when another could begin.
         cores.into_iter().filter(|ready| ready.is_finite()).collect()
+    }
+
+    /// The cores that tasks can have on a machine: those that its owner leaves, and no more than it has slots.
+    pub(super) fn capacity(&self, id: MachineId) -> f64 {
+        let machine = self.grid.machine(id);
+        let left = f64::from(machine.cores()) * (1.0 - machine.load());
+        let slots = self.grid.classes().machine_class(machine.class()).room.slots;
+        slots.map_or(left, |slots| left.min(f64::from(slots)))
     }
 
     /// How many cores a task needs.
