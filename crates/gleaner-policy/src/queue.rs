@@ -10,7 +10,7 @@
 //! - `line` has who waits; `forecast` of the crate says how long they are believed to be.
 //! - `promise` has what is promised to the first in line, `fill` who may overtake it.
 //! - `plan` has the moments that conservative backfilling keeps, `calendar` what of a machine's cores is left by them, `row`
-//!   those who wait as it looks at them, `reach` who of them finds room in time.
+//!   those who wait as it looks at them, `speeds` who of them are equally fast, `reach` who finds room in time.
 //! - `why` says why a task waits.
 
 mod calendar;
@@ -24,6 +24,7 @@ mod plan;
 mod promise;
 mod reach;
 mod row;
+mod speeds;
 mod why;
 
 use crate::forecast::Forecast;

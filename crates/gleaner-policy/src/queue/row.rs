@@ -5,10 +5,10 @@
 //! these does.
 
 use super::line::Turn;
+use super::speeds::Speeds;
 use crate::forecast::{Forecast, KNOWN_MAX};
 use gleaner_core::Grid;
 use gleaner_units::{TaskClassId, TaskId};
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 /// A part of more is cut in two.
@@ -250,34 +250,24 @@ pub(crate) struct Row {
     whole: Part,
     /// Those of whom nobody knows how long they are.
     unknown: usize,
-    known_speeds: BTreeMap<Vec<u64>, u32>,
-    /// By task class.
-    speeds: Vec<u32>,
+    speeds: Speeds,
 }
 
 impl Default for Row {
     fn default() -> Self {
         let whole = Part::of(Within::Waiters(Vec::new()));
-        Self { whole, unknown: 0, known_speeds: BTreeMap::new(), speeds: Vec::new() }
+        Self { whole, unknown: 0, speeds: Speeds::default() }
     }
 }
 
 impl Row {
     pub(crate) fn add_class(&mut self, grid: &Grid, class: TaskClassId) {
-        let speeds = self.speeds_of(grid, class);
-        self.speeds.push(speeds);
+        self.speeds.add(grid.classes().seconds_per_op_row(class));
     }
 
     /// A class of which nobody waits is another from now on.
     pub(crate) fn replace_class(&mut self, grid: &Grid, class: TaskClassId) {
-        self.speeds[class.index()] = self.speeds_of(grid, class);
-    }
-
-    fn speeds_of(&mut self, grid: &Grid, class: TaskClassId) -> u32 {
-        let row = grid.classes().seconds_per_op_row(class);
-        let next = self.known_speeds.len() as u32;
-        let bits = row.iter().map(|seconds| seconds.to_bits()).collect();
-        *self.known_speeds.entry(bits).or_insert(next)
+        self.speeds.replace(class, grid.classes().seconds_per_op_row(class));
     }
 
     /// Somebody waits. Costs O(log waiters), but for the moving of what is in memory's nearest levels.
@@ -287,7 +277,7 @@ impl Row {
             turn,
             class,
             cores: grid.classes().demand(class).needs.cores,
-            speeds: self.speeds[class.index()],
+            speeds: self.speeds.of(class),
             believed: forecast.length(grid, turn.1).amount(),
             at_most: forecast.at_most(grid, turn.1).amount(),
         });
@@ -353,9 +343,9 @@ impl Row {
         self.whole.last()
     }
 
-    /// How many different speeds there were so far.
+    /// The numbers of all speeds are below this.
     pub(crate) fn speeds_met(&self) -> usize {
-        self.known_speeds.len()
+        self.speeds.count()
     }
 
     /// Whether it is known of all how long they are.
