@@ -28,7 +28,14 @@ impl Batch<'_> {
                 self.recipe.aging as usize
             }
         };
-        for (kind, task) in kinds::oldest(&self.kinds, first) {
+        // Mostly nothing has a place; then it is not worked out who is the oldest.
+        if first > 0 && !self.goes_on() {
+            return;
+        }
+        // Where nothing limits what is spent, it makes no difference for others who finds no machine.
+        let is_free = first == usize::MAX && self.conditions_of_each.is_empty();
+        let counts = |tasks: &Kind<'_>| !is_free || !tasks.bids.is_empty();
+        for (kind, task) in kinds::oldest(&self.kinds, first, counts) {
             if !self.goes_on() {
                 return;
             }

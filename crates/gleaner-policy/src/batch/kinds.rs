@@ -297,12 +297,16 @@ impl<'a> Kind<'a> {
     }
 }
 
-/// So many of the tasks that have no place, those that were submitted first, in that order, with their kinds.
-pub(super) fn oldest(kinds: &[Kind<'_>], count: usize) -> Vec<(usize, Waiting)> {
+/// So many of the tasks that have no place and whose kinds count, those that were submitted first, in that order, with their kinds.
+pub(super) fn oldest(
+    kinds: &[Kind<'_>],
+    count: usize,
+    counts: impl Fn(&Kind<'_>) -> bool,
+) -> Vec<(usize, Waiting)> {
     if count == 0 {
         return Vec::new();
     }
-    let numbered = kinds.iter().enumerate();
+    let numbered = kinds.iter().enumerate().filter(|&(_, tasks)| counts(tasks));
     let all = numbered.flat_map(|(kind, tasks)| tasks.shelf.tasks().map(move |task| (kind, task)));
     let mut all: Vec<(usize, Waiting)> = all.collect();
     let age = |&(_, task): &(usize, Waiting)| task.id;
