@@ -4,9 +4,12 @@
 //! instant, once nothing that waits can be. **One that an answer is compared with goes before tasks that wait**: its task was
 //! begun before them, and would else never end on a grid that has always something to do.
 
+mod unanswered;
+
 use gleaner_core::{Change, Grid, Run, Stage, TaskState};
 use gleaner_units::{TaskClassId, TaskId};
 use std::collections::{BTreeMap, BTreeSet};
+use unanswered::Unanswered;
 
 /// Tasks by class; no class without any.
 type ByClass = BTreeMap<TaskClassId, BTreeSet<TaskId>>;
@@ -19,7 +22,7 @@ pub(crate) struct Copies {
     /// Those with fewer.
     short: ByClass,
     /// Those that wait for more answers than are on their way.
-    unanswered: ByClass,
+    unanswered: BTreeMap<TaskClassId, Unanswered>,
 }
 
 impl Copies {
@@ -56,7 +59,7 @@ impl Copies {
     }
 
     /// Likewise those whose answers do not decide.
-    pub(crate) fn unanswered(&self) -> impl Iterator<Item = (TaskClassId, &BTreeSet<TaskId>)> {
+    pub(crate) fn unanswered(&self) -> impl Iterator<Item = (TaskClassId, &Unanswered)> {
         self.unanswered.iter().map(|(class, tasks)| (*class, tasks))
     }
 
@@ -77,14 +80,16 @@ impl Copies {
             Change::Finished(task) | Change::AnswerKept(task) => self.look_at(grid, task),
             Change::Wait { first, count } | Change::Withdrawn { first, count } => {
                 let end = TaskId::new(first.index() + count as usize);
-                for by_class in [&mut self.short, &mut self.unanswered] {
-                    by_class.retain(|_, tasks| {
-                        while let Some(&task) = tasks.range(first..end).next() {
-                            tasks.remove(&task);
-                        }
-                        !tasks.is_empty()
-                    });
-                }
+                self.short.retain(|_, tasks| {
+                    while let Some(&task) = tasks.range(first..end).next() {
+                        tasks.remove(&task);
+                    }
+                    !tasks.is_empty()
+                });
+                self.unanswered.retain(|_, tasks| {
+                    tasks.remove_between(first, end);
+                    !tasks.is_empty()
+                });
             }
             Change::MachineClassMet(_)
             | Change::TaskClassMet(_)
@@ -117,7 +122,18 @@ impl Copies {
             put(&mut self.short, class, task, is_short);
         }
         if grid.comparison(task).is_some() || self.unanswered.contains_key(&class) {
-            put(&mut self.unanswered, class, task, is_unanswered(grid, task));
+            self.look_for_answers(grid, class, task);
+        }
+    }
+
+    fn look_for_answers(&mut self, grid: &Grid, class: TaskClassId, task: TaskId) {
+        if is_unanswered(grid, task) {
+            self.unanswered.entry(class).or_default().put(task, grid.asked_for(task));
+        } else if let Some(tasks) = self.unanswered.get_mut(&class) {
+            tasks.remove(task);
+            if tasks.is_empty() {
+                self.unanswered.remove(&class);
+            }
         }
     }
 

@@ -170,16 +170,15 @@ impl Matchmaker {
         copies.min().map(|(_, task, on)| Decision::Replicate { task, on })
     }
 
-    /// One more run of a task whose answers do not decide, likewise. Costs a search for each class of such tasks, and for each of
-    /// them that is already wherever there is room.
+    /// One more run of a task whose answers do not decide, likewise. Costs a search for each class of such tasks, and for each set
+    /// of people who have been asked wherever there is room.
     fn compare(&self, grid: &Grid, now: Time) -> Option<Decision> {
         if self.copies.are_answered() {
             return None;
         }
         let unanswered = self.copies.unanswered().filter(|(class, _)| self.has_room(grid, *class));
         let copies = unanswered.filter_map(|(class, tasks)| {
-            let (task, on) =
-                tasks.iter().find_map(|&task| Some((task, self.place_copy(grid, now, task)?)))?;
+            let (task, on) = tasks.first_placed(grid, |task| self.place_copy(grid, now, task))?;
             Some((Reverse(grid.classes().demand(class).priority), task, on))
         });
         copies.min().map(|(_, task, on)| Decision::Replicate { task, on })

@@ -87,14 +87,23 @@ impl Grid {
         comparison.wanted().saturating_sub(self.runs_of(task).filter(counts).count() as u32)
     }
 
-    /// The machines that must not get this task: they run it, have answered it, or have compared the same two answers. If answers are
-    /// compared, all other machines of their owners count too. In order; costs O(their number).
-    pub fn apart_from(&self, task: TaskId) -> Vec<MachineId> {
-        let has_comparison = self.comparison(task).is_some();
+    /// The machines that were asked for this task: they run it, have answered it, or have compared the same two answers. In order.
+    pub fn asked_for(&self, task: TaskId) -> Vec<MachineId> {
         let here = self.runs_of(task).filter(|run| run.goes_on()).map(|run| run.on);
-        let all = here.chain(self.voices_in(task));
-        let mut apart: Vec<MachineId> =
-            if has_comparison { all.flat_map(|on| self.checks.as_one(on)).collect() } else { all.collect() };
+        let mut asked: Vec<MachineId> = here.chain(self.voices_in(task)).collect();
+        asked.sort_unstable();
+        asked.dedup();
+        asked
+    }
+
+    /// The machines that must not get this task: those that [were asked for it](Self::asked_for). If answers are compared, all other
+    /// machines of their owners count too. In order; costs O(their number).
+    pub fn apart_from(&self, task: TaskId) -> Vec<MachineId> {
+        let asked = self.asked_for(task);
+        if self.comparison(task).is_none() {
+            return asked;
+        }
+        let mut apart: Vec<MachineId> = asked.into_iter().flat_map(|on| self.checks.as_one(on)).collect();
         apart.sort_unstable();
         apart.dedup();
         apart
