@@ -175,7 +175,7 @@ impl Peer {
 
     /// The classes of tasks on machines whose users may have more cores.
     fn may_have_more(grid: &Grid) -> impl Iterator<Item = TaskClassId> + '_ {
-        grid.placed_classes().filter(|class| !grid.is_capped(*class))
+        grid.placed_classes().filter(move |class| !grid.is_capped(*class))
     }
 
     fn may_copy(&self, grid: &Grid) -> bool {

@@ -34,8 +34,8 @@ impl Batch<'_> {
         }
         // Where nothing limits what is spent, it makes no difference for others who finds no machine.
         let is_free = first == usize::MAX && self.conditions_of_each.is_empty();
-        let counts = |tasks: &Kind<'_>| !is_free || !tasks.bids.is_empty();
-        for (kind, task) in kinds::oldest(&self.kinds, first, counts) {
+        let oldest = kinds::oldest(&self.kinds, first, |tasks| !is_free || !tasks.bids.is_empty());
+        for (kind, task) in oldest {
             if !self.goes_on() {
                 return;
             }
