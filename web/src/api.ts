@@ -77,3 +77,16 @@ export function order<T>(path: string, body?: unknown, method = "POST"): Promise
   }
   return ask<T>(path, init);
 }
+
+export const MACHINE_DAYS = "/api/v1/day/machines?limit=1000";
+
+/** The last day of all machines, which is answered in parts. */
+export async function machineDays(): Promise<Schemas["MachineDayList"]> {
+  const list = await ask<Schemas["MachineDayList"]>(MACHINE_DAYS);
+  while (list.next != null) {
+    const more = await ask<Schemas["MachineDayList"]>(`${MACHINE_DAYS}&from=${list.next}`);
+    list.machines.push(...more.machines);
+    list.next = more.next;
+  }
+  return list;
+}

@@ -1,7 +1,8 @@
 // The frame around all views: who is signed in, where one may go, and what just happened.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, isToken, problemOf, Refused, token, tokenIn, type Schemas } from "./api.ts";
-import { follow, onSignOut, unfollow, useConnected } from "./live.ts";
+import { follow, unfollow, useConnected } from "./events.ts";
+import { onSignOut } from "./live.ts";
 import { keepSoon, keptNumber, nameIn, numberIn, useRoute } from "./route.ts";
 import { saved } from "./saved.ts";
 import { clock, plain } from "./text.ts";
@@ -31,6 +32,9 @@ const VIEWS: [string, string][] = [
   ["/what-if", "What if"],
 ];
 
+/** Where nobody answers who one is, it is asked again after so long. */
+const AGAIN_MS = 2_000;
+
 export function App() {
   const [me, setMe] = useState<Me>();
   const [isSignedIn, setSignedIn] = useState(saved !== null || token.find() !== null);
@@ -47,20 +51,24 @@ export function App() {
     if (!isSignedIn) {
       return;
     }
-    ask<Me>("/api/v1/me").then(
-      (found) => {
-        setMe(found);
+    let again: number | undefined;
+    const begin = async () => {
+      try {
+        setMe(await ask<Me>("/api/v1/me"));
         setProblem(undefined);
         void follow();
-      },
-      (error: unknown) => {
-        setProblem(problemOf(error));
+      } catch (error) {
         // Another token may be let in.
         if (error instanceof Refused && [401, 403].includes(error.status)) {
           signOut(error.message);
+        } else {
+          setProblem(problemOf(error));
+          again = window.setTimeout(() => void begin(), AGAIN_MS);
         }
-      },
-    );
+      }
+    };
+    void begin();
+    return () => window.clearTimeout(again);
   }, [isSignedIn]);
   if (!isSignedIn) {
     return <SignIn problem={problem} done={() => setSignedIn(true)} />;

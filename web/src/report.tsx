@@ -16,7 +16,8 @@ interface Data {
 for (const place of document.querySelectorAll<HTMLElement>(".gantt-place")) {
   const data = JSON.parse(place.querySelector("script")?.textContent ?? "null") as Data;
   const rows = data.rows.map(plain);
-  const bars = data.bars.map(([row, from, to, colour, name, high]) => ({
+  const bars = data.bars.map(([row, from, to, colour, name, high], index) => ({
+    key: String(index),
     row,
     ...(high === undefined ? {} : { rows: high }),
     from,

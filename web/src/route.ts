@@ -40,7 +40,7 @@ export const keptNumber = (name: string): number => Number(kept()[name] ?? 0);
 /** A choice that is there again when one comes back to the view. */
 export function useChoice<T>(name: string, initial: T): [T, (value: T) => void] {
   const [choice, set] = useState<T>(() => (kept()[name] as T | undefined) ?? initial);
-  return [choice, (next) => (set(next), keep(name, next))];
+  return [choice, (next) => (set(next), keepSoon(name, next))];
 }
 
 /** The number that a part of the address is; none if it is no job's or task's. */

@@ -77,12 +77,18 @@ export function sized(text: string): string {
   return plain(text).replace(/\b(\d{4,}) bytes\b/g, (_, count: string) => bytes(Number(count)));
 }
 
+/** The date, where the reader is. */
+export function day(at_s: number): string {
+  const at = new Date(at_s * 1_000);
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+}
+
 /** The time of day; with the date where it is not today. */
 export function clock(at_s: number, seconds = false): string {
   const at = new Date(at_s * 1_000);
   const time = `${two(at.getHours())}:${two(at.getMinutes())}${seconds ? `:${two(at.getSeconds())}` : ""}`;
   const isToday = at.toDateString() === new Date().toDateString();
-  return isToday ? time : `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${time}`;
+  return isToday ? time : `${day(at_s)} ${time}`;
 }
 
 /** A moment on an axis that is so many seconds long. */

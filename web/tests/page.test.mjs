@@ -243,6 +243,152 @@ test("what happens elsewhere is seen without asking", async () => {
   await done(page);
 });
 
+/** As if another tab were in front of this one, or no longer. */
+const hide = (page, isHidden) =>
+  page.evaluate((isHidden) => {
+    Object.defineProperty(document, "hidden", { get: () => isHidden, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+  }, isHidden);
+
+/** Submits a job, and waits until the page shows it. */
+async function seenOn(page, name, meanwhile = async () => undefined) {
+  const { body } = await api(page, world, "alice", "POST", "/api/v1/jobs", { command: ["exit", "0"], name });
+  await meanwhile();
+  await page.getByRole("table", { name: "Jobs" }).getByText(name).waitFor({ timeout: 5_000 });
+  await api(page, world, "alice", "POST", `/api/v1/jobs/${body.job}/cancel`, {});
+}
+
+test("a page that was hidden is up to date once it is seen, and stays so", async () => {
+  const page = await as("alice");
+  await page.clock.install();
+  await open(page, world, "/");
+  await hide(page, true);
+  await page.clock.fastForward(35_000);
+  await seenOn(page, "made unseen", () => hide(page, false));
+  await seenOn(page, "made after it");
+  await done(page);
+});
+
+test("tabs that nobody sees leave the browser's connections to the one that is seen", async () => {
+  const page = await as("alice");
+  for (let tab = 1; tab <= 6; tab += 1) {
+    const front = await page.context().newPage();
+    await front.goto(`${world.address}/#/`);
+    await front.getByRole("table", { name: "Jobs" }).getByText("render frames").waitFor({ timeout: 10_000 });
+    await front.getByText("live", { exact: true }).waitFor();
+    await hide(front, true);
+  }
+  await done(page);
+});
+
+test("a stream that ends, or is silent, is taken up again, and what was missed is asked for", async () => {
+  const page = await as("alice");
+  await page.addInitScript(() => {
+    const ask = window.fetch;
+    window.line = new AbortController();
+    window.fetch = (path, { signal, ...init }) => {
+      const signals = [window.line.signal, signal].filter(Boolean);
+      const silence = { start: (stream) => signal.addEventListener("abort", () => stream.error(signal.reason)) };
+      const isSilent = window.isSilent && path.endsWith("/events");
+      return isSilent ? Promise.resolve(new Response(new ReadableStream(silence))) : ask(path, { ...init, signal: AbortSignal.any(signals) });
+    };
+  });
+  await page.clock.install();
+  await open(page, world, "/");
+  const isLive = page.getByText("live", { exact: true });
+  const isLost = page.getByText("reconnecting…");
+  await isLive.waitFor();
+  await page.evaluate(() => window.line.abort());
+  await isLost.waitFor();
+  await seenOn(page, "made meanwhile", async () => {
+    await page.clock.fastForward(1_800);
+    assert.equal(await page.getByRole("alert").count(), 0);
+    await page.evaluate(() => {
+      window.line = new AbortController();
+      window.isSilent = true;
+    });
+    await page.clock.fastForward(2_000);
+    await isLive.waitFor();
+  });
+  await page.clock.fastForward(40_000);
+  assert.equal(await isLost.count(), 0);
+  await page.clock.fastForward(6_000);
+  await isLost.waitFor();
+  await done(page);
+});
+
+test("what happens while an answer is on its way is asked for again", async () => {
+  const page = await as("alice");
+  let release;
+  const released = new Promise((now) => (release = now));
+  const ofBefore = async (route) => {
+    const response = await route.fetch();
+    await released;
+    await route.fulfill({ response });
+  };
+  await page.route("**/api/v1/jobs?*", ofBefore, { times: 1 });
+  await page.goto(`${world.address}/#/`);
+  await page.getByText(/^Machines: .* Policy: /).waitFor();
+  const again = page.waitForRequest("**/api/v1/grid");
+  await seenOn(page, "made too late", async () => {
+    await again;
+    release();
+  });
+  await done(page);
+});
+
+test("where nobody answers who signs in, it is asked again", async () => {
+  const page = await as("alice");
+  const problem = { version: 1, error: { code: "busy", message: "too many requests" } };
+  await page.route("**/api/v1/me", (route) => route.fulfill({ status: 503, json: problem }), { times: 1 });
+  await page.goto(world.address);
+  await page.getByText("too many requests").waitFor();
+  await page.getByRole("heading", { name: "Why it waits" }).waitFor({ timeout: 5_000 });
+  await done(page);
+});
+
+test("output goes on after an outage, one request at a time, and rests while nobody sees it", async () => {
+  const page = await as("alice");
+  const [lines, places] = [["line 0\n"], [0]];
+  let fails;
+  await page.route("**/output?*", async (route) => {
+    if (fails) {
+      return fails(route);
+    }
+    places.push(places.at(-1) + 1);
+    const { searchParams } = new URL(route.request().url());
+    const body = searchParams.get("stream") === "stdout" ? lines.join("").slice(Number(searchParams.get("offset"))) : "";
+    await new Promise((later) => setTimeout(later, body ? 0 : 50));
+    places.push(places.at(-1) - 1);
+    await route.fulfill({ body, headers: { "gleaner-over": "false" } });
+  });
+  await page.clock.install();
+  const { tasks } = (await api(page, world, "alice", "GET", "/api/v1/jobs/8/tasks?phase=running&limit=1")).body;
+  await open(page, world, `/jobs/8/tasks/${tasks[0].task}`);
+  const output = page.locator("pre[data-stream=stdout]");
+  await output.getByText("line 0").waitFor();
+  const busy = { version: 1, error: { code: "busy", message: "too many requests" } };
+  for (const [told, how] of [
+    ["The coordinator cannot be reached.", (route) => route.abort()],
+    ["too many requests", (route) => route.fulfill({ status: 429, json: busy })],
+  ]) {
+    fails = how;
+    await page.getByText(told).first().waitFor();
+    fails = undefined;
+    lines.push(`line ${lines.length}\n`);
+    await page.clock.fastForward(2_000);
+    await output.getByText(lines.at(-1).trim()).waitFor({ timeout: 5_000 });
+  }
+  assert.equal(await output.innerText(), lines.join(""), "it goes on where it was");
+  assert.equal(Math.max(...places), 1);
+  await hide(page, true);
+  await page.waitForTimeout(200);
+  const asked = places.length;
+  await page.waitForTimeout(300);
+  assert.equal(places.length, asked);
+  await done(page);
+});
+
 test("an address that names nothing says so, and the page goes on", async () => {
   const page = await as("alice");
   for (const [path, says] of [

@@ -6,6 +6,8 @@ import { useWidth } from "./basics.tsx";
 import { ticksOfTime } from "./lines.tsx";
 
 export interface Bar {
+  /** What it is called: no other bar of the chart is called so, and it is again after a refresh. */
+  key: string;
   row: number;
   /** How many rows it takes; one if nothing is said. */
   rows?: number;
@@ -39,7 +41,12 @@ export function Gantt({ label, rows, bars, from, to, show, counted = ["run", "ma
   const [box, width] = useWidth<HTMLDivElement>();
   const canvas = useRef<HTMLCanvasElement>(null);
   const [view, setView] = useState<[number, number] | null>(null);
-  const [chosen, setChosen] = useState<number>();
+  const [key, setKey] = useState<string>();
+  const chosen = useMemo(() => {
+    const found = key === undefined ? -1 : bars.findIndex((bar) => bar.key === key);
+    return found < 0 ? undefined : found;
+  }, [bars, key]);
+  const setChosen = (index: number | undefined) => setKey(index === undefined ? undefined : bars[index]?.key);
   const drag = useRef<{ x: number; view: [number, number]; moved: boolean } | null>(null);
   const whole: [number, number] = [from, Math.max(to, from + 1e-6)];
   const [begin, end] = view ?? whole;
@@ -318,8 +325,8 @@ export function Gantt({ label, rows, bars, from, to, show, counted = ["run", "ma
               return;
             }
             const by = ((held.x - event.clientX) / w) * (held.view[1] - held.view[0]);
-            if (Math.abs(held.x - event.clientX) > 3 && view) {
-              held.moved = true;
+            held.moved ||= Math.abs(held.x - event.clientX) > 3;
+            if (held.moved && view) {
               const length = held.view[1] - held.view[0];
               const low = Math.min(Math.max(whole[0], held.view[0] + by), whole[1] - length);
               setView([low, low + length]);
@@ -331,10 +338,11 @@ export function Gantt({ label, rows, bars, from, to, show, counted = ["run", "ma
             const found = held && !held.moved ? find(event.clientX, event.clientY) : undefined;
             setChosen(found ?? chosen);
             const link = found === undefined ? undefined : bars[found]?.link;
-            if (link && event.detail !== 0) {
+            if (link && event.button === 0) {
               location.hash = link.slice(1);
             }
           }}
+          onPointerCancel={() => (drag.current = null)}
         />
       </div>
     </div>

@@ -76,7 +76,8 @@ export function Lines({ label, at_s, curves, height = 180, show = grouped, isSpa
     });
     return best;
   };
-  const now = curves.map((curve) => `${curve.name} ${show(curve.values.at(-1) ?? 0)}`).join(", ");
+  const known = (value: number | null | undefined) => (value == null ? "–" : show(value));
+  const now = curves.map((curve) => `${curve.name} ${known(curve.values.at(-1))}`).join(", ");
   const told = under === undefined ? undefined : Math.min(under, at_s.length - 1);
   const hours = ticksOfTime(first, last, Math.max(2, Math.floor(w / 90)));
   return (
@@ -85,7 +86,7 @@ export function Lines({ label, at_s, curves, height = 180, show = grouped, isSpa
         {curves.map((curve) => (
           <li key={curve.name}>
             <span class={`dot ${curve.class}`} /> {curve.name}{" "}
-            <b>{show(curve.values[told ?? curve.values.length - 1] ?? 0)}</b>
+            <b>{known(curve.values[told ?? curve.values.length - 1])}</b>
           </li>
         ))}
         <li class="muted">{told === undefined ? "now" : clock(at_s[told] ?? 0)}</li>

@@ -15,6 +15,8 @@ export interface Column<T> {
 
 interface Props<T> {
   label: string;
+  /** Which part of a list it is: each has a place of its own. */
+  part?: string;
   columns: Column<T>[];
   rows: T[];
   keyOf: (row: T) => string | number;
@@ -26,9 +28,9 @@ interface Props<T> {
 
 const AROUND = 8;
 
-export function Rows<T>({ label, columns, rows, keyOf, empty, shown = 14, height = 36 }: Props<T>) {
+export function Rows<T>({ label, part = "", columns, rows, keyOf, empty, shown = 14, height = 36 }: Props<T>) {
   const box = useRef<HTMLDivElement>(null);
-  const place = `rows of ${label}`;
+  const place = `rows of ${label} ${part}`;
   const [top, setTop] = useState(() => keptNumber(place));
   const isNarrow = useNarrow();
   const seen = isNarrow ? columns.filter((column) => !column.isMinor) : columns;

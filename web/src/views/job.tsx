@@ -122,7 +122,7 @@ export function JobPage({ job: id, frame }: { job: number; frame: Frame }) {
         }
       >
         <Loading live={tasks} />
-        {tasks.data && <TaskRows job={id} tasks={tasks.data.tasks.filter((task) => phase === "" || task.phase === phase)} />}
+        {tasks.data && <TaskRows job={id} part={phase} tasks={tasks.data.tasks.filter((task) => phase === "" || task.phase === phase)} />}
         {tasks.data?.next != null && <p class="muted">The first {grouped(tasks.data.tasks.length)}; <code>gleaner status {id} --tasks</code> has more.</p>}
       </Section>
       <RunChart job={id} />
@@ -150,7 +150,7 @@ export function outcomeOf(task: Task): string {
   return `${words[kind] ?? kind} ${String(value ?? "")}`.trim();
 }
 
-function TaskRows({ job, tasks }: { job: number; tasks: Task[] }) {
+function TaskRows({ job, part, tasks }: { job: number; part: string; tasks: Task[] }) {
   const columns: Column<Task>[] = [
     { name: "Task", width: "3.5rem", isNumber: true, cell: (task) => <a href={toTask(job, task.task)}>{task.task}</a> },
     { name: "Phase", width: "6.3rem", cell: (task) => <Badge state={task.phase} /> },
@@ -159,7 +159,7 @@ function TaskRows({ job, tasks }: { job: number; tasks: Task[] }) {
     { name: "Took", width: "4rem", isNumber: true, cell: (task) => (task.usage ? span(task.usage.elapsed_s) : "–") },
     { name: "Last run", width: "minmax(8rem, 2fr)", isMinor: true, cell: (task) => <span class="muted">{plain(outcomeOf(task))}</span> },
   ];
-  return <Rows label={`Tasks of job ${job}`} columns={columns} rows={tasks} keyOf={(task) => task.task} empty="No tasks in this phase." />;
+  return <Rows label={`Tasks of job ${job}`} key={part} part={part} columns={columns} rows={tasks} keyOf={(task) => task.task} empty="No tasks in this phase." />;
 }
 
 /** The page with this job in it, as a file. */
@@ -174,7 +174,7 @@ async function save(id: number, view: Job, frame: Frame): Promise<string> {
     answers[each] = await ask(each);
   }
   const runs = answers["/api/v1/day/runs?limit=20000"] as Schemas["RunList"];
-  answers["/api/v1/day/runs?limit=20000"] = { ...runs, runs: runs.runs.filter((run) => run.job === id), left_out: 0 };
+  answers["/api/v1/day/runs?limit=20000"] = { ...runs, runs: runs.runs.filter((run) => run.job === id) };
   const uses = answers["/api/v1/day/use"] as Schemas["UseList"];
   answers["/api/v1/day/use"] = { ...uses, users: [], jobs: uses.jobs.filter((use) => use.job === id) };
   // Those that are looked at when something went wrong: some failed ones.

@@ -1,29 +1,27 @@
 // Machines by state, with what their owners and the grid used of them over the day.
-import { useState } from "preact/hooks";
-import { order, type Machine, type Schemas } from "../api.ts";
+import { MACHINE_DAYS, machineDays, order, type Machine, type Schemas } from "../api.ts";
 import { useLive } from "../live.ts";
 import { Act, Badge, Facts, Loading, Section } from "../parts/basics.tsx";
 import { Lines } from "../parts/lines.tsx";
 import { Rows, type Column } from "../parts/rows.tsx";
-import { toMachine } from "../route.ts";
+import { toMachine, useChoice } from "../route.ts";
 import { bytes, clock, grouped, plain, plural, span } from "../text.ts";
 import type { Frame } from "../app.tsx";
 import { RunChart } from "./stream.tsx";
 
 type Day = Schemas["MachineDay"];
 
-const DAYS = "/api/v1/day/machines?limit=1000";
 const isAboutMachine = (event: { machine?: string | null }) => event.machine != null;
 
 function useDays() {
-  return useLive<Schemas["MachineDayList"]>(DAYS, { concerns: () => false, every_ms: 60_000 });
+  return useLive<Schemas["MachineDayList"]>(MACHINE_DAYS, { load: machineDays, concerns: () => false, every_ms: 60_000 });
 }
 
 export function Machines({ frame }: { frame: Frame }) {
   const machines = useLive<Schemas["MachineList"]>("/api/v1/machines", { concerns: isAboutMachine, every_ms: 10_000 });
   const days = useDays();
-  const [state, setState] = useState("");
-  const [part, setPart] = useState("");
+  const [state, setState] = useChoice("state", "");
+  const [part, setPart] = useChoice("name", "");
   const all = machines.data?.machines ?? [];
   const counts = new Map<string, number>();
   all.forEach((machine) => counts.set(machine.state, (counts.get(machine.state) ?? 0) + 1));

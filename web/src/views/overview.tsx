@@ -76,14 +76,14 @@ export function Overview({ frame }: { frame: Frame }) {
         }
       >
         <Loading live={jobs} />
-        {jobs.data && <JobRows jobs={listed} frame={frame} />}
+        {jobs.data && <JobRows jobs={listed} part={more} frame={frame} />}
       </Section>
       <Queue />
     </>
   );
 }
 
-function JobRows({ jobs, frame }: { jobs: Job[]; frame: Frame }) {
+function JobRows({ jobs, part, frame }: { jobs: Job[]; part: string; frame: Frame }) {
   const isNarrow = useNarrow();
   const columns: Column<Job>[] = [
     { name: "Job", width: "3.5rem", isNumber: true, cell: (job) => <a href={toJob(job.job)}>{job.job}</a> },
@@ -96,7 +96,7 @@ function JobRows({ jobs, frame }: { jobs: Job[]; frame: Frame }) {
     { name: "Counts", width: "minmax(8rem, 2fr)", isMinor: true, cell: (job) => <span class="muted">{inWords(job.tasks)}</span> },
     { name: "Submitted", width: "8.5rem", isMinor: true, cell: (job) => clock(job.submitted_s) },
   ];
-  return <Rows label="Jobs" columns={columns} rows={jobs} keyOf={(job) => job.job} empty="No jobs. Submit one with: gleaner submit -- PROGRAM" />;
+  return <Rows label="Jobs" part={part} columns={columns} rows={jobs} keyOf={(job) => job.job} empty="No jobs. Submit one with: gleaner submit -- PROGRAM" />;
 }
 
 /** Reasons that are seen at once. */

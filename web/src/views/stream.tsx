@@ -1,20 +1,23 @@
 // The task stream: what ran where, and when.
 import { useMemo } from "preact/hooks";
-import { ask, type Run, type Schemas } from "../api.ts";
+import { ask, MACHINE_DAYS, machineDays, type Run, type Schemas } from "../api.ts";
 import { useLive } from "../live.ts";
 import { Act, Loading, Section } from "../parts/basics.tsx";
 import { Gantt, type Bar } from "../parts/gantt.tsx";
 import { toTask, useChoice } from "../route.ts";
 import { download, file, saved } from "../saved.ts";
-import { clock, grouped, moment, plain, span } from "../text.ts";
+import { clock, day, grouped, moment, plain, plural, span } from "../text.ts";
 import type { Frame } from "../app.tsx";
 
-const RUNS = "/api/v1/day/runs?limit=20000";
+/** So many runs of the grid the coordinator knows, the latest. */
+const RUNS_MAX = 20_000;
+const RUNS = `/api/v1/day/runs?limit=${RUNS_MAX}`;
 const COLOURS = 8;
 
 function barOf(run: Run, row: number, now_s: number, byJob: boolean): Bar {
   const to = run.to_s ?? now_s;
   return {
+    key: `${run.job}/${run.task}, run ${run.run}`,
     row,
     from: run.from_s,
     to,
@@ -49,7 +52,8 @@ export function RunChart({ job, machine }: ChartProps) {
     return { names: names.map(plain), bars, from, to };
   }, [runs.data, byJob, job, machine]);
   const isEverything = job === undefined && machine === undefined;
-  if (!isEverything && chart.bars.length === 0) {
+  const left_out = runs.data?.left_out ?? 0;
+  if (!isEverything && runs.error === undefined && chart.bars.length + left_out === 0) {
     return null;
   }
   return (
@@ -64,7 +68,7 @@ export function RunChart({ job, machine }: ChartProps) {
       }
     >
       <Loading live={runs} />
-      {runs.data && chart.bars.length === 0 && <p class="muted">Nothing ran since {clock(runs.data.began_s)}.</p>}
+      {runs.data && chart.bars.length + left_out === 0 && <p class="muted">Nothing ran since {clock(runs.data.began_s)}.</p>}
       {chart.bars.length > 0 && (
         <>
           <Gantt label="Task stream" rows={chart.names} bars={chart.bars} from={chart.from} to={chart.to} show={moment} />
@@ -77,9 +81,9 @@ export function RunChart({ job, machine }: ChartProps) {
               ))}
             </ul>
           )}
-          {(runs.data?.left_out ?? 0) > 0 && <p class="muted">{grouped(runs.data!.left_out)} earlier runs are not shown.</p>}
         </>
       )}
+      {left_out > 0 && <p class="muted">{isEverything ? `${plural(left_out, "earlier run")} not shown.` : `Only the latest ${grouped(RUNS_MAX)} runs of the grid are known.`}</p>}
     </Section>
   );
 }
@@ -106,7 +110,6 @@ async function save(frame: Frame): Promise<string> {
   const wanted = [
     RUNS,
     "/api/v1/day",
-    "/api/v1/day/machines?limit=1000",
     "/api/v1/day/use",
     "/api/v1/budget",
     "/api/v1/quotas",
@@ -118,8 +121,8 @@ async function save(frame: Frame): Promise<string> {
   for (const each of wanted) {
     answers[each] = await ask(each);
   }
+  answers[MACHINE_DAYS] = await machineDays();
   const at_s = Date.now() / 1_000;
-  const day = new Date(at_s * 1_000).toISOString().slice(0, 10);
-  download(`gleaner-day-${day}.html`, await file({ at_s, user: frame.me.user, route: "/stream", answers }));
+  download(`gleaner-day-${day(at_s)}.html`, await file({ at_s, user: frame.me.user, route: "/stream", answers }));
   return "the day is saved as a file that opens without a server";
 }

@@ -1,16 +1,16 @@
 // One task: its life, where it ran, why there, and what it writes.
-import { useEffect, useRef, useState } from "preact/hooks";
-import { ask, order, request, type Explanation, type Schemas, type Task } from "../api.ts";
+import { useState } from "preact/hooks";
+import { ask, order, type Explanation, type Schemas, type Task } from "../api.ts";
 import { useLive } from "../live.ts";
 import { Act, Badge, Facts, Loading, Section } from "../parts/basics.tsx";
+import { Life } from "../parts/life.tsx";
+import { isOver, Output } from "../parts/output.tsx";
 import { isOfJob, saved } from "../saved.ts";
 import { toJob, toMachine } from "../route.ts";
-import { bytes, clock, grouped, output, plain, plural, sentence, sized, span } from "../text.ts";
+import { bytes, clock, grouped, plain, plural, sentence, sized, span } from "../text.ts";
 import type { Frame } from "../app.tsx";
 import { outcomeOf } from "./job.tsx";
 import { Explained } from "./overview.tsx";
-
-const isOver = (phase: string) => ["done", "failed", "cancelled"].includes(phase);
 
 export function TaskPage({ job, task: number, frame }: { job: number; task: number; frame: Frame }) {
   const path = `/api/v1/jobs/${job}/tasks/${number}`;
@@ -113,159 +113,5 @@ function WhyThere({ path, history }: { path: string; history: Schemas["History"]
       </button>{" "}
       {error && <span class="trouble">{plain(error)}</span>}
     </p>
-  );
-}
-
-function Life({ history, isOver }: { history: Schemas["History"]; isOver: boolean }) {
-  const steps = history.transitions;
-  const first = steps[0]?.at_s ?? 0;
-  const last = isOver ? (steps.at(-1)?.at_s ?? first) : Math.max(Date.now() / 1_000, steps.at(-1)?.at_s ?? 0);
-  const long = Math.max(1e-3, last - first);
-  return (
-    <>
-      <div class="life" role="img" aria-label={`From ${clock(first, true)} to ${isOver ? clock(last, true) : "now"}, ${span(long)}`}>
-        {steps.map((step, index) => {
-          const end = steps[index + 1]?.at_s ?? last;
-          return (
-            <span
-              key={index}
-              class={`fill-${step.phase}`}
-              style={{ flexGrow: Math.max(0.002, (end - step.at_s) / long) }}
-              title={`${step.phase} ${span(end - step.at_s)}`}
-            />
-          );
-        })}
-      </div>
-      <p class="ends muted">
-        <span>{clock(first, true)}</span>
-        <span>{isOver ? clock(last, true) : "now"}</span>
-      </p>
-      {(history.left_out ?? 0) > 0 && <p class="muted">{plural(history.left_out ?? 0, "earlier step")} not told here.</p>}
-      <ol class="steps">
-        {steps.slice(-200).map((step, index) => (
-          <li key={index}>
-            <time>
-              {clock(step.at_s, true)} <small>+{span(step.at_s - first)}</small>
-            </time>
-            <Badge state={step.phase} />
-            <span>
-              {plain(step.cause)}
-              {step.machine && (
-                <span class="muted">
-                  {" "}
-                  on <a href={toMachine(step.machine)}>{plain(step.machine)}</a>
-                  {step.run != null && `, run ${step.run}`}
-                </span>
-              )}
-            </span>
-          </li>
-        ))}
-      </ol>
-    </>
-  );
-}
-
-/** Bytes of a stream that are kept here: its end. */
-const KEPT = 1 << 19;
-/** Bytes that are read before one is asked whether to read on. */
-const READ_AT_ONCE = 8 << 20;
-
-function Output({ path, stream, runs, phase }: { path: string; stream: "stdout" | "stderr"; runs: number; phase: string }) {
-  const [run, setRun] = useState<number>();
-  const [text, setText] = useState("");
-  const [note, setNote] = useState("");
-  const [limit, setLimit] = useState(READ_AT_ONCE);
-  const [isStopped, setStopped] = useState(false);
-  const place = useRef<HTMLPreElement>(null);
-  const state = useRef({ offset: 0, tail: new Uint8Array(0) });
-  const shown = run ?? runs;
-  const isMoving = !isOver(phase);
-  useEffect(() => {
-    state.current = { offset: 0, tail: new Uint8Array(0) };
-    setText("");
-    setNote("");
-    setLimit(READ_AT_ONCE);
-  }, [path, shown]);
-  useEffect(() => {
-    if (shown === 0) {
-      return;
-    }
-    const stop = new AbortController();
-    setStopped(false);
-    const read = async () => {
-      while (!stop.signal.aborted) {
-        const { offset } = state.current;
-        if (offset >= limit) {
-          setStopped(true);
-          return;
-        }
-        const query = `stream=${stream}&run=${shown}&offset=${offset}&wait_s=${isMoving ? 20 : 0}`;
-        const response = await request(`${path}/output?${query}`, { signal: stop.signal });
-        if (!response.ok) {
-          const problem = (await response.json()) as Schemas["Problem"];
-          setNote(problem.error.message);
-          return;
-        }
-        const piece = new Uint8Array(await response.arrayBuffer());
-        if (piece.length > 0) {
-          const joined = new Uint8Array(Math.min(KEPT, state.current.tail.length + piece.length));
-          const keep = joined.length - Math.min(piece.length, joined.length);
-          joined.set(state.current.tail.slice(state.current.tail.length - keep));
-          joined.set(piece.slice(piece.length - (joined.length - keep)), keep);
-          state.current = { offset: offset + piece.length, tail: joined };
-          setText(output(new TextDecoder().decode(joined)));
-        }
-        const dropped = Number(response.headers.get("gleaner-dropped") ?? 0);
-        const before = state.current.offset - state.current.tail.length;
-        setNote(
-          [before > 0 && `the last ${bytes(state.current.tail.length)} of ${bytes(state.current.offset)}`, dropped > 0 && `${bytes(dropped)} more were not kept`]
-            .filter(Boolean)
-            .join("; "),
-        );
-        if (response.headers.get("gleaner-over") === "true") {
-          return;
-        }
-      }
-    };
-    read().catch((error: unknown) => {
-      if (!stop.signal.aborted) {
-        setNote(error instanceof Error ? error.message : String(error));
-      }
-    });
-    return () => stop.abort();
-  }, [path, shown, limit, isMoving]);
-  useEffect(() => {
-    // Who looks at the end goes on looking at the end.
-    const pre = place.current;
-    if (pre && pre.scrollHeight - pre.scrollTop - pre.clientHeight < 200) {
-      pre.scrollTop = pre.scrollHeight;
-    }
-  }, [text]);
-  return (
-    <Section
-      title={stream === "stdout" ? "Output" : "Errors"}
-      aside={
-        runs > 1 ? (
-          <label class="pick">
-            Run{" "}
-            <select value={shown} onChange={(event) => setRun(Number(event.currentTarget.value))}>
-              {Array.from({ length: Math.min(runs, 50) }, (_, index) => runs - index).map((each) => (
-                <option key={each}>{each}</option>
-              ))}
-            </select>
-          </label>
-        ) : undefined
-      }
-    >
-      <pre ref={place} class="output" tabIndex={0} role="region" aria-label={stream} data-stream={stream}>
-        {text || <span class="muted">nothing</span>}
-      </pre>
-      {note && <p class="muted">{plain(note)}</p>}
-      {isStopped && (
-        <button type="button" onClick={() => setLimit(limit + READ_AT_ONCE)}>
-          Read on
-        </button>
-      )}
-    </Section>
   );
 }

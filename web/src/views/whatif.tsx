@@ -1,10 +1,10 @@
 // The last day under another policy: both schedules side by side.
 import { useState } from "preact/hooks";
-import { ask, order, type Schemas } from "../api.ts";
+import { ask, order, token, type Schemas } from "../api.ts";
 import { useLive } from "../live.ts";
 import { Loading, Section, Trouble } from "../parts/basics.tsx";
 import { Gantt } from "../parts/gantt.tsx";
-import { toTask } from "../route.ts";
+import { toTask, useChoice } from "../route.ts";
 import { clock, grouped, moment, plain, plural, sentence, span } from "../text.ts";
 import { layOver, type Tree } from "../words.ts";
 
@@ -13,22 +13,27 @@ type Schedule = Schemas["ScheduleView"];
 /** What stands for no preset. */
 const IN_FORCE = "in force";
 
+/** The last answer, for whoever comes back to what they asked. */
+let last: { question: string; answer: Schemas["WhatIfView"] } | undefined;
+
 export function WhatIf() {
   const presets = useLive<Schemas["PresetList"]>("/api/v1/policy/presets", { concerns: () => false });
-  const [chosen, setChosen] = useState("");
-  const [answer, setAnswer] = useState<Schemas["WhatIfView"]>();
+  const [chosen, setChosen] = useChoice("policy", "");
+  const [words, setWords] = useChoice("keys", "");
+  const question = JSON.stringify([token.find(), chosen, words]);
+  const [answer, setAnswer] = useState(last?.question === question ? last.answer : undefined);
   const [error, setError] = useState<string>();
   const [isBusy, setBusy] = useState(false);
   const all = presets.data?.presets ?? [];
   const preset = chosen || (all[0]?.name ?? "");
-  const [words, setWords] = useState("");
   const run = async () => {
     setBusy(true);
     setError(undefined);
     setAnswer(undefined);
     try {
       const base = preset === IN_FORCE ? (await ask<Schemas["PolicyView"]>("/api/v1/policy")).policy as Tree : { preset };
-      setAnswer(await order<Schemas["WhatIfView"]>("/api/v1/what-if", layOver(base, words)));
+      last = { question, answer: await order<Schemas["WhatIfView"]>("/api/v1/what-if", layOver(base, words)) };
+      setAnswer(last.answer);
     } catch (failure) {
       setError(failure instanceof Error ? failure.message : String(failure));
     }
@@ -141,6 +146,7 @@ function Compared({ answer }: { answer: Schemas["WhatIfView"] }) {
               to={to}
               show={moment}
               bars={schedule.runs.map((run) => ({
+                key: `${run.job}/${run.task} at ${run.from_s}`,
                 row: row.get(run.machine) ?? 0,
                 from: run.from_s,
                 to: run.to_s,

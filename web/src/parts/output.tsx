@@ -1,0 +1,162 @@
+// What a task's program writes, as it comes.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { problemOf, Refused, request, type Schemas } from "../api.ts";
+import { pause, seen } from "../seen.ts";
+import { bytes, output, plain } from "../text.ts";
+import { Section } from "./basics.tsx";
+
+export const isOver = (phase: string) => ["done", "failed", "cancelled"].includes(phase);
+
+type Stream = "stdout" | "stderr";
+
+/** Bytes of a stream that are kept here: its end. */
+const KEPT = 1 << 19;
+/** Bytes that are read before one is asked whether to read on. */
+const READ_AT_ONCE = 8 << 20;
+/** How long the coordinator waits for more. Both streams wait in turn. */
+const WAIT_S = 1;
+/** Where there is no answer, it is asked again after so long. */
+const AGAIN_MS = 2_000;
+/** What says no now, and may say yes later: too many requests, or a coordinator that starts. */
+const NOT_NOW = [429, 503];
+
+interface Piece {
+  bytes: Uint8Array;
+  /** Bytes of that stream that were not kept. */
+  dropped: number;
+  isOver: boolean;
+}
+
+let turn: Promise<unknown> = Promise.resolve();
+
+/** One request after the other: a browser opens six connections for all its tabs. */
+function inTurn<T>(act: () => Promise<T>): Promise<T> {
+  const mine = turn.then(act);
+  turn = mine.catch(() => undefined);
+  return mine;
+}
+
+async function piece(path: string, signal: AbortSignal): Promise<Piece> {
+  const response = await request(path, { signal });
+  if (!response.ok) {
+    const { error } = (await response.json()) as Schemas["Problem"];
+    throw new Refused(response.status, error.message);
+  }
+  return {
+    bytes: new Uint8Array(await response.arrayBuffer()),
+    dropped: Number(response.headers.get("gleaner-dropped") ?? 0),
+    isOver: response.headers.get("gleaner-over") === "true",
+  };
+}
+
+/** The end of what was written before, and of what came. */
+function joined(tail: Uint8Array, more: Uint8Array): Uint8Array {
+  const all = new Uint8Array(Math.min(KEPT, tail.length + more.length));
+  const keep = all.length - Math.min(more.length, all.length);
+  all.set(tail.slice(tail.length - keep));
+  all.set(more.slice(more.length - (all.length - keep)), keep);
+  return all;
+}
+
+/** Reads a stream of a run until it is over. `wait_s` is 0 where nothing more can come. */
+function useOutput(path: string, stream: Stream, run: number, wait_s: number) {
+  const [text, setText] = useState("");
+  const [note, setNote] = useState("");
+  const [limit, setLimit] = useState(READ_AT_ONCE);
+  const [isStopped, setStopped] = useState(false);
+  const state = useRef<{ offset: number; tail: Uint8Array }>({ offset: 0, tail: new Uint8Array(0) });
+  useEffect(() => {
+    state.current = { offset: 0, tail: new Uint8Array(0) };
+    setText("");
+    setNote("");
+    setLimit(READ_AT_ONCE);
+  }, [path, run]);
+  useEffect(() => {
+    if (run === 0) {
+      return;
+    }
+    const stop = new AbortController();
+    setStopped(false);
+    const next = async () => {
+      const query = `stream=${stream}&run=${run}&offset=${state.current.offset}&wait_s=${wait_s}`;
+      const found = await inTurn(() => piece(`${path}/output?${query}`, stop.signal));
+      if (found.bytes.length > 0) {
+        const tail = joined(state.current.tail, found.bytes);
+        state.current = { offset: state.current.offset + found.bytes.length, tail };
+        setText(output(new TextDecoder().decode(tail)));
+      }
+      const { offset, tail } = state.current;
+      const before = offset > tail.length && `the last ${bytes(tail.length)} of ${bytes(offset)}`;
+      const after = found.dropped > 0 && `${bytes(found.dropped)} more were not kept`;
+      setNote([before, after].filter(Boolean).join("; "));
+      return found.isOver;
+    };
+    const read = async () => {
+      for (;;) {
+        await seen(stop.signal);
+        if (state.current.offset >= limit) {
+          setStopped(true);
+          return;
+        }
+        try {
+          if (await next()) {
+            return;
+          }
+        } catch (failure) {
+          if (stop.signal.aborted) {
+            return;
+          }
+          setNote(problemOf(failure));
+          if (failure instanceof Refused && !NOT_NOW.includes(failure.status)) {
+            return;
+          }
+          await pause(AGAIN_MS);
+        }
+      }
+    };
+    void read();
+    return () => stop.abort();
+  }, [path, run, limit, wait_s]);
+  return { text, note, readOn: isStopped ? () => setLimit(limit + READ_AT_ONCE) : undefined };
+}
+
+export function Output({ path, stream, runs, phase }: { path: string; stream: Stream; runs: number; phase: string }) {
+  const [run, setRun] = useState<number>();
+  const place = useRef<HTMLPreElement>(null);
+  const shown = run ?? runs;
+  const { text, note, readOn } = useOutput(path, stream, shown, isOver(phase) ? 0 : WAIT_S);
+  useEffect(() => {
+    // Who looks at the end goes on looking at the end.
+    const pre = place.current;
+    if (pre && pre.scrollHeight - pre.scrollTop - pre.clientHeight < 200) {
+      pre.scrollTop = pre.scrollHeight;
+    }
+  }, [text]);
+  return (
+    <Section
+      title={stream === "stdout" ? "Output" : "Errors"}
+      aside={
+        runs > 1 ? (
+          <label class="pick">
+            Run{" "}
+            <select value={shown} onChange={(event) => setRun(Number(event.currentTarget.value))}>
+              {Array.from({ length: Math.min(runs, 50) }, (_, index) => runs - index).map((each) => (
+                <option key={each}>{each}</option>
+              ))}
+            </select>
+          </label>
+        ) : undefined
+      }
+    >
+      <pre ref={place} class="output" tabIndex={0} role="region" aria-label={stream} data-stream={stream}>
+        {text || <span class="muted">nothing</span>}
+      </pre>
+      {note && <p class="muted">{plain(note)}</p>}
+      {readOn && (
+        <button type="button" onClick={readOn}>
+          Read on
+        </button>
+      )}
+    </Section>
+  );
+}
