@@ -448,6 +448,117 @@ test("keys alone lead through lists and the task stream", async () => {
   await done(page);
 });
 
+test("a click opens a run, and what is chosen stays chosen as runs come", async () => {
+  const page = await as("root");
+  const now = Date.now() / 1_000;
+  const run = (task, from_s) => ({ job: 2, task, run: 1, machine: `lab-00${task}`, from_s: now + from_s, to_s: now, state: "done" });
+  let runs = [run(2, -100)];
+  await page.route("**/api/v1/day/runs?*", (route) => route.fulfill({ json: { version: 1, began_s: now - 86_400, runs, left_out: 0 } }));
+  await open(page, world, "/stream");
+  const chart = page.getByRole("application", { name: /Task stream/ });
+  await chart.focus();
+  await page.keyboard.press("ArrowDown");
+  const told = page.locator(".gantt .told");
+  await told.getByText("2/2, run 1").waitFor();
+  runs = [run(1, -200), ...runs];
+  await hide(page, false);
+  await page.getByRole("application", { name: /Task stream: 2 runs/ }).waitFor();
+  assert.match(await told.innerText(), /^2\/2, run 1/);
+  const { width } = await chart.boundingBox();
+  await chart.click({ position: { x: width - 30, y: 33 } });
+  await page.getByRole("heading", { name: "Task 2/1" }).waitFor();
+  await done(page);
+});
+
+test("older jobs begin at the newest of them", async () => {
+  const page = await as("root");
+  const { jobs } = (await api(page, world, "root", "GET", "/api/v1/jobs?limit=1")).body;
+  await page.route("**/api/v1/jobs?*", (route) => {
+    const before = Number(new URL(route.request().url()).searchParams.get("before") ?? 3_001);
+    const listed = Array.from({ length: 1_000 }, (_, index) => ({ ...jobs[0], job: before - 1 - index }));
+    return route.fulfill({ json: { version: 1, jobs: listed } });
+  });
+  await open(page, world, "/");
+  const rows = page.getByRole("rowgroup", { name: "Jobs: rows" });
+  await rows.evaluate((box) => (box.scrollTop = box.scrollHeight));
+  await rows.getByRole("link", { name: "2001", exact: true }).waitFor();
+  await until(() => page.evaluate(() => JSON.stringify(history.state)), (kept) => /rows of Jobs/.test(kept), "the place is kept");
+  await page.getByRole("button", { name: "Older" }).click();
+  await rows.getByRole("link", { name: "2000", exact: true }).waitFor();
+  assert.equal(await rows.evaluate((box) => box.scrollTop), 0);
+  await done(page);
+});
+
+test("what was typed and answered is there again on Back", async () => {
+  const page = await as("root");
+  await page.goto(`${world.address}/#/what-if`);
+  await page.getByRole("combobox").selectOption("in force");
+  await page.getByLabel(/With these keys/).fill("# as it is");
+  await page.getByRole("button", { name: "Run it again" }).click();
+  await page.getByRole("heading", { name: "In numbers" }).waitFor();
+  await page.getByRole("link", { name: "Machines" }).click();
+  await page.getByLabel("Name").fill("lab-02");
+  const kept = () => page.evaluate(() => history.state?.name);
+  await until(kept, (name) => name === "lab-02", "it is kept");
+  await page.getByRole("link", { name: "lab-020" }).click();
+  await page.getByRole("heading", { name: /lab-020/ }).waitFor();
+  await page.goBack();
+  await page.getByText(/^\d of 24 machines/).waitFor();
+  assert.equal(await page.getByLabel("Name").inputValue(), "lab-02");
+  await page.goBack();
+  await page.getByRole("heading", { name: "In numbers" }).waitFor();
+  assert.equal(await page.getByLabel(/With these keys/).inputValue(), "# as it is");
+  assert.equal(await page.getByRole("combobox").inputValue(), "in force");
+  await done(page);
+});
+
+test("a life of many steps fits, and tells how many are not listed", async () => {
+  const page = await as("alice");
+  const now = Date.now() / 1_000;
+  const phase = (step) => (step === 999 ? "failed" : step % 2 ? "running" : "suspended");
+  const step = (_, index) => ({ at_s: now - 1_000 + index, phase: phase(index), cause: `cause ${index}` });
+  const transitions = Array.from({ length: 1_000 }, step);
+  await page.route("**/history", (route) => route.fulfill({ json: { version: 1, transitions, left_out: 5 } }));
+  await open(page, world, "/jobs/2/tasks/1");
+  await page.getByText("805 earlier steps not told here.").waitFor();
+  const ends = () => page.evaluate(() => [".life", ".life > :last-child"].map((each) => document.querySelector(each)?.getBoundingClientRect().right));
+  await until(ends, ([bar, last]) => last !== undefined && Math.abs(bar - last) < 1, "the last step is seen");
+  assert.equal(await page.locator(".life > :last-child").getAttribute("class"), "fill-failed");
+  await done(page);
+});
+
+test("where nothing is known, no number stands", async () => {
+  const page = await as("root");
+  const at_s = Date.now() / 1_000;
+  const sample = { waiting: 1, running: 0, suspended: 0, held: 0, started: 0, wait_mean_s: 0, wait_max_s: 0 };
+  const queue = [{ ...sample, at_s: at_s - 60 }, { ...sample, at_s }];
+  await page.route("**/api/v1/day", (route) => route.fulfill({ json: { version: 1, began_s: at_s - 60, step_s: 60, queue } }));
+  await open(page, world, "/");
+  await page.getByRole("img", { name: "How long tasks waited that started; now mean wait –, longest –" }).waitFor();
+  await page.getByText("longest –").waitFor();
+  await done(page);
+});
+
+test("machines have their day however many there are", async () => {
+  const page = await as("root");
+  await page.route(/day\/machines\?limit=1000$/, async (route) => {
+    const answer = await (await route.fetch()).json();
+    return route.fulfill({ json: { ...answer, machines: answer.machines.slice(0, 5), next: 5 } });
+  });
+  await open(page, world, "/machines/lab-020");
+  await page.getByRole("img", { name: "What of lab-020 was used" }).waitFor({ timeout: 5_000 });
+  await done(page);
+});
+
+test("a job says that not all of its runs are known", async () => {
+  const page = await as("root");
+  const list = { version: 1, began_s: Date.now() / 1_000 - 86_400, runs: [], left_out: 7 };
+  await page.route("**/api/v1/day/runs?*", (route) => route.fulfill({ json: list }));
+  await open(page, world, "/jobs/2");
+  await page.getByText("Only the latest 20\u202f000 runs of the grid are known.").waitFor();
+  await done(page);
+});
+
 test("the last day under another policy stands beside what was", async () => {
   const page = await as("root");
   await open(page, world, "/what-if");
@@ -457,13 +568,19 @@ test("the last day under another policy stands beside what was", async () => {
 });
 
 test("a job and a day are saved as files that open without a server", async () => {
-  const page = await as("alice");
+  // Where it is another day than in Greenwich.
+  const [timezoneId, hours] = new Date().getUTCHours() < 12 ? ["Etc/GMT+12", -12] : ["Etc/GMT-12", 12];
+  const page = await as("alice", { timezoneId });
   for (const [route, button, expected] of [
     ["/jobs/3", "Save", "<img src=x onerror=alert(1)><b>bold</b>"],
     ["/stream", "Save the day", "What ran where"],
   ]) {
     await open(page, world, route);
     const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: button, exact: true }).click()]);
+    if (route === "/stream") {
+      const day = new Date(Date.now() + hours * 3_600_000).toISOString().slice(0, 10);
+      assert.equal(download.suggestedFilename(), `gleaner-day-${day}.html`);
+    }
     const path = join(tmpdir(), `gleaner-saved-${process.pid}.html`);
     await download.saveAs(path);
     assert.ok(!readFileSync(path, "utf8").includes(world.tokens.alice), "the token is not in the file");

@@ -15,10 +15,22 @@ pub(super) struct Runs {
     /// In order of their ends.
     over: VecDeque<Told>,
     going_on: BTreeMap<RunId, Told>,
-    left_out: u64,
+    /// In order of their ends.
+    left_out: VecDeque<LeftOut>,
     /// By machine.
     names: BTreeMap<MachineId, Arc<str>>,
 }
+
+/// Runs that are no longer kept, counted together: those that ended within an hour of the first.
+#[derive(Debug, Serialize, Deserialize)]
+struct LeftOut {
+    /// When the first and the last of them ended.
+    from_s: f64,
+    to_s: f64,
+    runs: u64,
+}
+
+const HOUR_S: f64 = 3_600.0;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Told {
@@ -92,14 +104,27 @@ impl Runs {
         while self.over.front().is_some_and(is_past) {
             self.over.pop_front();
         }
+        while self.left_out.front().is_some_and(|hour| hour.to_s < until.seconds()) {
+            self.left_out.pop_front();
+        }
     }
 
     fn keep(&mut self, told: Told) {
-        if self.over.len() == RUNS_KEPT {
-            self.over.pop_front();
-            self.left_out += 1;
+        if self.over.len() == RUNS_KEPT
+            && let Some(Told { to_s: Some(to_s), .. }) = self.over.pop_front()
+        {
+            self.leave_out(to_s);
         }
         self.over.push_back(told);
+    }
+
+    fn leave_out(&mut self, to_s: f64) {
+        if let Some(hour) = self.left_out.back_mut().filter(|hour| to_s < hour.from_s + HOUR_S) {
+            hour.to_s = to_s;
+            hour.runs += 1;
+        } else {
+            self.left_out.push_back(LeftOut { from_s: to_s, to_s, runs: 1 });
+        }
     }
 
     /// Nothing of a task whose job is retired: what comes so late is no news.
@@ -128,7 +153,8 @@ impl Runs {
         let hidden = latest.skip(limit).count() as u64;
         runs.sort_by(|one, other| one.from_s.total_cmp(&other.from_s));
         // How many runs there are of others is theirs.
-        (runs, hidden + if user.is_none() { self.left_out } else { 0 })
+        let left_out = if user.is_none() { self.left_out.iter().map(|hour| hour.runs).sum() } else { 0 };
+        (runs, hidden + left_out)
     }
 }
 
@@ -173,5 +199,12 @@ mod tests {
         assert_eq!(seen(&runs), (RUNS_KEPT, 0, 0));
         runs.keep(told(most));
         assert_eq!(seen(&runs), (RUNS_KEPT, 1, 1));
+        // A second lies between their ends. What ended in the first hour is no longer of the day, nor what was left out of it.
+        (most + 1..most + 7_200).for_each(|number| runs.keep(told(number)));
+        assert_eq!(seen(&runs), (RUNS_KEPT, 7_200, 7_200));
+        runs.forget(Time::from_nanos(3_600_000_000_000));
+        assert_eq!(seen(&runs), (RUNS_KEPT, 7_200, 3_600));
+        runs.forget(Time::from_nanos(8_000_000_000_000));
+        assert_eq!(seen(&runs), (RUNS_KEPT - 800, 8_000, 0));
     }
 }
