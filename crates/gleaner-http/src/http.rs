@@ -58,12 +58,14 @@ use utoipa_axum::routes;
 /// The API over what `app` holds. The agents' sessions are not among its routes.
 pub fn router(app: Arc<App>) -> Router {
     let (router, document) = table().split_for_parts();
+    let queried = Arc::new(document::queried(&document));
     let api = Arc::new(Api::new(app, document::finished(document), page::policy()));
     router
         .fallback(async || {
             Refusal::not_found("there is nothing here; /api/v1/openapi.json lists what there is")
         })
         .method_not_allowed_fallback(async || Refusal::method())
+        .layer(middleware::from_fn_with_state(queried, extract::expected_query))
         .layer(middleware::from_fn_with_state(Arc::clone(&api.app), own_site))
         .layer(middleware::from_fn_with_state(Arc::clone(&api), guard::guard))
         .with_state(api)

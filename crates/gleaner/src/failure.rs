@@ -6,11 +6,12 @@ use anstyle::{AnsiColor, Style};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use gleaner_net::{ClientError, TlsFailure};
 use gleaner_papers::KeptError;
+use gleaner_wire::JobId;
 use gleaner_workload::InputError;
 use gleaner_workload::submit::SubmitFileError;
 use serde_json::{Value, json};
 use std::ffi::OsStr;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 use thiserror::Error;
@@ -50,6 +51,14 @@ pub(crate) enum Failure {
         failed: Vec<(String, Failure)>,
         /// What was not asked for any more.
         left: Vec<String>,
+    },
+    /// Jobs were submitted, and how they end is not known here.
+    #[error("{why}")]
+    Submitted {
+        /// Which.
+        jobs: Vec<JobId>,
+        /// Why not.
+        why: Box<Failure>,
     },
     /// There is no coordinator to ask, as far as is known here.
     #[error("{0}")]
@@ -106,25 +115,32 @@ impl Failure {
             | Failure::Coordinator(_)
             | Failure::Agent(_)
             | Failure::Bench(_) => 4,
+            Failure::Submitted { why, .. } => why.code(),
             Failure::NotAll { failed, .. } => failed.first().map_or(3, |(_, failure)| failure.code()),
             Failure::Grid(_) | Failure::NoGrid(_) | Failure::NotTaken(_) => 3,
             Failure::Interrupted(_) => 130,
         }
     }
 
-    /// Prints the failure to standard error and gives the exit code.
+    /// Prints the failure to standard error and gives the exit code, which stands also where nobody reads the rest.
     pub(crate) fn report(&self) -> ExitCode {
-        if wants_json() {
-            eprintln!("{}", self.as_json());
+        let mut out = anstream::stderr().lock();
+        let _ = if wants_json() {
+            writeln!(out, "{}", self.as_json())
         } else {
             let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
             let label = if matches!(self, Failure::Interrupted(_)) { "interrupted" } else { "error" };
-            anstream::eprintln!("{style}{label}:{style:#} {self}");
-        }
+            writeln!(out, "{style}{label}:{style:#} {self}")
+        };
         ExitCode::from(self.code())
     }
 
     fn as_json(&self) -> Value {
+        if let Failure::Submitted { jobs, why } = self {
+            let mut document = why.as_json();
+            document["submitted"] = json!(jobs);
+            return document;
+        }
         let mut document = json!({ "version": 1, "error": self.to_string(), "code": self.code() });
         if let Failure::Input(input) | Failure::SubmitFile(SubmitFileError::Input(input)) = self {
             document["input"] = json!(input);
@@ -194,7 +210,7 @@ fn moved(error: &ClientError) -> &'static str {
 
 /// What `gleaner submit WORD`, or `gleaner submit` alone, most likely was to be.
 fn hint(error: &clap::Error) -> Option<String> {
-    let is_submit = std::env::args().nth(1).as_deref() == Some("submit");
+    let is_submit = std::env::args_os().nth(1).is_some_and(|word| word == "submit");
     if is_submit && error.kind() == ErrorKind::MissingRequiredArgument {
         return Some("a program and its arguments: gleaner submit -- PROGRAM …; or a file that describes a job: gleaner submit -f FILE".to_owned());
     }
@@ -226,7 +242,7 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     // A closed pipe is no reason to fail again.
     let _ = error.print();
     if let Some(hint) = hint(error) {
-        anstream::eprintln!("\n{hint}");
+        let _ = writeln!(anstream::stderr(), "\n{hint}");
     }
     if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS }
 }
@@ -243,6 +259,14 @@ mod tests {
             sentence("error: unexpected argument '--x' found\n\ntip"),
             "unexpected argument '--x' found"
         );
+    }
+
+    #[test]
+    fn what_was_submitted_is_told_where_waiting_fails() {
+        let why = Box::new(Failure::NoGrid("nobody answers".to_owned()));
+        let failure = Failure::Submitted { jobs: vec![JobId(7)], why };
+        let document = json!({ "version": 1, "error": "nobody answers", "code": 3, "submitted": [7] });
+        assert_eq!(failure.as_json(), document);
     }
 
     #[test]

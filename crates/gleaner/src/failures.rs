@@ -54,12 +54,15 @@ pub(crate) fn of(grid: &Api, job: &JobView) -> Result<Vec<Reason>, Failure> {
     Ok(reasons)
 }
 
-/// A line for each reason.
-pub(crate) fn told(reasons: &[Reason]) -> String {
+/// A line for each reason, of so many tasks that failed.
+pub(crate) fn told(reasons: &[Reason], failed: u32) -> String {
     let mut text: String = reasons.iter().take(TOLD).map(Reason::told).collect();
     if reasons.len() > TOLD {
         let more = plural((reasons.len() - TOLD) as u64, "other reason");
         text += &format!("and {more}: `gleaner status JOB --failed` lists the tasks\n");
+    }
+    if failed > LOOKED_AT {
+        text += &format!("these are the first {LOOKED_AT} of {failed} failed tasks\n");
     }
     text
 }
@@ -122,7 +125,9 @@ mod tests {
         }
         let many: Vec<Reason> = (0..TOLD + 2).map(|_| reason(1, "")).collect();
         assert!(
-            told(&many).ends_with("and 2 other reasons: `gleaner status JOB --failed` lists the tasks\n")
+            told(&many, 10).ends_with("and 2 other reasons: `gleaner status JOB --failed` lists the tasks\n")
         );
+        let counts = told(&many, 1_000_000);
+        assert!(counts.ends_with("these are the first 20000 of 1000000 failed tasks\n"), "{counts}");
     }
 }

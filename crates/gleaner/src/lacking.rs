@@ -8,12 +8,20 @@ use gleaner_net::ClientError;
 /// So many tasks are named.
 const NAMED: usize = 20;
 
+const REMOVED: &str = "removed and not there";
+const DAMAGED: &str = "damaged and not there";
+const MISSING: &str = "missing";
+
 /// Those of one job.
 #[derive(Default)]
-pub(crate) struct Lacking {
-    /// Why the first was, and which they are.
-    removed: Option<(Failure, Vec<u32>)>,
-    damaged: Option<(Failure, Vec<u32>)>,
+pub(crate) struct Lacking(Vec<Kind>);
+
+/// Those for which the same is the matter.
+struct Kind {
+    matter: &'static str,
+    /// Why the first is.
+    why: Failure,
+    tasks: Vec<u32>,
 }
 
 /// Whether the results of a task were removed as they were due.
@@ -27,35 +35,46 @@ pub(crate) fn is_damaged(why: &Failure) -> bool {
     is_refused || matches!(why, Failure::Difference(_))
 }
 
+/// What is the matter with the results of a task, where that says nothing of other tasks.
+fn matter(why: &Failure) -> Option<&'static str> {
+    // As of a task that has not had the run that is asked for.
+    let is_missing = matches!(why, Failure::Grid(ClientError::Refused { code, .. }) if code == "not_found");
+    match (is_removed(why), is_damaged(why), is_missing) {
+        (true, _, _) => Some(REMOVED),
+        (_, true, _) => Some(DAMAGED),
+        (_, _, true) => Some(MISSING),
+        (false, false, false) => None,
+    }
+}
+
 impl Lacking {
     /// Notes that the results of a task are not there, where that says nothing of other tasks.
     pub(crate) fn note(&mut self, task: u32, why: Failure) -> Outcome {
-        let kind = if is_removed(&why) {
-            &mut self.removed
-        } else if is_damaged(&why) {
-            &mut self.damaged
+        let Some(matter) = matter(&why) else { return Err(why) };
+        if let Some(kind) = self.0.iter_mut().find(|kind| kind.matter == matter) {
+            kind.tasks.push(task);
         } else {
-            return Err(why);
-        };
-        kind.get_or_insert_with(|| (why, Vec::new())).1.push(task);
+            self.0.push(Kind { matter, why, tasks: vec![task] });
+        }
         Ok(())
     }
 
     /// Fails if there are some; `others` says where the results of the other tasks are.
     pub(crate) fn expect_none(self, tasks: usize, others: &str) -> Outcome {
-        let kinds = match (self.removed, self.damaged) {
-            (None, None) => return Ok(()),
+        let mut kinds = self.0;
+        if kinds.is_empty() {
+            return Ok(());
+        }
+        let lacking: usize = kinds.iter().map(|kind| kind.tasks.len()).sum();
+        if kinds.len() == 1 && lacking == tasks && kinds[0].matter != DAMAGED {
             // There is nothing else to say.
-            (Some((why, removed)), None) if removed.len() == tasks => return Err(why),
-            (removed, damaged) => [(removed, "removed"), (damaged, "damaged")],
-        };
-        let kinds: Vec<_> = kinds.into_iter().filter_map(|(kind, word)| Some((kind?, word))).collect();
-        let lacking: usize = kinds.iter().map(|((_, lacking), _)| lacking.len()).sum();
-        let parts = kinds.iter().map(|((why, lacking), word)| {
-            let named: Vec<String> = lacking.iter().take(NAMED).map(ToString::to_string).collect();
-            let more = if lacking.len() > NAMED { ", …" } else { "" };
-            let (count, named) = (plural(lacking.len() as u64, "task"), named.join(", "));
-            format!("those of {count} ({named}{more}) are {word} and not there: {why}")
+            return Err(kinds.remove(0).why);
+        }
+        let parts = kinds.iter().map(|Kind { matter, why, tasks }| {
+            let named: Vec<String> = tasks.iter().take(NAMED).map(ToString::to_string).collect();
+            let more = if tasks.len() > NAMED { ", …" } else { "" };
+            let (count, named) = (plural(tasks.len() as u64, "task"), named.join(", "));
+            format!("those of {count} ({named}{more}) are {matter}: {why}")
         });
         let parts = parts.collect::<Vec<_>>().join("; ");
         let others =
@@ -94,6 +113,8 @@ mod tests {
             only,
             "of what was asked for, those of 1 task (0) are damaged and not there: it is damaged"
         );
+        let missing = told(&[(1, "not_found")], 2).unwrap_err().to_string();
+        assert_eq!(missing, "the others are here; those of 1 task (1) are missing: it is not_found");
         let other = told(&[(0, "removed"), (1, "stopped")], 2);
         assert!(matches!(other, Err(Failure::Grid(ClientError::Refused { code, .. })) if code == "stopped"));
     }

@@ -31,7 +31,8 @@ pub(crate) fn run(arguments: &StatusArguments) -> Outcome {
             return stdout::print_json(&job);
         }
         let (failures, noted) = (failures::of(&grid, &job)?, notes::of(&grid, &job)?);
-        return stdout::print(describe(&job) + &failures::told(&failures) + &notes::told(&job, &noted));
+        let failures = failures::told(&failures, job.tasks.failed);
+        return stdout::print(describe(&job) + &failures + &notes::told(&job, &noted));
     }
     let mut tasks = Vec::new();
     let next = grid.each_task(id, arguments.from, arguments.limit, phase, |task| {

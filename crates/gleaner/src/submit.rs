@@ -15,6 +15,7 @@ use crate::wait::{all_done, say_that_they_go_on, say_why, until_over};
 use crate::{Outcome, stdout};
 use describe::Described;
 use files::Sending;
+use gleaner_wire::JobId;
 use gleaner_wire::api::{JobView, Submitted};
 use gleaner_wire::job::JobSpec;
 use gleaner_workload::submit::JobDescription;
@@ -61,13 +62,7 @@ pub(crate) fn run(arguments: &SubmitArguments) -> Outcome {
         }
     }
     if arguments.wait {
-        let ended = finish(&grid, arguments, &sending, &submitted);
-        // What failed wrote something too.
-        let written = sending
-            .iter()
-            .zip(&submitted)
-            .try_for_each(|((job, _), submitted)| outputs::write(&grid, submitted.job, job));
-        return ended.and(written);
+        return finish(&grid, arguments, &sending, &submitted);
     }
     tell_submitted(arguments, &submitted)
 }
@@ -118,6 +113,7 @@ fn has_files(grid: &Api, job: &JobView, spec: &JobSpec) -> Result<Option<bool>, 
     Ok(Some(grid.task(job.job, task)?.files.is_some()))
 }
 
+/// Waits for all, tells how they ended, and puts where it belongs what they wrote.
 fn finish(
     grid: &Api,
     arguments: &SubmitArguments,
@@ -127,8 +123,35 @@ fn finish(
     if !arguments.grid.json {
         tell_submitted(arguments, submitted)?;
     }
-    say_that_they_go_on(&submitted.iter().map(|job| job.job).collect::<Vec<_>>());
-    let jobs = submitted.iter().map(|job| until_over(grid, job.job)).collect::<Result<Vec<_>, _>>()?;
+    let numbers: Vec<JobId> = submitted.iter().map(|job| job.job).collect();
+    say_that_they_go_on(&numbers);
+    let mut over = Vec::with_capacity(numbers.len());
+    let mut ended = Ok(());
+    for &job in &numbers {
+        match until_over(grid, job) {
+            Ok(job) => over.push(job),
+            Err(why) => {
+                ended = Err(Failure::Submitted { jobs: numbers.clone(), why: Box::new(why) });
+                break;
+            }
+        }
+    }
+    let ended = ended.and_then(|()| tell_ended(grid, arguments, sending, submitted, &over));
+    // What failed wrote something too. Of a job that may go on, what was there before stays.
+    let mut written = Ok(());
+    for ((job, _), over) in sending.iter().zip(&over) {
+        written = written.and(outputs::write(grid, over.job, job));
+    }
+    ended.and(written)
+}
+
+fn tell_ended(
+    grid: &Api,
+    arguments: &SubmitArguments,
+    sending: &[(JobDescription, Sending)],
+    submitted: &[Submitted],
+    jobs: &[JobView],
+) -> Outcome {
     if arguments.grid.json {
         let first = submitted.first().map(|job| (job.job, job.tasks));
         let (job, tasks) = first.expect("each description makes a job");
@@ -137,7 +160,7 @@ fn finish(
         for (ended, (job, _)) in jobs.iter().zip(sending) {
             stdout::print(tell::ended(ended, has_files(grid, ended, &job.spec)?))?;
         }
-        say_why(grid, &jobs)?;
+        say_why(grid, jobs)?;
     }
-    all_done(&jobs)
+    all_done(jobs)
 }

@@ -21,10 +21,10 @@ pub(crate) fn run(arguments: &TokenArguments) -> Outcome {
             let api = Api::open(grid)?;
             let is_own = grid.token.is_none() && api.overview()?.user == *name;
             let token = api.user_token(name, role.map(Into::into), *expires, *again)?;
-            if is_own {
-                keep(grid, &token)?;
-            }
-            show(grid.json, &token, &good_for(name, &token))
+            let kept = if is_own { keep(grid, &token) } else { Ok(()) };
+            // The one before is good for nothing any more: whoever cannot keep this one has to see it.
+            show(grid.json, &token, &good_for(name, &token))?;
+            kept
         }
         TokenArguments::List(arguments) => list(arguments.grid.json, &Api::open(&arguments.grid)?.users()?),
         TokenArguments::Remove { id, grid } => list(grid.json, &Api::open(grid)?.remove_join_token(id)?),

@@ -54,7 +54,7 @@ pub(crate) fn say_that_they_go_on(jobs: &[JobId]) {
 /// Says of what failed how much, why, and the last words of one.
 pub(crate) fn say_why(grid: &Api, jobs: &[JobView]) -> Outcome {
     jobs.iter().try_for_each(|job| {
-        anstream::eprint!("{}", failures::told(&failures::of(grid, job)?));
+        anstream::eprint!("{}", failures::told(&failures::of(grid, job)?, job.tasks.failed));
         Ok(())
     })
 }

@@ -3,11 +3,14 @@
 
 use super::api::Api;
 use super::caller::Caller;
+use super::extract::API;
 use axum::extract::State;
+use axum::http::Method;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
 use gleaner_wire::api::{LiveEvent, Problem};
 use serde_json::Value;
+use std::collections::HashSet;
 use std::sync::Arc;
 use utoipa::openapi::content::ContentBuilder;
 use utoipa::openapi::path::{Operation, ParameterIn, PathItem};
@@ -55,14 +58,28 @@ pub(super) fn begun() -> utoipa::openapi::OpenApi {
 
 /// The document with the routes, as it is sent.
 pub(super) fn finished(mut document: utoipa::openapi::OpenApi) -> String {
-    for path in document.paths.paths.values_mut() {
-        for operation in operations(path) {
-            add_refusals(operation);
+    for (path, item) in &mut document.paths.paths {
+        for operation in operations(item) {
+            add_refusals(path, operation);
         }
     }
     let mut written = serde_json::to_value(document).expect("the document is plain data");
     bound_integers(&mut written);
     written.to_string()
+}
+
+/// The routes that take a query, by method and path.
+pub(super) fn queried(document: &utoipa::openapi::OpenApi) -> HashSet<(Method, String)> {
+    let mut all = HashSet::new();
+    for (path, PathItem { get, put, post, head, .. }) in &document.paths.paths {
+        let operations = [(Method::GET, get), (Method::PUT, put), (Method::POST, post), (Method::HEAD, head)];
+        for (method, operation) in operations {
+            if operation.as_ref().is_some_and(|operation| has(operation, &ParameterIn::Query)) {
+                all.insert((method, path.clone()));
+            }
+        }
+    }
+    all
 }
 
 /// Integers of the wire that cannot be negative go further than the signed ones by which the schemas are told.
@@ -90,14 +107,15 @@ fn operations(path: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     [get, put, post, head].into_iter().flatten()
 }
 
-fn add_refusals(operation: &mut Operation) {
+fn has(operation: &Operation, place: &ParameterIn) -> bool {
+    let mut all = operation.parameters.iter().flatten();
+    all.any(|parameter| matches!(parameter, RefOr::T(it) if it.parameter_in == *place))
+}
+
+fn add_refusals(route: &str, operation: &mut Operation) {
     let is_open =
         operation.security.as_deref().is_some_and(|all| all.contains(&SecurityRequirement::default()));
-    let has = |place: ParameterIn| {
-        let mut all = operation.parameters.iter().flatten();
-        all.any(|parameter| matches!(parameter, RefOr::T(it) if it.parameter_in == place))
-    };
-    let (path, query) = (has(ParameterIn::Path), has(ParameterIn::Query));
+    let (path, query) = (has(operation, &ParameterIn::Path), has(operation, &ParameterIn::Query));
     let body = operation.request_body.as_ref();
     let document = body.is_some_and(|body| matches!(body, RefOr::T(body) if body.content.contains_key(JSON)));
     let rules = [
@@ -108,7 +126,7 @@ fn add_refusals(operation: &mut Operation) {
         (true, "503", "The coordinator has stopped, or too much goes on; try again"),
         (!is_open, "401", "Nobody has this token, or none was given"),
         (!is_open, "429", "Who asks has made more requests in a second than their quota"),
-        (path || query || body.is_some(), "400", "It cannot be read"),
+        (route.starts_with(API), "400", "It cannot be read, or has a query where none is taken"),
         (path, "404", "It does not exist, or not for who asks"),
         (query || document, "422", "It has no meaning, or is more than is taken"),
         (document, "408", "The rest of it did not come"),

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue};
 use gleaner_wire::api::{JobList, Ordered};
 use gleaner_wire::limits::{BODY_BYTES_MAX, JOB_BYTES_MAX, NAME_BYTES_MAX};
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn numbers_in_queries_have_bounds() {
@@ -39,6 +39,26 @@ async fn numbers_in_queries_have_bounds() {
         let reply = world.get(path, &world.alice).await;
         assert_eq!(reply.status, status, "{path}: {reply}");
     }
+}
+
+/// Whoever writes one there means something by it, that would not be done.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_query_is_refused_where_none_is_taken() {
+    let world = World::new().await;
+    let job = world.submit(&world.alice, 1).await;
+    for (method, path, status) in [
+        ("POST", format!("/api/v1/jobs/{job}/cancel?tasks=1"), 400),
+        ("POST", format!("/api/v1/jobs/{job}/hold?"), 200),
+        ("GET", format!("/api/v1/jobs/{job}/tasks/1/history?limit=10"), 400),
+        ("GET", format!("/api/v1/jobs/{job}/tasks?limit=1"), 200),
+        ("GET", "/?from=a-bookmark".to_owned(), 200),
+    ] {
+        let body = if method == "POST" { "{}" } else { "" };
+        let reply = world.call(method, &path, &world.alice, Body::from(body)).await;
+        assert_eq!(reply.status, status, "{method} {path}: {reply}");
+    }
+    let reply = world.get(&format!("/api/v1/jobs/{job}"), &world.alice).await;
+    assert_eq!(reply.json::<Value>()["tasks"]["cancelled"], 0);
 }
 
 /// As much as a limit says is taken; one more is refused, and the refusal names the limit.

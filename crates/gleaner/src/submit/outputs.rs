@@ -2,12 +2,13 @@
 
 use crate::api::{Api, Stream};
 use crate::failure::Failure;
+use crate::lacking::Lacking;
 use crate::{Outcome, files, logs};
 use gleaner_wire::JobId;
 use gleaner_wire::job::fill_in;
 use gleaner_workload::submit::JobDescription;
 use gleaner_workload::submit::condor::JOB_NUMBER;
-use std::fs::File;
+use std::io;
 use std::path::Path;
 
 /// Says before anything is submitted where what tasks write could not be put. The name of the first task stands for those
@@ -28,26 +29,54 @@ pub(super) fn check(job: &JobDescription) -> Outcome {
     Ok(())
 }
 
-/// Writes the outputs of all tasks of a job that is over.
+const BOTH: &[Stream] = &[Stream::Stdout, Stream::Stderr];
+
+/// Writes the outputs of all tasks of a job that is over, as far as they are there.
 pub(super) fn write(grid: &Api, id: JobId, job: &JobDescription) -> Outcome {
-    let streams = [(&job.stdout, Stream::Stdout), (&job.stderr, Stream::Stderr)];
-    for position in 0..job.spec.tasks.count() {
-        let mut before: Option<(String, File)> = None;
-        for (name, stream) in streams {
-            let Some(name) = name else { continue };
-            let name = fill_in(name, &job.spec.tasks.parameters(position));
-            let name = name.replace(JOB_NUMBER, &id.to_string());
-            // Where both go into one file, errors stand behind the rest.
-            let both = before.take().filter(|(known, _)| *known == name);
-            let mut file = if let Some((_, file)) = both {
-                file
-            } else {
-                let path = Path::new(&name);
-                File::create(path).map_err(|error| Failure::io("write", path, error))?
-            };
-            logs::whole(grid, (id, job.spec.tasks.number(position)), stream, &mut file)?;
-            before = Some((name, file));
+    let tasks = &job.spec.tasks;
+    let mut lacking = Lacking::default();
+    for position in 0..tasks.count() {
+        let task = tasks.number(position);
+        let parameters = tasks.parameters(position);
+        let filled_in = |name: &String| fill_in(name, &parameters).replace(JOB_NUMBER, &id.to_string());
+        let places = places(job.stdout.as_ref().map(filled_in), job.stderr.as_ref().map(filled_in));
+        let written = places.iter().map(|(name, streams)| write_one(grid, (id, task), name, streams));
+        if let Err(why) = written.fold(Ok(()), Outcome::and) {
+            lacking.note(task, why)?;
         }
     }
-    Ok(())
+    lacking.expect_none(tasks.count() as usize, "the outputs of the other tasks are written")
+}
+
+/// Where what a task writes goes. Where both streams go into one file, errors stand behind the rest.
+fn places(stdout: Option<String>, stderr: Option<String>) -> Vec<(String, &'static [Stream])> {
+    match (stdout, stderr) {
+        (Some(one), Some(other)) if one == other => vec![(one, BOTH)],
+        (stdout, stderr) => {
+            let each = [(stdout, &BOTH[..1]), (stderr, &BOTH[1..])];
+            each.into_iter().filter_map(|(name, streams)| Some((name?, streams))).collect()
+        }
+    }
+}
+
+/// Writes one file whole, or leaves the one that is there.
+fn write_one(grid: &Api, task: (JobId, u32), name: &str, streams: &[Stream]) -> Outcome {
+    let mut missing = None;
+    let written = files::write_file(Path::new(""), name, |out| {
+        for &stream in streams {
+            match logs::whole(grid, task, stream, out) {
+                Ok(()) => {}
+                Err(Failure::Io { error, .. }) => return Err(error),
+                Err(why) => {
+                    missing = Some(why);
+                    return Err(io::Error::other("what the task wrote did not come"));
+                }
+            }
+        }
+        Ok(())
+    });
+    match missing {
+        Some(why) => Err(why),
+        None => written.map_err(Failure::from),
+    }
 }

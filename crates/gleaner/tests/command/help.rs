@@ -1,6 +1,9 @@
 //! Help, policies, completions and usage errors.
 
 use assert_cmd::assert::Assert;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::process::Command;
 
 fn gleaner(arguments: &[&str]) -> Assert {
     assert_cmd::Command::new(assert_cmd::cargo::cargo_bin!("gleaner")).args(arguments).assert()
@@ -8,6 +11,19 @@ fn gleaner(arguments: &[&str]) -> Assert {
 
 fn stdout(assert: &Assert) -> String {
     String::from_utf8(assert.get_output().stdout.clone()).expect("text")
+}
+
+#[test]
+fn what_is_no_text_and_what_nobody_reads_is_a_usage_error_all_the_same() {
+    let program = assert_cmd::cargo::cargo_bin!("gleaner");
+    let status = Command::new(program).arg(OsStr::from_bytes(b"\xff")).status().expect("it runs");
+    assert_eq!(status.code(), Some(2));
+    for arguments in [&["submit"][..], &["status", "--json", "--nonsense"], &["simulate", "/nowhere"]] {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let status = Command::new(program).args(arguments).stderr(writer).status().expect("it runs");
+        assert_eq!(status.code(), Some(2), "{arguments:?}");
+    }
 }
 
 #[test]
@@ -144,7 +160,7 @@ fn there_is_a_manual_page_for_each_command() {
 
 #[test]
 fn a_reader_that_goes_away_is_no_fault() {
-    use std::process::{Command, Stdio};
+    use std::process::Stdio;
     let mut child = Command::new(assert_cmd::cargo::cargo_bin!("gleaner"))
         .args(["completions", "bash"])
         .stdout(Stdio::piped())

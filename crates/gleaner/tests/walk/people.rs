@@ -218,3 +218,32 @@ fn who_waits_for_a_task_that_cannot_start_is_told_why() {
     assert_eq!(child.wait().expect("it ends").code(), Some(1));
     grid.wind_up();
 }
+
+#[test]
+fn what_a_job_wrote_before_stays_where_waiting_for_the_next_one_fails() {
+    let mut grid = Grid::new("stays", 8);
+    grid.start();
+    let line = grid.ok(&["token", "user", "ada"]);
+    let work = grid.folder.path().join("ada");
+    fs::create_dir(&work).expect("a folder");
+    let home = work.display().to_string();
+    assert!(sign_in(&grid, &home, &line).status.success());
+    fs::write(work.join("run.sh"), "#!/bin/sh\necho after\n").expect("a program");
+    fs::write(work.join("out.txt"), "before").expect("a file");
+    fs::write(work.join("job.sub"), "executable = run.sh\noutput = out.txt\nqueue 1\n").expect("a job");
+
+    // There is no machine, so that it waits until she is let in no more.
+    let mut submit = grid.within();
+    submit.arg(crate::grid::PROGRAM).args(["submit", "--wait", "--json", "-f", "job.sub"]);
+    submit.current_dir(&work).env("GLEANER_HOME", &home);
+    let waiting = submit.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
+    let is_there = || grid.json(&["status"])["jobs"].as_array().is_some_and(|jobs| !jobs.is_empty());
+    until("the job is there", PATIENCE, || is_there().then_some(()));
+    grid.ok(&["user", "remove", "ada"]);
+    let ended = waiting.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(3), "{said}");
+    // Nothing else says which job it was.
+    assert!(said.contains("\"submitted\":[1]"), "{said}");
+    assert_eq!(fs::read_to_string(work.join("out.txt")).expect("a file"), "before");
+}
