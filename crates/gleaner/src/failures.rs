@@ -9,6 +9,7 @@ use crate::logs::{last_lines, whole};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{JobView, TaskPhase};
 use gleaner_wire::session::Outcome as Ending;
+use serde_json::{Value, json};
 
 /// So many failed tasks are looked at; a job with more has most of its reasons among them.
 const LOOKED_AT: u32 = 20_000;
@@ -67,7 +68,17 @@ pub(crate) fn told(reasons: &[Reason], failed: u32) -> String {
     text
 }
 
+/// The same as JSON, and all of them.
+pub(crate) fn document(reasons: &[Reason]) -> Value {
+    reasons.iter().map(Reason::document).collect()
+}
+
 impl Reason {
+    fn document(&self) -> Value {
+        let Self { why: Alike { what, count, example }, last_line, .. } = self;
+        json!({ "reason": what, "tasks": count, "example": example, "last_line": last_line })
+    }
+
     fn told(&self) -> String {
         let Self { job, why, last_line } = self;
         let said = if last_line.is_empty() { String::new() } else { format!(": {last_line}") };
@@ -118,6 +129,10 @@ mod tests {
         assert_eq!(
             reason(12, "no such file").told(),
             "failed     12 tasks by exit code 1; one is 7/3: no such file\n"
+        );
+        assert_eq!(
+            document(&[reason(12, "no such file")]),
+            json!([{ "reason": "exit code 1", "tasks": 12, "example": 3, "last_line": "no such file" }])
         );
         for (signal, expected) in [(11, "signal 11 (SIGSEGV: a wrong address in memory)"), (42, "signal 42")]
         {

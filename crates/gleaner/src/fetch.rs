@@ -69,7 +69,11 @@ pub(crate) fn run(arguments: &FetchArguments) -> Outcome {
     let there = format!("the files of {} are in {to}", plural(fetched.len() as u64, "task"));
     let outcome = lacking.expect_none(tasks.len(), &there);
     if arguments.grid.json {
-        stdout::print_json(&json!({ "version": 1, "job": job, "tasks": fetched, "bytes": bytes }))?;
+        let Without { left_none, yet } = without;
+        let without = json!({ "left_none": left_none, "not_over": yet });
+        let document =
+            json!({ "version": 1, "job": job, "tasks": fetched, "bytes": bytes, "without_files": without });
+        stdout::print_json(&document)?;
         return outcome;
     }
     outcome?;

@@ -7,7 +7,7 @@ use crate::status::tally;
 use crate::{Outcome, failures, lasting, progress, stdout, which};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{JobView, TaskPhase};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::IsTerminal;
 
 /// The coordinator answers as soon as a job is over; until then it is asked again this often.
@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &WaitArguments) -> Outcome {
     say_that_they_go_on(&numbers);
     let jobs = numbers.iter().map(|&job| until_over(&grid, job)).collect::<Result<Vec<_>, _>>()?;
     if arguments.grid.json {
-        stdout::print_json(&json!({ "version": 1, "jobs": jobs }))?;
+        stdout::print_json(&json!({ "version": 1, "jobs": with_reasons(&grid, &jobs)? }))?;
     } else {
         let lines = jobs.iter().map(|job| format!("job {}: {}\n", job.job, tally(&job.tasks)));
         stdout::print(lines.collect::<String>())?;
@@ -49,6 +49,17 @@ pub(crate) fn say_that_they_go_on(jobs: &[JobId]) {
         );
         std::process::exit(130);
     });
+}
+
+/// Jobs that are over as JSON, each with the reasons for which tasks of it failed.
+pub(crate) fn with_reasons(grid: &Api, jobs: &[JobView]) -> Result<Vec<Value>, Failure> {
+    let mut documents = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        let mut document = json!(job);
+        document["reasons"] = failures::document(&failures::of(grid, job)?);
+        documents.push(document);
+    }
+    Ok(documents)
 }
 
 /// Says of what failed how much, why, and the last words of one.

@@ -26,9 +26,16 @@ pub(crate) fn run(arguments: &WatchArguments) -> Outcome {
             return Ok(());
         }
         events = lasting::ask(|| grid.events(job))?;
-        anstream::eprintln!(
-            "-- the coordinator was away; what happened meanwhile is in `gleaner history` --"
-        );
+        if arguments.grid.json {
+            // How many, nobody counted.
+            if stdout::print_more(stdout::json_line(&json!({ "version": 1, "missed": null })))? {
+                return Ok(());
+            }
+        } else {
+            anstream::eprintln!(
+                "-- the coordinator was away; what happened meanwhile is in `gleaner history` --"
+            );
+        }
     }
 }
 
