@@ -91,26 +91,26 @@ pub(crate) fn task_numbers(grid: &Api, job: JobId) -> Result<Vec<u32>, Failure> 
 
 /// Writes what the task's last run has written so far. The bytes are the program's own: they go out as they are.
 pub(crate) fn whole(grid: &Api, task: (JobId, u32), stream: Stream, out: &mut dyn Write) -> Outcome {
-    of_run(grid, task, stream, None, out).map(drop)
+    of_run(grid, task, stream, None, out)?.into_iter().for_each(tell_dropped);
+    Ok(())
 }
 
-/// Likewise, of the run that is meant.
+/// Likewise, of the run that is meant; how much of it was dropped, or nothing if nobody reads any more.
 fn of_run(
     grid: &Api,
     task: (JobId, u32),
     stream: Stream,
     run: Option<u32>,
     out: &mut dyn Write,
-) -> Result<bool, Failure> {
+) -> Result<Option<u64>, Failure> {
     let mut offset = 0;
     loop {
         let piece = grid.output(task, stream, run, offset, 0)?;
         if piece.bytes.is_empty() {
-            tell_dropped(piece.dropped);
-            return Ok(false);
+            return Ok(Some(piece.dropped));
         }
         if stdout::is_closed(out.write_all(&piece.bytes).and_then(|()| out.flush()))? {
-            return Ok(true);
+            return Ok(None);
         }
         offset = piece.next;
     }
@@ -123,9 +123,13 @@ fn show(
     arguments: &LogsArguments,
     out: &mut dyn Write,
 ) -> Result<bool, Failure> {
-    let Some(lines) = arguments.tail else { return of_run(grid, task, stream, arguments.run, out) };
+    let Some(lines) = arguments.tail else {
+        let dropped = of_run(grid, task, stream, arguments.run, out)?;
+        dropped.into_iter().for_each(tell_dropped);
+        return Ok(dropped.is_none());
+    };
     let mut bytes = Vec::new();
-    of_run(grid, task, stream, arguments.run, &mut bytes)?;
+    of_run(grid, task, stream, arguments.run, &mut bytes)?.into_iter().for_each(tell_dropped);
     stdout::is_closed(out.write_all(last_lines(&bytes, lines)).and_then(|()| out.flush()))
 }
 
@@ -220,15 +224,20 @@ fn tell_dropped(bytes: u64) {
 }
 
 fn as_json(grid: &Api, task: (JobId, u32), arguments: &LogsArguments) -> Result<Value, Failure> {
-    let text = |stream| {
-        let mut bytes = Vec::new();
-        show(grid, task, stream, arguments, &mut bytes)?;
-        Ok::<_, Failure>(String::from_utf8_lossy(&bytes).into_owned())
+    let read = |stream| {
+        let mut bytes: Vec<u8> = Vec::new();
+        let dropped = of_run(grid, task, stream, arguments.run, &mut bytes)?.unwrap_or(0);
+        let shown = arguments.tail.map_or(&bytes[..], |lines| last_lines(&bytes, lines));
+        Ok::<_, Failure>((String::from_utf8_lossy(shown).into_owned(), dropped))
     };
-    Ok(match arguments.only() {
-        Some(stream) => json!({ "task": task.1, "text": text(stream)? }),
-        None => json!({ "task": task.1, "text": text(Stream::Stdout)?, "stderr": text(Stream::Stderr)? }),
-    })
+    let (text, dropped) = read(arguments.only().unwrap_or(Stream::Stdout))?;
+    let mut document = json!({ "task": task.1, "text": text, "dropped": dropped });
+    if arguments.only().is_none() {
+        let (text, dropped) = read(Stream::Stderr)?;
+        document["stderr"] = json!(text);
+        document["stderr_dropped"] = json!(dropped);
+    }
+    Ok(document)
 }
 
 #[cfg(test)]
