@@ -341,8 +341,10 @@ test("where nobody answers who signs in, it is asked again", async () => {
   const page = await as("alice");
   const problem = { version: 1, error: { code: "busy", message: "too many requests" } };
   await page.route("**/api/v1/me", (route) => route.fulfill({ status: 503, json: problem }), { times: 1 });
+  await page.clock.install();
   await page.goto(world.address);
   await page.getByText("too many requests").waitFor();
+  await page.clock.fastForward(2_000);
   await page.getByRole("heading", { name: "Why it waits" }).waitFor({ timeout: 5_000 });
   await done(page);
 });
