@@ -5,6 +5,7 @@ import { follow, unfollow, useConnected } from "./events.ts";
 import { onSignOut } from "./live.ts";
 import { keepSoon, keptNumber, nameIn, numberIn, useRoute } from "./route.ts";
 import { saved } from "./saved.ts";
+import { pause, seen } from "./seen.ts";
 import { clock, plain } from "./text.ts";
 import { JobPage } from "./views/job.tsx";
 import { MachinePage, Machines } from "./views/machines.tsx";
@@ -51,24 +52,31 @@ export function App() {
     if (!isSignedIn) {
       return;
     }
-    let again: number | undefined;
+    const stop = new AbortController();
     const begin = async () => {
-      try {
-        setMe(await ask<Me>("/api/v1/me"));
-        setProblem(undefined);
-        void follow();
-      } catch (error) {
-        // Another token may be let in.
-        if (error instanceof Refused && [401, 403].includes(error.status)) {
-          signOut(error.message);
-        } else {
+      for (;;) {
+        await seen(stop.signal);
+        try {
+          setMe(await ask<Me>("/api/v1/me", { signal: stop.signal }));
+          setProblem(undefined);
+          void follow();
+          return;
+        } catch (error) {
+          if (stop.signal.aborted) {
+            return;
+          }
+          // Another token may be let in.
+          if (error instanceof Refused && [401, 403].includes(error.status)) {
+            signOut(error.message);
+            return;
+          }
           setProblem(problemOf(error));
-          again = window.setTimeout(() => void begin(), AGAIN_MS);
+          await pause(AGAIN_MS);
         }
       }
     };
     void begin();
-    return () => window.clearTimeout(again);
+    return () => stop.abort();
   }, [isSignedIn]);
   if (!isSignedIn) {
     return <SignIn problem={problem} done={() => setSignedIn(true)} />;

@@ -37,10 +37,10 @@ export function keepSoon(name: string, value: unknown): void {
 /** The number that was kept; 0 where the view is new. */
 export const keptNumber = (name: string): number => Number(kept()[name] ?? 0);
 
-/** A choice that is there again when one comes back to the view. */
-export function useChoice<T>(name: string, initial: T): [T, (value: T) => void] {
+/** A choice that is there again when one comes back to the view. What is typed is kept by `keepSoon`. */
+export function useChoice<T>(name: string, initial: T, store: (name: string, value: unknown) => void = keep): [T, (value: T) => void] {
   const [choice, set] = useState<T>(() => (kept()[name] as T | undefined) ?? initial);
-  return [choice, (next) => (set(next), keepSoon(name, next))];
+  return [choice, (next) => (set(next), store(name, next))];
 }
 
 /** The number that a part of the address is; none if it is no job's or task's. */

@@ -349,6 +349,25 @@ test("where nobody answers who signs in, it is asked again", async () => {
   await done(page);
 });
 
+test("nobody is asked who signs in while nobody sees it", async () => {
+  const page = await as("alice");
+  let asked = 0;
+  await page.route("**/api/v1/me", (route) => {
+    asked += 1;
+    return asked === 1 ? route.abort() : route.continue();
+  });
+  await page.clock.install();
+  await page.goto(world.address);
+  await page.getByText("The coordinator cannot be reached.").waitFor();
+  await hide(page, true);
+  await page.clock.fastForward(10_000);
+  await page.waitForTimeout(200);
+  assert.equal(asked, 1);
+  await hide(page, false);
+  await page.getByRole("heading", { name: "Why it waits" }).waitFor({ timeout: 5_000 });
+  await done(page);
+});
+
 test("output goes on after an outage, one request at a time, and rests while nobody sees it", async () => {
   const page = await as("alice");
   const [lines, places] = [["line 0\n"], [0]];
@@ -384,10 +403,45 @@ test("output goes on after an outage, one request at a time, and rests while nob
   assert.equal(await output.innerText(), lines.join(""), "it goes on where it was");
   assert.equal(Math.max(...places), 1);
   await hide(page, true);
+  // What was asked for before may still be answered.
   await page.waitForTimeout(200);
+  await until(async () => places.at(-1), (open) => open === 0, "nothing is asked for");
   const asked = places.length;
   await page.waitForTimeout(300);
   assert.equal(places.length, asked);
+  await done(page);
+});
+
+test("what is there of a stream is read at once, however long the other is silent", async () => {
+  const page = await as("alice");
+  const [whole, piece] = [2 << 20, 1 << 18];
+  let asked = 0;
+  await page.route("**/output?*", async (route) => {
+    const { searchParams } = new URL(route.request().url());
+    const offset = Number(searchParams.get("offset"));
+    const isErrors = searchParams.get("stream") === "stderr";
+    asked += isErrors && offset < whole ? 1 : 0;
+    const body = isErrors ? "" : "line of 16 bytes".repeat(Math.min(piece, whole - offset) / 16);
+    await new Promise((later) => setTimeout(later, body ? 0 : 1_000));
+    await route.fulfill({ body, headers: { "gleaner-over": "false" } });
+  });
+  const { tasks } = (await api(page, world, "alice", "GET", "/api/v1/jobs/8/tasks?phase=running&limit=1")).body;
+  await open(page, world, `/jobs/8/tasks/${tasks[0].task}`);
+  await page.getByText("the last 512 KiB of 2.0 MiB").waitFor();
+  assert.ok(asked <= 2, `the silent stream was asked for ${asked} times meanwhile`);
+  await done(page);
+});
+
+test("a stream that never rests leaves the other its turn", async () => {
+  const page = await as("alice");
+  await page.route("**/output?*", async (route) => {
+    const isErrors = new URL(route.request().url()).searchParams.get("stream") === "stderr";
+    await new Promise((later) => setTimeout(later, 20));
+    await route.fulfill({ body: isErrors ? "a warning\n" : "a line\n", headers: { "gleaner-over": String(isErrors) } });
+  });
+  const { tasks } = (await api(page, world, "alice", "GET", "/api/v1/jobs/8/tasks?phase=running&limit=1")).body;
+  await open(page, world, `/jobs/8/tasks/${tasks[0].task}`);
+  await page.locator("pre[data-stream=stderr]").getByText("a warning").waitFor({ timeout: 5_000 });
   await done(page);
 });
 
@@ -514,6 +568,24 @@ test("what was typed and answered is there again on Back", async () => {
   await done(page);
 });
 
+test("a choice is kept even if one leaves at once", async () => {
+  const page = await as("root");
+  await open(page, world, "/machines");
+  await page.locator("main select option[value=open]").waitFor({ state: "attached" });
+  await page.evaluate(() => {
+    const state = document.querySelector("main select");
+    state.value = "open";
+    state.dispatchEvent(new Event("change", { bubbles: true }));
+    location.hash = "#/use";
+  });
+  await page.getByRole("heading", { name: "Use", exact: true }).waitFor();
+  await page.goBack();
+  const state = page.getByRole("combobox", { name: "State" });
+  await state.locator("option[value=open]").waitFor({ state: "attached" });
+  assert.equal(await state.inputValue(), "open");
+  await done(page);
+});
+
 test("a life of many steps fits, and tells how many are not listed", async () => {
   const page = await as("alice");
   const now = Date.now() / 1_000;
@@ -526,6 +598,7 @@ test("a life of many steps fits, and tells how many are not listed", async () =>
   const ends = () => page.evaluate(() => [".life", ".life > :last-child"].map((each) => document.querySelector(each)?.getBoundingClientRect().right));
   await until(ends, ([bar, last]) => last !== undefined && Math.abs(bar - last) < 1, "the last step is seen");
   assert.equal(await page.locator(".life > :last-child").getAttribute("class"), "fill-failed");
+  assert.match(await page.locator(".life > :first-child").getAttribute("title"), /^\d+ steps, longest (running|suspended), .* in all$/);
   await done(page);
 });
 
@@ -566,6 +639,23 @@ test("the last day under another policy stands beside what was", async () => {
   await open(page, world, "/what-if");
   assert.equal(await page.getByRole("application").count(), 2);
   await page.getByRole("rowheader", { name: "Makespan" }).waitFor();
+  await done(page);
+});
+
+test("keys lead from one copy of a task to another that began at the same moment", async () => {
+  const page = await as("root");
+  const machines = ["lab-001", "lab-002", "lab-003"];
+  const run = (machine) => ({ job: 2, task: 1, machine, from_s: 1_000, to_s: 1_100 });
+  const numbers = { makespan_s: 100, wait_mean_s: 0, wait_max_s: 0, moves: 0, machine_s: 300, unfinished: 0 };
+  const schedules = ["as it was", "simulated", "as asked"].map((name) => ({ ...numbers, name, runs: [0, 1, 2].map(run) }));
+  await page.route("**/api/v1/what-if", (route) => route.fulfill({ json: { version: 1, since_s: 900, left_out: 0, machines, schedules } }));
+  await open(page, world, "/what-if");
+  const chart = page.getByRole("application", { name: /^as asked/ });
+  await chart.focus();
+  for (const machine of machines) {
+    await page.keyboard.press("ArrowDown");
+    await page.locator(".gantt .told").getByText(`2/1 on ${machine}`).waitFor({ timeout: 5_000 });
+  }
   await done(page);
 });
 

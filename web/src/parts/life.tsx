@@ -54,7 +54,7 @@ export function Life({ history, isOver }: { history: Schemas["History"]; isOver:
             key={index}
             class={`fill-${part.phase}`}
             style={{ flexGrow: Math.max(0.002, part.long / long) }}
-            title={`${part.steps === 1 ? part.phase : `${plural(part.steps, "step")}, ${part.phase} most of`} ${span(part.long)}`}
+            title={part.steps === 1 ? `${part.phase} ${span(part.long)}` : `${plural(part.steps, "step")}, longest ${part.phase}, ${span(part.long)} in all`}
           />
         ))}
       </div>
@@ -86,4 +86,3 @@ export function Life({ history, isOver }: { history: Schemas["History"]; isOver:
     </>
   );
 }
-

@@ -13,6 +13,8 @@ type Stream = "stdout" | "stderr";
 const KEPT = 1 << 19;
 /** Bytes that are read before one is asked whether to read on. */
 const READ_AT_ONCE = 8 << 20;
+/** Bytes of one answer at most: where it has fewer, there was no more. */
+const PIECE = 1 << 18;
 /** How long the coordinator waits for more. Both streams wait in turn. */
 const WAIT_S = 1;
 /** Where there is no answer, it is asked again after so long. */
@@ -29,7 +31,7 @@ interface Piece {
 
 let turn: Promise<unknown> = Promise.resolve();
 
-/** One request after the other: a browser opens six connections for all its tabs. */
+/** One stream after the other, and so one request: a browser opens six connections for all its tabs. */
 function inTurn<T>(act: () => Promise<T>): Promise<T> {
   const mine = turn.then(act);
   turn = mine.catch(() => undefined);
@@ -79,7 +81,7 @@ function useOutput(path: string, stream: Stream, run: number, wait_s: number) {
     setStopped(false);
     const next = async () => {
       const query = `stream=${stream}&run=${run}&offset=${state.current.offset}&wait_s=${wait_s}`;
-      const found = await inTurn(() => piece(`${path}/output?${query}`, stop.signal));
+      const found = await piece(`${path}/output?${query}`, stop.signal);
       if (found.bytes.length > 0) {
         const tail = joined(state.current.tail, found.bytes);
         state.current = { offset: state.current.offset + found.bytes.length, tail };
@@ -89,7 +91,17 @@ function useOutput(path: string, stream: Stream, run: number, wait_s: number) {
       const before = offset > tail.length && `the last ${bytes(tail.length)} of ${bytes(offset)}`;
       const after = found.dropped > 0 && `${bytes(found.dropped)} more were not kept`;
       setNote([before, after].filter(Boolean).join("; "));
-      return found.isOver;
+      return found;
+    };
+    /** Reads what is there already, and says whether the stream is over. What is written slowly does not keep the turn. */
+    const catchUp = async () => {
+      while (state.current.offset < limit && !document.hidden) {
+        const found = await next();
+        if (found.isOver || found.bytes.length < PIECE) {
+          return found.isOver;
+        }
+      }
+      return false;
     };
     const read = async () => {
       for (;;) {
@@ -99,7 +111,7 @@ function useOutput(path: string, stream: Stream, run: number, wait_s: number) {
           return;
         }
         try {
-          if (await next()) {
+          if (await inTurn(catchUp)) {
             return;
           }
         } catch (failure) {

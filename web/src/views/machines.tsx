@@ -4,7 +4,7 @@ import { useLive } from "../live.ts";
 import { Act, Badge, Facts, Loading, Section } from "../parts/basics.tsx";
 import { Lines } from "../parts/lines.tsx";
 import { Rows, type Column } from "../parts/rows.tsx";
-import { toMachine, useChoice } from "../route.ts";
+import { keepSoon, toMachine, useChoice } from "../route.ts";
 import { bytes, clock, grouped, plain, plural, span } from "../text.ts";
 import type { Frame } from "../app.tsx";
 import { RunChart } from "./stream.tsx";
@@ -21,7 +21,7 @@ export function Machines({ frame }: { frame: Frame }) {
   const machines = useLive<Schemas["MachineList"]>("/api/v1/machines", { concerns: isAboutMachine, every_ms: 10_000 });
   const days = useDays();
   const [state, setState] = useChoice("state", "");
-  const [part, setPart] = useChoice("name", "");
+  const [part, setPart] = useChoice("name", "", keepSoon);
   const all = machines.data?.machines ?? [];
   const counts = new Map<string, number>();
   all.forEach((machine) => counts.set(machine.state, (counts.get(machine.state) ?? 0) + 1));

@@ -4,7 +4,7 @@ import { ask, order, token, type Schemas } from "../api.ts";
 import { useLive } from "../live.ts";
 import { Loading, Section, Trouble } from "../parts/basics.tsx";
 import { Gantt } from "../parts/gantt.tsx";
-import { toTask, useChoice } from "../route.ts";
+import { keepSoon, toTask, useChoice } from "../route.ts";
 import { clock, grouped, moment, plain, plural, sentence, span } from "../text.ts";
 import { layOver, type Tree } from "../words.ts";
 
@@ -19,7 +19,7 @@ let last: { question: string; answer: Schemas["WhatIfView"] } | undefined;
 export function WhatIf() {
   const presets = useLive<Schemas["PresetList"]>("/api/v1/policy/presets", { concerns: () => false });
   const [chosen, setChosen] = useChoice("policy", "");
-  const [words, setWords] = useChoice("keys", "");
+  const [words, setWords] = useChoice("keys", "", keepSoon);
   const question = JSON.stringify([token.find(), chosen, words]);
   const [answer, setAnswer] = useState(last?.question === question ? last.answer : undefined);
   const [error, setError] = useState<string>();
@@ -146,7 +146,7 @@ function Compared({ answer }: { answer: Schemas["WhatIfView"] }) {
               to={to}
               show={moment}
               bars={schedule.runs.map((run) => ({
-                key: `${run.job}/${run.task} at ${run.from_s}`,
+                key: `${run.job}/${run.task} on ${run.machine} at ${run.from_s}`,
                 row: row.get(run.machine) ?? 0,
                 from: run.from_s,
                 to: run.to_s,
