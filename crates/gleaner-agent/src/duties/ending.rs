@@ -236,6 +236,12 @@ impl Duties {
         held.logs = [Log::default(), Log::default()];
     }
 
+    /// Whether a run's program came to its end, and what it left is not stored yet.
+    pub(crate) fn awaits_storing(&self, run: RunId) -> bool {
+        let stage = self.runs.get(&run).map(|held| &held.stage);
+        matches!(stage, Some(Stage::Uncollected { .. } | Stage::Collecting { .. }))
+    }
+
     /// Whether a run's program came to its end with exit code 0, and all that it left counts.
     pub(crate) fn has_ended_well(&self, run: RunId) -> bool {
         self.runs.get(&run).and_then(Held::outcome) == Some(&Outcome::Exited { code: 0 })

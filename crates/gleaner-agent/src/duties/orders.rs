@@ -257,8 +257,10 @@ impl Duties {
 
     /// A run that was to be started was not: it is as ready as before.
     pub(crate) fn put_back(&mut self, now: Time, run: RunId) {
+        let suspended_since = self.is_suspended().then_some(now);
         if let Some(held) = self.runs.get_mut(&run).filter(|held| matches!(held.stage, Stage::Launched)) {
             held.active.pause(now);
+            held.suspended_since = suspended_since;
             held.stage = Stage::Ready;
         }
     }

@@ -143,7 +143,7 @@ mod tests {
     use super::*;
     use gleaner_wire::job::Confinement;
     use gleaner_wire::session::Stream;
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
     use tokio::sync::mpsc::unbounded_channel;
 
     #[test]
@@ -167,7 +167,10 @@ mod tests {
         assert!(!keeping.put_off(&next));
         fs::create_dir(&own).expect("its name is free");
         fs::File::create_new(&spool).expect("its name is free");
-        while fs::read_dir(within.path().join("tasks")).unwrap().count() > 2 {
+        let is_removed = || fs::read_dir(within.path().join("tasks")).unwrap().count() <= 2;
+        let removed_by = Instant::now() + Duration::from_secs(60);
+        while !is_removed() {
+            assert!(Instant::now() < removed_by, "what the other left is there yet");
             thread::sleep(Duration::from_millis(5));
         }
         assert!(own.exists() && spool.exists());

@@ -1,7 +1,7 @@
 //! Which signed tasks were run here, so that nobody has one run again and again on an old signature.
 //!
 //! A line of the file says that a task began, or that it ended well. **What is remembered is bounded, and nothing is forgotten
-//! before its signature has expired**: where there is no room for another, it does not start. A clock that is ahead has some forgotten too
+//! before its signature has expired**: where there is no room for another, it does not start. With a clock that is ahead, some are forgotten too
 //! early: one more line says up to when, and **what expires until then does not start any more**.
 
 mod book;

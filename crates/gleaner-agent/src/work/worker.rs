@@ -246,7 +246,7 @@ impl Worker {
             );
         }
         let ended = match &event {
-            Event::Exited(run, ..) | Event::KeeperLost(run) => Some(*run),
+            Event::Exited(run, ..) | Event::KeeperLost(run) | Event::Collected(run, _) => Some(*run),
             _ => None,
         };
         if let Event::Wrote { run, .. } | Event::OutputLost(run, _) = event {
@@ -260,7 +260,8 @@ impl Worker {
             other => other,
         };
         self.duties.handle(now(), event);
-        if let Some(run) = ended {
+        // A task is done when what it left is stored.
+        if let Some(run) = ended.filter(|run| !self.duties.awaits_storing(*run)) {
             self.signed_ended(run, self.duties.has_ended_well(run));
         }
         self.threads.heed(&self.duties);

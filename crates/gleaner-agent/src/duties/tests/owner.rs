@@ -77,6 +77,13 @@ fn what_was_launched_and_did_not_begin_waits_for_the_owner_again() {
     stage.done();
     stage.on(3.0, Event::Judged(Verdict::Run));
     assert!(stage.done().contains(&"3 launch 1.1".to_owned()));
+    // Its owner may not come back for long.
+    stage.on(4.0, Event::Ruled(Bounds { suspended_max: Some(span(2.0)), ..bounds() }));
+    stage.on(5.0, Event::Judged(Verdict::Suspend(Reason::Paused)));
+    stage.duties.put_back(at(5.0), id);
+    stage.done();
+    stage.pass_until(8.0);
+    assert!(stage.done().iter().any(|done| done.contains("ended 1.1 abandoned")));
 }
 
 #[test]

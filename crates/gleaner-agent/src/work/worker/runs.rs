@@ -130,6 +130,8 @@ impl Worker {
     }
 
     pub(super) fn clear(&mut self, run: RunId) {
+        // One that was given up before what it left was stored is not done.
+        self.signed_ended(run, false);
         if self.threads.put_off_clearing(run) || self.keeping.call_off(run) {
             return;
         }
