@@ -10,8 +10,9 @@ use crate::limits::{MACHINES_LISTED_MAX, RUNS_LISTED_MAX};
 use axum::Json;
 use axum::extract::State;
 use gleaner_server::day::Day;
-use gleaner_server::desk::Requester;
+use gleaner_server::desk::{Desk, Requester};
 use gleaner_server::view::{self, Failures, Known, Situation};
+use gleaner_units::Time;
 use gleaner_wire::day::{DayView, FailureList, MachineDayList, Me, RunList, UseList, WaitList};
 use gleaner_wire::{JobId, VERSION};
 use serde::Deserialize;
@@ -96,8 +97,12 @@ pub(super) async fn failures(
         Ok(list) => return Ok(Json(list)),
         Err(failures) => failures,
     };
-    let (failures, _turn) = api.read_in(turn, move |reader| failures.read(reader).map(|()| failures)).await?;
-    api.look(move |desk, _| failures.end(desk.ledger())).await.map(Json)
+    let (failures, turn) = api.read_in(turn, move |reader| failures.read(reader).map(|()| failures)).await?;
+    let end = move |desk: &Desk, _: Time| {
+        let _turn = turn;
+        failures.end(desk.ledger())
+    };
+    api.look(end).await.map(Json)
 }
 
 /// The queue and waits over the last day, a sample a minute: about the tasks of all users, whoever asks.

@@ -71,8 +71,8 @@ pub(super) fn finished(mut document: utoipa::openapi::OpenApi) -> String {
 /// The routes that take a query, by method and path.
 pub(super) fn queried(document: &utoipa::openapi::OpenApi) -> HashSet<(Method, String)> {
     let mut all = HashSet::new();
-    for (path, PathItem { get, put, post, head, .. }) in &document.paths.paths {
-        let operations = [(Method::GET, get), (Method::PUT, put), (Method::POST, post), (Method::HEAD, head)];
+    for (path, PathItem { get, put, post, .. }) in &document.paths.paths {
+        let operations = [(Method::GET, get), (Method::PUT, put), (Method::POST, post)];
         for (method, operation) in operations {
             if operation.as_ref().is_some_and(|operation| has(operation, &ParameterIn::Query)) {
                 all.insert((method, path.clone()));

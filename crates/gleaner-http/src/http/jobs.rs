@@ -300,8 +300,15 @@ pub(super) async fn rerun(
     if by.role == Role::Reader {
         return ordered(&api, by, Order::Rerun(JobId(job), choice, None)).await;
     }
-    let (spec, _turn) = described(&api, &by, JobId(job)).await?;
-    ordered(&api, by, Order::Rerun(JobId(job), choice, Some(spec))).await
+    // Also where who asks goes away meanwhile.
+    let done = tokio::spawn(async move {
+        let (spec, turn) = described(&api, &by, JobId(job)).await?;
+        let done = ordered(&api, by, Order::Rerun(JobId(job), choice, Some(Arc::clone(&spec)))).await;
+        // A long one is not freed on the desk's thread.
+        blocking("running a job again", (), move || drop((spec, turn))).await?;
+        done
+    });
+    done.await.map_err(|panic| Refusal::internal(format!("running a job again: {panic}")))?
 }
 
 /// What is ordered about tasks that are not over applies to none of a job that left memory: the desk does not read it for that.

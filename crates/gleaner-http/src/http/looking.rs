@@ -133,13 +133,15 @@ impl Api {
                 Err(NotSeen::Refused(refusal)) => return Err(refusal),
                 Err(NotSeen::Unread(unread)) => unread,
             };
+            let is_long_read = matches!(unread, Unread::Job(_)) || of_reads.is_some();
             let fetch = move |reader: &dyn Reader| {
                 let mut fetched = fetched;
                 fetched.fetch(reader, unread)?;
                 Ok::<_, ReadError>(fetched)
             };
             let (fetched, turn) = self.read_in(of_reads, fetch).await?;
-            held = (fetched, Some(turn));
+            // Whoever keeps no description keeps others from no turn.
+            held = (fetched, is_long_read.then_some(turn));
         }
     }
 }

@@ -9,7 +9,7 @@ use super::refusal::Refusal;
 use crate::limits::HISTORY_TOLD_MAX;
 use axum::Json;
 use axum::extract::State;
-use gleaner_server::desk::Requester;
+use gleaner_server::desk::{Desk, Requester};
 use gleaner_server::recovery::RecoveryError;
 use gleaner_server::store::{ReadError, Reader, Seq};
 use gleaner_server::view::{self, HistoryNames, Known, Moment, Story, TaskListing};
@@ -83,8 +83,12 @@ pub(super) async fn list(
         Ok(list) => return Ok(Json(list)),
         Err(tasks) => tasks,
     };
-    let (tasks, _turn) = api.read_in(turn, move |reader| tasks.read(reader).map(|()| tasks)).await?;
-    api.look(move |desk, _| tasks.end(desk)).await.map(Json)
+    let (tasks, turn) = api.read_in(turn, move |reader| tasks.read(reader).map(|()| tasks)).await?;
+    let end = move |desk: &Desk, _: Time| {
+        let _turn = turn;
+        tasks.end(desk)
+    };
+    api.look(end).await.map(Json)
 }
 
 /// A task.

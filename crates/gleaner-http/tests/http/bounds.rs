@@ -109,7 +109,7 @@ async fn a_join_token_can_say_whose_the_machines_are() {
         let reply = world.call("POST", &join(&owner), &world.root, Body::empty()).await;
         assert_eq!(reply.status, status, "{owner:?}: {reply}");
     }
-    let users: serde_json::Value = world.get("/api/v1/users", &world.root).await.json();
+    let users: Value = world.get("/api/v1/users", &world.root).await.json();
     let owners = users["join_tokens"].as_array().unwrap().iter().filter(|token| token["owner"] == "ada");
     assert_eq!(owners.count(), 1, "{users}");
 }

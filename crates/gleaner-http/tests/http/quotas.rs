@@ -423,6 +423,6 @@ async fn what_needs_more_cores_than_the_quota_is_told_so() {
     let waits_for = job["waits_for"].as_str().unwrap_or_default();
     assert_eq!(
         waits_for,
-        "a larger quota: it needs 2 of the 1 cores that all runs of alice together may take"
+        "a larger quota: it needs 2 cores, and all runs of alice together may take no more than 1"
     );
 }
