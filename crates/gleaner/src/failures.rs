@@ -24,8 +24,8 @@ pub(crate) struct Reason {
     job: JobId,
     /// What ended the last runs of these tasks.
     why: Alike,
-    /// The last line that the example wrote to standard error, or why it is not there.
-    last_line: String,
+    /// The last line that the example wrote to standard error, or why it is not there; nothing where nobody looked.
+    last_line: Option<String>,
 }
 
 /// The reasons for which tasks of a job failed, the most frequent first.
@@ -40,19 +40,25 @@ pub(crate) fn of(grid: &Api, job: &JobView) -> Result<Vec<Reason>, Failure> {
         Ok(false)
     })?;
     Alike::sort(&mut reasons);
-    let reasons = reasons.into_iter().map(|why| Reason { job: job.job, why, last_line: String::new() });
+    let reasons = reasons.into_iter().map(|why| Reason { job: job.job, why, last_line: None });
     let mut reasons: Vec<Reason> = reasons.collect();
     for reason in reasons.iter_mut().take(TOLD) {
         let mut written = Vec::new();
-        reason.last_line = match whole(grid, (job.job, reason.why.example), Stream::Stderr, &mut written) {
+        let last_line = match whole(grid, (job.job, reason.why.example), Stream::Stderr, &mut written) {
             Ok(()) => shown(String::from_utf8_lossy(last_lines(&written, 1)).trim(), LINE_WIDTH),
             // All else is known all the same.
             Err(why) if is_removed(&why) => "its output was removed".to_owned(),
             Err(why) if is_damaged(&why) => "its output is damaged".to_owned(),
             Err(why) => return Err(why),
         };
+        reason.last_line = Some(last_line);
     }
     Ok(reasons)
+}
+
+/// How many failed tasks of a job the reasons are those of.
+pub(crate) fn looked_at(job: &JobView) -> u32 {
+    job.tasks.failed.min(LOOKED_AT)
 }
 
 /// A line for each reason, of so many tasks that failed.
@@ -81,7 +87,8 @@ impl Reason {
 
     fn told(&self) -> String {
         let Self { job, why, last_line } = self;
-        let said = if last_line.is_empty() { String::new() } else { format!(": {last_line}") };
+        let said = last_line.as_deref().filter(|line| !line.is_empty());
+        let said = said.map_or_else(String::new, |line| format!(": {line}"));
         format!("failed     {} by {}; {}{said}\n", why.tasks(), why.what, why.named(*job))
     }
 }
@@ -123,7 +130,7 @@ mod tests {
         let reason = |count, last_line: &str| Reason {
             job: JobId(7),
             why: Alike { what: "exit code 1".to_owned(), count, example: 3 },
-            last_line: last_line.to_owned(),
+            last_line: Some(last_line.to_owned()),
         };
         assert_eq!(reason(1, "").told(), "failed     1 task by exit code 1; it is 7/3\n");
         assert_eq!(

@@ -155,7 +155,7 @@ fn tell_ended(
     if arguments.grid.json {
         let first = submitted.first().map(|job| (job.job, job.tasks));
         let (job, tasks) = first.expect("each description makes a job");
-        let jobs = with_reasons(grid, jobs)?;
+        let jobs = with_reasons(grid, jobs);
         stdout::print_json(&json!({ "version": 1, "job": job, "tasks": tasks, "jobs": jobs }))?;
     } else {
         for (ended, (job, _)) in jobs.iter().zip(sending) {
