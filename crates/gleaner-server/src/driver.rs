@@ -138,7 +138,7 @@ fn warn_of_clock(clock: &Clock, ledger: &Ledger) {
     if let Some(ahead) = clock.ahead() {
         tracing::warn!(
             "the journal goes on {:.1} days ahead of this machine's clock, which was wrong then or is now: moments are shown \
-             as the journal has them. Whether users' tokens and signed jobs have expired is held against this machine's clock",
+             as the journal has them; users' tokens and signed jobs expire by this machine's clock",
             ahead.seconds() / 86_400.0
         );
     }

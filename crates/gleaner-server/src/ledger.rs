@@ -61,7 +61,7 @@ use gleaner_core::{Command, Decision, Diverged, Event, Grid, GridConfig, Migrati
 use gleaner_policy::{AnyPolicy, PolicySpec};
 use gleaner_units::{MachineId, RunId, TaskId, Time, UserId};
 use gleaner_wire::api::{Quota, Tally, TaskPhase};
-use gleaner_wire::{BlobHash, JobId};
+use gleaner_wire::{BlobHash, JobId, Lineage};
 use job::Jobs;
 use kinds::Kinds;
 use label::Labels;
@@ -343,18 +343,7 @@ impl Ledger {
         self.books.rows += 1;
         match fact {
             Fact::CoordinatorStarted { epoch, lineage, seed, policy, .. } => {
-                self.books.lineages.started(*lineage, self.books.rows);
-                if self.books.epoch == 0 {
-                    self.books.began = at;
-                }
-                self.books.epoch = *epoch;
-                self.tell(at, &Event::SeedDrawn(*seed));
-                if let Some(policy) = policy {
-                    self.set_policy(at, policy.clone());
-                } else {
-                    // A start knows only what the grid tells, and so has whoever decides again from the journal.
-                    self.scheduler.set_policy(self.recipe().build());
-                }
+                self.started(at, (*epoch, *lineage), *seed, policy.as_ref());
             }
             Fact::JournalRestored { lineage } => self.books.lineages.restored(*lineage),
             Fact::CoordinatorSlept { length } => self.add_gap(at, *length),
@@ -413,6 +402,26 @@ impl Ledger {
             Fact::ResultRefused { run, agent, end } => self.result_refused(at, *run, *agent, end),
             Fact::WokeUp { alarm } => self.tell(at, &Event::WokeUp { alarm: *alarm }),
             Fact::Decided { .. } | Fact::JournalCompacted { .. } => {}
+        }
+    }
+
+    fn started(
+        &mut self,
+        at: Time,
+        (epoch, lineage): (u32, Lineage),
+        seed: u64,
+        policy: Option<&PolicySpec>,
+    ) {
+        self.books.lineages.started(lineage, self.books.rows);
+        if self.books.epoch == 0 {
+            self.books.began = at;
+        }
+        self.books.epoch = epoch;
+        self.tell(at, &Event::SeedDrawn(seed));
+        match policy {
+            Some(policy) => self.set_policy(at, policy.clone()),
+            // A start knows only what the grid tells, and so does whoever decides again from the journal.
+            None => self.scheduler.set_policy(self.recipe().build()),
         }
     }
 

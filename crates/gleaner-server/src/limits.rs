@@ -30,7 +30,7 @@ pub(crate) const OVER_DESCRIPTION_BYTES_MAX: u64 = 256 << 20;
 /// Bytes of a job's description in memory that count in no quota of stored bytes. What is above them is on the disk as long as anything is
 /// known of the job, and counts as long.
 // Tested by: long_descriptions_count_as_stored_until_nothing_is_known_of_their_jobs
-pub(crate) const DESCRIPTION_BYTES_FREE: u64 = 4 << 10;
+pub(crate) const DESCRIPTION_BYTES_FREE: u64 = 1 << 10;
 /// Tasks that leave memory by one fact.
 // Tested by: so_many_tasks_leave_memory_by_one_fact
 pub(crate) const RETIRED_AT_ONCE: u64 = 4_096;

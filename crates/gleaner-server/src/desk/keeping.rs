@@ -13,7 +13,9 @@ use crate::store::{Amount, PastReader, ReadError, Removal, Results};
 use gleaner_units::{Span, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::api::Actor;
+use gleaner_wire::job::JobSpec;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// How long what is over is kept; for ever, where nothing is said.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -136,10 +138,17 @@ impl Desk {
         past: &dyn PastReader,
     ) -> Result<Vec<(JobId, Job)>, ReadError> {
         let mut found = Vec::new();
+        // Nothing there is about what was asked for, which may be long.
+        let nothing = Arc::new(JobSpec::new([""; 0]));
         for &id in jobs.iter().filter(|id| self.ledger.find_job(**id).is_none()) {
             let is_long_over = |ended| self.ledger.kept_until(ended, kept_for) <= now;
             let is_due = |job: &Job| job.results == results && job.ended.is_some_and(is_long_over);
-            found.extend(self.ledger.past_job(past, id)?.filter(is_due).map(|job| (id, job)));
+            found.extend(
+                self.ledger
+                    .past_job(past, id)?
+                    .filter(is_due)
+                    .map(|job| (id, Job { spec: Arc::clone(&nothing), ..job })),
+            );
         }
         Ok(found)
     }

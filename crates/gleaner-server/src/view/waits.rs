@@ -213,7 +213,7 @@ fn by_the_policy(ledger: &Ledger, now: Time, task: TaskId) -> Option<String> {
         let (user, needs) = (&job.user, job.spec.needs.cores);
         if needs > most {
             return Some(format!(
-                "a larger quota: it needs {needs} of the {most} cores that all runs of {user} together may take"
+                "a larger quota: it needs {needs} cores, and all runs of {user} together may take no more than {most}"
             ));
         }
         return Some(format!(

@@ -72,7 +72,10 @@ impl SnapshotFiles {
         };
         let mut names = Vec::new();
         for entry in entries {
-            names.extend(entry?.file_name().into_string().ok().filter(|name| name.ends_with(SUFFIX)));
+            let entry = entry?;
+            if entry.file_type()?.is_file() {
+                names.extend(entry.file_name().into_string().ok().filter(|name| name.ends_with(SUFFIX)));
+            }
         }
         names.sort_unstable_by(|a, b| b.cmp(a));
         Ok(names)

@@ -47,7 +47,7 @@ impl Books {
     pub(crate) fn submit(&mut self, spec: JobSpec) {
         let spec = std::sync::Arc::new(spec);
         let job = self.ledger.next_job();
-        self.add(Fact::JobSubmitted { job, user: "ada".to_owned(), spec, key: None, bytes: 0 });
+        self.add(Fact::JobSubmitted { job, user: "ada".to_owned(), spec, key: None, bytes: 0, described: 0 });
     }
 
     pub(crate) fn add(&mut self, fact: Fact) {

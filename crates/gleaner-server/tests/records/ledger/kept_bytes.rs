@@ -116,15 +116,15 @@ impl Forgetful {
     }
 }
 
-/// `DESCRIPTION_BYTES_FREE`: of two texts of 10,000 bytes some 6,600 each count, of one of 2,000 nothing does.
+/// `DESCRIPTION_BYTES_FREE`: of texts of 10,000 bytes some 9,700 each count, of one of 100 nothing does.
 #[test]
 fn long_descriptions_count_as_stored_until_nothing_is_known_of_their_jobs() {
     let mut all = Forgetful::new();
-    assert!(all.submits(2_000));
+    assert!(all.submits(100));
     assert_eq!(all.kept(), 0, "of a short one nothing counts");
     assert!(all.submits(10_000));
     let one = all.kept();
-    assert!((6_000..8_000).contains(&one), "{one} bytes");
+    assert!((9_000..11_000).contains(&one), "{one} bytes");
     let mut ids = vec![JobId(3)];
     all.cancel(JobId(3));
     while all.submits(10_000) {
