@@ -933,7 +933,10 @@ export interface components {
             /** @description Jobs. */
             jobs: number;
         };
-        /** @description The blake3 hash of some bytes, in hexadecimal: their name wherever they are stored. */
+        /**
+         * @description The blake3 hash of some bytes. Written as 64 hexadecimal digits in lower case, and read as nothing else: one content has one
+         *     name.
+         */
         BlobHash: string;
         /** @description What the budget is to be. */
         BudgetSetting: {
@@ -2355,7 +2358,7 @@ export interface operations {
                     "application/json": components["schemas"]["Enrolled"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2495,7 +2498,7 @@ export interface operations {
                     "application/octet-stream": string;
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2608,7 +2611,7 @@ export interface operations {
                     "application/json": components["schemas"]["Stored"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2746,7 +2749,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2847,6 +2850,15 @@ export interface operations {
                     "application/json": components["schemas"]["BudgetView"];
                 };
             };
+            /** @description It cannot be read, or has a query where none is taken */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Nobody has this token, or none was given */
             401: {
                 headers: {
@@ -2934,7 +2946,7 @@ export interface operations {
                     "application/json": components["schemas"]["BudgetView"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3062,6 +3074,15 @@ export interface operations {
                     "application/json": components["schemas"]["DayView"];
                 };
             };
+            /** @description It cannot be read, or has a query where none is taken */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Nobody has this token, or none was given */
             401: {
                 headers: {
@@ -3150,7 +3171,7 @@ export interface operations {
                     "application/json": components["schemas"]["MachineDayList"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3254,7 +3275,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunList"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3355,6 +3376,15 @@ export interface operations {
                     "application/json": components["schemas"]["UseList"];
                 };
             };
+            /** @description It cannot be read, or has a query where none is taken */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Nobody has this token, or none was given */
             401: {
                 headers: {
@@ -3441,7 +3471,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3542,6 +3572,15 @@ export interface operations {
                     "application/json": components["schemas"]["GridView"];
                 };
             };
+            /** @description It cannot be read, or has a query where none is taken */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Nobody has this token, or none was given */
             401: {
                 headers: {
@@ -3634,7 +3673,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobList"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3742,7 +3781,7 @@ export interface operations {
                     "application/json": components["schemas"]["Submitted"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3883,7 +3922,7 @@ export interface operations {
                     "application/json": components["schemas"]["Preview"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4017,7 +4056,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobView"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4134,7 +4173,7 @@ export interface operations {
                     "application/json": components["schemas"]["Ordered"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4274,7 +4313,7 @@ export interface operations {
                     "application/json": components["schemas"]["FailureList"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4382,7 +4421,7 @@ export interface operations {
                     "application/json": components["schemas"]["Ordered"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4526,7 +4565,7 @@ export interface operations {
                     "application/json": components["schemas"]["Ordered"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4670,7 +4709,7 @@ export interface operations {
                     "application/json": components["schemas"]["Ordered"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4814,7 +4853,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobView"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4970,7 +5009,7 @@ export interface operations {
                     "application/json": components["schemas"]["TaskList"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5085,7 +5124,7 @@ export interface operations {
                     "application/json": components["schemas"]["TaskView"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5196,7 +5235,7 @@ export interface operations {
                     "application/json": components["schemas"]["ExplanationView"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5311,7 +5350,7 @@ export interface operations {
                     "application/octet-stream": string;
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5417,7 +5456,7 @@ export interface operations {
                     "application/json": components["schemas"]["History"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5540,7 +5579,7 @@ export interface operations {
                     "application/octet-stream": string;
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5653,7 +5692,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeepingView"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5754,6 +5793,15 @@ export interface operations {
                     "application/json": components["schemas"]["LabelList"];
                 };
             };
+            /** @description It cannot be read, or has a query where none is taken */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Nobody has this token, or none was given */
             401: {
                 headers: {
@@ -5835,6 +5883,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MachineList"];
+                };
+            };
+            /** @description It cannot be read, or has a query where none is taken */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             /** @description Nobody has this token, or none was given */
@@ -5923,7 +5980,7 @@ export interface operations {
                     "application/json": components["schemas"]["MachineView"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6036,7 +6093,7 @@ export interface operations {
                     "application/json": components["schemas"]["MachineList"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6140,7 +6197,7 @@ export interface operations {
                     "application/json": components["schemas"]["MachineView"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6257,7 +6314,7 @@ export interface operations {
                     "application/json": components["schemas"]["MachineView"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6397,7 +6454,7 @@ export interface operations {
                     "application/json": components["schemas"]["MachineView"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6514,7 +6571,7 @@ export interface operations {
                     "application/json": components["schemas"]["MachineView"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6654,7 +6711,7 @@ export interface operations {
                     "application/json": components["schemas"]["MachineView"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6767,7 +6824,7 @@ export interface operations {
                     "application/json": components["schemas"]["MachineView"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6871,7 +6928,7 @@ export interface operations {
                     "application/json": components["schemas"]["MachineView"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6981,6 +7038,15 @@ export interface operations {
                     "application/json": components["schemas"]["Me"];
                 };
             };
+            /** @description It cannot be read, or has a query where none is taken */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Nobody has this token, or none was given */
             401: {
                 headers: {
@@ -7064,6 +7130,15 @@ export interface operations {
                     "application/json": Record<string, never>;
                 };
             };
+            /** @description It cannot be read, or has a query where none is taken */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Nobody has this token, or none was given */
             401: {
                 headers: {
@@ -7145,6 +7220,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PolicyView"];
+                };
+            };
+            /** @description It cannot be read, or has a query where none is taken */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             /** @description Nobody has this token, or none was given */
@@ -7234,7 +7318,7 @@ export interface operations {
                     "application/json": components["schemas"]["PolicyView"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7362,6 +7446,15 @@ export interface operations {
                     "application/json": components["schemas"]["PresetList"];
                 };
             };
+            /** @description It cannot be read, or has a query where none is taken */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Nobody has this token, or none was given */
             401: {
                 headers: {
@@ -7449,7 +7542,7 @@ export interface operations {
                     "application/json": components["schemas"]["Swallowed"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7559,6 +7652,15 @@ export interface operations {
                     "application/json": components["schemas"]["QuotaList"];
                 };
             };
+            /** @description It cannot be read, or has a query where none is taken */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Nobody has this token, or none was given */
             401: {
                 headers: {
@@ -7646,7 +7748,7 @@ export interface operations {
                     "application/json": components["schemas"]["QuotaList"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7784,7 +7886,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewToken"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7888,7 +7990,7 @@ export interface operations {
                     "application/json": components["schemas"]["UserList"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7998,7 +8100,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewToken"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8108,6 +8210,15 @@ export interface operations {
                     "application/json": components["schemas"]["UserList"];
                 };
             };
+            /** @description It cannot be read, or has a query where none is taken */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Nobody has this token, or none was given */
             401: {
                 headers: {
@@ -8194,7 +8305,7 @@ export interface operations {
                     "application/json": components["schemas"]["UserList"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8304,6 +8415,15 @@ export interface operations {
                     "application/json": components["schemas"]["WaitList"];
                 };
             };
+            /** @description It cannot be read, or has a query where none is taken */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Nobody has this token, or none was given */
             401: {
                 headers: {
@@ -8391,7 +8511,7 @@ export interface operations {
                     "application/json": components["schemas"]["WhatIfView"];
                 };
             };
-            /** @description It cannot be read */
+            /** @description It cannot be read, or has a query where none is taken */
             400: {
                 headers: {
                     [name: string]: unknown;

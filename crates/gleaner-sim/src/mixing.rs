@@ -8,7 +8,7 @@ pub(crate) fn mixed(seed: u64, number: u64) -> u64 {
     word ^ (word >> 31)
 }
 
-/// What a party of a run draws from: the run's own seed for the first, and for each other one that no neighbouring seed gives.
+/// What a party of a run draws from: the run's own seed for the first, and for each other party a seed that no party of a neighbouring seed has.
 pub(crate) fn seed_of_party(seed: u64, party: usize) -> u64 {
     if party == 0 { seed } else { mixed(seed, party as u64) }
 }

@@ -220,7 +220,7 @@ impl<'a> Row<'a> {
         self.error(column, quoted(self.text(column)), expected)
     }
 
-    /// Refuses work that takes the fastest machine, or whatever does it, longer than there is time.
+    /// Refuses work that would end after the end of time even on the fastest machine, worker, site or element.
     pub(crate) fn check_duration(
         &self,
         column: Column,

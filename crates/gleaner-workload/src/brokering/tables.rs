@@ -265,7 +265,7 @@ fn copies(
     Ok(copies)
 }
 
-/// What jobs may name, and what does them.
+/// What a row of jobs may refer to, and the fastest element.
 struct Known<'a> {
     files: &'a Numbered,
     elements: &'a Numbered,

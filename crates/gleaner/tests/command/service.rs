@@ -124,7 +124,7 @@ fn a_task_by_a_trace_is_set_against_a_machine_that_was_there_and_may_run_it() {
         (
             "the fast machine may not run it",
             "id,cpu,provides\na,1,\nb,1,gpu\n",
-            "a,1,0,1000,1000\nb,2,0,1000,10\n",
+            "a,1,0,1000,1000\nb,1,0,1000,10\n",
             "id,arrival_s,length,cpu,domain\nt,0,1000,1,gpu\n",
         ),
     ] {
@@ -139,7 +139,7 @@ fn a_task_by_a_trace_is_set_against_a_machine_that_was_there_and_may_run_it() {
 fn utilisation_by_a_trace_weighs_machines_by_their_cores() {
     let summary = by_trace(
         "id,cpu,cores,provides\na,1,1,gpu\nb,1,9,\n",
-        "a,1,0,1000,1\nb,2,0,1000,1\n",
+        "a,1,0,1000,1\nb,1,0,1000,1\n",
         "id,arrival_s,length,cpu,domain\nt,0,100,1,gpu\n",
     );
     assert_eq!(summary["utilisation"], json!(0.1), "{summary}");
