@@ -168,7 +168,7 @@ mod tests {
         fs::create_dir(&own).expect("its name is free");
         fs::File::create_new(&spool).expect("its name is free");
         let is_removed = || fs::read_dir(within.path().join("tasks")).unwrap().count() <= 2;
-        let removed_by = Instant::now() + Duration::from_secs(60);
+        let removed_by = Instant::now() + Duration::from_mins(1);
         while !is_removed() {
             assert!(Instant::now() < removed_by, "what the other left is there yet");
             thread::sleep(Duration::from_millis(5));
