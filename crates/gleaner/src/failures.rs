@@ -57,7 +57,7 @@ pub(crate) fn of(grid: &Api, job: &JobView) -> Result<Vec<Reason>, Failure> {
 }
 
 /// How many failed tasks of a job the reasons are those of.
-pub(crate) fn looked_at(job: &JobView) -> u32 {
+fn looked_at(job: &JobView) -> u32 {
     job.tasks.failed.min(LOOKED_AT)
 }
 
@@ -74,8 +74,16 @@ pub(crate) fn told(reasons: &[Reason], failed: u32) -> String {
     text
 }
 
+/// A job as JSON, with the reasons for which tasks of it failed: `null` where these could not be asked for.
+pub(crate) fn with_reasons(grid: &Api, job: &JobView) -> Value {
+    let mut view = json!(job);
+    view["reasons"] = of(grid, job).map_or(Value::Null, |reasons| document(&reasons));
+    view["reasons_of"] = json!(looked_at(job));
+    view
+}
+
 /// The same as JSON, and all of them.
-pub(crate) fn document(reasons: &[Reason]) -> Value {
+fn document(reasons: &[Reason]) -> Value {
     reasons.iter().map(Reason::document).collect()
 }
 

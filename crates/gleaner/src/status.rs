@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &StatusArguments) -> Outcome {
     // Who says where to begin wants to see them.
     if !arguments.tasks && phase.is_none() && arguments.from == 0 {
         if arguments.grid.json {
-            return stdout::print_json(&job);
+            return stdout::print_json(&failures::with_reasons(&grid, &job));
         }
         let (failures, noted) = (failures::of(&grid, &job)?, notes::of(&grid, &job)?);
         let failures = failures::told(&failures, job.tasks.failed);

@@ -11,8 +11,8 @@ use crate::api::Api;
 use crate::cli::SubmitArguments;
 use crate::columns::plural;
 use crate::failure::Failure;
-use crate::wait::{all_done, say_that_they_go_on, say_why, until_over, with_reasons};
-use crate::{Outcome, stdout};
+use crate::wait::{all_done, say_that_they_go_on, say_why, until_over};
+use crate::{Outcome, failures, stdout};
 use describe::Described;
 use files::Sending;
 use gleaner_wire::JobId;
@@ -155,7 +155,7 @@ fn tell_ended(
     if arguments.grid.json {
         let first = submitted.first().map(|job| (job.job, job.tasks));
         let (job, tasks) = first.expect("each description makes a job");
-        let jobs = with_reasons(grid, jobs);
+        let jobs: Vec<_> = jobs.iter().map(|job| failures::with_reasons(grid, job)).collect();
         stdout::print_json(&json!({ "version": 1, "job": job, "tasks": tasks, "jobs": jobs }))?;
     } else {
         for (ended, (job, _)) in jobs.iter().zip(sending) {

@@ -29,7 +29,8 @@ pub(crate) fn run(arguments: &WaitArguments) -> Outcome {
     say_that_they_go_on(&numbers);
     let jobs = numbers.iter().map(|&job| until_over(&grid, job)).collect::<Result<Vec<_>, _>>()?;
     if arguments.grid.json {
-        stdout::print_json(&json!({ "version": 1, "jobs": with_reasons(&grid, &jobs) }))?;
+        let jobs: Vec<Value> = jobs.iter().map(|job| failures::with_reasons(&grid, job)).collect();
+        stdout::print_json(&json!({ "version": 1, "jobs": jobs }))?;
     } else {
         let lines = jobs.iter().map(|job| format!("job {}: {}\n", job.job, tally(&job.tasks)));
         stdout::print(lines.collect::<String>())?;
@@ -49,18 +50,6 @@ pub(crate) fn say_that_they_go_on(jobs: &[JobId]) {
         );
         std::process::exit(130);
     });
-}
-
-/// Jobs that are over as JSON, each with the reasons for which tasks of it failed: `null` where these could not be asked for.
-pub(crate) fn with_reasons(grid: &Api, jobs: &[JobView]) -> Vec<Value> {
-    let with_reasons = |job: &JobView| {
-        let mut document = json!(job);
-        document["reasons"] =
-            failures::of(grid, job).map_or(Value::Null, |reasons| failures::document(&reasons));
-        document["reasons_of"] = json!(failures::looked_at(job));
-        document
-    };
-    jobs.iter().map(with_reasons).collect()
 }
 
 /// Says of what failed how much, why, and the last words of one.

@@ -59,6 +59,8 @@ fn results_go_when_they_are_due_and_what_is_kept_stays() {
     until("those of the job that failed are removed too", PATIENCE, || {
         (!grid.json(&["status", &failed])["results_removed"].is_null()).then_some(())
     });
+    let reasons = &grid.json(&["status", &failed])["reasons"];
+    assert_eq!((&reasons[0]["tasks"], &reasons[0]["reason"]), (&1.into(), &"exit code 3".into()));
     let told = grid.ok(&["status", &failed]);
     assert!(
         told.contains("exit code 3") && told.contains(&format!("{failed}/0: its output was removed")),
