@@ -6,9 +6,15 @@ pub(crate) const LOG_BYTES_MAX: u64 = 2 << 30;
 /// Jobs of one log.
 // Tested by: a_log_ends_at_its_limit
 pub(crate) const LOG_JOBS_MAX: usize = 20_000_000;
+/// Jobs that the tasks of one submit file or job description become, where they differ in more than texts.
+// Tested by: jobs_of_a_submit_file
+pub(crate) const JOBS_PER_FILE_MAX: usize = 10_000;
 /// Levels of a nested condition in a job description.
 // Tested by: descriptions_of_other_grids
 pub(crate) const CONDITION_DEPTH_MAX: usize = 100;
+/// Comparisons in one condition of a job description.
+// Tested by: descriptions_of_other_grids
+pub(crate) const CONDITION_TERMS_MAX: usize = 10_000;
 /// File names that the ranges in one name of a job description produce.
 // Tested by: descriptions_of_other_grids
 pub(crate) const RANGE_MAX: usize = 100_000;

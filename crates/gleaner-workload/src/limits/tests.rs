@@ -4,7 +4,9 @@ use super::*;
 use crate::ourgrid::{jdf, sdf};
 use crate::sites::{self, SitesScenario};
 use crate::submit::Source;
+use crate::submit::condor::{self, Surroundings};
 use crate::{InputError, PeersScenario};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -83,6 +85,21 @@ fn peers_of_a_scenario_their_workers_and_tasks() {
     ]);
 }
 
+/// Each process is a job where each has another priority.
+#[test]
+fn jobs_of_a_submit_file() {
+    let read = |processes: usize| {
+        let text = format!("executable = a\npriority = $(Process)\nqueue {processes}\n");
+        let (folder, environment) = (Path::new(""), BTreeMap::new());
+        let around = Surroundings { folder, environment: &environment, macros: &[], ignored: &[] };
+        condor::read(&Source::new("a.sub", text), &around)
+    };
+    let submission = read(JOBS_PER_FILE_MAX).expect("as many as may be");
+    assert_eq!(submission.jobs.len(), JOBS_PER_FILE_MAX);
+    let error = read(200_000).expect_err("twenty times as many").to_string();
+    assert!(error.starts_with("a.sub:3: queue: found more than 10000 jobs; expected processes"), "{error}");
+}
+
 #[test]
 fn descriptions_of_other_grids() {
     let job = |text: String| jdf::read(&Source::new("a.jdf", text)).map(drop);
@@ -97,6 +114,10 @@ fn descriptions_of_other_grids() {
             let depth = CONDITION_DEPTH_MAX - 1 + more;
             let (open, close) = ("( ".repeat(depth), " )".repeat(depth));
             job(format!("job :\nrequirements : {open}mem >= 4{close}\ntask :\nremote : x\n"))
+        }),
+        ("CONDITION_TERMS_MAX", "a condition of more than 10000 comparisons", &|more| {
+            let terms = "a and ".repeat(CONDITION_TERMS_MAX - 1 + more);
+            job(format!("job :\nrequirements : {terms}a\ntask :\nremote : x\n"))
         }),
         ("RANGE_MAX", "a range of more than 100000 names", &|more| {
             put(&format!("a{{1-{}}}", RANGE_MAX + more))

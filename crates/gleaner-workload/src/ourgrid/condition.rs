@@ -2,10 +2,13 @@
 //!
 //! `not` binds tighter than `and`, and `and` tighter than `or`. Values are words: a comparison is one of numbers where
 //! both sides are, else one of words in any case.
+//!
+//! A chain of one word, as `a and b and c`, is one level with many terms: **a condition is no deeper than its parentheses
+//! and negations**, so that whoever walks it stays within the stack.
 
 use super::text::{Spot, Text, Token};
 use crate::InputError;
-use crate::limits::CONDITION_DEPTH_MAX;
+use crate::limits::{CONDITION_DEPTH_MAX, CONDITION_TERMS_MAX};
 use std::fmt;
 
 /// A condition on a machine's attributes.
@@ -13,10 +16,10 @@ use std::fmt;
 pub enum Condition {
     /// Not so.
     Not(Box<Condition>),
-    /// Both.
-    And(Box<Condition>, Box<Condition>),
-    /// One of them, or both.
-    Or(Box<Condition>, Box<Condition>),
+    /// All of them; at least two.
+    And(Vec<Condition>),
+    /// At least one of them; at least two.
+    Or(Vec<Condition>),
     /// How an attribute compares with a value.
     Compare(String, Comparison, String),
     /// The attribute is true.
@@ -57,7 +60,7 @@ pub(super) enum Ending {
 
 /// The condition that begins here, up to its end; none if there is nothing before the end.
 pub(super) fn read(text: &mut Text<'_>, ending: Ending) -> Result<Option<Condition>, InputError> {
-    let mut reader = Reader { text, ending, depth: 0, open: 0 };
+    let mut reader = Reader { text, ending, depth: 0, terms: 0, open: 0 };
     let start = reader.text.spot();
     let (_, first) = reader.peek()?;
     if ending == Ending::Line && matches!(first, Token::LineEnd | Token::End) {
@@ -77,6 +80,8 @@ struct Reader<'r, 'a> {
     text: &'r mut Text<'a>,
     ending: Ending,
     depth: usize,
+    /// Comparisons and the like that were read.
+    terms: usize,
     /// Parentheses that are not closed yet.
     open: usize,
 }
@@ -103,19 +108,19 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn or(&mut self) -> Result<Condition, InputError> {
-        let mut left = self.and()?;
+        let mut terms = vec![self.and()?];
         while self.takes(&["||"], "or")? {
-            left = Condition::Or(Box::new(left), Box::new(self.and()?));
+            terms.push(self.and()?);
         }
-        Ok(left)
+        Ok(chain(terms, Condition::Or))
     }
 
     fn and(&mut self) -> Result<Condition, InputError> {
-        let mut left = self.not()?;
+        let mut terms = vec![self.not()?];
         while self.takes(&["&&"], "and")? {
-            left = Condition::And(Box::new(left), Box::new(self.not()?));
+            terms.push(self.not()?);
         }
-        Ok(left)
+        Ok(chain(terms, Condition::And))
     }
 
     /// Takes the next token if it is one of the signs or the word.
@@ -153,6 +158,12 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn test(&mut self) -> Result<Condition, InputError> {
+        if self.terms == CONDITION_TERMS_MAX {
+            let found = format!("a condition of more than {CONDITION_TERMS_MAX} comparisons");
+            let expected = format!("at most {CONDITION_TERMS_MAX}");
+            return Err(self.text.error(self.text.spot(), found, &expected));
+        }
+        self.terms += 1;
         let name = self.operand("a condition, as os == linux")?;
         match name.to_ascii_lowercase().as_str() {
             "in_path" => return Ok(Condition::InPath(self.operand("the name of a program")?)),
@@ -191,6 +202,17 @@ impl<'a> Reader<'_, 'a> {
     }
 }
 
+/// One term as it is, and more of them as `make` has it.
+fn chain(mut terms: Vec<Condition>, make: impl FnOnce(Vec<Condition>) -> Condition) -> Condition {
+    match terms.pop() {
+        Some(only) if terms.is_empty() => only,
+        last => {
+            terms.extend(last);
+            make(terms)
+        }
+    }
+}
+
 impl Comparison {
     /// As the language writes it.
     pub fn sign(self) -> &'static str {
@@ -209,8 +231,8 @@ impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Not(inner) => write!(f, "!({inner})"),
-            Self::And(left, right) => write!(f, "({left} && {right})"),
-            Self::Or(left, right) => write!(f, "({left} || {right})"),
+            Self::And(terms) => write_chain(f, terms, " && "),
+            Self::Or(terms) => write_chain(f, terms, " || "),
             Self::Compare(name, comparison, value) => write!(f, "{name} {} {value}", comparison.sign()),
             Self::Is(name) => f.write_str(name),
             Self::InPath(program) => write!(f, "in_path {program}"),
@@ -218,4 +240,13 @@ impl fmt::Display for Condition {
             Self::Version(program, version) => write!(f, "version {program} {version}"),
         }
     }
+}
+
+fn write_chain(f: &mut fmt::Formatter<'_>, terms: &[Condition], sign: &str) -> fmt::Result {
+    f.write_str("(")?;
+    for (position, term) in terms.iter().enumerate() {
+        let before = if position == 0 { "" } else { sign };
+        write!(f, "{before}{term}")?;
+    }
+    f.write_str(")")
 }

@@ -28,7 +28,6 @@ pub use translate::JOB_NUMBER;
 use super::fold::Folding;
 use super::submission::{Notes, Submission, SubmitFileError};
 use super::{JobDescription, Source};
-use gleaner_wire::limits::{JOB_BYTES_MAX, TASKS_PER_JOB_MAX};
 use keys::refuse_keys;
 use statements::{Batch, Statements};
 use translate::{Common, Told, translate};
@@ -120,11 +119,8 @@ fn each(
             let scope = (batch.queue.row(step), batch.scope(step, process, surroundings));
             folding.add(process, translate(batch, scope, &mut common, told));
             process += 1;
-            if process > TASKS_PER_JOB_MAX || folding.bytes() > JOB_BYTES_MAX {
-                let expected =
-                    format!("at most {TASKS_PER_JOB_MAX}, of {JOB_BYTES_MAX} bytes of text in all");
-                let found = format!("more than {} processes", process - 1);
-                return Err(source.place().error("queue", found, expected).into());
+            if let Some((found, expected)) = folding.excess("processes") {
+                return Err(source.place().at_line(batch.queue.line).error("queue", found, expected).into());
             }
             // What is wrong with one process is mostly wrong with all of its batch.
             if !told.refused.is_empty() {

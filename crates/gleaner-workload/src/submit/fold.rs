@@ -1,8 +1,11 @@
 //! From one description a task to few jobs of many tasks. A task is a process there, as `HTCondor` calls it.
 
+use crate::limits::JOBS_PER_FILE_MAX;
 use crate::submit::JobDescription;
 use gleaner_wire::Words;
 use gleaner_wire::job::{INDEX, TaskList, fill_in};
+use gleaner_wire::limits::{JOB_BYTES_MAX, TASKS_PER_JOB_MAX};
+use hashbrown::HashMap;
 
 /// How the columns that are made here are called; a text that looks like one is itself put into a column.
 pub(super) const COLUMN: &str = "GLEANER_";
@@ -11,6 +14,12 @@ pub(super) const COLUMN: &str = "GLEANER_";
 #[derive(Default)]
 pub(super) struct Folding {
     groups: Vec<Group>,
+    /// Where each group is, by its shape written out.
+    by_shape: HashMap<String, usize>,
+    /// The group of the last process: neighbours are mostly alike.
+    last: usize,
+    processes: u32,
+    /// Of all texts of all processes.
     bytes: usize,
 }
 
@@ -26,20 +35,35 @@ impl Folding {
     pub(super) fn add(&mut self, process: u32, mut job: JobDescription) {
         let texts: Vec<String> = slots(&mut job).into_iter().map(std::mem::take).collect();
         self.bytes += texts.iter().map(String::len).sum::<usize>();
-        // Neighbours are mostly alike.
-        let at = self.groups.iter().rposition(|group| group.shape == job).unwrap_or_else(|| {
-            let columns = vec![Words::default(); texts.len()];
-            self.groups.push(Group { shape: job, processes: Vec::new(), columns });
-            self.groups.len() - 1
-        });
-        let group = &mut self.groups[at];
+        self.processes += 1;
+        if self.groups.get(self.last).is_none_or(|group| group.shape != job) {
+            let next = self.groups.len();
+            self.last = *self.by_shape.entry(format!("{job:?}")).or_insert(next);
+            if self.last == next {
+                let columns = vec![Words::default(); texts.len()];
+                self.groups.push(Group { shape: job, processes: Vec::new(), columns });
+            }
+        }
+        let group = &mut self.groups[self.last];
         group.processes.push(process);
         group.columns.iter_mut().zip(&texts).for_each(|(column, text)| column.push(text));
     }
 
-    /// Of all texts of all processes.
-    pub(super) fn bytes(&self) -> usize {
-        self.bytes
+    /// What there is too much of already, and how much there may be; a process is one `of` what the file has.
+    pub(super) fn excess(&self, of: &str) -> Option<(String, String)> {
+        if self.groups.len() > JOBS_PER_FILE_MAX {
+            let found = format!("more than {JOBS_PER_FILE_MAX} jobs");
+            return Some((
+                found,
+                format!("{of} that differ in texts only, which are one job, or fewer of them"),
+            ));
+        }
+        if self.processes > TASKS_PER_JOB_MAX || self.bytes > JOB_BYTES_MAX {
+            let found = format!("more than {} {of}", self.processes - 1);
+            let expected = format!("at most {TASKS_PER_JOB_MAX}, of {JOB_BYTES_MAX} bytes of text in all");
+            return Some((found, expected));
+        }
+        None
     }
 
     pub(super) fn into_jobs(self) -> Vec<JobDescription> {
@@ -114,9 +138,8 @@ fn numbered(values: &Words, first: u32) -> Option<String> {
 /// The texts of a job, in which parameters are filled in.
 pub(super) fn slots(job: &mut JobDescription) -> Vec<&mut String> {
     let JobDescription { spec, inputs, stdin, stdout, stderr } = job;
-    // Where an input has a name of its own, its source is part of the shape: a job cannot send each task another file by
-    // one name.
-    let files = inputs.iter_mut().map(|input| input.target.as_mut().unwrap_or(&mut input.source));
+    let files =
+        inputs.iter_mut().flat_map(|input| std::iter::once(&mut input.source).chain(&mut input.target));
     let of_spec = spec.command.iter_mut().chain(spec.env.values_mut()).chain(&mut spec.outputs);
     of_spec.chain(files).chain(stdin).chain(stdout).chain(stderr).collect()
 }

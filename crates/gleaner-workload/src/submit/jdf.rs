@@ -9,8 +9,8 @@ use super::submission::{Notes, Refusals, SentFile, Submission, SubmitFileError};
 use super::{JobDescription, LocalFile, Source};
 use crate::ourgrid::Condition;
 use crate::ourgrid::jdf::{self, Job, Task, Transfer, Verb};
+use gleaner_classad::Expr;
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::limits::{JOB_BYTES_MAX, TASKS_PER_JOB_MAX};
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
 
@@ -45,9 +45,7 @@ pub fn translate(source: &Source, folder: &Path, ignored: &[String]) -> Result<S
     let mut folding = Folding::default();
     for (number, task) in (1..).zip(&job.tasks) {
         folding.add(number - 1, translation.task(&job, task, number, requirements.as_deref()));
-        if number > TASKS_PER_JOB_MAX || folding.bytes() > JOB_BYTES_MAX {
-            let expected = format!("at most {TASKS_PER_JOB_MAX}, of {JOB_BYTES_MAX} bytes of text in all");
-            let found = format!("more than {} tasks", number - 1);
+        if let Some((found, expected)) = folding.excess("tasks") {
             return Err(source.place().at_line(task.line).error("task", found, expected).into());
         }
     }
@@ -200,7 +198,11 @@ impl Translation<'_> {
         if self.is_ignored("requirements") {
             return None;
         }
-        match expression(job.requirements.as_ref()?) {
+        let read = expression(job.requirements.as_ref()?).and_then(|text| match Expr::parse(&text) {
+            Ok(_) => Ok(text),
+            Err(error) => Err(format!("at {error}")),
+        });
+        match read {
             Ok(text) => Some(text),
             Err(why) => {
                 self.refused.add(job.requirements_line, "requirements", why);
@@ -222,8 +224,8 @@ fn verb(verb: Verb) -> &'static str {
 fn expression(condition: &Condition) -> Result<String, String> {
     Ok(match condition {
         Condition::Not(inner) => format!("!({})", expression(inner)?),
-        Condition::And(left, right) => format!("({} && {})", expression(left)?, expression(right)?),
-        Condition::Or(left, right) => format!("({} || {})", expression(left)?, expression(right)?),
+        Condition::And(terms) => joined(terms, " && ")?,
+        Condition::Or(terms) => joined(terms, " || ")?,
         Condition::Compare(name, comparison, value) => {
             format!("{} {} {}", attribute(name), comparison.sign(), literal(value))
         }
@@ -236,6 +238,11 @@ fn expression(condition: &Condition) -> Result<String, String> {
     })
 }
 
+fn joined(terms: &[Condition], sign: &str) -> Result<String, String> {
+    let terms: Vec<String> = terms.iter().map(expression).collect::<Result<_, _>>()?;
+    Ok(format!("({})", terms.join(sign)))
+}
+
 fn attribute(name: &str) -> String {
     let lower = name.to_ascii_lowercase();
     let known = ATTRIBUTES.iter().find(|(theirs, _)| *theirs == lower).map_or(name, |(_, ours)| ours);
@@ -245,10 +252,23 @@ fn attribute(name: &str) -> String {
 }
 
 fn literal(value: &str) -> String {
-    let is_number = value.starts_with(|c: char| c.is_ascii_digit() || c == '-')
-        && value.parse::<f64>().is_ok_and(f64::is_finite);
+    if let Some(number) = number(value) {
+        return number;
+    }
     let is_truth = ["true", "false"].iter().any(|truth| value.eq_ignore_ascii_case(truth));
-    if is_number || is_truth { value.to_ascii_lowercase() } else { format!("\"{}\"", escaped(value, '"')) }
+    if is_truth { value.to_ascii_lowercase() } else { format!("\"{}\"", escaped(value, '"')) }
+}
+
+/// A number as the `ClassAd` language writes it, which knows no `5.` and no `08`, and takes a long whole number for 0.
+fn number(value: &str) -> Option<String> {
+    if !value.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
+        return None;
+    }
+    // The least number of all is there the negative of one that is too long.
+    if let Some(whole) = value.parse::<i64>().ok().filter(|&whole| whole != i64::MIN) {
+        return Some(whole.to_string());
+    }
+    value.parse::<f64>().ok().filter(|real| real.is_finite()).map(|real| format!("{real:?}"))
 }
 
 fn escaped(text: &str, quote: char) -> String {

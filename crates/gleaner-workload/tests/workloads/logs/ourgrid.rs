@@ -145,6 +145,10 @@ fn what_is_wrong_is_pointed_at() {
     let deep = format!("job :\nrequirements : {}a", "(".repeat(100_000));
     let error = jdf::read(&Source::new("a.jdf", deep)).expect_err("deep").to_string();
     assert!(error.contains("a condition more than 100 deep"), "{error}");
+    // A chain is no nesting, however long it is.
+    let long = format!("job :\nrequirements : {}a", "a and ".repeat(100_000));
+    let error = jdf::read(&Source::new("a.jdf", long)).expect_err("long").to_string();
+    assert!(error.contains("a condition of more than 10000 comparisons"), "{error}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Job descriptions of OurGrid as jobs here.
 
 use super::commands;
-use gleaner_classad::{ClassAd, Context, matches};
+use gleaner_classad::{ClassAd, Context, Expr, matches};
 use gleaner_workload::submit::{JobDescription, Source, Submission, jdf};
 use std::path::Path;
 
@@ -42,15 +42,36 @@ fn a_bag_of_tasks_is_one_job() {
     );
 }
 
+/// The files that each task is sent, as it is named with the user and as it finds it.
+fn files_of_tasks(job: &JobDescription) -> Vec<String> {
+    let of_task = |position| {
+        let parameters = job.spec.tasks.parameters(position);
+        files(job)
+            .iter()
+            .map(|file| gleaner_wire::job::fill_in(file, &parameters))
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    (0..job.spec.tasks.count()).map(of_task).collect()
+}
+
 #[test]
-fn tasks_that_find_other_files_by_one_name_are_jobs_of_their_own() {
-    let text = "job :\nremote : run in\ntask :\ninit : put a1 in\ntask :\ninit : put a2 in\ntask :\ninit : put a1 in\n";
-    let submission = translated(text, &[]).expect("jobs");
-    let told: Vec<_> =
-        submission.jobs.iter().map(|job| (job.spec.tasks.count(), files(job).join(" "))).collect();
-    assert_eq!(told, [(2, "dir/a1 as in".to_owned()), (1, "dir/a2 as in".to_owned())]);
-    let text = "job :\nremote : cat in/$TASK\ntask :\ninit : put a in/$TASK\ntask :\ninit : put a in/$TASK\n";
-    assert_eq!(translated(text, &[]).expect("one").jobs.len(), 1, "only its name differs");
+fn tasks_with_files_of_their_own_are_one_job() {
+    let each = |from: &str, to: &str| format!("task :\ninit : put {from} {to}\n");
+    for (tasks, expected) in [
+        (
+            each("a1", "in") + &each("a2", "in") + &each("a1", "in"),
+            ["dir/a1 as in", "dir/a2 as in", "dir/a1 as in"],
+        ),
+        (each("in$TASK", "in$TASK").repeat(3), ["dir/in1 as in1", "dir/in2 as in2", "dir/in3 as in3"]),
+        (each("a", "in/$TASK").repeat(3), ["dir/a as in/1", "dir/a as in/2", "dir/a as in/3"]),
+        (each("/x/$TASK", "in").repeat(3), ["/x/1 as in", "/x/2 as in", "/x/3 as in"]),
+    ] {
+        assert_eq!(files_of_tasks(&only_job(&format!("job :\nremote : run\n{tasks}"))), expected, "{tasks}");
+    }
+    // How many files it gets is no text.
+    let more = format!("job :\nremote : run\n{}{}put b b\n", each("a", "a"), each("a", "a"));
+    assert_eq!(translated(&more, &[]).expect("jobs").jobs.len(), 2);
 }
 
 #[test]
@@ -70,6 +91,10 @@ fn requirements_agree_with_machines_as_meant() {
         ("environment == \"weather model\" and num_procs = 4", true),
         ("has_java", true),
         ("'0s' == x or arch != x86_64", false),
+        ("mem >= 99999999999999999999", false),
+        ("mem >= -99999999999999999999", true),
+        ("mem >= 5. and mem < 08000 and playpen_size > 2.5e2", false),
+        ("mem >= 5. and mem < 08000 and playpen_size >= 2.5e2", true),
     ] {
         let job = only_job(&format!("job :\nrequirements : {requirements}\ntask :\nremote : a"));
         let text = job.spec.requirements.expect("some");
@@ -78,6 +103,10 @@ fn requirements_agree_with_machines_as_meant() {
         assert_eq!(matches(&machine, &task, &Context::new()), expected, "{requirements}: {text}");
     }
     assert_eq!(only_job("job :\nrequirements :\ntask :\nremote : a").spec.requirements, None);
+    let many = format!("job :\nrequirements : {}a or b\ntask :\nremote : a", "a and ".repeat(1_099));
+    let text = only_job(&many).spec.requirements.expect("some");
+    assert_eq!(text.matches("TARGET.a").count(), 1_100);
+    Expr::parse(&text).expect("an expression");
 }
 
 #[test]
