@@ -28,8 +28,9 @@ pub use translate::JOB_NUMBER;
 use super::fold::Folding;
 use super::submission::{Notes, Submission, SubmitFileError};
 use super::{JobDescription, Source};
-use keys::refuse_keys;
+use keys::{is_of_name, refuse_keys};
 use statements::{Batch, Statements};
+use std::sync::Arc;
 use translate::{Common, Told, translate};
 
 /// Reads a submit file and whatever its `queue` statements name.
@@ -42,14 +43,15 @@ fn read_with(
     surroundings: &Surroundings<'_>,
     find_array: impl Fn(&Batch, &Surroundings<'_>, &mut Notes) -> Option<JobDescription>,
 ) -> Result<Submission, SubmitFileError> {
-    let Statements { batches, misfits } = statements::read(source, surroundings)?;
+    let Statements { batches, referred, misfits } = statements::read(source, surroundings)?;
     expect_macros_are_used(source, &batches, surroundings)?;
     let mut told = Told::default();
     for misfit in misfits {
         told.refused.add(misfit.line, &misfit.key, misfit.why);
     }
-    for batch in &batches {
-        refuse_keys(batch, &mut told.refused);
+    // Queues with nothing between them have the same settings.
+    for alike in batches.chunk_by(|one, next| Arc::ptr_eq(&one.settings, &next.settings)) {
+        refuse_keys(&alike[0].settings, &referred, &mut told.refused);
     }
     let array = match &batches[..] {
         [batch] if told.refused.is_empty() => find_array(batch, surroundings, &mut told.notes),
@@ -83,7 +85,6 @@ fn expect_macros_are_used(
     }
     let is_condition = |line: &&str| line.starts_with("if") || line.starts_with("elif");
     let conditions: Vec<&str> = text.lines().map(str::trim_start).filter(is_condition).collect();
-    let is_of_name = |c: char| c.is_ascii_alphanumeric() || "_.+-".contains(c);
     for (name, _) in surroundings.macros {
         let lower = name.trim().to_ascii_lowercase();
         let expands = |(at, found): (usize, &str)| {

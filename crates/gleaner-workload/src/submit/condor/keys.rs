@@ -1,7 +1,8 @@
 //! What each key of a submit file means here, and which mean nothing here.
 
-use super::statements::Batch;
+use super::setting::Setting;
 use crate::submit::submission::Refusals;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Keys that are honoured; `translate` reads them.
 const HONOURED: [&str; 38] = [
@@ -83,9 +84,19 @@ const REFUSED: [(&str, &str); 14] = [
     ("container_*", "there are no containers"),
 ];
 
-/// Refuses the keys of a batch that nothing here stands for, whatever their values.
-pub(super) fn refuse_keys(batch: &Batch, refused: &mut Refusals) {
-    for (lower, setting) in batch.settings.iter() {
+/// Refuses the keys among the settings of a batch that nothing here stands for, whatever their values. `referred` has the
+/// names that conditions and queues refer to.
+pub(super) fn refuse_keys(
+    settings: &BTreeMap<String, Setting>,
+    referred: &BTreeSet<String>,
+    refused: &mut Refusals,
+) {
+    let mut of_values: Option<BTreeSet<String>> = None;
+    let mut is_macro = |lower: &String| {
+        let values = || settings.values().flat_map(|setting| references(&setting.value)).collect();
+        referred.contains(lower) || of_values.get_or_insert_with(values).contains(lower)
+    };
+    for (lower, setting) in settings {
         if setting.is_ignored || HONOURED.contains(&lower.as_str()) {
             continue;
         }
@@ -96,7 +107,7 @@ pub(super) fn refuse_keys(batch: &Batch, refused: &mut Refusals) {
             }
         } else if let Some((_, why)) = REFUSED.iter().find(|(key, _)| means(key, lower)) {
             refused.add(setting.line, &setting.name, *why);
-        } else if !is_macro(lower, batch) {
+        } else if !is_macro(lower) {
             let why = "neither a key that Gleaner knows, nor used as a macro";
             refused.add(setting.line, &setting.name, why);
         }
@@ -107,15 +118,19 @@ fn means(pattern: &str, key: &str) -> bool {
     pattern.strip_suffix('*').map_or(pattern == key, |start| key.starts_with(start))
 }
 
-/// Whether some value refers to the name, so that it is no key but a macro.
-fn is_macro(lower: &str, batch: &Batch) -> bool {
-    let values = batch.settings.values().map(|setting| &setting.value);
-    values.chain([&batch.asides]).any(|value| {
-        let value = value.to_ascii_lowercase();
-        value.match_indices(lower).any(|(at, _)| {
-            // Behind `$(` or a function's parenthesis, and before what can end a name there.
-            let after = value[at + lower.len()..].trim_start().chars().next();
-            value[..at].trim_end().ends_with('(') && matches!(after, Some(')' | ':' | ','))
-        })
+/// The names in lower case that a text refers to, each as a macro or as what a function takes: whoever has such a name is no
+/// key but a macro.
+pub(super) fn references(text: &str) -> impl Iterator<Item = String> {
+    text.match_indices('(').filter_map(|(at, _)| {
+        // Behind `$(` or a function's parenthesis, and before what can end a name there.
+        let inside = text[at + 1..].trim_start();
+        let end = inside.find(|c: char| !is_of_name(c)).unwrap_or(inside.len());
+        let after = inside[end..].trim_start();
+        (end > 0 && after.starts_with([')', ':', ','])).then(|| inside[..end].to_ascii_lowercase())
     })
+}
+
+/// Whether a name of a key or a macro may have it.
+pub(super) fn is_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "_.+-".contains(c)
 }

@@ -1,5 +1,6 @@
 //! The statements of a submit file: settings, conditions and queues.
 
+use super::keys::{is_of_name, references};
 use super::lines::Lines;
 use super::macros::Scope;
 use super::queue::{self, Queue};
@@ -11,7 +12,7 @@ use crate::submit::Source;
 use crate::submit::UnsupportedKey;
 use crate::submit::submission::SubmitFileError;
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What one `queue` statement queues.
@@ -19,8 +20,6 @@ use std::sync::Arc;
 pub(super) struct Batch {
     /// All that holds there, by names in lower case.
     pub(super) settings: Arc<BTreeMap<String, Setting>>,
-    /// Conditions and queues up to there, as they are written: macros may be used in them alone.
-    pub(super) asides: String,
     pub(super) queue: Queue,
 }
 
@@ -28,6 +27,8 @@ pub(super) struct Batch {
 #[derive(Debug)]
 pub(super) struct Statements {
     pub(super) batches: Vec<Batch>,
+    /// The names in lower case of what conditions and queues refer to: macros may be used in them alone.
+    pub(super) referred: BTreeSet<String>,
     /// Statements that mean nothing here.
     pub(super) misfits: Vec<UnsupportedKey>,
 }
@@ -58,10 +59,9 @@ pub(super) fn read(source: &Source, around: &Surroundings<'_>) -> Result<Stateme
         place: source.place(),
         around,
         settings: Arc::default(),
-        asides: String::new(),
         conditions: Vec::new(),
         since_queue: Vec::new(),
-        found: Statements { batches: Vec::new(), misfits: Vec::new() },
+        found: Statements { batches: Vec::new(), referred: BTreeSet::new(), misfits: Vec::new() },
     };
     let mut lines = Lines::of(source.text());
     while let Some((number, line)) = lines.statement() {
@@ -84,7 +84,6 @@ struct Reading<'a> {
     place: Place,
     around: &'a Surroundings<'a>,
     settings: Arc<BTreeMap<String, Setting>>,
-    asides: String,
     /// The conditions that are open: their lines, and what they came to.
     conditions: Vec<(u64, Branch)>,
     since_queue: Vec<(u64, String)>,
@@ -111,7 +110,9 @@ impl Reading<'_> {
         let (word, rest) = (text[..word_end].to_ascii_lowercase(), text[word_end..].trim());
         let is_setting = rest.starts_with('=') || word.contains('=');
         if !is_setting && self.condition(line, &word, rest)? {
-            self.asides += &format!("{rest}\n");
+            self.found.referred.extend(references(rest));
+            let asked = asked_for(without_negations(rest));
+            self.found.referred.extend(asked.map(str::to_ascii_lowercase));
             return Ok(());
         }
         if self.conditions.iter().any(|&(_, branch)| branch != Branch::Taken) {
@@ -136,13 +137,19 @@ impl Reading<'_> {
             Some(name) => (name.trim(), true),
             None => (name.trim(), false),
         };
-        let valid = |c: char| c.is_ascii_alphanumeric() || "_.+-".contains(c);
-        if name.is_empty() || !name.chars().all(valid) {
+        if name.is_empty() || !name.chars().all(is_of_name) {
             return Err(place.error("", quoted(name), "the name of a key or a macro"));
         }
         let lower = name.to_ascii_lowercase();
         let value = if is_block { block(value.trim(), &place, lines)? } else { value.trim().to_owned() };
-        let value = self.with_own_value(&lower, &value);
+        let replaced = self.scope().with_own_value(&lower, &value);
+        let value = match replaced {
+            Ok(replaced) => replaced,
+            Err(why) => {
+                self.misfit(line, name, &why);
+                value
+            }
+        };
         let is_ignored = self.around.ignored.iter().any(|key| key.eq_ignore_ascii_case(name));
         let setting = Setting { name: name.to_owned(), value, line, is_ignored };
         if !is_ignored {
@@ -152,29 +159,13 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// `value`, in which `$(NAME)` of the name that it is given to is the value up to now.
-    fn with_own_value(&self, lower: &str, value: &str) -> String {
-        let own = format!("$({lower})");
-        let before = self.settings.get(lower).map_or("", |setting| &setting.value);
-        let mut replaced = String::new();
-        let mut rest = value;
-        // Lower case in ASCII keeps every byte in its place.
-        while let Some(at) = rest.to_ascii_lowercase().find(&own) {
-            replaced += &rest[..at];
-            replaced += before;
-            rest = &rest[at + own.len()..];
-        }
-        replaced + rest
-    }
-
     fn queue(&mut self, line: u64, text: &str, lines: &mut Lines<'_>) -> Result<(), InputError> {
         let place = self.place.at_line(line);
-        self.asides += &format!("{text}\n");
+        self.found.referred.extend(references(text));
         let scope = self.scope();
         let text = scope.expand(text).map_err(|why| place.error("queue", why, "a queue without it"))?;
         let queue = queue::read((line, &text), &place, lines, self.around.folder)?;
-        let (settings, asides) = (Arc::clone(&self.settings), self.asides.clone());
-        self.found.batches.push(Batch { settings, asides, queue });
+        self.found.batches.push(Batch { settings: Arc::clone(&self.settings), queue });
         self.since_queue.clear();
         Ok(())
     }
@@ -213,24 +204,38 @@ impl Reading<'_> {
     }
 
     fn holds(&self, condition: &str, place: &Place) -> Result<bool, InputError> {
-        let expected = "true, false, a number, defined NAME, or one of these after !";
-        if let Some(negated) = condition.strip_prefix('!') {
-            return Ok(!self.holds(negated.trim(), place)?);
+        let bare = without_negations(condition);
+        let is_negated = condition[..condition.len() - bare.len()].matches('!').count() % 2 == 1;
+        let holds = if let Some(asked) = asked_for(bare) {
+            self.is_defined(asked, place)?
+        } else {
+            let value = self.scope().expand(bare).map_err(|why| place.error("if", why, CONDITION))?;
+            truth(&value).ok_or_else(|| place.error("if", quoted(&value), CONDITION))?
+        };
+        Ok(holds != is_negated)
+    }
+
+    /// Whether `defined` holds of the text, with its macros replaced: nothing is not defined, and a name is where its value
+    /// is not empty; what is itself true, false or a number is defined.
+    fn is_defined(&self, text: &str, place: &Place) -> Result<bool, InputError> {
+        let scope = self.scope();
+        let has_value = |name: &str| {
+            let lower = name.to_ascii_lowercase();
+            OF_PROCESSES.contains(&lower.as_str())
+                || scope.written(&lower).is_some_and(|value| !value.trim().is_empty())
+        };
+        // A macro that is not there is what is asked for, and no mistake as elsewhere.
+        let only =
+            text.strip_prefix("$(").and_then(|rest| rest.strip_suffix(')')).filter(|name| is_word(name));
+        if only.is_some_and(|name| !has_value(name)) {
+            return Ok(false);
         }
-        let lower = condition.to_ascii_lowercase();
-        if let Some(name) = lower.strip_prefix("defined ") {
-            let given = self.around.macros.iter().any(|(given, _)| given.eq_ignore_ascii_case(name.trim()));
-            return Ok(given || self.settings.contains_key(name.trim()));
+        let value = scope.expand(text).map_err(|why| place.error("if", why, CONDITION))?;
+        let value = value.trim();
+        if !is_word(value) {
+            return Err(place.error("if", format!("defined {}", quoted(value)), CONDITION));
         }
-        let value = self.scope().expand(condition).map_err(|why| place.error("if", why, expected))?;
-        match value.trim().to_ascii_lowercase().as_str() {
-            "true" | "yes" | "t" => Ok(true),
-            "false" | "no" | "f" => Ok(false),
-            number => match number.parse::<f64>() {
-                Ok(number) => Ok(number != 0.0),
-                Err(_) => Err(place.error("if", quoted(&value), expected)),
-            },
-        }
+        Ok(has_value(value) || truth(value).is_some())
     }
 
     fn scope(&self) -> Scope<'_> {
@@ -248,6 +253,37 @@ impl Reading<'_> {
     fn misfit(&mut self, line: u64, key: &str, why: &str) {
         if !self.around.ignored.iter().any(|ignored| ignored.eq_ignore_ascii_case(key)) {
             self.found.misfits.push(UnsupportedKey { line, key: key.to_owned(), why: why.to_owned() });
+        }
+    }
+}
+
+/// What can stand behind `if`.
+const CONDITION: &str = "true, false, a number, defined NAME, or one of these after !";
+/// What each process has a value for, although none has one yet.
+const OF_PROCESSES: [&str; 7] = ["process", "procid", "step", "row", "itemindex", "cluster", "clusterid"];
+
+fn without_negations(condition: &str) -> &str {
+    condition.trim_start_matches(|c: char| c == '!' || c.is_whitespace())
+}
+
+/// The text behind `defined`, if the condition begins so.
+fn asked_for(condition: &str) -> Option<&str> {
+    let (word, rest) = condition.split_at(condition.find(char::is_whitespace).unwrap_or(condition.len()));
+    word.eq_ignore_ascii_case("defined").then(|| rest.trim())
+}
+
+/// Whether a text can be a name, or a path; nothing can.
+fn is_word(text: &str) -> bool {
+    text.chars().all(|c| is_of_name(c) || c == '/')
+}
+
+fn truth(text: &str) -> Option<bool> {
+    match text.trim().to_ascii_lowercase().as_str() {
+        "true" | "yes" | "t" => Some(true),
+        "false" | "no" | "f" => Some(false),
+        number => {
+            let number: Option<f64> = number.parse().ok();
+            number.filter(|number| number.is_finite()).map(|number| number != 0.0)
         }
     }
 }

@@ -25,7 +25,7 @@ for text in json.load(sys.stdin):
 "#;
 
 /// All without `$(Process)`, which the module does not count up.
-const FILES: [&str; 24] = [
+const FILES: [&str; 47] = [
     "arguments = $(x) -a\nqueue x in (a, b c)\n",
     "arguments = $(x) $(y)\nqueue x,y from (\n 1, 2 \n3 4\n5,6 7\n)\n",
     "arguments = $(f)\nqueue f matching *.txt\n",
@@ -49,6 +49,33 @@ const FILES: [&str; 24] = [
     "x = /a/b/c.d\narguments = $F(x) $Fn(x) $Fnx(x) $Fp(x) $Fd(x) $Fx(x) $BASENAME(x)\nqueue\n",
     "n = 3\narguments = $INT(n) $INT(3.7) $INT(n,%03d) $(none:d) $(DOLLAR)\nqueue\n",
     "if defined a\nb = 2\nelif true\nb = 4\nelse\nb = 3\nendif\narguments = $(b)\nqueue\n",
+    // A default is for what is empty too, as it is written.
+    "x =\narguments = a$(x:def)b\nqueue\n",
+    "y = 1\nx =\narguments = a$(x:$(y))b a$(x:)b\nqueue\n",
+    "x = $(nope:)\narguments = a$(x:def)b\nqueue\n",
+    "arguments = a$(y:def)b\nqueue x,y from (\n1\n2 z\n)\n",
+    // What functions make of paths.
+    "x = /a/b/c.d\narguments = $Fd(x) $Fdn(x) $Fdx(x) $Fpd(x) $Fdp(x) $Fpdnx(x) $Fpx(x)\nqueue\n",
+    "x = /a/b/c.d\narguments = $BASENAME(x,.d) $BASENAME(x, .d) $BASENAME(x,d) $BASENAME(x,.e) $BASENAME(x,.D)\nqueue\n",
+    "arguments = $BASENAME(/a/c.d,.d) $Fn(/a/b.c) $F(a/b,c.d) $DIRNAME(a/b,c)\nqueue\n",
+    "x = /c.d\narguments = $Fd(x) $Fdn(x) $Fpd(x) $Fp(x)\nqueue\n",
+    "x = a//c\narguments = $Fd(x) $Fdn(x) $Fp(x)\nqueue\n",
+    "x = a/b/\narguments = $Fd(x) $Fdn(x) $Fp(x) <$Fn(x)>\nqueue\n",
+    "x = \"/x/a-b.c\"\narguments = $F(x) $Fn(x) $Fnx(x) $Fpdnx(x) $BASENAME(x) $DIRNAME(x)\nqueue\n",
+    // Whether something is defined.
+    "foo =\nif defined foo\na = yes\nelse\na = no\nendif\narguments = $(a)\nqueue\n",
+    "foo = 1\nif defined $(foo)\na = yes\nelse\na = no\nendif\narguments = $(a)\nqueue\n",
+    "foo = arguments\narguments = b\nif defined $(foo)\na = yes\nelse\na = no\nendif\narguments = $(a)\nqueue\n",
+    "foo = bar\nif defined $(foo)\na = yes\nelse\na = no\nendif\narguments = $(a)\nqueue\n",
+    "if defined $(foo)\na = yes\nelse\na = no\nendif\narguments = $(a)\nqueue\n",
+    "if defined Process\na = yes\nelse\na = no\nendif\narguments = $(a)\nqueue\n",
+    "if ! defined\ta/b\na = yes\nelse\na = no\nendif\narguments = $(a)\nqueue\n",
+    // A macro with itself in its value.
+    "a = 1\na = $(a:0) 2\narguments = $(a)\nqueue\n",
+    "a = $(A:0) 2\narguments = $(a)\nqueue\n",
+    "a = $(a:$(b)) 2\nb = 7\narguments = $(a)\nqueue\n",
+    "a = d/x.y\na = $F(a) $Fn(a)\narguments = $(a)\nqueue\n",
+    "a = $(a:) -v\na = $(a:) -w\narguments = $(a)\nqueue\n",
     "foo = 1\nfoo = 2\nbar = $(foo)\nfoo = 3\narguments = $(bar)\nqueue x in (\na b\n c,d\n)\n",
 ];
 

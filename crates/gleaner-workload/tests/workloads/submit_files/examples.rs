@@ -92,6 +92,8 @@ fn processes_become_tasks() {
         ("arguments = $(ItemIndex) $(Row) $(x)\nqueue x in [1:3] (a b c d)", "1_1_b 2_2_c"),
         ("x = /a/.bashrc\narguments = <$Fn(x)|$Fx(x)>\nqueue", "<.bashrc|>"),
         ("arguments = $INT(Process,%02d)\nqueue 3", "00 01 02"),
+        ("foo = 1\nif defined foo\narguments = yes\nendif\nqueue", "yes"),
+        ("a = 3\na = $INT(a,%02d)$(b:$(a))\narguments = $(a)\nqueue", "033"),
     ] {
         assert_eq!(run(text), expected, "{text}");
     }
@@ -122,6 +124,8 @@ fn what_is_not_supported_is_named() {
         ("hold = true", "a.sub: found no queue statement"),
         ("if x\nqueue", "a.sub:3: if: found \"x\"; expected true, false"),
         ("if true\nqueue", "a.sub:3: if: found no endif"),
+        ("if defined a b\nendif\nqueue", "a.sub:3: if: found defined \"a b\"; expected true, false"),
+        ("a = $(Process)\na = $Fn(a)\narguments = $(a)\nqueue", "a.sub:4: a: $(Process) has no value"),
         ("endif\nqueue", "a.sub:3: endif: found no if above"),
         ("queue x in (a", "a.sub:3: queue: found a list that is not closed"),
         ("queue x from ls |", "a.sub:3: queue: found the command \"ls |\""),

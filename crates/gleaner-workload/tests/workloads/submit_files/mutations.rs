@@ -154,6 +154,16 @@ proptest! {
     }
 }
 
+/// No queue keeps what stands above it: that would be some ten gigabytes here.
+#[test]
+fn many_queues_are_one_job() {
+    let queue = format!("arguments = $(m)\nqueue 1 in ({})\n", "x".repeat(50));
+    let text = format!("executable = e\nm = 1\n{}", queue.repeat(20_000));
+    let submission = read_in(Path::new("/nonexistent"), "job.sub", &text, &[]).expect("a job");
+    let tasks: Vec<u32> = submission.jobs.iter().map(|job| job.spec.tasks.count()).collect();
+    assert_eq!(tasks, [20_000]);
+}
+
 /// Each of these would take ages, or more memory than there is.
 #[test]
 fn macros_that_double_end() {
@@ -164,6 +174,16 @@ fn macros_that_double_end() {
         let error = read_in(Path::new("/nonexistent"), "job.sub", &text, &[]).expect_err("no end");
         assert!(error.to_string().contains(expected), "{error}");
     }
+    // Twice as long with each line.
+    let doubling = format!("a = {}\n{}", "x".repeat(100), "a = $(a)$(A:)\n".repeat(40));
+    let text = format!("{doubling}executable = e\narguments = $(a)\nqueue\n");
+    let error = read_in(Path::new("/nonexistent"), "job.sub", &text, &[]).expect_err("no end");
+    assert!(error.to_string().contains("more than 1 MiB"), "{error}");
+    // No reader goes down as deep as this.
+    let nested = format!("executable = e\na = {}\nqueue\n", "$(a:".repeat(20_000) + &")".repeat(20_000));
+    assert!(read_in(Path::new("/nonexistent"), "job.sub", &nested, &[]).is_err());
+    let negated = format!("executable = e\nif {}true\nendif\nqueue\n", "!".repeat(1_000_001));
+    assert!(read_in(Path::new("/nonexistent"), "job.sub", &negated, &[]).is_ok());
     let long = format!("executable = x\narguments = {} $(Process)\nqueue 10000000\n", "y".repeat(1_000));
     let error = read_in(Path::new("/nonexistent"), "job.sub", &long, &[]).expect_err("10 GB");
     assert!(error.to_string().contains("bytes of text in all"), "{error}");
