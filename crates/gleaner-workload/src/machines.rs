@@ -9,6 +9,7 @@ use crate::kinds::{Kinds, Met};
 use crate::section::Key;
 use crate::settings::{finite_from_zero, is_speed};
 use crate::table::{Column, Limit, Row, Table};
+use crate::tasks;
 use crate::words::WordSets;
 use gleaner_classad::ClassAd;
 use std::collections::BTreeSet;
@@ -17,24 +18,6 @@ use std::path::Path;
 const LIMIT: Limit = Limit { rows: 10_000_000, of: "machines" };
 /// The columns that are no dimensions.
 const OWN: [&str; 8] = ["id", "site", "cores", "memory_bytes", "disk_bytes", "price", "provides", "ad"];
-/// What these mean in a table of tasks or labels, no dimension may be called.
-const TAKEN: [&str; 15] = [
-    "id",
-    "site",
-    "cores",
-    "memory_bytes",
-    "disk_bytes",
-    "price",
-    "provides",
-    "ad",
-    "arrival_s",
-    "length",
-    "declared",
-    "priority",
-    "checkpoint",
-    "label",
-    "domain",
-];
 
 /// One machine.
 #[derive(Clone, PartialEq, Debug)]
@@ -126,9 +109,9 @@ pub(crate) struct Machines {
     pub(crate) dimensions: Vec<String>,
 }
 
-/// Whether no dimension may have this name.
+/// Whether no dimension may have this name: it means something else in a table of machines or of tasks.
 pub(crate) fn is_taken(name: &str) -> bool {
-    name.is_empty() || TAKEN.contains(&name)
+    name.is_empty() || OWN.contains(&name) || tasks::OWN.contains(&name)
 }
 
 /// Reads the table at `path`. Without `dimensions`, every column that is not the machine's own is one.

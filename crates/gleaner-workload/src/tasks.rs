@@ -21,7 +21,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 const LIMIT: Limit = Limit { rows: 100_000_000, of: "tasks" };
-const OWN: [&str; 13] = [
+/// The columns that are no dimensions.
+pub(crate) const OWN: [&str; 13] = [
     "id",
     "arrival_s",
     "length",

@@ -150,6 +150,11 @@ fn missing_and_mistyped_keys() {
             "length = 1",
             "scenario.toml:7: work.weights.length: found a dimension of that name; expected a name that no other column has",
         ),
+        (
+            "cpu = 2e-5",
+            "user = 1",
+            "scenario.toml:7: work.weights.user: found a dimension of that name; expected a name that no other column has",
+        ),
     ]);
     let grid = "scenario.toml:1: grid: found 1; expected a table";
     Folder::new().with("scenario.toml", "grid = 1").check_error(&[], grid);

@@ -145,10 +145,13 @@ fn columns() {
         &[],
         "machines.csv:1: found no dimension; expected an id and one column a dimension, as cpu",
     );
-    unweighed().with("machines.csv", "id,length\nm0,1\n").check_error(
-        &[],
-        "machines.csv:1: length: found a dimension of that name; expected a name that tasks have no column for",
-    );
+    for name in ["length", "user"] {
+        let expected = "found a dimension of that name; expected a name that tasks have no column for";
+        let machines = format!("id,{name}\nm0,1\n");
+        unweighed()
+            .with("machines.csv", &machines)
+            .check_error(&[], &format!("machines.csv:1: {name}: {expected}"));
+    }
 }
 
 #[test]
