@@ -180,15 +180,15 @@ impl Reading {
             return Err(place.error(COLUMNS[JOB], found, "what its first task says"));
         }
         bag.runs.push(run);
-        self.tasks += 1;
-        if self.tasks > TRACE_TASKS_MAX || bag.runs.len() > size {
+        if bag.runs.len() > size {
             let found = format!("task {} of the job, which has {size}", bag.runs.len());
-            return Err(place.error(
-                COLUMNS[SIZE],
-                found,
-                "as many tasks as it says, TRACE_TASKS_MAX in all",
-            ));
+            return Err(place.error(COLUMNS[SIZE], found, "as many tasks as it says"));
         }
+        if self.tasks == TRACE_TASKS_MAX {
+            let found = format!("more than {TRACE_TASKS_MAX} tasks");
+            return Err(place.error("", found, format!("at most {TRACE_TASKS_MAX}")));
+        }
+        self.tasks += 1;
         Ok(())
     }
 

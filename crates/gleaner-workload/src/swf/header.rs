@@ -29,15 +29,25 @@ impl Log {
 
     /// The beginning of the log in seconds since 1970, by its header.
     pub fn unix_start(&self) -> Option<f64> {
-        self.number("UnixStartTime").map(f64::from)
+        let value = self.value("UnixStartTime")?;
+        let whole = digits(&value).len();
+        let fraction = value[whole..].strip_prefix('.').map_or(0, |rest| 1 + digits(rest).len());
+        value[..whole + fraction].parse().ok()
     }
 
     fn number(&self, key: &str) -> Option<u32> {
-        let header = self.header();
-        let entry = header.iter().find(|entry| entry.key.eq_ignore_ascii_case(key))?;
-        // Some logs explain the number behind it.
-        entry.value.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+        digits(&self.value(key)?).parse().ok()
     }
+
+    fn value(&self, key: &str) -> Option<String> {
+        let entry = self.header().into_iter().find(|entry| entry.key.eq_ignore_ascii_case(key))?;
+        Some(entry.value)
+    }
+}
+
+/// Those that a value begins with: some logs explain the number behind it.
+fn digits(value: &str) -> &str {
+    value.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default()
 }
 
 fn entry(comment: &[u8]) -> Entry {

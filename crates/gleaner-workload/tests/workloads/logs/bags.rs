@@ -39,7 +39,11 @@ fn a_bad_line_is_named_with_its_column() {
         ("100 7 2 20", "101 7 2 20", "a.txt:3: jobId: found another time, size or user for the job \"7\""),
         ("7 2 20 1 24", "7 2 20 1", "a.txt:3: peer: found 6 fields; expected a field for each column"),
         ("3 90 8 1", "3 90 8 2", "a.txt:5: jobSize: found 1 of the 2 tasks of the job \"8\""),
-        ("3 90 8 1 10 1 9", "3 100 7 2 10 1 24", "a.txt:5: jobSize: found task 3 of the job, which has 2"),
+        (
+            "3 90 8 1 10 1 9",
+            "3 100 7 2 10 1 24",
+            "a.txt:5: jobSize: found task 3 of the job, which has 2; expected as many tasks as it says",
+        ),
         // `TRACE_TASKS_MAX`
         ("3 90 8 1", "3 90 8 50000000", "a.txt:5: jobSize: found 1 of the 50000000 tasks of the job \"8\""),
         ("3 90 8 1", "3 90 8 50000001", "a.txt:5: jobSize: found \"50000001\"; expected a number of tasks"),

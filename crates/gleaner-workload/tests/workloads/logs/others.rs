@@ -55,6 +55,26 @@ fn a_log_of_a_machine_comes_back_from_a_grids_format() {
     }
 }
 
+/// A beginning with a fraction, or far ahead, is in the header and comes back.
+#[test]
+fn the_beginning_of_a_log_is_kept_as_it_is() {
+    for (first, second) in [("1136073600.5", "1136073610.5"), ("4294967296.25", "4294967306.25")] {
+        let text = GRID.replace("1072821600", first).replace("1072821500", second);
+        let log = gwf::parse("a.gwf", text.replace("1072821700", second).into()).expect("a log");
+        assert_eq!(log.unix_start(), first.parse().ok(), "{first}");
+        let mut written = Vec::new();
+        gwf::write(&log, &mut written).expect("memory");
+        let again = gwf::parse("b.gwf", written).expect("what was written");
+        assert_eq!((again.header(), again.jobs()), (log.header(), log.jobs()), "{first}");
+    }
+    for (value, expected) in
+        [("12 (a Tuesday)", Some(12.0)), ("12.", Some(12.0)), ("soon", None), (".5", Some(0.5))]
+    {
+        let log = Log::parse("a.swf", format!("; UnixStartTime: {value}\n").into()).expect("a log");
+        assert_eq!(log.unix_start(), expected, "{value}");
+    }
+}
+
 #[test]
 fn a_workload_of_batsim_is_one_as_any_other() {
     let log = batsim::parse("a.json", JOBS.into()).expect("a log");
