@@ -48,7 +48,7 @@ pub enum Change {
     Finished(TaskId),
     /// Tasks that had come to their end are to be run again: how they ended counts no more. It comes after all that tells of them.
     EndsForgotten,
-    /// An answer to a task is kept until others are there to be compared with it.
+    /// An answer to a task is kept until others are there to be compared with it; or another number of them is wanted.
     AnswerKept(TaskId),
     /// Tasks are to be run no more, unless they return.
     Withdrawn {

@@ -113,7 +113,7 @@ impl Outside {
                 let likeness = likeness[self.choices.below(5) % 3];
                 Event::RunEnded { run, end: RunEnd::Compared(likeness) }
             }
-            _ if grid.is_checked(grid.task(task).class()) => {
+            _ if grid.is_compared(task) => {
                 let exact = if self.choices.one_in(6) { Answer::EXACT } else { 0 };
                 let answer = Answer(exact + self.choices.below(3) as u32);
                 Event::RunEnded { run, end: RunEnd::Answered(answer) }

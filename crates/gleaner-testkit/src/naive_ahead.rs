@@ -117,6 +117,7 @@ pub(crate) fn send(
             && machine.availability() == Availability::Open
             && machine.load() < 1.0
             && !grid.is_checked(class)
+            && grid.comparison(run.id().task).is_none()
             && !followed.contains(&run.id())
             && grid.leader_of(run.id()).is_none();
         if fits && leaders.get(&class).is_none_or(|best| (best.since(), best.id()) < (run.since(), run.id()))

@@ -297,7 +297,8 @@ impl NaiveProgress {
 
     fn keep(&mut self, task: TaskId, done: f64) {
         if done > 0.0 && !self.restarts(task) {
-            self.kept.insert(task, done);
+            let kept = self.kept.entry(task).or_default();
+            *kept = kept.max(done);
         }
     }
 

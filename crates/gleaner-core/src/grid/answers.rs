@@ -88,6 +88,11 @@ impl Comparison {
         &self.given
     }
 
+    /// Whether it goes on as it was begun whatever rule comes: answers were given, or a user alone asks for it.
+    pub fn outlasts_rules(&self) -> bool {
+        !self.by_rule || !self.given.is_empty()
+    }
+
     /// Whether a user's program compares.
     pub fn is_by_program(&self) -> bool {
         self.by_program
@@ -362,10 +367,9 @@ impl Checks {
         }
     }
 
-    /// What is kept of these tasks' answers is of no use any more.
-    pub(super) fn drop_answers(&mut self, first: TaskId, count: u32) {
-        let end = TaskId::new(first.index() + count as usize);
-        for comparison in self.open.range_mut(first..end).map(|(_, comparison)| comparison) {
+    /// What is kept of a task's answers is of no use any more.
+    pub(super) fn drop_answers(&mut self, task: TaskId) {
+        if let Some(comparison) = self.open.get_mut(&task) {
             comparison.given.clear();
             comparison.votes.clear();
             comparison.comparing.clear();

@@ -6,7 +6,7 @@ use gleaner_units::{FileId, MachineClassId, MachineId, Ops, TaskClassId, TaskId,
 
 impl Grid {
     /// Writes a fact into the grid and says what changed. Costs O(log tasks), but for a lost or measured machine (O(tasks there)),
-    /// a measured class (O(machine classes)), and an array (see [`super::pages`]).
+    /// a measured class (O(machine classes)), another rule for answers (O(comparisons)), and an array (see [`super::pages`]).
     ///
     /// # Panics
     /// Where ids are not the next of their kind or name nothing: the outside checks before it reports.
@@ -102,7 +102,7 @@ impl Grid {
             Event::RunGranted { run, on } => self.run_granted(now, (run, on), effects),
             Event::RunRefused { run, on } => self.run_refused(now, (run, on), effects),
             Event::RunArrived(run) => self.run_arrived(now, run, effects),
-            Event::CheckingSet(rule) => self.checks.set_rule(rule),
+            Event::CheckingSet(rule) => self.checking_set(rule, effects),
             Event::ClassChecked { class, quorum, by_program } => {
                 self.checks.ask_for(class, Asked { quorum, by_program });
             }

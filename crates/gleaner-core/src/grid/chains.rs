@@ -56,11 +56,10 @@ impl Grid {
     /// several parts, or its answer is to be one machine's.
     #[inline]
     pub fn stays(&self, task: TaskId) -> bool {
-        let known = self.tasks.get(task);
-        let Some(newest) = known.newest else { return false };
+        let Some(newest) = self.tasks.get(task).newest else { return false };
         let newest = &self.runs.slots[newest as usize];
         newest.is_wide
-            || self.is_checked(known.class)
+            || self.is_compared(task)
             || newest.older.is_some()
                 && self.runs_of(task).filter(|run| run.stage != Stage::Missing).count() > 1
     }

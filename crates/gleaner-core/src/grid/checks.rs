@@ -12,10 +12,10 @@ use super::answers::{
     ALONE_MAX, Comparison, Doubts, FORGIVEN_AFTER, Given, Judgement, OUTVOTED_CLOSES, Trust, Vote,
 };
 use super::{Grid, Run, Stage, TaskState};
-use crate::Command;
 use crate::chance::{Chance, Purpose};
 use crate::checking::{Checking, Owner, Said};
 use crate::effects::Effects;
+use crate::{Change, Command};
 use gleaner_units::{MachineId, RunId, TaskClassId, TaskId, Time, UserId};
 use std::collections::BTreeSet;
 
@@ -29,6 +29,13 @@ impl Grid {
     #[inline]
     pub fn is_checked(&self, class: TaskClassId) -> bool {
         self.checks.applies(class)
+    }
+
+    /// Whether a task's answer is one machine's from its beginning, to be compared with others': its class asks for that, or it was begun so
+    /// under a rule that is in force no more.
+    #[inline]
+    pub fn is_compared(&self, task: TaskId) -> bool {
+        self.is_checked(self.task(task).class) || self.comparison(task).is_some()
     }
 
     /// How many machines have to give the same answer to a task of that class that is given to whoever is not trusted.
@@ -170,6 +177,34 @@ impl Grid {
         });
         if let Some(comparison) = self.checks.comparison(class, is_waived) {
             self.checks.open.insert(run.task, comparison);
+        }
+    }
+
+    /// Another rule is in force, or none. **What was answered is compared as it was begun**, or one of two answers would be believed unseen;
+    /// what nobody answered yet goes by the new rule. Costs O(comparisons).
+    pub(super) fn checking_set(&mut self, rule: Option<Checking>, effects: &mut Effects) {
+        self.checks.set_rule(rule);
+        let open = self.comparisons().filter(|(_, comparison)| !comparison.outlasts_rules());
+        let open: Vec<TaskId> = open.map(|(task, _)| task).collect();
+        for task in open {
+            self.compare_by_rule(task);
+            effects.changes.push(Change::AnswerKept(task));
+        }
+    }
+
+    /// What was said of a task is of no use any more.
+    pub(super) fn drop_answers(&mut self, task: TaskId) {
+        self.checks.drop_answers(task);
+        if self.comparison(task).is_some_and(|comparison| !comparison.outlasts_rules()) {
+            self.compare_by_rule(task);
+        }
+    }
+
+    /// A task that was to be compared, and has no answer yet, is asked of as many as the rule in force and its user say.
+    fn compare_by_rule(&mut self, task: TaskId) {
+        match self.checks.comparison(self.task(task).class, false) {
+            Some(comparison) => _ = self.checks.open.insert(task, comparison),
+            None => _ = self.checks.open.remove(&task),
         }
     }
 

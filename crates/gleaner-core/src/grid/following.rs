@@ -83,7 +83,7 @@ impl Grid {
             && machine.capacity() > 0.0
             && !machine.is_overfull()
             && self.accounts.is_none()
-            && !self.is_checked(self.task(run.id.task).class)
+            && !self.is_compared(run.id.task)
     }
 
     pub(super) fn follow(

@@ -223,7 +223,8 @@ impl Grid {
         else {
             return;
         };
-        if end != RunEnd::Kept {
+        // What is compared goes on from nothing.
+        if end != RunEnd::Kept || self.is_compared(id) {
             let (class, done) = (self.task(id).class, self.kept(id));
             self.machines[on.index()].start_from(class, held, done);
         }
@@ -351,20 +352,32 @@ impl Grid {
     fn keepable(&self, now: Time, run: &Run) -> f64 {
         let class = self.task(run.id.task).class;
         // An answer is one machine's from its beginning, or nobody could say who is wrong.
-        let restarts = self.classes.task_class(class).restarts || self.is_checked(class);
+        let restarts = self.classes.task_class(class).restarts || self.is_compared(run.id.task);
         if restarts { 0.0 } else { self.ops_done(now, run.id) }
     }
 
+    /// What a run keeps that ends now.
+    fn left_by(&self, now: Time, run: &Run) -> f64 {
+        if run.counts() { self.keepable(now, run) } else { run.done }
+    }
+
+    /// Of several runs of a task what the furthest left is kept.
     fn keep(&mut self, now: Time, run: &Run) {
-        let done = if run.counts() { self.keepable(now, run) } else { run.done };
+        let done = self.left_by(now, run);
         if done > 0.0 {
-            self.kept.insert(run.id.task, done);
+            let kept = self.kept.entry(run.id.task).or_default();
+            *kept = kept.max(done);
         }
     }
 
-    /// The operations that the next run of a task that waits need not do.
+    /// Whether what a run keeps that ends now is no less than what its task has to go on from: of several runs one may be behind.
+    pub fn is_furthest(&self, now: Time, run: &Run) -> bool {
+        self.left_by(now, run) >= self.kept.get(&run.id.task).copied().unwrap_or(0.0)
+    }
+
+    /// The operations that the next run of a task need not do: none where answers are compared, whatever was kept before.
     pub(super) fn kept(&self, id: TaskId) -> f64 {
-        self.kept.get(&id).copied().unwrap_or(0.0)
+        if self.is_compared(id) { 0.0 } else { self.kept.get(&id).copied().unwrap_or(0.0) }
     }
 
     /// Off its machine, where it takes room no more.

@@ -117,7 +117,7 @@ impl Grid {
             TaskState::Withdrawn => {}
             TaskState::Waiting | TaskState::Placed => {
                 self.dequeue(id);
-                self.checks.drop_answers(id, 1);
+                self.drop_answers(id);
                 self.tasks.get_mut(id).state = TaskState::Withdrawn;
                 self.settle_withdrawn(now, id);
                 effects.changes.push(Change::Withdrawn { first: id, count: 1 });

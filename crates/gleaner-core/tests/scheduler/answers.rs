@@ -466,3 +466,47 @@ fn an_answer_from_out_of_reach_counts_until_the_task_is_given_to_another() {
     answered(&mut lab, first);
     assert_eq!(lab.state(task(2)), "withdrawn");
 }
+
+/// One of two answers would be believed unseen.
+#[test]
+fn what_was_answered_is_compared_to_its_end_whatever_rule_comes() {
+    let mut lab = Lab::new(quorum(2, 5));
+    lab.answer(task(0), 0, 7);
+    for on in 0..2 {
+        assert_eq!(lab.run(task(1), on), None);
+    }
+    let changes = lab.tell(&Event::CheckingSet(None));
+    assert_eq!(changes, [Change::AnswerKept(task(1))], "nobody has answered");
+    let grid = lab.scheduler.grid();
+    assert_eq!([0, 1, 2].map(|id| grid.is_compared(task(id))), [true, false, false]);
+    assert_eq!(grid.answers_wanted(task(0)), 1);
+    lab.answer(task(0), 1, 8);
+    assert_eq!(lab.state(task(0)), "placed", "neither decides");
+    lab.answer(task(0), 2, 7);
+    assert_eq!((lab.state(task(0)).as_str(), lab.rows()), ("done@m2", vec![1, 0, 1, 0]));
+    let run = lab.newest(task(1));
+    lab.tell(&Event::RunEnded { run, end: RunEnd::Answered(Answer(9)) });
+    assert_eq!(lab.state(task(1)), "done@m1", "the first counts");
+    assert!(!lab.scheduler.grid().stays(task(0)));
+}
+
+#[test]
+fn what_nobody_answered_goes_by_the_next_rule() {
+    let mut lab = Lab::new(quorum(2, 5));
+    assert_eq!(lab.run(task(0), 0), None);
+    lab.tell(&Event::CheckingSet(Some(quorum(3, 7))));
+    let grid = lab.scheduler.grid();
+    let asked = grid.comparison(task(0)).map(|so_far| (so_far.quorum(), so_far.most()));
+    assert_eq!((asked, grid.answers_wanted(task(0))), (Some((3, 7)), 2));
+    // What it answered is of no use once it is withdrawn.
+    lab.answer(task(1), 1, 7);
+    lab.tell(&Event::CheckingSet(None));
+    assert!(lab.scheduler.grid().is_compared(task(1)));
+    lab.tell(&Event::TasksWithdrawn { first: task(1), count: 1 });
+    assert!(!lab.scheduler.grid().is_compared(task(1)));
+    // A user's own quorum is no rule's.
+    lab.tell(&Event::ClassChecked { class: TaskClassId::new(0), quorum: 2, by_program: false });
+    assert_eq!(lab.run(task(2), 2), None);
+    assert_eq!(lab.tell(&Event::CheckingSet(Some(quorum(3, 7)))), []);
+    assert_eq!(lab.scheduler.grid().answers_wanted(task(2)), 1);
+}

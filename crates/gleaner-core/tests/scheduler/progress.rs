@@ -2,7 +2,7 @@
 
 use crate::plain::{empty, joined};
 use crate::puppet::{Puppet, tell_at, wish_at};
-use gleaner_core::{Decision, Event, MachineClass, RunEnd, Scheduler, TaskClass};
+use gleaner_core::{Checking, Decision, Event, MachineClass, RunEnd, Scheduler, TaskClass};
 use gleaner_units::{MachineClassId, MachineId, Ops, RunId, TaskClassId, TaskId, Time};
 
 /// Each task is so long.
@@ -61,6 +61,7 @@ fn step(scheduler: &mut Scheduler<Puppet>, word: &str) -> Time {
         "a" | "b" => wish(scheduler, now, Decision::Start { task: id, on: machine(rest) }),
         "a-to" | "b-to" => wish(scheduler, now, Decision::Relocate { task: id, to: machine(rest) }),
         "a-copy" => wish(scheduler, now, Decision::Replicate { task: id, on: machine(rest) }),
+        "a-new-kept" => tell(scheduler, now, &Event::RunEnded { run: newest, end: RunEnd::Kept }),
         "a-new-ends" => tell(scheduler, now, &Event::RunEnded { run: newest, end: RunEnd::Finished }),
         "a-lost" | "b-lost" => ended(RunEnd::Lost),
         "a-ends" | "b-ends" => ended(RunEnd::Finished),
@@ -76,6 +77,10 @@ fn step(scheduler: &mut Scheduler<Puppet>, word: &str) -> Time {
             tell(scheduler, now, &Event::MachineMeasured { machine: machine("0"), class });
         }
         "m0-lost" => tell(scheduler, now, &Event::MachineLost { machine: machine("0") }),
+        "quorum" => {
+            let rule = Checking { quorum: 2, most: 3, trust: None };
+            tell(scheduler, now, &Event::CheckingSet(Some(rule)));
+        }
         "seen" => {}
         other => panic!("no step is called {other}"),
     }
@@ -130,6 +135,15 @@ fn work_adds_up() {
             // Out of reach: what it had done then.
             ("0:a=0 0:a-runs 10:m0-lost 15:seen", 10.0, None),
             ("0:a=0 0:a-runs 10:a-ends 15:seen", 0.0, None),
+            // Of two runs the one that is behind is stopped last.
+            (
+                "0:a=0 0:a-runs 5:a-copy=1 5:a-runs 10:a-kept 11:a-new-kept 15:a=1 15:a-runs 20:seen",
+                15.0,
+                Some(85.0),
+            ),
+            // What is compared begins from nothing, whatever was kept before, and so does what is on its way.
+            ("0:a=0 0:a-runs 10:a-kept 10:quorum 15:a=1 15:a-runs 20:seen", 5.0, Some(95.0)),
+            ("0:a=0 0:a-runs 10:a-to=1 11:quorum 12:a-kept 15:a-runs 20:seen", 5.0, Some(95.0)),
         ],
         false,
     );
@@ -168,6 +182,8 @@ fn how_long_a_task_was_is_what_the_run_did_that_ended() {
         ("0:speed=2 0:a=0 0:a-runs 10:a-to=1 11:a-kept 15:a-runs 20:a-ends", Some(25.0)),
         ("0:speed=2 0:a=0 0:a-runs 10:a-to=1 11:a-lost 15:a-runs 20:a-ends", Some(5.0)),
         ("0:a=0 0:a-runs 10:a-lost 15:a=1 16:a-runs 20:a-ends", Some(4.0)),
+        // From nothing, since its answer is compared.
+        ("0:a=0 0:a-runs 10:a-kept 10:quorum 15:a=1 15:a-runs 20:a-ends", Some(5.0)),
         // It was to stop, and ended first.
         ("0:a=0 0:a-runs 10:a-to=1 11:a-ends", None),
         // Out of reach while it ended.

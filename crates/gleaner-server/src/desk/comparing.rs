@@ -7,7 +7,7 @@ use gleaner_units::TaskId;
 use gleaner_wire::job::JobSpec;
 
 impl Desk {
-    /// What is being compared, or is to be, goes on under whatever policy; and what cannot be compared is not.
+    /// What is being compared, or a user wants compared, goes on under whatever policy; and what cannot be compared is not.
     pub(super) fn check_goes_on_comparing(&self, policy: &PolicySpec) -> Result<(), Rejection> {
         let mut open = self.ledger.jobs().filter(|(_, job)| job.tally.open() > 0);
         if policy.checking().is_some()
@@ -25,7 +25,8 @@ impl Desk {
         let mut asking = self.ledger.jobs().filter(|(_, job)| job.spec.quorum > 1 && job.tally.open() > 0);
         // What was cancelled is compared with nothing more; if it is to run again, that is asked again.
         let is_open = |task: &TaskId| !self.ledger.record(*task).phase.is_over();
-        let compared = self.ledger.grid().comparisons().map(|(task, _)| task).find(is_open);
+        let lasting = self.ledger.grid().comparisons().filter(|(_, so_far)| so_far.outlasts_rules());
+        let compared = lasting.map(|(task, _)| task).find(is_open);
         let compared = compared.map(|task| self.ledger.job_of(task).0);
         match asking.next().map(|(id, _)| id).or(compared) {
             None => Ok(()),

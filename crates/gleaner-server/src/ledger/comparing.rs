@@ -11,7 +11,7 @@ use gleaner_wire::session::{End, Outcome, Stored};
 impl Ledger {
     /// Whether what a run answers is compared with what others do.
     pub(crate) fn is_compared(&self, run: RunId) -> bool {
-        self.grid().is_checked(self.grid().task(run.task).class())
+        self.grid().is_compared(run.task)
     }
 
     /// What the word of a run would be for its task now; nothing where the task is to be run again whatever it said. The digest is
@@ -24,6 +24,8 @@ impl Ledger {
         digest: Option<BlobHash>,
     ) -> Option<Judged> {
         let known = self.grid().find_run(run)?;
+        let end = self.as_far(at, run, end);
+        let end = &*end;
         let mut record = self.record(run.task).clone();
         let said = match &digest {
             None => Said::Likeness(likeness(&end.outcome)?),

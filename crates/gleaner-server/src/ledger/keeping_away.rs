@@ -24,7 +24,7 @@ impl Ledger {
     ///
     /// Not where answers are compared: each machine gives one, so the machine may be the last that has not given its own.
     pub(super) fn try_elsewhere(&mut self, at: Time, task: TaskId, on: MachineId) {
-        if !self.is_out(task) || self.grid().is_checked(self.grid().task(task).class()) {
+        if !self.is_out(task) || self.grid().is_compared(task) {
             return;
         }
         self.books.elsewhere.note_try(task, on);
@@ -64,7 +64,7 @@ impl Ledger {
     /// O(machines).
     pub fn is_left(&self, task: TaskId, on: MachineId, outcome: &Outcome) -> Option<bool> {
         let is_meant = matches!(outcome, Outcome::NotStarted { obstacle: Obstacle::NotThere, .. });
-        if !is_meant || self.grid().is_checked(self.grid().task(task).class()) {
+        if !is_meant || self.grid().is_compared(task) {
             return None;
         }
         let (id, job) = self.job_of(task);

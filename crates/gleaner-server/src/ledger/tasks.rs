@@ -11,6 +11,7 @@ use gleaner_wire::JobId;
 use gleaner_wire::api::{Tally, TaskPhase};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{End, Obstacle, Outcome};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// What agents measure is in millions of operations, and that is what the scheduler counts in.
@@ -224,6 +225,8 @@ impl Ledger {
         (judged, is_left): (Option<&Judged>, Option<bool>),
     ) {
         let task = run.task;
+        let end = self.as_far(at, run, end);
+        let end = &*end;
         self.note_start(task, on, &end.outcome);
         self.hear_brought(at, task);
         let likeness = judged.and_then(|judged| judged.likeness);
@@ -273,6 +276,15 @@ impl Ledger {
             None => {}
         }
         self.tell_step(TaskRange::one(task), Some((run, on)), Step::Ended(verdict));
+    }
+
+    /// An end as it counts: of several runs of a task, what one that is behind another kept is nobody's.
+    pub(super) fn as_far<'a>(&self, at: Time, run: RunId, end: &'a End) -> Cow<'a, End> {
+        let known = self.grid().find_run(run).filter(|_| end.checkpoint.is_some());
+        if known.is_none_or(|known| self.grid().is_furthest(at, known)) {
+            return Cow::Borrowed(end);
+        }
+        Cow::Owned(End { checkpoint: None, ..end.clone() })
     }
 
     /// Whether the scheduler ordered a run to stop or asked it back, or wants another one of its task.

@@ -1,15 +1,16 @@
 //! Mistakes that the histories found, each as the shortest way to it; and a clock that jumps.
 
 use crate::small::{JOB, Small, all, end, large_profile, live_run, one, only, profile, task};
-use gleaner_server::desk::{Administration, Admitted, Checked, Effect, Input, JobFiles, Order, SessionId};
+use gleaner_core::Judgement;
+use gleaner_server::desk::{Administration, Admitted, Effect, Input, JobFiles, Order, SessionId};
 use gleaner_server::journal::Fact;
 use gleaner_server::store::MemoryDisk;
 use gleaner_server::view::{Fetched, Known};
-use gleaner_units::{MachineId, RunId, TaskId, Time};
+use gleaner_units::{MachineId, RunId, TaskId};
 use gleaner_wire::JobId;
-use gleaner_wire::api::{Actor, Enrolment, PolicyKeys, TaskPhase};
+use gleaner_wire::api::{Actor, PolicyKeys, TaskPhase};
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::session::{FromAgent, Hello, Obstacle, Outcome, Stream, ToAgent};
+use gleaner_wire::session::{FromAgent, Obstacle, Outcome, Stream, ToAgent};
 
 const DONE: Outcome = Outcome::Exited { code: 0 };
 
@@ -165,19 +166,7 @@ fn a_machine_that_cannot_start_what_others_can_is_closed() {
 #[test]
 fn where_no_machine_has_the_program_the_reason_names_them_all() {
     let mut small = Small::running();
-    small.order(Order::Administer(Administration::IssueJoinToken {
-        token: "u".into(),
-        expires: Time::NEVER,
-        uses: 1,
-        owner: None,
-    }));
-    let enrolment = Enrolment { name: "n".into(), key: "l".into(), profile: profile(), replace: false };
-    let enrolment = Box::new(Checked::of(enrolment).expect("a machine"));
-    small.order(Order::Enrol { token: "u".into(), enrolment });
-    let other = SessionId(99);
-    let hello = Hello { agent: 1, incarnation: 1, met: None, profile: profile(), running: Vec::new() };
-    let hello = Box::new(Checked::of(hello).expect("a machine"));
-    small.put(vec![Input::Connected { session: other, hello, token: String::new(), fits: true }]);
+    let other = small.joined_by_another();
     let not_there = Outcome::NotStarted { why: "nosuch: not found".into(), obstacle: Obstacle::NotThere };
     small.ends(one(), &not_there);
     assert_eq!(small.phase(), TaskPhase::Waiting, "the other machine is left");
@@ -325,13 +314,48 @@ fn a_cancelled_job_with_a_quorum_keeps_no_policy_away() {
         serde_json::from_value(serde_json::json!({ "command": ["true"], "quorum": 2 })).expect("a job");
     let job = Admitted::check(spec).expect("a job");
     small.order(Order::Submit { job, key: None, files: JobFiles::default() });
-    let easy = || {
-        let keys = serde_json::json!({ "preset": "queue/easy" });
-        Order::Administer(Administration::SetPolicy(PolicyKeys(keys.as_object().expect("keys").clone())))
-    };
-    assert_eq!(small.order(easy()), None, "two machines have to answer");
+    let easy = serde_json::json!({ "preset": "queue/easy" });
+    assert_eq!(small.order(policy(&easy)), None, "two machines have to answer");
     small.order(Order::Cancel(JobId(2), all()));
-    assert!(small.order(easy()).is_some(), "nothing is compared any more");
+    assert!(small.order(policy(&easy)).is_some(), "nothing is compared any more");
+}
+
+fn policy(keys: &serde_json::Value) -> Order {
+    let keys = keys.as_object().expect("keys").clone();
+    Order::Administer(Administration::SetPolicy(PolicyKeys(keys)))
+}
+
+/// The second answer was believed unseen, though an honest machine had given another before.
+#[test]
+fn what_was_answered_is_compared_though_the_policy_asks_for_it_no_more() {
+    let mut small = Small::running();
+    let quorum = serde_json::json!({
+        "preset": "bertasi/greedy", "relocate": "none", "replicate": { "quorum": 2 },
+    });
+    assert!(small.order(policy(&quorum)).is_some());
+    let other = small.joined_by_another();
+    let answers = |small: &mut Small, session: SessionId, run: RunId, digit: &str| {
+        let ended = FromAgent::Ended { run, end: end(&DONE) };
+        small.put(vec![Input::said(session, ended).expect("a machine")]);
+        let is_read = |effect: &Effect| matches!(effect, Effect::Compare(_, read, _) if *read == run);
+        assert!(small.effects.iter().any(is_read), "{run} is compared");
+        let digest = digit.repeat(64).try_into().expect("a hash");
+        small.put(vec![Input::Answered { session, run, end: Box::new(end(&DONE)), digest }]);
+        let judgement = small.facts.iter().find_map(|fact| match fact {
+            Fact::RunEnded { answer, .. } => answer.as_ref().map(|answer| answer.judgement),
+            _ => None,
+        });
+        assert_eq!(judgement, Some(Judgement::Kept), "{run}");
+        assert_ne!(small.phase(), TaskPhase::Done, "{run}");
+    };
+    let session = SessionId(small.sessions);
+    answers(&mut small, session, one(), "a");
+    let second = RunId { number: 2, ..one() };
+    let on = small.desk.ledger().grid().find_run(second).map(gleaner_core::Run::on);
+    assert_eq!(on, Some(MachineId::new(1)), "another machine is asked");
+    assert!(small.order(policy(&serde_json::json!({ "preset": "bertasi/greedy" }))).is_some());
+    small.put(vec![Input::said(other, FromAgent::Started(second)).expect("a machine")]);
+    answers(&mut small, other, second, "b");
 }
 
 /// It was sent away without a word, again and again, and nobody knew why.

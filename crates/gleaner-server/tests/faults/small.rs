@@ -165,6 +165,24 @@ impl Small {
         self.put(vec![gone, input, opens]);
     }
 
+    /// Another agent, n, is enrolled and connected.
+    pub(crate) fn joined_by_another(&mut self) -> SessionId {
+        self.order(Order::Administer(Administration::IssueJoinToken {
+            token: "u".into(),
+            expires: Time::NEVER,
+            uses: 1,
+            owner: None,
+        }));
+        let enrolment = Enrolment { name: "n".into(), key: "l".into(), profile: profile(), replace: false };
+        let enrolment = Box::new(Checked::of(enrolment).expect("a machine"));
+        self.order(Order::Enrol { token: "u".into(), enrolment });
+        let session = SessionId(99);
+        let hello = Hello { agent: 1, incarnation: 1, met: None, profile: profile(), running: Vec::new() };
+        let hello = Box::new(Checked::of(hello).expect("a machine"));
+        self.put(vec![Input::Connected { session, hello, token: String::new(), fits: true }]);
+        session
+    }
+
     pub(crate) fn now(&self) -> Time {
         self.now
     }

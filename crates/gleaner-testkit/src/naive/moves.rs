@@ -82,7 +82,7 @@ fn best(relocation: &Relocation, grid: &Grid, time: Time, given: End) -> Option<
             let stages: Vec<Stage> = grid.runs_of(task).map(Run::stage).collect();
             let running = stages.iter().filter(|stage| **stage != Stage::Missing).eq([&Stage::Running]);
             // What is compared is one machine's.
-            if grid.is_checked(grid.task(task).class()) {
+            if grid.is_checked(grid.task(task).class()) || grid.comparison(task).is_some() {
                 continue;
             }
             let liked = now.rank(task, to) >= now.rank(task, from);

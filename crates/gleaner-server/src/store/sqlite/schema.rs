@@ -33,8 +33,9 @@ const APPLICATION: u32 = 0x476c_6e72;
 /// user's own quota may be taken back. 12: each row has what it was for each task that it is about. 13: the answer of a machine that was
 /// out of reach counts while its task waits, and credits come back when a run has stopped. 14: a run that begins where it cannot run is moved at once. 15: tasks
 /// that need other disk are of another class. 16: what a user should know of a run's end is kept with its task. 17: what stands
-/// still and would begin anew is moved later, one user's own quorum closes no machine, and rules with a budget start more.
-pub const FORMAT: u32 = 17;
+/// still and would begin anew is moved later, one user's own quorum closes no machine, and rules with a budget start more. 18: what is
+/// compared is so to its end under whatever policy and begins from nothing, and of several checkpoints the furthest is kept.
+pub const FORMAT: u32 = 18;
 /// Somebody may look at the file with a program of theirs that takes a lock for a moment.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Somebody may read an old state of it for as long as they like.

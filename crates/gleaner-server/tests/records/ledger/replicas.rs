@@ -4,9 +4,10 @@ use super::books::{Books, agent, end};
 use gleaner_core::{Command, Decision, StopReason};
 use gleaner_server::journal::Fact;
 use gleaner_units::{RunId, TaskId};
+use gleaner_wire::BlobHash;
 use gleaner_wire::api::TaskPhase;
-use gleaner_wire::job::JobSpec;
-use gleaner_wire::session::{Obstacle, Outcome};
+use gleaner_wire::job::{Checkpointing, JobSpec};
+use gleaner_wire::session::{End, Obstacle, Outcome, Stored};
 
 const TASK: usize = 0;
 
@@ -94,4 +95,24 @@ fn what_cannot_be_started_fails_no_task_of_which_another_run_goes_on() {
         books.add(Fact::RunEnded { run: run(number), agent: agent(1), end, answer: None, is_left: None });
         assert_eq!((books.live(), phase(&books)), (vec![run(1)], TaskPhase::Running));
     }
+}
+
+/// What the run that is ahead had stored was lost when the other one ended after it.
+#[test]
+fn of_two_checkpoints_the_one_that_is_ahead_is_kept() {
+    let checkpoint = Checkpointing { folder: true, ..Checkpointing::default() };
+    let mut books = Books::with(2, JobSpec { checkpoint, ..JobSpec::new(["true"]) });
+    assert_eq!(books.starts(), [(run(1), agent(0))]);
+    books.add(Fact::RunStarted(run(1)));
+    books.now = books.now.after_seconds(600.0);
+    replicate(&mut books);
+    books.add(Fact::RunStarted(run(2)));
+    let left = |byte: u8| Stored { blob: BlobHash::from([byte; 32]), size: 7 };
+    for (number, on, byte) in [(1, agent(0), 1), (2, agent(1), 2)] {
+        let outcome = Outcome::Abandoned { why: String::new() };
+        let end = Box::new(End { checkpoint: Some(left(byte)), ..*end(&outcome) });
+        books.add(Fact::RunEnded { run: run(number), agent: on, end, answer: None, is_left: None });
+    }
+    assert_eq!(books.ledger.record(TaskId::new(TASK)).checkpoint, Some(left(1)));
+    assert!(!books.ledger.files().any(|file| *file == left(2).blob), "nobody goes on from it");
 }
