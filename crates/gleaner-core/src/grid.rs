@@ -69,7 +69,7 @@ use runs::Runs;
 use serde::{Deserialize, Serialize};
 use staying::Staying;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use surveys::Surveys;
 use waiting::Waiting;
 use waiting_ops::WaitingOps;
@@ -281,6 +281,15 @@ impl Grid {
         let firsts = self.waiting.first_of_each().filter(|&(class, _)| !self.is_capped(class) && of(class));
         let first = firsts.min_by_key(|&(class, task)| (Reverse(self.classes.demand(class).priority), task));
         first.map(|(_, task)| task)
+    }
+
+    /// The first waiting task of each class asked for, in that order. Costs O(classes that wait), and the logarithm of that for each
+    /// that is taken.
+    pub fn first_waiting(&self, of: impl Fn(TaskClassId) -> bool) -> impl Iterator<Item = TaskId> {
+        let firsts = self.waiting.first_of_each().filter(|&(class, _)| !self.is_capped(class) && of(class));
+        let place = |(class, task)| Reverse((Reverse(self.classes.demand(class).priority), task));
+        let mut firsts: BinaryHeap<_> = firsts.map(place).collect();
+        std::iter::from_fn(move || firsts.pop().map(|Reverse((_, task))| task))
     }
 
     /// How many tasks of a class wait.

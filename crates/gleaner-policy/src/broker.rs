@@ -9,7 +9,8 @@
 //! # Costs
 //! A decision costs O(log sites) for each site of which anything was heard since the last decision about the same class, and
 //! O(sites) for the first, after news of files, links or places, and where nothing of the class has waited for a while. Where scores count the execution, O(sites) for each
-//! task that is not as long as the one before.
+//! task that is not as long as the one before. Whatever may help tasks that wait has each class looked at once for each task that starts, until one finds a site:
+//! O(classes that wait) and their logarithm for each that finds none.
 
 mod board;
 
@@ -108,14 +109,7 @@ impl Broker {
 
     /// What has waited longest of the classes for which there is a site.
     fn start_anywhere(&mut self, grid: &Grid, helps: impl Fn(TaskClassId) -> bool) -> Option<Decision> {
-        let mut stuck: Vec<TaskClassId> = Vec::new();
-        loop {
-            let task = grid.longest_waiting(|class| helps(class) && !stuck.contains(&class))?;
-            match self.start(grid, task) {
-                Some(decision) => return Some(decision),
-                None => stuck.push(grid.task(task).class()),
-            }
-        }
+        grid.first_waiting(helps).find_map(|task| self.start(grid, task))
     }
 }
 
@@ -363,5 +357,41 @@ impl Policy for Broker {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gleaner_core::{Event, GridConfig, Migration, Scheduler, TaskClass};
+    use std::cell::Cell;
+
+    const CLASSES: usize = 2_000;
+
+    #[test]
+    fn each_class_is_looked_at_once_where_none_finds_a_site() {
+        let rule = Brokering { rank: Rank::default(), choose: Choose::Best, belief: Belief::AsPublished };
+        let grid = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
+        let mut scheduler = Scheduler::new(grid, Broker::new(rule));
+        for class in (0..CLASSES).map(TaskClassId::new) {
+            let plain = TaskClass::plain(vec![1.0]);
+            let priority = [0, 1, 2][class.index() % 3];
+            scheduler.apply(Time::ZERO, &Event::TaskClassMet(Box::new(TaskClass { priority, ..plain })));
+            let first = TaskId::new(class.index());
+            scheduler.apply(Time::ZERO, &Event::TasksSubmitted { first, count: 1, class, length: None });
+        }
+        let grid = scheduler.grid();
+        let looks = Cell::new(0);
+        let helps = |_| {
+            looks.set(looks.get() + 1);
+            true
+        };
+        assert_eq!(Broker::new(rule).start_anywhere(grid, helps), None);
+        assert_eq!(looks.get(), CLASSES);
+        // And in the order in which they would start.
+        let all = grid.first_waiting(|_| true).collect::<Vec<_>>();
+        let turn = |task: &TaskId| (Reverse(task.index() % 3), *task);
+        assert!(all.len() == CLASSES && all.is_sorted_by_key(turn));
+        assert_eq!(all.first().copied(), grid.longest_waiting(|_| true));
     }
 }
