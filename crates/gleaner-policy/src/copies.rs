@@ -4,15 +4,16 @@
 //! instant, once nothing that waits can be. **One that an answer is compared with goes before tasks that wait**: its task was
 //! begun before them, and would else never end on a grid that has always something to do.
 
-mod unanswered;
+mod asked;
+
+pub(crate) use asked::{Asked, voices};
 
 use gleaner_core::{Change, Grid, Run, Stage, TaskState};
 use gleaner_units::{TaskClassId, TaskId};
-use std::collections::{BTreeMap, BTreeSet};
-use unanswered::Unanswered;
+use std::collections::BTreeMap;
 
 /// Tasks by class; no class without any.
-type ByClass = BTreeMap<TaskClassId, BTreeSet<TaskId>>;
+type ByClass = BTreeMap<TaskClassId, Asked>;
 
 /// The index of them.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -22,7 +23,7 @@ pub(crate) struct Copies {
     /// Those with fewer.
     short: ByClass,
     /// Those that wait for more answers than are on their way.
-    unanswered: BTreeMap<TaskClassId, Unanswered>,
+    unanswered: ByClass,
 }
 
 impl Copies {
@@ -53,13 +54,13 @@ impl Copies {
         self.unanswered.is_empty()
     }
 
-    /// The classes of the tasks that are to have more, each with these, in order of submission.
-    pub(crate) fn short(&self) -> impl Iterator<Item = (TaskClassId, &BTreeSet<TaskId>)> {
+    /// The classes of the tasks that are to have more, each with these.
+    pub(crate) fn short(&self) -> impl Iterator<Item = (TaskClassId, &Asked)> {
         self.short.iter().map(|(class, tasks)| (*class, tasks))
     }
 
     /// Likewise those whose answers do not decide.
-    pub(crate) fn unanswered(&self) -> impl Iterator<Item = (TaskClassId, &Unanswered)> {
+    pub(crate) fn unanswered(&self) -> impl Iterator<Item = (TaskClassId, &Asked)> {
         self.unanswered.iter().map(|(class, tasks)| (*class, tasks))
     }
 
@@ -79,17 +80,10 @@ impl Copies {
             }
             Change::Finished(task) | Change::AnswerKept(task) => self.look_at(grid, task),
             Change::Wait { first, count } | Change::Withdrawn { first, count } => {
-                let end = TaskId::new(first.index() + count as usize);
-                self.short.retain(|_, tasks| {
-                    while let Some(&task) = tasks.range(first..end).next() {
-                        tasks.remove(&task);
-                    }
-                    !tasks.is_empty()
-                });
-                self.unanswered.retain(|_, tasks| {
-                    tasks.remove_between(first, end);
-                    !tasks.is_empty()
-                });
+                // They are of one class.
+                let (class, end) = (grid.task(first).class(), TaskId::new(first.index() + count as usize));
+                remove(&mut self.short, class, |tasks| tasks.remove_between(first, end));
+                remove(&mut self.unanswered, class, |tasks| tasks.remove_between(first, end));
             }
             Change::MachineClassMet(_)
             | Change::TaskClassMet(_)
@@ -119,21 +113,10 @@ impl Copies {
         let class = grid.task(task).class();
         if self.runs > 1 {
             let is_short = self.is_short(grid, task);
-            put(&mut self.short, class, task, is_short);
+            put(&mut self.short, grid, task, is_short);
         }
         if grid.comparison(task).is_some() || self.unanswered.contains_key(&class) {
-            self.look_for_answers(grid, class, task);
-        }
-    }
-
-    fn look_for_answers(&mut self, grid: &Grid, class: TaskClassId, task: TaskId) {
-        if is_unanswered(grid, task) {
-            self.unanswered.entry(class).or_default().put(task, grid.asked_for(task));
-        } else if let Some(tasks) = self.unanswered.get_mut(&class) {
-            tasks.remove(task);
-            if tasks.is_empty() {
-                self.unanswered.remove(&class);
-            }
+            put(&mut self.unanswered, grid, task, is_unanswered(grid, task));
         }
     }
 
@@ -167,11 +150,18 @@ fn is_unanswered(grid: &Grid, task: TaskId) -> bool {
         && here(grid, task).all(goes_on)
 }
 
-fn put(by_class: &mut ByClass, class: TaskClassId, task: TaskId, is_in: bool) {
+fn put(by_class: &mut ByClass, grid: &Grid, task: TaskId, is_in: bool) {
+    let class = grid.task(task).class();
     if is_in {
-        by_class.entry(class).or_default().insert(task);
-    } else if let Some(tasks) = by_class.get_mut(&class) {
-        tasks.remove(&task);
+        by_class.entry(class).or_default().put(task, grid.asked_for(task));
+    } else {
+        remove(by_class, class, |tasks| tasks.remove(task));
+    }
+}
+
+fn remove(by_class: &mut ByClass, class: TaskClassId, from: impl Fn(&mut Asked)) {
+    if let Some(tasks) = by_class.get_mut(&class) {
+        from(tasks);
         if tasks.is_empty() {
             by_class.remove(&class);
         }

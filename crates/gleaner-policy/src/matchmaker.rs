@@ -1,7 +1,7 @@
 //! The policy for time-shared and for exclusive machines: a task is placed when it arrives, or else as soon as a machine
 //! has room for it, and may be moved later.
 
-use crate::copies::Copies;
+use crate::copies::{Copies, voices};
 use crate::drawing::draw;
 use crate::fleet::{Fleet, OWN_BOUNDS};
 use crate::following::Following;
@@ -149,7 +149,7 @@ impl Matchmaker {
 
     /// One more run of a task that is to have more: of those with the highest priority, and of these of the one that was
     /// submitted first. Not before all of this instant was told, so that what comes with it has its room first. Costs a
-    /// search for each class that is short of runs, and for each task that is already wherever there is room.
+    /// search for each class that is short of runs, and for each set of machines that run such tasks and have them wherever there is room.
     fn replicate(&self, grid: &Grid, now: Time, cause: Cause) -> Option<Decision> {
         if self.copies.has_enough() {
             return None;
@@ -164,7 +164,7 @@ impl Matchmaker {
         }
         let copies = short.filter_map(|(class, tasks)| {
             let (task, on) =
-                tasks.iter().find_map(|&task| Some((task, self.place_copy(grid, now, task)?)))?;
+                tasks.first_placed(<[MachineId]>::to_vec, |task| self.place_copy(grid, now, task))?;
             Some((Reverse(grid.classes().demand(class).priority), task, on))
         });
         copies.min().map(|(_, task, on)| Decision::Replicate { task, on })
@@ -178,7 +178,8 @@ impl Matchmaker {
         }
         let unanswered = self.copies.unanswered().filter(|(class, _)| self.has_room(grid, *class));
         let copies = unanswered.filter_map(|(class, tasks)| {
-            let (task, on) = tasks.first_placed(grid, |task| self.place_copy(grid, now, task))?;
+            let (task, on) =
+                tasks.first_placed(|asked| voices(grid, asked), |task| self.place_copy(grid, now, task))?;
             Some((Reverse(grid.classes().demand(class).priority), task, on))
         });
         copies.min().map(|(_, task, on)| Decision::Replicate { task, on })

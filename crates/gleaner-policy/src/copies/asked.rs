@@ -1,5 +1,5 @@
-//! The tasks of a class that wait for more answers than are on their way. **Those that the same people's machines were asked for find
-//! room alike**: one of them is looked at for all, however many there are.
+//! The tasks of a class that are to have more runs than they have. **Those that the same machines were asked for find room alike**: one of
+//! them is looked at for all, however many there are.
 
 use gleaner_core::{Grid, Owner};
 use gleaner_units::{MachineId, TaskId};
@@ -8,7 +8,7 @@ use std::iter::once_with;
 
 /// See the module. None is empty.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(crate) struct Unanswered {
+pub(crate) struct Asked {
     /// By task: the machines that were asked for it.
     asked: BTreeMap<TaskId, Vec<MachineId>>,
     /// By these machines.
@@ -18,7 +18,7 @@ pub(crate) struct Unanswered {
 /// Who has one vote: an owner of machines, or a machine of nobody's.
 type Voice = (Option<Owner>, Option<MachineId>);
 
-impl Unanswered {
+impl Asked {
     /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.asked.is_empty()
@@ -48,23 +48,24 @@ impl Unanswered {
         }
     }
 
-    /// The first task for which there is a place, and that. Costs a search for each set of people who were asked, and O(sets of
-    /// machines·log of them) if there is none for the very first.
-    pub(crate) fn first_placed(
+    /// The first task for which there is a place, and that. What `kept_from` makes of the machines that were asked says from which ones a
+    /// task is kept: tasks of which it is the same find room alike. Costs a search for each such value, and O(sets of machines·log of
+    /// them) if there is no place for the very first.
+    pub(crate) fn first_placed<K: Ord>(
         &self,
-        grid: &Grid,
+        kept_from: impl Fn(&[MachineId]) -> K,
         place: impl Fn(TaskId) -> Option<MachineId>,
     ) -> Option<(TaskId, MachineId)> {
-        let mut in_vain: BTreeSet<BTreeSet<Voice>> = BTreeSet::new();
+        let mut in_vain: BTreeSet<K> = BTreeSet::new();
         let mut firsts = self.first().into_iter().chain(once_with(|| self.firsts()).flatten());
         firsts.find_map(|(task, asked)| {
-            let voices = voices(grid, asked);
-            if in_vain.contains(&voices) {
+            let apart = kept_from(asked);
+            if in_vain.contains(&apart) {
                 return None;
             }
             let on = place(task);
             if on.is_none() {
-                in_vain.insert(voices);
+                in_vain.insert(apart);
             }
             Some((task, on?))
         })
@@ -84,7 +85,8 @@ impl Unanswered {
     }
 }
 
-fn voices(grid: &Grid, asked: &[MachineId]) -> BTreeSet<Voice> {
+/// Whose machines they are: where answers are compared, a task is kept from all of theirs.
+pub(crate) fn voices(grid: &Grid, asked: &[MachineId]) -> BTreeSet<Voice> {
     let voice = |on: &MachineId| {
         let owner = grid.owner_of(*on);
         (owner, owner.is_none().then_some(*on))
@@ -135,7 +137,7 @@ mod tests {
     fn one_task_is_looked_at_for_all_that_the_same_people_were_asked_for() {
         let scheduler = machines();
         let (task, machine) = (TaskId::new, MachineId::new);
-        let mut unanswered = Unanswered::default();
+        let mut unanswered = Asked::default();
         for index in 0..1_000 {
             unanswered.put(task(index), vec![machine(index % (MACHINES - 1))]);
         }
@@ -147,7 +149,7 @@ mod tests {
                 looks.set(looks.get() + 1);
                 room(task)
             };
-            (unanswered.first_placed(scheduler.grid(), place), looks.get())
+            (unanswered.first_placed(|asked| voices(scheduler.grid(), asked), place), looks.get())
         };
         assert_eq!(found(&|_| None), (None, 2));
         assert_eq!(found(&|_| Some(machine(3))), (Some((task(0), machine(3))), 1));
@@ -155,9 +157,31 @@ mod tests {
         assert_eq!(found(&others), (Some((task(1_000), machine(0))), 2));
     }
 
+    /// Two machines, and three runs that each task is to have: all are short of one for ever.
+    #[test]
+    fn one_task_is_looked_at_for_all_that_the_same_machines_run() {
+        let mut short = Asked::default();
+        for index in 0..10_000 {
+            short.put(TaskId::new(index), vec![MachineId::new(0), MachineId::new(1)]);
+        }
+        let looks = Cell::new(0);
+        let found = |short: &Asked| {
+            looks.set(0);
+            let place = |task: TaskId| {
+                looks.set(looks.get() + 1);
+                (task.index() == 5_000).then_some(MachineId::new(0))
+            };
+            (short.first_placed(<[MachineId]>::to_vec, place), looks.get())
+        };
+        assert_eq!(found(&short), (None, 1));
+        // One of its runs was lost.
+        short.put(TaskId::new(5_000), vec![MachineId::new(1)]);
+        assert_eq!(found(&short), (Some((TaskId::new(5_000), MachineId::new(0))), 2));
+    }
+
     #[test]
     fn what_is_put_in_and_removed_leaves_nothing_behind() {
-        let mut unanswered = Unanswered::default();
+        let mut unanswered = Asked::default();
         for index in 0..100 {
             unanswered.put(TaskId::new(index), vec![MachineId::new(0)]);
             unanswered.put(TaskId::new(index), vec![MachineId::new(index % 3)]);
@@ -165,6 +189,6 @@ mod tests {
         unanswered.remove(TaskId::new(50));
         unanswered.remove_between(TaskId::new(0), TaskId::new(100));
         assert!(unanswered.is_empty());
-        assert_eq!(unanswered, Unanswered::default());
+        assert_eq!(unanswered, Asked::default());
     }
 }
