@@ -6,11 +6,12 @@
 
 use super::line::Line;
 use super::maps::Maps;
-use super::pass::{Pass, excluded_for, fitting, is_enough};
+use super::pass::{Excluded, Pass, excluded_for, fitting, is_enough};
 use super::rooms::Rooms;
 use super::running::{Running, sites_of};
 use super::split::fill;
 use super::traffic::Traffic;
+use super::unfit::Unfit;
 use super::{estimate, places};
 use crate::parts::sites::{Nearness, News, Queues, SiteRule, Split};
 use crate::wait_for_all::wait_for_all;
@@ -26,16 +27,19 @@ pub struct Dispatcher {
     pub(super) running: Running,
     maps: Maps,
     pass: Option<Pass>,
+    unfit: Unfit,
 }
 
 impl Dispatcher {
     /// The policy that follows `rule`.
     pub(crate) fn new(rule: SiteRule) -> Self {
         let (rooms, line, running) = (Rooms::default(), Line::default(), Running::default());
-        Self { rule, rooms, line, running, maps: Maps::default(), pass: None }
+        Self { rule, rooms, line, running, maps: Maps::default(), pass: None, unfit: Unfit::default() }
     }
 
-    /// The next to start, and on what.
+    /// The next to start, and on what. Costs O(sites) for each class that finds too little room since any site had more, what the order of
+    /// sites costs for the one that starts, and O(log classes) for each other job that is looked at: those behind the last that started,
+    /// and with copies all that wait.
     fn next(&mut self, grid: &Grid, now: Time) -> Option<Decision> {
         let Self { rule, line, .. } = self;
         let mut pass = self.pass.take().unwrap_or_else(|| Pass::new(line.in_turn(grid, rule, now)));
@@ -104,16 +108,22 @@ impl Dispatcher {
         home: Option<MachineId>,
         task: TaskId,
     ) -> Option<Box<[Part]>> {
-        let Self { rule, rooms, maps, running, .. } = self;
+        let Self { rule, rooms, maps, running, unfit, .. } = self;
         if pass.is_blocked(rule, home) {
             return None;
         }
-        let cores = grid.classes().demand(grid.task(task).class()).needs.cores;
-        let fitting = fitting(grid, task, rooms.free(), &excluded_for(grid, rule, (home, task)));
-        if !is_enough(rule, cores, &fitting) {
+        let class = grid.task(task).class();
+        let cores = grid.classes().demand(class).needs.cores;
+        let excluded = excluded_for(grid, rule, (home, task));
+        let like = excluded.is_alone().then_some((class, home));
+        let look = || {
+            let fitting = fitting(grid, class, rooms.free(), &excluded);
+            is_enough(rule, cores, &fitting).then_some(fitting)
+        };
+        let Some(fitting) = unfit.look(rooms, (cores, like), look) else {
             pass.does_not_fit(home, task);
             return None;
-        }
+        };
         let mut parts = match rule.nearness {
             Nearness::Map => {
                 let traffic = Traffic::counted(grid, rule, running.runs(grid));
@@ -251,6 +261,7 @@ impl Policy for Dispatcher {
         self.running = Running::of(grid, &self.rule);
         self.maps.forget();
         self.pass = None;
+        self.unfit = Unfit::default();
     }
 
     fn check(&self, grid: &Grid) -> Result<(), String> {
@@ -260,6 +271,14 @@ impl Policy for Dispatcher {
         }
         if self.running != Running::of(grid, &self.rule) {
             return Err("when runs end is not what the grid says".to_owned());
+        }
+        let fits = |(class, home)| {
+            let cores = grid.classes().demand(class).needs.cores;
+            let fitting = fitting(grid, class, self.rooms.free(), &Excluded::but_at(home));
+            is_enough(&self.rule, cores, &fitting)
+        };
+        if self.unfit.likes(&self.rooms).any(fits) {
+            return Err("who found too little room finds enough".to_owned());
         }
         self.maps.check(grid, &self.rule, &self.rooms)
     }

@@ -4,7 +4,7 @@ use super::running::{Running, sites_of};
 use super::split::cores_that_fit;
 use crate::parts::sites::{Behind, SiteRule, Split};
 use gleaner_core::{Grid, Needs, Part, Room};
-use gleaner_units::{MachineId, Ops, TaskId, Time};
+use gleaner_units::{MachineId, Ops, TaskClassId, TaskId, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A job has waited for long where that is so many times what it takes.
@@ -166,20 +166,30 @@ pub(super) fn excluded_for(
 }
 
 /// Where a job may not go.
+#[derive(Default)]
 pub(super) struct Excluded {
     home: Option<MachineId>,
     siblings: BTreeSet<MachineId>,
 }
 
 impl Excluded {
+    /// Of a job without other copies.
+    pub(super) fn but_at(home: Option<MachineId>) -> Self {
+        Self { home, ..Self::default() }
+    }
+
+    /// Whether they depend on nothing but where the job waits.
+    pub(super) fn is_alone(&self) -> bool {
+        self.siblings.is_empty()
+    }
+
     pub(super) fn has(&self, site: MachineId) -> bool {
         self.home.is_some_and(|home| home != site) || self.siblings.contains(&site)
     }
 }
 
-/// How many cores of a job each site could take.
-pub(super) fn fitting(grid: &Grid, task: TaskId, free: &[Room], excluded: &Excluded) -> Vec<u32> {
-    let class = grid.task(task).class();
+/// How many cores of a job of that class each site could take. Costs O(sites).
+pub(super) fn fitting(grid: &Grid, class: TaskClassId, free: &[Room], excluded: &Excluded) -> Vec<u32> {
     let needs = grid.classes().demand(class).needs;
     let fits = |(index, room): (usize, &Room)| {
         let site = MachineId::new(index);
@@ -201,8 +211,9 @@ pub(super) fn is_enough(rule: &SiteRule, cores: u32, fitting: &[u32]) -> bool {
 }
 
 fn fits(grid: &Grid, rule: &SiteRule, task: TaskId, free: &[Room], excluded: &Excluded) -> bool {
-    let cores = grid.classes().demand(grid.task(task).class()).needs.cores;
-    is_enough(rule, cores, &fitting(grid, task, free, excluded))
+    let class = grid.task(task).class();
+    let cores = grid.classes().demand(class).needs.cores;
+    is_enough(rule, cores, &fitting(grid, class, free, excluded))
 }
 
 fn has_waited_long(grid: &Grid, now: Time, task: TaskId) -> bool {

@@ -8,6 +8,8 @@ use gleaner_units::MachineId;
 pub(super) struct Rooms {
     free: Vec<Room>,
     slots: u64,
+    /// How often any had more than before.
+    growths: u64,
     /// The sites whose room changed, in turn, for whoever keeps what follows from it.
     changes: Vec<MachineId>,
 }
@@ -29,6 +31,7 @@ impl Rooms {
             return;
         }
         self.slots = self.slots - slots(free) + slots(&room);
+        self.growths += u64::from(!is_within(&room, free));
         *free = room;
         self.changes.push(site);
     }
@@ -41,6 +44,11 @@ impl Rooms {
     /// Of all sites together.
     pub(super) fn slots(&self) -> u64 {
         self.slots
+    }
+
+    /// How often any had more than before.
+    pub(super) fn growths(&self) -> u64 {
+        self.growths
     }
 
     pub(super) fn changes(&self) -> &[MachineId] {
@@ -58,6 +66,15 @@ impl Rooms {
         }
         Err("what sites have free is not what the grid says".to_owned())
     }
+}
+
+/// Whether a room has no more than another of anything.
+fn is_within(room: &Room, other: &Room) -> bool {
+    let fits =
+        |has: Option<u64>, most: Option<u64>| most.is_none_or(|most| has.is_some_and(|has| has <= most));
+    fits(room.slots.map(u64::from), other.slots.map(u64::from))
+        && fits(room.memory, other.memory)
+        && fits(room.disk, other.disk)
 }
 
 fn slots(room: &Room) -> u64 {

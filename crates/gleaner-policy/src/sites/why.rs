@@ -31,9 +31,10 @@ impl Dispatcher {
                 if next != task || starts {
                     continue;
                 }
-                let (rule, cores) = (&copy.rule, grid.classes().demand(grid.task(task).class()).needs.cores);
+                let (rule, class) = (&copy.rule, grid.task(task).class());
+                let cores = grid.classes().demand(class).needs.cores;
                 let excluded = excluded_for(grid, rule, (home, task));
-                if !is_enough(rule, cores, &fitting(grid, task, copy.rooms.free(), &excluded)) {
+                if !is_enough(rule, cores, &fitting(grid, class, copy.rooms.free(), &excluded)) {
                     let of = (grid, rule, &copy.running);
                     let kept = pass.moment_kept(of, now, home, copy.rooms.free());
                     return Some(HeldBackOverSites::NoRoom(
