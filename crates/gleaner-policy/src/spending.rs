@@ -42,7 +42,7 @@ pub(crate) struct Conditions {
     /// Up to which price machines are under no condition, and up to which under any.
     prices: (f64, f64),
     tasks_left: usize,
-    /// B/|M|.
+    /// What was left when the batch began, over its tasks.
     share: f64,
 }
 

@@ -29,7 +29,8 @@ pub enum Spending {
     MovingPrice,
     /// A task costs no more than what is left over the tasks left.
     Share,
-    /// A task costs no more than what is left when each other task left keeps its least share, B/|M|.
+    /// A task costs no more than what is left when each other task left keeps an even share of what was left when the batch began: B/|M|
+    /// where nothing was spent or held before.
     LeastShare,
 }
 
@@ -135,8 +136,8 @@ impl Choice for Spending {
             },
             Spending::LeastShare => About {
                 name: "least-share",
-                meaning: "A task costs no more than what is left when every task after it keeps its even share of the \
-                          recharge.",
+                meaning: "A task costs no more than what is left when every task after it keeps its even share of what is \
+                          left when the batch begins.",
                 reads: READ,
             },
         }
