@@ -99,7 +99,7 @@ fn items_and_arguments_agree_with_htcondor() {
         std::fs::write(path, text).expect("a file is written");
     }
     let input = folder.path().join("in/files.json");
-    std::fs::write(&input, serde_json::to_string(&FILES).expect("texts")).expect("a file is written");
+    std::fs::write(&input, serde_json::to_string(&FILES[..]).expect("texts")).expect("a file is written");
     let output = Command::new(python)
         .args(["-c", ORACLE])
         .current_dir(folder.path())
