@@ -2,6 +2,7 @@
 
 use gleaner_report::numbers;
 use statrs::distribution::{ContinuousCDF, StudentsT};
+use std::ops::Neg;
 
 /// A mean, and where the true one lies with 95 % confidence if runs are independent (Student's t).
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -20,25 +21,60 @@ impl Estimate {
         let mean = mean(values.iter().copied());
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         let count = values.len() as f64;
-        Self::around(mean, squares / (count - 1.0) / count, count - 1.0)
+        Self::around(mean, squares / (count - 1.0) / count, count - 1.0, 1)
     }
 
     /// Of something that is reckoned from all runs together, by the jackknife: `without` has what it would be
-    /// without each of them.
+    /// without each of them. **It must change little with each run**, as a ratio of sums does; a share of cases that are won,
+    /// or a maximum, does not: see [`share_above_0`](Self::share_above_0) and [`largest`](Self::largest).
     pub fn of_all(value: f64, without: &[f64]) -> Self {
+        Self::of_all_among(value, without, 1)
+    }
+
+    /// The same of one of so many, where the intervals of all are to hold at a time (Bonferroni).
+    pub fn of_all_among(value: f64, without: &[f64], among: usize) -> Self {
         let mean = mean(without.iter().copied());
         let squares: f64 = without.iter().map(|value| (value - mean).powi(2)).sum();
         let count = without.len() as f64;
-        Self::around(value, squares * (count - 1.0) / count, count - 1.0)
+        Self::around(value, squares * (count - 1.0) / count, count - 1.0, among)
     }
 
-    fn around(mean: f64, variance: f64, freedom: f64) -> Self {
+    fn around(mean: f64, variance: f64, freedom: f64, among: usize) -> Self {
         if freedom < 1.0 {
             return Self { mean, low: f64::NEG_INFINITY, high: f64::INFINITY };
         }
         let law = StudentsT::new(0.0, 1.0, freedom).expect("a positive number of degrees of freedom");
-        let reach = law.inverse_cdf(0.975) * variance.sqrt();
+        let reach = law.inverse_cdf(1.0 - 0.025 / among as f64) * variance.sqrt();
         Self { mean, low: mean - reach, high: mean + reach }
+    }
+
+    /// The share of those that are above 0: from the share of those that surely are, by the whole interval, to that of those that
+    /// may be. Not a number where there are none.
+    pub fn share_above_0(all: impl IntoIterator<Item = Estimate>) -> Self {
+        let all: Vec<Estimate> = all.into_iter().collect();
+        let share_of = |end: fn(&Estimate) -> f64| share(all.iter().map(|one| end(one) > 0.0));
+        Self { mean: share_of(|one| one.mean), low: share_of(|one| one.low), high: share_of(|one| one.high) }
+    }
+
+    /// The largest of several: from the largest lower end to the largest upper end. Those above the truth are looked for here, so
+    /// the intervals of many should hold [at a time](Self::of_all_among).
+    pub fn largest(all: impl IntoIterator<Item = Estimate>) -> Self {
+        let none = Self { mean: f64::NEG_INFINITY, low: f64::NEG_INFINITY, high: f64::NEG_INFINITY };
+        all.into_iter().fold(none, |most, one| Self {
+            mean: most.mean.max(one.mean),
+            low: most.low.max(one.low),
+            high: most.high.max(one.high),
+        })
+    }
+
+    /// The least of several, likewise.
+    pub fn least(all: impl IntoIterator<Item = Estimate>) -> Self {
+        -Self::largest(all.into_iter().map(Neg::neg))
+    }
+
+    /// Of what is known: nothing is left to chance.
+    pub fn known(value: f64) -> Self {
+        Self { mean: value, low: value, high: value }
     }
 
     /// Half the interval's width: what stands after ±.
@@ -74,6 +110,15 @@ impl Estimate {
     pub fn with_reach(&self, places: usize) -> String {
         let [mean, reach] = [self.mean, self.reach()].map(|value| numbers::decimals(value, places));
         format!("{mean} ± {reach}")
+    }
+}
+
+/// The same with the other sign.
+impl Neg for Estimate {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        Self { mean: -self.mean, low: -self.high, high: -self.low }
     }
 }
 
@@ -117,6 +162,30 @@ mod tests {
         let without: Vec<f64> = values.iter().map(|value| (15.0 - value) / 3.0).collect();
         let (plain, jackknife) = (Estimate::of(&values), Estimate::of_all(3.75, &without));
         assert!((plain.low - jackknife.low).abs() < 1e-9 && (plain.high - jackknife.high).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_must_hold_at_a_time_reaches_further() {
+        let one = Estimate::of_all(3.0, &[2.0, 3.0, 4.0]);
+        let among = Estimate::of_all_among(3.0, &[2.0, 3.0, 4.0], 5);
+        // t with two degrees of freedom: 4.303 at 0.975, 9.925 at 0.995.
+        assert!((among.reach() / one.reach() - 9.9248 / 4.3027).abs() < 1e-3, "{one:?} {among:?}");
+    }
+
+    #[test]
+    fn a_share_is_between_what_is_sure_and_what_may_be() {
+        let estimate = |low: f64, mean: f64, high: f64| Estimate { mean, low, high };
+        let all = [
+            estimate(1.0, 2.0, 3.0),
+            estimate(-1.0, 1.0, 3.0),
+            estimate(-3.0, -1.0, 1.0),
+            estimate(-3.0, -2.0, -1.0),
+        ];
+        assert_eq!(Estimate::share_above_0(all), estimate(0.25, 0.5, 0.75));
+        assert_eq!(Estimate::share_above_0(all.map(Neg::neg)), estimate(0.25, 0.5, 0.75));
+        assert_eq!(Estimate::largest(all), estimate(1.0, 2.0, 3.0));
+        assert_eq!(Estimate::least(all), estimate(-3.0, -2.0, -1.0));
+        assert_eq!(Estimate::share_above_0([Estimate::known(0.0)]), Estimate::known(0.0));
     }
 
     #[test]

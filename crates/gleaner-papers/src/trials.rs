@@ -170,17 +170,20 @@ impl<K: Copy + PartialEq> Trials<K> {
         self.makespan_s(rule, case, seed) / self.makespan_s(other, case, seed) - 1.0
     }
 
-    /// An estimate of something reckoned from makespans that are averaged over the seeds; its interval is the
-    /// jackknife's.
-    pub fn of_averages(&self, statistic: impl Fn(&dyn Fn(K, usize) -> f64) -> f64) -> Estimate {
-        let reckon = |left_out: Option<usize>| {
-            statistic(&|rule, case| {
-                let seeds = (0..self.seeds()).filter(|seed| Some(*seed) != left_out);
-                mean(seeds.map(|seed| self.makespan_s(rule, case, seed)))
-            })
+    /// The largest over the cases of something reckoned from makespans that are averaged over the seeds. Each case has the
+    /// jackknife's interval, so wide that all of them hold at a time.
+    pub fn largest_of_averages(&self, statistic: impl Fn(&dyn Fn(K) -> f64) -> f64) -> Estimate {
+        let of_case = |case: usize| {
+            let reckon = |left_out: Option<usize>| {
+                statistic(&|rule| {
+                    let seeds = (0..self.seeds()).filter(|seed| Some(*seed) != left_out);
+                    mean(seeds.map(|seed| self.makespan_s(rule, case, seed)))
+                })
+            };
+            let without: Vec<f64> = (0..self.seeds()).map(|seed| reckon(Some(seed))).collect();
+            Estimate::of_all_among(reckon(None), &without, self.cases())
         };
-        let without: Vec<f64> = (0..self.seeds()).map(|seed| reckon(Some(seed))).collect();
-        Estimate::of_all(reckon(None), &without)
+        Estimate::largest((0..self.cases()).map(of_case))
     }
 
     /// An estimate from one number a seed.

@@ -1,10 +1,10 @@
 //! The tables of `docs/khoo.md`, from what was run: nobody types their numbers.
 
-use super::case::{Case, Group, Point};
+use super::case::{Case, Group};
 use super::claims::{self, PAIRS, improvement_of_table};
 use super::findings::{Findings, Metric, Outcome};
 use super::{MRS, TABLE};
-use crate::statistics::{Estimate, share};
+use crate::statistics::Estimate;
 use gleaner_report::numbers::decimals;
 
 /// Each under a comment by which the page knows it.
@@ -79,25 +79,14 @@ fn improvements(findings: &Findings) -> String {
         let paper = improvement_of_table(pair, metric);
         let here =
             base.map_or(String::new(), |base| with_interval(findings.improvement(base, other, rule, metric)));
-        let points: Vec<(Point, Estimate)> = findings
-            .cases(Group::Sweep)
-            .filter_map(|(case, of)| Some((of.at?, findings.improvement(case, other, rule, metric))))
-            .collect();
-        let part = |holds: &dyn Fn(&Estimate) -> bool| {
-            decimals(100.0 * share(points.iter().map(|(_, estimate)| holds(estimate))), 0)
-        };
-        let signs = if points.is_empty() {
-            String::new()
+        let points = claims::signed(findings, pair, metric);
+        let (signs, turns) = if points.is_empty() {
+            (String::new(), String::new())
         } else {
-            let surely = |estimate: &Estimate| estimate.low * paper > 0.0 && estimate.high * paper > 0.0;
-            format!("{} %, surely at {} %", part(&|estimate| estimate.mean * paper > 0.0), part(&surely))
-        };
-        let means: Vec<(Point, f64)> =
-            points.iter().map(|(point, estimate)| (*point, estimate.mean)).collect();
-        let turns = if means.is_empty() {
-            String::new()
-        } else {
-            claims::turns(&means, |(_, mean)| mean * paper > 0.0)
+            let share = Estimate::share_above_0(points.iter().map(|(_, improvement)| *improvement));
+            let [mean, sure, may_be] =
+                [share.mean, share.low, share.high].map(|part| decimals(100.0 * part, 0));
+            (format!("{mean} %, surely at {sure} %, maybe at {may_be} %"), claims::turns(&points))
         };
         vec![format!("{rule} on {other}, {}", metric.name()), decimals(paper, 2), here, signs, turns]
     };

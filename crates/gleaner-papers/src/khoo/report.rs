@@ -5,14 +5,16 @@ use super::claims::{self, PAIRS, improvement_of_table};
 use super::findings::{Findings, Metric, Outcome};
 use super::readings::READINGS;
 use super::{MRS, TABLE, drawn, markdown, plots};
+use crate::claim::tally;
 use crate::reading;
 use crate::statistics::Estimate;
 use crate::{Claim, Document, claim_tables};
-use gleaner_report::{Block, Cell, Figure, Report, Table, Verdict, numbers};
+use gleaner_report::{Block, Cell, Figure, Report, Table, numbers};
 
 const NOTE: &str = "All rules are given the same sites and jobs. Improvements are of means over seeds, in per cent of the other's, \
     and positive where a rule is better; intervals are the jackknife's, with 95 % confidence. A claim about a number holds from \
-    half of the paper's on, and in part if the sign is the paper's. The scenario was fixed before anything was compared.";
+    half of the paper's on, and in part if the sign is the paper's. A share of the sweep is given from the points at which it is surely so, by \
+    the whole interval there, to those at which it may be. The scenario was fixed before anything was compared.";
 
 impl Findings {
     /// The claims, judged.
@@ -39,13 +41,10 @@ impl Findings {
 
     fn report(&self) -> Report {
         let claims = self.claims();
-        let count = |verdict| claims.iter().filter(|claim| claim.verdict() == verdict).count();
-        let [hold, partly, not] = [Verdict::Holds, Verdict::Partly, Verdict::Not].map(count);
         let lead = format!(
-            "“A Co-ordinate Based Resource Allocation Strategy for Grid Environments”, table I simulated with the seeds 1 to {}. \
-             Of {} claims {hold} hold, {partly} hold in part, {not} do not.",
+            "“A Co-ordinate Based Resource Allocation Strategy for Grid Environments”, table I simulated with the seeds 1 to {}. {}.",
             self.seeds(),
-            claims.len()
+            tally(&claims)
         );
         let report = Report::new("Khoo et al.: MRS, run again")
             .lead(lead)
