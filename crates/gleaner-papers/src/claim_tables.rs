@@ -3,19 +3,30 @@
 use crate::Claim;
 use gleaner_report::{Cell, Table};
 
-/// A row a claim: what the paper says, what was measured, and how far it holds.
+/// A row a claim: what the paper says, what was measured, how far it holds, and how the paper was read. Several may have the same
+/// words, and none the same name.
 pub(crate) fn table(caption: &str, claims: &[&Claim]) -> Table {
-    let header =
-        ["Claim", "Paper", "Measured", "95 % interval", "Verdict", "What was measured; when it holds"];
+    let header = [
+        "Name",
+        "Claim",
+        "Paper",
+        "Measured",
+        "95 % interval",
+        "Verdict",
+        "What was measured; when it holds",
+        "Reading",
+    ];
     claims.iter().fold(Table::new(caption, header), |table, claim| {
         let how = [Some(claim.quantity.clone()), claim.besides.clone(), Some(claim.criterion_in_words())];
         table.row([
+            Cell::text(claim.id.clone()),
             Cell::text(claim.claim),
             Cell::text(claim.paper),
             Cell::number(claim.said()),
             Cell::number(claim.interval()),
             claim.verdict().into(),
             Cell::text(how.into_iter().flatten().map(|part| sentence(&part)).collect::<Vec<_>>().join(" ")),
+            Cell::text(claim.reading),
         ])
     })
 }
@@ -59,4 +70,39 @@ fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().to_string());
     format!("{}{}.", first.unwrap_or_default(), letters.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Criterion;
+    use crate::statistics::Estimate;
+    use gleaner_report::Report;
+
+    fn claim(id: &str, reading: &'static str) -> Claim {
+        Claim {
+            id: id.to_owned(),
+            claim: "c",
+            paper: "p",
+            quantity: "q".to_owned(),
+            besides: None,
+            measured: Estimate::known(1.0),
+            unit: "%",
+            criterion: Criterion::Positive,
+            condition: None,
+            reading,
+        }
+    }
+
+    #[test]
+    fn claims_of_the_same_words_are_told_apart() {
+        let claims =
+            [claim("figure-1/a-june", "to the letter"), claim("figure-1/a-june-as-derived", "as derived")];
+        let page = Report::new("r").with(table("t", &claims.each_ref())).html();
+        for claim in &claims {
+            for text in [claim.id.as_str(), claim.reading] {
+                assert!(page.contains(&format!(">{text}<")), "{text}: {page}");
+            }
+        }
+    }
 }

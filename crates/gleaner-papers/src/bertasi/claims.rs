@@ -30,11 +30,14 @@ pub const SUFFIXES: [(&str, &str); 6] = [
     ("-ties-shuffled", "SOCIAL as printed, ties in any order"),
 ];
 
+/// How the readings of SOCIAL as printed begin.
+pub const TO_THE_LETTER: &str = "SOCIAL as printed";
+
 const NO_SOCIAL: &str = "one reading only: SOCIAL has no part in it";
 
 fn reading(social: Score) -> &'static str {
     match social {
-        Score::SocialAsPrinted => "SOCIAL as printed",
+        Score::SocialAsPrinted => TO_THE_LETTER,
         Score::SocialWhole => "SOCIAL, gains relative to the whole sum",
         Score::Social
         | Score::Greedy

@@ -29,10 +29,8 @@ pub fn curve(allocator: Score, relocator: Score, gain_min: f64) -> impl Iterator
 /// Every allocator with every relocator, but for pairs of two readings of SOCIAL.
 pub fn pairs() -> impl Iterator<Item = (Score, Score)> {
     let all = Score::ALL.into_iter().flat_map(|allocator| Score::ALL.map(|relocator| (allocator, relocator)));
-    let mixed = |pair| {
-        matches!(pair, (Score::Social, Score::SocialAsPrinted) | (Score::SocialAsPrinted, Score::Social))
-    };
-    all.filter(move |&pair| !mixed(pair))
+    let is_social = |score| matches!(score, Score::Social | Score::SocialWhole | Score::SocialAsPrinted);
+    all.filter(move |&(one, other)| one == other || !is_social(one) || !is_social(other))
 }
 
 fn recipes() -> Vec<(Recipe, Recipe)> {
@@ -55,4 +53,16 @@ pub fn conduct(seeds: u64, watch: Watch<'_>) -> Result<Samples, Stopped> {
 /// The mean makespan over N and θ with one seed.
 pub fn level_s(samples: &Samples, allocator: Score, relocator: Score, seed: usize) -> f64 {
     mean(sweep(allocator, relocator).map(|recipe| samples.makespan_s(recipe, 0, seed)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_readings_of_social_are_mixed() {
+        let readings = [Score::Social, Score::SocialWhole, Score::SocialAsPrinted];
+        let of_social = pairs().filter(|(one, other)| readings.contains(one) && readings.contains(other));
+        assert_eq!(of_social.collect::<Vec<_>>(), readings.map(|reading| (reading, reading)));
+    }
 }

@@ -54,8 +54,7 @@ pub(super) fn figure_1(samples: &figure_1::Samples) -> Svg {
 /// Tasks on S₀, S₁ and S₃ under three relocators, until the paper's axis ends.
 pub(super) fn figure_2(samples: &figure_2::Samples) -> Svg {
     let shown = || [Score::Social, Score::MinNum, Score::Greedy].into_iter();
-    let peak = shown().flat_map(|score| &watched(samples, score).seconds).take(PAPER_END_S);
-    let peak = peak.flatten().map(|kinds| kinds[0].max(kinds[DATA])).max().unwrap_or(0);
+    let peak = peak(shown().map(|score| watched(samples, score)));
     // Up to a round number, so that no line runs along the frame.
     let height = PAPER_PEAK.max((f64::from(peak) / 50.0).ceil() * 50.0);
     let panel = |score: Score, machine: usize, at: usize| {
@@ -81,6 +80,12 @@ pub(super) fn figure_2_whole(samples: &figure_2::Samples) -> Svg {
         with_kinds(plot, &watched(samples, score).seconds, S3, COARSE_S)
     });
     PlotGrid::new("S3 until the last task ends", 3, panels.collect()).svg()
+}
+
+/// The most tasks of a kind on a machine in any of the runs, until the paper's axis ends.
+fn peak<'a>(runs: impl Iterator<Item = &'a Watched>) -> u32 {
+    let counts = runs.flat_map(|run| run.seconds.iter().take(PAPER_END_S)).flatten();
+    counts.map(|kinds| kinds[0].max(kinds[DATA])).max().unwrap_or(0)
 }
 
 fn watched(samples: &figure_2::Samples, score: Score) -> &Watched {
@@ -127,4 +132,20 @@ pub(super) fn permutations(samples: &permutations::Samples, title: &str) -> Svg 
     let bound = (0..samples.cases())
         .map(|case| (case as f64, mean((0..samples.seeds()).map(|seed| samples.bound_s(case, seed)))));
     plot.with(Series::new("lower bound", Style::Line, bound)).svg()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_axis_reaches_the_peak_of_every_run() {
+        let run = |tasks: u32, seconds: usize| {
+            let mut counts = Counts::default();
+            counts[S3][DATA] = tasks;
+            Watched { seconds: vec![counts; seconds], left_s3: 0 }
+        };
+        let runs = [run(10, 2 * PAPER_END_S), run(20, 100), run(400, 100)];
+        assert_eq!(peak(runs.iter()), 400);
+    }
 }

@@ -19,9 +19,11 @@ const NOTE: &str = "Each makespan stands beside its distance from a lower bound:
     95 % confidence (Student's t over the seeds); differences between schemes are taken seed by seed, since all \
     schemes are given the same tasks.\n\nEach claim has a rule that says when it holds and when in part. It is undecided \
     where the interval is not on one side of the rule's bounds. The rules' bounds follow the paper's words and were not changed once verdicts were seen. What is counted for shares of \
-    permutations was changed once, from each run to the paper's own way, makespans averaged over the seeds, with the \
-    jackknife's interval; what the shares are run by run still stands beside them. With five \
-    seeds four verdicts became better by it and one worse. MIN-NUM's losses without its guard, figure 2's axes, fairness, balance and the late jobs of C3 were added \
+    permutations was changed once, from each run to the paper's own way, makespans averaged over the seeds; what the shares \
+    are run by run still stands beside them. With five \
+    seeds four verdicts became better by it and one worse. Their intervals were the jackknife's, which is not valid for shares; \
+    now they reach from the permutations in which it is surely so to those in which it may be, each by its own interval over \
+    the seeds. MIN-NUM's losses without its guard, figure 2's axes, fairness, balance and the late jobs of C3 were added \
     after the others.\n\nSOCIAL is judged \
     in three readings: by execution times, with a move's gain relative to the moved task's own term or to the whole sum, and \
     as printed. What sets them apart, and every other place where the paper leaves a choice, is at the end.";

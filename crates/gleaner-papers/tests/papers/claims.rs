@@ -38,6 +38,11 @@ fn without_moves_or_to_the_letter_verdicts_are_others() {
 
 /// 24 permutations and 2 seeds, the bound 100 s; makespans by scheme, permutation and seed.
 fn made(makespan_s: impl Fn(Scheme, usize, usize) -> f64) -> Samples {
+    made_with(2, makespan_s)
+}
+
+/// The same with so many seeds.
+fn made_with(seeds: usize, makespan_s: impl Fn(Scheme, usize, usize) -> f64) -> Samples {
     let schemes: Vec<Scheme> = SIX.into_iter().chain(BESIDE).collect();
     let run = |scheme, case, seed| {
         let makespan_s = makespan_s(scheme, case, seed);
@@ -47,21 +52,21 @@ fn made(makespan_s: impl Fn(Scheme, usize, usize) -> f64) -> Samples {
         bound_s: 100.0,
         runs: schemes.iter().map(|scheme| run(*scheme, case, seed)).collect(),
     };
-    let trials = (0..24).map(|case| (0..2).map(|seed| trial(case, seed)).collect()).collect();
+    let trials = (0..24).map(|case| (0..seeds).map(|seed| trial(case, seed)).collect()).collect();
     Trials::new(schemes, trials)
 }
 
-/// As the paper has it: SOCIAL wins 19 of 24, nine of them by more than 11 %, GREEDY its five by 10 %.
+/// As the paper has it: SOCIAL wins 19 of 24, eight of them by more than 11 %, GREEDY its five by 10 %.
 fn as_the_paper_says(scheme: Scheme, case: usize, seed: usize) -> f64 {
-    let noise = seed as f64 * 0.5;
+    let noise = 1.0 + seed as f64 * 0.002;
     let makespan = match (scheme.relocator, scheme.allocator) {
         (Some(_), Score::Greedy | Score::Social | Score::SocialWhole | Score::SocialAsPrinted) => 110.0,
         (Some(_), Score::MinNum) => 121.0,
         (None, Score::Greedy) => 200.0,
         (None, Score::MinNum) => 300.0,
         (None, Score::Social | Score::SocialWhole | Score::SocialAsPrinted) => match case {
-            0..9 => 170.0,
-            9..19 => 190.0,
+            0..8 => 170.0,
+            8..19 => 190.0,
             _ => 220.0,
         },
         (
@@ -74,7 +79,7 @@ fn as_the_paper_says(scheme: Scheme, case: usize, seed: usize) -> f64 {
             | Score::ReliableEnergyDelay,
         ) => unreachable!("another paper's score"),
     };
-    makespan + noise
+    makespan * noise
 }
 
 #[test]
@@ -133,4 +138,23 @@ fn what_the_rest_does_changes_a_condition() {
     let claims = claims::figure_3::claims(&everywhere, None);
     assert_eq!(verdict(&claims, "figure-3/first-permutations"), Verdict::Partly);
     assert_eq!(verdict(&claims, "figure-3/greedy-wins"), Verdict::Partly);
+}
+
+#[test]
+fn permutations_that_the_seeds_leave_open_decide_no_share() {
+    // With 50 seeds each mean is one standard error from 0: no sign turns if one seed is left out, and none is sure.
+    let open = made_with(50, |scheme, case, seed| match (scheme.relocator, scheme.allocator) {
+        (None, Score::Greedy) => 190.0 + 0.14 + if seed % 2 == 0 { 1.0 } else { -1.0 },
+        (None, Score::Social) => 190.0,
+        _ => as_the_paper_says(scheme, case, seed),
+    });
+    let claims = claims::figure_3::claims(&open, None);
+    for id in ["figure-3/social-wins", "figure-3/greedy-wins", "figure-3/first-permutations"] {
+        let claim = claims.iter().find(|claim| claim.id == id).expect("it is judged");
+        assert_eq!((claim.measured.low, claim.measured.high), (0.0, 100.0), "{id}");
+        assert_eq!(claim.verdict(), Verdict::Undecided, "{id}");
+    }
+    // Nobody wins by much, and that is sure.
+    assert_eq!(verdict(&claims, "figure-3/gap-above-11"), Verdict::Not);
+    assert_eq!(verdict(&claims, "figure-3/greedy-wins-gap"), Verdict::Holds);
 }

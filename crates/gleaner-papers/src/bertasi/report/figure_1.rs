@@ -9,10 +9,10 @@ use crate::bertasi::{FIGURE_1_GAINS, FigureId, Findings, plots};
 use gleaner_policy::{Recipe, Score};
 use gleaner_report::{Block, Cell, Figure, Report, Table};
 
-const TEXT: &str = "Four machines, 1000 jobs within 100 s. GREEDY's gain is relative to one task's own speed, the \
-    SOCIAL relocator's to the execution times of all tasks on two machines together. With hundreds of tasks on a \
-    machine one move changes little of that: at θ = 10 % and 5 % SOCIAL hardly moves anything, at 1 % it ends as \
-    early as GREEDY does.";
+const TEXT: &str = "Four machines, 1000 jobs within 100 s. The gains of GREEDY and of SOCIAL are relative to one task's own \
+    term. SOCIAL of the whole, which is in the tables and has no panel, takes its gain relative to the execution times of all tasks \
+    on two machines together. With hundreds of tasks on a machine one move changes little of that: at θ = 10 % and 5 % it \
+    hardly moves anything, at 1 % it ends as early as GREEDY does.";
 
 pub(super) fn section(report: Report, findings: &Findings) -> Report {
     let Some(samples) = &findings.figure_1 else { return report };

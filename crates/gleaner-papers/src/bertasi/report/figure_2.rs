@@ -24,14 +24,17 @@ pub(super) fn section(report: Report, findings: &Findings) -> Report {
     claims::section(report, &findings.claims_of(FigureId::Two))
 }
 
+/// By the paper's tables; see the test.
+const DATA_JOBS: &str = "a C4 operation takes 104 µs on S3 and 801 µs or more elsewhere, so that 500 such jobs of 252,500 \
+    operations on average are 13,100 s of work for S3 alone";
+
 /// The printed units and the figure's axes cannot both be right; the numbers are those of the runs.
 fn axes(samples: &Samples) -> String {
     let bound = mean(samples.seeds.iter().map(|sample| sample.bound_s));
     let peak = mean(samples.seeds.iter().map(|sample| sample.measures[0].peak));
     format!(
         "The paper's x axis ends at 6500 s and its y axis at 310 tasks. By the printed units no schedule of job set 1 \
-         ends before {} s (mean of the lower bound): a C4 operation takes 104 µs on S3 and 804 µs or more elsewhere, \
-         so that 500 such jobs of 245,000 operations on average are 12,700 s of work for S3 alone, of which its owner \
+         ends before {} s (mean of the lower bound): {DATA_JOBS}, of which its owner \
          leaves the grid 1500 s; the rest is nearly eight times as long on the others. Under GREEDY a machine has up \
          to {} tasks within the window. With lengths × 0.30 both axes fit at once, and the claims are judged so too. The \
          plots have the printed lengths; the window is the paper's, and the whole run is shown besides.",
@@ -91,4 +94,36 @@ fn by_gain(samples: &Samples) -> Table {
         cells.extend(outcome(samples, |sample| sample.by_gain[at]));
         table.row(cells)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bertasi::figure_2::{DATA, S3};
+    use crate::bertasi::grids::SYNTHETIC;
+    use crate::bertasi::jobs::{MissingShare, job_set_1};
+    use crate::bertasi::{COMPOSITIONS, WEIGHTS};
+
+    #[test]
+    fn the_work_of_c4_is_that_of_the_tables() {
+        let micros = |machine: usize| {
+            let parts = COMPOSITIONS[DATA].iter().zip(&WEIGHTS).zip(&SYNTHETIC[machine]);
+            parts.map(|((share, weight), speed)| 1e6 * share * weight / speed).sum::<f64>()
+        };
+        let least = (0..S3).map(micros).fold(f64::INFINITY, f64::min);
+        let times = format!("takes {:.0} µs on S3 and {least:.0} µs or more elsewhere", micros(S3));
+        assert!(DATA_JOBS.contains(&times), "{times}");
+        let lengths: Vec<f64> = (1..=20)
+            .flat_map(|seed| {
+                let jobs = job_set_1(seed, MissingShare::default());
+                let of_data = jobs.kinds.into_iter().zip(jobs.lengths).filter(|(kind, _)| *kind == DATA);
+                of_data.map(|(_, length)| length.amount()).collect::<Vec<f64>>()
+            })
+            .collect();
+        let operations = mean(lengths.iter().copied());
+        assert!((operations / 252_500.0 - 1.0).abs() < 0.01, "{operations}");
+        let work_s = (lengths.len() / 20) as f64 * 252_500.0 * micros(S3) / 1e6;
+        assert!((work_s / 13_100.0 - 1.0).abs() < 0.01, "{work_s}");
+        assert!(DATA_JOBS.contains("500 such jobs of 252,500 operations") && DATA_JOBS.contains("13,100 s"));
+    }
 }
