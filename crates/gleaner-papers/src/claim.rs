@@ -35,6 +35,15 @@ pub enum Criterion {
         /// For it to hold in part.
         partly: f64,
     },
+    /// Between two numbers; in part wherever it is above 0, up to so much.
+    Between {
+        /// The smaller number, not below 0.
+        from: f64,
+        /// The larger one.
+        to: f64,
+        /// For the claim to hold in part.
+        partly: f64,
+    },
     /// Below 0.
     Negative,
     /// Above 0.
@@ -53,6 +62,14 @@ impl Criterion {
                 let farthest = (low - value).abs().max((high - value).abs());
                 at_most((ends[0].max(ends[1]).max(0.0), farthest), holds, partly)
             }
+            Criterion::Between { from, to, .. } if low >= from && high <= to => Verdict::Holds,
+            Criterion::Between { partly, .. } if high <= 0.0 || low > partly => Verdict::Not,
+            Criterion::Between { from, to, partly }
+                if low > 0.0 && high <= partly && (high < from || low > to) =>
+            {
+                Verdict::Partly
+            }
+            Criterion::Between { .. } => Verdict::Undecided,
             Criterion::Negative if high < 0.0 => Verdict::Holds,
             Criterion::Negative if low >= 0.0 => Verdict::Not,
             Criterion::Positive if low > 0.0 => Verdict::Holds,
@@ -81,6 +98,9 @@ impl fmt::Display for Criterion {
             Criterion::AtLeast { holds, partly } => write!(f, "holds from {holds} on, partly from {partly}"),
             Criterion::Near { value, holds, partly } => {
                 write!(f, "holds within {holds} of {value}, partly within {partly}")
+            }
+            Criterion::Between { from, to, partly } => {
+                write!(f, "holds from {from} to {to}, partly above 0 up to {partly}")
             }
             Criterion::Negative => write!(f, "holds if the interval is below 0"),
             Criterion::Positive => write!(f, "holds if the interval is above 0"),
@@ -235,6 +255,27 @@ mod tests {
         ];
         for (criterion, mean, verdict) in judged {
             assert_eq!(criterion.judge(estimate(mean)), verdict, "{criterion} on {mean}");
+        }
+    }
+
+    #[test]
+    fn of_a_statement_with_a_direction_the_size_comes_second() {
+        let between = Criterion::Between { from: 1.0, to: 6.0, partly: 8.5 };
+        let judged = [
+            (-1.4, -1.0, Verdict::Not),
+            (-8.3, -0.05, Verdict::Not),
+            (-0.3, 0.8, Verdict::Undecided),
+            (0.1, 0.8, Verdict::Partly),
+            (0.1, 1.2, Verdict::Undecided),
+            (1.0, 6.0, Verdict::Holds),
+            (5.0, 7.0, Verdict::Undecided),
+            (6.5, 8.5, Verdict::Partly),
+            (8.0, 9.0, Verdict::Undecided),
+            (8.6, 9.0, Verdict::Not),
+        ];
+        for (low, high, verdict) in judged {
+            let estimate = Estimate { mean: f64::midpoint(low, high), low, high };
+            assert_eq!(between.judge(estimate), verdict, "{low} to {high}");
         }
     }
 

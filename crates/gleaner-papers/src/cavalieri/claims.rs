@@ -2,7 +2,8 @@
 //!
 //! The bounds of each [`Criterion`] follow the paper's words and were written before anything was simulated: a number that
 //! an axis or a bar gives is met within 5 percentage points, and in part within 15; heavy jobs' 1 to 6 % within 2.5 of their
-//! middle, and in part within 5. "For any workload" is at each of the figure's loads.
+//! middle, and in part within 5. "For any workload" is at each of the figure's loads. **Changed once, after the fact**: in part
+//! within 5 of the middle was down to -1.5 %, which is no improvement; what is not above 0 no longer meets it in part.
 
 use super::ages;
 use super::case::{Case, Work};
@@ -21,13 +22,14 @@ const UNASKED: &str = "not in the paper; two sketches of this project's issue ar
 pub(super) fn claims(findings: &Findings) -> Vec<Claim> {
     let mut claims = Vec::new();
     if findings.has(Part::Figures) {
-        claims.extend(figure_3(findings));
-        claims.extend(figure_4(findings));
-        claims.extend(figure_5(findings, Work::Heavy));
-        claims.extend(figure_5(findings, Work::HeavyScaled));
+        let figures = findings.only(Part::Figures);
+        claims.extend(figure_3(&figures));
+        claims.extend(figure_4(&figures));
+        claims.extend(figure_5(&figures, Work::Heavy));
+        claims.extend(figure_5(&figures, Work::HeavyScaled));
     }
     if findings.has(Part::Ages) {
-        claims.extend(unasked(findings));
+        claims.extend(unasked(&findings.only(Part::Ages)));
     }
     claims
 }
@@ -204,7 +206,7 @@ fn figure_5(findings: &Findings, work: Work) -> Vec<Claim> {
             claim: "both new rules are better by 1 to 6 %",
             paper: "1 to 6 %",
             quantity: gain_at("720 to 790 s"),
-            criterion: Criterion::Near { value: 3.5, holds: 2.5, partly: 5.0 },
+            criterion: Criterion::Between { from: 1.0, to: 6.0, partly: 8.5 },
             condition: Some(Condition { what: "it is better at each load", met }),
             reading,
         };
@@ -257,7 +259,7 @@ fn unasked(findings: &Findings) -> Vec<Claim> {
             "9 to 24 %",
             Criterion::Near { value: 16.5, holds: 7.5, partly: 15.0 },
         ),
-        (1, 1, "ages/heavy-one-broker", "0 to 4 %", Criterion::Near { value: 2.0, holds: 2.0, partly: 5.0 }),
+        (1, 1, "ages/heavy-one-broker", "0 to 4 %", Criterion::Between { from: 0.0, to: 4.0, partly: 7.0 }),
     ];
     let mut claims: Vec<Claim> = rows
         .into_iter()

@@ -27,8 +27,13 @@ impl Part {
     pub const ALL: [Part; 3] = [Part::Figures, Part::Readings, Part::Ages];
 }
 
-/// Rules that are run in a case.
-type Plan = (Case, Vec<Rule>, u64);
+/// Rules that are run in a case of a part.
+struct Plan {
+    part: Part,
+    case: Case,
+    rules: Vec<Rule>,
+    seeds: u64,
+}
 
 /// Some parts, with some seeds.
 #[derive(Clone, PartialEq, Debug)]
@@ -49,38 +54,42 @@ impl Experiments {
 
     fn plans(&self) -> Vec<Plan> {
         let besides = self.seeds.min(SEEDS_BESIDES);
-        let plans = |part: &Part| match part {
-            Part::Figures => figures().into_iter().map(|(case, rules)| (case, rules, self.seeds)).collect(),
-            Part::Readings => {
-                readings().into_iter().map(|case| (case, Rule::FIGURES.to_vec(), besides)).collect()
-            }
-            Part::Ages => {
-                ages::cases().into_iter().map(|case| (case, ages::rules(), besides)).collect::<Vec<Plan>>()
-            }
+        let plans = |part: &Part| -> Vec<Plan> {
+            let (cases, seeds): (Vec<(Case, Vec<Rule>)>, u64) = match part {
+                Part::Figures => (figures(), self.seeds),
+                Part::Readings => {
+                    (readings().into_iter().map(|case| (case, Rule::FIGURES.to_vec())).collect(), besides)
+                }
+                Part::Ages => {
+                    (ages::cases().into_iter().map(|case| (case, ages::rules())).collect(), besides)
+                }
+            };
+            cases.into_iter().map(|(case, rules)| Plan { part: *part, case, rules, seeds }).collect()
         };
         self.parts.iter().flat_map(plans).collect()
     }
 
     /// How many simulations [`run`](Self::run) takes, and so how often it calls its watch.
     pub fn simulations(&self) -> u64 {
-        self.plans().iter().map(|(_, rules, seeds)| rules.len() as u64 * seeds).sum()
+        self.plans().iter().map(|plan| plan.rules.len() as u64 * plan.seeds).sum()
     }
 
     /// Simulates, on all cores.
     pub fn run(&self, watch: Watch<'_>) -> Result<Findings, Stopped> {
         let plans = self.plans();
         let inputs: Vec<(usize, u64)> =
-            (0..plans.len()).flat_map(|plan| (1..=plans[plan].2).map(move |seed| (plan, seed))).collect();
+            (0..plans.len()).flat_map(|plan| (1..=plans[plan].seeds).map(move |seed| (plan, seed))).collect();
         let lives: Result<Vec<Vec<f64>>, Stopped> = inputs
             .into_par_iter()
             .map(|(plan, seed)| {
-                let (case, rules, _) = &plans[plan];
+                let Plan { case, rules, .. } = &plans[plan];
                 let setup = setup(case, seed);
                 rules.iter().map(|rule| life(&setup, case, rule, seed, watch)).collect()
             })
             .collect();
         let mut lives = lives?.into_iter();
-        let cells = plans.into_iter().map(|(case, rules, seeds)| Cell {
+        let cells = plans.into_iter().map(|Plan { part, case, rules, seeds }| Cell {
+            part,
             case,
             rules,
             lives: lives.by_ref().take(seeds as usize).collect(),
@@ -151,6 +160,7 @@ pub(super) fn readings() -> Vec<Case> {
 
 #[derive(Clone, PartialEq, Debug)]
 struct Cell {
+    part: Part,
     case: Case,
     rules: Vec<Rule>,
     /// By seed, then by rule.
@@ -176,7 +186,15 @@ impl Findings {
         self.seeds
     }
 
-    /// All lifetimes, by seed.
+    /// What came of one part. **Whatever is compared is of one part**: two may have cases in common, with other numbers of seeds,
+    /// and sites differ from seed to seed by more than rules do.
+    #[must_use]
+    pub(super) fn only(&self, part: Part) -> Self {
+        let cells = self.cells.iter().filter(|cell| cell.part == part).cloned().collect();
+        Self { parts: vec![part], seeds: self.seeds, cells }
+    }
+
+    /// All lifetimes, by seed; those that parts have in common once for each.
     pub(super) fn all(&self) -> impl Iterator<Item = (Case, Rule, Vec<f64>)> + '_ {
         self.cells.iter().flat_map(|cell| {
             let by_rule = cell.rules.iter().enumerate();
@@ -213,5 +231,27 @@ impl Findings {
     /// The same with an interval.
     pub(super) fn gain(&self, cases: &[Case], rule: Rule, other: Rule) -> Estimate {
         Estimate::of(&self.gains(cases, rule, other))
+    }
+}
+
+#[cfg(test)]
+impl Findings {
+    /// All ages with two seeds, and a point of figure 5 that they have in common with three: with the third everything takes ten
+    /// times as long. A rule takes longer than those before it.
+    pub(super) fn made() -> Self {
+        let life = |seed: u32, at: usize| {
+            let slow = if seed == 2 { 10.0 } else { 1.0 };
+            (100.0 + at as f64 + 0.01 * f64::from(seed)) * slow
+        };
+        let place = |rule: &Rule| ages::rules().iter().position(|known| known == rule).unwrap_or(99);
+        let cell = |part: Part, case: Case, rules: Vec<Rule>, seeds: u32| {
+            let of_seed =
+                |seed: u32| -> Vec<f64> { rules.iter().map(|rule| life(seed, place(rule))).collect() };
+            Cell { part, case, lives: (0..seeds).map(of_seed).collect(), rules }
+        };
+        let figure = cell(Part::Figures, Case::of(Work::HeavyScaled, 750.0), Rule::FIGURES.to_vec(), 3);
+        let of_ages = ages::cases().into_iter().map(|case| cell(Part::Ages, case, ages::rules(), 2));
+        let cells = std::iter::once(figure).chain(of_ages).collect();
+        Self { parts: vec![Part::Figures, Part::Ages], seeds: 3, cells }
     }
 }

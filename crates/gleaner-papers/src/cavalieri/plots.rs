@@ -12,6 +12,7 @@ use gleaner_report::{Axis, Plot, PlotGrid, Series, Style, Svg};
 pub(super) fn all(findings: &Findings) -> Vec<(&'static str, &'static str, Svg)> {
     let mut all = Vec::new();
     if findings.has(Part::Figures) {
+        let findings = &findings.only(Part::Figures);
         let note = "a) mean lifetime, b) how much shorter it is than under the rule in force, by mean interarrival time; \
                     bars are 95 % intervals.";
         all.push(("figure-3", note, figure(findings, "Figure 3: light jobs, balanced", Work::Balanced)));
@@ -25,7 +26,7 @@ pub(super) fn all(findings: &Findings) -> Vec<(&'static str, &'static str, Svg)>
     }
     if findings.has(Part::Ages) {
         let note = "Mean lifetime by the time to live of the index, in mean interarrival times.";
-        all.push(("ages", note, by_age(findings)));
+        all.push(("ages", note, by_age(&findings.only(Part::Ages))));
     }
     all
 }

@@ -45,3 +45,24 @@ fn certainly_below(findings: &Findings, case: Case, one: Rule, other: Rule) -> b
     let gain: Estimate = findings.gain(&[case], one, other);
     gain.mean > 2.0 * gain.reach()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cavalieri::Part;
+
+    #[test]
+    fn ages_are_compared_with_ages_whatever_else_was_run() {
+        // Each rule takes one of 100 s longer than the one before it, in every setting.
+        for (at, standing) in all(&Findings::made().only(Part::Ages)).into_iter().enumerate() {
+            assert_eq!(standing.rule, rules()[at]);
+            assert!(
+                (standing.worst - at as f64).abs() < 0.01,
+                "{}: {}",
+                standing.rule.name(),
+                standing.worst
+            );
+            assert!((standing.mean - at as f64).abs() < 0.01, "{}: {}", standing.rule.name(), standing.mean);
+        }
+    }
+}
