@@ -65,6 +65,12 @@ impl Findings {
         self.outcomes[&case].iter().all(|outcome| outcome.unfinished == 0)
     }
 
+    /// The seeds, counted from 0, with which every task of a case was done.
+    pub(super) fn ended(&self, case: Case) -> Vec<usize> {
+        let outcomes = self.outcomes[&case].iter().enumerate();
+        outcomes.filter(|(_, outcome)| outcome.unfinished == 0).map(|(seed, _)| seed).collect()
+    }
+
     /// The makespan in units of that without a budget.
     pub(super) fn normalized(&self, case: Case, seed: usize) -> f64 {
         self.outcome(case, seed).makespan_s / self.outcome(case.yardstick(), seed).makespan_s

@@ -11,6 +11,7 @@ use super::readings::READINGS;
 use super::{claims, drawn, plots, tables};
 use crate::claim::tally;
 use crate::reading;
+use crate::statistics::Estimate;
 use crate::{Claim, Document, claim_tables};
 use cells::{budget, cell};
 use gleaner_report::{Block, Cell, Figure, Report, Table, numbers};
@@ -88,17 +89,22 @@ impl Findings {
     }
 }
 
-/// A row's numbers: makespan in days, normalized, use, aborts, credits a period, tasks that were never done.
+/// A row's numbers: makespan in days, normalized, use, aborts, credits a period, tasks that were never done. All but the last are of
+/// the patterns that came to their end: of a run that was given up nobody knows them.
 fn numbers_of(findings: &Findings, case: Case) -> [Cell; 6] {
-    let over = |of: &dyn Fn(usize) -> f64| findings.over_seeds(of);
+    let ended = findings.ended(case);
+    let over = |of: &dyn Fn(usize) -> f64, places: usize| {
+        let values: Vec<f64> = ended.iter().map(|seed| of(*seed)).collect();
+        if values.is_empty() { Cell::text("–") } else { cell(Estimate::of(&values), places) }
+    };
     let unfinished: usize = findings.outcomes()[&case].iter().map(|outcome| outcome.unfinished).sum();
     let periods = |seed| findings.outcome(case, seed).makespan_s / f64::from(case.variant.period_s());
     [
-        cell(over(&|seed| findings.outcome(case, seed).makespan_s / 86_400.0), 2),
-        cell(over(&|seed| findings.normalized(case, seed)), 3),
-        cell(over(&|seed| 100.0 * findings.outcome(case, seed).use_share), 1),
-        cell(over(&|seed| findings.outcome(case, seed).aborts as f64), 0),
-        cell(over(&|seed| findings.outcome(case, seed).paid / periods(seed) / 1e11), 2),
+        over(&|seed| findings.outcome(case, seed).makespan_s / 86_400.0, 2),
+        rules::outcome(findings, case),
+        over(&|seed| 100.0 * findings.outcome(case, seed).use_share, 1),
+        over(&|seed| findings.outcome(case, seed).aborts as f64, 0),
+        over(&|seed| findings.outcome(case, seed).paid / periods(seed) / 1e11, 2),
         Cell::number(numbers::grouped(unfinished as u64)),
     ]
 }
@@ -108,7 +114,10 @@ const NUMBERS: [&str; 6] =
 
 fn figures(findings: &Findings, heuristic: Heuristic) -> Block {
     let header = ["Version", "Month", "Budget (10¹¹)"].into_iter().chain(NUMBERS);
-    let caption = format!("{} by version, month and budget, ± the 95 % interval", heuristic.name());
+    let caption = format!(
+        "{} by version, month and budget, ± the 95 % interval, of the patterns that came to their end",
+        heuristic.name()
+    );
     let mut table = Table::new(caption, header);
     for month in Month::ALL {
         let budgets = findings.budgets(month, heuristic);

@@ -93,6 +93,66 @@ fn and_does_not_where_it_is_otherwise() {
 }
 
 #[test]
+fn months_are_not_pooled() {
+    // Within each month more use goes with a longer makespan; June is fuller and its makespans are nearer to 1.
+    let findings = made(|case, seed| {
+        let excess = case.budget.map_or(0.0, |budget| excess(case.rule, budget));
+        let (fullest, longer) = match case.month {
+            Month::September => (0.37 + 0.1 * excess, 0.25 * excess),
+            Month::June => (0.95 + 0.01 * excess, 0.0006 * excess),
+        };
+        let free_s = 14.0 * DAY_S + 600.0;
+        let makespan_s = free_s * (1.0 + longer);
+        Outcome { makespan_s, use_share: fullest, ..as_the_paper_says(case, seed) }
+    });
+    let verdicts = verdicts(&findings);
+    for month in ["september", "june"] {
+        assert_eq!(verdicts[&format!("figure-5/more-use-less-makespan-{month}")], Verdict::Not, "{month}");
+    }
+}
+
+/// The rows of a version in a month of a report's tables of numbers, without tags.
+fn rows_of(page: &str, version: &str, month: &str) -> Vec<Vec<String>> {
+    let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
+    let document = roxmltree::Document::parse_with_options(page, options).expect("it is well-formed");
+    let rows = document.descendants().filter(|node| node.tag_name().name() == "tr");
+    let cells = rows.map(|row| {
+        let cells = row.children().filter(roxmltree::Node::is_element);
+        cells.map(|cell| cell.text().unwrap_or_default().to_owned()).collect::<Vec<String>>()
+    });
+    cells.filter(|cells| cells.len() > 2 && cells[0] == version && cells[1] == month).collect()
+}
+
+#[test]
+fn what_was_given_up_is_not_shown_as_measured() {
+    // Given up on the third day, 2,160 periods after the start, after 3·10¹¹ credits in each of them.
+    let gives_up = |case: Case| case.rule == Rule::PerTask;
+    let findings = made(|case, seed| match as_the_paper_says(case, seed) {
+        outcome if gives_up(case) => {
+            let paid = 3e11 * 2160.0;
+            Outcome { makespan_s: 45.0 * DAY_S, unfinished: 9, stalls: true, paid, ..outcome }
+        }
+        outcome => outcome,
+    });
+    let files = findings.files();
+    let text = |name: &str| &files.iter().find(|(known, _)| known == name).expect("a file").1;
+    let rows = rows_of(text("report.html"), "BTMinMin", "June");
+    assert!(!rows.is_empty());
+    for cells in &rows {
+        let row = cells.join(" ");
+        assert!(row.contains("3 stall") && !row.contains("45.00") && !row.contains("0.20"), "{row}");
+    }
+    let plot = text("figure-4.svg");
+    assert!(plot.contains("Left out: 90 runs that were given up or not done"), "{plot}");
+    // Of the runs that ended the longest takes twice as long as without a budget; the others would be at 3.2.
+    let document = roxmltree::Document::parse(plot).expect("it is well-formed");
+    let beside = document.descendants().filter(|node| node.attribute("text-anchor") == Some("end"));
+    let ticks = beside.filter_map(|node| node.text()?.parse::<f64>().ok());
+    let highest = ticks.fold(0.0, f64::max);
+    assert!((1.9..2.6).contains(&highest), "{highest}: {plot}");
+}
+
+#[test]
 fn what_was_given_up_decides_nothing_about_sizes() {
     let given_up = |case: Case| matches!(case.rule, Rule::PerTask | Rule::PerTaskAndTime);
     let cut = made(|case, seed| match as_the_paper_says(case, seed) {

@@ -1,14 +1,16 @@
 //! How much of the machines is used.
 
-use super::words::{NO_CONDITION, id, reading};
+use super::words::{NO_CONDITION, id, reading, slug};
 use crate::elleuch::case::{Case, Heuristic, Month, Rule, Variant};
 use crate::elleuch::findings::Findings;
 use crate::{Claim, Condition, Criterion};
 
 pub(super) fn claims(findings: &Findings) -> Vec<Claim> {
     let read = Variant::READINGS.into_iter();
-    let by_reading =
-        read.flat_map(|read| [budgets_decrease(findings, read), more_use_less_makespan(findings, read)]);
+    let by_reading = read.flat_map(|read| {
+        let of_months = Month::ALL.map(|month| more_use_less_makespan(findings, month, read));
+        [budgets_decrease(findings, read)].into_iter().chain(of_months)
+    });
     [june_is_full(findings)].into_iter().chain(by_reading).collect()
 }
 
@@ -31,31 +33,31 @@ fn june_is_full(findings: &Findings) -> Claim {
 }
 
 /// Every version of Min-Min with every budget.
-fn budgeted(findings: &Findings, read: Variant) -> impl Iterator<Item = Case> + '_ {
-    Month::ALL.into_iter().flat_map(move |month| {
-        let budgets = findings.budgets(month, Heuristic::MinMin);
-        Rule::BUDGETED.into_iter().flat_map(move |rule| {
-            let cases: Vec<Case> =
-                budgets.iter().map(|budget| Case::min_min(month, rule, *budget).read(read)).collect();
-            cases
-        })
-    })
+fn budgeted(findings: &Findings, month: Month, read: Variant) -> Vec<Case> {
+    let budgets = findings.budgets(month, Heuristic::MinMin);
+    let cases = Rule::BUDGETED
+        .into_iter()
+        .flat_map(|rule| budgets.iter().map(move |budget| Case::min_min(month, rule, *budget).read(read)));
+    cases.collect()
 }
 
 /// Those whose runs all came to their end: what a run that is given up used until then says nothing about all of it.
-fn ended(findings: &Findings, read: Variant) -> impl Iterator<Item = Case> + '_ {
-    budgeted(findings, read).filter(|case| findings.always_ends(*case))
+fn ended(findings: &Findings, month: Month, read: Variant) -> Vec<Case> {
+    let cases = budgeted(findings, month, read).into_iter();
+    cases.filter(|case| findings.always_ends(*case)).collect()
 }
 
-/// That no run was given up.
-fn all_ended(findings: &Findings, read: Variant) -> Condition {
-    Condition { what: "every run came to its end", met: ended(findings, read).eq(budgeted(findings, read)) }
+/// That no run of these months was given up.
+fn all_ended(findings: &Findings, months: &[Month], read: Variant) -> Condition {
+    let ends = |month: &Month| ended(findings, *month, read) == budgeted(findings, *month, read);
+    Condition { what: "every run came to its end", met: months.iter().all(ends) }
 }
 
 fn budgets_decrease(findings: &Findings, read: Variant) -> Claim {
+    let cases: Vec<Case> = Month::ALL.into_iter().flat_map(|month| ended(findings, month, read)).collect();
     let difference = |seed: usize| {
         let of = |case: Case| findings.outcome(case, seed).use_share;
-        crate::statistics::mean(ended(findings, read).map(|case| of(case) - of(case.yardstick())))
+        crate::statistics::mean(cases.iter().map(|case| of(*case) - of(case.yardstick())))
     };
     Claim {
         id: id("figure-5/budgets-decrease-use".to_owned(), read),
@@ -68,31 +70,31 @@ fn budgets_decrease(findings: &Findings, read: Variant) -> Claim {
         measured: findings.over_seeds(difference).percent(),
         unit: "percentage points",
         criterion: Criterion::Negative,
-        condition: Some(all_ended(findings, read)),
+        condition: Some(all_ended(findings, &Month::ALL, read)),
         reading: reading(read),
     }
 }
 
-fn more_use_less_makespan(findings: &Findings, read: Variant) -> Claim {
+/// Of one month: "a unit value of the normalized makespan is specific to each month and is not comparable with another month".
+fn more_use_less_makespan(findings: &Findings, month: Month, read: Variant) -> Claim {
+    let cases = ended(findings, month, read);
     let correlation = |seed: usize| {
-        let points: Vec<(f64, f64)> = ended(findings, read)
-            .map(|case| (findings.outcome(case, seed).use_share, findings.normalized(case, seed)))
-            .collect();
-        rank_correlation(&points)
+        let point = |case: &Case| (findings.outcome(*case, seed).use_share, findings.normalized(*case, seed));
+        rank_correlation(&cases.iter().map(point).collect::<Vec<(f64, f64)>>())
     };
     Claim {
-        id: id("figure-5/more-use-less-makespan".to_owned(), read),
+        id: id(format!("figure-5/more-use-less-makespan-{}", slug(month)), read),
         claim: "a lower makespan can be achieved by increasing the resource utilization",
         paper: "lower with more",
         quantity:
-            "Spearman's rank correlation of use and normalized makespan over the versions, budgets and months whose runs \
+            "Spearman's rank correlation of use and normalized makespan over the month's versions and budgets whose runs \
              came to their end"
                 .to_owned(),
         besides: None,
         measured: findings.over_seeds(correlation).within(-1.0, 1.0),
         unit: "",
         criterion: Criterion::Negative,
-        condition: Some(all_ended(findings, read)),
+        condition: Some(all_ended(findings, &[month], read)),
         reading: reading(read),
     }
 }

@@ -4,8 +4,14 @@ use crate::elleuch::case::Case;
 use crate::statistics::Estimate;
 use gleaner_report::{Cell, numbers};
 
+/// Without a reach where one value alone leaves it open.
 pub(super) fn cell(estimate: Estimate, places: usize) -> Cell {
-    Cell::number(estimate.with_reach(places))
+    let is_known = estimate.reach().is_finite();
+    Cell::number(if is_known {
+        estimate.with_reach(places)
+    } else {
+        numbers::decimals(estimate.mean, places)
+    })
 }
 
 pub(super) fn budget(case: Case) -> Cell {

@@ -72,12 +72,11 @@ fn name(rule: Rule, case: Case) -> String {
     }
 }
 
-fn outcome(findings: &Findings, case: Case) -> Cell {
+/// The makespan in units of that without a budget, of what came to its end, and how many did not.
+pub(super) fn outcome(findings: &Findings, case: Case) -> Cell {
     let outcomes = &findings.outcomes()[&case];
-    let ended: Vec<f64> = (0..outcomes.len())
-        .filter(|&seed| outcomes[seed].unfinished == 0)
-        .map(|seed| findings.normalized(case, seed))
-        .collect();
+    let ended: Vec<f64> =
+        findings.ended(case).into_iter().map(|seed| findings.normalized(case, seed)).collect();
     let stalls = outcomes.iter().filter(|outcome| outcome.stalls).count();
     let over = outcomes.len() - ended.len() - stalls;
     let mut text = if ended.is_empty() { String::new() } else { said(Estimate::of(&ended)) };
