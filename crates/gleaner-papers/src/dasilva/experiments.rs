@@ -191,3 +191,14 @@ fn pair(setup: &PeersSetup, reading: &Reading) -> Vec<f64> {
     });
     runs.concat()
 }
+
+#[cfg(test)]
+impl Findings {
+    /// Nothing but cells.
+    pub(super) fn of_cells(seeds: u64, cases: Vec<Case>) -> Self {
+        let shares = [Need::EqualBeyond, Need::EqualBags];
+        let shares = shares.map(|need| Shares { need, with: Vec::new(), without: Vec::new() });
+        let (bags, judged, contentions) = (Vec::new(), Vec::new(), Vec::new());
+        Self { seeds, cases, bags, judged, contentions, shares, week: None }
+    }
+}

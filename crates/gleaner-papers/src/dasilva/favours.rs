@@ -2,7 +2,9 @@
 //!
 //! 100 peers. Each has one user who hands in a bag of [`BAG`] tasks, waits until all are done, thinks, and hands in the next.
 //! Collaborators have workers and lend them; free riders have none. **Contention is how many tasks there would be at a time if
-//! none waited, for each worker.** What counts happens before the horizon.
+//! none waited, for each worker.** What counts happens before the horizon. **A response is that of a job that was handed in in the
+//! first half; one that is open at the horizon counts with its age**, and then the mean is at least what is counted: free riders who
+//! are crowded out have few jobs that end, and those are their luckiest.
 
 use super::instances::{tasks, worker};
 use super::keeping::Keeping;
@@ -48,6 +50,46 @@ pub struct Contention {
     pub received: Vec<f64>,
     /// The mean response of a collaborator's job in seconds, one a seed.
     pub response_s: Vec<f64>,
+    /// Whether a free rider's job was open at the horizon, so that they are at least so much slower.
+    pub may_be_more: bool,
+    /// Whether a collaborator's was, so that they are at most so much slower.
+    pub may_be_less: bool,
+}
+
+/// The mean response of jobs that were handed in in the first half of what is looked at.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Responses {
+    mean_s: f64,
+    /// How many were not done at the end, and count with their age.
+    open: u32,
+}
+
+impl Responses {
+    /// Of some peers' jobs; `ended` has when each came and when it ended, if it did.
+    fn of(
+        jobs: &[Job],
+        ended: &[Option<(Time, Time)>],
+        until: Time,
+        is_one: impl Fn(PartyId) -> bool,
+    ) -> Self {
+        let came = |job: &Job| match job.after {
+            None => Some(job.submitted),
+            Some((before, thinks)) => {
+                ended[before as usize].map(|(_, done)| job.submitted.max(done + thinks))
+            }
+        };
+        let half = Time::ZERO.after_seconds(until.seconds() / 2.0);
+        let (mut all, mut open, mut sum_s) = (0_u32, 0_u32, 0.0);
+        for (job, ended) in jobs.iter().zip(ended).filter(|(job, _)| is_one(job.peer)) {
+            let Some(came) = came(job).filter(|came| *came <= half) else { continue };
+            let done = ended.map(|(_, done)| done);
+            all += 1;
+            open += u32::from(done.is_none());
+            sum_s += done.unwrap_or(until).since(came).seconds();
+        }
+        // Where none was handed in, nothing is known but that they take no less than no time.
+        if all == 0 { Self { mean_s: 0.0, open: 1 } } else { Self { mean_s: sum_s / f64::from(all), open } }
+    }
 }
 
 /// How many tasks users hand in at a time, where sites are of different sizes.
@@ -131,10 +173,13 @@ fn setup(sites: &[usize], need: Need, contention: f64, seed: u64) -> PeersSetup 
 }
 
 /// The part of the horizon is 1 but in tests.
-fn outcome(setup: &PeersSetup, favours: Favours, part: f64) -> PeersOutcome {
+fn horizon(part: f64) -> Time {
+    Time::from_seconds(part * HORIZON_S).expect("seconds")
+}
+
+fn outcome(setup: &PeersSetup, favours: Favours, horizon: Time) -> PeersOutcome {
     let recipe = recipe(favours);
     let mut parties = peers(setup, |_| recipe.build());
-    let horizon = Time::from_seconds(part * HORIZON_S).expect("seconds");
     while parties.now() < horizon && parties.step() {}
     parties.outside().outcome()
 }
@@ -143,27 +188,36 @@ impl Contention {
     pub(super) const SIMULATIONS: u64 = (CONTENTIONS.len() * RIDERS.len() * RULES.len()) as u64;
 
     /// All contentions, with a quarter and half of the peers free riders, under all rules.
-    pub(super) fn all(seeds: u64, horizon: f64, kept: &Keeping<'_>) -> Result<Vec<Self>, Interrupted> {
+    pub(super) fn all(seeds: u64, part: f64, kept: &Keeping<'_>) -> Result<Vec<Self>, Interrupted> {
+        let horizon = horizon(part);
         let cases = RIDERS.iter().flat_map(|riders| CONTENTIONS.map(|contention| (*riders, contention)));
         let cases = cases.flat_map(|(riders, contention)| RULES.map(|rule| (riders, contention, rule)));
         let inputs: Vec<_> =
             cases.clone().flat_map(|case| (1..=seeds).map(move |seed| (case, seed))).collect();
         let one = |((riders, contention, favours), seed): ((usize, f64, Favours), u64)| {
-            let name = format!("contention-{contention} riders-{riders} {} seed-{seed}", favours.name());
+            // Those kept under the name of before have the mean of what ended alone.
+            let name =
+                format!("first-half contention-{contention} riders-{riders} {} seed-{seed}", favours.name());
             kept.or(name, || {
                 let mut sites = vec![WORKERS; PEERS - riders];
                 sites.resize(PEERS, 0);
-                let outcome = outcome(&setup(&sites, Need::EqualBags, contention, seed), favours, horizon);
+                let setup = setup(&sites, Need::EqualBags, contention, seed);
+                let outcome = outcome(&setup, favours, horizon);
                 let (collaborators, others) = outcome.peers.split_at(PEERS - riders);
-                let response = |peers: &[gleaner_sim::peers::PeerOutcome]| {
-                    let jobs: u64 = peers.iter().map(|peer| peer.jobs).sum();
-                    peers.iter().map(|peer| peer.job_response_s).sum::<f64>() / jobs.max(1) as f64
-                };
                 let received = |peers: &[gleaner_sim::peers::PeerOutcome]| {
                     peers.iter().map(|peer| peer.received_s).sum::<f64>() / peers.len() as f64
                 };
-                let slower = response(others) / response(collaborators);
-                vec![slower, received(others) / received(collaborators), response(collaborators)]
+                let [collaborates, rides] = [false, true].map(|rides| {
+                    let is_one = |peer: PartyId| (peer.index() >= PEERS - riders) == rides;
+                    Responses::of(&setup.jobs, &outcome.ended, horizon, is_one)
+                });
+                vec![
+                    rides.mean_s / collaborates.mean_s,
+                    received(others) / received(collaborators),
+                    collaborates.mean_s,
+                    f64::from(rides.open),
+                    f64::from(collaborates.open),
+                ]
             })
         };
         let results: Result<Vec<Vec<f64>>, Interrupted> = inputs.into_par_iter().map(one).collect();
@@ -177,13 +231,24 @@ impl Contention {
                 slower: results.iter().map(|result| result[0]).collect(),
                 received: results.iter().map(|result| result[1]).collect(),
                 response_s: results.iter().map(|result| result[2]).collect(),
+                may_be_more: results.iter().any(|result| result[3] > 0.0),
+                may_be_less: results.iter().any(|result| result[4] > 0.0),
             })
             .collect())
     }
 
     /// How many times as long a free rider's job takes.
     pub fn slower(&self) -> Estimate {
-        Estimate::of(&self.slower)
+        Estimate::of(&self.slower).or_more(self.may_be_more).or_less(self.may_be_less)
+    }
+
+    /// How much longer that is than in another, seed by seed, relative to it.
+    pub fn slower_than(&self, other: &Self) -> Estimate {
+        let pairs = self.slower.iter().zip(&other.slower);
+        let longer: Vec<f64> = pairs.map(|(one, other)| one / other - 1.0).collect();
+        Estimate::of(&longer)
+            .or_more(self.may_be_more || other.may_be_less)
+            .or_less(self.may_be_less || other.may_be_more)
     }
 
     /// How much a free rider received for each unit that a collaborator did.
@@ -196,15 +261,11 @@ impl Shares {
     pub(super) const SIMULATIONS: u64 = 4;
 
     /// 100 collaborators, half with 4 workers and half with 16, at a contention of 2.
-    pub(super) fn of(
-        need: Need,
-        (seeds, horizon): (u64, f64),
-        kept: &Keeping<'_>,
-    ) -> Result<Self, Interrupted> {
+    pub(super) fn of(need: Need, (seeds, part): (u64, f64), kept: &Keeping<'_>) -> Result<Self, Interrupted> {
         let sites: Vec<usize> = (0..PEERS).map(|peer| if peer % 2 == 0 { 4 } else { 16 }).collect();
         let one = |favours: Favours, seed: u64| -> Result<f64, Interrupted> {
             let found = kept.or(format!("share {need:?} {} seed-{seed}", favours.name()), || {
-                let outcome = outcome(&setup(&sites, need, 2.0, seed), favours, horizon);
+                let outcome = outcome(&setup(&sites, need, 2.0, seed), favours, horizon(part));
                 let given = outcome.peers.iter().map(|peer| peer.given_s);
                 let received = outcome.peers.iter().map(|peer| peer.received_s);
                 vec![correlation(&given.zip(received).collect::<Vec<_>>())]
@@ -225,4 +286,60 @@ fn correlation(points: &[(f64, f64)]) -> f64 {
     let covariance = mean(&|point| (point.0 - x) * (point.1 - y));
     let deviations = mean(&|point| (point.0 - x).powi(2)) * mean(&|point| (point.1 - y).powi(2));
     covariance / deviations.sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: u64) -> Time {
+        Time::from_nanos(seconds * 1_000_000_000)
+    }
+
+    fn job(peer: usize, submitted: Time, after: Option<(u32, Span)>) -> Job {
+        let peer = PartyId::new(peer);
+        Job { submitted, peer, broker: 0, class: TaskClassId::FIRST, tasks: 1, after }
+    }
+
+    #[test]
+    fn what_is_open_at_the_horizon_counts_with_its_age() {
+        let thinks = Span::from_nanos(5_000_000_000);
+        let jobs = [
+            job(0, at(0), None),
+            job(1, at(10), None),
+            job(2, at(10), None),
+            // Comes at 25 s.
+            job(0, at(10), Some((0, thinks))),
+            // Comes at 55 s, in the second half.
+            job(2, at(10), Some((2, thinks))),
+            // Never comes.
+            job(1, at(10), Some((1, thinks))),
+        ];
+        let ended = [Some((at(0), at(20))), None, Some((at(10), at(50))), None, None, None];
+        let of = |peer: usize| Responses::of(&jobs, &ended, at(100), |known| known.index() == peer);
+        assert_eq!(of(0), Responses { mean_s: f64::midpoint(20.0, 75.0), open: 1 });
+        assert_eq!(of(1), Responses { mean_s: 90.0, open: 1 }, "not 0, though none ended");
+        assert_eq!(of(2), Responses { mean_s: 40.0, open: 0 });
+        assert_eq!(of(3), Responses { mean_s: 0.0, open: 1 }, "nothing is known");
+    }
+
+    #[test]
+    fn who_never_gets_a_job_done_is_not_taken_for_quick() {
+        let contention = |slower: f64, may_be_more: bool| Contention {
+            contention: 4.0,
+            riders: 50,
+            favours: Favours::Nof,
+            slower: vec![slower, slower + 0.1],
+            received: vec![0.0; 2],
+            response_s: vec![1.0; 2],
+            may_be_more,
+            may_be_less: false,
+        };
+        let (none, nof) = (contention(5.0, false), contention(20.0, true));
+        let longer = nof.slower_than(&none);
+        assert!(longer.low > 0.0 && longer.high.is_infinite(), "{longer:?}");
+        let back = none.slower_than(&nof);
+        assert!(back.low.is_infinite() && back.high < 0.0, "{back:?}");
+        assert!(nof.slower().high.is_infinite() && none.slower().high.is_finite());
+    }
 }

@@ -73,19 +73,21 @@ type Runs = [[f64; 3]; 1 + SCORES.len()];
 impl Judged {
     pub(super) const SIMULATIONS: u64 = 2 * LOADS.len() as u64;
 
-    /// By how much less it is under a score than by power, in per cent; in pairs by instance, without those in which a task
-    /// [never ends](Self::endless) under one of them.
+    /// By how much less it is under a score than by power, in per cent; in pairs by instance. Those in which a task
+    /// [never ends](Self::endless) have no number: under the score it may be any less than is known from the others, under power
+    /// any more.
     pub fn less(&self, score: usize, measured: Measured) -> Estimate {
-        let of = |runs: &Runs| [0, 1 + score].map(|rule| runs[rule]);
-        let both = self.runs.iter().map(of).filter(|both| !both.contains(&ENDLESS));
+        let both = self.runs.iter().map(|runs| [runs[0], runs[1 + score]]);
+        let ended = both.filter(|both| !both.contains(&ENDLESS));
         let less =
-            both.map(|[power, score]| 100.0 * (1.0 - score[measured as usize] / power[measured as usize]));
-        Estimate::of(&less.collect::<Vec<f64>>())
+            ended.map(|[power, score]| 100.0 * (1.0 - score[measured as usize] / power[measured as usize]));
+        let never_ends = |rule: usize| self.runs.iter().any(|runs| runs[rule] == ENDLESS);
+        Estimate::of(&less.collect::<Vec<f64>>()).or_more(never_ends(0)).or_less(never_ends(1 + score))
     }
 
-    /// In how many instances a task never ends under a score.
+    /// In how many instances a task never ends under a score, or by power.
     pub fn endless(&self, score: usize) -> usize {
-        self.runs.iter().filter(|runs| runs[1 + score] == ENDLESS).count()
+        self.runs.iter().filter(|runs| [runs[0], runs[1 + score]].contains(&ENDLESS)).count()
     }
 
     pub(super) fn all(seeds: u64, jobs_max: u32, kept: &Keeping<'_>) -> Result<Vec<Self>, Interrupted> {
@@ -156,4 +158,27 @@ fn measured(setup: &PeersSetup, rule: Recipe) -> [f64; 3] {
     }
     let outcome = run.outside().outcome();
     [outcome.mean_job_s(), outcome.energy_j, outcome.lost_s]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Criterion;
+    use gleaner_report::Verdict;
+
+    #[test]
+    fn what_never_ends_leaves_it_open_whether_the_rest_gains() {
+        let gains = |seed: u32| std::array::from_fn(|rule| [100.0 - rule as f64 + 0.1 * f64::from(seed); 3]);
+        let mut runs: Vec<Runs> = (0..30).map(gains).collect();
+        let judge = |runs: &[Runs]| {
+            let judged = Judged { load: 0.3, is_frail: true, runs: runs.to_vec() };
+            let less = judged.less(0, Measured::Response);
+            (Criterion::Positive.judge(less), judged.endless(0))
+        };
+        assert_eq!(judge(&runs), (Verdict::Holds, 0));
+        runs[7][0] = ENDLESS;
+        assert_eq!(judge(&runs), (Verdict::Holds, 1), "by power: all the better");
+        runs[8][1] = ENDLESS;
+        assert_eq!(judge(&runs), (Verdict::Undecided, 2));
+    }
 }
