@@ -11,8 +11,8 @@ pub(super) fn all(findings: &Findings) -> Vec<(&'static str, &'static str, Svg)>
     vec![
         (
             "figure-2",
-            "The mean improvement by peers and model, over the months, with 95 % intervals; beside it the means of the paper's \
-             table 2.",
+            "The mean improvement by peers and model, over the months, with 95 % intervals; the marker at each bar is the mean of \
+             the paper's table 2.",
             figure_2(findings),
         ),
         (

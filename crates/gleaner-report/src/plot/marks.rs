@@ -54,7 +54,8 @@ pub(super) fn draw(pen: &mut Pen, panel: &Panel<'_>, plot: &Plot, shown: &[Shown
     }
 }
 
-/// How far each series stands aside, in pixels: on named places, error bars would otherwise hide each other.
+/// How far each series stands aside, in pixels: markers at the bars of the series before them, to which they belong; and on named
+/// places, error bars would otherwise hide each other.
 fn aside(panel: &Panel<'_>, plot: &Plot, shown: &[Shown]) -> Vec<f64> {
     let has_bounds = |series: &Shown| series.data().any(|datum| datum.bounds.is_some());
     let named = matches!(plot.x.scale, AxisScale::Categories(_));
@@ -62,7 +63,17 @@ fn aside(panel: &Panel<'_>, plot: &Plot, shown: &[Shown]) -> Vec<f64> {
     let place = panel.across(1.0) - panel.across(0.0);
     let apart = if crowded { (place * 0.6 / shown.len() as f64).min(ASIDE_MAX) } else { 0.0 };
     let middle = (shown.len() as f64 - 1.0) / 2.0;
-    (0..shown.len()).map(|at| (at as f64 - middle) * apart).collect()
+    let (room, wide) = bar_room(panel, plot, &bar_groups(shown));
+    let mut drawn = 0;
+    let of_series = shown.iter().enumerate().map(|(at, series)| {
+        drawn += i32::from(series.style == Style::Bars);
+        if drawn > 0 && series.style == Style::Points {
+            (f64::from(drawn) - 0.5) * wide - room / 2.0
+        } else {
+            (at as f64 - middle) * apart
+        }
+    });
+    of_series.collect()
 }
 
 fn lines(pen: &mut Pen, panel: &Panel<'_>, series: &Shown, aside: f64) {
@@ -133,9 +144,8 @@ fn whisker(pen: &mut Pen, panel: &Panel<'_>, datum: &Datum, aside: f64, paint: P
 }
 
 fn bars(pen: &mut Pen, panel: &Panel<'_>, plot: &Plot, shown: &[Shown]) {
-    let groups: Vec<&Shown> = shown.iter().filter(|series| series.style == Style::Bars).collect();
-    let room = bar_room(panel, plot, &groups);
-    let wide = room / groups.len().max(1) as f64;
+    let groups = bar_groups(shown);
+    let (room, wide) = bar_room(panel, plot, &groups);
     for (at, series) in groups.iter().enumerate() {
         let data: Vec<Datum> = series.data().copied().collect();
         for datum in thin::by_column(data, |x| panel.across(x) as i64) {
@@ -157,8 +167,12 @@ fn bar(pen: &mut Pen, panel: &Panel<'_>, slot: u8, datum: &Datum, (left, right):
     whisker(pen, panel, datum, aside, Paint::Ink);
 }
 
-/// The pixels that the bars at one x share.
-fn bar_room(panel: &Panel<'_>, plot: &Plot, groups: &[&Shown]) -> f64 {
+fn bar_groups(shown: &[Shown]) -> Vec<&Shown> {
+    shown.iter().filter(|series| series.style == Style::Bars).collect()
+}
+
+/// The pixels that the bars at one x share, and those of one of them.
+fn bar_room(panel: &Panel<'_>, plot: &Plot, groups: &[&Shown]) -> (f64, f64) {
     let mut xs: Vec<f64> =
         groups.iter().flat_map(|series| series.data()).map(|d| panel.across(d.x)).collect();
     xs.sort_by(f64::total_cmp);
@@ -168,7 +182,8 @@ fn bar_room(panel: &Panel<'_>, plot: &Plot, groups: &[&Shown]) -> f64 {
         AxisScale::Linear | AxisScale::Log => 0.94,
     };
     let widest = (panel.frame.right - panel.frame.left) / 4.0;
-    (gap.fold(f64::INFINITY, f64::min) * filled).clamp(1.0, widest.max(1.0))
+    let room = (gap.fold(f64::INFINITY, f64::min) * filled).clamp(1.0, widest.max(1.0));
+    (room, room / groups.len().max(1) as f64)
 }
 
 /// The marker of a series: its shape goes with its slot, and a thin rim parts it from what is below.

@@ -100,7 +100,7 @@ pub enum Style {
     Marked,
     /// A value that holds until the next point: counts over time. The last point says where it ends.
     Step,
-    /// Markers alone.
+    /// Markers alone; after bars, at those of the series before them.
     Points,
     /// Bars from zero, centred at x. Several such series stand side by side, in the legend's order.
     Bars,

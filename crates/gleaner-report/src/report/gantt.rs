@@ -39,7 +39,7 @@ pub struct Bar {
 }
 
 impl Gantt {
-    /// A chart of these rows and bars. Bars without a length, or of no row, are left out; of too many the first are shown.
+    /// A chart of these rows and bars. Bars that end before they begin, or are of no row, are left out; of too many the first are shown.
     pub fn new(
         caption: impl Into<String>,
         label: impl Into<String>,

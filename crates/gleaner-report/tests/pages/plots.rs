@@ -97,6 +97,41 @@ fn names_and_labels_are_escaped() {
 }
 
 #[test]
+fn markers_stand_at_the_bars_before_them() {
+    let sizes = Axis::categories("peers", ["1", "10", "100"]);
+    let pairs = [("low", 2.0), ("high", 4.0), ("mixed", 6.0)];
+    let plot = pairs.iter().fold(Plot::new("bars", sizes, Axis::linear("gain (%)")), |plot, (name, gain)| {
+        let points = [0.0, 1.0, 2.0].map(|x| (x, *gain));
+        let bars = Series::new(*name, Style::Bars, points).bounds(points.map(|(_, y)| (y - 1.0, y + 1.0)));
+        plot.with(bars).with(Series::new(format!("{name}, the paper"), Style::Points, points))
+    });
+    let svg = plot.svg();
+    check(&svg);
+    let document = Document::parse(svg.as_str()).expect("well-formed");
+    let all = |tag: &'static str, slot: usize| {
+        let class = format!("f-{slot}");
+        let nodes = document.descendants().filter(move |node| node.has_tag_name((NS, tag)));
+        nodes.filter(move |node| node.attribute("class") == Some(class.as_str())).collect::<Vec<_>>()
+    };
+    let number = |node: &Node<'_, '_>, name: &str| {
+        node.attribute(name).expect("it has a place").parse::<f64>().expect("a number")
+    };
+    // Bars and markers take turns with the looks; the legend has the first of each.
+    for pair in 0..3 {
+        let bars = all("rect", 2 * pair);
+        let markers = all("polygon", 2 * pair + 1);
+        assert_eq!((bars.len(), markers.len()), (4, 4), "{svg}");
+        for (bar, marker) in bars.iter().zip(&markers).skip(1) {
+            let corners = marker.attribute("points").expect("a polygon has corners").split(' ');
+            let xs: Vec<f64> = corners.filter_map(|corner| corner.split(',').next()?.parse().ok()).collect();
+            let middle = xs.iter().sum::<f64>() / xs.len() as f64;
+            let (left, wide) = (number(bar, "x"), number(bar, "width"));
+            assert!((left..left + wide).contains(&middle), "{middle} is not in {left} to {}", left + wide);
+        }
+    }
+}
+
+#[test]
 fn the_same_input_gives_the_same_bytes() {
     let points: Vec<(f64, f64)> = (0..9_000).map(|i| (f64::from(i), f64::from(i * 7_919 % 1_000))).collect();
     let draw = || one(Axis::linear("y"), Style::Step, &points).svg();
