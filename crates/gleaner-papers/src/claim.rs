@@ -69,12 +69,11 @@ impl Criterion {
             {
                 Verdict::Partly
             }
-            Criterion::Between { .. } => Verdict::Undecided,
             Criterion::Negative if high < 0.0 => Verdict::Holds,
             Criterion::Negative if low >= 0.0 => Verdict::Not,
             Criterion::Positive if low > 0.0 => Verdict::Holds,
             Criterion::Positive if high <= 0.0 => Verdict::Not,
-            Criterion::Negative | Criterion::Positive => Verdict::Undecided,
+            Criterion::Between { .. } | Criterion::Negative | Criterion::Positive => Verdict::Undecided,
         }
     }
 }
