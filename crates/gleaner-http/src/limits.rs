@@ -67,6 +67,9 @@ pub(crate) const REQUESTS_OF_USERS: Share = Share { all: 512, each: 128 };
 /// Open requests of agents, all of which are about files.
 // Tested by: agents_have_so_many_places_each_and_together
 pub(crate) const REQUESTS_OF_AGENTS: Share = Share { all: 512, each: 16 };
+/// Open requests with a join token, in all and with each: one that is good, or was until a machine joined that is still let in.
+// Tested by: who_joins_has_so_many_places_with_each_token_and_with_all, who_may_join_no_more_keeps_no_stranger_out
+pub(crate) const REQUESTS_OF_JOINING: Share = Share { all: 64, each: 16 };
 /// Open requests without a valid token. They are answered before their bodies are read.
 // Tested by: strangers_have_so_many_places_together
 pub(crate) const REQUESTS_OF_STRANGERS: Share = Share { all: 64, each: 64 };
@@ -95,7 +98,7 @@ pub(crate) const STUDIES_MAX: usize = 2;
 /// Requests at a time about the last day, which make the desk wait, and about why tasks wait, which copy the ledger.
 // Tested by: what_takes_long_takes_turns
 pub(crate) const DAYS_MAX: usize = 2;
-/// Requests at a time for which the desk looks at all machines, or at many jobs.
+/// Requests at a time for which the desk looks at all machines, at many jobs, or at the runs of a machine that has many.
 // Tested by: long_looks_take_turns
 pub(crate) const LONG_LOOKS_MAX: usize = 2;
 /// Requests at a time that read what left memory, or what runs that are over wrote.

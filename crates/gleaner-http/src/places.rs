@@ -12,6 +12,8 @@ pub(crate) enum Who {
     User(String),
     /// One that is connected.
     Agent(MachineId),
+    /// A machine that joins, by the hash of its token.
+    Joining(String),
     /// Nobody that is known.
     Stranger,
 }

@@ -9,7 +9,7 @@ use axum::routing::get;
 use axum::{Extension, Router};
 use gleaner_net::{
     Authority, AuthorityError, CertificateError, CertificateFiles, Fingerprint, JoinToken, NoRandomness,
-    ServerIdentity, Token, TokenError, TokenKind, replace_file,
+    PrivateFileError, ServerIdentity, Token, TokenError, TokenKind, read_private, replace_file,
 };
 use gleaner_server::app::{AgentTokens, App, Readers, join_line, stored_hash};
 use gleaner_server::blobs::{BlobError, FolderBlobs};
@@ -117,6 +117,9 @@ pub enum ServeError {
     /// The desk cannot start or go on.
     #[error(transparent)]
     Driver(#[from] DriverError),
+    /// The first user's token cannot be read, or others can read it.
+    #[error(transparent)]
+    Private(#[from] PrivateFileError),
     /// There are no keys.
     #[error(transparent)]
     Authority(#[from] AuthorityError),
@@ -203,13 +206,18 @@ pub fn serve<F: Future<Output = ()>>(
         // Before a start is recorded that none comes of.
         files.check(SystemTime::now())?;
     }
+    // Likewise.
+    let token = kept_token(&home)?;
     let (store, blobs) = (SqliteStore::open(&home)?, FolderBlobs::open(&home)?);
     if let Some(torn) = store.torn_tail() {
         tracing::warn!("{torn}");
     }
     let program = concat!("gleaner ", env!("CARGO_PKG_VERSION"));
     let (driver, desk) = Driver::start(Box::new(store), &home, options.terms, program)?;
-    let served = runtime.block_on(listen(options, &home, Arc::new(blobs), &desk, of_strangers, ready));
+    let served = runtime.block_on(async {
+        first_user((&home, token), &options.user, &desk).await?;
+        listen(options, &home, Arc::new(blobs), &desk, of_strangers, ready).await
+    });
     desk.stop();
     let store = driver.join()?;
     // What still reads ends first, so that the store, closed last, takes its log in.
@@ -226,7 +234,6 @@ async fn listen<F: Future<Output = ()>>(
     of_strangers: Share,
     ready: impl FnOnce(Ready) -> F,
 ) -> Result<(), ServeError> {
-    first_user(home, &options.user, desk).await?;
     let failure = |source| ServeError::Listen { address: options.listen, source };
     let listener = TcpListener::bind(options.listen).await.map_err(failure)?;
     let bound = listener.local_addr().map_err(failure)?;
@@ -250,7 +257,7 @@ async fn listen<F: Future<Output = ()>>(
         agents: AgentTokens::default(),
         authority,
         address: reached.address.clone(),
-        names: identity.names().iter().cloned().chain(identity.own_names()).collect(),
+        names: names_of(&identity),
         study: options.study,
     };
     if !identity.is_own_for_a_name() {
@@ -319,14 +326,24 @@ fn take_care_once(identity: &ServerIdentity, home: &Home, is_asked: bool) {
     }
 }
 
+/// The token in the folder, if one is there and is one. What others can read may be theirs as well: then there is no start.
+fn kept_token(home: &Home) -> Result<Option<Token>, ServeError> {
+    let content = read_private(&home.folder().join(TOKEN_FILE))?;
+    Ok(content.and_then(|content| String::from_utf8(content).ok()?.trim().parse().ok()))
+}
+
 /// Who starts a grid administers it; the token lies in the folder, for that user alone.
-async fn first_user(home: &Home, user: &str, desk: &Handle) -> Result<(), ServeError> {
+async fn first_user(
+    (home, kept): (&Home, Option<Token>),
+    user: &str,
+    desk: &Handle,
+) -> Result<(), ServeError> {
     let path = home.folder().join(TOKEN_FILE);
     let people = desk.people();
     let is_good = |token: Token| {
         people.user(&stored_hash(&token)).is_some_and(|known| known.is_let_in(desk.wall_now()))
     };
-    if fs::read_to_string(&path).is_ok_and(|text| text.trim().parse().is_ok_and(is_good)) {
+    if kept.is_some_and(is_good) {
         return Ok(());
     }
     if path.exists() {
@@ -369,6 +386,12 @@ fn identity(
         identity.show(files.clone(), now)?;
     }
     Ok(identity)
+}
+
+/// By which names a coordinator is asked, at any time: its certificates may be replaced.
+fn names_of(identity: &Arc<ServerIdentity>) -> Arc<dyn Fn() -> Vec<String> + Send + Sync> {
+    let identity = Arc::clone(identity);
+    Arc::new(move || identity.all_names())
 }
 
 /// The authority's certificate for browsers and curl. There is no secret in it.
@@ -444,4 +467,32 @@ fn raise_file_limit() -> u64 {
 fn write_private(path: &Path, text: &str) -> Result<(), ServeError> {
     let written = replace_file(path, 0o600, |out| out.write_all(text.as_bytes()));
     written.map_err(|source| ServeError::File { path: path.to_owned(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    #[test]
+    fn a_token_that_others_can_read_ends_the_start() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = Home::open(folder.path(), NetworkFolder::Accept).expect("a home");
+        assert!(kept_token(&home).expect("there is none").is_none());
+        let path = folder.path().join(TOKEN_FILE);
+        for (text, mode, is_kept) in [
+            (Token::generate(TokenKind::User).expect("a token").reveal(), 0o600, Some(true)),
+            ("nonsense".to_owned(), 0o600, Some(false)),
+            (Token::generate(TokenKind::User).expect("a token").reveal(), 0o644, None),
+        ] {
+            fs::write(&path, text).expect("a file");
+            fs::set_permissions(&path, Permissions::from_mode(mode)).expect("a mode");
+            match (kept_token(&home), is_kept) {
+                (Ok(kept), Some(is_kept)) => assert_eq!(kept.is_some(), is_kept, "{mode:o}"),
+                (Err(error), None) => assert!(error.to_string().contains("chmod 600"), "{error}"),
+                (found, _) => panic!("{mode:o}: {:?}", found.map(|kept| kept.is_some())),
+            }
+        }
+    }
 }

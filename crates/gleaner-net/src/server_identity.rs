@@ -83,6 +83,11 @@ impl ServerIdentity {
         own.as_ref().map_or_else(Vec::new, |(_, own)| own.names.clone())
     }
 
+    /// The names of all certificates that are shown now.
+    pub fn all_names(&self) -> Vec<String> {
+        self.names.iter().cloned().chain(self.own_names()).collect()
+    }
+
     /// Whether the organisation's own certificate, if there is one, is for a name by which others reach this server.
     pub fn is_own_for_a_name(&self) -> bool {
         let own = self.own.read().unwrap_or_else(PoisonError::into_inner);

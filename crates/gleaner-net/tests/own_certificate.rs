@@ -92,6 +92,8 @@ fn one_for_none_of_the_servers_names_is_told_from_one_that_is() {
         files.check(SystemTime::now()).expect("it can be shown");
         identity.show(files, SystemTime::now()).expect("they fit");
         assert_eq!(identity.is_own_for_a_name(), is_for_one, "{name}");
+        let own = identity.own_names();
+        assert!(!own.is_empty() && identity.all_names().ends_with(&own), "{name}");
     }
 }
 

@@ -59,7 +59,7 @@ fn main() {
 }
 
 fn by(user: &str, role: Role) -> Requester {
-    Requester { user: user.to_owned(), role }
+    Requester { user: user.to_owned(), role, token: None }
 }
 
 async fn order(desk: &Handle, by: Requester, order: Order) -> Answer {

@@ -159,7 +159,7 @@ impl Crowd {
     }
 
     fn order(&mut self, order: Order) -> Result<(), Box<dyn Error>> {
-        let by = Requester { user: "root".into(), role: Role::Admin };
+        let by = Requester { user: "root".into(), role: Role::Admin, token: None };
         self.turn(vec![Input::Order { id: OrderId(0), by, order: Box::new(order) }])
     }
 

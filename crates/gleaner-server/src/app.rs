@@ -25,8 +25,8 @@ pub struct App {
     pub authority: Fingerprint,
     /// How others reach this coordinator.
     pub address: String,
-    /// Host names and addresses under which it may be asked: those of its certificate.
-    pub names: Vec<String>,
+    /// Host names and addresses under which it may be asked: those of its certificates, which may be others in an hour.
+    pub names: Arc<dyn Fn() -> Vec<String> + Send + Sync>,
     /// What says what would have been under another policy, if there is one.
     pub study: Option<Study>,
 }

@@ -98,7 +98,7 @@ impl Driver {
         let agents = (0..desk.ledger().agents().len()).map(MachineId::new);
         outputs.go_on_with(agents.flat_map(|agent| desk.ledger().live_on(agent)).map(Run::id));
         let (queue, inbox) = std::sync::mpsc::channel();
-        let people = Arc::new(RwLock::new(Arc::new(desk.ledger().people().clone())));
+        let people = Arc::new(RwLock::new(Arc::new(desk.ledger().people_let_in())));
         let (live, _) = broadcast::channel(LIVE_BACKLOG_MAX);
         let room = Arc::new(Semaphore::new(QUEUE_MAX));
         let ended = Arc::new(Semaphore::new(0));
@@ -232,7 +232,7 @@ impl Work {
         let batch = self.desk.settle(now);
         self.commit(&batch)?;
         if batch.recorded.iter().any(|recorded| is_about_people(&recorded.entry.fact)) {
-            let people = Arc::new(self.desk.ledger().people().clone());
+            let people = Arc::new(self.desk.ledger().people_let_in());
             *self.shared.people.write().unwrap_or_else(PoisonError::into_inner) = people;
         }
         told::log(self.desk.ledger(), &batch.recorded);
@@ -392,6 +392,8 @@ fn is_about_people(fact: &Fact) -> bool {
             | Fact::JoinTokenIssued { .. }
             | Fact::JoinTokenRemoved { .. }
             | Fact::AgentEnrolled { .. }
+            | Fact::AgentRevoked { .. }
+            | Fact::AgentForgotten { .. }
     )
 }
 

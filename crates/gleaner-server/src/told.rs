@@ -105,7 +105,10 @@ pub fn told(
         }
         Fact::UserAdded { user, role, by, .. } => (by, format!("{user}, {}", role.name())),
         Fact::UserRemoved { user, by } => (by, user.clone()),
-        Fact::JoinTokenIssued { token, uses, by, .. } => (by, format!("{}, for {uses}", short(token))),
+        Fact::JoinTokenIssued { token, uses, owner, by, .. } => {
+            let whose = owner.as_ref().map_or_else(String::new, |owner| format!(", of {owner}'s machines"));
+            (by, format!("{}, for {uses}{whose}", short(token)))
+        }
         Fact::JoinTokenRemoved { token, by } => (by, short(token).to_owned()),
         Fact::AgentEnrolled { name, token, .. } => {
             let by = Actor::Agent(name.clone());

@@ -156,6 +156,17 @@ pub struct Input {
     pub executable: bool,
 }
 
+/// Which tasks of a job read a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReadBy {
+    /// Each of them.
+    All,
+    /// Those of which it is an input of their own.
+    Some,
+    /// None of them.
+    None,
+}
+
 /// What a task needs of a machine while it runs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -217,15 +228,22 @@ impl JobSpec {
         self.inputs.iter().chain(own).map(|input| &input.blob).chain(&self.stdin)
     }
 
-    /// Whether the task at a position reads a file.
-    pub fn task_reads(&self, position: u32, file: &BlobHash) -> bool {
+    /// Which of its tasks read a file. Costs O(its files).
+    pub fn read_by(&self, file: &BlobHash) -> ReadBy {
         let is_it = |input: &Input| input.blob == *file;
-        let own = || {
-            let parameters = self.tasks.parameters(position);
-            let own = self.own_inputs.iter().filter_map(|own| own.of_task(&parameters));
-            own.flatten().any(is_it)
-        };
-        self.stdin.as_ref() == Some(file) || self.inputs.iter().any(is_it) || own()
+        if self.stdin.as_ref() == Some(file) || self.inputs.iter().any(is_it) {
+            return ReadBy::All;
+        }
+        let is_own = self.own_inputs.iter().flat_map(|own| own.files.values().flatten()).any(is_it);
+        if is_own { ReadBy::Some } else { ReadBy::None }
+    }
+
+    /// Whether a file is one of those that the task at a position does not share with all others of its job. Makes its parameters,
+    /// which may be long.
+    pub fn is_tasks_own(&self, position: u32, file: &BlobHash) -> bool {
+        let parameters = self.tasks.parameters(position);
+        let own = self.own_inputs.iter().filter_map(|own| own.of_task(&parameters));
+        own.flatten().any(|input| input.blob == *file)
     }
 
     /// How long its tasks are, where that is known: how many in a row are of one length. A task's own [`LENGTH`] goes
@@ -468,6 +486,39 @@ mod tests {
             parameters.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join("")
         });
         assert_eq!(tasks.collect::<Vec<_>>(), ["01x", "11y", "21z", "32x", "42y", "52z"]);
+    }
+
+    #[test]
+    fn a_file_is_read_by_all_tasks_or_by_those_whose_own_it_is() {
+        let input = |name: &str| Input {
+            path: name.to_owned(),
+            blob: BlobHash::of(name.as_bytes()),
+            executable: false,
+        };
+        let own = OwnInputs {
+            of: "{a}".to_owned(),
+            files: [("1", "one"), ("2", "two"), ("3", "three")]
+                .map(|(value, name)| (value.to_owned(), vec![input(name)]))
+                .into(),
+        };
+        let stdin = Some(BlobHash::of(b"words"));
+        let job = JobSpec { tasks: sweep(), inputs: vec![input("data")], stdin, ..JobSpec::new(["run"]) };
+        let with_own = JobSpec { own_inputs: vec![own], ..job.clone() };
+        for (name, read_by, own_to) in [
+            ("data", ReadBy::All, vec![]),
+            ("words", ReadBy::All, vec![]),
+            ("one", ReadBy::Some, vec![0, 1, 2]),
+            ("two", ReadBy::Some, vec![3, 4, 5]),
+            ("three", ReadBy::Some, vec![]),
+            ("other", ReadBy::None, vec![]),
+        ] {
+            let file = BlobHash::of(name.as_bytes());
+            assert_eq!(with_own.read_by(&file), read_by, "{name}");
+            let found: Vec<u32> = (0..6).filter(|&position| with_own.is_tasks_own(position, &file)).collect();
+            assert_eq!(found, own_to, "{name}");
+            let of_all = if read_by == ReadBy::All { ReadBy::All } else { ReadBy::None };
+            assert_eq!(job.read_by(&file), of_all, "{name}");
+        }
     }
 
     #[test]

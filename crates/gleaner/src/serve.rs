@@ -84,6 +84,7 @@ impl From<ServeError> for Failure {
         match error {
             ServeError::Listen { .. }
             | ServeError::Certificate(_)
+            | ServeError::Private(_)
             | ServeError::Authority(AuthorityError::Name(_) | AuthorityError::NameCount(_)) => {
                 Self::Usage(error.to_string())
             }

@@ -29,7 +29,7 @@ pub(super) async fn enrol(
     if let Err(why) = enrolment.key.parse::<AgentPublicKey>() {
         return Err(Refusal::invalid(format!("key: {why}")));
     }
-    let by = Requester { user: enrolment.name.clone(), role: Role::User };
+    let by = Requester { user: enrolment.name.clone(), role: Role::User, token: None };
     let enrolment = Box::new(Checked::of(enrolment)?);
     let order = Order::Enrol { token: stored_hash(&token), enrolment };
     let Answer::Enrolled(enrolled) = api.order(by, order).await? else {

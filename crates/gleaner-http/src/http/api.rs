@@ -7,8 +7,8 @@ use super::refusal::Refusal;
 use super::uploads::{Coming, UsersUploads};
 use crate::limits::{
     DAYS_MAX, FILES_OF_AGENTS, FILES_OF_USERS, LARGE_JOBS, LARGE_JOBS_READ_MAX, LONG_LOOKS_MAX,
-    PAST_READS_MAX, REQUESTS_OF_AGENTS, REQUESTS_OF_STRANGERS, REQUESTS_OF_USERS, STREAMS, STUDIES_MAX,
-    WAITS,
+    PAST_READS_MAX, REQUESTS_OF_AGENTS, REQUESTS_OF_JOINING, REQUESTS_OF_STRANGERS, REQUESTS_OF_USERS,
+    STREAMS, STUDIES_MAX, WAITS,
 };
 use crate::places::{Place, Places, Who};
 use gleaner_server::app::App;
@@ -27,8 +27,8 @@ pub(super) struct Api {
     /// What the page's browser lets it do.
     pub(super) page_policy: String,
     pub(super) requests_so_far: AtomicU64,
-    /// Of users, agents and strangers.
-    requests: [Arc<Places>; 3],
+    /// Of users, agents, machines that join, and strangers.
+    requests: [Arc<Places>; 4],
     pub(super) waits: Arc<Places>,
     pub(super) streams: Arc<Places>,
     files_of_users: Arc<Places>,
@@ -55,7 +55,8 @@ impl Api {
             metrics,
             page_policy,
             requests_so_far: AtomicU64::new(0),
-            requests: [REQUESTS_OF_USERS, REQUESTS_OF_AGENTS, REQUESTS_OF_STRANGERS].map(Places::new),
+            requests: [REQUESTS_OF_USERS, REQUESTS_OF_AGENTS, REQUESTS_OF_JOINING, REQUESTS_OF_STRANGERS]
+                .map(Places::new),
             waits: Places::new(WAITS),
             streams: Places::new(STREAMS),
             files_of_users: Places::new(FILES_OF_USERS),
@@ -81,10 +82,11 @@ impl Api {
     }
 
     pub(super) fn request_place(&self, who: &Who) -> Result<Place, Refusal> {
-        let [of_users, of_agents, of_strangers] = &self.requests;
+        let [of_users, of_agents, of_joining, of_strangers] = &self.requests;
         let places = match who {
             Who::User(_) => of_users,
             Who::Agent(_) => of_agents,
+            Who::Joining(_) => of_joining,
             Who::Stranger => of_strangers,
         };
         places.take(who).ok_or_else(|| Refusal::no_place("requests", places))
@@ -93,7 +95,7 @@ impl Api {
     pub(super) fn file_place(&self, who: &Who) -> Result<Place, Refusal> {
         let places = match who {
             Who::Agent(_) => &self.files_of_agents,
-            Who::User(_) | Who::Stranger => &self.files_of_users,
+            Who::User(_) | Who::Joining(_) | Who::Stranger => &self.files_of_users,
         };
         places.take(who).ok_or_else(|| Refusal::no_place("files", places))
     }

@@ -7,7 +7,7 @@
 
 use super::api::Api;
 use super::body::{length, paced};
-use super::caller::{Caller, FileCaller, unknown};
+use super::caller::{Caller, FileCaller, is_let_in, unknown};
 use super::extract::{Path, Query};
 use super::looking::blocking;
 use super::own::own_task;
@@ -24,7 +24,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
 use gleaner_server::blobs::{self, Blob, Blobs, Put, PutError, Terms};
-use gleaner_server::desk::{Desk, Input, removed};
+use gleaner_server::desk::{Desk, Input, Requester, removed};
 use gleaner_server::view::Known;
 use gleaner_units::{MachineId, RunId, TaskId, Time};
 use gleaner_wire::api::Problem;
@@ -107,14 +107,14 @@ pub(super) async fn put(
 /// Who sends a file that is to be kept.
 #[derive(Clone, Debug)]
 enum Sending {
-    User(String),
+    User(Requester),
     /// Which run left it.
     Agent(MachineId, RunId),
 }
 
 fn sender(caller: &FileCaller, of: &OfRun) -> Result<Sending, Refusal> {
     match caller {
-        FileCaller::User(by) => Ok(Sending::User(by.user.clone())),
+        FileCaller::User(by) => Ok(Sending::User(by.clone())),
         FileCaller::Agent(agent) => {
             let no_run =
                 || Refusal::malformed("?task= and ?run= are missing: an agent says which run left a file");
@@ -152,9 +152,14 @@ async fn store(
     }
     let put = put?;
     match sender {
-        Sending::User(user) => {
-            api.uploads.add(&user, put.id, (api.app.desk.now(), put.bytes));
+        Sending::User(by) => {
+            // It may have come for days.
+            let is_known = || is_let_in(api, &by);
+            let is_theirs = api.uploads.add(&by.user, put.id, (api.app.desk.now(), put.bytes), is_known);
             drop(expected);
+            if !is_theirs {
+                return Err(unknown());
+            }
         }
         // It is there before the end of a run that names it.
         Sending::Agent(agent, run) => {
@@ -169,18 +174,25 @@ async fn store(
 /// Counts what who asks is about to send as on its way, if they may send as much; all that they may, where they do not say how much
 /// it is. The desk's one thread does that, so that nothing is counted by two as left.
 async fn expect(api: &Arc<Api>, sender: &Sending, announced: Option<u64>) -> Result<Expected, Refusal> {
-    let (of, sender, more) = (Arc::clone(api), sender.clone(), announced.unwrap_or(1));
-    let look = move |desk: &Desk, now| {
-        let (sender, left) = match sender {
-            Sending::Agent(agent, run) => left_of_runs(&of, desk, (agent, run), (more, now))?,
-            Sending::User(user) => {
-                let left = left_of_quota(&of, desk, &user, (more, now))?;
-                ((Who::User(user.clone()), user), left)
-            }
-        };
-        Ok(of.coming.expect(sender, announced.unwrap_or(left.min(BLOB_BYTES_MAX))))
+    let (of, more) = (Arc::clone(api), announced.unwrap_or(1));
+    let count = move |of: &Api, (sender, left): (Sender, u64)| {
+        of.coming.expect(sender, announced.unwrap_or(left.min(BLOB_BYTES_MAX)))
     };
-    api.look(look).await?
+    match sender.clone() {
+        Sending::Agent(agent, run) => {
+            let look = move |desk: &Desk, now| {
+                left_of_runs(&of, desk, (agent, run), (more, now)).map(|found| count(&of, found))
+            };
+            api.look_at_runs(agent, look).await?
+        }
+        Sending::User(Requester { user, .. }) => {
+            let look = move |desk: &Desk, now| {
+                let left = left_of_quota(&of, desk, &user, (more, now))?;
+                Ok(count(&of, ((Who::User(user.clone()), user), left)))
+            };
+            api.look(look).await?
+        }
+    }
 }
 
 /// How many bytes a user may still send, if they are at least so many.
@@ -342,7 +354,9 @@ async fn may_read(api: &Api, caller: &FileCaller, id: BlobHash) -> Result<bool, 
             let user = by.user.clone();
             api.look(move |desk, _| desk.ledger().is_named_by(&user, &id)).await
         }
-        &FileCaller::Agent(agent) => api.look(move |desk, _| desk.ledger().is_needed_on(agent, &id)).await,
+        &FileCaller::Agent(agent) => {
+            api.look_at_runs(agent, move |desk, _| desk.ledger().is_needed_on(agent, &id)).await
+        }
     }
 }
 

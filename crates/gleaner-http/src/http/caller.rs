@@ -24,7 +24,6 @@ pub(super) struct MetricsCaller(pub(super) Requester);
 /// A user who asks for what takes long, and has to be let in all the while.
 pub(super) struct LastingCaller {
     pub(super) by: Requester,
-    token: Token,
 }
 
 /// A user or a connected agent.
@@ -70,7 +69,7 @@ impl FromRequestParts<Arc<Api>> for LastingCaller {
         let token = bearer(&parts.headers)?;
         let by = user(api, &token)?;
         within_rate(api, &by.user)?;
-        Ok(Self { by, token })
+        Ok(Self { by })
     }
 }
 
@@ -78,12 +77,12 @@ impl LastingCaller {
     /// Who asks with these headers; none if that is no user.
     pub(super) fn find(api: &Api, headers: &HeaderMap) -> Option<Self> {
         let token = bearer(headers).ok()?;
-        Some(Self { by: user(api, &token).ok()?, token })
+        Some(Self { by: user(api, &token).ok()? })
     }
 
     /// Whether the token is still good, for the same.
     pub(super) fn is_let_in(&self, api: &Api) -> bool {
-        user(api, &self.token).is_ok_and(|by| by == self.by)
+        is_let_in(api, &self.by)
     }
 }
 
@@ -156,12 +155,21 @@ fn user(api: &Api, token: &Token) -> Result<Requester, Refusal> {
 }
 
 fn any_user(api: &Api, token: &Token) -> Result<Requester, Refusal> {
-    let people = api.app.desk.people();
-    let user = people.user(&stored_hash(token)).ok_or_else(unknown)?;
+    let (people, hash) = (api.app.desk.people(), stored_hash(token));
+    let user = people.user(&hash).ok_or_else(unknown)?;
     if !user.is_let_in(api.app.desk.wall_now()) {
         return Err(Refusal::expired(&user.name));
     }
-    Ok(Requester { user: user.name.clone(), role: user.role })
+    Ok(Requester { user: user.name.clone(), role: user.role, token: Some(hash) })
+}
+
+/// Whether the token by which somebody was let in is theirs still, for the same.
+pub(super) fn is_let_in(api: &Api, by: &Requester) -> bool {
+    let people = api.app.desk.people();
+    let known = by.token.as_ref().and_then(|token| people.user(token));
+    known.is_some_and(|known| {
+        (&known.name, known.role) == (&by.user, by.role) && known.is_let_in(api.app.desk.wall_now())
+    })
 }
 
 /// Who asks, for the places that they take.
@@ -170,12 +178,12 @@ pub(super) fn who(api: &Api, headers: &HeaderMap) -> Who {
     let known = match token.kind() {
         TokenKind::User => any_user(api, &token).ok().map(|by| Who::User(by.user)),
         TokenKind::Session => api.app.agents.agent(&token).map(Who::Agent),
-        TokenKind::Join => None,
+        TokenKind::Join => may_join(api, &token).then(|| Who::Joining(stored_hash(&token))),
     };
     known.unwrap_or(Who::Stranger)
 }
 
-/// One whose answer was lost asks again, after the token was used up.
+/// One whose answer was lost asks again, after the token was used up. Who was turned away since has no use of it.
 fn may_join(api: &Api, token: &Token) -> bool {
     let (people, hash) = (api.app.desk.people(), stored_hash(token));
     people.may_join(&hash, api.app.desk.now()) || !people.joined(&hash).is_empty()

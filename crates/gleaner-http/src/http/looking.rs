@@ -8,7 +8,7 @@ use super::refusal::Refusal;
 use gleaner_server::desk::Desk;
 use gleaner_server::store::{ReadError, Reader};
 use gleaner_server::view::{Fetched, Known, Unread};
-use gleaner_units::Time;
+use gleaner_units::{MachineId, Time};
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
@@ -52,12 +52,12 @@ pub(super) async fn blocking<T: Send + 'static>(
 }
 
 impl Api {
-    /// Waits for a turn to have the desk look at all machines, or at many jobs, so that it gets to everything else in between.
+    /// Waits for a turn to have the desk look at all machines, or at many jobs or runs, so that it gets to everything else in between.
     async fn turn_of_long_looks(&self) -> Result<OwnedSemaphorePermit, Refusal> {
-        turn(&self.long_looks, "looks at all machines or many jobs").await
+        turn(&self.long_looks, "looks at all machines, or many jobs or runs").await
     }
 
-    /// Looks at all machines, or at many jobs, in turn with others.
+    /// Looks at all machines, or at many jobs or runs, in turn with others.
     pub(super) async fn look_long<T: Send + 'static>(
         &self,
         look: impl FnOnce(&Desk, Time) -> T + Send + 'static,
@@ -68,6 +68,21 @@ impl Api {
             look(desk, now)
         };
         self.look(look).await
+    }
+
+    /// Looks at the runs of an agent's machine: where those are many, in turn with others.
+    pub(super) async fn look_at_runs<T: Send + 'static>(
+        &self,
+        agent: MachineId,
+        look: impl FnOnce(&Desk, Time) -> T + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let at_once = move |desk: &Desk, now| {
+            if desk.ledger().has_few_runs(agent) { Ok(look(desk, now)) } else { Err(look) }
+        };
+        match self.look(at_once).await? {
+            Ok(seen) => Ok(seen),
+            Err(look) => self.look_long(look).await,
+        }
     }
 
     /// Reads the store in turn with others, beside the desk's thread.

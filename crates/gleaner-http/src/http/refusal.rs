@@ -244,6 +244,7 @@ impl From<Rejection> for Refusal {
         let message = rejection.message;
         match rejection.kind {
             RejectionKind::Invalid => Self::invalid(message),
+            RejectionKind::Unknown => Self::unknown_caller(message),
             RejectionKind::Forbidden => Self::forbidden(message),
             RejectionKind::NotFound => Self::not_found(message),
             RejectionKind::Quota => Self::new(StatusCode::FORBIDDEN, "quota", message),

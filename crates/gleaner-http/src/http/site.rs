@@ -14,7 +14,8 @@ use std::sync::Arc;
 
 /// Lets through what is asked of this coordinator by a program, or by its own page.
 pub(crate) async fn own_site(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    match check(&app.names, &request) {
+    let names = (app.names)();
+    match check(&names, &request) {
         Ok(()) => next.run(request).await,
         Err(refusal) => refusal.into_response(),
     }

@@ -17,10 +17,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) struct UsersUploads(Mutex<BTreeMap<String, Uploads<()>>>);
 
 impl UsersUploads {
-    /// A user has sent all of this file.
-    pub(super) fn add(&self, user: &str, id: BlobHash, (now, bytes): (Time, u64)) {
+    /// A user has sent all of this file, if it is a user still; whether it is. Nobody who goes meanwhile is remembered:
+    /// [`forget`](Self::forget) is called behind that.
+    pub(super) fn add(
+        &self,
+        user: &str,
+        id: BlobHash,
+        (now, bytes): (Time, u64),
+        is_known: impl FnOnce() -> bool,
+    ) -> bool {
         let mut by_user = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        by_user.entry(user.to_owned()).or_default().add(id, (), (now, bytes), UPLOADS_OF_USER_MAX);
+        let is_known = is_known();
+        if is_known {
+            by_user.entry(user.to_owned()).or_default().add(id, (), (now, bytes), UPLOADS_OF_USER_MAX);
+        }
+        is_known
     }
 
     /// Whether the user has sent it.
@@ -113,7 +124,7 @@ mod tests {
     fn so_many_uploads_of_a_user_are_remembered() {
         let uploads = UsersUploads::default();
         let id = |number: usize| BlobHash::of(&number.to_le_bytes());
-        let send = |number| uploads.add("ada", id(number), (Time::ZERO, 1));
+        let send = |number| assert!(uploads.add("ada", id(number), (Time::ZERO, 1), || true));
         (0..UPLOADS_OF_USER_MAX).for_each(send);
         assert!(uploads.has("ada", id(0)));
         send(UPLOADS_OF_USER_MAX);

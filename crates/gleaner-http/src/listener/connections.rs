@@ -77,7 +77,7 @@ impl Connection {
         let places = match who {
             Who::User(_) => &self.among.of_users,
             Who::Agent(_) => &self.among.of_agents,
-            Who::Stranger => return false,
+            Who::Joining(_) | Who::Stranger => return false,
         };
         let Some(place) = places.take(who) else { return false };
         // One that has just lost its place is closed all the same.

@@ -6,7 +6,7 @@ use gleaner_server::desk::{Checked, Input, SessionId};
 use gleaner_server::driver::{Newcomer, Outgoing};
 use gleaner_server::store::Seq;
 use gleaner_units::RunId;
-use gleaner_wire::api::Enrolled;
+use gleaner_wire::api::{Enrolled, MachineList};
 use gleaner_wire::limits::REPORTS_AT_ONCE;
 use gleaner_wire::session::{
     End, FromAgent, Hello, Obstacle, Outcome, Profile, Sample, Staging, Stream, Tail, ToAgent,
@@ -148,6 +148,29 @@ async fn heartbeats_and_samples_stay_in_memory() {
         .await;
     agent.hear_beat(101).await;
     assert!(last() > before, "a load that crossed a threshold was not written down");
+}
+
+/// One agent's numbers are no reason that nobody sees any machine.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sample_that_no_machine_can_have_keeps_nobody_from_seeing_the_machines() {
+    let world = World::new().await;
+    let agent = Agent::join(&world, "m1").await;
+    for (load, expected) in [
+        (f64::NAN, 0.0),
+        (f64::INFINITY, 1.0),
+        (f64::NEG_INFINITY, 0.0),
+        (1e300, 1.0),
+        (-5.0, 0.0),
+        (0.25, 0.25),
+    ] {
+        let (cpu_pressure, temperature) = (Some(f64::NAN), Some(f64::INFINITY));
+        let sample = Sample { load, cpu_pressure, temperature, io_pressure: Some(0.5), ..Sample::default() };
+        agent.say(&world, FromAgent::Heartbeat { number: 1, sample, staging: Vec::new() }).await;
+        let list = world.get("/api/v1/machines", &world.root).await.json::<MachineList>();
+        let seen = list.machines[0].sample.as_ref().expect("it is connected");
+        assert_eq!(seen.load, expected, "{load}");
+        assert_eq!((seen.cpu_pressure, seen.temperature, seen.io_pressure), (None, None, Some(0.5)));
+    }
 }
 
 /// A session has room for `OUTGOING_MAX` messages on their way; here it has room for eight.

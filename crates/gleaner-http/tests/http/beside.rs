@@ -130,7 +130,7 @@ fn reading(
         agents: AgentTokens::default(),
         authority: app.authority,
         address: app.address.clone(),
-        names: app.names.clone(),
+        names: Arc::clone(&app.names),
         study: app.study,
     })
 }

@@ -60,7 +60,7 @@ async fn two_jobs(world: &World) -> [RunId; 2] {
         assert_eq!(world.get(&format!("/api/v1/jobs/{job}?wait_s=60"), &world.alice).await.status, 200);
         runs.push(run);
     }
-    let by = Requester { user: "root".to_owned(), role: Role::Admin };
+    let by = Requester { user: "root".to_owned(), role: Role::Admin, token: None };
     let close = Order::Administer(Administration::SetOpen { machine: "m1".to_owned(), open: false });
     world.app.desk.order(by, close).await.unwrap().unwrap();
     [runs[0], runs[1]]
@@ -135,7 +135,7 @@ async fn a_removal_that_broke_off_is_gone_on_with() {
     let mut world = World::new().await;
     let [_, long] = two_jobs(&world).await;
     forget_with(&mut world, terms(AT_ONCE, None)).await;
-    let own = Requester { user: String::new(), role: Role::Admin };
+    let own = Requester { user: String::new(), role: Role::Admin, token: None };
     let order = Order::RemoveResults(vec![gleaner_wire::JobId(2)]);
     world.app.desk.order(own, order).await.unwrap().unwrap();
     assert!(is_on_disk(&world, long));

@@ -177,6 +177,48 @@ async fn strangers_have_so_many_places_together() {
     drop(desk);
 }
 
+async fn join_token(world: &World) -> String {
+    let reply = world.call("POST", "/api/v1/tokens/join", &world.root, Body::empty()).await;
+    assert_eq!(reply.status, 201, "{reply}");
+    reply.json::<Value>()["token"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_joins_has_so_many_places_with_each_token_and_with_all() {
+    let world = World::new().await;
+    let mut tokens = Vec::new();
+    for _ in 0..callers("REQUESTS_OF_JOINING") {
+        tokens.push(join_token(&world).await);
+    }
+    let open = |token: &str| request("POST", "/api/v1/agents", token, endless());
+    expect_share(&world, "REQUESTS_OF_JOINING", &tokens, open).await;
+}
+
+/// Of a used token nothing is read once its machine is turned away, and whoever may still join takes no stranger's place.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_may_join_no_more_keeps_no_stranger_out() {
+    let world = World::new().await;
+    let [used, good] = [join_token(&world).await, join_token(&world).await];
+    let reply = world.post("/api/v1/agents", &used, &crate::agent::enrolment("m1")).await;
+    assert_eq!(reply.status, 201, "{reply}");
+    let reply = world.call("POST", "/api/v1/machines/m1/revoke", &world.root, Body::empty()).await;
+    assert_eq!(reply.status, 200, "{reply}");
+    let (all, _) = documented_share("REQUESTS_OF_STRANGERS");
+    let mut requests = Open::default();
+    (0..all).for_each(|_| requests.ask(&world, request("POST", "/api/v1/agents", &used, endless())));
+    for number in 0..all {
+        let answered = timeout(PATIENCE, requests.0.join_next()).await;
+        let status = answered.unwrap_or_else(|_| panic!("{number} of {all} are answered")).unwrap().unwrap();
+        assert_eq!(status, 403);
+    }
+    let (_, each) = documented_share("REQUESTS_OF_JOINING");
+    (0..each.max(all))
+        .for_each(|_| requests.ask(&world, request("POST", "/api/v1/agents", &good, endless())));
+    requests.expect_refused(each.max(all) - each, "with a token that is good").await;
+    let reply = world.get("/healthz", "nobody").await;
+    assert_eq!(reply.status, 200, "{reply}");
+}
+
 type Ask = fn(&str) -> Request<Body>;
 
 /// Bytes whose number nobody said beforehand, as of a large job.
@@ -292,7 +334,7 @@ async fn so_much_waits_for_the_desk() {
 #[tokio::test(flavor = "multi_thread")]
 async fn so_many_inputs_share_a_commit() {
     let world = World::new().await;
-    let by = Requester { user: "root".to_owned(), role: Role::Admin };
+    let by = Requester { user: "root".to_owned(), role: Role::Admin, token: None };
     let role = Some(Role::User);
     let order = Order::Administer(Administration::AddUser(NewUser {
         user: "carol".to_owned(),
@@ -329,7 +371,7 @@ async fn so_many_inputs_share_a_commit() {
 async fn who_watches_slowly_hears_how_much_was_missed() {
     let world = World::new().await;
     let _agent = crate::agent::Agent::join(&world, "m1").await;
-    let by = Requester { user: "root".to_owned(), role: Role::Admin };
+    let by = Requester { user: "root".to_owned(), role: Role::Admin, token: None };
     let most = documented("LIVE_BACKLOG_MAX");
     // What it said before is told of by then.
     world.app.desk.look(|_, _| ()).await.unwrap();

@@ -138,7 +138,7 @@ async fn what_is_over_is_told_as_before_and_runs_again() {
     expect_told_but_for_decisions(&world, &before).await;
 
     // Its lease goes on for a while, and it is not there.
-    let by = Requester { user: "root".to_owned(), role: Role::Admin };
+    let by = Requester { user: "root".to_owned(), role: Role::Admin, token: None };
     world
         .app
         .desk
@@ -181,7 +181,7 @@ async fn between_two_ends_of_a_task_the_first_is_explained() {
     forget(&mut world).await;
     let path = format!("{JOB}/tasks/1/explain?at_s={}", world.app.desk.now().seconds());
     let before = told_at(&world, &[path.as_str()]).await;
-    let by = Requester { user: "root".to_owned(), role: Role::Admin };
+    let by = Requester { user: "root".to_owned(), role: Role::Admin, token: None };
     let close = Order::Administer(Administration::SetOpen { machine: "m1".to_owned(), open: false });
     world.app.desk.order(by, close).await.unwrap().unwrap();
     assert_eq!(world.post(&format!("{JOB}/rerun"), &world.alice, &json!({})).await.status, 200);

@@ -2,14 +2,18 @@
 
 use crate::agent::{Agent, profile};
 use crate::world::World;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
+use futures_util::future::join;
+use futures_util::{StreamExt as _, stream};
 use gleaner_server::journal::Fact;
 use gleaner_server::store::Seq;
 use gleaner_server::told::told;
-use gleaner_units::Span;
+use gleaner_units::{Span, Time};
 use gleaner_wire::api::{Actor, Enrolled, Enrolment, Role, UserList};
 use serde_json::Value;
+use std::io;
 use std::time::Duration;
+use tokio::sync::oneshot;
 
 async fn token(world: &World, query: &str) -> String {
     let path = format!("/api/v1/tokens/user?{query}");
@@ -114,6 +118,54 @@ async fn users_are_listed_without_secrets_and_removed() {
     assert_eq!(world.get("/api/v1/jobs", &world.root).await.status, 200);
 }
 
+/// A body that is on its way until it is let go, when it was asked for.
+fn held_back(text: &'static str) -> (Body, oneshot::Receiver<()>, oneshot::Sender<()>) {
+    let (begins, begun) = oneshot::channel();
+    let (release, released) = oneshot::channel();
+    let (first, last) = text.split_at(text.len() / 2);
+    let first = stream::once(async move {
+        begins.send(()).expect("somebody waits for it");
+        Ok::<_, io::Error>(Bytes::from(first))
+    });
+    let last = stream::once(async move {
+        released.await.expect("it is let go");
+        Ok(Bytes::from(last))
+    });
+    (Body::from_stream(first.chain(last)), begun, release)
+}
+
+/// Who was let in when an order began to come is not let in any more when it is there.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_begun_by_whoever_is_removed_or_has_another_role_is_not_done() {
+    let world = World::new().await;
+    let file = format!("/api/v1/blobs/{}", blake3::hash(b"content").to_hex());
+    for change in ["/api/v1/users/eve/remove", "/api/v1/tokens/user?name=eve&role=user"] {
+        for (method, path, body) in [
+            ("POST", "/api/v1/jobs", r#"{"command": ["true"], "confinement": "sandbox"}"#),
+            ("PUT", "/api/v1/policy", r#"{"preset": "bertasi/greedy"}"#),
+            ("PUT", file.as_str(), "content"),
+        ] {
+            let eve = token(&world, "name=eve&role=admin").await;
+            let (body, begun, release) = held_back(body);
+            let changed = async {
+                begun.await.expect("she was let in");
+                let reply = world.call("POST", change, &world.root, Body::empty()).await;
+                assert!(reply.status < 300, "{reply}");
+                release.send(()).expect("it is waited for");
+            };
+            let (reply, ()) = join(world.call(method, path, &eve, body), changed).await;
+            assert_eq!((reply.status, reply.code().as_str()), (401, "unauthorized"), "{path}: {reply}");
+        }
+    }
+    let jobs: Value = world.get("/api/v1/jobs", &world.root).await.json();
+    assert_eq!(jobs["jobs"].as_array().expect("a list").len(), 0);
+    let policy: Value = world.get("/api/v1/policy", &world.root).await.json();
+    assert_ne!(policy["preset"], "bertasi/greedy");
+    // What came of it is not hers, nor of who has the name next.
+    let eve = token(&world, "name=eve").await;
+    assert_eq!(world.call("HEAD", &file, &eve, Body::empty()).await.status, 404);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_for_metrics_is_good_for_nothing_else() {
     let world = World::new().await;
@@ -124,6 +176,18 @@ async fn a_token_for_metrics_is_good_for_nothing_else() {
     }
     let job = r#"{"command": ["true"]}"#;
     assert_eq!(world.call("POST", "/api/v1/jobs", &token, Body::from(job)).await.status, 403);
+}
+
+/// Whose answers count for whom, where some are compared, goes by that.
+#[test]
+fn a_join_token_says_for_whose_machines_it_was_made() {
+    let told = |owner: Option<&str>| {
+        let (token, owner, by) = ("1a2b3c4d5e".to_owned(), owner.map(str::to_owned), Actor::Coordinator);
+        let fact = Fact::JoinTokenIssued { token, expires: Time::ZERO, uses: 2, owner, by };
+        told(&fact, |_| String::new(), |_| String::new()).expect("it is told").about
+    };
+    assert_eq!(told(None), "1a2b3c4d, for 2");
+    assert_eq!(told(Some("ada")), "1a2b3c4d, for 2, of ada's machines");
 }
 
 #[tokio::test(flavor = "multi_thread")]

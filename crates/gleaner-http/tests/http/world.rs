@@ -195,7 +195,7 @@ fn start(
         agents: AgentTokens::default(),
         authority: Fingerprint::of_der(b"authority"),
         address: format!("https://{NAME}:1"),
-        names: vec![NAME.to_owned(), "127.0.0.1".to_owned(), "::1".to_owned()],
+        names: Arc::new(|| [NAME, "127.0.0.1", "::1"].map(str::to_owned).to_vec()),
         study,
     };
     (driver, Arc::new(app))
@@ -209,7 +209,7 @@ pub(crate) fn request(method: &str, path: &str, token: &str, body: Body) -> Requ
 }
 
 async fn add_user(desk: &Handle, name: &str, role: Role, token: &Token) {
-    let by = Requester { user: "setup".to_owned(), role: Role::Admin };
+    let by = Requester { user: "setup".to_owned(), role: Role::Admin, token: None };
     let order = Order::Administer(Administration::AddUser(NewUser {
         user: name.to_owned(),
         token: stored_hash(token),

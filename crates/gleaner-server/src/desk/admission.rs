@@ -33,6 +33,8 @@ pub struct Rejection {
 pub enum RejectionKind {
     /// What was asked for has no meaning.
     Invalid,
+    /// Who asks was let in, and would not be any more.
+    Unknown,
     /// Who asks may not.
     Forbidden,
     /// What it is about does not exist.

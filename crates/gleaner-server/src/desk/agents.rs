@@ -1,6 +1,6 @@
 //! What agents say, and what they are told.
 
-use super::claims::profile_bytes;
+use super::claims::{profile_bytes, sound};
 use super::{Desk, Effect, RunOrder, Session, SessionId, TurnedAway, Written};
 use crate::journal::{Chosen, Fact};
 use crate::ledger::{Acquaintance, Wish};
@@ -328,7 +328,7 @@ impl Desk {
             if !staging.iter().any(|(_, way)| *way == Staging::Out) {
                 self.no_space.remove(&agent);
             }
-            (session.sample, session.staging) = (Some(sample), staging);
+            (session.sample, session.staging) = (Some(sound(sample)), staging);
             self.forget_beside(agent, |at| at.after_seconds(TWIN_COMES_AGAIN_S) < now);
             self.leases.renew(agent, self.terms.given_up_at(now));
             let row = self.ledger.rows();

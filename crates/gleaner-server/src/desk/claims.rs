@@ -6,7 +6,7 @@ use gleaner_wire::api::Enrolment;
 use gleaner_wire::limits::{
     MEMORY_BYTES_MAX, PROFILE_BYTES_MAX, PROFILE_ITEMS_MAX, REASON_BYTES_MAX, SLOTS_MAX, SPEED_MAX,
 };
-use gleaner_wire::session::{Hello, Profile, Tail};
+use gleaner_wire::session::{Hello, Profile, Sample, Tail};
 
 /// Something in which an agent says what its machine is.
 pub trait Claims {
@@ -51,6 +51,20 @@ impl<T: Claims> Checked<T> {
     /// Likewise.
     pub fn into_said(self) -> T {
         self.0
+    }
+}
+
+/// A sample of numbers that a machine can have. JSON has none that is not finite: whoever reads one understands nothing of the whole
+/// answer.
+pub(super) fn sound(said: Sample) -> Sample {
+    let share = |said: Option<f64>| said.filter(|share| (0.0..=1.0).contains(share));
+    Sample {
+        load: if said.load.is_nan() { 0.0 } else { said.load.clamp(0.0, 1.0) },
+        cpu_pressure: share(said.cpu_pressure),
+        memory_pressure: share(said.memory_pressure),
+        io_pressure: share(said.io_pressure),
+        temperature: said.temperature.filter(|degrees| degrees.is_finite()),
+        ..said
     }
 }
 

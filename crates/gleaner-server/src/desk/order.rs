@@ -27,12 +27,15 @@ pub struct Requester {
     pub user: String,
     /// What they may do.
     pub role: Role,
+    /// The hash of the token by which they were let in. It has to be theirs still when what they order is done: that may have been
+    /// long on its way.
+    pub token: Option<String>,
 }
 
 impl Requester {
     /// The coordinator itself, whose orders have no user's name: a user's is never empty.
     pub fn coordinator() -> Self {
-        Self { user: String::new(), role: Role::Admin }
+        Self { user: String::new(), role: Role::Admin, token: None }
     }
 
     /// Who is to blame, as facts have it.

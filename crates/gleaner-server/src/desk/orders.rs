@@ -24,6 +24,13 @@ struct Earlier {
 }
 
 impl Desk {
+    /// Whether the token by which somebody was let in is theirs still, for the same.
+    fn knows(&self, by: &Requester) -> bool {
+        let Some(token) = &by.token else { return true };
+        let known = self.ledger.people().user(token);
+        known.is_some_and(|known| known.name == by.user && known.role == by.role)
+    }
+
     pub(super) fn order(
         &mut self,
         now: Time,
@@ -31,6 +38,10 @@ impl Desk {
         order: Order,
         past: &dyn PastReader,
     ) -> Result<Answer, NotDone> {
+        if !self.knows(by) {
+            let message = "nobody has this token, or not any more";
+            return Err(Rejection::of(RejectionKind::Unknown, message).into());
+        }
         if by.role == Role::Reader {
             let message = "a reader of this grid sees all jobs and machines, and changes nothing";
             return Err(Rejection::of(RejectionKind::Forbidden, message).into());

@@ -86,6 +86,14 @@ impl People {
         owner
     }
 
+    /// Nothing is known any more of the joining of these.
+    pub(super) fn leave_out(&mut self, is_gone: impl Fn(MachineId) -> bool) {
+        self.joined.retain(|_, agents| {
+            agents.retain(|&agent| !is_gone(agent));
+            !agents.is_empty()
+        });
+    }
+
     /// Whose token it is, or was. The hash is compared, so its time says nothing of the token.
     pub fn user(&self, token_hash: &str) -> Option<&User> {
         self.by_token.get(token_hash)

@@ -6,8 +6,12 @@ use gleaner_core::{Grid, Run, Scheduler, Stage};
 use gleaner_policy::{AnyPolicy, PolicySpec, Recipe};
 use gleaner_units::{MachineId, RunId, TaskClassId, TaskId, Time, UserId};
 use gleaner_wire::api::Tally;
+use gleaner_wire::job::ReadBy;
 use gleaner_wire::{BlobHash, JobId};
 use std::collections::BTreeMap;
+
+/// So many runs of a machine are looked at in no time.
+const FEW_RUNS: usize = 256;
 
 impl Ledger {
     /// What the scheduler knows.
@@ -48,6 +52,13 @@ impl Ledger {
     /// Users and join tokens.
     pub fn people(&self) -> &People {
         &self.books.people
+    }
+
+    /// Users and join tokens. A token that is used up is known as long as a machine is let in that joined with it.
+    pub fn people_let_in(&self) -> People {
+        let mut people = self.people().clone();
+        people.leave_out(|agent| self.agent(agent).revoked);
+        people
     }
 
     /// All agents, by number.
@@ -170,9 +181,16 @@ impl Ledger {
         payer.is_some_and(|&payer| self.named.has(payer, file))
     }
 
-    /// Whether one of the runs that an agent has, or is to have, reads a file or goes on from it. Costs O(its runs and
-    /// their files).
+    /// Whether a machine has no more runs than can be looked at on the way.
+    pub fn has_few_runs(&self, machine: MachineId) -> bool {
+        let machine = self.grid().machine(machine);
+        machine.runs().chain(machine.stopping().iter().copied()).nth(FEW_RUNS).is_none()
+    }
+
+    /// Whether one of the runs that an agent has, or is to have, reads a file or goes on from it. Costs O(its runs, and the files of
+    /// their jobs).
     pub fn is_needed_on(&self, agent: MachineId, file: &BlobHash) -> bool {
+        let mut read_by: BTreeMap<JobId, ReadBy> = BTreeMap::new();
         self.live_on(agent).map(Run::id).any(|run| {
             let task = run.task;
             let compared = self.compared_by(run).into_iter().flatten().flatten();
@@ -180,9 +198,15 @@ impl Ledger {
                 return true;
             }
             let goes_on_from = self.record(task).checkpoint.as_ref();
-            let (_, job) = self.job_of(task);
-            goes_on_from.is_some_and(|stored| stored.blob == *file)
-                || job.spec.task_reads(job.position(task), file)
+            if goes_on_from.is_some_and(|stored| stored.blob == *file) {
+                return true;
+            }
+            let (id, job) = self.job_of(task);
+            match read_by.entry(id).or_insert_with(|| job.spec.read_by(file)) {
+                ReadBy::All => true,
+                ReadBy::Some => job.spec.is_tasks_own(job.position(task), file),
+                ReadBy::None => false,
+            }
         })
     }
 

@@ -118,7 +118,7 @@ impl Small {
     }
 
     pub(crate) fn order(&mut self, order: Order) -> Option<Answer> {
-        let by = Requester { user: "root".into(), role: Role::Admin };
+        let by = Requester { user: "root".into(), role: Role::Admin, token: None };
         self.put(vec![Input::Order { id: OrderId(0), by, order: Box::new(order) }]);
         self.effects.iter().find_map(|effect| match effect {
             Effect::Reply(_, answer) => answer.clone().ok(),

@@ -57,7 +57,7 @@ impl World {
         self.users.flawed = self.chance.below(agents.into()) as u32;
         self.users.compares = agents > 2 && self.chance.one_in(2);
         for order in orders {
-            let by = Requester { user: ADMIN.to_owned(), role: Role::Admin };
+            let by = Requester { user: ADMIN.to_owned(), role: Role::Admin, token: None };
             self.server.inbox.push(Input::Order { id: OrderId(0), by, order: Box::new(order) });
         }
         let all = self.server.inbox.len();

@@ -60,7 +60,11 @@ impl Users {
     pub(crate) fn ask(&mut self, by: &str, order: Order) -> (OrderId, Asked) {
         self.asked += 1;
         let id = OrderId(self.asked);
-        let by = Requester { user: by.to_owned(), role: if by == ADMIN { Role::Admin } else { Role::User } };
+        let by = Requester {
+            user: by.to_owned(),
+            role: if by == ADMIN { Role::Admin } else { Role::User },
+            token: None,
+        };
         let asked = Asked { by, order };
         self.open.insert(id, asked.clone());
         (id, asked)

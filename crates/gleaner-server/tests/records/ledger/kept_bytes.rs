@@ -39,7 +39,7 @@ fn around_a_rerun(over_max: u64) -> ([u64; 2], bool) {
         store.commit_with(&[], batch.past.as_ref()).expect("there is room in memory");
     }
     let (before, is_gone) = (desk.ledger().bytes_of("ada"), desk.ledger().find_job(JobId(1)).is_none());
-    let by = Requester { user: "ada".to_owned(), role: Role::User };
+    let by = Requester { user: "ada".to_owned(), role: Role::User, token: None };
     let spec = Job::find_past(&disk, JobId(1)).expect("memory can be read").map(|job| job.spec);
     let order = Box::new(Order::Rerun(JobId(1), Choice::default(), spec));
     desk.handle(now, Input::Order { id: OrderId(1), by, order }, &disk).expect("memory can be read");
@@ -87,7 +87,7 @@ impl Forgetful {
     }
 
     fn order(&mut self, order: Order) -> Option<Answer> {
-        let by = Requester { user: "ada".to_owned(), role: Role::Admin };
+        let by = Requester { user: "ada".to_owned(), role: Role::Admin, token: None };
         let batch = self.take(Input::Order { id: OrderId(1), by, order: Box::new(order) });
         batch.effects.into_iter().find_map(|effect| match effect {
             Effect::Reply(_, answer) => answer.ok(),

@@ -61,7 +61,7 @@ impl Retired {
 
     fn order(&mut self, user: &str, order: Order) -> Option<Answer> {
         let role = if user.is_empty() { Role::Admin } else { Role::User };
-        let by = Requester { user: user.to_owned(), role };
+        let by = Requester { user: user.to_owned(), role, token: None };
         self.take(Input::Order { id: OrderId(1), by, order: Box::new(order) })
     }
 }
