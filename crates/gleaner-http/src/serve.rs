@@ -195,10 +195,11 @@ pub fn serve<F: Future<Output = ()>>(
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(ServeError::Runtime)?;
     let home = Home::open(&options.home, options.network)?;
-    if home.is_full() {
+    if let Some(lack) = home.lack() {
         tracing::warn!(
-            "the disk of {} is full: it can be asked, and lets agents in when some space is free; free some space",
-            options.home.display()
+            "the disk of {} is full: it can be asked, and lets agents in when there is room; {lack}: {}",
+            options.home.display(),
+            lack.remedy()
         );
     }
     let of_strangers = listener::strangers(raise_file_limit());

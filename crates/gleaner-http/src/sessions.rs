@@ -18,7 +18,7 @@ use gleaner_server::answers;
 use gleaner_server::app::App;
 use gleaner_server::desk::{Checked, Input, Rejection, SessionId};
 use gleaner_server::driver::{Newcomer, Outgoing, Stopped};
-use gleaner_server::store::Seq;
+use gleaner_server::store::{Lack, Seq};
 use gleaner_units::{MachineId, RunId};
 use gleaner_wire::limits::{FRAME_BYTES_MAX, GREETING_BYTES_MAX};
 use gleaner_wire::session::{End, FrameError, FromAgent, Hello, Obstacle, Outcome, ToAgent, decode, encode};
@@ -52,10 +52,18 @@ const READ_BYTES: usize = 4 << 10;
 const WRITE_BYTES: usize = 4 << 10;
 
 /// Agents come back by themselves.
-pub(crate) const FULL: &str = "the coordinator's disk is full: it answers questions, and lets agents in again when some space is free there";
+pub(crate) fn full(lack: Lack) -> String {
+    format!(
+        "the coordinator's disk is full ({lack}): it answers questions, and lets agents in again when there is room"
+    )
+}
 
 /// Agents that were told keep output to themselves: this is for what was on its way, and for who goes on all the same.
-const FULL_FOR_OUTPUT: &str = "the coordinator's disk has no room for what tasks print: it waits at this machine until some space is free there";
+fn full_for_output(lack: Lack) -> String {
+    format!(
+        "the coordinator's disk has no room for what tasks print ({lack}): it waits at this machine until there is some"
+    )
+}
 
 /// As where the disk is full.
 const NO_PLACE: &str = "this machine, or all of them together, have as many connections to the coordinator as they may; it is let in when others end";
@@ -204,8 +212,8 @@ async fn greet(app: &App, socket: &mut Socket) -> Result<u32, SessionEnd> {
     let proven = signature.is_ok_and(|signature| verify_session(&key, &challenge, &signature).is_ok());
     let refused = || SessionEnd::Refused("the proof does not fit this agent's key".to_owned());
     let home = app.home.clone();
-    if proven && tokio::task::spawn_blocking(move || home.is_full()).await.unwrap_or(false) {
-        return Err(SessionEnd::NotNow(FULL.to_owned()));
+    if proven && let Some(lack) = tokio::task::spawn_blocking(move || home.lack()).await.unwrap_or_default() {
+        return Err(SessionEnd::NotNow(full(lack)));
     }
     proven.then_some(agent).ok_or_else(refused)
 }
@@ -277,8 +285,10 @@ async fn relay(
             first = hear(socket) => {
                 let (frames, end) = with_all_that_came(first?, socket);
                 let is_output = |frame: &FromAgent| matches!(frame, FromAgent::Output { .. });
-                if frames.iter().any(is_output) && app.home.room().is_short().unwrap_or(false) {
-                    return Err(SessionEnd::NotNow(FULL_FOR_OUTPUT.to_owned()));
+                if frames.iter().any(is_output)
+                    && let Some(lack) = app.home.room().shortage().unwrap_or_default()
+                {
+                    return Err(SessionEnd::NotNow(full_for_output(lack)));
                 }
                 let inputs: Result<Vec<Input>, Rejection> =
                     frames.into_iter().map(|frame| Input::said(session, frame)).collect();

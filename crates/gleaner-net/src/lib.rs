@@ -39,7 +39,7 @@ pub use agent_key::{
 };
 pub use authority::{Authority, AuthorityError, Damage};
 pub use client::{Client, ClientError, Events, Limits, ServerEvent};
-pub use disk::Disk;
+pub use disk::{Disk, Files};
 pub use fingerprint::{BadFingerprint, Fingerprint};
 pub use own_certificate::{CertificateError, CertificateFiles};
 pub use pinning::{AuthorityRefused, OtherTime, TlsFailure, client_config};

@@ -16,6 +16,7 @@ pub(crate) use folder::{FOLDER, INCOMING};
 pub use folder::{FolderBlobs, open_blob, place};
 pub use verifying::DamagedBlob;
 
+use crate::store::Lack;
 use gleaner_units::Time;
 use gleaner_wire::BlobHash;
 use std::fmt;
@@ -128,11 +129,9 @@ pub enum PutError {
         /// How much an empty disk would take.
         disk: u64,
     },
-    /// No space is left but what the journal needs.
-    #[error(
-        "no space is left on the coordinator's disk for it; nothing of it was kept: free some space and send it again"
-    )]
-    DiskFull,
+    /// Nothing is left but what the journal needs.
+    #[error("{} on the coordinator's disk for it; nothing of it was kept: {} and send it again", .0, .0.remedy())]
+    DiskFull(Lack),
     /// Anything else.
     #[error(transparent)]
     Io(#[from] BlobError),

@@ -355,12 +355,14 @@ impl Work {
 
     /// Whether the disk has no room for output, which agents and people are told.
     fn is_full(&mut self) -> bool {
-        let is_full = self.home.is_full_for_output();
+        let lack = self.home.lack_for_output();
+        let is_full = lack.is_some();
         if is_full != self.desk.set_full(is_full) {
-            if is_full {
+            if let Some(lack) = lack {
                 tracing::warn!(
-                    "the disk has no room left for what tasks print: that waits at their machines, and runs of which much is left to \
-                     send are not over; free some space, or cancel what prints so much"
+                    "the disk has no room left for what tasks print ({lack}): that waits at their machines, and runs of which much is left \
+                     to send are not over; {}, or cancel what prints so much",
+                    lack.remedy()
                 );
             } else {
                 tracing::info!("the disk has room again for what tasks print");

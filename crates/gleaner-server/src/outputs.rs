@@ -37,7 +37,7 @@ const GROWING_MAX: usize = 8_192;
 
 /// Output could not be kept, so nothing that rests on it may be committed.
 #[derive(Debug, Error)]
-#[error("the output of a task cannot be kept or removed in {} ({source}); free some space or mend the disk, then start again: nothing that was acknowledged is lost", path.display())]
+#[error("the output of a task cannot be kept or removed in {} ({source}); free some space (or inodes: `df -i`) or mend the disk, then start again: nothing that was acknowledged is lost", path.display())]
 pub struct OutputError {
     path: PathBuf,
     source: io::Error,

@@ -44,7 +44,7 @@ pub use past::{
 };
 pub use replace::{Readable, ReplaceError, readable, replace};
 pub(crate) use room::Promise;
-pub use room::Room;
+pub use room::{Lack, Room};
 pub use sqlite::{DATABASE, FORMAT, SqliteReader, SqliteStore, expect_journal};
 pub use verify::{NAMED_DAMAGES, Verified, verify};
 pub(crate) use witness::WITNESS;

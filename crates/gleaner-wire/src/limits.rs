@@ -67,15 +67,21 @@ pub const BLOB_BYTES_MAX: u64 = 16 << 30;
 /// Bytes that a coordinator keeps free on its disk for its journal. Uploads and jobs that need them are refused.
 // Tested by: so_much_stays_free_on_a_large_disk_and_a_part_of_a_small_one
 pub const DISK_RESERVE_BYTES: u64 = 256 << 20;
-/// On a small disk, that reserve is the disk's size divided by this.
-// Tested by: so_much_stays_free_on_a_large_disk_and_a_part_of_a_small_one
+/// Files (inodes) that a coordinator's disk stays able to hold, whatever room it has.
+// Tested by: a_disk_stays_able_to_hold_so_many_files_whatever_room_it_has, a_disk_without_inodes_takes_no_files_and_goes_on
+pub const DISK_RESERVE_FILES: u64 = 65_536;
+/// On a small disk, these reserves are what it holds, divided by this.
+// Tested by: so_much_stays_free_on_a_large_disk_and_a_part_of_a_small_one, a_disk_stays_able_to_hold_so_many_files_whatever_room_it_has
 pub const DISK_RESERVE_PART: u64 = 8;
 /// Bytes that a coordinator keeps free so that it can start on a full disk. It then answers requests and accepts no
 /// agent.
 // Tested by: it_is_as_large_as_it_may_be_or_a_part_of_a_small_disk
 pub const START_RESERVE_BYTES: u64 = 16 << 20;
-/// On a small disk, that reserve is the disk's size divided by this.
-// Tested by: it_is_as_large_as_it_may_be_or_a_part_of_a_small_disk
+/// Files (inodes) that it keeps for such a start, empty.
+// Tested by: it_has_as_many_files_as_it_may_or_a_part_of_those_of_a_small_disk
+pub const START_RESERVE_FILES: u64 = 64;
+/// On a small disk, these reserves are what it holds, divided by this.
+// Tested by: it_is_as_large_as_it_may_be_or_a_part_of_a_small_disk, it_has_as_many_files_as_it_may_or_a_part_of_those_of_a_small_disk
 pub const START_RESERVE_PART: u64 = 32;
 /// Bytes of a name: of a job, a label, a machine, a user, a key.
 // Tested by: each_limit_of_a_job_is_kept_and_named, each_limit_of_a_machine_is_kept_and_named

@@ -9,6 +9,7 @@ use crate::owner::{
     decide,
 };
 use crate::probes::{LoadFilter, Moment, Ours, ProbeError, Sample, Sampler};
+use gleaner_net::Disk;
 use gleaner_units::{Span, Time};
 use gleaner_wire::session::{self, Profile};
 use std::fs;
@@ -116,9 +117,7 @@ impl Watch {
     /// What is short on the disk now.
     pub(crate) fn shortage(&self) -> Shortage {
         let bytes = self.sample.free_disk.is_some_and(|free| free < self.rules.disk_free_min());
-        // Some file systems have no such number, and say 0 of all.
-        let about = rustix::fs::statvfs(self.home.path());
-        let files = about.is_ok_and(|about| about.f_files > 0 && about.f_favail < FREE_FILES_MIN);
+        let files = Disk::of(self.home.path()).is_ok_and(|disk| !disk.has_files(FREE_FILES_MIN));
         Shortage { bytes, files }
     }
 

@@ -146,7 +146,9 @@ async fn store(
         expect(api, &sender, Some(at_most + 1)).await?;
         return Err(Refusal::too_large(at_most));
     }
-    if let (Err(PutError::DiskFull), &Sending::Agent(agent, _), Some(blob)) = (&put, &sender, terms.claimed) {
+    if let (Err(PutError::DiskFull(_)), &Sending::Agent(agent, _), Some(blob)) =
+        (&put, &sender, terms.claimed)
+    {
         // So that it can be seen why a run of its stays.
         api.app.desk.input(Input::NoSpace { agent, blob }).await?;
     }

@@ -84,12 +84,12 @@ pub(super) async fn submit(
     let files = files_of(&api, &by, job.spec()).await?;
     let length = length(&headers).unwrap_or(JOB_BYTES_MAX as u64);
     let home = api.app.home.clone();
-    let room = move || home.room().has(length.saturating_mul(JOURNAL_BYTES_PER_BYTE));
-    let room = blocking("looking for room on the disk", (), room).await?;
-    if !room.map_err(|error| Refusal::internal(format!("the coordinator's disk: {error}")))? {
-        return Err(Refusal::disk_full(
-            "no space is left on the coordinator's disk for it; free some space and submit it again",
-        ));
+    let room = move || home.room().lack(length.saturating_mul(JOURNAL_BYTES_PER_BYTE));
+    let lack = blocking("looking for room on the disk", (), room).await?;
+    if let Some(lack) = lack.map_err(|error| Refusal::internal(format!("the coordinator's disk: {error}")))? {
+        let message =
+            format!("{lack} on the coordinator's disk for it; {} and submit it again", lack.remedy());
+        return Err(Refusal::disk_full(lack, message));
     }
     let (user, there) = (by.user.clone(), files.there.iter().map(|(hash, _)| *hash).collect::<BTreeSet<_>>());
     let Answer::Submitted { told, keeps_files } = api.order(by, Order::Submit { job, key, files }).await?

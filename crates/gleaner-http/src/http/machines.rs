@@ -6,7 +6,7 @@ use super::caller::Caller;
 use super::extract::Path;
 use super::looking::blocking;
 use super::refusal::Refusal;
-use crate::sessions::FULL;
+use crate::sessions::full;
 use axum::Json;
 use axum::extract::State;
 use gleaner_server::desk::{Administration, Order, Requester};
@@ -188,9 +188,9 @@ async fn all(api: &Api) -> Result<MachineList, Refusal> {
         return Ok(list);
     }
     let home = api.app.home.clone();
-    if blocking("looking for room on the disk", (), move || home.is_full()).await? {
+    if let Some(lack) = blocking("looking for room on the disk", (), move || home.lack()).await? {
         let gone = list.machines.iter_mut().filter(|machine| is_gone(machine));
-        gone.for_each(|machine| machine.why = Some(FULL.to_owned()));
+        gone.for_each(|machine| machine.why = Some(full(lack)));
     }
     Ok(list)
 }

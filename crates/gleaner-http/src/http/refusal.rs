@@ -12,7 +12,7 @@ use gleaner_server::blobs::{BlobError, PutError};
 use gleaner_server::desk::{Rejection, RejectionKind};
 use gleaner_server::driver::Stopped;
 use gleaner_server::limits::Share;
-use gleaner_server::store::ReadError;
+use gleaner_server::store::{Lack, ReadError};
 use gleaner_wire::VERSION;
 use gleaner_wire::api::{Problem, ProblemDetail};
 use gleaner_wire::meant::with_meant;
@@ -105,14 +105,14 @@ impl Refusal {
     }
 
     /// There is no room for it. Senders try again and again, so that the log has it now and then only.
-    pub(super) fn disk_full(message: impl Into<String>) -> Self {
+    pub(super) fn disk_full(lack: Lack, message: impl Into<String>) -> Self {
         static SAID: Mutex<Rarely> = Mutex::new(Rarely::NEVER);
         let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(times) = said.count(Instant::now()) {
             tracing::warn!(
                 times,
-                "files or jobs were refused, since no space is left on the coordinator's disk: free some space. Agents keep what runs left, and send \
-                 it again"
+                "files or jobs were refused, since {lack} on the coordinator's disk: {}. Agents keep what runs left, and send it again",
+                lack.remedy()
             );
         }
         drop(said);
@@ -281,7 +281,7 @@ impl From<PutError> for Refusal {
             PutError::OtherContent { .. } => Self::invalid(message),
             PutError::Body { source } if source.kind() == io::ErrorKind::TimedOut => Self::slow(),
             PutError::Body { .. } => Self::malformed(message),
-            PutError::DiskFull => Self::disk_full(message),
+            PutError::DiskFull(lack) => Self::disk_full(lack, message),
             PutError::Io(_) => Self::internal(message),
         }
     }

@@ -1,6 +1,7 @@
 //! Blobs without a disk. It is full when it is told to be.
 
 use gleaner_server::blobs::{Blob, BlobError, Blobs, DamagedBlob, Put, PutError, Removed, Terms};
+use gleaner_server::store::Lack;
 use gleaner_units::Time;
 use gleaner_wire::BlobHash;
 use std::collections::BTreeMap;
@@ -70,7 +71,7 @@ impl Blobs for MemoryBlobs {
         let mut blobs = self.blobs();
         let there: u64 = blobs.values().map(|kept| kept.content.len() as u64).sum();
         if there + put.bytes > self.space {
-            return Err(PutError::DiskFull);
+            return Err(PutError::DiskFull(Lack::Space));
         }
         blobs.insert(put.id, Kept { at: terms.at, content: content.into() });
         Ok(put)

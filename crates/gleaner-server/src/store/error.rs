@@ -164,7 +164,8 @@ pub enum OpenError {
     },
     /// No space to open it.
     #[error(
-        "no space is left on the disk of {}: all that was committed is kept; free some space and start again",
+        "no space, or no inode, is left on the disk of {}: all that was committed is kept; free some space (or inodes: `df -i`) and \
+         start again",
         file.display()
     )]
     DiskFull {
@@ -209,7 +210,10 @@ pub enum CommitError {
         limit: usize,
     },
     /// No space is left.
-    #[error("no space is left on the disk: {}; free some space and start again", kept(*last))]
+    #[error(
+        "no space, or no inode, is left on the disk: {}; free some space (or inodes: `df -i`) and start again",
+        kept(*last)
+    )]
     DiskFull {
         /// The last row that is surely kept.
         last: Seq,
@@ -342,7 +346,9 @@ pub enum SnapshotError {
         at: Seq,
     },
     /// No space is left.
-    #[error("no space is left on the disk for a snapshot: the journal and the older snapshots are kept")]
+    #[error(
+        "no space, or no inode, is left on the disk for a snapshot: the journal and the older snapshots are kept"
+    )]
     DiskFull,
     /// Anything else.
     #[error("{}: {source}; the journal and the older snapshots are kept", path.display())]

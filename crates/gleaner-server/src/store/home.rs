@@ -6,7 +6,7 @@
 //!   else may write there.
 //! - **Not on a network file system** unless the caller accepts one: there a lock may be no lock and a sync no sync.
 
-use super::{HomeError, Room, reserve};
+use super::{HomeError, Lack, Room, reserve};
 use gleaner_net::make_private;
 use rustix::fs::OFlags;
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
@@ -91,15 +91,15 @@ impl Home {
         reserve::keep(&self.folder)
     }
 
-    /// Whether its disk is so full that nothing is to be recorded but what somebody asks by hand. Where it is not, there is room for a
-    /// start on a full disk from now on.
-    pub fn is_full(&self) -> bool {
-        reserve::is_missing(&self.folder).unwrap_or(false)
+    /// What its disk has so little of that nothing is to be recorded but what somebody asks by hand. Where it lacks nothing, there is room
+    /// for a start on a full disk from now on.
+    pub fn lack(&self) -> Option<Lack> {
+        reserve::missing(&self.folder).unwrap_or_default()
     }
 
-    /// Whether its disk has no room for what tasks print: nothing but the journal goes on.
-    pub fn is_full_for_output(&self) -> bool {
-        !self.room.has(1).unwrap_or(true)
+    /// What its disk has too little of for what tasks print: nothing but the journal goes on.
+    pub fn lack_for_output(&self) -> Option<Lack> {
+        self.room.lack(1).unwrap_or_default()
     }
 
     /// How much its disk may still take.

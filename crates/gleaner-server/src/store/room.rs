@@ -1,10 +1,38 @@
 //! How much of the coordinator's disk may be taken, so that the journal can always go on.
 
 use gleaner_net::Disk;
-use gleaner_wire::limits::{DISK_RESERVE_BYTES, DISK_RESERVE_PART};
+use gleaner_wire::limits::{DISK_RESERVE_BYTES, DISK_RESERVE_FILES, DISK_RESERVE_PART};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use thiserror::Error;
+
+/// What a disk has too little of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum Lack {
+    /// Room for bytes.
+    #[error("no space is left")]
+    Space,
+    /// Whatever room it has, it can hold hardly more files.
+    #[error("no inodes are left for more files")]
+    Inodes,
+}
+
+impl Lack {
+    /// What somebody is to do about it.
+    pub fn remedy(self) -> &'static str {
+        match self {
+            Self::Space => "free some space",
+            Self::Inodes => "free some inodes (`df -i` counts them)",
+        }
+    }
+
+    /// What an error says of it.
+    pub(crate) fn of(error: &io::Error) -> Self {
+        let said = error.get_ref().and_then(|inner| inner.downcast_ref::<Self>());
+        said.copied().unwrap_or(Self::Space)
+    }
+}
 
 /// What is free on a folder's disk, less the reserve and what was promised already.
 #[derive(Debug)]
@@ -25,19 +53,18 @@ impl Room {
         Self { folder: folder.to_owned(), promised: Mutex::new(0) }
     }
 
-    /// Whether there is room for so many bytes.
-    pub fn has(&self, bytes: u64) -> io::Result<bool> {
+    /// What there is too little of for a file of so many bytes; nothing where there is room.
+    pub fn lack(&self, bytes: u64) -> io::Result<Option<Lack>> {
         let promised = *self.promised();
-        Ok(self.free()? >= promised.saturating_add(bytes))
+        Ok(lack(&Disk::of(&self.folder)?, promised.saturating_add(bytes)))
     }
 
-    /// Whether half of the reserve is gone, as where output came that was on its way when there was no room left for more.
-    pub fn is_short(&self) -> io::Result<bool> {
-        let disk = Disk::of(&self.folder)?;
-        Ok(disk.free < reserve(disk.size) / 2)
+    /// Of what half of the reserve is gone, as where output came that was on its way when there was no room left for more.
+    pub fn shortage(&self) -> io::Result<Option<Lack>> {
+        Ok(shortage(&Disk::of(&self.folder)?))
     }
 
-    /// Room for so many bytes; the error is [`ErrorKind::StorageFull`] where there is none.
+    /// Room for a file of so many bytes; the error is [`ErrorKind::StorageFull`], with the [`Lack`], where there is none.
     pub(crate) fn promise(&self, bytes: u64) -> io::Result<Promise<'_>> {
         let mut promise = Promise { room: self, left: 0 };
         promise.extend(bytes)?;
@@ -50,11 +77,6 @@ impl Room {
         Ok(size - reserve(size))
     }
 
-    fn free(&self) -> io::Result<u64> {
-        let disk = Disk::of(&self.folder)?;
-        Ok(disk.free.saturating_sub(reserve(disk.size)))
-    }
-
     fn promised(&self) -> MutexGuard<'_, u64> {
         self.promised.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -65,24 +87,49 @@ fn reserve(disk: u64) -> u64 {
     DISK_RESERVE_BYTES.min(disk / DISK_RESERVE_PART)
 }
 
+/// How many files more a disk stays able to hold that holds so many.
+fn reserve_of_files(all: u64) -> u64 {
+    DISK_RESERVE_FILES.min(all / DISK_RESERVE_PART)
+}
+
+/// How many bytes are free beside the reserve.
+fn left(disk: &Disk) -> u64 {
+    disk.free.saturating_sub(reserve(disk.size))
+}
+
+fn lack(disk: &Disk, bytes: u64) -> Option<Lack> {
+    let has_no_file = disk.files.is_some_and(|files| files.free <= reserve_of_files(files.all));
+    if left(disk) < bytes { Some(Lack::Space) } else { has_no_file.then_some(Lack::Inodes) }
+}
+
+fn shortage(disk: &Disk) -> Option<Lack> {
+    let is_short_of_files = disk.files.is_some_and(|files| files.free < reserve_of_files(files.all) / 2);
+    if disk.free < reserve(disk.size) / 2 {
+        Some(Lack::Space)
+    } else {
+        is_short_of_files.then_some(Lack::Inodes)
+    }
+}
+
 impl Promise<'_> {
     /// So many bytes are about to be written; whoever announced fewer than they send needs more room for them.
     pub(crate) fn use_up(&mut self, bytes: u64) -> io::Result<()> {
-        self.extend(bytes.saturating_sub(self.left))?;
+        let more = bytes.saturating_sub(self.left);
+        if more > 0 {
+            self.extend(more)?;
+        }
         self.left -= bytes;
         *self.room.promised() -= bytes;
         Ok(())
     }
 
     fn extend(&mut self, bytes: u64) -> io::Result<()> {
-        if bytes > 0 {
-            let mut promised = self.room.promised();
-            if self.room.free()? < promised.saturating_add(bytes) {
-                return Err(ErrorKind::StorageFull.into());
-            }
-            *promised += bytes;
-            self.left += bytes;
+        let mut promised = self.room.promised();
+        if let Some(lack) = lack(&Disk::of(&self.room.folder)?, promised.saturating_add(bytes)) {
+            return Err(io::Error::new(ErrorKind::StorageFull, lack));
         }
+        *promised += bytes;
+        self.left += bytes;
         Ok(())
     }
 }
@@ -96,6 +143,7 @@ impl Drop for Promise<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gleaner_net::Files;
 
     #[test]
     fn so_much_stays_free_on_a_large_disk_and_a_part_of_a_small_one() {
@@ -108,27 +156,47 @@ mod tests {
         ] {
             assert_eq!(reserve(disk), expected, "of {disk}");
         }
-        let folder = tempfile::tempdir().unwrap();
-        let Disk { size, free } = Disk::of(folder.path()).unwrap();
-        let left = Room::of(folder.path()).free().unwrap();
-        // Others write there meanwhile.
-        let expected = free.saturating_sub(reserve(size));
-        assert!(left.abs_diff(expected) <= reserve(size) / 2, "{left} of {expected}");
+    }
+
+    #[test]
+    fn a_disk_stays_able_to_hold_so_many_files_whatever_room_it_has() {
+        let with = |files: Option<(u64, u64)>| Disk {
+            size: 1 << 40,
+            free: 1 << 39,
+            files: files.map(|(all, free)| Files { all, free }),
+        };
+        let many = DISK_RESERVE_FILES * DISK_RESERVE_PART;
+        for (files, lacks, is_short) in [
+            (None, false, false),
+            (Some((many, DISK_RESERVE_FILES + 1)), false, false),
+            (Some((many, DISK_RESERVE_FILES)), true, false),
+            (Some((100 * many, DISK_RESERVE_FILES / 2)), true, false),
+            (Some((100 * many, DISK_RESERVE_FILES / 2 - 1)), true, true),
+            (Some((800, 101)), false, false),
+            (Some((800, 100)), true, false),
+            (Some((800, 49)), true, true),
+            (Some((1, 0)), true, false),
+        ] {
+            let disk = with(files);
+            assert_eq!(lack(&disk, 1), lacks.then_some(Lack::Inodes), "{files:?}");
+            assert_eq!(shortage(&disk), is_short.then_some(Lack::Inodes), "{files:?}");
+            assert_eq!(lack(&disk, 1 << 39), Some(Lack::Space), "{files:?}");
+        }
     }
 
     #[test]
     fn what_is_promised_is_promised_once_and_given_back() {
         let folder = tempfile::tempdir().unwrap();
         let room = Room::of(folder.path());
-        let half = room.free().unwrap() / 8 * 5;
+        let half = left(&Disk::of(folder.path()).unwrap()) / 8 * 5;
         let mut first = room.promise(half).unwrap();
-        assert!(!room.has(half).unwrap());
+        assert_eq!(room.lack(half).unwrap(), Some(Lack::Space));
         assert_eq!(room.promise(half).map(drop).unwrap_err().kind(), ErrorKind::StorageFull);
         first.use_up(10).unwrap();
         assert_eq!(*room.promised(), half - 10, "what is written shows on the disk");
         first.use_up(half).unwrap();
         assert_eq!(*room.promised(), 0, "more than was announced");
         drop(first);
-        assert!(room.has(half).unwrap() && *room.promised() == 0);
+        assert!(room.lack(half).unwrap().is_none() && *room.promised() == 0);
     }
 }

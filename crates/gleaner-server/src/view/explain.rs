@@ -29,7 +29,10 @@ pub fn explain(known: &Known<'_>, now: Time, task: TaskId) -> Result<Explanation
     let stays = open_runs(known.desk(), task).into_iter().find_map(|run| run.why);
     if let Some(why) = stays {
         view.summary = format!("its program has ended, but {why}");
-        view.remedies.push("free space on the coordinator's disk".to_owned());
+        view.remedies.push(
+            "free space on the coordinator's disk, or inodes where its log says that it lacks these"
+                .to_owned(),
+        );
     }
     view.summary.extend(silent(known.desk(), now, task).into_iter().map(|told| format!("; {told}")));
     Ok(view)

@@ -17,9 +17,18 @@ pub(crate) struct SmallDisk {
 impl SmallDisk {
     /// One that holds so much.
     pub(crate) fn new(mebibytes: u32) -> Self {
+        Self::with(&format!("size={mebibytes}m"))
+    }
+
+    /// One that holds so much, and so many files.
+    pub(crate) fn with_inodes(mebibytes: u32, inodes: u32) -> Self {
+        Self::with(&format!("size={mebibytes}m,nr_inodes={inodes}"))
+    }
+
+    fn with(bounds: &str) -> Self {
         let folder = tempfile::Builder::new().prefix("gleaner-disk-").tempdir().expect("a folder");
         let made = Self { folder };
-        mount(&["-t", "tmpfs", "-o", &format!("size={mebibytes}m,mode=0700"), "none"], made.path());
+        mount(&["-t", "tmpfs", "-o", &format!("{bounds},mode=0700"), "none"], made.path());
         made
     }
 
@@ -46,6 +55,26 @@ impl SmallDisk {
         let taken = (disk.f_bavail * disk.f_frsize).saturating_sub(mebibytes << 20);
         let mut file = fs::File::options().append(true).create(true).open(self.filler()).expect("a file");
         file.write_all(&vec![0; taken as usize]).expect("there is so much room");
+    }
+
+    /// It can hold no more files than so many from now on.
+    pub(crate) fn take_inodes_but(&self, left: u64) {
+        fs::create_dir_all(self.inodes()).expect("a folder");
+        let free = || rustix::fs::statvfs(self.path()).expect("a disk").f_favail;
+        for number in 0.. {
+            if free() <= left || fs::File::create(self.inodes().join(number.to_string())).is_err() {
+                break;
+            }
+        }
+    }
+
+    /// Gives them back.
+    pub(crate) fn give_inodes_back(&self) {
+        fs::remove_dir_all(self.inodes()).expect("they were taken");
+    }
+
+    fn inodes(&self) -> PathBuf {
+        self.path().join("inodes")
     }
 
     /// Gives it back.

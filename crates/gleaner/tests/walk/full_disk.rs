@@ -113,6 +113,62 @@ fn what_tasks_print_fills_the_coordinators_disk() {
     grid.wind_up();
 }
 
+/// A disk with room that can hold hardly more files takes none and no output; the journal goes on, and the coordinator starts on it.
+#[test]
+fn the_coordinators_disk_has_no_inodes_left() {
+    let disk = SmallDisk::with_inodes(160, 2_000);
+    let mut grid = Grid::at("inodes", 30, disk.path().join("coordinator"));
+    grid.start();
+    grid.add("lab", 100, RULES, &["--slots", "2"]);
+    let print = "sleep 0.2; head -c 20000 /dev/zero | tr '\\0' x; echo $GLEANER_INDEX";
+    let job = submit(&grid, &["--array", "1-60", "--", "sh", "-c", print]);
+    until("some tasks are done", PATIENCE, || (tally(&grid, &job, "done") >= 3).then_some(()));
+    disk.take_inodes_but(200);
+    until("what they print waits", PATIENCE, || {
+        let status = grid.ok(&["status", &job]);
+        status.contains("space on the coordinator's disk").then_some(())
+    });
+    let said = grid.said();
+    assert!(said.contains("no room left for what tasks print (no inodes are left for more files)"), "{said}");
+    let input = grid.folder.path().join("input");
+    fs::write(&input, "an input").expect("a file");
+    let input = input.to_str().expect("text");
+    for what in [&["submit", "--", "true"][..], &["submit", "--input", input, "--", "true"]] {
+        let refused = grid.cli(what);
+        let error = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(3), "{error}");
+        assert!(error.contains("no inodes are left") && error.contains("df -i"), "{error}");
+    }
+    // What is ordered is in the journal.
+    grid.ok(&["token", "join"]);
+    grid.expect_all_alive();
+
+    // Others take the rest: it starts for questions.
+    let done = tally(&grid, &job, "done");
+    grid.kill_coordinator();
+    disk.take_inodes_but(0);
+    grid.start();
+    assert!(tally(&grid, &job, "done") >= done);
+    let said = grid.said();
+    assert!(said.contains("is full: it can be asked") && said.contains("no inodes are left"), "{said}");
+    until("the agent is told why", PATIENCE, || {
+        let log = fs::read_to_string(&grid.machine("lab").log).expect("a log");
+        log.contains("the coordinator's disk is full (no inodes are left for more files)").then_some(())
+    });
+
+    // With inodes it goes on by itself, and nothing is missing.
+    disk.give_inodes_back();
+    grid.ok(&["wait", &job]);
+    let logs = grid.json(&["logs", &job]);
+    let outputs = logs["outputs"].as_array().expect("a list");
+    assert_eq!(outputs.len(), 60);
+    for output in outputs {
+        let (task, text) = (&output["task"], output["text"].as_str().expect("text").trim_end());
+        assert!(text.len() > 20_000 && text[20_000..] == task.to_string(), "task {task}");
+    }
+    grid.wind_up();
+}
+
 #[test]
 fn output_for_which_there_will_never_be_room_ends_its_run() {
     let disk = SmallDisk::new(24);

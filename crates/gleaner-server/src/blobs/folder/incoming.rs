@@ -1,7 +1,7 @@
 //! A blob on its way in: a file of its own that goes away again unless it is published.
 
 use crate::blobs::{BlobError, Put, PutError};
-use crate::store::Promise;
+use crate::store::{Lack, Promise};
 use gleaner_wire::BlobHash;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write as _};
@@ -71,7 +71,7 @@ impl Drop for Incoming {
 
 pub(super) fn failure(path: &Path, source: io::Error) -> PutError {
     match source.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => PutError::DiskFull,
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => PutError::DiskFull(Lack::of(&source)),
         _ => PutError::Io(BlobError { path: path.to_owned(), source }),
     }
 }

@@ -8,6 +8,8 @@ use std::path::Path;
 /// Below this, a write that failed for a reason of its own failed for want of space: delayed allocation and the mapped
 /// index of the log do not say "no space" but "I/O error".
 const LITTLE_SPACE: u64 = 64 << 10;
+/// Likewise where the disk can hold fewer files more than these: the log is one, and its index.
+const FEW_FILES: u64 = 4;
 
 pub(super) enum Nature {
     DiskFull,
@@ -27,7 +29,7 @@ pub(super) fn nature(error: &rusqlite::Error, folder: &Path) -> Nature {
 }
 
 fn is_full(folder: &Path) -> bool {
-    Disk::of(folder).is_ok_and(|disk| disk.free < LITTLE_SPACE)
+    Disk::of(folder).is_ok_and(|disk| disk.free < LITTLE_SPACE || !disk.has_files(FEW_FILES))
 }
 
 pub(super) fn open_error(error: rusqlite::Error, file: &Path) -> OpenError {

@@ -5,7 +5,12 @@ use super::conformance::keeps_every_promise;
 use crate::home;
 use crate::small_world::{folder, run_in_namespace};
 use gleaner_server::blobs::{Blobs, DamagedBlob, FolderBlobs, PutError, Removed, Terms};
+use gleaner_server::desk::Written;
+use gleaner_server::outputs::Outputs;
+use gleaner_server::store::{Lack, Row, SqliteStore, Store as _};
+use gleaner_units::{RunId, TaskId, Time};
 use gleaner_wire::BlobHash;
+use gleaner_wire::session::Stream;
 use std::fs;
 use std::io::{self, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -95,7 +100,7 @@ fn files_of_others_are_left_alone() {
     fs::create_dir(other.parent().unwrap()).unwrap();
     fs::write(&other, "mine").unwrap();
     let blobs = open(folder.path());
-    let removed = blobs.remove_unreferenced(&|_| false, gleaner_units::Time::NEVER).unwrap();
+    let removed = blobs.remove_unreferenced(&|_| false, Time::NEVER).unwrap();
     assert_eq!(removed, Removed::default());
     assert!(other.exists());
 }
@@ -113,7 +118,7 @@ fn full() {
     let small = blobs.put(&mut io::repeat(1).take(500_000), at(1)).unwrap();
     for _ in 0..3 {
         let refused = blobs.put(&mut io::repeat(2).take(800_000), at(1));
-        assert!(matches!(refused, Err(PutError::DiskFull)), "{refused:?}");
+        assert!(matches!(refused, Err(PutError::DiskFull(Lack::Space))), "{refused:?}");
     }
     // What an empty disk would not take is told apart: nobody is to come again with it.
     let never = Terms { announced: Some(1 << 20), ..at(1) };
@@ -122,4 +127,45 @@ fn full() {
     assert_eq!(files(&folder).len(), 1);
     assert_eq!(blobs.size(small.id).unwrap(), Some(500_000));
     blobs.get(small.id).unwrap().unwrap().body.read_to_end(&mut Vec::new()).unwrap();
+}
+
+#[test]
+fn a_disk_without_inodes_takes_no_files_and_goes_on() {
+    run_in_namespace(
+        "mount -t tmpfs -o size=64m,nr_inodes=800,mode=700 none \"$TEST_FOLDER\"",
+        "blobs::disk::without_inodes",
+    );
+}
+
+#[test]
+#[ignore = "run by another test, on a disk that holds few files"]
+fn without_inodes() {
+    let folder = folder();
+    let first = home(&folder);
+    let blobs = FolderBlobs::open(&first).unwrap();
+    let mut store = SqliteStore::open(&first).unwrap();
+    let row = || Row { at: Time::ZERO, tasks: Vec::new(), steps: String::new(), body: "{}".to_owned() };
+    let refused = (0_u32..).find_map(|number| blobs.put(&mut number.to_le_bytes().as_slice(), at(1)).err());
+    let refused = refused.expect("it holds so many files");
+    assert!(matches!(refused, PutError::DiskFull(Lack::Inodes)), "{refused:?}");
+    assert!(refused.to_string().contains("no inodes are left"), "{refused}");
+    let nothing = blobs.put(&mut io::empty(), at(1));
+    assert!(matches!(nothing, Err(PutError::DiskFull(Lack::Inodes))), "{nothing:?}");
+    // Agents are in, and keep to themselves what tasks print; what was on its way has its place, and so has the journal.
+    assert_eq!((first.lack(), first.lack_for_output()), (None, Some(Lack::Inodes)));
+    let mut outputs = Outputs::open(&first, Time::ZERO);
+    let run = RunId { task: TaskId::new(0), number: 1 };
+    outputs.keep(&Written { run, stream: Stream::Stdout, offset: 0, bytes: vec![b'x'; 5_000] }).unwrap();
+    outputs.seal(run, [5_000, 0]).unwrap();
+    store.commit(&[row()]).unwrap();
+
+    // Others take what is left: whatever is there is given up for a start, which waits for no agent.
+    drop((store, blobs, outputs, first));
+    let taken = (0..).take_while(|number| fs::File::create(folder.join(format!("other{number}"))).is_ok());
+    assert!(taken.count() > 0);
+    let second = home(&folder);
+    let mut store = SqliteStore::open(&second).unwrap();
+    FolderBlobs::open(&second).unwrap();
+    assert_eq!(second.lack(), Some(Lack::Inodes));
+    store.commit(&[row()]).unwrap();
 }
