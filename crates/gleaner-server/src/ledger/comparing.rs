@@ -1,12 +1,16 @@
 //! What runs say of their tasks where answers of several machines are compared.
 
-use super::tries::not_compared;
-use super::{Ending, Ledger};
+use super::tries::{given_up, not_compared};
+use super::{Ending, Ledger, Verdict};
 use crate::journal::{Judged, Last};
-use gleaner_core::{Answer, Comparison, Judgement, Likeness, Said};
+use gleaner_core::{Answer, Comparison, Judgement, Likeness, RunEnd, Said};
 use gleaner_units::{MachineId, RunId, TaskId, Time};
 use gleaner_wire::BlobHash;
 use gleaner_wire::session::{End, Outcome, Stored};
+
+/// What it is the digest of that a machine's agent ended with the task's runs: no program's end is the same, and each machine that says so
+/// says the same.
+const GAVE_UP: &[u8] = b"gleaner: the agent ended with its runs";
 
 impl Ledger {
     /// Whether what a run answers is compared with what others do.
@@ -59,6 +63,37 @@ impl Ledger {
         }
         let digest = self.record(task).digest(so_far.agreed()?)?;
         self.books.answers.get(&task)?.get(digest).cloned().map(Box::new)
+    }
+
+    /// A machine's agent ended with a run of a task as often in a row as may be: what that means for the task, and for the run. Where
+    /// others are asked too, it is the machine's answer or vote, and counts for no more than one of theirs.
+    pub(super) fn gave_up(&mut self, run: RunId) -> (Option<Verdict>, RunEnd) {
+        let known = self.grid().find_run(run).copied().filter(|_| self.is_compared(run));
+        let Some(known) = known else {
+            return (Some(self.books.records.own(run.task).gave_up(None)), RunEnd::Finished);
+        };
+        let (said, end, digest) = if self.pair_of(run).is_some() {
+            (Said::Likeness(Likeness::Failed), RunEnd::Compared(Likeness::Failed), None)
+        } else {
+            let digest = BlobHash::of(GAVE_UP);
+            let answer = self.record(run.task).answer(&digest, &given_up());
+            (Said::Answer(answer), RunEnd::Answered(answer), Some(digest))
+        };
+        let (judgement, so_far) = self.grid().judge(&known, said, self.grid().hears(&known));
+        if judgement == Judgement::Void {
+            return (None, RunEnd::Lost);
+        }
+        let is_vote = digest.is_none();
+        let result = so_far.filter(|_| is_vote).and_then(|so_far| self.result(run.task, &so_far));
+        let judged = Judged {
+            digest,
+            judgement,
+            wrong: Vec::new(),
+            likeness: is_vote.then_some(Likeness::Failed),
+            result,
+        };
+        self.keep_for_comparing(run.task, Some(&judged), &End::of(given_up()));
+        (Some(self.books.records.own(run.task).gave_up(Some(&judged))), end)
     }
 
     /// The output files of the two answers that a run compares.

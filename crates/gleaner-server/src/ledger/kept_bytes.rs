@@ -2,11 +2,11 @@
 //! descriptions of their jobs, which stay when results are removed.
 
 use super::Ledger;
-use gleaner_units::RunId;
-use gleaner_wire::JobId;
+use gleaner_units::{RunId, TaskId};
 use gleaner_wire::limits::{BLOB_BYTES_MAX, OUTPUT_BYTES_MAX};
 use gleaner_wire::session::{End, Stored};
-use std::collections::BTreeSet;
+use gleaner_wire::{BlobHash, JobId};
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Ledger {
     /// How many bytes are kept for a user.
@@ -42,7 +42,27 @@ impl Ledger {
     }
 
     fn bytes_replaced_by(&self, run: RunId) -> u64 {
-        self.record(run.task).last.as_ref().and_then(|last| last.files.as_ref()).map_or(0, size)
+        let files = self.record(run.task).last.as_ref().and_then(|last| last.files.as_ref());
+        let is_kept = |files: &&Stored| self.compared_files(run.task).any(|kept| kept.blob == files.blob);
+        files.filter(|files| !is_kept(files)).map_or(0, size)
+    }
+
+    /// The files of the answers to a task that are kept to be compared by its user's program.
+    fn compared_files(&self, task: TaskId) -> impl Iterator<Item = &Stored> {
+        let answers = self.books.answers.get(&task).into_iter().flat_map(BTreeMap::values);
+        answers.filter_map(|last| last.files.as_ref())
+    }
+
+    /// How many bytes these take beside what the task left.
+    pub(super) fn compared_beside(&self, task: TaskId) -> u64 {
+        let own = self.record(task).last.as_ref().and_then(|last| last.files.as_ref());
+        let mut seen: BTreeSet<&BlobHash> = own.map(|files| &files.blob).into_iter().collect();
+        self.compared_files(task).filter(|files| seen.insert(&files.blob)).map(size).sum()
+    }
+
+    /// What a task has left that its next run may replace, and what is kept beside it to be compared.
+    pub(super) fn left_by(&self, task: TaskId) -> u64 {
+        left(self.record(task)) + self.compared_beside(task)
     }
 
     /// More is kept for a user.

@@ -1,6 +1,5 @@
 //! Facts about agents and their machines.
 
-use super::kept_bytes::left;
 use super::{Agent, Ledger, Loss, Step, Verdict};
 use crate::store::TaskRange;
 use gleaner_core::{Event, Owner, Run, RunEnd, Stage};
@@ -77,24 +76,29 @@ impl Ledger {
         silent
     }
 
-    /// The agent that had a run is another now. One that had begun, and was the only one of its task, may have ended it.
+    /// The agent that had a run is another now. One that had begun, and was the only one of its task, may have ended it. Where others are
+    /// asked for the same task, that is what one machine says of it.
     fn vanished(&mut self, at: Time, run: RunId) {
         let task = run.task;
         let had_begun = {
             let mut runs = self.grid().runs_of(task).filter(|known| known.stage() != Stage::Missing);
             runs.all(|known| known.id() == run && known.stage() == Stage::Running)
         };
-        let record = self.books.records.own(task);
-        let before = left(record);
-        let verdict = if had_begun { record.vanished() } else { None };
-        let (now, phase) = (left(record), verdict.and_then(|verdict| record.over_by(verdict)));
+        let before = self.left_by(task);
+        let verdict = if had_begun { self.books.records.own(task).vanished() } else { None };
+        let (verdict, end) = match verdict {
+            Some(Verdict::GivenUp) => self.gave_up(run),
+            verdict => (verdict, RunEnd::Lost),
+        };
+        let (now, phase) =
+            (self.left_by(task), verdict.and_then(|verdict| self.record(task).over_by(verdict)));
         if now != before {
             self.replace_bytes(self.job_of(task).0, before, now);
         }
         if let Some(phase) = phase {
-            return self.finish(at, run, phase, RunEnd::Finished);
+            return self.finish(at, run, phase, end);
         }
-        self.tell(at, &Event::RunEnded { run, end: RunEnd::Lost });
+        self.tell(at, &Event::RunEnded { run, end });
         self.after_a_run(at, task);
         if let Some(Verdict::AgainAfter(rest)) = verdict {
             self.rest(at, task, at + rest);

@@ -54,6 +54,7 @@ impl Ledger {
             self.books.elsewhere.forget(tasks);
             let kept = self.books.answers.range(tasks.first()..=tasks.last());
             for task in kept.map(|(task, _)| *task).collect::<Vec<_>>() {
+                self.replace_bytes(id, self.compared_beside(task), 0);
                 self.books.answers.remove(&task);
             }
         }

@@ -244,11 +244,37 @@ impl Record {
         if self.wish.is_some() || self.phase.is_over() || self.phase == TaskPhase::Held {
             return None;
         }
-        let verdict = self.tries.vanished();
-        if verdict == Verdict::GivenUp {
-            self.last = Some(Box::new(Last::nothing(given_up())));
+        Some(self.tries.vanished())
+    }
+
+    /// Runs of it ended with their machine's agent as often as may be. That is the end of it, but where it is one machine's word, which
+    /// was judged so.
+    pub(super) fn gave_up(&mut self, judged: Option<&Judged>) -> Verdict {
+        let verdict = match judged {
+            None => Verdict::GivenUp,
+            Some(judged) => {
+                // Whoever is asked next may try as often.
+                self.tries.begin_anew();
+                let digest = judged.digest.filter(|digest| !self.answers.contains(digest));
+                self.answers.extend(digest);
+                match judged.digest {
+                    Some(_) => Verdict::GivenUp.compared(judged.judgement),
+                    None => judged.of_a_program(),
+                }
+            }
+        };
+        let result = judged.and_then(|judged| judged.result.clone());
+        let own = match verdict {
+            // What compares leaves no end of the task's.
+            Verdict::Judges => None,
+            Verdict::Disputed => Some(disputed(self.answers.len())),
+            _ => Some(given_up()),
+        };
+        let last = result.or_else(|| own.map(|outcome| Box::new(Last::nothing(outcome))));
+        if last.is_some() {
+            self.last = last;
         }
-        Some(verdict)
+        verdict
     }
 
     /// Where it is to stay after that verdict; nothing if it is to go on.

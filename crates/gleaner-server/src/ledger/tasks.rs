@@ -234,11 +234,11 @@ impl Ledger {
             self.learn(at, task, on, end);
             self.show_speed(task, on, end);
         }
+        let before = self.left_by(task);
         self.keep_for_comparing(task, judged, end);
         let was_asked_for = self.is_asked_to_end(run);
         let (id, job) = self.books.jobs.find(task).expect("what runs is not retired");
         let record = self.books.records.own(task);
-        let before = left(record);
         let answer = judged.and_then(|judged| match (likeness, &judged.digest) {
             (Some(likeness), _) => Some(RunEnd::Compared(likeness)),
             (None, digest) => Some(RunEnd::Answered(record.answer(digest.as_ref()?, &end.outcome))),
@@ -247,7 +247,7 @@ impl Ledger {
             record.run_ended(at, &job.spec, Ending { id: run, on, end, was_asked_for, judged, is_left });
         let over_by = record.over_by(verdict);
         let has_failed = is_failure(&end.outcome, &job.spec);
-        let now = left(record) + written(end);
+        let now = self.left_by(task) + written(end);
         self.replace_bytes(id, before, now);
         if let Some(phase) = over_by {
             self.finish(at, run, phase, answer.unwrap_or(RunEnd::Finished));

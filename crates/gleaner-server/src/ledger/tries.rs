@@ -139,6 +139,11 @@ impl Tries {
         if self.fruitless == 1 { Verdict::Again } else { self.after_nothing() }
     }
 
+    /// Another machine is asked: what came to nothing on one says little of it.
+    pub(super) fn begin_anew(&mut self) {
+        (self.short, self.fruitless) = (0, 0);
+    }
+
     fn after_nothing(&self) -> Verdict {
         if self.fruitless < FRUITLESS_MAX { Verdict::AgainAfter(rest(self.short)) } else { Verdict::GivenUp }
     }

@@ -85,6 +85,7 @@ fn what_a_users_program_compares_is_kept_until_the_first_of_the_like_ones_is_the
     }
     let is_kept = |story: &Story, digit| story.books.ledger.files().any(|file| *file == stored(digit).blob);
     assert!(is_kept(&story, 'a') && is_kept(&story, 'b'), "nothing else names the first");
+    assert_eq!(story.books.ledger.bytes_of("ada"), 14, "both count");
     let others = runs(&story);
     assert!(others.len() == 2 && others.iter().all(|on| !first.contains(on)), "{first:?}, then {others:?}");
     for on in 0..4 {
@@ -116,6 +117,7 @@ fn what_a_users_program_compares_is_kept_until_the_first_of_the_like_ones_is_the
     let last = story.books.ledger.record(TaskId::new(0)).last.clone().expect("it ended");
     assert_eq!(last.files, Some(stored('a')));
     assert!(is_kept(&story, 'a') && !is_kept(&story, 'b'), "of no use any more");
+    assert_eq!(story.books.ledger.bytes_of("ada"), 7, "one counts");
     let trust = |on: usize| story.books.ledger.grid().trust(agent(on)).agreed;
     assert_eq!((trust(first[0]), trust(first[1]), trust(others[0])), (1, 1, 0));
 }

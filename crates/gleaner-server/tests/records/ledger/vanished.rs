@@ -2,10 +2,11 @@
 
 use super::books::{agent, end, leaving};
 use super::story::Story;
+use gleaner_core::Judgement;
 use gleaner_server::journal::Fact;
 use gleaner_server::view::{Situation, waits};
 use gleaner_units::{MachineId, RunId, TaskId};
-use gleaner_wire::api::TaskPhase;
+use gleaner_wire::api::{Actor, TaskPhase};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::{End, Outcome, Profile};
 
@@ -110,6 +111,58 @@ fn so_does_what_was_given_up_before_its_agent_was_back() {
         }
     }
     assert_eq!(story.phase(), TaskPhase::Failed);
+}
+
+/// A machine takes new runs, or none.
+fn opens(story: &mut Story, machine: usize, open: bool) {
+    let (agent, why, by) = (agent(machine), String::new(), Actor::Coordinator);
+    story.tell(&Fact::MachineOpened { agent, open, why, by });
+}
+
+/// Its run begins, and its agent ends with it, as often in a row as may be.
+fn ends_with_each(story: &mut Story, on: MachineId) {
+    for incarnation in 1..=RUNS_MAX {
+        if story.books.ledger.record(TaskId::new(0)).rests_until().is_some() {
+            rests(story);
+        }
+        let run = story.run_on(on).expect("it is asked again");
+        story.tell(&Fact::RunStarted(run));
+        starts_afresh(story, on, 1 + incarnation);
+    }
+}
+
+/// It said that it ran, and came back as if it had been started anew, twenty times within seconds.
+#[test]
+fn one_machine_alone_gives_up_nothing_that_others_are_asked_for_too() {
+    let mut story = Story::new();
+    story.begin();
+    let first: Vec<usize> = (0..3).filter(|&on| story.run_on(agent(on)).is_some()).collect();
+    let (honest, liar) = (first[0], first[1]);
+    let third = (0..3).find(|on| !first.contains(on)).expect("a third");
+    opens(&mut story, third, false);
+    story.answers(agent(honest), 'a', Judgement::Kept, &[]);
+    ends_with_each(&mut story, agent(liar));
+    assert_eq!(story.phase(), TaskPhase::Waiting);
+    assert_eq!(story.run_on(agent(liar)), None, "it has spoken");
+    opens(&mut story, third, true);
+    story.answers(agent(third), 'a', Judgement::Agreed, &[liar]);
+    assert_eq!(story.phase(), TaskPhase::Done);
+    assert_eq!(story.books.ledger.grid().trust(agent(liar)).wrong, 1);
+}
+
+/// A program that takes its machines down.
+#[test]
+fn what_ends_with_the_agents_of_as_many_as_are_asked_is_given_up() {
+    let mut story = Story::of(2, JobSpec { quorum: 2, ..JobSpec::new(["reboot"]) });
+    opens(&mut story, 1, false);
+    ends_with_each(&mut story, agent(0));
+    assert_eq!((story.phase(), story.run_on(agent(0))), (TaskPhase::Waiting, None));
+    opens(&mut story, 1, true);
+    ends_with_each(&mut story, agent(1));
+    assert_eq!(story.phase(), TaskPhase::Failed);
+    let last = story.books.ledger.record(TaskId::new(0)).last.clone().expect("it says why");
+    let Outcome::OverLimit { what } = last.outcome else { panic!("{:?}", last.outcome) };
+    assert!(what.contains("the agent of their machine ended"), "{what}");
 }
 
 #[test]
