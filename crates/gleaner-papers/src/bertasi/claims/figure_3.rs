@@ -105,17 +105,12 @@ fn difference_of(
 }
 
 /// The same run by run, in words.
-fn run_by_run(
-    samples: &Samples,
-    social: Score,
-    cases: Range<usize>,
-    difference: Difference,
-) -> Option<String> {
+fn run_by_run(samples: &Samples, social: Score, cases: Range<usize>, difference: Difference) -> String {
     let Estimate { mean, low, high } = percent_of_all(samples.over_seeds(|seed| {
         let cases = cases.clone();
         share(cases.map(|case| difference_of(samples, social, (case, seed), difference) > 0.0))
     }));
-    Some(format!("run by run: {mean:.1} %, {low:.1} to {high:.1}"))
+    format!("run by run: {mean:.1} %, {low:.1} to {high:.1}")
 }
 
 fn social_better(samples: &Samples, social: Score) -> Claim {
@@ -145,7 +140,7 @@ fn greedy_wins(samples: &Samples, social: Score) -> Claim {
         claim: "without relocation, GREEDY wins over SOCIAL in 21% of the permutations",
         paper: "21 %",
         quantity: "permutations in which GREEDY ends first, by makespans averaged over the seeds".to_owned(),
-        besides: run_by_run(samples, social, cases.clone(), greedy_ends_first),
+        besides: Some(run_by_run(samples, social, cases.clone(), greedy_ends_first)),
         measured: won(samples, social, cases, greedy_ends_first),
         unit: "% of permutations",
         criterion: Criterion::Near { value: 21.0, holds: 10.0, partly: 29.0 },
@@ -185,7 +180,7 @@ fn social_wins(samples: &Samples, social: Score) -> Claim {
         claim: "without relocation, SOCIAL outperforms GREEDY on 79% of these instances",
         paper: "79 %",
         quantity: "permutations in which SOCIAL ends first, by makespans averaged over the seeds".to_owned(),
-        besides: run_by_run(samples, social, cases.clone(), social_ends_first),
+        besides: Some(run_by_run(samples, social, cases.clone(), social_ends_first)),
         measured: won(samples, social, cases, social_ends_first),
         unit: "% of permutations",
         criterion: Criterion::Near { value: 79.0, holds: 10.0, partly: 29.0 },
@@ -206,7 +201,7 @@ fn gap_above_11(samples: &Samples, social: Score) -> [Claim; 2] {
             "permutations in which GREEDY takes over 11 % longer than SOCIAL, by makespans averaged over the \
                    seeds"
                 .to_owned(),
-        besides: run_by_run(samples, social, cases.clone(), greedy_takes_over_11_more),
+        besides: Some(run_by_run(samples, social, cases.clone(), greedy_takes_over_11_more)),
         measured: above,
         unit: "% of permutations",
         criterion: Criterion::Near { value: 37.0, holds: 10.0, partly: 20.0 },
@@ -247,7 +242,7 @@ fn first_permutations(samples: &Samples, social: Score) -> Claim {
             "permutations 1 to 6 in which SOCIAL alone ends before GREEDY alone, by makespans averaged over \
                    the seeds"
                 .to_owned(),
-        besides: run_by_run(samples, social, 0..first, social_ends_first),
+        besides: Some(run_by_run(samples, social, 0..first, social_ends_first)),
         measured,
         unit: "% of 6 permutations",
         criterion: Criterion::AtLeast { holds: 83.0, partly: 50.0 },
