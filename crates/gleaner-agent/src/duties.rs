@@ -79,12 +79,12 @@ pub enum Event {
     Received(ToAgent),
     /// The folder of a run was made, or could not be.
     Prepared(RunId, Result<(), TransferError>),
-    /// The keeper has started the program.
+    /// Its minder has started the program.
     Began(RunId),
     /// Program and all its processes are gone, and all its output was read.
     Exited(RunId, Exit, Usage),
-    /// What held the run is gone, and with it the program; all its output was read.
-    KeeperLost(RunId),
+    /// The minder that held the run is gone, and with it the program; all its output was read.
+    MinderLost(RunId),
     /// A program has written: so much is kept in all, so much was dropped.
     Wrote {
         /// Which run.
@@ -173,9 +173,9 @@ pub enum Action {
     Close(String),
     /// Make the run's folder, with all it needs.
     Prepare(Arc<Run>),
-    /// Tell the keeper to start the program.
+    /// Tell a minder to start the program.
     Launch(Arc<Run>),
-    /// Tell the keeper to signal all processes of the run.
+    /// Tell its minder to signal all processes of the run.
     Signal(RunId, Signal),
     /// Write into the log why a run is to end before its own end, for this reason.
     Note(RunId, String),
@@ -285,7 +285,7 @@ impl Duties {
             Event::Prepared(run, result) => self.prepared(now, run, result),
             Event::Began(run) => self.began(now, run),
             Event::Exited(run, exit, usage) => self.exited(now, run, exit, usage),
-            Event::KeeperLost(run) => self.lose_keeper(now, run),
+            Event::MinderLost(run) => self.lose_minder(now, run),
             Event::Wrote { run, stream, written, dropped } => {
                 if let Some(held) = self.runs.get_mut(&run) {
                     held.logs[stream as usize].wrote(now, written, dropped);

@@ -253,9 +253,9 @@ impl Duties {
         }
     }
 
-    pub(super) fn lose_keeper(&mut self, now: Time, run: RunId) {
+    pub(super) fn lose_minder(&mut self, now: Time, run: RunId) {
         if let Some(held) = self.runs.get_mut(&run) {
-            held.ending.get_or_insert(Ending { reason: Reason::KeeperGone, kill_at: None });
+            held.ending.get_or_insert(Ending { reason: Reason::MinderGone, kill_at: None });
         }
         self.exited(now, run, Exit::Signal(9), Usage::default());
     }

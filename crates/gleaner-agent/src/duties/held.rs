@@ -41,7 +41,7 @@ pub(crate) enum Stage {
     Preparing,
     /// Its folder is made; nothing starts while the owner wants the machine, nor before the run that it follows is over.
     Ready,
-    /// The keeper was told to start it.
+    /// A minder was told to start it.
     Launched,
     /// Its program runs, or is suspended.
     Running,

@@ -47,8 +47,8 @@ pub(crate) enum Reason {
     DiskLimit,
     /// What it writes cannot be kept.
     OutputLost,
-    /// What would have kept an eye on it is gone.
-    KeeperGone,
+    /// Its minder is gone.
+    MinderGone,
     /// The coordinator does not count it among ours, or knows a later run of the task: nobody waits for its end.
     Disowned,
 }
@@ -104,7 +104,7 @@ pub(crate) fn rule(checkpointing: &Checkpointing, mut wanted: Option<Reason>, ex
         Reason::Asked(StopCause::Move | StopCause::Hold | StopCause::TakeBack)
         | Reason::LeaseEnds
         | Reason::Leaving
-        | Reason::KeeperGone
+        | Reason::MinderGone
         | Reason::Evicted
         | Reason::Forbidden => unfinished(outcome, can_go_on(checkpointing)),
     }
@@ -119,7 +119,7 @@ pub(crate) fn outcome_of(reason: Reason) -> Outcome {
         Reason::Evicted => abandoned("the machine's owner wanted it back"),
         Reason::Forbidden => abandoned("the machine's owner takes no such tasks any more"),
         Reason::OutputLost => abandoned("what it wrote could not be kept on its machine"),
-        Reason::KeeperGone => abandoned("the process that held it died"),
+        Reason::MinderGone => abandoned("the process that held it died"),
         Reason::Disowned => abandoned("the coordinator disowned it"),
         Reason::TimeLimit => Outcome::TimedOut,
         Reason::OwnersLimit(limit) => Outcome::OverLimit {
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn every_end_has_its_outcome() {
         use Reason::{
-            Asked, DiskLimit, Evicted, Forbidden, KeeperGone, LeaseEnds, Leaving, OwnersLimit, TimeLimit,
+            Asked, DiskLimit, Evicted, Forbidden, LeaseEnds, Leaving, MinderGone, OwnersLimit, TimeLimit,
         };
         use StopCause::{Cancel, Move};
         for (way, wanted, exit, expected) in [
@@ -204,7 +204,7 @@ mod tests {
             (FOLDER, Some(Leaving), Exit::Code(1), "abandoned +checkpoint"),
             (FOLDER, Some(Evicted), Exit::Signal(15), "abandoned +checkpoint"),
             (FOLDER, Some(Forbidden), Exit::Signal(15), "abandoned +checkpoint"),
-            (FOLDER, Some(KeeperGone), Exit::Signal(9), "abandoned +checkpoint"),
+            (FOLDER, Some(MinderGone), Exit::Signal(9), "abandoned +checkpoint"),
             (FOLDER, Some(TimeLimit), Exit::Signal(15), "timed out +files"),
             (
                 FOLDER,

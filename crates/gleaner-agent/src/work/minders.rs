@@ -162,7 +162,7 @@ impl Minders {
     pub(crate) fn observe(&mut self, event: &Event) {
         match event {
             Event::Exited(run, ..) => self.idle.extend(self.busy.remove(run)),
-            Event::KeeperLost(run) => drop(self.busy.remove(run)),
+            Event::MinderLost(run) => drop(self.busy.remove(run)),
             _ => {}
         }
     }
@@ -250,7 +250,7 @@ impl Seated {
         if let Some(run) = self.run {
             tracing::warn!(%why, task = %run.task, run = run.number, "its minder is gone");
             self.drain(run).await;
-            let _ = self.events.send(Event::KeeperLost(run)).await;
+            let _ = self.events.send(Event::MinderLost(run)).await;
         }
     }
 

@@ -246,7 +246,7 @@ impl Worker {
             );
         }
         let ended = match &event {
-            Event::Exited(run, ..) | Event::KeeperLost(run) | Event::Collected(run, _) => Some(*run),
+            Event::Exited(run, ..) | Event::MinderLost(run) | Event::Collected(run, _) => Some(*run),
             _ => None,
         };
         if let Event::Wrote { run, .. } | Event::OutputLost(run, _) = event {
