@@ -1,4 +1,7 @@
 //! All that is known and planned: the truth that events write, decisions are admitted against, and policies read.
+//!
+//! Where state and what the grid does with it are two files, the state has the noun and knows no [`Grid`] (`caps`,
+//! `surveys`, `answers`), and the other is named after what is done (`capping`, `surveying`, `judging`).
 
 mod account;
 mod accounts;
@@ -12,11 +15,11 @@ mod caps;
 mod catalogue;
 mod chains;
 mod check;
-mod checks;
 mod counting;
 mod favours;
 mod followers;
 mod following;
+mod judging;
 mod loans;
 mod machine;
 mod own_rank;
@@ -29,11 +32,11 @@ mod reliability;
 mod replies;
 mod retiring;
 mod runs;
-mod spent;
 mod staying;
 mod surveying;
 mod surveys;
 mod task;
+mod took;
 mod waiting;
 mod waiting_ops;
 mod withdrawing;
@@ -51,8 +54,8 @@ pub use own_rank::OwnRank;
 pub use plans::Plans;
 pub use reliability::Ends;
 pub use runs::{Run, Stage};
-pub use spent::Took;
 pub use task::{Task, TaskState};
+pub use took::Took;
 
 use crate::alarm::{Alarm, Alarms};
 use crate::chance::{Chance, Purpose};

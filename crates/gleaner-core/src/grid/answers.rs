@@ -1,4 +1,4 @@
-//! What is known of answers: who gave which to a task, and what machines are worth for it: see [`super::checks`].
+//! What is known of answers: who gave which to a task, and what machines are worth for it: see [`super::judging`].
 
 use crate::checking::{Answer, Checking, Likeness, Owner};
 use gleaner_units::{MachineId, RunId, TaskClassId, TaskId, Time, UserId};
