@@ -14,18 +14,18 @@ use serde::{Deserialize, Serialize};
 /// Ids are dense: whoever reports a new class, machine or task gives it the next id of its kind.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Event {
-    /// A kind of machine was met for the first time; it gets the next [`MachineClassId`].
+    /// A class of machines was met for the first time; it gets the next [`MachineClassId`].
     MachineClassMet(Box<MachineClass>),
-    /// A kind of task was met for the first time; it gets the next [`TaskClassId`].
+    /// A class of tasks was met for the first time; it gets the next [`TaskClassId`].
     TaskClassMet(Box<TaskClass>),
-    /// The composition of some kinds of tasks is another than was thought.
+    /// The composition of some classes of tasks is another than was thought.
     TaskClassesMeasured {
-        /// Which kinds.
+        /// Which classes.
         classes: Vec<TaskClassId>,
         /// C: how the operations divide over the kinds.
         composition: Vec<f64>,
     },
-    /// No task is of a kind any more: what it was called stands for another kind from now on.
+    /// No task is of a class any more: its id stands for another class from now on.
     TaskClassReplaced {
         /// Which one.
         class: TaskClassId,
@@ -36,14 +36,14 @@ pub enum Event {
     MachineJoined {
         /// The next machine id.
         machine: MachineId,
-        /// What kind of machine it is.
+        /// Of which class it is.
         class: MachineClassId,
     },
-    /// A machine is of another kind than was thought. The tasks on it stay until they end or are moved.
+    /// A machine is of another class than was thought. The tasks on it stay until they end or are moved.
     MachineMeasured {
         /// Which machine.
         machine: MachineId,
-        /// What kind of machine it is from now on.
+        /// Of which class it is from now on.
         class: MachineClassId,
     },
     /// A machine was paused or is being drained: nothing new starts there; what runs there goes on, or is moved away.
@@ -66,13 +66,13 @@ pub enum Event {
         /// Which machine.
         machine: MachineId,
     },
-    /// A user handed in tasks of one kind.
+    /// A user handed in tasks of one class.
     TasksSubmitted {
         /// The next task id; the others follow on it.
         first: TaskId,
         /// How many.
         count: u32,
-        /// What kind of tasks they are.
+        /// Of which class they are.
         class: TaskClassId,
         /// How long each of them is, if whoever handed them in said so.
         length: Option<Ops>,
@@ -104,7 +104,7 @@ pub enum Event {
         first: TaskId,
         /// How many.
         count: u32,
-        /// What kind of tasks they are now; it was met before, and is the same user's.
+        /// Of which class they are now; it was met before, and is the same user's.
         class: TaskClassId,
     },
     /// The owner of a machine now uses this share of it.
@@ -281,7 +281,7 @@ pub enum Event {
         first: TaskId,
         /// How many follow on it, itself included.
         count: u32,
-        /// What kind of task they are.
+        /// Of which class they are.
         class: TaskClassId,
         /// How long each is, where that was declared.
         length: Option<Ops>,

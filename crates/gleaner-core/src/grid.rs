@@ -205,7 +205,7 @@ impl Grid {
         Chance::of(self.seed, purpose, RunId::new(task, self.task(task).runs() + 1))
     }
 
-    /// The kinds of machines and tasks.
+    /// The classes of machines and tasks.
     pub fn classes(&self) -> &Classes {
         &self.classes
     }

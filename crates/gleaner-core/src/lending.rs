@@ -51,7 +51,7 @@ pub enum LendingEvent {
     Borrowed {
         /// The next machine id, or that of a borrowed machine that is not here any more.
         machine: MachineId,
-        /// What kind of machine it is.
+        /// Of which class it is.
         class: MachineClassId,
         /// Whose it is.
         from: PartyId,

@@ -454,7 +454,7 @@ pub struct RetiredJob {
     pub key: Option<String>,
     /// Its first task.
     pub first: TaskId,
-    /// What kind of tasks, as it was called before it was retired.
+    /// The class of its tasks, as it was called before it was retired.
     pub class: TaskClassId,
     /// When it was submitted.
     pub submitted: Time,

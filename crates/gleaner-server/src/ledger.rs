@@ -8,6 +8,7 @@
 //!   gets its number here.
 
 mod agent;
+mod classes;
 mod classing;
 mod comparing;
 mod descriptions;
@@ -17,7 +18,6 @@ mod job;
 mod keeping;
 mod keeping_away;
 mod kept_bytes;
-mod kinds;
 mod label;
 mod lineages;
 mod machines;
@@ -54,6 +54,7 @@ pub use tries::{Tries, Verdict};
 use crate::journal::{Entry, Fact, Last};
 use crate::policy::earlier_policy;
 use crate::store::{Past, TaskRange};
+use classes::KnownClasses;
 use descriptions::Descriptions;
 use elsewhere::Elsewhere;
 use gap::Gap;
@@ -63,7 +64,6 @@ use gleaner_units::{MachineId, RunId, TaskId, Time, UserId};
 use gleaner_wire::api::{Quota, Tally, TaskPhase};
 use gleaner_wire::{BlobHash, JobId, Lineage};
 use job::Jobs;
-use kinds::Kinds;
 use label::Labels;
 use lineages::Lineages;
 use named::Named;
@@ -109,7 +109,7 @@ struct Books {
     agents: Vec<Agent>,
     people: People,
     labels: Labels,
-    kinds: Kinds,
+    classes: KnownClasses,
     resting: Resting,
     over: Over,
     /// The number of the last fact by which anything left memory, or came back.
@@ -167,7 +167,7 @@ impl Ledger {
             agents: Vec::new(),
             people: People::default(),
             labels: Labels::default(),
-            kinds: Kinds::default(),
+            classes: KnownClasses::default(),
             resting: Resting::default(),
             over: Over::default(),
             past_at: 0,

@@ -176,8 +176,8 @@ impl Grid {
         }
         let classes = &self.classes;
         let seconds_per_op = |task| classes.seconds_per_op_in_parts(task, before);
-        let kind = (class, classes.machine_class(class));
-        self.machines[machine.index()].set_class(now, kind, seconds_per_op);
+        let known = (class, classes.machine_class(class));
+        self.machines[machine.index()].set_class(now, known, seconds_per_op);
         if self.staying.end(now, machine, false) {
             self.staying.begin(now, machine, class);
         }

@@ -127,7 +127,7 @@ impl Machine {
         }
     }
 
-    /// What kind of machine it is.
+    /// Of which class it is.
     #[inline]
     pub fn class(&self) -> MachineClassId {
         self.class

@@ -1,4 +1,4 @@
-//! Tasks that become another kind of task, and kinds that stand for other tasks.
+//! Tasks that get another class, and classes that stand for other tasks.
 //!
 //! One machine is kept from one task in this way, which has no place in classes.
 //!

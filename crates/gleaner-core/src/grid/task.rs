@@ -58,7 +58,7 @@ impl Task {
         Self { class, state: TaskState::Waiting, runs: 0, newest: None, submitted, begun, ended, spent: None }
     }
 
-    /// What kind of task it is.
+    /// Of which class it is.
     #[inline]
     pub fn class(&self) -> TaskClassId {
         self.class

@@ -1,8 +1,8 @@
-//! How the ledger gives tasks and machines their classes: see [`Kinds`](super::kinds::Kinds).
+//! How the ledger gives tasks and machines their classes: see [`KnownClasses`](super::classes::KnownClasses).
 
-use super::kinds::{TaskKey, machine_ad, machine_class, task_class, task_key};
+use super::classes::{TaskKey, machine_ad, machine_class, task_class, task_key};
 use super::label::{LabelKey, UNKNOWN};
-use super::{Ledger, kinds};
+use super::{Ledger, classes};
 use gleaner_classad::{ClassAd, ParseError};
 use gleaner_core::{Event, Seen, TaskClass};
 use gleaner_units::{MachineClassId, MachineId, Span, TaskClassId, Time, UserId};
@@ -20,15 +20,19 @@ struct Wanted {
 impl Ledger {
     /// What the requirements, ranks and labels of a user's tasks take.
     pub fn requirement_bytes_of(&self, user: &str) -> u64 {
-        self.books.payers.get(user).map_or(0, |&payer| self.books.kinds.bytes_of(payer))
+        self.books.payers.get(user).map_or(0, |&payer| self.books.classes.bytes_of(payer))
     }
 
     /// How much more a job's requirements, rank and label would take of its user's quota: nothing where the user has others like it.
     pub(crate) fn more_requirement_bytes(&self, user: &str, spec: &JobSpec) -> u64 {
-        let Some(&payer) = self.books.payers.get(user) else { return kinds::class_bytes(spec) };
+        let Some(&payer) = self.books.payers.get(user) else { return classes::class_bytes(spec) };
         let wanted = self.wanted_class((user, payer), spec, None).ok();
-        let known = wanted.and_then(|wanted| self.books.kinds.find_task(&wanted.key));
-        if known.is_some_and(|id| self.books.kinds.kind(id).is_open()) { 0 } else { kinds::class_bytes(spec) }
+        let known = wanted.and_then(|wanted| self.books.classes.find_task(&wanted.key));
+        if known.is_some_and(|id| self.books.classes.class(id).is_open()) {
+            0
+        } else {
+            classes::class_bytes(spec)
+        }
     }
 
     /// The class of a job's tasks, or of those that are not to be tried everywhere. Costs O(machines) where machines are told apart
@@ -44,13 +48,13 @@ impl Ledger {
         let wanted = self
             .wanted_class((user, payer), spec, elsewhere)
             .expect("only jobs that can be read are recorded");
-        if let Some(known) = self.books.kinds.find_task(&wanted.key) {
+        if let Some(known) = self.books.classes.find_task(&wanted.key) {
             return known;
         }
         let Wanted { key, class, label } = wanted;
         let ad = class.ad.clone();
         let row = self.books.rows;
-        let (id, is_again) = self.books.kinds.add_task((key, payer), spec, label.clone(), row);
+        let (id, is_again) = self.books.classes.add_task((key, payer), spec, label.clone(), row);
         let class = Box::new(class);
         let met = if is_again {
             Event::TaskClassReplaced { class: id, by: class }
@@ -69,7 +73,7 @@ impl Ledger {
         if let Some(label) = &label {
             self.books.labels.follow(label, id);
         }
-        if ad.is_some_and(|ad| self.books.kinds.seen.add_task(ad.class_ad())) {
+        if ad.is_some_and(|ad| self.books.classes.seen.add_task(ad.class_ad())) {
             self.classify_all(at);
         }
         id
@@ -95,9 +99,9 @@ impl Ledger {
         self.let_go(at, id);
         let mut left = vec![id];
         while let Some(id) = left.pop() {
-            if self.books.kinds.leave(id, self.books.rows) {
+            if self.books.classes.leave(id, self.books.rows) {
                 // All of their tasks were tasks of its jobs.
-                left.append(&mut self.books.kinds.kind_mut(id).apart);
+                left.append(&mut self.books.classes.class_mut(id).apart);
             }
         }
         self.forget_unused(at);
@@ -108,12 +112,12 @@ impl Ledger {
     pub(super) fn let_go(&mut self, at: Time, id: TaskClassId) {
         let mut over = vec![id];
         while let Some(id) = over.pop() {
-            if self.books.kinds.kind(id).is_open() {
+            if self.books.classes.class(id).is_open() {
                 continue;
             }
-            for apart in self.books.kinds.kind(id).apart.clone() {
+            for apart in self.books.classes.class(id).apart.clone() {
                 let Some(nameless) = self.books.elsewhere.remove_class(apart) else { continue };
-                self.books.kinds.close(apart);
+                self.books.classes.close(apart);
                 for machine in nameless {
                     self.with_ad_changed(machine, |ledger| ledger.books.elsewhere.unname(machine));
                     self.classify(at, machine);
@@ -128,14 +132,14 @@ impl Ledger {
         if self.keeps_classes || self.recipe().lengths.is_learnt() {
             return;
         }
-        while let Some(id) = self.books.kinds.surplus() {
-            let kind = self.books.kinds.forget(id);
-            if let Some(label) = &kind.label {
+        while let Some(id) = self.books.classes.surplus() {
+            let class = self.books.classes.forget(id);
+            if let Some(label) = &class.label {
                 self.books.labels.unfollow(label, id);
             }
             let ad = self.grid().classes().task_class(id).ad.clone();
             if let Some(ad) = ad {
-                self.books.kinds.seen.remove_task(ad.class_ad());
+                self.books.classes.seen.remove_task(ad.class_ad());
             }
             let by = Box::new(TaskClass::plain(UNKNOWN.to_vec()));
             self.tell(at, &Event::TaskClassReplaced { class: id, by });
@@ -152,7 +156,7 @@ impl Ledger {
         for class in self.books.elsewhere.classes() {
             users.entry(class).or_default().1 += 1;
         }
-        self.books.kinds.check(users)?;
+        self.books.classes.check(users)?;
         let mut seen = Seen::default();
         let agents = (0..self.books.agents.len()).map(MachineId::new);
         for id in agents {
@@ -161,7 +165,7 @@ impl Ledger {
         for ad in self.grid().classes().task_classes().iter().filter_map(|class| class.ad.as_ref()) {
             seen.add_task(ad.class_ad());
         }
-        if seen == self.books.kinds.seen {
+        if seen == self.books.classes.seen {
             Ok(())
         } else {
             Err("what matters of machines is not what is asked".to_owned())
@@ -176,14 +180,14 @@ impl Ledger {
     /// A machine came that is the next. Whether others are told apart from now on that were alike.
     pub(super) fn note_ad(&mut self, id: MachineId) -> bool {
         let ad = self.ad(id);
-        self.books.kinds.seen.add_machine(&ad)
+        self.books.classes.seen.add_machine(&ad)
     }
 
     /// Something about a machine changes what it says of itself. Whether machines are told apart from now on that were alike.
     pub(super) fn with_ad_changed(&mut self, id: MachineId, change: impl FnOnce(&mut Self)) -> bool {
         let before = self.ad(id);
         change(self);
-        self.books.kinds.seen.remove_machine(&before);
+        self.books.classes.seen.remove_machine(&before);
         self.note_ad(id)
     }
 
@@ -203,9 +207,9 @@ impl Ledger {
 
     pub(super) fn class_of(&mut self, at: Time, id: MachineId) -> MachineClassId {
         let agent = self.agent(id);
-        let part = self.books.kinds.seen.part_of(&self.ad(id));
+        let part = self.books.classes.seen.part_of(&self.ad(id));
         let class = machine_class(&agent.profile, agent.shown.share(), agent.price, part);
-        let met = self.books.kinds.machine(&class);
+        let met = self.books.classes.machine(&class);
         if met.is_new {
             self.tell(at, &Event::MachineClassMet(Box::new(class)));
         }

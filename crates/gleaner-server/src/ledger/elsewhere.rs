@@ -7,7 +7,7 @@
 //! **A task is kept from machines only while another could take it**: where there is none, it is tried anywhere. A job of which
 //! runs did start waits for the machines that are left also while these are closed or out of reach.
 
-use super::kinds::quoted;
+use super::classes::quoted;
 use crate::limits::TRIED_ON_MAX;
 use crate::store::TaskRange;
 use gleaner_classad::{ClassAd, Expr};

@@ -21,7 +21,7 @@ pub struct Job {
     pub first: TaskId,
     /// How many tasks it has.
     pub count: u32,
-    /// What kind of tasks.
+    /// Of which class its tasks are.
     pub class: TaskClassId,
     /// When it was submitted.
     pub submitted: Time,

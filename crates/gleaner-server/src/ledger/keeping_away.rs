@@ -1,7 +1,7 @@
 //! How the ledger keeps tasks from machines where their last tries failed: see [`Elsewhere`](super::elsewhere::Elsewhere).
 
+use super::classes::class_bytes;
 use super::elsewhere::is_another;
-use super::kinds::class_bytes;
 use super::{Job, Ledger};
 use crate::limits::{ELSEWHERE_CLASSES_MAX, KEPT_AWAY_AT_ONCE, NOT_THERE_MAX, TRIED_MACHINES_MAX};
 use crate::store::TaskRange;
@@ -273,7 +273,7 @@ impl Ledger {
     fn can_be_apart(&self, job: &Job, apart: &BTreeSet<MachineId>) -> bool {
         let elsewhere = &self.books.elsewhere;
         let payer = self.books.payers.get(&job.user);
-        let of_user = elsewhere.kept_from(|class| Some(&self.books.kinds.kind(class).payer) == payer);
+        let of_user = elsewhere.kept_from(|class| Some(&self.books.classes.class(class).payer) == payer);
         let machines = apart.iter().chain(of_user.iter().copied().flatten()).collect::<BTreeSet<_>>().len();
         let all_machines = elsewhere.machines() + elsewhere.nameless(apart).len();
         let most = self.people().quota(&job.user).requirement_bytes;
@@ -302,12 +302,12 @@ impl Ledger {
         let clauses = apart.iter().map(|&machine| is_another(&self.agent(machine).name));
         let clauses = clauses.collect::<Vec<_>>().join(" && ");
         let class = self.task_class_of(at, &user, &spec, Some(&clauses));
-        if !self.books.kinds.kind(base).apart.contains(&class) {
-            self.books.kinds.enter(class);
-            self.books.kinds.kind_mut(base).apart.push(class);
+        if !self.books.classes.class(base).apart.contains(&class) {
+            self.books.classes.enter(class);
+            self.books.classes.class_mut(base).apart.push(class);
         }
         if !self.books.elsewhere.has_class(class) {
-            self.books.kinds.open(class);
+            self.books.classes.open(class);
             self.books.elsewhere.add_class(class, apart.clone());
         }
         for machine in new {

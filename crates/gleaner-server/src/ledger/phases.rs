@@ -32,12 +32,12 @@ impl Ledger {
             job.count_change(at, tasks.count(), before, phase);
             match (was_open, job.tally.open() > 0) {
                 (true, false) => {
-                    self.books.kinds.close(job.class);
+                    self.books.classes.close(job.class);
                     closed = Some(job.class);
                     self.books.descriptions.close(id, &job.user);
                 }
                 (false, true) => {
-                    self.books.kinds.open(job.class);
+                    self.books.classes.open(job.class);
                     self.books.descriptions.open(id, &job.user);
                 }
                 (true, true) | (false, false) => {}

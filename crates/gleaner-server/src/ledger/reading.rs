@@ -237,7 +237,7 @@ impl Ledger {
 
     /// The classes that tasks of a job may have: its own, and those that keep away from machines.
     pub fn classes_of(&self, job: &Job) -> impl Iterator<Item = TaskClassId> {
-        let apart = &self.books.kinds.kind(job.class).apart;
+        let apart = &self.books.classes.class(job.class).apart;
         std::iter::once(job.class).chain(apart.iter().copied())
     }
 

@@ -236,7 +236,7 @@ impl Ledger {
             let mut job = Job::of_past(back);
             // What its class was called then may stand for another now.
             job.class = self.task_class_of(at, &job.user, &job.spec, None);
-            self.books.kinds.enter(job.class);
+            self.books.classes.enter(job.class);
             job.tally = self.tally_of(job.range());
             if let Some(key) = &job.key {
                 self.books.keys.insert((job.user.clone(), key.clone()), *id);

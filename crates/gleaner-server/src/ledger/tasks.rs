@@ -66,8 +66,8 @@ impl Ledger {
         assert_eq!(id, self.next_job(), "job {id} is not the next job");
         let payer = self.payer(at, user);
         let class = self.task_class_of(at, user, spec, None);
-        self.books.kinds.enter(class);
-        self.books.kinds.open(class);
+        self.books.classes.enter(class);
+        self.books.classes.open(class);
         let (first, number) = (TaskId::new(self.task_count()), spec.tasks.count());
         let lengths = spec.lengths().expect("only jobs whose lengths can be read are recorded");
         let tally = Tally { waiting: number, ..Tally::default() };

@@ -23,11 +23,11 @@ const NETWORK: &str = "network";
 
 /// The classes of machines met so far, and those of tasks that anybody has or had until lately, by what they are.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Kinds {
+pub(super) struct KnownClasses {
     machines: BTreeMap<Vec<u8>, MachineClassId>,
     tasks: BTreeMap<TaskKey, TaskClassId>,
     /// By class; nothing where the id stands for none.
-    known: Vec<Option<Kind>>,
+    known: Vec<Option<KnownClass>>,
     /// Ids that stand for no class.
     free: BTreeSet<TaskClassId>,
     /// Classes that nobody has any more, by the row at which that was so.
@@ -41,7 +41,7 @@ pub(super) struct Kinds {
 
 /// A class of tasks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Kind {
+pub(super) struct KnownClass {
     key: TaskKey,
     /// Whose jobs have it.
     pub(super) payer: UserId,
@@ -66,14 +66,14 @@ pub(super) struct Met<Id> {
     pub(super) is_new: bool,
 }
 
-impl Kind {
+impl KnownClass {
     /// Whether any job has it that is not over.
     pub(super) fn is_open(&self) -> bool {
         self.open > 0
     }
 }
 
-impl Kinds {
+impl KnownClasses {
     pub(super) fn machine(&mut self, class: &MachineClass) -> Met<MachineClassId> {
         let next = MachineClassId::new(self.machines.len());
         let id = *self.machines.entry(bytes(class)).or_insert(next);
@@ -94,12 +94,13 @@ impl Kinds {
         row: u64,
     ) -> (TaskClassId, bool) {
         let bytes = class_bytes(spec);
-        let kind = Kind { key, payer, bytes, label, users: 0, open: 0, unused_since: row, apart: Vec::new() };
+        let class =
+            KnownClass { key, payer, bytes, label, users: 0, open: 0, unused_since: row, apart: Vec::new() };
         let freed = self.free.pop_first();
         let id = freed.unwrap_or(TaskClassId::new(self.known.len()));
         match freed {
-            Some(id) => self.known[id.index()] = Some(kind),
-            None => self.known.push(Some(kind)),
+            Some(id) => self.known[id.index()] = Some(class),
+            None => self.known.push(Some(class)),
         }
         self.tasks.insert(key, id);
         self.unused.insert((row, id));
@@ -107,19 +108,19 @@ impl Kinds {
         (id, freed.is_some())
     }
 
-    pub(super) fn kind(&self, id: TaskClassId) -> &Kind {
+    pub(super) fn class(&self, id: TaskClassId) -> &KnownClass {
         self.known[id.index()].as_ref().expect("what somebody has is known")
     }
 
-    pub(super) fn kind_mut(&mut self, id: TaskClassId) -> &mut Kind {
+    pub(super) fn class_mut(&mut self, id: TaskClassId) -> &mut KnownClass {
         self.known[id.index()].as_mut().expect("what somebody has is known")
     }
 
     /// One more has it in memory.
     pub(super) fn enter(&mut self, id: TaskClassId) {
-        let kind = self.kind_mut(id);
-        kind.users += 1;
-        let Kind { users, unused_since, bytes, .. } = *kind;
+        let class = self.class_mut(id);
+        class.users += 1;
+        let KnownClass { users, unused_since, bytes, .. } = *class;
         if users == 1 {
             self.unused.remove(&(unused_since, id));
             self.unused_bytes -= bytes;
@@ -128,10 +129,10 @@ impl Kinds {
 
     /// One fewer has it in memory; whether nobody does any more.
     pub(super) fn leave(&mut self, id: TaskClassId, row: u64) -> bool {
-        let kind = self.kind_mut(id);
-        kind.users -= 1;
-        kind.unused_since = row;
-        let Kind { users, bytes, .. } = *kind;
+        let class = self.class_mut(id);
+        class.users -= 1;
+        class.unused_since = row;
+        let KnownClass { users, bytes, .. } = *class;
         if users == 0 {
             self.unused.insert((row, id));
             self.unused_bytes += bytes;
@@ -141,9 +142,9 @@ impl Kinds {
 
     /// One more that is not over has it.
     pub(super) fn open(&mut self, id: TaskClassId) {
-        let kind = self.kind_mut(id);
-        kind.open += 1;
-        let Kind { open, bytes, payer, .. } = *kind;
+        let class = self.class_mut(id);
+        class.open += 1;
+        let KnownClass { open, bytes, payer, .. } = *class;
         if open == 1 {
             *self.bytes.entry(payer).or_default() += bytes;
         }
@@ -151,9 +152,9 @@ impl Kinds {
 
     /// One of those is over.
     pub(super) fn close(&mut self, id: TaskClassId) {
-        let kind = self.kind_mut(id);
-        kind.open -= 1;
-        let Kind { open, bytes, payer, .. } = *kind;
+        let class = self.class_mut(id);
+        class.open -= 1;
+        let KnownClass { open, bytes, payer, .. } = *class;
         if open == 0 {
             let of_user = self.bytes.get_mut(&payer).expect("it was counted");
             *of_user -= bytes;
@@ -170,13 +171,13 @@ impl Kinds {
     }
 
     /// Nothing is known any more of a class that nobody has; what was.
-    pub(super) fn forget(&mut self, id: TaskClassId) -> Kind {
-        let kind = self.known[id.index()].take().expect("what is unused is known");
-        self.tasks.remove(&kind.key);
-        self.unused.remove(&(kind.unused_since, id));
-        self.unused_bytes -= kind.bytes;
+    pub(super) fn forget(&mut self, id: TaskClassId) -> KnownClass {
+        let class = self.known[id.index()].take().expect("what is unused is known");
+        self.tasks.remove(&class.key);
+        self.unused.remove(&(class.unused_since, id));
+        self.unused_bytes -= class.bytes;
         self.free.insert(id);
-        kind
+        class
     }
 
     /// What the classes of a user take of whose jobs some are not over.
@@ -188,20 +189,20 @@ impl Kinds {
     pub(super) fn check(&self, mut users: BTreeMap<TaskClassId, (u32, u32)>) -> Result<(), String> {
         let mut bytes: BTreeMap<UserId, u64> = BTreeMap::new();
         let known = self.known.iter().enumerate();
-        let known = known.filter_map(|(index, kind)| Some((TaskClassId::new(index), kind.as_ref()?)));
-        for apart in known.clone().flat_map(|(_, kind)| &kind.apart) {
+        let known = known.filter_map(|(index, class)| Some((TaskClassId::new(index), class.as_ref()?)));
+        for apart in known.clone().flat_map(|(_, class)| &class.apart) {
             users.entry(*apart).or_default().0 += 1;
         }
-        for (id, kind) in known {
+        for (id, class) in known {
             let expected = users.remove(&id).unwrap_or_default();
-            if (kind.users, kind.open) != expected {
+            if (class.users, class.open) != expected {
                 return Err(format!(
                     "{id} is said to have {:?} jobs, and has {expected:?}",
-                    (kind.users, kind.open)
+                    (class.users, class.open)
                 ));
             }
-            if kind.open > 0 {
-                *bytes.entry(kind.payer).or_default() += kind.bytes;
+            if class.open > 0 {
+                *bytes.entry(class.payer).or_default() += class.bytes;
             }
         }
         if bytes != self.bytes || !users.is_empty() {
