@@ -7,7 +7,9 @@
 //! - Facts become the scheduler's events. **What agents are told are the scheduler's orders and nothing else**: no run
 //!   gets its number here.
 
+mod acquaintance;
 mod agent;
+mod avoiding;
 mod classes;
 mod classing;
 mod comparing;
@@ -15,32 +17,30 @@ mod descriptions;
 mod elsewhere;
 mod gap;
 mod job;
-mod keeping;
-mod keeping_away;
 mod kept_bytes;
 mod label;
 mod lineages;
 mod machines;
 mod named;
 mod over;
-mod past;
 mod people;
 mod phases;
 mod reading;
 mod record;
 mod records;
 mod resting;
+mod results;
 mod retiring;
 mod shown;
 mod step;
 mod tasks;
 mod tries;
 
+pub(crate) use acquaintance::Acquaintance;
 pub use agent::Agent;
 pub(crate) use elsewhere::keeps_away;
 pub use job::Job;
 pub use label::Label;
-pub(crate) use past::Acquaintance;
 pub use people::{JoinPermit, People, User};
 use record::{Ending, Others};
 pub use record::{Record, Wish};

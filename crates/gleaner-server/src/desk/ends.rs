@@ -37,7 +37,7 @@ impl Desk {
             return Ok(());
         }
         let end = sound(end, self.most_used(now, run, agent));
-        let record = self.revived(run.task, past)?;
+        let record = self.known_record(run.task, past)?;
         if !is_awaited && let Some(accepted) = record.counted(run, agent) {
             self.send(session, ToAgent::Settled { run, accepted });
             return Ok(());
@@ -85,7 +85,7 @@ impl Desk {
     }
 
     /// What is known of a task, in memory or in the store.
-    fn revived(&self, task: TaskId, past: &dyn PastReader) -> Result<Cow<'_, Record>, ReadError> {
+    fn known_record(&self, task: TaskId, past: &dyn PastReader) -> Result<Cow<'_, Record>, ReadError> {
         let record = self.ledger.record(task);
         if !record.is_retired() {
             return Ok(Cow::Borrowed(record));
