@@ -203,7 +203,8 @@ impl Desk {
         }
     }
 
-    fn welcome(&mut self, now: Time, id: MachineId, hello: &Hello, fits: bool) -> Result<(), Unwelcome> {
+    /// Whether an agent may come in; `fits` is whether the journal has the row that it remembers.
+    fn may_come(&self, now: Time, id: MachineId, hello: &Hello, fits: bool) -> Result<(), Unwelcome> {
         let refuse = |why: &str| Err(Unwelcome::ForGood(why.to_owned()));
         let Some(known) = self.ledger.agents().get(id.index()) else {
             return refuse("this agent is not enrolled here");
@@ -222,25 +223,32 @@ impl Desk {
                 Acquaintance::Known | Acquaintance::PutBack => {}
             }
         }
-        let (incarnation, lost) = (known.incarnation, known.lost);
-        let is_afresh = incarnation != Some(hello.incarnation);
-        let is_changed = known.profile != hello.profile;
-        // Of two starts with the same count it is left to chance which seems to be the later.
         // What its start before runs goes on until the lease ends, unless that start is gone: one that was killed closes its
         // session, one that sleeps and was copied does not.
-        if is_afresh && self.is_connected(id) {
+        if known.incarnation != Some(hello.incarnation) && self.is_connected(id) {
             return Err(Unwelcome::UntilMended(twin(self.leases.left(id, now))));
         }
-        if incarnation.is_some_and(|latest| hello.incarnation < latest) {
+        // Of two starts with the same count it is left to chance which seems to be the later.
+        if known.incarnation.is_some_and(|latest| hello.incarnation < latest) {
             return refuse(
                 "a later start of this agent is known: its folder was copied, or restored from a backup; \
                  let it join again from an empty one",
             );
         }
+        Ok(())
+    }
+
+    /// Records what an agent that comes says of itself, if it may come and did not say too much lately.
+    fn welcome(&mut self, now: Time, id: MachineId, hello: &Hello, fits: bool) -> Result<(), Unwelcome> {
+        self.may_come(now, id, hello, fits)?;
+        let known = self.ledger.agent(id);
+        let lost = known.lost;
+        let is_afresh = known.incarnation != Some(hello.incarnation);
+        let is_changed = known.profile != hello.profile;
         let recorded = if is_afresh || is_changed { profile_bytes(&hello.profile) } else { 0 };
         let reported = recorded + RUN_BYTES * hello.running.len();
-        let fits = self.reports.take(id, now, reported);
-        if !fits {
+        let is_within = self.reports.take(id, now, reported);
+        if !is_within {
             return Err(Unwelcome::UntilMended(too_much(
                 &self.ledger.agent(id).name,
                 self.reports.until(id, now, reported),

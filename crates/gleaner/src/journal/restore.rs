@@ -31,9 +31,51 @@ pub(super) fn run(
     if let Some(from) = file.as_deref() {
         check_has_keys(from, &folder)?;
     }
-    let was_there = folder.join(DATABASE).exists();
     let home = if *yes { Home::open(&folder, NetworkFolder::Refuse) } else { Home::look(&folder) }?;
-    let there = match folder.join(DATABASE).exists().then(|| readable(&home)).transpose() {
+    let compared = compare(&home, backup)?;
+    let Compared { reader, last, loss, unread, is_others, .. } = &compared;
+    if *is_others && *yes && !other_grid {
+        return Err(Failure::Usage(format!(
+            "{OTHERS}. Nothing was changed; to do it all the same, add --other-grid"
+        )));
+    }
+    let lineage = Lineage::of(random_bytes().map_err(fault)?);
+    let [_, until] = loss.until;
+    let aside = yes.then(|| put_back(&home, &**reader, (*last, until), lineage)).transpose()?;
+    if of.json {
+        return stdout::print_json(&json!({
+            "version": 1,
+            "rows": last.number(),
+            "rows_lost": unread,
+            "jobs_lost": loss.jobs,
+            "results_lost": loss.results,
+            "machines_lost": loss.machines,
+            "other_grid": is_others,
+            "restored": yes,
+            "replaced": aside,
+        }));
+    }
+    let others = if *is_others { format!("{OTHERS}.\n") } else { String::new() };
+    stdout::print(others + &told(&compared, aside.as_deref()))
+}
+
+/// A journal that is to take the place of what is in a folder, and what is lost by that.
+struct Compared {
+    reader: Box<dyn Reader>,
+    last: Seq,
+    loss: Loss,
+    /// How many rows were committed behind its last.
+    unread: u64,
+    is_others: bool,
+    was_there: bool,
+    /// Whether what it replaces can be read.
+    is_compared: bool,
+}
+
+/// A backup beside what is in the folder, or else what can be saved of that beside all of it.
+fn compare(home: &Home, backup: Option<(Box<dyn Reader>, Seq)>) -> Result<Compared, Failure> {
+    let was_there = home.folder().join(DATABASE).exists();
+    let there = match was_there.then(|| readable(home)).transpose() {
         // What is to be replaced need not be readable.
         Err(ReplaceError::Open(_) | ReplaceError::Read(_)) if backup.is_some() => None,
         there => there?,
@@ -48,7 +90,7 @@ pub(super) fn run(
         return Err(Failure::Coordinator(format!(
             "nothing can be saved of the journal in {}: it has no row that is what was written. Nothing was changed; put \
              a backup in its place: gleaner journal restore BACKUP",
-            folder.display()
+            home.folder().display()
         )));
     }
     let damaged = saved.as_ref().map_or_else(Behind::default, |(reader, last)| behind(&**reader, *last));
@@ -60,29 +102,7 @@ pub(super) fn run(
     loss.jobs.extend(more);
     let unread = known.max(damaged.last).map_or(0, |known| known.number().saturating_sub(last.number()));
     let is_others = now.as_ref().is_some_and(|now| is_of_another_grid(now, &then));
-    if is_others && *yes && !other_grid {
-        return Err(Failure::Usage(format!(
-            "{OTHERS}. Nothing was changed; to do it all the same, add --other-grid"
-        )));
-    }
-    let lineage = Lineage::of(random_bytes().map_err(fault)?);
-    let aside = yes.then(|| put_back(&home, &*reader, (last, then.now()), lineage)).transpose()?;
-    if of.json {
-        return stdout::print_json(&json!({
-            "version": 1,
-            "rows": last.number(),
-            "rows_lost": unread,
-            "jobs_lost": loss.jobs,
-            "results_lost": loss.results,
-            "machines_lost": loss.machines,
-            "other_grid": is_others,
-            "restored": yes,
-            "replaced": aside,
-        }));
-    }
-    let others = if is_others { format!("{OTHERS}.\n") } else { String::new() };
-    let told = told(last, unread, &loss, (now.is_some(), was_there), (aside.as_deref(), is_others));
-    stdout::print(others + &told)
+    Ok(Compared { reader, last, loss, unread, is_others, was_there, is_compared: now.is_some() })
 }
 
 /// A journal is of no use in a folder without the keys by which its machines and users know the grid.
@@ -122,21 +142,16 @@ fn backup(file: &Path) -> Result<(Box<dyn Reader>, Seq), Failure> {
     Ok((Box::new(reader), last))
 }
 
-fn told(
-    last: Seq,
-    unread: u64,
-    loss: &Loss,
-    (is_compared, was_there): (bool, bool),
-    (aside, is_others): (Option<&Path>, bool),
-) -> String {
+fn told(compared: &Compared, aside: Option<&Path>) -> String {
+    let Compared { last, loss, unread, is_others, was_there, is_compared, .. } = compared;
     let Loss { jobs, results, machines, until: [_, then] } = loss;
     let (ends, lost) = if aside.is_some() { ("ends", "is lost") } else { ("would end", "would be lost") };
     let mut text = format!("The journal {ends} at row {last}, of {}.\n", moments::clock(then.seconds()));
     let mut line = |words: String| writeln!(text, "  {words}").expect("text takes more text");
-    if unread > 0 {
+    if *unread > 0 {
         line(format!("{unread} rows after that were committed: what is in them {lost}"));
     }
-    if !is_compared {
+    if !*is_compared {
         line(
             "what it replaces is not there or cannot be read, so it cannot be said what else is lost"
                 .to_owned(),
@@ -155,7 +170,7 @@ fn told(
     }
     text + &match aside {
         Some(aside) => {
-            let before = if was_there {
+            let before = if *was_there {
                 format!("What was there is in {}.\n", aside.display())
             } else {
                 String::new()
@@ -164,7 +179,7 @@ fn told(
                 "{before}Start the coordinator: machines find their way back, and runs begin after one lease.\n"
             )
         }
-        None if is_others => {
+        None if *is_others => {
             "Nothing was changed. To do it all the same, say it again with --yes --other-grid.\n".to_owned()
         }
         None => "Nothing was changed. To do it, say it again with --yes.\n".to_owned(),
