@@ -246,12 +246,12 @@ impl Home {
     /// Where is kept what a run's program writes.
     pub fn spool(&self, run: RunId, stream: Stream) -> PathBuf {
         let RunId { task, number } = run;
-        self.folder.join(format!("tasks/{task}.{number}.{}", name_of(stream)))
+        self.folder.join(format!("tasks/{task}.{number}.{}", stream.name()))
     }
 
     /// Removes what a run's program wrote.
     pub(crate) fn remove_spools(&self, run: RunId) {
-        for stream in [Stream::Stdout, Stream::Stderr] {
+        for stream in Stream::ALL {
             // Many write to one of them only.
             let _ = fs::remove_file(self.spool(run, stream));
         }
@@ -264,7 +264,7 @@ impl Home {
 
     /// A pipe for what a program writes.
     pub fn pipe(&self, number: u64, stream: Stream) -> PathBuf {
-        self.folder.join(format!("pipes/{number}.{}", name_of(stream)))
+        self.folder.join(format!("pipes/{number}.{}", stream.name()))
     }
 
     /// Who this agent is; none before it has enrolled.
@@ -413,13 +413,6 @@ fn lock((file, path): (File, &Path), patience: Duration) -> Result<Option<File>,
             Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
             Err(why) => return Err(failed(why.into())),
         }
-    }
-}
-
-fn name_of(stream: Stream) -> &'static str {
-    match stream {
-        Stream::Stdout => "stdout",
-        Stream::Stderr => "stderr",
     }
 }
 

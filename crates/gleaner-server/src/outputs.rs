@@ -70,13 +70,12 @@ impl Outputs {
 
     /// These runs may go on from before. Where a loss of power took the end of what was kept of one, its agent does not send that again.
     pub fn go_on_with(&mut self, runs: impl Iterator<Item = RunId>) {
-        self.older =
-            runs.flat_map(|run| [Stream::Stdout, Stream::Stderr].map(|stream| (run, stream))).collect();
+        self.older = runs.flat_map(|run| Stream::ALL.map(|stream| (run, stream))).collect();
     }
 
     /// Nothing is kept of a run that is ordered now.
     pub fn begin(&mut self, run: RunId) -> Result<(), OutputError> {
-        let files = [Stream::Stdout, Stream::Stderr].map(|stream| {
+        let files = Stream::ALL.map(|stream| {
             self.older.remove(&(run, stream));
             self.growing.remove((run, stream));
             self.open.remove((run, stream));
@@ -129,9 +128,7 @@ impl Outputs {
     /// it wrote little.
     pub fn seal(&mut self, run: RunId, lengths: [u64; 2]) -> Result<(), OutputError> {
         let mut sums = Sums::default();
-        for ((stream, length), sum) in
-            [Stream::Stdout, Stream::Stderr].into_iter().zip(lengths).zip(&mut sums.0)
-        {
+        for ((stream, length), sum) in Stream::ALL.into_iter().zip(lengths).zip(&mut sums.0) {
             let path = path(&self.folder, run, stream);
             let failure = |source| OutputError { path: path.clone(), source };
             let growing = self.growing.remove((run, stream));

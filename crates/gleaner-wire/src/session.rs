@@ -297,6 +297,19 @@ pub enum Stream {
     Stderr,
 }
 
+impl Stream {
+    /// Both of them.
+    pub const ALL: [Self; 2] = [Self::Stdout, Self::Stderr];
+
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Stdout => "stdout",
+            Self::Stderr => "stderr",
+        }
+    }
+}
+
 /// Everything an agent needs to run a task once.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Run {

@@ -12,7 +12,7 @@ use gleaner_wire::api::{
 use gleaner_wire::day::{FailureList, WaitList};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::limits::{BLOB_BYTES_MAX, JOBS_LISTED_MAX, TASKS_LISTED_MAX};
-use gleaner_wire::session::Stored;
+use gleaner_wire::session::{Stored, Stream};
 use gleaner_wire::{BlobHash, JobId};
 use serde_json::{Value, json};
 use std::fs::File;
@@ -25,13 +25,6 @@ const OUTPUT_PIECE_MAX: u64 = 128 << 20;
 pub(crate) struct Api {
     client: Client,
     fingerprint: Fingerprint,
-}
-
-/// One of the two streams of a program.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Stream {
-    Stdout,
-    Stderr,
 }
 
 /// What a task wrote from some point on.
@@ -199,10 +192,7 @@ impl Api {
         offset: u64,
         wait_s: u32,
     ) -> Answer<Piece> {
-        let stream = match stream {
-            Stream::Stdout => "stdout",
-            Stream::Stderr => "stderr",
-        };
+        let stream = stream.name();
         let run = run.map_or(String::new(), |run| format!("&run={run}"));
         let path = format!(
             "/api/v1/jobs/{job}/tasks/{task}/output?stream={stream}&offset={offset}&wait_s={wait_s}{run}"

@@ -3,7 +3,7 @@
 //! **Nothing waits for a clock**: each step says what it waits for and goes on when that is so. All of it has to be over
 //! after [`PATIENCE`]; what is missing then is said, and is the exit code.
 
-use crate::api::{Api, Stream};
+use crate::api::Api;
 use crate::cli::GridArguments;
 use crate::columns::plural;
 use crate::failure::Failure;
@@ -13,6 +13,7 @@ use gleaner_agent::owner_socket::tell;
 use gleaner_wire::JobId;
 use gleaner_wire::api::{JobView, MachineState, MachineView, TaskPhase, TaskView};
 use gleaner_wire::job::{Checkpointing, Confinement, JobSpec, TaskList};
+use gleaner_wire::session::Stream;
 use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};

@@ -1,14 +1,14 @@
 //! Why tasks of a job failed: how many by each reason, with one of them and the last line of its standard error.
 
 use crate::alike::Alike;
-use crate::api::{Api, Stream};
+use crate::api::Api;
 use crate::columns::{plural, shown};
 use crate::failure::Failure;
 use crate::lacking::{is_damaged, is_removed};
 use crate::logs::{last_lines, whole};
 use gleaner_wire::JobId;
 use gleaner_wire::api::{JobView, TaskPhase};
-use gleaner_wire::session::Outcome as Ending;
+use gleaner_wire::session::{Outcome as Ending, Stream};
 use serde_json::{Value, json};
 
 /// So many failed tasks are looked at; a job with more has most of its reasons among them.

@@ -1,12 +1,13 @@
 //! `gleaner logs`: what tasks wrote; as they wrote it, unless a terminal is to show it (`shown`).
 
-use crate::api::{Api, Piece, Stream};
+use crate::api::{Api, Piece};
 use crate::cli::{JobOrTask, LogsArguments};
 use crate::failure::Failure;
 use crate::lacking::Lacking;
 use crate::shown::outlet;
 use crate::{Outcome, lasting, stdout, which};
 use gleaner_wire::JobId;
+use gleaner_wire::session::Stream;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::time::Duration;
@@ -16,7 +17,6 @@ const PATIENCE_S: u32 = 30;
 /// Between two runs of a task there is nothing to wait for at the coordinator.
 const PAUSE: Duration = Duration::from_millis(300);
 const TASKS_AT_ONCE: u32 = 1000;
-const STREAMS: [Stream; 2] = [Stream::Stdout, Stream::Stderr];
 
 pub(crate) fn run(arguments: &LogsArguments) -> Outcome {
     if arguments.follow && arguments.grid.json {
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &LogsArguments) -> Outcome {
 fn as_text(grid: &Api, task: (JobId, u32), arguments: &LogsArguments) -> Result<bool, Failure> {
     match (arguments.only(), arguments.follow) {
         (Some(stream), true) => follow(grid, task, &[stream]),
-        (None, true) => follow(grid, task, &STREAMS),
+        (None, true) => follow(grid, task, &Stream::ALL),
         (Some(stream), false) => show(grid, task, stream, arguments, &mut *outlet(io::stdout().lock())),
         // Each where the program wrote it.
         (None, false) => Ok(show(grid, task, Stream::Stdout, arguments, &mut *outlet(io::stdout().lock()))?

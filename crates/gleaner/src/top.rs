@@ -6,11 +6,12 @@ mod sorting;
 #[cfg(test)]
 mod tests;
 
-use crate::api::{Api, Stream};
+use crate::api::Api;
 use crate::cli::PlainArguments;
 use crate::failure::Failure;
 use crate::{Outcome, stdout};
 use gleaner_wire::api::Choice;
+use gleaner_wire::session::Stream;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use screen::{Act, Look, Output, Screen, Seen, Shown};
 use std::io::{self, IsTerminal as _};

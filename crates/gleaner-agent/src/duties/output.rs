@@ -11,8 +11,6 @@ use gleaner_units::{RunId, Time};
 use gleaner_wire::limits::OUTPUT_INLINE_MAX;
 use gleaner_wire::session::{StopCause, Stream, Tail};
 
-const STREAMS: [Stream; 2] = [Stream::Stdout, Stream::Stderr];
-
 impl Duties {
     /// A piece to send now, if there is one. Ask only when what was sent before has left, so that output waits here
     /// and not in memory.
@@ -79,7 +77,7 @@ fn piece_of(run: RunId, held: &mut Held, bounds: Bounds, now: Time) -> Option<Pi
     match &mut held.stage {
         Stage::Over { is_sent: true, .. } => None,
         Stage::Over { end, is_sent } => {
-            for (stream, log) in STREAMS.into_iter().zip([&mut *stdout, &mut *stderr]) {
+            for (stream, log) in Stream::ALL.into_iter().zip([&mut *stdout, &mut *stderr]) {
                 if let Some(range) = log.next_rest(now) {
                     return Some(Piece::Output(run, stream, range));
                 }
@@ -97,7 +95,7 @@ fn piece_of(run: RunId, held: &mut Held, bounds: Bounds, now: Time) -> Option<Pi
             Some(Piece::End(run, end, ranges))
         }
         _ if is_disowned => None,
-        _ => STREAMS
+        _ => Stream::ALL
             .into_iter()
             .zip([stdout, stderr])
             .find_map(|(stream, log)| log.next_piece(now).map(|range| Piece::Output(run, stream, range))),

@@ -8,7 +8,7 @@
 //! - **What a record speaks of and is not there in full is not handed in**: the run is lost, and the task runs again. So is one
 //!   that ran as its machine went down, which may have torn what it kept.
 
-use super::{Home, HomeError, make_private, name_of};
+use super::{Home, HomeError, make_private};
 use crate::duties::Kept;
 use gleaner_net::read_text;
 use gleaner_units::RunId;
@@ -22,7 +22,6 @@ use std::path::{Path, PathBuf};
 
 const KEPT: &str = "kept";
 const RECORD: &str = "json";
-const STREAMS: [Stream; 2] = [Stream::Stdout, Stream::Stderr];
 
 /// What is written down of a run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -53,7 +52,7 @@ impl Record {
             return Some("it ran as its machine went down: it is lost");
         }
         let is_whole =
-            STREAMS.into_iter().all(has) && (!self.kept.needs_its_folder() || home.task(run).is_dir());
+            Stream::ALL.into_iter().all(has) && (!self.kept.needs_its_folder() || home.task(run).is_dir());
         (!is_whole).then_some("what it left is not here any more: it is lost")
     }
 }
@@ -123,7 +122,7 @@ impl Home {
             // Once it was moved, the other name may be another run's.
             let folder = Some(self.task(run)).filter(|own| is_there(own)).or(shared);
             take(folder.as_deref(), &aside.join(name(run)));
-            for stream in STREAMS {
+            for stream in Stream::ALL {
                 take(Some(&self.spool(run, stream)), &aside.join(spool_name(run, stream)));
             }
         }
@@ -135,7 +134,7 @@ impl Home {
         for record in self.records() {
             let run = record.kept.id();
             take(Some(&aside.join(name(run))), &self.task(run));
-            for stream in STREAMS {
+            for stream in Stream::ALL {
                 take(Some(&aside.join(spool_name(run, stream))), &self.spool(run, stream));
             }
         }
@@ -175,7 +174,7 @@ fn name(run: RunId) -> String {
 }
 
 fn spool_name(run: RunId, stream: Stream) -> String {
-    format!("{}.{}", name(run), name_of(stream))
+    format!("{}.{}", name(run), stream.name())
 }
 
 fn is_there(path: &Path) -> bool {

@@ -200,7 +200,7 @@ impl Minders {
             Err(error @ (KeeperError::Start(..) | KeeperError::Lacking(_))) => return Err(error.into()),
         };
         self.made += 1;
-        let outputs = [Stream::Stdout, Stream::Stderr].map(|stream| self.home.pipe(self.made, stream));
+        let outputs = Stream::ALL.map(|stream| self.home.pipe(self.made, stream));
         let stream = minder.into_stream();
         stream.set_nonblocking(true)?;
         let (orders, given) = mpsc::unbounded_channel();

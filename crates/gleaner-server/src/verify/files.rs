@@ -79,7 +79,7 @@ impl Report {
     /// All files that the journal names.
     pub(crate) fn named(&self) -> impl Iterator<Item = NamedFile> {
         let outputs = self.outputs.iter().flat_map(|(&run, &Written { lengths, task })| {
-            let streams = [Stream::Stdout, Stream::Stderr].into_iter().zip(lengths);
+            let streams = Stream::ALL.into_iter().zip(lengths);
             let began = self.began;
             let output = move |(stream, length)| NamedFile::Output { began, run, task, stream, length };
             streams.filter(|(_, length)| *length > 0).map(output)

@@ -1,11 +1,12 @@
 //! What tasks wrote, put where a submit file wants it.
 
-use crate::api::{Api, Stream};
+use crate::api::Api;
 use crate::failure::Failure;
 use crate::lacking::Lacking;
 use crate::{Outcome, files, logs};
 use gleaner_wire::JobId;
 use gleaner_wire::job::fill_in;
+use gleaner_wire::session::Stream;
 use gleaner_workload::submit::JobDescription;
 use gleaner_workload::submit::condor::JOB_NUMBER;
 use std::io;
@@ -29,7 +30,7 @@ pub(super) fn check(job: &JobDescription) -> Outcome {
     Ok(())
 }
 
-const BOTH: &[Stream] = &[Stream::Stdout, Stream::Stderr];
+const BOTH: &[Stream] = &Stream::ALL;
 
 /// Writes the outputs of all tasks of a job that is over, as far as they are there.
 pub(super) fn write(grid: &Api, id: JobId, job: &JobDescription) -> Outcome {

@@ -1,12 +1,12 @@
 //! How the screen looks. 80 columns and 24 lines are enough; every name is shown as plain text in one line.
 
 use super::screen::{Act, Focus, Look, Screen, Shown};
-use crate::api::Stream;
 use crate::columns::{plural, shown};
 use crate::failures::ending;
 use crate::moments::span;
 use crate::status::tally;
 use gleaner_wire::api::{JobView, MachineState, MachineView, Tally, TaskPhase, TaskView};
+use gleaner_wire::session::Stream;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};

@@ -1,10 +1,10 @@
 //! What is on the screen, and what keys do.
 
 use super::sorting::{JobsBy, MachinesBy, TasksBy};
-use crate::api::Stream;
 use gleaner_wire::JobId;
 use gleaner_wire::api::{ExplanationView, GridView, JobView, MachineView, TaskView};
 use gleaner_wire::day::{FailureGroup, WaitList};
+use gleaner_wire::session::Stream;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// What is looked at.

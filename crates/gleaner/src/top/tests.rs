@@ -2,14 +2,13 @@
 
 use super::draw::draw;
 use super::screen::{Act, Focus, Look, Output, Screen, Seen, Shown};
-use crate::api::Stream;
 use gleaner_wire::JobId;
 use gleaner_wire::api::{
     ExplanationView, GridView, JobView, MachineState, MachineView, Role, RuledOutView, Tally, TaskPhase,
     TaskView,
 };
 use gleaner_wire::day::{FailureGroup, WaitGroup, WaitList};
-use gleaner_wire::session::{Outcome, Profile};
+use gleaner_wire::session::{Outcome, Profile, Stream};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
