@@ -76,18 +76,7 @@ pub enum State {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Asking {
-    say: Option<Spoken>,
-}
-
-#[derive(Clone, Copy, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Spoken {
-    Here,
-    Away,
-    Pause,
-    Resume,
-    Drain,
-    Evict,
+    say: Option<Word>,
 }
 
 /// Something the owner said, to be answered; or they only ask.
@@ -107,7 +96,7 @@ pub fn tell(folder: &Path, word: Option<Word>) -> Result<Answer, OwnerError> {
     };
     let mut stream = connect().map_err(|why| OwnerError::NoAgent { folder: folder.into(), why })?;
     let ask = |stream: &mut UnixStream| {
-        let mut line = serde_json::to_vec(&Asking { say: word.map(spoken) })?;
+        let mut line = serde_json::to_vec(&Asking { say: word })?;
         line.push(b'\n');
         stream.write_all(&line)?;
         let mut line = String::new();
@@ -157,7 +146,7 @@ async fn serve(stream: tokio::net::UnixStream, asked: &mpsc::Sender<Asked>) -> i
     let asking: Asking = serde_json::from_str(&line)?;
     let (answer, answered) = oneshot::channel();
     let gone = |_| io::Error::other("the agent is ending");
-    asked.send(Asked { word: asking.say.map(word), answer }).await.map_err(|_| io::Error::other("ending"))?;
+    asked.send(Asked { word: asking.say, answer }).await.map_err(|_| io::Error::other("ending"))?;
     let mut line = serde_json::to_vec(&answered.await.map_err(gone)?)?;
     line.push(b'\n');
     write.write_all(&line).await
@@ -183,27 +172,5 @@ impl From<Verdict> for State {
             Verdict::NoNewTasks(_) => Self::Closed,
             Verdict::Suspend(_) => Self::Suspended,
         }
-    }
-}
-
-fn spoken(word: Word) -> Spoken {
-    match word {
-        Word::Here => Spoken::Here,
-        Word::Away => Spoken::Away,
-        Word::Pause => Spoken::Pause,
-        Word::Resume => Spoken::Resume,
-        Word::Drain => Spoken::Drain,
-        Word::Evict => Spoken::Evict,
-    }
-}
-
-fn word(spoken: Spoken) -> Word {
-    match spoken {
-        Spoken::Here => Word::Here,
-        Spoken::Away => Word::Away,
-        Spoken::Pause => Word::Pause,
-        Spoken::Resume => Word::Resume,
-        Spoken::Drain => Word::Drain,
-        Spoken::Evict => Word::Evict,
     }
 }

@@ -10,7 +10,8 @@ use crate::probes::Sample;
 const TYPING_S: f64 = 9.0;
 
 /// What the owner says by hand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Word {
     /// I am here: everything stops until [`Word::Away`].
     Here,
