@@ -226,8 +226,8 @@ impl Work {
     /// Commits what followed from the inputs, and lets the effects out.
     fn turn(&mut self) -> Result<(), DriverError> {
         let now = self.now();
-        // The desk is told: nothing leaves memory while the disk is full.
-        self.is_full();
+        // Nothing leaves memory while the disk is full.
+        self.look_at_disk();
         self.desk.handle(now, Input::Tick, &*self.past)?;
         let batch = self.desk.settle(now);
         self.commit(&batch)?;
@@ -336,12 +336,12 @@ impl Work {
             // Its agent remembers what is committed by now.
             Effect::Send(session, ToAgent::Beat { number, .. }) => {
                 let (row, hash) = (self.store.last().number(), Some(self.store.chain()));
-                let is_full = self.is_full();
+                let is_full = self.look_at_disk();
                 self.send(session, Outgoing::Message(ToAgent::Beat { number, row, hash, is_full }));
             }
             Effect::Send(session, mut message) => {
                 match &mut message {
-                    ToAgent::Welcome { is_full, .. } => *is_full = self.is_full(),
+                    ToAgent::Welcome { is_full, .. } => *is_full = self.look_at_disk(),
                     ToAgent::Refused { why, .. } => tracing::warn!(why, "an agent was turned away"),
                     _ => {}
                 }
@@ -353,10 +353,9 @@ impl Work {
         }
     }
 
-    /// Whether the disk has no room for output, which agents and people are told.
-    fn is_full(&mut self) -> bool {
-        let lack = self.home.lack_for_output();
-        let is_full = lack.is_some();
+    /// Tells the desk, and people, whether the disk has no room for output; whether that is so.
+    fn look_at_disk(&mut self) -> bool {
+        let is_full = self.home.is_full_for_output();
         if is_full != self.desk.set_full(is_full) {
             if let Some(lack) = lack {
                 tracing::warn!(
