@@ -4,7 +4,6 @@ use gleaner_policy::PolicySpec;
 use gleaner_replay::{Figures, LeftOut, Past, Placed, Reading, read, what_if};
 use gleaner_server::compacting::{compact, plan};
 use gleaner_server::desk::Recorded;
-use gleaner_server::driver::row;
 use gleaner_server::journal::{Chosen, Entry, Fact};
 use gleaner_server::ledger::Ledger;
 use gleaner_server::store::{FORMAT, MemoryDisk, MemoryStore, Store as _, TaskRange};
@@ -133,7 +132,7 @@ fn what_waited_all_along_did_not_come_when_another_was_released() {
 /// The journal on a disk, as its coordinator left it.
 fn stored(journal: &Journal) -> MemoryDisk {
     let disk = MemoryDisk::default();
-    let rows = journal.entries.iter().map(|entry| row(&Recorded { entry: entry.clone(), steps: Vec::new() }));
+    let rows = journal.entries.iter().map(|entry| Recorded::without_steps(entry.clone()).row());
     let rows: Vec<_> = rows.collect();
     MemoryStore::open(&disk).commit(&rows).expect("memory can be written");
     disk

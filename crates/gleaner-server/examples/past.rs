@@ -6,10 +6,9 @@
 
 use gleaner_server::compacting::{compact, plan};
 use gleaner_server::desk::{
-    Administration, Admitted, Checked, Desk, Effect, Input, JobFiles, Keeping, Order, OrderId, Requester,
-    SessionId, Start, Terms,
+    Administration, Admitted, Checked, Desk, Effect, Input, JobFiles, Keeping, Order, OrderId, Recorded,
+    Requester, SessionId, Start, Terms,
 };
-use gleaner_server::driver::row;
 use gleaner_server::ledger::FORMAT;
 use gleaner_server::recovery::{mend_past, recover};
 use gleaner_server::store::{DATABASE, Home, NetworkFolder, Reader, SqliteStore, Store};
@@ -190,7 +189,7 @@ impl Crowd {
             }
             self.desk.handle(self.now, Input::Tick, &*self.past)?;
             let batch = self.desk.settle(self.now);
-            let rows: Vec<_> = batch.recorded.iter().map(row).collect();
+            let rows: Vec<_> = batch.recorded.iter().map(Recorded::row).collect();
             self.store.commit_with(&rows, batch.past.as_ref())?;
             self.since_snapshot += rows.len();
             inputs.extend(batch.effects.into_iter().flat_map(answers));

@@ -5,7 +5,6 @@
 //! what. Dropped rows cannot be replayed: `explain --at`, `replay` and `verify` begin where the journal does.
 
 use crate::desk::Recorded;
-use crate::driver::row;
 use crate::journal::{Entry, Fact};
 use crate::recovery::{RecoveryError, beginning, entries, mend_past, pasts, recover};
 use crate::store::{Compaction, Past, Reader, Row, Seq, Snapshot, Source, Store, TaskRange};
@@ -128,7 +127,7 @@ pub fn compact(store: &mut dyn Store, plan: &Plan) -> Result<Seq, RecoveryError>
         pasts(&*reader)?.take_while(is_before).map(|past| past.map(|(_, past)| past).map_err(source));
     let said = |seal: ChainHash| {
         let fact = Fact::JournalCompacted { upto: plan.base.at.number(), dropped: plan.rows_dropped, seal };
-        row(&Recorded { entry: Entry { at: plan.until, fact }, steps: Vec::new() })
+        Recorded::without_steps(Entry { at: plan.until, fact }).row()
     };
     let Plan { base, moment, dropped, .. } = plan;
     let last = store.compact(Compaction { base, moment: *moment, pasts: &mut pasts, dropped, row: &said })?;

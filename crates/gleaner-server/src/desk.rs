@@ -39,7 +39,7 @@ use crate::journal::{Entry, Fact};
 use crate::ledger::{Ledger, Told};
 use crate::limits::{OVER_KEPT_MAX, UPLOADS_OF_AGENT_MAX};
 use crate::policy::default_policy;
-use crate::store::{Past, PastReader, RANGES_LIMIT, ReadError, TaskRange};
+use crate::store::{Past, PastReader, RANGES_LIMIT, ReadError, Row, TaskRange};
 use crate::uploads::Uploads;
 use gleaner_units::{MachineId, RunId, Span, Time};
 use gleaner_wire::BlobHash;
@@ -225,6 +225,22 @@ pub struct Recorded {
 }
 
 impl Recorded {
+    /// A fact that is no step of any task.
+    pub fn without_steps(entry: Entry) -> Self {
+        Self { entry, steps: Vec::new() }
+    }
+
+    /// As the journal keeps it.
+    ///
+    /// # Panics
+    /// Never: facts and their steps are plain data.
+    pub fn row(&self) -> Row {
+        let said = |steps| serde_json::to_string(steps).expect("steps are plain data");
+        let steps = if self.steps.is_empty() { String::new() } else { said(&self.steps) };
+        let body = serde_json::to_string(&self.entry.fact).expect("facts are plain data");
+        Row { at: self.entry.at, tasks: self.tasks(), steps, body }
+    }
+
     /// The tasks to whose history it belongs, neighbours as one range each. Where that is too many for the index, one range
     /// around them all: the history of a task between them passes over it, since none of the steps is that task's.
     pub fn tasks(&self) -> Vec<TaskRange> {

@@ -268,7 +268,7 @@ impl Work {
                 self.outputs.seal(*run, [end.stdout.offset, end.stderr.offset])?;
             }
         }
-        let rows: Vec<Row> = batch.recorded.iter().map(row).collect();
+        let rows: Vec<Row> = batch.recorded.iter().map(Recorded::row).collect();
         if !rows.is_empty() {
             self.store.commit_with(&rows, batch.past.as_ref())?;
             self.since_snapshot += rows.len() as u64;
@@ -396,16 +396,4 @@ fn is_about_people(fact: &Fact) -> bool {
             | Fact::AgentRevoked { .. }
             | Fact::AgentForgotten { .. }
     )
-}
-
-/// A fact as the journal keeps it.
-///
-/// # Panics
-/// Never: facts and their steps are plain data.
-pub fn row(recorded: &Recorded) -> Row {
-    let Recorded { entry, steps } = recorded;
-    let said = |steps| serde_json::to_string(steps).expect("steps are plain data");
-    let steps = if steps.is_empty() { String::new() } else { said(steps) };
-    let body = serde_json::to_string(&entry.fact).expect("facts are plain data");
-    Row { at: entry.at, tasks: recorded.tasks(), steps, body }
 }

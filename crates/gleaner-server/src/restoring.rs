@@ -2,7 +2,6 @@
 
 use crate::clock::Clock;
 use crate::desk::Recorded;
-use crate::driver::row;
 use crate::journal::{Entry, Fact};
 use crate::ledger::Ledger;
 use crate::recovery::{Recovered, RecoveryError, beginning, entries};
@@ -118,5 +117,5 @@ pub fn put_back(
 ) -> Result<PathBuf, ReplaceError> {
     let at = Clock::start(written).now();
     let entry = Entry { at, fact: Fact::JournalRestored { lineage } };
-    replace(home, reader, last, row(&Recorded { entry, steps: Vec::new() }))
+    replace(home, reader, last, Recorded::without_steps(entry).row())
 }

@@ -90,7 +90,6 @@ impl Work {
 mod tests {
     use super::*;
     use crate::desk::Recorded;
-    use crate::driver::row;
     use crate::journal::{Entry, Fact};
     use crate::ledger::FORMAT;
     use crate::recovery::{Recovered, recover};
@@ -102,7 +101,7 @@ mod tests {
         let program = "test".to_owned();
         let fact = Fact::CoordinatorStarted { epoch, lineage, program, seed: 1, policy: None };
         let entry = Entry { at: Time::from_nanos(u64::from(epoch)), fact };
-        store.commit(&[row(&Recorded { entry, steps: Vec::new() })]).unwrap();
+        store.commit(&[Recorded::without_steps(entry).row()]).unwrap();
     }
 
     #[test]

@@ -11,7 +11,7 @@ use gleaner_server::app::{AgentTokens, App, Readers, stored_hash};
 use gleaner_server::blobs::Blobs;
 use gleaner_server::compacting::{compact, plan};
 use gleaner_server::desk::{Administration, NewUser, Order, Recorded, Requester, Terms};
-use gleaner_server::driver::{Driver, Handle, row};
+use gleaner_server::driver::{Driver, Handle};
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::store::{Home, MemoryDisk, MemoryStore, NetworkFolder, Store as _};
 use gleaner_server::study::Study;
@@ -118,7 +118,7 @@ impl World {
     /// The coordinator ends, and another begins behind one more row.
     pub(crate) fn restart_behind(&mut self, at: Time, fact: Fact) {
         self.stop();
-        let last = row(&Recorded { entry: Entry { at, fact }, steps: Vec::new() });
+        let last = Recorded::without_steps(Entry { at, fact }).row();
         MemoryStore::open(&self.disk).commit(&[last]).unwrap();
         self.restart();
     }

@@ -72,7 +72,6 @@ impl<'a> Story<'a> {
 mod tests {
     use super::*;
     use crate::desk::Recorded;
-    use crate::driver::row;
     use crate::journal::{Chosen, Entry};
     use crate::ledger::{Step, Wish};
     use crate::store::{Seq, TaskRange};
@@ -95,7 +94,7 @@ mod tests {
                 let told = |task| Told { tasks: TaskRange::one(TaskId::new(task)), step, phase, run: None };
                 let at = Time::from_nanos(number * 1_000_000_000);
                 let recorded = Recorded { entry: Entry { at, fact }, steps: vec![told(0), told(7)] };
-                story.read(&[StoredRow { seq: Seq::new(number + 1), row: row(&recorded) }]);
+                story.read(&[StoredRow { seq: Seq::new(number + 1), row: recorded.row() }]);
             }
             let told = story.end();
             assert_eq!(

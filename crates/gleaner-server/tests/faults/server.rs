@@ -6,7 +6,6 @@
 use super::history::Seen;
 use super::mutant::Mutant;
 use gleaner_server::desk::{Batch, Desk, Effect, Input, Keeping, Order, Recorded, Start, Terms};
-use gleaner_server::driver::row;
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::ledger::{FORMAT, Job};
 use gleaner_server::recovery::{RecoveryError, beginning, entries, mend_past, recover};
@@ -134,7 +133,7 @@ impl Server {
         // No start draws the same.
         let lineage = Lineage::of((u64::MAX - self.restores).to_le_bytes());
         let entry = Entry { at, fact: Fact::JournalRestored { lineage } };
-        let last = store.commit(&[row(&Recorded { entry, steps: Vec::new() })]);
+        let last = store.commit(&[Recorded::without_steps(entry).row()]);
         last.map(Seq::number).map_err(|error| error.to_string())
     }
 
@@ -158,7 +157,7 @@ impl Server {
         });
         let said = |seal| {
             let fact = Fact::JournalCompacted { upto: rows, dropped: rows, seal };
-            row(&Recorded { entry: Entry { at: until, fact }, steps: Vec::new() })
+            Recorded::without_steps(Entry { at: until, fact }).row()
         };
         let dropped_rows = [(Seq::FIRST, at)];
         let what = Compaction { base: &base, moment, pasts: &mut pasts, dropped: &dropped_rows, row: &said };
@@ -257,7 +256,7 @@ impl Server {
         } else {
             seen.extend(kept);
         }
-        let rows: Vec<_> = batch.recorded.iter().map(row).collect();
+        let rows: Vec<_> = batch.recorded.iter().map(Recorded::row).collect();
         if rows.is_empty() {
             return Ok(batch.effects);
         }

@@ -2,7 +2,6 @@
 
 use super::{numbers, open, rows};
 use gleaner_server::desk::Recorded;
-use gleaner_server::driver::row;
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::recovery::entries;
 use gleaner_server::restoring::{Behind, behind, ledger_at};
@@ -75,9 +74,8 @@ fn what_is_behind_a_damaged_row_is_counted_and_its_jobs_are_named() {
             bytes: 0,
             described: 0,
         });
-        let written: Vec<Row> = facts
-            .map(|fact| row(&Recorded { entry: Entry { at: Time::ZERO, fact }, steps: Vec::new() }))
-            .collect();
+        let written: Vec<Row> =
+            facts.map(|fact| Recorded::without_steps(Entry { at: Time::ZERO, fact }).row()).collect();
         open(folder.path()).commit(&written).unwrap();
         Connection::open(database(folder.path())).unwrap().execute(change, []).unwrap();
         let reader = SqliteReader::open(folder.path()).unwrap();
@@ -93,9 +91,8 @@ fn rows_before_a_damaged_one_are_read_and_add_up() {
         let folder = TempDir::new().unwrap();
         let lineages = (1..=9).map(|number| Lineage::of([number; 8]));
         let facts = lineages.map(|lineage| Fact::JournalRestored { lineage });
-        let written: Vec<Row> = facts
-            .map(|fact| row(&Recorded { entry: Entry { at: Time::ZERO, fact }, steps: Vec::new() }))
-            .collect();
+        let written: Vec<Row> =
+            facts.map(|fact| Recorded::without_steps(Entry { at: Time::ZERO, fact }).row()).collect();
         open(folder.path()).commit(&written).unwrap();
         let change = format!("UPDATE journal SET body = '' WHERE seq = {damaged}");
         Connection::open(database(folder.path())).unwrap().execute(&change, []).unwrap();

@@ -3,7 +3,6 @@
 use crate::grid::{Grid, PATIENCE, USER};
 use crate::processes::until;
 use gleaner_server::desk::Recorded;
-use gleaner_server::driver::row;
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::ledger::Ledger;
 use gleaner_server::store::{Home, NetworkFolder, SqliteStore, Store as _};
@@ -93,7 +92,7 @@ fn begin_with(grid: &Grid, spec: JobSpec) {
     let rows = [started, submitted].map(|fact| {
         let entry = Entry { at: Time::from_nanos(1), fact };
         let steps = ledger.apply(&entry);
-        row(&Recorded { entry, steps })
+        Recorded { entry, steps }.row()
     });
     store.commit(&rows).expect("two rows");
 }
