@@ -7,7 +7,7 @@
 use crate::desk::Recorded;
 use crate::journal::{Entry, Fact};
 use crate::recovery::{RecoveryError, beginning, entries, mend_past, pasts, recover};
-use crate::store::{Compaction, Past, Reader, Row, Seq, Snapshot, Source, Store, TaskRange};
+use crate::store::{Compaction, Past, ROWS_AT_ONCE, Reader, Row, Seq, Snapshot, Source, Store, TaskRange};
 use crate::told::told;
 use gleaner_units::Time;
 use gleaner_wire::ChainHash;
@@ -75,7 +75,7 @@ pub fn plan(reader: &dyn Reader, before: Time) -> Result<Option<Plan>, RecoveryE
     };
     let mut from = Seq::FIRST;
     loop {
-        let page = reader.read(from, PAGE)?;
+        let page = reader.read(from, ROWS_AT_ONCE)?;
         let Some(end) = page.last() else { return Ok(Some(plan)) };
         from = end.seq.next();
         for stored in &page {
@@ -86,9 +86,6 @@ pub fn plan(reader: &dyn Reader, before: Time) -> Result<Option<Plan>, RecoveryE
         }
     }
 }
-
-/// Rows read at once.
-const PAGE: usize = 10_000;
 
 impl Plan {
     fn drop(&mut self, seq: Seq, row: &Row) {

@@ -5,13 +5,11 @@ use crate::journal::{Entry, Fact};
 use crate::ledger::{FORMAT, Ledger, ReplayError, Told};
 use crate::moments;
 use crate::store::{
-    CommitError, Past, ReadError, Reader, Row, Seq, Snapshot, SnapshotError, Snapshots, Store, StoredRow,
+    CommitError, Past, ROWS_AT_ONCE, ReadError, Reader, Row, Seq, Snapshot, SnapshotError, Snapshots, Store,
+    StoredRow,
 };
 use gleaner_units::Time;
 use thiserror::Error;
-
-/// Rows read at once.
-const PAGE: usize = 10_000;
 
 /// Why a journal leads nowhere.
 #[derive(Debug, Error)]
@@ -213,7 +211,7 @@ pub(crate) fn pasts(
 pub fn entries(reader: &dyn Reader, from: Seq) -> impl Iterator<Item = Result<(Seq, Entry), RecoveryError>> {
     let pages = std::iter::successors(Some((from, Ok(Vec::new()))), move |(from, page)| {
         page.as_ref().ok()?;
-        let page = match reader.read(*from, PAGE) {
+        let page = match reader.read(*from, ROWS_AT_ONCE) {
             Err(ReadError::Damaged { seq, .. }) if seq > *from => {
                 reader.read(*from, (seq.number() - from.number()) as usize)
             }

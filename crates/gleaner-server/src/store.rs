@@ -39,6 +39,7 @@ pub use home::{AUTHORITY_FOLDER, CERTIFICATE_FILE, Home, NetworkFolder, TOKEN_FI
 pub use limits::{BODY_LIMIT, PAGE_BYTES, RANGES_LIMIT};
 #[cfg(any(test, feature = "memory-store"))]
 pub use memory::{Failure, MemoryDisk, MemoryStore};
+pub(crate) use past::base_pages;
 pub use past::{
     Amount, FoundJob, Past, PastJob, PastReader, PastTask, Removal, Results, Wanted, WithResults,
 };
@@ -54,6 +55,9 @@ use gleaner_wire::ChainHash;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use thiserror::Error;
+
+/// Rows, tasks or jobs that are read at once.
+pub(crate) const ROWS_AT_ONCE: usize = 10_000;
 
 /// The number of a row of the journal: 1 for the first, 0 for "before all rows".
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]

@@ -12,15 +12,12 @@ pub use files::{Depth, Kept, files};
 use crate::journal::{Entry, Fact};
 use crate::ledger::{Ledger, ReplayError};
 use crate::recovery::{Recovered, RecoveryError, beginning, entries};
-use crate::store::{Past, Reader, Seq, TaskRange};
+use crate::store::{Past, Reader, Seq, TaskRange, base_pages};
 use gleaner_units::{RunId, TaskId, Time};
 use gleaner_wire::{BlobHash, JobId};
 
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
-
-/// How much of what left memory is read at once.
-const PAGE: usize = 10_000;
 
 /// What a journal was found to hold.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -90,16 +87,10 @@ impl Before {
     pub fn of(reader: &dyn Reader) -> Result<Self, RecoveryError> {
         let Recovered { ledger, at, .. } = beginning(reader)?;
         let mut left = Left::default();
-        let (mut task, mut job) = (TaskId::new(0), JobId(0));
-        loop {
-            let (tasks, jobs) = (reader.base_tasks(task, PAGE)?, reader.base_jobs(job, PAGE)?);
-            if tasks.is_empty() && jobs.is_empty() {
-                return Ok(Self { at, ledger, left });
-            }
-            task = tasks.last().map_or(task, |last| TaskId::new(last.task.index() + 1));
-            job = jobs.last().map_or(job, |last| JobId(last.job.0 + 1));
-            left.take(Past { tasks, jobs, ..Past::default() }, &mut BTreeMap::new());
+        for page in base_pages(reader) {
+            left.take(page?, &mut BTreeMap::new());
         }
+        Ok(Self { at, ledger, left })
     }
 }
 

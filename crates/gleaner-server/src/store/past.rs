@@ -2,7 +2,7 @@
 //!
 //! A store knows no meaning here either: bodies are bytes to it, and what it finds by is beside them.
 
-use super::{ReadError, Seq, TaskRange};
+use super::{ROWS_AT_ONCE, ReadError, Seq, TaskRange};
 use gleaner_units::{Span, TaskId, Time};
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::{BlobHash, JobId};
@@ -193,6 +193,20 @@ pub trait PastReader {
 
     /// Whether a job or task of the past reads or left a file.
     fn names_file(&self, file: &BlobHash) -> Result<bool, ReadError>;
+}
+
+/// What was kept of tasks and jobs where the journal begins, a page at a time. What could not be read is read again next.
+pub(crate) fn base_pages(reader: &dyn PastReader) -> impl Iterator<Item = Result<Past, ReadError>> {
+    let (mut task, mut job) = (TaskId::new(0), JobId(0));
+    let mut page = move || -> Result<Option<Past>, ReadError> {
+        let tasks = reader.base_tasks(task, ROWS_AT_ONCE)?;
+        let jobs = reader.base_jobs(job, ROWS_AT_ONCE)?;
+        task = tasks.last().map_or(task, |last| TaskId::new(last.task.index() + 1));
+        job = jobs.last().map_or(job, |last| JobId(last.job.0 + 1));
+        let is_end = tasks.is_empty() && jobs.is_empty();
+        Ok((!is_end).then(|| Past { tasks, jobs, ..Past::default() }))
+    };
+    std::iter::from_fn(move || page().transpose())
 }
 
 impl Past {

@@ -6,16 +6,14 @@ use super::saving::{Saving, clear};
 use super::sqlite::{ASIDE, DATABASE, MAKING, SqliteReader, SqliteStore, altered_copy};
 use super::witness::{self, WITNESS};
 use super::{
-    CommitError, Home, HomeError, NetworkFolder, OpenError, ReadError, Reader, Row, Seq, Store as _,
-    make_folder,
+    CommitError, Home, HomeError, NetworkFolder, OpenError, ROWS_AT_ONCE, ReadError, Reader, Row, Seq,
+    Store as _, make_folder,
 };
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Rows copied at once.
-const PAGE: usize = 10_000;
 /// Where a damaged journal is put together.
 const SAVING: &str = "journal.saving";
 
@@ -73,7 +71,7 @@ pub fn readable(home: &Home) -> Result<Readable, ReplaceError> {
     // What was kept of before is put together where it is copied.
     let mut last = reader.beginning()?.map_or(Seq::NONE, |beginning| beginning.at);
     loop {
-        match reader.read(last.next(), PAGE) {
+        match reader.read(last.next(), ROWS_AT_ONCE) {
             Ok(rows) if rows.is_empty() => break,
             Ok(rows) => last = last.plus(rows.len() as u64),
             Err(ReadError::Damaged { seq, .. }) => {
@@ -101,7 +99,10 @@ pub fn replace(home: &Home, rows: &dyn Reader, last: Seq, more: Row) -> Result<P
         store.begin_as(rows)??;
         while store.last() < last {
             let wanted = last.number() - store.last().number();
-            let page = rows.read(store.last().next(), PAGE.min(usize::try_from(wanted).unwrap_or(PAGE)))?;
+            let page = rows.read(
+                store.last().next(),
+                ROWS_AT_ONCE.min(usize::try_from(wanted).unwrap_or(ROWS_AT_ONCE)),
+            )?;
             store.commit(&page.into_iter().map(|stored| stored.row).collect::<Vec<_>>())?;
         }
         store.commit(&[more])?;

@@ -27,11 +27,10 @@ pub use schema::{DATABASE, FORMAT};
 
 use super::witness::{Known, Witness};
 use super::{
-    Beginning, CommitError, Compaction, Home, OpenError, Past, ReadError, Reader, Row, Seq, Snapshot,
-    Snapshots, Store, StoredRow, TornTail, checksum, limits, span_tree, witness,
+    Beginning, CommitError, Compaction, Home, OpenError, Past, ROWS_AT_ONCE, ReadError, Reader, Row, Seq,
+    Snapshot, Snapshots, Store, StoredRow, TornTail, base_pages, checksum, limits, span_tree, witness,
 };
-use gleaner_units::TaskId;
-use gleaner_wire::{ChainHash, JobId};
+use gleaner_wire::ChainHash;
 use lost::{expect_new, expect_nothing_lost};
 use nature::Nature;
 use row::Columns;
@@ -41,8 +40,6 @@ use snapshot_files::SnapshotFiles;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// How much is taken from another journal at once.
-const PAGE: usize = 10_000;
 const INSERT_ROW: &str =
     "INSERT INTO journal (seq, at, tasks, steps, body, checksum, chain) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 // Ranges of one row may overlap.
@@ -137,15 +134,8 @@ impl SqliteStore {
     /// read are not kept.
     pub(super) fn begin_as(&mut self, other: &dyn Reader) -> Result<Result<(), CommitError>, ReadError> {
         let (Some(beginning), Some(base)) = (other.beginning()?, other.base()?) else { return Ok(Ok(())) };
-        let (mut task, mut job) = (TaskId::new(0), JobId(0));
-        loop {
-            let (tasks, jobs) = (other.base_tasks(task, PAGE)?, other.base_jobs(job, PAGE)?);
-            if tasks.is_empty() && jobs.is_empty() {
-                break;
-            }
-            task = tasks.last().map_or(task, |last| TaskId::new(last.task.index() + 1));
-            job = jobs.last().map_or(job, |last| JobId(last.job.0 + 1));
-            let past = Past { upto: beginning.past, tasks, jobs, ..Past::default() };
+        for page in base_pages(other) {
+            let past = Past { upto: beginning.past, ..page? };
             if let Err(error) = self.commit_with(&[], Some(&past)) {
                 return Ok(Err(error));
             }
@@ -161,7 +151,7 @@ impl SqliteStore {
         beginning: &Beginning,
         base: &Snapshot,
     ) -> Result<rusqlite::Result<()>, ReadError> {
-        let (mut from, mut at_most) = (Seq::FIRST, PAGE);
+        let (mut from, mut at_most) = (Seq::FIRST, ROWS_AT_ONCE);
         while from <= beginning.at {
             let rows = match other.read(from, at_most) {
                 Ok(rows) => rows,
