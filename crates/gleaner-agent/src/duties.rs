@@ -461,6 +461,18 @@ impl Duties {
         self.measure_if_due(now);
         self.quit_if_done(now);
     }
+
+    /// Follows an order to measure the machine, when nobody else needs it.
+    fn measure_if_due(&mut self, now: Time) {
+        if self.measuring_due().is_some_and(|due| due <= now) {
+            self.measuring.begun(now);
+            self.actions.push_back(Action::Measure);
+        }
+    }
+
+    fn measuring_due(&self) -> Option<Time> {
+        self.measuring.due().filter(|_| self.is_free_for_guests())
+    }
 }
 
 impl Stage {

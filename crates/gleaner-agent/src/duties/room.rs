@@ -3,9 +3,8 @@
 //! The coordinator counts too, and a run takes its room there for longer: so an order of one that counts right is never refused,
 //! unless the owner has just given less.
 
+use super::Duties;
 use super::held::Held;
-use super::{Action, Duties};
-use gleaner_units::Time;
 use gleaner_wire::session::Run;
 
 impl Duties {
@@ -49,17 +48,5 @@ impl Duties {
             return lacks(format!("{most} bytes of disk"));
         }
         None
-    }
-
-    /// Follows an order to measure the machine, when nobody else needs it.
-    pub(super) fn measure_if_due(&mut self, now: Time) {
-        if self.measuring_due().is_some_and(|due| due <= now) {
-            self.measuring.begun(now);
-            self.actions.push_back(Action::Measure);
-        }
-    }
-
-    pub(super) fn measuring_due(&self) -> Option<Time> {
-        self.measuring.due().filter(|_| self.is_free_for_guests())
     }
 }
