@@ -16,11 +16,11 @@ pub enum AnyPolicy {
     Peer(Peer),
     /// Of a recipe for batches.
     Batcher(Batcher),
-    /// Of a recipe for sites.
+    /// Of a recipe for brokers, which go by what sites publish.
     Broker(Broker),
     /// Of a recipe for rigid jobs in a line.
     Backfiller(Box<Backfiller>),
-    /// Of a recipe for sites.
+    /// Of a recipe for rigid jobs over sites.
     Dispatcher(Dispatcher),
 }
 

@@ -128,21 +128,21 @@ impl<O: Objective> Search<'_, O> {
 pub struct Fleet {
     classes: Vec<OneClass>,
     /// By machine: its place among those of its class.
-    seats: Vec<usize>,
+    places_in_class: Vec<usize>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct OneClass {
     machines: Vec<MachineId>,
     tournament: Tournament,
-    /// By seat: whether the machine takes tasks when it has room, and how many do.
+    /// By place in the class: whether the machine takes tasks when it has room, and how many do.
     open: Vec<bool>,
     open_count: usize,
 }
 
 impl OneClass {
-    fn set_open(&mut self, seat: usize, is_open: bool) {
-        let was_open = std::mem::replace(&mut self.open[seat], is_open);
+    fn set_open(&mut self, place_in_class: usize, is_open: bool) {
+        let was_open = std::mem::replace(&mut self.open[place_in_class], is_open);
         self.open_count = self.open_count + usize::from(is_open) - usize::from(was_open);
     }
 }
@@ -170,21 +170,21 @@ impl Fleet {
             self.classes.resize_with(class + 1, OneClass::default);
         }
         let class = &mut self.classes[class];
-        let seat = class.machines.len();
-        self.seats.push(seat);
+        let place_in_class = class.machines.len();
+        self.places_in_class.push(place_in_class);
         class.machines.push(machine);
         class.tournament.push(Summary::of(grid, machine));
         class.open.push(false);
-        class.set_open(seat, is_open(grid, machine));
+        class.set_open(place_in_class, is_open(grid, machine));
     }
 
     /// Takes note that a machine's load or tasks changed, or whether it takes any.
     #[inline]
     pub fn update(&mut self, grid: &Grid, machine: MachineId) {
         let class = &mut self.classes[grid.machine(machine).class().index()];
-        let seat = self.seats[machine.index()];
-        class.tournament.set(seat, Summary::of(grid, machine));
-        class.set_open(seat, is_open(grid, machine));
+        let place_in_class = self.places_in_class[machine.index()];
+        class.tournament.set(place_in_class, Summary::of(grid, machine));
+        class.set_open(place_in_class, is_open(grid, machine));
     }
 
     /// The machine classes of which some machine takes tasks when it has room, busy or not.
@@ -249,6 +249,10 @@ impl Fleet {
                 return Err(format!("the index of machine class {index} is not what the grid says"));
             }
         }
-        if self.seats == fresh.seats { Ok(()) } else { Err("the seats of the index are wrong".into()) }
+        if self.places_in_class == fresh.places_in_class {
+            Ok(())
+        } else {
+            Err("the places of machines in the index are wrong".into())
+        }
     }
 }

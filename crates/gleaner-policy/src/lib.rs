@@ -8,6 +8,7 @@
 //! - [`broker`] sends each task to a site, by what sites publish and where files are.
 //! - [`batcher`] plans all waiting tasks together, every so often; `spending` divides a budget among tasks.
 //! - [`queue`] has rigid jobs wait in one line, and fills gaps by when what runs is believed to end.
+//! - [`sites`] has rigid jobs wait for one site or several, over which a job may be split.
 //! - [`fleet`] is the index that finds the machine with the best score without scoring each machine.
 //! - [`ends`] tells when a task would be done where.
 //! - [`peer`] is a site among others, which lend each other machines.

@@ -1,6 +1,6 @@
 //! The port for what is too large for the journal: inputs, outputs and checkpoints, under the hash of their content.
 //!
-//! What a form promises, and the conformance suite (`tests/records/blobs`) asks of each:
+//! What a form promises, and the suite in `tests/records/blobs` asks of the one on disk:
 //!
 //! - **A blob is there as a whole or not at all**, and outlasts the loss of power once `put` returned.
 //! - **A blob reads back as its name says, or its reader fails** at the end. Putting it again heals it.

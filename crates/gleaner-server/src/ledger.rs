@@ -140,7 +140,7 @@ pub enum ReplayError {
     /// The snapshot cannot be read.
     #[error("what the ledger was saved as cannot be read ({0})")]
     Snapshot(String),
-    /// A recorded command is not one that the grid as it stands would carry out.
+    /// A recorded decision is not one that the grid as it stands would carry out.
     #[error("what was decided at {at} does not follow from what came before: {why}")]
     Decision {
         /// When.

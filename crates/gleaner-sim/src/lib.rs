@@ -5,6 +5,8 @@
 //! - [`peers`] is sites that lend each other workers, each a party.
 //! - [`neighbours`] is groups of machines, each with a scheduler of its own, that know of each other.
 //! - [`brokering`] has brokers, sites with queues of their own, and an index that is out of date.
+//! - [`sites`] is clusters that rigid jobs are sent to, each with an account of its own room.
+//! - [`forecast`] tells the next value of a series, as the Network Weather Service does.
 //! - [`sharing`] is the model of time-shared machines; [`MachineTraces`] have machines come and go.
 //! - [`bound`] says how early the last task could end at best.
 
@@ -14,6 +16,7 @@ pub mod forecast;
 pub mod neighbours;
 pub mod peers;
 pub mod sharing;
+pub mod sites;
 
 mod agenda;
 mod ahead;
@@ -37,7 +40,6 @@ mod saved;
 mod setup;
 mod shared;
 mod simulation;
-pub mod sites;
 mod speed_scale;
 mod stays;
 mod trace;

@@ -28,7 +28,7 @@ pub enum Stage {
     Asked,
 }
 
-/// One try at a task.
+/// One execution of a task.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Run {
     pub(super) id: RunId,
