@@ -69,7 +69,7 @@ struct Compared {
     is_others: bool,
     was_there: bool,
     /// Whether what it replaces can be read.
-    is_compared: bool,
+    is_readable: bool,
 }
 
 /// A backup beside what is in the folder, or else what can be saved of that beside all of it.
@@ -102,7 +102,7 @@ fn compare(home: &Home, backup: Option<(Box<dyn Reader>, Seq)>) -> Result<Compar
     loss.jobs.extend(more);
     let unread = known.max(damaged.last).map_or(0, |known| known.number().saturating_sub(last.number()));
     let is_others = now.as_ref().is_some_and(|now| is_of_another_grid(now, &then));
-    Ok(Compared { reader, last, loss, unread, is_others, was_there, is_compared: now.is_some() })
+    Ok(Compared { reader, last, loss, unread, is_others, was_there, is_readable: now.is_some() })
 }
 
 /// A journal is of no use in a folder without the keys by which its machines and users know the grid.
@@ -143,7 +143,7 @@ fn backup(file: &Path) -> Result<(Box<dyn Reader>, Seq), Failure> {
 }
 
 fn told(compared: &Compared, aside: Option<&Path>) -> String {
-    let Compared { last, loss, unread, is_others, was_there, is_compared, .. } = compared;
+    let Compared { last, loss, unread, is_others, was_there, is_readable, .. } = compared;
     let Loss { jobs, results, machines, until: [_, then] } = loss;
     let (ends, lost) = if aside.is_some() { ("ends", "is lost") } else { ("would end", "would be lost") };
     let mut text = format!("The journal {ends} at row {last}, of {}.\n", moments::clock(then.seconds()));
@@ -151,7 +151,7 @@ fn told(compared: &Compared, aside: Option<&Path>) -> String {
     if *unread > 0 {
         line(format!("{unread} rows after that were committed: what is in them {lost}"));
     }
-    if !*is_compared {
+    if !*is_readable {
         line(
             "what it replaces is not there or cannot be read, so it cannot be said what else is lost"
                 .to_owned(),
