@@ -24,13 +24,13 @@ pub(crate) use log::{check_some_fit, log_numbers, log_processors};
 
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
-use crate::{Outcome, interrupt, progress};
+use crate::{Outcome, interrupt};
 use choice::{Choice, choices, shake};
 use gleaner_workload::sites::{self as over, OverSites};
 use gleaner_workload::{Experiment, InputError, PeersScenario, Scenario};
 use std::path::Path;
 use std::sync::Once;
-use steps::{OfMachines, advance, check_places, conclude, finish, start, what_is_kept_of};
+use steps::{OfMachines, advance, check_places, conclude, finish, start};
 use summary::Summary;
 use text::describe;
 
@@ -114,15 +114,14 @@ fn run_once(arguments: &SimulateArguments, experiment: &Experiment) -> Outcome {
         return groups::run_once(arguments, experiment);
     }
     let mut run = start(arguments, experiment)?;
-    let bar = progress::bar(experiment.setup.tasks.len() as u64, "tasks");
-    let ended = advance(arguments, &mut OfMachines(&mut run, experiment.recipe.to_string()), &bar)?;
-    bar.finish_and_clear();
+    let tasks = (experiment.setup.tasks.len(), "tasks");
+    let reached = advance(arguments, &mut OfMachines(&mut run, experiment.recipe.to_string()), tasks)?;
     let summary = Summary::of(experiment, experiment.seed, &run);
     if let Some(dir) = &arguments.out {
         results::write_run(dir, experiment, &run, &summary)?;
     }
     let text = describe(&summary, arguments.out.as_deref());
-    conclude(arguments, &summary, text, (ended, what_is_kept_of(arguments, &run)))
+    conclude(arguments, &summary, text, &reached)
 }
 
 /// One of several.

@@ -3,13 +3,13 @@
 use super::choice::shake;
 use super::compare::{self, Measured, Metric};
 use super::service::{self, ServiceSummary};
-use super::steps::{Steps, advance, check_places, check_seed, conclude, finish, read_saved, what_is_kept};
+use super::steps::{Steps, advance, check_places, check_seed, conclude, finish, not_resumed, read_saved};
 use super::tables::field;
 use super::text::{aligned, makespan};
 use crate::cli::SimulateArguments;
 use crate::columns::plural;
 use crate::failure::Failure;
-use crate::{Outcome, files, progress};
+use crate::{Outcome, files};
 use gleaner_papers::cavalieri::gantt;
 use gleaner_report::Gantt;
 use gleaner_report::numbers::grouped;
@@ -90,20 +90,16 @@ pub(super) fn run(arguments: &SimulateArguments, scenarios: &[BrokeringScenario]
 }
 
 fn run_once(arguments: &SimulateArguments, scenario: &BrokeringScenario) -> Outcome {
-    let jobs = scenario.setup.jobs.len();
     let mut run = match &arguments.resume {
         None => begin(scenario, scenario.seed)?,
         Some(file) => go_on(scenario, file)?,
     };
-    let bar = progress::bar(jobs as u64, "jobs");
-    let ended = advance(arguments, &mut run, &bar)?;
-    bar.finish_and_clear();
+    let reached = advance(arguments, &mut run, (scenario.setup.jobs.len(), "jobs"))?;
     let summary = summary(scenario, &run);
     if let Some(dir) = &arguments.out {
         write(dir, scenario, &run, &summary)?;
     }
-    let kept = what_is_kept(arguments, (run.finished(), jobs), "jobs", run.now());
-    conclude(arguments, &summary, describe(&summary, arguments.out.as_deref()), (ended, kept))
+    conclude(arguments, &summary, describe(&summary, arguments.out.as_deref()), &reached)
 }
 
 fn begin(scenario: &BrokeringScenario, seed: u64) -> Result<Brokerage<'_>, Failure> {
@@ -114,7 +110,7 @@ fn begin(scenario: &BrokeringScenario, seed: u64) -> Result<Brokerage<'_>, Failu
 /// Where a checkpoint left off.
 fn go_on<'a>(scenario: &'a BrokeringScenario, file: &Path) -> Result<Brokerage<'a>, Failure> {
     let run = Brokerage::restore(&scenario.setup, scenario.recipe, &read_saved(file)?)
-        .map_err(|error| Failure::Usage(format!("--resume {}: {error}", file.display())))?;
+        .map_err(|error| not_resumed(file, error))?;
     check_seed(file, run.seed(), scenario.seed)?;
     Ok(run)
 }

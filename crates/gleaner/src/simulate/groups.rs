@@ -1,57 +1,32 @@
 //! `gleaner simulate` of a scenario in which each group of machines has a scheduler of its own.
 
-use super::steps::{Steps, advance, conclude, finish, read_saved, what_is_kept};
+use super::steps::{OfParties, advance, conclude, finish, not_resumed, read_saved};
 use super::summary::Summary;
 use super::text::describe;
 use super::{report, results};
+use crate::Outcome;
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
-use crate::{Outcome, progress};
 use gleaner_policy::AnyPolicy;
 use gleaner_sim::neighbours::{GroupsSetup, Neighbourhood, neighbours, with_timeline};
-use gleaner_sim::{Parties, restore, save};
-use gleaner_units::Time;
+use gleaner_sim::{Parties, restore};
 use gleaner_workload::Experiment;
 use std::path::Path;
-
-/// A run, under the rule that its file names.
-struct Run<'a> {
-    parties: Parties<'a, AnyPolicy, Neighbourhood<'a>>,
-    rule: String,
-}
-
-impl Steps for Run<'_> {
-    fn step(&mut self) -> bool {
-        self.parties.step()
-    }
-
-    fn done(&self) -> (usize, Time) {
-        let history = self.parties.outside().history();
-        (history.finished(), self.parties.now())
-    }
-
-    fn saved(&self) -> Vec<u8> {
-        save(&self.parties, &self.rule)
-    }
-}
 
 /// One run that can be saved.
 pub(super) fn run_once(arguments: &SimulateArguments, experiment: &Experiment) -> Outcome {
     let setup = setup(experiment, experiment.seed);
     let keeps = arguments.out.is_some() || arguments.checkpoint.is_some();
-    let mut run = Run { rule: experiment.recipe.to_string(), parties: begin(experiment, &setup, keeps) };
-    if let Some(file) = &arguments.resume {
-        run.parties = restore(&setup, (&run.rule, |_| experiment.recipe.build()), &read_saved(file)?)
-            .map_err(|error| Failure::Usage(format!("--resume {}: {error}", file.display())))?;
-    }
-    let tasks = setup.grid.tasks.len();
-    let bar = progress::bar(tasks as u64, "tasks");
-    let ended = advance(arguments, &mut run, &bar)?;
-    bar.finish_and_clear();
+    let rule = experiment.recipe.to_string();
+    let parties = match &arguments.resume {
+        None => begin(experiment, &setup, keeps),
+        Some(file) => restore(&setup, (&rule, |_| experiment.recipe.build()), &read_saved(file)?)
+            .map_err(|error| not_resumed(file, error))?,
+    };
+    let mut run = OfParties { parties, rule, done: |groups| groups.history().finished() };
+    let reached = advance(arguments, &mut run, (setup.grid.tasks.len(), "tasks"))?;
     let summary = summary(experiment, experiment.seed, &run.parties, arguments.out.as_deref())?;
-    let (done, now) = run.done();
-    let kept = what_is_kept(arguments, (done, tasks), "tasks", now);
-    conclude(arguments, &summary, describe(&summary, arguments.out.as_deref()), (ended, kept))
+    conclude(arguments, &summary, describe(&summary, arguments.out.as_deref()), &reached)
 }
 
 /// One run of several, which leaves its tables in a folder where one is named, and its schedule in the summary if it is to be

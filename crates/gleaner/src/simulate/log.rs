@@ -10,19 +10,18 @@ use super::compare::{self, Measured, Metric};
 use super::report::More;
 use super::results;
 use super::service::ServiceSummary;
-use super::steps::{Ended, OfMachines, advance, check_places, finish, start, what_is_kept_of};
+use super::steps::{OfMachines, advance, check_places, conclude, finish, start};
 use super::summary::Summary;
 use super::text::{aligned, makespan};
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
 use crate::trials::Numbers;
-use crate::{Outcome, files, progress, stdout};
+use crate::{Outcome, files};
 use gleaner_policy::{AnyPolicy, PolicySpec};
 use gleaner_report::numbers::{self, grouped};
 use gleaner_sim::Simulation;
 use gleaner_workload::swf::{Kept, LeftOut, Log, Services};
 use gleaner_workload::{InputError, LogExperiment, PolicySource, Reading, read_policy};
-use indicatif::ProgressBar;
 use serde::Serialize;
 use std::path::Path;
 
@@ -91,27 +90,20 @@ pub(super) fn run(arguments: &SimulateArguments, file: &Path) -> Outcome {
         let seeds = compare::seeds(arguments, seed)?;
         return compare::run(arguments, &names, seeds, |at, seed| {
             let dir = compare::folder(arguments, &names[at], seed);
-            let hidden = ProgressBar::hidden();
-            let of = (&of(&policies[at], seed), dir.as_deref());
-            match run_one(arguments, (&log, cores), of, &hidden)? {
-                (summary, Ended::Whole, _) => Ok(summary),
-                (_, Ended::Interrupted, kept) => Err(Failure::Interrupted(kept)),
-            }
+            let (experiment, dir) = (of(&policies[at], seed), dir.as_deref());
+            let mut run = begin(arguments, &experiment, dir)?;
+            finish(|| run.step())?;
+            finished((&log, cores), (&experiment, dir), &run)
         });
     }
     check_places(arguments)?;
-    let bar = progress::bar(experiment.experiment.setup.tasks.len() as u64, "jobs");
-    let of = (&experiment, arguments.out.as_deref());
-    let (summary, ended, kept) = run_one(arguments, (&log, cores), of, &bar)?;
-    bar.finish_and_clear();
-    if let Ended::Interrupted = ended {
-        return Err(Failure::Interrupted(kept));
-    }
-    if arguments.json {
-        stdout::print_json(&summary)
-    } else {
-        stdout::print(describe(&summary, arguments.out.as_deref()))
-    }
+    let (one, dir) = (&experiment.experiment, arguments.out.as_deref());
+    let mut run = begin(arguments, &experiment, dir)?;
+    let jobs = (one.setup.tasks.len(), "jobs");
+    let reached = advance(arguments, &mut OfMachines(&mut run, one.recipe.to_string()), jobs)?;
+    let summary = finished((&log, cores), (&experiment, dir), &run)?;
+    reached.check_whole(arguments, dir)?;
+    conclude(arguments, &summary, describe(&summary, dir), &reached)
 }
 
 /// A log of which no job can run is a mistake.
@@ -200,25 +192,31 @@ fn in_words_of_the_line((option, value): (&str, &str), error: InputError) -> Inp
     }
 }
 
-/// The run, whether it came to its end, and what is kept of it.
-fn run_one(
+/// A run of a log, whose results may go to a folder.
+fn begin<'a>(
     arguments: &SimulateArguments,
-    (log, cores): (&Log, u32),
-    (experiment, dir): (&LogExperiment, Option<&Path>),
-    bar: &ProgressBar,
-) -> Result<(LogSummary, Ended, String), Failure> {
-    let LogExperiment { experiment: one, kept, killed } = experiment;
+    experiment: &'a LogExperiment,
+    dir: Option<&Path>,
+) -> Result<Simulation<'a, AnyPolicy>, Failure> {
     if let (Some(dir), Some(read)) = (dir, &arguments.log.swf) {
         files::check_is_not_read("--out", &dir.join(JOBS_SWF), read)?;
     }
-    let mut run = start(arguments, one)?;
-    let ended = advance(arguments, &mut OfMachines(&mut run, one.recipe.to_string()), bar)?;
+    start(arguments, &experiment.experiment)
+}
+
+/// What came of it so far.
+fn finished(
+    (log, cores): (&Log, u32),
+    (experiment, dir): (&LogExperiment, Option<&Path>),
+    run: &Simulation<'_, AnyPolicy>,
+) -> Result<LogSummary, Failure> {
+    let LogExperiment { experiment: one, kept, killed } = experiment;
     let served = experiment.served(run.history());
     let services = Services::of(&served, cores.into());
     // A job that is stopped at its estimate has no other run, so nothing is done in vain.
     let service = ServiceSummary::of(&services, 0.0, "users");
     let summary = LogSummary {
-        run: Summary { service, ..Summary::of(one, one.seed, &run).since_the_first_submission(one) },
+        run: Summary { service, ..Summary::of(one, one.seed, run).since_the_first_submission(one) },
         rule: one.recipe.to_string(),
         log: log.name(),
         cores,
@@ -227,10 +225,9 @@ fn run_one(
         services,
     };
     if let Some(dir) = dir {
-        write(dir, (log, cores), experiment, &run, &summary)?;
+        write(dir, (log, cores), experiment, run, &summary)?;
     }
-    let kept = what_is_kept_of(arguments, &run);
-    Ok((summary, ended, kept))
+    Ok(summary)
 }
 
 fn write(

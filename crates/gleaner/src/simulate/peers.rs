@@ -7,10 +7,10 @@ pub(super) use summary::Summary;
 
 use super::choice::shake;
 use super::compare;
-use super::steps::{Steps, advance, check_places, conclude, finish, read_saved, what_is_kept};
+use super::steps::{Steps, advance, check_places, conclude, finish, not_resumed, read_saved};
+use crate::Outcome;
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
-use crate::{Outcome, progress};
 use gleaner_policy::{AnyPolicy, Recipe};
 use gleaner_sim::peers::{PeersSetup, World, peers};
 use gleaner_sim::{Parties, restore, save};
@@ -51,8 +51,7 @@ impl<'a> Run<'a> {
     /// Where a checkpoint left off.
     fn go_on(setup: &'a PeersSetup, recipe: Recipe, file: &Path) -> Result<Self, Failure> {
         let rule = (&*recipe.to_string(), |_| recipe.build());
-        let parties = restore(setup, rule, &read_saved(file)?)
-            .map_err(|error| Failure::Usage(format!("--resume {}: {error}", file.display())))?;
+        let parties = restore(setup, rule, &read_saved(file)?).map_err(|error| not_resumed(file, error))?;
         Ok(Self::at(setup, recipe, parties))
     }
 
@@ -84,15 +83,10 @@ fn run_once(arguments: &SimulateArguments, scenario: &PeersScenario) -> Outcome 
         None => Run::new(&setup, recipe),
         Some(file) => Run::go_on(&setup, recipe, file)?,
     };
-    let tasks = setup.lengths.len();
-    let bar = progress::bar(tasks as u64, "tasks");
-    let ended = advance(arguments, &mut run, &bar)?;
-    bar.finish_and_clear();
+    let reached = advance(arguments, &mut run, (setup.lengths.len(), "tasks"))?;
     let out = arguments.out.as_deref();
     let summary = finished(scenario, scenario.seed, &run, out)?;
-    let (done, now) = run.done();
-    let kept = what_is_kept(arguments, (done, tasks), "tasks", now);
-    conclude(arguments, &summary, describe(&summary, out), (ended, kept))
+    conclude(arguments, &summary, describe(&summary, out), &reached)
 }
 
 /// One run; its results go to a folder, if one is named.

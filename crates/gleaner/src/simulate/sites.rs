@@ -2,12 +2,12 @@
 
 use super::compare::{self, Measured, Metric};
 use super::service::{self, ServiceSummary};
-use super::steps::{Ended, Steps, advance, check_places, how_to_go_on, read_saved};
+use super::steps::{OfParties, advance, check_places, conclude, not_resumed, read_saved};
 use super::tables::{Moment, field};
 use super::text::aligned;
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
-use crate::{Outcome, files, progress, stdout};
+use crate::{Outcome, files};
 use gleaner_core::Part;
 use gleaner_papers::khoo::gantt;
 use gleaner_policy::{AnyPolicy, PolicySpec};
@@ -100,26 +100,6 @@ pub(super) fn run(arguments: &SimulateArguments, scenarios: &[SitesScenario]) ->
     run_once(arguments, &scenarios[0], policies[0])
 }
 
-/// A run, under the rule that its file names.
-struct Run<'a> {
-    parties: Parties<'a, AnyPolicy, SitesWorld<'a>>,
-    rule: String,
-}
-
-impl Steps for Run<'_> {
-    fn step(&mut self) -> bool {
-        self.parties.step()
-    }
-
-    fn done(&self) -> (usize, Time) {
-        (self.parties.outside().ended(), self.parties.now())
-    }
-
-    fn saved(&self) -> Vec<u8> {
-        save(&self.parties, &self.rule)
-    }
-}
-
 /// One run that can be saved.
 fn run_once(arguments: &SimulateArguments, scenario: &SitesScenario, policy: &PolicySpec) -> Outcome {
     let (setup, recipe) = (scenario.setup(scenario.seed)?, policy.recipe());
@@ -127,25 +107,15 @@ fn run_once(arguments: &SimulateArguments, scenario: &SitesScenario, policy: &Po
     let parties = match &arguments.resume {
         None => parties(&setup, &mut || recipe.build()),
         Some(file) => restore(&setup, (&rule, |_| recipe.build()), &read_saved(file)?)
-            .map_err(|error| Failure::Usage(format!("--resume {}: {error}", file.display())))?,
+            .map_err(|error| not_resumed(file, error))?,
     };
-    let mut run = Run { parties, rule };
-    let bar = progress::bar(setup.jobs.len() as u64, "jobs");
-    let ended = advance(arguments, &mut run, &bar)?;
-    bar.finish_and_clear();
-    if let Ended::Interrupted = ended {
-        let (done, now) = run.done();
-        // Tables and summaries are of whole runs.
-        let far = format!("{done} of {} jobs had ended by {now} s", setup.jobs.len());
-        return Err(Failure::Interrupted(far + &how_to_go_on(arguments)));
-    }
+    let mut run = OfParties { parties, rule, done: SitesWorld::ended };
+    let reached = advance(arguments, &mut run, (setup.jobs.len(), "jobs"))?;
+    // Tables and summaries are of whole runs.
+    reached.check_whole(arguments, None)?;
     let outcome = run.parties.outside().outcome();
     let summary = finished(scenario, policy, (scenario.seed, &setup, &outcome), arguments.out.as_deref())?;
-    if arguments.json {
-        stdout::print_json(&summary)
-    } else {
-        stdout::print(describe(&summary, arguments.out.as_deref()))
-    }
+    conclude(arguments, &summary, describe(&summary, arguments.out.as_deref()), &reached)
 }
 
 fn run_one(

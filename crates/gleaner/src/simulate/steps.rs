@@ -2,13 +2,13 @@
 
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
-use crate::{Outcome, files, interrupt, stdout};
+use crate::{Outcome, files, interrupt, progress, stdout};
 use gleaner_policy::AnyPolicy;
-use gleaner_sim::{Saved, Simulation};
+use gleaner_sim::{Lasting, Outside, Parties, Saved, Simulation, save};
 use gleaner_units::Time;
 use gleaner_workload::Experiment;
-use indicatif::ProgressBar;
 use serde::Serialize;
+use std::fmt::Display;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -47,7 +47,7 @@ pub(super) fn start<'a>(
     let saved = Saved::from_bytes(&read_saved(file)?);
     let run = saved
         .and_then(|saved| Simulation::restore(&experiment.setup, policy, &rule, saved))
-        .map_err(|error| Failure::Usage(format!("--resume {}: {error}", file.display())))?;
+        .map_err(|error| not_resumed(file, error))?;
     check_seed(file, run.scheduler().grid().seed(), experiment.seed)?;
     Ok(run)
 }
@@ -57,8 +57,7 @@ pub(super) fn check_seed(file: &Path, found: u64, expected: u64) -> Outcome {
     if found == expected {
         return Ok(());
     }
-    let file = file.display();
-    Err(Failure::Usage(format!("--resume {file}: found a run with seed {found}; expected seed {expected}")))
+    Err(not_resumed(file, format!("found a run with seed {found}; expected seed {expected}")))
 }
 
 pub(super) fn read_saved(file: &Path) -> Result<Vec<u8>, Failure> {
@@ -67,13 +66,13 @@ pub(super) fn read_saved(file: &Path) -> Result<Vec<u8>, Failure> {
             ErrorKind::NotFound => "found no such file; expected one that --checkpoint wrote".to_owned(),
             _ => error.to_string(),
         };
-        Failure::Usage(format!("--resume {}: {found}", file.display()))
+        not_resumed(file, found)
     })
 }
 
-pub(super) enum Ended {
-    Whole,
-    Interrupted,
+/// Why a run cannot go on from a file.
+pub(super) fn not_resumed(file: &Path, why: impl Display) -> Failure {
+    Failure::Usage(format!("--resume {}: {why}", file.display()))
 }
 
 /// A run that goes on event by event, and can be saved.
@@ -104,6 +103,28 @@ impl Steps for OfMachines<'_, '_> {
     }
 }
 
+/// A run of several parties, under the rule that its file names.
+pub(super) struct OfParties<'a, O: Outside> {
+    pub(super) parties: Parties<'a, AnyPolicy, O>,
+    pub(super) rule: String,
+    /// How many tasks or jobs are done.
+    pub(super) done: fn(&O) -> usize,
+}
+
+impl<'a, O: Lasting<'a, Letter: Clone>> Steps for OfParties<'a, O> {
+    fn step(&mut self) -> bool {
+        self.parties.step()
+    }
+
+    fn done(&self) -> (usize, Time) {
+        ((self.done)(self.parties.outside()), self.parties.now())
+    }
+
+    fn saved(&self) -> Vec<u8> {
+        save(&self.parties, &self.rule)
+    }
+}
+
 /// To its end, without a checkpoint.
 pub(super) fn finish(mut step: impl FnMut() -> bool) -> Outcome {
     while (0..EVENTS_BETWEEN_LOOKS).all(|_| step()) {
@@ -114,34 +135,63 @@ pub(super) fn finish(mut step: impl FnMut() -> bool) -> Outcome {
     Ok(())
 }
 
+/// How far a run came.
+pub(super) struct Reached {
+    is_whole: bool,
+    done: usize,
+    all: u64,
+    what: &'static str,
+    now: Time,
+}
+
+impl Reached {
+    /// Refuses a run that was interrupted; of what it did so far, the tables may be in a folder.
+    pub(super) fn check_whole(&self, arguments: &SimulateArguments, written: Option<&Path>) -> Outcome {
+        if self.is_whole {
+            return Ok(());
+        }
+        let Self { done, all, what, now, .. } = self;
+        let written = written.map(|dir| format!("; what is done so far is in {}", dir.display()));
+        let saved = arguments.checkpoint.as_ref();
+        let saved = saved.map(|file| format!("; go on with --resume {}", file.display()));
+        Err(Failure::Interrupted(format!(
+            "{done} of {all} {what} had ended by {now} s{}{}",
+            written.unwrap_or_default(),
+            saved.unwrap_or_default()
+        )))
+    }
+}
+
+/// To its end, or until somebody interrupts it, with a checkpoint now and then; it has so many tasks or jobs.
 pub(super) fn advance(
     arguments: &SimulateArguments,
     run: &mut impl Steps,
-    bar: &ProgressBar,
-) -> Result<Ended, Failure> {
+    (all, what): (usize, &'static str),
+) -> Result<Reached, Failure> {
+    let all = all as u64;
+    let bar = progress::bar(all, what);
     let mut saved_at = Instant::now();
     loop {
         let going = (0..EVENTS_BETWEEN_LOOKS).all(|_| run.step());
-        let (finished, now) = run.done();
-        bar.set_position(finished as u64);
+        let (done, now) = run.done();
+        bar.set_position(done as u64);
         bar.set_message(format!("at {:.0} s", now.seconds()));
         let stop = interrupt::asked();
         if let Some(file) = &arguments.checkpoint {
             let due = saved_at.elapsed() >= Duration::from_secs(arguments.checkpoint_every);
             if stop || due || !going {
-                save(file, &run.saved())?;
+                write_saved(file, &run.saved())?;
                 saved_at = Instant::now();
             }
         }
-        match (going, stop) {
-            (false, _) => return Ok(Ended::Whole),
-            (true, true) => return Ok(Ended::Interrupted),
-            (true, false) => {}
+        if stop || !going {
+            bar.finish_and_clear();
+            return Ok(Reached { is_whole: !going, done, all, what, now });
         }
     }
 }
 
-fn save(file: &Path, saved: &[u8]) -> Outcome {
+fn write_saved(file: &Path, saved: &[u8]) -> Outcome {
     let name = file.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let dir = files::folder_of(file);
     files::write_file(dir, &name, |out| out.write_all(saved))?;
@@ -153,39 +203,12 @@ pub(super) fn conclude(
     arguments: &SimulateArguments,
     summary: &impl Serialize,
     text: String,
-    (ended, kept): (Ended, String),
+    reached: &Reached,
 ) -> Outcome {
     if arguments.json {
         stdout::print_json(summary)?;
     } else {
         stdout::print(text)?;
     }
-    match ended {
-        Ended::Whole => Ok(()),
-        Ended::Interrupted => Err(Failure::Interrupted(kept)),
-    }
-}
-
-pub(super) fn what_is_kept_of(arguments: &SimulateArguments, run: &Simulation<'_, AnyPolicy>) -> String {
-    let now = run.progress();
-    what_is_kept(arguments, (now.finished, now.tasks), "tasks", now.now)
-}
-
-pub(super) fn what_is_kept(
-    arguments: &SimulateArguments,
-    (finished, all): (usize, usize),
-    what: &str,
-    now: Time,
-) -> String {
-    let written = arguments.out.as_ref().map(|dir| format!("; what is done so far is in {}", dir.display()));
-    format!(
-        "{finished} of {all} {what} had ended by {now} s{}{}",
-        written.unwrap_or_default(),
-        how_to_go_on(arguments)
-    )
-}
-
-pub(super) fn how_to_go_on(arguments: &SimulateArguments) -> String {
-    let saved = arguments.checkpoint.as_ref().map(|file| format!("; go on with --resume {}", file.display()));
-    saved.unwrap_or_default()
+    reached.check_whole(arguments, arguments.out.as_deref())
 }
