@@ -24,12 +24,12 @@ pub use setup::{
     RankSource, Storage, first_come,
 };
 
-use crate::kept;
+use crate::checkpoint::RestoreError;
 use crate::mail::{Mail, Way};
 use crate::mixing::seed_of_party;
 use crate::parties::Parties;
 use crate::refused::Refused;
-use crate::saved::RestoreError;
+use crate::saving;
 use gleaner_core::explain::words;
 use gleaner_core::{
     Ad, Event, Explanation, Grid, GridConfig, MachineClass, Migration, Room, Scheduler, TaskClass,
@@ -157,13 +157,13 @@ impl<'a> Brokerage<'a> {
 
     /// Everything needed to go on later, as a file's contents.
     pub fn save(&self) -> Vec<u8> {
-        kept::save(&self.parties, &self.rule.to_string())
+        saving::save(&self.parties, &self.rule.to_string())
     }
 
     /// Goes on where a run of the same setup and rule was saved: it draws what that would have drawn.
     pub fn restore(setup: &'a BrokeringSetup, rule: Recipe, kept: &[u8]) -> Result<Self, RestoreError> {
         let policy = |party: usize| if party < setup.brokers { rule.build() } else { setup.queue.build() };
-        let parties = kept::restore(setup, (&rule.to_string(), policy), kept)?;
+        let parties = saving::restore(setup, (&rule.to_string(), policy), kept)?;
         Ok(Self { rule, parties })
     }
 }

@@ -1,16 +1,16 @@
 use crate::agenda::Next;
+use crate::checkpoint::{RestoreError, fingerprint_of_machines};
 use crate::given::Given;
 use crate::history::History;
 use crate::liars::Liars;
 use crate::mail::{Letter, Mail, Way};
 use crate::parties::{Observer, Out, Outside, Parties};
-use crate::saved::{RestoreError, Saved};
+use crate::saving::{Lasting, restore, save};
 use crate::setup::Setup;
 use crate::world::World;
 use gleaner_core::{Availability, Command, Event, Grid, Policy, Scheduler, SiteState, TaskState};
 use gleaner_units::{MachineId, PartyId, TaskId, Time};
-use serde::Serialize;
-use std::convert::Infallible;
+use serde::{Deserialize, Serialize};
 
 /// How far a run is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,15 +52,40 @@ pub struct Answered {
     pub work: f64,
 }
 
+/// The only party has nobody to write to.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum NoLetter {}
+
 /// The world of one setup, around the only party there.
 struct Lab<'a> {
     given: Given<'a>,
     world: World,
 }
 
+impl<'a> Lasting<'a> for Lab<'a> {
+    type Setup = Setup;
+    type State = World;
+
+    fn setup(&self) -> &Setup {
+        self.given.setup()
+    }
+
+    fn state(&self) -> World {
+        self.world.clone()
+    }
+
+    fn at(setup: &'a Setup, world: World) -> Self {
+        Self { given: Given::of(setup), world }
+    }
+
+    fn fingerprint(setup: &Setup) -> u64 {
+        fingerprint_of_machines(setup)
+    }
+}
+
 impl Outside for Lab<'_> {
     type Happening = Next;
-    type Letter = Infallible;
+    type Letter = NoLetter;
 
     fn is_over(&self) -> bool {
         self.world.history().unfinished() == 0
@@ -72,14 +97,14 @@ impl Outside for Lab<'_> {
     }
 
     #[inline]
-    fn take(&mut self, now: Time, next: Next, out: &mut Out<Infallible>) {
+    fn take(&mut self, now: Time, next: Next, out: &mut Out<NoLetter>) {
         if let Some(event) = self.world.take(&self.given, now, next) {
             out.tell(ONLY, event);
         }
     }
 
     #[inline]
-    fn obey(&mut self, now: Time, party: PartyId, order: Command, out: &mut Out<Infallible>) {
+    fn obey(&mut self, now: Time, party: PartyId, order: Command, out: &mut Out<NoLetter>) {
         match order {
             // A machine has what its scheduler thinks it has: what is asked for is there, and nobody else takes anything.
             Command::Ask { run, parts } => {
@@ -106,7 +131,7 @@ impl Outside for Lab<'_> {
         }
     }
 
-    fn deliver(&mut self, _: Time, letter: Letter<Infallible>, _: &mut Out<Infallible>) {
+    fn deliver(&mut self, _: Time, letter: Letter<NoLetter>, _: &mut Out<NoLetter>) {
         match letter.body {}
     }
 }
@@ -130,8 +155,8 @@ impl<'a, P: Policy> Simulation<'a, P> {
     /// Before the machines are there, for an observer that is to see them [join](Self::open).
     pub fn unopened(setup: &'a Setup, policy: P) -> Self {
         let scheduler = Scheduler::new(Grid::new(setup.config.clone()), policy);
-        let lab = Lab { given: Given::of(setup), world: World::new(setup) };
-        Self { parties: Parties::new(vec![scheduler], lab, no_mail()) }
+        let mail = Mail::new(0, Way::default());
+        Self { parties: Parties::new(vec![scheduler], Lab::at(setup, World::new(setup)), mail) }
     }
 
     /// Lets every class be met and every machine join.
@@ -149,19 +174,18 @@ impl<'a, P: Policy> Simulation<'a, P> {
     }
 
     /// Goes on where a run of the same setup was saved under a policy of the same name.
-    pub fn restore(setup: &'a Setup, policy: P, name: &str, saved: Saved) -> Result<Self, RestoreError> {
-        saved.check(setup, name)?;
-        let Saved { grid, world, clock, .. } = saved;
-        let schedulers = vec![Scheduler::new(grid, policy)];
-        Ok(Self {
-            parties: Parties::at(schedulers, Lab { given: Given::of(setup), world }, no_mail(), clock),
-        })
+    pub fn restore(
+        setup: &'a Setup,
+        policy: impl Fn() -> P,
+        name: &str,
+        saved: &[u8],
+    ) -> Result<Self, RestoreError> {
+        Ok(Self { parties: restore(setup, (name, |_| policy()), saved)? })
     }
 
-    /// Everything needed to go on later; `name` tells this policy from others.
-    pub fn save(&self, name: &str) -> Saved {
-        let Lab { given, world } = self.parties.outside();
-        Saved::new(given, name, self.scheduler().grid().clone(), world.clone(), self.parties.clock().clone())
+    /// Everything needed to go on later, as a file's contents; `name` tells this policy from others.
+    pub fn save(&self, name: &str) -> Vec<u8> {
+        save(&self.parties, name)
     }
 
     /// Keeps, from now on, how many tasks each machine runs over time, and where runs were.
@@ -310,8 +334,4 @@ impl<'a, P: Policy> Simulation<'a, P> {
             lab.world.history_mut().spent(now, accounts);
         }
     }
-}
-
-fn no_mail() -> Mail<Infallible> {
-    Mail::new(0, Way::default())
 }

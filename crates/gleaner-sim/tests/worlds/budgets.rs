@@ -10,7 +10,7 @@ use gleaner_policy::{
     Aim, Cheapest, Choice, Holding, Lengths, Level, PolicyError, Recipe, Relocate, Replan, Score, Spending,
     Staying, TaskOrder, When,
 };
-use gleaner_sim::{Saved, Setup, Simulation};
+use gleaner_sim::{Setup, Simulation};
 use gleaner_testkit::mutant::{Fault, Mutant};
 use gleaner_testkit::naive_batch::{self, First, Goal, Pick, Rule, Terms};
 use gleaner_testkit::naive_lengths::Belief;
@@ -287,12 +287,12 @@ fn a_run_that_was_saved_goes_on_to_the_same_end() {
             for _ in 0..whole.progress().events / 2 {
                 broken.step();
             }
-            let saved = Saved::from_bytes(&broken.save(&name).to_bytes()).expect("what was just saved");
+            let saved = broken.save(&name);
             let mut resumed =
-                Simulation::restore(&setup, recipe.build(), &name, saved).expect("the same setup");
+                Simulation::restore(&setup, || recipe.build(), &name, &saved).expect("what was just saved");
             resumed.scheduler().check().expect("a whole grid");
             resumed.run();
-            assert_eq!(resumed.save(&name).to_bytes(), whole.save(&name).to_bytes(), "seed {seed}, {recipe}");
+            assert_eq!(resumed.save(&name), whole.save(&name), "seed {seed}, {recipe}");
         }
     }
 }

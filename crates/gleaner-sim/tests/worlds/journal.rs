@@ -3,7 +3,7 @@
 
 use gleaner_core::{Command, Grid, Scheduler};
 use gleaner_policy::{Choose, Recipe, Relocate, Score, When};
-use gleaner_sim::{RestoreError, Saved, Setup, Simulation};
+use gleaner_sim::{RestoreError, Setup, Simulation};
 use gleaner_testkit::random;
 use gleaner_testkit::record::{Entry, Record, run};
 use gleaner_units::{Span, Time};
@@ -79,12 +79,12 @@ fn a_run_that_was_saved_goes_on_to_the_same_end() {
         for _ in 0..whole.progress().events / 2 {
             broken.step();
         }
-        let bytes = broken.save(NAME).to_bytes();
-        let saved = Saved::from_bytes(&bytes).expect("what was just saved");
-        let mut resumed = Simulation::restore(&setup, recipe.build(), NAME, saved).expect("the same setup");
+        let saved = broken.save(NAME);
+        let mut resumed =
+            Simulation::restore(&setup, || recipe.build(), NAME, &saved).expect("what was just saved");
         resumed.scheduler().check().expect("a whole grid");
         resumed.run();
-        assert_eq!(resumed.save(NAME).to_bytes(), whole.save(NAME).to_bytes(), "{recipe:?}");
+        assert_eq!(resumed.save(NAME), whole.save(NAME), "{recipe:?}");
     }
 }
 
@@ -92,12 +92,8 @@ fn a_run_that_was_saved_goes_on_to_the_same_end() {
 fn only_a_checkpoint_of_the_same_run_is_taken() {
     let (setup, other) = (random::setup(1), random::setup(2));
     let recipe = recipes()[0];
-    let bytes = Simulation::new(&setup, recipe.build()).save(NAME).to_bytes();
-    let restore = |setup, bytes: &[u8]| {
-        Saved::from_bytes(bytes)
-            .and_then(|saved| Simulation::restore(setup, recipe.build(), NAME, saved))
-            .err()
-    };
+    let bytes = Simulation::new(&setup, recipe.build()).save(NAME);
+    let restore = |setup, bytes: &[u8]| Simulation::restore(setup, || recipe.build(), NAME, bytes).err();
     assert_eq!(restore(&setup, &bytes), None);
     assert_eq!(restore(&other, &bytes), Some(RestoreError::OtherSetup));
     assert_eq!(restore(&setup, &bytes[..bytes.len() - 3]), Some(RestoreError::Damaged));

@@ -3,9 +3,7 @@
 use gleaner_core::{Command, Event, GridConfig, MachineClass, Migration, Room, RunEnd, TaskClass};
 use gleaner_policy::{Recipe, Relocate, Score};
 use gleaner_sim::bound::makespan_bound;
-use gleaner_sim::{
-    Answers, MachineTraces, Prediction, Pricing, Saved, Setup, Simulation, SpeedScale, Tasks, Trace,
-};
+use gleaner_sim::{Answers, MachineTraces, Prediction, Pricing, Setup, Simulation, SpeedScale, Tasks, Trace};
 use gleaner_testkit::record::{Entry, Record, run};
 use gleaner_units::{Ops, Span, TaskClassId, Time};
 use gleaner_workload::availability::{Profile, load};
@@ -241,11 +239,11 @@ fn a_run_that_was_saved_goes_on_to_the_same_end() {
         for _ in 0..whole.progress().events / 2 {
             broken.step();
         }
-        let saved = Saved::from_bytes(&broken.save("greedy").to_bytes()).expect("what was saved");
+        let saved = broken.save("greedy");
         let mut resumed =
-            Simulation::restore(&setup, GREEDY.build(), "greedy", saved).expect("the same setup");
+            Simulation::restore(&setup, || GREEDY.build(), "greedy", &saved).expect("what was saved");
         resumed.run();
-        assert_eq!(resumed.save("greedy").to_bytes(), whole.save("greedy").to_bytes());
+        assert_eq!(resumed.save("greedy"), whole.save("greedy"));
     }
 }
 

@@ -4,7 +4,7 @@ use crate::cli::SimulateArguments;
 use crate::failure::Failure;
 use crate::{Outcome, files, interrupt, progress, stdout};
 use gleaner_policy::AnyPolicy;
-use gleaner_sim::{Lasting, Outside, Parties, Saved, Simulation, save};
+use gleaner_sim::{Lasting, Outside, Parties, Simulation, save};
 use gleaner_units::Time;
 use gleaner_workload::Experiment;
 use serde::Serialize;
@@ -36,17 +36,15 @@ pub(super) fn start<'a>(
     arguments: &SimulateArguments,
     experiment: &'a Experiment,
 ) -> Result<Simulation<'a, AnyPolicy>, Failure> {
-    let policy = experiment.recipe.build();
+    let policy = || experiment.recipe.build();
     let Some(file) = &arguments.resume else {
-        let run = Simulation::new(&experiment.setup, policy).with_seed(experiment.seed);
+        let run = Simulation::new(&experiment.setup, policy()).with_seed(experiment.seed);
         // A run that may be resumed keeps what the resumed run may be asked to write.
         let keeps = arguments.out.is_some() || arguments.checkpoint.is_some();
         return Ok(if keeps { run.with_timeline() } else { run });
     };
     let rule = experiment.recipe.to_string();
-    let saved = Saved::from_bytes(&read_saved(file)?);
-    let run = saved
-        .and_then(|saved| Simulation::restore(&experiment.setup, policy, &rule, saved))
+    let run = Simulation::restore(&experiment.setup, policy, &rule, &read_saved(file)?)
         .map_err(|error| not_resumed(file, error))?;
     check_seed(file, run.scheduler().grid().seed(), experiment.seed)?;
     Ok(run)
@@ -99,7 +97,7 @@ impl Steps for OfMachines<'_, '_> {
     }
 
     fn saved(&self) -> Vec<u8> {
-        self.0.save(&self.1).to_bytes()
+        self.0.save(&self.1)
     }
 }
 

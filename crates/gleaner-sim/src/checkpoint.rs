@@ -1,28 +1,17 @@
+//! What the file of a saved run begins with, and how it is refused: not whole, of another version, of another run.
+
 use crate::availability::MachineTraces;
-use crate::clock::Clock;
 use crate::setup::Setup;
-use crate::world::World;
-use gleaner_core::Grid;
 use gleaner_units::Ops;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use std::fmt::{self, Debug, Write as _};
 use thiserror::Error;
 
 /// How every checkpoint begins.
 const MAGIC: &[u8] = b"gleaner checkpoint\n";
 /// Changes whenever the layout does.
-const FORMAT: u32 = 22;
-
-/// A run in the middle. Of the policy only the name is in it: its indices are rebuilt from the grid.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Saved {
-    setup: u64,
-    rule: String,
-    pub(crate) grid: Grid,
-    pub(crate) world: World,
-    pub(crate) clock: Clock,
-}
+const FORMAT: u32 = 23;
 
 /// Why a run cannot go on from a file.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -50,26 +39,6 @@ pub enum RestoreError {
         /// As the scenario says.
         expected: String,
     },
-}
-
-impl Saved {
-    pub(crate) fn new(setup: &Setup, rule: &str, grid: Grid, world: World, clock: Clock) -> Self {
-        Self { setup: fingerprint(setup), rule: rule.to_owned(), grid, world, clock }
-    }
-
-    pub(crate) fn check(&self, setup: &Setup, rule: &str) -> Result<(), RestoreError> {
-        check((self.setup, &self.rule), (fingerprint(setup), rule))
-    }
-
-    /// As a file's contents.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        seal(&postcard::to_stdvec(self).expect("plain data can always be written to memory"))
-    }
-
-    /// From a file's contents: whole, or not at all.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, RestoreError> {
-        postcard::from_bytes(unseal(bytes)?).map_err(|_| RestoreError::Damaged)
-    }
 }
 
 /// A file's contents of what was saved.
@@ -104,25 +73,25 @@ fn check((setup, rule): (u64, &str), (own, expected): (u64, &str)) -> Result<(),
     Err(RestoreError::OtherPolicy { found: rule.to_owned(), expected: expected.to_owned() })
 }
 
-/// A file's contents of a run that has a setup which can be shown, and a rule.
-pub(crate) fn seal_run(setup: &impl Debug, rule: &str, kept: &impl Serialize) -> Vec<u8> {
-    let run = (fingerprint_of(setup), rule, kept);
-    seal(&postcard::to_stdvec(&run).expect("plain data can always be written to memory"))
+/// A file's contents of a run of the setup that has this fingerprint, under a rule.
+pub(crate) fn seal_run(setup: u64, rule: &str, run: &impl Serialize) -> Vec<u8> {
+    seal(&postcard::to_stdvec(&(setup, rule, run)).expect("plain data can always be written to memory"))
 }
 
 /// What [`seal_run`] wrote of the same setup and rule.
 pub(crate) fn unseal_run<T: DeserializeOwned>(
-    setup: &impl Debug,
+    setup: u64,
     rule: &str,
     bytes: &[u8],
 ) -> Result<T, RestoreError> {
     let damaged = |_| RestoreError::Damaged;
     let (of, rest) = postcard::take_from_bytes::<(u64, String)>(unseal(bytes)?).map_err(damaged)?;
-    check((of.0, &of.1), (fingerprint_of(setup), rule))?;
+    check((of.0, &of.1), (setup, rule))?;
     postcard::from_bytes(rest).map_err(damaged)
 }
 
-fn fingerprint_of(setup: &impl Debug) -> u64 {
+/// Tells a setup from others by all that it shows of itself.
+pub(crate) fn fingerprint_of(setup: &impl Debug) -> u64 {
     let mut hash = Hash::NEW;
     write!(hash, "{setup:?}").expect("a hash takes all");
     hash.0
@@ -152,7 +121,8 @@ impl fmt::Write for Hash {
     }
 }
 
-fn fingerprint(setup: &Setup) -> u64 {
+/// The same of a setup of machines, which may have a million tasks: faster than writing it out.
+pub(crate) fn fingerprint_of_machines(setup: &Setup) -> u64 {
     let mut hash = Hash::NEW;
     let answers = (&setup.answers.checking, &setup.answers.liars);
     let classes = postcard::to_stdvec(&(

@@ -1,9 +1,9 @@
-//! Runs of several parties that are saved and go on later.
+//! Runs that are saved and go on later.
 
+use crate::checkpoint::{RestoreError, fingerprint_of, seal_run, unseal_run};
 use crate::clock::Clock;
 use crate::mail::Mail;
 use crate::parties::{Outside, Parties};
-use crate::saved::{RestoreError, seal_run, unseal_run};
 use gleaner_core::{Grid, Policy, Scheduler};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -24,11 +24,16 @@ pub trait Lasting<'a>: Outside<Letter: Serialize + DeserializeOwned> {
 
     /// As it was when this was its state.
     fn at(setup: &'a Self::Setup, state: Self::State) -> Self;
+
+    /// Tells the setup from others.
+    fn fingerprint(setup: &Self::Setup) -> u64 {
+        fingerprint_of(setup)
+    }
 }
 
 /// All that changes. Of the policies nothing is in it: their indices are rebuilt from the grids.
 #[derive(Serialize, Deserialize)]
-struct Kept<S, L> {
+struct Saved<S, L> {
     grids: Vec<Grid>,
     state: S,
     mail: Mail<L>,
@@ -37,22 +42,22 @@ struct Kept<S, L> {
 
 /// Everything needed to go on later under the same rule, as a file's contents.
 pub fn save<'a, P: Policy, O: Lasting<'a, Letter: Clone>>(run: &Parties<'_, P, O>, rule: &str) -> Vec<u8> {
-    let kept = Kept {
+    let saved = Saved {
         grids: run.schedulers().iter().map(|scheduler| scheduler.grid().clone()).collect(),
         state: run.outside().state(),
         mail: run.mail().clone(),
         clock: run.clock().clone(),
     };
-    seal_run(run.outside().setup(), rule, &kept)
+    seal_run(O::fingerprint(run.outside().setup()), rule, &saved)
 }
 
 /// Goes on where a run of the same setup and rule was saved: it draws what that would have drawn.
 pub fn restore<'a, P: Policy, O: Lasting<'a>>(
     setup: &'a O::Setup,
     (rule, policy): (&str, impl Fn(usize) -> P),
-    kept: &[u8],
+    saved: &[u8],
 ) -> Result<Parties<'a, P, O>, RestoreError> {
-    let Kept { grids, state, mail, clock } = unseal_run(setup, rule, kept)?;
+    let Saved { grids, state, mail, clock } = unseal_run(O::fingerprint(setup), rule, saved)?;
     let schedulers = grids.into_iter().enumerate();
     let schedulers = schedulers.map(|(party, grid)| Scheduler::new(grid, policy(party))).collect();
     Ok(Parties::at(schedulers, O::at(setup, state), mail, clock))
