@@ -1,7 +1,7 @@
 //! `gleaner simulate` of a scenario of brokers and sites.
 
 use super::choice::shake;
-use super::compare::{self, Measured, Metric};
+use super::compare::{self, Measure, Measured, Metric};
 use super::service::{self, ServiceSummary};
 use super::steps::{Steps, advance, check_places, check_seed, conclude, finish, not_resumed, read_saved};
 use super::tables::field;
@@ -42,17 +42,12 @@ pub(super) struct Summary {
 }
 
 impl Measured for Summary {
-    fn metrics() -> Vec<Metric> {
-        let rest = [
-            Metric { name: "makespan_s", unit: "s", decimals: 3 },
-            Metric { name: "unfinished", unit: "jobs", decimals: 1 },
+    fn measures(&self) -> Vec<Measure> {
+        let own = [
+            Metric::of("makespan_s", "s", 3, self.makespan_s),
+            Metric::of("unfinished", "jobs", 1, self.unfinished as f64),
         ];
-        ServiceSummary::METRICS.into_iter().chain(rest).collect()
-    }
-
-    fn values(&self) -> Vec<Option<f64>> {
-        let rest = [self.makespan_s, Some(self.unfinished as f64)];
-        self.service.values().into_iter().chain(rest).collect()
+        self.service.measures().into_iter().chain(own).collect()
     }
 
     fn schedule(&self) -> Option<&Gantt> {

@@ -4,7 +4,7 @@ mod findings;
 mod metric;
 mod show;
 
-pub(super) use metric::{Measured, Metric};
+pub(super) use metric::{Measure, Measured, Metric};
 
 use super::steps::check_places;
 use crate::cli::SimulateArguments;
@@ -73,8 +73,10 @@ pub(super) fn run<R: Measured>(
     if runs.len() < inputs.len() {
         return Err(Failure::Interrupted(format!("{} of {} runs were done", runs.len(), inputs.len())));
     }
-    let values: Vec<OfRun> = runs.iter().map(Measured::values).collect();
-    let findings = Findings::of(&R::metrics(), policies, seeds, &values);
+    let metrics: Vec<Metric> = runs[0].measures().into_iter().map(|(metric, _)| metric).collect();
+    let values = |run: &R| -> OfRun { run.measures().into_iter().map(|(_, value)| value).collect() };
+    let values: Vec<OfRun> = runs.iter().map(values).collect();
+    let findings = Findings::of(&metrics, policies, seeds, &values);
     let document = Document { version: 1, compared: &findings, runs };
     if let Some(dir) = &arguments.out {
         let schedules = document.runs.iter().filter_map(Measured::schedule).cloned().collect();

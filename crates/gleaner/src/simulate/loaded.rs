@@ -28,7 +28,7 @@ pub(crate) enum Loaded {
 
 /// How those were served whose work it was, as far as the lowest number is the best.
 pub(crate) fn service_measures() -> impl Iterator<Item = &'static str> {
-    let names = ServiceSummary::METRICS.iter().map(|metric| metric.name);
+    let names = ServiceSummary::default().measures().into_iter().map(|(metric, _)| metric.name);
     names.filter(|name| !["utilisation", "fairness"].contains(name))
 }
 

@@ -6,7 +6,7 @@ mod tables;
 mod users;
 
 use super::choice::{self, choices, shake};
-use super::compare::{self, Measured, Metric};
+use super::compare::{self, Measure, Measured, Metric};
 use super::report::More;
 use super::results;
 use super::service::ServiceSummary;
@@ -49,19 +49,19 @@ struct LogSummary {
 }
 
 impl Measured for LogSummary {
-    fn metrics() -> Vec<Metric> {
-        let unfinished = Metric { name: "unfinished", unit: "jobs", decimals: 1 };
-        ServiceSummary::METRICS.into_iter().chain([unfinished]).collect()
-    }
-
-    fn values(&self) -> Vec<Option<f64>> {
-        self.run.service.values().into_iter().chain([Some(self.run.unfinished as f64)]).collect()
+    fn measures(&self) -> Vec<Measure> {
+        measures(&self.run.service, self.run.unfinished)
     }
 
     fn note(&self) -> Option<String> {
         let left_out = self.left_out;
         (left_out.count() > 0).then(|| format!("left out of the log: {left_out}"))
     }
+}
+
+fn measures(service: &ServiceSummary, unfinished: usize) -> Vec<Measure> {
+    let unfinished = Metric::of("unfinished", "jobs", 1, unfinished as f64);
+    service.measures().into_iter().chain([unfinished]).collect()
 }
 
 /// The processors of a log's machine: as many as were said, or as its header says.
@@ -124,9 +124,8 @@ pub(crate) fn log_numbers(experiment: &LogExperiment, cores: u32) -> Result<Numb
     finish(|| run.step())?;
     let services = Services::of(&experiment.served(run.history()), cores.into());
     let service = ServiceSummary::of(&services, 0.0, "users");
-    let names = ServiceSummary::METRICS.iter().map(|metric| metric.name);
-    let unfinished = ("unfinished", Some(run.history().unfinished() as f64));
-    Ok(Numbers::named(names.zip(service.values()).chain([unfinished])))
+    let measures = measures(&service, run.history().unfinished()).into_iter();
+    Ok(Numbers::named(measures.map(|(metric, number)| (metric.name, number))))
 }
 
 /// Each policy with what was said of all. Of several, one that cannot use one of the options goes without it.

@@ -1,6 +1,6 @@
 //! How a run served those whose work it did: the same numbers in the summary of every kind of scenario.
 
-use super::compare::Metric;
+use super::compare::{Measure, Metric};
 use gleaner_report::{
     Axis, Block, Cell, Figure, Gantt, Plot, Report, Series, Style, Table, histogram, numbers,
 };
@@ -56,30 +56,18 @@ impl ServiceSummary {
         Self { utilisation, ..self }
     }
 
-    pub(super) const METRICS: [Metric; 9] = [
-        Metric { name: "wait_mean_s", unit: "s", decimals: 1 },
-        Metric { name: "wait_max_s", unit: "s", decimals: 1 },
-        Metric { name: "flow_mean_s", unit: "s", decimals: 3 },
-        Metric { name: "flow_max_s", unit: "s", decimals: 3 },
-        Metric { name: "slowdown_mean", unit: "", decimals: 3 },
-        Metric { name: "slowdown_max", unit: "", decimals: 1 },
-        Metric { name: "utilisation", unit: "", decimals: 4 },
-        Metric { name: "lost_share", unit: "", decimals: 4 },
-        Metric { name: "fairness", unit: "", decimals: 3 },
-    ];
-
-    /// As [`Self::METRICS`] names them.
-    pub(super) fn values(&self) -> [Option<f64>; 9] {
-        [
-            self.wait_mean_s,
-            self.wait_max_s,
-            self.flow_mean_s,
-            self.flow_max_s,
-            self.slowdown_mean,
-            self.slowdown_max,
-            Some(self.utilisation),
-            Some(self.lost_share),
-            self.fairness,
+    /// What of it policies are held against each other by.
+    pub(super) fn measures(&self) -> Vec<Measure> {
+        vec![
+            Metric::of("wait_mean_s", "s", 1, self.wait_mean_s),
+            Metric::of("wait_max_s", "s", 1, self.wait_max_s),
+            Metric::of("flow_mean_s", "s", 3, self.flow_mean_s),
+            Metric::of("flow_max_s", "s", 3, self.flow_max_s),
+            Metric::of("slowdown_mean", "", 3, self.slowdown_mean),
+            Metric::of("slowdown_max", "", 1, self.slowdown_max),
+            Metric::of("utilisation", "", 4, self.utilisation),
+            Metric::of("lost_share", "", 4, self.lost_share),
+            Metric::of("fairness", "", 3, self.fairness),
         ]
     }
 

@@ -1,6 +1,6 @@
 //! `gleaner simulate` with a scenario of jobs over sites.
 
-use super::compare::{self, Measured, Metric};
+use super::compare::{self, Measure, Measured, Metric};
 use super::service::{self, ServiceSummary};
 use super::steps::{OfParties, advance, check_places, conclude, not_resumed, read_saved};
 use super::tables::{Moment, field};
@@ -55,26 +55,15 @@ pub(super) struct SitesSummary {
 }
 
 impl Measured for SitesSummary {
-    fn metrics() -> Vec<Metric> {
-        let rest = [
-            Metric { name: "completion_s", unit: "s", decimals: 0 },
-            Metric { name: "compute_share", unit: "", decimals: 3 },
-            Metric { name: "sites_a_job", unit: "", decimals: 2 },
-            Metric { name: "unfinished", unit: "jobs", decimals: 1 },
-            Metric { name: "letters", unit: "", decimals: 0 },
+    fn measures(&self) -> Vec<Measure> {
+        let own = [
+            Metric::of("completion_s", "s", 0, self.completion_s),
+            Metric::of("compute_share", "", 3, self.compute_share),
+            Metric::of("sites_a_job", "", 2, self.sites_a_job),
+            Metric::of("unfinished", "jobs", 1, self.unfinished as f64),
+            Metric::of("letters", "", 0, self.letters as f64),
         ];
-        ServiceSummary::METRICS.into_iter().chain(rest).collect()
-    }
-
-    fn values(&self) -> Vec<Option<f64>> {
-        let rest = [
-            self.completion_s,
-            self.compute_share,
-            self.sites_a_job,
-            self.unfinished as f64,
-            self.letters as f64,
-        ];
-        self.service.values().into_iter().chain(rest.map(Some)).collect()
+        self.service.measures().into_iter().chain(own).collect()
     }
 
     fn schedule(&self) -> Option<&Gantt> {

@@ -1,7 +1,7 @@
 //! A run in a few numbers: what `--json` prints and `summary.json` holds.
 
 use super::answers;
-use super::compare::{Measured, Metric};
+use super::compare::{Measure, Measured, Metric};
 use super::ran::{Between, Ran};
 use super::service::ServiceSummary;
 use gleaner_core::{Budget, Scope};
@@ -232,34 +232,23 @@ fn utilisation(experiment: &Experiment, run: &impl Ran) -> f64 {
 }
 
 impl Measured for Summary {
-    fn metrics() -> Vec<Metric> {
-        let first = [Metric { name: "makespan_s", unit: "s", decimals: 3 }];
-        let rest = [
-            Metric { name: "unfinished", unit: "tasks", decimals: 1 },
-            Metric { name: "moves", unit: "", decimals: 1 },
-            Metric { name: "aborts", unit: "", decimals: 1 },
-            Metric { name: "paid", unit: "credits", decimals: 0 },
-            Metric { name: "letters_per_task", unit: "", decimals: 2 },
-            Metric { name: "handed_over_share", unit: "", decimals: 3 },
-            Metric { name: "age_mean_s", unit: "s", decimals: 2 },
-            Metric { name: "wrong", unit: "% of accepted", decimals: 3 },
-            Metric { name: "work", unit: "of needed", decimals: 3 },
-        ];
-        first.into_iter().chain(ServiceSummary::METRICS).chain(rest).collect()
-    }
-
-    fn values(&self) -> Vec<Option<f64>> {
+    fn measures(&self) -> Vec<Measure> {
         let paid = self.budget.as_ref().map(|budget| budget.paid.amount());
-        let (moves, aborts) = (self.moves as f64, self.aborts as f64);
-        let between = self.between.as_ref();
-        let letters = between.map(|between| between.letters_per_task);
+        let (between, answers) = (self.between.as_ref(), self.answers.as_ref());
         let handed_over = between.map(|between| between.handed_over_share);
-        let age = between.and_then(|between| between.age_mean_s);
-        let answers = self.answers.as_ref();
-        let (wrong, work) = (answers.map(answers::wrong_percent), answers.map(|answers| answers.work));
-        let own = [Some(self.unfinished as f64), Some(moves), Some(aborts), paid];
-        let rest = own.into_iter().chain([letters, handed_over, age, wrong, work]);
-        [self.makespan_s].into_iter().chain(self.service.values()).chain(rest).collect()
+        let first = [Metric::of("makespan_s", "s", 3, self.makespan_s)];
+        let rest = [
+            Metric::of("unfinished", "tasks", 1, self.unfinished as f64),
+            Metric::of("moves", "", 1, self.moves as f64),
+            Metric::of("aborts", "", 1, self.aborts as f64),
+            Metric::of("paid", "credits", 0, paid),
+            Metric::of("letters_per_task", "", 2, between.map(|between| between.letters_per_task)),
+            Metric::of("handed_over_share", "", 3, handed_over),
+            Metric::of("age_mean_s", "s", 2, between.and_then(|between| between.age_mean_s)),
+            Metric::of("wrong", "% of accepted", 3, answers.map(answers::wrong_percent)),
+            Metric::of("work", "of needed", 3, answers.map(|answers| answers.work)),
+        ];
+        first.into_iter().chain(self.service.measures()).chain(rest).collect()
     }
 
     fn schedule(&self) -> Option<&Gantt> {

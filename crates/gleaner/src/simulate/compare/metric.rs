@@ -12,12 +12,24 @@ pub(crate) struct Metric {
     pub(crate) decimals: usize,
 }
 
+/// A metric and a run's number of it, if the run has one.
+pub(crate) type Measure = (Metric, Option<f64>);
+
+impl Metric {
+    pub(crate) fn of(
+        name: &'static str,
+        unit: &'static str,
+        decimals: usize,
+        number: impl Into<Option<f64>>,
+    ) -> Measure {
+        (Self { name, unit, decimals }, number.into())
+    }
+}
+
 /// What a run came to.
 pub(crate) trait Measured: Serialize + Send {
-    fn metrics() -> Vec<Metric>;
-
-    /// One for each metric; none where the run has no such number.
-    fn values(&self) -> Vec<Option<f64>>;
+    /// Its numbers: of the same metrics in the same order for all runs of a kind.
+    fn measures(&self) -> Vec<Measure>;
 
     /// What is to be said beside the numbers.
     fn note(&self) -> Option<String> {

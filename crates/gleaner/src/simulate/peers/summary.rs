@@ -1,6 +1,6 @@
 //! What came of a run of peers, in numbers.
 
-use crate::simulate::compare::{Measured, Metric};
+use crate::simulate::compare::{Measure, Measured, Metric};
 use crate::simulate::service::ServiceSummary;
 use gleaner_sim::peers::{PeersOutcome, PeersSetup};
 use gleaner_units::{Ops, Time};
@@ -46,31 +46,18 @@ pub(crate) struct Summary {
 }
 
 impl Measured for Summary {
-    fn metrics() -> Vec<Metric> {
-        let rest = [
-            Metric { name: "task_mean_s", unit: "s", decimals: 1 },
-            Metric { name: "makespan_s", unit: "s", decimals: 0 },
-            Metric { name: "remote_share", unit: "", decimals: 3 },
-            Metric { name: "load_deviation", unit: "", decimals: 3 },
-            Metric { name: "stopped", unit: "runs", decimals: 1 },
-            Metric { name: "failed", unit: "runs", decimals: 1 },
-            Metric { name: "energy_kwh", unit: "kWh", decimals: 3 },
-            Metric { name: "unfinished", unit: "jobs", decimals: 1 },
+    fn measures(&self) -> Vec<Measure> {
+        let own = [
+            Metric::of("task_mean_s", "s", 1, self.task_mean_s),
+            Metric::of("makespan_s", "s", 0, self.makespan_s),
+            Metric::of("remote_share", "", 3, self.remote_share),
+            Metric::of("load_deviation", "", 3, self.load_deviation),
+            Metric::of("stopped", "runs", 1, self.stopped as f64),
+            Metric::of("failed", "runs", 1, self.failed as f64),
+            Metric::of("energy_kwh", "kWh", 3, self.energy_kwh),
+            Metric::of("unfinished", "jobs", 1, self.unfinished as f64),
         ];
-        ServiceSummary::METRICS.into_iter().chain(rest).collect()
-    }
-
-    fn values(&self) -> Vec<Option<f64>> {
-        let counted = [
-            self.remote_share,
-            self.load_deviation,
-            self.stopped as f64,
-            self.failed as f64,
-            self.energy_kwh,
-            self.unfinished as f64,
-        ];
-        let times = [self.task_mean_s, self.makespan_s];
-        self.service.values().into_iter().chain(times).chain(counted.map(Some)).collect()
+        self.service.measures().into_iter().chain(own).collect()
     }
 }
 
