@@ -8,11 +8,12 @@ use crate::{Outcome, files, interrupt, progress, stdout};
 use describe::describe;
 use gleaner_papers::elleuch::Part;
 use gleaner_papers::{Document, bertasi, cavalieri, dasilva, elleuch, khoo};
-use gleaner_papers::{Interrupted, Kept, Progress};
+use gleaner_papers::{Interrupted, Kept, Progress, Stopped, Watch};
 use gleaner_wire::meant::meant;
 use gleaner_workload::ourgrid::trace::Workload;
 use gleaner_workload::sites::usable_jobs;
-use indicatif::ProgressBar;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -69,16 +70,7 @@ fn bertasi(arguments: &PaperArguments) -> Result<Findings, Failure> {
     });
     let experiments =
         bertasi::Experiments::new(figure.transpose()?, arguments.seeds.unwrap_or(bertasi::SEEDS));
-    let total = experiments.simulations();
-    let bar = progress::bar(total, "simulations");
-    let watch = || {
-        bar.inc(1);
-        if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    let findings = experiments.run(&watch);
-    let stopped = |_| Failure::Interrupted(format!("{}; nothing was written", done(&bar, total)));
-    let findings = findings.map_err(stopped)?;
-    bar.finish_and_clear();
+    let findings = watched((experiments.simulations(), "simulations"), |watch| experiments.run(watch))?;
     Ok(Findings { document: findings.document(), files: findings.files() })
 }
 
@@ -99,14 +91,7 @@ fn beside_bertasi(arguments: &PaperArguments) -> Outcome {
             return Err(Failure::Usage(found.to_owned()));
         }
     };
-    let bar = progress::bar(total, "simulations");
-    let watch = || {
-        bar.inc(1);
-        if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    let stopped = |_| Failure::Interrupted(format!("{}; nothing was written", done(&bar, total)));
-    let compared = conduct(seeds, &watch).map_err(stopped)?;
-    bar.finish_and_clear();
+    let compared = watched((total, "simulations"), |watch| conduct(seeds, watch))?;
     if let Some(dir) = &arguments.out {
         for (name, text) in compared.files() {
             files::write_text(dir, &name, &text)?;
@@ -122,20 +107,13 @@ fn dasilva(arguments: &PaperArguments) -> Result<Findings, Failure> {
             "--days, --part, --figure: dasilva is run whole, with --full at its size".to_owned(),
         ));
     }
-    let kept = match &arguments.out {
-        Some(dir) => Kept::in_folder(dir, dasilva::EDITION)?,
-        None => Kept::nowhere(),
-    };
     let mut experiments =
         dasilva::Experiments::new(arguments.seeds.unwrap_or(dasilva::SEEDS), arguments.full);
     if let Some(file) = &arguments.workload {
         experiments = experiments.with_workload(Workload::load(file)?);
     }
-    let total = experiments.simulations();
-    let bar = progress::bar(total, "simulations");
-    let watch = Progress { done: &|| bar.inc(1), stop: &interrupt::asked };
-    let findings = experiments.run(&kept, watch).map_err(|why| interrupted(why, arguments, &bar, total))?;
-    bar.finish_and_clear();
+    let run = (experiments.simulations(), dasilva::EDITION);
+    let findings = kept(arguments, run, |kept, progress| experiments.run(kept, progress))?;
     Ok(Findings { document: findings.document(), files: findings.files() })
 }
 
@@ -150,17 +128,10 @@ fn elleuch(arguments: &PaperArguments) -> Result<Findings, Failure> {
             return Err(Failure::Usage(found));
         }
     };
-    let kept = match &arguments.out {
-        Some(dir) => Kept::in_folder(dir, elleuch::EDITION)?,
-        None => Kept::nowhere(),
-    };
     let experiments = elleuch::Experiments::new(&parts, arguments.seeds.unwrap_or(elleuch::SEEDS));
     let experiments = experiments.lasting(arguments.days.unwrap_or(elleuch::DAYS));
-    let total = experiments.simulations();
-    let bar = progress::bar(total, "simulations");
-    let watch = Progress { done: &|| bar.inc(1), stop: &interrupt::asked };
-    let findings = experiments.run(&kept, watch).map_err(|why| interrupted(why, arguments, &bar, total))?;
-    bar.finish_and_clear();
+    let run = (experiments.simulations(), elleuch::EDITION);
+    let findings = kept(arguments, run, |kept, progress| experiments.run(kept, progress))?;
     let findings = match arguments.figure {
         Some(number) => findings.of_figure(number),
         None => findings,
@@ -179,16 +150,7 @@ fn cavalieri(arguments: &PaperArguments) -> Result<Findings, Failure> {
         Some(part) => vec![part.of_cavalieri()?],
     };
     let experiments = cavalieri::Experiments::new(&parts, arguments.seeds.unwrap_or(cavalieri::SEEDS));
-    let total = experiments.simulations();
-    let bar = progress::bar(total, "simulations");
-    let watch = || {
-        bar.inc(1);
-        if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    let findings = experiments.run(&watch);
-    let findings =
-        findings.map_err(|_| Failure::Interrupted(format!("{}; nothing was written", done(&bar, total))))?;
-    bar.finish_and_clear();
+    let findings = watched((experiments.simulations(), "simulations"), |watch| experiments.run(watch))?;
     Ok(Findings { document: findings.document(), files: findings.files() })
 }
 
@@ -206,15 +168,7 @@ fn khoo(arguments: &PaperArguments) -> Result<Findings, Failure> {
         })
         .collect();
     let experiments = khoo::Experiments::new(arguments.seeds, &logs?);
-    let total = experiments.setups();
-    let bar = progress::bar(total, "setups");
-    let watch = || {
-        bar.inc(1);
-        if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    let stopped = |_| Failure::Interrupted(format!("{}; nothing was written", done(&bar, total)));
-    let findings = experiments.run(&watch).map_err(stopped)?;
-    bar.finish_and_clear();
+    let findings = watched((experiments.setups(), "setups"), |watch| experiments.run(watch))?;
     Ok(Findings { document: findings.document(), files: findings.files() })
 }
 
@@ -254,23 +208,46 @@ impl PaperPart {
     }
 }
 
-/// What is kept of what was stopped.
-fn interrupted(why: Interrupted, arguments: &PaperArguments, bar: &ProgressBar, total: u64) -> Failure {
-    match (why, &arguments.out) {
-        (Interrupted::Stopped, Some(dir)) => {
-            Failure::Interrupted(format!("{} and kept; go on with --out {}", done(bar, total), dir.display()))
-        }
-        (Interrupted::Stopped, None) => {
-            Failure::Interrupted(format!("{}; nothing was kept, as there is no --out", done(bar, total)))
-        }
-        (Interrupted::Kept(error), _) => error.into(),
-    }
-}
-
-fn done(bar: &ProgressBar, total: u64) -> String {
+/// A long run of so many simulations or setups, of which nothing is kept if it is stopped.
+fn watched<T>(
+    (total, what): (u64, &str),
+    run: impl FnOnce(Watch<'_>) -> Result<T, Stopped>,
+) -> Result<T, Failure> {
+    let bar = progress::bar(total, what);
+    let watch = || {
+        bar.inc(1);
+        if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let result = run(&watch);
     let done = bar.position();
     bar.finish_and_clear();
-    format!("{done} of {total} simulations were done")
+    result
+        .map_err(|_| Failure::Interrupted(format!("{done} of {total} {what} were done; nothing was written")))
+}
+
+/// A long run of so many simulations, each of which is kept in the folder of `--out`, as of an edition.
+fn kept<T, K: Clone + Serialize + DeserializeOwned>(
+    arguments: &PaperArguments,
+    (total, edition): (u64, &'static str),
+    run: impl FnOnce(&Kept<K>, Progress<'_>) -> Result<T, Interrupted>,
+) -> Result<T, Failure> {
+    let kept = match &arguments.out {
+        Some(dir) => Kept::in_folder(dir, edition)?,
+        None => Kept::nowhere(),
+    };
+    let bar = progress::bar(total, "simulations");
+    let result = run(&kept, Progress { done: &|| bar.inc(1), stop: &interrupt::asked });
+    let done = format!("{} of {total} simulations were done", bar.position());
+    bar.finish_and_clear();
+    result.map_err(|why| match (why, &arguments.out) {
+        (Interrupted::Stopped, Some(dir)) => {
+            Failure::Interrupted(format!("{done} and kept; go on with --out {}", dir.display()))
+        }
+        (Interrupted::Stopped, None) => {
+            Failure::Interrupted(format!("{done}; nothing was kept, as there is no --out"))
+        }
+        (Interrupted::Kept(error), _) => error.into(),
+    })
 }
 
 fn write(findings: &Findings, dir: &Path) -> Outcome {
