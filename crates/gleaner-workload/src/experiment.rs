@@ -9,19 +9,16 @@ use crate::Shake;
 use crate::error::InputError;
 use crate::groups::Groups;
 use crate::machines::{MachineKind, MachineRow};
-use crate::owner_load::LoadRow;
 use crate::scenario::{AvailableMachines, Scenario};
-use crate::settings::{PredictionSettings, PriceSettings, Sharing};
+use crate::settings::Sharing;
 use gleaner_classad::ClassAd;
 use gleaner_core::explain::words;
 use gleaner_core::{
     Ad, Budget, Condition, Explanation, GridConfig, MachineClass, Migration, Room, Scope, Seen, TaskClass,
 };
 use gleaner_policy::{LABEL, Lengths, Recipe};
-use gleaner_sim::{
-    Answers, Ids, LoadChange, MachineTraces, Prediction, Pricing, Setup, SpeedScale, Tasks, Trace,
-};
-use gleaner_units::{MachineClassId, MachineId, TaskClassId, UserId};
+use gleaner_sim::{Answers, Ids, MachineTraces, Setup, SpeedScale, Tasks, Trace};
+use gleaner_units::{MachineClassId, TaskClassId, UserId};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -184,7 +181,7 @@ fn setup(scenario: &Scenario, config: GridConfig, (budget, learnt): (Option<Budg
         },
         machine_classes,
         task_classes: task_classes.classes,
-        loads: scenario.loads.iter().map(load_change).collect(),
+        loads: scenario.loads.clone(),
         budget: None,
         answers: Answers::default(),
     }
@@ -205,15 +202,8 @@ fn availability(available: &AvailableMachines, kinds: &[usize]) -> MachineTraces
         kinds: machines.iter().map(|machine| kinds[*machine] as u32).collect(),
         scale: scale(trace),
         look_every: look.every,
-        prediction: match look.prediction {
-            PredictionSettings::Known => Prediction::ELLEUCH,
-            PredictionSettings::Forecast => Prediction::Forecast,
-        },
-        pricing: match look.prices {
-            PriceSettings::Table => Pricing::OfKind,
-            PriceSettings::Speed => Pricing::BySpeed,
-            PriceSettings::Demand => Pricing::ByDemand,
-        },
+        prediction: look.prediction,
+        pricing: look.prices,
         trace: Arc::new(trace.clone()),
         saboteurs: BTreeSet::new(),
         aborts_max: look.aborts_max,
@@ -255,10 +245,6 @@ fn room(sharing: Sharing, kind: &MachineKind) -> Room {
         Sharing::Exclusive => Some(kind.cores),
     };
     Room { slots, memory: kind.memory_bytes, disk: kind.disk_bytes }
-}
-
-fn load_change(row: &LoadRow) -> LoadChange {
-    LoadChange { time: row.time, machine: MachineId::new(row.machine), load: row.load }
 }
 
 /// Classes, and which of them each kind belongs to.

@@ -5,23 +5,13 @@ use crate::ids::UniqueIds;
 use crate::names::one_of;
 use crate::section::Key;
 use crate::table::{Limit, Table};
-use gleaner_units::Time;
+use gleaner_sim::LoadChange;
+use gleaner_units::{MachineId, Time};
 use std::path::Path;
 
 const LIMIT: Limit = Limit { rows: 100_000_000, of: "owner loads" };
 
-/// From `time` on, the owner takes this part of the machine.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct LoadRow {
-    /// Not before the row above's.
-    pub time: Time,
-    /// Which machine, counted from 0 in the order of `machines.csv`.
-    pub machine: usize,
-    /// λ, from 0 to 1.
-    pub load: f64,
-}
-
-pub(crate) fn read(path: &Path, key: &Key<'_>, machines: &UniqueIds) -> Result<Vec<LoadRow>, InputError> {
+pub(crate) fn read(path: &Path, key: &Key<'_>, machines: &UniqueIds) -> Result<Vec<LoadChange>, InputError> {
     let mut table = Table::open(path, key, LIMIT)?;
     table.check_known(&["time_s", "machine", "load"])?;
     let (time_column, machine_column) = (table.column("time_s")?, table.column("machine")?);
@@ -34,7 +24,7 @@ pub(crate) fn read(path: &Path, key: &Key<'_>, machines: &UniqueIds) -> Result<V
         let known = || one_of(id, machines.ids().iter());
         let machine = machines.find(id).ok_or_else(|| row.wrong(machine_column, &known()))?;
         let load = row.number(load_column, "a number from 0 to 1", |load| (0.0..=1.0).contains(&load))?;
-        loads.push(LoadRow { time: last, machine, load });
+        loads.push(LoadChange { time: last, machine: MachineId::new(machine), load });
     }
     Ok(loads)
 }

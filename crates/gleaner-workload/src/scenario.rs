@@ -7,13 +7,13 @@ use crate::ids::UniqueIds;
 use crate::labels::Labels;
 use crate::lines::NamedBy;
 use crate::machines::{self, MachineTable, Machines};
-use crate::owner_load::{self, LoadRow};
+use crate::owner_load;
 use crate::section::{Key, Section};
 use crate::settings::{self, LiarSettings, LookSettings, Migration, Sharing};
 use crate::tasks::{self, TaskTable};
 use crate::{InputError, document};
 use gleaner_policy::PolicySpec;
-use gleaner_sim::Trace;
+use gleaner_sim::{LoadChange, Trace};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -42,8 +42,8 @@ pub struct Scenario {
     /// Where machines come and go: when they do. There are no owner loads then, cores are exclusive, and there is one
     /// dimension.
     pub availability: Option<AvailableMachines>,
-    /// In the order of time.
-    pub loads: Vec<LoadRow>,
+    /// In the order of time; machines as in `machines.csv`, loads from 0 to 1.
+    pub loads: Vec<LoadChange>,
     /// At least one.
     pub tasks: TaskTable,
     /// How tasks share a machine.
@@ -185,7 +185,7 @@ fn read_machines(grid: &Section<'_>, base: &Path, weights: Option<&Weights>) -> 
     machines::read(&base.join(key.text(expected)?), &key, dimensions)
 }
 
-fn read_loads(grid: &Section<'_>, base: &Path, ids: &UniqueIds) -> Result<Vec<LoadRow>, InputError> {
+fn read_loads(grid: &Section<'_>, base: &Path, ids: &UniqueIds) -> Result<Vec<LoadChange>, InputError> {
     let Some(key) = grid.find("owner_load") else { return Ok(Vec::new()) };
     let name = key.text("the name of a file, as \"owner_load.csv\"")?;
     owner_load::read(&base.join(name), &key, ids)

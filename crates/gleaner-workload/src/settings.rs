@@ -3,6 +3,7 @@
 use crate::InputError;
 use crate::section::{Key, Section};
 use gleaner_policy::{PolicyError, Tree};
+use gleaner_sim::{Prediction, Pricing};
 use gleaner_units::Span;
 
 /// How the tasks on one machine share it.
@@ -21,31 +22,11 @@ pub struct LookSettings {
     /// How often all are looked at. Never zero.
     pub every: Span,
     /// Where predictions of their speeds come from.
-    pub prediction: PredictionSettings,
+    pub prediction: Prediction,
     /// What they ask for an operation.
-    pub prices: PriceSettings,
+    pub prices: Pricing,
     /// After so many tasks in a row that it did not end, a machine takes no more. None: it always does.
     pub aborts_max: Option<u32>,
-}
-
-/// What machines that come and go ask for an operation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PriceSettings {
-    /// What the table of machines says.
-    Table,
-    /// In proportion to their speed.
-    Speed,
-    /// The same, rising and falling with demand.
-    Demand,
-}
-
-/// Where predictions of speeds come from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PredictionSettings {
-    /// From the trace: the mean of what comes in the next fifteen minutes.
-    Known,
-    /// From what was measured so far.
-    Forecast,
 }
 
 /// What moving a task costs.
@@ -79,12 +60,8 @@ pub(crate) fn sharing(grid: &Section<'_>) -> Result<Sharing, InputError> {
 pub(crate) fn availability<'a>(key: &Key<'a>) -> Result<(&'a str, LookSettings), InputError> {
     let expected = "the name of a file, as \"trace.csv\", or { trace = \"trace.csv\" }";
     let every = Span::from_nanos(120_000_000_000);
-    let mut look = LookSettings {
-        every,
-        prediction: PredictionSettings::Known,
-        prices: PriceSettings::Table,
-        aborts_max: None,
-    };
+    let mut look =
+        LookSettings { every, prediction: Prediction::ELLEUCH, prices: Pricing::OfKind, aborts_max: None };
     if let Some(name) = key.find_text() {
         return Ok((name, look));
     }
@@ -94,15 +71,12 @@ pub(crate) fn availability<'a>(key: &Key<'a>) -> Result<(&'a str, LookSettings),
         look.every = period(&key)?;
     }
     if let Some(key) = table.find("prediction") {
-        let choices = [("known", PredictionSettings::Known), ("forecast", PredictionSettings::Forecast)];
+        let choices = [("known", Prediction::ELLEUCH), ("forecast", Prediction::Forecast)];
         look.prediction = key.choice(&choices)?;
     }
     if let Some(key) = table.find("prices") {
-        let choices = [
-            ("table", PriceSettings::Table),
-            ("speed", PriceSettings::Speed),
-            ("demand", PriceSettings::Demand),
-        ];
+        let choices =
+            [("table", Pricing::OfKind), ("speed", Pricing::BySpeed), ("demand", Pricing::ByDemand)];
         look.prices = key.choice(&choices)?;
     }
     if let Some(key) = table.find("aborts_max") {

@@ -2,10 +2,10 @@
 
 use crate::error::InputError;
 use crate::scenario::{AvailableMachines, Scenario};
-use crate::settings::{LiarSettings, PriceSettings, Sharing};
+use crate::settings::{LiarSettings, Sharing};
 use gleaner_core::{Budget, Scope};
 use gleaner_policy::{PolicyError, Recipe};
-use gleaner_sim::{Answers, Liars, Setup};
+use gleaner_sim::{Answers, Liars, Pricing, Setup};
 use gleaner_units::{Credits, Ops, TaskClassId};
 
 /// The policy's recipe, if the machines are such that it can plan for them.
@@ -44,7 +44,7 @@ pub(super) fn recipe(scenario: &Scenario) -> Result<Recipe, InputError> {
 pub(super) fn budget(scenario: &Scenario) -> Result<Option<Budget>, InputError> {
     let Some(budget) = scenario.policy.budget() else { return Ok(None) };
     scenario.tasks.check_declared("there is a budget")?;
-    let from_table = |available: &AvailableMachines| available.look.prices == PriceSettings::Table;
+    let from_table = |available: &AvailableMachines| available.look.prices == Pricing::OfKind;
     if scenario.availability.as_ref().is_none_or(from_table) {
         scenario.machines.check_priced()?;
     }

@@ -3,7 +3,7 @@
 use super::folder::{Folder, MACHINES, SCENARIO, TASKS};
 use gleaner_core::{Budget, Charged, Needs, Room, Scope};
 use gleaner_policy::{Mover, Relocate, Score, When};
-use gleaner_units::{Credits, Ops, Span, Time};
+use gleaner_units::{Credits, MachineId, Ops, Span, Time};
 use gleaner_workload::{Experiment, InputError, Migration, Scenario, Sharing};
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ fn a_scenario_reads_as_written() {
     assert_eq!(scenario.machines.rows()[2].id, "m2");
     assert_eq!(scenario.machines.kind_of(2).speeds, [1.0, 800.0, 250.0]);
     assert_eq!(scenario.machines.kind_of(2).cores, 1);
-    assert_eq!((scenario.loads[0].machine, scenario.loads[0].load), (2, 0.95));
+    assert_eq!((scenario.loads[0].machine, scenario.loads[0].load), (MachineId::new(2), 0.95));
     assert_eq!(scenario.loads[0].time, Time::from_nanos(2_000_000_000));
     assert_eq!(scenario.tasks.len(), 2);
     assert_eq!(scenario.tasks.id(1), "t1");
