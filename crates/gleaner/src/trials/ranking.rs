@@ -29,7 +29,7 @@ pub(crate) struct Ranked {
 }
 
 /// A mean with its 95 % interval; without ends where one run says nothing about the spread.
-#[derive(Clone, Copy, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub(crate) struct Interval {
     pub(crate) mean: f64,
     pub(crate) low: Option<f64>,
@@ -38,22 +38,24 @@ pub(crate) struct Interval {
 
 impl Interval {
     pub(crate) fn of(values: &[f64]) -> Self {
-        if let [only] = values {
-            return Self { mean: *only, low: None, high: None };
-        }
         let Estimate { mean, low, high } = Estimate::of(values);
-        Self { mean, low: Some(low), high: Some(high) }
+        let is_known = |end: &f64| end.is_finite();
+        Self { mean, low: Some(low).filter(is_known), high: Some(high).filter(is_known) }
     }
 
     /// What stands after ±.
-    pub(crate) fn reach(&self) -> Option<String> {
-        let (low, high) = (self.low?, self.high?);
-        Some(significant((high - low) / 2.0, 2))
+    pub(crate) fn reach(&self) -> Option<f64> {
+        Some((self.high? - self.low?) / 2.0)
+    }
+
+    /// Whether the interval leaves 0 out.
+    pub(crate) fn is_sure(&self) -> bool {
+        self.low.is_some_and(|low| low > 0.0) || self.high.is_some_and(|high| high < 0.0)
     }
 
     pub(crate) fn said(&self) -> String {
         let mean = significant(self.mean, 4);
-        self.reach().map_or(mean.clone(), |reach| format!("{mean} ± {reach}"))
+        self.reach().map_or(mean.clone(), |reach| format!("{mean} ± {}", significant(reach, 2)))
     }
 }
 

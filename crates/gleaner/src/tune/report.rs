@@ -3,6 +3,7 @@
 use super::findings::{Findings, Tried};
 use super::parameter::Plain;
 use crate::trials::Interval;
+use gleaner_report::numbers::significant;
 use gleaner_report::{Axis, Block, Cell, Figure, HeatCell, HeatMap, Plot, Report, Series, Style, Svg, Table};
 
 /// A longer table is for `settings.csv`.
@@ -48,8 +49,8 @@ fn heat(findings: &Findings) -> Svg {
                 framed: false,
             },
             Some(measured) => {
-                let reach = measured.reach().map(|reach| format!("± {reach}"));
-                let lines = [gleaner_report::numbers::significant(measured.mean, 4)].into_iter().chain(reach);
+                let reach = measured.reach().map(|reach| format!("± {}", significant(reach, 2)));
+                let lines = [significant(measured.mean, 4)].into_iter().chain(reach);
                 HeatCell { value: measured.mean, lines: lines.collect(), framed: tried.ranked.is_alike }
             }
         }

@@ -1,7 +1,7 @@
 //! What several runs say together: means with 95 % intervals, and what each policy differs from the first by, seed by seed.
 
 use super::metric::Metric;
-use gleaner_papers::statistics::Estimate;
+use crate::trials::Interval;
 use serde::Serialize;
 use std::ops::Range;
 
@@ -11,44 +11,15 @@ const UNFINISHED: &str = "unfinished";
 /// A run's numbers, one for each metric.
 pub(super) type OfRun = Vec<Option<f64>>;
 
-/// A mean over seeds. The interval is not known of a single seed.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[expect(clippy::struct_field_names, reason = "as they are called in the document")]
-pub(super) struct Mean {
-    pub(super) mean: f64,
-    /// The interval's lower end.
-    pub(super) low: Option<f64>,
-    /// Its upper end.
-    pub(super) high: Option<f64>,
-}
-
-impl Mean {
-    fn of(values: &[f64]) -> Self {
-        let Estimate { mean, low, high } = Estimate::of(values);
-        let is_known = |end: &f64| end.is_finite();
-        Self { mean, low: Some(low).filter(is_known), high: Some(high).filter(is_known) }
-    }
-
-    /// What stands after ±.
-    pub(super) fn reach(&self) -> Option<f64> {
-        Some((self.high? - self.low?) / 2.0)
-    }
-
-    /// Whether the interval leaves 0 out.
-    pub(super) fn is_sure(&self) -> bool {
-        self.low.is_some_and(|low| low > 0.0) || self.high.is_some_and(|high| high < 0.0)
-    }
-}
-
 /// A metric under one policy.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct OfPolicy {
     pub(super) policy: String,
     /// None if no run has such a number.
-    pub(super) mean: Option<Mean>,
+    pub(super) mean: Option<Interval>,
     /// By how much more than under the first policy, over the seeds of which both have the number and neither left work
     /// unfinished: what a run did not do costs it no time.
-    pub(super) more_than_first: Option<Mean>,
+    pub(super) more_than_first: Option<Interval>,
     /// The same in per cent of the first policy's mean over these seeds; none where that is 0.
     #[serde(skip)]
     pub(super) percent_more: Option<f64>,
@@ -102,7 +73,7 @@ impl Findings {
                 let more: Vec<f64> = pairs.iter().map(|[run, first]| run - first).collect();
                 let of_first: f64 = pairs.iter().map(|[_, first]| first).sum();
                 let percent = 100.0 * more.iter().sum::<f64>() / of_first;
-                let mean = |values: &[f64]| (!values.is_empty()).then(|| Mean::of(values));
+                let mean = |values: &[f64]| (!values.is_empty()).then(|| Interval::of(values));
                 OfPolicy {
                     policy: policy.clone(),
                     mean: mean(&known),
@@ -143,7 +114,7 @@ mod tests {
         let [first, second] = &found.metrics[0].policies[..] else { panic!("two policies") };
         assert!(first.mean.is_some_and(|mean| mean.reach().is_some_and(|reach| reach > 100.0)));
         assert_eq!(first.more_than_first, None);
-        assert_eq!(second.more_than_first, Some(Mean { mean: 1.0, low: Some(1.0), high: Some(1.0) }));
+        assert_eq!(second.more_than_first, Some(Interval { mean: 1.0, low: Some(1.0), high: Some(1.0) }));
         assert_eq!((found.seeds, found.all_seeds_alike), (vec![7, 8, 9], false));
     }
 

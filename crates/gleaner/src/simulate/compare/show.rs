@@ -1,7 +1,8 @@
 //! Policies side by side, on a terminal and as a page.
 
-use super::findings::{Findings, Mean, OfMetric, OfPolicy};
+use super::findings::{Findings, OfMetric, OfPolicy};
 use crate::cli::SimulateArguments;
+use crate::trials::Interval;
 use gleaner_report::numbers::decimals;
 use gleaner_report::{Axis, Block, Cell, Figure, Gantt, Plot, Report, Series, Style, Svg, Table};
 
@@ -60,7 +61,7 @@ fn shown(findings: &Findings) -> impl Iterator<Item = &OfMetric> {
 }
 
 /// A mean with what stands after ±.
-fn mean(metric: &OfMetric, mean: Option<&Mean>) -> String {
+fn mean(metric: &OfMetric, mean: Option<&Interval>) -> String {
     let Some(mean) = mean else { return NONE.to_owned() };
     let reach =
         mean.reach().map_or(String::new(), |reach| format!(" ± {}", decimals(reach, metric.decimals)));
