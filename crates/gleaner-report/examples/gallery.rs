@@ -36,10 +36,7 @@ fn main() -> std::io::Result<()> {
     for (name, caption, svg) in plots {
         page = page.with(Block::subheading(name)).with(Figure::new(caption, svg));
     }
-    let pair = vec![Figure::new("How long tasks took.", times()), Figure::new("Tasks by site.", by_site())];
     let page = page
-        .with(Block::heading("Side by side"))
-        .with(Block::Figures(pair))
         .with(Block::heading("Schedules"))
         .with(Block::Gantts(vec![
             schedule("twelve machines", 12, 300),

@@ -211,9 +211,10 @@ impl<'a, P: Policy> Simulation<'a, P> {
         goes_on
     }
 
-    /// Someone says something to the scheduler that nothing here led to: late, twice, or of a run that never was.
-    pub fn hearsay(&mut self, event: Event) {
-        self.tell(event);
+    /// The scheduler hears of something; it may be what nothing here led to: late, twice, or of a run that never was.
+    pub fn tell(&mut self, event: Event) {
+        self.parties.tell(ONLY, event);
+        self.note_spending();
     }
 
     /// To just before a task is submitted, or to the end if that never happens.
@@ -300,11 +301,6 @@ impl<'a, P: Policy> Simulation<'a, P> {
 
     fn setup(&self) -> &'a Setup {
         self.parties.outside().given.setup()
-    }
-
-    fn tell(&mut self, event: Event) {
-        self.parties.tell(ONLY, event);
-        self.note_spending();
     }
 
     /// Whether a task is done with its last answer is known to the scheduler alone.

@@ -1,6 +1,5 @@
 //! A run of the last figure asked for, drawn.
 
-use super::jobs::MissingShare;
 use super::permutations::SIX;
 use super::scheme::Parameters;
 use super::{FigureId, Findings, setups};
@@ -12,7 +11,7 @@ pub(super) fn section(report: Report, findings: &Findings) -> Report {
     let figure = findings.figures.last().copied().unwrap_or(FigureId::Four);
     let setup = match figure {
         FigureId::One => setups::figure_1(1),
-        FigureId::Two => setups::figure_2(1, MissingShare::InProportion, 1.0),
+        FigureId::Two => setups::figure_2(1, 1.0),
         FigureId::Three => setups::figure_3(0, 1),
         FigureId::Four => setups::figure_4(0, 1),
     };

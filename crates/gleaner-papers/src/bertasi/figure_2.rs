@@ -1,6 +1,5 @@
 //! Figure 2: where the tasks of each type are, second by second, when S₃'s owner comes back at 1500 s.
 
-use super::jobs::MissingShare;
 use super::scheme::{Parameters, Scheme};
 use super::{COMPOSITIONS, grids, setups};
 use crate::statistics::mean;
@@ -91,7 +90,7 @@ pub fn simulations() -> u64 {
 /// Simulates, on all cores, with lengths that are multiplied by a number.
 pub fn conduct(seeds: u64, parameters: Parameters, times: f64, watch: Watch<'_>) -> Result<Samples, Stopped> {
     let one = |seed: u64| -> Result<(Sample, Vec<Watched>), Stopped> {
-        let setup = setups::figure_2(seed, MissingShare::default(), times);
+        let setup = setups::figure_2(seed, times);
         let run = |recipe| {
             let run = look(&setup, recipe);
             if watch().is_break() { Err(Stopped) } else { Ok(run) }

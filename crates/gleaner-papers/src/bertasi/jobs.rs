@@ -21,16 +21,6 @@ pub struct JobSet {
     pub kinds: Vec<usize>,
 }
 
-/// How job set 1's shares, which add up to 96 %, become 100 %.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum MissingShare {
-    /// All grow in proportion.
-    #[default]
-    InProportion,
-    /// 20 % is a slip for the 24 % of job set 0.
-    LikeJobSet0,
-}
-
 /// The type that arrives at 0 s, 25 s, 50 s and 75 s.
 pub type Permutation = [usize; 4];
 
@@ -80,7 +70,6 @@ const fn step(percent: usize, mean_k: f64, deviation_k: f64) -> Step {
 const SET_0_CPU: [Step; 3] = [step(24, 400.0, 8.0), step(38, 200.0, 4.0), step(38, 100.0, 2.0)];
 const SET_0_GENERIC: [Step; 3] = [step(24, 100.0, 4.0), step(38, 50.0, 2.0), step(38, 25.0, 1.0)];
 const SET_1: [Step; 3] = [step(20, 500.0, 40.0), step(38, 250.0, 20.0), step(38, 125.0, 10.0)];
-const SET_1_LIKE_SET_0: [Step; 3] = [step(24, 500.0, 40.0), step(38, 250.0, 20.0), step(38, 125.0, 10.0)];
 const SET_2: [Step; 4] =
     [step(20, 250.0, 75.0), step(30, 100.0, 30.0), step(30, 40.0, 12.0), step(20, 10.0, 3.0)];
 
@@ -106,14 +95,10 @@ pub fn job_set_0(seed: u64) -> JobSet {
     draw(seed, 0, &[cpu, generic])
 }
 
-/// Job set 1 (figure 2): 500 jobs each of types 0 and 4 within 1000 s.
-pub fn job_set_1(seed: u64, missing: MissingShare) -> JobSet {
-    let steps = match missing {
-        MissingShare::InProportion => &SET_1,
-        MissingShare::LikeJobSet0 => &SET_1_LIKE_SET_0,
-    };
+/// Job set 1 (figure 2): 500 jobs each of types 0 and 4 within 1000 s. Its shares, which add up to 96 %, grow in proportion.
+pub fn job_set_1(seed: u64) -> JobSet {
     let arrival = Arrival::Evenly { until_s: 1000.0 };
-    draw(seed, 1, &[0, 4].map(|kind| Batch { kind, count: 500, steps, arrival }))
+    draw(seed, 1, &[0, 4].map(|kind| Batch { kind, count: 500, steps: &SET_1, arrival }))
 }
 
 /// Job set 2 (figures 3 and 4): four bursts of 500 jobs, 25 s apart, each of one type.

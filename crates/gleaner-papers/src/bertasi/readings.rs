@@ -5,8 +5,8 @@ pub const READINGS: [Reading; 19] = [
     Reading {
         topic: "the shares of job set 1",
         paper: "20 %, 38 % and 38 %, together 96 %",
-        taken: "in proportion, filled up to the 500 jobs: 104, 198 and 198 of each type; 24 % as in job set 0 \
-                (120, 190 and 190) can be asked for",
+        taken: "in proportion, filled up to the 500 jobs: 104, 198 and 198 of each type, and not 24 % as in job \
+                set 0 (120, 190 and 190)",
         why: "the numbers of jobs are given twice and certain; the share that is wrong is not known",
     },
     Reading {

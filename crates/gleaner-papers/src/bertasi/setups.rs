@@ -1,7 +1,7 @@
 //! From the paper's tables to what the simulator runs.
 
 use super::grids::{SYNTHETIC, Speeds, aeolus};
-use super::jobs::{JobSet, MissingShare, PERMUTATIONS, job_set_0, job_set_1, job_set_2};
+use super::jobs::{JobSet, PERMUTATIONS, job_set_0, job_set_1, job_set_2};
 use super::owners::{self, OwnerChange};
 use super::{COMPOSITIONS, WEIGHTS};
 use crate::Stream;
@@ -16,8 +16,8 @@ pub fn figure_1(seed: u64) -> Setup {
 }
 
 /// The synthetic grid, job set 1 with lengths that are multiplied by a number, S₃'s owner from 1500 s on.
-pub fn figure_2(seed: u64, missing: MissingShare, times: f64) -> Setup {
-    let mut jobs = job_set_1(seed, missing);
+pub fn figure_2(seed: u64, times: f64) -> Setup {
+    let mut jobs = job_set_1(seed);
     for length in &mut jobs.lengths {
         *length = Ops::new((length.amount() * times).round().max(1.0)).expect("an operation at least");
     }

@@ -1,6 +1,6 @@
 //! The generated job sets have the counts, lengths and arrivals of the paper's tables 2 and 4.
 
-use gleaner_papers::bertasi::jobs::{JobSet, MissingShare, PERMUTATIONS, job_set_0, job_set_1, job_set_2};
+use gleaner_papers::bertasi::jobs::{JobSet, PERMUTATIONS, job_set_0, job_set_1, job_set_2};
 use gleaner_papers::bertasi::{COMPOSITIONS, READINGS, owners};
 use gleaner_units::Time;
 use std::collections::BTreeSet;
@@ -46,10 +46,8 @@ fn job_set_0_has_the_lengths_of_table_2() {
 fn job_set_1_fills_up_its_96_per_cent() {
     let cuts = [360e3, 180e3];
     for kind in [0, 4] {
-        let set = job_set_1(2, MissingShare::InProportion);
+        let set = job_set_1(2);
         check_steps(&set, kind, &cuts, &[(104, 500e3, 40e3), (198, 250e3, 20e3), (198, 125e3, 10e3)]);
-        let set = job_set_1(2, MissingShare::LikeJobSet0);
-        check_steps(&set, kind, &cuts, &[(120, 500e3, 40e3), (190, 250e3, 20e3), (190, 125e3, 10e3)]);
     }
 }
 
@@ -72,7 +70,7 @@ fn job_set_2_has_the_mean_length_of_table_2() {
 
 #[test]
 fn arrivals_are_uniform_and_in_order() {
-    for (set, until) in [(job_set_0(3), 100.0), (job_set_1(3, MissingShare::default()), 1000.0)] {
+    for (set, until) in [(job_set_0(3), 100.0), (job_set_1(3), 1000.0)] {
         assert!(set.arrivals.is_sorted());
         let n = set.arrivals.len() as f64;
         let gap = |(at, time): (usize, &Time)| (time.seconds() / until - at as f64 / n).abs();
@@ -153,7 +151,7 @@ fn fingerprint(set: &JobSet) -> u64 {
 #[test]
 fn a_seed_means_the_same_bytes_forever() {
     assert_eq!(fingerprint(&job_set_0(1)), 8_903_416_506_769_992_422);
-    assert_eq!(fingerprint(&job_set_1(1, MissingShare::default())), 1_354_709_792_374_926_368);
+    assert_eq!(fingerprint(&job_set_1(1)), 1_354_709_792_374_926_368);
     assert_eq!(fingerprint(&job_set_2(1, &PERMUTATIONS[0])), 651_555_143_756_002_575);
     assert_ne!(fingerprint(&job_set_0(1)), fingerprint(&job_set_0(2)));
 }

@@ -78,12 +78,7 @@ fn contents(page: &mut String, blocks: &[Block]) {
     let headings = blocks.iter().filter_map(|block| match block {
         Block::Heading(text) => Some(("section", text)),
         Block::Subheading(text) => Some(("part", text)),
-        Block::Text(_)
-        | Block::Note(_)
-        | Block::Table(_)
-        | Block::Figure(_)
-        | Block::Figures(_)
-        | Block::Gantts(_) => None,
+        Block::Text(_) | Block::Note(_) | Block::Table(_) | Block::Figure(_) | Block::Gantts(_) => None,
     });
     let headings: Vec<_> = headings.collect();
     if headings.len() < CONTENTS_MIN {
@@ -112,13 +107,6 @@ fn blocks(page: &mut String, blocks: &[Block]) {
             }
             Block::Table(table) => self::table(page, table),
             Block::Figure(figure) => self::figure(page, figure),
-            Block::Figures(figures) => {
-                page.push_str("<div class=\"figures\">\n");
-                for figure in figures {
-                    self::figure(page, figure);
-                }
-                page.push_str("</div>\n");
-            }
             Block::Gantts(gantts) => {
                 page.push_str("<div class=\"figures\">\n");
                 // Those that stand side by side have the same clock.

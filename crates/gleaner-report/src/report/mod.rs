@@ -53,8 +53,6 @@ pub enum Block {
     Table(Table),
     /// A plot.
     Figure(Figure),
-    /// Plots side by side where the page is wide enough.
-    Figures(Vec<Figure>),
     /// Schedules that can be looked into, side by side where the page is wide enough.
     Gantts(Vec<Gantt>),
 }

@@ -33,7 +33,8 @@ fn full() -> Report {
         .with(table)
         .with(Block::heading("figures"))
         .with(figure())
-        .with(Block::Figures(vec![figure(), figure()]))
+        .with(figure())
+        .with(figure())
         .with(Block::heading("end"))
 }
 

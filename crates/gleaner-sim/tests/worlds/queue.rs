@@ -308,7 +308,7 @@ fn who_waits_behind_a_job_that_is_cancelled_starts_at_once() {
         let mut simulation = Simulation::new(&setup, recipe(rule, Belief::Estimate).build());
         simulation.run_through_instant();
         assert_eq!(simulation.history().tasks()[2].started, Time::NEVER, "{rule:?}");
-        simulation.hearsay(Event::TasksWithdrawn { first: TaskId::new(1), count: 1 });
+        simulation.tell(Event::TasksWithdrawn { first: TaskId::new(1), count: 1 });
         simulation.run();
         assert_eq!(simulation.history().tasks()[2].started, Time::ZERO, "{rule:?}");
     }

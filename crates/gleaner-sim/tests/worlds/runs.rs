@@ -46,7 +46,7 @@ fn what_is_said_of_runs_that_are_over_changes_nothing() {
             let mut rumours = Simulation::new(&setup, recipe.build());
             while rumours.step() {
                 if let Some(event) = hearsay(&rumours, choices) {
-                    rumours.hearsay(event);
+                    rumours.tell(event);
                     rumours.scheduler().check().unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
                     said += 1;
                 }
