@@ -169,7 +169,7 @@ fn weights(work: &Section<'_>) -> Result<Option<Weights>, InputError> {
         }
         // A dimension that weighs nothing would make tasks of it alone infinitely fast.
         let expected = "a weight as a finite number above 0";
-        weights.values.push(key.number(expected, |weight| weight.is_finite() && weight > 0.0)?);
+        weights.values.push(key.number(expected, settings::finite_above_zero)?);
         weights.dimensions.push(name.to_owned());
     }
     if weights.values.is_empty() {

@@ -46,9 +46,20 @@ pub(crate) fn is_speed(number: f64) -> bool {
     (1e-9..=1e18).contains(&number)
 }
 
+/// What [`finite_from_zero`] takes.
+pub(crate) const FROM_0: &str = "a finite number, 0 or more";
+
 /// Whether the number is finite and not negative.
 pub(crate) fn finite_from_zero(number: f64) -> bool {
     number.is_finite() && number >= 0.0
+}
+
+/// What [`finite_above_zero`] takes.
+pub(crate) const ABOVE_0: &str = "a finite number above 0";
+
+/// Whether the number is finite and above 0.
+pub(crate) fn finite_above_zero(number: f64) -> bool {
+    number.is_finite() && number > 0.0
 }
 
 pub(crate) fn sharing(grid: &Section<'_>) -> Result<Sharing, InputError> {

@@ -7,6 +7,7 @@ use crate::error::{Place, quoted};
 use crate::lines::{Lines, NamedBy};
 use crate::names::{list, one_of, plain};
 use crate::section::Key;
+use crate::settings::{ABOVE_0, finite_above_zero, finite_from_zero};
 use crate::splitter::{Fields, Splitter};
 use crate::submit::size_bytes;
 use gleaner_units::Time;
@@ -167,6 +168,10 @@ impl<'a> Row<'a> {
         }
     }
 
+    pub(crate) fn above_0(&self, column: Column) -> Result<f64, InputError> {
+        self.number(column, ABOVE_0, finite_above_zero)
+    }
+
     /// Bytes, as `1048576` or `4GB`; nothing where the field is empty or the table has no such column.
     pub(crate) fn find_size(&self, column: Option<Column>) -> Result<Option<u64>, InputError> {
         let Some(column) = column.filter(|column| !self.text(*column).is_empty()) else { return Ok(None) };
@@ -199,8 +204,7 @@ impl<'a> Row<'a> {
     /// A time that is not before `earliest`, the row above's.
     #[inline]
     pub(crate) fn time(&self, column: Column, earliest: Time) -> Result<Time, InputError> {
-        let valid = |seconds: f64| seconds.is_finite() && seconds >= 0.0;
-        let seconds = self.number(column, "seconds as a finite number, 0 or more", valid)?;
+        let seconds = self.number(column, "seconds as a finite number, 0 or more", finite_from_zero)?;
         let Some(time) = Time::from_seconds(seconds) else {
             return Err(self.wrong(column, "at most 18446744073 seconds, where time ends"));
         };

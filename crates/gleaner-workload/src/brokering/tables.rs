@@ -4,7 +4,7 @@ use crate::InputError;
 use crate::error::{Place, quoted};
 use crate::names::one_of;
 use crate::section::Section;
-use crate::settings::{SPEED, is_speed};
+use crate::settings::{ABOVE_0, SPEED, is_speed};
 use crate::table::{Column, Limit, Row, Table};
 use crate::words::words;
 use gleaner_classad::{Expr, Value};
@@ -15,7 +15,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 const FILE: &str = "the name of a file, as \"elements.csv\"";
-const ABOVE_0: &str = "a finite number above 0";
 const MANY: u64 = 10_000_000;
 
 /// All that the tables say.
@@ -150,10 +149,6 @@ fn described(ad: Option<Ad>, row: &Row<'_>, [id, site, cpus, speed]: [Column; 4]
     Ad::from(described)
 }
 
-fn above_0(row: &Row<'_>, column: Column) -> Result<f64, InputError> {
-    row.number(column, ABOVE_0, |number| number.is_finite() && number > 0.0)
-}
-
 fn whole(row: &Row<'_>, column: Column, least: u64) -> Result<u64, InputError> {
     let number = row.text(column).parse().ok().filter(|number| *number >= least);
     number.ok_or_else(|| row.wrong(column, &format!("a whole number, {least} or more")))
@@ -210,7 +205,7 @@ fn read_storage(mut table: Table, sites: &Numbered, storage: &mut [Storage]) -> 
     while let Some(row) = table.next()? {
         let at = sites.find(&row, site, row.text(site))?;
         let said = |column: &Column| !row.text(*column).is_empty();
-        let bytes_per_s = speed.filter(said).map(|column| above_0(&row, column)).transpose()?;
+        let bytes_per_s = speed.filter(said).map(|column| row.above_0(column)).transpose()?;
         let quota = quota.filter(said).map(|column| whole(&row, column, 0)).transpose()?;
         storage[at] = Storage { bytes_per_s: bytes_per_s.unwrap_or(f64::INFINITY), quota };
     }
@@ -239,7 +234,7 @@ fn links(mut table: Table, places: &mut Numbered) -> Result<Vec<Link>, InputErro
         if between.0 == between.1 {
             return Err(row.wrong(to, "another place than where the link begins"));
         }
-        links.push(Link { between, bytes_per_s: above_0(&row, speed)? });
+        links.push(Link { between, bytes_per_s: row.above_0(speed)? });
     }
     Ok(links)
 }
@@ -309,7 +304,7 @@ impl Jobs {
         while let Some(row) = table.next()? {
             self.names.add(&row, id)?;
             last = row.time(arrival, last)?;
-            let ops = |column| Ops::new(above_0(&row, column)?).ok_or_else(|| row.wrong(column, ABOVE_0));
+            let ops = |column| Ops::new(row.above_0(column)?).ok_or_else(|| row.wrong(column, ABOVE_0));
             let (column, length) = (length, ops(length)?);
             row.check_duration(column, length.amount() / known.fastest, "element")?;
             let said = estimate.filter(|column| !row.text(*column).is_empty());

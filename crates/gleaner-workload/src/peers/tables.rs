@@ -15,7 +15,6 @@ use std::collections::btree_map::Entry;
 use std::path::Path;
 
 const FILE: &str = "the name of a file, as \"workers.csv\"";
-const ABOVE_0: &str = "a finite number above 0";
 
 /// Peers by name, in order of first appearance.
 #[derive(Default)]
@@ -190,7 +189,7 @@ impl Workers {
 /// A number above 0, where the column is there and says something.
 fn optional(row: &Row<'_>, column: Option<Column>) -> Result<Option<f64>, InputError> {
     let said = column.filter(|column| !row.text(*column).is_empty());
-    said.map(|column| row.number(column, ABOVE_0, |number| number.is_finite() && number > 0.0)).transpose()
+    said.map(|column| row.above_0(column)).transpose()
 }
 
 /// From one moment to a later one.

@@ -7,7 +7,7 @@ use super::{rigid, tables};
 use crate::document::Node;
 use crate::limits::{SITE_JOBS_MAX, SITES_MAX};
 use crate::section::{Key, Section};
-use crate::settings;
+use crate::settings::{self, ABOVE_0, FROM_0, finite_above_zero, finite_from_zero};
 use crate::{InputError, logs};
 use gleaner_policy::{PolicyError, PolicySpec};
 use gleaner_sim::Division;
@@ -48,9 +48,7 @@ const WORK: [&str; 13] = [
 ];
 const NETWORK: [&str; 3] = ["shared", "staging", "crossing"];
 const PROTOCOL: [&str; 5] = ["brokers", "delay_s", "loss", "patience_s", "publish"];
-const ABOVE_0: &str = "a finite number above 0";
 const LOG: &str = "the name of a log of jobs";
-const FROM_0: &str = "a finite number, 0 or more";
 
 pub(super) fn scenario(root: &Node, base: &Path) -> Result<SitesScenario, InputError> {
     let root = Section::root(root, &SECTIONS)?;
@@ -261,16 +259,16 @@ fn count(key: &Key<'_>, most: usize) -> Result<usize, InputError> {
 }
 
 fn above_0(key: &Key<'_>) -> Result<f64, InputError> {
-    key.number(ABOVE_0, |number| number.is_finite() && number > 0.0)
+    key.number(ABOVE_0, finite_above_zero)
 }
 
 fn number_or(section: &Section<'_>, name: &str, otherwise: f64) -> Result<f64, InputError> {
-    section.find(name).map_or(Ok(otherwise), |key| key.number(FROM_0, settings::finite_from_zero))
+    section.find(name).map_or(Ok(otherwise), |key| key.number(FROM_0, finite_from_zero))
 }
 
 fn span(section: &Section<'_>, name: &str, otherwise: Span) -> Result<Span, InputError> {
     let Some(key) = section.find(name) else { return Ok(otherwise) };
-    let seconds = key.number(FROM_0, settings::finite_from_zero)?;
+    let seconds = key.number(FROM_0, finite_from_zero)?;
     Span::from_seconds(seconds).ok_or_else(|| key.wrong("seconds before the end of time"))
 }
 
@@ -290,7 +288,7 @@ fn numbers_or(section: &Section<'_>, name: &str, usual: f64) -> Result<Vec<f64>,
     let expected = "a list of finite numbers, 0 or more, as [0, 2.5]";
     let Some(key) = section.find(name) else { return Ok(vec![usual]) };
     let numbers = key.list(expected)?;
-    let numbers = numbers.iter().map(|key| key.number(FROM_0, settings::finite_from_zero));
+    let numbers = numbers.iter().map(|key| key.number(FROM_0, finite_from_zero));
     match numbers.collect::<Result<Vec<f64>, InputError>>()? {
         numbers if numbers.is_empty() => Err(key.wrong(expected)),
         numbers => Ok(numbers),

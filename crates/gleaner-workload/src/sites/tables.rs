@@ -8,14 +8,13 @@ use crate::ids::UniqueIds;
 use crate::limits::{SITE_JOBS_MAX, SITES_MAX};
 use crate::names::one_of;
 use crate::section::Key;
+use crate::settings::{FROM_0, finite_from_zero};
 use crate::table::{Column, Limit, Row, Table};
 use gleaner_sim::sites::{Job, Site};
 use gleaner_units::Time;
 use std::path::Path;
 
 const FILE: &str = "the name of a file, as \"sites.csv\"";
-const ABOVE_0: &str = "a finite number above 0";
-const FROM_0: &str = "a finite number, 0 or more";
 const SITE_COLUMNS: [&str; 9] =
     ["id", "processors", "gflops", "memory", "disk", "upload_mbit", "download_mbit", "price", "quality"];
 const JOB_COLUMNS: [&str; 13] = [
@@ -48,14 +47,12 @@ fn named(names: &mut UniqueIds, row: &Row<'_>, id: Column) -> Result<(), InputEr
 
 /// A number above 0; `usual` where the field is empty or there is no such column.
 fn above_0(row: &Row<'_>, column: Option<Column>, usual: f64) -> Result<f64, InputError> {
-    let valid = |number: f64| number.is_finite() && number > 0.0;
-    said(row, column).map_or(Ok(usual), |column| row.number(column, ABOVE_0, valid))
+    said(row, column).map_or(Ok(usual), |column| row.above_0(column))
 }
 
 /// Likewise, 0 or more.
 fn from_0(row: &Row<'_>, column: Option<Column>, usual: f64) -> Result<f64, InputError> {
-    let valid = |number: f64| number.is_finite() && number >= 0.0;
-    said(row, column).map_or(Ok(usual), |column| row.number(column, FROM_0, valid))
+    said(row, column).map_or(Ok(usual), |column| row.number(column, FROM_0, finite_from_zero))
 }
 
 fn said(row: &Row<'_>, column: Option<Column>) -> Option<Column> {
@@ -77,8 +74,8 @@ pub(super) fn sites(base: &Path, key: &Key<'_>) -> Result<SitesListed, InputErro
             // Who says nothing of it has as much as anybody asks for.
             memory: row.find_size(memory)?.unwrap_or(u64::MAX),
             disk: row.find_size(disk)?.unwrap_or(u64::MAX),
-            upload: MBIT * row.number(upload, ABOVE_0, |rate| rate.is_finite() && rate > 0.0)?,
-            download: MBIT * row.number(download, ABOVE_0, |rate| rate.is_finite() && rate > 0.0)?,
+            upload: MBIT * row.above_0(upload)?,
+            download: MBIT * row.above_0(download)?,
             price: from_0(&row, price, 0.0)?,
             quality: from_0(&row, quality, 0.0)?,
         });
