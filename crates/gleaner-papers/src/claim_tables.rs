@@ -1,7 +1,8 @@
-//! Claims as tables of a report.
+//! What the papers' reports share: claims as tables, estimates as cells, plots as files.
 
 use crate::Claim;
-use gleaner_report::{Cell, Table};
+use crate::statistics::Estimate;
+use gleaner_report::{Cell, Svg, Table};
 
 /// A row a claim: what the paper says, what was measured, how far it holds, and how the paper was read. Several may have the same
 /// words, and none the same name.
@@ -60,6 +61,16 @@ pub(crate) fn by_statement(claims: &[Claim], readings: &[(&str, &str)]) -> Table
         let head = [Cell::text(any.claim), Cell::text(name.clone()), Cell::text(any.paper)];
         table.row(head.into_iter().chain(cells))
     })
+}
+
+/// `1.01 ± 0.04`.
+pub(crate) fn cell(estimate: Estimate, places: usize) -> Cell {
+    Cell::number(estimate.with_reach(places))
+}
+
+/// Plots by name and caption, each as a file.
+pub(crate) fn files(plots: Vec<(&'static str, &'static str, Svg)>) -> Vec<(String, String)> {
+    plots.into_iter().map(|(name, _, svg)| (format!("{name}.svg"), svg.as_str().to_owned())).collect()
 }
 
 fn found(claim: &Claim) -> String {

@@ -7,9 +7,9 @@ use super::rule::Rule;
 
 use super::{ages, claims, drawn, plots, standings};
 use crate::claim::tally;
+use crate::claim_tables::{self, cell};
 use crate::reading;
-use crate::statistics::Estimate;
-use crate::{Claim, Document, claim_tables};
+use crate::{Claim, Document};
 use gleaner_report::{Block, Cell, Figure, Report, Table, numbers};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -32,9 +32,7 @@ impl Findings {
 
     /// Every file but `claims.json`: plots, lifetimes as CSV, and last the report.
     pub fn files(&self) -> Vec<(String, String)> {
-        let plots = plots::all(self).into_iter();
-        let mut files: Vec<(String, String)> =
-            plots.map(|(name, _, svg)| (format!("{name}.svg"), svg.as_str().to_owned())).collect();
+        let mut files = claim_tables::files(plots::all(self));
         files.push(("lifetimes.csv".to_owned(), self.csv()));
         files.push(("report.html".to_owned(), self.report().html()));
         files
@@ -102,10 +100,6 @@ impl Findings {
             tally(claims)
         )
     }
-}
-
-fn cell(estimate: Estimate, places: usize) -> Cell {
-    Cell::number(estimate.with_reach(places))
 }
 
 /// The two new rules' gains.

@@ -10,10 +10,10 @@ use super::findings::Findings;
 use super::readings::READINGS;
 use super::{claims, drawn, plots, tables};
 use crate::claim::tally;
+use crate::claim_tables::{self, cell};
 use crate::reading;
-use crate::statistics::Estimate;
-use crate::{Claim, Document, claim_tables};
-use cells::{budget, cell};
+use crate::{Claim, Document};
+use cells::budget;
 use gleaner_report::{Block, Cell, Figure, Report, Table, numbers};
 
 const NOTE: &str = "Every version is given the same tasks and meets the same machines. Intervals hold the true mean \
@@ -35,9 +35,7 @@ impl Findings {
 
     /// Every file but `claims.json`: plots, runs as CSV, and last the report.
     pub fn files(&self) -> Vec<(String, String)> {
-        let plots = plots::all(self).into_iter();
-        let mut files: Vec<(String, String)> =
-            plots.map(|(name, _, svg)| (format!("{name}.svg"), svg.as_str().to_owned())).collect();
+        let mut files = claim_tables::files(plots::all(self));
         files.push(("simulations.csv".to_owned(), tables::simulations(self)));
         files.push(("report.html".to_owned(), self.report().html()));
         files
