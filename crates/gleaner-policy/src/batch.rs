@@ -45,7 +45,7 @@ use crate::parts::budget::{Level, REACH, Spending};
 use crate::parts::order::TaskOrder;
 use crate::parts::staying::Staying;
 use crate::parts::when::{Holding, Replan, When};
-use crate::spending::{Conditions, Supply};
+use crate::spending::{CLEARLY, Conditions, Supply};
 pub(crate) use course::assignments;
 pub(crate) use looks::Looks;
 
@@ -87,9 +87,6 @@ pub(crate) struct Batching {
 
 /// How often it is worked out whether there is enough to do for more to be planned: that costs O(machines).
 const STRIDE: usize = 128;
-
-/// More than all rounding errors together.
-const CLEARLY: f64 = 1.0 + 1e-9;
 
 struct Batch<'a> {
     recipe: &'a Batching,

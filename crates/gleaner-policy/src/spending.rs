@@ -18,7 +18,7 @@ pub(crate) use waking::Waking;
 const ROUNDING: f64 = 1e-12;
 
 /// More than all rounding errors together.
-const CLEARLY: f64 = 1.0 + 1e-9;
+pub(crate) const CLEARLY: f64 = 1.0 + 1e-9;
 
 /// Where no rule asks for them.
 const NO_PRICES: (f64, f64) = (f64::INFINITY, f64::INFINITY);

@@ -1,6 +1,6 @@
 //! The figures as plots: the paper's panels, axes and order, with what it leaves out beside them.
 
-use super::figure_2::{Counts, DATA, PAPER_END_S, S3, Watched};
+use super::figure_2::{Counts, DATA, PAPER_END_S, PAPER_PEAK, S3, Watched};
 use super::jobs::PERMUTATIONS;
 use super::permutations::{self, SIX};
 use super::scheme::name;
@@ -9,8 +9,6 @@ use crate::statistics::{Estimate, mean};
 use gleaner_policy::Score;
 use gleaner_report::{Axis, Plot, PlotGrid, Series, Style, Svg};
 
-/// Where the y axis of the paper's figure 2 ends.
-const PAPER_PEAK: f64 = 310.0;
 /// A plot of a whole run shows every so many seconds.
 const COARSE_S: usize = 20;
 

@@ -1,14 +1,12 @@
 //! Rows over time, each a band that is darker where its value is higher. A dozen rows are a band each; of a thousand,
 //! neighbours share one, so that both can be read.
 
-use super::measure::{LABEL, TEXT, TITLE, fit, width};
+use super::measure::{LABEL, MARGIN, TEXT, TITLE, TITLE_ROW, fit, width};
 use super::paint::{Paint, SHADES};
 use super::svg::{Lettering, Pen, Svg};
 use super::ticks;
 use crate::numbers;
 
-const MARGIN: f64 = 14.0;
-const TITLE_ROW: f64 = 28.0;
 /// Bands at most.
 const BANDS_MAX: usize = 40;
 /// Stretches of time.

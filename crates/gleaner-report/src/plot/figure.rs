@@ -2,15 +2,13 @@
 
 use super::describe;
 use super::legend::Legend;
-use super::measure::{TEXT, TITLE, fit, wrap};
+use super::measure::{MARGIN, TEXT, TITLE, TITLE_ROW, fit, wrap};
 use super::paint::Paint;
 use super::panel::{self, Area};
 use super::series::{Plot, PlotGrid, Style};
 use super::shown::{Shown, names, shown};
 use super::svg::{Lettering, Pen, Svg};
 
-const MARGIN: f64 = 14.0;
-const TITLE_ROW: f64 = 28.0;
 const NOTE_ROW: f64 = 17.0;
 const PANEL_GAP: f64 = 18.0;
 const ONE: (f64, f64) = (720.0, 360.0);

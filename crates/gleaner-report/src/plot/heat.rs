@@ -1,12 +1,10 @@
 //! A table of cells by two things that were varied, shaded by a value: each cell also says it in figures, so that colour is
 //! never the only difference.
 
-use super::measure::{LABEL, TEXT, TITLE, fit, width, wrap};
+use super::measure::{LABEL, MARGIN, TEXT, TITLE, TITLE_ROW, fit, width, wrap};
 use super::paint::{Paint, SHADES};
 use super::svg::{Lettering, Pen, Svg};
 
-const MARGIN: f64 = 14.0;
-const TITLE_ROW: f64 = 28.0;
 const LINE: f64 = 15.0;
 const PAD: f64 = 7.0;
 const CELL_MIN: f64 = 54.0;

@@ -1,4 +1,5 @@
-//! How wide a text will be. The viewer's own font is used, so this is an estimate, rather too wide than too narrow.
+//! What all figures have alike, and how wide a text will be. The viewer's own font is used, so this is an estimate, rather too wide
+//! than too narrow.
 
 /// Size of the letters on axes and in legends, in pixels.
 pub(super) const TEXT: f64 = 12.0;
@@ -6,6 +7,10 @@ pub(super) const TEXT: f64 = 12.0;
 pub(super) const LABEL: f64 = 13.0;
 /// Size of a figure's title, in pixels.
 pub(super) const TITLE: f64 = 15.0;
+/// Around a figure, in pixels.
+pub(super) const MARGIN: f64 = 14.0;
+/// The height of the row with a figure's title, in pixels.
+pub(super) const TITLE_ROW: f64 = 28.0;
 
 /// The width of `text` in pixels at a font size of `size` pixels.
 pub(super) fn width(text: &str, size: f64) -> f64 {
