@@ -3,8 +3,8 @@
 //! - [`PeersSetup`] is all that a run is given; [`peers`] makes the parties of it.
 //! - `letters` is what they say to each other; `discovery` is who knows of whom.
 //! - A `desk` stands between each scheduler and its letters: it translates ids, and **what a peer sends is checked there
-//!   and nowhere else**. What it refuses is shown in [`World::refused`].
-//! - [`World`] has the true workers and tasks. A task on another site's worker takes its inputs there first.
+//!   and nowhere else**. What it refuses is shown in [`PeersWorld::refused`].
+//! - [`PeersWorld`] has the true workers and tasks. A task on another site's worker takes its inputs there first.
 
 mod absences;
 mod accounts;
@@ -27,7 +27,7 @@ pub use setup::{
     Unrelated,
 };
 pub use workers::{Ended, RUNS_KEPT_MAX, Ran};
-pub use world::World;
+pub use world::PeersWorld;
 
 use crate::mail::Mail;
 use crate::parties::Parties;
@@ -39,7 +39,7 @@ use gleaner_units::{MachineClassId, MachineId, PartyId, Time};
 ///
 /// # Panics
 /// Where the setup is not whole: see [`PeersSetup::check`].
-pub fn peers<P: Policy>(setup: &PeersSetup, policy: impl Fn(usize) -> P) -> Parties<'_, P, World<'_>> {
+pub fn peers<P: Policy>(setup: &PeersSetup, policy: impl Fn(usize) -> P) -> Parties<'_, P, PeersWorld<'_>> {
     if let Err(broken) = setup.check() {
         panic!("no run can be made of this setup: {broken}");
     }
@@ -62,7 +62,7 @@ pub fn peers<P: Policy>(setup: &PeersSetup, policy: impl Fn(usize) -> P) -> Part
         scheduler
     });
     let mail = Mail::new(setup.seed, setup.usual);
-    let mut parties = Parties::new(schedulers.collect(), World::new(setup), mail);
+    let mut parties = Parties::new(schedulers.collect(), PeersWorld::new(setup), mail);
     // They have workers to offer before any task comes.
     for peer in (0..setup.peers.len()).map(PartyId::new) {
         parties.tell(peer, Event::Lending(LendingEvent::Connected { is_connected: true }));

@@ -11,18 +11,18 @@
 //!   run is, `world` puts them together.
 
 mod checked;
+mod letters;
 mod manager;
 mod notes;
 mod orders;
 mod outcome;
 mod post;
 mod setup;
-mod words;
 mod world;
 
+pub use letters::{Slip, Word};
 pub use outcome::{JobOutcome, SitesOutcome, Used};
 pub use setup::{Job, Protocol, Site, SitesSetup, Staging};
-pub use words::{Slip, Word};
 pub use world::SitesWorld;
 
 use crate::{Mail, Parties, Way};

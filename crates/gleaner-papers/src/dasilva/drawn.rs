@@ -5,7 +5,7 @@ use super::table_2::{CELLS, Cell};
 use crate::drawn;
 use gleaner_policy::Recipe;
 use gleaner_report::{Bar, Gantt, Report, numbers};
-use gleaner_sim::peers::{Ended, PeersSetup, Ran, World, peers};
+use gleaner_sim::peers::{Ended, PeersSetup, PeersWorld, Ran, peers};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Jobs that are run, and drawn.
@@ -35,7 +35,7 @@ pub fn gantt(
     name: &str,
     peers: &[String],
     job: impl Fn(usize) -> String,
-    world: &World<'_>,
+    world: &PeersWorld<'_>,
 ) -> Gantt {
     let outcome = world.outcome();
     let workers = setup.peers.iter().enumerate();

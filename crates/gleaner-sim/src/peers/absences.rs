@@ -8,13 +8,13 @@
 use super::accounts::OpenJob;
 use super::letters::Word;
 use super::setup::BrokerAbsence;
-use super::world::{Happening, Leaves, World};
+use super::world::{Happening, Leaves, PeersWorld};
 use gleaner_core::{Event, LendingEvent};
 use gleaner_units::{MachineId, PartyId, Time};
 use std::cmp::Reverse;
 use std::ops::Range;
 
-impl World<'_> {
+impl PeersWorld<'_> {
     fn own_workers(&self, peer: PartyId) -> Range<usize> {
         let first = self.worker_of(peer, MachineId::FIRST);
         first..first + self.setup.peers[peer.index()].workers.len()

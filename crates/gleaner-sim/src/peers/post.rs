@@ -2,11 +2,11 @@
 
 use super::desk::Unheard;
 use super::letters::{Loan, Word};
-use super::world::{Leaves, World};
+use super::world::{Leaves, PeersWorld};
 use gleaner_core::{Event, Lending, LendingEvent, RunEnd};
 use gleaner_units::{PartyId, RunId, Span, Time};
 
-impl World<'_> {
+impl PeersWorld<'_> {
     /// Carries out what a scheduler orders among peers.
     pub(super) fn lend(&mut self, now: Time, peer: PartyId, order: Lending, out: Leaves<'_>) {
         let service = PartyId::new(self.state.desks.len());

@@ -25,7 +25,7 @@ const HEARTBEATS_MISSED: u64 = 3;
 
 /// Workers, tasks, the discovery service and each peer's desk.
 #[derive(Clone, Debug)]
-pub struct World<'a> {
+pub struct PeersWorld<'a> {
     pub(super) setup: &'a PeersSetup,
     /// By peer: its first worker.
     first_worker: Vec<usize>,
@@ -45,7 +45,7 @@ pub struct World<'a> {
 /// Letters and events that leave a deed.
 pub(super) type Leaves<'b> = &'b mut Out<Word>;
 
-impl<'a> World<'a> {
+impl<'a> PeersWorld<'a> {
     pub(super) fn new(setup: &'a PeersSetup) -> Self {
         let believed = Believed::of(setup);
         let mut workers = Workers::default();
@@ -334,7 +334,7 @@ impl<'a> World<'a> {
     }
 }
 
-impl<'a> Lasting<'a> for World<'a> {
+impl<'a> Lasting<'a> for PeersWorld<'a> {
     type Setup = PeersSetup;
     type State = State;
 
@@ -351,7 +351,7 @@ impl<'a> Lasting<'a> for World<'a> {
     }
 }
 
-impl Outside for World<'_> {
+impl Outside for PeersWorld<'_> {
     type Happening = Happening;
     type Letter = Word;
 

@@ -5,9 +5,9 @@
 //! come of it. And it has to be what its sender wrote under that number: after another letter of the same number, the true
 //! one would be taken for a repetition.
 
+use super::letters::{Slip, Word};
 use super::manager::Holder;
 use super::orders::Phase;
-use super::words::{Slip, Word};
 use super::world::SitesWorld;
 use gleaner_core::Needs;
 use gleaner_units::{PartyId, TaskId, Time};

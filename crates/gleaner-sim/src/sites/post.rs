@@ -1,6 +1,6 @@
 //! Sees to it that what is said arrives, once: what is not acknowledged is said again, and what was heard is not heard again.
 
-use super::words::{Slip, Word};
+use super::letters::{Slip, Word};
 use crate::Out;
 use gleaner_units::{PartyId, Span, Time};
 use serde::{Deserialize, Serialize};

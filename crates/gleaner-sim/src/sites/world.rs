@@ -1,12 +1,12 @@
 //! What surrounds the meta-schedulers: users, sites with their managers, and the network between the sites.
 
+use super::letters::{Slip, Word};
 use super::manager::{Holder, Manager};
 use super::notes::Notes;
 use super::orders::{Orders, Phase};
 use super::outcome::{JobOutcome, SitesOutcome, Used};
 use super::post::Post;
 use super::setup::{SitesSetup, Staging};
-use super::words::{Slip, Word};
 use crate::refused::{Refusals, Refused};
 use crate::saving::Lasting;
 use crate::{Letter, LinkId, Network, Out, Outside, TransferId};

@@ -12,7 +12,7 @@ use crate::Outcome;
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
 use gleaner_policy::{AnyPolicy, Recipe};
-use gleaner_sim::peers::{PeersSetup, World, peers};
+use gleaner_sim::peers::{PeersSetup, PeersWorld, peers};
 use gleaner_sim::{Parties, restore, save};
 use gleaner_units::{Ops, Time};
 use gleaner_workload::PeersScenario;
@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &SimulateArguments, scenarios: &[PeersScenario]) ->
 /// A run, with what it takes to go on.
 struct Run<'a> {
     setup: &'a PeersSetup,
-    parties: Parties<'a, AnyPolicy, World<'a>>,
+    parties: Parties<'a, AnyPolicy, PeersWorld<'a>>,
     rule: String,
     patience_s: f64,
 }
@@ -55,7 +55,7 @@ impl<'a> Run<'a> {
         Ok(Self::at(setup, recipe, parties))
     }
 
-    fn at(setup: &'a PeersSetup, recipe: Recipe, parties: Parties<'a, AnyPolicy, World<'a>>) -> Self {
+    fn at(setup: &'a PeersSetup, recipe: Recipe, parties: Parties<'a, AnyPolicy, PeersWorld<'a>>) -> Self {
         Self { setup, parties, rule: recipe.to_string(), patience_s: patience_s(setup) }
     }
 }

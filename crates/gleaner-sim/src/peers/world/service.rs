@@ -1,13 +1,13 @@
 //! Letters to the discovery service, and what becomes of those that make no sense.
 
-use super::{Leaves, World};
+use super::{Leaves, PeersWorld};
 use crate::peers::desk::Unheard;
 use crate::peers::discovery::Power;
 use crate::peers::letters::Word;
 use gleaner_core::Seek;
 use gleaner_units::{MachineClassId, PartyId, Time};
 
-impl World<'_> {
+impl PeersWorld<'_> {
     pub(super) fn unheard(&mut self, now: Time, (by, from): (PartyId, PartyId), why: Unheard) {
         match why {
             Unheard::Late => self.state.outcome.late += 1,

@@ -1,13 +1,13 @@
 //! What the world says of itself.
 
-use super::World;
+use super::PeersWorld;
 use crate::peers::results::PeersOutcome;
 use crate::peers::setup::Absence;
 use crate::peers::workers::{Ran, Worker};
 use crate::refused::Refused;
 use gleaner_units::Time;
 
-impl World<'_> {
+impl PeersWorld<'_> {
     /// What came of it so far.
     pub fn outcome(&self) -> PeersOutcome {
         let workers = &self.state.workers.all;

@@ -4,7 +4,7 @@ use crate::basics::{at, seconds};
 use gleaner_core::{Ad, MachineClass, Policy, TaskClass};
 use gleaner_policy::{AnyPolicy, PolicySpec, Recipe};
 use gleaner_sim::Parties;
-use gleaner_sim::peers::{Job, PeersSetup, Site, World, peers};
+use gleaner_sim::peers::{Job, PeersSetup, PeersWorld, Site, peers};
 use gleaner_testkit::random::Choices;
 use gleaner_units::{MachineClassId, Ops, PartyId, TaskClassId, Time};
 
@@ -64,9 +64,9 @@ pub(crate) fn recipe(preset: &str, more: &[(&str, &str)]) -> Recipe {
 
 /// To the end, with all checks after every event.
 pub(crate) fn run_checked<'a, P: Policy>(
-    mut parties: Parties<'a, P, World<'a>>,
+    mut parties: Parties<'a, P, PeersWorld<'a>>,
     setup: &PeersSetup,
-) -> Parties<'a, P, World<'a>> {
+) -> Parties<'a, P, PeersWorld<'a>> {
     while parties.step() {
         for index in 0..setup.peers.len() {
             let scheduler = parties.scheduler(peer(index));
@@ -79,7 +79,7 @@ pub(crate) fn run_checked<'a, P: Policy>(
     parties
 }
 
-pub(crate) fn of(setup: &PeersSetup, recipe: Recipe) -> Parties<'_, AnyPolicy, World<'_>> {
+pub(crate) fn of(setup: &PeersSetup, recipe: Recipe) -> Parties<'_, AnyPolicy, PeersWorld<'_>> {
     peers(setup, |_| recipe.build())
 }
 

@@ -3,7 +3,7 @@
 use super::grids::{of, peer, random, recipe};
 use crate::basics::{at, seconds};
 use gleaner_policy::AnyPolicy;
-use gleaner_sim::peers::{Frail, Outage, Turnover, World};
+use gleaner_sim::peers::{Frail, Outage, PeersWorld, Turnover};
 use gleaner_sim::{Parties, Way, restore, save};
 
 #[test]
@@ -28,12 +28,12 @@ fn a_run_goes_on_from_any_moment_to_the_same_end() {
         let mut half = of(&setup, recipe);
         (0..steps / 2).for_each(|_| assert!(half.step()));
         let kept = save(&half, &rule);
-        let mut resumed: Parties<'_, _, World<'_>> =
+        let mut resumed: Parties<'_, _, PeersWorld<'_>> =
             restore(&setup, (&rule, |_| recipe.build()), &kept).expect("what was saved");
         assert_eq!(save(&resumed, &rule), kept, "seed {seed}: nothing is missing");
         resumed.run();
         assert_eq!(save(&resumed, &rule), save(&whole, &rule), "seed {seed}, {preset}");
-        let other: Result<Parties<'_, AnyPolicy, World<'_>>, _> =
+        let other: Result<Parties<'_, AnyPolicy, PeersWorld<'_>>, _> =
             restore(&setup, ("another", |_| recipe.build()), &kept);
         assert!(other.is_err());
     }

@@ -10,7 +10,7 @@ use gleaner_papers::dasilva::gantt;
 use gleaner_report::numbers::{self, decimals, grouped};
 use gleaner_report::{Axis, Block, Cell, Figure, Plot, Report, Series, Style, Table, histogram};
 use gleaner_sim::Refused;
-use gleaner_sim::peers::{PeersOutcome, PeersSetup, RUNS_KEPT_MAX, World};
+use gleaner_sim::peers::{PeersOutcome, PeersSetup, PeersWorld, RUNS_KEPT_MAX};
 use gleaner_workload::PeersScenario;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -26,7 +26,7 @@ pub(super) fn write(
     dir: &Path,
     scenario: &PeersScenario,
     (setup, came): (&PeersSetup, &PeersOutcome),
-    (summary, world): (&Summary, &World<'_>),
+    (summary, world): (&Summary, &PeersWorld<'_>),
 ) -> Outcome {
     let refused = world.refused();
     files::write_text(dir, "jobs.csv", &jobs(scenario, setup, came))?;
@@ -117,7 +117,7 @@ fn figures(scenario: &PeersScenario, came: &PeersOutcome) -> Figures {
 fn report(
     scenario: &PeersScenario,
     (setup, came): (&PeersSetup, &PeersOutcome),
-    (summary, world): (&Summary, &World<'_>),
+    (summary, world): (&Summary, &PeersWorld<'_>),
     figures: Figures,
 ) -> String {
     let percent = |share: f64| format!("{} %", decimals(100.0 * share, 1));
