@@ -123,7 +123,16 @@ fn hanging(line: &str, from: usize, width: usize) -> String {
     text
 }
 
-/// A count with what is counted, as `1 task` and `2 tasks`.
+/// Bytes to a tenth of the largest unit, a power of 1024. Where each byte counts, [`gleaner_core::size`] says them.
+pub(crate) fn rough_size(bytes: u64) -> String {
+    let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    let unit = units.into_iter().find(|(_, shift)| bytes >> shift > 0);
+    let of = |shift| bytes as f64 / (1_u64 << shift) as f64;
+    unit.map_or_else(|| format!("{bytes} B"), |(unit, shift)| format!("{:.1} {unit}", of(shift)))
+}
+
+/// A count with what is counted, as `1 task` and `2 tasks`. Its digits are not grouped; a report's are
+/// ([`gleaner_report::numbers::counted`]).
 pub(crate) fn plural(count: u64, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
@@ -169,6 +178,15 @@ mod tests {
         let text = aligned(&[("JOB", Side::Right), ("STATE", Side::Left)], &rows);
         let plain = anstream::adapter::strip_str(&text).to_string();
         assert_eq!(plain, " JOB  STATE\n   7  ü\n1000  waiting\n");
+    }
+
+    #[test]
+    fn sizes_are_told_to_a_tenth() {
+        for (bytes, expected) in
+            [(0, "0 B"), (1023, "1023 B"), (1 << 10, "1.0 KiB"), (5 << 29, "2.5 GiB"), (16 << 40, "16.0 TiB")]
+        {
+            assert_eq!(rough_size(bytes), expected);
+        }
     }
 
     #[test]

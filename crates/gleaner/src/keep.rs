@@ -2,9 +2,8 @@
 
 use crate::api::Api;
 use crate::cli::KeepArguments;
-use crate::columns::{Side, aligned, plural, shown};
+use crate::columns::{Side, aligned, plural, rough_size, shown};
 use crate::moments::{clock, now_s, span};
-use crate::quota::stored;
 use crate::several::each;
 use crate::{Outcome, stdout, which};
 use gleaner_wire::api::{AmountView, JobView, KeepingView};
@@ -63,12 +62,13 @@ fn table(keeping: &KeepingView) -> String {
         long(keeping.records_for_s),
         if jobs == 1 { "result" } else { "results" },
         plural(jobs, "job"),
-        stored(bytes)
+        rough_size(bytes)
     );
     text += &list("removed on", &keeping.next);
     if keeping.kept.jobs > 0 {
         let kept = plural(keeping.kept.jobs, "job");
-        text += &format!("kept until `gleaner keep JOB --undo`: {kept}, {}\n", stored(keeping.kept.bytes));
+        text +=
+            &format!("kept until `gleaner keep JOB --undo`: {kept}, {}\n", rough_size(keeping.kept.bytes));
         text += &list("", &keeping.kept_jobs);
     }
     text
@@ -94,7 +94,7 @@ fn list(until: &str, jobs: &[JobView]) -> String {
             job.job.to_string(),
             moment(job.ended_s),
             moment(job.results_until_s),
-            stored(job.bytes),
+            rough_size(job.bytes),
             job.user.clone(),
             shown(&name, NAME_WIDTH),
         ]

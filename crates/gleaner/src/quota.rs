@@ -2,7 +2,7 @@
 
 use crate::api::Api;
 use crate::cli::QuotaArguments;
-use crate::columns::{Side, aligned, shown};
+use crate::columns::{Side, aligned, rough_size, shown};
 use crate::{Outcome, stdout};
 use gleaner_wire::api::{Quota, QuotaList, QuotaSetting};
 
@@ -53,9 +53,9 @@ fn table(quotas: &QuotaList) -> String {
             quota.tasks.to_string(),
             quota.tasks_ever.to_string(),
             quota.cores.to_string(),
-            stored(quota.bytes),
-            stored(quota.requirement_bytes),
-            stored(quota.description_bytes),
+            rough_size(quota.bytes),
+            rough_size(quota.requirement_bytes),
+            rough_size(quota.description_bytes),
         ];
         let pairs = used.into_iter().zip(most).flat_map(|(used, most)| [used, most]);
         [user].into_iter().chain(pairs).chain([quota.requests_per_s.to_string()]).collect::<Vec<_>>()
@@ -68,33 +68,11 @@ fn table(quotas: &QuotaList) -> String {
             view.tasks.to_string(),
             view.tasks_ever.to_string(),
             view.cores.to_string(),
-            stored(view.bytes.saturating_add(view.sent_bytes)),
-            stored(view.requirement_bytes),
-            stored(view.description_bytes),
+            rough_size(view.bytes.saturating_add(view.sent_bytes)),
+            rough_size(view.requirement_bytes),
+            rough_size(view.description_bytes),
         ];
         row(shown(&view.user, 32), used, view.quota)
     }));
     aligned(&headings, &rows)
-}
-
-/// In the units in which sizes are read: powers of 1024.
-pub(crate) fn stored(bytes: u64) -> String {
-    let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
-    let unit = units.into_iter().find(|(_, shift)| bytes >> shift > 0);
-    let of = |shift| bytes as f64 / (1_u64 << shift) as f64;
-    unit.map_or_else(|| format!("{bytes} B"), |(unit, shift)| format!("{:.1} {unit}", of(shift)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::stored;
-
-    #[test]
-    fn sizes_are_told_to_a_tenth() {
-        for (bytes, expected) in
-            [(0, "0 B"), (1023, "1023 B"), (1 << 10, "1.0 KiB"), (5 << 29, "2.5 GiB"), (16 << 40, "16.0 TiB")]
-        {
-            assert_eq!(stored(bytes), expected);
-        }
-    }
 }

@@ -1,8 +1,8 @@
 //! A job over sites: where its sites lie on its virtual map when it arrives, and where it goes.
 
 use crate::cli::ExplainArguments;
+use crate::columns::rough_size;
 use crate::failure::Failure;
-use crate::quota::stored;
 use crate::{Outcome, files, stdout};
 use gleaner_core::{Change, Decision, Grid, Occasion, Policy};
 use gleaner_policy::parts::sites::SiteRule;
@@ -266,7 +266,7 @@ fn in_order(map: &[Coordinates]) -> Vec<Coordinates> {
 
 fn describe(explained: &Explained) -> String {
     let Explained { name, processors, estimate_s, data_bytes, source_name, submitted_s, .. } = explained;
-    let data = stored(*data_bytes);
+    let data = rough_size(*data_bytes);
     let mut text = format!(
         "job {name}: {processors} processors, {estimate_s:.0} s at a speed of 1, {data} of data at site {source_name}, submitted at \
          {submitted_s:.0} s\n"

@@ -2,9 +2,8 @@
 
 use super::folder::{fault, with_journal};
 use crate::cli::JournalCompactArguments;
-use crate::columns::plural;
+use crate::columns::{plural, rough_size};
 use crate::failure::Failure;
-use crate::quota::stored;
 use crate::{Outcome, moments, stdout};
 use gleaner_server::compacting::{Plan, compact, plan};
 use gleaner_server::store::{DATABASE, SqliteStore, Store as _};
@@ -68,8 +67,8 @@ fn would(plan: &Plan, size: u64) -> String {
          explain --at, replay and verify then begin at row {}. `gleaner journal export` writes all rows to a file first.\n\
          Nothing was changed. To do it, say it again with --yes.\n",
         rows_dropped,
-        stored(*bytes_dropped),
-        stored(size),
+        rough_size(*bytes_dropped),
+        rough_size(size),
         moments::clock(plan.moment.seconds()),
         plural(*jobs_forgotten, "forgotten job"),
         plan.at().next(),
@@ -83,7 +82,7 @@ fn done(plan: &Plan, was: u64, is: u64) -> String {
         plan.rows,
         plan.at(),
         moments::clock(plan.moment.seconds()),
-        stored(is),
-        stored(was),
+        rough_size(is),
+        rough_size(was),
     )
 }
