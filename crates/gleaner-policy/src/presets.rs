@@ -87,7 +87,7 @@ fn elleuch((spending, level): Rule, order: TaskOrder) -> Preset {
         recipe: Recipe {
             when: PERIOD,
             order,
-            score: Goal::End(Aim::Earliest),
+            goal: Goal::End(Aim::Earliest),
             spending,
             level,
             ..Recipe::by(Score::Greedy)
@@ -107,7 +107,7 @@ fn nimrod(name: &str, summary: &str, (aim, spending): (Aim, Spending), descripti
         name: format!("nimrod/{name}"),
         summary: summary.to_owned(),
         description: format!("The Nimrod/G broker's {description} {PLANNED}"),
-        recipe: Recipe { when: PERIOD, score: Goal::End(aim), spending, ..Recipe::by(Score::Greedy) },
+        recipe: Recipe { when: PERIOD, goal: Goal::End(aim), spending, ..Recipe::by(Score::Greedy) },
         says: &[Part::Order, Part::Score, Part::Budget],
     }
 }

@@ -57,7 +57,7 @@ pub struct Recipe {
     /// Which of the waiting tasks is next.
     pub order: TaskOrder,
     /// What a machine is judged by.
-    pub score: Goal,
+    pub goal: Goal,
     /// How the scores are used.
     pub choose: Choose,
     /// What stands for a machine's state.
@@ -94,7 +94,7 @@ impl Recipe {
         Self {
             when: When::AtEvents,
             order: TaskOrder::Submission,
-            score: Goal::Now(score),
+            goal: Goal::Now(score),
             choose: Choose::Best,
             belief: Belief::OwnDispatches { brokers: 1 },
             lengths: Lengths::Declared,
@@ -114,28 +114,28 @@ impl Recipe {
 
     /// All that wait are planned at each multiple of a period, each for the machine that would be done with it first.
     pub const fn in_batches(order: TaskOrder, period: Span) -> Self {
-        Self { when: When::Every(period), order, score: Goal::End(Aim::Earliest), ..Self::by(Score::Greedy) }
+        Self { when: When::Every(period), order, goal: Goal::End(Aim::Earliest), ..Self::by(Score::Greedy) }
     }
 
     /// Each task is sent to a site as soon as there is one for it.
     pub const fn brokering(rank: Rank, choose: Choose, belief: Belief) -> Self {
-        Self { score: Goal::Rank(rank), choose, belief, ..Self::by(Score::Greedy) }
+        Self { goal: Goal::Rank(rank), choose, belief, ..Self::by(Score::Greedy) }
     }
 
     /// Each task is planned as it comes, and its plan stays.
     pub const fn as_they_come(aim: Aim) -> Self {
-        Self { score: Goal::End(aim), replan: Replan::Lost, ..Self::by(Score::Greedy) }
+        Self { goal: Goal::End(aim), replan: Replan::Lost, ..Self::by(Score::Greedy) }
     }
 
     /// Tasks wait in one line.
     pub const fn in_line(backfill: Backfill) -> Self {
         let queueing = Queueing { backfill, fill: Fill::Arrival, correction: Correction::Firm };
-        Self { score: Goal::Start(queueing), ..Self::by(Score::Greedy) }
+        Self { goal: Goal::Start(queueing), ..Self::by(Score::Greedy) }
     }
 
     /// Jobs are given to sites.
     pub const fn over_sites(rule: SiteRule) -> Self {
-        Self { score: Goal::Sites(rule), ..Self::by(Score::Greedy) }
+        Self { goal: Goal::Sites(rule), ..Self::by(Score::Greedy) }
     }
 
     /// Makes the policy.
@@ -163,7 +163,7 @@ impl Recipe {
             peering,
             ..
         } = self;
-        match self.score {
+        match self.goal {
             Goal::Rank(rank) => AnyPolicy::Broker(Broker::new(Brokering { rank, choose, belief })),
             Goal::Now(score) => match peering {
                 Some(peering) => {
@@ -205,7 +205,7 @@ impl Recipe {
         let relocate = self.relocate.iter().flat_map(|rule| rule.score.about().reads);
         let parts = [
             self.order.about(),
-            self.score.about(),
+            self.goal.about(),
             self.spending.about(),
             self.lengths.about(),
             self.hold.about(),
@@ -226,7 +226,7 @@ impl Recipe {
     /// Whether it plans tasks for machines that run one task a core, by their lengths: a task of whose length nothing is known
     /// is not planned then.
     pub fn plans(&self) -> bool {
-        match self.score {
+        match self.goal {
             Goal::Now(_) | Goal::Rank(_) | Goal::Start(_) | Goal::Sites(_) => false,
             Goal::End(_) => true,
         }
@@ -234,7 +234,7 @@ impl Recipe {
 
     /// Whether it has tasks wait in one line for cores that they hold alone.
     pub fn queues(&self) -> bool {
-        matches!(self.score, Goal::Start(_))
+        matches!(self.goal, Goal::Start(_))
     }
 
     /// Whether it is for peers: it lends machines to others, and borrows theirs.
@@ -244,7 +244,7 @@ impl Recipe {
 
     /// Whether it sends each task to one machine as it comes, and leaves it there.
     pub fn sends_once(&self) -> bool {
-        let is_sent = matches!(self.score, Goal::Now(_) | Goal::Rank(_));
+        let is_sent = matches!(self.goal, Goal::Now(_) | Goal::Rank(_));
         let stays = self.relocate.is_none() && self.replicate == Replicate::ONE && self.peering.is_none();
         is_sent && stays && !self.heeds_budget() && self.ahead == Ahead::Never
     }
@@ -259,12 +259,12 @@ impl Recipe {
 
     /// How it gives jobs to sites, if that is what it does.
     pub fn site_rule(&self) -> Option<SiteRule> {
-        if let Goal::Sites(rule) = self.score { Some(rule) } else { None }
+        if let Goal::Sites(rule) = self.goal { Some(rule) } else { None }
     }
 
     /// What a task with a place for it waits for, in half a sentence.
     pub fn waits_for(&self) -> &'static str {
-        match (self.score, self.when) {
+        match (self.goal, self.when) {
             (Goal::End(_), When::Every(_)) => "the next batch",
             (Goal::End(_), When::AtEvents) | (Goal::Now(_), _) => "a machine",
             (Goal::Rank(_), _) => "a site",
@@ -282,7 +282,7 @@ impl Recipe {
         (class, length): (TaskClassId, Option<Ops>),
         lengths: ends::Lengths<'_>,
     ) -> Vec<(MachineId, f64)> {
-        match (self.score, length) {
+        match (self.goal, length) {
             (Goal::Now(Score::Social), Some(length)) if self.lengths != Lengths::Declared => {
                 Remaining::new(grid, now, lengths).ratings(class, length.amount())
             }
@@ -302,7 +302,7 @@ impl Recipe {
     /// The machines that could run a task of that class, but that the rule itself passes over, by the reason. Costs
     /// O(machines): for explanations.
     pub fn passed_over(&self, grid: &Grid, class: TaskClassId) -> BTreeMap<NoCandidate, Vec<MachineId>> {
-        match self.score {
+        match self.goal {
             Goal::Rank(rank) => {
                 let rule = Brokering { rank, choose: self.choose, belief: self.belief };
                 broker::passed_over(&rule, grid, class)

@@ -207,7 +207,7 @@ impl PolicySpec {
 
     /// Refuses what only a simulator knows, or has, and moves without end.
     pub fn check_live(&self) -> Result<(), PolicyError> {
-        if matches!(self.recipe.score, Goal::Sites(_)) {
+        if matches!(self.recipe.goal, Goal::Sites(_)) {
             let expected =
                 "another policy: agents run no parts of a task, so that sites are for the simulator only";
             return Err(PolicyError::new("preset", format!("\"{}\"", self.name), expected));

@@ -21,14 +21,14 @@ fn recipes(trials: &Trials<Recipe>, case: impl Fn(usize) -> usize, into: &mut St
 }
 
 fn parts(recipe: Recipe) -> String {
-    let Some(rule) = recipe.relocate else { return format!("{},none,,,,", recipe.score.name()) };
+    let Some(rule) = recipe.relocate else { return format!("{},none,,,,", recipe.goal.name()) };
     let (gain, difference) = if rule.score.counts_tasks() {
         (String::new(), rule.difference_min.to_string())
     } else {
         (rule.gain_min.to_string(), String::new())
     };
     let period = rule.when.period().map_or(String::new(), |period| period.seconds().to_string());
-    let [place, relocate] = [recipe.score.name(), rule.score.name().into()];
+    let [place, relocate] = [recipe.goal.name(), rule.score.name().into()];
     format!("{place},{relocate},{},{gain},{difference},{period}", rule.moves_max)
 }
 

@@ -104,7 +104,7 @@ impl Judged {
                 let setup = with_watts(instance(cell, &reading, seed, jobs), seed);
                 let setup = if is_frail { with_frail_workers(setup, seed) } else { setup };
                 let greedy = reading.recipes()[1];
-                let of = |score: Score| Recipe { score: Recipe::by(score).score, ..greedy };
+                let of = |score: Score| Recipe { goal: Recipe::by(score).goal, ..greedy };
                 let rules = [greedy].into_iter().chain(SCORES.map(of));
                 rules.flat_map(|rule| measured(&setup, rule)).collect()
             })

@@ -26,7 +26,7 @@ impl Recipe {
         self.check_holding()?;
         self.check_staying()?;
         self.check_ahead()?;
-        match self.score {
+        match self.goal {
             Goal::Now(score) => self
                 .check_own_machines()
                 .and_then(|()| self.check_drawing(score))
@@ -48,7 +48,7 @@ impl Recipe {
     /// Refuses what cannot go by what groups of machines know of each other: how their machines are, and not what waits.
     pub fn check_in_groups(&self) -> Result<(), PolicyError> {
         let wrong = |key, found, expected| Err(PolicyError::new(key, found, expected));
-        if !matches!(self.score, Goal::Now(_)) || self.peering.is_some() {
+        if !matches!(self.goal, Goal::Now(_)) || self.peering.is_some() {
             let expected = "one that places each task by itself, as bertasi/greedy: a group knows how its neighbours' machines \
                             are, and not what waits there";
             return wrong("preset", "a policy that plans, queues or asks sites, in groups", expected);
@@ -80,7 +80,7 @@ impl Recipe {
     /// Plans and queues take the best.
     fn check_best(&self) -> Result<(), PolicyError> {
         if self.choose != Choose::Best {
-            let expected = format!("best: {} plans for ends", self.score.name());
+            let expected = format!("best: {} plans for ends", self.goal.name());
             return Err(PolicyError::new("choose", self.choose.name(), expected));
         }
         self.check_own_machines()
@@ -92,7 +92,7 @@ impl Recipe {
         if self.replicate == Replicate::ONE {
             return Ok(());
         }
-        match (self.score, self.replicate) {
+        match (self.goal, self.replicate) {
             (Goal::Now(_), Replicate::Idle) if self.peering.is_none() => {
                 wrong("a number: only among peers is it known that nobody waits for an idle machine")
             }
@@ -119,7 +119,7 @@ impl Recipe {
     /// What is held back is looked at again: by peers, and by each batch.
     fn check_holding(&self) -> Result<(), PolicyError> {
         let wrong = |expected| Err(PolicyError::new("hold", self.hold.name(), expected));
-        match (self.score, self.peering, self.when) {
+        match (self.goal, self.peering, self.when) {
             _ if self.hold == Holding::Never => Ok(()),
             (Goal::End(_), _, When::Every(_)) if !self.spending.lets_wait() => wrong(
                 "never, or budget.rule = \"none\", \"b\" or \"moving-price\": what other rules keep from faster machines would wait for ever",
@@ -139,7 +139,7 @@ impl Recipe {
     /// What is sent ahead takes the room of the run before it, and nothing else is known of it.
     fn check_ahead(&self) -> Result<(), PolicyError> {
         let wrong = |expected| Err(PolicyError::new("ahead", self.ahead.name(), expected));
-        match self.score {
+        match self.goal {
             _ if self.ahead == Ahead::Never => Ok(()),
             Goal::Now(_) if self.peering.is_some() => wrong("never: a peer's machines may be asked back"),
             Goal::Now(_) if self.replicate != Replicate::ONE => {
@@ -158,7 +158,7 @@ impl Recipe {
     /// What counts is a task's end, and Sufferage compares ends that are straight lines in its length.
     fn check_staying(&self) -> Result<(), PolicyError> {
         let wrong = |expected| Err(PolicyError::new("availability", self.availability.name(), expected));
-        match (self.availability, self.score, self.order) {
+        match (self.availability, self.goal, self.order) {
             (Staying::Ignored, ..) => Ok(()),
             (_, Goal::End(aim @ (Aim::Fastest | Aim::FirstFree)), _) => {
                 wrong(format!("ignored: {} does not go by when a task would be done", aim.name()))
@@ -181,7 +181,7 @@ impl Recipe {
     /// Only what judges sites can overlook what it did itself.
     fn check_own_machines(&self) -> Result<(), PolicyError> {
         if self.belief != Belief::default() {
-            let score = self.score.name();
+            let score = self.goal.name();
             let expected = format!("own-dispatches: {score} knows how things are on machines of its own");
             return Err(PolicyError::new("belief", self.belief.name(), expected));
         }
@@ -318,7 +318,7 @@ impl Recipe {
 
     fn check_placing(&self) -> Result<(), PolicyError> {
         let Self { when, order, spending, level, aging, deadline, replan, relocate, .. } = *self;
-        let score = &*self.score.name();
+        let score = &*self.goal.name();
         let places = |what: &str| format!("{what}: {score} places each task by itself, as it comes");
         if let When::Every(period) = when {
             let found = period.seconds().to_string();
@@ -333,7 +333,7 @@ impl Recipe {
             (_, None) => return Err(PolicyError::new("order", order.name(), places("submission"))),
         }
         if let Some(Peering { reach: Reach::Grid, .. }) = self.peering
-            && (self.score, self.choose) != (Goal::Now(Score::Power), Choose::BestLatest)
+            && (self.goal, self.choose) != (Goal::Now(Score::Power), Choose::BestLatest)
         {
             let expected =
                 "site, or score = \"power\" and choose = \"best-latest\": peers know each other's power";
@@ -408,7 +408,7 @@ impl Recipe {
 
     /// Whether it has tasks run again until as many machines agree as their users ask for; or the reason why not.
     pub fn check_comparing(&self) -> Result<(), &'static str> {
-        match self.score {
+        match self.goal {
             Goal::Now(_) if self.peering.is_some() => Err("a peer that lends a machine lends it for one run"),
             Goal::Now(_) if self.heeds_budget() => {
                 Err("nobody knows before the last answer what the copies will have cost")

@@ -32,18 +32,18 @@ impl Recipe {
         }
         parts.extend([
             PartView::of("order", self.order),
-            PartView::of("score", self.score),
+            PartView::of("score", self.goal),
             PartView { meaning: self.chooses(), ..PartView::of("choose", self.choose) },
             PartView::of("belief", self.belief),
         ]);
-        if let Goal::Rank(rank) = self.score {
+        if let Goal::Rank(rank) = self.goal {
             parts.push(PartView::of("candidates", rank.candidates));
         }
-        if let Goal::Start(Queueing { backfill, fill, correction }) = self.score {
+        if let Goal::Start(Queueing { backfill, fill, correction }) = self.goal {
             parts.extend([PartView::of("backfill", backfill), PartView::of("fill", fill)]);
             parts.push(PartView::of("correction", correction));
         }
-        if let Goal::Sites(rule) = self.score {
+        if let Goal::Sites(rule) = self.goal {
             parts.extend(rule.parts().map(|(part, about)| PartView {
                 part,
                 name: about.name.to_owned(),
@@ -52,7 +52,7 @@ impl Recipe {
             parts.extend(copies(rule));
         }
         let weighs = self.lengths != Lengths::Declared;
-        if plans || pays || weighs || matches!(self.score, Goal::Start(_)) {
+        if plans || pays || weighs || matches!(self.goal, Goal::Start(_)) {
             parts.push(PartView::of("lengths", self.lengths));
         }
         let rule = rule_name((self.spending, self.level));
@@ -67,7 +67,7 @@ impl Recipe {
         if self.plans() {
             parts.push(PartView::of("availability", self.availability));
         }
-        if matches!(self.score, Goal::Now(_)) && self.peering.is_none() {
+        if matches!(self.goal, Goal::Now(_)) && self.peering.is_none() {
             parts.push(PartView::of("ahead", self.ahead));
         }
         if let Some(Peering { favours, queue, recall, reach }) = self.peering {
@@ -172,7 +172,7 @@ impl PartView {
 /// Two recipes read alike only if they are.
 impl fmt::Display for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.score {
+        match self.goal {
             Goal::Now(score) => self.fmt_placing(score, f),
             Goal::Rank(rank) => self.fmt_brokering(rank, f),
             Goal::End(aim) => self.fmt_planning(aim, f),

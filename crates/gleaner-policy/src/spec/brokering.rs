@@ -10,7 +10,7 @@ const WEIGHT: &str = "a weight, from 0 to 1";
 
 /// Refuses numbers of what the recipe does not have.
 pub(super) fn numbers(table: &Table<'_>, recipe: &mut Recipe) -> Result<(), PolicyError> {
-    if let Goal::Rank(rank) = &mut recipe.score {
+    if let Goal::Rank(rank) = &mut recipe.goal {
         for (name, weight) in [("alpha", &mut rank.alpha), ("beta", &mut rank.beta)] {
             if let Some(key) = table.find(name) {
                 *weight = key.number(WEIGHT, |weight| (0.0..=1.0).contains(&weight))?;
@@ -33,7 +33,7 @@ pub(super) fn numbers(table: &Table<'_>, recipe: &mut Recipe) -> Result<(), Poli
         }
     }
     if let Some(key) = table.find("brokers") {
-        let (Belief::OwnDispatches { brokers }, Goal::Rank(_)) = (&mut recipe.belief, recipe.score) else {
+        let (Belief::OwnDispatches { brokers }, Goal::Rank(_)) = (&mut recipe.belief, recipe.goal) else {
             return Err(
                 key.wrong("no such key, or belief = \"own-dispatches\" and a score that judges sites")
             );

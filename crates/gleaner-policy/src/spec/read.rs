@@ -28,7 +28,7 @@ pub(super) fn policy(tree: &Tree) -> Result<(Preset, Recipe, Option<Budget>), Po
     refuse_meaningless(&table, &preset)?;
     let mut recipe = preset.recipe;
     recipe.order = said(&table, "order", &preset, Part::Order, recipe.order)?;
-    recipe.score = score(&table, &preset)?;
+    recipe.goal = score(&table, &preset)?;
     recipe.choose = said(&table, "choose", &preset, Part::Choose, recipe.choose)?;
     recipe.belief = chosen(&table, "belief", recipe.belief)?;
     brokering::numbers(&table, &mut recipe)?;
@@ -40,13 +40,13 @@ pub(super) fn policy(tree: &Tree) -> Result<(Preset, Recipe, Option<Budget>), Po
     recipe.hold = chosen(&table, "hold", recipe.hold)?;
     recipe.availability = chosen(&table, "availability", recipe.availability)?;
     recipe.ahead = chosen(&table, "ahead", recipe.ahead)?;
-    if let Goal::Start(queueing) = &mut recipe.score {
+    if let Goal::Start(queueing) = &mut recipe.goal {
         queueing.fill = chosen(&table, "fill", queueing.fill)?;
         // As its authors have it.
         let own = if recipe.lengths == Lengths::LastTwo { Correction::Estimate } else { queueing.correction };
         queueing.correction = chosen(&table, "correction", own)?;
     }
-    if let (Goal::Sites(rule), Some(key)) = (&mut recipe.score, table.find("sites")) {
+    if let (Goal::Sites(rule), Some(key)) = (&mut recipe.goal, table.find("sites")) {
         super::sites::read(&key, rule)?;
     }
     if let Some(key) = table.find("aging") {
@@ -90,7 +90,7 @@ fn preset(table: &Table<'_>) -> Result<Preset, PolicyError> {
 fn refuse_meaningless(table: &Table<'_>, preset: &Preset) -> Result<(), PolicyError> {
     let Preset { name, recipe, .. } = preset;
     let comes = recipe.when == When::AtEvents;
-    let (what, meaningless): (&str, &[&str]) = match (recipe.score, comes) {
+    let (what, meaningless): (&str, &[&str]) = match (recipe.goal, comes) {
         (Goal::Start(_), _) => {
             ("has tasks wait in one line", &["period_s", "aging", "deadline_s", "replan", "sites"])
         }
@@ -115,7 +115,7 @@ fn refuse_meaningless(table: &Table<'_>, preset: &Preset) -> Result<(), PolicyEr
 
 /// A score that judges sites keeps the numbers of a preset that does so too.
 fn score(table: &Table<'_>, preset: &Preset) -> Result<Goal, PolicyError> {
-    let own = preset.recipe.score;
+    let own = preset.recipe.goal;
     let named = said(table, "score", preset, Part::Score, own)?;
     if let (Goal::Rank(_), Goal::Now(_) | Goal::End(_), Some(key)) = (own, named, table.find("score")) {
         return Err(contradicts(&key, "rank", preset));

@@ -230,7 +230,7 @@ fn whoever_waits_for_the_bound_keeps_no_gap_from_those_behind() {
     for name in ["queue/easy", "queue/conservative"] {
         for fill in [Fill::Arrival, Fill::Shortest, Fill::SmallestArea] {
             let mut recipe = Preset::named(name).expect("a preset").recipe;
-            if let Goal::Start(queueing) = &mut recipe.score
+            if let Goal::Start(queueing) = &mut recipe.goal
                 && queueing.backfill == Backfill::Easy
             {
                 queueing.fill = fill;

@@ -146,12 +146,12 @@ fn combinations(period: Span) -> impl Iterator<Item = Recipe> {
         .into_iter()
         .flat_map(|aging| [None, Some(Time::ZERO.after_seconds(50.0))].map(|deadline| (aging, deadline)))
         .collect();
-    let goals = Choice::all().into_iter().flat_map(move |score| whens.map(|when| (score, when)));
+    let goals = Choice::all().into_iter().flat_map(move |goal| whens.map(|when| (goal, when)));
     let orders =
-        goals.flat_map(|(score, when)| TaskOrder::all().into_iter().map(move |order| (score, when, order)));
+        goals.flat_map(|(goal, when)| TaskOrder::all().into_iter().map(move |order| (goal, when, order)));
     let replans = orders.flat_map(|parts| Replan::all().into_iter().map(move |replan| (parts, replan)));
-    replans.flat_map(move |((score, when, order), replan)| {
-        let base = Recipe { when, order, score, replan, ..Recipe::by(Score::Greedy) };
+    replans.flat_map(move |((goal, when, order), replan)| {
+        let base = Recipe { when, order, goal, replan, ..Recipe::by(Score::Greedy) };
         let spent = spent.iter().flat_map(|rule| numbers.iter().map(move |numbers| (*rule, *numbers)));
         let whole = spent.flat_map(|((spending, level), (aging, deadline))| {
             let base = Recipe { spending, level, aging, deadline, ..base };
@@ -206,7 +206,7 @@ fn every_combination_of_parts_runs_or_is_refused_with_a_reason() {
         let setup = Setup { budget: setup.budget.filter(|_| recipe.heeds_budget()), ..setup };
         let fast = run_checked(&setup, recipe.build())
             .unwrap_or_else(|broken| panic!("seed {seed}, {recipe:?}: {broken}"));
-        let gleaner_policy::Goal::End(aim) = recipe.score else { continue };
+        let gleaner_policy::Goal::End(aim) = recipe.goal else { continue };
         let naive = naive_batch::run(&setup, reference(&recipe, aim, period), None);
         if let Some(difference) = first_difference(&fast, &naive) {
             panic!("seed {seed}, {recipe:?}: {difference}");

@@ -78,7 +78,7 @@ fn recipe(rule: Rule, belief: Belief) -> Recipe {
     let correction =
         if belief == Belief::LastTwoThenEstimate { Correction::Estimate } else { Correction::Firm };
     let queueing = Queueing { backfill, fill, correction };
-    Recipe { score: Goal::Start(queueing), lengths, ..Recipe::in_line(backfill) }
+    Recipe { goal: Goal::Start(queueing), lengths, ..Recipe::in_line(backfill) }
 }
 
 const RULES: [(Rule, Belief); 13] = [
@@ -190,7 +190,7 @@ fn what_a_queue_knows_is_what_the_grid_says_after_every_event() {
             let fill = Fill::Shortest;
             let queueing = Queueing { backfill: Backfill::Easy, fill, correction };
             let recipe = Recipe {
-                score: Goal::Start(queueing),
+                goal: Goal::Start(queueing),
                 lengths: Lengths::Learnt,
                 ..Recipe::in_line(Backfill::Easy)
             };
@@ -294,7 +294,7 @@ fn who_may_overtake_when_a_declared_length_proves_too_short_starts_then() {
     let job = |submit, cores, run, estimate| Job { submit, cores, run, estimate, user: 0 };
     let jobs = [job(0, 6, 1_000, 100), job(1, 8, 50, 50), job(60, 4, 50, 50)];
     let queueing = Queueing { correction: Correction::Estimate, ..Queueing::default() };
-    let recipe = Recipe { score: Goal::Start(queueing), ..Recipe::in_line(Backfill::Easy) };
+    let recipe = Recipe { goal: Goal::Start(queueing), ..Recipe::in_line(Backfill::Easy) };
     let found = fast_starts(&jobs, &[plain(10)], recipe);
     assert_eq!(found.iter().map(|start| start.0).collect::<Vec<_>>(), [0.0, 1_000.0, 100.0]);
 }

@@ -70,7 +70,7 @@ fn by_a_deadline(setup: &Setup, seed: u64) -> impl Iterator<Item = (Setup, (Reci
     [(Aim::Cheapest, Goal::Cost), (Aim::CheapestThenEarliest, Goal::CostTime)].into_iter().map(
         move |(aim, goal)| {
             let (recipe, terms) = pair(setup, ORDERS[0], rule, seed);
-            let recipe = Recipe { score: gleaner_policy::Goal::End(aim), deadline, ..recipe };
+            let recipe = Recipe { goal: gleaner_policy::Goal::End(aim), deadline, ..recipe };
             let budget = setup.budget.filter(|_| recipe.heeds_budget());
             (Setup { budget, ..setup.clone() }, (recipe, Terms { goal, deadline, ..terms }))
         },

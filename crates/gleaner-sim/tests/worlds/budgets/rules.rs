@@ -85,7 +85,7 @@ pub(crate) fn pair(
     (
         Recipe {
             when,
-            score: gleaner_policy::Goal::End(aim),
+            goal: gleaner_policy::Goal::End(aim),
             spending,
             level,
             aging: aging as u32,
