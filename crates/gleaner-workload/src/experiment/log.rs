@@ -114,6 +114,17 @@ impl LogExperiment {
             })
             .collect()
     }
+
+    /// The part of the processors' time that went into jobs which were stopped at their estimates: nothing of them is kept.
+    pub fn lost_share(&self, history: &History) -> f64 {
+        let jobs = self.kept.jobs.iter().zip(&self.killed).zip(history.tasks());
+        let ended = jobs.filter(|(_, task)| task.finished != Time::NEVER);
+        let (lost_s, all_s) = ended.fold((0.0, 0.0), |(lost_s, all_s), ((job, killed), task)| {
+            let area_s = (task.finished - task.started).seconds() * f64::from(job.processors);
+            (if *killed { lost_s + area_s } else { lost_s }, all_s + area_s)
+        });
+        if lost_s > 0.0 { lost_s / all_s } else { 0.0 }
+    }
 }
 
 fn as_requested(log: &Log, cores: u32) -> Kept {

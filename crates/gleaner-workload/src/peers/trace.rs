@@ -15,9 +15,9 @@ use std::path::Path;
 /// What a user waits for after a job, as the trace has it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Gap {
-    /// The time between two jobs, less the earlier one's own.
+    /// The time between two arrivals, less what the earlier job's longest task took.
     Think,
-    /// All the time between two jobs.
+    /// All the time between two arrivals.
     Between,
 }
 

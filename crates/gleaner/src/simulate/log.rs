@@ -123,9 +123,10 @@ pub(crate) fn log_numbers(experiment: &LogExperiment, cores: u32) -> Result<Numb
     let mut run = Simulation::new(&one.setup, one.recipe.build()).with_seed(one.seed);
     finish(|| run.step())?;
     let services = Services::of(&experiment.served(run.history()), cores.into());
-    let service = ServiceSummary::of(&services, 0.0, "users");
-    let measures = measures(&service, run.history().unfinished()).into_iter();
-    Ok(Numbers::named(measures.map(|(metric, number)| (metric.name, number))))
+    let service = ServiceSummary::of(&services, experiment.lost_share(run.history()), "users");
+    let names = ServiceSummary::METRICS.iter().map(|metric| metric.name);
+    let unfinished = ("unfinished", Some(run.history().unfinished() as f64));
+    Ok(Numbers::named(names.zip(service.values()).chain([unfinished])))
 }
 
 /// Each policy with what was said of all. Of several, one that cannot use one of the options goes without it.
@@ -138,6 +139,12 @@ fn policies(arguments: &SimulateArguments) -> Result<Vec<PolicySpec>, Failure> {
         options.into_iter().filter_map(|(option, value)| Some((option, value?))).collect();
     let set = arguments.overrides.iter().map(|set| set.strip_prefix("policy.").unwrap_or(set).to_owned());
     let set: Vec<String> = set.collect();
+    let sets =
+        |key: &str| set.iter().any(|set| set.split_once('=').is_some_and(|(set, _)| set.trim() == key));
+    if let Some((option, _)) = options.iter().find(|(option, _)| sets(option)) {
+        let found = format!("--{option}: found policy.{option} in --set too; expected it once");
+        return Err(Failure::Usage(found));
+    }
     let mut policies = Vec::new();
     // Of each option the policies that cannot use it, by why.
     let mut refused: Vec<Vec<InputError>> = vec![Vec::new(); options.len()];
@@ -212,8 +219,7 @@ fn finished(
     let LogExperiment { experiment: one, kept, killed } = experiment;
     let served = experiment.served(run.history());
     let services = Services::of(&served, cores.into());
-    // A job that is stopped at its estimate has no other run, so nothing is done in vain.
-    let service = ServiceSummary::of(&services, 0.0, "users");
+    let service = ServiceSummary::of(&services, experiment.lost_share(run.history()), "users");
     let summary = LogSummary {
         run: Summary { service, ..Summary::of(one, one.seed, run).since_the_first_submission(one) },
         rule: one.recipe.to_string(),

@@ -130,6 +130,7 @@ fn a_job_is_stopped_at_its_estimate_where_that_is_asked_for() {
     let arguments = ["simulate", "--swf", "log.swf", "--policy", "queue/fcfs", "--overrun", "kill", "--json"];
     let summary = json(&gleaner(&folder, &arguments).success().get_output().stdout);
     assert_eq!((&summary["killed"], &summary["makespan_s"]), (&1.into(), &505.0.into()));
+    assert!(summary["lost_share"].as_f64().is_some_and(|share| 0.0 < share && share < 1.0), "{summary}");
     // The rule is told twice the estimate, and the job is stopped at the log's.
     let doubled = json(
         &gleaner(&folder, &[&arguments[..], &["--estimates", "2"]].concat()).success().get_output().stdout,
@@ -233,6 +234,9 @@ fn a_comparison_says_what_is_left_out_and_gives_each_policy_the_options_that_it_
     let alone = ["simulate", "--swf", "log.swf", "--policy", "queue/fcfs", "--fill", "shortest"];
     let error = refused(&folder, &alone);
     assert!(error.contains("--fill shortest: policy.fill: found \"shortest\"; expected"), "{error}");
+    let both = [&alone[..], &["--set", "policy.fill=smallest-area"]].concat();
+    let error = refused(&folder, &both);
+    assert!(error.contains("--fill: found policy.fill in --set too; expected it once"), "{error}");
     let error = refused(&folder, &[&several[..], &["--fill", "shrtest"]].concat());
     assert!(error.contains("--fill shrtest: policy.fill") && error.contains("smallest-area"), "{error}");
 }
