@@ -1,7 +1,8 @@
 //! A setup, with what follows from its classes and is asked for at every start of a run.
 
 use crate::setup::Setup;
-use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId};
+use gleaner_units::{MachineClassId, MachineId, TaskClassId, TaskId, UserId};
+use std::collections::BTreeSet;
 use std::ops::Deref;
 
 #[derive(Clone, Debug)]
@@ -11,6 +12,7 @@ pub(crate) struct Given<'a> {
     footprints: Vec<Footprint>,
     /// Where machines do not come by a trace: one row a task class, one column a machine class.
     seconds_per_op: Vec<f64>,
+    payers: usize,
 }
 
 /// What a task of a class asks of its machine.
@@ -39,12 +41,23 @@ impl<'a> Given<'a> {
         let pairs = setup.task_classes.iter().flat_map(|task| {
             machine_classes.iter().map(|on| seconds_per_op(setup, &task.composition, &on.speeds))
         });
-        Self { setup, footprints: footprints.collect(), seconds_per_op: pairs.collect() }
+        let payers: BTreeSet<UserId> = setup.task_classes.iter().map(|class| class.payer).collect();
+        Self {
+            setup,
+            footprints: footprints.collect(),
+            seconds_per_op: pairs.collect(),
+            payers: payers.len(),
+        }
     }
 
     /// The setup, for as long as it lasts.
     pub(crate) fn setup(&self) -> &'a Setup {
         self.setup
+    }
+
+    /// How many users there are whose tasks somebody pays for.
+    pub(crate) fn payers(&self) -> usize {
+        self.payers
     }
 
     #[inline]

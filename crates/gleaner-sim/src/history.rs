@@ -39,7 +39,7 @@ pub struct Period {
     pub start: Time,
     /// What was spent in it from all accounts, less what was given back in it.
     pub spent: Credits,
-    /// What was not, from the one account or from those that were used so far, and nobody could spend later.
+    /// What was not, from the one account or from those of all users, and nobody could spend later.
     pub left: Credits,
 }
 
@@ -189,9 +189,9 @@ impl History {
         self.paid
     }
 
-    pub(crate) fn spent(&mut self, now: Time, accounts: &Accounts) {
+    pub(crate) fn spent(&mut self, now: Time, accounts: &Accounts, users: usize) {
         let start = accounts.budget().period_start(now);
-        let period = Period { start, spent: accounts.spent(now), left: accounts.left(now) };
+        let period = Period { start, spent: accounts.spent(now), left: accounts.left(now, users) };
         match self.periods.last_mut() {
             Some(last) if last.start == start => *last = period,
             Some(_) | None => self.periods.push(period),

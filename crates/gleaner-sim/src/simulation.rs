@@ -327,7 +327,7 @@ impl<'a, P: Policy> Simulation<'a, P> {
         let now = self.parties.now();
         let (schedulers, lab) = self.parties.both();
         if let Some(accounts) = schedulers[ONLY.index()].grid().accounts() {
-            lab.world.history_mut().spent(now, accounts);
+            lab.world.history_mut().spent(now, accounts, lab.given.payers());
         }
     }
 }

@@ -44,11 +44,15 @@ impl Accounts {
         self.used.values().map(|account| account.spent(now)).sum()
     }
 
-    /// What may still be spent in that period from the one there is, or from those that were ever used.
-    pub fn left(&self, now: Time) -> Credits {
+    /// What may still be spent in that period from the one there is, or by so many users together: all from whose accounts
+    /// anything was ever spent or planned, and others.
+    pub fn left(&self, now: Time, users: usize) -> Credits {
         match self.budget().scope {
             Scope::Shared => self.of(UserId::default()).left(now),
-            Scope::PerUser => self.used.values().map(|account| account.left(now)).sum(),
+            Scope::PerUser => {
+                let unused = std::iter::repeat_n(&self.unused, users.saturating_sub(self.used.len()));
+                self.used.values().chain(unused).map(|account| account.left(now)).sum()
+            }
         }
     }
 

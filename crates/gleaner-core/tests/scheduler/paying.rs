@@ -39,7 +39,7 @@ fn running(charged: Charged) -> Scheduler<Puppet> {
 /// What was spent, and what is left.
 fn credits(scheduler: &Scheduler<Puppet>) -> (u64, u64) {
     let accounts = scheduler.grid().accounts().expect("a budget");
-    (accounts.paid().count(), accounts.left(NOW).count())
+    (accounts.paid().count(), accounts.left(NOW, 1).count())
 }
 
 fn withdrawn() -> Event {

@@ -276,6 +276,19 @@ fn each_user_spends_their_own_budget() {
     }
 }
 
+/// Nothing is planned before 10 s; then each user has a task planned, and one of them another in the next period.
+#[test]
+fn who_has_spent_nothing_yet_has_a_whole_budget_left() {
+    let folder = Scratch::new();
+    let budget = "{ recharge = 5, period_s = 10, per = \"user\" }";
+    spending(&folder, "aab", &format!("preset = \"elleuch/b-min-min\"\nbudget = {budget}"));
+    let run = gleaner(&folder, &["simulate", "scenario.toml", "--json"]).success();
+    let summary = json(&run.get_output().stdout);
+    let periods = summary["budget"]["periods"].as_array().expect("periods");
+    let left: Vec<u64> = periods.iter().map(|period| period["left"].as_u64().expect("a sum")).collect();
+    assert_eq!(left, [10, 2, 6], "{summary}");
+}
+
 #[test]
 fn immediate_baselines_plan_each_task_as_it_comes() {
     // A task takes 10 s on m0 and 40 s on m1.
