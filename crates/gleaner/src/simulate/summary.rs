@@ -4,7 +4,7 @@ use super::answers;
 use super::compare::{Measure, Measured, Metric};
 use super::ran::{Between, Ran};
 use super::service::ServiceSummary;
-use gleaner_core::{Budget, Scope};
+use gleaner_core::{Budget, MachineClass, Scope};
 use gleaner_report::Gantt;
 use gleaner_sim::bound::makespan_bound;
 use gleaner_sim::brokering::Held;
@@ -85,7 +85,7 @@ pub(crate) struct PeriodUse {
     pub(crate) start_s: f64,
     /// What was spent.
     pub(crate) spent: Credits,
-    /// What nobody spent.
+    /// What nobody spent, of all users together.
     pub(crate) left: Credits,
 }
 
@@ -173,15 +173,19 @@ fn service(experiment: &Experiment, run: &impl Ran) -> ServiceSummary {
     ServiceSummary::of(&services, lost_share, "users").with_utilisation(utilisation(experiment, run))
 }
 
-/// How long an operation of each class of tasks takes alone, on the fastest machine that can take it. By a trace, classes of
-/// machines have speeds that no machine has: the fastest is one that was there.
+/// How long an operation of each class of tasks takes alone, on the fastest machine that can take it: one with fewer cores than
+/// the task wants is slower by as much. By a trace, classes of machines have speeds that no machine has: the fastest is one that
+/// was there.
 fn fastest(setup: &Setup) -> Vec<f64> {
     let grid = setup.idle_grid();
     let speeds = setup.availability.as_ref().map(top_speeds);
-    let fastest = |class| {
+    let fastest = |class: TaskClassId| {
         let row = grid.classes().seconds_per_op_row(class);
         let (Some(by_trace), Some(speeds)) = (&setup.availability, &speeds) else {
-            return row.iter().copied().fold(f64::INFINITY, f64::min);
+            let wanted = setup.task_classes[class.index()].needs.cores;
+            let share = |machine: &MachineClass| (f64::from(machine.cores) / f64::from(wanted)).min(1.0);
+            let alone = row.iter().zip(&setup.machine_classes).map(|(seconds, on)| seconds / share(on));
+            return alone.fold(f64::INFINITY, f64::min);
         };
         let able = (0_u32..).zip(speeds).filter(|(machine, _)| {
             row[by_trace.classes_of(*machine)].iter().any(|seconds| seconds.is_finite())

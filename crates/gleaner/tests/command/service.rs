@@ -60,6 +60,21 @@ fn every_kind_of_scenario_says_how_its_jobs_were_served() {
     }
 }
 
+/// It has one core there, and takes twice as long as on two, with nobody beside it.
+#[test]
+fn a_task_of_more_cores_than_any_machine_has_is_alone_on_what_there_is() {
+    let folder = Scratch::new();
+    folder.write("machines.csv", "id,cpu,cores\nm,1,1\n");
+    folder.write("tasks.csv", "id,arrival_s,length,cores,cpu\nt,0,100,2,1\n");
+    folder.write(
+        "machines.toml",
+        "[grid]\nmachines = \"machines.csv\"\n[work]\ntasks = \"tasks.csv\"\nweights = { cpu = 1.0 }\n\
+         [policy]\npreset = \"bertasi/greedy\"\nrelocate = \"none\"\n",
+    );
+    let summary = simulated(&folder, &["machines.toml"]);
+    assert_eq!((&summary["flow_max_s"], &summary["slowdown_max"]), (&json!(200.0), &json!(1.0)));
+}
+
 /// The first job never finds an element; the second comes at 100 s and takes 100 s.
 #[test]
 fn brokers_that_leave_work_are_counted_to_the_end_of_the_run() {
