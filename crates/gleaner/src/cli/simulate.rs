@@ -22,7 +22,7 @@ A scenario is a TOML file that names its tables, CSV files relative to it. Tasks
 
 Machines that come and go (see: gleaner trace), each with a line in machines.csv too:
   [grid]
-  machines     = \"machines.csv\"    # id,cpu,price (cpu in tasks.csv too)
+  machines     = \"machines.csv\"    # id,ops (ops in tasks.csv too)
   availability = \"trace.csv\"       # machine,interval,from_s,until_s,speed
   sharing      = \"exclusive\"       # one task on each core, the others wait
 

@@ -1,9 +1,11 @@
 //! A policy as `--policy` names it: a preset, and behind colons what is set of it, as `queue/easy:fill=shortest`.
 
+use crate::Outcome;
 use crate::cli::SimulateArguments;
 use crate::failure::Failure;
 use gleaner_policy::{PolicySpec, Preset};
 use gleaner_workload::{InputError, Shake};
+use std::collections::BTreeSet;
 
 /// What is laid over a scenario for one of the policies that were named.
 pub(super) struct Choice {
@@ -66,6 +68,7 @@ impl Choice {
 /// What is laid over the scenario, for each of the policies that were named; once, where none was.
 pub(super) fn choices(arguments: &SimulateArguments) -> Result<Vec<Choice>, Failure> {
     let SimulateArguments { policy: policies, overrides, seed, .. } = arguments;
+    policies.iter().try_for_each(|policy| check_name(policy))?;
     if let Some((_, twice)) = policies.iter().enumerate().find(|(at, name)| policies[..*at].contains(name)) {
         return Err(Failure::Usage(format!("--policy: found {twice} twice; expected each once")));
     }
@@ -76,6 +79,26 @@ pub(super) fn choices(arguments: &SimulateArguments) -> Result<Vec<Choice>, Fail
     } else {
         policies.iter().map(|policy| of(Some(policy))).collect()
     })
+}
+
+/// A preset stands before the colons, and each key behind them once: a policy is what its name says.
+fn check_name(policy: &str) -> Outcome {
+    if policy.is_empty() {
+        let found = "--policy: found an empty name; expected a preset, as queue/easy";
+        return Err(Failure::Usage(found.to_owned()));
+    }
+    let mut keys = BTreeSet::new();
+    for (key, _) in parts(policy).1.filter_map(|setting| setting.split_once('=')) {
+        let key = key.trim();
+        if key == "preset" {
+            let found = "found preset behind a colon; expected another key";
+            return Err(Failure::Usage(format!("--policy {policy}: {found}")));
+        }
+        if !keys.insert(key) {
+            return Err(Failure::Usage(format!("--policy {policy}: found {key} twice; expected it once")));
+        }
+    }
+    Ok(())
 }
 
 /// How the arrivals of a run are moved, if they are.

@@ -159,6 +159,12 @@ fn one_preset_is_compared_under_several_settings() {
         ("queue/easy:fil=shortest", "--policy queue/easy:fil=shortest: policy.fil: found an unknown key"),
         ("queue/easy:fill", "--policy queue/easy:fill: found no =; expected key=value"),
         ("queue/easy:fill=x,queue/easy:fill=x", "--policy: found queue/easy:fill=x twice"),
+        ("queue/easy:fill=x:fill=y", "--policy queue/easy:fill=x:fill=y: found fill twice"),
+        (
+            "queue/easy:preset=queue/fcfs",
+            "--policy queue/easy:preset=queue/fcfs: found preset behind a colon",
+        ),
+        ("queue/easy,,", "--policy: found an empty name"),
     ] {
         let refused = gleaner(&folder, &["simulate", "--swf", "log.swf", "--policy", policy]).code(2);
         let told = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
