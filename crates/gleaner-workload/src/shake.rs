@@ -34,8 +34,10 @@ impl Shake {
                 _ => stream.uniform(-most, most),
             };
             last = Some((moment, by));
+            // What would come before time begins comes as long after: otherwise half of what is there from the beginning would
+            // stay where it is, in its order.
             let earlier =
-                Span::from_seconds(-by).map(|by| Time::from_nanos(moment.nanos().saturating_sub(by.nanos())));
+                Span::from_seconds(-by).map(|by| Time::from_nanos(moment.nanos().abs_diff(by.nanos())));
             earlier.unwrap_or_else(|| moment.after_seconds(by))
         };
         let moved = moments.into_iter().map(moved);
@@ -84,6 +86,8 @@ mod tests {
         });
         assert!(pairs.iter().all(|[one, other]| one == other), "who came together does so still");
         assert!(pairs.iter().zip(0..).any(|(pair, number)| pair[0] != second(number * 10)));
+        let batch = shake.of(std::iter::repeat_n(Time::ZERO, 1_000));
+        assert!(batch.iter().all(|moved| Time::ZERO < moved.0 && moved.0 <= second(30)));
         let still = Shake { most: Span::ZERO, ..shake }.of(given.iter().copied());
         assert!(still.into_iter().map(|moved| moved.1).eq(0..1_000));
     }
