@@ -12,6 +12,7 @@ pub(crate) use live::describe as describe_live;
 use crate::Outcome;
 use crate::cli::ExplainArguments;
 use crate::failure::Failure;
+use gleaner_workload::PeersScenario;
 use gleaner_workload::logs::Format;
 use gleaner_workload::sites::{self as over, OverSites};
 use std::path::Path;
@@ -30,12 +31,11 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Outcome {
         if !is_log && over::is_at(file)? {
             return match over::load(file, &arguments.overrides)? {
                 OverSites::Split(scenario) => sites::run(arguments, &scenario, task),
-                OverSites::Brokered(_) => {
-                    let found =
-                        "found sites that are listed, with brokers; expected drawn sites, or machines";
-                    Err(Failure::Usage(format!("{}: {found}", file.display())))
-                }
+                OverSites::Brokered(_) => Err(not_explained(file, "brokers")),
             };
+        }
+        if !is_log && PeersScenario::is_at(file)? {
+            return Err(not_explained(file, "peers"));
         }
         check_no_map(arguments)?;
         return scenario::run(arguments, task);
@@ -52,6 +52,11 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Outcome {
         Failure::Usage(format!("found \"{subject}\" alone; {expected}, or a scenario and then its task"))
     };
     live::run(arguments, &subject.parse().map_err(wrong)?)
+}
+
+fn not_explained(file: &Path, what: &str) -> Failure {
+    let file = file.display();
+    Failure::Usage(format!("{file}: found {what}; expected machines, jobs over sites, or a log"))
 }
 
 fn check_no_map(arguments: &ExplainArguments) -> Outcome {

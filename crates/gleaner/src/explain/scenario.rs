@@ -6,7 +6,7 @@ use crate::cli::ExplainArguments;
 use crate::failure::Failure;
 use crate::{Outcome, stdout};
 use gleaner_core::explain::words::{change, failing};
-use gleaner_core::{Explanation, Grid};
+use gleaner_core::{Explanation, Grid, Run};
 use gleaner_sim::Simulation;
 use gleaner_units::{MachineId, TaskId};
 use gleaner_workload::{Experiment, Scenario};
@@ -27,6 +27,9 @@ struct Explained<'a> {
     /// Where it starts as it arrives.
     #[serde(skip_serializing_if = "Option::is_none")]
     starts_on: Option<&'a str>,
+    /// Where further runs of it start then, of which the rule did not choose the machine by these scores alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    copies_on: Vec<&'a str>,
     /// Where a queue keeps cores, and the task does not start as it arrives.
     #[serde(skip_serializing_if = "Option::is_none")]
     held_back_by: Option<Back>,
@@ -63,14 +66,20 @@ pub(super) fn run(arguments: &ExplainArguments, task: &str) -> Outcome {
     let before = run.scheduler().grid().clone();
     run.run_through_instant();
     let id = TaskId::new(position);
-    let chosen = run.scheduler().grid().placed_on(id).or(run.history().tasks()[position].machine);
+    // Of several runs the first is on the machine that the rule chose; each further one was added to those before it.
+    let counted = run.scheduler().grid().runs_of(id).filter(|of_task| of_task.counts());
+    let mut placed: Vec<MachineId> = counted.map(Run::on).collect();
+    placed.reverse();
+    if placed.is_empty() {
+        placed.extend(run.history().tasks()[position].machine);
+    }
     let called = Called {
         task: &|task| experiment.task_names.id(task.index()).to_owned(),
         machine: &|machine| experiment.machine_names[machine.index()].clone(),
     };
-    let held_back_by = if chosen.is_none() { Back::of(&run, id, &called) } else { None };
+    let held_back_by = if placed.is_empty() { Back::of(&run, id, &called) } else { None };
     let why = (held_back_by, Believed::of(&run, id));
-    let explained = explained(task, &experiment, &before, (position, chosen), why);
+    let explained = explained(task, &experiment, &before, (position, &placed), why);
     if arguments.grid.json {
         stdout::print_json(&explained)
     } else {
@@ -82,7 +91,7 @@ fn explained<'a>(
     task: &'a str,
     experiment: &'a Experiment,
     grid: &Grid,
-    (position, chosen): (usize, Option<MachineId>),
+    (position, placed): (usize, &[MachineId]),
     (held_back_by, believed): (Option<Back>, Option<Believed>),
 ) -> Explained<'a> {
     let class = experiment.setup.tasks.classes[position];
@@ -94,21 +103,23 @@ fn explained<'a>(
     let passed_over = experiment.recipe.passed_over(grid, class).into_iter();
     let passed_over = passed_over
         .map(|(reason, machines)| format!("{} of {all} machines {}", machines.len(), reason.in_words()));
+    let name = |machine: MachineId| experiment.machine_names[machine.index()].as_str();
     Explained {
         version: 1,
         task,
         arrival_s: arrival.seconds(),
         policy: &experiment.policy,
         explanation: Explanation::of(grid, class),
-        starts_on: chosen.map(|machine| experiment.machine_names[machine.index()].as_str()),
+        starts_on: placed.first().copied().map(name),
+        copies_on: placed.iter().skip(1).copied().map(name).collect(),
         held_back_by,
         believed,
         scores: ratings
             .into_iter()
             .map(|(machine, score)| Scored {
-                machine: &experiment.machine_names[machine.index()],
+                machine: name(machine),
                 score,
-                chosen: chosen == Some(machine),
+                chosen: placed.first() == Some(&machine),
             })
             .collect(),
         passed_over: passed_over.collect(),
@@ -159,7 +170,11 @@ fn describe(explained: &Explained<'_>, experiment: &Experiment) -> String {
     }
     text += &format!("\nscores under {policy}, best first\n");
     for Scored { machine, score, chosen } in scores.iter().take(RATINGS_SHOWN) {
-        let mark = if *chosen { "  ← chosen" } else { "" };
+        let mark = match (*chosen, explained.copies_on.contains(machine)) {
+            (true, _) => "  ← chosen",
+            (false, true) => "  ← copy",
+            (false, false) => "",
+        };
         text += &format!("  {}  {machine}{mark}\n", crate::columns::score_cell(*score));
     }
     for passed_over in &explained.passed_over {

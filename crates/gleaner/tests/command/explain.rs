@@ -1,5 +1,6 @@
 //! `gleaner explain`, and ads that rule every machine out.
 
+use crate::program::{example, gleaner_on};
 use crate::scratch::{Scratch, gleaner, json};
 use serde_json::Value;
 
@@ -78,6 +79,34 @@ fn who_starts_at_once_under_a_queue_does_so_on_the_fastest_machine_that_he_may_h
         let text = gleaner(&folder, &["explain", "scenario.toml", "wide"]).success();
         let text = String::from_utf8_lossy(&text.get_output().stdout).into_owned();
         assert!(text.contains("it waits") && !text.contains("scores"), "{text}");
+    }
+}
+
+#[test]
+fn of_two_runs_the_first_is_on_the_machine_that_was_chosen() {
+    let folder = Scratch::new();
+    folder.write("machines.csv", "id,cpu\nm0,1\nm1,2\n");
+    folder.write("tasks.csv", "id,arrival_s,length,cpu\na,0,100,1\n");
+    folder.write(
+        "scenario.toml",
+        "[grid]\nmachines = \"machines.csv\"\nsharing = \"exclusive\"\n[work]\ntasks = \"tasks.csv\"\n\
+         weights = { cpu = 1 }\n[policy]\npreset = \"bertasi/greedy\"\nrelocate = \"none\"\nreplicate = 2\n",
+    );
+    let found = explained(&folder, "a");
+    assert_eq!((&found["starts_on"], &found["copies_on"][0]), (&"m1".into(), &"m0".into()), "{found}");
+    let text = gleaner(&folder, &["explain", "scenario.toml", "a"]).success();
+    let text = String::from_utf8_lossy(&text.get_output().stdout).into_owned();
+    assert!(text.contains("m1  ← chosen") && text.contains("m0  ← copy"), "{text}");
+}
+
+#[test]
+fn what_is_not_explained_is_named() {
+    for what in ["peers", "brokers"] {
+        let output = gleaner_on("explain", &example(what), &["j1"]);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        let expected = format!("found {what}; expected machines, jobs over sites, or a log");
+        assert!(error.contains(&expected), "{error}");
     }
 }
 
