@@ -18,7 +18,7 @@ use findings::Findings;
 use subject::Subject;
 
 /// Whenever results mean something else than before, this changes.
-const EDITION: &str = "advise 4";
+const EDITION: &str = "advise 5";
 
 pub(crate) fn run(arguments: &AdviseArguments) -> Outcome {
     interrupt::listen();
@@ -32,6 +32,7 @@ pub(crate) fn run(arguments: &AdviseArguments) -> Outcome {
     let out = (EDITION, arguments.out.as_deref());
     let load = |candidate: &Candidate| subject.load(candidate);
     let runs = trials::run(out, (&tried, arguments.seeds), load, Candidate::name)?;
+    let runs = trials::once_if_alike(runs);
     let ranking = Ranking::of(&measure, &runs);
     let again = match ranking.best.filter(|best| *best != 0) {
         None => None,
@@ -39,7 +40,8 @@ pub(crate) fn run(arguments: &AdviseArguments) -> Outcome {
             let seeds = now.seed().saturating_add(arguments.seeds);
             let pair = [tried[0].clone(), tried[best].clone()];
             let later = |candidate: &Candidate| Ok(subject.load(candidate)?.with_seed(seeds));
-            Some(trials::run(out, (&pair, arguments.seeds), later, Candidate::name)?)
+            let runs = trials::run(out, (&pair, arguments.seeds), later, Candidate::name)?;
+            Some(trials::once_if_alike(runs))
         }
     };
     let waits: Vec<Option<f64>> = runs.iter().map(|runs| longest_wait(runs)).collect();

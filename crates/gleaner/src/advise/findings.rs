@@ -101,7 +101,7 @@ impl Findings {
             (Some(low), Some(high)) => {
                 format!("{} (from {} to {})", percent(gain.mean), percent(low), percent(high))
             }
-            _ => percent(gain.mean),
+            _ => format!("{} (in one run each: all seeds give the same)", percent(gain.mean)),
         };
         match self.gain {
             None if best == 0 => format!("{keep} {first}: no other has a lower {measure}."),

@@ -18,6 +18,9 @@ use std::path::PathBuf;
 /// Of a live grid, so many days count.
 const SECONDS_A_DAY: f64 = 86_400.0;
 
+/// By how much arrivals are moved where nobody says.
+const SHAKE: Span = Span::from_nanos(60_000_000_000);
+
 /// What others are compared with on a log, in which no rule is in force.
 const OF_LOGS: &str = "queue/fcfs";
 
@@ -67,6 +70,7 @@ impl Subject {
         let of = match (arguments.scenario.as_deref(), arguments.swf.as_deref()) {
             (Some(file), _) => {
                 let own = Loaded::load(file, &arguments.overrides)?;
+                own.check_shake(arguments.shake)?;
                 Of::Scenario { file: file.to_owned(), binds: own.binds() }
             }
             (None, Some(file)) => {
@@ -95,7 +99,7 @@ impl Subject {
                 Of::Past { journal, past: Box::new(past) }
             }
         };
-        let (shake, seeds) = (arguments.shake, arguments.seeds);
+        let (shake, seeds) = (arguments.shake.unwrap_or(SHAKE), arguments.seeds);
         Ok(Self { of, shake, seeds, overrides: arguments.overrides.clone() })
     }
 

@@ -51,9 +51,9 @@ pub(crate) struct AdviseArguments {
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(2..=10_000))]
     pub(crate) seeds: u64,
     /// Move each arrival by up to so many seconds, differently in each run; of a grid's history the tasks of an array
-    /// together
-    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = crate::cli::parse_shake)]
-    pub(crate) shake: Span,
+    /// together (default: 60); jobs over sites come when they are drawn to, or when their table says
+    #[arg(long, value_name = "SECONDS", value_parser = crate::cli::parse_shake)]
+    pub(crate) shake: Option<Span>,
     /// Set a key of the scenario for all runs; may be given several times
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) overrides: Vec<String>,

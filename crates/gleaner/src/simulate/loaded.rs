@@ -4,12 +4,14 @@ use super::service::ServiceSummary;
 use super::steps::finish;
 use super::summary::Summary;
 use super::{brokering, experiment, groups, peers, sites};
+use crate::Outcome;
 use crate::failure::Failure;
 use crate::trials::{Numbers, Runnable, fingerprint};
 use gleaner_core::Checking;
 use gleaner_policy::PolicySpec;
 use gleaner_sim::Simulation;
 use gleaner_sim::peers::PeersSetup;
+use gleaner_units::Span;
 use gleaner_workload::sites::{self as over, OverSites, SitesScenario};
 use gleaner_workload::{BrokeringScenario, Experiment, PeersScenario, Shake};
 use std::path::Path;
@@ -90,6 +92,14 @@ impl Loaded {
         match self {
             Self::Machines(experiment) => experiment.recipe.checking(),
             Self::Brokers(_) | Self::Peers(_) | Self::Sites(_) => None,
+        }
+    }
+
+    /// Refuses to move arrivals where that is asked for and they cannot be moved.
+    pub(crate) fn check_shake(&self, asked: Option<Span>) -> Outcome {
+        match self {
+            Self::Sites(_) => sites::check_shake(asked),
+            Self::Machines(_) | Self::Brokers(_) | Self::Peers(_) => Ok(()),
         }
     }
 

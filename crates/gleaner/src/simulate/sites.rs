@@ -15,7 +15,8 @@ use gleaner_report::Gantt;
 use gleaner_report::numbers::{decimals, grouped};
 use gleaner_sim::restore;
 use gleaner_sim::sites::{SitesOutcome, SitesSetup, SitesWorld, parties, simulate};
-use gleaner_units::Time;
+use gleaner_sim::{Parties, restore, save};
+use gleaner_units::{Span, Time};
 use gleaner_workload::sites::SitesScenario;
 use gleaner_workload::swf::{Served, Services};
 use serde::Serialize;
@@ -71,13 +72,20 @@ impl Measured for SitesSummary {
     }
 }
 
+/// Arrivals are moved by nothing.
+pub(super) fn check_shake(shake: Option<Span>) -> Outcome {
+    match shake {
+        None => Ok(()),
+        Some(_) => Err(Failure::Usage(
+            "--shake: jobs over sites come when they are drawn to, or when their table says; expected none"
+                .to_owned(),
+        )),
+    }
+}
+
 /// The scenario under each policy.
 pub(super) fn run(arguments: &SimulateArguments, scenarios: &[SitesScenario]) -> Outcome {
-    if arguments.shake.is_some() {
-        let found =
-            "--shake: jobs over sites come when they are drawn to, or when their table says; expected none";
-        return Err(Failure::Usage(found.to_owned()));
-    }
+    check_shake(arguments.shake)?;
     let policies: Vec<&PolicySpec> = scenarios.iter().map(policy).collect::<Result<_, _>>()?;
     let one = |at: usize, seed: u64| run_one(arguments, &scenarios[at], policies[at], seed);
     if compare::is_wanted(arguments) {

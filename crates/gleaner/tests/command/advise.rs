@@ -225,3 +225,16 @@ fn a_rule_that_the_work_does_not_fit_is_left_out_with_its_reason() {
     let why = left_out.iter().find(|one| one["preset"] == "khoo/rep").map(|one| one["why"].to_string());
     assert!(why.is_some_and(|why| why.contains("never have room for 2 copies")), "{left_out:?}");
 }
+
+/// Two runs that are the same say nothing of the spread, and no arrival is moved.
+#[test]
+fn where_all_seeds_give_the_same_run_a_gain_has_no_interval() {
+    let own = program::example("sites").with_file_name("own.toml").display().to_string();
+    let advice = document(&gleaner(&["advise", &own, "--seeds", "2", "--json"]));
+    let gain = &advice["gain"];
+    assert!(gain["mean"].as_f64() > Some(0.0) && gain["low"].is_null() && gain["high"].is_null(), "{gain}");
+    let refused = gleaner(&["advise", &own, "--seeds", "2", "--shake", "5"]);
+    let error = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{error}");
+    assert!(error.contains("--shake: jobs over sites"), "{error}");
+}
