@@ -2,7 +2,7 @@
 
 use crate::Claim;
 use crate::statistics::Estimate;
-use gleaner_report::{Cell, Svg, Table};
+use gleaner_report::{Cell, Svg, Table, numbers};
 
 /// A row a claim: what the paper says, what was measured, how far it holds, and how the paper was read. Several may have the same
 /// words, and none the same name.
