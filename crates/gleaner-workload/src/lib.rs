@@ -14,6 +14,7 @@ mod ads;
 pub mod availability;
 pub mod batsim;
 pub mod brokering;
+mod columns;
 mod document;
 mod error;
 mod experiment;

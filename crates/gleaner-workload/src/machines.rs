@@ -3,21 +3,19 @@
 
 use crate::InputError;
 use crate::ads::Ads;
+use crate::columns;
 use crate::error::{Place, quoted};
 use crate::ids::UniqueIds;
 use crate::kinds::{Kinds, Met};
 use crate::section::Key;
 use crate::settings::{finite_from_zero, is_speed};
 use crate::table::{Column, Limit, Row, Table};
-use crate::tasks;
 use crate::words::WordSets;
 use gleaner_classad::ClassAd;
 use std::collections::BTreeSet;
 use std::path::Path;
 
 const LIMIT: Limit = Limit { rows: 10_000_000, of: "machines" };
-/// The columns that are no dimensions.
-const OWN: [&str; 8] = ["id", "site", "cores", "memory_bytes", "disk_bytes", "price", "provides", "ad"];
 
 /// One machine.
 #[derive(Clone, PartialEq, Debug)]
@@ -109,11 +107,6 @@ pub(crate) struct Machines {
     pub(crate) dimensions: Vec<String>,
 }
 
-/// Whether no dimension may have this name: it means something else in a table of machines or of tasks.
-pub(crate) fn is_taken(name: &str) -> bool {
-    name.is_empty() || OWN.contains(&name) || tasks::OWN.contains(&name)
-}
-
 /// Reads the table at `path`. Without `dimensions`, every column that is not the machine's own is one.
 pub(crate) fn read(
     path: &Path,
@@ -136,8 +129,9 @@ pub(crate) fn read(
 }
 
 fn dimensions_of(table: &Table) -> Result<Vec<String>, InputError> {
-    let names: Vec<String> = table.names().filter(|name| !OWN.contains(name)).map(str::to_owned).collect();
-    if let Some(name) = names.iter().find(|name| is_taken(name)) {
+    let names: Vec<String> =
+        table.names().filter(|name| !columns::MACHINES.contains(name)).map(str::to_owned).collect();
+    if let Some(name) = names.iter().find(|name| columns::is_taken(name)) {
         return Err(table.header_error(
             name,
             "a dimension of that name",
@@ -164,7 +158,8 @@ struct Columns {
 
 impl Columns {
     fn find(table: &Table, dimensions: &[String]) -> Result<Self, InputError> {
-        let known: Vec<&str> = OWN.into_iter().chain(dimensions.iter().map(String::as_str)).collect();
+        let known: Vec<&str> =
+            columns::MACHINES.into_iter().chain(dimensions.iter().map(String::as_str)).collect();
         table.check_known(&known)?;
         Ok(Self {
             id: table.column("id")?,

@@ -1,6 +1,7 @@
 //! A whole scenario: the document and every file that it names.
 
 use crate::availability;
+use crate::columns;
 use crate::error::{Place, quoted};
 use crate::groups::Groups;
 use crate::ids::UniqueIds;
@@ -164,7 +165,7 @@ fn weights(work: &Section<'_>) -> Result<Option<Weights>, InputError> {
     let Some(key) = work.find("weights") else { return Ok(None) };
     let mut weights = Weights { dimensions: Vec::new(), values: Vec::new() };
     for (name, key) in key.table()?.keys() {
-        if machines::is_taken(name) {
+        if columns::is_taken(name) {
             return Err(key.error_found("a dimension of that name", "a name that no other column has"));
         }
         // A dimension that weighs nothing would make tasks of it alone infinitely fast.

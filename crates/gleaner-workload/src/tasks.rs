@@ -3,6 +3,7 @@
 
 use crate::InputError;
 use crate::ads::Ads;
+use crate::columns;
 use crate::error::Place;
 use crate::ids::UniqueIds;
 use crate::kinds::{Kinds, Met as Meeting};
@@ -21,22 +22,6 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 const LIMIT: Limit = Limit { rows: 100_000_000, of: "tasks" };
-/// The columns that are no dimensions.
-pub(crate) const OWN: [&str; 13] = [
-    "id",
-    "arrival_s",
-    "length",
-    "declared",
-    "cores",
-    "memory_bytes",
-    "disk_bytes",
-    "priority",
-    "checkpoint",
-    "label",
-    "domain",
-    "ad",
-    "user",
-];
 /// What a length is to be.
 const LENGTH: &str = "operations as a finite number above 0";
 
@@ -223,7 +208,8 @@ enum Shares<'a> {
 
 impl<'a> Columns<'a> {
     fn find(table: &Table, context: &Context<'a>) -> Result<Self, InputError> {
-        let known: Vec<&str> = OWN.into_iter().chain(context.dimensions.iter().map(String::as_str)).collect();
+        let known: Vec<&str> =
+            columns::TASKS.into_iter().chain(context.dimensions.iter().map(String::as_str)).collect();
         table.check_known(&known)?;
         Ok(Self {
             id: table.column("id")?,
