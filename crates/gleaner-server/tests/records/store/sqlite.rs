@@ -71,7 +71,7 @@ fn nobody_else_may_look_inside() {
     let files: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert!(files.len() >= 3, "{files:?}");
     for file in files {
-        assert_eq!(mode(&file), 0o600, "{}", file.display());
+        assert_eq!(mode(&file), if file.is_dir() { 0o700 } else { 0o600 }, "{}", file.display());
     }
 }
 
