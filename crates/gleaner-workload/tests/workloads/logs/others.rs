@@ -65,7 +65,7 @@ fn the_beginning_of_a_log_is_kept_as_it_is() {
         let mut written = Vec::new();
         gwf::write(&log, &mut written).expect("memory");
         let again = gwf::parse("b.gwf", written).expect("what was written");
-        assert_eq!((again.header(), again.jobs()), (log.header(), log.jobs()), "{first}");
+        assert_eq!((again.unix_start(), again.jobs()), (log.unix_start(), log.jobs()), "{first}");
     }
     for (value, expected) in
         [("12 (a Tuesday)", Some(12.0)), ("12.", Some(12.0)), ("soon", None), (".5", Some(0.5))]
