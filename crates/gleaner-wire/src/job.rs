@@ -1,7 +1,8 @@
 //! What a user submits, and how one job becomes many tasks.
 //!
 //! A job is one program with parameters. In each of its texts (arguments, variables, file names), `{NAME}` stands for
-//! the task's value of that parameter; braces around anything else are left as they are. Each parameter is also a
+//! the task's value of that parameter; braces around anything else are left as they are, and so is `${NAME}`, which a
+//! shell reads. Each parameter is also a
 //! variable in the task's environment, under its own name, and [`INDEX`] is always among them.
 
 mod filling;

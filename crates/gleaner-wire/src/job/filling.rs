@@ -15,18 +15,21 @@ enum Piece<'a> {
     Braces(&'a str),
 }
 
-/// The text in pieces. What stands in braces is no longer than a name may be, so that this costs O(text).
+/// The text in pieces. What stands in braces is no longer than a name may be, so that this costs O(text). `${NAME}` is left
+/// to the shell, which finds the same value in the environment.
 fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = text;
+    let mut after_dollar = false;
     std::iter::from_fn(move || {
         let (piece, used) = if *rest.as_bytes().first()? != b'{' {
             let end = rest.find('{').unwrap_or(rest.len());
             (Piece::Text(&rest[..end]), end)
-        } else if let Some(close) = close(rest) {
+        } else if let Some(close) = close(rest).filter(|_| !after_dollar) {
             (Piece::Braces(&rest[1..close]), close + 1)
         } else {
             (Piece::Text(&rest[..1]), 1)
         };
+        after_dollar = rest.as_bytes()[used - 1] == b'$';
         rest = &rest[used..];
         Some(piece)
     })
@@ -39,7 +42,7 @@ fn close(text: &str) -> Option<usize> {
     (text.as_bytes().get(name + 1) == Some(&b'}')).then_some(name + 1)
 }
 
-/// `text` with each `{NAME}` of a parameter replaced by its value. What a value contains is not looked at again.
+/// `text` with each `{NAME}` of a parameter, but no `${NAME}`, replaced by its value. What a value contains is not looked at again.
 pub fn fill_in(text: &str, parameters: &[(&str, String)]) -> String {
     let mut filled = String::with_capacity(text.len());
     for piece in pieces(text) {
@@ -230,6 +233,7 @@ mod tests {
             ("{b", "{b"),
             ("{}", "{}"),
             ("ü{b}ü{ü}", "ü2ü{ü}"),
+            ("${b} $${b} ${b}{b} {b}$ $ {b}", "${b} $${b} ${b}2 2$ $ 2"),
         ] {
             assert_eq!(fill_in(text, &parameters), expected);
         }
@@ -261,7 +265,7 @@ mod tests {
         ];
         for tasks in lists {
             let mut spec =
-                JobSpec { tasks, ..JobSpec::new(["run", "{a}-{a}", "{b} {c} {", "{GLEANER_INDEX}"]) };
+                JobSpec { tasks, ..JobSpec::new(["run", "{a}-{a}", "{b} {c} ${a} {", "{GLEANER_INDEX}"]) };
             spec.env.insert("HOW".into(), "{a}{b}{{}}".into());
             spec.outputs = vec!["out/{GLEANER_INDEX}/{b}".into()];
             let items = 4 + 1 + 1 + spec.tasks.names().len() as u64;

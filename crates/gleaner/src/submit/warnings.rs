@@ -205,13 +205,15 @@ fn typos(job: &JobDescription) -> Vec<String> {
     unknown.iter().map(told).collect()
 }
 
-/// The names that stand in braces.
+/// The names that stand in braces. Behind a `$` they are variables of the shell.
 fn names(text: &str) -> impl Iterator<Item = &str> {
     let is_name = |name: &&str| {
         let letters = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         letters && !name.is_empty() && !name.as_bytes()[0].is_ascii_digit()
     };
-    text.split('{').skip(1).filter_map(|rest| rest.split_once('}').map(|(name, _)| name)).filter(is_name)
+    let rests = text.split('{').zip(text.split('{').skip(1));
+    let rests = rests.filter(|(before, _)| !before.ends_with('$')).map(|(_, rest)| rest);
+    rests.filter_map(|rest| rest.split_once('}').map(|(name, _)| name)).filter(is_name)
 }
 
 #[cfg(test)]
@@ -365,7 +367,7 @@ mod tests {
                 "{GLEANER_INDX} stays as it is: no task has a parameter of that name; they have GLEANER_INDEX, scene",
             ),
             ("awk '{print}' {}", ""),
-            ("${HOME}", ""),
+            ("${HOME} ${GLEANER_TASK} ${scnee}", ""),
             (
                 "{rate}",
                 "{rate} stays as it is: no task has a parameter of that name; they have scene, GLEANER_INDEX",

@@ -73,11 +73,11 @@ fn array_text(text: &str, last: u32) -> Option<String> {
     if !text.contains(MARK) {
         return (!text.contains(&format!("{{{COLUMN}"))).then(|| text.to_owned());
     }
-    // Braces could become a parameter, and folding looks for the last number wherever it stands.
+    // Braces could become a parameter, those behind a `$` are none, and folding looks for the last number wherever it stands.
     let (number, index) = (last.to_string(), format!("{{{INDEX}}}"));
     let found = text.replace(MARK, &index);
     let is_same = text.replace(MARK, &number).replace(&number, &index) == found;
-    (is_same && !text.contains('{')).then_some(found)
+    (is_same && !text.contains('{') && !found.contains("${")).then_some(found)
 }
 
 /// How long the texts of all processes are together.

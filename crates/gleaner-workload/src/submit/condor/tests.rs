@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What may stand in a value: plain text, the number of the process in any form, and what readers of values look out for.
-const PIECES: [&str; 32] = [
+const PIECES: [&str; 33] = [
     "a",
     "b.txt",
     "1",
@@ -38,6 +38,7 @@ const PIECES: [&str; 32] = [
     "$INT(Process)",
     "$INT(Process,%03d)",
     "$Fn(p)",
+    "$(DOLLAR)",
     "$BASENAME(p)",
     "$(none:d)",
     "$(Cluster)",
@@ -122,6 +123,7 @@ fn most_files_are_arrays_and_the_others_are_read_one_by_one() {
         ("getenv = A$(Process)\n", false),
         ("batch_name = night$(Process)\n", false),
         ("arguments = {$(Process)}\n", false),
+        ("arguments = $(DOLLAR)$(Process)\n", false),
         ("arguments = 11.$(Process)\n", false),
         ("arguments = {GLEANER_1}\n", false),
     ] {
