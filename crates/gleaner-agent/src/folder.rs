@@ -20,7 +20,7 @@ use gleaner_units::RunId;
 use gleaner_wire::BlobHash;
 use gleaner_wire::job::Checkpointing;
 use gleaner_wire::limits::BLOB_BYTES_MAX;
-use gleaner_wire::outputs::pattern;
+use gleaner_wire::outputs::{name, pattern};
 use gleaner_wire::session::{Run, Stored};
 use gleaner_wire::task_folder::{ANSWERS, ANSWERS_FOLDER, CHECKPOINT, STDIN, TEMPORARY};
 use globset::{GlobSet, GlobSetBuilder};
@@ -59,7 +59,7 @@ pub(crate) fn has_checkpoint(checkpoint: &Checkpointing) -> bool {
 
 /// Makes the folder of a run that needs nothing brought to it, unless there is one as new for it.
 pub(crate) fn prepare_empty(run: &Run, folder: &Path, origin: Origin) -> Result<(), TransferError> {
-    patterns(&run.outputs)?;
+    Outputs::of(&run.outputs)?;
     if origin == Origin::None {
         make_new(folder)?;
     }
@@ -77,7 +77,7 @@ pub(crate) fn prepare(
     client: Option<&Client>,
     allowance: &Allowance,
 ) -> Result<(), TransferError> {
-    patterns(&run.outputs)?;
+    Outputs::of(&run.outputs)?;
     allowance.check().map_err(|why| failed(folder, &why))?;
     make_new(folder)?;
     if has_checkpoint(&run.checkpoint) {
@@ -153,12 +153,12 @@ pub(crate) fn collect(
         collected.checkpoint = store(run.id, (&checkpoint, &listing), client, allowance)?;
     }
     if wanted.files {
-        let patterns = patterns(&run.outputs)?;
+        let outputs = Outputs::of(&run.outputs)?;
         let mut listing =
             archive::list(&opened, &[CHECKPOINT, TEMPORARY, STDIN]).map_err(|why| from_archive(&why))?;
         let mut is_left = vec![false; run.outputs.len()];
         listing.retain(|path, about| {
-            let matched: Vec<usize> = path.ancestors().flat_map(|part| patterns.matches(part)).collect();
+            let matched: Vec<usize> = path.ancestors().flat_map(|part| outputs.matching(part)).collect();
             let is_wanted = archive::is_file(about) && !matched.is_empty();
             matched.into_iter().filter(|_| is_wanted).for_each(|at| is_left[at] = true);
             is_wanted
@@ -304,13 +304,33 @@ fn beyond_the_limit() -> String {
     format!("more than the {} GiB that are kept", BLOB_BYTES_MAX >> 30)
 }
 
-fn patterns(texts: &[String]) -> Result<GlobSet, TransferError> {
-    let mut set = GlobSetBuilder::new();
-    let refused = |why: globset::Error| TransferError::Failed(format!("outputs: {why}"));
-    for text in texts {
-        set.add(pattern(text).map_err(refused)?);
+/// The output files of a job: each text is a pattern, and also the name of a file that is called just so.
+struct Outputs {
+    globs: GlobSet,
+    /// Which text each of them is of.
+    texts: Vec<usize>,
+}
+
+impl Outputs {
+    fn of(texts: &[String]) -> Result<Self, TransferError> {
+        let refused = |why: globset::Error| TransferError::Failed(format!("outputs: {why}"));
+        let (mut globs, mut of_texts) = (GlobSetBuilder::new(), Vec::new());
+        for (at, text) in texts.iter().enumerate() {
+            let named = name(text).map_err(refused)?;
+            // With parameters filled in it may be no pattern any more.
+            let read = pattern(text).ok().filter(|read| *read != named);
+            for glob in read.into_iter().chain([named]) {
+                globs.add(glob);
+                of_texts.push(at);
+            }
+        }
+        Ok(Self { globs: globs.build().map_err(refused)?, texts: of_texts })
     }
-    set.build().map_err(refused)
+
+    /// The positions of the texts that name this file or folder.
+    fn matching(&self, path: &Path) -> impl Iterator<Item = usize> {
+        self.globs.matches(path).into_iter().map(|at| self.texts[at])
+    }
 }
 
 fn failed(path: &Path, why: &io::Error) -> TransferError {
@@ -326,13 +346,14 @@ fn failed(path: &Path, why: &io::Error) -> TransferError {
 fn from_archive(error: &ArchiveError) -> TransferError {
     match error {
         ArchiveError::TooLarge => TransferError::TooLarge(beyond_the_limit()),
-        ArchiveError::TooMany | ArchiveError::TooDeep => TransferError::TooLarge(error.to_string()),
+        ArchiveError::TooMany | ArchiveError::TooDeep | ArchiveError::NotItsOwn(_) => {
+            TransferError::TooLarge(error.to_string())
+        }
         ArchiveError::File { path, why } => failed(path, why),
         ArchiveError::Archive(why) => failed(Path::new("the archive"), why),
-        ArchiveError::Foreign(_)
-        | ArchiveError::Link { .. }
-        | ArchiveError::Exists(_)
-        | ArchiveError::NotItsOwn(_) => TransferError::Failed(error.to_string()),
+        ArchiveError::Foreign(_) | ArchiveError::Link { .. } | ArchiveError::Exists(_) => {
+            TransferError::Failed(error.to_string())
+        }
     }
 }
 

@@ -40,6 +40,27 @@ fn inputs_come_and_output_files_go() {
     }
 }
 
+/// Values of parameters are filled in there, and a line of a list may be any text.
+#[test]
+fn an_output_file_is_kept_by_its_very_name() {
+    let coordinator = Coordinator::new();
+    let _agent = coordinator.agent();
+    let (mut session, _) = coordinator.welcome(1, 30.0);
+    let names = ["z[2]", "{z", "a*b", "back\\slash"];
+    for (task, name) in (1..).zip(names) {
+        let run = script(id_of(task, 1), "echo v > \"$NAME\"; echo other > other");
+        let end = session.run(Run {
+            outputs: vec![name.to_owned()],
+            env: [("NAME".to_owned(), name.to_owned())].into(),
+            ..run
+        });
+        assert_eq!((&end.outcome, end.notes.len()), (&Outcome::Exited { code: 0 }, 0), "{name}: {end:?}");
+        let found = files(&coordinator.blob(&end.files.expect("one was left").blob));
+        let found: Vec<_> = found.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        assert_eq!(found, [(name, "v\n")]);
+    }
+}
+
 /// A tar archive of one file.
 fn packed(name: &str, bytes: &[u8]) -> Vec<u8> {
     let mut header = tar::Header::new_gnu();
