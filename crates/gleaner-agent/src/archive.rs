@@ -18,6 +18,7 @@ use gleaner_wire::limits::BLOB_BYTES_MAX;
 use gleaner_wire::text::tamed;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, readlinkat, statat};
+use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fmt::Display;
@@ -95,7 +96,7 @@ pub fn list(folder: impl AsFd, except: &[&str]) -> Result<Listing, ArchiveError>
     let mut names_bytes = 0;
     let mut open = vec![PathBuf::new()];
     while let Some(inner) = open.pop() {
-        let failed = |why: rustix::io::Errno| ArchiveError::File { path: inner.clone(), why: why.into() };
+        let failed = |why: Errno| ArchiveError::File { path: inner.clone(), why: why.into() };
         let within = if inner.as_os_str().is_empty() { Path::new(".") } else { &inner };
         let opened = beneath::open_folder(&folder, within).map_err(failed)?;
         let mut refused = None;
@@ -104,7 +105,12 @@ pub fn list(folder: impl AsFd, except: &[&str]) -> Result<Listing, ArchiveError>
             if except.iter().any(|except| relative == Path::new(except)) {
                 return Ok(ControlFlow::Continue(()));
             }
-            let about = statat(&opened, name, AtFlags::SYMLINK_NOFOLLOW)?;
+            let look = || statat(&opened, name, AtFlags::SYMLINK_NOFOLLOW);
+            let about = match look() {
+                // Its names may be read, and nothing else of it.
+                Err(Errno::ACCESS) => beneath::unlock(&opened, Mode::RWXU).and_then(|()| look()),
+                about => about,
+            }?;
             let length = relative.as_os_str().len();
             names_bytes += length;
             if length > PATH_BYTES_MAX {
@@ -194,15 +200,26 @@ fn add(
     }
 }
 
-/// Opens the very file that was listed; what else may be in its place by now is not waited for and not read.
+/// Opens the very file that was listed, also where its task made it unreadable; what else may be in its place by now is not
+/// waited for and not read.
 fn open_listed(folder: impl AsFd, relative: &Path, about: &Stat) -> io::Result<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = beneath::open(folder, relative, flags, Mode::empty())?;
-    let now = fstat(&file)?;
-    if is_file(&now) && (now.st_dev, now.st_ino) == (about.st_dev, about.st_ino) {
-        Ok(file)
-    } else {
-        Err(io::Error::other("it is another file than it was a moment ago"))
+    let open = |flags| -> io::Result<OwnedFd> {
+        let file = beneath::open(&folder, relative, flags, Mode::empty())?;
+        let now = fstat(&file)?;
+        if is_file(&now) && (now.st_dev, now.st_ino) == (about.st_dev, about.st_ino) {
+            Ok(file)
+        } else {
+            Err(io::Error::other("it is another file than it was a moment ago"))
+        }
+    };
+    let to_read = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+    match open(to_read) {
+        Err(why) if why.kind() == io::ErrorKind::PermissionDenied => {
+            let closed = open(OFlags::PATH)?;
+            beneath::unlock(&closed, Mode::from_raw_mode(about.st_mode) | Mode::RUSR)?;
+            open(to_read)
+        }
+        opened => opened,
     }
 }
 

@@ -4,7 +4,7 @@
 //!   is left still makes of it.
 //! - **No depth is too deep and no number too large**: nothing here recurses, few descriptors are open at a time, and no
 //!   path is longer than what is asked for.
-//! - A folder that its owner closed to themselves (`chmod 0`) is opened again.
+//! - A folder that its owner closed to themselves (`chmod 0`) is opened again, and so is a file that is to be packed.
 
 mod remove;
 mod walk;
@@ -104,17 +104,17 @@ pub(crate) fn make_folders(at: impl AsFd, path: &Path) -> Result<OwnedFd> {
 fn open_unlocked(path: &Path, open: impl Fn(OFlags) -> Result<OwnedFd>) -> Result<OwnedFd> {
     match open(FOLDER) {
         Err(Errno::ACCESS) if path.file_name().is_some() => {
-            unlock(&open(OFlags::PATH | OFlags::DIRECTORY)?)?;
+            unlock(&open(OFlags::PATH | OFlags::DIRECTORY)?, Mode::RWXU)?;
             open(FOLDER)
         }
         opened => opened,
     }
 }
 
-/// Lets the owner of a folder do everything in it. Its descriptor need not be good for anything else.
-fn unlock(folder: &OwnedFd) -> Result<()> {
-    let itself = format!("/proc/self/fd/{}", folder.as_raw_fd());
-    chmodat(CWD, itself, Mode::RWXU, rustix::fs::AtFlags::empty())
+/// Gives a folder or file this mode, so that its owner may open it. Its descriptor need not be good for anything else.
+pub(crate) fn unlock(closed: &OwnedFd, mode: Mode) -> Result<()> {
+    let itself = format!("/proc/self/fd/{}", closed.as_raw_fd());
+    chmodat(CWD, itself, mode, rustix::fs::AtFlags::empty())
 }
 
 /// Shows each name in a folder, from the first on; what appears or goes meanwhile may be shown or not.

@@ -63,6 +63,25 @@ fn what_is_packed_comes_back_and_always_as_the_same_bytes() {
     assert!(!to.path().join("left-out").exists());
 }
 
+/// Root reads them without more ado.
+#[test]
+fn what_its_task_closed_is_packed() {
+    let from = tempfile::tempdir().unwrap();
+    for folder in ["closed", "listed"] {
+        fs::create_dir(from.path().join(folder)).unwrap();
+        fs::write(from.path().join(folder).join("file"), "in it").unwrap();
+    }
+    fs::write(from.path().join("unreadable"), "kept").unwrap();
+    for (name, mode) in [("closed/file", 0), ("closed", 0), ("listed", 0o400), ("unreadable", 0o200)] {
+        fs::set_permissions(from.path().join(name), fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let (to, result) = unpacked(&packed(from.path()), Taking::All);
+    result.unwrap();
+    for (name, text) in [("closed/file", "in it"), ("listed/file", "in it"), ("unreadable", "kept")] {
+        assert_eq!(fs::read(to.path().join(name)).unwrap(), text.as_bytes(), "{name}");
+    }
+}
+
 #[test]
 fn nothing_is_packed_by_way_of_a_link() {
     let (folder, secret) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

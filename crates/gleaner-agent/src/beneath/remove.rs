@@ -94,7 +94,10 @@ impl Emptying {
                 Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR | Errno::ISDIR) => {}
                 // To be moved, a folder must be open to its owner.
                 Err(Errno::ACCESS) => {
-                    unlock(&open(from, path(name), OFlags::PATH | OFlags::DIRECTORY, Mode::empty())?)?;
+                    unlock(
+                        &open(from, path(name), OFlags::PATH | OFlags::DIRECTORY, Mode::empty())?,
+                        Mode::RWXU,
+                    )?;
                     return renameat(from, name, &self.root, to.as_c_str());
                 }
                 moved => return moved,

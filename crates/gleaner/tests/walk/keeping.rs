@@ -24,7 +24,8 @@ fn results_go_when_they_are_due_and_what_is_kept_stays() {
     settings.and_then(|mut file| file.write_all(b"keep_results_for = \"4s\"\n")).expect("the settings");
     grid.start();
     grid.add("lab", 80, RULES, &["--as", USER, "--slots", "2"]);
-    let script = "seq 1 3000; echo $GLEANER_INDEX > left";
+    // Not even the agent's own user may read it.
+    let script = "seq 1 3000; echo $GLEANER_INDEX > left; chmod 0200 left";
     let array = ["--array", "1-20", "--output", "left", "--", "sh", "-c", script];
     let submit =
         |grid: &Grid| grid.json(&[&["submit", "--no-sandbox"], &array[..]].concat())["job"].to_string();
