@@ -51,11 +51,12 @@ pub(crate) fn spec_of(
         Walls::Own => folder.to_owned(),
         Walls::Sandbox(_) => PathBuf::from(TASK_FOLDER),
     };
+    let cwd = run.cwd.as_deref().map_or_else(|| Ok(seen.clone()), chosen)?;
     let [stdout, stderr] = outputs;
     Ok(RunSpec {
         argv: run.command.clone(),
         env: environment(run, &seen, rules.bounds().grace(run).seconds()),
-        cwd: run.cwd.as_ref().map_or(seen, PathBuf::from),
+        cwd,
         stdin: run.stdin.as_ref().map(|_| folder.join(STDIN)),
         stdout,
         stderr,
@@ -63,6 +64,16 @@ pub(crate) fn spec_of(
         limiter: limiter.clone(),
         confinement,
     })
+}
+
+/// The folder that a task asks to run in. One that is not absolute would begin where somebody started this agent.
+fn chosen(folder: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(folder);
+    if path.is_absolute() {
+        Ok(path)
+    } else {
+        Err(format!("the working folder {folder:?} does not begin with /: no machine knows where that is"))
+    }
 }
 
 fn walls(

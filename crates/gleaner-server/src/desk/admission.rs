@@ -424,6 +424,11 @@ fn check_paths(spec: &JobSpec) -> Result<(), Rejection> {
         })?;
         pattern(text).map_err(|why| Rejection::invalid(format!("outputs: {why}")))?;
     }
+    // What begins with a parameter may be absolute: its run says if it is not.
+    let is_lost = |folder: &String| !folder.starts_with(['/', '{']);
+    refuse_if(spec.cwd.as_ref().is_some_and(is_lost), || {
+        "cwd does not begin with /; expected an absolute path: no machine knows where it begins".to_owned()
+    })?;
     refuse_if(spec.cwd.is_some() && spec.confinement != Confinement::None, || {
         "cwd is given for a task in the sandbox, which has a folder of its own; leave cwd out, or opt out of the sandbox".to_owned()
     })

@@ -82,6 +82,7 @@ fn job_file(path: &Path) -> Result<JobDescription, Failure> {
         input.source = as_text(&input.source);
     }
     job.stdin = job.stdin.as_deref().map(as_text);
+    job.spec.cwd = job.spec.cwd.map(|name| folder_to_run_in("cwd", &name, near)).transpose()?;
     Ok(job)
 }
 
@@ -103,6 +104,17 @@ fn submit_file(path: &Path, arguments: &SubmitArguments) -> Result<Vec<JobDescri
         ignored: &arguments.ignore,
     };
     Ok(noted(path, condor::read(&source(path)?, &surroundings)?))
+}
+
+/// The whole path of a folder to run in, since an agent was started elsewhere. What begins with a parameter may be whole.
+fn folder_to_run_in(key: &str, name: &str, near: impl Fn(&str) -> PathBuf) -> Result<String, Failure> {
+    if name.starts_with('{') {
+        return Ok(name.to_owned());
+    }
+    let place = if name.is_empty() { PathBuf::new() } else { near(name) };
+    let whole =
+        std::path::absolute(place).map_err(|error| Failure::Usage(format!("{key} {name:?}: {error}")))?;
+    Ok(whole.display().to_string())
 }
 
 /// The jobs of a description, once the user was told what is done in another way than there.
@@ -147,7 +159,9 @@ fn lay_over(arguments: &SubmitArguments, job: &mut JobDescription) -> Result<(),
         spec.env.insert(name, value);
     }
     spec.outputs.extend(arguments.outputs.iter().cloned());
-    set_some(&mut spec.cwd, arguments.cwd.as_ref());
+    if let Some(name) = &arguments.cwd {
+        spec.cwd = Some(folder_to_run_in("--cwd", name, |name| Path::new(name).to_path_buf())?);
+    }
     set_some(&mut spec.label, arguments.label.as_ref());
     set(&mut spec.name, arguments.name.as_ref());
     set(&mut spec.priority, arguments.priority.as_ref());
@@ -284,6 +298,27 @@ mod tests {
         assert_eq!(Path::new(&job.inputs[0].source), folder.path().join("x"));
     }
 
+    /// An agent would take another for it, from where it was started.
+    #[test]
+    fn a_folder_to_run_in_is_whole() {
+        let here = std::env::current_dir().expect("a folder");
+        let cwd = |line: &str| described(line).expect("a job").spec.cwd.expect("a folder");
+        for (given, expected) in [
+            (".", here.clone()),
+            ("in/it", here.join("in/it")),
+            ("/data", "/data".into()),
+            ("{GLEANER_LINE}/x", "{GLEANER_LINE}/x".into()),
+        ] {
+            let found = cwd(&format!("submit --no-sandbox --cwd {given} -- b"));
+            assert_eq!(Path::new(&found), expected, "{given}");
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("job.toml");
+        std::fs::write(&path, "command = ['a']\nconfinement = 'none'\ncwd = 'sub'")
+            .expect("a file is written");
+        assert_eq!(Path::new(&cwd(&format!("submit -f {}", path.display()))), folder.path().join("sub"));
+    }
+
     #[test]
     fn a_file_that_is_missing_is_named_with_its_line() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -313,6 +348,7 @@ mod tests {
             ("submit --length long -- b", "expected a number of operations above 0, as 12e6, 5G or 1.5T"),
             ("submit --rank 1+ -- b", "--rank: at "),
             ("submit --cwd /tmp -- b", "give --no-sandbox too"),
+            ("submit --no-sandbox --cwd= -- b", "--cwd \"\": cannot make an empty path absolute"),
             ("submit --hold --wait -- b", "cannot be used with"),
             ("submit --no-sandbox --network -- b", "cannot be used with"),
             ("submit -f missing.toml", "no such file"),

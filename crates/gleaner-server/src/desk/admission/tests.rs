@@ -177,6 +177,10 @@ fn what_is_refused_is_said_in_words_of_the_job() {
         axes: vec![("a".to_owned(), vec!["fine".to_owned(), value.to_owned()])],
     };
     assert_eq!(with(&|spec| (spec.inputs, spec.tasks) = (files("a b/c b/d"), rows("x"))), "");
+    let unconfined = |folder: &str| {
+        with(&|spec| (spec.cwd, spec.confinement) = (Some(folder.to_owned()), Confinement::None))
+    };
+    assert_eq!(unconfined("/data") + &unconfined("{a}/in"), "");
     for (said, expected) in [
         (with(&|spec| spec.length = Some(-1.0)), "length is -1.0; expected"),
         (with(&|spec| spec.length = Some(f64::NAN)), "length is NaN; expected"),
@@ -191,6 +195,8 @@ fn what_is_refused_is_said_in_words_of_the_job() {
         ),
         (with(&|spec| spec.tasks = rows("x\0y")), "tasks.rows has a text with a NUL in it"),
         (with(&|spec| spec.tasks = sweep("x\0y")), "tasks.sweep has a text with a NUL in it"),
+        (unconfined("sub"), "cwd does not begin with /"),
+        (unconfined(""), "cwd does not begin with /"),
         (with(&|spec| spec.inputs = files(".")), "is no name within"),
         (with(&|spec| spec.inputs = files("./a")), "is no name within"),
         (with(&|spec| spec.inputs = files("a a")), "two inputs are \"a\""),
