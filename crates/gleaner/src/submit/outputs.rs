@@ -9,17 +9,18 @@ use gleaner_wire::job::fill_in;
 use gleaner_wire::session::Stream;
 use gleaner_workload::submit::JobDescription;
 use gleaner_workload::submit::condor::JOB_NUMBER;
+use rustix::fs::{Access, AtFlags, CWD, accessat};
 use std::io;
 use std::path::Path;
 
-/// Says before anything is submitted where what tasks write could not be put. The name of the first task stands for those
-/// of the others.
+/// Says before anything is submitted where what tasks write could not be put: in no folder, or in one that this user may not
+/// write to. The name of the first task stands for those of the others.
 pub(super) fn check(job: &JobDescription) -> Outcome {
     for name in [&job.stdout, &job.stderr].into_iter().flatten() {
         let name = fill_in(name, &job.spec.tasks.parameters(0));
         let folder = files::folder_of(Path::new(&name));
-        let is_there = folder.metadata().is_ok_and(|found| found.is_dir() && !found.permissions().readonly());
-        if !is_there {
+        let may_write = accessat(CWD, folder, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS).is_ok();
+        if !(folder.is_dir() && may_write) {
             let folder = folder.display();
             let why = format!(
                 "what a task writes is to go to {name}, and {folder} is no folder that can be written to"
@@ -79,5 +80,28 @@ fn write_one(grid: &Api, task: (JobId, u32), name: &str, streams: &[Stream]) -> 
     match missing {
         Some(why) => Err(why),
         None => written.map_err(Failure::from),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gleaner_wire::job::JobSpec;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    /// Root may write where no bit of the mode says so.
+    #[test]
+    fn who_asks_counts_and_not_the_bits_of_a_mode() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut job = JobDescription::new(JobSpec::new(["true"]));
+        job.stdout = Some(folder.path().join("out").display().to_string());
+        for mode in [0o555, 0o755] {
+            fs::set_permissions(folder.path(), Permissions::from_mode(mode)).expect("it is ours");
+            let can_write = fs::write(folder.path().join(format!("{mode:o}")), "").is_ok();
+            assert_eq!(check(&job).is_ok(), can_write, "{mode:o}");
+        }
+        job.stdout = Some(folder.path().join("missing/out").display().to_string());
+        assert!(check(&job).is_err());
     }
 }
