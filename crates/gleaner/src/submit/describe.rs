@@ -1,5 +1,6 @@
 //! From the arguments of `gleaner submit` to descriptions of jobs.
 
+use crate::Outcome;
 use crate::cli::SubmitArguments;
 use crate::failure::Failure;
 use gleaner_classad::Expr;
@@ -20,22 +21,59 @@ pub(super) struct Described {
     pub(super) requirements_at: Option<String>,
 }
 
+/// In what form a job is described.
+enum Form<'a> {
+    Command,
+    JobFile(&'a Path),
+    OurGrid(&'a Path),
+    Condor(&'a Path),
+}
+
+impl<'a> Form<'a> {
+    fn of(arguments: &'a SubmitArguments) -> Self {
+        let Some(file) = arguments.file.as_deref() else { return Self::Command };
+        if file == Path::new("-") || file.extension().is_some_and(|end| end == "toml") {
+            Self::JobFile(file)
+        } else if file.extension().is_some_and(|end| end.eq_ignore_ascii_case("jdf")) {
+            Self::OurGrid(file)
+        } else {
+            Self::Condor(file)
+        }
+    }
+
+    /// What would have no effect is not dropped without a word.
+    fn expect_no_options_of_others(&self, arguments: &SubmitArguments) -> Outcome {
+        if !arguments.macros.is_empty() && !matches!(self, Self::Condor(_)) {
+            let why = "--set is for the macros of an HTCondor submit file, and this is none";
+            return Err(Failure::Usage(why.to_owned()));
+        }
+        if !arguments.ignore.is_empty() && !matches!(self, Self::Condor(_) | Self::OurGrid(_)) {
+            let why =
+                "--ignore is for HTCondor submit files and job descriptions of OurGrid, and this is neither";
+            return Err(Failure::Usage(why.to_owned()));
+        }
+        Ok(())
+    }
+}
+
 /// The jobs that the arguments describe. Options lie over what a file says.
 pub(super) fn jobs(arguments: &SubmitArguments) -> Result<Described, Failure> {
     let mut requirements_at = None;
-    let mut jobs = match &arguments.file {
-        None => vec![JobDescription::new(JobSpec::new(arguments.command.iter().map(String::as_str)))],
-        Some(file) if file == Path::new("-") || file.extension().is_some_and(|end| end == "toml") => {
-            vec![job_file(file)?]
+    let form = Form::of(arguments);
+    form.expect_no_options_of_others(arguments)?;
+    let mut jobs = match form {
+        Form::Command => {
+            vec![JobDescription::new(JobSpec::new(arguments.command.iter().map(String::as_str)))]
         }
-        Some(file) if file.extension().is_some_and(|end| end.eq_ignore_ascii_case("jdf")) => {
+        Form::JobFile(file) => vec![job_file(file)?],
+        Form::OurGrid(file) => {
             let folder = file.parent().unwrap_or(Path::new(""));
             let submission = jdf::translate(&source(file)?, folder, &arguments.ignore)?;
             are_there(file, &submission.files)?;
             requirements_at = submission.requirements_line.map(|line| format!("{}:{line}", file.display()));
             noted(file, submission)
         }
-        Some(file) => submit_file(file, arguments)?,
+        Form::Condor(file) => submit_file(file, arguments)?,
     };
     let tasks = task_list(arguments)?;
     for job in &mut jobs {
@@ -352,6 +390,11 @@ mod tests {
             ("submit --hold --wait -- b", "cannot be used with"),
             ("submit --no-sandbox --network -- b", "cannot be used with"),
             ("submit -f missing.toml", "no such file"),
+            ("submit -f missing.toml --set a=1", "--set is for the macros of an HTCondor submit file"),
+            ("submit -f missing.jdf --set a=1", "--set is for the macros of an HTCondor submit file"),
+            ("submit -f missing.toml --ignore command", "--ignore is for HTCondor submit files and"),
+            ("submit --set a=1 -- b", "--set"),
+            ("submit --ignore a -- b", "--ignore"),
             ("submit --env GLEANER_NEVER_SET -- b", "give it a value, as --env GLEANER_NEVER_SET=VALUE"),
         ] {
             let error = described(line).expect_err(line);
