@@ -12,8 +12,8 @@ use crate::outputs;
 use crate::recovery::RecoveryError;
 use crate::restoring::{is_of_another_grid, ledger_at};
 use crate::store::{
-    AUTHORITY_FOLDER, CERTIFICATE_FILE, DATABASE, Home, HomeError, OpenError, ReadError, Reader as _, Seq,
-    SqliteReader, TOKEN_FILE, WITNESS,
+    AUTHORITY_FOLDER, CERTIFICATE_FILE, CopyError, DATABASE, Home, HomeError, OpenError, ReadError,
+    Reader as _, Seq, SqliteReader, TOKEN_FILE, WITNESS,
 };
 use crate::verify::{Depth, NamedFile, follow_all};
 use std::collections::BTreeSet;
@@ -61,7 +61,7 @@ pub enum BackupError {
         /// Which file of the copy.
         path: PathBuf,
         /// What the database said.
-        source: ReadError,
+        source: CopyError,
     },
     /// It would be in the way of a coordinator.
     #[error("{} is a folder that a coordinator works in, or did: name another for the copy", .0.display())]

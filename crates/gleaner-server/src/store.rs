@@ -33,7 +33,9 @@ mod verify;
 mod witness;
 
 pub use base::{Beginning, Compaction};
-pub use error::{CommitError, Damage, HomeError, OpenError, ReadError, SnapshotError, Source, TornTail};
+pub use error::{
+    CommitError, CopyError, Damage, HomeError, OpenError, ReadError, SnapshotError, Source, TornTail,
+};
 pub(crate) use home::make_folder;
 pub use home::{AUTHORITY_FOLDER, CERTIFICATE_FILE, Home, NetworkFolder, TOKEN_FILE};
 pub use limits::{BODY_LIMIT, PAGE_BYTES, RANGES_LIMIT};

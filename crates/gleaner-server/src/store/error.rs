@@ -274,6 +274,17 @@ impl fmt::Display for TornTail {
     }
 }
 
+/// Why a journal cannot be copied.
+#[derive(Debug, Error)]
+pub enum CopyError {
+    /// There is no space where the copy was to be.
+    #[error("no space is left there")]
+    DiskFull,
+    /// Anything else.
+    #[error(transparent)]
+    Read(ReadError),
+}
+
 /// Why rows cannot be read.
 #[derive(Debug, Error)]
 pub enum ReadError {

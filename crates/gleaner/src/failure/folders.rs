@@ -2,7 +2,7 @@
 
 use super::{Failure, is_mistake};
 use gleaner_server::backup::BackupError;
-use gleaner_server::store::{HomeError, OpenError, ReplaceError};
+use gleaner_server::store::{CopyError, HomeError, OpenError, ReplaceError};
 
 fn told(message: String, is_mistake: bool) -> Failure {
     if is_mistake { Failure::Usage(message) } else { Failure::Coordinator(message) }
@@ -60,7 +60,8 @@ impl From<BackupError> for Failure {
             | BackupError::OfAnotherGrid(_)
             | BackupError::Within { .. }
             | BackupError::NoFolder(_)
-            | BackupError::Others(_) => true,
+            | BackupError::Others(_)
+            | BackupError::Write { source: CopyError::DiskFull, .. } => true,
             BackupError::File { ref source, .. } => is_mistake(source.kind()),
             BackupError::UnderWay(_)
             | BackupError::Read(_)

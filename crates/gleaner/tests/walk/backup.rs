@@ -1,5 +1,6 @@
 //! A copy is made while a grid works, and the grid goes on from it after its coordinator's disk is lost.
 
+use crate::disk::SmallDisk;
 use crate::grid::{Grid, PATIENCE, USER};
 use crate::processes::until;
 use std::collections::BTreeMap;
@@ -58,6 +59,16 @@ fn a_grid_goes_on_from_a_copy_that_was_made_under_work() {
     grid.wind_up();
 }
 
+/// It is the disk of the copy, and nothing is wrong with the journal.
+fn expect_a_full_disk_to_be_told(grid: &Grid) {
+    let disk = SmallDisk::new(1);
+    disk.fill();
+    let refused = grid.cli(&["backup", disk.path().join("copy").to_str().expect("text")]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("cannot be written: no space is left there"), "{said}");
+}
+
 /// Whoever copies each night has the journal of a lost grid in the copy, while a new grid is in its folder.
 #[test]
 fn a_copy_is_not_replaced_by_that_of_another_grid() {
@@ -69,6 +80,7 @@ fn a_copy_is_not_replaced_by_that_of_another_grid() {
         grid.ok(&["submit", "--hold", "--", "true"]);
         grid.ok(&["backup", &to]);
     }
+    expect_a_full_disk_to_be_told(&grid);
     let verified = |grid: &Grid| grid.ok(&["journal", "verify", "--files", "--home", &to]);
     let before = verified(&grid);
     grid.stop_coordinator();

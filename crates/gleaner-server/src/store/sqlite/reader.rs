@@ -8,7 +8,9 @@ use crate::store::checksum::chain;
 use crate::store::limits::Page;
 use crate::store::saving::Saving;
 use crate::store::witness;
-use crate::store::{Beginning, Damage, OpenError, ReadError, Reader, Seq, Snapshot, StoredRow, span_tree};
+use crate::store::{
+    Beginning, CopyError, Damage, OpenError, ReadError, Reader, Seq, Snapshot, StoredRow, span_tree,
+};
 use gleaner_units::TaskId;
 use gleaner_wire::ChainHash;
 use rusqlite::types::Value;
@@ -58,12 +60,15 @@ impl SqliteReader {
 
     /// Writes all that is committed to a file, which must not exist, and says which row is its last. A coordinator may go on
     /// committing meanwhile.
-    pub fn copy_to(&self, file: &Path) -> Result<Seq, ReadError> {
+    pub fn copy_to(&self, file: &Path) -> Result<Seq, CopyError> {
         let copy = || {
             self.connection.execute("VACUUM INTO ?1", [file.to_string_lossy()])?;
             last(&schema::connect_to_read(file)?)
         };
-        copy().map_err(read_error)
+        copy().map_err(|error| match nature(&error, file.parent().unwrap_or(file)) {
+            Nature::DiskFull => CopyError::DiskFull,
+            Nature::ReadOnly | Nature::Damaged | Nature::Other => CopyError::Read(read_error(error)),
+        })
     }
 
     pub(super) fn of(file: &Path) -> rusqlite::Result<Self> {
