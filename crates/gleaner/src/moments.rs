@@ -35,6 +35,12 @@ pub(crate) fn parse_moment(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "expected a moment, as \"2026-11-21 07:30:00\", or seconds since 1970".to_owned())
 }
 
+/// The same, for what had happened by then. [`clock`] leaves the fraction away, so a moment without one is the end of its second.
+pub(crate) fn parse_end_of_moment(text: &str) -> Result<f64, String> {
+    let at_s = parse_moment(text)?;
+    Ok(if at_s.fract() == 0.0 && !text.contains('.') { at_s + 0.999_999 } else { at_s })
+}
+
 /// A span, to two units.
 pub(crate) fn span(seconds: f64) -> String {
     let whole = seconds.max(0.0) as u64;
@@ -68,5 +74,11 @@ mod tests {
         assert_eq!(parse_moment("2026-11-21T07:10:00Z"), Ok(1_795_245_000.0));
         assert_eq!(parse_moment("2026-11-21 08:10:00.5+01:00"), Ok(1_795_245_000.5));
         assert!(parse_moment("noon").is_err());
+        // What happened in a second is found by what is shown of it.
+        let shown = clock_in(1_795_245_000.9, TimeZone::UTC).replace(' ', "T") + "Z";
+        assert!(
+            parse_end_of_moment(&shown).is_ok_and(|at_s| (1_795_245_000.9..1_795_245_001.0).contains(&at_s))
+        );
+        assert_eq!(parse_end_of_moment("12.0"), Ok(12.0));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{GridArguments, ReadingArguments};
 use crate::candidates;
-use crate::moments::parse_moment;
+use crate::moments::parse_end_of_moment;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -35,8 +35,8 @@ pub(crate) struct ExplainArguments {
     /// Draw the virtual map of a job over sites into this file
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
-    /// A moment of the live grid's past
-    #[arg(long, value_name = "MOMENT", value_parser = parse_moment, conflicts_with = "task")]
+    /// A moment of the live grid's past, as `gleaner history` shows it: what happened in that second counts
+    #[arg(long, value_name = "MOMENT", value_parser = parse_end_of_moment, conflicts_with = "task")]
     pub(crate) at: Option<f64>,
     #[command(flatten)]
     pub(crate) grid: GridArguments,
