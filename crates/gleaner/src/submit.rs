@@ -101,16 +101,20 @@ fn dry_run(grid: &Api, arguments: &SubmitArguments, specs: &[JobSpec]) -> Outcom
     stdout::print(previews.iter().map(tell::preview).collect::<Vec<_>>().join("\n"))
 }
 
-/// Whether a job that was to leave files left some; of many tasks it is believed.
+/// So many tasks are looked at for files that they left.
+const LOOKED_AT: u32 = 1_000;
+
+/// Whether a job that was to leave files left some; where the first tasks left none, it is believed of the others.
 fn has_files(grid: &Api, job: &JobView, spec: &JobSpec) -> Result<Option<bool>, Failure> {
     if spec.outputs.is_empty() || job.tasks.done == 0 {
         return Ok(None);
     }
-    if job.tasks.total() > 1 {
-        return Ok(Some(true));
-    }
-    let task = grid.first(job.job, None)?.unwrap_or(0);
-    Ok(Some(grid.task(job.job, task)?.files.is_some()))
+    let mut has_some = false;
+    let others = grid.each_task(job.job, 0, LOOKED_AT, None, |task| {
+        has_some |= task.files.is_some();
+        Ok(has_some)
+    })?;
+    Ok(Some(has_some || others.is_some()))
 }
 
 /// Waits for all, tells how they ended, and puts where it belongs what they wrote.

@@ -28,6 +28,8 @@ fn nobody_is_sent_for_files_that_are_not_there() {
     let fetched = grid.ok(&["fetch", "3", "--to", to.to_str().expect("text")]);
     assert!(fetched.starts_with("the files of 2 tasks are in "), "{fetched}");
     assert!(fetched.ends_with("; 1 task left no files\n"), "{fetched}");
+    let none = grid.ok(&["submit", "--wait", "--array", "1-3", "--output", "x", "--", "true"]);
+    assert!(none.contains("it left no output file: `gleaner history 4`"), "{none}");
     let status = grid.ok(&["status", "3"]);
     assert!(status.ends_with("note       1 task: it left no output file x; it is 3/1\n"), "{status}");
     let history = grid.ok(&["history", "3"]);
