@@ -31,6 +31,7 @@ pub use tasks::{ITEM, LINE, array, each_line, from_json, sweep};
 
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::limits::ORDER_BYTES_MAX;
+use std::path::PathBuf;
 use thiserror::Error;
 
 /// A job whose inputs still lie with the user.
@@ -52,12 +53,22 @@ pub struct JobDescription {
 /// as everywhere in a job.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct LocalFile {
-    /// Where it lies; relative to the folder in which the job is submitted.
+    /// The folder of the description that names it, where it is not relative to the one in which the job is submitted. Nothing
+    /// is filled in there, and nothing is a pattern.
+    pub folder: PathBuf,
+    /// Where it lies, from there.
     pub source: String,
     /// What the task finds it as; by its own name if nothing is said.
     pub target: Option<String>,
     /// Whether the task may run it, even if the user may not.
     pub executable: bool,
+}
+
+impl LocalFile {
+    /// What lies there, under its own name.
+    pub fn new(source: impl Into<String>) -> Self {
+        Self { folder: PathBuf::new(), source: source.into(), target: None, executable: false }
+    }
 }
 
 impl JobDescription {
@@ -109,13 +120,12 @@ mod tests {
             tasks: TaskList::Sweep { axes: vec![("a".to_owned(), vec![value.clone()])] },
             ..JobSpec::new(["run", word])
         };
-        let source = |name: &str| LocalFile { source: name.to_owned(), target: None, executable: false };
         let endless = "{a}".repeat(1_000_000);
         for (job, expected) in [
             (JobDescription::new(spec("{a}")), ""),
             (JobDescription::new(spec(&endless)), "variables and file names would have 1024"),
             (
-                JobDescription { inputs: vec![source(&endless)], ..JobDescription::new(spec("")) },
+                JobDescription { inputs: vec![LocalFile::new(&endless)], ..JobDescription::new(spec("")) },
                 "the name of a file",
             ),
             (

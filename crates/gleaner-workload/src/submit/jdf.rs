@@ -119,7 +119,7 @@ impl Translation<'_> {
             folder if folder.ends_with('/') => format!("{folder}{own}"),
             _ => named,
         };
-        Some(LocalFile { source, target: Some(target), executable: false })
+        Some(LocalFile { target: Some(target), ..LocalFile::new(source) })
     }
 
     fn output(&mut self, transfer: &Transfer, number: u32) -> Option<String> {

@@ -109,12 +109,12 @@ const INPUT: &str = "files, as [\"data.csv\", { from = \"big.bin\", to = \"data.
 
 fn input(key: &Key<'_>) -> Result<LocalFile, InputError> {
     if let Some(source) = key.find_text() {
-        return Ok(LocalFile { source: source.to_owned(), target: None, executable: false });
+        return Ok(LocalFile::new(source));
     }
     let Some(table) = key.find_table() else { return Err(key.wrong(INPUT)) };
     table.check_known(&["from", "to", "executable"])?;
-    let source = table.key("from", "the file")?.text("the file")?.to_owned();
-    Ok(LocalFile { source, target: text(&table, "to")?, executable: flag(&table, "executable")? })
+    let file = LocalFile::new(table.key("from", "the file")?.text("the file")?);
+    Ok(LocalFile { target: text(&table, "to")?, executable: flag(&table, "executable")?, ..file })
 }
 
 fn task_list(root: &Section<'_>) -> Result<(TaskList, TaskSource), InputError> {

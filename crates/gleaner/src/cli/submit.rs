@@ -10,7 +10,7 @@ const SUBMIT_HELP: &str = "\
 In the command, in --env and in file names, {NAME} stands for a task's value of a parameter:
 {GLEANER_INDEX} is its number, {GLEANER_LINE} its line (--each-line), {GLEANER_ITEM} its value \
 (--from-json with plain values), and columns (--from-csv, --from-json) and swept parameters go by their own names. Each is a \
-variable in the task's environment as well.
+variable in the task's environment as well: ${NAME} is left to the shell, which finds the same value there.
 
 A job file (-f job.toml) has a key for each option here: command, name, label, composition, \
 length, inputs, outputs, stdin, cwd, requirements, rank, priority, retries, quorum, compare, hold, confinement, env, \

@@ -115,11 +115,10 @@ fn job_file(path: &Path) -> Result<JobDescription, Failure> {
         TaskSource::FromJson(name) => job.spec.tasks = from_json(&source(&near(&name))?)?,
         TaskSource::FromCsv(name) => job.spec.tasks = from_csv(&source(&near(&name))?)?,
     }
-    let as_text = |name: &str| near(name).display().to_string();
     for input in &mut job.inputs {
-        input.source = as_text(&input.source);
+        folder.unwrap_or(Path::new("")).clone_into(&mut input.folder);
     }
-    job.stdin = job.stdin.as_deref().map(as_text);
+    job.stdin = job.stdin.as_deref().map(|name| near(name).display().to_string());
     job.spec.cwd = job.spec.cwd.map(|name| folder_to_run_in("cwd", &name, near)).transpose()?;
     Ok(job)
 }
@@ -273,7 +272,7 @@ fn variable(text: &str) -> Result<(String, String), Failure> {
 fn input(text: &str) -> LocalFile {
     let split = text.rsplit_once('=').filter(|_| !Path::new(text).exists());
     let (source, target) = split.map_or((text, None), |(source, target)| (source, Some(target.to_owned())));
-    LocalFile { source: source.to_owned(), target, executable: false }
+    LocalFile { target, ..LocalFile::new(source) }
 }
 
 #[cfg(test)]
@@ -333,7 +332,7 @@ mod tests {
         let job = described(&format!("submit -f {} --retries 5", path.display())).expect("a job");
         assert_eq!((job.spec.retries, job.spec.priority), (5, 2));
         assert_eq!(job.spec.tasks.count(), 2);
-        assert_eq!(Path::new(&job.inputs[0].source), folder.path().join("x"));
+        assert_eq!(job.inputs[0].folder.join(&job.inputs[0].source), folder.path().join("x"));
     }
 
     /// An agent would take another for it, from where it was started.

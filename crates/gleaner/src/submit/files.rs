@@ -156,13 +156,14 @@ impl Files {
 
     /// What `source` names: a file, a folder, or a pattern of them.
     fn add_all(&mut self, source: &str, file: &LocalFile) -> Result<(), Failure> {
-        let found = if is_pattern(source) && !Path::new(source).exists() {
-            matching(Path::new(""), source, "an input")?
+        let whole = file.folder.join(source);
+        let found = if is_pattern(source) && !whole.exists() {
+            matching(&file.folder, source, "an input")?
         } else {
             vec![source.to_owned()]
         };
         if found.is_empty() {
-            return Err(Failure::Usage(format!("no file matches the input \"{source}\"")));
+            return Err(Failure::Usage(format!("no file matches the input \"{}\"", whole.display())));
         }
         if found.len() > 1 && file.target.is_some() {
             let why = format!("\"{source}\" is {} files, which cannot all have one name", found.len());
@@ -170,7 +171,7 @@ impl Files {
         }
         for name in found {
             let target = file.target.clone().map_or_else(|| own_name(&name), Ok)?;
-            self.add(Path::new(&name), target, file.executable)?;
+            self.add(&file.folder.join(&name), target, file.executable)?;
         }
         Ok(())
     }
@@ -275,6 +276,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gleaner_wire::job::TaskList;
     use gleaner_workload::submit::{Source, array, read_job_file};
 
     /// The names in a task's folder of what `inputs` sends, or the error.
@@ -291,9 +293,8 @@ mod tests {
         job.inputs = inputs
             .iter()
             .map(|(source, target)| LocalFile {
-                source: format!("{root}{source}"),
                 target: target.map(str::to_owned),
-                executable: false,
+                ..LocalFile::new(format!("{root}{source}"))
             })
             .collect();
         match Sending::of(&job) {
@@ -307,6 +308,21 @@ mod tests {
                     .join(" | ")
             }
             Err(failure) => failure.to_string().replace(&root, ""),
+        }
+    }
+
+    #[test]
+    fn the_folder_of_a_job_file_is_no_pattern_and_has_no_parameters() {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let folder = scratch.path().join("run[1] {a}");
+        std::fs::create_dir(&folder).expect("a folder is made");
+        std::fs::write(folder.join("in.txt"), "").expect("a file is written");
+        let mut job = read_job_file(&Source::new("job", "command = ['run']")).expect("a job").job;
+        job.spec.tasks = TaskList::Sweep { axes: vec![("a".to_owned(), vec!["1".to_owned()])] };
+        for name in ["*.txt", "in.txt"] {
+            job.inputs = vec![LocalFile { folder: folder.clone(), ..LocalFile::new(name) }];
+            let sending = Sending::of(&job).map_err(|failure| failure.to_string()).expect("it is there");
+            assert!(sending.own.is_empty() && sending.inputs.0.keys().eq(["in.txt"]), "{name}");
         }
     }
 

@@ -302,7 +302,7 @@ mod tests {
     fn warnings(command: &[&str], input: &str) -> String {
         let mut job = JobDescription::new(JobSpec::new(command.iter().copied()));
         job.spec.tasks = TaskList::Sweep { axes: vec![("scene".to_owned(), vec!["a".to_owned()])] };
-        job.inputs = vec![LocalFile { source: input.to_owned(), target: None, executable: false }];
+        job.inputs = vec![LocalFile::new(input)];
         all(&job, |path| ["./run", "run", "bin/run"].contains(&path.to_str().expect("text"))).join("|")
     }
 

@@ -160,7 +160,7 @@ impl<'a> Translation<'a> {
         }
         let name = path.rsplit('/').next().unwrap_or_default().to_owned();
         // The program is found from where the job is submitted, whatever initialdir says.
-        let file = LocalFile { source: path, target: None, executable: true };
+        let file = LocalFile { executable: true, ..LocalFile::new(path) };
         (format!("./{name}"), Some(file))
     }
 
@@ -231,7 +231,7 @@ impl<'a> Translation<'a> {
         if name.contains("://") {
             self.refuse("transfer_input_files", format!("{name}: only files are sent, no URLs"));
         }
-        LocalFile { source: self.in_folder(name), target: None, executable: false }
+        LocalFile::new(self.in_folder(name))
     }
 
     fn in_folder(&mut self, name: &str) -> String {
