@@ -205,13 +205,15 @@ fn check_tasks(tasks: &TaskList) -> Result<(), Rejection> {
                 )
             })?;
             check_parameters(names.len(), names.iter())?;
-            values.iter().try_for_each(|value| check_no_nul("tasks.rows", value))?;
+            let mut values = names.iter().cycle().zip(values.iter());
+            values.try_for_each(|(name, value)| check_value("tasks.rows", name, value))?;
         }
         TaskList::Sweep { axes } => {
             refuse_if(axes.is_empty(), || "tasks.sweep has no parameter; expected at least one".to_owned())?;
             check_parameters(axes.len(), axes.iter().map(|(name, _)| name))?;
-            let mut values = axes.iter().flat_map(|(_, values)| values);
-            values.try_for_each(|value| check_no_nul("tasks.sweep", value))?;
+            for (name, values) in axes {
+                values.iter().try_for_each(|value| check_value("tasks.sweep", name, value))?;
+            }
         }
         TaskList::Numbers(numbers) => {
             refuse_if(!numbers.is_sorted_by(|one, next| one < next), || {
@@ -224,6 +226,18 @@ fn check_tasks(tasks: &TaskList) -> Result<(), Rejection> {
     refuse_if(count == 0 || count > TASKS_PER_JOB_MAX, || {
         format!("tasks stands for {count} tasks; expected 1 to {TASKS_PER_JOB_MAX}")
     })
+}
+
+/// It becomes a variable: no program is started with more than `NAME=VALUE` and a NUL behind it may have.
+fn check_value(key: &str, name: &str, value: &str) -> Result<(), Rejection> {
+    let most = WORD_BYTES_MAX - name.len() - 2;
+    refuse_if(value.len() > most, || {
+        format!(
+            "{key} has a value of {} bytes for {name}; at most {most} are taken: put what is long into an input file",
+            value.len()
+        )
+    })?;
+    check_no_nul(key, value)
 }
 
 /// They become variables.

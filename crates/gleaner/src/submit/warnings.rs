@@ -128,7 +128,8 @@ fn nearest<'a>(words: &BTreeSet<&'a str>, name: &str) -> Option<&'a str> {
 }
 
 fn all(job: &JobDescription, is_file: impl Fn(&Path) -> bool) -> Vec<String> {
-    program(job, is_file).into_iter().chain(name(job)).chain(told_of_the_run(job)).chain(typos(job)).collect()
+    let of_program = program(job, is_file).into_iter().chain(name(job)).chain(told_of_the_run(job));
+    of_program.chain(typos(job)).chain(for_no_shell(job)).collect()
 }
 
 /// What Gleaner says of a run in its environment, whatever users give under the same name.
@@ -203,6 +204,17 @@ fn typos(job: &JobDescription) -> Vec<String> {
         )
     };
     unknown.iter().map(told).collect()
+}
+
+/// `${NAME}` in the name of a file: a shell would fill it in, and none reads it there.
+fn for_no_shell(job: &JobDescription) -> Vec<String> {
+    let inputs = job.inputs.iter().flat_map(|input| std::iter::once(&input.source).chain(&input.target));
+    let known = job.spec.tasks.names();
+    let told = |text: &String| {
+        let name = known.iter().find(|name| text.contains(&format!("${{{name}}}")))?;
+        Some(format!("${{{name}}} stays as it is in {text}, since no shell reads it there: write {{{name}}}"))
+    };
+    job.spec.outputs.iter().chain(inputs).filter_map(told).collect()
 }
 
 /// The names that stand in braces. Behind a `$` they are variables of the shell.
@@ -352,6 +364,18 @@ mod tests {
         assert_eq!(
             said(&["MODE", "GLEANER_TASK", "GLEANER_JOB"]),
             "the program does not see the value given for GLEANER_TASK, GLEANER_JOB: Gleaner says there what is so of the run"
+        );
+    }
+
+    #[test]
+    fn a_shells_variable_in_the_name_of_a_file_is_told() {
+        let mut job = JobDescription::new(JobSpec::new(["sh", "-c", "echo ${GLEANER_INDEX}"]));
+        job.spec.outputs = ["o_${GLEANER_INDEX}", "{GLEANER_INDEX}${HOME}"].map(str::to_owned).to_vec();
+        assert_eq!(
+            all(&job, |_| false),
+            [
+                "${GLEANER_INDEX} stays as it is in o_${GLEANER_INDEX}, since no shell reads it there: write {GLEANER_INDEX}"
+            ]
         );
     }
 

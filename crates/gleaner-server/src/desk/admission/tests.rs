@@ -177,6 +177,7 @@ fn what_is_refused_is_said_in_words_of_the_job() {
         axes: vec![("a".to_owned(), vec!["fine".to_owned(), value.to_owned()])],
     };
     assert_eq!(with(&|spec| (spec.inputs, spec.tasks) = (files("a b/c b/d"), rows("x"))), "");
+    assert_eq!(with(&|spec| spec.tasks = rows(&text(131_069))), "");
     let unconfined = |folder: &str| {
         with(&|spec| (spec.cwd, spec.confinement) = (Some(folder.to_owned()), Confinement::None))
     };
@@ -193,6 +194,11 @@ fn what_is_refused_is_said_in_words_of_the_job() {
             with(&|spec| spec.command.push(text(131_073))),
             "command has a text of 131073 bytes; at most 131072",
         ),
+        (
+            with(&|spec| spec.tasks = rows(&text(131_070))),
+            "tasks.rows has a value of 131070 bytes for a; at most 131069",
+        ),
+        (with(&|spec| spec.tasks = sweep(&text(200_000))), "tasks.sweep has a value of 200000 bytes for a"),
         (with(&|spec| spec.tasks = rows("x\0y")), "tasks.rows has a text with a NUL in it"),
         (with(&|spec| spec.tasks = sweep("x\0y")), "tasks.sweep has a text with a NUL in it"),
         (unconfined("sub"), "cwd does not begin with /"),
