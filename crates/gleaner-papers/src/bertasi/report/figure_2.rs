@@ -101,7 +101,7 @@ mod tests {
     use super::*;
     use crate::bertasi::figure_2::{DATA, S3};
     use crate::bertasi::grids::SYNTHETIC;
-    use crate::bertasi::jobs::{MissingShare, job_set_1};
+    use crate::bertasi::jobs::job_set_1;
     use crate::bertasi::{COMPOSITIONS, WEIGHTS};
 
     #[test]
@@ -115,7 +115,7 @@ mod tests {
         assert!(DATA_JOBS.contains(&times), "{times}");
         let lengths: Vec<f64> = (1..=20)
             .flat_map(|seed| {
-                let jobs = job_set_1(seed, MissingShare::default());
+                let jobs = job_set_1(seed);
                 let of_data = jobs.kinds.into_iter().zip(jobs.lengths).filter(|(kind, _)| *kind == DATA);
                 of_data.map(|(_, length)| length.amount()).collect::<Vec<f64>>()
             })
