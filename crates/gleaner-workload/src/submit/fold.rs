@@ -4,17 +4,17 @@ use crate::limits::JOBS_PER_FILE_MAX;
 use crate::submit::JobDescription;
 use gleaner_wire::Words;
 use gleaner_wire::job::{INDEX, TaskList, fill_in};
-use gleaner_wire::limits::{JOB_BYTES_MAX, TASKS_PER_JOB_MAX};
-use hashbrown::HashMap;
+use gleaner_wire::limits::{JOB_BYTES_MAX, OWN_INPUTS_MAX, TASKS_PER_JOB_MAX};
+use hashbrown::{HashMap, HashSet};
 
 /// How the columns that are made here are called; a text that looks like one is itself put into a column.
 pub(super) const COLUMN: &str = "GLEANER_";
 
-/// Collects processes; those that differ in texts only become tasks of one job.
+/// Collects processes; those that differ in texts only become tasks of one job, or of several where it would have too many files.
 #[derive(Default)]
 pub(super) struct Folding {
     groups: Vec<Group>,
-    /// Where each group is, by its shape written out.
+    /// Where each group is, by its shape written out; of several with one shape the last, since the others are full.
     by_shape: HashMap<String, usize>,
     /// The group of the last process: neighbours are mostly alike.
     last: usize,
@@ -29,24 +29,36 @@ struct Group {
     processes: Vec<u32>,
     /// One for each text of the job.
     columns: Vec<Words>,
+    /// The files that each input is.
+    sources: Vec<HashSet<String>>,
 }
 
 impl Folding {
     pub(super) fn add(&mut self, process: u32, mut job: JobDescription) {
+        let sources: Vec<String> = job.inputs.iter().map(|input| input.source.clone()).collect();
         let texts: Vec<String> = slots(&mut job).into_iter().map(std::mem::take).collect();
         self.bytes += texts.iter().map(String::len).sum::<usize>();
         self.processes += 1;
         if self.groups.get(self.last).is_none_or(|group| group.shape != job) {
-            let next = self.groups.len();
-            self.last = *self.by_shape.entry(format!("{job:?}")).or_insert(next);
-            if self.last == next {
-                let columns = vec![Words::default(); texts.len()];
-                self.groups.push(Group { shape: job, processes: Vec::new(), columns });
-            }
+            let known = self.by_shape.get(&format!("{job:?}"));
+            self.last = known.copied().unwrap_or(self.groups.len());
+        }
+        if self.groups.get(self.last).is_none_or(|group| !group.has_room_for(&sources)) {
+            self.last = self.groups.len();
+            self.by_shape.insert(format!("{job:?}"), self.last);
+            self.groups.push(Group {
+                shape: job,
+                processes: Vec::new(),
+                columns: vec![Words::default(); texts.len()],
+                sources: vec![HashSet::new(); sources.len()],
+            });
         }
         let group = &mut self.groups[self.last];
         group.processes.push(process);
         group.columns.iter_mut().zip(&texts).for_each(|(column, text)| column.push(text));
+        for (known, source) in group.sources.iter_mut().zip(sources) {
+            known.insert(source);
+        }
     }
 
     /// What there is too much of already, and how much there may be; a process is one `of` what the file has.
@@ -72,6 +84,14 @@ impl Folding {
 }
 
 impl Group {
+    /// Whether a job may have the files of one more process with these. What is the same file for all counts as none.
+    fn has_room_for(&self, sources: &[String]) -> bool {
+        let files =
+            |(known, source): (&HashSet<String>, &String)| known.len() + usize::from(!known.contains(source));
+        let own = self.sources.iter().zip(sources).map(files).filter(|files| *files > 1);
+        own.sum::<usize>() <= OWN_INPUTS_MAX
+    }
+
     fn into_job(mut self) -> JobDescription {
         let (first, last) = (self.processes[0], *self.processes.last().expect("it has one"));
         let count = self.processes.len() as u32;
@@ -142,4 +162,28 @@ pub(super) fn slots(job: &mut JobDescription) -> Vec<&mut String> {
         inputs.iter_mut().flat_map(|input| std::iter::once(&mut input.source).chain(&mut input.target));
     let of_spec = spec.command.iter_mut().chain(spec.env.values_mut()).chain(&mut spec.outputs);
     of_spec.chain(files).chain(stdin).chain(stdout).chain(stderr).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::submit::LocalFile;
+    use gleaner_wire::job::JobSpec;
+
+    #[test]
+    fn what_has_more_files_than_one_job_may_is_several() {
+        let file = |source: String| LocalFile { source, target: Some("in".to_owned()), executable: false };
+        let mut folding = Folding::default();
+        // Of the files that one job may have, a hundredth each; and one that all have.
+        for process in 0..=100 {
+            let own = (0..OWN_INPUTS_MAX / 100).map(|input| file(format!("{input}/{process}")));
+            let inputs = own.chain([file("all".to_owned())]).collect();
+            let job = JobDescription { inputs, ..JobDescription::new(JobSpec::new(["run"])) };
+            folding.add(process, job);
+        }
+        let jobs = folding.into_jobs();
+        let tasks: Vec<u32> = jobs.iter().map(|job| job.spec.tasks.count()).collect();
+        assert_eq!(tasks, [100, 1]);
+        assert_eq!(jobs[1].spec.tasks, TaskList::Array { first: 100, last: 100, step: 1 });
+    }
 }

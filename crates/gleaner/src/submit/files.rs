@@ -9,7 +9,7 @@ use gleaner_wire::BlobHash;
 use gleaner_wire::job::{Input, JobSpec, OwnInputs, fill_in};
 use gleaner_wire::limits::{BLOB_BYTES_MAX, ITEMS_MAX, OWN_INPUTS_MAX};
 use gleaner_workload::submit::{JobDescription, LocalFile, is_pattern, matching};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
 
@@ -44,11 +44,12 @@ impl Sending {
     /// Finds and hashes all that `job` names.
     pub(super) fn of(job: &JobDescription) -> Result<Self, Failure> {
         let mut sending = Self { inputs: Files::default(), own: Vec::new(), stdin: None };
-        for file in &job.inputs {
-            if differs(&file.source, &job.spec) {
-                sending.own.push(OwnFiles::of(file, &job.spec)?);
-            } else {
+        let mut own_count = 0;
+        for (file, sources) in job.inputs.iter().zip(own_sources(job)?) {
+            if sources.is_empty() {
                 sending.inputs.add_all(&file.source, file)?;
+            } else {
+                sending.own.push(OwnFiles::of(file, sources, &mut own_count)?);
             }
         }
         sending.check_names(&job.spec)?;
@@ -98,17 +99,32 @@ impl Sending {
 
     /// No two files of one task may go by one name.
     fn check_names(&self, spec: &JobSpec) -> Result<(), Failure> {
+        // Who has each name first, and all who have one that another has too.
+        let mut firsts: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut sharing: BTreeSet<usize> = BTreeSet::new();
         for (position, own) in self.own.iter().enumerate() {
-            own.files.values().try_for_each(|files| self.inputs.check_beside(files))?;
-            for other in &self.own[..position] {
-                // Most jobs have no two names alike, and need no look at each task.
-                if !own.names().any(|name| other.names().any(|other| other == name)) {
-                    continue;
+            for files in own.files.values() {
+                self.inputs.check_beside(files)?;
+                for name in files.0.keys() {
+                    let first = *firsts.entry(name).or_insert(position);
+                    if first != position {
+                        sharing.extend([first, position]);
+                    }
                 }
-                for task in 0..spec.tasks.count() {
-                    let parameters = spec.tasks.parameters(task);
-                    let of = |own: &OwnFiles| fill_in(&own.of, &parameters);
-                    other.files[&of(other)].check_beside(&own.files[&of(own)])?;
+            }
+        }
+        // Most jobs have no two names alike, and need no look at each task.
+        if sharing.is_empty() {
+            return Ok(());
+        }
+        for task in 0..spec.tasks.count() {
+            let parameters = spec.tasks.parameters(task);
+            let mut of_task: BTreeMap<&str, &Hashed> = BTreeMap::new();
+            for own in sharing.iter().map(|position| &self.own[*position]) {
+                for (name, file) in &own.files[&fill_in(&own.of, &parameters)].0 {
+                    if let Some(other) = of_task.insert(name, file) {
+                        check_same(name, other, file)?;
+                    }
                 }
             }
         }
@@ -116,31 +132,48 @@ impl Sending {
     }
 }
 
-impl OwnFiles {
-    fn of(file: &LocalFile, spec: &JobSpec) -> Result<Self, Failure> {
-        let mut files: BTreeMap<String, Files> = BTreeMap::new();
-        let mut count = 0;
-        for position in 0..spec.tasks.count() {
-            let source = fill_in(&file.source, &spec.tasks.parameters(position));
-            if files.contains_key(&source) {
-                continue;
+/// The names that each input has over all tasks, where it differs from task to task; none where it does not. Each is a file at
+/// least, so that what is too much is refused before any is read.
+fn own_sources(job: &JobDescription) -> Result<Vec<BTreeSet<String>>, Failure> {
+    let tasks = &job.spec.tasks;
+    let mut count = 0;
+    let of_input = |file: &LocalFile| -> Result<BTreeSet<String>, Failure> {
+        let mut sources = BTreeSet::new();
+        let positions = if differs(&file.source, &job.spec) { tasks.count() } else { 0 };
+        for position in 0..positions {
+            if sources.insert(fill_in(&file.source, &tasks.parameters(position))) {
+                count += 1;
+                check_own(count)?;
             }
+        }
+        Ok(sources)
+    };
+    job.inputs.iter().map(of_input).collect()
+}
+
+/// Whether a job may have so many files, over all its tasks and inputs, of which not every task gets each.
+fn check_own(count: usize) -> Result<(), Failure> {
+    if count > OWN_INPUTS_MAX {
+        return Err(Failure::Usage(format!(
+            "the inputs that differ from task to task are more than {OWN_INPUTS_MAX} files, which is too many for one \
+             job: submit its tasks as several jobs"
+        )));
+    }
+    Ok(())
+}
+
+impl OwnFiles {
+    /// `count` has how many there are of the job's inputs before this one, and then with it.
+    fn of(file: &LocalFile, sources: BTreeSet<String>, count: &mut usize) -> Result<Self, Failure> {
+        let mut files: BTreeMap<String, Files> = BTreeMap::new();
+        for source in sources {
             let mut found = Files::default();
             found.add_all(&source, file)?;
-            count += found.0.len();
-            if count > OWN_INPUTS_MAX {
-                return Err(Failure::Usage(format!(
-                    "the input \"{}\" is more than {OWN_INPUTS_MAX} files, which is too many for one job",
-                    file.source
-                )));
-            }
+            *count += found.0.len();
+            check_own(*count)?;
             files.insert(source, found);
         }
         Ok(Self { of: file.source.clone(), files })
-    }
-
-    fn names(&self) -> impl Iterator<Item = &String> {
-        self.files.values().flat_map(|files| files.0.keys())
     }
 }
 
@@ -181,14 +214,7 @@ impl Files {
     }
 
     fn check_name(&self, target: &str, file: &Hashed) -> Result<(), Failure> {
-        match self.0.get(target) {
-            Some(other) if other.from != file.from => Err(Failure::Usage(format!(
-                "{} and {} would both be \"{target}\" in the task's folder",
-                other.from.display(),
-                file.from.display()
-            ))),
-            Some(_) | None => Ok(()),
-        }
+        self.0.get(target).map_or(Ok(()), |other| check_same(target, other, file))
     }
 
     /// A file, or all that is in a folder.
@@ -225,6 +251,18 @@ impl Files {
         }
         Ok(())
     }
+}
+
+/// What goes by one name has to be one file.
+fn check_same(name: &str, one: &Hashed, other: &Hashed) -> Result<(), Failure> {
+    if one.from == other.from {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!(
+        "{} and {} would both be \"{name}\" in the task's folder",
+        one.from.display(),
+        other.from.display()
+    )))
 }
 
 /// Whether `text` contains a parameter.
@@ -361,5 +399,50 @@ mod tests {
         ] {
             assert_eq!(sent(&inputs), expected);
         }
+    }
+
+    fn file(source: &str) -> LocalFile {
+        LocalFile { source: source.to_owned(), target: None, executable: false }
+    }
+
+    #[test]
+    fn own_files_of_all_inputs_together_are_counted_before_any_is_read() {
+        let mut job = read_job_file(&Source::new("job", "command = ['run']")).expect("a job").job;
+        job.inputs =
+            vec![file("missing/all"), file("missing/a{GLEANER_INDEX}"), file("missing/b{GLEANER_INDEX}")];
+        let most = OWN_INPUTS_MAX / 2;
+        for (tasks, expected) in [
+            (most, "cannot read the input missing/all: "),
+            (most + 1, "the inputs that differ from task to task are more than 100000 files, "),
+        ] {
+            job.spec.tasks = array("a test", &format!("1-{tasks}")).expect("numbers");
+            let refused = Sending::of(&job).err().expect("nothing is there").to_string();
+            assert!(refused.starts_with(expected), "{tasks}: {refused}");
+        }
+    }
+
+    /// Each with each they are billions of pairs, which nobody would see the end of.
+    #[test]
+    fn names_of_very_many_own_files_are_not_compared_each_with_each() {
+        let tasks = 50_000;
+        let spec = JobSpec {
+            tasks: array("a test", &format!("1-{tasks}")).expect("numbers"),
+            ..JobSpec::new(["run"])
+        };
+        let own = |folder: &str, name: &str| {
+            let of_task = |task: u32| {
+                let from = PathBuf::from(format!("{folder}/{task}"));
+                let hashed =
+                    Hashed { from, blob: BlobHash::from(blake3::hash(b"")), size: 0, executable: false };
+                (format!("{folder}/{task}"), Files(BTreeMap::from([(name.to_owned(), hashed)])))
+            };
+            OwnFiles { of: format!("{folder}/{{GLEANER_INDEX}}"), files: (1..=tasks).map(of_task).collect() }
+        };
+        let sending = |own| Sending { inputs: Files::default(), own, stdin: None };
+        let apart = sending(vec![own("a", "in"), own("b", "cfg")]);
+        assert!(apart.check_names(&spec).is_ok());
+        let alike = sending(vec![own("a", "in"), own("b", "cfg"), own("c", "in")]);
+        let refused = alike.check_names(&spec).expect_err("two are alike").to_string();
+        assert_eq!(refused, "a/1 and c/1 would both be \"in\" in the task's folder");
     }
 }
