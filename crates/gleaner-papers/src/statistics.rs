@@ -40,12 +40,15 @@ impl Estimate {
     }
 
     fn around(mean: f64, variance: f64, freedom: f64, among: usize) -> Self {
+        let everything = Self { mean, low: f64::NEG_INFINITY, high: f64::INFINITY };
         if freedom < 1.0 {
-            return Self { mean, low: f64::NEG_INFINITY, high: f64::INFINITY };
+            return everything;
         }
         let law = StudentsT::new(0.0, 1.0, freedom).expect("a positive number of degrees of freedom");
         let reach = law.inverse_cdf(1.0 - 0.025 / among as f64) * variance.sqrt();
-        Self { mean, low: mean - reach, high: mean + reach }
+        let (low, high) = (mean - reach, mean + reach);
+        // Of what is no number with some run, as a share of nothing, nothing is known.
+        if low.is_nan() || high.is_nan() { everything } else { Self { mean, low, high } }
     }
 
     /// The share of those that are above 0: from the share of those that surely are, by the whole interval, to that of those that
@@ -56,8 +59,9 @@ impl Estimate {
         Self { mean: share_of(|one| one.mean), low: share_of(|one| one.low), high: share_of(|one| one.high) }
     }
 
-    /// The largest of several: from the largest lower end to the largest upper end. Those above the truth are looked for here, so
-    /// the intervals of many should hold [at a time](Self::of_all_among).
+    /// The largest of several: from the largest lower end to the largest upper end. **The lower ends should hold
+    /// [at a time](Self::of_all_among)**, since one that is above the truth is enough; upper ends need not. Means that are no
+    /// numbers are left out.
     pub fn largest(all: impl IntoIterator<Item = Estimate>) -> Self {
         let none = Self { mean: f64::NEG_INFINITY, low: f64::NEG_INFINITY, high: f64::NEG_INFINITY };
         all.into_iter().fold(none, |most, one| Self {
@@ -67,7 +71,7 @@ impl Estimate {
         })
     }
 
-    /// The least of several, likewise.
+    /// The least of several, likewise: here the upper ends should hold at a time.
     pub fn least(all: impl IntoIterator<Item = Estimate>) -> Self {
         -Self::largest(all.into_iter().map(Neg::neg))
     }
@@ -186,6 +190,19 @@ mod tests {
         assert_eq!(Estimate::largest(all), estimate(1.0, 2.0, 3.0));
         assert_eq!(Estimate::least(all), estimate(-3.0, -2.0, -1.0));
         assert_eq!(Estimate::share_above_0([Estimate::known(0.0)]), Estimate::known(0.0));
+    }
+
+    #[test]
+    fn of_what_is_no_number_nothing_is_known() {
+        let unknown = Estimate::of_all(1.0, &[1.0, f64::NAN]);
+        let everything = Estimate { mean: 1.0, low: f64::NEG_INFINITY, high: f64::INFINITY };
+        assert_eq!(unknown, everything);
+        assert_eq!(Estimate::share_above_0([unknown]), Estimate { mean: 1.0, low: 0.0, high: 1.0 });
+        assert_eq!(Estimate::least([Estimate::known(2.0), unknown]), Estimate { high: 2.0, ..everything });
+        for values in [[f64::NAN, 1.0], [f64::INFINITY, 1.0]] {
+            let Estimate { low, high, .. } = Estimate::of(&values);
+            assert_eq!((low, high), (f64::NEG_INFINITY, f64::INFINITY), "{values:?}");
+        }
     }
 
     #[test]

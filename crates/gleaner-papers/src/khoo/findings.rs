@@ -131,13 +131,34 @@ impl Findings {
 
     /// How much better `rule` is than `other`, in per cent of the other's mean; with the jackknife's interval over seeds.
     pub fn improvement(&self, case: usize, other: &str, rule: &str, metric: Metric) -> Estimate {
+        self.improvement_among((case, rule), (other, metric), 1)
+    }
+
+    /// The least of how much better `rule` is than each of the others by its measure: from where it surely is better than all, to
+    /// where it surely is worse than one. It is better than all only if each interval by itself says so; to be worse than one,
+    /// any of them is enough, and so they have to hold at a time.
+    pub fn least_improvement(&self, case: usize, rule: &str, others: &[(&str, Metric)]) -> Estimate {
+        let least = |among: usize| {
+            let improvement = |other: &(&str, Metric)| self.improvement_among((case, rule), *other, among);
+            Estimate::least(others.iter().map(improvement))
+        };
+        Estimate { low: least(1).low, ..least(others.len()) }
+    }
+
+    /// One of so many improvements whose intervals are to hold at a time.
+    fn improvement_among(
+        &self,
+        (case, rule): (usize, &str),
+        (other, metric): (&str, Metric),
+        among: usize,
+    ) -> Estimate {
         let first = self.values(case, other, |outcome| metric.of(outcome));
         let second = self.values(case, rule, |outcome| metric.of(outcome));
         let (first_sum, second_sum): (f64, f64) = (first.iter().sum(), second.iter().sum());
         let whole = metric.improvement(first_sum, second_sum);
         let without =
             first.iter().zip(&second).map(|(one, two)| metric.improvement(first_sum - one, second_sum - two));
-        Estimate::of_all(whole, &without.collect::<Vec<_>>())
+        Estimate::of_all_among(whole, &without.collect::<Vec<_>>(), among)
     }
 
     /// All runs as CSV.
