@@ -194,8 +194,7 @@ pub(crate) fn tally(claims: &[Claim]) -> String {
     let count = |verdict| claims.iter().filter(|claim| claim.verdict() == verdict).count();
     let [hold, partly, not, undecided] = Verdict::ALL.map(count);
     format!(
-        "Of {} claims {hold} hold, {partly} hold in part, {not} do not, {undecided} are undecided, since their intervals are \
-         too wide",
+        "Of {} claims {hold} hold, {partly} hold in part, {not} do not, {undecided} are undecided",
         claims.len()
     )
 }

@@ -173,6 +173,24 @@ fn what_was_given_up_decides_nothing_about_sizes() {
 }
 
 #[test]
+fn where_too_few_came_to_their_end_the_claim_says_so() {
+    let findings = made(|case, seed| match as_the_paper_says(case, seed) {
+        outcome if case.budget.is_some() && case.month == Month::June => {
+            Outcome { makespan_s: 45.0 * DAY_S, unfinished: 9, stalls: true, ..outcome }
+        }
+        outcome => outcome,
+    });
+    let claims = findings.claims();
+    let claim_of = |month: &str| {
+        let id = format!("figure-5/more-use-less-makespan-{month}");
+        claims.iter().find(|claim| claim.id == id).expect("it is judged")
+    };
+    assert_eq!(claim_of("june").verdict(), Verdict::Undecided);
+    assert_eq!(claim_of("june").besides.as_deref(), Some("there is none, since fewer than two did"));
+    assert_eq!(claim_of("september").besides, None);
+}
+
+#[test]
 fn all_readings_are_judged_and_ids_are_unlike() {
     let findings = made(as_the_paper_says);
     let claims = findings.claims();

@@ -66,7 +66,7 @@ fn budgets_decrease(findings: &Findings, read: Variant) -> Claim {
         quantity: "the difference of use from that without a budget, over all versions, budgets and months \
                    whose runs came to their end"
             .to_owned(),
-        besides: None,
+        besides: cases.is_empty().then(|| "none did".to_owned()),
         measured: findings.over_seeds(difference).percent(),
         unit: "percentage points",
         criterion: Criterion::Negative,
@@ -82,6 +82,11 @@ fn more_use_less_makespan(findings: &Findings, month: Month, read: Variant) -> C
         let point = |case: &Case| (findings.outcome(*case, seed).use_share, findings.normalized(*case, seed));
         rank_correlation(&cases.iter().map(point).collect::<Vec<(f64, f64)>>())
     };
+    let measured = findings.over_seeds(correlation).within(-1.0, 1.0);
+    let none = || match cases.len() {
+        0 | 1 => "there is none, since fewer than two did".to_owned(),
+        _ => "there is none, since with some pattern all that did are alike".to_owned(),
+    };
     Claim {
         id: id(format!("figure-5/more-use-less-makespan-{}", slug(month)), read),
         claim: "a lower makespan can be achieved by increasing the resource utilization",
@@ -90,8 +95,8 @@ fn more_use_less_makespan(findings: &Findings, month: Month, read: Variant) -> C
             "Spearman's rank correlation of use and normalized makespan over the month's versions and budgets whose runs \
              came to their end"
                 .to_owned(),
-        besides: None,
-        measured: findings.over_seeds(correlation).within(-1.0, 1.0),
+        besides: measured.mean.is_nan().then(none),
+        measured,
         unit: "",
         criterion: Criterion::Negative,
         condition: Some(all_ended(findings, &[month], read)),
