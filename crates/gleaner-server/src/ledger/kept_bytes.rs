@@ -27,6 +27,10 @@ impl Ledger {
     /// How much the files of a run would be above the quota of its user, if they were kept, and the quota.
     pub(crate) fn bytes_above_quota(&self, run: RunId, end: &End) -> Option<(u64, u64)> {
         let files = end.files.as_ref()?;
+        // The same file as that of an answer that is kept takes no more room.
+        if self.compared_files(run.task).any(|kept| kept.blob == files.blob) {
+            return None;
+        }
         let user = &self.job_of(run.task).1.user;
         let most = self.people().quota(user).bytes;
         let others = self.bytes_of(user).saturating_sub(self.bytes_replaced_by(run));
@@ -34,11 +38,19 @@ impl Ledger {
         (above > 0).then_some((above, most))
     }
 
-    /// How many bytes of files these runs of a user may leave within the quota. What a run's files take the place of is not counted.
+    /// How many bytes of files these runs of a user may leave within the quota. What a run's files take the place of is not counted, nor
+    /// what they may be the same as.
     pub(crate) fn bytes_left_for(&self, user: &str, runs: &BTreeSet<RunId>) -> u64 {
         let left = self.people().quota(user).bytes.saturating_sub(self.bytes_of(user));
-        let replaced = runs.iter().map(|&run| self.bytes_replaced_by(run));
-        replaced.fold(left, u64::saturating_add)
+        let there = runs.iter().map(|&run| self.bytes_there_for(run));
+        there.fold(left, u64::saturating_add)
+    }
+
+    /// What files of a run may have without more being kept: as much as they take the place of, or as an answer that is kept, if they are
+    /// the same.
+    fn bytes_there_for(&self, run: RunId) -> u64 {
+        let largest = self.compared_files(run.task).map(size).max();
+        self.bytes_replaced_by(run).max(largest.unwrap_or(0))
     }
 
     fn bytes_replaced_by(&self, run: RunId) -> u64 {

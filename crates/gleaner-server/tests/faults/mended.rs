@@ -7,10 +7,10 @@ use gleaner_server::journal::Fact;
 use gleaner_server::store::MemoryDisk;
 use gleaner_server::view::{Fetched, Known};
 use gleaner_units::{MachineId, RunId, TaskId};
-use gleaner_wire::JobId;
-use gleaner_wire::api::{Actor, PolicyKeys, TaskPhase};
+use gleaner_wire::api::{Actor, PolicyKeys, Quota, QuotaSetting, TaskPhase};
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::session::{FromAgent, Obstacle, Outcome, Stream, ToAgent};
+use gleaner_wire::session::{End, FromAgent, Obstacle, Outcome, Stored, Stream, ToAgent};
+use gleaner_wire::{BlobHash, JobId};
 
 const DONE: Outcome = Outcome::Exited { code: 0 };
 
@@ -356,6 +356,46 @@ fn what_was_answered_is_compared_though_the_policy_asks_for_it_no_more() {
     assert!(small.order(policy(&serde_json::json!({ "preset": "bertasi/greedy" }))).is_some());
     small.put(vec![Input::said(other, FromAgent::Started(second)).expect("a machine")]);
     answers(&mut small, other, second, "b");
+}
+
+/// The second of two honest answers failed for lack of room, which it did not take.
+#[test]
+fn an_answer_with_the_files_of_another_takes_no_more_room() {
+    let mut small = Small::running();
+    for index in 0..2 {
+        small.ends(RunId { task: TaskId::new(index), number: 1 }, &DONE);
+    }
+    let other = small.joined_by_another();
+    let quota = Some(Quota { bytes: 15, ..Quota::default() });
+    small.order(Order::Administer(Administration::SetQuota(QuotaSetting { user: None, quota })));
+    let spec = JobSpec { quorum: 2, compare: vec!["true".into()], ..JobSpec::new(["true"]) };
+    let job = Admitted::check(JobSpec { outputs: vec!["out".into()], ..spec }).expect("a job");
+    small.order(Order::Submit { job, key: None, files: JobFiles::default() });
+    let blob = BlobHash::of(b"the answer");
+    let answers = |small: &mut Small, session: SessionId, agent: MachineId| {
+        let runs = small.desk.ledger().grid().runs_of(TaskId::new(2));
+        let run =
+            runs.map(gleaner_core::Run::id).find(|&run| small.desk.ledger().find_live(run, agent).is_some());
+        let run = run.expect("it is asked");
+        small.put(vec![Input::said(session, FromAgent::Started(run)).expect("a machine")]);
+        let (_, left) = small.desk.may_send(agent, run, small.now()).expect("it is awaited");
+        assert!(left >= 10, "{left} bytes may be sent");
+        small.put(vec![Input::Stored { agent, run, blob, bytes: 10 }]);
+        let end = End { files: Some(Stored { blob, size: 10 }), ..end(&DONE) };
+        let ended = FromAgent::Ended { run, end: end.clone() };
+        small.put(vec![Input::said(session, ended).expect("a machine")]);
+        let digest = "a".repeat(64).try_into().expect("a hash");
+        small.put(vec![Input::Answered { session, run, end: Box::new(end), digest }]);
+        small.facts.iter().find_map(|fact| match fact {
+            Fact::RunEnded { answer, .. } => answer.as_ref().map(|answer| answer.judgement),
+            _ => None,
+        })
+    };
+    let session = SessionId(small.sessions);
+    assert_eq!(answers(&mut small, session, MachineId::new(0)), Some(Judgement::Kept));
+    assert_eq!(answers(&mut small, other, MachineId::new(1)), Some(Judgement::Agreed));
+    assert_eq!(small.desk.ledger().record(TaskId::new(2)).phase, TaskPhase::Done);
+    assert_eq!(small.desk.ledger().bytes_of("root"), 10);
 }
 
 /// It was sent away without a word, again and again, and nobody knew why.
