@@ -75,7 +75,7 @@ use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// The format of a snapshot, of the ledger and of the day behind it: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 29;
+pub const FORMAT: u32 = 30;
 
 /// See the module.
 #[derive(Clone)]

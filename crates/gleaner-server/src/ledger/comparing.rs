@@ -18,6 +18,11 @@ impl Ledger {
         self.grid().is_compared(run.task)
     }
 
+    /// How many machines are to agree on a task's answer; 1 where none are compared.
+    pub(super) fn quorum_of(&self, task: TaskId) -> u32 {
+        self.grid().comparison(task).map_or(1, Comparison::quorum)
+    }
+
     /// What the word of a run would be for its task now; nothing where the task is to be run again whatever it said. The digest is
     /// that of its answer, where it gave one.
     pub(crate) fn judged(
@@ -36,9 +41,13 @@ impl Ledger {
             Some(digest) => {
                 let (_, job) = self.job_of(run.task);
                 let was_asked_for = self.is_asked_to_end(run);
-                let ending = Ending { id: run, on, end, was_asked_for, judged: None, is_left: None };
+                let quorum = self.quorum_of(run.task);
+                let ending = Ending { id: run, on, end, quorum, was_asked_for, judged: None, is_left: None };
                 let verdict = record.run_ended(at, &job.spec, ending);
                 record.over_by(verdict)?;
+                if verdict == Verdict::GivenUp && !record.tries.is_word_of(on) {
+                    return None;
+                }
                 Said::Answer(record.answer(digest, &end.outcome))
             }
         };
@@ -65,12 +74,14 @@ impl Ledger {
         self.books.answers.get(&task)?.get(digest).cloned().map(Box::new)
     }
 
-    /// A machine's agent ended with a run of a task as often in a row as may be: what that means for the task, and for the run. Where
-    /// others are asked too, it is the machine's answer or vote, and counts for no more than one of theirs.
-    pub(super) fn gave_up(&mut self, run: RunId) -> (Option<Verdict>, RunEnd) {
-        let known = self.grid().find_run(run).copied().filter(|_| self.is_compared(run));
+    /// Agents ended with the runs of a task as often in a row as may be, the last of them a machine's with this run: what that means for the
+    /// task, and for the run. Where others are asked too, it is the machine's answer or vote if it was its own agent as often, and counts
+    /// for no more than one of theirs.
+    pub(super) fn gave_up(&mut self, (run, on): (RunId, MachineId)) -> (Option<Verdict>, RunEnd) {
+        let is_word = self.is_compared(run) && self.record(run.task).tries.is_word_of(on);
+        let known = self.grid().find_run(run).copied().filter(|_| is_word);
         let Some(known) = known else {
-            return (Some(self.books.records.own(run.task).gave_up(None)), RunEnd::Finished);
+            return (Some(self.books.records.own(run.task).gave_up(on, None)), RunEnd::Finished);
         };
         let (said, end, digest) = if self.pair_of(run).is_some() {
             (Said::Likeness(Likeness::Failed), RunEnd::Compared(Likeness::Failed), None)
@@ -93,7 +104,7 @@ impl Ledger {
             result,
         };
         self.keep_for_comparing(run.task, Some(&judged), &End::of(given_up()));
-        (Some(self.books.records.own(run.task).gave_up(Some(&judged))), end)
+        (Some(self.books.records.own(run.task).gave_up(on, Some(&judged))), end)
     }
 
     /// The output files of the two answers that a run compares.

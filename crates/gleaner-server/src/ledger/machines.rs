@@ -56,7 +56,7 @@ impl Ledger {
         let brought: BTreeSet<RunId> = brings.iter().copied().collect();
         vanished.retain(|(run, _)| !brought.contains(run));
         for (run, _) in &vanished {
-            self.vanished(at, *run);
+            self.vanished(at, (*run, id));
         }
         self.lost(id, vanished);
         self.books.agents[id.index()].incarnation = Some(incarnation);
@@ -77,17 +77,18 @@ impl Ledger {
     }
 
     /// The agent that had a run is another now. One that had begun, and was the only one of its task, may have ended it. Where others are
-    /// asked for the same task, that is what one machine says of it.
-    fn vanished(&mut self, at: Time, run: RunId) {
+    /// asked for the same task, that is what one machine says of it, and those that run say nothing of this one.
+    fn vanished(&mut self, at: Time, (run, on): (RunId, MachineId)) {
         let task = run.task;
+        let is_compared = self.is_compared(run);
         let had_begun = {
             let mut runs = self.grid().runs_of(task).filter(|known| known.stage() != Stage::Missing);
-            runs.all(|known| known.id() == run && known.stage() == Stage::Running)
+            runs.all(|known| if known.id() == run { known.stage() == Stage::Running } else { is_compared })
         };
-        let before = self.left_by(task);
-        let verdict = if had_begun { self.books.records.own(task).vanished() } else { None };
+        let (before, quorum) = (self.left_by(task), self.quorum_of(task));
+        let verdict = if had_begun { self.books.records.own(task).vanished((on, quorum)) } else { None };
         let (verdict, end) = match verdict {
-            Some(Verdict::GivenUp) => self.gave_up(run),
+            Some(Verdict::GivenUp) => self.gave_up((run, on)),
             verdict => (verdict, RunEnd::Lost),
         };
         let (now, phase) =

@@ -93,6 +93,8 @@ pub(crate) struct Ending<'a> {
     pub(crate) on: MachineId,
     /// How.
     pub(crate) end: &'a End,
+    /// How many machines are to agree on the task's answer; 1 where none are compared.
+    pub(crate) quorum: u32,
     /// Whether it was ordered to stop, or another one of its task is wanted.
     pub(crate) was_asked_for: bool,
     /// What came of the comparison of its answer, where there is one.
@@ -192,9 +194,11 @@ impl Record {
 
     /// A run of it ended, and that counts.
     pub(crate) fn run_ended(&mut self, at: Time, spec: &JobSpec, run: Ending<'_>) -> Verdict {
-        let Ending { id, on, end, was_asked_for, judged, is_left } = run;
+        let Ending { id, on, end, quorum, was_asked_for, judged, is_left } = run;
         let ended = Ended {
             outcome: &end.outcome,
+            on,
+            quorum,
             lasted: self.started.map_or(Span::ZERO, |started| at.since(started)),
             was_asked_for: was_asked_for || self.wish.is_some(),
             got_further: end.checkpoint.is_some() && end.checkpoint != self.checkpoint,
@@ -209,6 +213,7 @@ impl Record {
             (Some(judged), Some(_)) if judged.likeness.is_none() => {
                 let digest = judged.digest.as_ref().filter(|digest| !self.answers.contains(digest));
                 self.answers.extend(digest.copied());
+                self.tries.begin_anew(on);
                 verdict.compared(judged.judgement)
             }
             _ => verdict,
@@ -240,21 +245,20 @@ impl Record {
     }
 
     /// A run of it that had begun ended with its machine's agent. What that means for the task, unless its user wants it to end anyway.
-    pub(crate) fn vanished(&mut self) -> Option<Verdict> {
+    pub(crate) fn vanished(&mut self, (on, quorum): (MachineId, u32)) -> Option<Verdict> {
         if self.wish.is_some() || self.phase.is_over() || self.phase == TaskPhase::Held {
             return None;
         }
-        Some(self.tries.vanished())
+        Some(self.tries.vanished((on, quorum)))
     }
 
     /// Runs of it ended with their machine's agent as often as may be. That is the end of it, but where it is one machine's word, which
     /// was judged so.
-    pub(super) fn gave_up(&mut self, judged: Option<&Judged>) -> Verdict {
+    pub(super) fn gave_up(&mut self, on: MachineId, judged: Option<&Judged>) -> Verdict {
         let verdict = match judged {
             None => Verdict::GivenUp,
             Some(judged) => {
-                // Whoever is asked next may try as often.
-                self.tries.begin_anew();
+                self.tries.begin_anew(on);
                 let digest = judged.digest.filter(|digest| !self.answers.contains(digest));
                 self.answers.extend(digest);
                 match judged.digest {

@@ -236,15 +236,15 @@ impl Ledger {
         }
         let before = self.left_by(task);
         self.keep_for_comparing(task, judged, end);
-        let was_asked_for = self.is_asked_to_end(run);
+        let (was_asked_for, quorum) = (self.is_asked_to_end(run), self.quorum_of(task));
         let (id, job) = self.books.jobs.find(task).expect("what runs is not retired");
         let record = self.books.records.own(task);
         let answer = judged.and_then(|judged| match (likeness, &judged.digest) {
             (Some(likeness), _) => Some(RunEnd::Compared(likeness)),
             (None, digest) => Some(RunEnd::Answered(record.answer(digest.as_ref()?, &end.outcome))),
         });
-        let verdict =
-            record.run_ended(at, &job.spec, Ending { id: run, on, end, was_asked_for, judged, is_left });
+        let ending = Ending { id: run, on, end, quorum, was_asked_for, judged, is_left };
+        let verdict = record.run_ended(at, &job.spec, ending);
         let over_by = record.over_by(verdict);
         let has_failed = is_failure(&end.outcome, &job.spec);
         let now = self.left_by(task) + written(end);

@@ -1,10 +1,11 @@
 //! What the end of a run means for its task, which depends on how often it was tried.
 
 use gleaner_core::Judgement;
-use gleaner_units::Span;
+use gleaner_units::{MachineId, Span};
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::Outcome;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// How often in a row machines may be unable to start a task before it counts as failed.
 const NOT_STARTED_MAX: u32 = 3;
@@ -24,7 +25,7 @@ pub enum Verdict {
     Done,
     /// It did not, and is not tried again.
     Failed,
-    /// It is not tried again, since the last `FRUITLESS_MAX` runs came to nothing.
+    /// It is not tried again, since the last `FRUITLESS_MAX` runs came to nothing, or that many for each machine that is to answer.
     GivenUp,
     /// Its answer is kept, or is of no use: more machines have to give theirs.
     Compared,
@@ -54,6 +55,10 @@ impl Verdict {
 pub(crate) struct Ended<'a> {
     /// How.
     pub(crate) outcome: &'a Outcome,
+    /// Where.
+    pub(crate) on: MachineId,
+    /// How many machines are to agree on the task's answer; 1 where none are compared.
+    pub(crate) quorum: u32,
     /// From the start of its program on; zero if that was not heard of.
     pub(crate) lasted: Span,
     /// Whether the task was to be moved, held or cancelled.
@@ -66,7 +71,7 @@ pub(crate) struct Ended<'a> {
 }
 
 /// How often a task was tried.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Tries {
     /// How often it was tried again after a failure.
     retries: u32,
@@ -74,12 +79,12 @@ pub struct Tries {
     not_started: u32,
     /// How many runs in a row were short and are followed by another.
     short: u32,
-    /// How many of these in a row got no further.
-    fruitless: u32,
+    /// How many of these in a row got no further, by where they were.
+    fruitless: BTreeMap<MachineId, u32>,
 }
 
 impl Tries {
-    pub(super) const NONE: Self = Self { retries: 0, not_started: 0, short: 0, fruitless: 0 };
+    pub(super) const NONE: Self = Self { retries: 0, not_started: 0, short: 0, fruitless: BTreeMap::new() };
 
     /// Counts one more.
     pub(crate) fn verdict(&mut self, spec: &JobSpec, run: Ended<'_>) -> Verdict {
@@ -123,29 +128,52 @@ impl Tries {
             return Verdict::Again;
         }
         if run.lasted >= STEADY {
-            (self.short, self.fruitless) = (0, 0);
+            self.short = 0;
+            self.fruitless.clear();
             return Verdict::Again;
         }
         self.short += 1;
-        self.fruitless = if run.got_further { 0 } else { self.fruitless + 1 };
-        self.after_nothing()
+        if run.got_further {
+            self.fruitless.clear();
+        } else {
+            self.count_fruitless(run.on);
+        }
+        self.after_nothing((run.on, run.quorum))
     }
 
     /// The agent of its machine ended with a run that had begun: by the machine's doing, and the task goes on at once; or by the program's,
     /// and so does the next.
-    pub(crate) fn vanished(&mut self) -> Verdict {
+    pub(crate) fn vanished(&mut self, (on, quorum): (MachineId, u32)) -> Verdict {
         self.short += 1;
-        self.fruitless += 1;
-        if self.fruitless == 1 { Verdict::Again } else { self.after_nothing() }
+        self.count_fruitless(on);
+        if self.fruitless_runs() == 1 { Verdict::Again } else { self.after_nothing((on, quorum)) }
     }
 
-    /// Another machine is asked: what came to nothing on one says little of it.
-    pub(super) fn begin_anew(&mut self) {
-        (self.short, self.fruitless) = (0, 0);
+    /// A machine has spoken, and others are asked: what came to nothing on one says little of them.
+    pub(super) fn begin_anew(&mut self, on: MachineId) {
+        self.short = 0;
+        self.fruitless.remove(&on);
     }
 
-    fn after_nothing(&self) -> Verdict {
-        if self.fruitless < FRUITLESS_MAX { Verdict::AgainAfter(rest(self.short)) } else { Verdict::GivenUp }
+    /// Whether a machine alone had as many runs that came to nothing as may be. **Otherwise that a task is given up is no machine's word**: most
+    /// of those runs may have been another's.
+    pub(super) fn is_word_of(&self, on: MachineId) -> bool {
+        self.fruitless.get(&on).is_some_and(|&runs| runs >= FRUITLESS_MAX)
+    }
+
+    fn count_fruitless(&mut self, on: MachineId) {
+        *self.fruitless.entry(on).or_default() += 1;
+    }
+
+    fn fruitless_runs(&self) -> u32 {
+        self.fruitless.values().sum()
+    }
+
+    fn after_nothing(&self, (on, quorum): (MachineId, u32)) -> Verdict {
+        if self.is_word_of(on) || self.fruitless_runs() >= FRUITLESS_MAX.saturating_mul(quorum) {
+            return Verdict::GivenUp;
+        }
+        Verdict::AgainAfter(rest(self.short))
     }
 }
 
@@ -190,7 +218,16 @@ mod tests {
     const LASTED: Span = Span::from_nanos(STEADY.nanos());
 
     fn short(outcome: &Outcome) -> Ended<'_> {
-        Ended { outcome, lasted: Span::ZERO, was_asked_for: false, got_further: false, is_left: None }
+        let (on, quorum) = (MachineId::new(0), 1);
+        Ended {
+            outcome,
+            on,
+            quorum,
+            lasted: Span::ZERO,
+            was_asked_for: false,
+            got_further: false,
+            is_left: None,
+        }
     }
 
     /// The rests in seconds until something else than a rest comes, and that.
@@ -228,6 +265,23 @@ mod tests {
             let (rests, end) = rests(&mut tries, &spec, short(&outcome));
             assert_eq!((rests.len(), end), (count, last), "{outcome:?}");
             assert!(rests.starts_with(&[1, 2]) && rests.is_sorted(), "{outcome:?}: {rests:?}");
+        }
+    }
+
+    #[test]
+    fn where_answers_are_compared_each_machine_has_its_own_count_and_all_have_one_together() {
+        let on = MachineId::new;
+        for (machines, quorum, ends_after, is_word) in
+            [(1, 1, 20, true), (2, 1, 20, false), (1, 2, 20, true), (2, 2, 39, true), (3, 2, 40, false)]
+        {
+            let mut tries = Tries::NONE;
+            let last = (1..).find(|&run: &u32| {
+                let on = on(run as usize % machines);
+                tries.vanished((on, quorum)) == Verdict::GivenUp
+            });
+            assert_eq!(last, Some(ends_after), "{machines} machines of which {quorum} are to agree");
+            let is_word_of_last = tries.is_word_of(on(ends_after as usize % machines));
+            assert_eq!(is_word_of_last, is_word, "{machines} machines of which {quorum} are to agree");
         }
     }
 

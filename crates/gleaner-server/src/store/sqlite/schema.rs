@@ -34,7 +34,8 @@ const APPLICATION: u32 = 0x476c_6e72;
 /// out of reach counts while its task waits, and credits come back when a run has stopped. 14: a run that begins where it cannot run is moved at once. 15: tasks
 /// that need other disk are of another class. 16: what a user should know of a run's end is kept with its task. 17: what stands
 /// still and would begin anew is moved later, one user's own quorum closes no machine, and rules with a budget start more. 18: what is
-/// compared is so to its end under whatever policy and begins from nothing, and of several checkpoints the furthest is kept.
+/// compared is so to its end under whatever policy and begins from nothing, of several checkpoints the furthest is kept, and a machine's
+/// restarts are its own word.
 pub const FORMAT: u32 = 18;
 /// Somebody may look at the file with a program of theirs that takes a lock for a moment.
 const PATIENCE: Duration = Duration::from_secs(10);

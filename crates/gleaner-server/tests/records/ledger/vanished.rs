@@ -121,25 +121,39 @@ fn opens(story: &mut Story, machine: usize, open: bool) {
 
 /// Its run begins, and its agent ends with it, as often in a row as may be.
 fn ends_with_each(story: &mut Story, on: MachineId) {
-    for incarnation in 1..=RUNS_MAX {
-        if story.books.ledger.record(TaskId::new(0)).rests_until().is_some() {
-            rests(story);
-        }
-        let run = story.run_on(on).expect("it is asked again");
-        story.tell(&Fact::RunStarted(run));
+    ends_with(story, on, RUNS_MAX);
+}
+
+/// Likewise, so often.
+fn ends_with(story: &mut Story, on: MachineId, times: u64) {
+    for incarnation in 1..=times {
+        begins_on(story, on);
         starts_afresh(story, on, 1 + incarnation);
     }
+}
+
+fn begins_on(story: &mut Story, on: MachineId) {
+    if story.books.ledger.record(TaskId::new(0)).rests_until().is_some() {
+        rests(story);
+    }
+    let run = story.run_on(on).expect("it is asked again");
+    story.tell(&Fact::RunStarted(run));
+}
+
+/// A task of which two machines are asked, those, and a third that is closed.
+fn two_of_three() -> (Story, [usize; 3]) {
+    let mut story = Story::new();
+    story.begin();
+    let first: Vec<usize> = (0..3).filter(|&on| story.run_on(agent(on)).is_some()).collect();
+    let third = (0..3).find(|on| !first.contains(on)).expect("a third");
+    opens(&mut story, third, false);
+    (story, [first[0], first[1], third])
 }
 
 /// It said that it ran, and came back as if it had been started anew, twenty times within seconds.
 #[test]
 fn one_machine_alone_gives_up_nothing_that_others_are_asked_for_too() {
-    let mut story = Story::new();
-    story.begin();
-    let first: Vec<usize> = (0..3).filter(|&on| story.run_on(agent(on)).is_some()).collect();
-    let (honest, liar) = (first[0], first[1]);
-    let third = (0..3).find(|on| !first.contains(on)).expect("a third");
-    opens(&mut story, third, false);
+    let (mut story, [honest, liar, third]) = two_of_three();
     story.answers(agent(honest), 'a', Judgement::Kept, &[]);
     ends_with_each(&mut story, agent(liar));
     assert_eq!(story.phase(), TaskPhase::Waiting);
@@ -148,6 +162,37 @@ fn one_machine_alone_gives_up_nothing_that_others_are_asked_for_too() {
     story.answers(agent(third), 'a', Judgement::Agreed, &[liar]);
     assert_eq!(story.phase(), TaskPhase::Done);
     assert_eq!(story.books.ledger.grid().trust(agent(liar)).wrong, 1);
+}
+
+/// It ended with all runs that a machine may have but one, and the next machine was started again once: that was outvoted for it.
+#[test]
+fn the_restarts_of_one_machine_are_no_word_of_another() {
+    let (mut story, [honest, liar, third]) = two_of_three();
+    story.answers(agent(honest), 'a', Judgement::Kept, &[]);
+    ends_with(&mut story, agent(liar), RUNS_MAX - 2);
+    begins_on(&mut story, agent(liar));
+    opens(&mut story, liar, false);
+    starts_afresh(&mut story, agent(liar), RUNS_MAX);
+    opens(&mut story, third, true);
+    ends_with(&mut story, agent(third), 1);
+    assert!(story.run_on(agent(third)).is_some(), "it is asked again");
+    story.answers(agent(third), 'a', Judgement::Agreed, &[]);
+    assert_eq!(story.phase(), TaskPhase::Done);
+    assert_eq!(story.books.ledger.grid().trust(agent(third)).wrong, 0);
+}
+
+/// They counted only while no other machine was at it.
+#[test]
+fn a_machine_that_is_started_again_and_again_has_spoken_also_while_another_runs() {
+    let (mut story, [honest, liar, third]) = two_of_three();
+    begins_on(&mut story, agent(honest));
+    ends_with_each(&mut story, agent(liar));
+    assert_eq!(story.run_on(agent(liar)), None, "it has spoken");
+    assert!(story.run_on(agent(honest)).is_some(), "the other goes on");
+    opens(&mut story, third, true);
+    story.answers(agent(honest), 'a', Judgement::Kept, &[]);
+    story.answers(agent(third), 'a', Judgement::Agreed, &[liar]);
+    assert_eq!(story.phase(), TaskPhase::Done);
 }
 
 /// A program that takes its machines down.
