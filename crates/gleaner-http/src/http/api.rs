@@ -1,5 +1,6 @@
 //! What all routes answer from: the coordinator, and the places of requests that are open.
 
+use super::caller::refuse_expired;
 use super::faults::Faults;
 use super::metrics::Metrics;
 use super::rates::Rates;
@@ -100,7 +101,9 @@ impl Api {
         places.take(who).ok_or_else(|| Refusal::no_place("files", places))
     }
 
+    /// Has something done. It may have been long on its way: whether the token is theirs still, the desk sees as it does it.
     pub(super) async fn order(&self, by: Requester, order: Order) -> Result<Answer, Refusal> {
+        refuse_expired(self, &by)?;
         Ok(self.app.desk.order(by, order).await??)
     }
 }

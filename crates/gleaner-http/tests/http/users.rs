@@ -166,6 +166,25 @@ async fn what_was_begun_by_whoever_is_removed_or_has_another_role_is_not_done() 
     assert_eq!(world.call("HEAD", &file, &eve, Body::empty()).await.status, 404);
 }
 
+/// The job was there, though its user was not let in any more when it was.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_begun_with_a_token_that_expires_on_the_way_is_not_done() {
+    let world = World::new().await;
+    let eve = token(&world, "name=eve&expires_s=2").await;
+    let (body, begun, release) = held_back(r#"{"command": ["true"], "confinement": "sandbox"}"#);
+    let expired = async {
+        begun.await.expect("she was let in");
+        while world.get("/api/v1/jobs", &eve).await.status == 200 {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        release.send(()).expect("it is waited for");
+    };
+    let (reply, ()) = join(world.call("POST", "/api/v1/jobs", &eve, body), expired).await;
+    assert_eq!((reply.status, reply.code().as_str()), (401, "expired"), "{reply}");
+    let jobs: Value = world.get("/api/v1/jobs", &world.root).await.json();
+    assert_eq!(jobs["jobs"].as_array().expect("a list").len(), 0);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_for_metrics_is_good_for_nothing_else() {
     let world = World::new().await;
