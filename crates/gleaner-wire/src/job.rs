@@ -12,13 +12,14 @@ mod placing;
 mod signed;
 
 pub use filling::{Filled, fill_in};
-pub use own::OwnInputs;
+pub use own::{OwnInputs, ReadBy, Whose};
 pub use placing::stays_inside;
 pub use signed::{Signed, SignedText};
 
 use crate::limits::{LENGTH_MAX, LENGTHS_PER_JOB_MAX};
 use crate::{BlobHash, Words};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -157,17 +158,6 @@ pub struct Input {
     pub executable: bool,
 }
 
-/// Which tasks of a job read a file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ReadBy {
-    /// Each of them.
-    All,
-    /// Those of which it is an input of their own.
-    Some,
-    /// None of them.
-    None,
-}
-
 /// What a task needs of a machine while it runs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -227,24 +217,6 @@ impl JobSpec {
     pub fn files(&self) -> impl Iterator<Item = &BlobHash> {
         let own = self.own_inputs.iter().flat_map(|own| own.files.values().flatten());
         self.inputs.iter().chain(own).map(|input| &input.blob).chain(&self.stdin)
-    }
-
-    /// Which of its tasks read a file. Costs O(its files).
-    pub fn read_by(&self, file: &BlobHash) -> ReadBy {
-        let is_it = |input: &Input| input.blob == *file;
-        if self.stdin.as_ref() == Some(file) || self.inputs.iter().any(is_it) {
-            return ReadBy::All;
-        }
-        let is_own = self.own_inputs.iter().flat_map(|own| own.files.values().flatten()).any(is_it);
-        if is_own { ReadBy::Some } else { ReadBy::None }
-    }
-
-    /// Whether a file is one of those that the task at a position does not share with all others of its job. Makes its parameters,
-    /// which may be long.
-    pub fn is_tasks_own(&self, position: u32, file: &BlobHash) -> bool {
-        let parameters = self.tasks.parameters(position);
-        let own = self.own_inputs.iter().filter_map(|own| own.of_task(&parameters));
-        own.flatten().any(|input| input.blob == *file)
     }
 
     /// How long its tasks are, where that is known: how many in a row are of one length. A task's own [`LENGTH`] goes
@@ -430,6 +402,27 @@ impl TaskList {
         }
         parameters
     }
+
+    /// The value of one of the parameters of the task at a position, where its tasks have that.
+    pub fn parameter(&self, name: &str, position: u32) -> Option<Cow<'_, str>> {
+        if name == INDEX {
+            return Some(Cow::Owned(self.number(position).to_string()));
+        }
+        match self {
+            Self::One | Self::Array { .. } | Self::Numbers(_) => None,
+            Self::Rows { names, values } => {
+                let column = names.iter().position(|other| other == name)?;
+                Some(Cow::Borrowed(values.get(position as usize * names.len() + column)))
+            }
+            Self::Sweep { axes } => {
+                let place = axes.iter().position(|(other, _)| other == name)?;
+                // Those behind it change faster.
+                let in_a_row: usize = axes[place + 1..].iter().map(|(_, values)| values.len()).product();
+                let values = &axes[place].1;
+                Some(Cow::Borrowed(&values[position as usize / in_a_row % values.len()]))
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -490,35 +483,19 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_read_by_all_tasks_or_by_those_whose_own_it_is() {
-        let input = |name: &str| Input {
-            path: name.to_owned(),
-            blob: BlobHash::of(name.as_bytes()),
-            executable: false,
+    fn each_parameter_is_the_one_of_all_that_has_its_name() {
+        let rows = TaskList::Rows {
+            names: vec!["a".into(), "b".into()],
+            values: ["1", "x", "2", "y"].into_iter().collect(),
         };
-        let own = OwnInputs {
-            of: "{a}".to_owned(),
-            files: [("1", "one"), ("2", "two"), ("3", "three")]
-                .map(|(value, name)| (value.to_owned(), vec![input(name)]))
-                .into(),
-        };
-        let stdin = Some(BlobHash::of(b"words"));
-        let job = JobSpec { tasks: sweep(), inputs: vec![input("data")], stdin, ..JobSpec::new(["run"]) };
-        let with_own = JobSpec { own_inputs: vec![own], ..job.clone() };
-        for (name, read_by, own_to) in [
-            ("data", ReadBy::All, vec![]),
-            ("words", ReadBy::All, vec![]),
-            ("one", ReadBy::Some, vec![0, 1, 2]),
-            ("two", ReadBy::Some, vec![3, 4, 5]),
-            ("three", ReadBy::Some, vec![]),
-            ("other", ReadBy::None, vec![]),
-        ] {
-            let file = BlobHash::of(name.as_bytes());
-            assert_eq!(with_own.read_by(&file), read_by, "{name}");
-            let found: Vec<u32> = (0..6).filter(|&position| with_own.is_tasks_own(position, &file)).collect();
-            assert_eq!(found, own_to, "{name}");
-            let of_all = if read_by == ReadBy::All { ReadBy::All } else { ReadBy::None };
-            assert_eq!(job.read_by(&file), of_all, "{name}");
+        for tasks in [TaskList::One, TaskList::Numbers(vec![3, 7]), rows, sweep()] {
+            for position in 0..tasks.count() {
+                for (name, value) in tasks.parameters(position) {
+                    let found = tasks.parameter(name, position);
+                    assert_eq!(found.as_deref(), Some(value.as_str()), "{name} of {position}");
+                }
+                assert_eq!(tasks.parameter("other", position), None);
+            }
         }
     }
 

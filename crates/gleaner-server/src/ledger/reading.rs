@@ -190,7 +190,7 @@ impl Ledger {
     /// Whether one of the runs that an agent has, or is to have, reads a file or goes on from it. Costs O(its runs, and the files of
     /// their jobs).
     pub fn is_needed_on(&self, agent: MachineId, file: &BlobHash) -> bool {
-        let mut read_by: BTreeMap<JobId, ReadBy> = BTreeMap::new();
+        let mut read_by: BTreeMap<JobId, ReadBy<'_>> = BTreeMap::new();
         self.live_on(agent).map(Run::id).any(|run| {
             let task = run.task;
             let compared = self.compared_by(run).into_iter().flatten().flatten();
@@ -202,11 +202,8 @@ impl Ledger {
                 return true;
             }
             let (id, job) = self.job_of(task);
-            match read_by.entry(id).or_insert_with(|| job.spec.read_by(file)) {
-                ReadBy::All => true,
-                ReadBy::Some => job.spec.is_tasks_own(job.position(task), file),
-                ReadBy::None => false,
-            }
+            let read_by = read_by.entry(id).or_insert_with(|| job.spec.read_by(file));
+            job.spec.is_read_by(read_by, job.position(task))
         })
     }
 

@@ -3,6 +3,7 @@
 
 use super::{INDEX, Input, JobSpec, TaskList};
 use crate::limits::{NAME_BYTES_MAX, ORDER_BYTES_MAX};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// What each item of an order to run costs besides its text: its length, a file's hash, the names of fields.
@@ -44,20 +45,31 @@ fn close(text: &str) -> Option<usize> {
 
 /// `text` with each `{NAME}` of a parameter, but no `${NAME}`, replaced by its value. What a value contains is not looked at again.
 pub fn fill_in(text: &str, parameters: &[(&str, String)]) -> String {
+    let filled = fill_in_at_most(text, usize::MAX, |name| {
+        let known = parameters.iter().find(|(other, _)| *other == name);
+        known.map(|(_, value)| Cow::Borrowed(value.as_str()))
+    });
+    filled.unwrap_or_default()
+}
+
+/// Likewise, unless a value makes it longer than so many bytes: then no more values are asked for.
+pub(super) fn fill_in_at_most<'v>(
+    text: &str,
+    bytes: usize,
+    mut parameter: impl FnMut(&str) -> Option<Cow<'v, str>>,
+) -> Option<String> {
     let mut filled = String::with_capacity(text.len());
     for piece in pieces(text) {
         match piece {
             Piece::Text(text) => filled.push_str(text),
-            Piece::Braces(name) => {
-                if let Some((_, value)) = parameters.iter().find(|(other, _)| *other == name) {
-                    filled.push_str(value);
-                } else {
-                    filled.extend(["{", name, "}"]);
-                }
-            }
+            Piece::Braces(name) => match parameter(name) {
+                Some(value) if value.len() > bytes.saturating_sub(filled.len()) => return None,
+                Some(value) => filled.push_str(&value),
+                None => filled.extend(["{", name, "}"]),
+            },
         }
     }
-    filled
+    Some(filled)
 }
 
 /// How often each parameter is written out in some texts, and how long the rest is.
