@@ -278,13 +278,17 @@ impl Ledger {
         self.tell_step(TaskRange::one(task), Some((run, on)), Step::Ended(verdict));
     }
 
-    /// An end as it counts: of several runs of a task, what one that is behind another kept is nobody's.
+    /// An end as it counts.
     pub(super) fn as_far<'a>(&self, at: Time, run: RunId, end: &'a End) -> Cow<'a, End> {
-        let known = self.grid().find_run(run).filter(|_| end.checkpoint.is_some());
-        if known.is_none_or(|known| self.grid().is_furthest(at, known)) {
+        if end.checkpoint.is_none() || self.is_furthest(at, run) {
             return Cow::Borrowed(end);
         }
         Cow::Owned(End { checkpoint: None, ..end.clone() })
+    }
+
+    /// Whether the checkpoint of a run that ends now is kept: of several runs of a task, what one that is behind another left is nobody's.
+    pub(crate) fn is_furthest(&self, at: Time, run: RunId) -> bool {
+        self.grid().find_run(run).is_none_or(|known| self.grid().is_furthest(at, known))
     }
 
     /// Whether the scheduler ordered a run to stop or asked it back, or wants another one of its task.

@@ -8,7 +8,7 @@ use gleaner_server::store::MemoryDisk;
 use gleaner_server::view::{Fetched, Known};
 use gleaner_units::{MachineId, RunId, TaskId};
 use gleaner_wire::api::{Actor, PolicyKeys, Quota, QuotaSetting, TaskPhase};
-use gleaner_wire::job::JobSpec;
+use gleaner_wire::job::{Checkpointing, JobSpec};
 use gleaner_wire::session::{End, FromAgent, Obstacle, Outcome, Stored, Stream, ToAgent};
 use gleaner_wire::{BlobHash, JobId};
 
@@ -396,6 +396,43 @@ fn an_answer_with_the_files_of_another_takes_no_more_room() {
     assert_eq!(answers(&mut small, other, MachineId::new(1)), Some(Judgement::Agreed));
     assert_eq!(small.desk.ledger().record(TaskId::new(2)).phase, TaskPhase::Done);
     assert_eq!(small.desk.ledger().bytes_of("root"), 10);
+}
+
+/// The history said that it was stored, and nobody had it.
+#[test]
+fn a_checkpoint_that_is_behind_another_is_in_no_fact() {
+    let mut small = Small::running();
+    for index in 0..2 {
+        small.ends(RunId { task: TaskId::new(index), number: 1 }, &DONE);
+    }
+    let (session, other) = (SessionId(small.sessions), small.joined_by_another());
+    let twice = serde_json::json!({ "preset": "bertasi/greedy", "relocate": "none", "replicate": 2 });
+    assert!(small.order(policy(&twice)).is_some());
+    let checkpoint = Checkpointing { folder: true, ..Checkpointing::default() };
+    let job = Admitted::check(JobSpec { checkpoint, ..JobSpec::new(["true"]) }).expect("a job");
+    small.order(Order::Submit { job, key: None, files: JobFiles::default() });
+    let runs = [(session, 0, 20.0), (other, 1, 30.0)].map(|(session, agent, at)| {
+        let agent = MachineId::new(agent);
+        let mut runs = small.desk.ledger().live_on(agent).map(gleaner_core::Run::id);
+        let run = runs.find(|run| run.task == TaskId::new(2)).expect("it has one");
+        small.put(vec![Input::said(session, FromAgent::Started(run)).expect("a machine")]);
+        small.at(at);
+        (session, agent, run)
+    });
+    let kept = runs.map(|(session, agent, run)| {
+        let blob = BlobHash::of(&run.number.to_le_bytes());
+        let why = String::new();
+        let checkpoint = Some(Stored { blob, size: 7 });
+        let end = End { checkpoint, ..end(&Outcome::Abandoned { why }) };
+        let ended = Input::said(session, FromAgent::Ended { run, end }).expect("a machine");
+        small.put(vec![Input::Stored { agent, run, blob, bytes: 7 }, ended]);
+        let is_kept = small.facts.iter().find_map(|fact| match fact {
+            Fact::RunEnded { run: ended, end, .. } if *ended == run => Some(end.checkpoint.is_some()),
+            _ => None,
+        });
+        is_kept.expect("it ended")
+    });
+    assert_eq!(kept, [true, false]);
 }
 
 /// It was sent away without a word, again and again, and nobody knew why.
