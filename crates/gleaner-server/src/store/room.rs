@@ -27,10 +27,11 @@ impl Lack {
         }
     }
 
-    /// What an error says of it.
-    pub(crate) fn of(error: &io::Error) -> Self {
+    /// What an error says of it, of a file on this disk. The system says the same of both.
+    pub(crate) fn of(error: &io::Error, disk: Option<&Disk>) -> Self {
         let said = error.get_ref().and_then(|inner| inner.downcast_ref::<Self>());
-        said.copied().unwrap_or(Self::Space)
+        let has_no_file = disk.is_some_and(|disk| disk.free > 0 && !disk.has_files(1));
+        said.copied().unwrap_or(if has_no_file { Self::Inodes } else { Self::Space })
     }
 }
 
@@ -67,7 +68,7 @@ impl Room {
     /// Room for a file of so many bytes; the error is [`ErrorKind::StorageFull`], with the [`Lack`], where there is none.
     pub(crate) fn promise(&self, bytes: u64) -> io::Result<Promise<'_>> {
         let mut promise = Promise { room: self, left: 0 };
-        promise.extend(bytes)?;
+        promise.extend(bytes, lack)?;
         Ok(promise)
     }
 
@@ -99,7 +100,12 @@ fn left(disk: &Disk) -> u64 {
 
 fn lack(disk: &Disk, bytes: u64) -> Option<Lack> {
     let has_no_file = disk.files.is_some_and(|files| files.free <= reserve_of_files(files.all));
-    if left(disk) < bytes { Some(Lack::Space) } else { has_no_file.then_some(Lack::Inodes) }
+    lack_of_space(disk, bytes).or_else(|| has_no_file.then_some(Lack::Inodes))
+}
+
+/// What there is too little of for so many bytes more of a file that is there.
+fn lack_of_space(disk: &Disk, bytes: u64) -> Option<Lack> {
+    (left(disk) < bytes).then_some(Lack::Space)
 }
 
 fn shortage(disk: &Disk) -> Option<Lack> {
@@ -116,14 +122,14 @@ impl Promise<'_> {
     pub(crate) fn use_up(&mut self, bytes: u64) -> io::Result<()> {
         let more = bytes.saturating_sub(self.left);
         if more > 0 {
-            self.extend(more)?;
+            self.extend(more, lack_of_space)?;
         }
         self.left -= bytes;
         *self.room.promised() -= bytes;
         Ok(())
     }
 
-    fn extend(&mut self, bytes: u64) -> io::Result<()> {
+    fn extend(&mut self, bytes: u64, lack: fn(&Disk, u64) -> Option<Lack>) -> io::Result<()> {
         let mut promised = self.room.promised();
         if let Some(lack) = lack(&Disk::of(&self.room.folder)?, promised.saturating_add(bytes)) {
             return Err(io::Error::new(ErrorKind::StorageFull, lack));
@@ -181,6 +187,13 @@ mod tests {
             assert_eq!(lack(&disk, 1), lacks.then_some(Lack::Inodes), "{files:?}");
             assert_eq!(shortage(&disk), is_short.then_some(Lack::Inodes), "{files:?}");
             assert_eq!(lack(&disk, 1 << 39), Some(Lack::Space), "{files:?}");
+            assert_eq!(lack_of_space(&disk, 1), None, "{files:?}: a file that is there has its inode");
+            let full = io::Error::from(ErrorKind::StorageFull);
+            let has_none = files.is_some_and(|(_, free)| free == 0);
+            let lacks = if has_none { Lack::Inodes } else { Lack::Space };
+            assert_eq!(Lack::of(&full, Some(&disk)), lacks, "{files:?}");
+            let said = io::Error::new(ErrorKind::StorageFull, Lack::Inodes);
+            assert_eq!(Lack::of(&said, None), Lack::Inodes);
         }
     }
 

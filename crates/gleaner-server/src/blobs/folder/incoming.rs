@@ -2,6 +2,7 @@
 
 use crate::blobs::{BlobError, Put, PutError};
 use crate::store::{Lack, Promise};
+use gleaner_net::Disk;
 use gleaner_wire::BlobHash;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write as _};
@@ -71,7 +72,11 @@ impl Drop for Incoming {
 
 pub(super) fn failure(path: &Path, source: io::Error) -> PutError {
     match source.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => PutError::DiskFull(Lack::of(&source)),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            // Its folder may be what could not be made.
+            let disk = path.ancestors().skip(1).find_map(|folder| Disk::of(folder).ok());
+            PutError::DiskFull(Lack::of(&source, disk.as_ref()))
+        }
         _ => PutError::Io(BlobError { path: path.to_owned(), source }),
     }
 }
