@@ -496,4 +496,23 @@ mod tests {
             }
         }
     }
+
+    /// A coordinator answered to the names that it had at its start.
+    #[test]
+    fn names_are_those_of_the_certificate_that_is_shown_now() {
+        let (folder, now) = (tempfile::tempdir().expect("a folder"), SystemTime::now());
+        let authority = Authority::open_or_create(&folder.path().join("authority"), now).expect("keys");
+        let names = vec!["localhost".to_owned()];
+        let identity = ServerIdentity::new(authority, names, now).expect("an identity");
+        let names = names_of(&identity);
+        assert_eq!(names(), ["localhost"]);
+        let key = rcgen::KeyPair::generate().expect("a key");
+        let params = rcgen::CertificateParams::new(vec!["grid.example".to_owned()]).expect("a name");
+        let certificate = params.self_signed(&key).expect("a certificate");
+        let [own, own_key] = ["own.crt", "own.key"].map(|file| folder.path().join(file));
+        fs::write(&own, certificate.pem()).expect("it is written");
+        fs::write(&own_key, key.serialize_pem()).expect("it is written");
+        identity.show(CertificateFiles { certificate: own, key: own_key }, now).expect("they fit");
+        assert_eq!(names(), ["localhost", "grid.example"]);
+    }
 }
