@@ -413,8 +413,8 @@ fn a_checkpoint_that_is_behind_another_is_in_no_fact() {
     small.order(Order::Submit { job, key: None, files: JobFiles::default() });
     let runs = [(session, 0, 20.0), (other, 1, 30.0)].map(|(session, agent, at)| {
         let agent = MachineId::new(agent);
-        let mut runs = small.desk.ledger().live_on(agent).map(gleaner_core::Run::id);
-        let run = runs.find(|run| run.task == TaskId::new(2)).expect("it has one");
+        let is_its = |run: &&gleaner_core::Run| run.id().task == TaskId::new(2);
+        let run = small.desk.ledger().live_on(agent).find(is_its).expect("it has one").id();
         small.put(vec![Input::said(session, FromAgent::Started(run)).expect("a machine")]);
         small.at(at);
         (session, agent, run)
