@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn what_has_more_files_than_one_job_may_is_several() {
-        let file = |source: String| LocalFile { source, target: Some("in".to_owned()), executable: false };
+        let file = |source: String| LocalFile { target: Some("in".to_owned()), ..LocalFile::new(source) };
         let mut folding = Folding::default();
         // Of the files that one job may have, a hundredth each; and one that all have.
         for process in 0..=100 {

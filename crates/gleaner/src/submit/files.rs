@@ -402,7 +402,7 @@ mod tests {
     }
 
     fn file(source: &str) -> LocalFile {
-        LocalFile { source: source.to_owned(), target: None, executable: false }
+        LocalFile::new(source)
     }
 
     #[test]
