@@ -275,7 +275,7 @@ mod tests {
             [(1, 1, 20, true), (2, 1, 20, false), (1, 2, 20, true), (2, 2, 39, true), (3, 2, 40, false)]
         {
             let mut tries = Tries::NONE;
-            let last = (1..).find(|&run: &u32| {
+            let last = (1..=100).find(|&run: &u32| {
                 let on = on(run as usize % machines);
                 tries.vanished((on, quorum)) == Verdict::GivenUp
             });
