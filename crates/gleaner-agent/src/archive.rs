@@ -105,12 +105,7 @@ pub fn list(folder: impl AsFd, except: &[&str]) -> Result<Listing, ArchiveError>
             if except.iter().any(|except| relative == Path::new(except)) {
                 return Ok(ControlFlow::Continue(()));
             }
-            let look = || statat(&opened, name, AtFlags::SYMLINK_NOFOLLOW);
-            let about = match look() {
-                // Its names may be read, and nothing else of it.
-                Err(Errno::ACCESS) => beneath::unlock(&opened, Mode::RWXU).and_then(|()| look()),
-                about => about,
-            }?;
+            let about = statat(&opened, name, AtFlags::SYMLINK_NOFOLLOW)?;
             let length = relative.as_os_str().len();
             names_bytes += length;
             if length > PATH_BYTES_MAX {

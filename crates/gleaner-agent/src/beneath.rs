@@ -14,7 +14,8 @@ pub(crate) use walk::{Seen, holds_more_than, size, walk};
 
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::fs::{
-    CWD, Mode, OFlags, RawDir, ResolveFlags, SeekFrom, chmodat, mkdirat, openat, openat2, seek,
+    AtFlags, CWD, Mode, OFlags, RawDir, ResolveFlags, SeekFrom, chmodat, mkdirat, openat, openat2, seek,
+    statat,
 };
 use rustix::io::{Errno, Result};
 use std::ffi::CStr;
@@ -102,19 +103,24 @@ pub(crate) fn make_folders(at: impl AsFd, path: &Path) -> Result<OwnedFd> {
 
 /// Opens a folder, if need be after its mode was changed so that its owner may.
 fn open_unlocked(path: &Path, open: impl Fn(OFlags) -> Result<OwnedFd>) -> Result<OwnedFd> {
-    match open(FOLDER) {
+    let opened = match open(FOLDER) {
         Err(Errno::ACCESS) if path.file_name().is_some() => {
             unlock(&open(OFlags::PATH | OFlags::DIRECTORY)?, Mode::RWXU)?;
             open(FOLDER)
         }
         opened => opened,
+    }?;
+    // Its names may be read, and nothing else of it. Somebody else's stays as it is, and what is asked of it says so.
+    if let Err(Errno::ACCESS) = statat(&opened, c".", AtFlags::empty()) {
+        let _ = unlock(&opened, Mode::RWXU);
     }
+    Ok(opened)
 }
 
 /// Gives a folder or file this mode, so that its owner may open it. Its descriptor need not be good for anything else.
 pub(crate) fn unlock(closed: &OwnedFd, mode: Mode) -> Result<()> {
     let itself = format!("/proc/self/fd/{}", closed.as_raw_fd());
-    chmodat(CWD, itself, mode, rustix::fs::AtFlags::empty())
+    chmodat(CWD, itself, mode, AtFlags::empty())
 }
 
 /// Shows each name in a folder, from the first on; what appears or goes meanwhile may be shown or not.

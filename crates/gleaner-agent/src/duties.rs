@@ -135,9 +135,12 @@ pub enum TransferError {
     /// It may work later; what it is about stays where it is until then.
     #[error("the coordinator cannot do it now: {0}")]
     Later(String),
-    /// It is more than may be stored, or is not its task's to be stored.
+    /// It is more than may be stored.
     #[error("{0}")]
     TooLarge(String),
+    /// It is not its task's to be stored.
+    #[error("{0}")]
+    Refused(String),
     /// There is no room for it on this machine's disk.
     #[error("{0}")]
     NoRoom(String),

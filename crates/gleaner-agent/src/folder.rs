@@ -346,8 +346,11 @@ fn failed(path: &Path, why: &io::Error) -> TransferError {
 fn from_archive(error: &ArchiveError) -> TransferError {
     match error {
         ArchiveError::TooLarge => TransferError::TooLarge(beyond_the_limit()),
-        ArchiveError::TooMany | ArchiveError::TooDeep | ArchiveError::NotItsOwn(_) => {
-            TransferError::TooLarge(error.to_string())
+        ArchiveError::TooMany | ArchiveError::TooDeep => TransferError::TooLarge(error.to_string()),
+        ArchiveError::NotItsOwn(_) => TransferError::Refused(error.to_string()),
+        // What may not be read now, nor made readable, is not to be read after another run either.
+        ArchiveError::File { path, why } if why.kind() == io::ErrorKind::PermissionDenied => {
+            TransferError::Refused(format!("{}: {why}", path.display()))
         }
         ArchiveError::File { path, why } => failed(path, why),
         ArchiveError::Archive(why) => failed(Path::new("the archive"), why),
@@ -388,12 +391,22 @@ fn is_for_now(status: u16) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::PathBuf;
 
     #[test]
     fn a_disk_that_is_full_as_files_come_is_the_machines_fault() {
         for kind in [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded] {
             let found = from_client(&ClientError::Local(kind.into()));
             assert!(matches!(found, TransferError::NoRoom(_)), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_may_not_be_read_is_not_asked_for_again() {
+        let (path, why) = (PathBuf::from("out"), io::Error::from(io::ErrorKind::PermissionDenied));
+        for error in [ArchiveError::NotItsOwn(path.clone()), ArchiveError::File { path, why }] {
+            let found = from_archive(&error);
+            assert!(matches!(found, TransferError::Refused(_)), "{found:?}");
         }
     }
 }

@@ -72,7 +72,10 @@ fn what_its_task_closed_is_packed() {
         fs::write(from.path().join(folder).join("file"), "in it").unwrap();
     }
     fs::write(from.path().join("unreadable"), "kept").unwrap();
-    for (name, mode) in [("closed/file", 0), ("closed", 0), ("listed", 0o400), ("unreadable", 0o200)] {
+    // The last is the folder itself.
+    for (name, mode) in
+        [("closed/file", 0), ("closed", 0), ("listed", 0o400), ("unreadable", 0o200), ("", 0o400)]
+    {
         fs::set_permissions(from.path().join(name), fs::Permissions::from_mode(mode)).unwrap();
     }
     let (to, result) = unpacked(&packed(from.path()), Taking::All);

@@ -97,6 +97,10 @@ fn a_checkpoint_that_cannot_be_stored_is_not_reported() {
             "4 ended 1.1 overlimit { what: \"checkpoint: 17 gib; the one before it stays, if there is one; \
              the task must keep less in gleaner_checkpoint\" }",
         ),
+        (
+            TransferError::Refused("it is not its own".into()),
+            "4 ended 1.1 overlimit { what: \"checkpoint that cannot be stored: it is not its own\" }",
+        ),
     ] {
         let mut stage = Stage::new();
         let run = stage.start(1.0, with_checkpoint(run(1, 1)));
