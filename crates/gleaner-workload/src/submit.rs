@@ -42,7 +42,7 @@ pub struct JobDescription {
     /// What is to lie in each task's folder.
     pub inputs: Vec<LocalFile>,
     /// The file that each task reads from standard input.
-    pub stdin: Option<String>,
+    pub stdin: Option<LocalFile>,
     /// Where the user wants each task's standard output in the end.
     pub stdout: Option<String>,
     /// Where the user wants each task's error output in the end.
@@ -83,8 +83,8 @@ impl JobDescription {
         if bytes > ORDER_BYTES_MAX {
             return Err(TooLong { what: "a task's command, variables and file names", bytes });
         }
-        let files = self.inputs.iter().map(|input| &input.source);
-        for name in files.chain(&self.stdin).chain(&self.stdout).chain(&self.stderr) {
+        let files = self.inputs.iter().chain(&self.stdin).map(|file| &file.source);
+        for name in files.chain(&self.stdout).chain(&self.stderr) {
             let bytes = self.spec.tasks.filled_bytes_max(name);
             if bytes > FILE_NAME_BYTES_MAX {
                 return Err(TooLong { what: "the name of a file", bytes });
@@ -132,7 +132,7 @@ mod tests {
                 JobDescription { stdout: Some(endless.clone()), ..JobDescription::new(spec("")) },
                 "the name of a file",
             ),
-            (JobDescription { stdin: Some("{b}".to_owned()), ..JobDescription::new(spec("")) }, ""),
+            (JobDescription { stdin: Some(LocalFile::new("{b}")), ..JobDescription::new(spec("")) }, ""),
         ] {
             let refused = job.check_size().err().map_or(String::new(), |error| error.to_string());
             assert!(refused.contains(expected) && refused.is_empty() == expected.is_empty(), "{refused}");

@@ -161,6 +161,7 @@ pub(super) fn slots(job: &mut JobDescription) -> Vec<&mut String> {
     let files =
         inputs.iter_mut().flat_map(|input| std::iter::once(&mut input.source).chain(&mut input.target));
     let of_spec = spec.command.iter_mut().chain(spec.env.values_mut()).chain(&mut spec.outputs);
+    let stdin = stdin.iter_mut().map(|file| &mut file.source);
     of_spec.chain(files).chain(stdin).chain(stdout).chain(stderr).collect()
 }
 

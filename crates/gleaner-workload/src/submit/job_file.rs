@@ -101,7 +101,8 @@ pub fn read_job_file(source: &Source) -> Result<JobFile, InputError> {
             .map_or(Ok(Confinement::default()), |key| key.choice(&CONFINEMENTS))?,
         signed: None,
     };
-    let job = JobDescription { inputs, stdin: text(&root, "stdin")?, ..JobDescription::new(spec) };
+    let stdin = text(&root, "stdin")?.map(LocalFile::new);
+    let job = JobDescription { inputs, stdin, ..JobDescription::new(spec) };
     Ok(JobFile { job, tasks: source })
 }
 

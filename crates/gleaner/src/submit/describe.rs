@@ -115,10 +115,9 @@ fn job_file(path: &Path) -> Result<JobDescription, Failure> {
         TaskSource::FromJson(name) => job.spec.tasks = from_json(&source(&near(&name))?)?,
         TaskSource::FromCsv(name) => job.spec.tasks = from_csv(&source(&near(&name))?)?,
     }
-    for input in &mut job.inputs {
+    for input in job.inputs.iter_mut().chain(&mut job.stdin) {
         folder.unwrap_or(Path::new("")).clone_into(&mut input.folder);
     }
-    job.stdin = job.stdin.as_deref().map(|name| near(name).display().to_string());
     job.spec.cwd = job.spec.cwd.map(|name| folder_to_run_in("cwd", &name, near)).transpose()?;
     Ok(job)
 }
@@ -151,7 +150,15 @@ fn folder_to_run_in(key: &str, name: &str, near: impl Fn(&str) -> PathBuf) -> Re
     let place = if name.is_empty() { PathBuf::new() } else { near(name) };
     let whole =
         std::path::absolute(place).map_err(|error| Failure::Usage(format!("{key} {name:?}: {error}")))?;
-    Ok(whole.display().to_string())
+    let whole = whole.display().to_string();
+    let braces = |text: &str| text.matches('{').count();
+    if braces(&whole) > braces(name) {
+        return Err(Failure::Usage(format!(
+            "{key} {name:?}: the folder that it is in has a brace in its name, and could be taken for one with a parameter: \
+             give the whole path"
+        )));
+    }
+    Ok(whole)
 }
 
 /// The jobs of a description, once the user was told what is done in another way than there.
@@ -189,7 +196,7 @@ fn task_list(arguments: &SubmitArguments) -> Result<Option<TaskList>, Failure> {
 
 fn lay_over(arguments: &SubmitArguments, job: &mut JobDescription) -> Result<(), Failure> {
     job.inputs.extend(arguments.inputs.iter().map(|text| input(text)));
-    set_some(&mut job.stdin, arguments.stdin.as_ref());
+    set_some(&mut job.stdin, arguments.stdin.as_ref().map(LocalFile::new).as_ref());
     let spec = &mut job.spec;
     for text in &arguments.env {
         let (name, value) = variable(text)?;
@@ -354,6 +361,26 @@ mod tests {
         std::fs::write(&path, "command = ['a']\nconfinement = 'none'\ncwd = 'sub'")
             .expect("a file is written");
         assert_eq!(Path::new(&cwd(&format!("submit -f {}", path.display()))), folder.path().join("sub"));
+    }
+
+    #[test]
+    fn braces_in_the_folder_of_a_job_file_are_no_parameter() {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let folder = scratch.path().join("run{a}");
+        std::fs::create_dir(&folder).expect("a folder is made");
+        let path = folder.join("job.toml");
+        let written = |text: &str| {
+            let text =
+                format!("command = ['a']\nconfinement = 'none'\n{text}\n[tasks]\nsweep = {{ a = ['1'] }}");
+            std::fs::write(&path, text).expect("a file is written");
+            described(&format!("submit -f {}", path.display()))
+        };
+        let stdin = written("stdin = 'in.txt'").expect("a job").stdin.expect("a file");
+        assert_eq!((stdin.folder, stdin.source.as_str()), (folder.clone(), "in.txt"));
+        let refused = written("cwd = 'sub'").expect_err("it would be filled in");
+        assert!(refused.contains("has a brace in its name"), "{refused}");
+        let whole = written("cwd = '/data/{a}'").expect("a job").spec.cwd;
+        assert_eq!(whole.as_deref(), Some("/data/{a}"));
     }
 
     #[test]

@@ -53,14 +53,15 @@ impl Sending {
             }
         }
         sending.check_names(&job.spec)?;
-        if let Some(name) = &job.stdin {
+        if let Some(file) = &job.stdin {
+            let name = &file.source;
             if differs(name, &job.spec) {
                 return Err(Failure::Usage(format!(
                     "standard input from \"{name}\" differs from task to task, which a job cannot have: send the \
                      files with --input, and let each task read its own"
                 )));
             }
-            sending.stdin = Some(hash(Path::new(name), false)?);
+            sending.stdin = Some(hash(&file.folder.join(name), false)?);
         }
         Ok(sending)
     }

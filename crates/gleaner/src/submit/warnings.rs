@@ -206,7 +206,8 @@ fn typos(job: &JobDescription) -> Vec<String> {
     unknown.iter().map(told).collect()
 }
 
-/// `${NAME}` in the name of a file: a shell would fill it in, and none reads it there.
+/// `${NAME}` in the name of a file, the value of a variable or a command without a script: a shell would fill it in, and none
+/// reads it there.
 fn for_no_shell(job: &JobDescription) -> Vec<String> {
     let inputs = job.inputs.iter().flat_map(|input| std::iter::once(&input.source).chain(&input.target));
     let known = job.spec.tasks.names();
@@ -214,7 +215,11 @@ fn for_no_shell(job: &JobDescription) -> Vec<String> {
         let name = known.iter().find(|name| text.contains(&format!("${{{name}}}")))?;
         Some(format!("${{{name}}} stays as it is in {text}, since no shell reads it there: write {{{name}}}"))
     };
-    job.spec.outputs.iter().chain(inputs).filter_map(told).collect()
+    let is_script = |word: &String| word.starts_with('-') && !word.starts_with("--") && word.ends_with('c');
+    let has_script = job.spec.command.iter().any(is_script);
+    let words = job.spec.command.iter().filter(|_| !has_script);
+    let files = job.spec.outputs.iter().chain(inputs).chain(&job.stdout).chain(&job.stderr);
+    words.chain(job.spec.env.values()).chain(&job.spec.cwd).chain(files).filter_map(told).collect()
 }
 
 /// The names that stand in braces. Behind a `$` they are variables of the shell.
@@ -377,6 +382,26 @@ mod tests {
                 "${GLEANER_INDEX} stays as it is in o_${GLEANER_INDEX}, since no shell reads it there: write {GLEANER_INDEX}"
             ]
         );
+    }
+
+    #[test]
+    fn so_is_one_in_a_command_or_a_value_that_no_shell_reads() {
+        for (command, value, place) in [
+            (&["./prog", "${scene}"][..], "", Some("${scene}")),
+            (&["sh", "-c", "echo ${scene}"][..], "", None),
+            (&["bash", "-lc", "echo ${scene}"][..], "", None),
+            (&["sh", "-c", "echo $OUT"][..], "x_${scene}", Some("x_${scene}")),
+        ] {
+            let mut job = JobDescription::new(JobSpec::new(command.iter().copied()));
+            job.spec.tasks = TaskList::Sweep { axes: vec![("scene".to_owned(), vec!["a".to_owned()])] };
+            job.spec.env = [("OUT".to_owned(), value.to_owned())].into();
+            let told = |place: &str| {
+                format!(
+                    "${{scene}} stays as it is in {place}, since no shell reads it there: write {{scene}}"
+                )
+            };
+            assert_eq!(all(&job, |_| false), Vec::from_iter(place.map(told)), "{command:?} {value}");
+        }
     }
 
     #[test]

@@ -108,7 +108,7 @@ impl<'a> Translation<'a> {
         self.scope.cluster = Some(JOB_NUMBER);
         let stdout = self.local("output").or_else(|| self.local("stdout"));
         let stderr = self.local("error").or_else(|| self.local("stderr"));
-        JobDescription { spec, inputs, stdin, stdout, stderr }
+        JobDescription { spec, inputs, stdin: stdin.map(LocalFile::new), stdout, stderr }
     }
 
     fn universe(&mut self) {

@@ -46,7 +46,7 @@ queue 3
     assert_eq!(spec.env.keys().collect::<Vec<_>>(), ["A", "B", "HOME", "OMP_NUM_THREADS"]);
     let sources: Vec<&str> = job.inputs.iter().map(|input| input.source.as_str()).collect();
     assert_eq!(sources, ["bin/run.sh", "data/a.csv", "/abs/b.csv"]);
-    assert_eq!(job.stdin.as_deref(), Some("data/in.txt"));
+    assert_eq!(job.stdin.as_ref().map(|file| file.source.as_str()), Some("data/in.txt"));
     assert_eq!(job.stdout.as_deref(), Some("data/\0.{GLEANER_INDEX}.out"));
     assert_eq!(spec.outputs, ["out.csv", "logs"]);
     assert_eq!(spec.needs, Needs { cores: 2, memory: 2 << 30, disk: 50 << 10, time_limit_s: 3600.0 });
