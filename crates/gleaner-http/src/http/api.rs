@@ -1,6 +1,5 @@
 //! What all routes answer from: the coordinator, and the places of requests that are open.
 
-use super::caller::refuse_expired;
 use super::faults::Faults;
 use super::metrics::Metrics;
 use super::rates::Rates;
@@ -103,7 +102,16 @@ impl Api {
 
     /// Has something done. It may have been long on its way: whether the token is theirs still, the desk sees as it does it.
     pub(super) async fn order(&self, by: Requester, order: Order) -> Result<Answer, Refusal> {
-        refuse_expired(self, &by)?;
+        self.refuse_expired(&by)?;
         Ok(self.app.desk.order(by, order).await??)
+    }
+
+    /// Refuses whose token has expired since they were let in.
+    fn refuse_expired(&self, by: &Requester) -> Result<(), Refusal> {
+        let people = self.app.desk.people();
+        match by.token.as_ref().and_then(|token| people.user(token)) {
+            Some(known) if !known.is_let_in(self.app.desk.wall_now()) => Err(Refusal::expired(&known.name)),
+            Some(_) | None => Ok(()),
+        }
     }
 }

@@ -172,15 +172,6 @@ pub(super) fn is_let_in(api: &Api, by: &Requester) -> bool {
     })
 }
 
-/// Refuses whose token has expired since they were let in.
-pub(super) fn refuse_expired(api: &Api, by: &Requester) -> Result<(), Refusal> {
-    let people = api.app.desk.people();
-    match by.token.as_ref().and_then(|token| people.user(token)) {
-        Some(known) if !known.is_let_in(api.app.desk.wall_now()) => Err(Refusal::expired(&known.name)),
-        Some(_) | None => Ok(()),
-    }
-}
-
 /// Who asks, for the places that they take.
 pub(super) fn who(api: &Api, headers: &HeaderMap) -> Who {
     let Ok(token) = bearer(headers) else { return Who::Stranger };
