@@ -412,7 +412,7 @@ fn a_checkpoint_that_is_behind_another_is_in_no_fact() {
     let job = Admitted::check(JobSpec { checkpoint, ..JobSpec::new(["true"]) }).expect("a job");
     small.order(Order::Submit { job, key: None, files: JobFiles::default() });
     // Copies are made once nobody else waits.
-    small.at(10.0).put(Vec::new());
+    small.at(10.0).put(vec![Input::Tick]);
     let runs = [(session, 0, 20.0), (other, 1, 30.0)].map(|(session, agent, at)| {
         let agent = MachineId::new(agent);
         let is_its = |run: &&gleaner_core::Run| run.id().task == TaskId::new(2);
