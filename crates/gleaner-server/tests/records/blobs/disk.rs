@@ -129,6 +129,7 @@ fn full() {
     blobs.get(small.id).unwrap().unwrap().body.read_to_end(&mut Vec::new()).unwrap();
 }
 
+/// It can hold so few files that an eighth of them stays free, and not `DISK_RESERVE_FILES`.
 #[test]
 fn a_disk_without_inodes_takes_no_files_and_goes_on() {
     run_in_namespace(
