@@ -63,9 +63,14 @@ pub(crate) fn by_statement(claims: &[Claim], readings: &[(&str, &str)]) -> Table
     })
 }
 
-/// `1.01 ± 0.04`.
+/// `1.01 ± 0.04`, without a reach where one value alone leaves it open.
 pub(crate) fn cell(estimate: Estimate, places: usize) -> Cell {
-    Cell::number(estimate.with_reach(places))
+    let is_known = estimate.reach().is_finite();
+    Cell::number(if is_known {
+        estimate.with_reach(places)
+    } else {
+        numbers::decimals(estimate.mean, places)
+    })
 }
 
 /// Plots by name and caption, each as a file.

@@ -355,7 +355,8 @@ impl Work {
 
     /// Tells the desk, and people, whether the disk has no room for output; whether that is so.
     fn look_at_disk(&mut self) -> bool {
-        let is_full = self.home.is_full_for_output();
+        let lack = self.home.lack_for_output();
+        let is_full = lack.is_some();
         if is_full != self.desk.set_full(is_full) {
             if let Some(lack) = lack {
                 tracing::warn!(

@@ -7,7 +7,7 @@ use crate::live;
 use gleaner_policy::as_set;
 use gleaner_units::{MachineId, Span, TaskId};
 use gleaner_wire::JobId;
-use gleaner_wire::api::Actor;
+use gleaner_wire::api::{Actor, Quota};
 use gleaner_wire::job::TaskList;
 use std::collections::BTreeMap;
 
@@ -83,22 +83,7 @@ pub fn told(
         }
         Fact::QuotaSet { user, quota, by } => {
             let whose = user.as_deref().unwrap_or("everyone");
-            let Some(quota) = quota else {
-                return Some(line(by, fact, format!("{whose}: as everyone without one")));
-            };
-            (
-                by,
-                format!(
-                    "{whose}: {} tasks, {} in all, {} cores, {} bytes, {} bytes of requirements, {} of descriptions, {} requests/s",
-                    quota.tasks,
-                    quota.tasks_ever,
-                    quota.cores,
-                    quota.bytes,
-                    quota.requirement_bytes,
-                    quota.description_bytes,
-                    quota.requests_per_s
-                ),
-            )
+            (by, quota.map_or_else(|| format!("{whose}: as everyone without one"), |it| bounds(whose, it)))
         }
         Fact::UserAdded { user, role, was: Some(was), by, .. } if was != role => {
             (by, format!("{user}, from {} to {}", was.name(), role.name()))
@@ -163,6 +148,20 @@ pub fn told(
         | Fact::Decided { .. } => return None,
     };
     Some(line(by, fact, about))
+}
+
+/// What somebody may have at a time.
+fn bounds(whose: &str, quota: Quota) -> String {
+    format!(
+        "{whose}: {} tasks, {} in all, {} cores, {} bytes, {} bytes of requirements, {} of descriptions, {} requests/s",
+        quota.tasks,
+        quota.tasks_ever,
+        quota.cores,
+        quota.bytes,
+        quota.requirement_bytes,
+        quota.description_bytes,
+        quota.requests_per_s
+    )
 }
 
 fn line(by: &Actor, fact: &Fact, about: String) -> Told {

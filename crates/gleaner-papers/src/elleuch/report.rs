@@ -12,6 +12,7 @@ use super::{claims, drawn, plots, tables};
 use crate::claim::tally;
 use crate::claim_tables::{self, cell};
 use crate::reading;
+use crate::statistics::Estimate;
 use crate::{Claim, Document};
 use cells::budget;
 use gleaner_report::{Block, Cell, Figure, Report, Table, numbers};

@@ -56,16 +56,14 @@ impl<T: Claims> Checked<T> {
 
 /// A sample of numbers that a machine can have. JSON has none that is not finite: whoever reads one understands nothing of the whole
 /// answer.
-pub(super) fn sound(said: Sample) -> Sample {
-    let share = |said: Option<f64>| said.filter(|share| (0.0..=1.0).contains(share));
-    Sample {
-        load: if said.load.is_nan() { 0.0 } else { said.load.clamp(0.0, 1.0) },
-        cpu_pressure: share(said.cpu_pressure),
-        memory_pressure: share(said.memory_pressure),
-        io_pressure: share(said.io_pressure),
-        temperature: said.temperature.filter(|degrees| degrees.is_finite()),
-        ..said
+pub(super) fn sound(mut said: Sample) -> Sample {
+    let is_share = |share: &f64| (0.0..=1.0).contains(share);
+    said.load = if said.load.is_nan() { 0.0 } else { said.load.clamp(0.0, 1.0) };
+    for pressure in [&mut said.cpu_pressure, &mut said.memory_pressure, &mut said.io_pressure] {
+        *pressure = pressure.filter(is_share);
     }
+    said.temperature = said.temperature.filter(|degrees| degrees.is_finite());
+    said
 }
 
 /// The end of a stream of which so much came before. What its agent says to have sent and did not, the agent dropped.

@@ -124,9 +124,8 @@ pub(crate) fn log_numbers(experiment: &LogExperiment, cores: u32) -> Result<Numb
     finish(|| run.step())?;
     let services = Services::of(&experiment.served(run.history()), cores.into());
     let service = ServiceSummary::of(&services, experiment.lost_share(run.history()), "users");
-    let names = ServiceSummary::METRICS.iter().map(|metric| metric.name);
-    let unfinished = ("unfinished", Some(run.history().unfinished() as f64));
-    Ok(Numbers::named(names.zip(service.values()).chain([unfinished])))
+    let measures = measures(&service, run.history().unfinished()).into_iter();
+    Ok(Numbers::named(measures.map(|(metric, number)| (metric.name, number))))
 }
 
 /// Each policy with what was said of all. Of several, one that cannot use one of the options goes without it.

@@ -15,7 +15,6 @@ use gleaner_report::Gantt;
 use gleaner_report::numbers::{decimals, grouped};
 use gleaner_sim::restore;
 use gleaner_sim::sites::{SitesOutcome, SitesSetup, SitesWorld, parties, simulate};
-use gleaner_sim::{Parties, restore, save};
 use gleaner_units::{Span, Time};
 use gleaner_workload::sites::SitesScenario;
 use gleaner_workload::swf::{Served, Services};
