@@ -86,9 +86,9 @@ pub const START_RESERVE_PART: u64 = 32;
 /// Bytes of a name: of a job, a label, a machine, a user, a key.
 // Tested by: each_limit_of_a_job_is_kept_and_named, each_limit_of_a_machine_is_kept_and_named
 pub const NAME_BYTES_MAX: usize = 128;
-/// Bytes of one argument, or of one variable's value.
+/// Bytes of one argument, or of one variable as `NAME=VALUE`: Linux takes 128 KiB, the NUL at the end included.
 // Tested by: each_limit_of_a_job_is_kept_and_named
-pub const WORD_BYTES_MAX: usize = 128 << 10;
+pub const WORD_BYTES_MAX: usize = 131_071;
 /// Bytes of the name of an input between two slashes, as file systems have them.
 // Tested by: a_name_is_as_long_as_a_files_name_may_be
 pub const FILE_NAME_BYTES_MAX: usize = 255;

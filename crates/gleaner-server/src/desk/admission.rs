@@ -228,9 +228,9 @@ fn check_tasks(tasks: &TaskList) -> Result<(), Rejection> {
     })
 }
 
-/// It becomes a variable: no program is started with more than `NAME=VALUE` and a NUL behind it may have.
+/// It becomes a variable: no program is started with a longer `NAME=VALUE`.
 fn check_value(key: &str, name: &str, value: &str) -> Result<(), Rejection> {
-    let most = WORD_BYTES_MAX - name.len() - 2;
+    let most = WORD_BYTES_MAX - name.len() - 1;
     refuse_if(value.len() > most, || {
         format!(
             "{key} has a value of {} bytes for {name}; at most {most} are taken: put what is long into an input file",
@@ -282,7 +282,10 @@ fn check_counts(spec: &JobSpec) -> Result<(), Rejection> {
     refuse_if(spec.own_inputs.len() > ITEMS_MAX, || {
         format!("own_inputs has {} items; at most {ITEMS_MAX} are taken", spec.own_inputs.len())
     })?;
-    spec.env.keys().try_for_each(|name| check_variable(name))
+    spec.env.iter().try_for_each(|(name, value)| {
+        check_variable(name)?;
+        check_value("env", name, value)
+    })
 }
 
 fn check_words(spec: &JobSpec) -> Result<(), Rejection> {
@@ -297,7 +300,6 @@ fn check_words(spec: &JobSpec) -> Result<(), Rejection> {
         refuse_if(name.chars().any(is_hidden), || format!("{key} has characters that are not seen"))?;
     }
     let texts = spec.command.iter().map(|word| ("command", word));
-    let texts = texts.chain(spec.env.values().map(|value| ("env", value)));
     let texts = texts.chain(spec.cwd.iter().map(|folder| ("cwd", folder)));
     let texts = texts.chain(spec.own_inputs.iter().map(|own| ("own_inputs", &own.of)));
     let mut texts = texts.chain(spec.outputs.iter().map(|pattern| ("outputs", pattern)));
