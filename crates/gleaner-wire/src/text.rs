@@ -21,9 +21,15 @@ pub fn is_name(name: &str) -> bool {
     !is_folder && name.len() <= NAME_BYTES_MAX && !name.starts_with('-') && name.chars().all(good)
 }
 
-/// Whether a job, or a label, can be called so.
+/// Whether a label can be called so. Nobody sees an empty one, which would yet be another than none.
 pub fn is_label(name: &str) -> bool {
-    name.len() <= NAME_BYTES_MAX && !name.starts_with('-') && !name.chars().any(is_hidden)
+    let is_seen = !is_blank(name) && !name.chars().any(is_hidden);
+    is_seen && name.len() <= NAME_BYTES_MAX && !name.starts_with('-')
+}
+
+/// Whether nothing is in a text, or only blanks.
+pub fn is_blank(text: &str) -> bool {
+    text.trim().is_empty()
 }
 
 /// The text with a blank for each hidden character, cut where it has more bytes.
@@ -49,6 +55,16 @@ mod tests {
         }
         for name in ["", ".", "..", "-r", "a b", "a/b", &"a".repeat(NAME_BYTES_MAX + 1)] {
             assert!(!is_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn labels_are_seen_and_no_options() {
+        for label in ["render", "night run", "a/b"] {
+            assert!(is_label(label), "{label}");
+        }
+        for label in ["", " ", "-x", "a\u{202e}b", &"a".repeat(NAME_BYTES_MAX + 1)] {
+            assert!(!is_label(label), "{label}");
         }
     }
 

@@ -206,8 +206,7 @@ impl Rules {
         if let Some(signer) = self.signed_by.iter().flatten().find(|signer| !is_name(&signer.user)) {
             return refuse("signed_by", &format!("{:?}", signer.user), USERS);
         }
-        let is_good = |label: &str| is_label(label) && !label.trim().is_empty();
-        if let Some(label) = self.labels.iter().flatten().find(|label| !is_good(label)) {
+        if let Some(label) = self.labels.iter().flatten().find(|label| !is_label(label)) {
             return refuse("labels", &format!("{label:?}"), LABELS);
         }
         if let Some(folder) = self.folders.iter().flatten().find(|folder| !may_be_shown(folder)) {

@@ -15,7 +15,7 @@ use gleaner_wire::limits::{
     TASKS_PER_JOB_MAX, WORD_BYTES_MAX,
 };
 use gleaner_wire::outputs::{names_nothing, pattern};
-use gleaner_wire::text::{is_hidden, is_name};
+use gleaner_wire::text::{is_blank, is_hidden, is_name};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -298,6 +298,11 @@ fn check_words(spec: &JobSpec) -> Result<(), Rejection> {
             format!("{key} begins with -, as options do; expected another beginning")
         })?;
         refuse_if(name.chars().any(is_hidden), || format!("{key} has characters that are not seen"))?;
+    }
+    if let Some(label) = spec.label.as_deref() {
+        refuse_if(is_blank(label), || {
+            format!("label is {label:?}; expected a text that is seen, or null for no label")
+        })?;
     }
     let texts = spec.command.iter().map(|word| ("command", word));
     let texts = texts.chain(spec.cwd.iter().map(|folder| ("cwd", folder)));

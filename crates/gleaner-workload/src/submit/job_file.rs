@@ -7,6 +7,7 @@ use crate::document;
 use crate::section::{Key, Section};
 use gleaner_classad::Expr;
 use gleaner_wire::job::{Checkpointing, Confinement, JobSpec, Needs, TaskList, is_length};
+use gleaner_wire::text::is_blank;
 use std::collections::BTreeMap;
 
 const KEYS: [&str; 21] = [
@@ -84,7 +85,7 @@ pub fn read_job_file(source: &Source) -> Result<JobFile, InputError> {
         inputs: Vec::new(),
         own_inputs: Vec::new(),
         outputs: texts(&root, "outputs")?,
-        label: text(&root, "label")?,
+        label: label(&root)?,
         composition: composition(&root)?,
         length: length(&root)?,
         needs: needs(&root)?,
@@ -178,6 +179,15 @@ fn checkpointing(root: &Section<'_>) -> Result<Checkpointing, InputError> {
         exit_code: exit_code.map(i32::from),
         grace_s: quantity(&section, "grace", duration_s, |number| number)?.unwrap_or(otherwise.grace_s),
     })
+}
+
+fn label(root: &Section<'_>) -> Result<Option<String>, InputError> {
+    let Some(key) = root.find("label") else { return Ok(None) };
+    let label = key.text("a text")?;
+    if is_blank(label) {
+        return Err(key.wrong("a text that is seen; leave the key out for no label"));
+    }
+    Ok(Some(label.to_owned()))
 }
 
 fn composition(root: &Section<'_>) -> Result<Option<[f64; 3]>, InputError> {
@@ -311,6 +321,10 @@ mod tests {
             (
                 "command = ['a']\n[needs]\ncores = 0",
                 "job.toml:3: needs.cores: found 0; expected a whole number, 1 or more",
+            ),
+            (
+                "command = ['a']\nlabel = ''",
+                "job.toml:2: label: found \"\"; expected a text that is seen; leave the key out for no label",
             ),
             ("command = ['a']\nhold = 1", "job.toml:2: hold: found 1; expected true or false"),
             ("command = ['a']\nrank = '1 +'", "job.toml:2: rank: found at "),

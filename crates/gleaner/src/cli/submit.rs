@@ -1,7 +1,7 @@
 //! The arguments of `gleaner submit`.
 
 use super::grid::GridArguments;
-use super::values::{bytes, life, seconds, tag};
+use super::values::{bytes, label, life, seconds, tag};
 use clap::Args;
 use gleaner_workload::submit::operations;
 use std::path::PathBuf;
@@ -85,7 +85,7 @@ pub(crate) struct SubmitArguments {
     #[arg(long, help_heading = "Scheduling")]
     pub(crate) name: Option<String>,
     /// A label: tasks with the same label use machines alike, and their use is learnt
-    #[arg(long, help_heading = "Scheduling")]
+    #[arg(long, value_parser = label, help_heading = "Scheduling")]
     pub(crate) label: Option<String>,
     /// The shares of CPU, disk and network, if you know them
     #[arg(

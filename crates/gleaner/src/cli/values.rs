@@ -1,6 +1,7 @@
 //! Values that options of several commands take.
 
 use gleaner_wire::limits::{NAME_BYTES_MAX, USER_TOKEN_SECONDS_MAX};
+use gleaner_wire::text::is_blank;
 use gleaner_workload::submit::{duration_s, size_bytes};
 
 /// A word that can be a tag of a machine.
@@ -8,6 +9,12 @@ pub(super) fn tag(text: &str) -> Result<String, String> {
     let good = |c: char| c.is_ascii_alphanumeric() || "-_.@".contains(c);
     let is_tag = !text.is_empty() && text.len() <= NAME_BYTES_MAX && text.chars().all(good);
     is_tag.then(|| text.to_owned()).ok_or_else(|| "expected letters, digits and -_.@".to_owned())
+}
+
+/// A label that is seen: the coordinator says what else it is not to be.
+pub(super) fn label(text: &str) -> Result<String, String> {
+    let expected = || "expected a text that is seen; leave the option out for no label".to_owned();
+    (!is_blank(text)).then(|| text.to_owned()).ok_or_else(expected)
 }
 
 pub(super) fn seconds(text: &str) -> Result<f64, String> {

@@ -412,6 +412,7 @@ mod tests {
             ("submit --length long -- b", "expected a number of operations above 0, as 12e6, 5G or 1.5T"),
             ("submit --rank 1+ -- b", "--rank: at "),
             ("submit --cwd /tmp -- b", "give --no-sandbox too"),
+            ("submit --label= -- b", "leave the option out for no label"),
             ("submit --no-sandbox --cwd= -- b", "--cwd \"\": cannot make an empty path absolute"),
             ("submit --hold --wait -- b", "cannot be used with"),
             ("submit --no-sandbox --network -- b", "cannot be used with"),

@@ -188,6 +188,8 @@ fn what_is_refused_is_said_in_words_of_the_job() {
         (with(&|spec| spec.label = Some("-x".to_owned())), "label begins with -"),
         (with(&|spec| spec.label = Some("a\u{202e}".to_owned())), "label has characters that are not seen"),
         (with(&|spec| spec.label = Some(text(200))), "label has 200 bytes; at most 128 bytes"),
+        (with(&|spec| spec.label = Some(String::new())), "label is \"\"; expected a text that is seen"),
+        (with(&|spec| spec.label = Some(" ".to_owned())), "label is \" \"; expected a text that is seen"),
         (with(&|spec| spec.name = "-x".to_owned()), "name begins with -"),
         (with(&|spec| spec.command.push("a\0".to_owned())), "command has a text with a NUL in it"),
         (
