@@ -26,7 +26,7 @@ pub use surroundings::Surroundings;
 pub use translate::JOB_NUMBER;
 
 use super::fold::Folding;
-use super::submission::{Notes, Submission, SubmitFileError};
+use super::submission::{Notes, Submission, SubmitFileError, unmet};
 use super::{JobDescription, Source};
 use keys::{is_of_name, refuse_keys};
 use statements::{Batch, Statements};
@@ -43,7 +43,7 @@ fn read_with(
     surroundings: &Surroundings<'_>,
     find_array: impl Fn(&Batch, &Surroundings<'_>, &mut Notes) -> Option<JobDescription>,
 ) -> Result<Submission, SubmitFileError> {
-    let Statements { batches, referred, misfits } = statements::read(source, surroundings)?;
+    let Statements { batches, referred, keys, misfits } = statements::read(source, surroundings)?;
     expect_macros_are_used(source, &batches, surroundings)?;
     let mut told = Told::default();
     for misfit in misfits {
@@ -67,7 +67,13 @@ fn read_with(
             keys: told.refused.into_keys(),
         });
     }
-    Ok(Submission { jobs, notes: told.notes.into_notes(), files: Vec::new(), requirements_line: None })
+    Ok(Submission {
+        jobs,
+        notes: told.notes.into_notes(),
+        files: Vec::new(),
+        requirements_line: None,
+        unmet: unmet(surroundings.ignored, &keys),
+    })
 }
 
 /// Whoever gives a macro a value that is never looked up means something else, such as a key.

@@ -5,13 +5,13 @@
 #![doc = include_str!("../../../../docs/job-description-files.md")]
 
 use super::fold::Folding;
-use super::submission::{Notes, Refusals, SentFile, Submission, SubmitFileError};
+use super::submission::{Notes, Refusals, SentFile, Submission, SubmitFileError, unmet};
 use super::{JobDescription, LocalFile, Source};
 use crate::ourgrid::Condition;
 use crate::ourgrid::jdf::{self, Job, Task, Transfer, Verb};
 use gleaner_classad::Expr;
 use gleaner_wire::job::JobSpec;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
 
 /// Before what `remote` says.
@@ -57,6 +57,7 @@ pub fn translate(source: &Source, folder: &Path, ignored: &[String]) -> Result<S
             notes,
             files: translation.files.into_values().collect(),
             requirements_line,
+            unmet: unmet(ignored, &ignorable(&job)),
         });
     }
     Err(SubmitFileError::Unsupported {
@@ -210,6 +211,13 @@ impl Translation<'_> {
             }
         }
     }
+}
+
+/// The keys of a description that can be gone on without, as far as they are there.
+fn ignorable(job: &Job) -> BTreeSet<String> {
+    let has_check = job.tasks.iter().any(|task| task.check.is_some());
+    let keys = [("requirements", job.requirements_line > 0), ("check", has_check)];
+    keys.into_iter().filter(|(_, is_there)| *is_there).map(|(key, _)| key.to_owned()).collect()
 }
 
 fn verb(verb: Verb) -> &'static str {

@@ -2,8 +2,9 @@
 
 use super::JobDescription;
 use crate::InputError;
+use gleaner_wire::meant::meant;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// Something that is honoured in another way than there.
@@ -28,6 +29,8 @@ pub struct Submission {
     pub files: Vec<SentFile>,
     /// Where its requirements stand, if it has some and says them in one place.
     pub requirements_line: Option<u64>,
+    /// What is to be said of keys that were to be ignored and are not there.
+    pub unmet: Vec<String>,
 }
 
 /// A file of the user's that is sent along.
@@ -102,6 +105,19 @@ impl Notes {
     pub(super) fn into_notes(self) -> Vec<Note> {
         self.0.into_iter().map(|((line, key), text)| Note { line, key, text }).collect()
     }
+}
+
+/// What is to be said of keys that were to be ignored and are not among the `keys` of a file, in lower case, that can be: most
+/// likely they are mistyped.
+pub(super) fn unmet(ignored: &[String], keys: &BTreeSet<String>) -> Vec<String> {
+    let of_key = |key: &String| {
+        let lower = key.to_ascii_lowercase();
+        (!keys.contains(&lower)).then(|| {
+            let near = meant(&lower, keys.iter().map(String::as_str));
+            format!("--ignore {key}: the file has nothing of that name to go on without{near}")
+        })
+    };
+    ignored.iter().filter_map(of_key).collect()
 }
 
 fn listed(file: &str, keys: &[UnsupportedKey]) -> String {

@@ -166,6 +166,9 @@ fn noted(path: &Path, submission: Submission) -> Vec<JobDescription> {
     for Note { line, key, text } in &submission.notes {
         anstream::eprintln!("note: {}:{line}: {key}: {text}", path.display());
     }
+    for text in &submission.unmet {
+        anstream::eprintln!("warning: {}: {text}", path.display());
+    }
     submission.jobs
 }
 

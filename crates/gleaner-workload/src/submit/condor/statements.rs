@@ -29,6 +29,8 @@ pub(super) struct Statements {
     pub(super) batches: Vec<Batch>,
     /// The names in lower case of what conditions and queues refer to: macros may be used in them alone.
     pub(super) referred: BTreeSet<String>,
+    /// The names in lower case of all that it says, also where a condition does not hold.
+    pub(super) keys: BTreeSet<String>,
     /// Statements that mean nothing here.
     pub(super) misfits: Vec<UnsupportedKey>,
 }
@@ -61,7 +63,12 @@ pub(super) fn read(source: &Source, around: &Surroundings<'_>) -> Result<Stateme
         settings: Arc::default(),
         conditions: Vec::new(),
         since_queue: Vec::new(),
-        found: Statements { batches: Vec::new(), referred: BTreeSet::new(), misfits: Vec::new() },
+        found: Statements {
+            batches: Vec::new(),
+            referred: BTreeSet::new(),
+            keys: BTreeSet::new(),
+            misfits: Vec::new(),
+        },
     };
     let mut lines = Lines::of(source.text());
     while let Some((number, line)) = lines.statement() {
@@ -115,13 +122,19 @@ impl Reading<'_> {
             self.found.referred.extend(asked.map(str::to_ascii_lowercase));
             return Ok(());
         }
+        let is_queue = !is_setting && word == "queue";
+        let names_files = !is_setting && (word == "include" || word == "use");
+        if !is_queue {
+            let name = if names_files { word.as_str() } else { parts(text).map_or(text, |(name, ..)| name) };
+            self.found.keys.insert(name.to_ascii_lowercase());
+        }
         if self.conditions.iter().any(|&(_, branch)| branch != Branch::Taken) {
             return Ok(());
         }
-        if !is_setting && word == "queue" {
+        if is_queue {
             return self.queue(line, rest, lines);
         }
-        if !is_setting && (word == "include" || word == "use") {
+        if names_files {
             self.misfit(line, &word, "one file must say all: put what it names into this one");
             return Ok(());
         }
@@ -130,12 +143,8 @@ impl Reading<'_> {
 
     fn setting(&mut self, line: u64, text: &str, lines: &mut Lines<'_>) -> Result<(), InputError> {
         let place = self.place.at_line(line);
-        let Some((name, value)) = text.split_once('=') else {
+        let Some((name, value, is_block)) = parts(text) else {
             return Err(place.error("", quoted(text), "name = value, queue, if, elif, else or endif"));
-        };
-        let (name, is_block) = match name.strip_suffix('@') {
-            Some(name) => (name.trim(), true),
-            None => (name.trim(), false),
         };
         if name.is_empty() || !name.chars().all(is_of_name) {
             return Err(place.error("", quoted(name), "the name of a key or a macro"));
@@ -261,6 +270,13 @@ impl Reading<'_> {
 const CONDITION: &str = "true, false, a number, defined NAME, or one of these after !";
 /// What each process has a value for, although none has one yet.
 const OF_PROCESSES: [&str; 7] = ["process", "procid", "step", "row", "itemindex", "cluster", "clusterid"];
+
+/// The name that a setting gives a value, what stands behind the `=`, and whether that ends a block.
+fn parts(text: &str) -> Option<(&str, &str, bool)> {
+    let (name, value) = text.split_once('=')?;
+    let of_block = name.strip_suffix('@');
+    Some((of_block.unwrap_or(name).trim(), value, of_block.is_some()))
+}
 
 fn without_negations(condition: &str) -> &str {
     condition.trim_start_matches(|c: char| c == '!' || c.is_whitespace())

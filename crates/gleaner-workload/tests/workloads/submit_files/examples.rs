@@ -155,6 +155,27 @@ fn all_keys_are_named_at_once_and_can_be_ignored() {
 }
 
 #[test]
+fn a_key_to_ignore_that_the_file_does_not_have_is_said_with_the_nearest() {
+    let text =
+        "executable = e\nnotify_user = a\ninclude : b\nif false\nfoo = 1\nfi @=end\nx\n@end\nendif\nqueue\n";
+    let unmet = |keys: &[&str]| {
+        let keys: Vec<String> =
+            ["notify_user", "include"].iter().chain(keys).map(ToString::to_string).collect();
+        read_in(Path::new(""), "a.sub", text, &keys).expect("a submission").unmet
+    };
+    assert_eq!(unmet(&["FOO", "fi", "Notify_User"]), [""; 0]);
+    let nothing = "the file has nothing of that name to go on without";
+    assert_eq!(
+        unmet(&["Notfy_user", "wantcorefile", "queue"]),
+        [
+            format!("--ignore Notfy_user: {nothing}; did you mean notify_user?"),
+            format!("--ignore wantcorefile: {nothing}"),
+            format!("--ignore queue: {nothing}"),
+        ]
+    );
+}
+
+#[test]
 fn a_macro_that_is_given_a_value_is_one_that_the_file_has() {
     let text = "executable = /e\nif defined b-c\nendif\narguments = $( A ) $INT( n ,%d) $(x)\nrequest_memory = 1\n\
                 queue x in ($(item))";

@@ -147,6 +147,13 @@ fn what_cannot_be_done_is_named_with_its_line() {
     let text = "job :\nrequirements : in_path perl\ncheck : diff\ntask :\nremote : a";
     let job = translated(text, &["check", "Requirements"]).expect("a job").jobs.remove(0);
     assert_eq!(job.spec.requirements, None);
+    let unmet = |ignored: &[&str]| translated(text, ignored).expect("a job").unmet;
+    assert_eq!(unmet(&["check", "Requirements"]), [""; 0]);
+    let nothing = "the file has nothing of that name to go on without";
+    assert_eq!(
+        unmet(&["check", "requirements", "Chck", "remote"]),
+        [format!("--ignore Chck: {nothing}; did you mean check?"), format!("--ignore remote: {nothing}")]
+    );
     let noted = translated("job :\nremote : a\ntask :\nfinal : get a b/a", &[]).expect("a job").notes;
     assert_eq!((noted.len(), noted[0].line, noted[0].key.as_str()), (1, 4, "get"));
 }
