@@ -25,13 +25,19 @@ mod translate;
 pub use surroundings::Surroundings;
 pub use translate::JOB_NUMBER;
 
-use super::fold::Folding;
+use super::fold::{Folding, Terms};
 use super::submission::{Notes, Submission, SubmitFileError, unmet};
 use super::{JobDescription, Source};
 use keys::{is_of_name, refuse_keys};
 use statements::{Batch, Statements};
 use std::sync::Arc;
 use translate::{Common, Told, translate};
+
+const TERMS: Terms = Terms {
+    tasks: "processes",
+    inputs: "transfer_input_files (how many)",
+    outputs: "transfer_output_files (how many)",
+};
 
 /// Reads a submit file and whatever its `queue` statements name.
 pub fn read(source: &Source, surroundings: &Surroundings<'_>) -> Result<Submission, SubmitFileError> {
@@ -126,7 +132,7 @@ fn each(
             let scope = (batch.queue.row(step), batch.scope(step, process, surroundings));
             folding.add(process, translate(batch, scope, &mut common, told));
             process += 1;
-            if let Some((found, expected)) = folding.excess("processes") {
+            if let Some((found, expected)) = folding.excess(&TERMS) {
                 return Err(source.place().at_line(batch.queue.line).error("queue", found, expected).into());
             }
             // What is wrong with one process is mostly wrong with all of its batch.

@@ -23,6 +23,13 @@ pub(super) struct Folding {
     bytes: usize,
 }
 
+/// How a description calls its tasks, and what says how many files one is sent and gives back.
+pub(super) struct Terms {
+    pub(super) tasks: &'static str,
+    pub(super) inputs: &'static str,
+    pub(super) outputs: &'static str,
+}
+
 struct Group {
     /// The job with all texts empty.
     shape: JobDescription,
@@ -61,17 +68,22 @@ impl Folding {
         }
     }
 
-    /// What there is too much of already, and how much there may be; a process is one `of` what the file has.
-    pub(super) fn excess(&self, of: &str) -> Option<(String, String)> {
-        if self.groups.len() > JOBS_PER_FILE_MAX {
-            let found = format!("more than {JOBS_PER_FILE_MAX} jobs");
-            return Some((
-                found,
-                format!("{of} that differ in texts only, which are one job, or fewer of them"),
-            ));
+    /// What there is too much of already, and how much there may be, in the terms of the description.
+    pub(super) fn excess(&self, terms: &Terms) -> Option<(String, String)> {
+        let tasks = terms.tasks;
+        if let [first, .., last] = &self.groups[..]
+            && self.groups.len() > JOBS_PER_FILE_MAX
+        {
+            let settings = differing(&first.shape, &last.shape, terms);
+            let found = format!(
+                "more than {JOBS_PER_FILE_MAX} jobs, since {tasks} differ in {}",
+                settings.join(" and ")
+            );
+            let expected = format!("{tasks} that are alike in that, which are one job, or fewer of them");
+            return Some((found, expected));
         }
         if self.processes > TASKS_PER_JOB_MAX || self.bytes > JOB_BYTES_MAX {
-            let found = format!("more than {} {of}", self.processes - 1);
+            let found = format!("more than {} {tasks}", self.processes - 1);
             let expected = format!("at most {TASKS_PER_JOB_MAX}, of {JOB_BYTES_MAX} bytes of text in all");
             return Some((found, expected));
         }
@@ -134,6 +146,40 @@ impl Group {
     }
 }
 
+/// One or two settings that make two jobs of tasks, as submit files call what is not among the `terms`. OurGrid's tasks
+/// differ in these only.
+fn differing(one: &JobDescription, other: &JobDescription, terms: &Terms) -> Vec<&'static str> {
+    let (of_one, of_other) = (&one.spec, &other.spec);
+    let (needs, others) = (&of_one.needs, &of_other.needs);
+    let (checkpoint, other_checkpoint) = (&of_one.checkpoint, &of_other.checkpoint);
+    let settings = [
+        (of_one.command.len() != of_other.command.len(), "arguments (how many)"),
+        (!of_one.env.keys().eq(of_other.env.keys()), "environment (which variables)"),
+        (one.inputs != other.inputs, terms.inputs),
+        (of_one.outputs.len() != of_other.outputs.len(), terms.outputs),
+        (one.stdin.is_some() != other.stdin.is_some(), "input"),
+        (one.stdout.is_some() != other.stdout.is_some(), "output"),
+        (one.stderr.is_some() != other.stderr.is_some(), "error"),
+        (of_one.name != of_other.name, "batch_name"),
+        (of_one.length != of_other.length, "gleaner_length"),
+        (needs.cores != others.cores, "request_cpus"),
+        (needs.memory != others.memory, "request_memory"),
+        (needs.disk != others.disk, "request_disk"),
+        (needs.time_limit_s != others.time_limit_s, "allowed_execute_duration"),
+        (of_one.requirements != of_other.requirements, "requirements"),
+        (of_one.rank != of_other.rank, "rank"),
+        (of_one.priority != of_other.priority, "priority"),
+        (of_one.retries != of_other.retries, "max_retries"),
+        (checkpoint.exit_code != other_checkpoint.exit_code, "checkpoint_exit_code"),
+        (checkpoint.grace_s != other_checkpoint.grace_s, "job_max_vacate_time"),
+        (of_one.hold != of_other.hold, "hold"),
+    ];
+    let differing = settings.into_iter().filter(|(differs, _)| *differs).map(|(_, setting)| setting);
+    let differing: Vec<&str> = differing.take(2).collect();
+    // A job that has as many files as it may is another too.
+    if differing.is_empty() { vec![terms.inputs] } else { differing }
+}
+
 /// A text that is each of the values, when the tasks are numbered from `first`.
 fn numbered(values: &Words, first: u32) -> Option<String> {
     let last = values.get(values.len() - 1);
@@ -186,5 +232,29 @@ mod tests {
         let tasks: Vec<u32> = jobs.iter().map(|job| job.spec.tasks.count()).collect();
         assert_eq!(tasks, [100, 1]);
         assert_eq!(jobs[1].spec.tasks, TaskList::Array { first: 100, last: 100, step: 1 });
+    }
+
+    #[test]
+    fn what_makes_two_jobs_is_named_by_its_setting() {
+        let job = |change: fn(&mut JobDescription)| {
+            let mut job = JobDescription::new(JobSpec::new(["run"]));
+            change(&mut job);
+            job
+        };
+        let (plain, terms) = (job(|_| {}), Terms { tasks: "tasks", inputs: "init", outputs: "final" });
+        for (other, expected) in [
+            (job(|job| job.spec.needs.cores = 2), "request_cpus"),
+            (job(|job| job.spec.needs.time_limit_s = 2.0), "allowed_execute_duration"),
+            (job(|job| job.spec.command.push(String::new())), "arguments (how many)"),
+            (job(|job| job.spec.outputs.push(String::new())), "final"),
+            (job(|job| job.inputs.push(LocalFile::new(""))), "init"),
+            (job(|_| {}), "init"),
+            (
+                job(|job| (job.spec.priority, job.spec.retries, job.spec.hold) = (1, 1, true)),
+                "priority, max_retries",
+            ),
+        ] {
+            assert_eq!(differing(&plain, &other, &terms).join(", "), expected);
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! shell finds programs; `$TASK` is its number, from 1, and `$JOB` is 1. What cannot be done is refused with its line.
 #![doc = include_str!("../../../../docs/job-description-files.md")]
 
-use super::fold::Folding;
+use super::fold::{Folding, Terms};
 use super::submission::{Notes, Refusals, SentFile, Submission, SubmitFileError, unmet};
 use super::{JobDescription, LocalFile, Source};
 use crate::ourgrid::Condition;
@@ -14,6 +14,8 @@ use gleaner_wire::job::JobSpec;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
 
+const TERMS: Terms =
+    Terms { tasks: "tasks", inputs: "init (how many files)", outputs: "final (how many files)" };
 /// Before what `remote` says.
 const PREPARED: &str = "PLAYPEN=$PWD STORAGE=$PWD PATH=$PWD:$PATH; export PLAYPEN STORAGE PATH\n";
 /// Of every job: it is not known before the submission, and each job's files lie apart from those of others anyway.
@@ -45,7 +47,7 @@ pub fn translate(source: &Source, folder: &Path, ignored: &[String]) -> Result<S
     let mut folding = Folding::default();
     for (number, task) in (1..).zip(&job.tasks) {
         folding.add(number - 1, translation.task(&job, task, number, requirements.as_deref()));
-        if let Some((found, expected)) = folding.excess("tasks") {
+        if let Some((found, expected)) = folding.excess(&TERMS) {
             return Err(source.place().at_line(task.line).error("task", found, expected).into());
         }
     }
