@@ -108,7 +108,10 @@ pub(crate) fn ending(outcome: &Ending) -> String {
         Ending::Signalled { signal } => format!("signal {signal}{}", meant(*signal)),
         Ending::Stopped => "being stopped".to_owned(),
         Ending::TimedOut => "its time limit".to_owned(),
-        Ending::OverLimit { what } => format!("too much {}", shown(what, WHY_WIDTH)),
+        Ending::OverLimit { what } => match Ending::find_refused(what) {
+            Some(refused) => format!("leaving what is refused: {}", shown(refused, WHY_WIDTH)),
+            None => format!("too much {}", shown(what, WHY_WIDTH)),
+        },
         Ending::Abandoned { why } => format!("being lost: {}", shown(why, WHY_WIDTH)),
         Ending::NotStarted { why, .. } => format!("not starting: {}", shown(why, WHY_WIDTH)),
     }
@@ -149,6 +152,7 @@ mod tests {
             document(&[reason(12, "no such file")]),
             json!([{ "reason": "exit code 1", "tasks": 12, "example": 3, "last_line": "no such file" }])
         );
+        assert_eq!(ending(&Ending::refused("files", "a: why")), "leaving what is refused: files: a: why");
         for (signal, expected) in [(11, "signal 11 (SIGSEGV: a wrong address in memory)"), (42, "signal 42")]
         {
             assert_eq!(ending(&Ending::Signalled { signal }), expected);

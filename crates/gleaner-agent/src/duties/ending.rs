@@ -371,9 +371,7 @@ fn not_stored(ruling: &Ruling, error: &TransferError) -> Outcome {
     };
     match error {
         TransferError::TooLarge(why) => Outcome::OverLimit { what: format!("{what}: {why}; {advice}") },
-        TransferError::Refused(why) => {
-            Outcome::OverLimit { what: format!("{what} that cannot be stored: {why}") }
-        }
+        TransferError::Refused(why) => Outcome::refused(what, why),
         TransferError::Later(_) | TransferError::NoRoom(_) | TransferError::Failed(_) => {
             Outcome::Abandoned { why: format!("its {what} could not be stored: {error}") }
         }

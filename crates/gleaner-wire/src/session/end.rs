@@ -121,6 +121,21 @@ pub enum Obstacle {
     Task,
 }
 
+/// How [`Outcome::OverLimit`] begins where nothing was too much, and what a run left is not to be stored.
+const REFUSED: &str = "refused: ";
+
+impl Outcome {
+    /// That a run left what is not to be stored, however small it is. It counts as what went over a limit.
+    pub fn refused(what: &str, why: &str) -> Self {
+        Self::OverLimit { what: format!("{REFUSED}{what}: {why}") }
+    }
+
+    /// Of what [`Self::OverLimit`] says: what was refused and why, if that is what it is about.
+    pub fn find_refused(what: &str) -> Option<&str> {
+        what.strip_prefix(REFUSED)
+    }
+}
+
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -128,7 +143,10 @@ impl fmt::Display for Outcome {
             Self::Signalled { signal } => write!(f, "signal {signal} ended its program"),
             Self::Stopped => f.write_str("its run was stopped"),
             Self::TimedOut => f.write_str("it took longer than its time limit"),
-            Self::OverLimit { what } => write!(f, "it used more than it may: {what}"),
+            Self::OverLimit { what } => match Self::find_refused(what) {
+                Some(refused) => write!(f, "what it left was refused: {refused}"),
+                None => write!(f, "it used more than it may: {what}"),
+            },
             Self::Abandoned { why } => write!(f, "its run was given up: {why}"),
             Self::NotStarted { why, .. } => write!(f, "it could not be started: {why}"),
         }
@@ -162,4 +180,22 @@ pub struct Stored {
     pub blob: BlobHash,
     /// Bytes.
     pub size: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_refused_is_not_said_to_be_too_much() {
+        for (outcome, expected) in [
+            (
+                Outcome::refused("output files", "a: not its own"),
+                "what it left was refused: output files: a: not its own",
+            ),
+            (Outcome::OverLimit { what: "memory".to_owned() }, "it used more than it may: memory"),
+        ] {
+            assert_eq!(outcome.to_string(), expected);
+        }
+    }
 }

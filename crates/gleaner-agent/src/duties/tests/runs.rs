@@ -99,7 +99,7 @@ fn a_checkpoint_that_cannot_be_stored_is_not_reported() {
         ),
         (
             TransferError::Refused("it is not its own".into()),
-            "4 ended 1.1 overlimit { what: \"checkpoint that cannot be stored: it is not its own\" }",
+            "4 ended 1.1 overlimit { what: \"refused: checkpoint: it is not its own\" }",
         ),
     ] {
         let mut stage = Stage::new();
