@@ -11,9 +11,10 @@ use gleaner_server::recovery::entries;
 use gleaner_server::store::{OpenError, Reader as _, Seq, SqliteReader};
 use gleaner_server::told::{TaskNames, Told, told};
 use gleaner_units::MachineId;
+use gleaner_wire::meant::meant;
 use gleaner_wire::{Head, VERSION};
 use serde_json::{Value, json};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 const ABOUT_WIDTH: usize = 100;
 
@@ -41,7 +42,7 @@ pub(crate) fn run(arguments: &AuditArguments) -> Outcome {
         return verify(&reader, arguments);
     }
     let (mut names, mut tasks) = (Vec::<String>::new(), TaskNames::default());
-    let mut lines = VecDeque::new();
+    let (mut lines, mut actors) = (VecDeque::new(), BTreeSet::new());
     for entry in entries(&reader, Seq::FIRST) {
         let (seq, Entry { at, fact }) = entry.map_err(fault)?;
         if let Fact::AgentEnrolled { name, .. } = &fact {
@@ -50,13 +51,28 @@ pub(crate) fn run(arguments: &AuditArguments) -> Outcome {
         tasks.note(&fact);
         let machine = |agent: MachineId| names.get(agent.index()).cloned().unwrap_or_default();
         let told = told(&fact, machine, |task| tasks.name(task));
-        let Some(told) = told.filter(|told| arguments.wants(seq, at.seconds(), told)) else { continue };
+        let Some(told) = told else { continue };
+        if arguments.by.is_some() && !actors.contains(actor(&told)) {
+            actors.insert(actor(&told).to_owned());
+        }
+        if !arguments.wants(seq, at.seconds(), &told) {
+            continue;
+        }
         lines.push_back(Line { seq: seq.number(), at_s: at.seconds(), told });
         if lines.len() > arguments.limit {
             lines.pop_front();
         }
     }
+    if let Some(by) = arguments.by.as_ref().filter(|by| !actors.contains(*by)) {
+        let near = meant(by, actors.iter().map(String::as_str));
+        anstream::eprintln!("note: the trail has nothing by {}{near}", shown(by, ABOUT_WIDTH));
+    }
     if arguments.json { stdout::print_json(&as_json(&lines)) } else { stdout::print(as_table(&lines)) }
+}
+
+/// The name of whoever did it.
+fn actor(told: &Told) -> &str {
+    told.by.rsplit(' ').next().unwrap_or_default()
 }
 
 fn head(reader: &SqliteReader) -> Result<Head, Failure> {
@@ -106,7 +122,7 @@ fn verify(reader: &SqliteReader, arguments: &AuditArguments) -> Outcome {
 
 impl AuditArguments {
     fn wants(&self, seq: Seq, at_s: f64, told: &Told) -> bool {
-        let by = self.by.as_ref().is_none_or(|by| told.by.split(' ').next_back() == Some(by));
+        let by = self.by.as_ref().is_none_or(|by| actor(told) == by);
         by && self.since.is_none_or(|since| match since {
             Since::Moment(since_s) => at_s >= since_s,
             Since::Head(head) => seq.number() > head.row,

@@ -78,6 +78,13 @@ fn a_student_signs_in_with_one_line_and_is_found_in_the_audit() {
         };
         assert!(entries.iter().any(|entry| is_it(&entry)), "{by} {what} {about}: {audit}");
     }
+    let nobody = grid.cli(&["audit", "--by", "wlker", "--json"]);
+    let said = String::from_utf8_lossy(&nobody.stderr);
+    let is_said = said.contains("the trail has nothing by wlker; did you mean walker?");
+    assert!(nobody.status.success() && is_said, "{said}");
+    let nothing: Value = serde_json::from_slice(&nobody.stdout).expect("a document");
+    assert_eq!(nothing["entries"].as_array().map(Vec::len), Some(0), "{nothing}");
+    assert!(!grid.json(&["audit", "--by", "walker"])["entries"][0].is_null());
     assert!(grid.said().contains("submitted by=\"user ada\""), "{}", grid.said());
     grid.wind_up();
 }
