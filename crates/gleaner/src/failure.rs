@@ -2,7 +2,10 @@
 
 mod folders;
 
+use crate::cli::Cli;
 use anstyle::{AnsiColor, Style};
+use clap::CommandFactory;
+use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use gleaner_net::{ClientError, TlsFailure};
 use gleaner_papers::KeptError;
@@ -233,8 +236,25 @@ fn sentence(text: &str) -> String {
     lines.map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
+/// How the command is used that the arguments name, as its help has it.
+fn usage_of_command() -> StyledStr {
+    let mut root = Cli::command();
+    root.build();
+    let mut command = &root;
+    for word in std::env::args_os().skip(1) {
+        let Some(below) = command.find_subcommand(word) else { break };
+        command = below;
+    }
+    command.clone().render_usage()
+}
+
 /// Help, the version, or wrong arguments, as clap prints them; with `--json` among the arguments, as JSON.
-pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+pub(crate) fn usage(mut error: clap::Error) -> ExitCode {
+    // In an error, clap's own usage names each option that is there as one that has to be: those of the environment too.
+    if error.get(ContextKind::Usage).is_some() {
+        error.insert(ContextKind::Usage, ContextValue::StyledStr(usage_of_command()));
+    }
+    let error = &error;
     if error.use_stderr() && wants_json() {
         let hint = hint(error).map(|hint| format!("; {hint}")).unwrap_or_default();
         return Failure::Usage(sentence(&error.to_string()) + &hint).report();

@@ -77,7 +77,7 @@ fn main() -> ExitCode {
     completions::answer();
     let arguments = match Cli::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return failure::usage(&error),
+        Err(error) => return failure::usage(error),
     };
     let result = match arguments.command {
         Command::Up(arguments) => up::run(&arguments),

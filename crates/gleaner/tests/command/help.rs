@@ -27,6 +27,20 @@ fn what_is_no_text_and_what_nobody_reads_is_a_usage_error_all_the_same() {
 }
 
 #[test]
+fn what_the_environment_says_is_not_asked_for_in_the_usage_of_an_error() {
+    for (arguments, usage) in [
+        (&["status", "--nonsense"][..], "Usage: gleaner status [OPTIONS]"),
+        (&["machine", "pause", "--nonsense"][..], "Usage: gleaner machine pause [OPTIONS]"),
+        (&["submit"][..], "Usage: gleaner submit [OPTIONS]"),
+    ] {
+        let mut command = assert_cmd::Command::new(assert_cmd::cargo::cargo_bin!("gleaner"));
+        let run = command.args(arguments).env("GLEANER_HOME", "/nowhere").assert().code(2);
+        let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+        assert!(said.contains(usage) && !said.contains("--home"), "{said}");
+    }
+}
+
+#[test]
 fn every_policy_listed_can_be_shown() {
     let folder = tempfile::tempdir().expect("a folder");
     let listed = stdout(&gleaner(&["policy", "list"]).success());
