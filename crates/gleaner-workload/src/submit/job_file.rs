@@ -4,6 +4,7 @@
 use super::{InvalidQuantity, JobDescription, LocalFile, Source, duration_s, operations, size_bytes, tasks};
 use crate::InputError;
 use crate::document;
+use crate::names::one_of;
 use crate::section::{Key, Section};
 use gleaner_classad::Expr;
 use gleaner_wire::job::{Checkpointing, Confinement, JobSpec, Needs, TaskList, is_length};
@@ -33,6 +34,11 @@ const KEYS: [&str; 21] = [
     "checkpoint",
     "tasks",
 ];
+/// What the table of tasks says, one of them.
+const WAYS: [&str; 5] = ["array", "each_line", "from_json", "from_csv", "sweep"];
+/// What others call a table of parameters.
+const PARAMETERS: [&str; 3] = ["parameters", "axes", "matrix"];
+const SWEEP: &str = "a table of parameters and their values, as sweep = { rate = [0.1, 0.2], seed = [1, 2] }";
 const CONFINEMENTS: [(&str, Confinement); 3] = [
     ("sandbox", Confinement::Sandbox),
     ("network", Confinement::SandboxWithNetwork),
@@ -64,7 +70,15 @@ pub enum TaskSource {
 /// Reads a `job.toml`.
 pub fn read_job_file(source: &Source) -> Result<JobFile, InputError> {
     let document = document::parse(source.text(), &source.place())?;
-    let root = Section::root(&document, &KEYS)?;
+    let root = Section::whole(&document)?;
+    if let Some((name, key)) = root.keys().find(|(name, _)| WAYS.contains(name) || PARAMETERS.contains(name))
+    {
+        let found = format!("{name} outside of [tasks]");
+        let expected =
+            format!("the table [tasks] with one of {}, of which sweep is {SWEEP}", WAYS.join(", "));
+        return Err(key.error_found(found, expected));
+    }
+    root.check_known(&KEYS)?;
     let command = root.key("command", "the program and its arguments, as [\"./run\", \"fast\"]")?;
     let words = command.texts("a list of texts")?;
     if words.is_empty() {
@@ -120,8 +134,12 @@ fn input(key: &Key<'_>) -> Result<LocalFile, InputError> {
 }
 
 fn task_list(root: &Section<'_>) -> Result<(TaskList, TaskSource), InputError> {
-    let ways = ["array", "each_line", "from_json", "from_csv", "sweep"];
-    let section = root.section("tasks", &ways)?;
+    let Some(tasks) = root.find("tasks") else { return Ok((TaskList::One, TaskSource::Here)) };
+    let section = tasks.table()?;
+    if let Some((name, key)) = section.keys().find(|(name, _)| !WAYS.contains(name)) {
+        let expected = format!("{}; parameters are in {SWEEP}", one_of(name, WAYS));
+        return Err(key.error_found("an unknown key", expected));
+    }
     let mut given = section.keys();
     let Some((way, key)) = given.next() else { return Ok((TaskList::One, TaskSource::Here)) };
     if let Some((other, key)) = given.next() {
@@ -143,9 +161,12 @@ fn task_list(root: &Section<'_>) -> Result<(TaskList, TaskSource), InputError> {
 }
 
 fn sweep(key: &Key<'_>) -> Result<TaskList, InputError> {
-    let table = key.table()?;
+    let table = key.find_table().ok_or_else(|| key.wrong(SWEEP))?;
+    if table.keys().next().is_none() {
+        return Err(key.error_found("no parameter", SWEEP));
+    }
     let axes = table.keys().map(|(name, key)| {
-        let values = key.list("a list of values")?;
+        let values = key.list(&format!("a list of values, as {name} = [1, 2]"))?;
         let values: Result<Vec<String>, InputError> = values.iter().map(Key::plain_text).collect();
         Ok((name.to_owned(), values?))
     });
@@ -339,6 +360,30 @@ mod tests {
             (
                 "command = ['a']\n[tasks]\nsweep = {a = [[1]]}",
                 "job.toml:3: tasks.sweep.a[0]: found a list; expected a text, a number, true or false",
+            ),
+            (
+                "command = ['a']\n[tasks]\nsweep = {a = 1}",
+                "job.toml:3: tasks.sweep.a: found 1; expected a list of values, as a = [1, 2]",
+            ),
+            (
+                "command = ['a']\n[tasks]\nsweep = [1]",
+                "job.toml:3: tasks.sweep: found a list; expected a table of parameters and their values, as sweep = {",
+            ),
+            (
+                "command = ['a']\n[tasks.sweep]",
+                "job.toml:2: tasks.sweep: found no parameter; expected a table of parameters and their values, as sweep",
+            ),
+            (
+                "command = ['a']\n[tasks]\nrate = [1, 2]",
+                "job.toml:3: tasks.rate: found an unknown key; expected one of array, ",
+            ),
+            (
+                "command = ['a']\n[sweep]\nrate = [1, 2]",
+                "job.toml:2: sweep: found sweep outside of [tasks]; expected the table [tasks] with one of array, ",
+            ),
+            (
+                "command = ['a']\nparameters = {rate = [1]}",
+                "job.toml:2: parameters: found parameters outside of [tasks]; expected the table [tasks] with one of array, ",
             ),
             (
                 "command = ['a']\n[checkpoint]\nexit_code = 0",
