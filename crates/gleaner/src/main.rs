@@ -15,6 +15,7 @@ mod completions;
 mod config;
 mod demo;
 mod doctor;
+mod earlier;
 mod explain;
 mod failure;
 mod failures;

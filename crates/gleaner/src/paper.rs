@@ -3,6 +3,7 @@
 mod describe;
 
 use crate::cli::{PAPERS, PaperArguments, PaperPart};
+use crate::earlier::Earlier;
 use crate::failure::Failure;
 use crate::{Outcome, files, interrupt, progress, stdout};
 use describe::describe;
@@ -27,6 +28,13 @@ struct Findings {
 
 pub(crate) fn run(arguments: &PaperArguments) -> Outcome {
     interrupt::listen();
+    let earlier = Earlier::in_folder(arguments.out.as_deref());
+    repeat(arguments)?;
+    earlier.tell_what_is_left();
+    Ok(())
+}
+
+fn repeat(arguments: &PaperArguments) -> Outcome {
     if !arguments.logs.is_empty() && arguments.name != "khoo" {
         return Err(Failure::Usage(format!("--log: {} takes no logs", arguments.name)));
     }

@@ -23,6 +23,7 @@ pub(crate) use loaded::{Loaded, service_measures};
 pub(crate) use log::{check_some_fit, log_numbers, log_processors};
 
 use crate::cli::SimulateArguments;
+use crate::earlier::Earlier;
 use crate::failure::Failure;
 use crate::{Outcome, interrupt};
 use choice::{Choice, choices, shake};
@@ -36,6 +37,13 @@ use text::describe;
 
 pub(crate) fn run(arguments: &SimulateArguments) -> Outcome {
     interrupt::listen();
+    let earlier = Earlier::in_folder(arguments.out.as_deref());
+    simulate(arguments)?;
+    earlier.tell_what_is_left();
+    Ok(())
+}
+
+fn simulate(arguments: &SimulateArguments) -> Outcome {
     if let Some(file) = &arguments.log.swf {
         return log::run(arguments, file);
     }
