@@ -38,6 +38,8 @@ use tokio::sync::{Semaphore, broadcast, mpsc, oneshot};
 const SNAPSHOT_ROWS: u64 = 200_000;
 /// The thread looks at the time at least this often.
 const TICK_MAX: Duration = Duration::from_secs(1);
+/// How often the store is to go on with what is due to go from it.
+const SWEEP_EVERY: Duration = Duration::from_secs(1);
 
 /// Why the coordinator cannot start or go on.
 #[derive(Debug, Error)]
@@ -118,6 +120,7 @@ impl Driver {
             sessions: BTreeMap::new(),
             next_id: 0,
             sleep: Sleep::begin(),
+            swept: Time::ZERO,
         };
         let thread = thread::Builder::new().name("desk".to_owned()).spawn(|| work.run(snapshotter));
         Ok((Self { thread: thread.map_err(DriverError::Thread)? }, handle))
@@ -167,6 +170,8 @@ struct Work {
     sessions: BTreeMap<SessionId, mpsc::Sender<Outgoing>>,
     next_id: u64,
     sleep: Sleep,
+    /// When the store last had something go.
+    swept: Time,
 }
 
 impl Work {
@@ -227,7 +232,7 @@ impl Work {
     fn turn(&mut self) -> Result<(), DriverError> {
         let now = self.now();
         // Nothing leaves memory while the disk is full.
-        self.look_at_disk();
+        let is_full = self.look_at_disk();
         self.desk.handle(now, Input::Tick, &*self.past)?;
         let batch = self.desk.settle(now);
         self.commit(&batch)?;
@@ -250,6 +255,10 @@ impl Work {
             batch.effects.into_iter().partition(|effect| matches!(effect, Effect::Reply(..)));
         others.into_iter().chain(replies).for_each(|effect| self.let_out(effect));
         self.looks.drain(..).for_each(|release| release());
+        if !is_full && now.since(self.swept).nanos() >= SWEEP_EVERY.as_nanos() as u64 {
+            self.store.sweep()?;
+            self.swept = now;
+        }
         Ok(())
     }
 

@@ -63,6 +63,10 @@ pub(crate) const YOUNG: Duration = Duration::from_hours(24);
 /// Jobs whose results are removed by one fact.
 // Tested by: results_of_so_many_jobs_go_by_one_fact
 pub(crate) const REMOVED_AT_ONCE: usize = 256;
+/// Lines about tasks and files of removed results and forgotten jobs that leave the database by one commit. The others follow, as many
+/// each second.
+// Tested by: so_many_lines_leave_the_tables_by_one_commit
+pub(crate) const SWEPT_AT_ONCE: usize = 2_048;
 /// How long a coordinator that is stopped waits for its last snapshot. Without it, the next start reads more of the journal.
 // Tested by: one_that_takes_too_long_at_the_end_is_given_up
 pub(crate) const LAST_SNAPSHOT_MAX: Duration = Duration::from_secs(10);

@@ -232,6 +232,10 @@ pub trait Store: Send {
     /// Begins what is kept of the past anew, from what it was where the journal begins.
     fn forget_past(&mut self) -> Result<(), CommitError>;
 
+    /// What removed results and forgotten jobs left in what is kept of the past goes a little at a time, since a commit with millions of
+    /// tasks takes long: has some more of it go. Whether anything is left.
+    fn sweep(&mut self) -> Result<bool, CommitError>;
+
     /// Drops rows, and keeps what they add up to instead. All of it is done when it returns, or nothing. Returns the row that
     /// says so.
     fn compact(&mut self, compaction: Compaction<'_>) -> Result<Seq, CommitError>;

@@ -234,6 +234,10 @@ impl Store for MemoryStore {
         Ok(())
     }
 
+    fn sweep(&mut self) -> Result<bool, CommitError> {
+        Ok(false)
+    }
+
     fn compact(&mut self, what: Compaction<'_>) -> Result<Seq, CommitError> {
         if self.stopped {
             return Err(CommitError::Stopped { last: self.last });

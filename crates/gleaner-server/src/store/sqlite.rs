@@ -30,6 +30,7 @@ use super::{
     Beginning, CommitError, Compaction, Home, OpenError, Past, ROWS_AT_ONCE, ReadError, Reader, Row, Seq,
     Snapshot, Snapshots, Store, StoredRow, TornTail, base_pages, checksum, limits, span_tree, witness,
 };
+use crate::limits::SWEPT_AT_ONCE;
 use gleaner_wire::ChainHash;
 use lost::{expect_new, expect_nothing_lost};
 use nature::Nature;
@@ -90,7 +91,10 @@ impl SqliteStore {
     fn write(&mut self, rows: &[Row], past: Option<&Past>) -> rusqlite::Result<(Known, ChainHash)> {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let (mut seq, mut checksum, mut chain) = (self.last, 0, self.chain);
-        past.map_or(Ok(()), |past| past::write(&transaction, past))?;
+        if let Some(past) = past {
+            past::write(&transaction, past)?;
+            past::sweep(&transaction, SWEPT_AT_ONCE)?;
+        }
         for row in rows {
             seq = seq.next();
             chain = checksum::chain(&chain, seq, row);
@@ -108,6 +112,8 @@ impl SqliteStore {
         for past in what.pasts {
             past::write(&transaction, &past.map_err(rusqlite::Error::ToSqlConversionFailure)?)?;
         }
+        // What is sealed has nothing in it that is due to go.
+        past::sweep(&transaction, usize::MAX)?;
         drop_rows(&transaction, what.base.at, what.dropped)?;
         let row = (what.row)(base::seal(&transaction, (what.base, what.moment, beginning))?);
         let seq = self.last.next();
@@ -197,6 +203,21 @@ impl Store for SqliteStore {
     fn forget_past(&mut self) -> Result<(), CommitError> {
         let begin = format!("BEGIN IMMEDIATE; {} COMMIT;", base::BACK);
         self.connection.execute_batch(&begin).map_err(|error| self.commit_error(error))
+    }
+
+    fn sweep(&mut self) -> Result<bool, CommitError> {
+        if self.stopped {
+            return Err(CommitError::Stopped { last: self.last });
+        }
+        let begun = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
+        let swept = begun.and_then(|transaction| {
+            let is_more = past::sweep(&transaction, SWEPT_AT_ONCE)?;
+            transaction.commit().map(|()| is_more)
+        });
+        swept.map_err(|error| {
+            self.stopped = true;
+            self.commit_error(error)
+        })
     }
 
     fn compact(&mut self, what: Compaction<'_>) -> Result<Seq, CommitError> {

@@ -43,6 +43,7 @@ pub(super) const TABLES: &str = "
 
 /// Each table of the past is again what it was where the journal begins.
 pub(super) const BACK: &str = "
+    DELETE FROM past_due;
     DELETE FROM past_tasks WHERE since > (SELECT coalesce(max(seq), 0) FROM base);
     INSERT OR REPLACE INTO past_tasks SELECT * FROM base_tasks;
     DELETE FROM base_tasks;

@@ -1,4 +1,7 @@
 //! The tables of what left memory. Beside the journal, and never in place of it: they can be made of it again, from where it begins.
+//!
+//! **What removed results and forgotten jobs leave behind goes a little at a time**: a job may have millions of tasks, and whoever
+//! writes here keeps everybody waiting meanwhile. The table `past_due` has what is still to go.
 
 use super::base;
 use super::reader::{SqliteReader, read_error};
@@ -28,8 +31,17 @@ const TASKS_BACK: &str = "DELETE FROM past_tasks WHERE task BETWEEN ?1 AND ?2";
 /// What tasks left, and what jobs read.
 const FILE: &str = "INSERT OR IGNORE INTO past_files (file, is_left, owner, since) VALUES (?1, ?2, ?3, ?4)";
 const FILES_BACK: &str = "DELETE FROM past_files WHERE is_left = ?1 AND owner BETWEEN ?2 AND ?3";
+/// Where the first value is nothing, what is due are tasks themselves.
+const DUE: &str = "INSERT INTO past_due (is_left, low, high, upto) VALUES (?1, ?2, ?3, ?4)";
+const NEXT_DUE: &str = "SELECT number, is_left, low, high, upto FROM past_due ORDER BY number LIMIT 1";
+const DONE: &str = "DELETE FROM past_due WHERE number = ?1";
+const FILES_GO: &str =
+    "DELETE FROM past_files WHERE (file, is_left, owner) IN (SELECT file, is_left, owner FROM past_files
+    WHERE is_left = ?1 AND owner BETWEEN ?2 AND ?3 AND since <= ?4 LIMIT ?5)";
+const TASKS_GO: &str = "DELETE FROM past_tasks WHERE task IN (SELECT task FROM past_tasks
+    WHERE task BETWEEN ?1 AND ?2 AND since <= ?3 LIMIT ?4)";
 
-/// Within the transaction of the rows.
+/// Within the transaction of the rows. What is due to go stays until it is [swept](sweep).
 pub(super) fn write(connection: &Connection, past: &Past) -> rusqlite::Result<()> {
     let since = past.upto.number().cast_signed();
     let mut files_back = connection.prepare_cached(FILES_BACK)?;
@@ -75,11 +87,12 @@ pub(super) fn write(connection: &Connection, past: &Past) -> rusqlite::Result<()
 }
 
 fn write_results(connection: &Connection, past: &Past) -> rusqlite::Result<()> {
-    let mut files_back = connection.prepare_cached(FILES_BACK)?;
+    let since = past.upto.number().cast_signed();
+    let mut due = connection.prepare_cached(DUE)?;
     let mut forget_files = |job: JobId, tasks: TaskRange| {
         let (first, last) = ends(tasks);
-        files_back.execute(params![false, job.0, job.0])?;
-        files_back.execute(params![true, first, last])
+        due.execute(params![false, job.0, job.0, since])?;
+        due.execute(params![true, first, last, since])
     };
     for (job, tasks, Removal { at, kept_for }) in &past.removed {
         let (at, kept_for) = (at.nanos().cast_signed(), kept_for.nanos().cast_signed());
@@ -91,10 +104,38 @@ fn write_results(connection: &Connection, past: &Past) -> rusqlite::Result<()> {
     }
     for (job, tasks) in &past.forgotten {
         connection.prepare_cached(BACK)?.execute([job.0])?;
-        connection.prepare_cached(TASKS_BACK)?.execute(ends(*tasks))?;
         forget_files(*job, *tasks)?;
+        let (first, last) = ends(*tasks);
+        connection.prepare_cached(DUE)?.execute(params![None::<bool>, first, last, since])?;
     }
     Ok(())
+}
+
+/// Up to so many lines go of what is due to, the earliest first; whether anything is left. What was written later stays.
+pub(super) fn sweep(connection: &Connection, at_most: usize) -> rusqlite::Result<bool> {
+    let mut room = at_most;
+    loop {
+        let next = |row: &Row<'_>| {
+            let (number, is_left): (i64, Option<bool>) = (row.get(0)?, row.get(1)?);
+            let (low, high, upto): (i64, i64, i64) = (row.get(2)?, row.get(3)?, row.get(4)?);
+            Ok((number, is_left, low, high, upto))
+        };
+        let due = connection.prepare_cached(NEXT_DUE)?.query_row([], next).optional()?;
+        let Some((number, is_left, low, high, upto)) = due else { return Ok(false) };
+        if room == 0 {
+            return Ok(true);
+        }
+        let gone = match is_left {
+            Some(is_left) => {
+                connection.prepare_cached(FILES_GO)?.execute(params![is_left, low, high, upto, limit(room)])
+            }
+            None => connection.prepare_cached(TASKS_GO)?.execute(params![low, high, upto, limit(room)]),
+        }?;
+        if gone < room {
+            connection.prepare_cached(DONE)?.execute([number])?;
+        }
+        room -= gone;
+    }
 }
 
 /// What a task left, or a job reads, where the journal begins.
@@ -282,5 +323,96 @@ impl PastReader for SqliteReader {
     fn names_file(&self, file: &BlobHash) -> Result<bool, ReadError> {
         let named = "SELECT EXISTS (SELECT 1 FROM past_files WHERE file = ?1)";
         self.ask(|ask| ask.prepare_cached(named)?.query_row([file.as_bytes()], |row| row.get(0)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::SWEPT_AT_ONCE;
+    use crate::store::{DATABASE, Home, NetworkFolder, SqliteStore, Store as _};
+
+    const TASKS: usize = 2 * SWEPT_AT_ONCE + 2;
+
+    fn left(number: usize) -> BlobHash {
+        let mut hash = [0; 32];
+        hash[..8].copy_from_slice(&(number as u64).to_le_bytes());
+        BlobHash::from(hash)
+    }
+
+    fn task(number: usize) -> PastTask {
+        PastTask { task: TaskId::new(number), files: vec![left(number)], body: Vec::new() }
+    }
+
+    /// A store with a job's tasks, each of which left a file.
+    fn store(home: &Home) -> SqliteStore {
+        let mut store = SqliteStore::open(home).unwrap();
+        let past = Past { upto: Seq::new(1), tasks: (0..TASKS).map(task).collect(), ..Past::default() };
+        store.commit_with(&[], Some(&past)).unwrap();
+        store
+    }
+
+    fn all() -> TaskRange {
+        TaskRange::between(TaskId::new(0), TaskId::new(TASKS - 1)).unwrap()
+    }
+
+    fn removed() -> Past {
+        let removal = Removal { at: Time::ZERO, kept_for: Span::ZERO };
+        Past { upto: Seq::new(2), removed: vec![(JobId(1), all(), removal)], ..Past::default() }
+    }
+
+    fn lines(home: &Home, table: &str) -> usize {
+        let reader = SqliteReader::of(&home.folder().join(DATABASE)).unwrap();
+        let count = format!("SELECT count(*) FROM {table}");
+        let lines = reader.ask(|ask| ask.query_row(&count, [], |row| row.get::<_, i64>(0))).unwrap();
+        usize::try_from(lines).unwrap()
+    }
+
+    #[test]
+    fn so_many_lines_leave_the_tables_by_one_commit() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::open(folder.path(), NetworkFolder::Accept).unwrap();
+        let mut store = store(&home);
+        let forgotten = Past { upto: Seq::new(3), forgotten: vec![(JobId(1), all())], ..Past::default() };
+        for (past, table) in [(removed(), "past_files"), (forgotten, "past_tasks")] {
+            store.commit_with(&[], Some(&past)).unwrap();
+            assert_eq!(lines(&home, table), SWEPT_AT_ONCE + 2, "{table}");
+            // A coordinator that ends goes on with it.
+            drop(store);
+            store = SqliteStore::open(&home).unwrap();
+            assert!(store.sweep().unwrap(), "{table}");
+            assert_eq!(lines(&home, table), 2, "{table}");
+            assert!(!store.sweep().unwrap(), "{table}");
+            assert_eq!(lines(&home, table), 0, "{table}");
+        }
+    }
+
+    #[test]
+    fn what_was_written_later_does_not_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::open(folder.path(), NetworkFolder::Accept).unwrap();
+        let mut store = store(&home);
+        store.commit_with(&[], Some(&removed())).unwrap();
+        let last = TaskId::new(TASKS - 1);
+        let again = Past {
+            upto: Seq::new(3),
+            revived_tasks: vec![TaskRange::one(last)],
+            tasks: vec![task(TASKS - 1)],
+            ..Past::default()
+        };
+        store.commit_with(&[], Some(&again)).unwrap();
+        while store.sweep().unwrap() {}
+        assert_eq!(lines(&home, "past_files"), 1);
+        assert!(store.reader().unwrap().names_file(&left(TASKS - 1)).unwrap());
+    }
+
+    #[test]
+    fn a_past_that_is_begun_anew_has_nothing_due() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::open(folder.path(), NetworkFolder::Accept).unwrap();
+        let mut store = store(&home);
+        store.commit_with(&[], Some(&removed())).unwrap();
+        store.forget_past().unwrap();
+        assert_eq!((lines(&home, "past_files"), lines(&home, "past_due")), (0, 0));
     }
 }

@@ -96,6 +96,17 @@ const TABLES: &str = "
     CREATE INDEX past_files_of_owner ON past_files (is_left, owner);
 ";
 
+/// What is still to go from the tables of the past. Where nothing stands of whether a file was left, it is tasks.
+const PAST_DUE: &str = "
+    CREATE TABLE IF NOT EXISTS past_due (
+        number INTEGER PRIMARY KEY,
+        is_left INTEGER,
+        low INTEGER NOT NULL,
+        high INTEGER NOT NULL,
+        upto INTEGER NOT NULL
+    ) STRICT;
+";
+
 const LAST: &str =
     "SELECT max((SELECT coalesce(max(seq), 0) FROM journal), (SELECT coalesce(max(seq), 0) FROM base))";
 
@@ -264,9 +275,13 @@ fn set_up(connection: &mut Connection, is_new: bool) -> rusqlite::Result<u64> {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         transaction.execute_batch(TABLES)?;
         transaction.execute_batch(base::TABLES)?;
+        transaction.execute_batch(PAST_DUE)?;
         transaction.pragma_update(None, "application_id", APPLICATION)?;
         transaction.pragma_update(None, "user_version", FORMAT)?;
         transaction.commit()?;
+    } else {
+        // An earlier program of this format made none.
+        connection.execute_batch(PAST_DUE)?;
     }
     settle(connection)
 }
