@@ -161,27 +161,39 @@ impl SqliteStore {
         while from <= beginning.at {
             let rows = match other.read(from, at_most) {
                 Ok(rows) => rows,
-                // Those before it are read one by one.
+                // Fewer, until those before it are read.
                 Err(ReadError::Damaged { .. }) if at_most > 1 => {
-                    at_most = 1;
+                    at_most /= 2;
                     continue;
                 }
                 Err(ReadError::Damaged { seq, .. }) => {
-                    from = seq.next();
+                    (from, at_most) = (seq.next(), ROWS_AT_ONCE);
                     continue;
                 }
                 Err(error) => return Err(error),
             };
             let Some(last) = rows.last() else { break };
             from = last.seq.next();
-            for StoredRow { seq, row } in rows.iter().filter(|stored| stored.seq <= beginning.at) {
-                let chain = other.chain(*seq)?.unwrap_or(ChainHash::NONE);
-                if let Err(error) = put_row(&self.connection, *seq, row, &chain) {
-                    return Ok(Err(error));
-                }
+            let kept = rows.iter().filter(|stored| stored.seq <= beginning.at);
+            let chained = kept.map(|stored| {
+                let chain = other.chain(stored.seq)?.unwrap_or(ChainHash::NONE);
+                Ok((stored, chain))
+            });
+            let chained = chained.collect::<Result<Vec<_>, ReadError>>()?;
+            if let Err(error) = self.put_rows(&chained) {
+                return Ok(Err(error));
             }
         }
         Ok(base::seal(&self.connection, (base, beginning.moment, beginning.chain)).map(drop))
+    }
+
+    /// All of them by one commit: each syncs.
+    fn put_rows(&mut self, rows: &[(&StoredRow, ChainHash)]) -> rusqlite::Result<()> {
+        let transaction = self.connection.transaction()?;
+        for (StoredRow { seq, row }, chain) in rows {
+            put_row(&transaction, *seq, row, chain)?;
+        }
+        transaction.commit()
     }
 
     fn commit_error(&self, error: rusqlite::Error) -> CommitError {
