@@ -140,7 +140,8 @@ impl SqliteStore {
     /// read are not kept.
     pub(super) fn begin_as(&mut self, other: &dyn Reader) -> Result<Result<(), CommitError>, ReadError> {
         let (Some(beginning), Some(base)) = (other.beginning()?, other.base()?) else { return Ok(Ok(())) };
-        for page in base_pages(other) {
+        // How far the past goes counts also where nothing is left of it.
+        for page in std::iter::once(Ok(Past::default())).chain(base_pages(other)) {
             let past = Past { upto: beginning.past, ..page? };
             if let Err(error) = self.commit_with(&[], Some(&past)) {
                 return Ok(Err(error));

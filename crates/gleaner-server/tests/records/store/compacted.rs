@@ -6,8 +6,8 @@ use super::{numbers, open, row, rows};
 use crate::home;
 use crate::small_world::folder;
 use gleaner_server::store::{
-    Compaction, DATABASE, Readable, Reader as _, Row, Seq, Snapshot, SqliteReader, Store as _, readable,
-    replace, verify,
+    Compaction, DATABASE, Past, Readable, Reader as _, Row, Seq, Snapshot, SqliteReader, Store as _,
+    readable, replace, verify,
 };
 use gleaner_units::{TaskId, Time};
 use gleaner_wire::JobId;
@@ -79,6 +79,27 @@ fn it_is_put_back_with_what_it_kept() {
     assert_eq!(there.base_tasks(TaskId::new(0), 99).unwrap(), tasks);
     assert_eq!(there.base_jobs(JobId(0), 99).unwrap(), jobs);
     store.commit(&rows([11])).unwrap();
+}
+
+/// All jobs that had left memory were forgotten, or came back, before its beginning.
+#[test]
+fn it_is_put_back_where_nothing_is_left_of_its_past() {
+    let folder = TempDir::new().unwrap();
+    let mut store = open(folder.path());
+    let past = Past { upto: Seq::new(3), revived: vec![JobId(1)], ..Past::default() };
+    store.commit_with(&rows(1..=10), Some(&past)).unwrap();
+    let last = compact(&mut store, vec![past]).unwrap();
+    let begins = store.reader().unwrap().beginning().unwrap();
+    drop(store);
+    let home = home(folder.path());
+    let before = reader(folder.path());
+    replace(&home, &before, last, row(77)).unwrap();
+    drop((home, before));
+    let store = open(folder.path());
+    let there = store.reader().unwrap();
+    assert_eq!(there.beginning().unwrap(), begins, "with the same seal");
+    assert_eq!(there.past_at().unwrap(), Seq::new(3));
+    assert_eq!(verify(&*there).unwrap().damaged, 0);
 }
 
 /// The note beside the journal may be older than the beginning.
