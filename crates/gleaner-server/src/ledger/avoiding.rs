@@ -55,7 +55,7 @@ impl Ledger {
         latest.unwrap_or_else(|| self.find_job(id).expect("it is in memory").class)
     }
 
-    fn reclass(&mut self, at: Time, tasks: TaskRange, class: TaskClassId) {
+    pub(super) fn reclass(&mut self, at: Time, tasks: TaskRange, class: TaskClassId) {
         self.tell(at, &Event::TasksReclassed { first: tasks.first(), count: tasks.count(), class });
     }
 

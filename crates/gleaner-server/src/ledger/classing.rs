@@ -5,7 +5,7 @@ use super::label::{LabelKey, UNKNOWN};
 use super::{Ledger, classes};
 use gleaner_classad::{ClassAd, ParseError};
 use gleaner_core::{Event, Seen, TaskClass};
-use gleaner_units::{MachineClassId, MachineId, Span, TaskClassId, Time, UserId};
+use gleaner_units::{MachineClassId, MachineId, Span, TaskClassId, TaskId, Time, UserId};
 use gleaner_wire::job::JobSpec;
 use std::collections::BTreeMap;
 
@@ -146,7 +146,8 @@ impl Ledger {
         }
     }
 
-    /// What does not fit together of classes, their users and what of machines matters. Costs O(jobs + size of all ads).
+    /// What does not fit together of classes, their users and what of machines matters. Costs O(tasks of jobs in memory + size of all
+    /// ads).
     pub(super) fn check_classes(&self) -> Result<(), String> {
         let mut users: BTreeMap<TaskClassId, (u32, u32)> = BTreeMap::new();
         for (_, job) in self.books.jobs.newest_first() {
@@ -157,6 +158,16 @@ impl Ledger {
             users.entry(class).or_default().1 += 1;
         }
         self.books.classes.check(users)?;
+        for (id, job) in self.books.jobs.newest_first() {
+            let apart = &self.books.classes.class(job.class).apart;
+            let is_others = |task: &TaskId| {
+                let class = self.grid().task(*task).class();
+                class != job.class && !apart.contains(&class) && !self.record(*task).phase.is_over()
+            };
+            if let Some(task) = job.tasks().find(is_others) {
+                return Err(format!("{task} of job {id} has a class that is none of its job's"));
+            }
+        }
         let mut seen = Seen::default();
         let agents = (0..self.books.agents.len()).map(MachineId::new);
         for id in agents {

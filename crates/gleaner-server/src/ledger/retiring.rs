@@ -296,6 +296,8 @@ impl Ledger {
         for event in &told {
             self.tell(at, event);
         }
+        // What the scheduler did not forget may have a class that kept it from machines: nobody has that since its job left memory.
+        self.reclass(at, tasks, class);
     }
 
     fn as_past(&self, task: TaskId, record: &Record) -> PastTask {

@@ -1,14 +1,15 @@
 //! What requirements cost: each user's own, and no longer than a task is of their kind.
 
 use super::books::{Books, agent};
+use gleaner_core::Decision;
 use gleaner_server::journal::{Chosen, Fact, RetiredJob, Revived, RevivedTasks};
 use gleaner_server::ledger::{Job, Ledger};
 use gleaner_server::store::{Results, TaskRange};
-use gleaner_units::{Span, Time};
+use gleaner_units::{Span, TaskId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::api::Actor;
 use gleaner_wire::job::JobSpec;
-use gleaner_wire::session::Outcome;
+use gleaner_wire::session::{Obstacle, Outcome};
 use std::sync::Arc;
 
 fn asking(requirements: String) -> JobSpec {
@@ -112,6 +113,43 @@ fn what_comes_back_to_memory_asks_what_it_asked() {
     books.add(Fact::TasksRerun(Chosen { job, tasks: vec![tasks], by: Actor::Coordinator }));
     let starts = books.starts();
     assert_eq!(starts.iter().map(|(_, on)| *on).collect::<Vec<_>>(), [agent(1)]);
+}
+
+fn set_policy(books: &mut Books, written: serde_json::Value) {
+    let policy = serde_json::from_value(written).expect("a policy");
+    books.add(Fact::PolicySet { policy, by: Actor::Coordinator });
+}
+
+/// Under a policy that learns, the scheduler forgets no task. Those that kept away from a machine would go on with a class that nobody has
+/// since their job left memory, and that becomes another one day.
+#[test]
+fn what_comes_back_has_a_class_of_its_job() {
+    let mut books = Books::with(2, JobSpec::new(["true"]));
+    let array = serde_json::json!({ "array": { "first": 1, "last": 1_200, "step": 1 } });
+    let spec = serde_json::json!({ "command": ["nosuch"], "tasks": array });
+    let job = submit(&mut books, serde_json::from_value(spec).expect("a job"));
+    let submitted = books.ledger.find_job(job).expect("it is here");
+    let (back, class, all) = (Box::new(retired(submitted)), submitted.class, submitted.range());
+    books.decide_unchecked(Decision::Start { task: all.first(), on: agent(0) });
+    let (run, on) = books.live_on(agent(0))[0];
+    books.ends(run, on, &Outcome::NotStarted { why: "not found".to_owned(), obstacle: Obstacle::NotThere });
+    let class_of = |books: &Books, task: TaskId| books.ledger.grid().task(task).class();
+    assert_ne!(class_of(&books, all.last()), class, "they keep away from that machine");
+    cancel(&mut books, job);
+    set_policy(&mut books, serde_json::json!({ "preset": "queue/easy", "lengths": "learnt" }));
+    retire_all(&mut books);
+    assert!(books.ledger.find_job(job).is_none(), "it left memory");
+
+    let tasks = TaskRange::one(all.first()).behind_within(all).expect("it has others");
+    let revived = RevivedTasks { tasks, runs: 0, settled: Vec::new(), left: 0 };
+    books.add(Fact::TasksRevived(Revived { job, back: Some(back), tasks: vec![revived] }));
+    books.add(Fact::TasksRerun(Chosen { job, tasks: vec![tasks], by: Actor::Coordinator }));
+    let class = books.ledger.find_job(job).expect("it is back").class;
+    assert!(tasks.tasks().all(|task| class_of(&books, task) == class));
+    // What nobody has is forgotten then.
+    set_policy(&mut books, serde_json::json!({ "preset": "bertasi/greedy" }));
+    (0..3).for_each(|round| come_and_go(&mut books, round));
+    assert!(tasks.tasks().all(|task| class_of(&books, task) == class));
 }
 
 /// One after the other at once and then one a minute, `PROFILES_AT_ONCE` and `PROFILE_SECONDS`: what a machine that becomes another all
