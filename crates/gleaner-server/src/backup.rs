@@ -83,6 +83,18 @@ pub enum BackupError {
         .0.display()
     )]
     OfAnotherGrid(PathBuf),
+    /// The copy that is there may be the only one of a past that this program cannot read.
+    #[error(
+        "{} has a copy of a journal that another version of Gleaner wrote ({why}): name another folder, so that both are kept; or \
+         remove that one first",
+        to.display()
+    )]
+    OfAnotherVersion {
+        /// Where it is.
+        to: PathBuf,
+        /// What this program cannot read of it.
+        why: String,
+    },
     /// A file is no place for a copy.
     #[error("{} is a file: name a folder for the copy", .0.display())]
     NoFolder(PathBuf),
@@ -143,14 +155,32 @@ fn take(to: &Path) -> Result<File, BackupError> {
 }
 
 /// Whether there is a copy of another grid's journal. One that ends as this one once did is of the same; else both are followed from
-/// their beginnings. What cannot be read is worth nothing.
+/// their beginnings. **What is damaged is worth nothing; what another program wrote is not**: it may be all that is left of a grid from
+/// before an upgrade.
 fn is_of_another(reader: &SqliteReader, to: &Path) -> Result<bool, BackupError> {
-    let Ok(copy) = SqliteReader::unchecked(&to.join(DATABASE)) else { return Ok(false) };
+    let file = to.join(DATABASE);
+    let other_version = |why: String| Err(BackupError::OfAnotherVersion { to: to.to_owned(), why });
+    let copy = match SqliteReader::unchecked(&file) {
+        Ok(copy) => copy,
+        Err(OpenError::Older { found, known, .. } | OpenError::Newer { found, known, .. }) => {
+            return other_version(format!("it has format {found}, and this version reads format {known}"));
+        }
+        Err(OpenError::Foreign { .. }) if fs::metadata(&file).is_ok_and(|data| data.len() > 0) => {
+            return Err(BackupError::Others(to.to_owned()));
+        }
+        Err(_) => return Ok(false),
+    };
     let Ok(last) = copy.last() else { return Ok(false) };
     if reader.chain(last)?.is_some_and(|chain| copy.chain(last).is_ok_and(|copied| copied == Some(chain))) {
         return Ok(false);
     }
-    let Ok(then) = ledger_at(&copy, last) else { return Ok(false) };
+    let then = match ledger_at(&copy, last) {
+        Ok(then) => then,
+        Err(error @ (RecoveryError::Base { .. } | RecoveryError::Row { .. } | RecoveryError::Replay(_))) => {
+            return other_version(error.to_string());
+        }
+        Err(_) => return Ok(false),
+    };
     let now = ledger_at(reader, reader.last()?)?;
     Ok(is_of_another_grid(&now, &then))
 }
@@ -317,6 +347,9 @@ fn failed(path: &Path, source: io::Error) -> BackupError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::{FORMAT, NetworkFolder, Row, SqliteStore, Store as _};
+    use gleaner_units::Time;
+    use rusqlite::Connection;
     use std::time::{Duration, SystemTime};
 
     #[test]
@@ -326,6 +359,52 @@ mod tests {
         assert!(matches!(take(folder.path()), Err(BackupError::UnderWay(_))));
         drop(first);
         take(folder.path()).unwrap();
+    }
+
+    fn begin_journal(folder: &Path, body: &str) {
+        let mut store = SqliteStore::open(&Home::open(folder, NetworkFolder::Accept).unwrap()).unwrap();
+        let row = Row { at: Time::ZERO, tasks: Vec::new(), steps: String::new(), body: body.to_owned() };
+        store.commit(&[row]).unwrap();
+    }
+
+    /// As after an upgrade with which a new grid began.
+    #[test]
+    fn a_copy_that_another_version_wrote_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let [from, to] = ["from", "to"].map(|name| folder.path().join(name));
+        begin_journal(&from, "{}");
+        begin_journal(&to, r#"{"planet_joined":{}}"#);
+        fs::remove_file(to.join(WITNESS)).unwrap();
+        let file = to.join(DATABASE);
+        let expect_refused = |expected: &str| {
+            let before = fs::read(&file).unwrap();
+            let refused = backup(&from, &to).unwrap_err();
+            assert!(matches!(refused, BackupError::OfAnotherVersion { .. }), "{refused}");
+            assert!(refused.to_string().contains(expected), "{refused}");
+            assert_eq!(fs::read(&file).unwrap(), before);
+        };
+        expect_refused("planet_joined");
+        for format in [FORMAT - 1, FORMAT + 1] {
+            Connection::open(&file).unwrap().pragma_update(None, "user_version", format).unwrap();
+            expect_refused(&format!("it has format {format}, and this version reads format {FORMAT}"));
+        }
+    }
+
+    /// Nor is a file of another program that happens to have the journal's name.
+    #[test]
+    fn only_what_is_damaged_is_worth_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let [from, to] = ["from", "to"].map(|name| folder.path().join(name));
+        begin_journal(&from, "{}");
+        fs::create_dir(&to).unwrap();
+        let (reader, file) = (SqliteReader::open(&from).unwrap(), to.join(DATABASE));
+        for nothing in [String::new(), "no journal at all, but long enough\n".repeat(100)] {
+            fs::write(&file, nothing).unwrap();
+            assert!(!is_of_another(&reader, &to).unwrap());
+        }
+        fs::remove_file(&file).unwrap();
+        Connection::open(&file).unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
+        assert!(matches!(is_of_another(&reader, &to), Err(BackupError::Others(_))));
     }
 
     #[test]

@@ -58,6 +58,7 @@ impl From<BackupError> for Failure {
             BackupError::Open(error) => return error.into(),
             BackupError::InUse(_)
             | BackupError::OfAnotherGrid(_)
+            | BackupError::OfAnotherVersion { .. }
             | BackupError::Within { .. }
             | BackupError::NoFolder(_)
             | BackupError::Others(_)
