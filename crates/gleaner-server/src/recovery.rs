@@ -209,6 +209,11 @@ pub(crate) fn pasts(
 
 /// The journal's facts from a row on, a page of rows at a time: all that are intact, and nothing after an error.
 pub fn entries(reader: &dyn Reader, from: Seq) -> impl Iterator<Item = Result<(Seq, Entry), RecoveryError>> {
+    rows(reader, from).map(|stored| stored.and_then(entry))
+}
+
+/// The same with all that the rows have.
+pub fn rows(reader: &dyn Reader, from: Seq) -> impl Iterator<Item = Result<StoredRow, RecoveryError>> {
     let pages = std::iter::successors(Some((from, Ok(Vec::new()))), move |(from, page)| {
         page.as_ref().ok()?;
         let page = match reader.read(*from, ROWS_AT_ONCE) {
@@ -221,12 +226,13 @@ pub fn entries(reader: &dyn Reader, from: Seq) -> impl Iterator<Item = Result<(S
         Some((next, page))
     });
     pages.flat_map(|(_, page)| match page {
-        Ok(rows) => rows.into_iter().map(entry).collect(),
+        Ok(rows) => rows.into_iter().map(Ok).collect(),
         Err(error) => vec![Err(error.into())],
     })
 }
 
-fn entry(stored: StoredRow) -> Result<(Seq, Entry), RecoveryError> {
+/// What a row says.
+pub fn entry(stored: StoredRow) -> Result<(Seq, Entry), RecoveryError> {
     let StoredRow { seq, row } = stored;
     let fact = serde_json::from_str::<Fact>(&row.body).map_err(|why| RecoveryError::Row { seq, why })?;
     Ok((seq, Entry { at: row.at, fact }))

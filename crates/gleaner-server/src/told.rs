@@ -4,6 +4,7 @@ use crate::desk::Recorded;
 use crate::journal::{Chosen, Fact};
 use crate::ledger::Ledger;
 use crate::live;
+use crate::store::TaskRange;
 use gleaner_policy::as_set;
 use gleaner_units::{MachineId, Span, TaskId};
 use gleaner_wire::JobId;
@@ -25,33 +26,33 @@ pub struct Told {
     pub about: String,
 }
 
-/// What tasks are called by their users, after the rows of the jobs from the first on.
+/// What tasks are called by their users, after the rows of the jobs that are known. **Others may be gone from the journal.**
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct TaskNames {
-    tasks: usize,
-    /// By the first of their tasks, with what numbers these have, if it is not their place.
-    jobs: BTreeMap<usize, (JobId, TaskList)>,
+    /// By the first of their tasks: how many these are, and what numbers they have, if it is not their place.
+    jobs: BTreeMap<TaskId, (JobId, u32, TaskList)>,
 }
 
 impl TaskNames {
-    /// Whatever a row says; only jobs matter.
-    pub fn note(&mut self, fact: &Fact) {
+    /// Whatever a row says, and the tasks that it is about; only jobs matter.
+    pub fn note(&mut self, fact: &Fact, tasks: &[TaskRange]) {
         let Fact::JobSubmitted { job, spec, .. } = fact else { return };
+        let Some(first) = tasks.iter().map(|range| range.first()).min() else { return };
         let numbers = match &spec.tasks {
             numbers @ (TaskList::Array { .. } | TaskList::Numbers(_)) => numbers.clone(),
             TaskList::One | TaskList::Rows { .. } | TaskList::Sweep { .. } => TaskList::One,
         };
-        self.jobs.insert(self.tasks, (*job, numbers));
-        self.tasks += spec.tasks.count() as usize;
+        self.jobs.insert(first, (*job, spec.tasks.count(), numbers));
     }
 
     /// As `JOB/TASK`; of a task of no known job, its number in the journal.
     pub fn name(&self, task: TaskId) -> String {
-        match self.jobs.range(..=task.index()).next_back() {
-            Some((first, (job, numbers))) if task.index() < self.tasks => {
-                format!("{job}/{}", numbers.number((task.index() - first) as u32))
+        let place = |first: &TaskId| (task.index() - first.index()) as u32;
+        match self.jobs.range(..=task).next_back() {
+            Some((first, (job, count, numbers))) if place(first) < *count => {
+                format!("{job}/{}", numbers.number(place(first)))
             }
-            _ => task.to_string(),
+            Some(_) | None => task.to_string(),
         }
     }
 }
@@ -222,6 +223,33 @@ pub(crate) fn log(ledger: &Ledger, recorded: &[Recorded]) {
             }
             (Fact::RunStarted(run), None) => tracing::debug!(task = %run.task, run = run.number, "{what}"),
             _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gleaner_wire::job::JobSpec;
+
+    /// Between the two, and before them, rows of forgotten jobs are gone.
+    #[test]
+    fn tasks_behind_a_gap_have_the_names_of_their_jobs() {
+        let mut names = TaskNames::default();
+        for (job, first) in [(2, 100), (4, 300)] {
+            let tasks = TaskList::Array { first: 1, last: 100, step: 1 };
+            let spec = JobSpec { tasks, ..JobSpec::new(["true"]) };
+            let (job, user) = (JobId(job), "ada".to_owned());
+            let fact = Fact::JobSubmitted { job, user, spec: spec.into(), key: None, bytes: 0, described: 0 };
+            let tasks = TaskRange::between(TaskId::new(first), TaskId::new(first + 99));
+            names.note(&fact, &[tasks.expect("in order")]);
+        }
+        for (task, expected) in [(130, Some("2/31")), (199, Some("2/100")), (300, Some("4/1"))]
+            .into_iter()
+            .chain([99, 200, 299, 400].map(|task| (task, None)))
+        {
+            let task = TaskId::new(task);
+            assert_eq!(names.name(task), expected.map_or_else(|| task.to_string(), str::to_owned));
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::journal::{fault, whole};
 use crate::moments::clock;
 use crate::{Outcome, home, stdout};
 use gleaner_server::journal::{Entry, Fact};
-use gleaner_server::recovery::entries;
+use gleaner_server::recovery::{entry, rows};
 use gleaner_server::store::{OpenError, Reader as _, Seq, SqliteReader};
 use gleaner_server::told::{TaskNames, Told, told};
 use gleaner_units::MachineId;
@@ -42,13 +42,15 @@ pub(crate) fn run(arguments: &AuditArguments) -> Outcome {
         return verify(&reader, arguments);
     }
     let (mut names, mut tasks) = (Vec::<String>::new(), TaskNames::default());
-    let (mut lines, mut actors) = (VecDeque::new(), BTreeSet::new());
-    for entry in entries(&reader, Seq::FIRST) {
-        let (seq, Entry { at, fact }) = entry.map_err(fault)?;
+    let mut lines = VecDeque::new();
+    for stored in rows(&reader, Seq::FIRST) {
+        let stored = stored.map_err(fault)?;
+        let about = stored.row.tasks.clone();
+        let (seq, Entry { at, fact }) = entry(stored).map_err(fault)?;
         if let Fact::AgentEnrolled { name, .. } = &fact {
             names.push(name.clone());
         }
-        tasks.note(&fact);
+        tasks.note(&fact, &about);
         let machine = |agent: MachineId| names.get(agent.index()).cloned().unwrap_or_default();
         let told = told(&fact, machine, |task| tasks.name(task));
         let Some(told) = told else { continue };
