@@ -358,7 +358,8 @@ pub enum SnapshotError {
     },
     /// No space is left.
     #[error(
-        "no space, or no inode, is left on the disk for a snapshot: the journal and the older snapshots are kept"
+        "beside what is kept free for the journal, no space, or no inode, is left on the disk for a snapshot: the journal and the older \
+         snapshots are kept"
     )]
     DiskFull,
     /// Anything else.

@@ -10,7 +10,7 @@
 use super::reader::SqliteReader;
 use super::row::Columns;
 use crate::store::{
-    Home, ReadError, Reader as _, Seq, Snapshot, SnapshotError, Snapshots, StoredRow, make_folder,
+    Home, Promise, ReadError, Reader as _, Seq, Snapshot, SnapshotError, Snapshots, StoredRow, make_folder,
 };
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -21,6 +21,8 @@ const FOLDER: &str = "snapshots";
 const SUFFIX: &str = ".snapshot";
 const UNFINISHED: &str = "unfinished";
 const KEPT: usize = 2;
+/// How much is written at once.
+const PIECE: usize = 1 << 20;
 const MAGIC: [u8; 8] = *b"glnrsnp1";
 /// Magic, hash of all that follows, checksum of the row, number of the row, format.
 const HEADER: usize = 8 + blake3::OUT_LEN + 8 + 8 + 4;
@@ -29,12 +31,12 @@ pub(super) struct SnapshotFiles {
     folder: PathBuf,
     journal: SqliteReader,
     // The folder stays locked while snapshots may be written to it.
-    _home: Home,
+    home: Home,
 }
 
 impl SnapshotFiles {
     pub(super) fn new(home: Home, journal: SqliteReader) -> Self {
-        Self { folder: home.folder().join(FOLDER), journal, _home: home }
+        Self { folder: home.folder().join(FOLDER), journal, home }
     }
 
     /// The checksum of a committed row.
@@ -51,10 +53,16 @@ impl SnapshotFiles {
         }
     }
 
+    /// Not where it would take the room that is kept for the journal, which has all that is in it.
     fn write(&self, name: &str, header: &[u8], body: &[u8]) -> io::Result<()> {
         make_folder(&self.folder)?;
         let unfinished = self.folder.join(UNFINISHED);
-        let written = write_synced(&unfinished, header, body);
+        // What is left of one that broke off.
+        if unfinished.exists() {
+            fs::remove_file(&unfinished)?;
+        }
+        let room = self.home.room().promise((header.len() + body.len()) as u64)?;
+        let written = write_synced(&unfinished, room, [header, body]);
         if written.is_err() {
             // A full disk needs the space back. A failure here changes nothing: the next one writes over it.
             let _ = fs::remove_file(&unfinished);
@@ -131,10 +139,12 @@ impl Snapshots for SnapshotFiles {
     }
 }
 
-fn write_synced(path: &Path, header: &[u8], body: &[u8]) -> io::Result<()> {
+fn write_synced(path: &Path, mut room: Promise<'_>, parts: [&[u8]; 2]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
-    file.write_all(header)?;
-    file.write_all(body)?;
+    for piece in parts.into_iter().flat_map(|part| part.chunks(PIECE)) {
+        room.use_up(piece.len() as u64)?;
+        file.write_all(piece)?;
+    }
     file.sync_all()
 }
 
