@@ -88,15 +88,20 @@ impl Day {
     /// for each.
     pub fn pass(&mut self, ledger: &Ledger, Entry { at, fact }: &Entry) {
         // How things stood while it was not up, or slept, nobody knows.
-        if matches!(fact, Fact::CoordinatorStarted { .. } | Fact::WokeUp { .. }) {
-            self.next_sample = self.next_sample.max(*at);
-        }
+        let until = match fact {
+            Fact::CoordinatorStarted { .. } => Time::ZERO,
+            Fact::CoordinatorSlept { length } => Time::from_nanos(at.nanos().saturating_sub(length.nanos())),
+            _ => *at,
+        };
         self.next_sample = self.next_sample.max(before(*at));
-        while self.next_sample < *at {
+        while self.next_sample < until {
             self.sample(ledger, self.next_sample, |machine| {
                 let agent = ledger.agent(machine);
                 (!agent.lost).then_some(agent.load)
             });
+        }
+        if until < *at {
+            self.next_sample = self.next_sample.max(*at);
         }
     }
 
@@ -260,6 +265,24 @@ fn again(ledger: &Ledger, run: RunId) -> Option<i32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A policy's alarms are no sleep of its machine.
+    #[test]
+    fn what_is_made_of_the_journal_has_a_hole_where_the_coordinator_slept() {
+        let (mut day, ledger) = (Day::default(), Ledger::new());
+        let at = |seconds: u64| Time::from_nanos(2 * DAY.nanos() + seconds * 1_000_000_000);
+        let mut pass = |seconds, fact| day.pass(&ledger, &Entry { at: at(seconds), fact });
+        let (lineage, program) = (gleaner_wire::Lineage::of([1; 8]), "test".to_owned());
+        pass(0, Fact::CoordinatorStarted { epoch: 1, lineage, program, seed: 1, policy: None });
+        for half_minute in 1..=6 {
+            pass(30 * half_minute, Fact::WokeUp { alarm: gleaner_core::Alarm::Batch });
+        }
+        pass(780, Fact::CoordinatorSlept { length: Span::from_nanos(600 * 1_000_000_000) });
+        pass(870, Fact::TasksRested(Vec::new()));
+        let view = day.view(at(870));
+        let seen: Vec<f64> = view.queue.iter().map(|sample| sample.at_s - at(0).seconds()).collect();
+        assert_eq!(seen, [0.0, 60.0, 120.0, 780.0, 840.0]);
+    }
 
     #[test]
     fn so_many_samples_of_the_queue_are_kept() {
