@@ -186,7 +186,8 @@ impl Ledger {
         Self::of(grid, books)
     }
 
-    fn of(grid: Grid, books: Books) -> Self {
+    fn of(grid: Grid, mut books: Books) -> Self {
+        books.lineages.forget_retired(&grid);
         let scheduler = Scheduler::new(grid, books.policy.recipe().build());
         let named = named_by(&books);
         Self {
@@ -299,6 +300,9 @@ impl Ledger {
             return Err("the files that jobs name are not those that are listed".to_owned());
         }
         self.check_classes()?;
+        if let Some(run) = self.books.lineages.of_retired(self.grid()) {
+            return Err(format!("when {run} was ordered is known, and its task is not"));
+        }
         let mut descriptions = Descriptions::default();
         for (id, job) in self.books.jobs.newest_first() {
             descriptions.add(id, job.spec.memory_bytes());

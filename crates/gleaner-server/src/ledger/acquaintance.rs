@@ -1,7 +1,8 @@
 //! Whether what an agent brings is of this past: of the starts and orders that this journal has, or of another's.
 
 use super::Ledger;
-use gleaner_units::{RunId, TaskId};
+use crate::store::TaskRange;
+use gleaner_units::RunId;
 use gleaner_wire::{Had, Lineage, Met};
 
 /// Whether an agent was with this coordinator before.
@@ -73,9 +74,9 @@ impl Ledger {
         self.books.lineages.restored.is_some_and(|restored| !met.restores.contains(&restored))
     }
 
-    /// Forgets when runs of a task were ordered that are over.
-    pub(super) fn forget_orders(&mut self, task: TaskId) {
-        let runs = RunId::new(task, 0)..=RunId::new(task, u32::MAX);
+    /// Forgets when runs of some tasks were ordered that are over.
+    pub(super) fn forget_orders(&mut self, tasks: TaskRange) {
+        let runs = RunId::new(tasks.first(), 0)..=RunId::new(tasks.last(), u32::MAX);
         let ordered = self.books.lineages.ordered.range(runs).map(|(&run, _)| run);
         let over: Vec<RunId> = ordered.filter(|&run| self.grid().find_run(run).is_none()).collect();
         for run in over {

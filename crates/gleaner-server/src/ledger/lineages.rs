@@ -1,6 +1,7 @@
 //! Which starts this journal has had, and under which of them each run was ordered: what tells the runs and agents of
 //! this past from those of another.
 
+use gleaner_core::{Grid, TaskState};
 use gleaner_units::RunId;
 use gleaner_wire::Lineage;
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,17 @@ impl Lineages {
 
     pub(super) fn ordered(&mut self, run: RunId) {
         self.ordered.insert(run, self.starts.len() as u32);
+    }
+
+    /// A run of a task that the scheduler has forgotten: it was away when its task was.
+    pub(super) fn of_retired(&self, grid: &Grid) -> Option<RunId> {
+        let is_retired = |run: &&RunId| grid.task(run.task).state() == TaskState::Retired;
+        self.ordered.keys().find(is_retired).copied()
+    }
+
+    /// Earlier programs kept those.
+    pub(super) fn forget_retired(&mut self, grid: &Grid) {
+        self.ordered.retain(|run, _| grid.task(run.task).state() != TaskState::Retired);
     }
 
     pub(super) fn of_epoch(&self, epoch: u32) -> Option<Lineage> {

@@ -95,7 +95,7 @@ impl Ledger {
         self.end_rest(run.task);
         self.enter(at, run.task, phase);
         self.tell(at, &Event::RunEnded { run, end });
-        self.forget_orders(run.task);
+        self.forget_orders(TaskRange::one(run.task));
     }
 
     /// Keeps a task that is back in the queue out of it for a while.

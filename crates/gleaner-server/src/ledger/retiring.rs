@@ -207,6 +207,7 @@ impl Ledger {
                 if !self.recipe().lengths.is_learnt() {
                     let (first, count) = (stretch.first(), stretch.count());
                     self.tell(at, &Event::TasksRetired { first, count });
+                    self.forget_orders(stretch);
                 }
                 if self.is_last_of(id, stretch.count()) {
                     past.jobs.extend(self.retire_job(at, id));
@@ -225,6 +226,7 @@ impl Ledger {
         let retired: Vec<TaskRange> = retired.map(|(tasks, _)| tasks).collect();
         for tasks in retired {
             self.tell(at, &Event::TasksRetired { first: tasks.first(), count: tasks.count() });
+            self.forget_orders(tasks);
         }
     }
 

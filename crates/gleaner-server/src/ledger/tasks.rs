@@ -329,7 +329,7 @@ impl Ledger {
 
     /// A run is over or given up, and the task is not.
     pub(super) fn after_a_run(&mut self, at: Time, task: TaskId) {
-        self.forget_orders(task);
+        self.forget_orders(TaskRange::one(task));
         let others = self.others(task);
         let phase = self.books.records.own(task).after_a_run(others);
         let stands =

@@ -163,17 +163,26 @@ fn a_cancelled_array_of_millions_leaves_at_once() {
 /// A machine that went away with runs may never come back: whoever cancelled their tasks is done with them.
 #[test]
 fn what_was_cancelled_does_not_stay_for_a_machine_that_is_away() {
-    let mut books = Books::with(1, array(2));
-    let started = books.starts();
-    let (run, on) = started[0];
-    books.add(Fact::RunStarted(run));
-    books.add(Fact::LeaseExpired { agent: on });
-    let chosen = Chosen { job: JobId(1), tasks: Vec::new(), by: Actor::Coordinator };
-    books.add(Fact::TasksCancelled(chosen));
-    retire_all(&mut books);
-    assert_eq!(books.ledger.in_memory(), (0, 0));
-    assert!(!books.ledger.is_awaited(run, on));
-    // It comes back after all.
-    books.add(Fact::AgentReturned { agent: on, brings: Vec::new() });
-    books.add(Fact::ResultRefused { run, agent: on, end: super::books::end(&Outcome::Stopped) });
+    for learns in [false, true] {
+        let mut books = Books::with(1, array(2));
+        let started = books.starts();
+        let (run, on) = started[0];
+        books.add(Fact::RunStarted(run));
+        books.add(Fact::LeaseExpired { agent: on });
+        let chosen = Chosen { job: JobId(1), tasks: Vec::new(), by: Actor::Coordinator };
+        books.add(Fact::TasksCancelled(chosen));
+        if learns {
+            set_policy(&mut books, learning());
+        }
+        // The ledger is checked after each fact: when runs were ordered is not known for longer than their tasks.
+        retire_all(&mut books);
+        if learns {
+            set_policy(&mut books, serde_json::json!({ "preset": "bertasi/greedy" }));
+        }
+        assert_eq!(books.ledger.in_memory(), (0, 0));
+        assert!(!books.ledger.is_awaited(run, on));
+        // It comes back after all.
+        books.add(Fact::AgentReturned { agent: on, brings: Vec::new() });
+        books.add(Fact::ResultRefused { run, agent: on, end: super::books::end(&Outcome::Stopped) });
+    }
 }
