@@ -23,6 +23,7 @@
 //! So compare the other policy with *the simulator's* run of the policy that was, which is always made beside it; how
 //! far that one lies from what was says how good the model is.
 
+mod coming;
 mod past;
 mod shares;
 mod source;

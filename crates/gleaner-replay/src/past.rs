@@ -1,24 +1,30 @@
 //! What was, noted while the journal is read.
 
+mod again;
+
+use crate::coming::Coming;
 use crate::shares::Shares;
 use gleaner_core::{GridConfig, Migration};
 use gleaner_policy::PolicySpec;
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::ledger::{Agent, Ledger, ReplayError, Step, Told};
-use gleaner_sim::{Answers, LoadChange, Setup, Simulation, Tasks, TimelineRow};
+use gleaner_server::store::TaskRange;
+use gleaner_sim::{Answers, LoadChange, Setup, Tasks};
 use gleaner_units::{MachineId, Ops, TaskClassId, TaskId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::session::End;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map};
 
 /// The journal so far.
 pub struct Reading {
     ledger: Ledger,
     begun: Option<Time>,
     last: Time,
-    /// By task: those that came, less those that are of no interest any more.
+    /// When tasks came, less those that are of no interest any more.
+    came: Coming,
+    /// By task: those of them of which a run started, ended or moved since.
     tasks: BTreeMap<TaskId, Noted>,
     /// What came before is of no interest once it is long over.
     since: Time,
@@ -159,6 +165,7 @@ impl Reading {
             ledger,
             begun: None,
             last: Time::ZERO,
+            came: Coming::default(),
             tasks: BTreeMap::new(),
             since: Time::ZERO,
             loads: Vec::new(),
@@ -168,7 +175,8 @@ impl Reading {
         }
     }
 
-    /// Takes note of the next entry. Fails where the journal contradicts itself.
+    /// Takes note of the next entry. Fails where the journal contradicts itself. Costs as much as the ledger's reading: **what users order
+    /// about tasks is noted by range**.
     pub fn read(&mut self, entry: &Entry) -> Result<(), ReplayError> {
         let steps = self.ledger.replay(entry)?;
         let at = entry.at;
@@ -177,16 +185,15 @@ impl Reading {
         let at = Time::from_nanos(at.since(begun).nanos());
         if let Fact::TasksRetired(ranges) = &entry.fact {
             let since = Time::from_nanos(self.since.since(begun).nanos());
-            for task in ranges.iter().flat_map(|range| range.tasks()) {
-                self.shares.forget(self.ledger.grid(), at, task);
-                if self.tasks.get(&task).is_some_and(|noted| noted.came < since) {
-                    self.tasks.remove(&task);
-                }
+            for &range in ranges {
+                self.shares.forget(self.ledger.grid(), at, range);
+                self.came.forget(range, |came| came < since);
+                self.forget_noted(range, |noted| noted.came < since);
             }
         }
         for told in steps {
             let share = self.share(at, &told);
-            told.tasks.tasks().for_each(|task| self.step(at, task, (&told, share), &entry.fact));
+            self.step(at, (&told, share), &entry.fact);
         }
         self.machine_changed(at, &entry.fact);
         Ok(())
@@ -216,17 +223,37 @@ impl Reading {
         1.0
     }
 
-    fn step(&mut self, at: Time, task: TaskId, (told, share): (&Told, f64), fact: &Fact) {
-        if matches!(told.step, Step::Submitted | Step::Released | Step::Rerun) {
-            // As if it came now.
-            let (job, of) = self.ledger.job_of(task);
-            self.tasks.insert(task, Noted::new(at, (job, of.number(task)), of.class));
-            return;
+    fn forget_noted(&mut self, tasks: TaskRange, is_meant: impl Fn(&Noted) -> bool) {
+        let noted = self.tasks.range(tasks.first()..=tasks.last());
+        let meant: Vec<TaskId> = noted.filter(|(_, noted)| is_meant(noted)).map(|(task, _)| *task).collect();
+        for task in meant {
+            self.tasks.remove(&task);
         }
-        let Some(noted) = self.tasks.get_mut(&task) else { return };
+    }
+
+    /// A task that came, and of which more is to be noted.
+    fn noted(&mut self, task: TaskId) -> Option<&mut Noted> {
+        let unknown = match self.tasks.entry(task) {
+            btree_map::Entry::Occupied(known) => return Some(known.into_mut()),
+            btree_map::Entry::Vacant(unknown) => unknown,
+        };
+        let came = self.came.find(task)?;
+        let (job, of) = self.ledger.find_job_of(task)?;
+        Some(unknown.insert(Noted::new(came, (job, of.number(task)), of.class)))
+    }
+
+    fn step(&mut self, at: Time, (told, share): (&Told, f64), fact: &Fact) {
+        // What is about a run is about one task.
+        let task = told.tasks.first();
         match told.step {
+            // As if they came now.
+            Step::Submitted | Step::Released | Step::Rerun => {
+                self.forget_noted(told.tasks, |_| true);
+                self.came.put(told.tasks, at);
+            }
             Step::Started => self.started(at, task),
             Step::Ended(_) | Step::Wasted | Step::Refused => {
+                let Some(noted) = self.noted(task) else { return };
                 let (Fact::RunEnded { end, agent, .. } | Fact::ResultRefused { end, agent, .. }) = fact
                 else {
                     unreachable!("a run ends by a fact that says how");
@@ -238,13 +265,11 @@ impl Reading {
                 }
             }
             Step::Moves { .. } => {
+                let Some(noted) = self.noted(task) else { return };
                 noted.moves += 1;
                 noted.moving = Some(at);
             }
-            Step::Submitted
-            | Step::Released
-            | Step::Rerun
-            | Step::Placed
+            Step::Placed
             | Step::Copied
             | Step::TakenBack
             | Step::Lost(_)
@@ -259,7 +284,7 @@ impl Reading {
     }
 
     fn started(&mut self, at: Time, task: TaskId) {
-        let Some(noted) = self.tasks.get_mut(&task) else { return };
+        let Some(noted) = self.noted(task) else { return };
         noted.started.get_or_insert(at);
         if let Some(ordered) = noted.moving.take() {
             self.moved = (self.moved.0 + 1, self.moved.1 + at.since(ordered).seconds());
@@ -273,7 +298,7 @@ impl Reading {
         (on, end): (MachineId, &End),
         share: f64,
     ) {
-        let Some(noted) = self.tasks.get_mut(&task) else { return };
+        let Some(noted) = self.noted(task) else { return };
         noted.on = Some(on);
         let is_over = matches!(phase, TaskPhase::Done | TaskPhase::Failed);
         // What a run did that left no checkpoint and did not end the task was done again.
@@ -323,7 +348,7 @@ impl Reading {
     pub fn end_since(mut self, since: Time, tasks_max: usize) -> Past {
         let begun = self.begun.unwrap_or(Time::ZERO);
         let since = Time::from_nanos(since.since(begun).nanos());
-        let mut left_out = LeftOut::default();
+        let mut left_out = self.never_noted(since);
         let mut compared: Vec<(TaskId, Ops)> = Vec::new();
         for (&task, noted) in &self.tasks {
             if noted.came < since {
@@ -360,6 +385,23 @@ impl Reading {
             placed: compared.iter().map(|(task, _)| self.tasks[task].placed()).collect(),
             begun,
         }
+    }
+
+    /// Those that came since a moment and of which no run started or ended. Costs O(stretches of alike tasks).
+    fn never_noted(&self, since: Time) -> LeftOut {
+        let mut left_out = LeftOut::default();
+        for (tasks, _) in self.came.ranges().filter(|(_, came)| *came >= since) {
+            for (stretch, record) in self.ledger.stretches(tasks) {
+                let noted = self.tasks.range(stretch.first()..=stretch.last()).count();
+                let count = u64::from(stretch.count()) - noted as u64;
+                if record.phase == TaskPhase::Cancelled {
+                    left_out.cancelled += count;
+                } else {
+                    left_out.unfinished += count;
+                }
+            }
+        }
+        left_out
     }
 
     /// How much work a task was: what takes its machines as long as it did, among the neighbours that it had there.
@@ -438,45 +480,6 @@ impl Noted {
     }
 }
 
-impl Past {
-    /// How it would have gone, by the simulator, with tasks that came at other moments than these did.
-    pub fn under(&self, policy: &PolicySpec, tasks: &Tasks, seed: u64) -> Figures {
-        self.run(policy, tasks, seed).0
-    }
-
-    /// How it would have gone, and where each task would have been.
-    pub fn schedule_under(&self, policy: &PolicySpec) -> (Figures, Vec<Option<Placed>>) {
-        self.run(policy, &self.setup.tasks, self.seed)
-    }
-
-    fn run(&self, policy: &PolicySpec, tasks: &Tasks, seed: u64) -> (Figures, Vec<Option<Placed>>) {
-        let answers = Answers { checking: policy.checking(), ..Answers::default() };
-        let setup = Setup { budget: policy.budget(), answers, tasks: tasks.clone(), ..self.setup.clone() };
-        let mut run = Simulation::new(&setup, policy.recipe().build()).with_seed(seed).with_timeline();
-        run.run();
-        let history = run.history();
-        let arrivals = &setup.tasks.arrivals;
-        let tasks = || history.tasks().iter().zip(arrivals);
-        let started = tasks().filter(|(task, _)| task.started != Time::NEVER);
-        let waits = started.map(|(task, came)| task.started.since(*came).seconds());
-        let ended = tasks().filter(|(task, _)| task.finished != Time::NEVER);
-        let placed = history.tasks().iter().map(|task| {
-            let has_ended = task.finished != Time::NEVER;
-            task.machine.filter(|_| has_ended).map(|on| Placed { on, from: task.started, to: task.finished })
-        });
-        let placed = placed.collect();
-        let outcome = Figures {
-            makespan_s: span(arrivals.first().copied(), (history.finished() > 0).then(|| history.makespan())),
-            flow_mean_s: mean(ended.map(|(task, came)| task.finished.since(*came).seconds())),
-            moves: history.moves(),
-            machine_s: running_seconds(history.timeline(), &setup.loads, setup.machines.len()),
-            unfinished: history.unfinished() as u64,
-            ..waits_of(waits)
-        };
-        (outcome, placed)
-    }
-}
-
 /// The machine whose presence or use a fact is about.
 fn machine_of(fact: &Fact) -> Option<MachineId> {
     match fact {
@@ -509,34 +512,6 @@ fn waits_of(waits: impl Iterator<Item = f64>) -> Figures {
     }
 }
 
-/// How long runs ran in a simulation, all together. **As agents count: not while the owner uses all of their machine.** What
-/// still stands there at the end stands still.
-fn running_seconds(timeline: &[TimelineRow], loads: &[LoadChange], machines: usize) -> f64 {
-    #[derive(Clone, Copy, Default)]
-    struct Machine {
-        runs: u32,
-        is_used_up: bool,
-        since: Time,
-    }
-    let mut all = vec![Machine::default(); machines];
-    let mut nanos = 0_u128;
-    let mut change = |machine: MachineId, at: Time, change: &dyn Fn(&mut Machine)| {
-        let machine = &mut all[machine.index()];
-        let runs = if machine.is_used_up { 0 } else { machine.runs };
-        nanos += u128::from(runs) * u128::from(at.since(machine.since).nanos());
-        machine.since = at;
-        change(machine);
-    };
-    let mut loads = loads.iter().peekable();
-    for row in timeline {
-        while let Some(load) = loads.next_if(|load| load.time <= row.time) {
-            change(load.machine, load.time, &|machine| machine.is_used_up = load.load >= 1.0);
-        }
-        change(row.machine, row.time, &|machine| machine.runs = row.tasks);
-    }
-    nanos as f64 / 1e9
-}
-
 fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (count, sum) = values.fold((0_u32, 0.0), |(count, sum), value| (count + 1, sum + value));
     sum / f64::from(count.max(1))
@@ -545,3 +520,6 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
 fn span(from: Option<Time>, to: Option<Time>) -> f64 {
     from.zip(to).map_or(0.0, |(from, to)| to.since(from).seconds())
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,8 @@
 //! took. While its owner uses all of a machine nothing runs there, and an agent counts no such time.
 
 use gleaner_core::{Grid, Stage};
-use gleaner_units::{MachineId, RunId, TaskId, Time};
+use gleaner_server::store::TaskRange;
+use gleaner_units::{MachineId, RunId, Time};
 use std::collections::BTreeMap;
 
 /// All runs that go on, and the machines they are on.
@@ -91,10 +92,10 @@ impl Shares {
         if running_s > 0.0 { (had.seconds - since.seconds) / running_s } else { 1.0 }
     }
 
-    /// What is known of a task's runs is of no interest any more.
-    pub(crate) fn forget(&mut self, grid: &Grid, now: Time, task: TaskId) {
-        let of_task = RunId { task, number: 0 }..=RunId { task, number: u32::MAX };
-        let runs: Vec<RunId> = self.runs.range(of_task).map(|(run, _)| *run).collect();
+    /// What is known of the runs of some tasks is of no interest any more.
+    pub(crate) fn forget(&mut self, grid: &Grid, now: Time, tasks: TaskRange) {
+        let of_tasks = RunId::new(tasks.first(), 0)..=RunId::new(tasks.last(), u32::MAX);
+        let runs: Vec<RunId> = self.runs.range(of_tasks).map(|(run, _)| *run).collect();
         for run in runs {
             self.ended(grid, now, run);
         }
