@@ -56,6 +56,35 @@ struct Part {
     controls: Vec<Control>,
 }
 
+/// What the kernel did in a cgroup for want of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Kills {
+    /// Processes in it that were killed, whether its own memory was used up, that of a cgroup around it, or the machine's.
+    all: u64,
+    /// How often its own was used up.
+    at_its_limit: u64,
+}
+
+impl Kills {
+    /// What was done after that.
+    pub(crate) fn since(self, before: Self) -> Self {
+        Self {
+            all: self.all.saturating_sub(before.all),
+            at_its_limit: self.at_its_limit.saturating_sub(before.at_its_limit),
+        }
+    }
+
+    /// How many were killed because it took what it may.
+    pub(crate) fn by_its_limit(self) -> u64 {
+        if self.at_its_limit > 0 { self.all } else { 0 }
+    }
+
+    /// Whether some were killed though it had not taken what it may.
+    pub(crate) fn are_for_others(self) -> bool {
+        self.all > 0 && self.at_its_limit == 0
+    }
+}
+
 /// What is written into a file of a cgroup.
 #[derive(Debug, PartialEq, Eq)]
 struct Setting {
@@ -147,9 +176,9 @@ impl Group {
         part.read(file)?.trim().parse().ok()
     }
 
-    /// How many of its processes the kernel killed because its memory was used up.
-    pub(crate) fn killed_for_memory(&self) -> u64 {
-        self.part(Control::Memory).map_or(0, Part::killed_for_memory)
+    /// What the kernel did in it for want of memory.
+    pub(crate) fn kills(&self) -> Kills {
+        self.part(Control::Memory).map(Part::kills).unwrap_or_default()
     }
 
     fn part(&self, control: Control) -> Option<&Part> {
@@ -176,9 +205,9 @@ impl MinderGroup {
         Ok(Self { part })
     }
 
-    /// How many processes in it the kernel ever killed because the memory was used up.
-    pub(crate) fn killed_for_memory(&self) -> u64 {
-        self.part.killed_for_memory()
+    /// What the kernel ever did in it for want of memory.
+    pub(crate) fn kills(&self) -> Kills {
+        self.part.kills()
     }
 }
 
@@ -206,13 +235,23 @@ impl Part {
         Ok(())
     }
 
-    fn killed_for_memory(&self) -> u64 {
-        let file = match self.version {
-            Version::V1 => "memory.oom_control",
-            Version::V2 => "memory.events",
+    /// The kernel counts those that it killed where they were, and a limit that was reached where that limit is.
+    fn kills(&self) -> Kills {
+        let counted = |file: &str, name: &str| -> u64 {
+            let counts = self.read(file).unwrap_or_default();
+            counts.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok()).unwrap_or(0)
         };
-        let counts = self.read(file).unwrap_or_default();
-        counts.lines().find_map(|line| line.strip_prefix("oom_kill ")?.parse().ok()).unwrap_or(0)
+        match self.version {
+            // With swap it is that limit which is reached first.
+            Version::V1 => Kills {
+                all: counted("memory.oom_control", "oom_kill "),
+                at_its_limit: counted("memory.failcnt", "") + counted("memory.memsw.failcnt", ""),
+            },
+            Version::V2 => Kills {
+                all: counted("memory.events", "oom_kill "),
+                at_its_limit: counted("memory.events", "oom "),
+            },
+        }
     }
 
     fn write(&self, file: &str, value: &str) -> Result<(), GroupError> {
@@ -349,6 +388,36 @@ mod tests {
         make_afresh(&folder).expect("as if it had not been there");
         fs::create_dir(folder.join("task-1")).unwrap();
         assert_eq!(make_afresh(&folder).unwrap_err().kind(), io::ErrorKind::AlreadyExists, "it is in use");
+    }
+
+    #[test]
+    fn who_was_killed_for_others_memory_is_told_from_who_used_up_its_own() {
+        for (version, files, expected) in [
+            (
+                Version::V1,
+                [("memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n")].as_slice(),
+                0,
+            ),
+            (Version::V1, &[("memory.oom_control", "oom_kill 1\n"), ("memory.failcnt", "1515\n")], 1),
+            (Version::V1, &[("memory.oom_control", "oom_kill 2\n"), ("memory.memsw.failcnt", "3\n")], 2),
+            (Version::V2, &[("memory.events", "low 0\nhigh 0\nmax 0\noom 0\noom_kill 1\n")], 0),
+            (Version::V2, &[("memory.events", "low 0\nhigh 0\nmax 9\noom 1\noom_kill 2\n")], 2),
+        ] {
+            let at = tempfile::tempdir().unwrap();
+            let part = Part { folder: at.path().to_owned(), version, controls: vec![Control::Memory] };
+            assert_eq!(part.kills(), Kills::default());
+            for (file, text) in files {
+                fs::write(at.path().join(file), text).unwrap();
+            }
+            let kills = part.kills();
+            assert_eq!(
+                (kills.by_its_limit(), kills.are_for_others()),
+                (expected, expected == 0),
+                "{files:?}"
+            );
+            let after = kills.since(kills);
+            assert_eq!((after.by_its_limit(), after.are_for_others()), (0, false), "{files:?}");
+        }
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub enum Exit {
     Refused(String),
     /// It was killed with the lease, by a process that knows nothing else of it.
     LeaseEnded,
+    /// The kernel ended it for want of memory, though it had not taken what it may.
+    MemoryGone,
 }
 
 /// Why a program is to end before its own end.
@@ -49,6 +51,8 @@ pub(crate) enum Reason {
     OutputLost,
     /// Its minder is gone.
     MinderGone,
+    /// The memory of its machine, or what tasks may use of it together, was used up.
+    MemoryGone,
     /// The coordinator does not count it among ours, or knows a later run of the task: nobody waits for its end.
     Disowned,
 }
@@ -87,6 +91,10 @@ pub(crate) fn rule(checkpointing: &Checkpointing, mut wanted: Option<Reason>, ex
             wanted.get_or_insert(Reason::LeaseEnds);
             (None, Outcome::Stopped)
         }
+        Exit::MemoryGone => {
+            wanted.get_or_insert(Reason::MemoryGone);
+            (None, Outcome::Stopped)
+        }
     };
     let asks_to_go_on = code.is_some() && code == checkpointing.exit_code;
     if code == Some(0) {
@@ -105,6 +113,7 @@ pub(crate) fn rule(checkpointing: &Checkpointing, mut wanted: Option<Reason>, ex
         | Reason::LeaseEnds
         | Reason::Leaving
         | Reason::MinderGone
+        | Reason::MemoryGone
         | Reason::Evicted
         | Reason::Forbidden => unfinished(outcome, can_go_on(checkpointing)),
     }
@@ -120,6 +129,7 @@ pub(crate) fn outcome_of(reason: Reason) -> Outcome {
         Reason::Forbidden => abandoned("the machine's owner takes no such tasks any more"),
         Reason::OutputLost => abandoned("what it wrote could not be kept on its machine"),
         Reason::MinderGone => abandoned("the process that held it died"),
+        Reason::MemoryGone => abandoned("its machine had no more memory for tasks, and the kernel ended it"),
         Reason::Disowned => abandoned("the coordinator disowned it"),
         Reason::TimeLimit => Outcome::TimedOut,
         Reason::OwnersLimit(limit) => Outcome::OverLimit {
@@ -201,6 +211,9 @@ mod tests {
             (FOLDER, Some(LeaseEnds), Exit::Code(0), "exited 0 +files"),
             (FOLDER, None, Exit::LeaseEnded, "abandoned +checkpoint"),
             (PLAIN, Some(Asked(Cancel)), Exit::LeaseEnded, "stopped"),
+            (FOLDER, None, Exit::MemoryGone, "abandoned +checkpoint"),
+            (PLAIN, None, Exit::MemoryGone, "abandoned"),
+            (PLAIN, Some(Asked(Cancel)), Exit::MemoryGone, "stopped"),
             (FOLDER, Some(Leaving), Exit::Code(1), "abandoned +checkpoint"),
             (FOLDER, Some(Evicted), Exit::Signal(15), "abandoned +checkpoint"),
             (FOLDER, Some(Forbidden), Exit::Signal(15), "abandoned +checkpoint"),

@@ -92,6 +92,9 @@ pub enum ProgramEnd {
     NoProgram(String),
     /// It never ran, since it may not use what its start takes, for this reason.
     TooLittle(String),
+    /// The kernel ended it, or a process of it, for want of memory, though it had not taken what it may: that of all tasks
+    /// together was used up, or the machine's.
+    MemoryGone,
 }
 
 /// What all processes of a task used together.
@@ -109,7 +112,7 @@ pub struct Usage {
     pub written_bytes: u64,
     /// Sent and received over the network, as far as it was seen; `None` where it cannot be told.
     pub network_bytes: Option<u64>,
-    /// Processes that the kernel killed because the task had reached its memory limit.
+    /// Processes that the kernel killed because the task had reached its memory limit; not those that it killed for others'.
     pub killed_for_memory: u64,
     /// The Landlock ABI that walled the task in; 0 without a sandbox or without Landlock.
     pub landlock_abi: u8,

@@ -20,7 +20,7 @@ use super::precedence::Sessions;
 use super::standing::Standing;
 use super::start::{Means, StartError, Started, start};
 use super::traffic::Traffic;
-use crate::confine::{ApartNetwork, Group, MinderGroup, TransientUser};
+use crate::confine::{ApartNetwork, Group, Kills, MinderGroup, TransientUser};
 use crate::lack;
 use crate::launch::Words;
 
@@ -33,8 +33,8 @@ pub(crate) struct Task {
     main: Pid,
     exit: OwnedFd,
     group: Option<Group>,
-    /// The minder's cgroup, and how many processes had been killed in it before.
-    minder_group: Option<(MinderGroup, u64)>,
+    /// The minder's cgroup, and what the kernel had done in it before.
+    minder_group: Option<(MinderGroup, Kills)>,
     /// None for a direct start.
     launcher: Option<Hearing>,
     frame: Frame,
@@ -68,7 +68,7 @@ enum Frame {
 impl Task {
     pub(crate) fn start(id: u64, spec: &RunSpec, means: &mut Means) -> Result<Self, StartError> {
         let before = Consumed::now();
-        let killed = means.minder_group.as_ref().map_or(0, MinderGroup::killed_for_memory);
+        let kills = means.minder_group.as_ref().map(MinderGroup::kills).unwrap_or_default();
         let Started { child, group, user, network: apart, launcher } = start(id, spec, means)?;
         let main = Pid::from_child(&child);
         let exit = pidfd_open(main, PidfdFlags::empty()).map_err(|error| {
@@ -92,7 +92,7 @@ impl Task {
             main,
             exit,
             group,
-            minder_group: means.minder_group.clone().map(|minder_group| (minder_group, killed)),
+            minder_group: means.minder_group.clone().map(|minder_group| (minder_group, kills)),
             launcher: launcher.map(Hearing::of),
             frame,
             network: apart,
@@ -246,21 +246,28 @@ impl Task {
         };
         if let Some(group) = &self.group {
             usage.memory_peak_bytes = group.memory_peak().unwrap_or(usage.memory_peak_bytes);
-            usage.killed_for_memory = group.killed_for_memory();
         }
-        if let Some((minder_group, before)) = &self.minder_group {
-            usage.killed_for_memory += minder_group.killed_for_memory().saturating_sub(*before);
-        }
+        let own = self.group.as_ref().map(Group::kills);
+        let minders = self.minder_group.as_ref().map(|(group, before)| group.kills().since(*before));
+        let kills = [own, minders].map(Option::unwrap_or_default);
+        usage.killed_for_memory = kills.into_iter().map(Kills::by_its_limit).sum();
+        let is_memory_gone = usage.killed_for_memory == 0 && kills.into_iter().any(Kills::are_for_others);
+        let outcome = match outcome {
+            // Whatever became of the rest of it then.
+            ProgramEnd::Code(1..) | ProgramEnd::Signal(_) if is_memory_gone => ProgramEnd::MemoryGone,
+            outcome => outcome,
+        };
         let Some(launcher) = self.launcher else { return (outcome, usage) };
         match launcher.all() {
             Words::Ready { landlock_abi } => (outcome, Usage { landlock_abi, ..usage }),
             Words::Failed(_) | Words::NoProgram(_) if self.ended_by_order.get() => {
                 (ProgramEnd::Signal(process::Signal::KILL.as_raw()), usage)
             }
-            // Whoever allows a task too little, or fills the memory of all of them, is not the machine.
+            // Whoever allows a task too little is not the machine.
             Words::Failed(_) if usage.killed_for_memory > 0 => {
                 (ProgramEnd::TooLittle(lacked_memory(self.memory_named)), usage)
             }
+            Words::Failed(_) if is_memory_gone => (ProgramEnd::Lacking(MEMORY_GONE.to_owned()), usage),
             Words::Failed(why) if lack::is_said(&why) => (ProgramEnd::Lacking(why), usage),
             Words::Failed(why) => (ProgramEnd::CouldNotStart(why), usage),
             Words::NoProgram(why) => (ProgramEnd::NoProgram(why), usage),
@@ -268,7 +275,10 @@ impl Task {
     }
 }
 
-/// What is said of a task whose start the kernel ended for want of memory.
+/// What is said of a task whose start the kernel ended for want of others' memory.
+const MEMORY_GONE: &str = "the memory that it has for tasks was used up before the program ran";
+
+/// What is said of a task whose start the kernel ended since it took what it may.
 fn lacked_memory(named: Option<u64>) -> String {
     match named {
         Some(bytes) => {
@@ -276,7 +286,10 @@ fn lacked_memory(named: Option<u64>) -> String {
                 "the {bytes} bytes of memory that it may use were used up before its program ran: ask for more"
             )
         }
-        None => "the memory that tasks may use was used up before its program ran".to_owned(),
+        None => {
+            "the memory that a task may use which names none was used up before its program ran: name more"
+                .to_owned()
+        }
     }
 }
 

@@ -354,6 +354,7 @@ fn exit_of(outcome: ProgramEnd, usage: &crate::keeper::Usage) -> Exit {
         ProgramEnd::TooLittle(why) => Exit::Refused(why),
         ProgramEnd::LeaseEnded => Exit::LeaseEnded,
         ProgramEnd::OverMemory => Exit::OverLimit("memory".into()),
+        ProgramEnd::MemoryGone => Exit::MemoryGone,
         ProgramEnd::Defied => Exit::OverLimit("time: it ignored the owner's pause".into()),
     }
 }

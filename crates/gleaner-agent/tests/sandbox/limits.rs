@@ -2,7 +2,7 @@
 
 use crate::processes::{Stage, until};
 use crate::{Boxed, has, limiter, stage};
-use gleaner_agent::confine::{Control, Limiter, Limits};
+use gleaner_agent::confine::{Control, Limiter, Limits, Version};
 use gleaner_agent::keeper::{Confinement, ProgramEnd, RunSpec, Signal};
 use std::fs;
 use std::path::Path;
@@ -88,6 +88,32 @@ fn a_memory_hog_is_killed_and_it_shows() {
         let (outcome, used) = stage.run(limited(spec, &limiter, limits));
         assert_eq!((outcome, used.killed_for_memory), (ProgramEnd::Signal(9), 1));
         assert!(used.memory_peak_bytes <= 32 << 20, "{used:?}");
+    }
+    limiter.remove();
+}
+
+/// Else whoever fills a machine has the tasks of others fail.
+#[test]
+fn who_is_killed_for_the_memory_of_all_tasks_did_not_take_too_much() {
+    let Some((mut stage, _)) = stage() else { return };
+    let limiter = limiter("squeezed");
+    let Some(all) = limiter.hierarchies().iter().find(|one| one.controls.contains(&Control::Memory)) else {
+        return eprintln!("SKIPPED: no memory by cgroup on this machine: {limiter}");
+    };
+    let (file, with_swap, swap) = match all.version {
+        Version::V1 => ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "100000000"),
+        Version::V2 => ("memory.max", "memory.swap.max", "0"),
+    };
+    fs::write(all.folder.join(file), "100000000").unwrap();
+    // Absent where the kernel does not count swap.
+    let _ = fs::write(all.folder.join(with_swap), swap);
+    let much = Some(400_000_000);
+    let named = Limits { memory_bytes: much, ..Limits::default() };
+    let unnamed = Limits { memory_unless_named: much, ..Limits::default() };
+    for limits in [named, unnamed] {
+        let spec = stage.boxed("head -c 200000000 /dev/zero | tail -c 200000000 > /dev/null");
+        let (outcome, used) = stage.run(limited(spec, &limiter, limits));
+        assert_eq!((outcome, used.killed_for_memory), (ProgramEnd::MemoryGone, 0), "{limits:?}");
     }
     limiter.remove();
 }
