@@ -6,6 +6,7 @@
 //! **Nothing that can block is waited for in its loop**, so that a lease is kept and an owner
 //! noticed whatever a disk or a coordinator does.
 
+mod bounding;
 mod dialler;
 mod error;
 mod folders;

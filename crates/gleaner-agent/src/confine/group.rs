@@ -35,6 +35,10 @@ impl GroupError {
     pub(crate) fn why(&self) -> &io::Error {
         &self.why
     }
+
+    fn is_of_no_file(&self) -> bool {
+        self.why.kind() == io::ErrorKind::NotFound
+    }
 }
 
 #[derive(Debug)]
@@ -100,6 +104,9 @@ enum Must {
     /// The file is absent where the kernel does not count swap.
     HoldWhereThereIsSwap,
 }
+
+/// With swap, what version 1 never takes for less than without.
+const V1_WITH_SWAP: &str = "memory.memsw.limit_in_bytes";
 
 impl Group {
     pub(super) fn make(hierarchies: &[Hierarchy], name: &str, limits: &Limits) -> Result<Self, GroupError> {
@@ -211,11 +218,14 @@ impl MinderGroup {
     }
 }
 
-/// Holds all cgroups in an agent's folder together to these limits, or to none, and gives their owner's programs precedence.
+/// Holds all cgroups in an agent's folder together to these limits, or to none, and gives their owner's programs precedence. What
+/// the kernel does not take stays as it was.
 pub(super) fn bound(hierarchy: &Hierarchy, limits: &Limits) -> Result<(), GroupError> {
     let Hierarchy { folder, version, controls } = hierarchy;
     let part = Part { folder: folder.clone(), version: *version, controls: controls.clone() };
-    part.set(controls.iter().flat_map(|&control| settings_of_all(control, *version, limits)))
+    let held = part.read(V1_WITH_SWAP).and_then(|bytes| bytes.trim().parse().ok());
+    let held = held.unwrap_or(u64::MAX);
+    part.set(controls.iter().flat_map(|&control| settings_of_all(control, *version, limits, held)))
 }
 
 impl Part {
@@ -225,14 +235,13 @@ impl Part {
         set.inspect_err(|_| remove(&self.folder))
     }
 
+    /// Writes all of them; the first that the kernel does not take is the error.
     fn set(&self, settings: impl Iterator<Item = Setting>) -> Result<(), GroupError> {
-        for setting in settings {
-            let written = self.write(setting.file, &setting.value);
-            if setting.must == Must::Hold {
-                written?;
-            }
-        }
-        Ok(())
+        let written = settings.map(|setting| match self.write(setting.file, &setting.value) {
+            Err(error) if setting.must == Must::HoldWhereThereIsSwap && error.is_of_no_file() => Ok(()),
+            written => written,
+        });
+        written.fold(Ok(()), Result::and)
     }
 
     /// The kernel counts those that it killed where they were, and a limit that was reached where that limit is.
@@ -294,19 +303,28 @@ fn settings(control: Control, version: Version, limits: &Limits) -> Vec<Setting>
 }
 
 /// What the cgroup around all tasks has of what its owner lets them have, in the order in which it is written: what is not
-/// limited now may have been before.
-fn settings_of_all(control: Control, version: Version, limits: &Limits) -> Vec<Setting> {
+/// limited now may have been before. Of memory it has `held` now, with swap; that is not opened in between, since version 1 does not
+/// take less than what is in use.
+fn settings_of_all(control: Control, version: Version, limits: &Limits, held: u64) -> Vec<Setting> {
     let given = |file, value: &str, must| Setting { file, value: value.to_owned(), must };
     let open = match (control, version) {
-        // With swap first, since it is never below the other.
-        (Control::Memory, Version::V1) => vec![
-            given("memory.memsw.limit_in_bytes", "-1", Must::HoldWhereThereIsSwap),
-            given("memory.limit_in_bytes", "-1", Must::Hold),
-        ],
-        (Control::Memory, Version::V2) => vec![
-            given("memory.swap.max", "max", Must::HoldWhereThereIsSwap),
-            given("memory.max", "max", Must::Hold),
-        ],
+        (Control::Memory, _) => {
+            let mut settings = match (limits.memory_bytes, version) {
+                (Some(bytes), _) => memory_settings(version, bytes),
+                (None, Version::V1) => vec![
+                    given("memory.limit_in_bytes", "-1", Must::Hold),
+                    given(V1_WITH_SWAP, "-1", Must::HoldWhereThereIsSwap),
+                ],
+                (None, Version::V2) => vec![
+                    given("memory.max", "max", Must::Hold),
+                    given("memory.swap.max", "max", Must::HoldWhereThereIsSwap),
+                ],
+            };
+            if limits.memory_bytes.is_none_or(|bytes| bytes > held) {
+                settings.reverse();
+            }
+            return settings;
+        }
         (Control::Cpu, Version::V1) => {
             vec![given("cpu.shares", GUESTS_SHARES, Must::Hold), given("cpu.cfs_quota_us", "-1", Must::Hold)]
         }
@@ -320,7 +338,7 @@ fn settings_of_all(control: Control, version: Version, limits: &Limits) -> Vec<S
 
 fn memory_settings(version: Version, bytes: u64) -> Vec<Setting> {
     let (limit, with_swap, swap) = match version {
-        Version::V1 => ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", bytes),
+        Version::V1 => ("memory.limit_in_bytes", V1_WITH_SWAP, bytes),
         Version::V2 => ("memory.max", "memory.swap.max", 0),
     };
     vec![
@@ -456,25 +474,42 @@ mod tests {
     #[test]
     fn the_cgroup_of_all_tasks_gets_what_their_owner_gives_and_no_more() {
         let given = Limits { memory_bytes: Some(7), cpu_milli: Some(2_000), ..Limits::default() };
-        for (version, limits, expected) in [
+        for (version, limits, held, expected) in [
             (
                 Version::V1,
                 given,
-                "memory.memsw.limit_in_bytes=-1 memory.limit_in_bytes=-1 memory.limit_in_bytes=7 \
-                 memory.memsw.limit_in_bytes=7 cpu.shares=102 cpu.cfs_quota_us=-1 cpu.cfs_period_us=100000 \
-                 cpu.cfs_quota_us=200000",
+                u64::MAX,
+                "memory.limit_in_bytes=7 memory.memsw.limit_in_bytes=7 cpu.shares=102 cpu.cfs_quota_us=-1 \
+                 cpu.cfs_period_us=100000 cpu.cfs_quota_us=200000",
+            ),
+            (
+                Version::V1,
+                Limits { cpu_milli: None, ..given },
+                6,
+                "memory.memsw.limit_in_bytes=7 memory.limit_in_bytes=7 cpu.shares=102 cpu.cfs_quota_us=-1",
+            ),
+            (
+                Version::V1,
+                Limits::default(),
+                7,
+                "memory.memsw.limit_in_bytes=-1 memory.limit_in_bytes=-1 cpu.shares=102 cpu.cfs_quota_us=-1",
             ),
             (
                 Version::V2,
                 given,
-                "memory.swap.max=max memory.max=max memory.max=7 memory.swap.max=0 cpu.weight=10 cpu.max=max \
-                 cpu.max=200000 100000",
+                u64::MAX,
+                "memory.max=7 memory.swap.max=0 cpu.weight=10 cpu.max=max cpu.max=200000 100000",
             ),
-            (Version::V2, Limits::default(), "memory.swap.max=max memory.max=max cpu.weight=10 cpu.max=max"),
+            (
+                Version::V2,
+                Limits::default(),
+                u64::MAX,
+                "memory.swap.max=max memory.max=max cpu.weight=10 cpu.max=max",
+            ),
         ] {
             let written: Vec<String> = Control::ALL
                 .into_iter()
-                .flat_map(|control| settings_of_all(control, version, &limits))
+                .flat_map(|control| settings_of_all(control, version, &limits, held))
                 .map(|setting| format!("{}={}", setting.file, setting.value))
                 .collect();
             assert_eq!(written.join(" "), expected, "{version:?}, {limits:?}");

@@ -50,6 +50,12 @@ impl Limiter {
         Self { hierarchies }
     }
 
+    /// Of these, whatever they are.
+    #[cfg(test)]
+    pub(crate) fn over(hierarchies: Vec<Hierarchy>) -> Self {
+        Self { hierarchies }
+    }
+
     /// Where the cgroups are.
     pub fn hierarchies(&self) -> &[Hierarchy] {
         &self.hierarchies
@@ -236,6 +242,41 @@ mod tests {
             let is_taken = all.memory_bytes.is_none_or(|bytes| read.trim() == bytes.to_string());
             assert!(is_taken, "{all:?}: {read}");
         }
+        limiter.remove();
+    }
+
+    /// Who wants memory back has less of it taken meanwhile, and not more.
+    #[test]
+    fn a_bound_that_is_below_what_is_in_use_does_not_open_the_one_before() {
+        let limiter = Limiter::find(&format!("in-use-{}", std::process::id()));
+        let memory = limiter.hierarchies.iter().find(|one| one.controls.contains(&Control::Memory));
+        let Some(Hierarchy { folder, version: Version::V1, .. }) = memory else {
+            limiter.remove();
+            return eprintln!("SKIPPED: no memory by cgroup of version 1 on this machine: {limiter}");
+        };
+        let most = |bytes| Limits { memory_bytes: Some(bytes), ..Limits::default() };
+        let read = |file: &str| fs::read_to_string(folder.join(file)).unwrap().trim().parse::<u64>().unwrap();
+        limiter.bound(&most(400 << 20)).unwrap();
+        let group = folder.join("used");
+        fs::create_dir(&group).unwrap();
+        let script = format!(
+            "echo $$ > {}/cgroup.procs; head -c 100000000 /dev/zero | tail -c 100000000 | sleep 1000",
+            group.display()
+        );
+        let mut child = std::process::Command::new("/bin/sh").args(["-c", &script]).spawn().unwrap();
+        let begun = std::time::Instant::now();
+        while read("memory.usage_in_bytes") < 90_000_000 {
+            assert!(begun.elapsed().as_secs() < 30, "it takes its memory");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        // Where there is swap the kernel takes it.
+        let refused = limiter.bound(&most(32 << 20));
+        let held = if refused.is_err() { 400 << 20 } else { 32 << 20 };
+        assert_eq!(read("memory.limit_in_bytes"), held);
+        sweep(folder);
+        child.wait().unwrap();
+        limiter.bound(&most(32 << 20)).unwrap();
+        assert_eq!(read("memory.limit_in_bytes"), 32 << 20);
         limiter.remove();
     }
 }

@@ -22,6 +22,12 @@ impl<T: Clone> Latest<T> {
         *newest = (newest.0 + 1, Some(content));
     }
 
+    /// Whether the newest content is yet to be written, and nobody is writing.
+    pub(super) fn waits(&self) -> bool {
+        let Ok(written) = self.written.try_lock() else { return false };
+        self.newest.lock().unwrap_or_else(PoisonError::into_inner).0 > *written
+    }
+
     /// Writes the newest content, unless somebody has; waits for whoever is writing.
     pub(super) fn write<E>(&self, write: impl FnOnce(&T) -> Result<(), E>) -> Result<(), E> {
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
@@ -83,6 +89,7 @@ mod tests {
         let latest = Latest::default();
         latest.set(1);
         assert_eq!(latest.write(|_| Err("no space")), Err("no space"));
+        assert!(latest.waits());
         latest.set(2);
         let mut written = Vec::new();
         for _ in 0..2 {
@@ -92,6 +99,7 @@ mod tests {
             });
             assert_eq!(done, Ok(()));
         }
+        assert!(!latest.waits());
         assert_eq!(written, [2]);
     }
 }

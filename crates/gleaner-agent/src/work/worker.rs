@@ -2,6 +2,7 @@
 
 mod runs;
 
+use super::bounding::Bounding;
 use super::dialler::{Dialler, News, Outgoing};
 use super::folders::Folders;
 use super::joining::Joined;
@@ -74,6 +75,8 @@ pub(super) struct Worker {
     /// Runs that may begin, since that is written down, or may not.
     noted: mpsc::UnboundedSender<Noted>,
     limiter: Limiter,
+    /// What all tasks get together.
+    bounding: Arc<Bounding>,
     outgoing: Option<Outgoing>,
     /// Where the connection leads, or led.
     dialled: Address,
@@ -110,7 +113,7 @@ impl Worker {
         let incarnation = incarnation(home.count_start()?)?;
         let limiter = Limiter::find(&home.place());
         let (events, inbox) = mpsc::channel(QUEUE_MAX);
-        bound_all(&limiter, watch.rules());
+        let bounding = Bounding::new(limiter.clone(), watch.rules().limits_of_all());
         let offered = watch.rules().profile(&profile, home.path());
         let memory = memory_unless_named(options.task_memory, &offered);
         tracing::info!(%limiter, memory_unless_named = memory, "limits of tasks");
@@ -155,6 +158,7 @@ impl Worker {
             clerk,
             noted,
             limiter,
+            bounding,
             outgoing: None,
             dialled,
             threads,
@@ -336,11 +340,12 @@ impl Worker {
 
     fn look(&mut self) {
         if let Some(before) = self.watch.reread(&self.found) {
-            bound_all(&self.limiter, self.watch.rules());
+            self.bounding.set(self.watch.rules().limits_of_all());
             self.take(Event::Ruled(self.watch.rules().bounds()));
             self.end_what_is_forbidden(&before);
             self.take(Event::Measured(self.found.clone()));
         }
+        self.bounding.look();
         for event in self.watch.look(now(), self.limiter.cpu_used()) {
             self.take(event);
         }
@@ -509,13 +514,6 @@ impl Worker {
                 FromAgent::Ended { run, end: *end }
             }
         })
-    }
-}
-
-/// So that the owner's limits on all tasks hold whatever the coordinator orders, where the kernel can hold them.
-fn bound_all(limiter: &Limiter, rules: &Rules) {
-    if let Err(why) = limiter.bound(&rules.limits_of_all()) {
-        tracing::warn!(%why, "the kernel does not hold all tasks together to the owner's limits");
     }
 }
 
