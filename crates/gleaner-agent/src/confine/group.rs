@@ -51,6 +51,8 @@ pub(crate) struct Group {
 #[derive(Debug, Clone)]
 pub(crate) struct MinderGroup {
     part: Part,
+    /// What it is held to.
+    bytes: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -209,7 +211,17 @@ impl MinderGroup {
         let part = Part { folder: folder.join(name), version: *version, controls: vec![Control::Memory] };
         part.make(&Limits { memory_bytes: Some(bytes), ..Limits::default() })?;
         part.write("cgroup.procs", "0").inspect_err(|_| remove(&part.folder))?;
-        Ok(Self { part })
+        Ok(Self { part, bytes })
+    }
+
+    /// Holds it to so much from now on.
+    pub(crate) fn hold(&mut self, bytes: u64) -> Result<(), GroupError> {
+        if self.bytes != bytes {
+            let settings = memory_settings_over(self.part.memory_held(), self.part.version, Some(bytes));
+            self.part.set(settings.into_iter())?;
+            self.bytes = bytes;
+        }
+        Ok(())
     }
 
     /// What the kernel ever did in it for want of memory.
@@ -223,8 +235,7 @@ impl MinderGroup {
 pub(super) fn bound(hierarchy: &Hierarchy, limits: &Limits) -> Result<(), GroupError> {
     let Hierarchy { folder, version, controls } = hierarchy;
     let part = Part { folder: folder.clone(), version: *version, controls: controls.clone() };
-    let held = part.read(V1_WITH_SWAP).and_then(|bytes| bytes.trim().parse().ok());
-    let held = held.unwrap_or(u64::MAX);
+    let held = part.memory_held();
     part.set(controls.iter().flat_map(|&control| settings_of_all(control, *version, limits, held)))
 }
 
@@ -242,6 +253,11 @@ impl Part {
             written => written,
         });
         written.fold(Ok(()), Result::and)
+    }
+
+    /// What it may have of memory and swap, where version 1 says so.
+    fn memory_held(&self) -> u64 {
+        self.read(V1_WITH_SWAP).and_then(|bytes| bytes.trim().parse().ok()).unwrap_or(u64::MAX)
     }
 
     /// The kernel counts those that it killed where they were, and a limit that was reached where that limit is.
@@ -303,28 +319,11 @@ fn settings(control: Control, version: Version, limits: &Limits) -> Vec<Setting>
 }
 
 /// What the cgroup around all tasks has of what its owner lets them have, in the order in which it is written: what is not
-/// limited now may have been before. Of memory it has `held` now, with swap; that is not opened in between, since version 1 does not
-/// take less than what is in use.
+/// limited now may have been before. Of memory it has `held` now, with swap.
 fn settings_of_all(control: Control, version: Version, limits: &Limits, held: u64) -> Vec<Setting> {
     let given = |file, value: &str, must| Setting { file, value: value.to_owned(), must };
     let open = match (control, version) {
-        (Control::Memory, _) => {
-            let mut settings = match (limits.memory_bytes, version) {
-                (Some(bytes), _) => memory_settings(version, bytes),
-                (None, Version::V1) => vec![
-                    given("memory.limit_in_bytes", "-1", Must::Hold),
-                    given(V1_WITH_SWAP, "-1", Must::HoldWhereThereIsSwap),
-                ],
-                (None, Version::V2) => vec![
-                    given("memory.max", "max", Must::Hold),
-                    given("memory.swap.max", "max", Must::HoldWhereThereIsSwap),
-                ],
-            };
-            if limits.memory_bytes.is_none_or(|bytes| bytes > held) {
-                settings.reverse();
-            }
-            return settings;
-        }
+        (Control::Memory, _) => return memory_settings_over(held, version, limits.memory_bytes),
         (Control::Cpu, Version::V1) => {
             vec![given("cpu.shares", GUESTS_SHARES, Must::Hold), given("cpu.cfs_quota_us", "-1", Must::Hold)]
         }
@@ -337,13 +336,35 @@ fn settings_of_all(control: Control, version: Version, limits: &Limits, held: u6
 }
 
 fn memory_settings(version: Version, bytes: u64) -> Vec<Setting> {
-    let (limit, with_swap, swap) = match version {
-        Version::V1 => ("memory.limit_in_bytes", V1_WITH_SWAP, bytes),
-        Version::V2 => ("memory.max", "memory.swap.max", 0),
+    let bytes = bytes.to_string();
+    match version {
+        Version::V1 => memory_and_swap(version, &bytes, &bytes),
+        Version::V2 => memory_and_swap(version, &bytes, "0"),
+    }
+}
+
+/// So much memory, or all, for a cgroup that has `held` now, with swap. That is not opened in between: version 1 does not take less than
+/// what is in use, and then leaves it as it was.
+fn memory_settings_over(held: u64, version: Version, bytes: Option<u64>) -> Vec<Setting> {
+    let mut settings = match (bytes, version) {
+        (Some(bytes), _) => memory_settings(version, bytes),
+        (None, Version::V1) => memory_and_swap(version, "-1", "-1"),
+        (None, Version::V2) => memory_and_swap(version, "max", "max"),
+    };
+    if bytes.is_none_or(|bytes| bytes > held) {
+        settings.reverse();
+    }
+    settings
+}
+
+fn memory_and_swap(version: Version, memory: &str, swap: &str) -> Vec<Setting> {
+    let (limit, with_swap) = match version {
+        Version::V1 => ("memory.limit_in_bytes", V1_WITH_SWAP),
+        Version::V2 => ("memory.max", "memory.swap.max"),
     };
     vec![
-        Setting { file: limit, value: bytes.to_string(), must: Must::Hold },
-        Setting { file: with_swap, value: swap.to_string(), must: Must::HoldWhereThereIsSwap },
+        Setting { file: limit, value: memory.to_owned(), must: Must::Hold },
+        Setting { file: with_swap, value: swap.to_owned(), must: Must::HoldWhereThereIsSwap },
     ]
 }
 

@@ -35,6 +35,8 @@ pub(crate) enum StartError {
     File(PathBuf, io::Error),
     #[error(transparent)]
     Group(#[from] GroupError),
+    #[error("what earlier tasks left in memory is more than a task may use now: {0}")]
+    Held(GroupError),
     #[error("no user for the task: {0}")]
     User(io::Error),
     #[error("no network for the task: {0}")]
@@ -57,6 +59,7 @@ impl StartError {
             Self::NoCommand | Self::Program(_) | Self::Folder(..) => ProgramEnd::NoProgram(self.to_string()),
             Self::File(..)
             | Self::Group(_)
+            | Self::Held(_)
             | Self::User(_)
             | Self::Network(_)
             | Self::Give(_)
@@ -69,6 +72,7 @@ impl StartError {
     fn is_lack(&self) -> bool {
         match self {
             Self::NoCommand | Self::Program(_) => false,
+            Self::Held(_) => true,
             Self::Group(why) => is_lack(why.why()),
             Self::Folder(_, why)
             | Self::File(_, why)
@@ -111,10 +115,12 @@ pub(crate) fn start(id: u64, spec: &RunSpec, means: &mut Means) -> Result<Starte
         return Err(StartError::NoCommand);
     }
     let streams = open_streams(spec)?;
-    if let Limits { memory_bytes: None, memory_unless_named: Some(most), .. } = spec.limits
-        && means.minder_group.is_none()
-    {
-        means.minder_group = spec.limiter.group_of_minder(most)?;
+    if let Limits { memory_bytes: None, memory_unless_named: Some(most), .. } = spec.limits {
+        match &mut means.minder_group {
+            None => means.minder_group = spec.limiter.group_of_minder(most)?,
+            // The owner may give tasks more or less than when it was made.
+            Some(group) => group.hold(most).map_err(StartError::Held)?,
+        }
     }
     match &spec.confinement {
         Confinement::Own if !spec.limits.any() => start_directly(spec, streams),

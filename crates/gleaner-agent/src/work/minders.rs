@@ -54,7 +54,8 @@ pub(crate) struct Minders {
     program: PathBuf,
     keeper: Keeper,
     limiter: Limiter,
-    memory_unless_named: Option<u64>,
+    /// What the owner says that a task may use which names none.
+    task_memory: Option<u64>,
     home: Arc<Home>,
     events: mpsc::Sender<Event>,
     made: u64,
@@ -82,23 +83,12 @@ impl Minders {
         program: PathBuf,
         keeper: Keeper,
         limiter: Limiter,
-        memory_unless_named: Option<u64>,
+        task_memory: Option<u64>,
         home: Arc<Home>,
         events: mpsc::Sender<Event>,
     ) -> Self {
         let (idle, busy) = (Vec::new(), BTreeMap::new());
-        Self {
-            program,
-            keeper,
-            limiter,
-            memory_unless_named,
-            home,
-            events,
-            made: 0,
-            lease_ends: None,
-            idle,
-            busy,
-        }
+        Self { program, keeper, limiter, task_memory, home, events, made: 0, lease_ends: None, idle, busy }
     }
 
     /// Starts a run's program in its folder.
@@ -126,6 +116,11 @@ impl Minders {
                 return Ok(());
             }
         }
+    }
+
+    /// What a task may use that names no memory and starts now, on a machine like this.
+    pub(crate) fn memory_unless_named(&self, profile: &Profile) -> Option<u64> {
+        super::spec::memory_unless_named(self.task_memory, profile)
     }
 
     /// Has the minders kill what runs when the lease ends, whatever becomes of this process.
@@ -175,7 +170,7 @@ impl Minders {
         by: (&Profile, &Rules),
     ) -> Result<Vec<u8>, MinderError> {
         let outputs = link.outputs.clone();
-        let memory = self.memory_unless_named;
+        let memory = self.memory_unless_named(by.0);
         let mut spec: RunSpec =
             super::spec::spec_of(run, folder, by, &self.limiter, memory, outputs, self.home.path())
                 .map_err(MinderError::Spec)?;

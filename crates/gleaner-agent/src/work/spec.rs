@@ -12,15 +12,17 @@ use gleaner_wire::task_folder::{CHECKPOINT, STDIN, TEMPORARY};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Memory of a task that names none, at least: less than that starts no interpreter.
+/// Memory of a task that names none, at least, where all tasks have that much: less starts no interpreter.
 const MEMORY_MIN: u64 = 256 << 20;
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// The memory of a task that names none: what the owner says, or else its slot's share of the machine's. None where it is
-/// not known how much the machine has.
+/// The memory of a task that names none: what the owner says, or else its slot's share of what tasks may have of the machine's. None
+/// where it is not known how much the machine has.
+///
+/// Where slots have less than [`MEMORY_MIN`] each, tasks that name none can together take more than all tasks may.
 pub(crate) fn memory_unless_named(owners: Option<u64>, profile: &Profile) -> Option<u64> {
     let share = profile.memory / u64::from(profile.slots.max(1));
-    owners.or((profile.memory > 0).then_some(share.max(MEMORY_MIN)))
+    owners.or((profile.memory > 0).then_some(share.max(MEMORY_MIN.min(profile.memory))))
 }
 
 /// What is to be started; the error says why this agent will not.
@@ -205,6 +207,25 @@ mod tests {
         }
         let not_all = Rules { network: OwnersNetwork::No, ..all() };
         assert!(!all().forbid(&talking, &not_all), "who has less may have more");
+    }
+
+    #[test]
+    fn whoever_names_no_memory_gets_a_share_of_what_the_rules_give_now() {
+        let found = Profile { memory: 16 << 30, ..Profile::new([1.0; 3], 8) };
+        for (cores_max, memory_max_gb, owners, expected) in [
+            (None, None, None, 2 << 30),
+            (Some(1), None, None, 16 << 30),
+            (Some(4), Some(8.0), None, 2_000_000_000),
+            // Less than an interpreter takes, and never more than all tasks together.
+            (None, Some(1.0), None, MEMORY_MIN),
+            (None, Some(0.1), None, 100_000_000),
+            (None, Some(1.0), Some(5), 5),
+        ] {
+            let rules = Rules { cores_max, memory_max_gb, ..Rules::default() };
+            let profile = rules.profile(&found, Path::new("/"));
+            let row = format!("{cores_max:?} {memory_max_gb:?} {owners:?}");
+            assert_eq!(memory_unless_named(owners, &profile), Some(expected), "{row}");
+        }
     }
 
     #[test]

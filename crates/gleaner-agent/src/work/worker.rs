@@ -10,7 +10,6 @@ use super::keeping::Keeping;
 use super::minders::Minders;
 use super::permits::{Clerk, Permits};
 use super::room::Bound;
-use super::spec::memory_unless_named;
 use super::threads::Threads;
 use super::watch::Watch;
 use super::{Stop, WorkError, WorkOptions, spool};
@@ -115,16 +114,21 @@ impl Worker {
         let (events, inbox) = mpsc::channel(QUEUE_MAX);
         let bounding = Bounding::new(limiter.clone(), watch.rules().limits_of_all());
         let offered = watch.rules().profile(&profile, home.path());
-        let memory = memory_unless_named(options.task_memory, &offered);
-        tracing::info!(%limiter, memory_unless_named = memory, "limits of tasks");
+        tracing::info!(%limiter, "limits of tasks");
         if let Err(why) = &profile.sandbox {
             tracing::warn!(
                 why,
                 "no sandbox can be built here, so tasks of others do not run here; see `gleaner doctor`"
             );
         }
-        let minders =
-            Minders::new(options.program, keeper, limiter.clone(), memory, home.clone(), events.clone());
+        let minders = Minders::new(
+            options.program,
+            keeper,
+            limiter.clone(),
+            options.task_memory,
+            home.clone(),
+            events.clone(),
+        );
         let folders = Folders::new(home.clone());
         let (permits, clerk) = Permits::open(&home.signed(), unix_s())?;
         let (noted, notes) = mpsc::unbounded_channel();
@@ -144,7 +148,7 @@ impl Worker {
         let (clearing, cleared) = mpsc::unbounded_channel();
         let keeping = Keeping::start(home.clone(), brought.clone(), clearing)
             .map_err(|why| WorkError::System { what: "no thread could be started", why })?;
-        Ok(Self {
+        let worker = Self {
             home,
             identity,
             key,
@@ -170,7 +174,9 @@ impl Worker {
             results: VecDeque::new(),
             inbox: Some(inbox),
             notes: Some(notes),
-        })
+        };
+        worker.say_memory();
+        Ok(worker)
     }
 
     /// Works until it is told to stop, or there is no use in going on.
@@ -344,6 +350,7 @@ impl Worker {
             self.take(Event::Ruled(self.watch.rules().bounds()));
             self.end_what_is_forbidden(&before);
             self.take(Event::Measured(self.found.clone()));
+            self.say_memory();
         }
         self.bounding.look();
         for event in self.watch.look(now(), self.limiter.cpu_used()) {
@@ -363,6 +370,14 @@ impl Worker {
                 self.threads.try_disk();
             }
         }
+    }
+
+    /// So that an owner sees what slots and rules come to.
+    fn say_memory(&self) {
+        let profile = self.duties.profile();
+        let each = self.minders.memory_unless_named(profile);
+        let together = each.map(|bytes| bytes.saturating_mul(profile.slots.into()));
+        tracing::info!(each, together, "bytes of memory for tasks that name none, from now on");
     }
 
     /// What tasks have on the disk is not taken from them: how much others leave is seen when there are none.

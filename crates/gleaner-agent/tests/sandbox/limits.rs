@@ -92,6 +92,23 @@ fn a_memory_hog_is_killed_and_it_shows() {
     limiter.remove();
 }
 
+/// The minder is the same, and its cgroup too.
+#[test]
+fn a_task_that_names_no_memory_gets_what_its_owner_gives_by_then() {
+    let mut stage = Stage::new();
+    let limiter = limiter("by-then");
+    if !has(&limiter, Control::Memory) {
+        return;
+    }
+    let script = "head -c 100000000 /dev/zero | tail -c 100000000 > /dev/null";
+    for (bytes, killed) in [(256 << 20, 0), (32 << 20, 1), (256 << 20, 0)] {
+        let limits = Limits { memory_unless_named: Some(bytes), ..Limits::default() };
+        let (outcome, used) = stage.run(limited(stage.own(script), &limiter, limits));
+        assert_eq!(used.killed_for_memory, killed, "{bytes}: {outcome:?}");
+    }
+    limiter.remove();
+}
+
 /// Else whoever fills a machine has the tasks of others fail.
 #[test]
 fn who_is_killed_for_the_memory_of_all_tasks_did_not_take_too_much() {
