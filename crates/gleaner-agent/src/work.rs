@@ -15,6 +15,7 @@ mod keeping;
 mod latest;
 mod minders;
 mod options;
+mod pace;
 mod permits;
 mod room;
 mod spec;

@@ -270,7 +270,7 @@ impl Seated {
                     spool.discard();
                     continue;
                 };
-                if let Some(event) = spool.drain(run) {
+                if let Some(event) = spool.take(run) {
                     let _ = self.events.send(event).await;
                 }
             }

@@ -3,10 +3,11 @@
 //! A program writes into a named pipe that the agent drains, so that it neither waits for the coordinator nor fills
 //! the disk: the file gets the beginning, at most [`OUTPUT_BYTES_MAX`] less [`END_BYTES`], and when the run is over the last
 //! [`END_BYTES`] of what came after that; what is between is counted and dropped. There is no file
-//! before there is output. **What the disk does not take is lost, and said to be**: nothing is kept behind the hole. **Pipes are used again by the next run**, which costs nothing, **if they are as new**: whoever writes
+//! before there is output. **One that pours is held back by its pipe** (`pace.rs`). **What the disk does not take is lost, and said to be**: nothing is kept behind the hole. **Pipes are used again by the next run**, which costs nothing, **if they are as new**: whoever writes
 //! into a pipe can close it to others, or make it larger or smaller. A run is over only when all its processes are gone and its pipes are
 //! empty.
 
+use super::pace::Pace;
 use crate::duties::{Event, Range};
 use crate::folder::has_no_attributes;
 use crate::home::Home;
@@ -22,12 +23,15 @@ use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use tokio::net::unix::pipe;
+use tokio::time::{Instant, sleep_until};
 
 /// Only the agent and the runs that it lends a pipe to may open it.
 const MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 
 /// What is read from a pipe at once: a quarter of what it holds.
 const CHUNK: usize = 16 << 10;
+/// How often that is done in one turn: all that a pipe holds.
+const CHUNKS_PER_TURN: usize = 4;
 
 /// Bytes of the end that are kept of output that is too long.
 const END_BYTES: usize = 64 << 10;
@@ -49,6 +53,7 @@ pub(crate) struct Spool {
     dropped: u64,
     /// Whether the disk did not take some of it.
     is_lost: bool,
+    pace: Pace,
 }
 
 impl Spool {
@@ -60,8 +65,19 @@ impl Spool {
         // Nobody knows the name of one that could not be opened.
         let pipe = opened.inspect_err(|_| drop(fs::remove_file(path)))?;
         let (path, capacity) = (path.to_owned(), fcntl_getpipe_size(&pipe)?);
-        let end = VecDeque::new();
-        Ok(Self { path, pipe, capacity, stream, file: None, written: 0, end, dropped: 0, is_lost: false })
+        let (end, pace) = (VecDeque::new(), Pace::new(Instant::now()));
+        Ok(Self {
+            path,
+            pipe,
+            capacity,
+            stream,
+            file: None,
+            written: 0,
+            end,
+            dropped: 0,
+            is_lost: false,
+            pace,
+        })
     }
 
     /// What comes from now on belongs to this run. What one before it did to the pipe goes with the pipe.
@@ -74,6 +90,7 @@ impl Spool {
         self.file = Some((home.spool(run, self.stream), None));
         (self.written, self.dropped, self.is_lost) = (0, 0, false);
         self.end.clear();
+        self.pace = Pace::new(Instant::now());
         Ok(())
     }
 
@@ -85,13 +102,53 @@ impl Spool {
             && has_no_attributes(&self.pipe)?)
     }
 
-    /// Waits until something may have come.
+    /// Waits until something may have come that may be taken, or is to be told.
     pub(crate) async fn wait(&self) {
-        // An error would show when reading.
-        let _ = self.pipe.readable().await;
+        let comes = async {
+            if let Some(at) = self.pace.resumes() {
+                sleep_until(at).await;
+            }
+            // An error would show when reading.
+            let _ = self.pipe.readable().await;
+        };
+        let is_due = async {
+            match self.pace.tells() {
+                Some(at) => sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = comes => {}
+            () = is_due => {}
+        }
     }
 
-    /// Takes what a pipe holds; none if it is empty.
+    /// Takes what a pipe holds, as far as it is time to; what is to be told, if it is time for that.
+    pub(crate) fn take(&mut self, run: RunId) -> Option<Event> {
+        let now = Instant::now();
+        if self.pace.may_take(now)
+            && let Err(why) = self.take_turn(now)
+        {
+            return Some(self.told(run, Err(why)));
+        }
+        let is_due = self.pace.tells().is_some_and(|at| at <= now);
+        is_due.then(|| self.told(run, Ok(())))
+    }
+
+    fn take_turn(&mut self, now: Instant) -> io::Result<()> {
+        let (mut chunk, mut taken) = ([0; CHUNK], 0);
+        for _ in 0..CHUNKS_PER_TURN {
+            let Some(count) = self.read(&mut chunk).filter(|count| *count > 0) else { break };
+            taken += count as u64;
+            self.keep(&chunk[..count])?;
+        }
+        if taken > 0 {
+            self.pace.took(now, taken, self.dropped > 0);
+        }
+        Ok(())
+    }
+
+    /// Takes what a pipe holds when nothing writes any more; none if it is empty.
     pub(crate) fn drain(&mut self, run: RunId) -> Option<Event> {
         let mut chunk = [0; CHUNK];
         let count = self.read(&mut chunk).filter(|count| *count > 0)?;
@@ -99,10 +156,10 @@ impl Spool {
         Some(self.told(run, kept))
     }
 
-    /// Nothing comes any more: the end of what was too long goes behind its beginning.
+    /// Nothing comes any more: the end of what was too long goes behind its beginning, and what was not told yet is.
     pub(crate) fn finish(&mut self, run: RunId) -> Option<Event> {
         if self.end.is_empty() || self.is_lost {
-            return None;
+            return self.pace.is_untold().then(|| self.told(run, Ok(())));
         }
         let gap = match self.dropped {
             0 => String::new(),
@@ -114,6 +171,7 @@ impl Spool {
     }
 
     fn told(&mut self, run: RunId, kept: io::Result<()>) -> Event {
+        self.pace.tell(Instant::now());
         if let Err(why) = kept {
             self.is_lost = true;
             tracing::warn!(%why, "output cannot be kept");
@@ -197,6 +255,7 @@ mod tests {
     use rustix::fs::fchmod;
     use rustix::pipe::fcntl_setpipe_size;
     use std::os::unix::fs::MetadataExt;
+    use std::time::Duration;
     use tempfile::TempDir;
 
     #[tokio::test]
@@ -255,6 +314,52 @@ mod tests {
         let before = inode();
         spool.begin(run(9), &home).unwrap();
         assert_eq!(inode(), before, "one that nobody changed is used again");
+    }
+
+    /// What takes it is as urgent as the owner's programs.
+    #[tokio::test]
+    async fn whoever_writes_without_end_is_held_back_and_seldom_told_of() {
+        const FOR: Duration = Duration::from_millis(500);
+        let folder = TempDir::new().unwrap();
+        let home = Home::open(folder.path()).unwrap();
+        let path = home.pipe(1, Stream::Stdout);
+        let mut spool = Spool::make(&path, Stream::Stdout).unwrap();
+        let run = RunId { task: TaskId::new(0), number: 1 };
+        spool.begin(run, &home).unwrap();
+        let mut pipe = File::options().append(true).open(&path).unwrap();
+        // Until nobody has the pipe open for reading.
+        let writer = std::thread::spawn(move || while pipe.write_all(&[b'y'; CHUNK]).is_ok() {});
+        let (begun, mut turns, mut told) = (Instant::now(), 0, 0);
+        while begun.elapsed() < FOR {
+            spool.wait().await;
+            turns += 1;
+            told += u64::from(spool.take(run).is_some());
+        }
+        let millis = begun.elapsed().as_millis() as u64;
+        let written = spool.written;
+        drop(spool);
+        writer.join().unwrap();
+        let row = format!("{turns} turns, {told} told, {written} bytes in {millis} ms");
+        assert!(written > 0 && written <= (2 << 20) + (millis << 20) * 16 / 1_000, "{row}");
+        assert!((1..=millis / 50 + 2).contains(&told), "{row}");
+        assert!(turns <= 100 + millis, "{row}");
+    }
+
+    #[tokio::test]
+    async fn what_is_not_told_yet_is_told_at_the_end() {
+        let folder = TempDir::new().unwrap();
+        let home = Home::open(folder.path()).unwrap();
+        let path = home.pipe(1, Stream::Stdout);
+        let mut spool = Spool::make(&path, Stream::Stdout).unwrap();
+        let run = RunId { task: TaskId::new(0), number: 1 };
+        spool.begin(run, &home).unwrap();
+        fs::write(&path, "first").unwrap();
+        assert!(matches!(spool.take(run), Some(Event::Wrote { written: 5, .. })), "at once");
+        // Long before that is told by itself, but for a machine that stands still.
+        fs::write(&path, "second").unwrap();
+        let told = spool.take(run).or_else(|| spool.finish(run));
+        assert!(matches!(told, Some(Event::Wrote { written: 11, .. })), "{told:?}");
+        assert!(spool.finish(run).is_none(), "once");
     }
 
     #[tokio::test]
