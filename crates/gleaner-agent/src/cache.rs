@@ -5,7 +5,8 @@
 //! - **No task gets at a file of the cache**: it gets a copy, which file systems that can do so share until one of
 //!   the two is written.
 //! - The files together stay below the bound; those not used for longest go first. The order is that of their times
-//!   of modification, so that it outlasts a restart.
+//!   of modification, so that it outlasts a restart. **They are listed only when they are too much**: there may be very many.
+//! - **A file that is larger than the bound is fetched all the same**, and its name is gone before it is used.
 //! - **Where the disk is short the cache gives way**: nothing is withheld from a task for the sake of what another may use again.
 
 use gleaner_wire::BlobHash;
@@ -13,8 +14,8 @@ use gleaner_wire::limits::BLOB_BYTES_MAX;
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 /// What an unfinished file is called.
@@ -50,8 +51,8 @@ pub struct Cache {
     folder: PathBuf,
     bytes_max: u64,
     unfinished: AtomicU64,
-    /// Held while files are counted and removed, so that two who do so do not remove twice as much.
-    sweeping: Mutex<()>,
+    /// Bytes of all files, or more: held while they are listed and removed, so that two who do so do not remove twice as much.
+    total: Mutex<u64>,
 }
 
 /// Writes and hashes.
@@ -70,13 +71,9 @@ impl Cache {
                 fs::remove_file(entry.path())?;
             }
         }
-        let cache = Self {
-            folder: folder.into(),
-            bytes_max,
-            unfinished: AtomicU64::new(0),
-            sweeping: Mutex::new(()),
-        };
-        cache.sweep()?;
+        let cache =
+            Self { folder: folder.into(), bytes_max, unfinished: AtomicU64::new(0), total: Mutex::new(0) };
+        cache.sweep(&mut cache.total())?;
         Ok(cache)
     }
 
@@ -105,8 +102,28 @@ impl Cache {
             let _ = fs::remove_file(&part);
         }
         let file = fetched?;
-        self.sweep().map_err(failed)?;
+        self.count(&file, &path).map_err(failed)?;
         Ok(file)
+    }
+
+    /// Makes room for a file that came in.
+    fn count(&self, file: &File, path: &Path) -> io::Result<()> {
+        let bytes = file.metadata()?.len();
+        let mut total = self.total();
+        if bytes > self.bytes_max {
+            return match fs::remove_file(path) {
+                // Somebody else fetched the same.
+                Err(why) if why.kind() != io::ErrorKind::NotFound => Err(why),
+                Ok(()) | Err(_) => Ok(()),
+            };
+        }
+        // One that two fetch at a time counts twice until they are listed.
+        *total += bytes;
+        if *total > self.bytes_max { self.sweep(&mut total) } else { Ok(()) }
+    }
+
+    fn total(&self) -> MutexGuard<'_, u64> {
+        self.total.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn fetch_into<E: std::error::Error>(
@@ -119,7 +136,7 @@ impl Cache {
         let failed = |why| CacheError::File { path: part.into(), why };
         let mut file = File::options().read(true).write(true).create_new(true).open(part).map_err(failed)?;
         let mut hashing = Hashing { file: &mut file, hasher: blake3::Hasher::new() };
-        fetch(&mut hashing, BLOB_BYTES_MAX.min(self.bytes_max)).map_err(CacheError::Fetch)?;
+        fetch(&mut hashing, BLOB_BYTES_MAX).map_err(CacheError::Fetch)?;
         let got = hash_of(&hashing.hasher);
         if got != *blob {
             return Err(CacheError::Mismatch { wanted: *blob, got });
@@ -134,17 +151,19 @@ impl Cache {
 
     /// Makes room on a disk that is short: removes the files not used for longest, half of all bytes. Whether there were any.
     pub(crate) fn give_way(&self) -> io::Result<bool> {
-        Ok(self.remove_oldest(|total| total / 2)? > 0)
+        Ok(self.remove_oldest(&mut self.total(), |total| total / 2)? > 0)
     }
 
-    /// Removes the files not used for longest until the rest is within the bound.
-    fn sweep(&self) -> io::Result<()> {
-        self.remove_oldest(|_| self.bytes_max).map(drop)
+    /// Removes the files not used for longest until the rest is within the bound, and a tenth less: so the next files do not have all
+    /// listed again.
+    fn sweep(&self, total: &mut u64) -> io::Result<()> {
+        let most =
+            |total: u64| if total > self.bytes_max { self.bytes_max - self.bytes_max / 10 } else { total };
+        self.remove_oldest(total, most).map(drop)
     }
 
     /// Removes the files not used for longest, until no more than `most` of all bytes is left. How many files went.
-    fn remove_oldest(&self, most: impl FnOnce(u64) -> u64) -> io::Result<usize> {
-        let _guard = self.sweeping.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    fn remove_oldest(&self, total: &mut u64, most: impl FnOnce(u64) -> u64) -> io::Result<usize> {
         let mut files = Vec::new();
         for entry in fs::read_dir(&self.folder)? {
             let entry = entry?;
@@ -159,14 +178,15 @@ impl Cache {
             }
         }
         files.sort();
-        let mut total: u64 = files.iter().map(|(_, _, len)| len).sum();
-        let (most, mut removed) = (most(total), 0);
+        *total = files.iter().map(|(_, _, len)| len).sum();
+        let (most, mut removed) = (most(*total), 0);
         for (_, path, len) in files {
-            if total <= most {
+            if *total <= most {
                 break;
             }
             fs::remove_file(path)?;
-            (total, removed) = (total - len, removed + 1);
+            *total -= len;
+            removed += 1;
         }
         Ok(removed)
     }
@@ -210,7 +230,7 @@ mod tests {
     fn a_file_is_fetched_once_and_the_oldest_goes_first() {
         let folder = tempfile::tempdir().unwrap();
         let fetches = Cell::new(0);
-        let cache = Cache::open(folder.path(), 20).unwrap();
+        let cache = Cache::open(folder.path(), 24).unwrap();
         let age = |bytes: &[u8], seconds| {
             let file = File::open(folder.path().join(hash(bytes).to_string())).unwrap();
             file.set_modified(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds)).unwrap();
@@ -221,10 +241,46 @@ mod tests {
         }
         age(b"bbbbbbbbbb", 1);
         assert_eq!(read(&cache, b"cccccccccc", &fetches), b"cccccccccc");
-        let cache = Cache::open(folder.path(), 20).unwrap();
+        let cache = Cache::open(folder.path(), 24).unwrap();
         for (bytes, fetched) in [(b"aaaaaaaaaa", 3), (b"cccccccccc", 3), (b"bbbbbbbbbb", 4)] {
             read(&cache, bytes, &fetches);
             assert_eq!(fetches.get(), fetched, "{bytes:?}");
+        }
+    }
+
+    /// There may be hundreds of thousands.
+    #[test]
+    fn files_are_listed_only_when_they_are_too_much() {
+        let folder = tempfile::tempdir().unwrap();
+        let (cache, fetches) = (Cache::open(folder.path(), 24).unwrap(), Cell::new(0));
+        let unknown = folder.path().join("counted when all are");
+        fs::write(&unknown, [0; 30]).unwrap();
+        let file = File::open(&unknown).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        for (bytes, is_left) in [(b"aaaaaaaaaa", true), (b"bbbbbbbbbb", true), (b"cccccccccc", false)] {
+            read(&cache, bytes, &fetches);
+            assert_eq!(unknown.exists(), is_left, "{bytes:?}");
+        }
+        // Room for another one was made then, and a tenth more.
+        assert_eq!(*cache.total(), 20);
+    }
+
+    #[test]
+    fn a_file_that_is_larger_than_the_cache_is_used_and_not_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        for bytes_max in [0, 4] {
+            let (cache, fetches) = (Cache::open(folder.path(), bytes_max).unwrap(), Cell::new(0));
+            let small = &b"aaaa"[..bytes_max as usize];
+            read(&cache, small, &fetches);
+            let file = cache.open_file(&hash(b"larger than it"), |into, most| {
+                assert_eq!(most, BLOB_BYTES_MAX, "no machine ends a task for its own cache");
+                into.write_all(b"larger than it")
+            });
+            assert_eq!(io::read_to_string(file.unwrap()).unwrap(), "larger than it");
+            let left: Vec<_> =
+                fs::read_dir(folder.path()).unwrap().map(|one| one.unwrap().file_name()).collect();
+            assert!(left.contains(&hash(small).to_string().into()), "what is small stays: {left:?}");
+            assert!(!left.contains(&hash(b"larger than it").to_string().into()), "{left:?}");
         }
     }
 
