@@ -1,5 +1,5 @@
 //! The watch on a task's memory where no cgroup counts it: all of its processes together, and what is memory though no process has
-//! it mapped (files without a name on a disk in memory, and what is in its folders there).
+//! it mapped (files without a name on a disk in memory, and what is in its folders there). What is in swap counts as memory.
 //!
 //! A look costs little while the task is far from its bound. **What it may take between two looks, and what the kernel keeps for its
 //! sockets and pipes, is not bounded.**
@@ -54,7 +54,7 @@ struct Look {
     took: Duration,
 }
 
-/// What processes have in memory: their own, and what they share.
+/// What processes have in memory and in swap: their own, and what they share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Mapped {
     own: u64,
@@ -138,18 +138,30 @@ impl Look {
 
 /// The memory of a process, what it shares counted as if it were its own.
 fn resident(pid: Pid) -> u64 {
-    kilobytes(&read(pid, "status")).get("VmRSS").map_or(0, |resident| resident << 10)
+    resident_by(&read(pid, "status"))
+}
+
+/// As a text of `/proc/PID/status` says. A process can have its memory swapped out itself (`MADV_PAGEOUT`).
+fn resident_by(status: &str) -> u64 {
+    let told = kilobytes(status);
+    ["VmRSS", "VmSwap"].into_iter().filter_map(|name| told.get(name)).sum::<u64>() << 10
 }
 
 /// The memory of a process, of what it shares with others its part.
 fn mapped(pid: Pid) -> Mapped {
-    let text = read(pid, "smaps_rollup");
-    let told = kilobytes(&text);
-    match (told.get("Pss_Anon"), told.get("Pss_Shmem")) {
-        (Some(own), Some(shared)) => Mapped { own: own << 10, shared: shared << 10 },
-        // A kernel that does not tell them apart, or has none of it.
-        _ => Mapped { own: told.get("Pss").map_or_else(|| resident(pid), |all| all << 10), shared: 0 },
-    }
+    mapped_by(&read(pid, "smaps_rollup")).unwrap_or_else(|| Mapped { own: resident(pid), shared: 0 })
+}
+
+/// As a text of `/proc/PID/smaps_rollup` says; none if there is none.
+fn mapped_by(rollup: &str) -> Option<Mapped> {
+    let told = kilobytes(rollup);
+    let swapped = told.get("SwapPss").or_else(|| told.get("Swap")).unwrap_or(&0);
+    let (own, shared) = match (told.get("Pss_Anon"), told.get("Pss_Shmem")) {
+        (Some(own), Some(shared)) => (own, *shared),
+        // A kernel that does not tell them apart.
+        _ => (told.get("Pss")?, 0),
+    };
+    Some(Mapped { own: (own + swapped) << 10, shared: shared << 10 })
 }
 
 /// The amounts in a text of the kernel's, by their names.
@@ -210,6 +222,28 @@ mod tests {
     use std::fs::File;
     use std::io::Write;
     use std::process::{Command, Stdio};
+
+    #[test]
+    fn what_is_in_swap_is_taken_too() {
+        for (status, expected) in [
+            ("Name:\tcat\nVmRSS:\t    3 kB\nRssAnon:\t 2 kB\nVmSwap:\t   40 kB\n", 43),
+            ("Name:\tcat\nVmRSS:\t    3 kB\n", 3),
+            ("Name:\tkthreadd\n", 0),
+        ] {
+            assert_eq!(resident_by(status), expected << 10, "{status}");
+        }
+        let both = "Pss:  9 kB\nPss_Anon: 5 kB\nPss_Shmem: 2 kB\n";
+        for (rollup, expected) in [
+            (format!("{both}Swap: 70 kB\nSwapPss: 40 kB\n"), Some((45, 2))),
+            (format!("{both}Swap: 70 kB\n"), Some((75, 2))),
+            (both.to_owned(), Some((5, 2))),
+            ("Pss: 9 kB\nSwapPss: 40 kB\n".to_owned(), Some((49, 0))),
+            (String::new(), None),
+        ] {
+            let expected = expected.map(|(own, shared)| Mapped { own: own << 10, shared: shared << 10 });
+            assert_eq!(mapped_by(&rollup), expected, "{rollup}");
+        }
+    }
 
     #[test]
     fn nothing_hides_behind_many_descriptors() {
