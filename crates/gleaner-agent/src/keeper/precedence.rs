@@ -59,12 +59,34 @@ impl Sessions {
         }
         for process in family::descendants() {
             let session = format!("/proc/{process}/autogroup");
-            // "/autogroup-123 nice 10", and nothing for one that is in no group.
             let said = fs::read_to_string(&session).unwrap_or_default();
-            if said.trim_end().ends_with("nice 0") {
+            if niceness(&said).is_some_and(|nice| nice < NICER) {
                 let _ = fs::write(&session, NICER.to_string());
             }
         }
         self.next_look = NextLook::after(PAUSE);
+    }
+}
+
+/// How nice a session is, which any process in it may set: in "/autogroup-123 nice 10", and nothing for one that is in no group.
+fn niceness(said: &str) -> Option<i32> {
+    said.trim_end().rsplit_once("nice ")?.1.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_as_nice_as_its_line_says() {
+        for (said, expected) in [
+            ("/autogroup-123 nice 0\n", Some(0)),
+            ("/autogroup-123 nice 1\n", Some(1)),
+            ("/autogroup-7 nice -20\n", Some(-20)),
+            ("/autogroup-7 nice 10\n", Some(NICER)),
+            ("", None),
+        ] {
+            assert_eq!(niceness(said), expected, "{said}");
+        }
     }
 }
