@@ -19,8 +19,10 @@ use tokio::net::UnixListener;
 use tokio::sync::{mpsc, oneshot};
 
 const NAME: &str = "owner.sock";
-/// A line either way.
+/// A line that is asked.
 const LINE_MAX: u64 = 1_024;
+/// A line that is answered: its texts are bounded, and each character of theirs may take six.
+const ANSWER_MAX: u64 = 16 << 10;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long nobody is heard where the system lets nobody in.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -100,7 +102,7 @@ pub fn tell(folder: &Path, word: Option<Word>) -> Result<Answer, OwnerError> {
         line.push(b'\n');
         stream.write_all(&line)?;
         let mut line = String::new();
-        BufReader::new(stream).take(LINE_MAX).read_line(&mut line)?;
+        BufReader::new(stream).take(ANSWER_MAX).read_line(&mut line)?;
         Ok(serde_json::from_str(&line)?)
     };
     ask(&mut stream).map_err(OwnerError::Answer)
@@ -172,5 +174,28 @@ impl From<Verdict> for State {
             Verdict::NoNewTasks(_) => Self::Closed,
             Verdict::Suspend(_) => Self::Suspended,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixListener;
+
+    /// A word that was obeyed is not to look as if it was not.
+    #[test]
+    fn the_longest_answer_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let listener = UnixListener::bind(folder.path().join(NAME)).unwrap();
+        let why = Some("\u{1}".repeat(1_200));
+        let answer = Answer { version: 1, tasks: 2, ending: 0, state: State::Suspended, why, not_kept: None };
+        let line = format!("{}\n", serde_json::to_string(&answer).unwrap());
+        let agent = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            BufReader::new(&stream).read_line(&mut String::new()).unwrap();
+            stream.write_all(line.as_bytes()).unwrap();
+        });
+        assert_eq!(tell(folder.path(), None).unwrap(), answer);
+        agent.join().unwrap();
     }
 }

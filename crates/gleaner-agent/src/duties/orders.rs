@@ -11,7 +11,9 @@ use crate::keeper::Signal;
 use crate::owner::{self, Verdict};
 use gleaner_units::{RunId, Span, Time};
 use gleaner_wire::Had;
+use gleaner_wire::limits::REASON_BYTES_MAX;
 use gleaner_wire::session::{End, FromAgent, Obstacle, Outcome, Run, StopCause, ToAgent};
+use gleaner_wire::text::tamed;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -51,8 +53,11 @@ impl Duties {
                     Err(why) => self.close(why),
                 }
             }
-            ToAgent::Refused { why, for_good: true } => self.actions.push_back(Action::GiveUp(why)),
+            ToAgent::Refused { why, for_good: true } => {
+                self.actions.push_back(Action::GiveUp(tamed(&why, REASON_BYTES_MAX)));
+            }
             ToAgent::Refused { why, for_good: false } => {
+                let why = tamed(&why, REASON_BYTES_MAX);
                 self.close(format!("the coordinator refuses this agent for now: {why}"));
             }
             other if self.link.is_up() => self.obey(now, other),

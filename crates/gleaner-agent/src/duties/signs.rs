@@ -5,7 +5,9 @@ use super::{Action, Duties};
 use crate::keeper::Signal;
 use crate::owner::{Reason, Sign, Verdict};
 use gleaner_units::Time;
+use gleaner_wire::limits::REASON_BYTES_MAX;
 use gleaner_wire::session::FromAgent;
+use gleaner_wire::text::tamed;
 use std::borrow::Cow;
 
 /// Why tasks stand still that an administrator suspended, by whose name: in words for owners and users.
@@ -31,7 +33,9 @@ impl Duties {
         self.stand_or_go_on(now, before, why_on(was));
     }
 
+    /// Who reads the name has a terminal, and the coordinator may be somebody else's by now.
     pub(super) fn set_paused(&mut self, now: Time, by: Option<String>) {
+        let by = by.map(|by| tamed(&by, REASON_BYTES_MAX));
         if by == self.paused_by {
             return;
         }

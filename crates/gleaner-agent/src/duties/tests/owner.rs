@@ -63,6 +63,25 @@ fn an_administrators_pause_comes_with_the_welcome_and_names_them() {
     }
 }
 
+/// A coordinator may be somebody else's by now, and who reads it has a terminal.
+#[test]
+fn what_a_coordinator_says_to_people_is_short_and_plain() {
+    let hostile = format!("\x1b]0;mine\x07\x1b[2J{}", "x".repeat(1_100));
+    let is_tame = |text: &str| text.len() <= 500 && !text.chars().any(char::is_control);
+    let mut stage = Stage::new();
+    stage.hear(1.0, ToAgent::SetPaused { paused: true, by: hostile.clone() });
+    let by = stage.duties.paused_by().expect("it is paused");
+    assert!(is_tame(by) && by.contains("mine"), "{by:?}");
+    let mut duties = Duties::new(7, 1, None, profile());
+    duties.handle(at(0.0), Event::Connected);
+    duties.handle(at(0.0), Event::Received(ToAgent::Refused { why: hostile, for_good: true }));
+    let told = std::iter::from_fn(|| duties.next_action()).find_map(|action| match action {
+        Action::GiveUp(why) => Some(why),
+        _ => None,
+    });
+    assert!(told.as_deref().is_some_and(is_tame), "{told:?}");
+}
+
 /// What is signed is written down before it begins, and a disk may be slow.
 #[test]
 fn what_was_launched_and_did_not_begin_waits_for_the_owner_again() {
