@@ -61,7 +61,7 @@ impl Kept {
             | Stage::Running => return None,
         };
         let wrote = match left {
-            // What it wrote is the coordinator's by now, but for the last moment.
+            // It writes on: how much that is shows when the record is taken up.
             ToHandIn::Checkpoint => Default::default(),
             ToHandIn::Folder(_) | ToHandIn::End(_) => {
                 held.logs.each_ref().map(|log| Wrote { kept: log.written(), dropped: log.dropped() })
@@ -99,6 +99,12 @@ impl Kept {
     /// Whether its program ran: a machine that goes down may tear what it has on the disk.
     pub(crate) fn is_under_way(&self) -> bool {
         matches!(self.left, ToHandIn::Checkpoint)
+    }
+
+    /// Of one that was under way: so much is in the files for what it wrote. The coordinator may have had no room for it, and skips what
+    /// it has.
+    pub(crate) fn found(&mut self, bytes: [u64; 2]) {
+        self.wrote = bytes.map(|kept| Wrote { kept, dropped: 0 });
     }
 
     /// How many bytes of a stream are kept in its file.

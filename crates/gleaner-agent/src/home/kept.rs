@@ -94,8 +94,13 @@ impl Home {
     /// What runs left that is here in full, and has to be handed in.
     pub(crate) fn kept(&self) -> Vec<Kept> {
         let mut whole = Vec::new();
-        for record in self.records() {
+        for mut record in self.records() {
             let Some(flaw) = record.flaw(self) else {
+                if record.kept.is_under_way() {
+                    let run = record.kept.id();
+                    let bytes = |stream| fs::metadata(self.spool(run, stream)).map_or(0, |about| about.len());
+                    record.kept.found(Stream::ALL.map(bytes));
+                }
                 whole.push(record.kept);
                 continue;
             };
@@ -280,11 +285,14 @@ mod tests {
         for run in [ran, went_down, unknown] {
             fill(&home.task(run), "half");
         }
+        fs::write(home.spool(ran, Stream::Stderr), "123456789").unwrap();
         let another = Record { boot: Some("another".to_owned()), ..of_run(went_down) };
         home.keep(&[of_run(ran), another, Record { boot: None, ..of_run(unknown) }]).unwrap();
         drop(home);
         let home = Home::open(within.path()).unwrap();
         assert_eq!(ids(&home), [ran]);
+        let wrote = Stream::ALL.map(|stream| home.kept()[0].bytes(stream));
+        assert_eq!(wrote, [0, 9], "the coordinator may have had no room for it");
         assert!(home.task(ran).join("half").exists() && !is_there(&home.task(went_down)));
         let aside = fs::read_dir(within.path().join("trouble")).unwrap();
         assert_eq!(aside.count(), 2, "nobody waits for their removal");
