@@ -20,6 +20,9 @@ use crate::lack::is_lack;
 const FAREWELL: Duration = Duration::from_secs(5);
 /// How long to wait where the system has nothing left of what it takes.
 const PAUSE: Duration = Duration::from_millis(10);
+/// How long until what a dead minder left is looked at again: what is stuck in the kernel needs no hurry.
+const BURIAL_PAUSE_MIN: Duration = Duration::from_millis(1);
+const BURIAL_PAUSE_MAX: Duration = Duration::from_millis(100);
 
 struct Child {
     pid: Pid,
@@ -46,16 +49,15 @@ pub fn keep() -> io::Result<()> {
     precedence::have_session_give_way();
     set_child_subreaper(Some(rustix::process::getpid()))?;
     let launcher = launcher::open()?;
-    let mut minders: Vec<Child> = Vec::new();
+    let (mut minders, mut dead) = (Vec::new(), Dead::default());
     loop {
-        match wait(&minders, Attention::AgentToo, None)? {
+        match wait(&minders, Attention::AgentToo, dead.patience())? {
             Woken::Agent => match next_asked()? {
                 Asked::Minder(socket) => minders.extend(minder_for(socket, &launcher, minders.len())),
                 Asked::Nothing => {}
                 Asked::End => break,
             },
-            Woken::Minders => bury(&mut minders),
-            Woken::Late => {}
+            Woken::Minders | Woken::Late => dead.bury(&mut minders),
         }
     }
     for minder in &mut minders {
@@ -65,7 +67,7 @@ pub fn keep() -> io::Result<()> {
     while !minders.is_empty() {
         let left = deadline.saturating_duration_since(Instant::now());
         match wait(&minders, Attention::MindersOnly, Some(left))? {
-            Woken::Minders => bury(&mut minders),
+            Woken::Minders => dead.bury(&mut minders),
             Woken::Agent | Woken::Late => break,
         }
     }
@@ -124,20 +126,43 @@ fn wait(minders: &[Child], attention: Attention, timeout: Option<Duration>) -> i
     Ok(if a_minder_ended { Woken::Minders } else { Woken::Agent })
 }
 
-/// Forgets the minders that have ended, and kills what they left behind.
-fn bury(minders: &mut Vec<Child>) {
-    let has_ended = |minder: &mut Child| {
-        let mut fd = [PollFd::new(&minder.exit, PollFlags::IN)];
-        matches!(poll(&mut fd, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })), Ok(1))
-    };
-    let ended: Vec<Child> = minders.extract_if(.., has_ended).collect();
-    let living: Vec<Pid> = minders.iter().map(|minder| minder.pid).collect();
-    // What the kernel hands over from a dead minder are children of ours that are no minders.
-    while kin::reap() == Left::Some && kin::is_left(Passing::Trees(&living)) {
-        kin::kill(Passing::Trees(&living));
-        std::thread::sleep(Duration::from_millis(1));
+/// Minders that have ended, and of whose tasks something may be left: then the agent does not hear of it yet. **Who waits for a disk in
+/// the kernel cannot be killed**, and keeps nobody waiting for another minder.
+#[derive(Default)]
+struct Dead {
+    minders: Vec<Child>,
+    pause: Duration,
+}
+
+impl Dead {
+    /// How long until it is looked at what they left.
+    fn patience(&self) -> Option<Duration> {
+        (!self.minders.is_empty()).then_some(self.pause)
     }
-    drop(ended);
+
+    /// Takes those that have ended, kills what they left behind, and forgets them when nothing is left.
+    fn bury(&mut self, minders: &mut Vec<Child>) {
+        let has_ended = |minder: &mut Child| {
+            let mut fd = [PollFd::new(&minder.exit, PollFlags::IN)];
+            matches!(poll(&mut fd, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })), Ok(1))
+        };
+        let ended: Vec<Child> = minders.extract_if(.., has_ended).collect();
+        if !ended.is_empty() {
+            self.pause = Duration::ZERO;
+        }
+        self.minders.extend(ended);
+        if self.minders.is_empty() {
+            return;
+        }
+        let living: Vec<Pid> = minders.iter().map(|minder| minder.pid).collect();
+        // What the kernel hands over from a dead minder are children of ours that are no minders.
+        if kin::reap() == Left::Some && kin::is_left(Passing::Trees(&living)) {
+            kin::kill(Passing::Trees(&living));
+            self.pause = (self.pause * 2).clamp(BURIAL_PAUSE_MIN, BURIAL_PAUSE_MAX);
+        } else {
+            self.minders.clear();
+        }
+    }
 }
 
 /// What the agent wants.
