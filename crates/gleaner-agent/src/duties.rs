@@ -41,6 +41,7 @@ mod window;
 pub use kept::Kept;
 pub use log::Range;
 pub use ruling::Exit;
+pub(crate) use ruling::can_go_on;
 pub(crate) use signs::paused_at;
 
 use crate::keeper::Signal;

@@ -13,12 +13,11 @@ use crate::allowance::{Allowance, PIECE_BYTES, Withheld, is_full, withheld};
 use crate::archive::{self, ArchiveError, Taking};
 use crate::beneath;
 use crate::cache::{Cache, CacheError, hash_of};
-use crate::duties::{Collected, TransferError, Wanted};
+use crate::duties::{Collected, TransferError, Wanted, can_go_on};
 use crate::lack::is_lack;
 use gleaner_net::{Client, ClientError};
 use gleaner_units::RunId;
 use gleaner_wire::BlobHash;
-use gleaner_wire::job::Checkpointing;
 use gleaner_wire::limits::BLOB_BYTES_MAX;
 use gleaner_wire::outputs::{name, pattern};
 use gleaner_wire::session::{Run, Stored};
@@ -52,18 +51,13 @@ pub(crate) fn needs_transfers(run: &Run) -> bool {
     !run.inputs.is_empty() || run.stdin.is_some() || run.resume_from.is_some() || run.answers.is_some()
 }
 
-/// Whether the program keeps something to go on from.
-pub(crate) fn has_checkpoint(checkpoint: &Checkpointing) -> bool {
-    checkpoint.folder || checkpoint.exit_code.is_some()
-}
-
 /// Makes the folder of a run that needs nothing brought to it, unless there is one as new for it.
 pub(crate) fn prepare_empty(run: &Run, folder: &Path, origin: Origin) -> Result<(), TransferError> {
     Outputs::of(&run.outputs)?;
     if origin == Origin::None {
         make_new(folder)?;
     }
-    if has_checkpoint(&run.checkpoint) {
+    if can_go_on(&run.checkpoint) {
         make(&folder.join(CHECKPOINT))?;
     }
     Ok(())
@@ -80,7 +74,7 @@ pub(crate) fn prepare(
     Outputs::of(&run.outputs)?;
     allowance.check().map_err(|why| failed(folder, &why))?;
     make_new(folder)?;
-    if has_checkpoint(&run.checkpoint) {
+    if can_go_on(&run.checkpoint) {
         make(&folder.join(CHECKPOINT))?;
     }
     let client = client.ok_or_else(|| TransferError::Later("there is no session".into()))?;

@@ -3,7 +3,7 @@
 
 use crate::confine::Limiter;
 use crate::confine::{Limits, MEMORY_BYTES_MIN};
-use crate::folder::has_checkpoint;
+use crate::duties::can_go_on;
 use crate::keeper::{Confinement as Walls, Input, Network, RunSpec, Sandbox, TASK_FOLDER};
 use crate::owner::Rules;
 use gleaner_wire::job::Confinement;
@@ -130,7 +130,7 @@ fn environment(run: &Run, folder: &Path, grace_s: f64) -> Vec<(String, String)> 
     env.insert("GLEANER_ATTEMPT".into(), run.id.number.to_string());
     env.insert("GLEANER_CORES".into(), run.needs.cores.to_string());
     env.insert("GLEANER_GRACE".into(), grace_s.to_string());
-    if has_checkpoint(&run.checkpoint) {
+    if can_go_on(&run.checkpoint) {
         env.insert("GLEANER_CHECKPOINT".into(), text(folder.join(CHECKPOINT)));
     }
     if run.resume_from.is_some() {
