@@ -226,14 +226,18 @@ fn machines_own() -> io::Result<Vec<String>> {
     Ok(networks(&routes).into_iter().chain(own_addresses(&addresses)).collect())
 }
 
+/// No link has so many machines that fewer bits name it.
+const LINK_BITS_MIN: u32 = 8;
+
 /// What is reached without a gateway, as `/proc/net/route` has it.
 fn networks(routes: &str) -> Vec<String> {
     let network = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
         let number = |at: usize| u32::from_str_radix(words.get(at)?, 16).ok().map(u32::from_be);
         let (to, gateway, mask) = (number(1)?, number(2)?, number(7)?);
-        // A default route over a link without a gateway would be all there is.
-        (gateway == 0 && mask != 0).then(|| format!("{}/{}", Ipv4Addr::from(to), mask.leading_ones()))
+        // A default route over a link without a gateway would be all there is, and so would one in two halves.
+        (gateway == 0 && mask.leading_ones() >= LINK_BITS_MIN)
+            .then(|| format!("{}/{}", Ipv4Addr::from(to), mask.leading_ones()))
     };
     routes.lines().skip(1).filter_map(network).collect()
 }
@@ -263,6 +267,8 @@ Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tI
 eth0\t00000000\t010200C0\t0003\t0\t0\t0\t00000000\t0\t0\t0
 eth0\t000200C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0
 ppp0\t00000000\t00000000\t0001\t0\t0\t0\t00000000\t0\t0\t0
+wg0\t00000000\t00000000\t0001\t0\t0\t0\t00000080\t0\t0\t0
+wg0\t00000080\t00000000\t0001\t0\t0\t0\t00000080\t0\t0\t0
 ";
     const TRIE: &str = "\
 Main:
