@@ -49,7 +49,8 @@ pub fn keep() -> io::Result<()> {
     precedence::have_session_give_way();
     set_child_subreaper(Some(rustix::process::getpid()))?;
     let launcher = launcher::open()?;
-    let (mut minders, mut dead) = (Vec::new(), Dead::default());
+    let mut minders: Vec<Child> = Vec::new();
+    let mut dead = Dead::default();
     loop {
         match wait(&minders, Attention::AgentToo, dead.patience())? {
             Woken::Agent => match next_asked()? {
