@@ -314,7 +314,15 @@ impl Home {
     /// The number of this start of the agent, higher than that of any before.
     pub fn count_start(&self) -> Result<u64, HomeError> {
         let start = self.number::<u64>("starts")? + 1;
-        self.replace("starts", &format!("{start}\n"))?;
+        let write = || self.replace("starts", &format!("{start}\n"));
+        match write() {
+            // What fills the disk may be what was put aside, and is being removed.
+            Err(HomeError::File { why, .. }) if is_full(&why) => {
+                self.clear_leftovers();
+                write()?;
+            }
+            written => written?,
+        }
         Ok(start)
     }
 
