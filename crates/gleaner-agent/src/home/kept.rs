@@ -98,7 +98,7 @@ impl Home {
             let Some(flaw) = record.flaw(self) else {
                 if record.kept.is_under_way() {
                     let run = record.kept.id();
-                    let bytes = |stream| fs::metadata(self.spool(run, stream)).map_or(0, fs::Metadata::len);
+                    let bytes = |stream| fs::metadata(self.spool(run, stream)).map_or(0, |about| about.len());
                     record.kept.found(Stream::ALL.map(bytes));
                 }
                 whole.push(record.kept);
