@@ -139,11 +139,6 @@ impl Backlog {
         numbered.filter(|(index, _)| is_wanted(TaskClassId::new(*index))).map(|(_, shelf)| shelf.ops()).sum()
     }
 
-    /// Whether there is anything.
-    pub(crate) fn has_tasks(&self) -> bool {
-        self.shelves.iter().any(|shelf| !shelf.is_empty())
-    }
-
     /// The classes with something on their shelf, in order.
     pub(crate) fn shelves(&mut self) -> impl Iterator<Item = (TaskClassId, &mut Shelf)> {
         let numbered = self.shelves.iter_mut().enumerate();

@@ -129,10 +129,10 @@ impl Batcher {
             When::Every(period) => grid.has_waiting().then(|| now.next_multiple_of(period)),
             // All is planned anew once in an instant.
             When::AtEvents if self.is_in_vain(grid) => Some(now.next()),
-            // More can be paid for then.
+            // More can be paid for then, of what is planned too: that may be charged only as it starts.
             When::AtEvents => {
                 let accounts = grid.accounts().filter(|_| self.recipe.spending != Spending::Free)?;
-                self.backlog.has_tasks().then(|| accounts.budget().next_recharge(now))
+                grid.has_waiting().then(|| accounts.budget().next_recharge(now))
             }
         }
     }

@@ -261,13 +261,9 @@ impl NaiveBatch {
         let again = at_once && in_vain;
         let at = if again { now.nanos() + 1 } else { (now.nanos() / period_ns + 1) * period_ns };
         let at = Time::from_nanos(at);
-        let mut waiting = grid.tasks().filter(|(_, task)| task.state() == TaskState::Waiting);
-        let wakes = if at_once {
-            let has_no_place = |id| grid.plans().queue_of(id).is_none() && self.terms.knows(grid, id);
-            again || (rule != Rule::None && waiting.any(|(id, _)| has_no_place(id)))
-        } else {
-            waiting.next().is_some()
-        };
+        let waits = grid.tasks().any(|(_, task)| task.state() == TaskState::Waiting);
+        // Whatever waits may be paid with the next recharge, planned or not.
+        let wakes = if at_once { again || (rule != Rule::None && waits) } else { waits };
         answer.or_else(|| {
             let is_earlier = grid.alarm(Alarm::Batch).is_none_or(|set| at < set);
             (wakes && is_earlier).then_some(Decision::Wake { alarm: Alarm::Batch, at })

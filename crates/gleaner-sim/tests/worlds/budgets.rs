@@ -1,6 +1,7 @@
 //! Batches under a budget: each rule equals its naive reference, decision for decision, on random grids; what is spent
 //! never exceeds the recharge in any period, nor what is left at any moment; and faults are noticed.
 
+mod ending;
 mod moving;
 mod rules;
 

@@ -1,0 +1,41 @@
+//! What a recharge pays for does not wait for ever, whenever tasks are charged.
+
+use super::{SEEDS, setups};
+use crate::basics::seeds;
+use gleaner_core::{Budget, Charged};
+use gleaner_policy::{Aim, Choice, Level, Recipe, Spending};
+use gleaner_sim::{Setup, Simulation};
+use gleaner_units::{Credits, Ops};
+
+/// The same with a recharge that pays for any one of the tasks on any machine.
+fn affordable(setup: &Setup, charged: Charged) -> Setup {
+    let declared = setup.tasks.declared.iter().copied().flatten();
+    let longest = declared.map(Ops::amount).fold(0.0, f64::max);
+    let dearest = setup.machine_classes.iter().map(|class| class.price).fold(0.0, f64::max);
+    let recharge = Credits::new((longest * dearest).ceil() as u64 + 1);
+    let budget = setup.budget.map(|budget| Budget { recharge, charged, ..budget });
+    Setup { budget, ..setup.clone() }
+}
+
+/// Each task of the grids ends, whenever it is charged.
+fn check_that_all_end(recipe: Recipe, seed: u64) {
+    for setup in setups(seed) {
+        for charged in Charged::all() {
+            let setup = affordable(&setup, charged);
+            let mut run = Simulation::new(&setup, recipe.build());
+            run.run();
+            assert_eq!(run.history().unfinished(), 0, "seed {seed}, {charged:?}, {recipe}");
+        }
+    }
+}
+
+/// Also where a plan takes nothing from what is left, so that more is planned than this period pays for.
+#[test]
+fn what_is_planned_as_it_comes_ends() {
+    for seed in seeds(SEEDS) {
+        for level in [Level::Machines, Level::Classes] {
+            let recipe = Recipe { spending: Spending::Cap, level, ..Recipe::as_they_come(Aim::Earliest) };
+            check_that_all_end(recipe, seed);
+        }
+    }
+}
