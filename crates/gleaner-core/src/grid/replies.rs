@@ -41,9 +41,11 @@ impl Grid {
                     grid.machines[part.on.index()].begin(now, class, id);
                 });
                 effects.changes.push(Change::Started(id));
-                // The machine turned out another while the run was on its way, when nothing could move it.
+                // The machine turned out another while the run was on its way, or its owner came, when nothing could move it.
                 if self.is_lost_on(class, &run) {
                     self.ask(Cause::Measured(run.on));
+                } else if self.machine(run.on).still_since().is_some() {
+                    self.ask(Cause::LoadRose(run.on));
                 }
             }
             // It began before it heard that it is to stop.

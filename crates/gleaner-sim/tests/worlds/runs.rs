@@ -170,6 +170,21 @@ fn what_keeps_nothing_starts_again_where_it_is_moved_to() {
     }
 }
 
+/// It is on its way to m1 when the owner of that comes, and goes on to m2 as soon as it is there.
+#[test]
+fn what_comes_to_a_machine_that_stands_still_does_not_wait_for_its_owner() {
+    let setup = table::setup(
+        "weights 1\nmigration 10\nmachine 10\nmachine 10\nmachine 9\ntask 0 2000 1\nload 100 m0 0.9\nload 105 m1 1",
+    );
+    let recipe = Recipe { relocate: Some(Relocate::by(Score::Greedy)), ..Recipe::by(Score::Greedy) };
+    let mut simulation = Simulation::new(&setup, recipe.build());
+    simulation.run();
+    let history = simulation.history();
+    assert_eq!((history.unfinished(), history.moves()), (0, 2));
+    // 1,000 operations at 10/s, two moves, and the other 1,000 at 9/s.
+    assert!((history.makespan().seconds() - (120.0 + 1_000.0 / 9.0)).abs() < 1e-6, "{history:?}");
+}
+
 #[test]
 fn a_task_of_several_cores_has_a_share_for_each() {
     // Three cores are wanted where there are two: each gets two thirds, and what is alone has all that it wants.
