@@ -43,7 +43,8 @@ pub enum Cause {
     },
     /// A copy of data came to a site, or a way for it was found: what waits for data may find a place.
     DataCame,
-    /// Tasks that waited are to be run no more, or came to their ends after all; others wait, and may have waited behind them.
+    /// Tasks that waited are to be run no more, or came to their ends after all; or under a budget credits were given back. Others wait,
+    /// and may have waited behind those or for these.
     Withdrawn,
 }
 

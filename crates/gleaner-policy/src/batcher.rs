@@ -262,8 +262,8 @@ impl Policy for Batcher {
                 | Cause::Vacated(on)
                 | Cause::Published(on),
             ) => start(on),
-            // Whoever had all the cores that are theirs may have planned tasks anywhere, and so may whoever can be paid with what a
-            // cancelled task gave back.
+            // Whoever had all the cores that are theirs may have planned tasks anywhere, and so may whoever can be paid with what was
+            // given back.
             (_, Cause::RuleChanged | Cause::Withdrawn) => {
                 with_plans(grid, &self.open).into_iter().find_map(start)
             }

@@ -147,6 +147,12 @@ impl Matchmaker {
         self.start(grid, now, grid.longest_waiting(finds_place)?)
     }
 
+    /// Under a budget credits come back, with a recharge or before; and without the cheapest machines others are the cheapest, which are
+    /// under no condition. Costs a search for each class that waits.
+    fn start_who_is_paid(&self, grid: &Grid, now: Time) -> Option<Decision> {
+        if self.recipe.spending == Spending::Free { None } else { self.start_anywhere(grid, now) }
+    }
+
     /// One more run of a task that is to have more: of those with the highest priority, and of these of the one that was
     /// submitted first. Not before all of this instant was told, so that what comes with it has its room first. Costs a
     /// search for each class that is short of runs, and for each set of machines that run such tasks and have them wherever there is room.
@@ -360,16 +366,11 @@ impl Policy for Matchmaker {
             | Cause::Vacated(machine)
             | Cause::Published(machine) => self.start_waiting(grid, now, machine),
             Cause::Lost(_) | Cause::RuleChanged => self.start_anywhere(grid, now),
-            Cause::WokeUp { .. } | Cause::Withdrawn if self.recipe.spending != Spending::Free => {
-                self.start_anywhere(grid, now)
+            Cause::Closed(machine) => {
+                self.following.leave(grid, machine).or_else(|| self.start_who_is_paid(grid, now))
             }
-            Cause::Closed(machine) => self.following.leave(grid, machine),
-            Cause::LoadRose(_)
-            | Cause::WokeUp { .. }
-            | Cause::Wanted
-            | Cause::NothingLent
-            | Cause::Withdrawn
-            | Cause::DataCame => None,
+            Cause::LoadRose(_) | Cause::WokeUp { .. } | Cause::Withdrawn => self.start_who_is_paid(grid, now),
+            Cause::Wanted | Cause::NothingLent | Cause::DataCame => None,
         };
         let placed = placed.or_else(|| self.replicate(grid, now, occasion.cause));
         let placed = placed.or_else(|| self.send_ahead(grid, now));

@@ -246,15 +246,15 @@ impl NaiveBatch {
             | Cause::LoadFell(on)
             | Cause::Vacated(on)
             | Cause::Published(on) => start(on),
+            // Credits may have come back that pay for tasks anywhere.
+            Cause::RuleChanged | Cause::Withdrawn => machines.into_iter().find_map(&start),
             Cause::Submitted(_)
             | Cause::Lost(_)
             | Cause::LoadRose(_)
             | Cause::Closed(_)
-            | Cause::RuleChanged
             | Cause::Wanted
             | Cause::NothingLent
             | Cause::DataCame
-            | Cause::Withdrawn
             | Cause::WokeUp { .. } => None,
         };
         let period_ns = period.nanos();

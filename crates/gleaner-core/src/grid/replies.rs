@@ -98,10 +98,7 @@ impl Grid {
                     effects.changes.push(Change::ResidentsChanged(on));
                     self.ask(Cause::Freed(on));
                 }
-                // Others may be paid with what was given back.
-                if self.accounts.is_some() && self.has_waiting() {
-                    self.ask(Cause::Withdrawn);
-                }
+                self.ask_who_may_be_paid();
             }
             (RunEnd::Kept | RunEnd::Lost | RunEnd::Answered(_) | RunEnd::Compared(_), TaskState::Waiting) => {
                 unreachable!("what waits is on no machine")
@@ -210,9 +207,17 @@ impl Grid {
         machines.for_each(|on| self.vacated(on));
         if waits || has_answers {
             self.ask(Cause::Submitted(self.task(id).class));
+            self.ask_who_may_be_paid();
         } else if let Some(on) = first.filter(|_| end == RunEnd::Lost && !is_moved) {
             // A copy is gone and another goes on: whether there is to be one more is asked, though nothing waits.
             self.ask(Cause::Vacated(on));
+        }
+    }
+
+    /// Whoever waits may be paid with what was given back, and on any machine.
+    fn ask_who_may_be_paid(&mut self) {
+        if self.accounts.is_some() && self.has_waiting() {
+            self.ask(Cause::Withdrawn);
         }
     }
 

@@ -2,8 +2,10 @@
 
 mod caps;
 mod copies;
+mod lab;
 mod late;
 mod measured;
+mod paying;
 mod refused;
 mod second_runs;
 mod slots;

@@ -1,149 +1,15 @@
 //! Machines that turn out to be others than was thought, or dearer than can be paid, while tasks run there, are planned for
 //! them, or were learnt from.
 
+use crate::lab::{Lab, alone, machine, plain, task};
 use gleaner_core::{
-    Alarm, Budget, Charged, Command, Decision, Event, Grid, GridConfig, MachineClass, Migration, Needs,
-    Queue, Room, Rule, RunEnd, Scheduler, Scope, Tags, TaskClass, TaskState,
+    Alarm, Budget, Charged, Command, Event, MachineClass, Migration, Needs, Room, Rule, RunEnd, Scope,
+    TaskClass, TaskState,
 };
 use gleaner_policy::{
     Aim, AnyPolicy, Backfill, Lengths, Preset, Recipe, Relocate, Replan, Score, Spending, TaskOrder,
 };
-use gleaner_units::{Credits, MachineClassId, MachineId, Ops, RunId, Span, TaskClassId, TaskId, Time};
-use std::collections::BTreeMap;
-
-fn machine(index: usize) -> MachineId {
-    MachineId::new(index)
-}
-
-fn task(index: usize) -> TaskId {
-    TaskId::new(index)
-}
-
-/// A grid whose orders are carried out at once.
-struct Lab {
-    scheduler: Scheduler<AnyPolicy>,
-    now: Time,
-    runs: BTreeMap<RunId, MachineId>,
-    /// When each run began.
-    begun: BTreeMap<RunId, Time>,
-}
-
-impl Lab {
-    /// Machines of these classes, the first of the first one and so on, and one class of tasks.
-    fn new(recipe: Recipe, machines: &[MachineClass], of: &[usize], kind: TaskClass) -> Self {
-        Self::where_moves_cost(Migration::default(), recipe, machines, of, kind)
-    }
-
-    fn where_moves_cost(
-        migration: Migration,
-        recipe: Recipe,
-        machines: &[MachineClass],
-        of: &[usize],
-        kind: TaskClass,
-    ) -> Self {
-        let weights = vec![1.0; kind.composition.len()];
-        let empty = Grid::new(GridConfig { weights, migration });
-        let scheduler = Scheduler::new(empty, recipe.build());
-        let (runs, begun) = (BTreeMap::new(), BTreeMap::new());
-        let mut lab = Self { scheduler, now: Time::ZERO, runs, begun };
-        for class in machines {
-            lab.tell(&Event::MachineClassMet(Box::new(class.clone())));
-        }
-        for (index, class) in of.iter().enumerate() {
-            let class = MachineClassId::new(*class);
-            lab.tell(&Event::MachineJoined { machine: machine(index), class });
-        }
-        lab.tell(&Event::TaskClassMet(Box::new(kind)));
-        lab
-    }
-
-    /// Reports something, and lets the rule answer.
-    fn tell(&mut self, event: &Event) -> Vec<Decision> {
-        self.scheduler.apply(self.now, event);
-        self.answer()
-    }
-
-    fn answer(&mut self) -> Vec<Decision> {
-        let mut decisions = Vec::new();
-        loop {
-            self.scheduler.decide(self.now, &mut decisions);
-            self.scheduler.check().expect("all indices are right");
-            let orders: Vec<Command> = self.scheduler.take_orders().collect();
-            if orders.is_empty() {
-                return decisions;
-            }
-            for order in orders {
-                match order {
-                    Command::Start { run, on } => {
-                        self.runs.insert(run, on);
-                        self.begun.insert(run, self.now);
-                        self.scheduler.apply(self.now, &Event::RunStarted(run));
-                    }
-                    Command::Stop { run, .. } => {
-                        self.runs.remove(&run);
-                        self.scheduler.apply(self.now, &Event::RunEnded { run, end: RunEnd::Kept });
-                    }
-                    // Nobody is there who would lend anything.
-                    Command::Lending(_) => {}
-                    other => panic!("{other:?}"),
-                }
-            }
-        }
-    }
-
-    /// So many seconds pass, with the wake-ups that come meanwhile.
-    fn pass(&mut self, seconds: f64) -> Vec<Decision> {
-        let until = self.now.after_seconds(seconds);
-        let mut decisions = Vec::new();
-        while let Some((at, alarm)) = self.scheduler.grid().next_alarm().filter(|(at, _)| *at <= until) {
-            self.now = self.now.max(at);
-            decisions.extend(self.tell(&Event::WokeUp { alarm }));
-        }
-        self.now = until;
-        decisions
-    }
-
-    fn submit(&mut self, length: Option<f64>) -> TaskId {
-        let first = task(self.scheduler.grid().task_count());
-        let length = length.and_then(Ops::new);
-        self.tell(&Event::TasksSubmitted { first, count: 1, class: TaskClassId::new(0), length });
-        first
-    }
-
-    fn measure(&mut self, index: usize, class: usize) -> Vec<Decision> {
-        self.tell(&Event::MachineMeasured { machine: machine(index), class: MachineClassId::new(class) })
-    }
-
-    fn run_of(&self, id: TaskId) -> (RunId, MachineId) {
-        let run = self.runs.iter().find(|(run, _)| run.task == id);
-        run.map(|(run, on)| (*run, *on)).expect("a task that runs")
-    }
-
-    fn end(&mut self, id: TaskId) -> Vec<Decision> {
-        let (run, _) = self.run_of(id);
-        self.runs.remove(&run);
-        self.tell(&Event::RunEnded { run, end: RunEnd::Finished })
-    }
-
-    fn on(&self, index: usize) -> Vec<TaskId> {
-        let on = self.runs.iter().filter(|(_, on)| **on == machine(index));
-        on.map(|(run, _)| run.task).collect()
-    }
-
-    fn queue(&self, index: usize) -> Vec<TaskId> {
-        self.scheduler.grid().plans().ranked(Queue::Machine(machine(index))).collect()
-    }
-}
-
-/// One core for one task, at that speed.
-fn alone(speed: f64) -> MachineClass {
-    let room = Room { slots: Some(1), ..Room::default() };
-    MachineClass { room, ..MachineClass::plain(vec![speed], 1) }
-}
-
-fn plain() -> TaskClass {
-    TaskClass::plain(vec![1.0])
-}
+use gleaner_units::{Credits, MachineClassId, Ops, Span, TaskClassId};
 
 /// At once if there is room elsewhere, and else as soon as there is.
 #[test]
@@ -318,62 +184,6 @@ fn plans_are_made_anew_where_they_cannot_be_paid_any_more() {
         lab.answer();
         check_planned(&mut lab, &format!("{recipe}"));
     }
-}
-
-/// They come back when its run has stopped, and whoever waited for them begins then.
-#[test]
-fn what_was_cancelled_leaves_its_credits_to_whoever_waits() {
-    let recipe = Recipe { spending: Spending::Cap, ..Recipe::as_they_come(Aim::Earliest) };
-    let dear = MachineClass { price: 1.0, ..alone(1.0) };
-    let mut lab = Lab::new(recipe, &[dear], &[0, 0], plain());
-    lab.tell(&Event::BudgetSet(Some(Budget {
-        recharge: Credits::new(100),
-        period: Span::from_seconds(1e6).expect("a period"),
-        charged: Charged::Started,
-        scope: Scope::Shared,
-    })));
-    let cancelled = lab.submit(Some(90.0));
-    let next = lab.submit(Some(60.0));
-    assert_eq!((lab.on(0), lab.on(1)), (vec![cancelled], vec![]));
-    lab.tell(&Event::TasksWithdrawn { first: cancelled, count: 1 });
-    assert_eq!(lab.runs.keys().map(|run| run.task).collect::<Vec<_>>(), [next]);
-}
-
-/// Somebody too dear for what is left keeps nobody else waiting, and what is given back is somebody's on any machine.
-#[test]
-fn who_cannot_be_paid_keeps_no_others_waiting() {
-    let dear = MachineClass { price: 1.0, ..alone(1.0) };
-    let other = MachineClass { price: 1.0, provides: Tags::from(["other".to_owned()]), ..alone(1.0) };
-    let recipe = Recipe { relocate: None, spending: Spending::Cap, ..Recipe::by(Score::Greedy) };
-    let mut lab = Lab::new(recipe, &[dear, other], &[0, 1], plain());
-    let needs_other = TaskClass { requires: Tags::from(["other".to_owned()]), ..plain() };
-    for _ in 0..2 {
-        lab.tell(&Event::TaskClassMet(Box::new(needs_other.clone())));
-    }
-    lab.tell(&Event::BudgetSet(Some(Budget {
-        recharge: Credits::new(100),
-        period: Span::from_seconds(1e6).expect("a period"),
-        charged: Charged::Started,
-        scope: Scope::Shared,
-    })));
-    let submit = |lab: &mut Lab, class: usize, length: f64| {
-        let first = task(lab.scheduler.grid().task_count());
-        let class = TaskClassId::new(class);
-        lab.tell(&Event::TasksSubmitted { first, count: 1, class, length: Ops::new(length) });
-        first
-    };
-    let first = submit(&mut lab, 1, 20.0);
-    let second = submit(&mut lab, 0, 50.0);
-    assert_eq!((lab.on(1), lab.on(0)), (vec![first], vec![second]));
-    let too_dear = submit(&mut lab, 1, 40.0);
-    let fits = submit(&mut lab, 2, 10.0);
-    lab.end(first);
-    assert_eq!(lab.on(1), [fits], "30 are left");
-    lab.end(fits);
-    assert_eq!(lab.on(1), [], "20 are left");
-    // It ran elsewhere.
-    lab.tell(&Event::TasksWithdrawn { first: second, count: 1 });
-    assert_eq!(lab.on(1), [too_dear]);
 }
 
 /// What another rule wanted to be woken for later is no reason to wait.
