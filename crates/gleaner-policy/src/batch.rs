@@ -203,6 +203,11 @@ impl<'a> Batch<'a> {
             self.assign(kind, task, target);
             return;
         }
+        self.leave_out(kind, task);
+    }
+
+    /// No machine may take a task now; it is not looked at again in this batch.
+    fn leave_out(&mut self, kind: usize, task: Waiting) {
         self.take(kind, task);
         if let Some(conditions) = self.conditions_mut(kind) {
             conditions.set_aside(1);

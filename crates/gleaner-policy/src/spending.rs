@@ -112,6 +112,11 @@ impl Conditions {
         self.tasks_left -= 1;
     }
 
+    /// Whether a task may cost more the fewer others are left.
+    pub(crate) fn is_by_share(&self) -> bool {
+        matches!(self.spending, Spending::Share | Spending::LeastShare)
+    }
+
     /// So many tasks will not be.
     pub(crate) fn set_aside(&mut self, tasks: usize) {
         self.tasks_left -= tasks;

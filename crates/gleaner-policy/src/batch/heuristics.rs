@@ -4,6 +4,7 @@ mod candidates;
 mod kept;
 mod losses;
 mod passes;
+mod shares;
 mod sufferage;
 
 use super::Batch;
@@ -12,15 +13,19 @@ use super::kinds::Kind;
 use super::target::Earliest;
 use crate::backlog::{Size, Waiting};
 use crate::parts::order::TaskOrder;
+use crate::spending::Conditions;
 use candidates::{Candidate, Sizes, lowest, stretch};
 use gleaner_core::tie_threshold;
 use std::iter::successors;
 
 pub(super) use passes::pass;
 
-/// Takes those out of the batch that have no place: all at once, since what is left for each may be more when they are
-/// gone.
+/// Takes those out of the batch that have no place: all at once, or where that leaves more for each of the others, one after the other.
 pub(super) fn set_impossible_aside(batch: &mut Batch<'_>) {
+    if batch.conditions_of_each.first().is_some_and(Conditions::is_by_share) {
+        shares::set_dearest_aside(batch);
+        return;
+    }
     let impossible: Vec<(usize, Sizes)> = kinds_left(batch)
         .flat_map(|(kind, tasks)| impossible(batch, tasks).into_iter().map(move |sizes| (kind, sizes)))
         .collect();

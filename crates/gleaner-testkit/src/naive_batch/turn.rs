@@ -1,6 +1,6 @@
 //! Which tasks get which workers, one after the other.
 
-use super::terms::{Goal, Pick};
+use super::terms::{Goal, Pick, Rule};
 use super::view::{Fit, Fits, Means, View, Worker, tied_least};
 use gleaner_units::{TaskId, Time};
 use std::collections::BTreeMap;
@@ -105,7 +105,7 @@ impl View<'_> {
         let removed: Vec<TaskId> =
             fits.iter().filter(|(_, fits)| fits.is_empty()).map(|(task, _)| *task).collect();
         if !removed.is_empty() {
-            return (removed, Vec::new());
+            return (self.removed_first(removed, &workers), Vec::new());
         }
         let fits: Vec<&Fits> = fits.iter().collect();
         if self.terms.pick == Pick::SufferagePasses {
@@ -113,6 +113,21 @@ impl View<'_> {
         }
         let next = self.largest(&fits).map(|(task, fits)| (*task, self.chosen(*task, fits)));
         (Vec::new(), next.into_iter().collect())
+    }
+
+    /// Where what is left is shared, whoever is removed leaves more for each of the others: one goes at a time, the dearest on the
+    /// cheapest worker that could do it, and of such the last.
+    fn removed_first(&self, tasks: Vec<TaskId>, workers: &[Worker]) -> Vec<TaskId> {
+        if !matches!(self.terms.rule, Rule::Share | Rule::LeastShare) {
+            return tasks;
+        }
+        let cost = |task: TaskId| {
+            let able = workers.iter().filter(|worker| self.seconds(task, worker.class).is_finite());
+            able.map(|worker| self.length(task) * worker.price).fold(f64::INFINITY, f64::min)
+        };
+        let costs = tasks.into_iter().map(|task| (cost(task), task));
+        let dearest = costs.max_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+        dearest.map(|(_, task)| task).into_iter().collect()
     }
 
     /// The lowest of the tasks whose metric ties with the best.
