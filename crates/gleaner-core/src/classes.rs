@@ -125,7 +125,8 @@ impl TaskClass {
         Demand { needs, priority, payer }
     }
 
-    fn is_ranked(&self) -> bool {
+    /// Whether its tasks say which machines they like best.
+    pub fn is_ranked(&self) -> bool {
         self.ad.as_ref().is_some_and(|ad| ad.class_ad().get(RANK).is_some())
     }
 }

@@ -20,6 +20,9 @@
 //!   for all machines of a class ([`weighed`](crate::parts::staying)): shorter tasks and machines that are ready earlier still
 //!   come first. What a task would lose is no straight line then, so that Sufferage is refused.
 //!
+//! **The tasks of the highest priority that has any left are placed as if they were alone**, then those of the next ([`course`]). What the
+//! budget is divided among are all of them.
+//!
 //! Cost: O(machines·log machines), and then for each assignment O(offers + √tasks). What waits is in order already
 //! ([`Backlog`]). **What a batch does is a function of the grid alone**, also in the middle of one.
 
@@ -73,7 +76,7 @@ pub(crate) struct Batching {
     pub(crate) spending: Spending,
     /// Machines or classes.
     pub(crate) level: Level,
-    /// So many tasks of each batch, those that were submitted first, come before all others, so that none starves.
+    /// So many tasks of each batch and priority, those that were submitted first, come before the others, so that none starves.
     pub(crate) aging: u32,
     /// By when everything should be done, for the aims that read it.
     pub(crate) deadline: Option<Time>,
@@ -97,6 +100,8 @@ struct Batch<'a> {
     /// One for each account that pays for any of the tasks; none where nothing limits where they go.
     conditions_of_each: Vec<Conditions>,
     kinds: Vec<Kind<'a>>,
+    /// Of the kinds whose tasks are placed now.
+    priority: i32,
     pools: Vec<Pool>,
     made: VecDeque<Assignment>,
     /// How many were taken from the backlog.
@@ -133,6 +138,7 @@ impl<'a> Batch<'a> {
             deadline_s,
             conditions_of_each,
             kinds,
+            priority: 0,
             pools,
             made: VecDeque::new(),
             taken: 0,

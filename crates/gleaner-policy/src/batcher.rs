@@ -166,18 +166,30 @@ fn with_plans(grid: &Grid, open: &OpenMachines) -> VecDeque<MachineId> {
     machines.into_iter().collect()
 }
 
-/// The first planned task that a machine could begin now, and that can be paid.
+/// The first planned task that a machine could begin now, and that can be paid, of those with the highest priority: a plan that stays may
+/// be of a time before a more urgent task came. Costs O(tasks planned there) where a more urgent one waits than the first.
 fn next_for(grid: &Grid, now: Time, on: MachineId) -> Option<TaskId> {
     let machine = grid.machine(on);
     if !machine.takes_tasks() {
         return None;
     }
     let queues = [Queue::Machine(on), Queue::Class(machine.class())];
-    let mut ranked = queues.into_iter().flat_map(|queue| grid.plans().ranked(queue));
-    ranked.find(|&task| {
+    let ranked = queues.into_iter().flat_map(|queue| grid.plans().ranked(queue));
+    let mut able = ranked.filter(|&task| {
         let class = grid.task(task).class();
         grid.can_run(class, on) && !grid.is_capped(class) && grid.can_pay(now, task, machine.class())
-    })
+    });
+    let mut next = able.next()?;
+    let priority = |task: TaskId| grid.classes().demand(grid.task(task).class()).priority;
+    let highest = grid.longest_waiting(|_| true).map_or(i32::MIN, priority);
+    while priority(next) < highest
+        && let Some(task) = able.next()
+    {
+        if priority(task) > priority(next) {
+            next = task;
+        }
+    }
+    Some(next)
 }
 
 impl Policy for Batcher {

@@ -68,7 +68,7 @@ pub struct Recipe {
     pub spending: Spending,
     /// Whether tasks are planned for machines or for classes of machines.
     pub level: Level,
-    /// So many tasks of each batch, those that were submitted first, come before all others, so that none starves.
+    /// So many tasks of each batch and priority, those that were submitted first, come before the others, so that none starves.
     pub aging: u32,
     /// By when everything should be done.
     pub deadline: Option<Time>,
@@ -221,6 +221,15 @@ impl Recipe {
     /// Whether what may be spent makes a difference to it.
     pub fn heeds_budget(&self) -> bool {
         self.spending.heeds_budget()
+    }
+
+    /// Whether it makes a difference to it which machines a task likes best, by the task's own rank. Priorities all heed.
+    pub fn reads_ranks(&self) -> bool {
+        match self.goal {
+            Goal::Now(_) => self.peering.is_none(),
+            Goal::Rank(_) => true,
+            Goal::End(_) | Goal::Start(_) | Goal::Sites(_) => false,
+        }
     }
 
     /// Whether it plans tasks for machines that run one task a core, by their lengths: a task of whose length nothing is known

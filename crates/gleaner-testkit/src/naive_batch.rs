@@ -18,6 +18,8 @@ use gleaner_core::{Occasion, Policy, Queue, Scheduler, Settled, TaskState};
 use gleaner_sim::{Observer, Setup, Simulation};
 use gleaner_units::{MachineId, PartyId, TaskId, Time};
 use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 pub use terms::{First, Goal, Pick, Rule, Terms};
 use view::{Meta, View, works};
@@ -103,7 +105,16 @@ impl NaiveBatch {
             .collect();
         all.sort_unstable();
         let Terms { pick, aging, .. } = self.terms;
-        let count = if pick == Pick::First { all.len() } else { aging.min(all.len()) };
+        let count = if pick == Pick::First { all.len() } else { aging };
+        // Of each priority so many.
+        let (mut old, mut of_each) = (Vec::new(), BTreeMap::new());
+        for task in &all {
+            let so_far = of_each.entry(priority(grid, *task)).or_insert(0);
+            if *so_far < count {
+                old.push(*task);
+            }
+            *so_far += 1;
+        }
         let payer = |task: TaskId| grid.classes().task_class(grid.task(task).class()).payer;
         let books = self.books.borrow();
         let left = |task: TaskId| {
@@ -112,7 +123,6 @@ impl NaiveBatch {
         };
         let left = all.iter().filter_map(|task| left(*task)).collect();
         drop(books);
-        let old = all[..count].to_vec();
         self.batch =
             Some((now, Meta { all, old, removed: Vec::new(), beyond: Vec::new(), left, chosen: Vec::new() }));
     }
@@ -152,7 +162,12 @@ impl NaiveBatch {
     }
 }
 
-/// The next in rank that can begin there, and can be paid.
+/// How urgent a task is.
+fn priority(grid: &Grid, task: TaskId) -> i32 {
+    grid.classes().task_class(grid.task(task).class()).priority
+}
+
+/// The most urgent that can begin there, and can be paid; of these the next in rank.
 fn start(grid: &Grid, books: &Books, now: Time, on: MachineId) -> Option<Decision> {
     let class = grid.machine(on).class();
     let price = grid.classes().machine_class(class).price;
@@ -162,8 +177,9 @@ fn start(grid: &Grid, books: &Books, now: Time, on: MachineId) -> Option<Decisio
     };
     let own: Vec<TaskId> = grid.plans().ranked(Queue::Machine(on)).collect();
     let shared: Vec<TaskId> = grid.plans().ranked(Queue::Class(class)).collect();
-    let mut ranked = own.into_iter().chain(shared);
-    let task = ranked.find(|task| grid.can_run(grid.task(*task).class(), on) && can_pay(*task))?;
+    let ranked = own.into_iter().chain(shared);
+    let able = ranked.filter(|task| grid.can_run(grid.task(*task).class(), on) && can_pay(*task));
+    let task = able.min_by_key(|task| Reverse(priority(grid, *task)))?;
     Some(Decision::Start { task, on })
 }
 

@@ -177,6 +177,16 @@ pub fn setup_with_budgets(seed: u64) -> Setup {
     setup
 }
 
+/// The same, or with tasks of several cores, where some tasks are more urgent than others.
+pub fn setup_with_priorities(seed: u64) -> Setup {
+    let mut setup = if seed.is_multiple_of(2) { setup_with_budgets(seed) } else { setup_with_cores(seed) };
+    let choices = &mut Choices::seeded(seed ^ 0x7072_696f);
+    for class in &mut setup.task_classes {
+        class.priority = [-1, 0, 0, 7][choices.below(4)];
+    }
+    setup
+}
+
 /// Tasks of a few users that come over a longer time than they take, with labels that say something of their lengths; some
 /// declare no length. Machines have one core, or several.
 pub fn setup_with_labels(seed: u64, several: bool) -> Setup {

@@ -79,6 +79,11 @@ impl Experiment {
 }
 
 impl Experiment {
+    /// Whether some task says which machines it likes best, and the policy does not read that.
+    pub fn passes_over_ranks(&self) -> bool {
+        !self.recipe.reads_ranks() && self.setup.task_classes.iter().any(TaskClass::is_ranked)
+    }
+
     /// As a run with this seed has it: as many machines lie, and the seed picks which.
     pub fn of_seed(&self, seed: u64) -> Cow<'_, Self> {
         let Some(liars) = &self.setup.answers.liars else { return Cow::Borrowed(self) };

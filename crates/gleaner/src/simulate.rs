@@ -62,6 +62,12 @@ fn simulate(arguments: &SimulateArguments) -> Outcome {
     };
     let experiments: Vec<Experiment> =
         choices(arguments)?.iter().map(load).collect::<Result<_, InputError>>()?;
+    for experiment in experiments.iter().filter(|experiment| experiment.passes_over_ranks()) {
+        anstream::eprintln!(
+            "note: {} does not read a task's Rank: such a task goes where any other would that may go there",
+            experiment.policy
+        );
+    }
     if let ([only], false) = (&experiments[..], compare::is_wanted(arguments)) {
         check_places(arguments)?;
         return run_once(arguments, only);

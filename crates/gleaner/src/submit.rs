@@ -42,6 +42,9 @@ pub(crate) fn run(arguments: &SubmitArguments) -> Outcome {
     if let Some((job, _)) = sending.first() {
         warnings::tell_of_machines(&grid, job, requirements_at.as_deref());
     }
+    if sending.iter().any(|(job, _)| job.spec.rank.is_some()) {
+        warnings::tell_of_rank(&grid);
+    }
     let specs = signing::signed(arguments, &grid, specs)?;
     if arguments.dry_run {
         return dry_run(&grid, arguments, &specs);

@@ -1,11 +1,11 @@
-//! The course of a batch: from one task, or one pass, to the next.
+//! The course of a batch: from one priority to the next, and from one task, or one pass, to the next.
 
 use super::kinds::{self, Kind};
 use super::looks::Looks;
 use super::{Assignment, Batch, Batching, heuristics};
 use crate::backlog::Backlog;
 use crate::parts::order::TaskOrder;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// Gives all waiting tasks that are not planned yet their places, as far as there are any. Tasks of whose
 /// length nothing is known have none. The backlog is left as it was.
@@ -21,20 +21,31 @@ pub(crate) fn assignments(
 }
 
 impl Batch<'_> {
+    /// The highest priority comes first.
     fn run(&mut self) {
+        let priorities: BTreeSet<i32> = self.kinds.iter().map(|tasks| tasks.priority).collect();
+        for priority in priorities.into_iter().rev() {
+            // Mostly nothing has a place; then it is not worked out who is the oldest.
+            if !self.goes_on() {
+                return;
+            }
+            self.priority = priority;
+            self.place_those_of_the_priority();
+        }
+    }
+
+    fn place_those_of_the_priority(&mut self) {
         let first = match self.recipe.order {
             TaskOrder::Submission => usize::MAX,
             TaskOrder::MinMin | TaskOrder::MaxMin | TaskOrder::Sufferage | TaskOrder::SufferagePasses => {
                 self.recipe.aging as usize
             }
         };
-        // Mostly nothing has a place; then it is not worked out who is the oldest.
-        if first > 0 && !self.goes_on() {
-            return;
-        }
         // Where nothing limits what is spent, it makes no difference for others who finds no machine.
         let is_free = first == usize::MAX && self.conditions_of_each.is_empty();
-        let oldest = kinds::oldest(&self.kinds, first, |tasks| !is_free || !tasks.bids.is_empty());
+        let counts =
+            |tasks: &Kind<'_>| tasks.priority == self.priority && (!is_free || !tasks.bids.is_empty());
+        let oldest = kinds::oldest(&self.kinds, first, counts);
         for (kind, task) in oldest {
             if !self.goes_on() {
                 return;

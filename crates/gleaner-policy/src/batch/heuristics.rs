@@ -72,8 +72,10 @@ fn impossible(batch: &Batch<'_>, tasks: &Kind<'_>) -> Vec<Sizes> {
     gaps
 }
 
+/// Those with a task left, of the priority that is placed now.
 fn kinds_left<'a>(batch: &'a Batch<'_>) -> impl Iterator<Item = (usize, &'a Kind<'a>)> {
-    batch.kinds.iter().enumerate().filter(|(_, tasks)| tasks.span().is_some())
+    let numbered = batch.kinds.iter().enumerate();
+    numbered.filter(|(_, tasks)| tasks.priority == batch.priority && tasks.span().is_some())
 }
 
 /// The shortest task that a bid may take.

@@ -15,6 +15,8 @@ pub(super) struct Kind<'a> {
     pub(super) class: TaskClassId,
     /// How many each needs.
     pub(super) cores: usize,
+    /// Higher ones are placed first.
+    pub(super) priority: i32,
     /// Which one pays.
     pub(super) conditions: usize,
     shelf: &'a mut Shelf,
@@ -61,9 +63,11 @@ impl<'a> Kind<'a> {
         let able = pools.iter().zip(&seconds_per_op).filter(|(_, seconds)| seconds.is_finite());
         let prices = able.map(|(pool, _)| pool.price).filter(|price| *price > 0.0);
         let cheapest = prices.fold(f64::INFINITY, f64::min);
+        let demand = grid.classes().demand(class);
         let mut kind = Self {
             class,
-            cores: grid.classes().demand(class).needs.cores as usize,
+            cores: demand.needs.cores as usize,
+            priority: demand.priority,
             conditions: 0,
             front: Place::FIRST,
             picked: Vec::new(),

@@ -3,6 +3,7 @@
 
 mod ending;
 mod moving;
+mod priorities;
 mod rules;
 
 use crate::basics::seeds;

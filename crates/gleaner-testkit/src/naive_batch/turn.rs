@@ -1,5 +1,6 @@
 //! Which tasks get which workers, one after the other.
 
+use super::priority;
 use super::terms::{Goal, Pick, Rule};
 use super::view::{Fit, Fits, Means, View, Worker, tied_least};
 use gleaner_units::{TaskId, Time};
@@ -85,7 +86,7 @@ impl View<'_> {
     /// One turn of the loop: the tasks to remove first, or what to schedule, the last first.
     pub(super) fn turn(&self) -> (Vec<TaskId>, Vec<(TaskId, Worker)>) {
         let workers = self.workers();
-        let left = self.tasks_left();
+        let left = self.most_urgent(self.tasks_left());
         let old: Vec<TaskId> = left.iter().copied().filter(|task| self.meta.old.contains(task)).collect();
         if let Some(&task) = old.first() {
             let fits = self.fits(task, &workers, self.means(task).as_ref());
@@ -113,6 +114,13 @@ impl View<'_> {
         }
         let next = self.largest(&fits).map(|(task, fits)| (*task, self.chosen(*task, fits)));
         (Vec::new(), next.into_iter().collect())
+    }
+
+    /// Those of the highest priority that there is among them.
+    fn most_urgent(&self, mut tasks: Vec<TaskId>) -> Vec<TaskId> {
+        let highest = tasks.iter().map(|task| priority(self.grid, *task)).max();
+        tasks.retain(|task| Some(priority(self.grid, *task)) == highest);
+        tasks
     }
 
     /// Where what is left is shared, whoever is removed leaves more for each of the others: one goes at a time, the dearest on the

@@ -5,6 +5,7 @@ use crate::cli::Which;
 use crate::columns::plural;
 use gleaner_classad::Expr;
 use gleaner_core::size;
+use gleaner_policy::PolicySpec;
 use gleaner_wire::api::MachineView;
 use gleaner_wire::job::{Confinement, Needs};
 use gleaner_wire::session::Profile;
@@ -37,6 +38,25 @@ pub(super) fn tell_of_machines(grid: &Api, job: &JobDescription, at: Option<&str
     for warning in missing.chain(too_large(needs, &list.machines)) {
         anstream::eprintln!("warning: {warning}");
     }
+}
+
+/// Tells of a rank that makes no difference, since the policy in force does not read it.
+pub(super) fn tell_of_rank(grid: &Api) {
+    // Whoever may not see the policy learns nothing of it here either.
+    let Ok(view) = grid.policy() else { return };
+    let Ok(policy) = PolicySpec::read(view.policy.0) else { return };
+    if let Some(warning) = unread_rank(&policy) {
+        anstream::eprintln!("warning: {warning}");
+    }
+}
+
+fn unread_rank(policy: &PolicySpec) -> Option<String> {
+    (!policy.recipe().reads_ranks()).then(|| {
+        format!(
+            "the grid goes by {}, which does not read a job's rank: its tasks go where others would that may go there",
+            policy.name()
+        )
+    })
 }
 
 /// What of the needs is more than any machine has; nothing where one has all of it.
@@ -314,6 +334,17 @@ mod tests {
             assert_eq!(said(cores, memory, disk).unwrap_or_default(), expected, "{cores} {memory} {disk}");
         }
         assert_eq!(too_large(&Needs { cores: 99, ..Needs::default() }, &[]), None, "nobody can tell yet");
+    }
+
+    #[test]
+    fn a_rank_that_the_policy_does_not_read_is_told_of() {
+        let said = |name: &str| unread_rank(&PolicySpec::preset(name).expect("a preset"));
+        for name in ["bertasi/greedy", "bertasi/social"] {
+            assert_eq!(said(name), None);
+        }
+        for name in ["elleuch/min-min", "immediate/mct", "queue/easy"] {
+            assert!(said(name).is_some_and(|text| text.contains(name)), "{name}");
+        }
     }
 
     fn warnings(command: &[&str], input: &str) -> String {

@@ -42,6 +42,21 @@ fn a_scenario_without_weights_says_so() {
     assert!(said(&folder).contains("weights = { cpu = 1.0, disk = 1.0, net = 1.0 }"), "{}", said(&folder));
 }
 
+/// A rank decides where a task goes only where the policy reads it; the others say so.
+#[test]
+fn a_rank_that_the_policy_does_not_read_is_told_of() {
+    let folder = Scratch::new();
+    scenario(&folder);
+    let ranked = "id,arrival_s,length,cpu,disk,net,ad\nt0,0,200000,1,0,0,[Rank = TARGET.Cpus]\n";
+    folder.write("tasks.csv", ranked);
+    for (policy, is_read) in [("bertasi/greedy", true), ("immediate/mct", false), ("queue/fcfs", false)] {
+        let set = "--set=grid.sharing=exclusive";
+        let run = gleaner(&folder, &["simulate", "scenario.toml", "--policy", policy, set]).success();
+        let said = String::from_utf8(run.get_output().stderr.clone()).expect("text");
+        assert_eq!(!said.contains("does not read a task's Rank"), is_read, "{policy}: {said}");
+    }
+}
+
 #[test]
 fn a_run_leaves_the_tables_of_the_contract() {
     let folder = Scratch::new();

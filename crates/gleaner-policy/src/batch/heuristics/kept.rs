@@ -4,20 +4,24 @@
 //! stays as it is until a task of it is taken, or a pool of its best two makes other offers. Only such pieces are made anew;
 //! where something does limit that, all are.
 
+use super::kinds_left;
 use super::losses::{add_pieces, add_straight, ends, takes_all};
 use crate::backlog::Waiting;
 use crate::batch::Batch;
 use crate::batch::lines::{Line, best_two, loss, rounding};
 use crate::batch::pieces::Piece;
 
-/// The pieces of all tasks left, if they are up to date.
+/// The pieces of all tasks left of the priority that is placed now, if they are up to date.
 pub(super) fn pieces<'a>(batch: &'a Batch<'_>) -> impl Iterator<Item = &'a Piece> {
-    batch.kinds.iter().flat_map(|tasks| &tasks.pieces.0)
+    kinds_left(batch).flat_map(|(_, tasks)| &tasks.pieces.0)
 }
 
-/// Brings the pieces of all kinds up to date.
+/// Brings these up to date.
 pub(super) fn renew(batch: &mut Batch<'_>) {
     for kind in 0..batch.kinds.len() {
+        if batch.kinds[kind].priority != batch.priority {
+            continue;
+        }
         let mut pieces = std::mem::take(&mut batch.kinds[kind].pieces.0);
         let tasks = &batch.kinds[kind];
         if takes_all(batch, tasks) && tasks.asides().is_empty() && !pieces.is_empty() {

@@ -51,7 +51,7 @@ fn what_has_its_share_of_the_budget_ends() {
             .into_iter()
             .flat_map(|order| [Spending::Share, Spending::LeastShare].map(|spending| (order, spending)))
         {
-            let level = if seed % 3 == 0 { Level::Classes } else { Level::Machines };
+            let level = if seed.is_multiple_of(3) { Level::Classes } else { Level::Machines };
             let recipe = Recipe { spending, level, ..Recipe::in_batches(order, Span::ZERO) };
             check_that_all_end(recipe, seed);
         }
