@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Instant;
 
 use gleaner_agent::confine::Limits;
-use gleaner_agent::confine::{Limiter, available, bare_sandbox};
+use gleaner_agent::confine::{Limiter, Settings, available, bare_sandbox};
 use gleaner_agent::keeper::{
     Confinement, Keeper, Minder, Network, Order, ProgramEnd, Report, RunSpec, Sandbox,
 };
@@ -30,19 +30,21 @@ fn main() {
         &mut minders,
         &spec(Confinement::Own, folder.path()),
     );
-    match available(&keeper, folder.path()) {
+    let beside = tempfile::TempDir::new().expect("a folder");
+    let settings = Settings::make(&beside.path().join("settings"));
+    match available(&keeper, folder.path(), settings.folder()) {
         Ok(level) => println!("sandbox: {level}"),
         Err(why) => return println!("no sandbox: {why}"),
     }
-    let sandbox = Sandbox { folder: folder.path().to_owned(), inputs: Vec::new(), network: Network::None };
+    let sandbox = Sandbox {
+        folder: folder.path().to_owned(),
+        inputs: Vec::new(),
+        settings: settings.folder().map(Path::to_owned),
+        network: Network::None,
+    };
+    let bare = || bare_sandbox(folder.path(), settings.folder(), "/bin/true").expect("bubblewrap");
     let boxed = spec(Confinement::Sandbox(sandbox), Path::new("/task"));
-    compare(
-        "sandbox",
-        BOXED_TASKS,
-        || bare_sandbox(folder.path(), "/bin/true").expect("bubblewrap"),
-        &mut minders,
-        &boxed,
-    );
+    compare("sandbox", BOXED_TASKS, bare, &mut minders, &boxed);
     let limiter = Limiter::find(&format!("bench-{}", std::process::id()));
     println!("limits: {limiter}");
     let limits = Limits {
@@ -55,13 +57,7 @@ fn main() {
         user_parts: None,
     };
     let limited = RunSpec { limits, limiter: limiter.clone(), ..boxed };
-    compare(
-        "sandbox with limits",
-        BOXED_TASKS,
-        || bare_sandbox(folder.path(), "/bin/true").expect("bubblewrap"),
-        &mut minders,
-        &limited,
-    );
+    compare("sandbox with limits", BOXED_TASKS, bare, &mut minders, &limited);
     limiter.remove();
 }
 

@@ -13,6 +13,7 @@
 //! signed          which signed tasks it has run
 //! owner.sock      where its owner says something by hand
 //! cache/          inputs, by their hashes
+//! settings/       copies of what sandboxed tasks see of /etc
 //! pipes/          what running programs write goes through these
 //! tasks/          a folder for each run, and what its program has written
 //! kept/           which of them the coordinator has not taken yet
@@ -221,6 +222,11 @@ impl Home {
     /// Where inputs are kept.
     pub fn cache(&self) -> PathBuf {
         self.folder.join("cache")
+    }
+
+    /// Where copies of the machine's settings are.
+    pub(crate) fn settings(&self) -> PathBuf {
+        self.folder.join("settings")
     }
 
     /// Where the owner may have written rules.

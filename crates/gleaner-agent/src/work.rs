@@ -31,6 +31,7 @@ pub(crate) use folders::tests::run;
 pub use error::WorkError;
 pub use options::{Announced, Join, Stop, WorkOptions};
 
+use crate::confine::Settings;
 use crate::home::Home;
 use crate::keeper::{Keeper, precedence};
 use crate::owner;
@@ -57,7 +58,8 @@ pub fn work(options: WorkOptions, stop: changing::Receiver<Stop>) -> Result<(), 
     }
     let keeper =
         Keeper::start(&options.program, home.held().map_err(system("the lock of runs cannot be shared"))?)?;
-    let joining::Machine { domain, profile } = joining::measure(&home, &keeper, &options)?;
+    let settings = Arc::new(Settings::make(&home.settings()));
+    let joining::Machine { domain, profile } = joining::measure(&home, &settings, &keeper, &options)?;
     let watch = watch::Watch::new(home.clone(), Sampler::new(domain, home.path()), &profile)?;
     let offered = watch.rules().profile(&profile, home.path());
     if let (Some(wanted), Some(known)) = (&options.name, home.identity()?)
@@ -84,7 +86,7 @@ pub fn work(options: WorkOptions, stop: changing::Receiver<Stop>) -> Result<(), 
         .build()
         .map_err(system("no runtime could be made"))?;
     let outcome = runtime.block_on(async {
-        let start = worker::Start { home, watch, joined, keeper, profile, options };
+        let start = worker::Start { home, settings, watch, joined, keeper, profile, options };
         worker::Worker::new(start)?.run(stop).await
     });
     // Nobody waits for the removal of what tasks left, nor for a disk that hangs: the next start goes on with it.

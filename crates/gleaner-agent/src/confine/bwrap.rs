@@ -13,34 +13,12 @@ use std::process::Command;
 use rustix::fs::{MemfdFlags, memfd_create};
 
 use super::limits::Limits;
+use super::settings::{ETC, NETWORK_SETTINGS, RESOLVERS, SETTINGS};
 use super::{RESOLVER, TransientUser};
 use crate::keeper::{Network, Sandbox, TASK_FOLDER};
 
 /// The system's programs and libraries.
 const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
-
-/// What programs need of `/etc`; nothing here is secret.
-const SETTINGS: [&str; 13] = [
-    "/etc/alternatives",
-    "/etc/ca-certificates",
-    "/etc/fonts",
-    "/etc/group",
-    "/etc/ld.so.cache",
-    "/etc/ld.so.conf",
-    "/etc/ld.so.conf.d",
-    "/etc/localtime",
-    "/etc/nsswitch.conf",
-    "/etc/passwd",
-    "/etc/pki",
-    "/etc/ssl/certs",
-    "/etc/ssl/openssl.cnf",
-];
-
-/// What the network needs besides.
-const NETWORK_SETTINGS: [&str; 3] = ["/etc/hosts", "/etc/protocols", "/etc/services"];
-
-/// Who is asked about names.
-const RESOLVERS: &str = "/etc/resolv.conf";
 
 /// The folders in which the settings are put.
 const FOLDERS: [&str; 3] = ["/etc", "/etc/ssl", "/run"];
@@ -89,9 +67,14 @@ pub(crate) fn bwrap_command(
 }
 
 /// A command that runs a program with the namespaces and mounts of a task's sandbox, but none of its other walls: what
-/// the sandbox is measured beside.
-pub fn bare_sandbox(folder: &Path, program: &str) -> io::Result<Command> {
-    let sandbox = Sandbox { folder: folder.to_owned(), inputs: Vec::new(), network: Network::None };
+/// the sandbox is measured beside. With `settings` as [`Settings::folder`](super::Settings::folder) has them.
+pub fn bare_sandbox(folder: &Path, settings: Option<&Path>, program: &str) -> io::Result<Command> {
+    let sandbox = Sandbox {
+        folder: folder.to_owned(),
+        inputs: Vec::new(),
+        settings: settings.map(Path::to_owned),
+        network: Network::None,
+    };
     let user = TransientUser::for_folder(folder)?;
     let mut command = Command::new(find_bwrap()?);
     command
@@ -167,7 +150,7 @@ fn options(
         // The launcher limits what of its user's the namespace may take, before it gives up that right too.
         None => command.args(["--unshare-user", "--disable-userns", "--cap-add", "CAP_SYS_RESOURCE"]),
     };
-    let settings: &[&str] = match sandbox.network {
+    let of_network: &[&str] = match sandbox.network {
         Network::None if by == EmptyNetworkBy::Minder => &[],
         Network::None => {
             command.arg("--unshare-net");
@@ -181,15 +164,19 @@ fn options(
         // Left to itself, bubblewrap makes folders that the task's user cannot enter.
         command.args(["--perms", "0755", "--dir"]).arg(folder);
     }
-    for path in SYSTEM.iter().chain(&SETTINGS).chain(settings) {
-        show(&mut command, Path::new(path));
+    SYSTEM.iter().for_each(|path| show(&mut command, Path::new(path)));
+    match &sandbox.settings {
+        Some(copies) => bind(&mut command, "--ro-bind", copies, ETC),
+        None => SETTINGS.iter().for_each(|path| show(&mut command, Path::new(path))),
     }
+    // Among the copies there are empty files for these.
+    of_network.iter().for_each(|path| show(&mut command, Path::new(path)));
     match resolvers {
         Some(file) => {
             let number = file.as_raw_fd().to_string();
             command.args(["--perms", "0644", "--ro-bind-data", &number, RESOLVERS]);
         }
-        None if settings.is_empty() => {}
+        None if of_network.is_empty() => {}
         None => show(&mut command, Path::new(RESOLVERS)),
     }
     command.args(["--proc", "/proc", "--dev", "/dev"]);

@@ -1,7 +1,7 @@
 //! Which of the walls around tasks stand on this machine: an agent's own trial at its start, and what is behind it.
 
-use super::trial::{holds_inotify, holds_memory};
-use super::{Control, Limiter, SandboxLevel, Version, Why, available, can_be_apart, user};
+use super::trial::{Ground, holds_inotify, holds_memory};
+use super::{Control, Limiter, SandboxLevel, Settings, Version, Why, available, can_be_apart, user};
 use crate::keeper::{Keeper, KeeperError};
 use crate::{beneath, descriptors};
 use rustix::process::geteuid;
@@ -44,13 +44,16 @@ const MEMORY: &str = "cgroup: memory";
 /// Tries every wall, with `scratch` for a folder that is empty and nobody else's, and `program` as for [`Keeper::start`].
 pub fn examine(program: &Path, scratch: &Path) -> Result<Vec<Finding>, DoctorError> {
     let keeper = Keeper::start(program, Stdio::null())?;
-    let level = available(&keeper, scratch);
+    // Beside the task's folder: that is given to its user with all that is in it.
+    let (task, settings) = (scratch.join("task"), Settings::make(&scratch.join("settings")));
+    let ground = Ground { keeper: &keeper, scratch: &task, settings: settings.folder() };
+    let level = available(&keeper, &task, ground.settings);
     let limiter = Limiter::find(&format!("doctor-{}", std::process::id()));
     let mut found = sandbox(&level);
     found.extend(Control::ALL.map(|control| cgroup(&limiter, control)));
     let memory = found.iter_mut().find(|finding| finding.wall == MEMORY && finding.stands);
     if let Some(memory) = memory.filter(|_| level.is_ok()) {
-        match holds_memory(&keeper, scratch, &limiter) {
+        match holds_memory(ground, &limiter) {
             Ok(()) => memory.why.push_str(", tried: a task that takes more than it may is ended"),
             Err(why) => *memory = finding(MEMORY, Err(format!("{}: {why}", memory.why))),
         }
@@ -59,7 +62,7 @@ pub fn examine(program: &Path, scratch: &Path) -> Result<Vec<Finding>, DoctorErr
         "inotify",
         match &level {
             Ok(level) if level.own_users => Ok("not needed: each task gets a user id of its own".to_owned()),
-            Ok(_) => holds_inotify(&keeper, scratch).map(|()| {
+            Ok(_) => holds_inotify(ground).map(|()| {
                 "tried: all tasks together get half of what this user may have, in equal parts".to_owned()
             }),
             Err(_) => Err("not tried: the sandbox failed before".to_owned()),

@@ -87,10 +87,21 @@ const CLOSING: [(&str, &str); 3] = [
 const GREEDY: &str = "head -c 100000000 /dev/zero | tail";
 const FEW_BYTES: u64 = 32 << 20;
 
-/// Runs `/bin/true` in a sandbox, just as a task would be, with an empty folder of the agent's for its own.
-pub fn available(keeper: &Keeper, scratch: &Path) -> Result<SandboxLevel, Why> {
+/// What a trial's sandbox is built on.
+#[derive(Clone, Copy)]
+pub(super) struct Ground<'a> {
+    pub(super) keeper: &'a Keeper,
+    /// An empty folder of the agent's, for its own.
+    pub(super) scratch: &'a Path,
+    pub(super) settings: Option<&'a Path>,
+}
+
+/// Runs `/bin/true` in a sandbox, just as a task would be, with an empty folder of the agent's for its own, and `settings` as
+/// [`Settings::folder`](super::Settings::folder) has them.
+pub fn available(keeper: &Keeper, scratch: &Path, settings: Option<&Path>) -> Result<SandboxLevel, Why> {
     find_bwrap().map_err(|_| Why::NoBubblewrap)?;
-    match run(keeper, scratch, &["/bin/true"], (Limits::default(), Limiter::default()))? {
+    let ground = Ground { keeper, scratch, settings };
+    match run(ground, &["/bin/true"], (Limits::default(), Limiter::default()))? {
         (ProgramEnd::Code(0), usage) => {
             let own_users = rustix::process::geteuid().is_root();
             Ok(SandboxLevel { landlock_abi: usage.landlock_abi, own_users })
@@ -105,13 +116,13 @@ pub fn available(keeper: &Keeper, scratch: &Path) -> Result<SandboxLevel, Why> {
 }
 
 /// Whether a task that takes more memory than it may is ended, be it named by the task or not.
-pub(super) fn holds_memory(keeper: &Keeper, scratch: &Path, limiter: &Limiter) -> Result<(), String> {
+pub(super) fn holds_memory(ground: Ground<'_>, limiter: &Limiter) -> Result<(), String> {
     let few = Some(FEW_BYTES);
     let named = Limits { memory_bytes: few, ..Limits::default() };
     let unnamed = Limits { memory_unless_named: few, ..Limits::default() };
     for (limits, whose) in [(named, "named"), (unnamed, "named none")] {
         let greedy = ["/bin/sh", "-c", GREEDY];
-        let ended = run(keeper, scratch, &greedy, (limits, limiter.clone()));
+        let ended = run(ground, &greedy, (limits, limiter.clone()));
         let went_on = format!("a task that {whose} took three times the 32 MiB of its limit");
         match ended.map_err(|why| why.to_string())? {
             (ProgramEnd::Signal(9), _) => {}
@@ -123,10 +134,10 @@ pub(super) fn holds_memory(keeper: &Keeper, scratch: &Path, limiter: &Limiter) -
 }
 
 /// Whether a task in a user namespace can be kept from taking all of what its user may watch with inotify.
-pub(super) fn holds_inotify(keeper: &Keeper, scratch: &Path) -> Result<(), String> {
+pub(super) fn holds_inotify(ground: Ground<'_>) -> Result<(), String> {
     let least = Limits { user_parts: Some(u32::MAX), ..Limits::default() };
     let look = ["/bin/sh", "-c", "[ \"$(cat /proc/sys/user/max_inotify_instances)\" -eq 1 ]"];
-    match run(keeper, scratch, &look, (least, Limiter::default())).map_err(|why| why.to_string())? {
+    match run(ground, &look, (least, Limiter::default())).map_err(|why| why.to_string())? {
         (ProgramEnd::Code(0), _) => Ok(()),
         (outcome, _) => Err(format!("a task has other limits than it was given: {outcome:?}")),
     }
@@ -134,8 +145,7 @@ pub(super) fn holds_inotify(keeper: &Keeper, scratch: &Path) -> Result<(), Strin
 
 /// Runs a program in a sandbox to its end.
 fn run(
-    keeper: &Keeper,
-    scratch: &Path,
+    Ground { keeper, scratch, settings }: Ground<'_>,
     argv: &[&str],
     (limits, limiter): (Limits, Limiter),
 ) -> Result<(ProgramEnd, Usage), Why> {
@@ -153,6 +163,7 @@ fn run(
         confinement: Confinement::Sandbox(Sandbox {
             folder: scratch.to_owned(),
             inputs: Vec::new(),
+            settings: settings.map(Path::to_owned),
             network: Network::None,
         }),
     });

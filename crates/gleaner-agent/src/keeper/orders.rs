@@ -158,6 +158,8 @@ pub struct Sandbox {
     pub folder: PathBuf,
     /// What it reads.
     pub inputs: Vec<Input>,
+    /// What it sees as `/etc`, read-only; where none is named, what programs need of the machine's own.
+    pub settings: Option<PathBuf>,
     /// Whom it may talk to.
     pub network: Network,
 }

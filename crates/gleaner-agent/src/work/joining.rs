@@ -1,7 +1,7 @@
 //! What comes before the work: who this agent is, and what its machine is.
 
 use super::{Join, Stop, WorkError, WorkOptions};
-use crate::confine;
+use crate::confine::{self, Settings};
 use crate::home::{Home, HomeError, Identity};
 use crate::keeper::Keeper;
 use crate::probes::{Benchmark, Domain, Measured, Root, benchmark, free_disk, measure_network};
@@ -12,7 +12,6 @@ use gleaner_wire::session::Profile;
 use gleaner_wire::text::tamed;
 use std::fs;
 use std::io;
-use std::path::Path;
 use std::thread;
 use std::time::Duration;
 use tokio::sync::watch as changing;
@@ -117,7 +116,12 @@ fn enrol(
 }
 
 /// What the machine is: measured once, and then as remembered.
-pub(super) fn measure(home: &Home, keeper: &Keeper, options: &WorkOptions) -> Result<Machine, WorkError> {
+pub(super) fn measure(
+    home: &Home,
+    settings: &Settings,
+    keeper: &Keeper,
+    options: &WorkOptions,
+) -> Result<Machine, WorkError> {
     let root = Root::new("/");
     let domain = match &options.measure_cgroup {
         Some(path) => Domain::cgroup(&root, path)?,
@@ -136,7 +140,7 @@ pub(super) fn measure(home: &Home, keeper: &Keeper, options: &WorkOptions) -> Re
         slots: options.slots.unwrap_or(cores),
         memory,
         disk: free_disk(home.path())?,
-        sandbox: sandbox(home, keeper),
+        sandbox: sandbox(home, settings, keeper),
         // As its owner says.
         network: false,
         user: options.user.clone(),
@@ -192,14 +196,15 @@ pub(super) fn in_order(measured: &Benchmark) -> ([f64; 3], Option<f64>) {
     (measured.speeds().rounded().into(), Some(measured.cpu_on_core))
 }
 
-fn sandbox(home: &Home, keeper: &Keeper) -> Result<String, String> {
+fn sandbox(home: &Home, settings: &Settings, keeper: &Keeper) -> Result<String, String> {
     let scratch = home.path().join("tasks/trial");
     let level = until_nothing_lacks(RETRY, || {
         let made = fs::create_dir(&scratch).map_err(confine::Why::Folder);
-        let level = made.and_then(|()| trial(keeper, &scratch));
+        let level = made.and_then(|()| confine::available(keeper, &scratch, settings.folder()));
         home.clear(&scratch);
         level
     });
+    let level = level.map(|level| level.to_string());
     level.map_err(|why| tamed(&why.to_string(), REASON_BYTES_MAX))
 }
 
@@ -216,10 +221,6 @@ fn until_nothing_lacks<T>(
         thread::sleep(pause);
     }
     attempt()
-}
-
-fn trial(keeper: &Keeper, scratch: &Path) -> Result<String, confine::Why> {
-    confine::available(keeper, scratch).map(|level| level.to_string())
 }
 
 fn attributes(options: &WorkOptions) -> std::collections::BTreeMap<String, String> {

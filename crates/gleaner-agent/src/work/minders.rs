@@ -4,7 +4,7 @@
 //! keeper is, all are. The next run starts a new one.
 
 use super::spool::Spool;
-use crate::confine::Limiter;
+use crate::confine::{Limiter, Settings};
 use crate::duties::{Event, Exit};
 use crate::home::{Home, ORPHANS_VARIABLE};
 use crate::keeper::{
@@ -57,6 +57,7 @@ pub(crate) struct Minders {
     /// What the owner says that a task may use which names none.
     task_memory: Option<u64>,
     home: Arc<Home>,
+    settings: Arc<Settings>,
     events: mpsc::Sender<Event>,
     made: u64,
     /// When what runs is killed, as the minders were told.
@@ -85,10 +86,23 @@ impl Minders {
         limiter: Limiter,
         task_memory: Option<u64>,
         home: Arc<Home>,
+        settings: Arc<Settings>,
         events: mpsc::Sender<Event>,
     ) -> Self {
         let (idle, busy) = (Vec::new(), BTreeMap::new());
-        Self { program, keeper, limiter, task_memory, home, events, made: 0, lease_ends: None, idle, busy }
+        Self {
+            program,
+            keeper,
+            limiter,
+            memory_unless_named,
+            home,
+            settings,
+            events,
+            made: 0,
+            lease_ends: None,
+            idle,
+            busy,
+        }
     }
 
     /// Starts a run's program in its folder.
@@ -170,10 +184,10 @@ impl Minders {
         by: (&Profile, &Rules),
     ) -> Result<Vec<u8>, MinderError> {
         let outputs = link.outputs.clone();
-        let memory = self.memory_unless_named(by.0);
-        let mut spec: RunSpec =
-            super::spec::spec_of(run, folder, by, &self.limiter, memory, outputs, self.home.path())
-                .map_err(MinderError::Spec)?;
+        let memory = self.memory_unless_named;
+        let seen = (self.home.path(), self.settings.folder());
+        let mut spec: RunSpec = super::spec::spec_of(run, folder, by, &self.limiter, memory, outputs, seen)
+            .map_err(MinderError::Spec)?;
         if spec.confinement == Confinement::Own {
             spec.env.push((ORPHANS_VARIABLE.to_owned(), self.home.place()));
         }

@@ -33,7 +33,7 @@ pub(crate) fn spec_of(
     limiter: &Limiter,
     memory_unless_named: Option<u64>,
     outputs: [PathBuf; 2],
-    home: &Path,
+    (home, settings): (&Path, Option<&Path>),
 ) -> Result<RunSpec, String> {
     rules.admit(&run.user, run.label.as_deref())?;
     let inputs = rules.looked_at(home).filter_map(|(folder, found)| match found {
@@ -48,7 +48,7 @@ pub(crate) fn spec_of(
         }
     });
     let inputs = inputs.collect();
-    let confinement = walls(run, (profile, rules), folder, inputs)?;
+    let confinement = walls(run, (profile, rules), folder, inputs, settings)?;
     let seen = match &confinement {
         Walls::Own => folder.to_owned(),
         Walls::Sandbox(_) => PathBuf::from(TASK_FOLDER),
@@ -83,6 +83,7 @@ fn walls(
     (profile, rules): (&Profile, &Rules),
     folder: &Path,
     inputs: Vec<Input>,
+    settings: Option<&Path>,
 ) -> Result<Walls, String> {
     let network = match run.confinement {
         // Nobody is named where no user is: neither the user whose name is empty.
@@ -111,7 +112,8 @@ fn walls(
                 .into(),
         );
     }
-    Ok(Walls::Sandbox(Sandbox { folder: folder.into(), inputs, network }))
+    let settings = settings.map(Path::to_owned);
+    Ok(Walls::Sandbox(Sandbox { folder: folder.into(), inputs, settings, network }))
 }
 
 /// What users give goes before what is only usual, and what Gleaner says of the run goes before both.
@@ -177,7 +179,7 @@ mod tests {
         ] {
             let run = Run { user: orders.to_owned(), ..run(1, Confinement::None) };
             let profile = Profile { user: named.to_owned(), ..Profile::new([1.0; 3], 1) };
-            let found = walls(&run, (&profile, &Rules::default()), Path::new("/"), Vec::new());
+            let found = walls(&run, (&profile, &Rules::default()), Path::new("/"), Vec::new(), None);
             assert_eq!(found.is_ok(), is_run, "{orders:?} at an agent of {named:?}: {found:?}");
         }
     }

@@ -7,6 +7,7 @@ use super::transfers::{Answer, Next, Transfers};
 use super::{WorkError, joining, spool};
 use crate::allowance::Allowance;
 use crate::cache::Cache;
+use crate::confine::Settings;
 use crate::duties::{Duties, Event, TransferError, Wanted};
 use crate::folder;
 use crate::home::{Home, Identity};
@@ -27,6 +28,7 @@ const TRANSFERS_MAX: usize = 4;
 
 pub(super) struct Threads {
     home: Arc<Home>,
+    settings: Arc<Settings>,
     cache: Arc<Cache>,
     /// For files, since the coordinator gave a token for them.
     client: Option<Client>,
@@ -56,11 +58,18 @@ pub(super) struct Threads {
 }
 
 impl Threads {
-    pub(super) fn new(home: Arc<Home>, cache: Cache, met: Option<Met>, events: mpsc::Sender<Event>) -> Self {
+    pub(super) fn new(
+        home: Arc<Home>,
+        settings: Arc<Settings>,
+        cache: Cache,
+        met: Option<Met>,
+        events: mpsc::Sender<Event>,
+    ) -> Self {
         let (one, until_the_end) = std::sync::mpsc::channel();
         tokio::task::spawn_blocking(move || until_the_end.recv());
         Self {
             home,
+            settings,
             cache: Arc::new(cache),
             client: None,
             met: Arc::new(Mutex::new(met)),
@@ -191,6 +200,12 @@ impl Threads {
         if begun.is_err() {
             self.is_clearing.store(false, Ordering::Relaxed);
         }
+    }
+
+    /// Tasks that start from now on see the machine's settings as they are now.
+    pub(super) fn follow_settings(&self) {
+        let settings = self.settings.clone();
+        tokio::task::spawn_blocking(move || settings.follow());
     }
 
     /// Removes files of the cache, where the disk is short of room.

@@ -15,7 +15,7 @@ use super::watch::Watch;
 use super::{Stop, WorkError, WorkOptions, spool};
 use crate::cache::Cache;
 use crate::clock::{Alarm, now};
-use crate::confine::Limiter;
+use crate::confine::{Limiter, Settings};
 use crate::duties::{Action, Duties, Event, Exit, Kept, Piece, paused_at};
 use crate::home::{Home, Identity, Record};
 use crate::keeper::Keeper;
@@ -38,7 +38,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(900);
 const STANDS_STILL: Span = Span::from_nanos(1_000_000_000);
 /// Every how many looks the folders of runs that have a limit, or where the disk is short, are measured.
 const LOOKS_PER_SIZE: u64 = 5;
-/// Every how many looks what could not be removed is tried again.
+/// Every how many looks what could not be removed is tried again, and the machine's settings are looked at.
 const LOOKS_PER_CLEARING: u64 = 11;
 /// At the end a coordinator that does not read is waited for no longer.
 const FAREWELL_MAX: Duration = Duration::from_secs(2);
@@ -49,6 +49,7 @@ const QUEUE_MAX: usize = 256;
 /// What a worker starts with.
 pub(super) struct Start {
     pub(super) home: Arc<Home>,
+    pub(super) settings: Arc<Settings>,
     pub(super) watch: Watch,
     pub(super) joined: Joined,
     pub(super) keeper: Keeper,
@@ -103,7 +104,7 @@ type Ended = Result<(), WorkError>;
 
 impl Worker {
     pub(super) fn new(start: Start) -> Result<Self, WorkError> {
-        let Start { home, watch, joined, keeper, profile, options } = start;
+        let Start { home, settings, watch, joined, keeper, profile, options } = start;
         let Joined { identity, key, given } = joined;
         let dialled = identity.address.clone();
         let cache = Cache::open(&home.cache(), options.cache_bytes)
@@ -121,14 +122,9 @@ impl Worker {
                 "no sandbox can be built here, so tasks of others do not run here; see `gleaner doctor`"
             );
         }
-        let minders = Minders::new(
-            options.program,
-            keeper,
-            limiter.clone(),
-            options.task_memory,
-            home.clone(),
-            events.clone(),
-        );
+        let (program, shown) = (options.program, settings.clone());
+        let minders =
+            Minders::new(program, keeper, limiter.clone(), memory, home.clone(), shown, events.clone());
         let folders = Folders::new(home.clone());
         let (permits, clerk) = Permits::open(&home.signed(), unix_s())?;
         let (noted, notes) = mpsc::unbounded_channel();
@@ -144,7 +140,7 @@ impl Worker {
             );
         }
         duties.take_up(now(), kept);
-        let threads = Threads::new(home.clone(), cache, met, events);
+        let threads = Threads::new(home.clone(), settings, cache, met, events);
         let (clearing, cleared) = mpsc::unbounded_channel();
         let keeping = Keeping::start(home.clone(), brought.clone(), clearing)
             .map_err(|why| WorkError::System { what: "no thread could be started", why })?;
@@ -363,6 +359,7 @@ impl Worker {
         self.looks += 1;
         if self.looks.is_multiple_of(LOOKS_PER_CLEARING) {
             self.threads.clear_leftovers();
+            self.threads.follow_settings();
         }
         if self.looks.is_multiple_of(LOOKS_PER_SIZE) {
             self.measure_folders();

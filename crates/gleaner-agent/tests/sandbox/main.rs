@@ -9,7 +9,7 @@ mod starting;
 mod waking;
 mod walls;
 
-use gleaner_agent::confine::{Control, Limiter, SandboxLevel, available};
+use gleaner_agent::confine::{Control, Limiter, SandboxLevel, Settings, available};
 use gleaner_agent::keeper::{Confinement, Network, RunSpec, Sandbox};
 use processes::Stage;
 use std::fs;
@@ -17,7 +17,9 @@ use std::fs;
 /// A stage on which sandboxes can be built, or the reason why the test is skipped.
 pub(crate) fn stage() -> Option<(Stage, SandboxLevel)> {
     let stage = Stage::new();
-    match available(&stage.keeper, &stage.path("scratch")) {
+    let settings = Settings::make(&stage.path("settings"));
+    assert_eq!(settings.folder(), Some(&*stage.path("settings/etc")));
+    match available(&stage.keeper, &stage.path("scratch"), settings.folder()) {
         Ok(level) => Some((stage, level)),
         Err(why) => {
             eprintln!("SKIPPED: no sandbox on this machine: {why}");
@@ -26,7 +28,7 @@ pub(crate) fn stage() -> Option<(Stage, SandboxLevel)> {
     }
 }
 
-/// Scripts in a sandbox.
+/// Scripts in a sandbox, which sees copies of the machine's settings where the stage has them.
 pub(crate) trait Boxed {
     fn boxed(&self, script: &str) -> RunSpec;
 }
@@ -40,6 +42,7 @@ impl Boxed for Stage {
             confinement: Confinement::Sandbox(Sandbox {
                 folder: task,
                 inputs: Vec::new(),
+                settings: Some(self.path("settings/etc")).filter(|copies| copies.exists()),
                 network: Network::None,
             }),
             ..self.own(script)

@@ -8,7 +8,7 @@ use rustix::process::{Resource, getrlimit};
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[test]
 fn a_sandboxed_task_sees_its_folder_and_the_system() {
@@ -41,6 +41,35 @@ fn a_sandboxed_task_sees_its_folder_and_the_system() {
     assert_eq!(fs::read_to_string(stage.path("task/result")).unwrap(), "made\n");
 }
 
+/// What a task sees of `/etc` by itself. Files with nothing in them are where more is shown to tasks with a network.
+const SETTINGS: &str =
+    "cd /etc; find . -type f -size +0 -exec cksum {} + | sort; find . -type l -printf '%p %l\\n' | sort";
+
+#[test]
+fn copies_of_the_settings_hold_what_the_machines_own_do() {
+    let Some((mut stage, _)) = stage() else { return };
+    let copies = stage.path("settings/etc");
+    let mut looked = |script: &str, settings: Option<&PathBuf>, network: Network| {
+        let _ = fs::remove_file(stage.path("out"));
+        let mut spec = stage.boxed(script);
+        if let Confinement::Sandbox(sandbox) = &mut spec.confinement {
+            (sandbox.settings, sandbox.network) = (settings.cloned(), network);
+        }
+        assert_eq!(stage.run(spec).0, ProgramEnd::Code(0), "{}", stage.said("err"));
+        stage.said("out")
+    };
+    let own = looked(SETTINGS, None, Network::None);
+    assert!(own.contains("./passwd") && !own.contains("./hosts"), "{own}");
+    assert_eq!(looked(SETTINGS, Some(&copies), Network::None), own);
+    for shown in ["/etc/hosts", "/etc/resolv.conf"] {
+        let expected = fs::read_to_string(shown).unwrap_or_default();
+        let look = format!("cat {shown} || true");
+        for settings in [None, Some(&copies)] {
+            assert_eq!(looked(&look, settings, Network::Machine), expected.trim_end(), "{shown}");
+        }
+    }
+}
+
 /// Whoever owns the way to it may lead it elsewhere while the sandbox is built.
 #[test]
 fn another_folder_than_the_one_that_was_looked_at_is_not_shown() {
@@ -62,7 +91,7 @@ fn another_folder_than_the_one_that_was_looked_at_is_not_shown() {
 }
 
 /// Scripts that must print `kept out` and nothing else.
-const ATTACKS: [(&str, &str); 21] = [
+const ATTACKS: [(&str, &str); 23] = [
     ("root's home", "ls /root"),
     ("homes", "ls /home/*"),
     ("the agent's keys", "cat $SECRET"),
@@ -72,6 +101,8 @@ const ATTACKS: [(&str, &str); 21] = [
     ("write to the system", "echo x > /usr/x"),
     ("write to the root", "mkdir /x"),
     ("write to settings", "echo x >> /etc/passwd"),
+    ("other settings", "rm /etc/passwd || touch /etc/new || chmod 666 /etc/passwd || mkdir /etc/ssl/new"),
+    ("settings that nobody named", "cat /etc/hostname || cat /etc/fstab || cat /etc/hosts | grep ."),
     ("a file of the launcher's that was left open", "ls /proc/self/fd/3 && test -f /proc/self/fd/3"),
     ("write a device", "echo x > /dev/x"),
     ("memory of the kernel", "cat /dev/mem"),
@@ -150,6 +181,7 @@ fn refused_system_calls_are_refused() {
          assert c.syscall({},0,0)==-1 and ctypes.get_errno()==errno.ENOSYS\n\
          assert c.syscall({},0,65537,0o600)==-1 and ctypes.get_errno()==errno.EINVAL\n\
          assert c.syscall({},0,65536,0o600)>=0\n\
+         assert c.fcntl(0,1024,1)==-1 and ctypes.get_errno()==errno.EPERM,'a lease'\n\
          import platform\n\
          if platform.machine()=='x86_64':\n  \
          assert c.syscall(0x40000000+39)==-1 and ctypes.get_errno()==errno.EPERM,'x32'\n\
@@ -297,7 +329,8 @@ fn an_agent_without_root_builds_sandboxes_too() {
     let mut stage = Stage::with_program(&wrapper);
     fs::set_permissions(stage.folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
     let scratch = stage.path("scratch");
-    match available(&stage.keeper, &scratch) {
+    // Which could not enter the folder of copies that this process would make.
+    match available(&stage.keeper, &scratch, None) {
         Ok(level) => eprintln!("{level}"),
         Err(why) => {
             eprintln!("SKIPPED: no sandbox for a user without rights: {why}");

@@ -4,6 +4,7 @@ use super::disk::Disk;
 use super::grid::{Grid, trues};
 use super::{Bench, Found, LiveError, bwrap, median, quantile, spawning};
 use crate::table::Aim;
+use gleaner_agent::confine::Settings;
 use gleaner_wire::job::Confinement;
 use std::time::Instant;
 
@@ -22,6 +23,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Found, LiveError> {
     let mut disk = Disk::new(grid.folder())?;
     let folder = grid.folder().join("bare");
     std::fs::create_dir_all(&folder).map_err(LiveError::system("a folder for bare bubblewrap"))?;
+    let settings = Settings::make(&grid.folder().join("settings"));
     for confinement in [Confinement::None, Confinement::Sandbox] {
         grid.run(&trues(WARM_UP, confinement))?;
     }
@@ -31,7 +33,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Found, LiveError> {
             syncs.push(1e3 * disk.sync()?);
             own.push(1e3 * grid.run(&trues(1, Confinement::None))?);
             let from = Instant::now();
-            spawning::run(bwrap::bare_run(&folder))?;
+            spawning::run(bwrap::bare_run(&folder, &settings))?;
             bare.push(1e3 * from.elapsed().as_secs_f64());
             boxed.push(1e3 * grid.run(&trues(1, Confinement::Sandbox))?);
         }

@@ -52,6 +52,20 @@ const ATTACKS: &[Attack] = &[
     attack("the machine's passwords", "mounts", ComesThrough, "reads('/etc/shadow')"),
     attack("the system's folders", "read-only mounts", ComesThrough, "writes('/etc/passwd')"),
     attack(
+        "settings that are not for tasks",
+        "mounts, copies of what is named",
+        ComesThrough,
+        "
+named = 'alternatives ca-certificates fonts group hosts ld.so.cache ld.so.conf ld.so.conf.d localtime ' \\
+        'nsswitch.conf passwd pki protocols resolv.conf services ssl'
+left = set(os.listdir('/etc')) - set(named.split()) | set(os.listdir('/etc/ssl')) - {'certs', 'openssl.cnf'}
+if left:
+    got(left)
+for setting in ('hosts', 'protocols', 'services', 'resolv.conf'):
+    if os.path.exists(f'/etc/{setting}'):
+        reads(f'/etc/{setting}')",
+    ),
+    attack(
         "the root of the file system",
         "read-only mounts",
         ComesThrough,
