@@ -97,7 +97,7 @@ impl Cache {
         }
         let number = self.unfinished.fetch_add(1, Ordering::Relaxed);
         let part = self.folder.join(format!("{UNFINISHED}{number}"));
-        let fetched = self.fetch_into(blob, &part, &path, fetch);
+        let fetched = Self::fetch_into(blob, &part, &path, fetch);
         if fetched.is_err() {
             let _ = fs::remove_file(&part);
         }
@@ -127,7 +127,6 @@ impl Cache {
     }
 
     fn fetch_into<E: std::error::Error>(
-        &self,
         blob: &BlobHash,
         part: &Path,
         path: &Path,

@@ -164,13 +164,17 @@ fn options(
         // Left to itself, bubblewrap makes folders that the task's user cannot enter.
         command.args(["--perms", "0755", "--dir"]).arg(folder);
     }
-    SYSTEM.iter().for_each(|path| show(&mut command, Path::new(path)));
+    for path in SYSTEM {
+        show(&mut command, Path::new(path));
+    }
     match &sandbox.settings {
         Some(copies) => bind(&mut command, "--ro-bind", copies, ETC),
         None => SETTINGS.iter().for_each(|path| show(&mut command, Path::new(path))),
     }
     // Among the copies there are empty files for these.
-    of_network.iter().for_each(|path| show(&mut command, Path::new(path)));
+    for path in of_network {
+        show(&mut command, Path::new(path));
+    }
     match resolvers {
         Some(file) => {
             let number = file.as_raw_fd().to_string();

@@ -141,7 +141,7 @@ impl Settings {
                 "the machine's settings cannot be copied for tasks, which see its own: each starts some milliseconds later"
             ),
             None if copies.said.is_some() => {
-                tracing::info!("the machine's settings are copied for tasks again")
+                tracing::info!("the machine's settings are copied for tasks again");
             }
             Some(_) | None => {}
         }

@@ -43,11 +43,10 @@ impl Bounding {
             Err(why) if !self.is_refused.swap(true, Ordering::Relaxed) => {
                 tracing::warn!(%why, "the kernel does not hold all tasks together to the owner's limits yet");
             }
-            Err(_) => {}
             Ok(()) if self.is_refused.swap(false, Ordering::Relaxed) => {
                 tracing::info!("the kernel holds all tasks together to the owner's limits now");
             }
-            Ok(()) => {}
+            Err(_) | Ok(()) => {}
         }
     }
 }

@@ -20,7 +20,9 @@ impl Machine {
         let within = scratch.path().canonicalize().unwrap();
         let copies = Copies::new(&within.join("settings"));
         let machine = Self { root: within.join("root"), copies, _scratch: scratch };
-        files.iter().for_each(|file| machine.write(file, file));
+        for file in files {
+            machine.write(file, file);
+        }
         machine
     }
 
@@ -84,7 +86,9 @@ impl Machine {
 fn what_is_named_and_open_to_everybody_is_copied_and_nothing_else() {
     let closed = ["fonts/closed", "fonts/private/in", "hidden/group", "pki/listed/in"];
     let mut machine = Machine::new(&["fonts/conf.d/10", "pki/certs/a", "passwd", "shadow", "zones/UTC"]);
-    closed.iter().for_each(|file| machine.write(file, "secret"));
+    for file in closed {
+        machine.write(file, "secret");
+    }
     machine.permit("fonts/closed", 0o640);
     machine.permit("fonts/private", 0o750);
     machine.permit("hidden", 0o700);
