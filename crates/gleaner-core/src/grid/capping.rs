@@ -2,7 +2,7 @@
 
 use super::{Grid, Part};
 use crate::effects::Effects;
-use crate::{Cause, Change, Refusal};
+use crate::{Cause, Change, Demand, Refusal};
 use gleaner_units::{TaskClassId, TaskId, UserId};
 
 impl Grid {
@@ -25,8 +25,12 @@ impl Grid {
     /// Whether a task of the class has to wait until other runs of its user end.
     #[inline]
     pub fn is_capped(&self, class: TaskClassId) -> bool {
-        let class = self.classes.task_class(class);
-        !self.caps.holds(class.payer, class.needs.cores)
+        // Mostly nobody has a bound, and then no class is looked up.
+        if !self.caps.any() {
+            return false;
+        }
+        let Demand { payer, needs, .. } = self.classes.demand(class);
+        !self.caps.holds(payer, needs.cores)
     }
 
     pub(super) fn check_cap(&self, task: TaskId) -> Result<(), Refusal> {

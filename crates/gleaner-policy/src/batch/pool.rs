@@ -173,7 +173,7 @@ fn occupy(first_s: f64, others: &mut Vec<f64>, (cores, seconds): (usize, f64)) -
 
 /// How many cores a task needs.
 fn cores_of(grid: &Grid, task: TaskId) -> usize {
-    grid.classes().task_class(grid.task(task).class()).needs.cores as usize
+    grid.classes().demand(grid.task(task).class()).needs.cores as usize
 }
 
 /// How long a planned task takes there.

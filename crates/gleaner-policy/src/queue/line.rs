@@ -145,13 +145,12 @@ impl Line {
 
     /// A task, of the length with which it came, waits no more. Whether it did.
     pub(crate) fn remove(&mut self, grid: &Grid, id: TaskId, length: impl Fn() -> Ops) -> bool {
-        let number = self.number_of(grid, id);
-        let kind = &mut self.kinds[number];
-        let priority = Reverse(kind.priority);
-        let Ok(turns) = self.turns.binary_search_by_key(&priority, |turns| turns.0) else { return false };
-        if !self.turns[turns].1.remove(id) {
+        // Who does not wait is found to without a look at its kind.
+        if !self.turns.iter_mut().any(|(_, turns)| turns.remove(id)) {
             return false;
         }
+        let number = self.number_of(grid, id);
+        let kind = &mut self.kinds[number];
         kind.shelf.remove(Waiting { length: length(), id });
         let at = self.place_of(number).expect("it waited");
         let shelf = &self.kinds[number].shelf;
