@@ -67,7 +67,7 @@ impl Copies {
     /// Costs O(log tasks), for withdrawn tasks each.
     #[inline]
     pub(crate) fn observe(&mut self, grid: &Grid, change: &Change) {
-        let is_idle = self.runs <= 1 && self.unanswered.is_empty() && grid.comparisons().next().is_none();
+        let is_idle = self.runs <= 1 && self.unanswered.is_empty() && !grid.compares();
         if !is_idle {
             self.take_note(grid, change);
         }

@@ -228,10 +228,10 @@ impl Fleet {
         search.bounds.resize(self.classes.len(), f64::NEG_INFINITY);
         let (mut likeliest, mut highest) = (0, f64::NEG_INFINITY);
         let (bounds, wanted) = (search.bounds.as_mut_slice(), &search.wanted);
-        for (index, class) in self.classes.iter().enumerate() {
+        for (index, (class, own)) in self.classes.iter().zip(bounds).enumerate() {
             let Some(root) = class.tournament.root() else { continue };
             let bound = wanted.bound(MachineClassId::new(index), root);
-            bounds[index] = bound;
+            *own = bound;
             if bound > highest {
                 (likeliest, highest) = (index, bound);
             }

@@ -77,7 +77,15 @@ impl Standing {
         }
     }
 
+    #[inline]
     fn look_at(&mut self, grid: &Grid, machine: MachineId) {
+        // Nearly always nothing stands still anywhere.
+        if !self.by_machine.is_empty() || grid.machine(machine).still_since().is_some() {
+            self.look_at_again(grid, machine);
+        }
+    }
+
+    fn look_at_again(&mut self, grid: &Grid, machine: MachineId) {
         for moment in self.by_machine.remove(&machine).into_iter().flatten() {
             self.moments.remove(&(moment, machine));
         }

@@ -37,8 +37,8 @@ pub(crate) struct World {
     /// Likewise of runs of several parts.
     wide_transits: BTreeMap<RunId, Box<[Part]>>,
     ahead: HeldAhead,
-    /// The latest of each task that was ever stopped.
-    checkpoints: BTreeMap<TaskId, Checkpoint>,
+    /// By task: the latest, if it was ever stopped; those behind the end were not. Asked for at every start.
+    checkpoints: Vec<Option<Checkpoint>>,
     history: History,
     /// Tasks of which a run brought an answer that nobody has asked about yet.
     answered: Vec<TaskId>,
@@ -55,7 +55,7 @@ impl World {
             transits: BTreeMap::new(),
             wide_transits: BTreeMap::new(),
             ahead: HeldAhead::default(),
-            checkpoints: BTreeMap::new(),
+            checkpoints: Vec::new(),
             history: History::new(setup.tasks.len(), setup.machine_count()),
             answered: Vec::new(),
         }
@@ -205,7 +205,7 @@ impl World {
 
     /// What the next run of a task needs to bring its state to a machine.
     fn seconds_to_bring(&self, given: &Given<'_>, now: Time, run: RunId, on: MachineId) -> f64 {
-        let brought = self.checkpoints.get(&run.task);
+        let brought = self.checkpoint(run.task);
         brought.map_or(0.0, |from| migration_seconds(given, now, from.at, on))
     }
 
@@ -261,7 +261,10 @@ impl World {
             self.history.restarted(done);
             return Event::RunEnded { run, end: RunEnd::Lost };
         }
-        self.checkpoints.insert(run.task, Checkpoint { ops_left, at: on });
+        if self.checkpoints.len() <= run.task.index() {
+            self.checkpoints.resize(run.task.index() + 1, None);
+        }
+        self.checkpoints[run.task.index()] = Some(Checkpoint { ops_left, at: on });
         Event::RunEnded { run, end: RunEnd::Kept }
     }
 
@@ -291,9 +294,14 @@ impl World {
         if length > 0.0 { self.ops_at_start(given, task) / length } else { 1.0 }
     }
 
+    #[inline]
+    fn checkpoint(&self, task: TaskId) -> Option<Checkpoint> {
+        self.checkpoints.get(task.index()).copied().flatten()
+    }
+
     /// What a run of a task has to do that starts now.
     fn ops_at_start(&self, given: &Given<'_>, task: TaskId) -> f64 {
-        let left = self.checkpoints.get(&task).map(|checkpoint| checkpoint.ops_left);
+        let left = self.checkpoint(task).map(|checkpoint| checkpoint.ops_left);
         left.unwrap_or_else(|| given.tasks.lengths[task.index()].amount())
     }
 

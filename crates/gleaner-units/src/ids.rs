@@ -16,6 +16,7 @@ macro_rules! dense_id {
             ///
             /// # Panics
             /// Past 2³² − 1: readers bound their input far below that.
+            #[inline]
             pub const fn new(index: usize) -> Self {
                 assert!(index <= u32::MAX as usize, "more than 2^32 ids of one kind");
                 Self(index as u32)
@@ -82,6 +83,7 @@ pub struct RunId {
 
 impl RunId {
     /// The run of that number.
+    #[inline]
     pub fn new(task: TaskId, number: u32) -> Self {
         Self { task, number }
     }

@@ -64,6 +64,12 @@ impl Grid {
         self.checks.open.get(&task)
     }
 
+    /// Whether answers to any task are compared.
+    #[inline]
+    pub fn compares(&self) -> bool {
+        !self.checks.open.is_empty()
+    }
+
     /// All of them, in order of submission.
     pub fn comparisons(&self) -> impl Iterator<Item = (TaskId, &Comparison)> {
         self.checks.open.iter().map(|(&task, comparison)| (task, comparison))

@@ -97,9 +97,10 @@ impl Summary {
             summary.next_count_min = n;
             summary.next_crowding_min = (n + 1.0) / free;
             summary.next_times_min = times / free;
-            let known = grid.classes().task_classes().len();
+            let classes = grid.classes();
+            let known = classes.task_classes().len();
             for (index, burden) in summary.next_burden_min.iter_mut().enumerate().take(known) {
-                let h = grid.seconds_per_op(TaskClassId::new(index), id);
+                let h = classes.seconds_per_op(TaskClassId::new(index), machine.class());
                 *burden = ((n + 1.0) * h + times) / free;
             }
         }
@@ -110,6 +111,10 @@ impl Summary {
     #[must_use]
     #[inline]
     pub fn join(&self, other: &Summary) -> Summary {
+        let mut next_burden_min = self.next_burden_min;
+        for (least, other) in next_burden_min.iter_mut().zip(other.next_burden_min) {
+            *least = smaller(*least, other);
+        }
         Summary {
             next_share_max: larger(self.next_share_max, other.next_share_max),
             next_count_min: smaller(self.next_count_min, other.next_count_min),
@@ -117,9 +122,7 @@ impl Summary {
             next_times_min: smaller(self.next_times_min, other.next_times_min),
             next_slots_max: self.next_slots_max.max(other.next_slots_max),
             next_memory_max: self.next_memory_max.max(other.next_memory_max),
-            next_burden_min: std::array::from_fn(|class| {
-                smaller(self.next_burden_min[class], other.next_burden_min[class])
-            }),
+            next_burden_min,
             share_min: smaller(self.share_min, other.share_min),
             count_max: larger(self.count_max, other.count_max),
             crowding_max: larger(self.crowding_max, other.crowding_max),

@@ -29,6 +29,9 @@ impl Tournament {
     #[inline]
     pub fn set(&mut self, leaf: usize, summary: Summary) {
         let mut node = self.width() + leaf;
+        if self.nodes[node] == summary {
+            return;
+        }
         self.nodes[node] = summary;
         while node > 1 {
             node /= 2;

@@ -10,10 +10,19 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Post {
     said: u64,
     /// What was not acknowledged yet.
-    open: BTreeMap<u64, (PartyId, PartyId, Word)>,
+    open: BTreeMap<u64, Said>,
+    /// When each of these is said again.
     again: BTreeSet<(Time, u64)>,
     heard: BTreeSet<u64>,
     patience: Span,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Said {
+    from: PartyId,
+    to: PartyId,
+    word: Word,
+    again: Time,
 }
 
 impl Post {
@@ -24,15 +33,16 @@ impl Post {
     pub(super) fn say(&mut self, now: Time, (from, to): (PartyId, PartyId), word: Word, out: &mut Out<Slip>) {
         let number = self.said;
         self.said += 1;
-        self.open.insert(number, (from, to, word.clone()));
-        self.again.insert((now + self.patience, number));
+        let again = now + self.patience;
+        self.open.insert(number, Said { from, to, word: word.clone(), again });
+        self.again.insert((again, number));
         out.send(from, to, Slip::Word(number, word));
     }
 
     /// What was said from one to the other under a number, and is not acknowledged yet.
     pub(super) fn find(&self, (from, to): (PartyId, PartyId), number: u64) -> Option<&Word> {
-        let (by, at, word) = self.open.get(&number)?;
-        ((*by, *at) == (from, to)).then_some(word)
+        let said = self.open.get(&number)?;
+        ((said.from, said.to) == (from, to)).then_some(&said.word)
     }
 
     /// Whether what was said under a number was acknowledged.
@@ -56,9 +66,10 @@ impl Post {
 
     pub(super) fn say_again(&mut self, now: Time, out: &mut Out<Slip>) {
         let Some((_, number)) = self.again.pop_first() else { return };
-        let Some((from, to, word)) = self.open.get(&number).cloned() else { return };
-        self.again.insert((now + self.patience, number));
-        out.send(from, to, Slip::Word(number, word));
+        let said = self.open.get_mut(&number).expect("what is said again was not acknowledged");
+        said.again = now + self.patience;
+        self.again.insert((said.again, number));
+        out.send(said.from, said.to, Slip::Word(number, said.word.clone()));
     }
 
     /// What is said in a letter, if it is heard for the first time.
@@ -70,8 +81,9 @@ impl Post {
     ) -> Option<Word> {
         match slip {
             Slip::Heard(number) => {
-                self.open.remove(&number);
-                self.again.retain(|(_, other)| *other != number);
+                if let Some(said) = self.open.remove(&number) {
+                    self.again.remove(&(said.again, number));
+                }
                 None
             }
             Slip::Word(number, word) => {
