@@ -10,7 +10,8 @@
 //!   up to date only when its rate changes.
 //!
 //! # Costs
-//! A start or an end costs O(transfers × links of their routes) in its component; O(log transfers) for the next end.
+//! A start or an end costs O(links), and in its component O(transfers × links of their routes × log transfers) and O(full links ×
+//! links); O(log transfers) for the next end.
 
 use gleaner_units::Time;
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,16 @@ struct Transfer {
 struct Link {
     bytes_per_s: f64,
     carries: BTreeSet<TransferId>,
+}
+
+/// A link while rates are worked out.
+struct Filling {
+    /// What nobody has yet.
+    free: f64,
+    /// How many have no rate yet.
+    count: usize,
+    /// Places of all that it carries, in order.
+    transfers: Vec<usize>,
 }
 
 /// How transfers that meet on a link divide it.
@@ -118,7 +129,8 @@ impl Network {
         let transfer = Transfer { route, bytes_left: bytes, rate: 0.0, since: now, ends: Time::NEVER };
         self.transfers.insert(id, transfer);
         self.ends.insert((Time::NEVER, id));
-        self.divide_around(now, id);
+        let rates = self.rates(&self.around(id));
+        self.set_rates(now, &rates);
         id
     }
 
@@ -145,85 +157,97 @@ impl Network {
     }
 
     fn remove(&mut self, now: Time, id: TransferId) -> f64 {
-        let around = self.around(id);
+        let mut others = self.around(id);
+        others.retain(|(other, _)| *other != id);
+        let rates = self.rates(&others);
         let transfer = self.transfers.remove(&id).expect("a transfer that is on its way");
         self.ends.remove(&(transfer.ends, id));
         for link in &transfer.route {
             self.links[link.0 as usize].carries.remove(&id);
         }
-        self.divide(now, around.into_iter().filter(|other| *other != id).collect());
+        self.set_rates(now, &rates);
         transfer.left_at(now)
     }
 
-    fn divide_around(&mut self, now: Time, id: TransferId) {
-        let around = self.around(id);
-        self.divide(now, around);
-    }
-
-    /// The transfers whose rates depend on each other's, with this one among them.
-    fn around(&self, id: TransferId) -> BTreeSet<TransferId> {
-        let mut found = BTreeSet::from([id]);
+    /// The transfers whose rates depend on each other's, with this one among them, in order.
+    fn around(&self, id: TransferId) -> Vec<(TransferId, &Transfer)> {
+        let transfer = &self.transfers[&id];
+        let mut found = vec![(id, transfer)];
         if self.division == Division::Unshared {
             return found;
         }
-        let (mut links, mut unseen) = (BTreeSet::new(), vec![id]);
-        while let Some(next) = unseen.pop() {
-            for link in &self.transfers[&next].route {
-                if links.insert(*link) {
-                    let carried = &self.links[link.0 as usize].carries;
-                    unseen.extend(carried.iter().filter(|other| found.insert(**other)));
-                }
+        let mut is_seen = vec![false; self.links.len()];
+        let mut unseen = Vec::new();
+        let mut see = |route: &[LinkId], unseen: &mut Vec<LinkId>| {
+            unseen
+                .extend(route.iter().filter(|link| !std::mem::replace(&mut is_seen[link.0 as usize], true)));
+        };
+        see(&transfer.route, &mut unseen);
+        while let Some(link) = unseen.pop() {
+            for other in &self.links[link.0 as usize].carries {
+                let transfer = &self.transfers[other];
+                found.push((*other, transfer));
+                see(&transfer.route, &mut unseen);
             }
         }
+        // Each was found once for each of its links.
+        found.sort_unstable_by_key(|(id, _)| *id);
+        found.dedup_by_key(|(id, _)| *id);
         found
     }
 
-    /// Gives a component its rates by progressive filling.
-    fn divide(&mut self, now: Time, mut open: BTreeSet<TransferId>) {
-        let mut left: BTreeMap<LinkId, (f64, usize)> = BTreeMap::new();
-        for id in &open {
-            for link in &self.transfers[id].route {
-                let full = self.links[link.0 as usize].bytes_per_s;
-                left.entry(*link).or_insert((full, 0)).1 += 1;
+    /// What each of some transfers gets that share links with no others, by progressive filling; only those that had another rate.
+    fn rates(&self, transfers: &[(TransferId, &Transfer)]) -> Vec<(TransferId, f64)> {
+        let rates = match self.division {
+            Division::Fair => self.fair_rates(transfers),
+            Division::Unshared => {
+                transfers.iter().map(|(_, transfer)| self.capacity(&transfer.route)).collect()
+            }
+        };
+        let rates = transfers.iter().zip(rates);
+        let changed = rates.filter(|((_, transfer), rate)| !transfer.goes_on_at(*rate));
+        changed.map(|((id, _), rate)| (*id, rate)).collect()
+    }
+
+    fn fair_rates(&self, transfers: &[(TransferId, &Transfer)]) -> Vec<f64> {
+        let filling = |link: &Link| Filling { free: link.bytes_per_s, count: 0, transfers: Vec::new() };
+        let mut links: Vec<Filling> = self.links.iter().map(filling).collect();
+        for (place, (_, transfer)) in transfers.iter().enumerate() {
+            for link in &transfer.route {
+                links[link.0 as usize].count += 1;
+                links[link.0 as usize].transfers.push(place);
             }
         }
-        if self.division == Division::Unshared {
-            for id in open {
-                let rate = self.capacity(&self.transfers[&id].route);
-                self.set_rate(now, id, rate);
-            }
-            return;
-        }
-        while !open.is_empty() {
+        let mut rates = vec![None; transfers.len()];
+        let mut open: Vec<usize> = (0..links.len()).collect();
+        loop {
+            open.retain(|link| links[*link].count > 0);
             // The link that leaves its transfers the least; the lowest of several.
-            let tightest = left.iter().filter(|(_, (_, count))| *count > 0);
-            let tightest = tightest.map(|(link, (free, count))| (*free / *count as f64, *link));
-            let Some((rate, link)) = tightest.min_by(|one, other| one.0.total_cmp(&other.0)) else {
+            let shares = open.iter().map(|link| (links[*link].free / links[*link].count as f64, *link));
+            let Some((rate, tightest)) = shares.min_by(|one, other| one.0.total_cmp(&other.0)) else {
                 // What is left takes no link.
-                for id in open {
-                    self.set_rate(now, id, f64::INFINITY);
-                }
-                return;
+                return rates.into_iter().map(|rate| rate.unwrap_or(f64::INFINITY)).collect();
             };
-            let full: Vec<TransferId> =
-                self.links[link.0 as usize].carries.iter().filter(|id| open.contains(id)).copied().collect();
-            for id in full {
-                open.remove(&id);
-                for link in &self.transfers[&id].route {
-                    let (free, count) = left.get_mut(link).expect("a link of an open transfer");
-                    *free = (*free - rate).max(0.0);
-                    *count -= 1;
+            for place in std::mem::take(&mut links[tightest].transfers) {
+                if rates[place].is_some() {
+                    continue;
                 }
-                self.set_rate(now, id, rate);
+                rates[place] = Some(rate);
+                for link in &transfers[place].1.route {
+                    let link = &mut links[link.0 as usize];
+                    link.free = (link.free - rate).max(0.0);
+                    link.count -= 1;
+                }
             }
         }
+    }
+
+    fn set_rates(&mut self, now: Time, rates: &[(TransferId, f64)]) {
+        rates.iter().for_each(|(id, rate)| self.set_rate(now, *id, *rate));
     }
 
     fn set_rate(&mut self, now: Time, id: TransferId, rate: f64) {
         let transfer = self.transfers.get_mut(&id).expect("a transfer that is on its way");
-        if transfer.rate == rate && transfer.ends != Time::NEVER {
-            return;
-        }
         transfer.bytes_left = transfer.left_at(now);
         (transfer.rate, transfer.since) = (rate, now);
         let before = transfer.ends;
@@ -252,6 +276,10 @@ impl Network {
 }
 
 impl Transfer {
+    fn goes_on_at(&self, rate: f64) -> bool {
+        self.rate == rate && self.ends != Time::NEVER
+    }
+
     fn left_at(&self, now: Time) -> f64 {
         let sent =
             if self.rate.is_finite() { self.rate * now.since(self.since).seconds() } else { f64::INFINITY };
