@@ -243,7 +243,9 @@ impl Network {
     }
 
     fn set_rates(&mut self, now: Time, rates: &[(TransferId, f64)]) {
-        rates.iter().for_each(|(id, rate)| self.set_rate(now, *id, *rate));
+        for (id, rate) in rates {
+            self.set_rate(now, *id, *rate);
+        }
     }
 
     fn set_rate(&mut self, now: Time, id: TransferId, rate: f64) {
