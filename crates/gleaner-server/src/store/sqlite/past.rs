@@ -13,7 +13,7 @@ use gleaner_units::{Span, TaskId, Time};
 use gleaner_wire::api::TaskPhase;
 use gleaner_wire::{BlobHash, JobId};
 use rusqlite::types::Type;
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
 const UPTO: &str = "UPDATE past SET upto = ?1";
 const TASK: &str = "INSERT OR REPLACE INTO past_tasks (task, body, since) VALUES (?1, ?2, ?3)";
@@ -35,11 +35,15 @@ const FILES_BACK: &str = "DELETE FROM past_files WHERE is_left = ?1 AND owner BE
 const DUE: &str = "INSERT INTO past_due (is_left, low, high, upto) VALUES (?1, ?2, ?3, ?4)";
 const NEXT_DUE: &str = "SELECT number, is_left, low, high, upto FROM past_due ORDER BY number LIMIT 1";
 const DONE: &str = "DELETE FROM past_due WHERE number = ?1";
+const FURTHER: &str = "UPDATE past_due SET low = ?2 WHERE number = ?1";
+/// How far so many lines of a range reach, and how many there are, whether they go or stay.
+const FILES_REACH: &str = "SELECT max(owner), count(*) FROM (SELECT owner FROM past_files
+    WHERE is_left = ?1 AND owner BETWEEN ?2 AND ?3 ORDER BY owner LIMIT ?4)";
+const TASKS_REACH: &str = "SELECT max(task), count(*) FROM (SELECT task FROM past_tasks
+    WHERE task BETWEEN ?1 AND ?2 ORDER BY task LIMIT ?3)";
 const FILES_GO: &str =
-    "DELETE FROM past_files WHERE (file, is_left, owner) IN (SELECT file, is_left, owner FROM past_files
-    WHERE is_left = ?1 AND owner BETWEEN ?2 AND ?3 AND since <= ?4 LIMIT ?5)";
-const TASKS_GO: &str = "DELETE FROM past_tasks WHERE task IN (SELECT task FROM past_tasks
-    WHERE task BETWEEN ?1 AND ?2 AND since <= ?3 LIMIT ?4)";
+    "DELETE FROM past_files WHERE is_left = ?1 AND owner BETWEEN ?2 AND ?3 AND since <= ?4";
+const TASKS_GO: &str = "DELETE FROM past_tasks WHERE task BETWEEN ?1 AND ?2 AND since <= ?3";
 
 /// Within the transaction of the rows. What is due to go stays until it is [swept](sweep).
 pub(super) fn write(connection: &Connection, past: &Past) -> rusqlite::Result<()> {
@@ -111,7 +115,14 @@ fn write_results(connection: &Connection, past: &Past) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Up to so many lines go of what is due to, the earliest first; whether anything is left. What was written later stays.
+/// Whether anything is due to go.
+pub(super) fn is_due(connection: &Connection) -> rusqlite::Result<bool> {
+    let found = "SELECT EXISTS (SELECT 1 FROM past_due)";
+    connection.prepare_cached(found)?.query_row([], |row| row.get(0))
+}
+
+/// Looks at so many lines of what is due, the earliest first, and at all of the last task or job: those go that were not written
+/// later. Whether anything is left.
 pub(super) fn sweep(connection: &Connection, at_most: usize) -> rusqlite::Result<bool> {
     let mut room = at_most;
     loop {
@@ -125,17 +136,38 @@ pub(super) fn sweep(connection: &Connection, at_most: usize) -> rusqlite::Result
         if room == 0 {
             return Ok(true);
         }
-        let gone = match is_left {
-            Some(is_left) => {
-                connection.prepare_cached(FILES_GO)?.execute(params![is_left, low, high, upto, limit(room)])
-            }
-            None => connection.prepare_cached(TASKS_GO)?.execute(params![low, high, upto, limit(room)]),
+        let (reached, lines) = match is_left {
+            Some(is_left) => reach(connection, FILES_REACH, params![is_left, low, high, limit(room)]),
+            None => reach(connection, TASKS_REACH, params![low, high, limit(room)]),
         }?;
-        if gone < room {
-            connection.prepare_cached(DONE)?.execute([number])?;
+        if let Some(reached) = reached {
+            match is_left {
+                Some(is_left) => {
+                    connection.prepare_cached(FILES_GO)?.execute(params![is_left, low, reached, upto])
+                }
+                None => connection.prepare_cached(TASKS_GO)?.execute([low, reached, upto]),
+            }?;
         }
-        room -= gone;
+        match reached {
+            // Lines that stay are not looked at again.
+            Some(reached) if lines == room => {
+                connection.prepare_cached(FURTHER)?.execute([number, reached + 1])
+            }
+            Some(_) | None => connection.prepare_cached(DONE)?.execute([number]),
+        }?;
+        room -= lines;
     }
+}
+
+/// The last task or job of some lines, and how many lines there are.
+fn reach(
+    connection: &Connection,
+    lines: &str,
+    values: &[&dyn ToSql],
+) -> rusqlite::Result<(Option<i64>, usize)> {
+    let (last, count): (Option<i64>, i64) =
+        connection.prepare_cached(lines)?.query_row(values, |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok((last, usize::try_from(count).unwrap_or(usize::MAX)))
 }
 
 /// What a task left, or a job reads, where the journal begins.
@@ -404,6 +436,27 @@ mod tests {
         while store.sweep().unwrap() {}
         assert_eq!(lines(&home, "past_files"), 1);
         assert!(store.reader().unwrap().names_file(&left(TASKS - 1)).unwrap());
+    }
+
+    /// As many lines as are looked at by one sweep, before those that go.
+    #[test]
+    fn lines_that_stay_are_looked_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::open(folder.path(), NetworkFolder::Accept).unwrap();
+        let mut store = store(&home);
+        store.commit_with(&[], Some(&removed())).unwrap();
+        let (first, last) = (SWEPT_AT_ONCE, 2 * SWEPT_AT_ONCE - 1);
+        let again = Past {
+            upto: Seq::new(3),
+            revived_tasks: vec![TaskRange::between(TaskId::new(first), TaskId::new(last)).unwrap()],
+            tasks: (first..=last).map(task).collect(),
+            ..Past::default()
+        };
+        store.commit_with(&[], Some(&again)).unwrap();
+        assert!(store.sweep().unwrap(), "it looks at those that stay, and no further");
+        assert_eq!(lines(&home, "past_files"), SWEPT_AT_ONCE + 2);
+        assert!(!store.sweep().unwrap(), "and then behind them");
+        assert_eq!(lines(&home, "past_files"), SWEPT_AT_ONCE);
     }
 
     #[test]
