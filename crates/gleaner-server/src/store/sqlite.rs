@@ -222,6 +222,10 @@ impl Store for SqliteStore {
         if self.stopped {
             return Err(CommitError::Stopped { last: self.last });
         }
+        // Where nothing is due, nobody's lock is waited for.
+        if !past::is_due(&self.connection).map_err(|error| self.commit_error(error))? {
+            return Ok(false);
+        }
         let begun = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
         let swept = begun.and_then(|transaction| {
             let is_more = past::sweep(&transaction, SWEPT_AT_ONCE)?;

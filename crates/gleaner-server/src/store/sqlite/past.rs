@@ -460,6 +460,16 @@ mod tests {
     }
 
     #[test]
+    fn where_nothing_is_due_nobody_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::open(folder.path(), NetworkFolder::Accept).unwrap();
+        let mut store = store(&home);
+        let other = Connection::open(home.folder().join(DATABASE)).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        assert!(!store.sweep().unwrap());
+    }
+
+    #[test]
     fn a_past_that_is_begun_anew_has_nothing_due() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::open(folder.path(), NetworkFolder::Accept).unwrap();
