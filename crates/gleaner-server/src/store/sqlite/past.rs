@@ -420,6 +420,17 @@ mod tests {
     }
 
     #[test]
+    fn a_commit_that_makes_nothing_due_sweeps_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::open(folder.path(), NetworkFolder::Accept).unwrap();
+        let mut store = store(&home);
+        store.commit_with(&[], Some(&removed())).unwrap();
+        let gone = Past { upto: Seq::new(3), results: vec![(JobId(1), Results::Gone)], ..Past::default() };
+        store.commit_with(&[], Some(&gone)).unwrap();
+        assert_eq!(lines(&home, "past_files"), SWEPT_AT_ONCE + 2);
+    }
+
+    #[test]
     fn what_was_written_later_does_not_go() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::open(folder.path(), NetworkFolder::Accept).unwrap();
