@@ -75,7 +75,7 @@ use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// The format of a snapshot, of the ledger and of the day behind it: another number means that an older or newer program wrote it.
-pub const FORMAT: u32 = 30;
+pub const FORMAT: u32 = 31;
 
 /// See the module.
 #[derive(Clone)]
@@ -186,8 +186,7 @@ impl Ledger {
         Self::of(grid, books)
     }
 
-    fn of(grid: Grid, mut books: Books) -> Self {
-        books.lineages.forget_retired(&grid);
+    fn of(grid: Grid, books: Books) -> Self {
         let scheduler = Scheduler::new(grid, books.policy.recipe().build());
         let named = named_by(&books);
         Self {

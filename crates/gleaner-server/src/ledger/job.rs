@@ -45,8 +45,7 @@ pub struct Job {
     pub bytes: u64,
     /// When results of its runs until then were removed.
     pub removed: Option<Removal>,
-    /// How many bytes of its user's its description takes besides. **The last field**: bodies in the store that an older program
-    /// wrote end before it.
+    /// How many bytes of its user's its description takes besides.
     pub described: u64,
 }
 

@@ -48,11 +48,6 @@ impl Lineages {
         self.ordered.keys().find(is_retired).copied()
     }
 
-    /// Earlier programs kept those.
-    pub(super) fn forget_retired(&mut self, grid: &Grid) {
-        self.ordered.retain(|run, _| grid.task(run.task).state() != TaskState::Retired);
-    }
-
     pub(super) fn of_epoch(&self, epoch: u32) -> Option<Lineage> {
         self.starts.get((epoch as usize).checked_sub(1)?).map(|start| start.lineage)
     }

@@ -128,9 +128,7 @@ impl Job {
     /// Of what was asked for there is command, name and label.
     pub(super) fn of_listed(found: &FoundJob) -> Result<Self, ReadError> {
         let FoundJob { results, bytes, removed, ref body, .. } = *found;
-        // Where an older program wrote it, the last field is nothing.
-        let body = [body.as_slice(), &[0]].concat();
-        Ok(Self { results, bytes, removed, ..unpacked(&body)? })
+        Ok(Self { results, bytes, removed, ..unpacked(body)? })
     }
 
     fn to_list(&self) -> Self {
@@ -428,17 +426,6 @@ mod tests {
             let task = RetiredTask { record, runs: 3, length: None };
             assert_eq!(unpacked::<RetiredTask>(&packed(&task)).expect("as it was written"), task);
         }
-    }
-
-    #[test]
-    fn what_an_older_program_kept_of_a_job_is_read() {
-        let job = over(1).find_job(JobId(1)).expect("it is in memory").clone();
-        let mut body = packed(&job);
-        assert_eq!(body.pop(), Some(0), "nothing of its description counts");
-        let (results, spec) = (job.results, Vec::new());
-        let found = FoundJob { job: JobId(1), results, bytes: 0, removed: None, body, spec };
-        let read = Job::of_listed(&found).expect("it is read");
-        assert_eq!((read.described, read.count), (0, job.count));
     }
 
     #[test]

@@ -35,8 +35,9 @@ const APPLICATION: u32 = 0x476c_6e72;
 /// that need other disk are of another class. 16: what a user should know of a run's end is kept with its task. 17: what stands
 /// still and would begin anew is moved later, one user's own quorum closes no machine, and rules with a budget start more. 18: what is
 /// compared is so to its end under whatever policy and begins from nothing, of several checkpoints the furthest is kept, and a machine's
-/// restarts are its own word.
-pub const FORMAT: u32 = 18;
+/// restarts are its own word. 19: a task that comes back under a policy that learns has its job's class, and batches and plans take the
+/// highest priority first.
+pub const FORMAT: u32 = 19;
 /// Somebody may look at the file with a program of theirs that takes a lock for a moment.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Somebody may read an old state of it for as long as they like.
@@ -44,6 +45,8 @@ const CHECKPOINT_PATIENCE: Duration = Duration::from_secs(1);
 /// How many bytes of the log are written again at once.
 const PIECE: usize = 1 << 20;
 
+/// `past_due` has what is still to go from the tables of the past: its `is_left` is null where tasks themselves are to go, and not
+/// files.
 const TABLES: &str = "
     CREATE TABLE journal (
         seq INTEGER PRIMARY KEY,
@@ -94,11 +97,7 @@ const TABLES: &str = "
         PRIMARY KEY (file, is_left, owner)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX past_files_of_owner ON past_files (is_left, owner);
-";
-
-/// What is still to go from the tables of the past. Where nothing stands of whether a file was left, it is tasks.
-const PAST_DUE: &str = "
-    CREATE TABLE IF NOT EXISTS past_due (
+    CREATE TABLE past_due (
         number INTEGER PRIMARY KEY,
         is_left INTEGER,
         low INTEGER NOT NULL,
@@ -275,13 +274,9 @@ fn set_up(connection: &mut Connection, is_new: bool) -> rusqlite::Result<u64> {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         transaction.execute_batch(TABLES)?;
         transaction.execute_batch(base::TABLES)?;
-        transaction.execute_batch(PAST_DUE)?;
         transaction.pragma_update(None, "application_id", APPLICATION)?;
         transaction.pragma_update(None, "user_version", FORMAT)?;
         transaction.commit()?;
-    } else {
-        // An earlier program of this format made none.
-        connection.execute_batch(PAST_DUE)?;
     }
     settle(connection)
 }
