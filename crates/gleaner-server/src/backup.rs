@@ -156,7 +156,7 @@ fn take(to: &Path) -> Result<File, BackupError> {
 
 /// Whether there is a copy of another grid's journal. One that ends as this one once did is of the same; else both are followed from
 /// their beginnings. **What is damaged is worth nothing; what another program wrote is not**: it may be all that is left of a grid from
-/// before an upgrade.
+/// before an upgrade. So may what cannot be read now, for want of descriptors or room.
 fn is_of_another(reader: &SqliteReader, to: &Path) -> Result<bool, BackupError> {
     let file = to.join(DATABASE);
     let other_version = |why: String| Err(BackupError::OfAnotherVersion { to: to.to_owned(), why });
@@ -168,9 +168,17 @@ fn is_of_another(reader: &SqliteReader, to: &Path) -> Result<bool, BackupError> 
         Err(OpenError::Foreign { .. }) if fs::metadata(&file).is_ok_and(|data| data.len() > 0) => {
             return Err(BackupError::Others(to.to_owned()));
         }
+        Err(OpenError::Damaged { .. } | OpenError::None { .. } | OpenError::Foreign { .. }) => {
+            return Ok(false);
+        }
+        // Whatever it has may be all there is.
+        Err(error) => return Err(error.into()),
+    };
+    let last = match copy.last() {
+        Ok(last) => last,
+        Err(error @ ReadError::Io { .. }) => return Err(error.into()),
         Err(_) => return Ok(false),
     };
-    let Ok(last) = copy.last() else { return Ok(false) };
     if reader.chain(last)?.is_some_and(|chain| copy.chain(last).is_ok_and(|copied| copied == Some(chain))) {
         return Ok(false);
     }
@@ -179,6 +187,7 @@ fn is_of_another(reader: &SqliteReader, to: &Path) -> Result<bool, BackupError> 
         Err(error @ (RecoveryError::Base { .. } | RecoveryError::Row { .. } | RecoveryError::Replay(_))) => {
             return other_version(error.to_string());
         }
+        Err(RecoveryError::Read(error @ ReadError::Io { .. })) => return Err(error.into()),
         Err(_) => return Ok(false),
     };
     let now = ledger_at(reader, reader.last()?)?;
@@ -388,6 +397,12 @@ mod tests {
             Connection::open(&file).unwrap().pragma_update(None, "user_version", format).unwrap();
             expect_refused(&format!("it has format {format}, and this version reads format {FORMAT}"));
         }
+        // Also where a damaged row hides which program it was.
+        let connection = Connection::open(&file).unwrap();
+        connection.pragma_update(None, "user_version", FORMAT - 1).unwrap();
+        connection.execute("UPDATE journal SET body = '{\"coordinator_started\"'", []).unwrap();
+        drop(connection);
+        expect_refused(&format!("it has format {}", FORMAT - 1));
     }
 
     /// Nor is a file of another program that happens to have the journal's name.

@@ -251,7 +251,9 @@ fn refuse(found: &Whose, connection: &Connection, file: &Path) -> Result<(), Ope
             Err(OpenError::Newer { file: file.to_owned(), found, known: FORMAT })
         }
         Whose::Ours { format: found } => {
-            let program = writer(connection).map_err(|error| open_error(error, file))?;
+            // A damaged row does not hide the format.
+            let program = writer(connection).ok().flatten();
+            let program = program.unwrap_or_else(|| "an older version of Gleaner".to_owned());
             Err(OpenError::Older { file: file.to_owned(), found, known: FORMAT, program })
         }
         Whose::Nobodys | Whose::AnotherPrograms => Err(OpenError::Foreign { file: file.to_owned() }),
@@ -259,11 +261,11 @@ fn refuse(found: &Whose, connection: &Connection, file: &Path) -> Result<(), Ope
 }
 
 /// Which program started on the file last: all that is known of an older format's facts.
-fn writer(connection: &Connection) -> rusqlite::Result<String> {
+fn writer(connection: &Connection) -> rusqlite::Result<Option<String>> {
     let started = "SELECT json_extract(body, '$.coordinator_started.program') FROM journal
         WHERE body LIKE '{\"coordinator_started\"%' ORDER BY seq DESC LIMIT 1";
     let program = connection.query_row(started, [], |row| row.get::<_, Option<String>>(0)).optional()?;
-    Ok(program.flatten().unwrap_or_else(|| "an older version of Gleaner".to_owned()))
+    Ok(program.flatten())
 }
 
 fn set_up(connection: &mut Connection, is_new: bool) -> rusqlite::Result<u64> {
