@@ -191,7 +191,7 @@ impl SqliteStore {
         Ok(base::seal(&self.connection, (base, beginning.moment, beginning.chain)).map(drop))
     }
 
-    /// All of them by one commit: each syncs.
+    /// By one commit, since each commit syncs.
     fn put_rows(&mut self, rows: &[(&StoredRow, ChainHash)]) -> rusqlite::Result<()> {
         let transaction = self.connection.transaction()?;
         for (StoredRow { seq, row }, chain) in rows {

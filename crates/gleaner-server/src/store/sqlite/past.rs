@@ -93,24 +93,23 @@ pub(super) fn write(connection: &Connection, past: &Past) -> rusqlite::Result<()
 fn write_results(connection: &Connection, past: &Past) -> rusqlite::Result<()> {
     let since = past.upto.number().cast_signed();
     let mut due = connection.prepare_cached(DUE)?;
-    let mut forget_files = |job: JobId, tasks: TaskRange| {
-        let (first, last) = ends(tasks);
-        due.execute(params![false, job.0, job.0, since])?;
-        due.execute(params![true, first, last, since])
+    let mut goes = |is_left: Option<bool>, (low, high): (i64, i64)| {
+        due.execute(params![is_left, low, high, since]).map(drop)
     };
     for (job, tasks, Removal { at, kept_for }) in &past.removed {
         let (at, kept_for) = (at.nanos().cast_signed(), kept_for.nanos().cast_signed());
         connection.prepare_cached(REMOVED)?.execute(params![job.0, at, kept_for])?;
-        forget_files(*job, *tasks)?;
+        goes(Some(false), of_job(*job))?;
+        goes(Some(true), ends(*tasks))?;
     }
     for (job, results) in &past.results {
         connection.prepare_cached(RESULTS)?.execute(params![job.0, results.name()])?;
     }
     for (job, tasks) in &past.forgotten {
         connection.prepare_cached(BACK)?.execute([job.0])?;
-        forget_files(*job, *tasks)?;
-        let (first, last) = ends(*tasks);
-        connection.prepare_cached(DUE)?.execute(params![None::<bool>, first, last, since])?;
+        goes(Some(false), of_job(*job))?;
+        goes(Some(true), ends(*tasks))?;
+        goes(None, ends(*tasks))?;
     }
     Ok(())
 }
@@ -236,6 +235,10 @@ fn number(task: TaskId) -> i64 {
 
 fn ends(range: TaskRange) -> (i64, i64) {
     (number(range.first()), number(range.last()))
+}
+
+fn of_job(job: JobId) -> (i64, i64) {
+    (i64::from(job.0), i64::from(job.0))
 }
 
 /// The database's numbers end there.

@@ -64,7 +64,7 @@ impl SnapshotFiles {
         let room = self.home.room().promise((header.len() + body.len()) as u64)?;
         let written = write_synced(&unfinished, room, [header, body]);
         if written.is_err() {
-            // A full disk needs the space back. A failure here changes nothing: the next one writes over it.
+            // A full disk needs the space back. A failure here changes nothing: the next one removes it.
             let _ = fs::remove_file(&unfinished);
         }
         written?;

@@ -50,6 +50,11 @@ impl Books {
         self.add(Fact::JobSubmitted { job, user: "ada".to_owned(), spec, key: None, bytes: 0, described: 0 });
     }
 
+    pub(crate) fn set_policy(&mut self, written: serde_json::Value) {
+        let policy = serde_json::from_value(written).expect("a policy");
+        self.add(Fact::PolicySet { policy, by: gleaner_wire::api::Actor::Coordinator });
+    }
+
     pub(crate) fn add(&mut self, fact: Fact) {
         self.add_unchecked(fact);
         self.ledger.check().expect("the ledger holds");

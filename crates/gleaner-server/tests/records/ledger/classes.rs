@@ -115,11 +115,6 @@ fn what_comes_back_to_memory_asks_what_it_asked() {
     assert_eq!(starts.iter().map(|(_, on)| *on).collect::<Vec<_>>(), [agent(1)]);
 }
 
-fn set_policy(books: &mut Books, written: serde_json::Value) {
-    let policy = serde_json::from_value(written).expect("a policy");
-    books.add(Fact::PolicySet { policy, by: Actor::Coordinator });
-}
-
 /// Under a policy that learns, the scheduler forgets no task. Those that kept away from a machine would go on with a class that nobody has
 /// since their job left memory, and that becomes another one day.
 #[test]
@@ -136,7 +131,7 @@ fn what_comes_back_has_a_class_of_its_job() {
     let class_of = |books: &Books, task: TaskId| books.ledger.grid().task(task).class();
     assert_ne!(class_of(&books, all.last()), class, "they keep away from that machine");
     cancel(&mut books, job);
-    set_policy(&mut books, serde_json::json!({ "preset": "queue/easy", "lengths": "learnt" }));
+    books.set_policy(serde_json::json!({ "preset": "queue/easy", "lengths": "learnt" }));
     retire_all(&mut books);
     assert!(books.ledger.find_job(job).is_none(), "it left memory");
 
@@ -147,7 +142,7 @@ fn what_comes_back_has_a_class_of_its_job() {
     let class = books.ledger.find_job(job).expect("it is back").class;
     assert!(tasks.tasks().all(|task| class_of(&books, task) == class));
     // What nobody has is forgotten then.
-    set_policy(&mut books, serde_json::json!({ "preset": "bertasi/greedy" }));
+    books.set_policy(serde_json::json!({ "preset": "bertasi/greedy" }));
     (0..3).for_each(|round| come_and_go(&mut books, round));
     assert!(tasks.tasks().all(|task| class_of(&books, task) == class));
 }

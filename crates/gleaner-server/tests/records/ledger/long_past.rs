@@ -65,11 +65,6 @@ fn what_is_over_has_neither_record_nor_job() {
     assert!(size(&books) < 16_000, "{} bytes", size(&books));
 }
 
-fn set_policy(books: &mut Books, written: serde_json::Value) {
-    let policy = serde_json::from_value(written).expect("a policy");
-    books.add(Fact::PolicySet { policy, by: Actor::Coordinator });
-}
-
 fn learning() -> serde_json::Value {
     serde_json::json!({ "preset": "queue/easy", "lengths": "learnt", "fill": "shortest" })
 }
@@ -92,7 +87,7 @@ fn run_some(books: &mut Books) {
 #[test]
 fn a_policy_that_learns_forgets_what_is_run_again() {
     let mut books = Books::with(1, array(40));
-    set_policy(&mut books, learning());
+    books.set_policy(learning());
     (0..5).for_each(|_| run_some(&mut books));
     let done = |books: &Books| books.ledger.tally().done;
     assert!(done(&books) >= 5, "{:?}", books.ledger.tally());
@@ -109,7 +104,7 @@ fn a_policy_that_learns_hears_of_what_comes_back() {
     let mut books = Books::with(1, array(40));
     run_some(&mut books);
     retire_all(&mut books);
-    set_policy(&mut books, learning());
+    books.set_policy(learning());
     let tasks = TaskRange::one(TaskId::new(0));
     assert_eq!(books.ledger.grid().task(TaskId::new(0)).state(), TaskState::Retired);
     let alike = RevivedTasks { tasks, runs: 1, settled: Vec::new(), left: 0 };
@@ -127,7 +122,7 @@ fn a_policy_that_learns_has_what_it_learnt_from() {
     run_some(&mut books);
     retire_all(&mut books);
     assert_eq!(state(&books, 0), TaskState::Retired);
-    set_policy(&mut books, learning());
+    books.set_policy(learning());
     let before = books.ledger.task_count();
     for _ in 0..20 {
         run_some(&mut books);
@@ -138,7 +133,7 @@ fn a_policy_that_learns_has_what_it_learnt_from() {
     assert!(books.ledger.is_retired(TaskId::new(10)) && matches!(state(&books, 10), TaskState::Finished(_)));
     let (again, _) = Ledger::load(&books.ledger.save()).expect("a snapshot");
     again.check().expect("the policy is as it was");
-    set_policy(&mut books, serde_json::json!({ "preset": "bertasi/greedy" }));
+    books.set_policy(serde_json::json!({ "preset": "bertasi/greedy" }));
     assert_eq!([0, 10].map(|task| state(&books, task)), [TaskState::Retired; 2]);
 }
 
@@ -172,12 +167,12 @@ fn what_was_cancelled_does_not_stay_for_a_machine_that_is_away() {
         let chosen = Chosen { job: JobId(1), tasks: Vec::new(), by: Actor::Coordinator };
         books.add(Fact::TasksCancelled(chosen));
         if learns {
-            set_policy(&mut books, learning());
+            books.set_policy(learning());
         }
         // The ledger is checked after each fact: when runs were ordered is not known for longer than their tasks.
         retire_all(&mut books);
         if learns {
-            set_policy(&mut books, serde_json::json!({ "preset": "bertasi/greedy" }));
+            books.set_policy(serde_json::json!({ "preset": "bertasi/greedy" }));
         }
         assert_eq!(books.ledger.in_memory(), (0, 0));
         assert!(!books.ledger.is_awaited(run, on));

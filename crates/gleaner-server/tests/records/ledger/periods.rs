@@ -4,14 +4,12 @@ use super::books::Books;
 use gleaner_core::Alarm;
 use gleaner_server::journal::Fact;
 use gleaner_units::Span;
-use gleaner_wire::api::Actor;
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::session::Outcome;
 use serde_json::{Value, json};
 
 fn set_policy(books: &mut Books, written: Value) {
-    let policy = serde_json::from_value(written).expect("a policy");
-    books.add(Fact::PolicySet { policy, by: Actor::Coordinator });
+    books.set_policy(written);
     books.starts();
 }
 
