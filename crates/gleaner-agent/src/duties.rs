@@ -237,7 +237,7 @@ pub struct Duties {
     paused_by: Option<String>,
     /// What is wrong with the disk, since output was last lost.
     disk_fault: Option<String>,
-    /// What was lacking for a start, and until when nothing new comes for that.
+    /// For want of what nothing new comes, and until when.
     lacking: Option<(String, Time)>,
     leaving: Option<Leaving>,
     measuring: Measuring,

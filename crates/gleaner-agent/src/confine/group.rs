@@ -80,6 +80,11 @@ impl Kills {
         }
     }
 
+    /// The same of who took nearly all it may. Of a limit and one around it that are alike, the outer one is reached first.
+    pub(crate) fn as_of_its_limit(self) -> Self {
+        Self { at_its_limit: self.at_its_limit.max(self.all), ..self }
+    }
+
     /// How many were killed because it took what it may.
     pub(crate) fn by_its_limit(self) -> u64 {
         if self.at_its_limit > 0 { self.all } else { 0 }
@@ -454,7 +459,8 @@ mod tests {
                 (expected, expected == 0),
                 "{files:?}"
             );
-            let after = kills.since(kills);
+            assert!(!kills.as_of_its_limit().are_for_others(), "{files:?}");
+            let after = kills.since(kills).as_of_its_limit();
             assert_eq!((after.by_its_limit(), after.are_for_others()), (0, false), "{files:?}");
         }
     }

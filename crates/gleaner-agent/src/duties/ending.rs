@@ -14,7 +14,7 @@ use gleaner_wire::session::{End, Outcome, StopCause, Stored, Tail, Usage};
 /// What is kept free of the lease for killing.
 const MARGIN: Span = Span::from_nanos(1_000_000_000);
 
-/// How long nothing new comes to a machine that could not start a program for want of something.
+/// How long nothing new comes to a machine that could not start a program for want of something, or had no memory left for one.
 const LACKING: Span = Span::from_nanos(30_000_000_000);
 
 /// Why a run does not count whose program found no room for what it wrote, or may have.
@@ -172,8 +172,8 @@ impl Duties {
     }
 
     /// Nothing new comes for a while: one more would lack the same.
-    fn lack(&mut self, now: Time, what: &str) {
-        self.lacking = Some((what.to_owned(), now + LACKING));
+    fn lack(&mut self, now: Time, why: String) {
+        self.lacking = Some((why, now + LACKING));
         self.tell_open();
     }
 
@@ -184,8 +184,18 @@ impl Duties {
     }
 
     pub(super) fn exited(&mut self, now: Time, run: RunId, exit: Exit, usage: Usage) {
-        if let Exit::Lacking(what) = &exit {
-            self.lack(now, what);
+        match &exit {
+            Exit::Lacking(what) => self.lack(now, format!("it could not start a program: {what}")),
+            Exit::MemoryGone => {
+                self.lack(now, "it had no more memory for tasks, and the kernel ended one".to_owned());
+            }
+            Exit::Code(_)
+            | Exit::Signal(_)
+            | Exit::OverLimit(_)
+            | Exit::NotStarted(_)
+            | Exit::NoProgram(_)
+            | Exit::Refused(_)
+            | Exit::LeaseEnded => {}
         }
         let Some(held) = self.runs.get_mut(&run).filter(|held| held.is_alive()) else { return };
         held.active.pause(now);

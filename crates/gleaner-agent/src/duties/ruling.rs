@@ -129,7 +129,7 @@ pub(crate) fn outcome_of(reason: Reason) -> Outcome {
         Reason::Forbidden => abandoned("the machine's owner takes no such tasks any more"),
         Reason::OutputLost => abandoned("what it wrote could not be kept on its machine"),
         Reason::MinderGone => abandoned("the process that held it died"),
-        Reason::MemoryGone => abandoned("its machine had no more memory for tasks, and the kernel ended it"),
+        Reason::MemoryGone => Outcome::memory_gone(),
         Reason::Disowned => abandoned("the coordinator disowned it"),
         Reason::TimeLimit => Outcome::TimedOut,
         Reason::OwnersLimit(limit) => Outcome::OverLimit {

@@ -159,15 +159,12 @@ impl Duties {
 
     /// Why this machine takes nothing new, if that is so.
     pub(super) fn why_closed(&self) -> Option<Cow<'static, str>> {
-        let lacking = self.lacking.as_ref().map(|(what, _)| what);
         match (self.verdict, &self.disk_fault) {
             _ if self.leaving.is_some() => Some("the agent was told to leave".into()),
             (Verdict::Suspend(reason) | Verdict::NoNewTasks(reason), _) => Some(reason.to_string().into()),
             _ if self.paused_by.is_some() => self.paused_by().map(|by| paused_at(by).into()),
             _ if !self.is_opened => Some("closed at the coordinator".into()),
-            (Verdict::Run, None) => {
-                lacking.map(|what| format!("it could not start a program: {what}").into())
-            }
+            (Verdict::Run, None) => self.lacking.as_ref().map(|(why, _)| why.clone().into()),
             (Verdict::Run, Some(why)) => {
                 let what = "its disk does not keep what is written to it";
                 Some(format!("{what} ({why}): free some space, or mend it").into())

@@ -52,6 +52,8 @@ pub(crate) struct Task {
     memory: Option<Memory>,
     /// How much of it the task itself named.
     memory_named: Option<u64>,
+    /// How much it may use, whoever says so.
+    memory_bound: Option<u64>,
     /// While it is stopped by signals.
     standing: Option<Standing>,
     /// Why its minder ended it, if that did.
@@ -103,6 +105,7 @@ impl Task {
             sessions: Sessions::new(),
             memory,
             memory_named: spec.limits.memory_bytes,
+            memory_bound: spec.limits.memory(),
             standing: None,
             ended_for: None,
         })
@@ -249,7 +252,10 @@ impl Task {
         }
         let own = self.group.as_ref().map(Group::kills);
         let minders = self.minder_group.as_ref().map(|(group, before)| group.kills().since(*before));
-        let kills = [own, minders].map(Option::unwrap_or_default);
+        let mut kills = [own, minders].map(Option::unwrap_or_default);
+        if self.memory_bound.is_some_and(|bound| usage.memory_peak_bytes >= bound - bound / 16) {
+            kills = kills.map(Kills::as_of_its_limit);
+        }
         usage.killed_for_memory = kills.into_iter().map(Kills::by_its_limit).sum();
         let is_memory_gone = usage.killed_for_memory == 0 && kills.into_iter().any(Kills::are_for_others);
         let outcome = match outcome {

@@ -17,12 +17,18 @@ const MEMORY_MIN: u64 = 256 << 20;
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// The memory of a task that names none: what the owner says, or else its slot's share of what tasks may have of the machine's. None
-/// where it is not known how much the machine has.
+/// where it is not known how much the machine has, and nothing is said.
+///
+/// Who may take all comes to the bound around all tasks before its own, and it is not known who it was: so a share is a sixteenth less.
 ///
 /// Where slots have less than [`MEMORY_MIN`] each, tasks that name none can together take more than all tasks may.
 pub(crate) fn memory_unless_named(owners: Option<u64>, profile: &Profile) -> Option<u64> {
-    let share = profile.memory / u64::from(profile.slots.max(1));
-    owners.or((profile.memory > 0).then_some(share.max(MEMORY_MIN.min(profile.memory))))
+    let all = (profile.memory > 0).then_some(profile.memory);
+    let share = |all: u64| (all / u64::from(profile.slots.max(1))).max(MEMORY_MIN).min(all - all / 16);
+    match owners {
+        Some(owners) => Some(all.map_or(owners, |all| owners.min(all))),
+        None => all.map(share),
+    }
 }
 
 /// What is to be started; the error says why this agent will not.
@@ -216,12 +222,13 @@ mod tests {
         let found = Profile { memory: 16 << 30, ..Profile::new([1.0; 3], 8) };
         for (cores_max, memory_max_gb, owners, expected) in [
             (None, None, None, 2 << 30),
-            (Some(1), None, None, 16 << 30),
+            (Some(1), None, None, 15 << 30),
             (Some(4), Some(8.0), None, 2_000_000_000),
-            // Less than an interpreter takes, and never more than all tasks together.
+            // Less than an interpreter takes, and never as much as all tasks together.
             (None, Some(1.0), None, MEMORY_MIN),
-            (None, Some(0.1), None, 100_000_000),
+            (None, Some(0.1), None, 93_750_000),
             (None, Some(1.0), Some(5), 5),
+            (None, Some(1.0), Some(2_000_000_000), 1_000_000_000),
         ] {
             let rules = Rules { cores_max, memory_max_gb, ..Rules::default() };
             let profile = rules.profile(&found, Path::new("/"));

@@ -125,13 +125,16 @@ fn who_is_killed_for_the_memory_of_all_tasks_did_not_take_too_much() {
     // Absent where the kernel does not count swap.
     let _ = fs::write(all.folder.join(with_swap), swap);
     let much = Some(400_000_000);
-    let named = Limits { memory_bytes: much, ..Limits::default() };
+    let named = |memory_bytes| Limits { memory_bytes, ..Limits::default() };
     let unnamed = Limits { memory_unless_named: much, ..Limits::default() };
-    for limits in [named, unnamed] {
-        let spec = stage.boxed("head -c 200000000 /dev/zero | tail -c 200000000 > /dev/null");
-        let (outcome, used) = stage.run(limited(spec, &limiter, limits));
+    let hog = "head -c 200000000 /dev/zero | tail -c 200000000 > /dev/null";
+    for limits in [named(much), unnamed] {
+        let (outcome, used) = stage.run(limited(stage.boxed(hog), &limiter, limits));
         assert_eq!((outcome, used.killed_for_memory), (ProgramEnd::MemoryGone, 0), "{limits:?}");
     }
+    // Who takes all there is by itself did take what it may.
+    let (outcome, used) = stage.run(limited(stage.boxed(hog), &limiter, named(Some(100_000_000))));
+    assert!(outcome != ProgramEnd::MemoryGone && used.killed_for_memory > 0, "{outcome:?} {used:?}");
     limiter.remove();
 }
 

@@ -27,7 +27,8 @@ fn is_failure(outcome: &Outcome, spec: &JobSpec) -> bool {
         | Outcome::TimedOut
         | Outcome::OverLimit { .. }
         | Outcome::NotStarted { .. } => true,
-        Outcome::Stopped | Outcome::Abandoned { .. } => false,
+        Outcome::Stopped => false,
+        Outcome::Abandoned { .. } => outcome.is_memory_gone(),
     }
 }
 

@@ -127,7 +127,8 @@ impl Tries {
         if run.was_asked_for {
             return Verdict::Again;
         }
-        if run.lasted >= STEADY {
+        // What needs more memory than its machines have would run for ever.
+        if run.lasted >= STEADY && !run.outcome.is_memory_gone() {
             self.short = 0;
             self.fruitless.clear();
             return Verdict::Again;
@@ -181,8 +182,8 @@ impl Tries {
 pub(crate) fn given_up() -> Outcome {
     let seconds = STEADY.seconds();
     let what = format!(
-        "running again: {FRUITLESS_MAX} runs in a row took less than {seconds} s, or the agent of their machine ended with \
-         them, and left no new checkpoint"
+        "running again: {FRUITLESS_MAX} runs in a row took less than {seconds} s, or their machine had no memory left for them, or \
+         its agent ended with them, and left no new checkpoint"
     );
     Outcome::OverLimit { what }
 }
@@ -266,6 +267,15 @@ mod tests {
             assert_eq!((rests.len(), end), (count, last), "{outcome:?}");
             assert!(rests.starts_with(&[1, 2]) && rests.is_sorted(), "{outcome:?}: {rests:?}");
         }
+    }
+
+    #[test]
+    fn what_machines_have_no_memory_for_rests_and_comes_to_an_end_however_long_it_ran() {
+        let (mut tries, spec, outcome) = (Tries::NONE, JobSpec::new(["sh"]), Outcome::memory_gone());
+        let long = Ended { lasted: LASTED, ..short(&outcome) };
+        let (rests, end) = rests(&mut tries, &spec, long);
+        assert_eq!((rests.len(), end), (19, Verdict::GivenUp));
+        assert!(rests.starts_with(&[1, 2]), "{rests:?}");
     }
 
     #[test]

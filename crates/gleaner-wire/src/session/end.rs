@@ -123,6 +123,8 @@ pub enum Obstacle {
 
 /// How [`Outcome::OverLimit`] begins where nothing was too much, and what a run left is not to be stored.
 const REFUSED: &str = "refused: ";
+/// What [`Outcome::Abandoned`] says of one that the kernel ended for want of memory, though it had not taken what it may.
+const MEMORY_GONE: &str = "its machine had no more memory for tasks, and the kernel ended it";
 
 impl Outcome {
     /// That a run left what is not to be stored, however small it is. It counts as what went over a limit.
@@ -133,6 +135,16 @@ impl Outcome {
     /// Of what [`Self::OverLimit`] says: what was refused and why, if that is what it is about.
     pub fn find_refused(what: &str) -> Option<&str> {
         what.strip_prefix(REFUSED)
+    }
+
+    /// That the kernel ended a run for want of memory, though it had not taken what it may.
+    pub fn memory_gone() -> Self {
+        Self::Abandoned { why: MEMORY_GONE.to_owned() }
+    }
+
+    /// Whether that is what came of a run.
+    pub fn is_memory_gone(&self) -> bool {
+        matches!(self, Self::Abandoned { why } if why == MEMORY_GONE)
     }
 }
 

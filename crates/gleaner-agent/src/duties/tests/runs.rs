@@ -229,6 +229,18 @@ fn a_run_that_its_machine_had_nothing_left_for_does_not_count_and_the_machine_cl
     assert_eq!(stage.done(), ["32 open true"]);
 }
 
+#[test]
+fn a_machine_that_had_no_memory_left_for_a_run_closes_for_a_while() {
+    let mut stage = Stage::new();
+    let run = stage.start(1.0, run(1, 1));
+    stage.done();
+    stage.on(2.0, Event::Exited(run, Exit::MemoryGone, Usage::default()));
+    assert_eq!(stage.done(), ["2 open false", "2 ended 1.1 abandoned"]);
+    beats(&mut stage, 2..=6);
+    stage.pass_until(32.0);
+    assert_eq!(stage.done().last().map(String::as_str), Some("32 open true"));
+}
+
 /// What a program finds no room for is lost, whatever it says at its end.
 #[test]
 fn a_run_that_had_a_full_disk_does_not_count_where_that_may_have_made_it_so() {

@@ -37,7 +37,7 @@ fn set_open(books: &mut Books, on: MachineId, open: bool) {
 
 #[test]
 fn each_try_is_on_another_machine_and_when_all_failed_on_any() {
-    for outcome in [FAILED, Outcome::TimedOut, Outcome::Signalled { signal: 9 }] {
+    for outcome in [FAILED, Outcome::TimedOut, Outcome::Signalled { signal: 9 }, Outcome::memory_gone()] {
         let mut books = Books::with(3, spec(9));
         let mut first: Vec<MachineId> = (0..3).map(|_| fails(&mut books, &outcome)).collect();
         first.sort_unstable();
