@@ -269,13 +269,18 @@ mod tests {
             assert!(begun.elapsed().as_secs() < 30, "it takes its memory");
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
-        // Where there is swap the kernel takes it.
+        // Where there is swap the kernel takes the one without it.
         let refused = limiter.bound(&most(32 << 20));
-        let held = if refused.is_err() { 400 << 20 } else { 32 << 20 };
-        assert_eq!(read("memory.limit_in_bytes"), held);
+        let held = read("memory.limit_in_bytes");
+        assert!(held == 32 << 20 || refused.is_err() && held == 400 << 20, "{held}");
         sweep(folder);
         child.wait().unwrap();
-        limiter.bound(&most(32 << 20)).unwrap();
+        // What the killed had is given back a little later.
+        let begun = std::time::Instant::now();
+        while let Err(why) = limiter.bound(&most(32 << 20)) {
+            assert!(begun.elapsed().as_secs() < 30, "{why}");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
         assert_eq!(read("memory.limit_in_bytes"), 32 << 20);
         limiter.remove();
     }

@@ -69,14 +69,17 @@ mod tests {
         let bounding = Bounding::new(limiter, most(7));
         assert!(bounding.limits.waits() && bounding.is_refused.load(Ordering::Relaxed));
         for bytes in [7, 5] {
-            bounding.set(most(bytes));
+            // Before it is set: a late writer of the bound before finds it empty.
             fs::write(&file, "").unwrap();
+            bounding.set(most(bytes));
             let begun = Instant::now();
             while bounding.limits.waits() || bounding.is_refused.load(Ordering::Relaxed) {
                 bounding.look();
                 assert!(begun.elapsed() < Duration::from_secs(30), "it is tried again");
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
+            // Waits for whoever is writing.
+            bounding.write();
         }
         // It is written from its beginning.
         assert_eq!(fs::read_to_string(&file).unwrap(), "5");
