@@ -51,8 +51,8 @@ pub(crate) struct Group {
 #[derive(Debug, Clone)]
 pub(crate) struct MinderGroup {
     part: Part,
-    /// What it is held to.
-    bytes: u64,
+    /// What it is held to; nothing after the kernel took none or a part of it.
+    bytes: Option<u64>,
 }
 
 #[derive(Debug, Clone)]
@@ -216,17 +216,25 @@ impl MinderGroup {
         let part = Part { folder: folder.join(name), version: *version, controls: vec![Control::Memory] };
         part.make(&Limits { memory_bytes: Some(bytes), ..Limits::default() })?;
         part.write("cgroup.procs", "0").inspect_err(|_| remove(&part.folder))?;
-        Ok(Self { part, bytes })
+        Ok(Self { part, bytes: Some(bytes) })
     }
 
-    /// Holds it to so much from now on.
+    /// Holds it to so much from now on. Version 1 takes no less than what is in use there, as files in memory that earlier tasks left: the
+    /// bound before stays then, and what holds all tasks together holds this one too.
     pub(crate) fn hold(&mut self, bytes: u64) -> Result<(), GroupError> {
-        if self.bytes != bytes {
-            let settings = memory_settings_over(self.part.memory_held(), self.part.version, Some(bytes));
-            self.part.set(settings.into_iter())?;
-            self.bytes = bytes;
+        if self.bytes == Some(bytes) {
+            return Ok(());
         }
-        Ok(())
+        self.bytes = None;
+        let settings = memory_settings_over(self.part.memory_held(), self.part.version, Some(bytes));
+        match self.part.set(settings.into_iter()) {
+            Err(error) if error.why.kind() == io::ErrorKind::ResourceBusy => Ok(()),
+            set => {
+                set?;
+                self.bytes = Some(bytes);
+                Ok(())
+            }
+        }
     }
 
     /// What the kernel ever did in it for want of memory.
@@ -462,6 +470,22 @@ mod tests {
             assert!(!kills.as_of_its_limit().are_for_others(), "{files:?}");
             let after = kills.since(kills).as_of_its_limit();
             assert_eq!((after.by_its_limit(), after.are_for_others()), (0, false), "{files:?}");
+        }
+    }
+
+    #[test]
+    fn a_bound_of_which_the_kernel_took_a_part_is_written_again() {
+        let at = tempfile::tempdir().unwrap();
+        let part =
+            Part { folder: at.path().to_owned(), version: Version::V2, controls: vec![Control::Memory] };
+        let mut group = MinderGroup { part, bytes: Some(7) };
+        let file = at.path().join("memory.max");
+        fs::write(&file, "7").unwrap();
+        // Nothing can be written to this.
+        fs::create_dir(at.path().join("memory.swap.max")).unwrap();
+        for bytes in [5, 7] {
+            assert!(group.hold(bytes).is_err());
+            assert_eq!(fs::read_to_string(&file).unwrap(), bytes.to_string());
         }
     }
 

@@ -35,8 +35,6 @@ pub(crate) enum StartError {
     File(PathBuf, io::Error),
     #[error(transparent)]
     Group(#[from] GroupError),
-    #[error("what earlier tasks left in memory is more than a task may use now: {0}")]
-    Held(GroupError),
     #[error("no user for the task: {0}")]
     User(io::Error),
     #[error("no network for the task: {0}")]
@@ -59,7 +57,6 @@ impl StartError {
             Self::NoCommand | Self::Program(_) | Self::Folder(..) => ProgramEnd::NoProgram(self.to_string()),
             Self::File(..)
             | Self::Group(_)
-            | Self::Held(_)
             | Self::User(_)
             | Self::Network(_)
             | Self::Give(_)
@@ -72,7 +69,6 @@ impl StartError {
     fn is_lack(&self) -> bool {
         match self {
             Self::NoCommand | Self::Program(_) => false,
-            Self::Held(_) => true,
             Self::Group(why) => is_lack(why.why()),
             Self::Folder(_, why)
             | Self::File(_, why)
@@ -119,7 +115,7 @@ pub(crate) fn start(id: u64, spec: &RunSpec, means: &mut Means) -> Result<Starte
         match &mut means.minder_group {
             None => means.minder_group = spec.limiter.group_of_minder(most)?,
             // The owner may give tasks more or less than when it was made.
-            Some(group) => group.hold(most).map_err(StartError::Held)?,
+            Some(group) => group.hold(most)?,
         }
     }
     match &spec.confinement {
