@@ -332,18 +332,20 @@ fn settings(control: Control, version: Version, limits: &Limits) -> Vec<Setting>
 }
 
 /// What the cgroup around all tasks has of what its owner lets them have, in the order in which it is written: what is not
-/// limited now may have been before. Of memory it has `held` now, with swap.
+/// limited now may have been before, and what is limited is not opened in between. Of memory it has `held` now, with swap.
 fn settings_of_all(control: Control, version: Version, limits: &Limits, held: u64) -> Vec<Setting> {
-    let given = |file, value: &str, must| Setting { file, value: value.to_owned(), must };
-    let open = match (control, version) {
-        (Control::Memory, _) => return memory_settings_over(held, version, limits.memory_bytes),
-        (Control::Cpu, Version::V1) => {
-            vec![given("cpu.shares", GUESTS_SHARES, Must::Hold), given("cpu.cfs_quota_us", "-1", Must::Hold)]
+    let given = |file, value: &str| Setting { file, value: value.to_owned(), must: Must::Hold };
+    let open = match control {
+        Control::Memory => return memory_settings_over(held, version, limits.memory_bytes),
+        Control::Cpu => {
+            let (weight, quota) = match version {
+                Version::V1 => (("cpu.shares", GUESTS_SHARES), ("cpu.cfs_quota_us", "-1")),
+                Version::V2 => (("cpu.weight", GUESTS_WEIGHT), ("cpu.max", "max")),
+            };
+            let none = limits.cpu_milli.is_none().then_some(quota);
+            [weight].into_iter().chain(none).map(|(file, value)| given(file, value)).collect()
         }
-        (Control::Cpu, Version::V2) => {
-            vec![given("cpu.weight", GUESTS_WEIGHT, Must::Hold), given("cpu.max", "max", Must::Hold)]
-        }
-        (Control::Processes | Control::Freezer | Control::Kill, _) => Vec::new(),
+        Control::Processes | Control::Freezer | Control::Kill => Vec::new(),
     };
     open.into_iter().chain(settings(control, version, limits)).collect()
 }
@@ -530,7 +532,7 @@ mod tests {
                 Version::V1,
                 given,
                 u64::MAX,
-                "memory.limit_in_bytes=7 memory.memsw.limit_in_bytes=7 cpu.shares=102 cpu.cfs_quota_us=-1 \
+                "memory.limit_in_bytes=7 memory.memsw.limit_in_bytes=7 cpu.shares=102 \
                  cpu.cfs_period_us=100000 cpu.cfs_quota_us=200000",
             ),
             (
@@ -549,7 +551,7 @@ mod tests {
                 Version::V2,
                 given,
                 u64::MAX,
-                "memory.max=7 memory.swap.max=0 cpu.weight=10 cpu.max=max cpu.max=200000 100000",
+                "memory.max=7 memory.swap.max=0 cpu.weight=10 cpu.max=200000 100000",
             ),
             (
                 Version::V2,
