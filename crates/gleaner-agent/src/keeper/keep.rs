@@ -128,7 +128,8 @@ fn wait(minders: &[Child], attention: Attention, timeout: Option<Duration>) -> i
 }
 
 /// Minders that have ended, and of whose tasks something may be left: then the agent does not hear of it yet. **Who waits for a disk in
-/// the kernel cannot be killed**, and keeps nobody waiting for another minder.
+/// the kernel cannot be killed**, and keeps nobody waiting for another minder. What is left is not told apart: the end of a run whose minder
+/// dies meanwhile is heard of when nothing is left of any.
 #[derive(Default)]
 struct Dead {
     minders: Vec<Child>,
