@@ -20,6 +20,7 @@ mod job;
 mod kept_bytes;
 mod label;
 mod lineages;
+mod listed;
 mod machines;
 mod named;
 mod over;

@@ -191,7 +191,8 @@ async fn what_left_memory_is_read_beside_the_desk() {
 
 /// The jobs that left memory, without their descriptions: whoever reads one gets an error.
 fn without_descriptions(disk: &MemoryDisk) -> MemoryDisk {
-    let found = disk.past_jobs(&Wanted { limit: usize::MAX, ..Wanted::default() }).unwrap();
+    let mut found = Vec::new();
+    disk.past_jobs(&Wanted { limit: usize::MAX, ..Wanted::default() }, &mut |job| found.push(job)).unwrap();
     let jobs = found.into_iter().map(|found| PastJob {
         job: found.job,
         user: "alice".to_owned(),

@@ -1,12 +1,14 @@
 //! Jobs from submission to end.
 
 use crate::agent::{Agent, exited};
+use crate::limits::documented;
 use crate::retired::forget_with;
 use crate::world::{World, request};
 use axum::body::Body;
 use gleaner_server::desk::Terms;
 use gleaner_wire::api::{
-    ExplanationView, History, JobList, JobView, Ordered, Preview, Submitted, TaskList, TaskPhase, TaskView,
+    ExplanationView, History, JobList, JobView, KeepingView, Ordered, Preview, Submitted, TaskList,
+    TaskPhase, TaskView,
 };
 use gleaner_wire::session::{End, Tail, Usage};
 use serde_json::{Value, json};
@@ -132,6 +134,28 @@ async fn jobs_are_listed_newest_first() {
     assert_eq!(jobs("?before=3").await, [2, 1]);
     assert_eq!(jobs("?before=3&limit=1").await, [2]);
     assert_eq!(jobs("?before=1").await, [0; 0]);
+}
+
+/// A thousand jobs of a list may have a megabyte each.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_has_the_beginning_of_a_long_command() {
+    let mut world = World::new().await;
+    let most = documented("COMMAND_LISTED_MAX") as usize;
+    let command = ["true".to_owned(), "a".repeat(4 * most), "b".to_owned()];
+    assert_eq!(world.post("/api/v1/jobs", &world.alice, &json!({ "command": command })).await.status, 201);
+    world.post("/api/v1/jobs/1/cancel", &world.alice, &json!({})).await;
+    let expected = ["true".to_owned(), format!("{}…", "a".repeat(most - "true ".len()))];
+    for is_retired in [false, true] {
+        if is_retired {
+            forget_with(&mut world, Terms { over_max: 0, ..Terms::default() }).await;
+            let keeping: KeepingView = world.get("/api/v1/keeping", &world.alice).await.json();
+            assert_eq!(keeping.next[0].command, expected);
+        }
+        let list: JobList = world.get("/api/v1/jobs", &world.alice).await.json();
+        assert_eq!(list.jobs[0].command, expected, "left memory: {is_retired}");
+        let job: JobView = world.get("/api/v1/jobs/1", &world.alice).await.json();
+        assert_eq!(job.command, command, "left memory: {is_retired}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,26 +6,13 @@ use super::gap::Gap;
 use super::{Job, Ledger};
 use crate::journal::RemovedResults;
 use crate::limits::GAP_MIN;
-use crate::store::{Past, PastReader, ReadError, Removal, Results, Seq, TaskRange, WithResults};
+use crate::store::{Past, PastReader, ReadError, Removal, Results, Seq, TaskRange};
 use gleaner_units::{Span, Time};
 use gleaner_wire::JobId;
 use std::collections::BTreeMap;
 
 /// How many gaps are told apart.
 const GAPS_MAX: usize = 64;
-
-impl Job {
-    /// The retired jobs whose results stand so, those first that were over first: of what was asked for there is command,
-    /// name and label.
-    pub fn list_with(
-        past: &dyn PastReader,
-        wanted: &WithResults,
-        limit: usize,
-    ) -> Result<Vec<(JobId, Self)>, ReadError> {
-        let found = past.past_with(wanted, limit)?.into_iter();
-        found.map(|found| Ok((found.job, Self::of_listed(&found)?))).collect()
-    }
-}
 
 impl Ledger {
     /// A retired job, as the store has it and as what is not committed yet leaves it: of what was asked for there is command,

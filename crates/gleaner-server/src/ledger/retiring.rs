@@ -12,7 +12,7 @@ use super::kept_bytes::left;
 use super::{Job, Ledger, Record};
 use crate::journal::{Revived, RevivedTasks};
 use crate::limits::{OVER_DESCRIPTION_BYTES_MAX, RETIRED_AT_ONCE, REVIVED_AT_ONCE};
-use crate::store::{FoundJob, Past, PastJob, PastReader, PastTask, ReadError, Seq, TaskRange, Wanted};
+use crate::store::{FoundJob, Past, PastJob, PastReader, PastTask, ReadError, Seq, TaskRange};
 use gleaner_core::{Event, Stage, TaskState};
 use gleaner_units::{Ops, Span, TaskId, Time};
 use gleaner_wire::api::Tally;
@@ -113,12 +113,6 @@ impl Job {
     ) -> Result<Option<(JobId, Self)>, ReadError> {
         let found = past.past_job_with_key(user, key)?;
         found.map(|found| Ok((found.job, Self::of_listed(&found)?))).transpose()
-    }
-
-    /// The newest retired jobs of some, to be listed: of what was asked for there is command, name and label.
-    pub fn list_past(past: &dyn PastReader, wanted: &Wanted) -> Result<Vec<(JobId, Self)>, ReadError> {
-        let found = past.past_jobs(wanted)?.into_iter();
-        found.map(|found| Ok((found.job, Self::of_listed(&found)?))).collect()
     }
 
     fn of_found(found: &FoundJob) -> Result<Self, ReadError> {

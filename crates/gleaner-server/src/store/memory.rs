@@ -365,18 +365,25 @@ impl PastReader for MemoryDisk {
         Ok(jobs.find(|job| job.user == user && job.key.as_deref() == Some(key)).map(listed))
     }
 
-    fn past_jobs(&self, wanted: &Wanted) -> Result<Vec<FoundJob>, ReadError> {
+    fn past_jobs(&self, wanted: &Wanted, each: &mut dyn FnMut(FoundJob)) -> Result<(), ReadError> {
         let disk = self.disk();
         let is_wanted = |job: &&PastJob| {
             wanted.user.as_ref().is_none_or(|user| job.user == *user)
                 && wanted.state.is_none_or(|state| job.state == state)
                 && wanted.before.is_none_or(|before| job.job < before)
         };
-        Ok(disk.past_jobs.values().rev().filter(is_wanted).take(wanted.limit).map(listed).collect())
+        disk.past_jobs.values().rev().filter(is_wanted).take(wanted.limit).map(listed).for_each(each);
+        Ok(())
     }
 
-    fn past_with(&self, wanted: &WithResults, limit: usize) -> Result<Vec<FoundJob>, ReadError> {
-        Ok(self.disk().with(wanted).into_iter().take(limit).map(listed).collect())
+    fn past_with(
+        &self,
+        wanted: &WithResults,
+        limit: usize,
+        each: &mut dyn FnMut(FoundJob),
+    ) -> Result<(), ReadError> {
+        self.disk().with(wanted).into_iter().take(limit).map(listed).for_each(each);
+        Ok(())
     }
 
     fn past_amount(&self, wanted: &WithResults) -> Result<Amount, ReadError> {

@@ -176,11 +176,16 @@ pub trait PastReader {
     /// The job that a user submitted under a key, without what is long.
     fn past_job_with_key(&self, user: &str, key: &str) -> Result<Option<FoundJob>, ReadError>;
 
-    /// The newest jobs of some.
-    fn past_jobs(&self, wanted: &Wanted) -> Result<Vec<FoundJob>, ReadError>;
+    /// Hands over the newest jobs of some, without what is long, one after the other: their commands may be long all the same.
+    fn past_jobs(&self, wanted: &Wanted, each: &mut dyn FnMut(FoundJob)) -> Result<(), ReadError>;
 
-    /// Some jobs, those first that were over first, without what is long.
-    fn past_with(&self, wanted: &WithResults, limit: usize) -> Result<Vec<FoundJob>, ReadError>;
+    /// Likewise some jobs, those first that were over first.
+    fn past_with(
+        &self,
+        wanted: &WithResults,
+        limit: usize,
+        each: &mut dyn FnMut(FoundJob),
+    ) -> Result<(), ReadError>;
 
     /// How many they are. Costs O(these).
     fn past_amount(&self, wanted: &WithResults) -> Result<Amount, ReadError>;

@@ -15,10 +15,11 @@ use std::collections::BTreeMap;
 
 /// A job.
 pub fn job(desk: &Desk, now: Time, id: JobId, job: &Job) -> JobView {
-    job_of_many((desk, now), (id, job), &mut Reasons::default())
+    let listed = job_of_many((desk, now), (id, job), &mut Reasons::default());
+    JobView { command: job.spec.command.clone(), ..listed }
 }
 
-/// One of several jobs.
+/// One of several jobs, with the beginning of its command.
 fn job_of_many((desk, now): (&Desk, Time), (id, job): (JobId, &Job), reasons: &mut Reasons) -> JobView {
     let is_there = job.results == Results::There;
     let until = job.ended.filter(|_| is_there).zip(desk.terms().keeping.results);
@@ -30,7 +31,7 @@ fn job_of_many((desk, now): (&Desk, Time), (id, job): (JobId, &Job), reasons: &m
         user: job.user.clone(),
         state: job.tally.state(),
         tasks: job.tally,
-        command: job.spec.command.clone(),
+        command: job.command_listed(),
         submitted_s: job.submitted.seconds(),
         ended_s: job.ended.map(Time::seconds),
         label: job.spec.label.clone(),

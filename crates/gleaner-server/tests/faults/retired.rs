@@ -93,7 +93,10 @@ fn made_again(rows: &[StoredRow], ledger: &Ledger, disk: &MemoryDisk) -> Result<
     }
     let all = TaskRange::between(TaskId::new(0), TaskId::new(u32::MAX as usize)).expect("a range");
     let jobs = gleaner_server::store::Wanted { limit: usize::MAX, ..Default::default() };
-    let kept = [disk, &again]
-        .map(|disk| (disk.past_tasks(all, usize::MAX).ok(), disk.past_jobs(&jobs).ok(), disk.past_at().ok()));
+    let kept = [disk, &again].map(|disk| {
+        let mut found = Vec::new();
+        let is_read = disk.past_jobs(&jobs, &mut |job| found.push(job)).is_ok();
+        (disk.past_tasks(all, usize::MAX).ok(), is_read.then_some(found), disk.past_at().ok())
+    });
     if kept[0] == kept[1] { Ok(()) } else { Err("the rows alone make another past".to_owned()) }
 }

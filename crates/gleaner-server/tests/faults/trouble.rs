@@ -97,8 +97,9 @@ impl World {
     fn due(&mut self) -> Option<Order> {
         let results = *self.chance.pick(&[Results::There, Results::Going]);
         let wanted = WithResults { results, user: None, ended: (Time::ZERO, Time::NEVER) };
-        let jobs = self.server.disk.past_with(&wanted, 3).expect("memory can be read");
-        let jobs: Vec<JobId> = jobs.into_iter().map(|found| found.job).collect();
+        let mut jobs: Vec<JobId> = Vec::new();
+        let read = self.server.disk.past_with(&wanted, 3, &mut |found| jobs.push(found.job));
+        read.expect("memory can be read");
         let is_wanted = !jobs.is_empty() && self.chance.one_in(3);
         let removes = results == Results::There;
         is_wanted.then_some(if removes { Order::RemoveResults(jobs) } else { Order::ResultsGone(jobs) })

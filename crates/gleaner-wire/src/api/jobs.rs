@@ -144,7 +144,7 @@ pub struct JobView {
     pub state: TaskPhase,
     /// How many tasks are in each phase.
     pub tasks: Tally,
-    /// The program and its arguments.
+    /// The program and its arguments. A list of jobs has the beginning, 1 KiB of it, and where it was cut the last word ends with `…`.
     pub command: Vec<String>,
     /// When it was submitted.
     pub submitted_s: f64,

@@ -295,7 +295,7 @@ impl PastReader for SqliteReader {
         self.ask(|ask| ask.prepare_cached(&found)?.query_row([user, key], job).optional())
     }
 
-    fn past_jobs(&self, wanted: &Wanted) -> Result<Vec<FoundJob>, ReadError> {
+    fn past_jobs(&self, wanted: &Wanted, each: &mut dyn FnMut(FoundJob)) -> Result<(), ReadError> {
         let of_user = if wanted.user.is_some() { "user = ?1" } else { "?1 IS NULL" };
         let found = format!(
             "{LISTED} WHERE {of_user} AND (?2 IS NULL OR state = ?2) AND job < ?3 ORDER BY job DESC LIMIT ?4"
@@ -304,16 +304,27 @@ impl PastReader for SqliteReader {
         let before = wanted.before.map_or(i64::MAX, |before| i64::from(before.0));
         self.ask(|ask| {
             let mut found = ask.prepare_cached(&found)?;
-            found.query_map(params![wanted.user, state, before, limit(wanted.limit)], job)?.collect()
+            for found in found.query_map(params![wanted.user, state, before, limit(wanted.limit)], job)? {
+                each(found?);
+            }
+            Ok(())
         })
     }
 
-    fn past_with(&self, wanted: &WithResults, at_most: usize) -> Result<Vec<FoundJob>, ReadError> {
+    fn past_with(
+        &self,
+        wanted: &WithResults,
+        at_most: usize,
+        each: &mut dyn FnMut(FoundJob),
+    ) -> Result<(), ReadError> {
         let (which, [results, from, by, user]) = with(wanted);
         let found = format!("{LISTED} WHERE {which} ORDER BY ended, job LIMIT ?5");
         self.ask(|ask| {
             let mut found = ask.prepare_cached(&found)?;
-            found.query_map(params![results, from, by, user, limit(at_most)], job)?.collect()
+            for found in found.query_map(params![results, from, by, user, limit(at_most)], job)? {
+                each(found?);
+            }
+            Ok(())
         })
     }
 
