@@ -30,7 +30,6 @@ mod machines;
 mod metrics;
 mod output;
 mod own;
-mod pace;
 mod page;
 mod probe;
 mod quotas;

@@ -6,6 +6,7 @@
 pub mod http;
 mod limits;
 mod listener;
+mod pace;
 mod places;
 pub mod serve;
 mod sessions;

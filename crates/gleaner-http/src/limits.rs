@@ -112,8 +112,8 @@ pub(crate) const MESSAGE_BYTES_MAX: usize = 4 << 10;
 /// In how long the other side has to send or receive the bytes of the next two rows.
 // Tested by: who_is_too_slow_is_given_up_and_who_is_not_may_take_as_long_as_it_takes
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
-/// Bytes of a body within [`PATIENCE`]: 16 KiB a second. So 16 GiB may take 12 days, and a megabyte a minute.
-// Tested by: who_sends_less_than_the_limit_is_given_up
+/// Bytes of a body within [`PATIENCE`]: 16 KiB a second. So 16 GiB may take 12 days, and a megabyte a minute. Likewise of an answer.
+// Tested by: who_sends_less_than_the_limit_is_given_up, who_takes_less_than_the_limit_is_let_go
 pub(crate) const BODY_BYTES_MIN: u64 = 480 << 10;
 /// Bytes of a large job, which is held in memory, within [`PATIENCE`]: 256 KiB a second.
 // Tested by: who_sends_less_than_the_limit_is_given_up

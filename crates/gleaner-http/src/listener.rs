@@ -2,6 +2,7 @@
 //! taken from those who have shown a token.
 
 mod connections;
+mod paced;
 
 pub(crate) use connections::Connection;
 
@@ -16,6 +17,7 @@ use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use paced::Paced;
 use rustls::ServerConfig;
 use std::future::Future;
 use std::io;
@@ -136,7 +138,7 @@ async fn http(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static, over
     });
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HANDSHAKE_MAX).max_buf_size(READ_AHEAD_MAX);
-    let connection = builder.serve_connection(TokioIo::new(stream), service).with_upgrades();
+    let connection = builder.serve_connection(TokioIo::new(Paced::new(stream)), service).with_upgrades();
     if let Err(error) = connection.await {
         tracing::debug!("a connection ended: {error}");
     }
@@ -145,11 +147,12 @@ async fn http(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static, over
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::{BODY_BYTES_MIN, PATIENCE};
     use rustls::crypto::ring;
     use rustls::server::ResolvesServerCertUsingSni;
     use std::future::pending;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
-    use tokio::time::Instant;
+    use tokio::time::{Instant, sleep, timeout};
 
     async fn until_closed(mut stream: impl AsyncRead + Unpin) -> Duration {
         let began = Instant::now();
@@ -184,6 +187,33 @@ mod tests {
         tokio::spawn(http(ours, over, Router::new()));
         theirs.write_all(b"GET / HTTP/1.1\r\nHost: ").await.expect("it listens");
         expect_in_time(until_closed(theirs).await);
+    }
+
+    /// Whoever takes as many bytes in that time as they have to is served to the end, however long it takes.
+    #[tokio::test(start_paused = true)]
+    async fn who_takes_less_than_the_limit_is_let_go() {
+        const LENGTH: usize = 4 * BODY_BYTES_MIN as usize;
+        for (each_second, is_whole) in [(0, false), (8 << 10, false), (20 << 10, true)] {
+            let (mut theirs, ours) = duplex(1 << 10);
+            let connections = Connections::new(CONNECTIONS_OF_STRANGERS);
+            let over = Over(Arc::new(connections.open([127, 0, 0, 1].into())));
+            let router = Router::new().route("/", axum::routing::get(async || "a".repeat(LENGTH)));
+            let served = tokio::spawn(http(ours, over, router));
+            let request = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+            theirs.write_all(request).await.expect("it listens");
+            let (began, mut taken) = (Instant::now(), 0);
+            while !served.is_finished() {
+                sleep(Duration::from_secs(1)).await;
+                let mut piece = Vec::new();
+                let mut some = (&mut theirs).take(each_second);
+                // Or as many as there are.
+                drop(timeout(Duration::from_millis(100), some.read_to_end(&mut piece)).await);
+                taken += piece.len();
+            }
+            assert_eq!(taken > LENGTH, is_whole, "{each_second} bytes a second");
+            let in_time = PATIENCE..PATIENCE + Duration::from_secs(3);
+            assert!(is_whole || in_time.contains(&began.elapsed()), "after {:?}", began.elapsed());
+        }
     }
 
     #[tokio::test]

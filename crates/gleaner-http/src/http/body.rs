@@ -3,9 +3,9 @@
 use super::api::Api;
 use super::caller::who;
 use super::looking::blocking;
-use super::pace::Pace;
 use super::refusal::Refusal;
 use crate::limits::{BODY_BYTES_MIN, LARGE_JOB_BYTES_MIN};
+use crate::pace::Pace;
 use crate::places::Place;
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Request};

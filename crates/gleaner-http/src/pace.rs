@@ -6,44 +6,73 @@
 use crate::limits::PATIENCE;
 use std::future::Future;
 use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, Sleep, sleep, timeout};
 
 /// What is left of the patience with one body.
 #[derive(Debug)]
-pub(super) struct Pace {
+pub(crate) struct Pace {
     bytes_min: u64,
     bytes: u64,
     left: Duration,
+    /// Since when a step that is polled waits, and until when at most.
+    waits: Option<(Instant, Pin<Box<Sleep>>)>,
 }
 
 impl Pace {
     /// So many bytes have to pass within [`PATIENCE`], again and again.
-    pub(super) fn new(bytes_min: u64) -> Self {
-        Self { bytes_min, bytes: 0, left: PATIENCE }
+    pub(crate) fn new(bytes_min: u64) -> Self {
+        Self { bytes_min, bytes: 0, left: PATIENCE, waits: None }
     }
 
     /// Waits for the other side as long as there is patience.
-    pub(super) async fn wait<T>(&mut self, step: impl Future<Output = T>) -> io::Result<T> {
+    pub(crate) async fn wait<T>(&mut self, step: impl Future<Output = T>) -> io::Result<T> {
         let began = Instant::now();
         let done = timeout(self.left, step).await;
         self.left = self.left.saturating_sub(began.elapsed());
-        done.map_err(|_| io::Error::new(io::ErrorKind::TimedOut, "the other side is too slow"))
+        done.map_err(|_| too_slow())
+    }
+
+    /// Likewise of a step that is polled: how it stands, or an error once there is no patience left.
+    pub(crate) fn poll<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        step: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if step.is_ready() {
+            if let Some((began, _)) = self.waits.take() {
+                self.left = self.left.saturating_sub(began.elapsed());
+            }
+            return step;
+        }
+        let left = self.left;
+        let (_, end) = self.waits.get_or_insert_with(|| (Instant::now(), Box::pin(sleep(left))));
+        end.as_mut().poll(context).map(|()| Err(too_slow()))
     }
 
     /// So many bytes have passed.
-    pub(super) fn count(&mut self, bytes: usize) {
+    pub(crate) fn count(&mut self, bytes: usize) {
         self.bytes += bytes as u64;
         if self.bytes >= self.bytes_min {
-            (self.bytes, self.left) = (0, PATIENCE);
+            self.renew();
         }
     }
+
+    /// Whatever passes from now on begins with new patience.
+    pub(crate) fn renew(&mut self) {
+        (self.bytes, self.left) = (0, PATIENCE);
+    }
+}
+
+fn too_slow() -> io::Error {
+    io::Error::new(io::ErrorKind::TimedOut, "the other side is too slow")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tokio::time::sleep;
 
     const PIECE: usize = 1_000;
 
