@@ -381,7 +381,7 @@ test("output goes on after an outage, one request at a time, and rests while nob
     const body = searchParams.get("stream") === "stdout" ? lines.join("").slice(Number(searchParams.get("offset"))) : "";
     await new Promise((later) => setTimeout(later, body ? 0 : 50));
     places.push(places.at(-1) - 1);
-    await route.fulfill({ body, headers: { "gleaner-over": "false" } });
+    await route.fulfill({ body, headers: { "gleaner-run": "1", "gleaner-over": "false" } });
   });
   await page.clock.install();
   const { tasks } = (await api(page, world, "alice", "GET", "/api/v1/jobs/8/tasks?phase=running&limit=1")).body;
@@ -423,7 +423,7 @@ test("what is there of a stream is read at once, however long the other is silen
     asked += isErrors && offset < whole ? 1 : 0;
     const body = isErrors ? "" : "line of 16 bytes".repeat(Math.min(piece, whole - offset) / 16);
     await new Promise((later) => setTimeout(later, body ? 0 : 1_000));
-    await route.fulfill({ body, headers: { "gleaner-over": "false" } });
+    await route.fulfill({ body, headers: { "gleaner-run": "1", "gleaner-over": "false" } });
   });
   const { tasks } = (await api(page, world, "alice", "GET", "/api/v1/jobs/8/tasks?phase=running&limit=1")).body;
   await open(page, world, `/jobs/8/tasks/${tasks[0].task}`);
@@ -437,11 +437,39 @@ test("a stream that never rests leaves the other its turn", async () => {
   await page.route("**/output?*", async (route) => {
     const isErrors = new URL(route.request().url()).searchParams.get("stream") === "stderr";
     await new Promise((later) => setTimeout(later, 20));
-    await route.fulfill({ body: isErrors ? "a warning\n" : "a line\n", headers: { "gleaner-over": String(isErrors) } });
+    await route.fulfill({ body: isErrors ? "a warning\n" : "a line\n", headers: { "gleaner-run": "1", "gleaner-over": String(isErrors) } });
   });
   const { tasks } = (await api(page, world, "alice", "GET", "/api/v1/jobs/8/tasks?phase=running&limit=1")).body;
   await open(page, world, `/jobs/8/tasks/${tasks[0].task}`);
   await page.locator("pre[data-stream=stderr]").getByText("a warning").waitFor({ timeout: 5_000 });
+  await done(page);
+});
+
+test("of copies the output of the one that counted is shown, and one that is being stopped is not asked for again and again", async () => {
+  const page = await as("alice");
+  await page.route("**/api/v1/jobs/2/tasks/0", async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), phase: "done", runs: 2 } });
+  });
+  let asked = 0;
+  await page.route("**/output?*", async (route) => {
+    const { searchParams } = new URL(route.request().url());
+    const [run, offset] = [searchParams.get("run") ?? "1", Number(searchParams.get("offset"))];
+    asked += 1;
+    const body = `of run ${run}\n`.slice(offset);
+    await new Promise((later) => setTimeout(later, body ? 0 : 1_000 * Number(searchParams.get("wait_s"))));
+    await route.fulfill({ body, headers: { "gleaner-run": run, "gleaner-over": String(run === "1") } });
+  });
+  await open(page, world, "/jobs/2/tasks/0");
+  const output = page.locator("pre[data-stream=stdout]");
+  await output.getByText("of run 1").waitFor();
+  const chosen = page.locator(".pick select").first();
+  assert.equal(await chosen.inputValue(), "1");
+  await chosen.selectOption("2");
+  await output.getByText("of run 2").waitFor();
+  const before = asked;
+  await page.waitForTimeout(2_000);
+  assert.ok(asked <= before + 4, `asked ${asked - before} times in 2 s`);
   await done(page);
 });
 

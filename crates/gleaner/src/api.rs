@@ -183,7 +183,7 @@ impl Api {
         Ok(self.client.get(&format!("/api/v1/jobs/{job}/tasks/{task}/explain{at}"))?)
     }
 
-    /// What a run of a task, the last one if none is named, wrote from `offset` on; waits so long for something to be written.
+    /// What a run of a task, the one that counts or the last if none is named, wrote from `offset` on; waits so long for something to be written.
     pub(crate) fn output(
         &self,
         (job, task): (JobId, u32),

@@ -89,7 +89,7 @@ pub(crate) fn task_numbers(grid: &Api, job: JobId) -> Result<Vec<u32>, Failure> 
     Ok(numbers)
 }
 
-/// Writes what the task's last run has written so far. The bytes are the program's own: they go out as they are.
+/// Writes what the run of a task that counts, or its last one, has written so far. The bytes are the program's own: they go out as they are.
 pub(crate) fn whole(grid: &Api, task: (JobId, u32), stream: Stream, out: &mut dyn Write) -> Outcome {
     of_run(grid, task, stream, None, out)?.into_iter().for_each(tell_dropped);
     Ok(())

@@ -23,6 +23,8 @@ const AGAIN_MS = 2_000;
 const NOT_NOW = [429, 503];
 
 interface Piece {
+  /** Which run wrote it; 0 where that is not known. */
+  run: number;
   bytes: Uint8Array;
   /** Bytes of that stream that were not kept. */
   dropped: number;
@@ -45,6 +47,7 @@ async function piece(path: string, signal: AbortSignal): Promise<Piece> {
     throw new Refused(response.status, error.message);
   }
   return {
+    run: Number(response.headers.get("gleaner-run") ?? 0),
     bytes: new Uint8Array(await response.arrayBuffer()),
     dropped: Number(response.headers.get("gleaner-dropped") ?? 0),
     isOver: response.headers.get("gleaner-over") === "true",
@@ -60,31 +63,63 @@ function joined(tail: Uint8Array, more: Uint8Array): Uint8Array {
   return all;
 }
 
-/** Reads a stream of a run until it is over. `wait_s` is 0 where nothing more can come. */
-function useOutput(path: string, stream: Stream, run: number, wait_s: number) {
+/** What was read of a run. */
+interface Read {
+  run: number;
+  offset: number;
+  tail: Uint8Array;
+}
+
+const UNREAD: Read = { run: 0, offset: 0, tail: new Uint8Array(0) };
+
+/**
+ * Reads a stream of a run until it is over: of the one that was chosen, or of the one that the coordinator names. Where the task has a
+ * further run, or is over, that may be another.
+ */
+function useOutput(path: string, stream: Stream, chosen: number | undefined, runs: number, isEnded: boolean) {
+  const [run, setRun] = useState(0);
   const [text, setText] = useState("");
   const [note, setNote] = useState("");
   const [limit, setLimit] = useState(READ_AT_ONCE);
   const [isStopped, setStopped] = useState(false);
-  const state = useRef<{ offset: number; tail: Uint8Array }>({ offset: 0, tail: new Uint8Array(0) });
+  const state = useRef(UNREAD);
   useEffect(() => {
-    state.current = { offset: 0, tail: new Uint8Array(0) };
+    state.current = UNREAD;
+    setRun(0);
     setText("");
     setNote("");
     setLimit(READ_AT_ONCE);
-  }, [path, run]);
+  }, [path, chosen]);
   useEffect(() => {
-    if (run === 0) {
+    if (runs === 0) {
       return;
     }
+    let asked = chosen;
     const stop = new AbortController();
     setStopped(false);
     const next = async () => {
-      const query = `stream=${stream}&run=${run}&offset=${state.current.offset}&wait_s=${wait_s}`;
+      const of_run = asked === undefined ? "" : `&run=${asked}`;
+      const query = `stream=${stream}${of_run}&offset=${state.current.offset}&wait_s=${WAIT_S}`;
       const found = await piece(`${path}/output?${query}`, stop.signal);
+      const nothing = { ...found, bytes: UNREAD.tail, isOver: false };
+      if (found.run === 0 && asked === undefined) {
+        // Of none was it heard how it ended, as where its machine was lost. The last one may have written something.
+        asked = runs;
+        return nothing;
+      }
+      if (found.run !== state.current.run) {
+        setRun(found.run);
+        const isAnother = state.current.offset > 0;
+        state.current = { ...UNREAD, run: found.run };
+        if (isAnother) {
+          // What came counts from the end of the run before.
+          setText("");
+          return nothing;
+        }
+      }
       if (found.bytes.length > 0) {
         const tail = joined(state.current.tail, found.bytes);
-        state.current = { offset: state.current.offset + found.bytes.length, tail };
+        state.current = { ...state.current, offset: state.current.offset + found.bytes.length, tail };
         setText(output(new TextDecoder().decode(tail)));
       }
       const { offset, tail } = state.current;
@@ -128,15 +163,14 @@ function useOutput(path: string, stream: Stream, run: number, wait_s: number) {
     };
     void read();
     return () => stop.abort();
-  }, [path, run, limit, wait_s]);
-  return { text, note, readOn: isStopped ? () => setLimit(limit + READ_AT_ONCE) : undefined };
+  }, [path, chosen, runs, isEnded, limit]);
+  return { run, text, note, readOn: isStopped ? () => setLimit(limit + READ_AT_ONCE) : undefined };
 }
 
 export function Output({ path, stream, runs, phase }: { path: string; stream: Stream; runs: number; phase: string }) {
-  const [run, setRun] = useState<number>();
+  const [chosen, choose] = useState<number>();
   const place = useRef<HTMLPreElement>(null);
-  const shown = run ?? runs;
-  const { text, note, readOn } = useOutput(path, stream, shown, isOver(phase) ? 0 : WAIT_S);
+  const { run, text, note, readOn } = useOutput(path, stream, chosen, runs, isOver(phase));
   useEffect(() => {
     // Who looks at the end goes on looking at the end.
     const pre = place.current;
@@ -151,7 +185,7 @@ export function Output({ path, stream, runs, phase }: { path: string; stream: St
         runs > 1 ? (
           <label class="pick">
             Run{" "}
-            <select value={shown} onChange={(event) => setRun(Number(event.currentTarget.value))}>
+            <select value={chosen ?? (run || runs)} onChange={(event) => choose(Number(event.currentTarget.value))}>
               {Array.from({ length: Math.min(runs, 50) }, (_, index) => runs - index).map((each) => (
                 <option key={each}>{each}</option>
               ))}

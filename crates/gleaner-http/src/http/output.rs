@@ -21,6 +21,7 @@ use gleaner_server::store::{ReadError, Reader, Removal, Seq};
 use gleaner_server::view::{Known, KnownTask};
 use gleaner_units::{RunId, Time};
 use gleaner_wire::JobId;
+use gleaner_wire::api::TaskPhase;
 use gleaner_wire::limits::OUTPUT_BYTES_MAX;
 use gleaner_wire::session::{Stream, Tail};
 use serde::Deserialize;
@@ -44,7 +45,7 @@ pub(super) struct OutputQuery {
     #[serde(default = "stdout")]
     #[param(inline, nullable = false)]
     stream: Stream,
-    /// Which run, from 1; the last one if nothing is said.
+    /// Which run, from 1. If nothing is said: the one that counted, of a task that is done or failed; else the last one.
     #[param(minimum = 1, maximum = 4_294_967_295_u32)]
     run: Option<u32>,
     /// How many bytes to leave out.
@@ -135,7 +136,11 @@ async fn standing(
         let removed = of.removed.map(|removed| (job, removed));
         let KnownTask { record, runs, .. } = known.task(task)?;
         let ledger = known.ledger();
-        let Some(run) = run.or_else(|| ledger.last_live_run(task).max(record.last_settled())) else {
+        // Copies of a run that had the result may be stopped behind it.
+        let has_result = matches!(record.phase, TaskPhase::Done | TaskPhase::Failed);
+        let with_result = || record.last_counted().filter(|_| has_result);
+        let last = || ledger.last_live_run(task).max(record.last_settled());
+        let Some(run) = run.or_else(with_result).or_else(last) else {
             return Ok(Standing { run: None, is_over: record.phase.is_over(), removed: None });
         };
         if run > runs {

@@ -3,6 +3,7 @@
 use crate::agent::Agent;
 use crate::limits::documented;
 use crate::world::{Reply, World};
+use axum::body::Body;
 use gleaner_server::outputs;
 use gleaner_server::store::Seq;
 use gleaner_server::verify::{self, Depth};
@@ -235,4 +236,27 @@ async fn a_cancelled_task_that_never_ran_has_no_output_to_wait_for() {
     world.post(&format!("/api/v1/jobs/{job}/cancel"), &world.alice, &serde_json::json!({})).await;
     let reply = output(&world, job, "?wait_s=60").await;
     assert_eq!((reply.body.as_slice(), headers(&reply)), (&b""[..], ["0", "0", "true", "0"]));
+}
+
+/// Of copies, the one that was first is the result, whatever the others wrote until they were stopped.
+#[tokio::test(flavor = "multi_thread")]
+async fn of_copies_the_output_of_the_run_that_counted_is_told() {
+    let world = World::new().await;
+    let mut agents = [Agent::join(&world, "m1").await, Agent::join(&world, "m2").await];
+    let twice = r#"{"preset": "bertasi/greedy", "relocate": "none", "replicate": 2}"#;
+    let set = world.call("PUT", "/api/v1/policy", &world.root, Body::from(twice)).await;
+    assert_eq!(set.status, 200, "{set}");
+    let job = world.submit(&world.alice, 1).await;
+    let mut runs = Vec::new();
+    for agent in &mut agents {
+        runs.push((agent.start_next(&world).await, agent));
+    }
+    runs.sort_by_key(|(run, _)| run.number);
+    for (text, (run, agent)) in [&b"the result"[..], b"too late"].into_iter().zip(&runs) {
+        agent.end(&world, *run, 0, Tail { offset: 0, bytes: text.to_vec(), dropped: 0 }).await;
+        assert_eq!(world.get(&format!("/api/v1/jobs/{job}?wait_s=60"), &world.alice).await.status, 200);
+        let reply = output(&world, job, "").await;
+        assert_eq!((reply.body.as_slice(), headers(&reply)), (&b"the result"[..], ["1", "10", "true", "0"]));
+    }
+    assert_eq!(headers(&output(&world, job, "?run=2").await)[0], "2", "it is told to who asks for it");
 }

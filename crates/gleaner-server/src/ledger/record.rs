@@ -169,6 +169,11 @@ impl Record {
         self.settled.iter().map(|settled| settled.number).max()
     }
 
+    /// Likewise of those whose ends counted: of copies side by side, the one that was first, and not those that were stopped then.
+    pub fn last_counted(&self) -> Option<u32> {
+        self.settled.iter().filter(|settled| settled.counted).map(|settled| settled.number).max()
+    }
+
     /// Whether a user's wish changes anything about the task. What is to end for good cannot be held.
     pub(crate) fn can_wish(&self, wish: Wish) -> bool {
         let is_late = self.phase.is_over() || self.phase == wish.phase();
