@@ -18,6 +18,7 @@ pub(super) struct Machines {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Machine {
+    /// None of one that was forgotten: its name may be another's.
     name: String,
     from: Time,
     samples: VecDeque<Sample>,
@@ -62,7 +63,10 @@ impl Machines {
                 });
             }
             let (id, machine) = (MachineId::new(index), &mut self.machines[index]);
-            // Its name may be given to another.
+            if agent.forgotten {
+                (machine.name, machine.samples) = (String::new(), VecDeque::new());
+                continue;
+            }
             if machine.name != agent.name {
                 machine.name.clone_from(&agent.name);
             }
@@ -79,10 +83,11 @@ impl Machines {
     }
 
     pub(super) fn view(&self, from: usize, limit: usize) -> MachineDayList {
+        let known = self.machines.iter().enumerate().skip(from);
+        let mut known = known.filter(|(_, machine)| !machine.name.is_empty());
         let machines: Vec<MachineDay> =
-            self.machines.iter().skip(from).take(limit).map(Machine::view).collect();
-        let end = from.saturating_add(machines.len());
-        let next = (end < self.machines.len()).then_some(end as u32);
+            known.by_ref().take(limit).map(|(_, machine)| machine.view()).collect();
+        let next = known.next().map(|(position, _)| position as u32);
         MachineDayList { version: VERSION, step_s: STEP.seconds(), machines, next }
     }
 }
@@ -129,6 +134,42 @@ impl Looks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::journal::{Entry, Fact};
+    use gleaner_wire::api::Actor;
+    use gleaner_wire::session::Profile;
+
+    #[test]
+    fn a_machine_that_was_forgotten_has_no_day() {
+        let (mut ledger, mut machines) = (Ledger::new(), Machines::default());
+        let by = || Actor::Coordinator;
+        let (token, expires) = (|| "t".to_owned(), Time::NEVER);
+        let enrolled = |number: usize, name: &str| Fact::AgentEnrolled {
+            agent: MachineId::new(number),
+            key: format!("key {number}"),
+            name: name.to_owned(),
+            token: token(),
+            profile: Profile::new([1.0; 3], 1),
+        };
+        for fact in [
+            Fact::JoinTokenIssued { token: token(), expires, uses: 3, owner: None, by: by() },
+            enrolled(0, "m1"),
+            Fact::AgentForgotten { agent: MachineId::new(0), by: by() },
+            enrolled(1, "m2"),
+            enrolled(2, "m1"),
+        ] {
+            ledger.apply(&Entry { at: Time::ZERO, fact });
+            machines
+                .sample(&ledger, Time::ZERO, |machine| Some(if machine.index() == 0 { 1.0 } else { 0.5 }));
+        }
+        let told = |from: usize, limit: usize| {
+            let MachineDayList { machines, next, .. } = machines.view(from, limit);
+            (machines.into_iter().map(|day| (day.machine, day.owner)).collect::<Vec<_>>(), next)
+        };
+        let [m2, m1] = ["m2", "m1"].map(|name| (name.to_owned(), vec![Some(50)]));
+        assert_eq!(told(0, 9), (vec![m2.clone(), m1.clone()], None));
+        assert_eq!(told(0, 1), (vec![m2], Some(2)));
+        assert_eq!(told(2, 1), (vec![m1], None));
+    }
 
     #[test]
     fn so_many_samples_of_a_machine_are_kept() {
