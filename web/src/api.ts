@@ -1,6 +1,7 @@
 // Asks the coordinator, in the words of its OpenAPI document; in a saved page, what was saved.
 import type { components } from "./schema.d.ts";
 import { saved } from "./saved.ts";
+import { Unreadable } from "./words.ts";
 
 type Schemas = components["schemas"];
 export type Job = Schemas["JobView"];
@@ -47,9 +48,9 @@ export function request(path: string, init: RequestInit = {}): Promise<Response>
   return fetch(path, { ...init, headers, cache: "no-store" });
 }
 
-/** Why there is no answer, for a person: what the coordinator said, or that it said nothing. */
+/** Why there is no answer, for a person: what the coordinator said, or that it said nothing, or what cannot be asked. */
 export const problemOf = (failure: unknown) =>
-  failure instanceof Refused ? failure.message : "The coordinator cannot be reached.";
+  failure instanceof Refused || failure instanceof Unreadable ? failure.message : "The coordinator cannot be reached.";
 
 /** What the coordinator answers. */
 export async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {

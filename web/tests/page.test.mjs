@@ -120,6 +120,29 @@ test("failures are grouped by reason with an example, and a task tells its life"
   await done(page);
 });
 
+test("why a task was placed is told of the placing that stands there", async () => {
+  const page = await as("alice");
+  let isAgain = false;
+  const step = (run, machine) => ({ at_s: 1_000 * run, phase: "running", cause: "placed by the policy", machine, run });
+  await page.route("**/api/v1/jobs/2/tasks/0/history", (route) => {
+    const transitions = [step(1, "m1"), ...(isAgain ? [step(2, "m2")] : [])];
+    return route.fulfill({ json: { version: 1, transitions, left_out: 0 } });
+  });
+  const summary = { version: 1, at_s: 0, summary: "it ran", ruled_out: [], remedies: [], ratings: [{ machine: "m1", score: 1 }] };
+  await page.route("**/explain?run=1", (route) => route.fulfill({ json: summary }));
+  await page.route("**/explain?run=2", (route) => route.abort());
+  await page.clock.install();
+  await open(page, world, "/jobs/2/tasks/0");
+  await page.getByRole("button", { name: "Why on m1?" }).click();
+  await page.getByText("When it was placed on m1").waitFor();
+  isAgain = true;
+  await page.clock.fastForward(30_000);
+  await page.getByRole("button", { name: "Why on m2?" }).click();
+  await page.getByText("The coordinator cannot be reached.").waitFor();
+  assert.equal(await page.getByText("When it was placed on").count(), 0);
+  await done(page);
+});
+
 test("hostile names, reasons and output are text", async () => {
   const page = await as("root");
   await open(page, world, "/jobs/3");

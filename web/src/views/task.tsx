@@ -1,6 +1,6 @@
 // One task: its life, where it ran, why there, and what it writes.
 import { useState } from "preact/hooks";
-import { ask, order, type Explanation, type Schemas, type Task } from "../api.ts";
+import { ask, order, problemOf, type Explanation, type Schemas, type Task } from "../api.ts";
 import { useLive } from "../live.ts";
 import { Act, Badge, Facts, Loading, Section } from "../parts/basics.tsx";
 import { Life } from "../parts/life.tsx";
@@ -11,6 +11,8 @@ import { bytes, clock, grouped, plain, plural, sentence, sized, span } from "../
 import type { Frame } from "../app.tsx";
 import { outcomeOf } from "./job.tsx";
 import { Explained } from "./overview.tsx";
+
+type Step = Schemas["History"]["transitions"][number];
 
 export function TaskPage({ job, task: number, frame }: { job: number; task: number; frame: Frame }) {
   const path = `/api/v1/jobs/${job}/tasks/${number}`;
@@ -85,8 +87,7 @@ export function TaskPage({ job, task: number, frame }: { job: number; task: numb
 
 /** Why it was placed where it ran last. The coordinator reads its whole journal for that, so one has to ask. */
 function WhyThere({ path, history }: { path: string; history: Schemas["History"] | undefined }) {
-  const [told, setTold] = useState<Explanation>();
-  const [error, setError] = useState<string>();
+  const [told, setTold] = useState<{ of: Step; explanation?: Explanation; problem?: string }>();
   const placed = history?.transitions.findLast((step) => step.cause === "placed by the policy");
   const isElsewhere = history?.transitions.some((step) => step.machine && (step.run ?? 1) > (placed?.run ?? 1));
   if (!placed?.machine || saved) {
@@ -94,24 +95,26 @@ function WhyThere({ path, history }: { path: string; history: Schemas["History"]
   }
   const askFor = async () => {
     try {
-      setTold(await ask<Explanation>(`${path}/explain?run=${placed.run ?? 1}`));
+      setTold({ of: placed, explanation: await ask<Explanation>(`${path}/explain?run=${placed.run ?? 1}`) });
     } catch (failure) {
-      setError(failure instanceof Error ? failure.message : String(failure));
+      setTold({ of: placed, problem: problemOf(failure) });
     }
   };
-  return told ? (
+  // It may have been placed again since then.
+  const now = told?.of.run === placed.run && told?.of.at_s === placed.at_s ? told : undefined;
+  return now?.explanation ? (
     <div>
       <p>
         When it was placed on <a href={toMachine(placed.machine)}>{plain(placed.machine)}</a>, {clock(placed.at_s, true)}:
       </p>
-      <Explained explanation={told} />
+      <Explained explanation={now.explanation} />
     </div>
   ) : (
     <p>
       <button type="button" onClick={() => void askFor()}>
         {isElsewhere ? `Why was it placed on ${plain(placed.machine)} before?` : `Why on ${plain(placed.machine)}?`}
       </button>{" "}
-      {error && <span class="trouble">{plain(error)}</span>}
+      {now?.problem && <span class="trouble">{plain(now.problem)}</span>}
     </p>
   );
 }

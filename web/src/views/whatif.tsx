@@ -1,6 +1,6 @@
 // The last day under another policy: both schedules side by side.
 import { useState } from "preact/hooks";
-import { ask, order, token, type Schemas } from "../api.ts";
+import { ask, order, problemOf, token, type Schemas } from "../api.ts";
 import { useLive } from "../live.ts";
 import { Loading, Section, Trouble } from "../parts/basics.tsx";
 import { Gantt } from "../parts/gantt.tsx";
@@ -35,7 +35,7 @@ export function WhatIf() {
       last = { question, answer: await order<Schemas["WhatIfView"]>("/api/v1/what-if", layOver(base, words)) };
       setAnswer(last.answer);
     } catch (failure) {
-      setError(failure instanceof Error ? failure.message : String(failure));
+      setError(problemOf(failure));
     }
     setBusy(false);
   };
