@@ -1066,10 +1066,14 @@ export interface components {
         };
         /** @description Why tasks of a job failed. */
         FailureList: {
-            /** @description The most frequent reason first. */
+            /** @description The most frequent reason first, 50 at most. */
             failures: components["schemas"]["FailureGroup"][];
             /** @description How many failed tasks were not looked at. */
             left_out: number;
+            /** @description How many other reasons there are. */
+            other_reasons?: number;
+            /** @description How many tasks failed for those. */
+            other_tasks?: number;
             /** @description 1. */
             version: number;
         };
@@ -1262,7 +1266,7 @@ export interface components {
         JobView: {
             /** @description How many bytes are kept of it: what it reads, and what it left and wrote. */
             bytes?: number;
-            /** @description The program and its arguments. */
+            /** @description The program and its arguments. A list of jobs has the beginning, 1 KiB of it, and where it was cut the last word ends with `…`. */
             command: string[];
             /**
              * Format: double
@@ -5544,7 +5548,7 @@ export interface operations {
             query?: {
                 /** @description Which of the two streams; `stdout` if nothing is said. */
                 stream?: "stdout" | "stderr";
-                /** @description Which run, from 1; the last one if nothing is said. */
+                /** @description Which run, from 1. If nothing is said: the one that counted, of a task that is done or failed; else the last one. */
                 run?: number;
                 /** @description How many bytes to leave out. */
                 offset?: number;

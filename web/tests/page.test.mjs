@@ -107,7 +107,8 @@ test("failures are grouped by reason with an example, and a task tells its life"
   const page = await as("alice");
   await open(page, world, "/jobs/2");
   const failures = page.locator(".failures li");
-  await failures.nth(3).waitFor();
+  await failures.nth(3).waitFor({ state: "attached" });
+  assert.deepEqual([await failures.nth(2).isVisible(), await failures.nth(3).isVisible()], [true, false], "three are seen at once");
   assert.match(await failures.first().innerText(), /3 tasks: its program ended with exit code 1/);
   await failures.first().getByRole("link").click();
   await page.getByRole("heading", { name: "Its life" }).waitFor();

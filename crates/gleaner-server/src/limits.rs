@@ -113,6 +113,9 @@ pub(crate) const STRETCHES_LISTED_MAX: usize = 100_000;
 /// Tasks of a job that are examined to say why some failed. A stretch of equal tasks counts as one.
 // Tested by: so_many_stretches_are_read_for_failures
 pub(crate) const FAILURES_READ_MAX: usize = 100_000;
+/// Reasons in one answer about why tasks of a job failed: the most frequent ones. Reasons may name what tasks differ in.
+// Tested by: so_many_reasons_for_failures_are_told
+pub(crate) const FAILURES_TOLD_MAX: usize = 50;
 /// A user's labels without a known class of tasks, of which it is remembered what their tasks do. The label that is longest without
 /// tasks is forgotten first.
 // Tested by: so_many_labels_of_a_user_are_remembered

@@ -55,8 +55,14 @@ pub struct WaitGroup {
 pub struct FailureList {
     /// 1.
     pub version: u32,
-    /// The most frequent reason first.
+    /// The most frequent reason first, 50 at most.
     pub failures: Vec<FailureGroup>,
+    /// How many other reasons there are.
+    #[serde(default)]
+    pub other_reasons: u32,
+    /// How many tasks failed for those.
+    #[serde(default)]
+    pub other_tasks: u32,
     /// How many failed tasks were not looked at.
     pub left_out: u32,
 }

@@ -96,15 +96,7 @@ export function JobPage({ job: id, frame }: { job: number; frame: Frame }) {
       </Section>
       {failures.data && failures.data.failures.length > 0 && (
         <Section title="Why tasks failed">
-          <ol class="failures">
-            {failures.data.failures.map((group) => (
-              <li key={group.reason}>
-                <b>{plural(group.tasks, "task")}</b>: {plain(group.reason)}.{" "}
-                <a href={toTask(id, group.example)}>task {group.example}</a>
-                {group.machines.length > 0 && <span class="muted"> on {group.machines.map(plain).join(", ")}</span>}
-              </li>
-            ))}
-          </ol>
+          <Failures job={id} list={failures.data} />
         </Section>
       )}
       <Section
@@ -126,6 +118,41 @@ export function JobPage({ job: id, frame }: { job: number; frame: Frame }) {
         {tasks.data?.next != null && <p class="muted">The first {grouped(tasks.data.tasks.length)}; <code>gleaner status {id} --tasks</code> has more.</p>}
       </Section>
       <RunChart job={id} />
+    </>
+  );
+}
+
+/** Reasons that are seen at once. */
+const REASONS = 3;
+
+function Failures({ job, list }: { job: number; list: Schemas["FailureList"] }) {
+  const { failures, other_reasons = 0, other_tasks = 0, left_out } = list;
+  const rows = (groups: Schemas["FailureGroup"][]) => (
+    <ol class="failures">
+      {groups.map((group) => (
+        <li key={group.reason}>
+          <b>{plural(group.tasks, "task")}</b>: {plain(group.reason)}.{" "}
+          <a href={toTask(job, group.example)}>task {group.example}</a>
+          {group.machines.length > 0 && <span class="muted"> on {group.machines.map(plain).join(", ")}</span>}
+        </li>
+      ))}
+    </ol>
+  );
+  return (
+    <>
+      {rows(failures.slice(0, REASONS))}
+      {failures.length > REASONS && (
+        <details>
+          <summary>{plural(failures.length - REASONS, "more reason")}</summary>
+          {rows(failures.slice(REASONS))}
+        </details>
+      )}
+      {other_reasons > 0 && (
+        <p class="muted">
+          {plural(other_tasks, "task")} for {plural(other_reasons, "other reason")}.
+        </p>
+      )}
+      {left_out > 0 && <p class="muted">{plural(left_out, "more failed task")} not looked at.</p>}
     </>
   );
 }

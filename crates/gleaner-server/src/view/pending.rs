@@ -3,7 +3,7 @@
 use super::explain::explained;
 use super::waits::{Situation, find_waiting};
 use crate::ledger::{Job, Ledger, Record, RetiredTask};
-use crate::limits::{FAILURES_READ_MAX, WAITING_JOBS_READ_MAX, WAITS_TOLD_MAX};
+use crate::limits::{FAILURES_READ_MAX, FAILURES_TOLD_MAX, WAITING_JOBS_READ_MAX, WAITS_TOLD_MAX};
 use crate::store::{PastReader, ReadError, TaskRange};
 use gleaner_units::{MachineId, TaskId};
 use gleaner_wire::VERSION;
@@ -132,9 +132,12 @@ impl Failures {
         Ok(())
     }
 
-    /// All of them.
+    /// The most frequent reasons, and how many others there are.
     pub fn end(self, ledger: &Ledger) -> FailureList {
         let Self { job, groups, read, .. } = self;
+        let mut groups: Vec<(String, Alike)> = groups.into_iter().collect();
+        groups.sort_by_key(|(_, alike)| std::cmp::Reverse(alike.tasks));
+        let others = groups.split_off(groups.len().min(FAILURES_TOLD_MAX));
         let told = |(reason, Alike { first, tasks, machines }): (String, Alike)| {
             let mut names: BTreeMap<&str, u32> = BTreeMap::new();
             for (on, tasks) in machines {
@@ -145,10 +148,13 @@ impl Failures {
             let machines = names.into_iter().take(MACHINES_NAMED).map(|(name, _)| name.to_owned()).collect();
             FailureGroup { reason, tasks, example: job.number(first), machines }
         };
-        let mut failures: Vec<FailureGroup> = groups.into_iter().map(told).collect();
-        failures.sort_by_key(|group| std::cmp::Reverse(group.tasks));
-        let left_out = job.tally.failed.saturating_sub(read);
-        FailureList { version: VERSION, failures, left_out }
+        FailureList {
+            version: VERSION,
+            failures: groups.into_iter().map(told).collect(),
+            other_reasons: others.len() as u32,
+            other_tasks: others.iter().map(|(_, alike)| alike.tasks).sum(),
+            left_out: job.tally.failed.saturating_sub(read),
+        }
     }
 
     fn count(&mut self, tasks: TaskRange, record: &Record) {
@@ -171,7 +177,7 @@ mod tests {
     use super::super::reasons::Reasons;
     use super::super::waits::of_job;
     use super::*;
-    use crate::journal::{Chosen, Entry, Fact};
+    use crate::journal::{Chosen, Entry, Fact, Last};
     use gleaner_units::{RunId, Time};
     use gleaner_wire::JobId;
     use gleaner_wire::api::Actor;
@@ -250,6 +256,24 @@ mod tests {
             let list = failed_behind(before);
             assert_eq!((list.failures.len(), list.left_out), (1 - left_out as usize, left_out), "{list:?}");
         }
+    }
+
+    #[test]
+    fn so_many_reasons_for_failures_are_told() {
+        let (ledger, job) = behind(FAILURES_TOLD_MAX + 1, JobSpec::new(["false"]));
+        let job = ledger.find_job(job).expect("it is in memory");
+        let mut failures = Failures::begin(&ledger, job);
+        for (task, code) in (0..=FAILURES_TOLD_MAX).zip(1..) {
+            // The last two fail alike.
+            let last = task + usize::from(task == FAILURES_TOLD_MAX);
+            let tasks = TaskRange::between(TaskId::new(task), TaskId::new(last)).expect("in order");
+            let mut record = ledger.record(tasks.first()).clone();
+            record.last = Some(Box::new(Last::nothing(Outcome::Exited { code })));
+            failures.count(tasks, &record);
+        }
+        let list = failures.end(&ledger);
+        assert_eq!((list.failures.len(), list.failures[0].tasks), (FAILURES_TOLD_MAX, 2));
+        assert_eq!((list.other_reasons, list.other_tasks), (1, 1), "{list:?}");
     }
 
     #[test]
