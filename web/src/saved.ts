@@ -10,6 +10,9 @@ export interface Saved {
 
 export const saved: Saved | null = read();
 
+/** When what is shown was so: a file may be opened days later. */
+export const now_s = () => saved?.at_s ?? Date.now() / 1_000;
+
 /** Whether a job is all that was saved. */
 export const isOfJob = saved !== null && saved.route.startsWith("/jobs/");
 

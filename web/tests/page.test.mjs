@@ -735,12 +735,18 @@ test("a job and a day are saved as files that open without a server", async () =
     file.on("request", (request) => asked.push(request.url()));
     file.on("console", (message) => failed.push(message.text()));
     file.on("pageerror", (error) => failed.push(String(error)));
+    // Whoever opens it a week later is told how things stood.
+    await file.clock.setFixedTime(Date.now() + 7 * 86_400_000);
     await file.goto(`file://${path}`);
     await file.getByText(expected).first().waitFor();
     await file.getByText(/^saved /).waitFor();
     if (route.startsWith("/jobs/")) {
       await file.getByLabel(/^Phase/).selectOption("failed");
       await file.getByText("No tasks in this phase.").waitFor();
+    } else {
+      await file.evaluate(() => (location.hash = "#/machines/lab-001"));
+      await file.getByText(/ ago$/).waitFor();
+      assert.doesNotMatch(await file.locator("main").innerText(), /\d d ago/);
     }
     assert.deepEqual([asked, failed], [[`file://${path}`], []]);
     assert.equal(await file.getByRole("button", { name: "Cancel" }).count(), 0);

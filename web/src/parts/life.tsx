@@ -2,6 +2,7 @@
 import type { Schemas } from "../api.ts";
 import { Badge, useWidth } from "./basics.tsx";
 import { toMachine } from "../route.ts";
+import { now_s } from "../saved.ts";
 import { clock, plain, plural, span } from "../text.ts";
 
 type Step = Schemas["History"]["transitions"][number];
@@ -43,7 +44,7 @@ export function Life({ history, isOver }: { history: Schemas["History"]; isOver:
   const [box, width] = useWidth<HTMLDivElement>();
   const steps = history.transitions;
   const first = steps[0]?.at_s ?? 0;
-  const last = isOver ? (steps.at(-1)?.at_s ?? first) : Math.max(Date.now() / 1_000, steps.at(-1)?.at_s ?? 0);
+  const last = isOver ? (steps.at(-1)?.at_s ?? first) : Math.max(now_s(), steps.at(-1)?.at_s ?? 0);
   const long = Math.max(1e-3, last - first);
   const earlier = (history.left_out ?? 0) + Math.max(0, steps.length - LISTED);
   return (

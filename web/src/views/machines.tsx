@@ -5,6 +5,7 @@ import { Act, Badge, Facts, Loading, Section } from "../parts/basics.tsx";
 import { Lines } from "../parts/lines.tsx";
 import { Rows, type Column } from "../parts/rows.tsx";
 import { keepSoon, toMachine, useChoice } from "../route.ts";
+import { now_s } from "../saved.ts";
 import { bytes, clock, grouped, plain, plural, span } from "../text.ts";
 import type { Frame } from "../app.tsx";
 import { RunChart } from "./stream.tsx";
@@ -151,7 +152,7 @@ export function MachinePage({ name, frame }: { name: string; frame: Frame }) {
           facts={[
             ["Tasks", `${machine.tasks} of ${profile.slots}`],
             ["Owner uses", `${Math.round(100 * machine.owner_load)} %`],
-            ["Heard of", machine.heard_s == null ? "–" : `${span(Date.now() / 1_000 - machine.heard_s)} ago`],
+            ["Heard of", machine.heard_s == null ? "–" : `${span(now_s() - machine.heard_s)} ago`],
             ["Cores", profile.cores],
             ["Memory", bytes(profile.memory)],
             ["Disk for tasks", profile.disk == null ? "–" : bytes(profile.disk)],

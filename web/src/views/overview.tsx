@@ -5,6 +5,7 @@ import { Badge, inWords, Loading, PhaseBar, PhaseKey, Section, useNarrow } from 
 import { Lines } from "../parts/lines.tsx";
 import { Rows, type Column } from "../parts/rows.tsx";
 import { toJob, toMachine, toTask, useChoice } from "../route.ts";
+import { now_s } from "../saved.ts";
 import { clock, grouped, plain, plural, sized, span } from "../text.ts";
 import type { Frame } from "../app.tsx";
 
@@ -145,7 +146,7 @@ function Wait({ group }: { group: Schemas["WaitGroup"] }) {
           </>
         ))}
         {group.job_count > (isNarrow ? 3 : 6) && ` and ${grouped(group.job_count - (isNarrow ? 3 : 6))} more jobs`},{" "}
-        since {clock(group.since_s)} ({span(Date.now() / 1_000 - group.since_s)}).{" "}
+        since {clock(group.since_s)} ({span(now_s() - group.since_s)}).{" "}
         {first !== undefined && <a href={toTask(first, group.task)}>Task {first}/{group.task}</a>}: {sized(group.explanation.summary)}.
       </p>
       <Explained explanation={group.explanation} />

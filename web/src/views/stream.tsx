@@ -5,7 +5,7 @@ import { useLive } from "../live.ts";
 import { Act, Loading, Section } from "../parts/basics.tsx";
 import { Gantt, type Bar } from "../parts/gantt.tsx";
 import { toTask, useChoice } from "../route.ts";
-import { download, file, saved } from "../saved.ts";
+import { download, file, now_s, saved } from "../saved.ts";
 import { clock, day, grouped, moment, plain, plural, span } from "../text.ts";
 import type { Frame } from "../app.tsx";
 
@@ -45,9 +45,9 @@ export function RunChart({ job, machine }: ChartProps) {
     const wanted = (runs.data?.runs ?? []).filter(isWanted);
     const names = [...new Set(wanted.map((run) => run.machine))].sort((one, other) => one.localeCompare(other, undefined, { numeric: true }));
     const row = new Map(names.map((name, index) => [name, index]));
-    const now_s = saved?.at_s ?? Date.now() / 1_000;
-    const bars = wanted.map((run) => barOf(run, row.get(run.machine)!, now_s, byJob));
-    const from = bars.reduce((least, bar) => Math.min(least, bar.from), now_s);
+    const now = now_s();
+    const bars = wanted.map((run) => barOf(run, row.get(run.machine)!, now, byJob));
+    const from = bars.reduce((least, bar) => Math.min(least, bar.from), now);
     const to = bars.reduce((most, bar) => Math.max(most, bar.to), from + 1e-3);
     return { names: names.map(plain), bars, from, to };
   }, [runs.data, byJob, job, machine]);
