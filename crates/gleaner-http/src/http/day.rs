@@ -92,7 +92,7 @@ pub(super) async fn failures(
         let job = own_job(&known, &by, JobId(job))?;
         Ok(Failures::begin(known.ledger(), &job).whole(known.ledger()))
     };
-    let (seen, turn) = api.look_back_as(false, look).await?;
+    let (seen, turn) = api.look_back_as(true, look).await?;
     let mut failures = match seen {
         Ok(list) => return Ok(Json(list)),
         Err(failures) => failures,
@@ -102,7 +102,7 @@ pub(super) async fn failures(
         let _turn = turn;
         failures.end(desk.ledger())
     };
-    api.look(end).await.map(Json)
+    api.look_long(end).await.map(Json)
 }
 
 /// The queue and waits over the last day, a sample a minute: about the tasks of all users, whoever asks.

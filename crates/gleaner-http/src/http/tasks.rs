@@ -9,6 +9,7 @@ use super::refusal::Refusal;
 use crate::limits::HISTORY_TOLD_MAX;
 use axum::Json;
 use axum::extract::State;
+use axum::response::{IntoResponse as _, Response};
 use gleaner_server::desk::{Desk, Requester};
 use gleaner_server::recovery::RecoveryError;
 use gleaner_server::store::{ReadError, Reader, Seq};
@@ -21,6 +22,8 @@ use serde::Deserialize;
 use std::sync::Arc;
 use utoipa::IntoParams;
 
+/// Tasks in one answer if nothing is said. Longer ones take turns.
+const TASKS_USUALLY: usize = 1_000;
 /// Rows of the journal that are read at a time.
 const ROWS_PER_PAGE: usize = 1_000;
 /// The end of what can be written as a moment, in seconds.
@@ -44,7 +47,7 @@ pub(super) struct ListQuery {
 }
 
 fn tasks_usually() -> usize {
-    1_000
+    TASKS_USUALLY
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -70,17 +73,17 @@ pub(super) async fn list(
     Caller(by): Caller,
     Path(job): Path<u32>,
     Query(query): Query<ListQuery>,
-) -> Result<Json<TaskList>, Refusal> {
+) -> Result<Response, Refusal> {
     let limit = within("limit", query.limit, &(1..=TASKS_LISTED_MAX as usize))?;
-    let id = JobId(job);
+    let (id, is_long) = (JobId(job), limit > TASKS_USUALLY);
     let look = move |known: Known<'_>, _| {
         let job = own_job(&known, &by, id)?;
         let listing = TaskListing::begin(known.desk(), (id, &job), (query.from, limit), query.phase);
         Ok(listing.whole(known.desk()))
     };
-    let (seen, turn) = api.look_back_as(false, look).await?;
+    let (seen, turn) = api.look_back_as(is_long, look).await?;
     let mut tasks = match seen {
-        Ok(list) => return Ok(Json(list)),
+        Ok(list) => return answered(list).await,
         Err(tasks) => tasks,
     };
     let (tasks, turn) = api.read_in(turn, move |reader| tasks.read(reader).map(|()| tasks)).await?;
@@ -88,7 +91,15 @@ pub(super) async fn list(
         let _turn = turn;
         tasks.end(desk)
     };
-    api.look(end).await.map(Json)
+    answered(if is_long { api.look_long(end).await? } else { api.look(end).await? }).await
+}
+
+/// A long list is written beside the threads that serve everybody.
+async fn answered(list: TaskList) -> Result<Response, Refusal> {
+    if list.tasks.len() <= TASKS_USUALLY {
+        return Ok(Json(list).into_response());
+    }
+    blocking("writing a list of tasks", (), move || Json(list).into_response()).await
 }
 
 /// A task.
