@@ -497,6 +497,22 @@ test("of copies the output of the one that counted is shown, and one that is bei
   await done(page);
 });
 
+test("of what is refused, however small, it is not said that it is too much", async () => {
+  const page = await as("alice");
+  const outcomes = ["refused: files: out: a link", "memory: 2 GB"].map((what) => ({ over_limit: { what } }));
+  await page.route("**/api/v1/jobs/2/tasks?*", async (route) => {
+    const response = await route.fetch();
+    const list = await response.json();
+    list.tasks.slice(0, 2).forEach((task, index) => Object.assign(task, { outcome: outcomes[index] }));
+    await route.fulfill({ response, json: list });
+  });
+  await open(page, world, "/jobs/2");
+  for (const said of ["leaving what is refused: files: out: a link", "more than it may use: memory: 2 GB"]) {
+    await page.getByText(said, { exact: true }).waitFor();
+  }
+  await done(page);
+});
+
 test("an address that names nothing says so, and the page goes on", async () => {
   const page = await as("alice");
   for (const [path, says] of [

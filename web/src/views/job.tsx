@@ -157,6 +157,9 @@ function Failures({ job, list }: { job: number; list: Schemas["FailureList"] }) 
   );
 }
 
+/** How what went over a limit begins where it was not too much, but is not to be stored: as `Outcome::refused` has it. */
+const REFUSED = "refused: ";
+
 export function outcomeOf(task: Task): string {
   const outcome = task.outcome;
   if (!outcome) {
@@ -166,7 +169,10 @@ export function outcomeOf(task: Task): string {
     return outcome;
   }
   const [[kind, detail] = ["", {}]] = Object.entries(outcome as Record<string, Record<string, unknown>>);
-  const [value] = Object.values(detail ?? {});
+  const said = String(Object.values(detail ?? {})[0] ?? "");
+  if (kind === "over_limit" && said.startsWith(REFUSED)) {
+    return `leaving what is refused: ${said.slice(REFUSED.length)}`;
+  }
   const words: Record<string, string> = {
     exited: "exit code",
     signalled: "signal",
@@ -174,7 +180,7 @@ export function outcomeOf(task: Task): string {
     abandoned: "given up:",
     not_started: "not started:",
   };
-  return `${words[kind] ?? kind} ${String(value ?? "")}`.trim();
+  return `${words[kind] ?? kind} ${said}`.trim();
 }
 
 function TaskRows({ job, part, tasks }: { job: number; part: string; tasks: Task[] }) {
