@@ -42,7 +42,14 @@ export function TaskPage({ job, task: number, frame }: { job: number; task: numb
         </h1>
         {frame.mayAct && (
           <span class="acts">
-            {!isOver(view.phase) && view.phase !== "held" && <Act label="Hold" act={act("hold")} tell={frame.tell} />}
+            {!isOver(view.phase) && view.phase !== "held" && (
+              <Act
+                label="Hold"
+                confirm={view.phase === "running" ? `Task ${job}/${number} stops: without a checkpoint it begins anew later.` : undefined}
+                act={act("hold")}
+                tell={frame.tell}
+              />
+            )}
             {view.phase === "held" && <Act label="Release" act={act("release")} tell={frame.tell} />}
             {isOver(view.phase) && <Act label="Rerun" act={act("rerun")} tell={frame.tell} />}
             {!isOver(view.phase) && <Act label="Cancel" confirm={`Stop task ${job}/${number} for good?`} act={act("cancel")} tell={frame.tell} />}
