@@ -103,7 +103,8 @@ export function useLive<T>(path: string | null, options: Options<T> = {}): Live<
           setError(undefined);
         }
       } catch (failure) {
-        if (failure instanceof Refused && failure.status === 401) {
+        // Of a request that was begun with another token it says nothing about this one.
+        if (!isOver && failure instanceof Refused && failure.status === 401) {
           signOut(failure.message);
         }
         if (!isOver) {
