@@ -77,7 +77,7 @@ export function Lines({ label, at_s, curves, height = 180, show = grouped, isSpa
     return best;
   };
   const known = (value: number | null | undefined) => (value == null ? "–" : show(value));
-  const now = curves.map((curve) => `${curve.name} ${known(curve.values.at(-1))}`).join(", ");
+  const latest = curves.map((curve) => `${curve.name} ${known(curve.values.at(-1))}`).join(", ");
   const told = under === undefined ? undefined : Math.min(under, at_s.length - 1);
   const hours = ticksOfTime(first, last, Math.max(2, Math.floor(w / 90)));
   return (
@@ -89,13 +89,13 @@ export function Lines({ label, at_s, curves, height = 180, show = grouped, isSpa
             <b>{known(curve.values[told ?? curve.values.length - 1])}</b>
           </li>
         ))}
-        <li class="muted">{told === undefined ? "now" : clock(at_s[told] ?? 0)}</li>
+        <li class="muted">{clock(at_s[told ?? at_s.length - 1] ?? 0)}</li>
       </ul>
       <svg
         width={Math.max(width, 10)}
         height={height}
         role="img"
-        aria-label={`${label}; now ${now}`}
+        aria-label={`${label}; ${clock(last)} ${latest}`}
         onPointerMove={(event) => setUnder(nearest(event.clientX, event.currentTarget.getBoundingClientRect()))}
         onPointerLeave={() => setUnder(undefined)}
       >
