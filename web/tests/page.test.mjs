@@ -497,6 +497,16 @@ test("of copies the output of the one that counted is shown, and one that is bei
   await done(page);
 });
 
+test("where the first tasks were looked at only, no phase is said to be empty", async () => {
+  const page = await as("alice");
+  await page.route("**/api/v1/jobs/2/tasks?*phase=waiting", (route) => route.fulfill({ json: { version: 1, tasks: [], next: 100_000 } }));
+  await open(page, world, "/jobs/2");
+  await page.getByLabel(/^Phase/).selectOption("waiting");
+  await page.getByText(/^None among the first 100.000 tasks; gleaner status 2 --phase waiting has more/).waitFor();
+  assert.equal(await page.getByText("No tasks in this phase.").count(), 0);
+  await done(page);
+});
+
 test("of what is refused, however small, it is not said that it is too much", async () => {
   const page = await as("alice");
   const outcomes = ["refused: files: out: a link", "memory: 2 GB"].map((what) => ({ over_limit: { what } }));

@@ -114,8 +114,15 @@ export function JobPage({ job: id, frame }: { job: number; frame: Frame }) {
         }
       >
         <Loading live={tasks} />
-        {tasks.data && <TaskRows job={id} part={phase} tasks={tasks.data.tasks.filter((task) => phase === "" || task.phase === phase)} />}
-        {tasks.data?.next != null && <p class="muted">The first {grouped(tasks.data.tasks.length)}; <code>gleaner status {id} --tasks</code> has more.</p>}
+        {tasks.data && (tasks.data.tasks.length > 0 || tasks.data.next == null) && (
+          <TaskRows job={id} part={phase} tasks={tasks.data.tasks.filter((task) => phase === "" || task.phase === phase)} />
+        )}
+        {tasks.data?.next != null && (
+          <p class="muted">
+            {tasks.data.tasks.length > 0 ? `The first ${grouped(tasks.data.tasks.length)}` : `None among the first ${plural(tasks.data.next, "task")}`};{" "}
+            <code>gleaner status {id} {phase === "" ? "--tasks" : `--phase ${phase}`}</code> has more.
+          </p>
+        )}
       </Section>
       <RunChart job={id} />
     </>
