@@ -190,11 +190,11 @@ pub enum RunState {
     Running,
     /// Its program ended with exit code 0.
     Done,
-    /// Its program did not.
+    /// Its program did not, or could not be started for no fault of its machine's.
     Failed,
     /// It was stopped: moved, held or cancelled.
     Stopped,
-    /// Its machine gave it up, or could not start it.
+    /// Its machine gave it up, or could not start it for a fault of its own.
     Lost,
 }
 

@@ -5,7 +5,7 @@ use crate::limits::RUNS_KEPT;
 use gleaner_units::{MachineId, RunId, Time};
 use gleaner_wire::JobId;
 use gleaner_wire::day::{RunState, RunView};
-use gleaner_wire::session::Outcome;
+use gleaner_wire::session::{Obstacle, Outcome};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -53,9 +53,10 @@ pub(super) fn state(outcome: &Outcome, again: Option<i32>) -> RunState {
         Outcome::Exited { .. }
         | Outcome::Signalled { .. }
         | Outcome::TimedOut
-        | Outcome::OverLimit { .. } => RunState::Failed,
+        | Outcome::OverLimit { .. }
+        | Outcome::NotStarted { obstacle: Obstacle::Task | Obstacle::NotThere, .. } => RunState::Failed,
         Outcome::Stopped => RunState::Stopped,
-        Outcome::Abandoned { .. } | Outcome::NotStarted { .. } => RunState::Lost,
+        Outcome::Abandoned { .. } | Outcome::NotStarted { obstacle: Obstacle::Machine, .. } => RunState::Lost,
     }
 }
 
@@ -175,6 +176,18 @@ impl Told {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_could_not_be_started_failed_unless_its_machine_is_at_fault() {
+        for (obstacle, expected) in [
+            (Obstacle::Task, RunState::Failed),
+            (Obstacle::NotThere, RunState::Failed),
+            (Obstacle::Machine, RunState::Lost),
+        ] {
+            let outcome = Outcome::NotStarted { why: String::new(), obstacle };
+            assert_eq!(state(&outcome, None), expected, "{obstacle:?}");
+        }
+    }
 
     #[test]
     fn so_many_runs_are_kept_the_latest() {
