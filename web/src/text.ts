@@ -1,8 +1,10 @@
 // How numbers, times and foreign texts are written.
 
-/** Characters that would not be seen, or that would reorder or restyle what stands beside them. */
+/** Characters that would not be seen, or that would reorder or restyle what stands beside them: those of `gleaner_wire::text::is_hidden`. */
 const HIDDEN =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
+/** By these a program says that a sign is to be in colour. */
+const STYLES = /[\ufe0e\ufe0f]/g;
 /** What terminals take for colours and movements. */
 const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/g;
 
@@ -21,7 +23,7 @@ export function output(text: string): string {
     // A progress bar overwrites itself.
     const last = line.slice(line.lastIndexOf("\r") + 1);
     const cut = last.length > LINE_MAX ? `${last.slice(0, LINE_MAX)} … and ${grouped(last.length - LINE_MAX)} more` : last;
-    return cut.replace(HIDDEN, "\ufffd");
+    return cut.replace(STYLES, "").replace(HIDDEN, "\ufffd");
   });
   const before = lines.length - shown.length;
   return (before > 0 ? `… ${grouped(before)} lines before\n` : "") + shown.join("\n");
