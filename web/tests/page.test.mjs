@@ -769,6 +769,7 @@ test("a job and a day are saved as files that open without a server", async () =
     if (route.startsWith("/jobs/")) {
       await file.getByLabel(/^Phase/).selectOption("failed");
       await file.getByText("No tasks in this phase.").waitFor();
+      assert.equal(await file.locator('a[href^="#/machines/"]').count(), 0, "no machine was saved");
     } else {
       await file.evaluate(() => (location.hash = "#/machines/lab-001"));
       await file.getByText(/ ago$/).waitFor();

@@ -2,6 +2,8 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { problemOf, Refused, type Phase, type Tally } from "../api.ts";
+import { toMachine } from "../route.ts";
+import { isOfJob } from "../saved.ts";
 import { grouped, plain, plural } from "../text.ts";
 
 export const PHASES: Phase[] = ["done", "running", "suspended", "waiting", "held", "failed", "cancelled"];
@@ -35,6 +37,11 @@ export function PhaseKey({ tally }: { tally: Tally }) {
       ))}
     </ul>
   );
+}
+
+/** The way to a machine's page, where there is one. */
+export function ToMachine({ name }: { name: string }) {
+  return isOfJob ? <>{plain(name)}</> : <a href={toMachine(name)}>{plain(name)}</a>;
 }
 
 export function Badge({ state }: { state: string }) {

@@ -1,7 +1,6 @@
 // The life of a task: a bar, and its steps.
 import type { Schemas } from "../api.ts";
-import { Badge, useWidth } from "./basics.tsx";
-import { toMachine } from "../route.ts";
+import { Badge, ToMachine, useWidth } from "./basics.tsx";
 import { now_s } from "../saved.ts";
 import { clock, plain, plural, span } from "../text.ts";
 
@@ -76,7 +75,7 @@ export function Life({ history, isOver }: { history: Schemas["History"]; isOver:
               {step.machine && (
                 <span class="muted">
                   {" "}
-                  on <a href={toMachine(step.machine)}>{plain(step.machine)}</a>
+                  on <ToMachine name={step.machine} />
                   {step.run != null && `, run ${step.run}`}
                 </span>
               )}

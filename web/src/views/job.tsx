@@ -1,9 +1,9 @@
 // A job: how it stands, why tasks failed, and its tasks.
 import { ask, order, type Job, type Phase, type Schemas, type Task } from "../api.ts";
 import { useLive } from "../live.ts";
-import { Act, Badge, Facts, Loading, PhaseBar, PhaseKey, PHASES, Section, Trouble } from "../parts/basics.tsx";
+import { Act, Badge, Facts, Loading, PhaseBar, PhaseKey, PHASES, Section, ToMachine, Trouble } from "../parts/basics.tsx";
 import { Rows, type Column } from "../parts/rows.tsx";
-import { toMachine, toTask, useChoice } from "../route.ts";
+import { toTask, useChoice } from "../route.ts";
 import { download, file, isOfJob, saved } from "../saved.ts";
 import { clock, grouped, plain, plural, span } from "../text.ts";
 import type { Frame } from "../app.tsx";
@@ -194,7 +194,7 @@ function TaskRows({ job, part, tasks }: { job: number; part: string; tasks: Task
   const columns: Column<Task>[] = [
     { name: "Task", width: "3.5rem", isNumber: true, cell: (task) => <a href={toTask(job, task.task)}>{task.task}</a> },
     { name: "Phase", width: "6.3rem", cell: (task) => <Badge state={task.phase} /> },
-    { name: "Machine", width: "minmax(4rem, 1fr)", cell: (task) => (task.machine ? <a href={toMachine(task.machine)}>{plain(task.machine)}</a> : "–") },
+    { name: "Machine", width: "minmax(4rem, 1fr)", cell: (task) => (task.machine ? <ToMachine name={task.machine} /> : "–") },
     { name: "Runs", width: "3.5rem", isNumber: true, isMinor: true, cell: (task) => task.runs },
     { name: "Took", width: "4rem", isNumber: true, cell: (task) => (task.usage ? span(task.usage.elapsed_s) : "–") },
     { name: "Last run", width: "minmax(8rem, 2fr)", isMinor: true, cell: (task) => <span class="muted">{plain(outcomeOf(task))}</span> },

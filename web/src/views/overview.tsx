@@ -1,10 +1,10 @@
 // The first view: why things wait, what the grid does, and the jobs.
 import type { Job, Schemas } from "../api.ts";
 import { useLive } from "../live.ts";
-import { Badge, inWords, Loading, PhaseBar, PhaseKey, Section, useNarrow } from "../parts/basics.tsx";
+import { Badge, inWords, Loading, PhaseBar, PhaseKey, Section, ToMachine, useNarrow } from "../parts/basics.tsx";
 import { Lines } from "../parts/lines.tsx";
 import { Rows, type Column } from "../parts/rows.tsx";
-import { toJob, toMachine, toTask, useChoice } from "../route.ts";
+import { toJob, toTask, useChoice } from "../route.ts";
 import { now_s } from "../saved.ts";
 import { clock, grouped, plain, plural, sized, span } from "../text.ts";
 import type { Frame } from "../app.tsx";
@@ -171,7 +171,7 @@ export function Explained({ explanation }: { explanation: Schemas["ExplanationVi
                   {ruled.machines.map((name, index) => (
                     <>
                       {index > 0 && ", "}
-                      <a href={toMachine(name)}>{plain(name)}</a>
+                      <ToMachine name={name} />
                     </>
                   ))}
                   {ruled.count > ruled.machines.length && ", …"})
@@ -197,7 +197,7 @@ export function Explained({ explanation }: { explanation: Schemas["ExplanationVi
           <ul>
             {ratings.slice(0, 3).map((rating) => (
               <li key={rating.machine}>
-                <a href={toMachine(rating.machine)}>{plain(rating.machine)}</a>{" "}
+                <ToMachine name={rating.machine} />{" "}
                 <span class="muted">score {rating.score.toPrecision(4)}</span>
               </li>
             ))}

@@ -2,11 +2,11 @@
 import { useState } from "preact/hooks";
 import { ask, order, problemOf, type Explanation, type Schemas, type Task } from "../api.ts";
 import { useLive } from "../live.ts";
-import { Act, Badge, Facts, Loading, Section } from "../parts/basics.tsx";
+import { Act, Badge, Facts, Loading, Section, ToMachine } from "../parts/basics.tsx";
 import { Life } from "../parts/life.tsx";
 import { isOver, Output } from "../parts/output.tsx";
 import { isOfJob, saved } from "../saved.ts";
-import { toJob, toMachine } from "../route.ts";
+import { toJob } from "../route.ts";
 import { bytes, clock, grouped, plain, plural, sentence, sized, span } from "../text.ts";
 import type { Frame } from "../app.tsx";
 import { outcomeOf } from "./job.tsx";
@@ -67,7 +67,7 @@ export function TaskPage({ job, task: number, frame }: { job: number; task: numb
         <WhyThere path={path} history={history.data} />
         <Facts
           facts={[
-            ["Machine", view.machine ? <a href={toMachine(view.machine)}>{plain(view.machine)}</a> : "–"],
+            ["Machine", view.machine ? <ToMachine name={view.machine} /> : "–"],
             ["Runs", grouped(view.runs)],
             ["Last run", [outcomeOf(view), ...(view.notes ?? [])].filter(Boolean).map(plain).join("; ") || "–"],
             ["Took", usage ? `${span(usage.elapsed_s)}, ${span(usage.cpu_s)} of a processor` : "–"],
@@ -112,7 +112,7 @@ function WhyThere({ path, history }: { path: string; history: Schemas["History"]
   return now?.explanation ? (
     <div>
       <p>
-        When it was placed on <a href={toMachine(placed.machine)}>{plain(placed.machine)}</a>, {clock(placed.at_s, true)}:
+        When it was placed on <ToMachine name={placed.machine} />, {clock(placed.at_s, true)}:
       </p>
       <Explained explanation={now.explanation} />
     </div>
