@@ -507,6 +507,29 @@ test("where the first tasks were looked at only, no phase is said to be empty", 
   await done(page);
 });
 
+test("who did a step, how far a run is and what was turned away is told", async () => {
+  const page = await as("root");
+  await page.route("**/api/v1/jobs/2/tasks/0", async (route) => {
+    const task = await (await route.fetch()).json();
+    const open_runs = [{ machine: "m1", run: 2, stage: "staging_out", why: "no space is left" }];
+    await route.fulfill({ json: { ...task, phase: "running", outcome: { exited: { code: 7 } }, open_runs } });
+  });
+  const step = { at_s: 1_000, phase: "held", cause: "held until it is released", actor: { user: "ada" } };
+  await page.route("**/api/v1/jobs/2/tasks/0/history", (route) => route.fulfill({ json: { version: 1, transitions: [step], left_out: 0 } }));
+  await page.route("**/api/v1/machines", async (route) => {
+    const list = await (await route.fetch()).json();
+    list.machines.find((machine) => machine.machine === "lab-001").refused = "another says to be this one";
+    await route.fulfill({ json: list });
+  });
+  await open(page, world, "/jobs/2/tasks/0");
+  await page.locator(".steps").getByText("by ada").waitFor();
+  await page.getByText("2 on m1 is staging out: no space is left").waitFor();
+  assert.equal(await page.getByText("exit code 7").count(), 0, "that was the run before");
+  await open(page, world, "/machines/lab-001");
+  await page.getByText("another says to be this one").waitFor();
+  await done(page);
+});
+
 test("of what is refused, however small, it is not said that it is too much", async () => {
   const page = await as("alice");
   const outcomes = ["refused: files: out: a link", "memory: 2 GB"].map((what) => ({ over_limit: { what } }));

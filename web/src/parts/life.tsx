@@ -79,6 +79,7 @@ export function Life({ history, isOver }: { history: Schemas["History"]; isOver:
                   {step.run != null && `, run ${step.run}`}
                 </span>
               )}
+              {typeof step.actor === "object" && "user" in step.actor && <span class="muted"> by {plain(step.actor.user)}</span>}
             </span>
           </li>
         ))}

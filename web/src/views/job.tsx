@@ -164,6 +164,9 @@ function Failures({ job, list }: { job: number; list: Schemas["FailureList"] }) 
   );
 }
 
+/** Whether what is told of its last run is not of the one before that which runs. */
+export const hasEnded = (task: Task) => !["running", "suspended"].includes(task.phase);
+
 /** How what went over a limit begins where it was not too much, but is not to be stored: as `Outcome::refused` has it. */
 const REFUSED = "refused: ";
 
@@ -196,8 +199,8 @@ function TaskRows({ job, part, tasks }: { job: number; part: string; tasks: Task
     { name: "Phase", width: "6.3rem", cell: (task) => <Badge state={task.phase} /> },
     { name: "Machine", width: "minmax(4rem, 1fr)", cell: (task) => (task.machine ? <ToMachine name={task.machine} /> : "–") },
     { name: "Runs", width: "3.5rem", isNumber: true, isMinor: true, cell: (task) => task.runs },
-    { name: "Took", width: "4rem", isNumber: true, cell: (task) => (task.usage ? span(task.usage.elapsed_s) : "–") },
-    { name: "Last run", width: "minmax(8rem, 2fr)", isMinor: true, cell: (task) => <span class="muted">{plain(outcomeOf(task))}</span> },
+    { name: "Took", width: "4rem", isNumber: true, cell: (task) => (hasEnded(task) && task.usage ? span(task.usage.elapsed_s) : "–") },
+    { name: "Last run", width: "minmax(8rem, 2fr)", isMinor: true, cell: (task) => <span class="muted">{hasEnded(task) && plain(outcomeOf(task))}</span> },
   ];
   return <Rows label={`Tasks of job ${job}`} key={part} part={part} columns={columns} rows={tasks} keyOf={(task) => task.task} empty="No tasks in this phase." />;
 }

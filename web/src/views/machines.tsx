@@ -148,6 +148,7 @@ export function MachinePage({ name, frame }: { name: string; frame: Frame }) {
       </div>
       <Section title="How it stands">
         {machine.why && <p class="why">{plain(machine.why)}</p>}
+        {machine.refused && <p class="why">{plain(machine.refused)}</p>}
         <Facts
           facts={[
             ["Tasks", `${machine.tasks} of ${profile.slots}`],

@@ -9,7 +9,7 @@ import { isOfJob, saved } from "../saved.ts";
 import { toJob } from "../route.ts";
 import { bytes, clock, grouped, plain, plural, sentence, sized, span } from "../text.ts";
 import type { Frame } from "../app.tsx";
-import { outcomeOf } from "./job.tsx";
+import { hasEnded, outcomeOf } from "./job.tsx";
 import { Explained } from "./overview.tsx";
 
 type Step = Schemas["History"]["transitions"][number];
@@ -30,7 +30,7 @@ export function TaskPage({ job, task: number, frame }: { job: number; task: numb
     task.again();
     return `${what}: ${plural(done.tasks, "task")}`;
   };
-  const { usage } = view;
+  const usage = hasEnded(view) ? view.usage : undefined;
   return (
     <>
       <nav class="crumbs" aria-label="Where this is">
@@ -68,8 +68,8 @@ export function TaskPage({ job, task: number, frame }: { job: number; task: numb
         <Facts
           facts={[
             ["Machine", view.machine ? <ToMachine name={view.machine} /> : "–"],
-            ["Runs", grouped(view.runs)],
-            ["Last run", [outcomeOf(view), ...(view.notes ?? [])].filter(Boolean).map(plain).join("; ") || "–"],
+            ["Runs", [grouped(view.runs), ...(view.open_runs ?? []).map((run) => `${run.run} on ${run.machine} is ${stageOf(run)}`)].map(plain).join("; ")],
+            ["Last run", (hasEnded(view) ? [outcomeOf(view), ...(view.notes ?? [])] : []).filter(Boolean).map(plain).join("; ") || "–"],
             ["Took", usage ? `${span(usage.elapsed_s)}, ${span(usage.cpu_s)} of a processor` : "–"],
             ["Memory", usage ? bytes(usage.memory_bytes) : "–"],
             ["Disk", usage ? `${bytes(usage.read_bytes)} read, ${bytes(usage.written_bytes)} written` : "–"],
@@ -91,6 +91,9 @@ export function TaskPage({ job, task: number, frame }: { job: number; task: numb
     </>
   );
 }
+
+/** How far a run is, and what is in its way. */
+const stageOf = ({ stage, why }: Schemas["OpenRunView"]) => stage.replace("_", " ") + (why ? `: ${why}` : "");
 
 /** Why it was placed where it ran last. The coordinator reads its whole journal for that, so one has to ask. */
 function WhyThere({ path, history }: { path: string; history: Schemas["History"] | undefined }) {
