@@ -110,6 +110,7 @@ test("failures are grouped by reason with an example, and a task tells its life"
   await failures.nth(3).waitFor({ state: "attached" });
   assert.deepEqual([await failures.nth(2).isVisible(), await failures.nth(3).isVisible()], [true, false], "three are seen at once");
   assert.match(await failures.first().innerText(), /3 tasks: its program ended with exit code 1/);
+  await page.getByText(/^kept until 20/).waitFor();
   await failures.first().getByRole("link").click();
   await page.getByRole("heading", { name: "Its life" }).waitFor();
   for (const step of ["submitted", "placed by the policy", "its program started", "its program ended with exit code 1"]) {
@@ -757,6 +758,18 @@ test("keys lead from one copy of a task to another that began at the same moment
     await page.keyboard.press("ArrowDown");
     await page.locator(".gantt .told").getByText(`2/1 on ${machine}`).waitFor({ timeout: 5_000 });
   }
+  await done(page);
+});
+
+test("a saved job has some of its failed tasks, however late they are", async () => {
+  const page = await as("alice");
+  await page.route("**/api/v1/jobs/2/tasks?limit=10000", (route) => route.fulfill({ json: { version: 1, tasks: [], next: 10_000 } }));
+  await open(page, world, "/jobs/2");
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save", exact: true }).click()]);
+  const path = join(tmpdir(), `gleaner-saved-late-${process.pid}.html`);
+  await download.saveAs(path);
+  assert.match(readFileSync(path, "utf8"), /"\/api\/v1\/jobs\/2\/tasks\/\d+\/history"/);
+  writeFileSync(path, "");
   await done(page);
 });
 

@@ -4,7 +4,7 @@ import { useLive } from "../live.ts";
 import { Act, Badge, Facts, Loading, PhaseBar, PhaseKey, PHASES, Section, ToMachine, Trouble } from "../parts/basics.tsx";
 import { Rows, type Column } from "../parts/rows.tsx";
 import { toTask, useChoice } from "../route.ts";
-import { download, file, isOfJob, saved } from "../saved.ts";
+import { download, file, isOfJob, now_s, saved } from "../saved.ts";
 import { clock, grouped, plain, plural, span } from "../text.ts";
 import type { Frame } from "../app.tsx";
 import { nameOf } from "./overview.tsx";
@@ -89,6 +89,7 @@ export function JobPage({ job: id, frame }: { job: number; frame: Frame }) {
             ["User", plain(view.user)],
             ["Submitted", clock(view.submitted_s, true)],
             ["Ended", view.ended_s == null ? "–" : `${clock(view.ended_s, true)}, after ${span(view.ended_s - view.submitted_s)}`],
+            ["Results", view.ended_s == null ? "kept while it runs" : resultsOf(view)],
             ["Label", plain(view.label ?? "–")],
             ["Command", <code>{plain(view.command.join(" ")).slice(0, 500)}</code>],
           ]}
@@ -127,6 +128,17 @@ export function JobPage({ job: id, frame }: { job: number; frame: Frame }) {
       <RunChart job={id} />
     </>
   );
+}
+
+/** What becomes of a job's results, in the words of `gleaner keep`. */
+function resultsOf({ job, results_kept, results_until_s: until_s, results_removed: removed }: Job): string {
+  if (results_kept) {
+    return `kept until gleaner keep ${job} --undo`;
+  }
+  if (until_s != null) {
+    return until_s < now_s() ? `kept until ${clock(until_s)}, and to be removed now` : `kept until ${clock(until_s)}`;
+  }
+  return removed ? `removed on ${clock(removed.at_s)}, kept for ${span(removed.kept_for_s)} after the job was over` : "kept";
 }
 
 /** Reasons that are seen at once. */
@@ -220,9 +232,9 @@ async function save(id: number, view: Job, frame: Frame): Promise<string> {
   answers["/api/v1/day/runs?limit=20000"] = { ...runs, runs: runs.runs.filter((run) => run.job === id) };
   const uses = answers["/api/v1/day/use"] as Schemas["UseList"];
   answers["/api/v1/day/use"] = { ...uses, users: [], jobs: uses.jobs.filter((use) => use.job === id) };
-  // Those that are looked at when something went wrong: some failed ones.
-  const { tasks } = answers[`${path}/tasks?limit=10000`] as Schemas["TaskList"];
-  for (const task of tasks.filter((task) => task.phase === "failed").slice(0, 20)) {
+  // Those that are looked at when something went wrong: some failed ones, wherever they are.
+  const { tasks } = await ask<Schemas["TaskList"]>(`${path}/tasks?limit=20&phase=failed`);
+  for (const task of tasks) {
     const one = `${path}/tasks/${task.task}`;
     for (const each of [one, `${one}/history`, `${one}/explain`]) {
       answers[each] = await ask(each);
