@@ -97,6 +97,9 @@ const SEGMENT_BYTES_MAX: u64 = 64 << 10;
 /// Since Linux 6.15; libc has no name for it yet.
 const SYS_OPEN_TREE_ATTR: c_long = 467;
 
+/// Since Linux 6.19; libc has no name for it yet.
+const F_SETDELEG: i32 = 1_040;
+
 /// Set in the number of each x32 call.
 const X32: u32 = 0x4000_0000;
 
@@ -120,9 +123,11 @@ fn programs(walls: &Walls) -> Result<Vec<BpfProgram>, BackendError> {
         when(1, SeccompCmpOp::Eq, 0)?,
     ];
     refused.insert(libc::SYS_prctl, vec![SeccompRule::new(hides)?]);
-    // What is mounted for all tasks of a machine may belong to their user: who leases a file has others wait to open it.
-    let lease = when(1, SeccompCmpOp::Eq, libc::F_SETLEASE.cast_unsigned().into())?;
-    refused.insert(libc::SYS_fcntl, vec![SeccompRule::new(vec![lease])?]);
+    // What is mounted for all tasks of a machine may belong to their user: who leases a file, or has one or a folder delegated, has
+    // others wait.
+    let leases = [libc::F_SETLEASE, F_SETDELEG]
+        .map(|command| SeccompRule::new(vec![when(1, SeccompCmpOp::Eq, command.cast_unsigned().into())?]));
+    refused.insert(libc::SYS_fcntl, leases.into_iter().collect::<Result<_, _>>()?);
     let typing = TYPING.map(|request| SeccompRule::new(vec![when(1, SeccompCmpOp::Eq, request)?]));
     refused.insert(libc::SYS_ioctl, typing.into_iter().collect::<Result<_, _>>()?);
     let netlink = when(0, SeccompCmpOp::Eq, libc::AF_NETLINK as u64)?;

@@ -182,6 +182,7 @@ fn refused_system_calls_are_refused() {
          assert c.syscall({},0,65537,0o600)==-1 and ctypes.get_errno()==errno.EINVAL\n\
          assert c.syscall({},0,65536,0o600)>=0\n\
          assert c.fcntl(0,1024,1)==-1 and ctypes.get_errno()==errno.EPERM,'a lease'\n\
+         assert c.fcntl(0,1040,0)==-1 and ctypes.get_errno()==errno.EPERM,'a delegation'\n\
          import platform\n\
          if platform.machine()=='x86_64':\n  \
          assert c.syscall(0x40000000+39)==-1 and ctypes.get_errno()==errno.EPERM,'x32'\n\
