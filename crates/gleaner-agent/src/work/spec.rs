@@ -19,16 +19,14 @@ const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// The memory of a task that names none: what the owner says, or else its slot's share of what tasks may have of the machine's. None
 /// where it is not known how much the machine has, and nothing is said.
 ///
-/// Who may take all comes to the bound around all tasks before its own, and it is not known who it was: so a share is a sixteenth less.
+/// Who may take all comes to the bound around all tasks before its own, and it is not known who it was: so it is fifteen sixteenths at most.
 ///
 /// Where slots have less than [`MEMORY_MIN`] each, tasks that name none can together take more than all tasks may.
 pub(crate) fn memory_unless_named(owners: Option<u64>, profile: &Profile) -> Option<u64> {
     let all = (profile.memory > 0).then_some(profile.memory);
-    let share = |all: u64| (all / u64::from(profile.slots.max(1))).max(MEMORY_MIN).min(all - all / 16);
-    match owners {
-        Some(owners) => Some(all.map_or(owners, |all| owners.min(all))),
-        None => all.map(share),
-    }
+    let share = |all: u64| (all / u64::from(profile.slots.max(1))).max(MEMORY_MIN);
+    let wanted = owners.or_else(|| all.map(share))?;
+    Some(all.map_or(wanted, |all| wanted.min(all - all / 16)))
 }
 
 /// What is to be started; the error says why this agent will not.
@@ -228,7 +226,7 @@ mod tests {
             (None, Some(1.0), None, MEMORY_MIN),
             (None, Some(0.1), None, 93_750_000),
             (None, Some(1.0), Some(5), 5),
-            (None, Some(1.0), Some(2_000_000_000), 1_000_000_000),
+            (None, Some(1.0), Some(2_000_000_000), 937_500_000),
         ] {
             let rules = Rules { cores_max, memory_max_gb, ..Rules::default() };
             let profile = rules.profile(&found, Path::new("/"));
