@@ -14,7 +14,8 @@ use gleaner_wire::session::{End, Outcome, StopCause, Stored, Tail, Usage};
 /// What is kept free of the lease for killing.
 const MARGIN: Span = Span::from_nanos(1_000_000_000);
 
-/// How long nothing new comes to a machine that could not start a program for want of something, or had no memory left for one.
+/// How long nothing new comes to a machine that could not start a program for want of something, or, at most, that had no memory left
+/// for one.
 const LACKING: Span = Span::from_nanos(30_000_000_000);
 
 /// Why a run does not count whose program found no room for what it wrote, or may have.
@@ -171,9 +172,11 @@ impl Duties {
         }
     }
 
-    /// Nothing new comes for a while: one more would lack the same.
-    fn lack(&mut self, now: Time, why: String) {
-        self.lacking = Some((why, now + LACKING));
+    /// Nothing new comes until then, or for longer if that was said before: one more would lack the same.
+    fn lack(&mut self, until: Time, why: String) {
+        if self.lacking.as_ref().is_none_or(|(_, ends)| *ends < until) {
+            self.lacking = Some((why, until));
+        }
         self.tell_open();
     }
 
@@ -184,10 +187,18 @@ impl Duties {
     }
 
     pub(super) fn exited(&mut self, now: Time, run: RunId, exit: Exit, usage: Usage) {
+        let ran = self.runs.get_mut(&run).filter(|held| held.is_alive()).map_or(LACKING, |held| {
+            held.active.pause(now);
+            held.active.total()
+        });
         match &exit {
-            Exit::Lacking(what) => self.lack(now, format!("it could not start a program: {what}")),
+            Exit::Lacking(what) => {
+                self.lack(now + LACKING, format!("it could not start a program: {what}"));
+            }
+            // For no longer than it ran, so that short tasks that fill a machine do not close it for long.
             Exit::MemoryGone => {
-                self.lack(now, "it had no more memory for tasks, and the kernel ended one".to_owned());
+                let why = "it had no more memory for tasks, and the kernel ended one".to_owned();
+                self.lack(now + ran.min(LACKING), why);
             }
             Exit::Code(_)
             | Exit::Signal(_)
@@ -198,7 +209,6 @@ impl Duties {
             | Exit::LeaseEnded => {}
         }
         let Some(held) = self.runs.get_mut(&run).filter(|held| held.is_alive()) else { return };
-        held.active.pause(now);
         let usage = Usage { elapsed_s: held.active.total().seconds(), ..usage };
         let reason = held.ending.map(|ending| ending.reason);
         if reason == Some(Reason::Disowned) {

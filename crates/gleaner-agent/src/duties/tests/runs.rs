@@ -230,15 +230,29 @@ fn a_run_that_its_machine_had_nothing_left_for_does_not_count_and_the_machine_cl
 }
 
 #[test]
-fn a_machine_that_had_no_memory_left_for_a_run_closes_for_a_while() {
+fn a_machine_that_had_no_memory_left_for_a_run_closes_for_as_long_as_that_ran_and_half_a_minute_at_most() {
     let mut stage = Stage::new();
-    let run = stage.start(1.0, run(1, 1));
+    let long = stage.start(1.0, run(1, 1));
+    beats(&mut stage, 2..=13);
     stage.done();
-    stage.on(2.0, Event::Exited(run, Exit::MemoryGone, Usage::default()));
-    assert_eq!(stage.done(), ["2 open false", "2 ended 1.1 abandoned"]);
-    beats(&mut stage, 2..=6);
-    stage.pass_until(32.0);
-    assert_eq!(stage.done().last().map(String::as_str), Some("32 open true"));
+    stage.on(61.0, Event::Exited(long, Exit::MemoryGone, Usage::default()));
+    assert_eq!(stage.done(), ["61 open false", "61 ended 1.1 abandoned"]);
+    beats(&mut stage, 14..=18);
+    stage.pass_until(91.0);
+    assert_eq!(stage.done().last().map(String::as_str), Some("91 open true"));
+
+    let mut stage = Stage::new();
+    let [first, second] = [run(1, 1), run(2, 1)].map(|run| stage.start(1.0, run));
+    stage.done();
+    stage.on(4.0, Event::Exited(first, Exit::MemoryGone, Usage::default()));
+    assert_eq!(stage.done(), ["4 open false", "4 ended 1.1 abandoned"]);
+    stage.on(4.5, Event::Exited(second, Exit::MemoryGone, Usage::default()));
+    assert_eq!(stage.done(), ["4.5 open false", "4.5 ended 2.1 abandoned"]);
+    beats(&mut stage, 2..=2);
+    stage.pass_until(7.0);
+    assert!(!stage.done().iter().any(|line| line.contains("open")));
+    stage.pass_until(8.0);
+    assert_eq!(stage.done().last().map(String::as_str), Some("8 open true"));
 }
 
 /// What a program finds no room for is lost, whatever it says at its end.
