@@ -49,6 +49,7 @@ fn main() {
     println!("limits: {limiter}");
     let limits = Limits {
         memory_unless_named: None,
+        memory_of_all: None,
         memory_bytes: Some(1 << 30),
         processes: Some(100),
         cpu_milli: Some(2000),

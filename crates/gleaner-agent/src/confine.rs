@@ -27,6 +27,7 @@ pub use group::GroupError;
 pub(crate) use group::{Group, Kills, MinderGroup};
 pub use hierarchy::{Control, Hierarchy, Version};
 pub use limiter::Limiter;
+pub(crate) use limits::nearly_all;
 pub use limits::{Limits, MEMORY_BYTES_MIN};
 pub use settings::Settings;
 pub use trial::{SandboxLevel, Why, available};

@@ -501,6 +501,7 @@ mod tests {
             open_files: Some(1),
             user_parts: None,
             memory_unless_named: Some(9),
+            memory_of_all: Some(9),
         };
         let unnamed = Limits { memory_bytes: None, ..limits };
         for (version, limits, expected) in [

@@ -10,6 +10,8 @@ pub struct Limits {
     /// The same for a task that names none. It is held by the minder's own cgroup, which costs the task nothing, or by the
     /// task's where that is in the same hierarchy; without either by the address space of each process in a sandbox.
     pub memory_unless_named: Option<u64>,
+    /// What all tasks of the machine may have together. Nothing here holds it.
+    pub memory_of_all: Option<u64>,
     /// Processes and threads.
     pub processes: Option<u32>,
     /// Processor time per second of all processes together, in thousandths of a core.
@@ -32,7 +34,7 @@ const FRAME_PROCESSES: u32 = 2;
 impl Limits {
     /// Whether anything is limited by what is made for the task alone.
     pub fn any(&self) -> bool {
-        Self { memory_unless_named: None, ..*self } != Self::default()
+        Self { memory_unless_named: None, memory_of_all: None, ..*self } != Self::default()
     }
 
     /// How much memory the task may use.
@@ -40,16 +42,36 @@ impl Limits {
         self.memory_bytes.or(self.memory_unless_named)
     }
 
+    /// How much memory it takes to have taken what it may, where that is nearly all that all tasks may have: it comes to their bound
+    /// before its own. Of others the kernel counts how often their own was used up, which says more: the most that a task ever had
+    /// has files in it that were only cached.
+    pub(crate) fn memory_of_who_takes_all(&self) -> Option<u64> {
+        let (own, all) = (self.memory()?, self.memory_of_all?);
+        (own >= nearly_all(all)).then(|| nearly_all(own))
+    }
+
     /// What of a sandboxed task's limits its cgroups hold, besides the freezer's, which each has where there is one. To
     /// enter one takes milliseconds, so there is none where the limit on processes is the only one that it could hold: that
     /// holds without. The memory of a task that names none needs no cgroup of the task's, but is held where there is one.
     pub(crate) fn by_group_of_a_sandbox(&self) -> Self {
-        let others = Self { processes: None, file_bytes: None, open_files: None, user_parts: None, ..*self };
+        let others = Self {
+            memory_of_all: None,
+            processes: None,
+            file_bytes: None,
+            open_files: None,
+            user_parts: None,
+            ..*self
+        };
         if !others.any() {
             return others;
         }
         Self { processes: self.processes.map(|most| most.saturating_add(FRAME_PROCESSES)), ..others }
     }
+}
+
+/// All memory but a sixteenth.
+pub(crate) fn nearly_all(all: u64) -> u64 {
+    all - all / 16
 }
 
 #[cfg(test)]
@@ -60,6 +82,7 @@ mod tests {
     fn cgroups_of_a_sandbox_hold_memory_that_no_one_named() {
         let held = Limits { memory_unless_named: Some(9), ..Limits::default() };
         let unnamed = Limits {
+            memory_of_all: Some(9),
             processes: Some(5),
             file_bytes: Some(1),
             open_files: Some(1),
@@ -70,5 +93,28 @@ mod tests {
         let named = Limits { memory_bytes: Some(7), ..unnamed };
         let expected = Limits { memory_bytes: Some(7), processes: Some(7), ..held };
         assert_eq!(named.by_group_of_a_sandbox(), expected);
+        assert!(!Limits { memory_of_all: Some(9), ..held }.any(), "nothing is made for what holds nothing");
+    }
+
+    /// Else who read files, and is killed since others filled the machine, took too much.
+    #[test]
+    fn who_may_take_less_than_nearly_all_memory_takes_it_only_where_the_kernel_says_so() {
+        for (named, unless_named, all, expected) in [
+            (Some(1_600), None, Some(1_600), Some(1_500)),
+            (Some(1_500), None, Some(1_600), Some(1_407)),
+            (Some(1_499), None, Some(1_600), None),
+            (None, Some(1_500), Some(1_600), Some(1_407)),
+            (Some(100), Some(1_500), Some(1_600), None),
+            (Some(1_600), None, None, None),
+            (None, None, Some(1_600), None),
+        ] {
+            let limits = Limits {
+                memory_bytes: named,
+                memory_unless_named: unless_named,
+                memory_of_all: all,
+                ..Limits::default()
+            };
+            assert_eq!(limits.memory_of_who_takes_all(), expected, "{limits:?}");
+        }
     }
 }

@@ -52,8 +52,8 @@ pub(crate) struct Task {
     memory: Option<Memory>,
     /// How much of it the task itself named.
     memory_named: Option<u64>,
-    /// How much it may use, whoever says so.
-    memory_bound: Option<u64>,
+    /// How much it may have had in memory before it took what it may, where the kernel does not say that.
+    memory_of_who_takes_all: Option<u64>,
     /// While it is stopped by signals.
     standing: Option<Standing>,
     /// Why its minder ended it, if that did.
@@ -105,7 +105,7 @@ impl Task {
             sessions: Sessions::new(),
             memory,
             memory_named: spec.limits.memory_bytes,
-            memory_bound: spec.limits.memory(),
+            memory_of_who_takes_all: spec.limits.memory_of_who_takes_all(),
             standing: None,
             ended_for: None,
         })
@@ -253,7 +253,7 @@ impl Task {
         let own = self.group.as_ref().map(Group::kills);
         let minders = self.minder_group.as_ref().map(|(group, before)| group.kills().since(*before));
         let mut kills = [own, minders].map(Option::unwrap_or_default);
-        if self.memory_bound.is_some_and(|bound| usage.memory_peak_bytes >= bound - bound / 16) {
+        if self.memory_of_who_takes_all.is_some_and(|much| usage.memory_peak_bytes >= much) {
             kills = kills.map(Kills::as_of_its_limit);
         }
         usage.killed_for_memory = kills.into_iter().map(Kills::by_its_limit).sum();

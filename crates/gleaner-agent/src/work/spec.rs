@@ -2,7 +2,7 @@
 //! for those who write tasks.
 
 use crate::confine::Limiter;
-use crate::confine::{Limits, MEMORY_BYTES_MIN};
+use crate::confine::{Limits, MEMORY_BYTES_MIN, nearly_all};
 use crate::duties::can_go_on;
 use crate::keeper::{Confinement as Walls, Input, Network, RunSpec, Sandbox, TASK_FOLDER};
 use crate::owner::Rules;
@@ -26,7 +26,7 @@ pub(crate) fn memory_unless_named(owners: Option<u64>, profile: &Profile) -> Opt
     let all = (profile.memory > 0).then_some(profile.memory);
     let share = |all: u64| (all / u64::from(profile.slots.max(1))).max(MEMORY_MIN);
     let wanted = owners.or_else(|| all.map(share))?;
-    Some(all.map_or(wanted, |all| wanted.min(all - all / 16)))
+    Some(all.map_or(wanted, |all| wanted.min(nearly_all(all))))
 }
 
 /// What is to be started; the error says why this agent will not.
@@ -156,6 +156,7 @@ fn limits(
     Limits {
         memory_bytes: given(run.needs.memory).map(|bytes| bytes.max(MEMORY_BYTES_MIN)),
         memory_unless_named,
+        memory_of_all: given(profile.memory),
         processes: boxed(rules.processes_max),
         // So that all together keep to the owner's cores: there are no more places than these.
         cpu_milli: rules.cores_max.map(|most| run.needs.cores.min(most).saturating_mul(1_000)),

@@ -2,7 +2,7 @@
 
 use crate::processes::{Stage, until};
 use crate::{Boxed, has, limiter, stage};
-use gleaner_agent::confine::{Control, Limiter, Limits, Version};
+use gleaner_agent::confine::{Control, Hierarchy, Limiter, Limits, Version};
 use gleaner_agent::keeper::{Confinement, ProgramEnd, RunSpec, Signal};
 use std::fs;
 use std::path::Path;
@@ -125,8 +125,9 @@ fn who_is_killed_for_the_memory_of_all_tasks_did_not_take_too_much() {
     // Absent where the kernel does not count swap.
     let _ = fs::write(all.folder.join(with_swap), swap);
     let much = Some(400_000_000);
-    let named = |memory_bytes| Limits { memory_bytes, ..Limits::default() };
-    let unnamed = Limits { memory_unless_named: much, ..Limits::default() };
+    let bounded = Limits { memory_of_all: Some(100_000_000), ..Limits::default() };
+    let named = |memory_bytes| Limits { memory_bytes, ..bounded };
+    let unnamed = Limits { memory_unless_named: much, ..bounded };
     let hog = "head -c 200000000 /dev/zero | tail -c 200000000 > /dev/null";
     for limits in [named(much), unnamed] {
         let (outcome, used) = stage.run(limited(stage.boxed(hog), &limiter, limits));
@@ -135,6 +136,31 @@ fn who_is_killed_for_the_memory_of_all_tasks_did_not_take_too_much() {
     // Who takes all there is by itself did take what it may.
     let (outcome, used) = stage.run(limited(stage.boxed(hog), &limiter, named(Some(100_000_000))));
     assert!(outcome != ProgramEnd::MemoryGone && used.killed_for_memory > 0, "{outcome:?} {used:?}");
+    limiter.remove();
+}
+
+/// The most that it ever had in memory is then all that it may have: what it read is in it, for as long as nobody needs the room.
+#[test]
+fn who_read_much_and_is_killed_for_the_memory_of_all_tasks_did_not_take_too_much() {
+    let Some((mut stage, _)) = stage() else { return };
+    let limiter = limiter("squeezed-reader");
+    let counts = |one: &&Hierarchy| one.version == Version::V2 && one.controls.contains(&Control::Memory);
+    let is_in_memory = rustix::fs::statfs(stage.path(".")).unwrap().f_type == 0x0102_1994;
+    let Some(all) = limiter.hierarchies().iter().find(counts).filter(|_| !is_in_memory) else {
+        return eprintln!("SKIPPED: no memory by a cgroup of version 2, or no files on a disk: {limiter}");
+    };
+    let limits =
+        Limits { memory_bytes: Some(64 << 20), memory_of_all: Some(400_000_000), ..Limits::default() };
+    let script = "head -c 100000000 /dev/zero > read; cat read > /dev/null; touch ready; \
+                  until [ -e go ]; do sleep 0.1; done; head -c 50000000 /dev/zero | tail -c 50000000 > /dev/null";
+    stage.start(limited(stage.boxed(script), &limiter, limits));
+    until("it has read", || stage.path("task/ready").exists());
+    // Absent where the kernel does not count swap.
+    let _ = fs::write(all.folder.join("memory.swap.max"), "0");
+    fs::write(all.folder.join("memory.max"), "30000000").unwrap();
+    fs::write(stage.path("task/go"), "").unwrap();
+    let (outcome, used) = stage.end();
+    assert_eq!((outcome, used.killed_for_memory), (ProgramEnd::MemoryGone, 0), "{used:?}");
     limiter.remove();
 }
 
