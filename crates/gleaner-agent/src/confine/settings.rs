@@ -4,7 +4,8 @@
 //! - **What not everybody on the machine may read is not copied**: the agent may be root, and its tasks are not. Nor is what is
 //!   neither a file nor a folder nor a link.
 //! - **No task finds half a file**: each is written beside the copies, and renamed into its place. They are not synced, since each
-//!   agent makes them anew when it starts.
+//!   agent makes them anew when it starts. What somebody is writing on the machine itself may be copied as it is then: after a
+//!   look that finds changes there is another one soon.
 //! - Where they are not whole, since the disk has no room or the machine has too many, sandboxes are shown the machine's own paths one by
 //!   one. That needs nothing of the disk, and tasks see the same.
 //!
@@ -110,6 +111,7 @@ type Found = BTreeMap<PathBuf, Entry>;
 pub struct Settings {
     shown: PathBuf,
     is_whole: AtomicBool,
+    is_changing: AtomicBool,
     copies: Mutex<Copies>,
 }
 
@@ -118,7 +120,8 @@ impl Settings {
     pub fn make(within: &Path) -> Self {
         let copies = Copies::new(within);
         let shown = copies.shown.clone();
-        let settings = Self { shown, is_whole: AtomicBool::new(false), copies: Mutex::new(copies) };
+        let [is_whole, is_changing] = [false; 2].map(AtomicBool::new);
+        let settings = Self { shown, is_whole, is_changing, copies: Mutex::new(copies) };
         settings.follow();
         settings
     }
@@ -128,12 +131,18 @@ impl Settings {
         self.is_whole.load(Ordering::Relaxed).then_some(&*self.shown)
     }
 
+    /// Whether the last look found changes: whoever makes them may not be done.
+    pub(crate) fn is_changing(&self) -> bool {
+        self.is_changing.load(Ordering::Relaxed)
+    }
+
     /// Makes of the copies what the machine's settings are now. Takes as long as the disk does.
     pub(crate) fn follow(&self) {
         // Whoever has them is doing the same.
         let Ok(mut copies) = self.copies.try_lock() else { return };
         let followed = look(Path::new("/"), MOST).and_then(|found| copies.become_as(found));
         self.is_whole.store(followed.is_ok(), Ordering::Relaxed);
+        self.is_changing.store(matches!(followed, Ok(true)), Ordering::Relaxed);
         let said = followed.err().map(|why| why.to_string());
         match &said {
             Some(why) if copies.said != said => tracing::warn!(
@@ -255,8 +264,9 @@ impl Copies {
         }
     }
 
-    /// Changes what is not as it was found. What is no more goes first, so that a full disk does not keep it.
-    fn become_as(&mut self, found: Found) -> Result<(), SettingsError> {
+    /// Changes what is not as it was found, and says whether anything was not. What is no more goes first, so that a full disk does
+    /// not keep it.
+    fn become_as(&mut self, found: Found) -> Result<bool, SettingsError> {
         let failed = |path: &Path| {
             let path = path.to_owned();
             move |why| SettingsError::File { path, why }
@@ -272,7 +282,9 @@ impl Copies {
         let stays =
             |at: &Path, had: &Entry| found.get(at).is_some_and(|now| is_folder(now) == is_folder(had));
         let gone = self.has.iter().rev().filter(|(at, had)| !stays(at, had));
-        for at in gone.map(|(at, _)| at.clone()).collect::<Vec<_>>() {
+        let gone: Vec<_> = gone.map(|(at, _)| at.clone()).collect();
+        let mut is_changed = !gone.is_empty();
+        for at in gone {
             let path = self.shown.join(&at);
             let was_folder = self.has.get(&at).is_some_and(is_folder);
             let removed = if was_folder { fs::remove_dir(&path) } else { fs::remove_file(&path) };
@@ -280,6 +292,7 @@ impl Copies {
             self.has.remove(&at);
         }
         let news = || found.iter().filter(|(at, entry)| self.has.get(*at) != Some(*entry));
+        is_changed |= news().next().is_some();
         let bytes: u64 = news().map(|(_, entry)| entry.bytes()).sum();
         let disk = Disk::of(&self.shown).map_err(failed(&self.shown))?;
         if !has_room(disk, news().count() as u64, bytes) {
@@ -292,7 +305,7 @@ impl Copies {
                 self.has.insert(at, entry);
             }
         }
-        Ok(())
+        Ok(is_changed)
     }
 
     fn put(&self, path: &Path, entry: &Entry) -> io::Result<()> {

@@ -202,6 +202,11 @@ impl Threads {
         }
     }
 
+    /// Whether the machine's settings are being changed, as far as is known.
+    pub(super) fn sees_settings_change(&self) -> bool {
+        self.settings.is_changing()
+    }
+
     /// Tasks that start from now on see the machine's settings as they are now.
     pub(super) fn follow_settings(&self) {
         let settings = self.settings.clone();

@@ -38,7 +38,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(900);
 const STANDS_STILL: Span = Span::from_nanos(1_000_000_000);
 /// Every how many looks the folders of runs that have a limit, or where the disk is short, are measured.
 const LOOKS_PER_SIZE: u64 = 5;
-/// Every how many looks what could not be removed is tried again, and the machine's settings are looked at.
+/// Every how many looks what could not be removed is tried again, and the machine's settings are looked at. While those change they are
+/// looked at each time.
 const LOOKS_PER_CLEARING: u64 = 11;
 /// At the end a coordinator that does not read is waited for no longer.
 const FAREWELL_MAX: Duration = Duration::from_secs(2);
@@ -357,8 +358,11 @@ impl Worker {
             self.threads.give_way();
         }
         self.looks += 1;
-        if self.looks.is_multiple_of(LOOKS_PER_CLEARING) {
+        let clears = self.looks.is_multiple_of(LOOKS_PER_CLEARING);
+        if clears {
             self.threads.clear_leftovers();
+        }
+        if clears || self.threads.sees_settings_change() {
             self.threads.follow_settings();
         }
         if self.looks.is_multiple_of(LOOKS_PER_SIZE) {

@@ -50,8 +50,13 @@ impl Machine {
     }
 
     fn follow(&mut self) -> String {
-        self.copies.become_as(look(&self.root, MOST).unwrap()).unwrap();
+        self.changes();
         self.copied()
+    }
+
+    /// Whether a look finds changes, which are then copied.
+    fn changes(&mut self) -> bool {
+        self.copies.become_as(look(&self.root, MOST).unwrap()).unwrap()
     }
 
     /// What tasks see, but for what is always there.
@@ -157,6 +162,16 @@ fn what_changes_is_copied_anew_and_all_else_stays() {
 }
 
 #[test]
+fn whoever_changes_them_may_not_be_done() {
+    let mut machine = Machine::new(&["group", "passwd"]);
+    assert_eq!([(); 2].map(|()| machine.changes()), [true, false], "made");
+    machine.write("passwd", "more users");
+    assert_eq!([(); 2].map(|()| machine.changes()), [true, false], "written");
+    fs::remove_file(machine.at("group")).unwrap();
+    assert_eq!([(); 2].map(|()| machine.changes()), [true, false], "removed");
+}
+
+#[test]
 fn what_is_closed_between_a_look_and_its_copying_is_not_copied() {
     let mut machine = Machine::new(&["group", "passwd"]);
     machine.follow();
@@ -215,7 +230,11 @@ fn where_no_copies_can_be_made_there_are_none_until_they_can() {
     let settings = Settings::make(&home.join("settings"));
     assert_eq!(settings.folder(), None);
     fs::remove_file(&home).unwrap();
+    assert!(!settings.is_changing(), "what fails is not tried sooner");
     settings.follow();
+    assert!(settings.is_changing());
+    settings.follow();
+    assert!(!settings.is_changing());
     let shown = home.join("settings/etc");
     assert_eq!(settings.folder(), Some(&*shown));
     assert_eq!(fs::read(shown.join("passwd")).unwrap(), fs::read("/etc/passwd").unwrap());
