@@ -10,8 +10,8 @@
 //!   up to date only when its rate changes.
 //!
 //! # Costs
-//! A start or an end costs O(links), and in its component O(transfers × links of their routes × log transfers) and O(full links ×
-//! links); O(log transfers) for the next end.
+//! A start or an end costs, in its component, O(transfers × links of their routes × log transfers) and O(full links × links of the
+//! component), and a byte for each link of the network; O(log transfers) for the next end.
 
 use gleaner_units::Time;
 use serde::{Deserialize, Serialize};
@@ -210,12 +210,19 @@ impl Network {
     }
 
     fn fair_rates(&self, transfers: &[(TransferId, &Transfer)]) -> Vec<f64> {
-        let filling = |link: &Link| Filling { free: link.bytes_per_s, count: 0, transfers: Vec::new() };
-        let mut links: Vec<Filling> = self.links.iter().map(filling).collect();
-        for (place, (_, transfer)) in transfers.iter().enumerate() {
-            for link in &transfer.route {
-                links[link.0 as usize].count += 1;
-                links[link.0 as usize].transfers.push(place);
+        let numbers = links_of(transfers);
+        let filling = |link: &LinkId| {
+            let free = self.links[link.0 as usize].bytes_per_s;
+            Filling { free, count: 0, transfers: Vec::new() }
+        };
+        let mut links: Vec<Filling> = numbers.iter().map(filling).collect();
+        let place_of = |link: &LinkId| numbers.binary_search(link).expect("a link of one of these");
+        let routes: Vec<Vec<usize>> =
+            transfers.iter().map(|(_, transfer)| transfer.route.iter().map(place_of).collect()).collect();
+        for (place, route) in routes.iter().enumerate() {
+            for &link in route {
+                links[link].count += 1;
+                links[link].transfers.push(place);
             }
         }
         let mut rates = vec![None; transfers.len()];
@@ -233,8 +240,8 @@ impl Network {
                     continue;
                 }
                 rates[place] = Some(rate);
-                for link in &transfers[place].1.route {
-                    let link = &mut links[link.0 as usize];
+                for &link in &routes[place] {
+                    let link = &mut links[link];
                     link.free = (link.free - rate).max(0.0);
                     link.count -= 1;
                 }
@@ -275,6 +282,15 @@ impl Network {
         let ends = self.transfers.iter().map(|(id, transfer)| (transfer.ends, *id)).collect();
         assert_eq!(self.ends, ends, "the order of ends is another");
     }
+}
+
+/// The links that any of some transfers takes, in order: a network may have many more.
+fn links_of(transfers: &[(TransferId, &Transfer)]) -> Vec<LinkId> {
+    let links = transfers.iter().flat_map(|(_, transfer)| transfer.route.iter().copied());
+    let mut links: Vec<LinkId> = links.collect();
+    links.sort_unstable();
+    links.dedup();
+    links
 }
 
 impl Transfer {

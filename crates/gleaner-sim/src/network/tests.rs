@@ -63,6 +63,39 @@ fn a_transfer_that_is_broken_off_leaves_its_share() {
     assert_eq!((id, seconds(end)), (other, 12.0));
 }
 
+/// Rates are worked out of the links that transfers meet on, and are those of a network that has no others.
+#[test]
+fn links_that_carry_nothing_make_no_difference() {
+    let routes: [&[usize]; 5] = [&[0, 1], &[1, 2], &[2], &[0, 3], &[4]];
+    let (mut large, mut small) = (Network::default(), Network::default());
+    let mut large_links = Vec::new();
+    let mut small_links = Vec::new();
+    for number in 0..1000_u32 {
+        let link = large.add_link(f64::from(1 + number % 7));
+        if number % 200 == 150 {
+            large_links.push(link);
+            small_links.push(small.add_link(f64::from(1 + number % 7)));
+        }
+    }
+    let of = |links: &[LinkId], route: &[usize]| route.iter().map(|link| links[*link]).collect::<Vec<_>>();
+    let mut last = None;
+    for (number, route) in routes.into_iter().enumerate() {
+        let bytes = 100.0 * (number + 1) as f64;
+        last = Some(large.start(Time::ZERO, &of(&large_links, route), bytes));
+        small.start(Time::ZERO, &of(&small_links, route), bytes);
+    }
+    let last = last.expect("the last transfer");
+    assert_eq!(links_of(&large.around(last)), large_links[4..], "it meets no others");
+    assert_eq!(links_of(&large.around(TransferId(0))), large_links[..4]);
+    while let Some((end, id)) = large.next() {
+        assert_eq!(small.next(), Some((end, id)));
+        large.end(end, id);
+        small.end(end, id);
+        large.check();
+    }
+    assert!(small.is_empty());
+}
+
 /// Rates by raising all that are not held by a full link, together and a little at a time.
 fn naive_rates(capacities: &[f64], routes: &[Vec<usize>]) -> Vec<f64> {
     const STEP: f64 = 1e-3;
