@@ -60,7 +60,7 @@ pub(crate) struct Line {
     spare: Vec<usize>,
     /// Those with anybody, by cores, the fewest first.
     waiting: Vec<Waits>,
-    /// By priority, in order. There are few of them.
+    /// By priority, in order; of one at most there is nobody, so that its memory is soon used again.
     turns: Vec<(Reverse<i32>, Members)>,
     /// By machine class: the fewest seconds that an operation takes there, or took before a class was replaced; infinite where nobody
     /// can run.
@@ -145,9 +145,24 @@ impl Line {
 
     /// A task, of the length with which it came, waits no more. Whether it did.
     pub(crate) fn remove(&mut self, grid: &Grid, id: TaskId, length: impl Fn() -> Ops) -> bool {
-        // Who does not wait is found to without a look at its kind.
-        if !self.turns.iter_mut().any(|(_, turns)| turns.remove(id)) {
+        // Mostly there is one priority: who does not wait is found to without a look at its kind.
+        let turns = match self.turns.len() {
+            0 => return false,
+            1 => 0,
+            _ => {
+                let priority = self.turn_of(grid, id).0;
+                let Ok(turns) = self.turns.binary_search_by_key(&priority, |turns| turns.0) else {
+                    return false;
+                };
+                turns
+            }
+        };
+        if !self.turns[turns].1.remove(id) {
             return false;
+        }
+        // Nobody is asked for ever about priorities that there were once.
+        if self.turns.len() > 1 && self.turns[turns].1.first_from(0).is_none() {
+            self.turns.remove(turns);
         }
         let number = self.number_of(grid, id);
         let kind = &mut self.kinds[number];
@@ -169,8 +184,8 @@ impl Line {
     /// Whether a task waits.
     pub(crate) fn has(&self, grid: &Grid, id: TaskId) -> bool {
         let priority = self.turn_of(grid, id).0;
-        let turns = self.turns.iter().find(|turns| turns.0 == priority);
-        turns.is_some_and(|(_, turns)| turns.contains(id))
+        let turns = self.turns.binary_search_by_key(&priority, |turns| turns.0);
+        turns.is_ok_and(|turns| self.turns[turns].1.contains(id))
     }
 
     fn place_of(&self, number: usize) -> Result<usize, usize> {
@@ -310,5 +325,40 @@ impl Kind {
                 Some(((priority, size.bits()), first.id)).filter(is_better)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Recipe, Score};
+    use gleaner_core::{Event, GridConfig, Migration, Scheduler, TaskClass};
+    use gleaner_units::Time;
+
+    #[test]
+    fn priorities_of_which_nobody_waits_are_forgotten() {
+        let grid = Grid::new(GridConfig { weights: vec![1.0], migration: Migration::default() });
+        let mut scheduler = Scheduler::new(grid, Recipe::by(Score::Greedy).build());
+        let length = Ops::new(10.0).expect("a length");
+        let mut line = Line::default();
+        for number in 0..100 {
+            let priority = i32::try_from(number % 50).expect("a small number");
+            let met = TaskClass { priority, ..TaskClass::plain(vec![1.0]) };
+            scheduler.apply(Time::ZERO, &Event::TaskClassMet(Box::new(met)));
+            let (first, class) = (TaskId::new(number), TaskClassId::new(number));
+            let submitted = Event::TasksSubmitted { first, count: 1, class, length: Some(length) };
+            scheduler.apply(Time::ZERO, &submitted);
+            line.add_class(scheduler.grid(), class);
+            line.add(scheduler.grid(), first, length);
+        }
+        assert_eq!(line.turns.len(), 50);
+        for number in 0..100 {
+            let waits = TaskId::new(number);
+            assert!(line.has(scheduler.grid(), waits));
+            assert!(line.remove(scheduler.grid(), waits, || length), "{waits} waits");
+            assert!(!line.remove(scheduler.grid(), waits, || length), "{waits} waits no more");
+        }
+        assert!(line.is_empty());
+        assert_eq!(line.turns.len(), 1);
     }
 }
