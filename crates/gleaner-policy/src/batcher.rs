@@ -107,7 +107,7 @@ impl Batcher {
         }
         let machines = agenda.machines.get_or_insert_with(|| with_plans(grid, open));
         while let Some(&on) = machines.front() {
-            if let Some(task) = next_for(grid, now, on) {
+            if let Some(task) = next_for(recipe, (grid, now), on) {
                 return Some(Decision::Start { task, on });
             }
             machines.pop_front();
@@ -166,9 +166,10 @@ fn with_plans(grid: &Grid, open: &OpenMachines) -> VecDeque<MachineId> {
     machines.into_iter().collect()
 }
 
-/// The first planned task that a machine could begin now, and that can be paid, of those with the highest priority: a plan that stays may
-/// be of a time before a more urgent task came. Costs O(tasks planned there) where a more urgent one waits than the first.
-fn next_for(grid: &Grid, now: Time, on: MachineId) -> Option<TaskId> {
+/// The first planned task that a machine could begin now, and that can be paid, of those with the highest priority. Where each batch makes
+/// all plans anew they are in that order; a plan that stays may be of a time before a more urgent task came. Costs O(classes that wait)
+/// then, and O(tasks planned there) where a more urgent one waits than the first that could begin there too.
+fn next_for(recipe: &Batching, (grid, now): (&Grid, Time), on: MachineId) -> Option<TaskId> {
     let machine = grid.machine(on);
     if !machine.takes_tasks() {
         return None;
@@ -180,8 +181,11 @@ fn next_for(grid: &Grid, now: Time, on: MachineId) -> Option<TaskId> {
         grid.can_run(class, on) && !grid.is_capped(class) && grid.can_pay(now, task, machine.class())
     });
     let mut next = able.next()?;
+    if recipe.replan == Replan::Unbegun && matches!(recipe.when, When::Every(_)) {
+        return Some(next);
+    }
     let priority = |task: TaskId| grid.classes().demand(grid.task(task).class()).priority;
-    let highest = grid.longest_waiting(|_| true).map_or(i32::MIN, priority);
+    let highest = grid.longest_waiting(|class| grid.can_run(class, on)).map_or(i32::MIN, priority);
     while priority(next) < highest
         && let Some(task) = able.next()
     {
@@ -240,7 +244,8 @@ impl Policy for Batcher {
     }
 
     fn propose(&mut self, grid: &Grid, now: Time, occasion: Occasion) -> Option<Decision> {
-        let start = |on| next_for(grid, now, on).map(|task| Decision::Start { task, on });
+        let recipe = self.recipe;
+        let start = |on| next_for(&recipe, (grid, now), on).map(|task| Decision::Start { task, on });
         let answer = match (self.recipe.when, occasion.cause) {
             (When::Every(period), Cause::WokeUp { due, .. }) if due.is_multiple_of(period) => {
                 self.batch(grid, now, due)
