@@ -369,6 +369,8 @@ impl Policy for Matchmaker {
             Cause::Closed(machine) => {
                 self.following.leave(grid, machine).or_else(|| self.start_who_is_paid(grid, now))
             }
+            // Only without a machine whose owner leaves nothing others may be the cheapest.
+            Cause::LoadRose(machine) if grid.machine(machine).still_since().is_none() => None,
             Cause::LoadRose(_) | Cause::WokeUp { .. } | Cause::Withdrawn => self.start_who_is_paid(grid, now),
             Cause::Wanted | Cause::NothingLent | Cause::DataCame => None,
         };
