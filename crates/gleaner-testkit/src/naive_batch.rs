@@ -19,7 +19,6 @@ use gleaner_sim::{Observer, Setup, Simulation};
 use gleaner_units::{MachineId, PartyId, TaskId, Time};
 use std::cell::RefCell;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 pub use terms::{First, Goal, Pick, Rule, Terms};
 use view::{Meta, View, works};
@@ -104,17 +103,6 @@ impl NaiveBatch {
             .map(|(id, _)| id)
             .collect();
         all.sort_unstable();
-        let Terms { pick, aging, .. } = self.terms;
-        let count = if pick == Pick::First { all.len() } else { aging };
-        // Of each priority so many.
-        let (mut old, mut of_each) = (Vec::new(), BTreeMap::new());
-        for task in &all {
-            let so_far = of_each.entry(priority(grid, *task)).or_insert(0);
-            if *so_far < count {
-                old.push(*task);
-            }
-            *so_far += 1;
-        }
         let payer = |task: TaskId| grid.classes().task_class(grid.task(task).class()).payer;
         let books = self.books.borrow();
         let left = |task: TaskId| {
@@ -123,8 +111,22 @@ impl NaiveBatch {
         };
         let left = all.iter().filter_map(|task| left(*task)).collect();
         drop(books);
-        self.batch =
-            Some((now, Meta { all, old, removed: Vec::new(), beyond: Vec::new(), left, chosen: Vec::new() }));
+        self.batch = Some((now, Meta { all, left, ..Meta::default() }));
+    }
+
+    /// When a priority has its turn, so many of those that are left of it come before the others.
+    fn note_the_old(&mut self, grid: &Grid, now: Time) {
+        let Terms { pick, aging, .. } = self.terms;
+        let books = self.books.borrow();
+        let Some((_, meta)) = &mut self.batch else { return };
+        let view = View { grid, now, terms: &self.terms, books: &books, meta };
+        let left = view.most_urgent(view.tasks_left());
+        drop(books);
+        let count = if pick == Pick::First { left.len() } else { aging };
+        let is_new = left.first().is_some_and(|task| meta.turns.insert(priority(grid, *task)));
+        if is_new {
+            meta.old.extend(left.iter().take(count));
+        }
     }
 
     fn plan(&mut self, grid: &Grid, now: Time) -> Option<Decision> {
@@ -133,6 +135,9 @@ impl NaiveBatch {
         }
         loop {
             let next = self.batch.as_mut()?.1.chosen.pop();
+            if next.is_none() {
+                self.note_the_old(grid, now);
+            }
             let (_, meta) = self.batch.as_ref()?;
             let books = self.books.borrow();
             let view = View { grid, now, terms: &self.terms, books: &books, meta };

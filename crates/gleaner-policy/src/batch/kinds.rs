@@ -186,6 +186,12 @@ impl<'a> Kind<'a> {
         self.shelf.count()
     }
 
+    /// Those that were not taken, the shortest first, those that are aside too.
+    fn tasks(&self) -> impl Iterator<Item = Waiting> + '_ {
+        let first = self.shelf.at(self.front);
+        self.shelf.tasks().skip_while(move |task| Some(*task) != first)
+    }
+
     /// How long they are together, those that are aside too.
     pub(super) fn ops(&self) -> OpsTotal {
         self.ops
@@ -311,7 +317,7 @@ pub(super) fn oldest(
         return Vec::new();
     }
     let numbered = kinds.iter().enumerate().filter(|&(_, tasks)| counts(tasks));
-    let all = numbered.flat_map(|(kind, tasks)| tasks.shelf.tasks().map(move |task| (kind, task)));
+    let all = numbered.flat_map(|(kind, tasks)| tasks.tasks().map(move |task| (kind, task)));
     let mut all: Vec<(usize, Waiting)> = all.collect();
     let age = |&(_, task): &(usize, Waiting)| task.id;
     if count < all.len() {

@@ -117,7 +117,7 @@ impl View<'_> {
     }
 
     /// Those of the highest priority that there is among them.
-    fn most_urgent(&self, mut tasks: Vec<TaskId>) -> Vec<TaskId> {
+    pub(super) fn most_urgent(&self, mut tasks: Vec<TaskId>) -> Vec<TaskId> {
         let highest = tasks.iter().map(|task| priority(self.grid, *task)).max();
         tasks.retain(|task| Some(priority(self.grid, *task)) == highest);
         tasks
@@ -133,9 +133,23 @@ impl View<'_> {
             let able = workers.iter().filter(|worker| self.seconds(task, worker.class).is_finite());
             able.map(|worker| self.length(task) * worker.price).fold(f64::INFINITY, f64::min)
         };
-        let costs = tasks.into_iter().map(|task| (cost(task), task));
-        let dearest = costs.max_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
-        dearest.map(|(_, task)| task).into_iter().collect()
+        let dearest = |tasks: Vec<TaskId>| {
+            let costs = tasks.into_iter().map(|task| (cost(task), task));
+            let dearest = costs.max_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+            dearest.map(|(_, task)| task)
+        };
+        let Some(first) = dearest(tasks) else { return Vec::new() };
+        let urgency = |task: TaskId| priority(self.grid, task);
+        // Less urgent ones of the same account that have no place either leave their share before.
+        let mut less = self.tasks_left();
+        less.retain(|&task| {
+            urgency(task) < urgency(first)
+                && self.share(task, first)
+                && self.fits(task, workers, self.means(task).as_ref()).is_empty()
+        });
+        let least = less.iter().map(|task| urgency(*task)).min();
+        less.retain(|task| Some(urgency(*task)) == least);
+        vec![dearest(less).unwrap_or(first)]
     }
 
     /// The lowest of the tasks whose metric ties with the best.

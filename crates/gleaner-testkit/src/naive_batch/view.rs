@@ -5,14 +5,16 @@ use super::terms::{Rule, Terms};
 use crate::naive_lengths;
 use gleaner_core::{Availability, Budget, Charged, Grid, Queue, TaskState};
 use gleaner_units::{MachineId, TaskId, Time, UserId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A meta-task: M, and what became of it.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Meta {
     pub(super) all: Vec<TaskId>,
-    /// The first ones by age; they are placed before the heuristic begins.
+    /// The first ones by age of each priority that has had its turn; they are placed before the heuristic begins.
     pub(super) old: Vec<TaskId>,
+    /// The priorities that have had their turn.
+    pub(super) turns: BTreeSet<i32>,
     pub(super) removed: Vec<TaskId>,
     /// Scheduled on machines that are ready only with the next batch or after it, which will take them back: nobody is
     /// told of these.

@@ -4,22 +4,38 @@
 //! until all that are left have a place. If all went together that are too dear for an even share, nobody might be left for
 //! whom the larger share would do, in this batch and in all that follow.
 //!
+//! Less urgent ones of the same account that have no place either go before any that is more urgent: else those would find the larger
+//! share, each time that such a one waits.
+//!
 //! These rules ask for nothing but what a task costs: if the dearest has a place, all have.
 
 use super::candidates::Candidate;
-use super::kinds_left;
 use crate::batch::Batch;
+use crate::batch::kinds::Kind;
+use std::collections::BTreeSet;
 
-/// Costs O(kinds) for each that goes.
+/// Costs O(kinds × priorities + √tasks) for each that goes.
 pub(super) fn set_dearest_aside(batch: &mut Batch<'_>) {
-    while let Some((kind, task)) = dearest_without_place(batch) {
+    while let Some(dearest) = dearest_without_place(batch, |tasks| tasks.priority == batch.priority) {
+        let (kind, task) = less_urgent_without_place(batch, dearest.0).unwrap_or(dearest);
         batch.leave_out(kind, task);
     }
 }
 
-/// The dearest of all that have no place: of each kind that is the longest, if any, and bids are in order of price.
-fn dearest_without_place(batch: &Batch<'_>) -> Option<Candidate> {
-    let without_place = kinds_left(batch).filter_map(|(kind, tasks)| {
+/// The dearest of the least urgent that are paid from what pays for a kind, have no place, and have not had their turn.
+fn less_urgent_without_place(batch: &Batch<'_>, kind: usize) -> Option<Candidate> {
+    let payer = batch.kinds[kind].conditions;
+    let is_less = |tasks: &&Kind<'_>| tasks.conditions == payer && tasks.priority < batch.priority;
+    let priorities: BTreeSet<i32> = batch.kinds.iter().filter(is_less).map(|tasks| tasks.priority).collect();
+    priorities.into_iter().find_map(|priority| {
+        dearest_without_place(batch, |tasks| tasks.conditions == payer && tasks.priority == priority)
+    })
+}
+
+/// The dearest of all that count and have no place: of each kind that is the longest, if any, and bids are in order of price.
+fn dearest_without_place(batch: &Batch<'_>, counts: impl Fn(&Kind<'_>) -> bool) -> Option<Candidate> {
+    let numbered = batch.kinds.iter().enumerate().filter(|&(_, tasks)| counts(tasks));
+    let without_place = numbered.filter_map(|(kind, tasks)| {
         let (_, longest) = tasks.span()?;
         let (length, cheapest) = (longest.length.amount(), tasks.bids.first());
         let has_place = cheapest.is_some_and(|bid| batch.allows(tasks, length, bid));

@@ -5,6 +5,7 @@ use crate::basics::seeds;
 use gleaner_core::{Budget, Charged};
 use gleaner_policy::{Aim, Choice, Level, Recipe, Spending, TaskOrder, When};
 use gleaner_sim::{Setup, Simulation};
+use gleaner_testkit::random;
 use gleaner_units::{Credits, Ops, Span};
 
 /// The same with a recharge that pays for any one of the tasks on any machine.
@@ -19,7 +20,7 @@ fn affordable(setup: &Setup, charged: Charged) -> Setup {
 
 /// Each task of the grids ends, whenever it is charged; batches are as often as recharges.
 fn check_that_all_end(recipe: Recipe, seed: u64) {
-    for setup in setups(seed) {
+    for setup in setups(seed).into_iter().chain([random::setup_with_priorities(seed)]) {
         for charged in Charged::all() {
             let setup = affordable(&setup, charged);
             let period = setup.budget.expect("a budget").period;

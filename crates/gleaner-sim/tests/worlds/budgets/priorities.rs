@@ -3,15 +3,15 @@
 use super::rules::{ORDERS, RULES, pair};
 use super::{SEEDS, setups};
 use crate::basics::{seconds, seeds};
-use gleaner_core::{Decision, TaskClass};
-use gleaner_policy::{Aim, Recipe};
+use gleaner_core::{Budget, Charged, Decision, Scope, TaskClass};
+use gleaner_policy::{Aim, Recipe, Spending, TaskOrder};
 use gleaner_sim::Setup;
 use gleaner_testkit::batch_history::{self, Seen};
 use gleaner_testkit::naive_batch;
 use gleaner_testkit::random;
 use gleaner_testkit::record::{Entry, first_difference, run, run_checked};
 use gleaner_testkit::table;
-use gleaner_units::{TaskClassId, Time};
+use gleaner_units::{Credits, TaskClassId, Time};
 
 #[test]
 fn batches_by_priority_equal_their_references() {
@@ -69,7 +69,12 @@ fn begun(recipe: Recipe) -> Vec<usize> {
     let urgent = TaskClass { priority: 100, ..setup.task_classes[0].clone() };
     setup.task_classes.push(urgent);
     setup.tasks.classes[3] = TaskClassId::new(1);
-    let begun = decisions(&setup, recipe).into_iter().filter_map(|(_, decision)| match decision {
+    starts(&setup, recipe)
+}
+
+/// Which tasks begin, in order.
+fn starts(setup: &Setup, recipe: Recipe) -> Vec<usize> {
+    let begun = decisions(setup, recipe).into_iter().filter_map(|(_, decision)| match decision {
         Decision::Start { task, .. } => Some(task.index()),
         _ => None,
     });
@@ -84,4 +89,25 @@ fn the_most_urgent_task_is_first() {
     }
     // The first begins before the others are there, and the plans of the others stay.
     assert_eq!(begun(Recipe::as_they_come(Aim::Earliest)), [0, 3, 1, 2]);
+}
+
+/// Two tasks that are too dear for an even share of what a recharge brings, which pays for either: the less urgent one leaves its share,
+/// though it came first.
+#[test]
+fn who_is_less_urgent_leaves_its_share_first() {
+    let mut setup = table::setup("weights 1\nmachine 1\ntask 0 20 1\ntask 0 20 1\n");
+    setup.machine_classes[0].price = 1.0;
+    setup.machine_classes[0].room.slots = Some(1);
+    let urgent = TaskClass { priority: 100, ..setup.task_classes[0].clone() };
+    setup.task_classes.push(urgent);
+    setup.tasks.classes[1] = TaskClassId::new(1);
+    let period = seconds(60.0);
+    let (charged, scope) = (Charged::Planned, Scope::Shared);
+    setup.budget = Some(Budget { recharge: Credits::new(30), period, charged, scope });
+    for (order, _) in ORDERS.into_iter().filter(|(order, _)| *order != TaskOrder::Submission) {
+        for spending in [Spending::Share, Spending::LeastShare] {
+            let recipe = Recipe { spending, ..Recipe::in_batches(order, period) };
+            assert_eq!(starts(&setup, recipe), [1, 0], "{recipe}");
+        }
+    }
 }
