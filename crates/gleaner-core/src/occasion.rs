@@ -18,7 +18,7 @@ pub enum Cause {
     Closed(MachineId),
     /// A machine is out of reach; its tasks wait.
     Lost(MachineId),
-    /// An owner took more of a machine.
+    /// An owner took more of a machine; or a task that was on its way came to one whose owner leaves nothing.
     LoadRose(MachineId),
     /// An owner took less of a machine.
     LoadFell(MachineId),

@@ -23,8 +23,8 @@
 //! **The tasks of the highest priority that has any left are placed as if they were alone**, then those of the next ([`course`]). What the
 //! budget is divided among are all of them.
 //!
-//! Cost: O(machines·log machines), and then for each assignment O(offers + √tasks). What waits is in order already
-//! ([`Backlog`]). **What a batch does is a function of the grid alone**, also in the middle of one.
+//! Cost: O(machines·log machines), and then for each assignment O(offers + √tasks); where each task has its share of what is left, also
+//! O(kinds + √tasks) for each that is left out. What waits is in order already ([`Backlog`]). **What a batch does is a function of the grid alone**, also in the middle of one.
 
 mod awake;
 mod baselines;

@@ -369,7 +369,7 @@ impl Policy for Matchmaker {
             Cause::Closed(machine) => {
                 self.following.leave(grid, machine).or_else(|| self.start_who_is_paid(grid, now))
             }
-            // Only without a machine whose owner leaves nothing others may be the cheapest.
+            // While the owner leaves anything, the same machines are the cheapest, and nobody has more to spend.
             Cause::LoadRose(machine) if grid.machine(machine).still_since().is_none() => None,
             Cause::LoadRose(_) | Cause::WokeUp { .. } | Cause::Withdrawn => self.start_who_is_paid(grid, now),
             Cause::Wanted | Cause::NothingLent | Cause::DataCame => None,

@@ -207,7 +207,9 @@ impl Grid {
         machines.for_each(|on| self.vacated(on));
         if waits || has_answers {
             self.ask(Cause::Submitted(self.task(id).class));
-            self.ask_who_may_be_paid();
+            if waits {
+                self.ask_who_may_be_paid();
+            }
         } else if let Some(on) = first.filter(|_| end == RunEnd::Lost && !is_moved) {
             // A copy is gone and another goes on: whether there is to be one more is asked, though nothing waits.
             self.ask(Cause::Vacated(on));

@@ -117,7 +117,7 @@ pub(crate) struct SubmitArguments {
     /// What a machine must be, in the ClassAd language
     #[arg(long, value_name = "EXPR", help_heading = "Scheduling")]
     pub(crate) requirements: Option<String>,
-    /// Which machines are better, in the ClassAd language; batches, plans and queues do not read it
+    /// Which machines are better, in the ClassAd language; batches, plans, queues and gleaner/bags do not read it
     #[arg(long, value_name = "EXPR", help_heading = "Scheduling")]
     pub(crate) rank: Option<String>,
     /// Higher goes first
