@@ -188,7 +188,8 @@ fn a_grid_of_one_machine_keeps_to_itself() {
         let Ok(about) = fs::symlink_metadata(&path) else { continue };
         let mode = about.permissions().mode() & 0o777;
         assert_eq!(mode & 0o077, 0, "{} has the mode {mode:o}", path.display());
-        if about.is_dir() {
+        // In there are copies of what everybody may read in `/etc`, and nobody gets there.
+        if about.is_dir() && !path.ends_with("agent/settings") {
             open.extend(
                 fs::read_dir(&path).into_iter().flatten().map(|entry| entry.expect("an entry").path()),
             );
