@@ -114,6 +114,9 @@ enum Must {
 
 /// With swap, what version 1 never takes for less than without.
 const V1_WITH_SWAP: &str = "memory.memsw.limit_in_bytes";
+/// How much swap comes on top there: more than the kernel counts at a time. So the limit without swap is reached first, the only one of which
+/// newer kernels count how often it was reached.
+const V1_SWAP_BYTES: u64 = 1 << 20;
 
 impl Group {
     pub(super) fn make(hierarchies: &[Hierarchy], name: &str, limits: &Limits) -> Result<Self, GroupError> {
@@ -280,10 +283,9 @@ impl Part {
             counts.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok()).unwrap_or(0)
         };
         match self.version {
-            // With swap it is that limit which is reached first.
             Version::V1 => Kills {
                 all: counted("memory.oom_control", "oom_kill "),
-                at_its_limit: counted("memory.failcnt", "") + counted("memory.memsw.failcnt", ""),
+                at_its_limit: counted("memory.failcnt", ""),
             },
             Version::V2 => Kills {
                 all: counted("memory.events", "oom_kill "),
@@ -351,11 +353,11 @@ fn settings_of_all(control: Control, version: Version, limits: &Limits, held: u6
 }
 
 fn memory_settings(version: Version, bytes: u64) -> Vec<Setting> {
-    let bytes = bytes.to_string();
-    match version {
-        Version::V1 => memory_and_swap(version, &bytes, &bytes),
-        Version::V2 => memory_and_swap(version, &bytes, "0"),
-    }
+    let swap = match version {
+        Version::V1 => bytes.saturating_add(V1_SWAP_BYTES),
+        Version::V2 => 0,
+    };
+    memory_and_swap(version, &bytes.to_string(), &swap.to_string())
 }
 
 /// So much memory, or all, for a cgroup that has `held` now, with swap. That is not opened in between: version 1 does not take less than
@@ -453,7 +455,6 @@ mod tests {
                 0,
             ),
             (Version::V1, &[("memory.oom_control", "oom_kill 1\n"), ("memory.failcnt", "1515\n")], 1),
-            (Version::V1, &[("memory.oom_control", "oom_kill 2\n"), ("memory.memsw.failcnt", "3\n")], 2),
             (Version::V2, &[("memory.events", "low 0\nhigh 0\nmax 0\noom 0\noom_kill 1\n")], 0),
             (Version::V2, &[("memory.events", "low 0\nhigh 0\nmax 9\noom 1\noom_kill 2\n")], 2),
         ] {
@@ -508,7 +509,7 @@ mod tests {
             (
                 Version::V1,
                 limits,
-                "memory.limit_in_bytes=7 memory.memsw.limit_in_bytes=7 pids.max=5 cpu.cfs_period_us=100000 \
+                "memory.limit_in_bytes=7 memory.memsw.limit_in_bytes=1048583 pids.max=5 cpu.cfs_period_us=100000 \
                  cpu.cfs_quota_us=150000",
             ),
             (Version::V2, limits, "memory.max=7 memory.swap.max=0 pids.max=5 cpu.max=150000 100000"),
@@ -533,14 +534,14 @@ mod tests {
                 Version::V1,
                 given,
                 u64::MAX,
-                "memory.limit_in_bytes=7 memory.memsw.limit_in_bytes=7 cpu.shares=102 \
+                "memory.limit_in_bytes=7 memory.memsw.limit_in_bytes=1048583 cpu.shares=102 \
                  cpu.cfs_period_us=100000 cpu.cfs_quota_us=200000",
             ),
             (
                 Version::V1,
                 Limits { cpu_milli: None, ..given },
                 6,
-                "memory.memsw.limit_in_bytes=7 memory.limit_in_bytes=7 cpu.shares=102 cpu.cfs_quota_us=-1",
+                "memory.memsw.limit_in_bytes=1048583 memory.limit_in_bytes=7 cpu.shares=102 cpu.cfs_quota_us=-1",
             ),
             (
                 Version::V1,
