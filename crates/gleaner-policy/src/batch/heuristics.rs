@@ -14,7 +14,7 @@ use super::target::Earliest;
 use crate::backlog::{Size, Waiting};
 use crate::parts::order::TaskOrder;
 use crate::spending::Conditions;
-use candidates::{Candidate, Sizes, lowest, stretch};
+use candidates::{Candidate, Sizes, kinds_left, lowest, stretch};
 use gleaner_core::tie_threshold;
 use std::iter::successors;
 
@@ -70,12 +70,6 @@ fn impossible(batch: &Batch<'_>, tasks: &Kind<'_>) -> Vec<Sizes> {
         gaps.push((uncovered, Size::of(longest)));
     }
     gaps
-}
-
-/// Those with a task left, of the priority that is placed now.
-fn kinds_left<'a>(batch: &'a Batch<'_>) -> impl Iterator<Item = (usize, &'a Kind<'a>)> {
-    let numbered = batch.kinds.iter().enumerate();
-    numbered.filter(|(_, tasks)| tasks.priority == batch.priority && tasks.span().is_some())
 }
 
 /// The shortest task that a bid may take.

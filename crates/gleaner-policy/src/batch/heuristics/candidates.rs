@@ -11,6 +11,12 @@ pub(super) type Sizes = (Size, Size);
 /// A task that is left, with its kind.
 pub(super) type Candidate = (usize, Waiting);
 
+/// Those with a task left, of the priority that is placed now.
+pub(super) fn kinds_left<'a>(batch: &'a Batch<'_>) -> impl Iterator<Item = (usize, &'a Kind<'a>)> {
+    let numbered = batch.kinds.iter().enumerate();
+    numbered.filter(|(_, tasks)| tasks.priority == batch.priority && tasks.span().is_some())
+}
+
 pub(super) fn lowest(candidates: impl Iterator<Item = Candidate>) -> Option<Candidate> {
     candidates.min_by_key(|(_, task)| task.id)
 }

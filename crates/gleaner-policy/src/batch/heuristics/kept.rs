@@ -4,7 +4,7 @@
 //! stays as it is until a task of it is taken, or a pool of its best two makes other offers. Only such pieces are made anew;
 //! where something does limit that, all are.
 
-use super::kinds_left;
+use super::candidates::kinds_left;
 use super::losses::{add_pieces, add_straight, ends, takes_all};
 use crate::backlog::Waiting;
 use crate::batch::Batch;
