@@ -174,7 +174,7 @@ fn what_keeps_nothing_starts_again_where_it_is_moved_to() {
 #[test]
 fn what_comes_to_a_machine_that_stands_still_does_not_wait_for_its_owner() {
     let setup = table::setup(
-        "weights 1\nmigration 10\nmachine 10\nmachine 10\nmachine 9\ntask 0 2000 1\nload 100 m0 0.9\nload 105 m1 1",
+        "weights 1\nmigration 10\nmachine 10\nmachine 10\nmachine 9\ntask 0 2000 1\nload 100 m0 1\nload 105 m1 1",
     );
     let recipe = Recipe { relocate: Some(Relocate::by(Score::Greedy)), ..Recipe::by(Score::Greedy) };
     let mut simulation = Simulation::new(&setup, recipe.build());

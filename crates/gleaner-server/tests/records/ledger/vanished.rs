@@ -71,7 +71,7 @@ fn what_ends_with_its_agent_each_time_rests_longer_and_longer_and_is_given_up() 
     assert_eq!(story.phase(), TaskPhase::Failed);
     let last = story.books.ledger.record(TaskId::new(0)).last.clone().expect("it says why");
     let Outcome::OverLimit { what } = last.outcome else { panic!("{:?}", last.outcome) };
-    assert!(what.contains("the agent of their machine ended"), "{what}");
+    assert!(what.contains("or its agent ended with them"), "{what}");
 }
 
 /// A run before them failed, and left files.
@@ -207,7 +207,7 @@ fn what_ends_with_the_agents_of_as_many_as_are_asked_is_given_up() {
     assert_eq!(story.phase(), TaskPhase::Failed);
     let last = story.books.ledger.record(TaskId::new(0)).last.clone().expect("it says why");
     let Outcome::OverLimit { what } = last.outcome else { panic!("{:?}", last.outcome) };
-    assert!(what.contains("the agent of their machine ended"), "{what}");
+    assert!(what.contains("or its agent ended with them"), "{what}");
 }
 
 #[test]
