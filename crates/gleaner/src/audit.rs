@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &AuditArguments) -> Outcome {
         return verify(&reader, arguments);
     }
     let (mut names, mut tasks) = (Vec::<String>::new(), TaskNames::default());
-    let mut lines = VecDeque::new();
+    let (mut lines, mut actors) = (VecDeque::new(), BTreeSet::new());
     for stored in rows(&reader, Seq::FIRST) {
         let stored = stored.map_err(fault)?;
         let about = stored.row.tasks.clone();

@@ -94,7 +94,7 @@ impl Minders {
             program,
             keeper,
             limiter,
-            memory_unless_named,
+            task_memory,
             home,
             settings,
             events,
@@ -184,7 +184,7 @@ impl Minders {
         by: (&Profile, &Rules),
     ) -> Result<Vec<u8>, MinderError> {
         let outputs = link.outputs.clone();
-        let memory = self.memory_unless_named;
+        let memory = self.memory_unless_named(by.0);
         let seen = (self.home.path(), self.settings.folder());
         let mut spec: RunSpec = super::spec::spec_of(run, folder, by, &self.limiter, memory, outputs, seen)
             .map_err(MinderError::Spec)?;

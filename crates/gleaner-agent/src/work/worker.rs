@@ -123,7 +123,7 @@ impl Worker {
                 "no sandbox can be built here, so tasks of others do not run here; see `gleaner doctor`"
             );
         }
-        let (program, shown) = (options.program, settings.clone());
+        let (program, memory, shown) = (options.program, options.task_memory, settings.clone());
         let minders =
             Minders::new(program, keeper, limiter.clone(), memory, home.clone(), shown, events.clone());
         let folders = Folders::new(home.clone());
