@@ -155,6 +155,9 @@ pub const PROFILE_SECONDS: u32 = 60;
 /// Millions of operations a second, of any kind, that a machine may claim: a thousand times the largest machine's.
 // Tested by: each_limit_of_a_machine_is_kept_and_named
 pub const SPEED_MAX: f64 = 1e9;
+/// Millions of operations a second, of any kind, that a machine has to claim at least, or none at all: a single operation.
+// Tested by: each_limit_of_a_machine_is_kept_and_named
+pub const SPEED_MIN: f64 = 1e-6;
 /// Bytes of memory or disk that a machine may claim, or that a task may need: a pebibyte.
 // Tested by: each_limit_of_a_job_is_kept_and_named, each_limit_of_a_machine_is_kept_and_named
 pub const MEMORY_BYTES_MAX: u64 = 1 << 50;

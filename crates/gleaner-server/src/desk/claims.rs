@@ -4,7 +4,7 @@
 use super::admission::{Rejection, check_expression, check_name, check_variable, refuse_if};
 use gleaner_wire::api::Enrolment;
 use gleaner_wire::limits::{
-    MEMORY_BYTES_MAX, PROFILE_BYTES_MAX, PROFILE_ITEMS_MAX, REASON_BYTES_MAX, SLOTS_MAX, SPEED_MAX,
+    MEMORY_BYTES_MAX, PROFILE_BYTES_MAX, PROFILE_ITEMS_MAX, REASON_BYTES_MAX, SLOTS_MAX, SPEED_MAX, SPEED_MIN,
 };
 use gleaner_wire::session::{Hello, Profile, Sample, Tail};
 
@@ -82,13 +82,14 @@ pub(super) fn profile_bytes(profile: &Profile) -> usize {
 /// Whether what an agent says of its machine makes sense.
 fn check_profile(profile: &Profile) -> Result<(), Rejection> {
     let speeds = profile.speeds;
-    let is_speed = |speed: f64| (0.0..=SPEED_MAX).contains(&speed);
+    // A speed of -0.0 is none: times by it would be negative.
+    let is_speed = |speed: f64| speed.to_bits() == 0 || (SPEED_MIN..=SPEED_MAX).contains(&speed);
     refuse_if(!speeds.into_iter().chain(profile.cpu_on_core).all(is_speed), || {
         let on_core =
             profile.cpu_on_core.map_or_else(String::new, |speed| format!(", and {speed:?} on a core"));
         let [cpu, disk, network] = speeds;
         format!(
-            "speeds are {cpu:?}, {disk:?} and {network:?}{on_core}; expected millions of operations a second, 0 to {SPEED_MAX:e}"
+            "speeds are {cpu:?}, {disk:?} and {network:?}{on_core}; expected millions of operations a second, 0 or {SPEED_MIN:e} to {SPEED_MAX:e}"
         )
     })?;
     for (what, bytes) in [("memory", profile.memory), ("disk", profile.disk.unwrap_or(0))] {

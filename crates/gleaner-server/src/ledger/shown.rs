@@ -4,8 +4,13 @@
 //! Of many runs the fastest counts: tasks share a machine, and lengths are declared too long as well as too short. A
 //! machine that says no more than [`SPEED_DOUBT`] times what it shows is believed.
 
-use gleaner_wire::limits::{SPEED_DOUBT, SPEED_RUNS_MIN};
+use gleaner_wire::limits::{SPEED_DOUBT, SPEED_MAX, SPEED_MIN, SPEED_RUNS_MIN};
 use serde::{Deserialize, Serialize};
+
+/// What is shown is this at least: below, products would come to 0, and stay there.
+const TIMES_MIN: f64 = 1e-18;
+/// And this at most: above, they would not be finite.
+const TIMES_MAX: f64 = 1e18;
 
 /// See the module.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -43,17 +48,19 @@ impl Shown {
         let times = elapsed_s / said_s;
         if times.is_finite() && times > 0.0 {
             self.runs = self.runs.saturating_add(1);
-            self.least = self.least.min(times);
+            self.least = self.least.min(times.clamp(TIMES_MIN, TIMES_MAX));
         }
     }
 
-    /// The machine says other speeds from now on. What it has shown stands, as the kind has it that changes most.
+    /// The machine says other speeds from now on. What it has shown stands, as the kind has it that changes most. No speed counts as the
+    /// least that may be said: whoever says none of a kind for a while gains nothing. Older journals have speeds beyond the bounds.
     pub(super) fn said(&mut self, before: [f64; 3], now: [f64; 3]) {
-        let times =
-            before.iter().zip(now).filter(|(before, _)| **before > 0.0).map(|(before, now)| now / before);
+        let bounded = |speed: f64| speed.clamp(SPEED_MIN, SPEED_MAX);
+        let times = before.into_iter().zip(now).map(|(before, now)| bounded(now) / bounded(before));
         let most = times.fold(0.0, f64::max);
-        if most > 0.0 {
-            self.least *= most;
+        // Where no run has shown anything yet, nothing changes.
+        if self.least.is_finite() {
+            self.least = (self.least * most).clamp(TIMES_MIN, TIMES_MAX);
         }
     }
 
@@ -122,5 +129,35 @@ mod tests {
         let mut honest = after(8, 64e3, 1e3, 1.0);
         honest.said([64e3, 64.0, 64.0], [1e3, 1.0, 1.0]);
         assert_eq!(honest.due_share(), 1.0);
+    }
+
+    #[test]
+    fn to_say_next_to_nothing_for_a_while_does_not_help() {
+        const SAID: [f64; 3] = [1e9, 1.0, 1.0];
+        for between in [
+            // As older journals may have it.
+            &[[1e9, 1e-310, 1.0]][..],
+            &[[4e-321; 3], [1e-20; 3]],
+            &[[-0.0; 3]],
+            &[[1e9, SPEED_MIN, 1.0]],
+            &[[SPEED_MIN; 3]],
+            &[[0.0, SPEED_MIN, 0.0], [1e9, SPEED_MIN, 0.0]],
+            &[[0.0; 3]],
+        ] {
+            // It does a thousand million operations in a second, and says a third of that at first, or far more.
+            for first in [333.0, 1e6, 1e9] {
+                let mut shown = after(SPEED_RUNS_MIN, first, 1e3, 1.0);
+                let mut before = [first, 1.0, 1.0];
+                for now in between.iter().copied().chain([SAID]) {
+                    shown.said(before, now);
+                    before = now;
+                }
+                let share = shown.due_share();
+                assert!(share * 1e9 <= 16e3, "{share} after {first}, {between:?}");
+                // Nor does it spoil what is shown: a run as fast as that restores all.
+                shown.run(SAID, CPU, (1e9, 1.0));
+                assert_eq!(shown.due_share(), 1.0, "after {first}, {between:?}");
+            }
+        }
     }
 }

@@ -5,6 +5,7 @@ use gleaner_wire::BlobHash;
 use gleaner_wire::job::{Checkpointing, Input, LENGTH};
 use gleaner_wire::limits::{
     LENGTHS_PER_JOB_MAX, MEMORY_BYTES_MAX, PROFILE_BYTES_MAX, PROFILE_ITEMS_MAX, REASON_BYTES_MAX, SPEED_MAX,
+    SPEED_MIN,
 };
 use gleaner_wire::session::Profile;
 use std::collections::BTreeMap;
@@ -348,8 +349,12 @@ fn each_limit_of_a_machine_is_kept_and_named() {
     fn machine() -> Profile {
         Profile::new([1.0; 3], 1)
     }
-    let limits: [(&str, String, Handed<Profile>); 10] = [
-        ("SPEED_MAX", format!("0 to {SPEED_MAX:e}"), |more| Profile {
+    let limits: [(&str, String, Handed<Profile>); 11] = [
+        ("SPEED_MIN", format!("0 or {SPEED_MIN:e} to"), |more| Profile {
+            speeds: [1.0, 0.0, SPEED_MIN / (1.0 + more as f64)],
+            ..machine()
+        }),
+        ("SPEED_MAX", format!("to {SPEED_MAX:e}"), |more| Profile {
             speeds: [1.0, 1.0, SPEED_MAX * (1.0 + more as f64)],
             ..machine()
         }),
