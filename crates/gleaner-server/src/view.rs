@@ -30,15 +30,11 @@ pub(crate) use words::words;
 use crate::desk::{Desk, Requester};
 use gleaner_wire::VERSION;
 use gleaner_wire::api::{GridView, LabelList, LabelView, PolicyKeys, PolicyView, QuotaList, QuotaView};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// The grid at a glance. Costs O(machines).
 pub fn grid(desk: &Desk, by: Requester) -> GridView {
     let ledger = desk.ledger();
-    let mut machines = BTreeMap::new();
-    for view in self::machines(desk).machines {
-        *machines.entry(view.state.name().to_owned()).or_insert(0) += 1;
-    }
     GridView {
         version: VERSION,
         user: by.user,
@@ -46,7 +42,7 @@ pub fn grid(desk: &Desk, by: Requester) -> GridView {
         program: env!("CARGO_PKG_VERSION").to_owned(),
         epoch: ledger.epoch(),
         tasks: *ledger.tally(),
-        machines,
+        machines: machines::states(desk),
         policy: ledger.policy().name().to_owned(),
     }
 }
@@ -82,10 +78,9 @@ pub fn quotas(desk: &Desk, by: &Requester, sent_bytes: impl Fn(&str) -> u64) -> 
     QuotaList { version: VERSION, everyone: people.usual_quota(), users: users.collect() }
 }
 
-/// What was learnt of labels: of a user's, or of all.
+/// What was learnt of labels: of a user's, or of all. Costs O(those).
 pub fn labels(desk: &Desk, user: Option<&str>) -> LabelList {
-    let labels = desk.ledger().labels().filter(|((owner, _), _)| user.is_none_or(|user| user == owner));
-    let labels = labels.map(|((user, name), label)| LabelView {
+    let labels = desk.ledger().labels(user).map(|((user, name), label)| LabelView {
         user: user.clone(),
         label: name.clone(),
         composition: label.composition,

@@ -71,7 +71,9 @@ pub(super) async fn labels(
     State(api): State<Arc<Api>>,
     Caller(by): Caller,
 ) -> Result<Json<LabelList>, Refusal> {
-    api.look(move |desk, _| view::labels(desk, (!by.role.sees_all()).then_some(&by.user))).await.map(Json)
+    api.look_long(move |desk, _| view::labels(desk, (!by.role.sees_all()).then_some(&by.user)))
+        .await
+        .map(Json)
 }
 
 /// The grid at a glance. Its numbers of tasks are about all users, whoever asks: they say how long the queue is.
@@ -80,5 +82,5 @@ pub(super) async fn labels(
     responses((status = 200, description = "How many tasks and machines are in which state", body = GridView))
 )]
 pub(super) async fn grid(State(api): State<Arc<Api>>, Caller(by): Caller) -> Result<Json<GridView>, Refusal> {
-    api.look(move |desk, _| view::grid(desk, by)).await.map(Json)
+    api.look_long(move |desk, _| view::grid(desk, by)).await.map(Json)
 }

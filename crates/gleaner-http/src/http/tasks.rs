@@ -136,7 +136,7 @@ pub(super) async fn history(
         let (_, task) = own_task(&known, &by, JobId(job), number)?;
         Ok((task, view::history_names(known.ledger(), task)))
     };
-    let (task, names) = api.look_back(look).await?;
+    let ((task, names), _) = api.look_back_as(true, look).await?;
     api.read(move |reader| told(reader, task, &names)).await.map(Json)
 }
 

@@ -269,8 +269,16 @@ async fn long_looks_take_turns() {
     let world = World::new().await;
     let users = administrators(&world, 1).await;
     let most = documented("LONG_LOOKS_MAX");
-    let of_tasks = ["/api/v1/jobs/1/tasks?limit=1001", "/api/v1/jobs/1/failures"];
-    for path in ["/api/v1/machines", "/api/v1/jobs", "/metrics"].into_iter().chain(of_tasks) {
+    for path in [
+        "/api/v1/grid",
+        "/api/v1/labels",
+        "/api/v1/machines",
+        "/api/v1/jobs",
+        "/api/v1/jobs/1/tasks?limit=1001",
+        "/api/v1/jobs/1/tasks/1/history",
+        "/api/v1/jobs/1/failures",
+        "/metrics",
+    ] {
         let desk = block_desk(&world).await;
         let mut requests = Open::default();
         for _ in 0..most + 3 {

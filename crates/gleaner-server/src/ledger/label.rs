@@ -5,6 +5,7 @@ use gleaner_units::TaskClassId;
 use gleaner_wire::session::Usage;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 /// What is counted with until anything is known.
 pub(crate) const UNKNOWN: [f64; 3] = [1.0, 0.0, 0.0];
@@ -42,8 +43,11 @@ pub(crate) struct Labels {
 }
 
 impl Labels {
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&LabelKey, &Label)> {
-        self.labels.iter()
+    /// A user's, or all.
+    pub(crate) fn of(&self, user: Option<&str>) -> impl Iterator<Item = (&LabelKey, &Label)> {
+        let first = user.map_or(Bound::Unbounded, |user| Bound::Included(key(user, "")));
+        let labels = self.labels.range::<LabelKey, _>((first, Bound::Unbounded));
+        labels.take_while(move |((owner, _), _)| user.is_none_or(|user| user == owner))
     }
 
     pub(crate) fn composition(&self, user: &str, name: &str) -> [f64; 3] {
@@ -71,9 +75,7 @@ impl Labels {
             self.labels.remove(key);
             return;
         }
-        let of_user = self.labels.range((key.0.clone(), String::new())..);
-        let of_user = of_user.take_while(|((user, _), _)| *user == key.0);
-        let idle = of_user.filter(|(_, label)| label.classes.is_empty());
+        let idle = self.of(Some(&key.0)).filter(|(_, label)| label.classes.is_empty());
         let idle: Vec<(u64, &LabelKey)> = idle.map(|(key, label)| (label.idle_since, key)).collect();
         if idle.len() > LABELS_REMEMBERED_MAX {
             let oldest = idle.into_iter().min().expect("there are some").1.clone();

@@ -212,9 +212,9 @@ impl Ledger {
         self.books.began
     }
 
-    /// What was learnt of labels, by user and name.
-    pub fn labels(&self) -> impl Iterator<Item = (&(String, String), &Label)> {
-        self.books.labels.iter()
+    /// What was learnt of labels, by user and name: of a user's, or of all.
+    pub fn labels(&self, user: Option<&str>) -> impl Iterator<Item = (&(String, String), &Label)> {
+        self.books.labels.of(user)
     }
 
     /// When the first of the tasks that rest after a failure has rested.

@@ -6,12 +6,26 @@ use gleaner_core::{Grid, Stage, Trust};
 use gleaner_units::MachineId;
 use gleaner_wire::VERSION;
 use gleaner_wire::api::{MachineList, MachineState, MachineView, TrustView};
+use std::collections::BTreeMap;
 
 /// All machines, in order of joining.
 pub fn machines(desk: &Desk) -> MachineList {
-    let agents = desk.ledger().agents().iter().enumerate().filter(|(_, agent)| !agent.forgotten);
-    let machines = agents.map(|(index, agent)| machine(desk, MachineId::new(index), agent)).collect();
+    let machines = known(desk).map(|(id, agent)| machine(desk, id, agent)).collect();
     MachineList { version: VERSION, machines }
+}
+
+/// How many are in which state.
+pub(super) fn states(desk: &Desk) -> BTreeMap<String, usize> {
+    let mut states = BTreeMap::new();
+    for (id, agent) in known(desk) {
+        *states.entry(state(desk, id, agent).name()).or_insert(0) += 1;
+    }
+    states.into_iter().map(|(name, count)| (name.to_owned(), count)).collect()
+}
+
+fn known(desk: &Desk) -> impl Iterator<Item = (MachineId, &Agent)> {
+    let agents = desk.ledger().agents().iter().enumerate().filter(|(_, agent)| !agent.forgotten);
+    agents.map(|(index, agent)| (MachineId::new(index), agent))
 }
 
 fn machine(desk: &Desk, id: MachineId, agent: &Agent) -> MachineView {
