@@ -218,7 +218,7 @@ mod tests {
         come_and_go(&mut labels, "ada", "0");
         come_and_go(&mut labels, "ada", "one more");
         let is_known = |user: &str, name: &str| labels.composition(user, name) != UNKNOWN;
-        assert_eq!(labels.iter().count(), 1 + LABELS_REMEMBERED_MAX);
+        assert_eq!(labels.of(None).count(), 1 + LABELS_REMEMBERED_MAX);
         assert!(is_known("bob", "his") && is_known("ada", "0") && is_known("ada", "one more"));
         assert!(!is_known("ada", "1"));
     }
