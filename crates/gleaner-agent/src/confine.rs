@@ -24,7 +24,7 @@ pub use bwrap::bare_sandbox;
 pub(crate) use bwrap::{LAUNCHER, bwrap_command};
 pub(crate) use empty_network::EmptyNetwork;
 pub use group::GroupError;
-pub(crate) use group::{Group, Kills, MinderGroup};
+pub(crate) use group::{AtStart, Group, Kills, MinderGroup};
 pub use hierarchy::{Control, Hierarchy, Version};
 pub use limiter::Limiter;
 pub(crate) use limits::nearly_all;

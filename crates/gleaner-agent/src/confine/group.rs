@@ -14,6 +14,9 @@ use super::hierarchy::{Control, Hierarchy, Version};
 use super::limits::Limits;
 use values::{Must, Setting, V1_WITH_SWAP, memory_settings_over, settings, settings_of_all};
 
+/// What version 1 calls the most that was in use. It begins anew when it is written to.
+const V1_PEAK: &str = "memory.max_usage_in_bytes";
+
 /// How often the removal of a cgroup is tried, since the kernel lets go of the dead a little later.
 const REMOVALS_MAX: u32 = 250;
 const REMOVAL_PAUSE: Duration = Duration::from_millis(2);
@@ -56,6 +59,19 @@ struct Part {
     folder: PathBuf,
     version: Version,
     controls: Vec<Control>,
+}
+
+/// How a minder's cgroup stood as a task began in it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AtStart {
+    kills: Kills,
+    /// None where nobody tells what is in use since then.
+    in_use: Option<u64>,
+}
+
+impl AtStart {
+    /// Of one that is made for the task.
+    pub(crate) const NEW: Self = Self { kills: Kills { all: 0, at_its_limit: 0 }, in_use: Some(0) };
 }
 
 /// What the kernel did in a cgroup for want of memory.
@@ -159,12 +175,7 @@ impl Group {
     }
 
     pub(crate) fn memory_peak(&self) -> Option<u64> {
-        let part = self.part(Control::Memory)?;
-        let file = match part.version {
-            Version::V1 => "memory.max_usage_in_bytes",
-            Version::V2 => "memory.peak",
-        };
-        part.read(file)?.trim().parse().ok()
+        self.part(Control::Memory)?.memory_peak()
     }
 
     /// What the kernel did in it for want of memory.
@@ -214,9 +225,22 @@ impl MinderGroup {
         }
     }
 
-    /// What the kernel ever did in it for want of memory.
-    pub(crate) fn kills(&self) -> Kills {
-        self.part.kills()
+    /// A task begins in it.
+    pub(crate) fn begin(&self) -> AtStart {
+        // Version 1 counts the most that is in use from then on. In version 2 a task's own cgroup counts.
+        let is_counted = self.part.write(V1_PEAK, "0").is_ok();
+        let in_use = is_counted.then(|| self.part.memory_peak()).flatten();
+        AtStart { kills: self.part.kills(), in_use }
+    }
+
+    /// What the kernel did in it for want of memory since a task began.
+    pub(crate) fn kills_since(&self, start: AtStart) -> Kills {
+        self.part.kills().since(start.kills)
+    }
+
+    /// The most that was in use in it since a task began, less what was then: files in memory that earlier tasks left.
+    pub(crate) fn memory_peak_since(&self, start: AtStart) -> Option<u64> {
+        Some(self.part.memory_peak()?.saturating_sub(start.in_use?))
     }
 }
 
@@ -248,6 +272,14 @@ impl Part {
     /// What it may have of memory and swap, where version 1 says so.
     fn memory_held(&self) -> u64 {
         self.read(V1_WITH_SWAP).and_then(|bytes| bytes.trim().parse().ok()).unwrap_or(u64::MAX)
+    }
+
+    fn memory_peak(&self) -> Option<u64> {
+        let file = match self.version {
+            Version::V1 => V1_PEAK,
+            Version::V2 => "memory.peak",
+        };
+        self.read(file)?.trim().parse().ok()
     }
 
     /// The kernel counts those that it killed where they were, and a limit that was reached where that limit is.

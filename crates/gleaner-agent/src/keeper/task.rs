@@ -20,7 +20,7 @@ use super::precedence::Sessions;
 use super::standing::Standing;
 use super::start::{Means, StartError, Started, start};
 use super::traffic::Traffic;
-use crate::confine::{ApartNetwork, Group, Kills, MinderGroup, TransientUser};
+use crate::confine::{ApartNetwork, AtStart, Group, Kills, MinderGroup, TransientUser};
 use crate::lack;
 use crate::launch::Words;
 
@@ -34,7 +34,7 @@ pub(crate) struct Task {
     exit: OwnedFd,
     group: Option<Group>,
     /// The minder's cgroup, and what the kernel had done in it before.
-    minder_group: Option<(MinderGroup, Kills)>,
+    minder_group: Option<(MinderGroup, AtStart)>,
     /// None for a direct start.
     launcher: Option<Hearing>,
     frame: Frame,
@@ -70,7 +70,7 @@ enum Frame {
 impl Task {
     pub(crate) fn start(id: u64, spec: &RunSpec, means: &mut Means) -> Result<Self, StartError> {
         let before = Consumed::now();
-        let kills = means.minder_group.as_ref().map(MinderGroup::kills).unwrap_or_default();
+        let at_start = means.minder_group.as_ref().map_or(AtStart::NEW, MinderGroup::begin);
         let Started { child, group, user, network: apart, launcher } = start(id, spec, means)?;
         let main = Pid::from_child(&child);
         let exit = pidfd_open(main, PidfdFlags::empty()).map_err(|error| {
@@ -94,7 +94,7 @@ impl Task {
             main,
             exit,
             group,
-            minder_group: means.minder_group.clone().map(|minder_group| (minder_group, kills)),
+            minder_group: means.minder_group.clone().map(|minder_group| (minder_group, at_start)),
             launcher: launcher.map(Hearing::of),
             frame,
             network: apart,
@@ -247,11 +247,16 @@ impl Task {
             }
             Err(error) => ProgramEnd::CouldNotStart(format!("its first process was lost: {error}")),
         };
-        if let Some(group) = &self.group {
-            usage.memory_peak_bytes = group.memory_peak().unwrap_or(usage.memory_peak_bytes);
-        }
+        // Of its first process the kernel also counts what that shared with this process before it ran the program, and nothing of what
+        // bubblewrap did not wait for.
+        let of_group = self.group.as_ref().and_then(Group::memory_peak);
+        let of_minders = || {
+            let (group, start) = self.minder_group.as_ref()?;
+            group.memory_peak_since(*start)
+        };
+        usage.memory_peak_bytes = of_group.or_else(of_minders).unwrap_or(usage.memory_peak_bytes);
         let own = self.group.as_ref().map(Group::kills);
-        let minders = self.minder_group.as_ref().map(|(group, before)| group.kills().since(*before));
+        let minders = self.minder_group.as_ref().map(|(group, start)| group.kills_since(*start));
         let mut kills = [own, minders].map(Option::unwrap_or_default);
         if self.memory_of_who_takes_all.is_some_and(|much| usage.memory_peak_bytes >= much) {
             kills = kills.map(Kills::as_of_its_limit);

@@ -109,6 +109,26 @@ fn a_task_that_names_no_memory_gets_what_its_owner_gives_by_then() {
     limiter.remove();
 }
 
+/// One after the other in the same minder: what it holds itself, and what earlier tasks took, is not theirs.
+#[test]
+fn the_most_memory_of_a_task_that_names_none_is_its_own() {
+    let Some((mut stage, _)) = stage() else { return };
+    let limiter = limiter("own-most");
+    if !has(&limiter, Control::Memory) {
+        return;
+    }
+    let limits = Limits { memory_unless_named: Some(512 << 20), ..Limits::default() };
+    for bytes in [100_000_000, 20_000_000, 60_000_000, 0] {
+        let script = format!("head -c {bytes} /dev/zero | tail -c {bytes} > /dev/null");
+        for spec in [stage.own(&script), stage.boxed(&script)] {
+            let (_, used) = stage.run(limited(spec, &limiter, limits));
+            let more = used.memory_peak_bytes.checked_sub(bytes);
+            assert!(more.is_some_and(|more| more < 15_000_000), "{bytes}: {used:?}");
+        }
+    }
+    limiter.remove();
+}
+
 /// Else whoever fills a machine has the tasks of others fail.
 #[test]
 fn who_is_killed_for_the_memory_of_all_tasks_did_not_take_too_much() {
