@@ -215,6 +215,8 @@ pub enum Event {
         run: RunId,
         /// Which site.
         on: MachineId,
+        /// Since when: states of later moments contain it.
+        since: Time,
     },
     /// A site does not hold its part of a run that it was asked for.
     RunRefused {
@@ -224,7 +226,12 @@ pub enum Event {
         on: MachineId,
     },
     /// All that a run needs is where it goes, and it waits there for its turn.
-    RunArrived(RunId),
+    RunArrived {
+        /// Which run.
+        run: RunId,
+        /// Since when: states of later moments contain it.
+        since: Time,
+    },
     /// A run began where it was sent.
     RunStarted(RunId),
     /// A run is over. It counts even if its machine was thought lost, as long as the task was not given to another.

@@ -11,7 +11,7 @@ use thiserror::Error;
 /// How every checkpoint begins.
 const MAGIC: &[u8] = b"gleaner checkpoint\n";
 /// Changes whenever the layout does.
-const FORMAT: u32 = 24;
+const FORMAT: u32 = 25;
 
 /// Why a run cannot go on from a file.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]

@@ -108,7 +108,9 @@ impl Outside for Lab<'_> {
         match order {
             // A machine has what its scheduler thinks it has: what is asked for is there, and nobody else takes anything.
             Command::Ask { run, parts } => {
-                parts.iter().for_each(|part| out.tell(party, Event::RunGranted { run, on: part.on }));
+                for part in &parts {
+                    out.tell(party, Event::RunGranted { run, on: part.on, since: now });
+                }
             }
             Command::Survey { number, sites } => {
                 let (cores_free, memory_free, disk_free) = (u32::MAX, u64::MAX, u64::MAX);

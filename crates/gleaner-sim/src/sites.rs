@@ -7,12 +7,13 @@
 //!
 //! - [`SitesSetup`] is all that a run is given; [`SitesOutcome`] what comes of it.
 //! - **What a letter says is checked before anybody acts on it** (`checked`).
-//! - `manager` is a site's own account of its room, `notes` the requirements that it remembers, `post` sees to it that what is said arrives, `orders` has how far each
-//!   run is, `world` puts them together.
+//! - `manager` is a site's own account of its room, `notes` the requirements that it remembers, `news` what is told of both, `post` sees to it that what is said arrives,
+//!   `orders` has how far each run is, `world` puts them together.
 
 mod checked;
 mod letters;
 mod manager;
+mod news;
 mod notes;
 mod orders;
 mod outcome;

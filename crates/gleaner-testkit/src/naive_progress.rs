@@ -245,7 +245,7 @@ impl NaiveProgress {
             | Event::Lending(_)
             | Event::RunGranted { .. }
             | Event::RunRefused { .. }
-            | Event::RunArrived(_)
+            | Event::RunArrived { .. }
             | Event::BudgetSet(_)
             | Event::CoresCapped { .. }
             | Event::CheckingSet(_)

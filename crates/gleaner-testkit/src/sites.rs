@@ -179,7 +179,7 @@ fn something(
             Some(match seen {
                 Seen::Sent => {
                     live[at].2 = Seen::Arrived;
-                    Event::RunArrived(run)
+                    Event::RunArrived { run, since: now }
                 }
                 Seen::Arrived => {
                     live[at].2 = Seen::Started;

@@ -99,9 +99,9 @@ impl Grid {
                 self.residents_published(now, machine, (others, load, known_at), effects);
             }
             Event::Lending(ref event) => self.heard_of_peers(event, effects),
-            Event::RunGranted { run, on } => self.run_granted(now, (run, on), effects),
+            Event::RunGranted { run, on, since } => self.run_granted((run, on), since, effects),
             Event::RunRefused { run, on } => self.run_refused(now, (run, on), effects),
-            Event::RunArrived(run) => self.run_arrived(now, run, effects),
+            Event::RunArrived { run, since } => self.run_arrived(run, since, effects),
             Event::CheckingSet(rule) => self.checking_set(rule, effects),
             Event::ClassChecked { class, quorum, by_program } => {
                 self.checks.ask_for(class, Asked { quorum, by_program });
@@ -146,7 +146,7 @@ impl Grid {
         self.ask_whoever_waits(machine, Cause::Vacated(machine));
     }
 
-    fn ask_whoever_waits(&mut self, machine: MachineId, cause: Cause) {
+    pub(super) fn ask_whoever_waits(&mut self, machine: MachineId, cause: Cause) {
         // What is too wide for it may have a part there.
         let part = Part { on: machine, cores: 1 };
         let helps = |class| self.can_run(class, machine) || self.can_run_part(class, part);

@@ -38,7 +38,9 @@ impl Grid {
         self.runs.silent.get(&run).into_iter().flatten().copied()
     }
 
-    pub(super) fn run_granted(&mut self, now: Time, (id, on): (RunId, MachineId), effects: &mut Effects) {
+    pub(super) fn run_granted(&mut self, (id, on): (RunId, MachineId), since: Time, effects: &mut Effects) {
+        // Also of a run that is to stop: its part is held until it is released.
+        self.arrived(id, (on, since), effects);
         let Some(silent) = self.runs.silent.get_mut(&id) else { return self.late_answer(id, effects) };
         if !silent.remove(&on) {
             return effects.changes.push(Change::StaleReply(id));
@@ -49,10 +51,6 @@ impl Grid {
         self.ask_no_more(id, effects);
         self.run_mut(id).stage = Stage::Sent;
         let run = *self.find_run(id).expect("who is asked for is known");
-        self.each_part(&run, |grid, part| {
-            grid.beliefs.arrived(now, id, part.on);
-            effects.changes.push(Change::BeliefChanged(part.on));
-        });
         let order = self.start_order(&run);
         effects.orders.push(order);
     }

@@ -2,7 +2,9 @@
 //! neighbours, which publish their state.
 //!
 //! **What a site published stays as it was said, with the moment that it was true at**, and beside it stand the runs that were
-//! sent there and that it cannot know of yet. Whether a policy counts them is a part of its recipe. What a neighbour
+//! sent there and that it cannot know of yet. Whether a policy counts them is a part of its recipe. **A state of a moment
+//! contains what arrived before that moment**, and nothing that arrived then or later: whichever is heard first, the state or
+//! that the run arrived, and however late, a run stands beside the state exactly as long as it is not in it. What a neighbour
 //! published of its machine is the machine's state here, until it says something else: other schedulers' tasks share it and
 //! take its room as one's own do.
 
@@ -16,7 +18,7 @@ use std::collections::BTreeMap;
 pub struct SentRun {
     /// The run.
     pub run: RunId,
-    /// When it stood in the site's queue, if that was reported.
+    /// Since when it stands in the site's queue, or its part is held there, if that was reported.
     pub arrived: Option<Time>,
 }
 
@@ -39,7 +41,7 @@ impl Belief {
         self.known_at
     }
 
-    /// What was sent there, has not ended, and was not in its queue at that moment; in the order in which it was sent.
+    /// What was sent there, has not ended, and had not arrived before that moment; in the order in which it was sent.
     pub fn sent_since(&self) -> &[SentRun] {
         &self.sent
     }
@@ -67,7 +69,8 @@ impl Beliefs {
         is_news
     }
 
-    /// News of a site; whether anything is other than was known but the moment.
+    /// News of a site; whether anything is other than was known but the moment. What was sent there before it said anything is
+    /// in what it says first.
     pub(super) fn published(&mut self, machine: MachineId, state: SiteState, known_at: Time) -> bool {
         let Some(belief) = self.sites.get_mut(&machine) else {
             self.sites.insert(machine, Belief { state, known_at, sent: Vec::new() });
@@ -78,7 +81,7 @@ impl Beliefs {
         }
         let before = (belief.state, belief.sent.len());
         (belief.state, belief.known_at) = (state, known_at);
-        belief.sent.retain(|sent| sent.arrived.is_none_or(|arrived| arrived > known_at));
+        belief.sent.retain(|sent| sent.arrived.is_none_or(|arrived| !contains(known_at, arrived)));
         before != (belief.state, belief.sent.len())
     }
 
@@ -89,12 +92,19 @@ impl Beliefs {
         }
     }
 
+    /// A run is at a site since that moment, as the site says first; whether what is known of the site contains it already.
     #[inline]
-    pub(super) fn arrived(&mut self, now: Time, run: RunId, at: MachineId) {
-        let Some(belief) = self.sites.get_mut(&at) else { return };
-        if let Some(sent) = belief.sent.iter_mut().find(|sent| sent.run == run && sent.arrived.is_none()) {
-            sent.arrived = Some(now);
+    pub(super) fn arrived(&mut self, run: RunId, (on, since): (MachineId, Time)) -> bool {
+        let Some(belief) = self.sites.get_mut(&on) else { return false };
+        let place = belief.sent.iter().position(|sent| sent.run == run && sent.arrived.is_none());
+        let Some(place) = place else { return false };
+        let is_in = contains(belief.known_at, since);
+        if is_in {
+            belief.sent.remove(place);
+        } else {
+            belief.sent[place].arrived = Some(since);
         }
+        is_in
     }
 
     #[inline]
@@ -108,4 +118,9 @@ impl Beliefs {
     pub(super) fn all_sent(&self) -> impl Iterator<Item = (RunId, MachineId)> + '_ {
         self.sites.iter().flat_map(|(machine, belief)| belief.sent.iter().map(|sent| (sent.run, *machine)))
     }
+}
+
+/// Whether a state of a moment contains a run that arrived at another.
+fn contains(known_at: Time, arrived: Time) -> bool {
+    arrived < known_at
 }

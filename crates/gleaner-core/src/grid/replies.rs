@@ -14,17 +14,25 @@ use crate::{Cause, Change, Command, RunEnd, StopReason};
 use gleaner_units::{MachineId, OpsTotal, RunId, TaskClassId, TaskId, Time};
 
 impl Grid {
-    pub(super) fn run_arrived(&mut self, now: Time, id: RunId, effects: &mut Effects) {
+    pub(super) fn run_arrived(&mut self, id: RunId, since: Time, effects: &mut Effects) {
         match self.find_run(id).map(|run| (run.stage, *run)) {
-            Some((Stage::Sent, run)) => self.each_part(&run, |grid, part| {
-                grid.beliefs.arrived(now, id, part.on);
-                effects.changes.push(Change::BeliefChanged(part.on));
-            }),
-            // It arrived before it heard that it is to stop.
-            Some((Stage::Stopping, _)) => {}
+            // One that is to stop may have arrived before it heard of that.
+            Some((Stage::Sent | Stage::Stopping, run)) => {
+                self.each_part(&run, |grid, part| grid.arrived(id, (part.on, since), effects));
+            }
             Some((Stage::Held | Stage::Next | Stage::Asked | Stage::Running | Stage::Missing, _)) | None => {
                 effects.changes.push(Change::StaleReply(id));
             }
+        }
+    }
+
+    /// A run is at a site since a moment. What is known of the site may contain it already: then there is more room than was
+    /// thought, as if the site said so.
+    #[inline]
+    pub(super) fn arrived(&mut self, run: RunId, (on, since): (MachineId, Time), effects: &mut Effects) {
+        if self.beliefs.arrived(run, (on, since)) {
+            effects.changes.push(Change::BeliefChanged(on));
+            self.ask_whoever_waits(on, Cause::Published(on));
         }
     }
 
@@ -37,7 +45,7 @@ impl Grid {
                 task.begun = task.begun.min(now);
                 let class = task.class;
                 self.each_part(&run, |grid, part| {
-                    grid.beliefs.arrived(now, id, part.on);
+                    grid.arrived(id, (part.on, now), effects);
                     grid.machines[part.on.index()].begin(now, class, id);
                 });
                 effects.changes.push(Change::Started(id));

@@ -55,6 +55,11 @@ fn published(known_at: u64, waiting: u32) -> Event {
     Event::StatePublished { machine: SITE, state, known_at: Time::from_nanos(known_at) }
 }
 
+/// A task's run is there since then.
+fn arrived(task: usize, since: u64) -> Event {
+    Event::RunArrived { run: run(task), since: Time::from_nanos(since) }
+}
+
 fn tell(scheduler: &mut Scheduler<Sender>, now: u64, event: &Event) {
     tell_at(scheduler, Time::from_nanos(now), event);
 }
@@ -69,8 +74,8 @@ fn belief(scheduler: &Scheduler<Sender>) -> (u32, Vec<usize>) {
 fn a_run_is_news_to_a_site_until_it_was_in_the_queue_that_was_published() {
     let mut scheduler = scheduler();
     assert_eq!(belief(&scheduler), (0, vec![0, 1, 2]), "all were sent after it");
-    tell(&mut scheduler, 10, &Event::RunArrived(run(0)));
-    tell(&mut scheduler, 20, &Event::RunArrived(run(1)));
+    tell(&mut scheduler, 10, &arrived(0, 10));
+    tell(&mut scheduler, 20, &arrived(1, 20));
     tell(&mut scheduler, 25, &published(15, 1));
     assert_eq!(belief(&scheduler), (1, vec![1, 2]), "the first is in it");
     tell(&mut scheduler, 30, &published(5, 0));
@@ -83,12 +88,40 @@ fn a_run_is_news_to_a_site_until_it_was_in_the_queue_that_was_published() {
 }
 
 #[test]
+fn a_state_of_a_moment_contains_what_arrived_before_it() {
+    let mut scheduler = scheduler();
+    tell(&mut scheduler, 10, &arrived(0, 10));
+    tell(&mut scheduler, 20, &published(10, 0));
+    assert_eq!(belief(&scheduler), (0, vec![0, 1, 2]), "it arrived at that moment");
+    tell(&mut scheduler, 20, &published(11, 1));
+    assert_eq!(belief(&scheduler), (1, vec![1, 2]));
+}
+
+#[test]
+fn whichever_is_heard_first_a_run_is_in_the_state_or_beside_it() {
+    let mut scheduler = scheduler();
+    tell(&mut scheduler, 20, &published(15, 1));
+    assert_eq!(belief(&scheduler), (1, vec![0, 1, 2]), "nobody said that any is there");
+    tell(&mut scheduler, 25, &arrived(1, 15));
+    tell(&mut scheduler, 25, &arrived(0, 14));
+    assert_eq!(belief(&scheduler), (1, vec![1, 2]), "the first is in what is known");
+    // Of several copies of a state each says the same, and of several reports of a run the first counts.
+    tell(&mut scheduler, 30, &arrived(1, 2));
+    for _ in 0..2 {
+        tell(&mut scheduler, 30, &published(15, 1));
+        assert_eq!(belief(&scheduler), (1, vec![1, 2]));
+    }
+    tell(&mut scheduler, 30, &published(16, 2));
+    assert_eq!(belief(&scheduler), (2, vec![2]));
+}
+
+#[test]
 fn a_run_that_is_over_is_nowhere() {
     let mut scheduler = scheduler();
     tell(&mut scheduler, 10, &Event::RunStarted(run(1)));
     tell(&mut scheduler, 20, &Event::RunEnded { run: run(1), end: RunEnd::Finished });
     assert_eq!(belief(&scheduler), (0, vec![0, 2]));
-    tell(&mut scheduler, 30, &Event::RunArrived(run(1)));
+    tell(&mut scheduler, 30, &arrived(1, 30));
     assert_eq!(belief(&scheduler), (0, vec![0, 2]), "a stale reply");
 }
 

@@ -216,7 +216,7 @@ fn asked() -> RunId {
 }
 
 fn granted(machine: usize) -> Event {
-    Event::RunGranted { run: asked(), on: on(machine) }
+    Event::RunGranted { run: asked(), on: on(machine), since: NOW }
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn what_is_asked_for_is_sent_when_all_of_its_sites_hold_their_parts() {
     assert_eq!(ask(&mut scheduler, &parts), None);
     assert_eq!(state(&scheduler), "placed 1:asked@2xm0+2xm1+1xm2 free 0 0 1 2");
     // Nothing begins where nothing is held for it.
-    for early in [Event::RunStarted(asked()), Event::RunArrived(asked())] {
+    for early in [Event::RunStarted(asked()), Event::RunArrived { run: asked(), since: NOW }] {
         assert_eq!(tell(&mut scheduler, &early), [Change::StaleReply(asked())]);
     }
     for machine in [2, 0] {
@@ -240,6 +240,40 @@ fn what_is_asked_for_is_sent_when_all_of_its_sites_hold_their_parts() {
     assert_eq!(scheduler.grid().next_alarm(), None, "nobody is waited for");
     tell_at(&mut scheduler, UNTIL, &Event::RunStarted(asked()));
     assert_eq!(state(&scheduler), "placed 1:runs@2xm0+2xm1+1xm2 free 0 0 1 2");
+}
+
+/// Each site's state contains its part or stands beside it, whatever the other sites say, and when.
+#[test]
+fn what_one_site_holds_is_in_its_state_whatever_the_others_say() {
+    let mut scheduler = grid();
+    let at = Time::from_nanos;
+    let published = |site, known_at| {
+        let (state, known_at) = (SiteState::default(), at(known_at));
+        Event::StatePublished { machine: on(site), state, known_at }
+    };
+    for site in [0, 1, 2] {
+        tell(&mut scheduler, &published(site, 1));
+    }
+    assert_eq!(ask(&mut scheduler, &[part(0, 2), part(1, 2), part(2, 1)]), None);
+    let beside = |scheduler: &Scheduler<Puppet>| {
+        [0, 1, 2].map(|site| scheduler.grid().belief(on(site)).expect("its state").sent_since().len())
+    };
+    let granted = |site, since| Event::RunGranted { run: asked(), on: on(site), since: at(since) };
+    // One grants before its state comes, one after, and one after all is given up.
+    tell(&mut scheduler, &granted(0, 2));
+    assert_eq!(beside(&scheduler), [1, 1, 1]);
+    tell(&mut scheduler, &published(0, 3));
+    tell(&mut scheduler, &published(1, 3));
+    assert_eq!(beside(&scheduler), [0, 1, 1]);
+    assert_eq!(tell(&mut scheduler, &granted(1, 2)), [Change::BeliefChanged(on(1))]);
+    assert_eq!(beside(&scheduler), [0, 0, 1]);
+    tell(&mut scheduler, &Event::WokeUp { alarm: gleaner_core::Alarm::Silence(asked()) });
+    tell(&mut scheduler, &published(2, 3));
+    assert_eq!(beside(&scheduler), [0, 0, 1]);
+    tell(&mut scheduler, &granted(2, 2));
+    assert_eq!(beside(&scheduler), [0, 0, 0]);
+    tell(&mut scheduler, &Event::RunEnded { run: asked(), end: RunEnd::Lost });
+    assert_eq!(state(&scheduler), "waits free 2 2 2 2");
 }
 
 #[test]
@@ -295,9 +329,9 @@ fn whatever_a_site_says_of_what_it_was_never_told_does_no_harm() {
             let ended =
                 [RunEnd::Finished, RunEnd::Kept, RunEnd::Lost].map(|end| Event::RunEnded { run, end });
             let said = [
-                Event::RunGranted { run, on },
+                Event::RunGranted { run, on, since: NOW },
                 Event::RunRefused { run, on },
-                Event::RunArrived(run),
+                Event::RunArrived { run, since: NOW },
                 Event::RunStarted(run),
                 Event::WokeUp { alarm: gleaner_core::Alarm::Silence(run) },
             ];
@@ -310,9 +344,7 @@ fn whatever_a_site_says_of_what_it_was_never_told_does_no_harm() {
         }
     }
     // Of a run that is known, from a site that has no part in it.
-    for event in
-        [Event::RunGranted { run: asked(), on: on(3) }, Event::RunRefused { run: asked(), on: on(9) }]
-    {
+    for event in [granted(3), Event::RunRefused { run: asked(), on: on(9) }] {
         assert_eq!(tell(&mut scheduler, &event), [Change::StaleReply(asked())]);
     }
     assert_eq!((state(&scheduler), scheduler.grid().next_alarm()), before);

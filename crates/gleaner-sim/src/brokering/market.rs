@@ -388,7 +388,10 @@ impl Outside for Market<'_> {
                 out.tell(letter.to, Event::TasksSubmitted { first, count, class, length });
                 out.send(letter.to, letter.from, Word::Arrived(job));
             }
-            Word::Arrived(job) => out.tell(letter.to, Event::RunArrived(self.state.ways[&job].run)),
+            Word::Arrived(job) => {
+                let run = self.state.ways[&job].run;
+                out.tell(letter.to, Event::RunArrived { run, since: letter.sent });
+            }
             Word::Started(job) => out.tell(letter.to, Event::RunStarted(self.state.ways[&job].run)),
             Word::Ended(job) => {
                 let way = self.state.ways.remove(&job).expect("a job that was sent");

@@ -41,7 +41,7 @@ impl SitesWorld<'_> {
             Word::Reserve(run, needs) => {
                 (self.is_asked((party, run), site, needs), "a reservation that was not asked for")
             }
-            Word::Granted(run) => {
+            Word::Granted(run, _) => {
                 let is_so = self.is_known((party, run.task))
                     && (!self.waits_for_answers((party, run)) || self.holds((party, run), site));
                 (is_so, "that a site holds what it does not hold")
@@ -75,8 +75,7 @@ impl SitesWorld<'_> {
                 (is_so, "that a job waits no more which waits")
             }
             Word::State(state, known_at) | Word::Answer(_, state, known_at) => {
-                let is_so =
-                    self.state.managers[site].can_be(&state) && known_at <= self.state.published[site];
+                let is_so = self.state.managers[site].can_be(&state) && known_at <= self.state.acted[site];
                 (is_so, "news that cannot be")
             }
         };

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 pub enum Word {
     /// To a site: hold this for a run.
     Reserve(RunId, Needs),
-    /// From a site: it is held.
-    Granted(RunId),
+    /// From a site: it is held since that moment.
+    Granted(RunId, Time),
     /// From a site: there is not so much.
     Refused(RunId),
     /// To a site: all of the run's sites hold their part; bring its data.
@@ -36,7 +36,7 @@ impl Word {
     /// Whether a site says it, and not a meta-scheduler.
     pub(super) fn is_of_site(&self) -> bool {
         match self {
-            Self::Granted(_)
+            Self::Granted(..)
             | Self::Refused(_)
             | Self::Released(_)
             | Self::Ended(_)

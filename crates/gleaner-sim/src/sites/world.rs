@@ -10,7 +10,7 @@ use super::setup::{SitesSetup, Staging};
 use crate::refused::{Refusals, Refused};
 use crate::saving::Lasting;
 use crate::{Letter, LinkId, Network, Out, Outside, TransferId};
-use gleaner_core::{Command, Event, Part, RunEnd, SiteState};
+use gleaner_core::{Command, Event, Part, RunEnd};
 use gleaner_policy::sites::estimate::crossing;
 use gleaner_units::{FileId, MachineId, Ops, PartyId, RunId, SiteId, TaskClassId, TaskId, Time};
 use serde::{Deserialize, Serialize};
@@ -45,8 +45,8 @@ pub struct State {
     holding: u64,
     /// How many processors compute.
     computing: u64,
-    /// When each site last said how things are.
-    pub(super) published: Vec<Time>,
+    /// When each site last said or did something.
+    pub(super) acted: Vec<Time>,
     pub(super) notes: Vec<Notes>,
     refused: Refusals,
 }
@@ -105,7 +105,7 @@ impl<'a> SitesWorld<'a> {
             in_use: BTreeSet::new(),
             holding: 0,
             computing: 0,
-            published: vec![Time::ZERO; setup.sites.len()],
+            acted: vec![Time::ZERO; setup.sites.len()],
             notes: vec![Notes::default(); setup.sites.len()],
             refused: Refusals::default(),
         };
@@ -143,7 +143,7 @@ impl<'a> SitesWorld<'a> {
         }
     }
 
-    fn party_of(&self, site: usize) -> PartyId {
+    pub(super) fn party_of(&self, site: usize) -> PartyId {
         PartyId::new(self.state.handed_in.len() + site)
     }
 
@@ -177,6 +177,7 @@ impl<'a> SitesWorld<'a> {
         if self.state.came == 0 {
             for party in (0..self.state.handed_in.len()).map(PartyId::new) {
                 self.setup.introductions(party.index()).into_iter().for_each(|event| out.tell(party, event));
+                self.introduce(party, out);
             }
         }
         while let Some(job) = self.setup.jobs.get(self.state.came).filter(|job| job.submitted <= now) {
@@ -242,7 +243,7 @@ impl<'a> SitesWorld<'a> {
         self.changed(now, site, out);
     }
 
-    /// A site holds other than before, and says so where more than one meta-scheduler wants to know.
+    /// A site holds other than before, and says so.
     fn changed(&mut self, now: Time, site: usize, out: &mut Out<Slip>) {
         if self.state.managers[site].cores_held() > 0 {
             self.state.in_use.insert(site);
@@ -250,55 +251,6 @@ impl<'a> SitesWorld<'a> {
             self.state.in_use.remove(&site);
         }
         self.publish(now, site, out);
-    }
-
-    /// Where there is one meta-scheduler, it knows of its own runs and there are no others.
-    fn publish(&mut self, now: Time, site: usize, out: &mut Out<Slip>) {
-        if self.state.handed_in.len() < 2 || !self.setup.protocol.publishes {
-            return;
-        }
-        let (state, at) = self.state(now, site);
-        for party in (0..self.state.handed_in.len()).map(PartyId::new) {
-            self.state.post.say(now, (self.party_of(site), party), Word::State(state, at), out);
-        }
-    }
-
-    /// What is said at one instant has an order too: a letter that is late must not undo a later one.
-    fn state(&mut self, now: Time, site: usize) -> (SiteState, Time) {
-        let before = self.state.published[site];
-        let at = now.max(before.next());
-        self.state.published[site] = at;
-        (self.state.managers[site].state(), at)
-    }
-
-    /// Sites are asked how things are, with the requirements of the jobs that they do not know.
-    fn survey(
-        &mut self,
-        now: Time,
-        (party, number): (PartyId, u32),
-        sites: &[MachineId],
-        out: &mut Out<Slip>,
-    ) {
-        let jobs = &self.state.handed_in[party.index()];
-        for site in sites {
-            let notes = &mut self.state.notes[site.index()];
-            let told = notes.told(party, jobs.len());
-            let waits = |place: &usize| self.state.outcome.jobs[jobs[*place]].dispatched == Time::NEVER;
-            let new: Box<[TaskId]> = (told..jobs.len()).filter(waits).map(TaskId::new).collect();
-            self.state.outcome.requirements.0 += new.len() as u64;
-            self.state.outcome.requirements.1 += notes.known_of(party) as u64;
-            let to = PartyId::new(self.state.handed_in.len() + site.index());
-            self.state.post.say(now, (party, to), Word::Survey(number, new), out);
-        }
-    }
-
-    /// A job waits no more: whoever was told of it hears so.
-    fn forget(&mut self, now: Time, (party, task): (PartyId, TaskId), out: &mut Out<Slip>) {
-        for site in 0..self.state.notes.len() {
-            if self.state.notes[site].was_told(party, task) {
-                self.state.post.say(now, (party, self.party_of(site)), Word::Forget(task), out);
-            }
-        }
     }
 
     /// All sites hold their part: the data may come.
@@ -403,18 +355,21 @@ impl<'a> SitesWorld<'a> {
             Word::Reserve(run, needs) => {
                 let (site, holder) = (self.site_of(to), (from, run));
                 self.count(now);
-                let is_held = self.state.managers[site].reserve(holder, needs);
-                if is_held {
+                let since = self.own_moment(now, site);
+                if self.state.managers[site].reserve(holder, needs) {
                     self.state.holding += u64::from(needs.cores);
+                    self.state.post.say(now, (to, from), Word::Granted(run, since), out);
                     self.changed(now, site, out);
                 } else {
                     self.state.outcome.refused += 1;
                     self.publish(now, site, out);
+                    self.state.post.say(now, (to, from), Word::Refused(run), out);
                 }
-                let answer = if is_held { Word::Granted(run) } else { Word::Refused(run) };
-                self.state.post.say(now, (to, from), answer, out);
             }
-            Word::Granted(run) => out.tell(to, Event::RunGranted { run, on: self.machine_of(from) }),
+            Word::Granted(run, since) => {
+                let on = self.machine_of(from);
+                out.tell(to, Event::RunGranted { run, on, since });
+            }
             Word::Refused(run) => out.tell(to, Event::RunRefused { run, on: self.machine_of(from) }),
             Word::Dispatch(run) => {
                 let (holder, site) = ((from, run), self.site_of(to));
@@ -438,8 +393,7 @@ impl<'a> SitesWorld<'a> {
             Word::Survey(number, new) => {
                 let site = self.site_of(to);
                 self.state.notes[site].note(from, &new);
-                let (state, at) = self.state(now, site);
-                self.state.post.say(now, (to, from), Word::Answer(number, state, at), out);
+                self.answer(now, site, (from, number), out);
             }
             Word::Answer(number, state, known_at) => {
                 let machine = self.machine_of(from);

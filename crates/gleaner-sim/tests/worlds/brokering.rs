@@ -9,7 +9,7 @@ use gleaner_sim::brokering::{
 };
 use gleaner_sim::{Division, RestoreError};
 use gleaner_testkit::random::Choices;
-use gleaner_units::{FileId, Ops, PartyId, SiteId, Span, TaskClassId, Time};
+use gleaner_units::{FileId, MachineId, Ops, PartyId, SiteId, Span, TaskClassId, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An element for each speed, each at a site of its own, joined by links of so many bytes a second to one place.
@@ -121,6 +121,34 @@ fn what_a_broker_sent_itself_stands_for_news() {
     let own = Recipe::brokering(Rank::default(), Choose::Best, Belief::OwnDispatches { brokers: 1 });
     // 0 and 0; 50 and 0; 50 and 100; 100 and 100.
     assert_eq!(lives(&setup, own), [(0, 50.0), (1, 100.0), (0, 98.0), (0, 147.0)]);
+}
+
+/// The lower part takes in both elements at 60, when nothing is there yet, and the upper one takes that in at 100.
+#[test]
+fn what_was_sent_at_the_moment_of_a_state_is_not_in_it() {
+    let own = Recipe::brokering(Rank::default(), Choose::Best, Belief::OwnDispatches { brokers: 1 });
+    for first in [60.0, 60.001] {
+        let mut setup = setup(&[100.0, 100.0], 1.0, &[(first, 1e5), (101.0, 1e5)]);
+        let part = |ttl: f64, above| IndexNode { ttl: seconds(ttl), above };
+        setup.index = vec![part(60.0, Some(1)), part(100.0, None)];
+        assert_eq!(lives(&setup, own), [(0, 1000.0), (1, 1000.0)], "the first is sent at {first}");
+    }
+}
+
+/// A letter takes 10 s: the job stands in the queue from 55 on, the state of 60 contains it, and its broker hears so at 65.
+#[test]
+fn a_state_may_be_known_before_it_is_heard_that_a_run_arrived() {
+    let mut setup = setup(&[100.0], 1.0, &[(45.0, 1e5), (200.0, 1e5)]);
+    setup.index[0].ttl = seconds(60.0);
+    setup.model.delay = seconds(10.0);
+    let mut run = Brokerage::new(&setup, current(), 1).expect("a setup that makes sense");
+    let mut sent = BTreeMap::new();
+    while run.step() {
+        let belief = run.broker(0).grid().belief(MachineId::FIRST);
+        sent.insert(run.now(), belief.map_or(0, |belief| belief.sent_since().len()));
+    }
+    let sent_at = |seconds| sent.range(..=at(seconds)).next_back().map(|(_, runs)| *runs);
+    assert_eq!([50.0, 60.0, 65.0, 120.0].map(sent_at), [Some(1), Some(1), Some(0), Some(0)]);
 }
 
 #[test]

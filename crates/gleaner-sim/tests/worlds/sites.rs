@@ -196,6 +196,46 @@ fn meta_schedulers_draw_apart_from_each_other() {
     }
 }
 
+/// Ten processors, and jobs that go to two meta-schedulers.
+fn handed_to_two(rows: &[(Row, usize)], delay_s: f64) -> SitesSetup {
+    let jobs: Vec<Row> = rows.iter().map(|(row, _)| *row).collect();
+    let mut setup = setup(vec![site(10, 100, 1.0, 1.0)], &jobs);
+    for (job, (_, scheduler)) in setup.jobs.iter_mut().zip(rows) {
+        job.scheduler = *scheduler;
+    }
+    let delay = Time::ZERO.after_seconds(delay_s).since(Time::ZERO);
+    setup.schedulers = 2;
+    setup.protocol = Protocol { delay, patience: Span::from_nanos(10_000_000_000), ..Protocol::AT_ONCE };
+    setup
+}
+
+/// From second 10 on three of ten processors are free.
+#[test]
+fn what_was_sent_to_a_site_counts_once() {
+    let rows = [
+        ((0.0, 4, 1000.0, 0, 0, 0), 0),
+        ((1.0, 1, 100_000.0, 0, 0, 0), 1),
+        ((10.0, 2, 1000.0, 0, 0, 0), 0),
+        ((20.0, 10, 10.0, 0, 0, 0), 1),
+        ((20.0, 3, 100.0, 0, 0, 0), 0),
+    ];
+    for (delay_s, dispatched) in [(0.0, 20.0), (0.5, 21.0)] {
+        let outcome = run(&handed_to_two(&rows, delay_s), SiteRule::MRS);
+        let last = outcome.jobs[4].dispatched;
+        assert_eq!(last, Time::ZERO.after_seconds(dispatched), "with a delay of {delay_s} s");
+        assert_eq!(outcome.refused, 0);
+    }
+}
+
+/// The site's first news, of the other's job, was on its way when the first job was sent there.
+#[test]
+fn what_a_site_said_before_it_heard_of_a_job_does_not_contain_it() {
+    let rows =
+        [((0.0, 1, 100.0, 0, 0, 0), 1), ((0.2, 4, 1000.0, 0, 0, 0), 0), ((1.05, 6, 100.0, 0, 0, 0), 0)];
+    let outcome = run(&handed_to_two(&rows, 0.5), SiteRule::MRS);
+    assert_eq!((outcome.refused, outcome.unfinished()), (0, 0), "nobody asked for more than there was");
+}
+
 /// A letter takes 100 s. Room is held from 100 s on, the job computes from 300 s to 310 s, and the copies on the slow sites hear
 /// at 510 s that nobody needs them.
 #[test]

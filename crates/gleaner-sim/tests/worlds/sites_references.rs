@@ -242,7 +242,7 @@ fn forged(choices: &mut Choices, (setup, written): (&SitesSetup, u64)) -> Slip {
     let tasks = (0..number(3).min(5)).map(|_| TaskId::new(number(jobs))).collect();
     let word = match choices.below(14) {
         0 | 1 => Word::Reserve(run, needs),
-        2 => Word::Granted(run),
+        2 => Word::Granted(run, at),
         3 => Word::Refused(run),
         4 => Word::Dispatch(run),
         5 => Word::Release(run),

@@ -248,7 +248,7 @@ impl Books {
             | Event::Lending(_)
             | Event::RunGranted { .. }
             | Event::RunRefused { .. }
-            | Event::RunArrived(_)
+            | Event::RunArrived { .. }
             | Event::RunStarted(_)
             | Event::CheckingSet(_)
             | Event::ClassChecked { .. }
