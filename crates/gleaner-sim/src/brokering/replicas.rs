@@ -10,9 +10,9 @@ use std::collections::{BTreeSet, VecDeque};
 pub(super) struct Replicas {
     /// By file.
     at: Vec<BTreeSet<SiteId>>,
-    /// By site: what was brought and is kept, the oldest first.
+    /// By site with a quota: what was brought and is kept, the oldest first.
     kept: Vec<VecDeque<FileId>>,
-    /// By site: the bytes of all that is there.
+    /// By site with a quota: the bytes of all that is there, which are no more.
     stored: Vec<u64>,
 }
 
@@ -42,53 +42,53 @@ impl Replicas {
 
     /// What there is room for at a site.
     pub(super) fn free(&self, setup: &BrokeringSetup, site: SiteId) -> u64 {
-        let quota = setup.storage[site.index()].quota.unwrap_or(u64::MAX);
-        quota - self.stored[site.index()]
+        setup.storage[site.index()].quota.map_or(u64::MAX, |quota| quota - self.stored[site.index()])
     }
 
     /// A copy came from outside, and stays: what was brought makes room for it.
     pub(super) fn came(&mut self, setup: &BrokeringSetup, file: FileId, site: SiteId) -> Stored {
-        let bytes = |file: FileId| setup.files[file.index()].bytes;
         let at = site.index();
         if !self.at[file.index()].insert(site) {
             // What was brought there goes no more.
             self.kept[at].retain(|other| *other != file);
             return Stored::default();
         }
-        self.stored[at] += bytes(file);
-        let quota = setup.storage[at].quota.unwrap_or(u64::MAX);
-        let mut gone = Vec::new();
-        while self.stored[at] > quota {
-            let oldest = self.kept[at].pop_front().expect("what stays has room without what was brought");
-            self.at[oldest.index()].remove(&site);
-            self.stored[at] -= bytes(oldest);
-            gone.push(oldest);
-        }
-        Stored { kept: true, gone }
+        let gone = setup.storage[at].quota.map(|quota| self.store(setup, file, (site, quota)));
+        Stored { kept: true, gone: gone.unwrap_or_default() }
     }
 
     /// A file was brought to a site: it stays if there is room, or would be without older ones that were brought too.
     pub(super) fn brought(&mut self, setup: &BrokeringSetup, file: FileId, site: SiteId) -> Stored {
         let bytes = |file: FileId| setup.files[file.index()].bytes;
-        let mut outcome = Stored::default();
+        let at = site.index();
         if !setup.model.keeps_replicas || self.at[file.index()].contains(&site) {
-            return outcome;
+            return Stored::default();
         }
-        let quota = setup.storage[site.index()].quota.unwrap_or(u64::MAX);
-        let brought: u64 = self.kept[site.index()].iter().map(|file| bytes(*file)).sum();
-        if self.stored[site.index()] - brought + bytes(file) > quota {
-            return outcome;
+        let mut gone = Vec::new();
+        if let Some(quota) = setup.storage[at].quota {
+            let brought: u64 = self.kept[at].iter().map(|file| bytes(*file)).sum();
+            if bytes(file) > quota - (self.stored[at] - brought) {
+                return Stored::default();
+            }
+            gone = self.store(setup, file, (site, quota));
+            self.kept[at].push_back(file);
         }
-        while self.stored[site.index()] + bytes(file) > quota {
-            let oldest = self.kept[site.index()].pop_front().expect("what was brought makes the difference");
-            self.at[oldest.index()].remove(&site);
-            self.stored[site.index()] -= bytes(oldest);
-            outcome.gone.push(oldest);
-        }
-        self.kept[site.index()].push_back(file);
         self.at[file.index()].insert(site);
-        self.stored[site.index()] += bytes(file);
-        outcome.kept = true;
-        outcome
+        Stored { kept: true, gone }
+    }
+
+    /// A file takes room at a site with a quota; what was brought goes for it, the oldest first, as far as need be.
+    fn store(&mut self, setup: &BrokeringSetup, file: FileId, (site, quota): (SiteId, u64)) -> Vec<FileId> {
+        let bytes = |file: FileId| setup.files[file.index()].bytes;
+        let at = site.index();
+        let mut gone = Vec::new();
+        while bytes(file) > quota - self.stored[at] {
+            let oldest = self.kept[at].pop_front().expect("it has room without what was brought");
+            self.at[oldest.index()].remove(&site);
+            self.stored[at] -= bytes(oldest);
+            gone.push(oldest);
+        }
+        self.stored[at] += bytes(file);
+        gone
     }
 }

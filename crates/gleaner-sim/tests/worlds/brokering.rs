@@ -224,6 +224,19 @@ fn a_replica_stays_within_the_quota_and_the_oldest_goes_first() {
 }
 
 #[test]
+fn a_site_without_a_quota_holds_more_bytes_than_can_be_counted() {
+    let mut setup = setup(&[100.0, 100.0], 10.0, &[(0.0, 1.0), (200.0, 1.0)]);
+    let huge = File { bytes: 12_000_000_000_000_000_000, at: vec![SiteId::FIRST] };
+    setup.files = vec![huge.clone(), huge, File { bytes: 1000, at: vec![SiteId::new(1)] }];
+    setup.classes[0].inputs = vec![FileId::new(2)];
+    setup.model.keeps_replicas = true;
+    let first = Recipe::brokering(Rank::default(), Choose::First, Belief::AsPublished);
+    assert_eq!(lives(&setup, first), [(0, 100.01), (0, 0.01)], "it is brought, and stays");
+    setup.copies = vec![LaterCopy { at: Time::ZERO, file: FileId::new(2), site: SiteId::FIRST }];
+    assert_eq!(lives(&setup, first), [(0, 0.01); 2], "it comes by itself");
+}
+
+#[test]
 fn groups_and_the_place_for_the_output_are_requirements_like_any_other() {
     let mut setup = setup(&[300.0, 200.0, 100.0], 1.0, &BURST);
     setup.elements[1].provides = ["cms".to_owned()].into();
