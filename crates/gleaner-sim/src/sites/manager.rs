@@ -16,22 +16,29 @@ pub(super) struct Manager {
     cores: u64,
     memory: u64,
     disk: u64,
-    /// Runs that were given up before anything was held for them: a reservation that comes late finds them here.
+    /// Runs for which nothing was held, and which were not given up yet.
+    refused: BTreeSet<Holder>,
+    /// Runs that were given up before their reservation came, which finds them here.
     void: BTreeSet<Holder>,
 }
 
 impl Manager {
     pub(super) fn new(site: Site) -> Self {
-        Self { site, held: BTreeMap::new(), cores: 0, memory: 0, disk: 0, void: BTreeSet::new() }
+        let (held, refused, void) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
+        Self { site, held, cores: 0, memory: 0, disk: 0, refused, void }
     }
 
-    /// Whether it is held now.
+    /// Whether it is held now. This is heard once of each run.
     pub(super) fn reserve(&mut self, holder: Holder, needs: Needs) -> bool {
+        if self.void.remove(&holder) {
+            return false;
+        }
         let Site { processors, memory, disk, .. } = self.site;
         let fits = u64::from(needs.cores) <= u64::from(processors) - self.cores
             && needs.memory <= memory - self.memory
             && needs.disk <= disk - self.disk;
-        if !fits || self.is_void(holder) {
+        if !fits {
+            self.refused.insert(holder);
             return false;
         }
         self.held.insert(holder, needs);
@@ -45,15 +52,22 @@ impl Manager {
         self.held.contains_key(&holder)
     }
 
-    /// Whether it was given up before anything was held for it.
+    /// Whether it was given up before its reservation came.
     pub(super) fn is_void(&self, holder: Holder) -> bool {
         self.void.contains(&holder)
+    }
+
+    /// Whether nothing is remembered of runs for which nothing is held.
+    pub(super) fn has_forgotten(&self) -> bool {
+        self.refused.is_empty() && self.void.is_empty()
     }
 
     /// How many cores were held.
     pub(super) fn release(&mut self, holder: Holder) -> u32 {
         let Some(needs) = self.held.remove(&holder) else {
-            self.void.insert(holder);
+            if !self.refused.remove(&holder) {
+                self.void.insert(holder);
+            }
             return 0;
         };
         self.cores -= u64::from(needs.cores);

@@ -1,4 +1,6 @@
 //! Sees to it that what is said arrives, once: what is not acknowledged is said again, and what was heard is not heard again.
+//!
+//! **Only what is not acknowledged is remembered**: what is, was heard.
 
 use super::letters::{Slip, Word};
 use crate::Out;
@@ -13,7 +15,6 @@ pub(super) struct Post {
     open: BTreeMap<u64, Said>,
     /// When each of these is said again.
     again: BTreeSet<(Time, u64)>,
-    heard: BTreeSet<u64>,
     patience: Span,
 }
 
@@ -23,6 +24,7 @@ struct Said {
     to: PartyId,
     word: Word,
     again: Time,
+    is_heard: bool,
 }
 
 impl Post {
@@ -34,7 +36,7 @@ impl Post {
         let number = self.said;
         self.said += 1;
         let again = now + self.patience;
-        self.open.insert(number, Said { from, to, word: word.clone(), again });
+        self.open.insert(number, Said { from, to, word: word.clone(), again, is_heard: false });
         self.again.insert((again, number));
         out.send(from, to, Slip::Word(number, word));
     }
@@ -51,7 +53,7 @@ impl Post {
     }
 
     pub(super) fn was_heard(&self, number: u64) -> bool {
-        self.heard.contains(&number)
+        number < self.said && self.open.get(&number).is_none_or(|said| said.is_heard)
     }
 
     /// Whether all that was said was heard.
@@ -88,7 +90,9 @@ impl Post {
             }
             Slip::Word(number, word) => {
                 out.send(to, from, Slip::Heard(number));
-                self.heard.insert(number).then_some(word)
+                let said = self.open.get_mut(&number).filter(|said| !said.is_heard)?;
+                said.is_heard = true;
+                Some(word)
             }
         }
     }

@@ -140,6 +140,10 @@ impl<'a> SitesWorld<'a> {
                 self.state.notes.iter().all(Notes::is_empty),
                 "a site remembers a job that waits no more"
             );
+            assert!(
+                self.state.managers.iter().all(Manager::has_forgotten),
+                "a site remembers a run that is over"
+            );
         }
     }
 
