@@ -61,7 +61,8 @@ impl SitesWorld<'_> {
         self.state.post.say(now, (self.party_of(site), party), Word::Answer(number, state, at), out);
     }
 
-    /// Sites are asked how things are, with the requirements of the jobs that they do not know.
+    /// Sites are asked how things are, with the requirements of the jobs that they do not know. Costs O(sites · log) besides the
+    /// jobs that are new to them.
     pub(super) fn survey(
         &mut self,
         now: Time,

@@ -10,6 +10,8 @@ pub(super) struct Notes {
     /// By meta-scheduler: up to which of its jobs it was told of those that waited.
     told: BTreeMap<PartyId, usize>,
     waiting: BTreeSet<(PartyId, TaskId)>,
+    /// By meta-scheduler: how many of these are its.
+    known: BTreeMap<PartyId, usize>,
     /// What was to be forgotten before it came.
     void: BTreeSet<(PartyId, TaskId)>,
 }
@@ -25,20 +27,35 @@ impl Notes {
     }
 
     pub(super) fn note(&mut self, party: PartyId, jobs: &[TaskId]) {
-        let known = jobs.iter().map(|task| (party, *task));
-        let waiting: Vec<_> = known.filter(|job| !self.void.remove(job)).collect();
-        self.waiting.extend(waiting);
+        for job in jobs.iter().map(|task| (party, *task)) {
+            if !self.void.remove(&job) && self.waiting.insert(job) {
+                *self.known.entry(party).or_default() += 1;
+            }
+        }
     }
 
     pub(super) fn forget(&mut self, party: PartyId, task: TaskId) {
-        if !self.waiting.remove(&(party, task)) {
+        if self.waiting.remove(&(party, task)) {
+            *self.known.get_mut(&party).expect("what waits was counted") -= 1;
+        } else {
             self.void.insert((party, task));
         }
     }
 
     /// How many of its jobs are remembered.
     pub(super) fn known_of(&self, party: PartyId) -> usize {
-        self.waiting.range((party, TaskId::new(0))..).take_while(|(of, _)| *of == party).count()
+        self.known.get(&party).copied().unwrap_or(0)
+    }
+
+    /// Asserts that what is counted is what is remembered.
+    ///
+    /// # Panics
+    /// If it is not.
+    pub(super) fn check(&self) {
+        for (party, known) in &self.known {
+            let waiting = self.waiting.iter().filter(|(of, _)| of == party).count();
+            assert_eq!(waiting, *known, "the jobs of {party} that a site remembers do not add up");
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {

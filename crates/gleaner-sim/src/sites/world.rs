@@ -133,6 +133,7 @@ impl<'a> SitesWorld<'a> {
     /// If one does.
     pub fn check(&self) {
         self.state.managers.iter().for_each(Manager::check);
+        self.state.notes.iter().for_each(Notes::check);
         let held: u64 = self.state.managers.iter().map(Manager::cores_held).sum();
         assert_eq!(held, self.state.holding, "what is held does not add up");
         if self.state.post.is_idle() && self.state.ended == self.setup.jobs.len() {
