@@ -6,6 +6,7 @@ use crate::mixing::mixed;
 use gleaner_core::{Chance, MachineClass, Purpose, TaskClass};
 use gleaner_units::{MachineClassId, Ops, PartyId, Span, TaskClassId, Time};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use thiserror::Error;
 
 /// A peer's own workers.
@@ -28,7 +29,7 @@ pub struct Job {
     pub class: TaskClassId,
     /// How many tasks.
     pub tasks: u32,
-    /// The user's job before, with the time the user thinks after that ended: this one comes no earlier.
+    /// The user's job before, with the time the user thinks after that ended: this one comes no earlier. No two come after the same.
     pub after: Option<(u32, Span)>,
 }
 
@@ -205,7 +206,7 @@ pub enum InvalidSetup {
         /// As given.
         lengths: usize,
     },
-    /// A job names what is not there, comes before the one before it, or after one that is not before it.
+    /// A job names what is not there, comes before the one before it, or after one that is not before it or has another after it.
     #[error("job {0} is handed in at no peer, is of no class, has no tasks, or comes out of turn")]
     Job(usize),
     /// A worker is of no kind.
@@ -251,9 +252,11 @@ impl PeersSetup {
         if let Some(peer) = self.peers.iter().position(stray) {
             return Err(InvalidSetup::Worker(peer));
         }
+        let mut followed = BTreeSet::new();
         for (index, job) in self.jobs.iter().enumerate() {
             let in_turn = index == 0 || self.jobs[index - 1].submitted <= job.submitted;
-            let after = job.after.is_none_or(|(before, _)| (before as usize) < index);
+            let after =
+                job.after.is_none_or(|(before, _)| (before as usize) < index && followed.insert(before));
             let is_known = job.peer.index() < self.peers.len() && job.class.index() < self.task_classes.len();
             if !(in_turn && after && is_known && job.tasks > 0) {
                 return Err(InvalidSetup::Job(index));

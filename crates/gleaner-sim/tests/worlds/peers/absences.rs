@@ -176,6 +176,16 @@ fn whoever_comes_back_needs_a_heartbeat() {
 }
 
 #[test]
+fn no_two_jobs_come_after_the_same() {
+    let mut setup = setup(&[&[1.0]], &[(0.0, 0, &[1.0]), (0.0, 0, &[1.0]), (0.0, 0, &[1.0])]);
+    setup.jobs[1].after = Some((0, seconds(1.0)));
+    setup.jobs[2].after = Some((1, seconds(1.0)));
+    assert_eq!(setup.check(), Ok(()));
+    setup.jobs[2].after = Some((0, seconds(1.0)));
+    assert_eq!(setup.check(), Err(InvalidSetup::Job(2)));
+}
+
+#[test]
 fn a_run_that_fails_begins_again_here_and_at_peers() {
     let mut failed = 0;
     for seed in 1..=40 {
