@@ -1,7 +1,7 @@
 //! What is shown to everyone of an owner's rules: that there are such, and not the names in them.
 //!
 //! Whom a machine takes (`users`, `labels`, `signed_by`) is a part of its requirements. Users and keys are named there by texts in
-//! quotes, and administrators alone see these.
+//! quotes, and administrators alone see these. Nor does anyone else see what owners wrote in comments.
 
 use gleaner_core::{Condition, Explanation, Remedy};
 use gleaner_wire::api::MachineList;
@@ -10,6 +10,8 @@ use gleaner_wire::api::MachineList;
 const REQUIREMENTS: &str = "requirements";
 /// What stands for a text.
 const HIDDEN: char = '…';
+/// What opens and closes texts, names of attributes and comments, as the language's lexer has it.
+const ENCLOSED: [(&str, &str); 4] = [("\"", "\""), ("'", "'"), ("/*", "*/"), ("//", "\n")];
 
 /// Leaves out of what machines require whom they name.
 pub fn hide_names(list: &mut MachineList) {
@@ -47,33 +49,51 @@ pub(super) fn explanation(mut of: Explanation) -> Explanation {
     of
 }
 
-/// An expression with nothing left of the texts in it. Names of attributes may stand in single quotes.
+/// An expression with nothing left of the texts and comments in it. Names of attributes may stand in single quotes.
 fn without_texts(expression: &str) -> String {
-    let (mut shown, mut quote, mut is_escaped) = (String::new(), None, false);
-    for letter in expression.chars() {
-        match quote {
-            None => {
-                quote = Some(letter).filter(|letter| matches!(letter, '"' | '\''));
-                shown.push(letter);
-            }
-            Some(open) if letter == open && !is_escaped => {
-                if open == '"' {
-                    shown.push(HIDDEN);
-                }
-                shown.push(letter);
-                quote = None;
-            }
-            Some('\'') => shown.push(letter),
-            Some(_) => {}
+    let (mut shown, mut rest) = (String::new(), expression);
+    while let Some(at) = rest.find(['"', '\'', '/']) {
+        let (before, from) = rest.split_at(at);
+        shown.push_str(before);
+        let Some((open, close)) = ENCLOSED.into_iter().find(|(open, _)| from.starts_with(*open)) else {
+            // A division.
+            shown.push('/');
+            rest = &from[1..];
+            continue;
+        };
+        shown.push_str(open);
+        let Some((inside, behind)) = split(&from[open.len()..], close) else { return shown };
+        if open == "'" {
+            shown.push_str(inside);
+        } else {
+            shown.push(HIDDEN);
         }
-        is_escaped = quote.is_some() && letter == '\\' && !is_escaped;
+        shown.push_str(close);
+        rest = behind;
     }
-    shown
+    shown + rest
+}
+
+/// What is in front of a closing mark, and what is behind it. In quotes a backslash takes the meaning from what follows it.
+fn split<'t>(text: &'t str, close: &str) -> Option<(&'t str, &'t str)> {
+    let length = match close {
+        "\"" | "'" => {
+            let mut is_escaped = false;
+            text.find(|letter: char| {
+                let is_end = close.starts_with(letter) && !is_escaped;
+                is_escaped = letter == '\\' && !is_escaped;
+                is_end
+            })
+        }
+        _ => text.find(close),
+    }?;
+    Some((&text[..length], &text[length + close.len()..]))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gleaner_classad::Expr;
 
     #[test]
     fn nothing_of_a_text_is_left() {
@@ -88,8 +108,24 @@ mod tests {
             ),
             (r#"TARGET.Owner == "ann"#, r#"TARGET.Owner == ""#),
             ("TARGET.Cores > 2", "TARGET.Cores > 2"),
+            ("TARGET.'a", "TARGET.'"),
+            (
+                r#"(/* the owner's wish */ true) && member(TARGET.Owner, {"ann"})"#,
+                r#"(/*…*/ true) && member(TARGET.Owner, {"…"})"#,
+            ),
+            (
+                r#"4 / 2 > 1 /* a " */ && "b" != "/*" && "c" != "*/""#,
+                r#"4 / 2 > 1 /*…*/ && "…" != "…" && "…" != "…""#,
+            ),
+            ("MY.A // not \"ann\"\n || \"bob\" == 'x//y'", "MY.A //…\n || \"…\" == 'x//y'"),
+            (r#"true // for "ann""#, "true //"),
+            (r"1/*\*/+2", "1/*…*/+2"),
         ] {
-            assert_eq!(without_texts(expression), expected);
+            let shown = without_texts(expression);
+            assert_eq!(shown, expected);
+            // The language has the same texts there.
+            let again = |text: &str| Expr::parse(text).map(|parsed| without_texts(&parsed.to_string())).ok();
+            assert_eq!(again(&shown), again(expression), "{expression}");
         }
     }
 
