@@ -32,6 +32,12 @@ pub fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }
 
+/// A `ClassAd` expression as a part of a longer one. It may end in a comment, which takes all that is behind it on its line.
+pub fn as_part(expression: &str) -> String {
+    let end = if expression.contains("//") { "\n" } else { "" };
+    format!("({expression}{end})")
+}
+
 /// The text with a blank for each hidden character, cut where it has more bytes.
 pub fn tamed(text: &str, bytes_max: usize) -> String {
     let mut tamed = String::new();
@@ -47,6 +53,12 @@ pub fn tamed(text: &str, bytes_max: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_comment_ends_with_the_part_that_it_is_in() {
+        assert_eq!(as_part("a || b"), "(a || b)");
+        assert_eq!(as_part("a || b // mine"), "(a || b // mine\n)");
+    }
 
     #[test]
     fn names_are_neither_options_nor_folders() {

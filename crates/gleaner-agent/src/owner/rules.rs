@@ -5,7 +5,7 @@ use gleaner_units::Span;
 use gleaner_wire::job::Confinement;
 use gleaner_wire::limits::{EXPRESSION_BYTES_MAX, PROFILE_BYTES_MAX};
 use gleaner_wire::session::{Profile, Run};
-use gleaner_wire::text::{is_hidden, is_label, is_name};
+use gleaner_wire::text::{as_part, is_hidden, is_label, is_name};
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -422,7 +422,7 @@ impl Rules {
             let network = if apart { "internet" } else { "all" };
             profile.attributes.insert(NETWORK.to_owned(), quoted(network));
         }
-        let asked = profile.attributes.get(REQUIREMENTS).map(|text| format!("({text})"));
+        let asked = profile.attributes.get(REQUIREMENTS).map(|text| as_part(text));
         let members = self.members().map(|(_, text)| text);
         let all: Vec<String> = std::iter::once(asked).chain(members).flatten().collect();
         if !all.is_empty() {
@@ -543,6 +543,16 @@ mod tests {
         let shown = rules.profile(&found, home);
         assert_eq!(shown.attributes["Folders"], format!("{{\"{}\"}}", folder.path().display()));
         assert!(!Rules::default().profile(&found, home).attributes.contains_key("Folders"));
+    }
+
+    #[test]
+    fn what_a_machine_asks_may_end_in_a_comment() {
+        let rules = Rules { users: Some(vec!["ann".to_owned()]), ..Rules::default() };
+        let mut found = Profile::new([1.0; 3], 1);
+        found.attributes.insert(REQUIREMENTS.to_owned(), "TARGET.RequestCpus < 2 // small ones".to_owned());
+        let asked = rules.profile(&found, Path::new("/no/such/agent")).attributes.remove(REQUIREMENTS);
+        let expected = "(TARGET.RequestCpus < 2 // small ones\n) && member(TARGET.Owner, {\"ann\"})";
+        assert_eq!(asked.as_deref(), Some(expected));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! How the ledger keeps tasks from machines where their last tries failed: see [`Elsewhere`](super::elsewhere::Elsewhere).
 
-use super::classes::class_bytes;
+use super::classes::{asked, class_bytes};
 use super::elsewhere::is_another;
 use super::{Job, Ledger};
 use crate::limits::{ELSEWHERE_CLASSES_MAX, KEPT_AWAY_AT_ONCE, NOT_THERE_MAX, TRIED_MACHINES_MAX};
@@ -285,13 +285,19 @@ impl Ledger {
             && machines <= TRIED_MACHINES_MAX.each
     }
 
-    /// The class of tasks like this one that keep away from machines; none where there are too many such classes already.
+    /// The class of tasks like this one that keep away from machines; none where there are too many such classes already, or where its
+    /// requirements take no further ones.
     fn class_apart(&mut self, at: Time, task: TaskId, apart: &BTreeSet<MachineId>) -> Option<TaskClassId> {
         let (_, job) = self.job_of(task);
         if !self.can_be_apart(job, apart) {
             return None;
         }
         let (user, spec, base) = (job.user.clone(), Arc::clone(&job.spec), job.class);
+        let clauses = apart.iter().map(|&machine| is_another(&self.agent(machine).name));
+        let clauses = clauses.collect::<Vec<_>>().join(" && ");
+        if asked(&spec, Some(&clauses)).is_err() {
+            return None;
+        }
         let new = self.books.elsewhere.nameless(apart);
         for &machine in &new {
             // Whether machines are told apart by it is seen below, where a class asks.
@@ -299,8 +305,6 @@ impl Ledger {
                 ledger.books.elsewhere.name(machine);
             });
         }
-        let clauses = apart.iter().map(|&machine| is_another(&self.agent(machine).name));
-        let clauses = clauses.collect::<Vec<_>>().join(" && ");
         let class = self.task_class_of(at, &user, &spec, Some(&clauses));
         if !self.books.classes.class(base).apart.contains(&class) {
             self.books.classes.enter(class);

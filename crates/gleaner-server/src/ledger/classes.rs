@@ -13,6 +13,7 @@ use gleaner_core::{Ad, MachineClass, Needs, Room, Seen, TaskClass};
 use gleaner_units::{MachineClassId, TaskClassId, UserId};
 use gleaner_wire::job::{Confinement, JobSpec};
 use gleaner_wire::session::Profile;
+use gleaner_wire::text::as_part;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -323,17 +324,23 @@ fn task_ad(user: &str, spec: &JobSpec, elsewhere: Option<&str>) -> Result<ClassA
     ad.insert("RequestCpus", Expr::parse(spec.needs.cores.to_string())?);
     ad.insert("RequestMemory", Expr::parse(spec.needs.memory.div_ceil(1 << 20).to_string())?);
     ad.insert("RequestDisk", Expr::parse(spec.needs.disk.div_ceil(1 << 10).to_string())?);
-    let asked = match (&spec.requirements, elsewhere) {
-        (Some(requirements), Some(elsewhere)) => Some(format!("({requirements}) && {elsewhere}")),
-        (requirements, elsewhere) => elsewhere.map(str::to_owned).or_else(|| requirements.clone()),
-    };
-    if let Some(asked) = asked {
-        ad.insert(REQUIREMENTS, Expr::parse(asked)?);
+    if let Some(asked) = asked(spec, elsewhere)? {
+        ad.insert(REQUIREMENTS, asked);
     }
     if let Some(rank) = &spec.rank {
         ad.insert(RANK, Expr::parse(rank)?);
     }
     Ok(ad)
+}
+
+/// What the tasks of a job require of machines, if anything. Requirements that are nested as deep as any may be have no room for
+/// what is asked beside them.
+pub(super) fn asked(spec: &JobSpec, elsewhere: Option<&str>) -> Result<Option<Expr>, ParseError> {
+    let asked = match (&spec.requirements, elsewhere) {
+        (Some(requirements), Some(elsewhere)) => Some(format!("{} && {elsewhere}", as_part(requirements))),
+        (requirements, elsewhere) => elsewhere.map(str::to_owned).or_else(|| requirements.clone()),
+    };
+    asked.map(Expr::parse).transpose()
 }
 
 /// As the language writes text; control characters, which names cannot have, are left out.

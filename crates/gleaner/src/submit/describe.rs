@@ -5,6 +5,7 @@ use crate::cli::SubmitArguments;
 use crate::failure::Failure;
 use gleaner_classad::Expr;
 use gleaner_wire::job::{Confinement, JobSpec, TaskList};
+use gleaner_wire::text::as_part;
 use gleaner_workload::submit::condor::{self, Surroundings};
 use gleaner_workload::submit::{
     JobDescription, JobFile, LocalFile, Note, SentFile, Source, Submission, TaskSource, array, each_line,
@@ -227,7 +228,7 @@ fn lay_over(arguments: &SubmitArguments, job: &mut JobDescription) -> Result<(),
     for tag in &arguments.tags {
         let asked = format!("member(\"{tag}\", TARGET.Tags)");
         spec.requirements = Some(match spec.requirements.take() {
-            Some(others) => format!("({others}) && {asked}"),
+            Some(others) => format!("{} && {asked}", as_part(&others)),
             None => asked,
         });
     }

@@ -48,6 +48,20 @@ fn each_try_is_on_another_machine_and_when_all_failed_on_any() {
     }
 }
 
+/// To keep away is a clause beside those that a user wrote.
+#[test]
+fn requirements_of_any_form_outlast_a_try_that_failed() {
+    let deep = format!("true || {}1{}", "(".repeat(999), ")".repeat(999));
+    for (text, has_room) in
+        [("true // anywhere", true), ("true /* '\" */ // (", true), (deep.as_str(), false)]
+    {
+        let mut books = Books::with(2, JobSpec { requirements: Some(text.to_owned()), ..spec(9) });
+        let first = fails(&mut books, &FAILED);
+        let (_, second) = start(&mut books);
+        assert!(first != second || !has_room, "{text}");
+    }
+}
+
 /// It could be started nowhere three times in a row, which ends it; but not on one machine.
 #[test]
 fn one_machine_that_starts_nothing_does_not_fail_a_task() {
