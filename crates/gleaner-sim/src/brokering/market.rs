@@ -390,7 +390,8 @@ impl Outside for Market<'_> {
             }
             Word::Arrived(job) => {
                 let run = self.state.ways[&job].run;
-                out.tell(letter.to, Event::RunArrived { run, since: letter.sent });
+                let since = self.state.records[job as usize].queued.expect("a job that stood in the queue");
+                out.tell(letter.to, Event::RunArrived { run, since });
             }
             Word::Started(job) => out.tell(letter.to, Event::RunStarted(self.state.ways[&job].run)),
             Word::Ended(job) => {
