@@ -4,7 +4,8 @@
 //! grid whose journal was lost are not taken for those of the next; and what an older state of the journal left behind
 //! under a run's name is removed when the run is ordered. How much of a file counts, once a run is over, its end says.
 //!
-//! **What a run wrote is known again**: beside its files lies their hash (`outputs/sums.rs`), made while the pieces came.
+//! **What a run wrote is known again**: beside its files lies their hash (`outputs/sums.rs`), made while the pieces came. Of a stream
+//! in which a loss of power left a hole there is none.
 //!
 //! **A piece has its place**: one that comes again, after a connection broke, lands where it was, and one in front of which something
 //! is missing is not kept. Before the end of a run is committed its files are synced, so that an end that counts has its whole output.
@@ -51,6 +52,8 @@ pub struct Outputs {
     open: Recent<File>,
     /// Streams of runs that are older than this start of the coordinator, and of which nothing came since.
     older: BTreeSet<(RunId, Stream)>,
+    /// Those of them in which something is missing. They are not hashed: a hole as long as may be costs its agent one byte.
+    torn: BTreeSet<(RunId, Stream)>,
 }
 
 /// What is in a file that is appended to.
@@ -65,7 +68,7 @@ impl Outputs {
     pub fn open(home: &Home, began: Time) -> Self {
         let folder = folder(home.folder(), began);
         let (growing, open) = (Recent::new(GROWING_MAX), Recent::new(OPEN_MAX));
-        Self { folder, growing, open, older: BTreeSet::new() }
+        Self { folder, growing, open, older: BTreeSet::new(), torn: BTreeSet::new() }
     }
 
     /// These runs may go on from before. Where a loss of power took the end of what was kept of one, its agent does not send that again.
@@ -77,6 +80,7 @@ impl Outputs {
     pub fn begin(&mut self, run: RunId) -> Result<(), OutputError> {
         let files = Stream::ALL.map(|stream| {
             self.older.remove(&(run, stream));
+            self.torn.remove(&(run, stream));
             self.growing.remove((run, stream));
             self.open.remove((run, stream));
             path(&self.folder, run, stream)
@@ -105,8 +109,11 @@ impl Outputs {
             || file.metadata().map(|found| Growing { length: found.len(), hash: Running::over(found.len()) });
         let growing = self.growing.get_or_try_insert(key, begin).map_err(failure)?;
         let may_miss_some = self.older.remove(&key);
-        if written.offset > growing.length && !may_miss_some {
-            return Ok(());
+        if written.offset > growing.length {
+            if !may_miss_some {
+                return Ok(());
+            }
+            self.torn.insert(key);
         }
         file.write_all_at(bytes, written.offset).map_err(failure)?;
         growing.hash.add(written.offset, bytes);
@@ -132,6 +139,7 @@ impl Outputs {
             let path = path(&self.folder, run, stream);
             let failure = |source| OutputError { path: path.clone(), source };
             let growing = self.growing.remove((run, stream));
+            let is_torn = self.torn.remove(&(run, stream));
             let file = match self.open.remove((run, stream)) {
                 Some(file) => Some(file),
                 None => open_existing(&path).map_err(failure)?,
@@ -140,6 +148,7 @@ impl Outputs {
                 file.sync_data().map_err(failure)?;
                 *sum = match growing.and_then(|growing| growing.hash.of(length)) {
                     Some(sum) => Some(sum),
+                    None if is_torn => None,
                     None => Sum::read(&file, length).map_err(failure)?,
                 };
             }
@@ -327,6 +336,26 @@ mod tests {
             outputs.keep(&Written { run, stream, offset, bytes: b"x".to_vec() }).expect("a disk");
             assert_eq!(outputs.kept(run, stream).expect("a file"), kept, "at {offset}");
         }
+    }
+
+    /// One byte behind a hole would have all of the hole read.
+    #[test]
+    fn a_stream_with_a_hole_is_not_hashed() {
+        let home = tempfile::tempdir().expect("a folder");
+        let opened = Home::open(home.path(), NetworkFolder::Accept).expect("a home");
+        let run = RunId::new(TaskId::new(0), 1);
+        let mut outputs = Outputs::open(&opened, Time::ZERO);
+        outputs.go_on_with([run].into_iter());
+        let lengths = [OUTPUT_BYTES_MAX, 5];
+        for (stream, offset, bytes) in
+            [(Stream::Stdout, OUTPUT_BYTES_MAX - 1, &b"x"[..]), (Stream::Stderr, 0, b"whole")]
+        {
+            outputs.keep(&Written { run, stream, offset, bytes: bytes.to_vec() }).expect("a disk");
+        }
+        outputs.seal(run, lengths).expect("a disk");
+        let changed = |stream, length| is_changed(opened.folder(), Time::ZERO, run, stream, length);
+        assert_eq!(changed(Stream::Stdout, lengths[0]).expect("a file"), None);
+        assert_eq!(changed(Stream::Stderr, lengths[1]).expect("a file"), Some(false));
     }
 
     /// More streams than files may be open: none has to be read again at its end, whichever runs they are of.
