@@ -47,6 +47,15 @@ impl SpeedScale {
         Self { values }
     }
 
+    /// These stand for themselves too.
+    #[must_use]
+    pub fn with(mut self, speeds: impl IntoIterator<Item = f64>) -> Self {
+        self.values.extend(speeds);
+        self.values.sort_by(f64::total_cmp);
+        self.values.dedup();
+        self
+    }
+
     /// All of them, rising.
     pub fn values(&self) -> &[f64] {
         &self.values
@@ -101,6 +110,14 @@ mod tests {
         for (speed, expected) in [(0.034, 0.034), (0.996, 1.0), (1.26, 1.3), (0.001, 0.0)] {
             assert!((nearest(speed) - expected).abs() < 1e-12, "{speed}: {}", nearest(speed));
         }
+        assert!(scale.values().windows(2).all(|pair| pair[0] < pair[1]), "{scale:?}");
+    }
+
+    #[test]
+    fn those_that_stand_for_themselves_are_not_rounded() {
+        let scale = SpeedScale::two_digits(145.0, 154.0).with([145.0, 154.0, 149.0]);
+        let nearest = |speed| scale.values()[scale.nearest(speed)];
+        assert_eq!([145.0, 149.0, 150.2, 154.0].map(nearest), [145.0, 149.0, 150.0, 154.0]);
         assert!(scale.values().windows(2).all(|pair| pair[0] < pair[1]), "{scale:?}");
     }
 }

@@ -215,19 +215,29 @@ fn availability(available: &AvailableMachines, kinds: &[usize]) -> MachineTraces
     }
 }
 
-/// Two digits of every speed that there is: a class is then no wider than a tenth of its speed.
+/// So many different speeds of a trace stand for themselves.
+const EXACT_SPEEDS_MAX: usize = 100;
+
+/// Two digits of every speed that there is: a class is then no wider than a tenth of its speed. Speeds themselves where they are few.
 fn scale(trace: &Trace) -> SpeedScale {
-    let pieces = (0..trace.intervals().len()).flat_map(|interval| trace.pieces(interval));
-    let (low, high) = pieces
-        .map(|piece| piece.speed)
-        .filter(|speed| *speed > 0.0)
-        .fold((f64::INFINITY, 0.0_f64), |(low, high), speed| (low.min(speed), high.max(speed)));
+    let speeds = || {
+        let pieces = (0..trace.intervals().len()).flat_map(|interval| trace.pieces(interval));
+        pieces.map(|piece| piece.speed).filter(|speed| *speed > 0.0)
+    };
+    let (low, high) =
+        speeds().fold((f64::INFINITY, 0.0_f64), |(low, high), speed| (low.min(speed), high.max(speed)));
     // Without a machine that moves at all, any scale will do.
-    if high > 0.0 {
-        SpeedScale::two_digits(low.max(high / 1e6), high)
-    } else {
-        SpeedScale::two_digits(1.0, 1.0)
+    if high == 0.0 {
+        return SpeedScale::two_digits(1.0, 1.0);
     }
+    let scale = SpeedScale::two_digits(low.max(high / 1e6), high);
+    let mut different = BTreeSet::new();
+    let are_few = speeds().all(|speed| {
+        // Those above 0 are in the order of their bits.
+        different.insert(speed.to_bits());
+        different.len() <= EXACT_SPEEDS_MAX
+    });
+    if are_few { scale.with(different.into_iter().map(f64::from_bits)) } else { scale }
 }
 
 fn machine_names(scenario: &Scenario) -> Vec<String> {

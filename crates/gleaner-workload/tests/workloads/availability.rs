@@ -310,3 +310,17 @@ fn nothing_is_divided_over_machines_that_come_by_a_trace() {
     assert!(run("preset = \"khoo/mrs\"").is_err());
     assert_eq!(run("preset = \"khoo/mrs\"\nsites = { split = \"whole\" }"), Ok(0));
 }
+
+/// Rounded to two digits, a and c would be equally fast.
+#[test]
+fn of_machines_that_differ_little_the_fastest_is_taken() {
+    let trace = "a,1,0,2000,149\nb,1,0,2000,145\nc,1,0,2000,154\n";
+    let machines = "id,cpu\na,149\nb,145\nc,154\n";
+    for policy in ["preset = \"bertasi/greedy\"", "preset = \"immediate/met\""] {
+        let tasks = ("id,arrival_s,length,cpu", "t,1,154000,1\n");
+        let experiment = scenario((machines, trace), tasks, policy).expect("a scenario");
+        let mut simulation = Simulation::new(&experiment.setup, experiment.recipe.build());
+        simulation.run();
+        assert_eq!(simulation.history().makespan().seconds(), 1001.0, "{policy}");
+    }
+}
