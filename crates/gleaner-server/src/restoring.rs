@@ -1,5 +1,9 @@
 //! Putting a journal back to an older state, or to what can be saved of it: what would be lost by that, and doing it.
 
+mod access;
+
+pub use access::{Access, Names, changed_access};
+
 use crate::clock::Clock;
 use crate::desk::Recorded;
 use crate::journal::{Entry, Fact};
@@ -57,8 +61,8 @@ pub fn loss(now: &Ledger, then: &Ledger) -> Loss {
     let retired = (then.next_job().0..now.next_job().0).map(JobId).filter(|id| !is_living(id));
     loss.jobs.extend(retired);
     loss.jobs.sort_unstable();
-    let joined =
-        now.agents().iter().filter(|agent| !agent.forgotten && then.find_agent(&agent.name).is_none());
+    let known = access::keys(then);
+    let joined = now.agents().iter().filter(|agent| !agent.revoked && !known.contains(agent.key.as_str()));
     loss.machines = joined.map(|agent| agent.name.clone()).collect();
     loss
 }

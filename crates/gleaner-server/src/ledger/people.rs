@@ -133,6 +133,11 @@ impl People {
         self.by_token.values()
     }
 
+    /// The hash of each user's token, and whose it is.
+    pub fn tokens(&self) -> impl Iterator<Item = (&String, &User)> {
+        self.by_token.iter()
+    }
+
     /// The hash of each join token that is still good, and what it is good for.
     pub fn join_tokens(&self, now: Time) -> impl Iterator<Item = (&String, &JoinPermit)> {
         let permits = self.join_tokens.iter();

@@ -1,12 +1,15 @@
 //! A journal that was put back to an older state, and agents that know better.
 
 use super::small::{JOB, Small, end, one, profile};
-use gleaner_server::desk::{Administration, Checked, Desk, Effect, Input, Order, SessionId, Start, Terms};
+use gleaner_server::desk::{
+    Administration, Checked, Desk, Effect, Input, NewUser, Order, SessionId, Start, Terms,
+};
 use gleaner_server::journal::{Entry, Fact};
 use gleaner_server::ledger::Ledger;
-use gleaner_server::restoring::loss;
+use gleaner_server::restoring::{Access, Names, changed_access, loss};
 use gleaner_server::store::MemoryDisk;
 use gleaner_units::{RunId, TaskId, Time};
+use gleaner_wire::api::{Quota, QuotaSetting, Role};
 use gleaner_wire::session::{FromAgent, Hello, Outcome, ToAgent};
 use gleaner_wire::{Had, Lineage, Met};
 
@@ -62,6 +65,70 @@ fn machines_that_were_forgotten_are_not_lost() {
     assert_eq!(lost(&small), ["m"]);
     small.order(Order::Administer(Administration::Forget("m".into())));
     assert!(lost(&small).is_empty());
+}
+
+fn user(name: &str, token: &str, role: Role) -> Order {
+    Order::Administer(Administration::AddUser(NewUser {
+        user: name.into(),
+        token: token.into(),
+        role: Some(role),
+        expires: None,
+        again: true,
+    }))
+}
+
+/// What was taken back after the copy is there again, and whoever restores is told.
+#[test]
+fn access_that_comes_back_is_named() {
+    let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Names>();
+    let mut small = Small::running();
+    for order in [
+        user("root", "r", Role::Admin),
+        user("ada", "a", Role::Admin),
+        user("bob", "b", Role::User),
+        user("cyd", "c", Role::User),
+    ] {
+        small.order(order);
+    }
+    small.joined_by_another();
+    for token in ["unused", "withdrawn"] {
+        let (token, expires) = (token.to_owned(), Time::NEVER);
+        small.order(Order::Administer(Administration::IssueJoinToken {
+            token,
+            expires,
+            uses: 1,
+            owner: None,
+        }));
+    }
+    let then = small.desk.ledger().clone();
+    assert_eq!(changed_access(&then, &then), Access::default());
+
+    let quota = Some(Quota { tasks: 5, ..Quota::default() });
+    for order in [
+        Administration::RemoveUser("bob".into()),
+        Administration::SetPrice { machine: "m".into(), price: 3.0 },
+        Administration::Revoke("n".into()),
+        Administration::Forget("n".into()),
+        Administration::RemoveJoinToken("withdrawn".into()),
+        Administration::SetQuota(QuotaSetting { user: Some("cyd".into()), quota }),
+    ] {
+        small.order(Order::Administer(order));
+    }
+    small.order(user("ada", "new", Role::User));
+    small.order(user("eve", "e", Role::User));
+    let expected = Access {
+        users_back: names(&["bob"]),
+        users_gone: names(&["eve"]),
+        tokens_replaced: names(&["ada"]),
+        roles: names(&["ada (user now, admin then)"]),
+        quotas: names(&["cyd"]),
+        join_tokens_back: 1,
+        join_tokens_gone: 0,
+        machines_back: names(&["n"]),
+        machine_orders: names(&["m"]),
+        policy: false,
+    };
+    assert_eq!(changed_access(small.desk.ledger(), &then), expected);
 }
 
 /// In the older state it is over for long and only known in the store.

@@ -25,7 +25,8 @@ pub(crate) enum JournalArguments {
     /// The coordinator has to be stopped. Says first what would be lost, and does nothing without --yes. What was there
     /// is moved into the folder `replaced` beside it. Results that machines still have of what is lost are refused when
     /// they come, and for a lease after the next start no run begins, since machines that are away may still run what
-    /// only the lost past knows.
+    /// only the lost past knows. Users that were removed since, tokens that were replaced and machines that were revoked are let
+    /// in again: they are listed.
     Restore(JournalRestoreArguments),
 }
 

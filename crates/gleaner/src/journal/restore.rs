@@ -1,12 +1,16 @@
 //! `gleaner journal restore`: a backup, or what can be saved, in the journal's place.
 
+mod access;
+
 use super::folder::fault;
 use crate::cli::JournalRestoreArguments;
 use crate::failure::Failure;
 use crate::{Outcome, home, moments, stdout};
 use gleaner_net::random_bytes;
 use gleaner_server::ledger::Ledger;
-use gleaner_server::restoring::{Behind, Loss, behind, is_of_another_grid, ledger_at, loss, put_back};
+use gleaner_server::restoring::{
+    Access, Behind, Loss, behind, changed_access, is_of_another_grid, ledger_at, loss, put_back,
+};
 use gleaner_server::store::{
     self, AUTHORITY_FOLDER, DATABASE, Home, NetworkFolder, OpenError, Readable, Reader, ReplaceError, Seq,
     SqliteReader, readable,
@@ -33,7 +37,7 @@ pub(super) fn run(
     }
     let home = if *yes { Home::open(&folder, NetworkFolder::Refuse) } else { Home::look(&folder) }?;
     let compared = compare(&home, backup)?;
-    let Compared { reader, last, loss, unread, is_others, .. } = &compared;
+    let Compared { reader, last, loss, access, unread, is_others, .. } = &compared;
     if *is_others && *yes && !other_grid {
         return Err(Failure::Usage(format!(
             "{OTHERS}. Nothing was changed; to do it all the same, add --other-grid"
@@ -50,6 +54,8 @@ pub(super) fn run(
             "jobs_lost": loss.jobs,
             "results_lost": loss.results,
             "machines_lost": loss.machines,
+            "access": access,
+            "access_is_whole": compared.is_access_whole(),
             "other_grid": is_others,
             "restored": yes,
             "replaced": aside,
@@ -64,12 +70,23 @@ struct Compared {
     reader: Box<dyn Reader>,
     last: Seq,
     loss: Loss,
+    /// What changes for users, tokens and machines; nothing where what it replaces says less than it, or is another grid's.
+    access: Option<Access>,
     /// How many rows were committed behind its last.
     unread: u64,
     is_others: bool,
     was_there: bool,
     /// Whether what it replaces can be read.
     is_readable: bool,
+    /// Whether all of that can be read.
+    is_read_to_its_end: bool,
+}
+
+impl Compared {
+    /// Whether nothing but what is said changes for users, tokens and machines.
+    fn is_access_whole(&self) -> bool {
+        self.access.is_some() && self.is_read_to_its_end
+    }
 }
 
 /// A backup beside what is in the folder, or else what can be saved of that beside all of it.
@@ -93,6 +110,7 @@ fn compare(home: &Home, backup: Option<(Box<dyn Reader>, Seq)>) -> Result<Compar
             home.folder().display()
         )));
     }
+    let ends = saved.as_ref().map_or(Seq::NONE, |(_, last)| *last);
     let damaged = saved.as_ref().map_or_else(Behind::default, |(reader, last)| behind(&**reader, *last));
     let (reader, last) = backup.or(saved).expect("one of the two is there");
     let then = ledger_at(&*reader, last).map_err(fault)?;
@@ -100,9 +118,12 @@ fn compare(home: &Home, backup: Option<(Box<dyn Reader>, Seq)>) -> Result<Compar
     let is_known = |job: &JobId| *job < then.next_job() || loss.jobs.contains(job);
     let more: Vec<JobId> = damaged.jobs.iter().copied().filter(|job| !is_known(job)).collect();
     loss.jobs.extend(more);
-    let unread = known.max(damaged.last).map_or(0, |known| known.number().saturating_sub(last.number()));
+    let committed = known.max(damaged.last).unwrap_or(Seq::NONE);
+    let unread = committed.number().saturating_sub(last.number());
     let is_others = now.as_ref().is_some_and(|now| is_of_another_grid(now, &then));
-    Ok(Compared { reader, last, loss, unread, is_others, was_there, is_readable: now.is_some() })
+    let access = now.as_ref().filter(|_| !is_others && ends >= last).map(|now| changed_access(now, &then));
+    let (is_readable, is_read_to_its_end) = (now.is_some(), ends >= committed);
+    Ok(Compared { reader, last, loss, access, unread, is_others, was_there, is_readable, is_read_to_its_end })
 }
 
 /// A journal is of no use in a folder without the keys by which its machines and users know the grid.
@@ -143,7 +164,7 @@ fn backup(file: &Path) -> Result<(Box<dyn Reader>, Seq), Failure> {
 }
 
 fn told(compared: &Compared, aside: Option<&Path>) -> String {
-    let Compared { last, loss, unread, is_others, was_there, is_readable, .. } = compared;
+    let Compared { last, loss, access, unread, is_others, was_there, is_readable, .. } = compared;
     let Loss { jobs, results, machines, until: [_, then] } = loss;
     let (ends, lost) = if aside.is_some() { ("ends", "is lost") } else { ("would end", "would be lost") };
     let mut text = format!("The journal {ends} at row {last}, of {}.\n", moments::clock(then.seconds()));
@@ -167,6 +188,9 @@ fn told(compared: &Compared, aside: Option<&Path>) -> String {
     }
     if !machines.is_empty() {
         line(format!("machines that joined later, and have to join again: {}", machines.join(", ")));
+    }
+    if !*is_others {
+        text += &access::told(access.as_ref(), compared.is_access_whole());
     }
     text + &match aside {
         Some(aside) => {
