@@ -21,6 +21,18 @@ impl Credits {
         if count < Self::MAX.0 { Self(count) } else { Self::MAX }
     }
 
+    /// What [`recharge`](Self::recharge) takes.
+    pub const RECHARGE: &'static str = "credits as a whole number, from 1 to 2^53";
+
+    /// What there is to spend in a period, as somebody wrote it: `1000000` or `1e6`.
+    pub fn recharge(text: &str) -> Option<Self> {
+        let count = match text.parse::<u64>() {
+            Ok(count) => count,
+            Err(_) => text.parse().ok().filter(|count: &f64| count.fract() == 0.0 && *count >= 0.0)? as u64,
+        };
+        (1..=Self::MAX.0).contains(&count).then_some(Self(count))
+    }
+
     /// ⌈work × price⌉, equation (2) of the second paper in whole credits.
     pub fn cost(work: Ops, price: f64) -> Self {
         // What is no number or too large for one ends at the largest.
@@ -82,6 +94,27 @@ impl fmt::Display for Credits {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_recharge_is_a_whole_number_however_it_is_written() {
+        for (text, count) in [
+            ("1", Some(1)),
+            ("1000000", Some(1_000_000)),
+            ("1e6", Some(1_000_000)),
+            ("1000000.0", Some(1_000_000)),
+            ("9007199254740992", Some(1 << 53)),
+            ("9007199254740993", None),
+            ("1e300", None),
+            ("0", None),
+            ("-5", None),
+            ("0.5", None),
+            ("nan", None),
+            ("inf", None),
+            ("", None),
+        ] {
+            assert_eq!(Credits::recharge(text).map(Credits::count), count, "{text}");
+        }
+    }
 
     #[test]
     fn a_cost_is_rounded_up_to_whole_credits() {

@@ -7,6 +7,7 @@ use crate::moments::clock;
 use crate::policy::way_back;
 use crate::{Outcome, stdout};
 use gleaner_report::numbers::grouped;
+use gleaner_units::Credits;
 use gleaner_wire::api::{AccountView, BudgetView, PolicyKeys};
 use serde_json::Value;
 
@@ -45,7 +46,8 @@ fn told(view: &BudgetView) -> String {
         "ended" => "as they end",
         _ => "as they are planned",
     };
-    let recharge = grouped(budget.0.get("recharge").and_then(Value::as_u64).unwrap_or_default());
+    let recharge = budget.0.get("recharge").and_then(|written| Credits::recharge(&written.to_string()));
+    let recharge = grouped(recharge.unwrap_or_default().count());
     let period = budget.0.get("period_s").and_then(Value::as_f64).unwrap_or_default();
     let terms = format!("{recharge} credits every {period} s {whose}; tasks are charged {when}\n");
     match view.next_recharge_s {

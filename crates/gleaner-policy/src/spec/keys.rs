@@ -2,7 +2,7 @@
 
 use crate::error::{PolicyError, one_of, printable, shown};
 use crate::parts::Choice;
-use gleaner_units::Span;
+use gleaner_units::{Credits, Span};
 use serde_json::Value;
 
 /// Keys and their values, tables among them.
@@ -149,6 +149,12 @@ impl<'a> Key<'a> {
     pub(super) fn whole<T: TryFrom<u64>>(&self, least: u64, expected: &str) -> Result<T, PolicyError> {
         let whole = self.value.as_u64().filter(|whole| *whole >= least);
         whole.and_then(|whole| T::try_from(whole).ok()).ok_or_else(|| self.wrong(expected))
+    }
+
+    /// Credits, however the whole number is written.
+    pub(super) fn recharge(&self) -> Result<Credits, PolicyError> {
+        let credits = self.value.as_number().and_then(|number| Credits::recharge(&number.to_string()));
+        credits.ok_or_else(|| self.wrong(Credits::RECHARGE))
     }
 
     pub(super) fn number(&self, expected: &str, is_valid: impl Fn(f64) -> bool) -> Result<f64, PolicyError> {

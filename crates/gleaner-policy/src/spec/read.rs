@@ -216,14 +216,8 @@ fn budget(key: &Key<'_>, preset: &Preset, recipe: &mut Recipe) -> Result<Option<
             key.wrong("no such key: it is said with the rules bt-within-period, btt and lbtt, and as-others with bt too")
         })?;
     }
-    let credits = "credits as a whole number, from 1 to 2^53";
-    let recharge = table.key("recharge", credits)?;
-    let count = recharge.whole(1, credits)?;
-    if count > Credits::MAX.count() {
-        return Err(recharge.wrong(credits));
-    }
     Ok(Some(Budget {
-        recharge: Credits::new(count),
+        recharge: table.key("recharge", Credits::RECHARGE)?.recharge()?,
         period: table.key("period_s", "seconds above 0")?.period()?,
         charged: chosen(&table, "charged", Charged::Planned)?,
         scope: chosen(&table, "per", Scope::Shared)?,

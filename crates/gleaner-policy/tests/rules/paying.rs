@@ -1,9 +1,11 @@
 //! Who may be paid under a budget, when credits come back or machines go.
 
 use crate::lab::{Lab, alone, machine, plain, task};
+use crate::written::read;
 use gleaner_core::{Budget, Charged, Event, MachineClass, RunEnd, Scope, Tags, TaskClass};
 use gleaner_policy::{Aim, Cheapest, Recipe, Score, Spending};
 use gleaner_units::{Credits, Ops, Span, TaskClassId, TaskId};
+use serde_json::json;
 
 /// For longer than any test takes.
 fn hundred_credits() -> Event {
@@ -27,6 +29,16 @@ fn submit(lab: &mut Lab, class: usize, length: f64) -> TaskId {
 }
 
 /// They come back when its run has stopped, and whoever waited for them begins then.
+#[test]
+fn a_recharge_may_be_written_in_powers_of_ten() {
+    for written in [json!(1_000_000), json!(1e6)] {
+        let rule =
+            read(json!({ "preset": "elleuch/b-min-min", "budget": { "recharge": written, "period_s": 5 } }));
+        let budget = rule.expect("a policy").rule().budget.expect("a budget");
+        assert_eq!(budget.recharge, Credits::new(1_000_000), "{written}");
+    }
+}
+
 #[test]
 fn what_was_cancelled_leaves_its_credits_to_whoever_waits() {
     let recipe = Recipe { spending: Spending::Cap, ..Recipe::as_they_come(Aim::Earliest) };

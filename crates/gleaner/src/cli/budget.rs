@@ -7,6 +7,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use gleaner_core::{Charged, Scope};
 use gleaner_policy::{Choice, Tree};
+use gleaner_units::Credits;
 use gleaner_wire::api::PolicyKeys;
 use serde_json::json;
 
@@ -43,8 +44,8 @@ Examples:
 #[command(after_long_help = SET_HELP)]
 pub(crate) struct BudgetSetArguments {
     /// Credits that there are at the start of each period
-    #[arg(value_name = "CREDITS")]
-    recharge: u64,
+    #[arg(value_name = "CREDITS", value_parser = credits)]
+    recharge: Credits,
     /// How long a period is, which is also the time from one batch to the next
     #[arg(long, value_name = "TIME", value_parser = seconds, default_value = "2min")]
     period: f64,
@@ -61,6 +62,10 @@ pub(crate) struct BudgetSetArguments {
     pub(crate) grid: GridArguments,
 }
 
+fn credits(text: &str) -> Result<Credits, String> {
+    Credits::recharge(text).ok_or_else(|| format!("expected {}", Credits::RECHARGE))
+}
+
 fn names<C: Choice>() -> PossibleValuesParser {
     PossibleValuesParser::new(C::all().into_iter().map(|choice| choice.about().name))
 }
@@ -70,7 +75,7 @@ impl BudgetSetArguments {
     pub(crate) fn keys(&self) -> PolicyKeys {
         let Self { recharge, period, charged, per, rule, grid: _ } = self;
         let mut keys = Tree::from_iter([
-            ("recharge".to_owned(), json!(recharge)),
+            ("recharge".to_owned(), json!(recharge.count())),
             ("period_s".to_owned(), json!(period)),
             ("charged".to_owned(), json!(charged)),
             ("per".to_owned(), json!(per)),
