@@ -37,15 +37,17 @@ pub(crate) fn run(arguments: &OwnerArguments) -> Outcome {
 const PAUSED_THERE: &str = "paused at the coordinator";
 
 /// What the answer means: what tasks do here, whether more come, and what takes that back.
-fn told(answer: &Answer, grace_max_s: u32) -> String {
+fn told(answer: &Answer, grace_max_s: Option<u32>) -> String {
     let Answer { tasks, ending, state, why, .. } = answer;
     let several = |count: usize| if count == 1 { "1 task".to_owned() } else { format!("{count} tasks") };
     let going_on = tasks.saturating_sub(*ending);
     let mut parts = Vec::new();
     if *ending > 0 {
+        let grace =
+            grace_max_s.map_or("their grace".to_owned(), |longest| format!("a grace of {longest} s at most"));
         let (are, run) = if *ending == 1 { ("is", "runs") } else { ("are", "run") };
         parts.push(format!(
-            "{} here {are} told to end, within a grace of {grace_max_s} s at most, and {run} again elsewhere",
+            "{} here {are} told to end, within {grace}, and {run} again elsewhere",
             several(*ending)
         ));
     }
@@ -133,22 +135,53 @@ impl From<FileError> for Failure {
     }
 }
 
+/// What is to be said of the rules beside what the agent answered. It did as it was told, whatever is wrong with their file.
+fn beside(rules: Result<Rules, FileError>, file: &Path) -> (Option<u32>, Vec<String>) {
+    match rules {
+        Ok(rules) => (Some(rules.grace_max_seconds), doubts(&rules, file)),
+        Err(error) => {
+            let what = error.to_string();
+            (
+                None,
+                vec![format!(
+                    "the agent goes by the rules as it read them last, since there is an error in {}",
+                    what.trim_end()
+                )],
+            )
+        }
+    }
+}
+
 fn show(of: &OwnMachineArguments, answer: &Answer) -> Outcome {
     let file = rules_file(of)?;
-    let rules = owner::read(&file);
+    let (grace_max_s, doubts) = beside(owner::read(&file), &file);
     if of.json {
         let mut answer = serde_json::to_value(answer).expect("an answer is plain data");
-        answer["doubts"] = rules.map_or_else(|_| Vec::new(), |rules| doubts(&rules, &file)).into();
+        answer["doubts"] = doubts.into();
         return stdout::print_json(&answer);
     }
-    let rules = rules?;
-    let notes: String = doubts(&rules, &file).iter().map(|doubt| format!("note: {doubt}\n")).collect();
-    stdout::print(told(answer, rules.grace_max_seconds) + &notes)
+    let notes = doubts.iter().map(|doubt| format!("note: {doubt}\n"));
+    stdout::print(told(answer, grace_max_s) + &notes.collect::<String>())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The agent did as it was told, and an owner who wants the machine back is not told of a failure.
+    #[test]
+    fn a_broken_file_of_rules_is_a_note_and_no_failure() {
+        let file = std::env::temp_dir().join(format!("gleaner-owner-{}.toml", std::process::id()));
+        std::fs::write(&file, "users = [\"ada\"\n").expect("a file");
+        let (grace_max_s, doubts) = beside(owner::read(&file), &file);
+        std::fs::remove_file(&file).expect("a file");
+        let [doubt] = &doubts[..] else { panic!("{doubts:?}") };
+        assert!(doubt.contains("as it read them last") && doubt.contains("unclosed array"), "{doubt}");
+        let why = Some("the owner drains it".to_owned());
+        let answer = Answer { version: 1, tasks: 1, ending: 1, state: State::Closed, why, not_kept: None };
+        let said = told(&answer, grace_max_s);
+        assert!(said.starts_with("1 task here is told to end, within their grace, and runs"), "{said}");
+    }
 
     #[test]
     fn an_owner_reads_what_tasks_do_and_what_takes_it_back() {
@@ -202,7 +235,10 @@ mod tests {
                 "1 task here stands still; no new ones start: the machine is too hot\n",
             ),
         ] {
-            assert_eq!(told(&Answer { version: 1, tasks, ending, state, why, not_kept: None }, 60), expected);
+            assert_eq!(
+                told(&Answer { version: 1, tasks, ending, state, why, not_kept: None }, Some(60)),
+                expected
+            );
         }
     }
 }
