@@ -171,10 +171,10 @@ mod tests {
     /// The agent did as it was told, and an owner who wants the machine back is not told of a failure.
     #[test]
     fn a_broken_file_of_rules_is_a_note_and_no_failure() {
-        let file = std::env::temp_dir().join(format!("gleaner-owner-{}.toml", std::process::id()));
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("rules.toml");
         std::fs::write(&file, "users = [\"ada\"\n").expect("a file");
         let (grace_max_s, doubts) = beside(owner::read(&file), &file);
-        std::fs::remove_file(&file).expect("a file");
         let [doubt] = &doubts[..] else { panic!("{doubts:?}") };
         assert!(doubt.contains("as it read them last") && doubt.contains("unclosed array"), "{doubt}");
         let why = Some("the owner drains it".to_owned());

@@ -8,12 +8,13 @@ use crate::failure::Failure;
 use crate::{Outcome, home, moments, stdout};
 use gleaner_net::random_bytes;
 use gleaner_server::ledger::Ledger;
+use gleaner_server::recovery::RecoveryError;
 use gleaner_server::restoring::{
     Access, Behind, Loss, behind, changed_access, is_of_another_grid, ledger_at, loss, put_back,
 };
 use gleaner_server::store::{
-    self, AUTHORITY_FOLDER, DATABASE, Home, NetworkFolder, OpenError, Readable, Reader, ReplaceError, Seq,
-    SqliteReader, readable,
+    self, AUTHORITY_FOLDER, DATABASE, Home, NetworkFolder, OpenError, ReadError, Readable, Reader,
+    ReplaceError, Seq, SqliteReader, readable,
 };
 use gleaner_wire::{JobId, Lineage};
 use serde_json::json;
@@ -45,7 +46,8 @@ pub(super) fn run(
     }
     let lineage = Lineage::of(random_bytes().map_err(fault)?);
     let [_, until] = loss.until;
-    let aside = yes.then(|| put_back(&home, &**reader, (*last, until), lineage)).transpose()?;
+    let aside = yes.then(|| put_back(&home, &**reader, (*last, until), lineage)).transpose();
+    let aside = aside.map_err(|error| if file.is_some() { error.into() } else { unsaved(&home, error) })?;
     if of.json {
         return stdout::print_json(&json!({
             "version": 1,
@@ -95,20 +97,19 @@ fn compare(home: &Home, backup: Option<(Box<dyn Reader>, Seq)>) -> Result<Compar
     let there = match was_there.then(|| readable(home)).transpose() {
         // What is to be replaced need not be readable.
         Err(ReplaceError::Open(_) | ReplaceError::Read(_)) if backup.is_some() => None,
-        there => there?,
+        there => there.map_err(|error| unsaved(home, error))?,
     };
     let now = match there.as_ref().map(|there| ledger_at(&*there.reader, there.last)).transpose() {
         Err(_) if backup.is_some() => None,
-        now => now.map_err(fault)?,
+        now => now.map_err(|error| match error {
+            RecoveryError::Read(error) => unsaved(home, error.into()),
+            other => fault(other),
+        })?,
     };
     let known = there.as_ref().and_then(|there| there.known);
     let saved = there.map(|Readable { reader, last, .. }| (reader, last));
     if backup.is_none() && saved.as_ref().is_some_and(|(_, last)| *last == Seq::NONE) {
-        return Err(Failure::Coordinator(format!(
-            "nothing can be saved of the journal in {}: it has no row that is what was written. Nothing was changed; put \
-             a backup in its place: gleaner journal restore BACKUP",
-            home.folder().display()
-        )));
+        return Err(nothing_saved(home, "it has no row that is what was written"));
     }
     let ends = saved.as_ref().map_or(Seq::NONE, |(_, last)| *last);
     let damaged = saved.as_ref().map_or_else(Behind::default, |(reader, last)| behind(&**reader, *last));
@@ -124,6 +125,24 @@ fn compare(home: &Home, backup: Option<(Box<dyn Reader>, Seq)>) -> Result<Compar
     let access = now.as_ref().filter(|_| !is_others && ends >= last).map(|now| changed_access(now, &then));
     let (is_readable, is_read_to_its_end) = (now.is_some(), ends >= committed);
     Ok(Compared { reader, last, loss, access, unread, is_others, was_there, is_readable, is_read_to_its_end })
+}
+
+/// What is said of the same error elsewhere advises the command that this is, without a backup.
+fn unsaved(home: &Home, error: ReplaceError) -> Failure {
+    match error {
+        ReplaceError::Read(ReadError::File { source }) => {
+            nothing_saved(home, &format!("its file is damaged where all rows hang together ({source})"))
+        }
+        other => other.into(),
+    }
+}
+
+fn nothing_saved(home: &Home, why: &str) -> Failure {
+    Failure::Coordinator(format!(
+        "nothing can be saved of the journal in {}: {why}. Nothing was changed; put a backup in its place: gleaner journal restore \
+         BACKUP",
+        home.folder().display()
+    ))
 }
 
 /// A journal is of no use in a folder without the keys by which its machines and users know the grid.
@@ -207,5 +226,21 @@ fn told(compared: &Compared, aside: Option<&Path>) -> String {
             "Nothing was changed. To do it all the same, say it again with --yes --other-grid.\n".to_owned()
         }
         None => "Nothing was changed. To do it, say it again with --yes.\n".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Only a backup helps, and the command is not advised that was just run.
+    #[test]
+    fn what_cannot_be_saved_wants_a_backup() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = Home::open(folder.path(), NetworkFolder::Accept).expect("a home");
+        let error = ReadError::File { source: "database disk image is malformed".into() };
+        let said = unsaved(&home, error.into()).to_string();
+        assert!(said.starts_with("nothing can be saved of the journal in"), "{said}");
+        assert!(said.ends_with("gleaner journal restore BACKUP") && !said.contains("stop the"), "{said}");
     }
 }
