@@ -73,7 +73,7 @@ pub fn examine(program: &Path, scratch: &Path) -> Result<Vec<Finding>, DoctorErr
     let apart =
         can_be_apart().map(|()| "with `network = \"internet\"` a task has a network of its own".to_owned());
     found.push(finding("network of its own", apart));
-    found.extend([openat2(scratch)?, removed_files(scratch)?, quota(scratch)?, clock()]);
+    found.extend([openat2(scratch)?, removed_files(scratch), quota(scratch)?, clock()]);
     Ok(found)
 }
 
@@ -145,15 +145,31 @@ fn openat2(scratch: &Path) -> io::Result<Finding> {
     ))
 }
 
-/// A file that a task removed and holds open takes room that no folder shows.
-fn removed_files(scratch: &Path) -> io::Result<Finding> {
-    const SIZE: usize = 1 << 16;
-    let path = scratch.join("removed");
-    fs::write(&path, vec![1; SIZE])?;
-    let file = File::open(&path)?;
+/// How long the file is that is removed to see whether it is seen.
+const REMOVED_SIZE: usize = 1 << 16;
+
+/// A file that was removed and is open, and its disk.
+fn removed(path: &Path) -> io::Result<(File, u64)> {
+    let written = fs::write(path, vec![1; REMOVED_SIZE]).and_then(|()| File::open(path));
+    let removed = fs::remove_file(path);
+    let file = written?;
+    removed?;
     file.sync_all()?;
     let disk = file.metadata()?.dev();
-    fs::remove_file(&path)?;
+    Ok((file, disk))
+}
+
+/// A file that a task removed and holds open takes room that no folder shows. A full disk keeps nothing else from being tried.
+fn removed_files(scratch: &Path) -> Finding {
+    const WALL: &str = "removed files";
+    let (file, disk) = match removed(&scratch.join("removed")) {
+        Ok(removed) => removed,
+        Err(why) => {
+            let free =
+                if why.kind() == io::ErrorKind::StorageFull { "; free some space and try again" } else { "" };
+            return finding(WALL, Err(format!("not tried: {}: {why}{free}", scratch.display())));
+        }
+    };
     let mut holding = Command::new("sleep");
     holding.arg("60").stdin(file).stdout(Stdio::null()).stderr(Stdio::null());
     if geteuid().is_root() {
@@ -166,7 +182,7 @@ fn removed_files(scratch: &Path) -> io::Result<Finding> {
         seen
     });
     let found = match seen {
-        Ok(Some(bytes)) if bytes >= SIZE as u64 => {
+        Ok(Some(bytes)) if bytes >= REMOVED_SIZE as u64 => {
             Ok("tried: files that tasks removed and hold open count as what they take".to_owned())
         }
         Ok(_) => Err("files that tasks removed and hold open are not seen, so that --disk holds each file and not all \
@@ -174,7 +190,7 @@ fn removed_files(scratch: &Path) -> io::Result<Finding> {
             .to_owned()),
         Err(why) => Err(format!("not tried: {why}")),
     };
-    Ok(finding("removed files", found))
+    finding(WALL, found)
 }
 
 /// Quotas of projects are what a task's folder could be given.
@@ -206,4 +222,21 @@ fn clock() -> Finding {
         "clock",
         if counts_sleep { Ok(why) } else { Err("the clock of leases stands still in sleep".to_owned()) },
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As on a full disk: the folder is named, and the other walls are tried all the same.
+    #[test]
+    fn what_cannot_be_written_is_not_tried_and_no_failure() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let there = folder.path().join("not there");
+        let found = removed_files(&there);
+        assert!(
+            !found.stands && found.why.starts_with(&format!("not tried: {}: ", there.display())),
+            "{found:?}"
+        );
+    }
 }
