@@ -47,6 +47,9 @@ pub struct JobDescription {
     pub stdout: Option<String>,
     /// Where the user wants each task's error output in the end.
     pub stderr: Option<String>,
+    /// Which number each task has in the description, where that became several jobs and this one counts its tasks from 0
+    /// itself; else empty.
+    pub processes: Vec<u32>,
 }
 
 /// A file, a folder or a pattern of files that is sent along. `{NAME}` stands for the task's value of that parameter,
@@ -74,7 +77,7 @@ impl LocalFile {
 impl JobDescription {
     /// A job without inputs.
     pub fn new(spec: JobSpec) -> Self {
-        Self { spec, inputs: Vec::new(), stdin: None, stdout: None, stderr: None }
+        Self { spec, inputs: Vec::new(), stdin: None, stdout: None, stderr: None, processes: Vec::new() }
     }
 
     /// Refuses what a task's parameters make too long, before anything is filled in.

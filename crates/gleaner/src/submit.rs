@@ -9,7 +9,6 @@ mod warnings;
 
 use crate::api::Api;
 use crate::cli::SubmitArguments;
-use crate::columns::plural;
 use crate::failure::Failure;
 use crate::wait::{all_done, say_that_they_go_on, say_why, until_over};
 use crate::{Outcome, failures, stdout};
@@ -19,7 +18,7 @@ use gleaner_wire::JobId;
 use gleaner_wire::api::{JobView, Submitted};
 use gleaner_wire::job::JobSpec;
 use gleaner_workload::submit::JobDescription;
-use serde_json::json;
+use serde_json::{Value, json};
 
 pub(crate) use signing::Signing;
 
@@ -59,7 +58,7 @@ pub(crate) fn run(arguments: &SubmitArguments) -> Outcome {
             Err(failure) => {
                 let done = submitted.len();
                 let left = (position + 1..specs.len()).map(described).collect();
-                tell_submitted(arguments, &submitted)?;
+                tell_submitted(arguments, &sending, &submitted)?;
                 return Err(Failure::NotAll { done, failed: vec![(described(position), failure)], left });
             }
         }
@@ -67,7 +66,7 @@ pub(crate) fn run(arguments: &SubmitArguments) -> Outcome {
     if arguments.wait {
         return finish(&grid, arguments, &sending, &submitted);
     }
-    tell_submitted(arguments, &submitted)
+    tell_submitted(arguments, &sending, &submitted)
 }
 
 /// Which job of a description.
@@ -80,20 +79,29 @@ fn key_of(key: &str, position: usize) -> String {
     if position == 0 { key.to_owned() } else { format!("{key}.{position}") }
 }
 
-fn tell_submitted(arguments: &SubmitArguments, submitted: &[Submitted]) -> Outcome {
+fn tell_submitted(
+    arguments: &SubmitArguments,
+    sending: &[(JobDescription, Sending)],
+    submitted: &[Submitted],
+) -> Outcome {
+    let each = submitted.iter().zip(sending.iter().map(|(job, _)| job));
     if !arguments.grid.json {
-        let line = |Submitted { job, tasks, .. }: &Submitted| {
-            format!("job {job}: {}\n", plural(u64::from(*tasks), "task"))
-        };
-        let lines = submitted.iter().map(line);
-        return stdout::print(lines.collect::<String>());
+        return stdout::print(each.map(|(one, job)| tell::submitted(one, job)).collect::<String>());
     }
     let Some(first) = submitted.first() else { return Ok(()) };
     let mut document = json!(first);
     if submitted.len() > 1 {
-        document["jobs"] = json!(submitted);
+        document["jobs"] = each.map(|(one, job)| with_processes(json!(one), job)).collect();
     }
     stdout::print_json(&document)
+}
+
+/// Says of a job which numbers its tasks have in the description, where those are not their own.
+fn with_processes(mut document: Value, job: &JobDescription) -> Value {
+    if !job.processes.is_empty() {
+        document["processes"] = json!(job.processes);
+    }
+    document
 }
 
 fn dry_run(grid: &Api, arguments: &SubmitArguments, specs: &[JobSpec]) -> Outcome {
@@ -128,7 +136,7 @@ fn finish(
     submitted: &[Submitted],
 ) -> Outcome {
     if !arguments.grid.json {
-        tell_submitted(arguments, submitted)?;
+        tell_submitted(arguments, sending, submitted)?;
     }
     let numbers: Vec<JobId> = submitted.iter().map(|job| job.job).collect();
     say_that_they_go_on(&numbers);
@@ -162,7 +170,8 @@ fn tell_ended(
     if arguments.grid.json {
         let first = submitted.first().map(|job| (job.job, job.tasks));
         let (job, tasks) = first.expect("each description makes a job");
-        let jobs: Vec<_> = jobs.iter().map(|job| failures::with_reasons(grid, job)).collect();
+        let ended = jobs.iter().map(|job| failures::with_reasons(grid, job));
+        let jobs: Vec<_> = ended.zip(sending).map(|(ended, (job, _))| with_processes(ended, job)).collect();
         stdout::print_json(&json!({ "version": 1, "job": job, "tasks": tasks, "jobs": jobs }))?;
     } else {
         for (ended, (job, _)) in jobs.iter().zip(sending) {

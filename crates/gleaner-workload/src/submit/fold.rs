@@ -91,7 +91,13 @@ impl Folding {
     }
 
     pub(super) fn into_jobs(self) -> Vec<JobDescription> {
-        self.groups.into_iter().map(Group::into_job).collect()
+        let is_one = self.groups.len() == 1;
+        let of_group = |group: Group| {
+            let job = group.into_job();
+            // The tasks of the only job are all processes in their order.
+            if is_one { JobDescription { processes: Vec::new(), ..job } } else { job }
+        };
+        self.groups.into_iter().map(of_group).collect()
     }
 }
 
@@ -138,6 +144,9 @@ impl Group {
         } else {
             TaskList::Rows { names, values }
         };
+        if !self.processes.iter().copied().eq(0..count) {
+            self.shape.processes = self.processes;
+        }
         self.shape
     }
 
@@ -203,7 +212,7 @@ fn numbered(values: &Words, first: u32) -> Option<String> {
 
 /// The texts of a job, in which parameters are filled in.
 pub(super) fn slots(job: &mut JobDescription) -> Vec<&mut String> {
-    let JobDescription { spec, inputs, stdin, stdout, stderr } = job;
+    let JobDescription { spec, inputs, stdin, stdout, stderr, processes: _ } = job;
     let files =
         inputs.iter_mut().flat_map(|input| std::iter::once(&mut input.source).chain(&mut input.target));
     let of_spec = spec.command.iter_mut().chain(spec.env.values_mut()).chain(&mut spec.outputs);
@@ -232,6 +241,23 @@ mod tests {
         let tasks: Vec<u32> = jobs.iter().map(|job| job.spec.tasks.count()).collect();
         assert_eq!(tasks, [100, 1]);
         assert_eq!(jobs[1].spec.tasks, TaskList::Array { first: 100, last: 100, step: 1 });
+    }
+
+    #[test]
+    fn a_job_that_counts_its_tasks_itself_says_which_processes_they_are() {
+        let folded = |cores: &[u32]| {
+            let mut folding = Folding::default();
+            for (process, (&cores, word)) in (0..).zip(cores.iter().zip(["a", "b", "c", "d"])) {
+                let mut job = JobDescription::new(JobSpec::new([word]));
+                job.spec.needs.cores = cores;
+                folding.add(process, job);
+            }
+            folding.into_jobs().into_iter().map(|job| job.processes).collect::<Vec<_>>()
+        };
+        assert_eq!(folded(&[1, 2, 1, 2]), [[0, 2], [1, 3]]);
+        let from_0: [Vec<u32>; 2] = [vec![], vec![2, 3]];
+        assert_eq!(folded(&[1, 1, 2, 2]), from_0);
+        assert_eq!(folded(&[1, 1, 1, 1]), [[0_u32; 0]]);
     }
 
     #[test]

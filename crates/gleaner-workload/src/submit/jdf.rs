@@ -52,7 +52,9 @@ pub fn translate(source: &Source, folder: &Path, ignored: &[String]) -> Result<S
         }
     }
     if translation.refused.is_empty() {
-        let (jobs, notes) = (folding.into_jobs(), translation.notes.into_notes());
+        let (mut jobs, notes) = (folding.into_jobs(), translation.notes.into_notes());
+        // There they count from 1.
+        jobs.iter_mut().flat_map(|job| &mut job.processes).for_each(|number| *number += 1);
         let requirements_line = requirements.is_some().then_some(job.requirements_line);
         return Ok(Submission {
             jobs,

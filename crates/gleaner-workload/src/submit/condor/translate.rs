@@ -108,7 +108,8 @@ impl<'a> Translation<'a> {
         self.scope.cluster = Some(JOB_NUMBER);
         let stdout = self.local("output").or_else(|| self.local("stdout"));
         let stderr = self.local("error").or_else(|| self.local("stderr"));
-        JobDescription { spec, inputs, stdin: stdin.map(LocalFile::new), stdout, stderr }
+        let stdin = stdin.map(LocalFile::new);
+        JobDescription { inputs, stdin, stdout, stderr, ..JobDescription::new(spec) }
     }
 
     fn universe(&mut self) {
