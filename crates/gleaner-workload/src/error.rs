@@ -56,6 +56,12 @@ impl Place {
         Self { file: Arc::clone(&self.file), line: Some(line) }
     }
 
+    /// What stands there under this key, as errors about it begin.
+    pub(crate) fn of(&self, field: &str) -> String {
+        let line = self.line.map(|line| format!(":{line}")).unwrap_or_default();
+        format!("{}{line}: {}", self.file, printable(&shortened(field)))
+    }
+
     pub(crate) fn error(
         &self,
         field: &str,

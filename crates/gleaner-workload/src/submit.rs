@@ -65,12 +65,20 @@ pub struct LocalFile {
     pub target: Option<String>,
     /// Whether the task may run it, even if the user may not.
     pub executable: bool,
+    /// Where a description names it, as errors about it begin; empty where none does, or several places do.
+    pub at: String,
 }
 
 impl LocalFile {
     /// What lies there, under its own name.
     pub fn new(source: impl Into<String>) -> Self {
-        Self { folder: PathBuf::new(), source: source.into(), target: None, executable: false }
+        Self {
+            folder: PathBuf::new(),
+            source: source.into(),
+            target: None,
+            executable: false,
+            at: String::new(),
+        }
     }
 }
 

@@ -38,11 +38,15 @@ struct Group {
     columns: Vec<Words>,
     /// The files that each input is.
     sources: Vec<HashSet<String>>,
+    /// Where the description names each input and standard input; empty where not all processes have one place.
+    places: Vec<String>,
 }
 
 impl Folding {
     pub(super) fn add(&mut self, process: u32, mut job: JobDescription) {
         let sources: Vec<String> = job.inputs.iter().map(|input| input.source.clone()).collect();
+        let files = job.inputs.iter_mut().chain(&mut job.stdin);
+        let places: Vec<String> = files.map(|file| std::mem::take(&mut file.at)).collect();
         let texts: Vec<String> = slots(&mut job).into_iter().map(std::mem::take).collect();
         self.bytes += texts.iter().map(String::len).sum::<usize>();
         self.processes += 1;
@@ -58,6 +62,7 @@ impl Folding {
                 processes: Vec::new(),
                 columns: vec![Words::default(); texts.len()],
                 sources: vec![HashSet::new(); sources.len()],
+                places: places.clone(),
             });
         }
         let group = &mut self.groups[self.last];
@@ -65,6 +70,11 @@ impl Folding {
         group.columns.iter_mut().zip(&texts).for_each(|(column, text)| column.push(text));
         for (known, source) in group.sources.iter_mut().zip(sources) {
             known.insert(source);
+        }
+        for (known, place) in group.places.iter_mut().zip(&places) {
+            if *known != *place {
+                known.clear();
+            }
         }
     }
 
@@ -111,6 +121,8 @@ impl Group {
     }
 
     fn into_job(mut self) -> JobDescription {
+        let files = self.shape.inputs.iter_mut().chain(&mut self.shape.stdin);
+        files.zip(std::mem::take(&mut self.places)).for_each(|(file, place)| file.at = place);
         let (first, last) = (self.processes[0], *self.processes.last().expect("it has one"));
         let count = self.processes.len() as u32;
         // Without columns, the tasks' numbers are the processes' own.

@@ -116,7 +116,7 @@ pub fn read_job_file(source: &Source) -> Result<JobFile, InputError> {
             .map_or(Ok(Confinement::default()), |key| key.choice(&CONFINEMENTS))?,
         signed: None,
     };
-    let stdin = text(&root, "stdin")?.map(LocalFile::new);
+    let stdin = text(&root, "stdin")?.zip(root.find("stdin")).map(|(source, key)| file_at(&key, source));
     let job = JobDescription { inputs, stdin, ..JobDescription::new(spec) };
     Ok(JobFile { job, tasks: source })
 }
@@ -125,12 +125,17 @@ const INPUT: &str = "files, as [\"data.csv\", { from = \"big.bin\", to = \"data.
 
 fn input(key: &Key<'_>) -> Result<LocalFile, InputError> {
     if let Some(source) = key.find_text() {
-        return Ok(LocalFile::new(source));
+        return Ok(file_at(key, source));
     }
     let Some(table) = key.find_table() else { return Err(key.wrong(INPUT)) };
     table.check_known(&["from", "to", "executable"])?;
-    let file = LocalFile::new(table.key("from", "the file")?.text("the file")?);
+    let from = table.key("from", "the file")?;
+    let file = file_at(&from, from.text("the file")?);
     Ok(LocalFile { target: text(&table, "to")?, executable: flag(&table, "executable")?, ..file })
+}
+
+fn file_at(key: &Key<'_>, source: impl Into<String>) -> LocalFile {
+    LocalFile { at: key.place().of(key.path()), ..LocalFile::new(source) }
 }
 
 fn task_list(root: &Section<'_>) -> Result<(TaskList, TaskSource), InputError> {

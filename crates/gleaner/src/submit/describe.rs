@@ -200,7 +200,8 @@ fn task_list(arguments: &SubmitArguments) -> Result<Option<TaskList>, Failure> {
 
 fn lay_over(arguments: &SubmitArguments, job: &mut JobDescription) -> Result<(), Failure> {
     job.inputs.extend(arguments.inputs.iter().map(|text| input(text)));
-    set_some(&mut job.stdin, arguments.stdin.as_ref().map(LocalFile::new).as_ref());
+    let stdin = |name: &String| LocalFile { at: "--stdin".to_owned(), ..LocalFile::new(name) };
+    set_some(&mut job.stdin, arguments.stdin.as_ref().map(stdin).as_ref());
     let spec = &mut job.spec;
     for text in &arguments.env {
         let (name, value) = variable(text)?;

@@ -46,22 +46,24 @@ impl Sending {
         let mut sending = Self { inputs: Files::default(), own: Vec::new(), stdin: None };
         let mut own_count = 0;
         for (file, sources) in job.inputs.iter().zip(own_sources(job)?) {
-            if sources.is_empty() {
-                sending.inputs.add_all(&file.source, file)?;
+            let added = if sources.is_empty() {
+                sending.inputs.add_all(&file.source, file)
             } else {
-                sending.own.push(OwnFiles::of(file, sources, &mut own_count)?);
-            }
+                OwnFiles::of(file, sources, &mut own_count).map(|own| sending.own.push(own))
+            };
+            added.map_err(|failure| at_place(file, failure))?;
         }
         sending.check_names(&job.spec)?;
         if let Some(file) = &job.stdin {
             let name = &file.source;
-            if differs(name, &job.spec) {
-                return Err(Failure::Usage(format!(
-                    "standard input from \"{name}\" differs from task to task, which a job cannot have: send the \
-                     files with --input, and let each task read its own"
-                )));
-            }
-            sending.stdin = Some(hash(&file.folder.join(name), false)?);
+            let hashed = if differs(name, &job.spec) {
+                let why = "standard input is one file for all tasks of a job, and this one differs from task to task: \
+                           send the files as inputs, and let each task read its own";
+                Err(Failure::Usage(why.to_owned()))
+            } else {
+                hash(&file.folder.join(name), false)
+            };
+            sending.stdin = Some(hashed.map_err(|failure| at_place(file, failure))?);
         }
         Ok(sending)
     }
@@ -307,6 +309,14 @@ fn may_be_run(metadata: &Metadata) -> bool {
     metadata.permissions().mode() & 0o111 != 0
 }
 
+/// What is wrong with a file is said with where the description names it.
+fn at_place(file: &LocalFile, failure: Failure) -> Failure {
+    match failure {
+        Failure::Usage(why) if !file.at.is_empty() => Failure::Usage(format!("{}: {why}", file.at)),
+        other => other,
+    }
+}
+
 /// An input that is not there is the user's mistake, not ours.
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
     Failure::Usage(format!("cannot read the input {}: {error}", path.display()))
@@ -316,6 +326,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
 mod tests {
     use super::*;
     use gleaner_wire::job::TaskList;
+    use gleaner_workload::submit::condor::{self, Surroundings};
     use gleaner_workload::submit::{Source, array, read_job_file};
 
     /// The names in a task's folder of what `inputs` sends, or the error.
@@ -399,6 +410,36 @@ mod tests {
             ),
         ] {
             assert_eq!(sent(&inputs), expected);
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_missing_is_named_with_where_a_description_names_it() {
+        let said = |job: &JobDescription| Sending::of(job).err().expect("nothing is there").to_string();
+        let toml = "command = ['run']\ninputs = ['gone']";
+        let job = read_job_file(&Source::new("j.toml", toml)).expect("a job").job;
+        assert!(said(&job).starts_with("j.toml:2: inputs"), "{}", said(&job));
+        assert!(said(&job).contains(": cannot read the input gone: "), "{}", said(&job));
+        let of_submit_file = |text: &str| {
+            let environment = BTreeMap::new();
+            let folder = Path::new("");
+            let around = Surroundings { folder, environment: &environment, macros: &[], ignored: &[] };
+            let read = condor::read(&Source::new("a.sub", text), &around).expect("a submission");
+            said(&read.jobs[0])
+        };
+        for (text, expected) in [
+            ("executable = gone\nqueue", "a.sub:1: executable: cannot read the input gone: "),
+            (
+                "executable = /e\ntransfer_executable = no\ntransfer_input_files = $(f)\nqueue f in (gone/a gone/b)",
+                "a.sub:3: transfer_input_files: cannot read the input gone/a: ",
+            ),
+            (
+                "executable = /e\ntransfer_executable = no\ninput = in.$(Process)\nqueue 2",
+                "a.sub:3: input: standard input is one file for all tasks of a job, ",
+            ),
+        ] {
+            let found = of_submit_file(text);
+            assert!(found.starts_with(expected), "{found}");
         }
     }
 

@@ -18,6 +18,8 @@ use std::sync::Arc;
 /// What one `queue` statement queues.
 #[derive(Debug)]
 pub(super) struct Batch {
+    /// The file that has it.
+    pub(super) place: Place,
     /// All that holds there, by names in lower case.
     pub(super) settings: Arc<BTreeMap<String, Setting>>,
     pub(super) queue: Queue,
@@ -174,7 +176,11 @@ impl Reading<'_> {
         let scope = self.scope();
         let text = scope.expand(text).map_err(|why| place.error("queue", why, "a queue without it"))?;
         let queue = queue::read((line, &text), &place, lines, self.around.folder)?;
-        self.found.batches.push(Batch { settings: Arc::clone(&self.settings), queue });
+        self.found.batches.push(Batch {
+            place: self.place.clone(),
+            settings: Arc::clone(&self.settings),
+            queue,
+        });
         self.since_queue.clear();
         Ok(())
     }

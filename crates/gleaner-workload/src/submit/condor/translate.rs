@@ -4,6 +4,7 @@ use super::arguments;
 use super::macros::{Scope, evaluated};
 use super::setting::Setting;
 use super::statements::Batch;
+use crate::error::Place;
 use crate::submit::quantity::size_in;
 use crate::submit::submission::{Notes, Refusals};
 use crate::submit::{JobDescription, LocalFile, duration_s, operations};
@@ -56,6 +57,7 @@ pub(super) fn translate_all(
 }
 
 struct Translation<'a> {
+    file: &'a Place,
     settings: &'a BTreeMap<String, Setting>,
     queue_line: u64,
     scope: Scope<'a>,
@@ -70,7 +72,8 @@ impl<'a> Translation<'a> {
     fn of(batch: &'a Batch, scope: Scope<'a>, told: &'a mut Told, mark: &'a str) -> Self {
         let Told { refused, notes } = told;
         let (settings, queue_line) = (&*batch.settings, batch.queue.line);
-        Self { settings, queue_line, scope, refused, notes, mark, with_mark: BTreeSet::new() }
+        let file = &batch.place;
+        Self { file, settings, queue_line, scope, refused, notes, mark, with_mark: BTreeSet::new() }
     }
 
     /// All of a job but its texts: what it runs, with what, and which files.
@@ -104,11 +107,13 @@ impl<'a> Translation<'a> {
             .extend(self.list("transfer_input_files").unwrap_or_default().iter().map(|name| self.sent(name)));
         let outputs = self.list("transfer_output_files").unwrap_or_else(|| vec!["*".to_owned()]);
         let spec = JobSpec { command, env: self.variables(), outputs, ..common };
-        let stdin = self.local("input").or_else(|| self.local("stdin"));
+        let stdin = ["input", "stdin"].into_iter().find_map(|key| {
+            let source = self.local(key)?;
+            Some(self.file_of(key, source))
+        });
         self.scope.cluster = Some(JOB_NUMBER);
         let stdout = self.local("output").or_else(|| self.local("stdout"));
         let stderr = self.local("error").or_else(|| self.local("stderr"));
-        let stdin = stdin.map(LocalFile::new);
         JobDescription { inputs, stdin, stdout, stderr, ..JobDescription::new(spec) }
     }
 
@@ -161,7 +166,7 @@ impl<'a> Translation<'a> {
         }
         let name = path.rsplit('/').next().unwrap_or_default().to_owned();
         // The program is found from where the job is submitted, whatever initialdir says.
-        let file = LocalFile { executable: true, ..LocalFile::new(path) };
+        let file = LocalFile { executable: true, ..self.file_of("executable", path) };
         (format!("./{name}"), Some(file))
     }
 
@@ -232,7 +237,14 @@ impl<'a> Translation<'a> {
         if name.contains("://") {
             self.refuse("transfer_input_files", format!("{name}: only files are sent, no URLs"));
         }
-        LocalFile::new(self.in_folder(name))
+        let source = self.in_folder(name);
+        self.file_of("transfer_input_files", source)
+    }
+
+    /// A file that a key names.
+    fn file_of(&self, key: &str, source: String) -> LocalFile {
+        let (line, name) = self.place(key);
+        LocalFile { at: self.file.at_line(line).of(&name), ..LocalFile::new(source) }
     }
 
     fn in_folder(&mut self, name: &str) -> String {
