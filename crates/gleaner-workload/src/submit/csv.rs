@@ -36,9 +36,10 @@ pub fn from_csv(source: &Source) -> Result<TaskList, InputError> {
 }
 
 fn split<'a>(splitter: &'a mut Splitter, line: &str, at: &Place) -> Result<Fields<'a>, InputError> {
-    splitter
-        .split(line)
-        .ok_or_else(|| at.error("", "a quote that is not closed in its line", "a closing quote"))
+    splitter.split(line).ok_or_else(|| {
+        let expected = "a closing quote in the same line: no field may have a line break within";
+        at.error("", "a quote that is not closed in its line", expected)
+    })
 }
 
 fn all(fields: Fields<'_>) -> Vec<String> {
@@ -63,7 +64,8 @@ mod tests {
             ("a,b\n1\n", "runs.csv:2: found a row of 1; expected a field for each of the 2 columns"),
             (
                 "a\n\"1\n",
-                "runs.csv:2: found a quote that is not closed in its line; expected a closing quote",
+                "runs.csv:2: found a quote that is not closed in its line; expected a closing quote in the same line: \
+                 no field may have a line break within",
             ),
             ("a,a\n1,2\n", "runs.csv:1: a: found the parameter twice; expected each parameter once"),
         ] {

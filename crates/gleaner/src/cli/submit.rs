@@ -52,7 +52,7 @@ pub(crate) struct SubmitArguments {
     /// A task for each entry of a list in JSON, objects or plain values; - for standard input
     #[arg(long, value_name = "FILE", group = "many", help_heading = "Tasks")]
     pub(crate) from_json: Option<PathBuf>,
-    /// A task for each row of a CSV file, whose header names the parameters; - for standard input
+    /// A task for each row of a CSV file, whose header names the parameters; no field has a line break. - for standard input
     #[arg(long, value_name = "FILE", group = "many", help_heading = "Tasks")]
     pub(crate) from_csv: Option<PathBuf>,
     /// A task for each value; several combine
