@@ -28,14 +28,15 @@ pub(super) fn tell(job: &JobDescription) {
 pub(super) fn tell_of_machines(grid: &Api, job: &JobDescription, at: Option<&str>) {
     let needs = &job.spec.needs;
     let asks_for_room = needs.cores > 1 || needs.memory > 0 || needs.disk > 0;
-    if job.spec.requirements.is_none() && !asks_for_room {
+    if job.spec.requirements.is_none() && !asks_for_room && job.spec.quorum < 2 {
         return;
     }
     // Whoever may not see machines learns nothing of them here either.
     let Ok(list) = grid.machines() else { return };
     let requirements = job.spec.requirements.iter();
     let missing = requirements.flat_map(|requirements| missing(requirements, &list.machines, at));
-    for warning in missing.chain(too_large(needs, &list.machines)) {
+    let too_few = too_few(job.spec.quorum, &list.machines);
+    for warning in missing.chain(too_large(needs, &list.machines)).chain(too_few) {
         anstream::eprintln!("warning: {warning}");
     }
 }
@@ -96,6 +97,21 @@ fn too_large(needs: &Needs, machines: &[MachineView]) -> Option<String> {
         more.join(", nor ")
     };
     Some(format!("no machine has {what}: the job waits until one has"))
+}
+
+/// A quorum of more machines than have a vote: all of one owner have one.
+fn too_few(quorum: u32, machines: &[MachineView]) -> Option<String> {
+    let voter = |machine: &MachineView| match &machine.owner {
+        Some(owner) => (true, owner.clone()),
+        None => (false, machine.machine.clone()),
+    };
+    let voters = machines.iter().map(voter).collect::<BTreeSet<_>>().len();
+    (voters > 0 && voters < quorum as usize).then(|| {
+        format!(
+            "a quorum of {quorum} needs {quorum} machines, no two of one owner, and the grid has {voters} of them: the job \
+             waits until it has more"
+        )
+    })
 }
 
 /// The attributes of every machine, as the coordinator puts them beside what its agent says.
@@ -334,6 +350,20 @@ mod tests {
             assert_eq!(said(cores, memory, disk).unwrap_or_default(), expected, "{cores} {memory} {disk}");
         }
         assert_eq!(too_large(&Needs { cores: 99, ..Needs::default() }, &[]), None, "nobody can tell yet");
+    }
+
+    #[test]
+    fn a_quorum_that_no_machines_are_there_for_is_told() {
+        let named = |(name, owner): (&str, Option<&str>)| MachineView {
+            machine: name.to_owned(),
+            owner: owner.map(str::to_owned),
+            ..machine(1, 1 << 30, None)
+        };
+        let machines = [("a", None), ("b", Some("ada")), ("c", Some("ada"))].map(named);
+        for (quorum, of, is_told) in [(1, 1, false), (2, 1, true), (2, 0, false), (2, 3, false), (3, 3, true)]
+        {
+            assert_eq!(too_few(quorum, &machines[..of]).is_some(), is_told, "{quorum} of {of}");
+        }
     }
 
     #[test]
