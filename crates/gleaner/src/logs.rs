@@ -2,6 +2,7 @@
 
 use crate::api::{Api, Piece};
 use crate::cli::{JobOrTask, LogsArguments};
+use crate::columns::plural;
 use crate::failure::Failure;
 use crate::lacking::Lacking;
 use crate::shown::outlet;
@@ -50,8 +51,24 @@ pub(crate) fn run(arguments: &LogsArguments) -> Outcome {
     }
     if arguments.grid.json {
         stdout::print_json(&json!({ "version": 1, "job": job, "outputs": outputs }))?;
+    } else {
+        tell_of_those_that_never_ran(&grid, job, task)?;
     }
     lacking.expect_none(tasks.len(), "the output of the other tasks was shown")
+}
+
+/// Says whose output is empty because nothing of it was ever run.
+fn tell_of_those_that_never_ran(grid: &Api, job: JobId, task: Option<u32>) -> Outcome {
+    let (first, at_most) = task.map_or((0, u32::MAX), |task| (task, 1));
+    let mut count = 0;
+    grid.each_task(job, first, at_most, None, |task| {
+        count += u64::from(task.runs == 0);
+        Ok(false)
+    })?;
+    if count > 0 {
+        anstream::eprintln!("-- {} of job {job} never ran and wrote nothing --", plural(count, "task"));
+    }
+    Ok(())
 }
 
 /// Whether whoever reads it has read enough and gone, as for all that shows output here.

@@ -53,5 +53,10 @@ fn a_wide_task_has_its_turn_before_a_long_narrow_one() {
     assert_eq!(grid.ok(&["logs", "last"]), "ran\n");
     let told = grid.ok(&["status", &next]);
     assert!(told.contains("wide again"), "{told}");
+    let held = grid.json(&["submit", "--hold", "--", "true"])["job"].to_string();
+    grid.ok(&["cancel", &held]);
+    let logs = grid.cli(&["logs", &held]);
+    let said = String::from_utf8_lossy(&logs.stderr);
+    assert!(said.contains(&format!("1 task of job {held} never ran and wrote nothing")), "{said}");
     grid.wind_up();
 }
