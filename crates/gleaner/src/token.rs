@@ -57,12 +57,18 @@ fn show(json: bool, token: &NewToken, good: &str) -> Outcome {
     let until =
         token.expires_s.map_or("until it is replaced".to_owned(), |at| format!("until {}", clock(at)));
     anstream::eprintln!("{good}, {until}");
-    if token.line.split(' ').any(|word| word.parse::<Address>().is_ok_and(|address| address.is_loopback())) {
+    if let Some(port) = port_of_alone(&token.line) {
         anstream::eprintln!(
-            "other machines cannot reach this coordinator: start it with --listen 0.0.0.0:7717 to let them"
+            "other machines cannot reach this coordinator: start it with --listen 0.0.0.0:{port} to let them"
         );
     }
     stdout::print(format!("{}\n", token.line))
+}
+
+/// The port of the coordinator that a line names, where only its own machine reaches it: it keeps it when it is started for all.
+fn port_of_alone(line: &str) -> Option<u16> {
+    let mut addresses = line.split(' ').filter_map(|word| word.parse::<Address>().ok());
+    addresses.find(Address::is_loopback).map(|address| address.port())
 }
 
 fn list(json: bool, users: &UserList) -> Outcome {
@@ -83,4 +89,20 @@ fn list(json: bool, users: &UserList) -> Outcome {
         ("OWNER", Side::Left),
     ];
     stdout::print(aligned(&headings, &users.join_tokens.iter().map(row).collect::<Vec<_>>()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_alone_is_told_of_the_port_that_all_know() {
+        for (line, port) in [
+            ("gleaner login https://127.0.0.1:19717 --token x", Some(19_717)),
+            ("gleaner work --join https://localhost:7717 --token x", Some(7_717)),
+            ("gleaner login https://lab.example:19717 --token x", None),
+        ] {
+            assert_eq!(port_of_alone(line), port, "{line}");
+        }
+    }
 }

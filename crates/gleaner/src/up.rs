@@ -145,9 +145,10 @@ fn agents(options: &ServeOptions, arguments: &UpArguments) -> Vec<LocalAgent> {
 
 async fn announce(ready: &Ready, home: &Path) -> Result<(), Failure> {
     let address = &ready.reached.address;
-    let alone = address.parse::<Address>().is_ok_and(|address| address.is_loopback());
-    let join = if alone {
-        "  Other machines cannot reach it: start it with --listen 0.0.0.0:7717 to let them join.\n".to_owned()
+    let parsed = address.parse::<Address>().ok();
+    let join = if let Some(alone) = parsed.filter(Address::is_loopback) {
+        let port = alone.port();
+        format!("  Other machines cannot reach it: start it with --listen 0.0.0.0:{port} to let them join.\n")
     } else {
         let line = ready.join_line().await?;
         format!("  Let another machine join (the token is good once, for a day):\n    {line}\n")

@@ -18,7 +18,7 @@ pub enum WorkError {
     Rules(#[from] owner::FileError),
     /// It has not joined a grid, and was not told which.
     #[error(
-        "this agent has joined no grid yet: take the line from `gleaner up` on the coordinator's machine"
+        "this agent has joined no grid yet: take the line that `gleaner token join` prints on the coordinator's machine, or `gleaner up`"
     )]
     NotJoined,
     /// It was told where, and has no token for it.
