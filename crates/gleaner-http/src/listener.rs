@@ -21,6 +21,7 @@ use paced::Paced;
 use rustls::ServerConfig;
 use std::future::Future;
 use std::io;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -72,6 +73,11 @@ pub(crate) fn strangers(open_files: u64) -> Share {
     let part = usize::try_from(open_files).unwrap_or(usize::MAX) / STRANGERS_PART;
     let Share { all, each } = CONNECTIONS_OF_STRANGERS;
     Share { all: all.min(part), each: each.min(part / (all / each)) }
+}
+
+/// Whether somebody could listen there now: it is found out before a start is recorded, and nobody is kept waiting by it.
+pub(crate) fn check_free(address: SocketAddr) -> io::Result<()> {
+    std::net::TcpListener::bind(address).map(drop)
 }
 
 /// Serves until `stopped`; connections that are open then are dropped with the runtime.

@@ -208,6 +208,9 @@ pub fn serve<F: Future<Output = ()>>(
         files.check(SystemTime::now())?;
     }
     // Likewise.
+    Authority::check_names(&names(options, options.listen))?;
+    listener::check_free(options.listen)
+        .map_err(|source| ServeError::Listen { address: options.listen, source })?;
     let token = kept_token(&home)?;
     let (store, blobs) = (SqliteStore::open(&home)?, FolderBlobs::open(&home)?);
     if let Some(torn) = store.torn_tail() {
@@ -377,16 +380,21 @@ fn identity(
         return Err(ServeError::AuthorityLost(folder));
     }
     let authority = Authority::open_or_create(&folder, now)?;
+    let identity = ServerIdentity::new(authority, names(options, bound), now)?;
+    if let Some(files) = &options.certificate {
+        identity.show(files.clone(), now)?;
+    }
+    Ok(identity)
+}
+
+/// What the coordinator's certificate is for.
+fn names(options: &ServeOptions, bound: SocketAddr) -> Vec<String> {
     let mut names: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
     names.extend([host_name(), Some(reached_ip(bound).to_string())].into_iter().flatten());
     names.extend(options.names.iter().cloned());
     names.sort();
     names.dedup();
-    let identity = ServerIdentity::new(authority, names, now)?;
-    if let Some(files) = &options.certificate {
-        identity.show(files.clone(), now)?;
-    }
-    Ok(identity)
+    names
 }
 
 /// By which names a coordinator is asked, at any time: its certificates may be replaced.

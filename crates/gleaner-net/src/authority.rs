@@ -137,19 +137,21 @@ impl Authority {
         format!("-----BEGIN CERTIFICATE-----\n{}-----END CERTIFICATE-----\n", lines.collect::<String>())
     }
 
+    /// Refuses names that no certificate of a server can be for.
+    pub fn check_names(names: &[String]) -> Result<(), AuthorityError> {
+        if names.is_empty() || names.len() > NAMES_MAX {
+            return Err(AuthorityError::NameCount(names.len()));
+        }
+        let is_bad = |name: &&String| rustls::pki_types::ServerName::try_from(name.as_str()).is_err();
+        names.iter().find(is_bad).map_or(Ok(()), |bad| Err(AuthorityError::Name(bad.clone())))
+    }
+
     /// A certificate for a server of these names, from now on.
     pub(crate) fn issue(&self, names: &[String], now: SystemTime) -> Result<Issued, AuthorityError> {
         if now >= self.expires_at {
             return Err(AuthorityError::Expired);
         }
-        if names.is_empty() || names.len() > NAMES_MAX {
-            return Err(AuthorityError::NameCount(names.len()));
-        }
-        if let Some(bad) =
-            names.iter().find(|name| rustls::pki_types::ServerName::try_from(name.as_str()).is_err())
-        {
-            return Err(AuthorityError::Name(bad.clone()));
-        }
+        Self::check_names(names)?;
         let expires_at = self.expires_at.min(now + SERVER_LIFE);
         let mut params = CertificateParams::new(names)?;
         params.distinguished_name.push(DnType::CommonName, "Gleaner coordinator");

@@ -35,6 +35,23 @@ fn how_long_things_are_kept_has_a_unit() {
     assert!(code == 2 && error.contains("with its unit"), "{error}");
 }
 
+/// A start that nothing comes of leaves no grid behind.
+#[test]
+fn a_coordinator_that_cannot_be_reached_begins_no_grid() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let taken = listener.local_addr().expect("an address").to_string();
+    for (line, expected) in [
+        (format!("serve --listen {taken}"), taken.as_str()),
+        ("serve --listen 127.0.0.1:0 --name host:1".to_owned(), "neither a host name nor an IP address"),
+    ] {
+        let home = tempfile::tempdir().expect("a folder");
+        let (code, error) = gleaner(home.path(), &line);
+        assert_eq!(code, 2, "{line}: {error}");
+        assert!(error.contains(expected), "{line}: {error}");
+        assert!(!home.path().join("gleaner.db").exists(), "{line}: no journal is begun");
+    }
+}
+
 #[test]
 fn without_a_coordinator_the_exit_code_is_3() {
     let home = tempfile::tempdir().expect("a folder");
