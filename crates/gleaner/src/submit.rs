@@ -49,9 +49,9 @@ pub(crate) fn run(arguments: &SubmitArguments) -> Outcome {
         return dry_run(&grid, arguments, &specs);
     }
     let mut submitted = Vec::with_capacity(sending.len());
-    for (position, ((_, sending), spec)) in sending.iter().zip(&specs).enumerate() {
+    for (position, ((_, files), spec)) in sending.iter().zip(&specs).enumerate() {
         let key = arguments.key.as_ref().map(|key| key_of(key, position));
-        let came = sending.upload(&grid).and_then(|()| grid.submit(spec, key.as_deref()));
+        let came = files.upload(&grid).and_then(|()| grid.submit(spec, key.as_deref()));
         match came {
             Ok(one) => submitted.push(one),
             Err(failure) if submitted.is_empty() => return Err(failure),
