@@ -68,6 +68,7 @@ pub(super) fn run(
 }
 
 /// A journal that is to take the place of what is in a folder, and what is lost by that.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, of which another line tells")]
 struct Compared {
     reader: Box<dyn Reader>,
     last: Seq,
