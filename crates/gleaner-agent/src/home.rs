@@ -26,28 +26,25 @@
 mod kept;
 mod leftovers;
 mod orphans;
+mod remembered;
 
 pub(crate) use kept::Record;
 pub(crate) use orphans::VARIABLE as ORPHANS_VARIABLE;
+pub use remembered::Identity;
 
 use crate::allowance::is_full;
 use crate::beneath;
-use crate::owner::Said;
-use crate::probes::Benchmark;
-use gleaner_net::{Address, Fingerprint, FolderError, read_file, read_text, replace_file};
+use gleaner_net::{FolderError, replace_file};
 use gleaner_units::RunId;
-use gleaner_wire::Met;
 use gleaner_wire::session::Stream;
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::geteuid;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::str::FromStr;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::thread;
@@ -58,9 +55,6 @@ const RUNS_END_S: u64 = 30;
 
 /// How long a lock may outlast its agent: a process that the agent was just starting has it until it runs its program.
 const LOCK_OUTLASTS: Duration = Duration::from_secs(1);
-
-/// What the owner said by hand.
-const BY_HAND: &str = "by_hand.json";
 
 /// A process is named in fewer bytes.
 const PID_TEXT_MAX: u64 = 16;
@@ -123,28 +117,6 @@ pub struct Home {
     is_full_of_trouble: AtomicBool,
     /// Of what is put aside, that which was said to be.
     trouble: Mutex<BTreeSet<PathBuf>>,
-}
-
-/// Who an agent is, and with whom it is enrolled.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Identity {
-    /// Its number there.
-    pub agent: u32,
-    /// Its name there.
-    pub name: String,
-    /// Where the coordinator is.
-    pub address: Address,
-    /// The coordinator's authority.
-    pub authority: Fingerprint,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredIdentity {
-    version: u32,
-    agent: u32,
-    name: String,
-    address: String,
-    authority: String,
 }
 
 impl Home {
@@ -273,103 +245,6 @@ impl Home {
         self.folder.join(format!("pipes/{number}.{}", stream.name()))
     }
 
-    /// Who this agent is; none before it has enrolled.
-    pub fn identity(&self) -> Result<Option<Identity>, HomeError> {
-        let path = self.folder.join("identity.json");
-        let Some(text) = self.text("identity.json")? else { return Ok(None) };
-        let read = || -> Result<Identity, String> {
-            let stored: StoredIdentity = serde_json::from_str(&text).map_err(|why| why.to_string())?;
-            Ok(Identity {
-                agent: stored.agent,
-                name: stored.name,
-                address: stored.address.parse::<Address>().map_err(|why| why.to_string())?,
-                authority: stored.authority.parse::<Fingerprint>().map_err(|why| why.to_string())?,
-            })
-        };
-        read().map(Some).map_err(|why| HomeError::Damaged { path, why })
-    }
-
-    /// Remembers who this agent is.
-    pub fn enrol(&self, identity: &Identity) -> Result<(), HomeError> {
-        let stored = StoredIdentity {
-            version: 2,
-            agent: identity.agent,
-            name: identity.name.clone(),
-            address: identity.address.to_string(),
-            authority: identity.authority.to_string(),
-        };
-        let text = serde_json::to_string_pretty(&stored).expect("it is plain data");
-        self.replace("identity.json", &text)
-    }
-
-    /// Which coordinator it was with last; none if it was with none.
-    pub fn met(&self) -> Result<Option<Met>, HomeError> {
-        let Some(text) = self.text("met.json")? else { return Ok(None) };
-        let damaged = |why: serde_json::Error| HomeError::Damaged {
-            path: self.folder.join("met.json"),
-            why: why.to_string(),
-        };
-        serde_json::from_str(&text).map(Some).map_err(damaged)
-    }
-
-    /// Remembers which coordinator it was with last.
-    pub fn remember(&self, met: &Met) -> Result<(), HomeError> {
-        self.replace("met.json", &serde_json::to_string(met).expect("it is plain data"))
-    }
-
-    /// The number of this start of the agent, higher than that of any before.
-    pub fn count_start(&self) -> Result<u64, HomeError> {
-        let start = self.number::<u64>("starts")? + 1;
-        let write = || self.replace("starts", &format!("{start}\n"));
-        match write() {
-            // What fills the disk may be what was put aside, and is being removed.
-            Err(HomeError::File { why, .. }) if is_full(&why) => {
-                self.clear_leftovers();
-                write()?;
-            }
-            written => written?,
-        }
-        Ok(start)
-    }
-
-    /// How fast the machine was measured to be; none if it was not, or not in a way that can be read.
-    pub fn measured(&self) -> Option<Benchmark> {
-        serde_json::from_slice(&read_file(&self.folder.join("speeds.json")).ok()?).ok()
-    }
-
-    /// Remembers how fast the machine is.
-    pub fn remember_measured(&self, measured: &Benchmark) -> Result<(), HomeError> {
-        self.replace("speeds.json", &serde_json::to_string(measured).expect("it is plain data"))
-    }
-
-    /// What the owner said by hand before.
-    pub(crate) fn said(&self) -> Result<Said, HomeError> {
-        let Some(text) = self.text(BY_HAND)? else { return Ok(Said::default()) };
-        let path = self.folder.join(BY_HAND);
-        serde_json::from_str(&text).map_err(|why| HomeError::File { path, why: why.into() })
-    }
-
-    /// Remembers what the owner said by hand.
-    pub(crate) fn remember_said(&self, said: Said) -> Result<(), HomeError> {
-        self.replace(BY_HAND, &serde_json::to_string(&said).expect("it is plain data"))
-    }
-
-    /// The number in a file; 0 if there is no file.
-    fn number<N: FromStr + Default>(&self, name: &str) -> Result<N, HomeError> {
-        let Some(text) = self.text(name)? else { return Ok(N::default()) };
-        let path = self.folder.join(name);
-        text.trim().parse().map_err(|_| HomeError::Damaged { path, why: "expected a number".into() })
-    }
-
-    /// What a file says; none if there is no file.
-    fn text(&self, name: &str) -> Result<Option<String>, HomeError> {
-        let path = self.folder.join(name);
-        match read_text(&path) {
-            Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(None),
-            read => read.map(Some).map_err(|why| HomeError::File { path, why }),
-        }
-    }
-
     /// Writes a file whole or not at all.
     fn replace(&self, name: &str, text: &str) -> Result<(), HomeError> {
         let path = self.folder.join(name);
@@ -433,7 +308,9 @@ fn lock((file, path): (File, &Path), patience: Duration) -> Result<Option<File>,
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gleaner_net::Fingerprint;
     use gleaner_units::{RunId, TaskId};
+    use gleaner_wire::Met;
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
     #[test]
@@ -497,53 +374,5 @@ mod tests {
         }
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o1777)).unwrap();
         assert!(matches!(Home::open(&folder), Err(HomeError::NotOurs(FolderError::Shared(_)))));
-    }
-
-    /// A start would wait until somebody writes to it.
-    #[test]
-    fn a_pipe_in_place_of_a_file_is_refused_by_name() {
-        let folder = tempfile::tempdir().unwrap();
-        let home = Home::open(folder.path()).unwrap();
-        let pipe = |name: &str| {
-            let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
-            rustix::fs::mknodat(
-                rustix::fs::CWD,
-                folder.path().join(name),
-                rustix::fs::FileType::Fifo,
-                mode,
-                0,
-            )
-            .unwrap();
-        };
-        for name in
-            ["identity.json", "met.json", "by_hand.json", "starts", "speeds.json", "rules.toml", "agent.key"]
-        {
-            pipe(name);
-        }
-        assert!(home.measured().is_none(), "it is measured again");
-        let key = gleaner_net::AgentKey::open_or_create(&home.key());
-        for (name, why) in [
-            ("identity.json", home.identity().unwrap_err().to_string()),
-            ("met.json", home.met().unwrap_err().to_string()),
-            ("by_hand.json", home.said().unwrap_err().to_string()),
-            ("starts", home.count_start().unwrap_err().to_string()),
-            ("rules.toml", crate::owner::read(&home.rules()).unwrap_err().to_string()),
-            ("agent.key", key.unwrap_err().to_string()),
-        ] {
-            let expected = format!("{name}: it is a pipe, and no file: move it away, and start again");
-            assert!(why.contains(&expected), "{why}");
-        }
-    }
-
-    #[test]
-    fn a_damaged_file_is_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let home = Home::open(folder.path()).unwrap();
-        for name in ["identity.json", "met.json"] {
-            fs::write(folder.path().join(name), "{").unwrap();
-        }
-        for error in [home.identity().map(drop).unwrap_err(), home.met().map(drop).unwrap_err()] {
-            assert!(matches!(error, HomeError::Damaged { .. }), "{error}");
-        }
     }
 }
