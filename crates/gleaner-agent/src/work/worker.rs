@@ -1,29 +1,30 @@
 //! The loop in which everything happens.
 
+mod looking;
 mod runs;
+mod session;
 
 use super::bounding::Bounding;
-use super::dialler::{Dialler, News, Outgoing};
+use super::dialler::{News, Outgoing};
 use super::folders::Folders;
 use super::joining::Joined;
 use super::keeping::Keeping;
 use super::minders::Minders;
 use super::permits::{Clerk, Permits};
-use super::room::Bound;
 use super::threads::Threads;
 use super::watch::Watch;
-use super::{Stop, WorkError, WorkOptions, spool};
+use super::{Stop, WorkError, WorkOptions};
 use crate::cache::Cache;
 use crate::clock::{Alarm, now};
 use crate::confine::{Limiter, Settings};
-use crate::duties::{Action, Duties, Event, Exit, Kept, Piece, paused_at};
+use crate::duties::{Action, Duties, Event, Exit, Kept, paused_at};
 use crate::home::{Home, Identity, Record};
 use crate::keeper::Keeper;
-use crate::owner::{Rules, Verdict, Word, check_signed};
+use crate::owner::{Verdict, Word};
 use crate::owner_socket::{self, Asked, State};
-use gleaner_net::{Address, AgentKey, Challenge, Client, SessionNonce, Token, random_bytes};
+use gleaner_net::{Address, AgentKey, random_bytes};
 use gleaner_units::{RunId, Span, Time};
-use gleaner_wire::session::{FromAgent, Profile, Run, Stream};
+use gleaner_wire::session::{Profile, Run};
 use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::sync::Arc;
@@ -36,11 +37,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(900);
 /// Who does nothing for so long was stopped, or slept, since there is something to do at every look. One that was only busy says one
 /// heartbeat more.
 const STANDS_STILL: Span = Span::from_nanos(1_000_000_000);
-/// Every how many looks the folders of runs that have a limit, or where the disk is short, are measured.
-const LOOKS_PER_SIZE: u64 = 5;
-/// Every how many looks what could not be removed is tried again, and the machine's settings are looked at. While those change they are
-/// looked at each time.
-const LOOKS_PER_CLEARING: u64 = 11;
 /// At the end a coordinator that does not read is waited for no longer.
 const FAREWELL_MAX: Duration = Duration::from_secs(2);
 /// At the end a disk that does not take what is to be kept is waited for no longer.
@@ -116,13 +112,7 @@ impl Worker {
         let (events, inbox) = mpsc::channel(QUEUE_MAX);
         let bounding = Bounding::new(limiter.clone(), watch.rules().limits_of_all());
         let offered = watch.rules().profile(&profile, home.path());
-        tracing::info!(%limiter, "limits of tasks");
-        if let Err(why) = &profile.sandbox {
-            tracing::warn!(
-                why,
-                "no sandbox can be built here, so tasks of others do not run here; see `gleaner doctor`"
-            );
-        }
+        say_confinement(&limiter, &profile);
         let (program, memory, shown) = (options.program, options.task_memory, settings.clone());
         let minders =
             Minders::new(program, keeper, limiter.clone(), memory, home.clone(), shown, events.clone());
@@ -132,14 +122,8 @@ impl Worker {
         let mut duties = Duties::new(identity.agent, incarnation, met.clone(), offered);
         duties.handle(now(), Event::Ruled(watch.rules().bounds()));
         duties.handle(now(), Event::Judged(watch.verdict()));
-        let kept = home.kept();
+        let kept = kept_before(&home);
         let brought: BTreeSet<RunId> = kept.iter().map(Kept::id).collect();
-        if !kept.is_empty() {
-            tracing::info!(
-                runs = kept.len(),
-                "an agent before this one could not hand in what they left: this one will"
-            );
-        }
         duties.take_up(now(), kept);
         let threads = Threads::new(home.clone(), settings, cache, met, events);
         let (clearing, cleared) = mpsc::unbounded_channel();
@@ -183,10 +167,7 @@ impl Worker {
         let (asked, mut asks) = mpsc::channel(1);
         owner_socket::listen(self.home.path(), asked).map_err(system("the owner's socket cannot be made"))?;
         let written = Arc::new(Notify::new());
-        let Identity { address, authority, .. } = self.identity.clone();
-        let mut addresses: Vec<Address> = self.given.take().into_iter().chain([address]).collect();
-        addresses.dedup();
-        let dialling = tokio::spawn(Dialler { addresses, authority, news, written: written.clone() }.dial());
+        let dialling = self.dial(news, written.clone());
         let mut inbox = self.inbox.take().expect("it runs once");
         let mut notes = self.notes.take().expect("it runs once");
         let mut cleared = self.cleared.take().expect("it runs once");
@@ -283,28 +264,6 @@ impl Worker {
         }
     }
 
-    fn hear(&mut self, news: News) {
-        match news {
-            News::Open(outgoing, address) => {
-                tracing::info!(coordinator = %address, name = self.identity.name, "connected");
-                self.outgoing = Some(outgoing);
-                self.dialled = address;
-                self.take(Event::Connected);
-            }
-            News::Event(event) => {
-                // What was under way when the connection was given up is of no use.
-                if self.outgoing.is_some() {
-                    self.take(event);
-                }
-            }
-            News::Closed(why) => {
-                tracing::info!(why, "no connection to the coordinator");
-                self.outgoing = None;
-                self.take(Event::Disconnected);
-            }
-        }
-    }
-
     fn answer(&mut self, asked: Asked) {
         if let Some(word) = asked.word {
             tracing::info!(?word, "the owner's word");
@@ -338,77 +297,6 @@ impl Worker {
             (Verdict::Suspend(reason) | Verdict::NoNewTasks(reason), Some(by)) => {
                 (State::Suspended, Some(format!("{}, and {reason}", paused_at(by))))
             }
-        }
-    }
-
-    fn look(&mut self) {
-        if let Some(before) = self.watch.reread(&self.found) {
-            self.bounding.set(self.watch.rules().limits_of_all());
-            self.take(Event::Ruled(self.watch.rules().bounds()));
-            self.end_what_is_forbidden(&before);
-            self.take(Event::Measured(self.found.clone()));
-            self.say_memory();
-        }
-        self.bounding.look();
-        for event in self.watch.look(now(), self.limiter.cpu_used()) {
-            self.take(event);
-        }
-        self.look_at_disk();
-        if self.watch.shortage().bytes {
-            self.threads.give_way();
-        }
-        self.looks += 1;
-        let clears = self.looks.is_multiple_of(LOOKS_PER_CLEARING);
-        if clears {
-            self.threads.clear_leftovers();
-        }
-        if clears || self.threads.sees_settings_change() {
-            self.threads.follow_settings();
-        }
-        if self.looks.is_multiple_of(LOOKS_PER_SIZE) {
-            self.measure_folders();
-            if self.duties.has_disk_fault() {
-                self.threads.try_disk();
-            }
-        }
-    }
-
-    /// So that an owner sees what slots and rules come to.
-    fn say_memory(&self) {
-        let profile = self.duties.profile();
-        let each = self.minders.memory_unless_named(profile);
-        let together = each.map(|bytes| bytes.saturating_mul(profile.slots.into()));
-        tracing::info!(each, together, "bytes of memory for tasks that name none, from now on");
-    }
-
-    /// What tasks have on the disk is not taken from them: how much others leave is seen when there are none.
-    fn look_at_disk(&mut self) {
-        if self.duties.runs().next().is_none()
-            && let Some(free) = self.watch.changed_disk(self.found.disk)
-        {
-            self.take(Event::Measured(Profile { disk: Some(free), ..self.found.clone() }));
-        }
-    }
-
-    /// The rules are others than `before`: what they let come no more does not stay either.
-    fn end_what_is_forbidden(&mut self, before: &Rules) {
-        let rules = self.watch.rules();
-        let signers = rules.signed_by.as_ref().filter(|signers| before.signed_by.as_ref() != Some(*signers));
-        let grid = self.identity.authority.to_string();
-        // A signature may expire while its run goes on.
-        let is_unsigned =
-            |run: &Run| signers.is_some_and(|signers| check_signed(run, signers, &grid, 0).is_err());
-        let forbidden = self.duties.going().filter(|run| rules.forbid(run, before) || is_unsigned(run));
-        for run in forbidden.map(|run| run.id).collect::<Vec<_>>() {
-            self.take(Event::Forbidden(run));
-        }
-    }
-
-    fn measure_folders(&self) {
-        let short = self.watch.shortage();
-        let bounded = self.duties.alive().filter_map(|(run, named)| Some((run, Bound::of(named, short)?)));
-        for (run, bound) in bounded {
-            self.threads.measure_folder(run, bound, (self.folders.of(run), self.minders.first_process(run)));
         }
     }
 
@@ -454,83 +342,29 @@ impl Worker {
         }
         None
     }
+}
 
-    fn send(&mut self, message: FromAgent) {
-        if let FromAgent::Ended { run, end } = &message {
-            tracing::info!(task = self.duties.task_name(*run), run = run.number, "ended: {}", end.outcome);
-        }
-        let sent = self.outgoing.as_ref().map(|outgoing| outgoing.send(message));
-        if sent == Some(Err(())) {
-            self.close("what is sent to the coordinator is not taken");
-            self.results.push_back(Event::Disconnected);
-        }
+/// So that an owner sees by what tasks are held.
+fn say_confinement(limiter: &Limiter, profile: &Profile) {
+    tracing::info!(%limiter, "limits of tasks");
+    if let Err(why) = &profile.sandbox {
+        tracing::warn!(
+            why,
+            "no sandbox can be built here, so tasks of others do not run here; see `gleaner doctor`"
+        );
     }
+}
 
-    fn close(&mut self, why: &str) {
-        tracing::warn!(why, "the connection to the coordinator is given up");
-        self.outgoing = None;
+/// What runs of an agent before this one left, and this one is to hand in.
+fn kept_before(home: &Home) -> Vec<Kept> {
+    let kept = home.kept();
+    if !kept.is_empty() {
+        tracing::info!(
+            runs = kept.len(),
+            "an agent before this one could not hand in what they left: this one will"
+        );
     }
-
-    fn prove(&mut self, nonce: &[u8]) {
-        let Ok(nonce) = <[u8; 32]>::try_from(nonce) else {
-            self.close("its challenge is not 32 bytes");
-            self.results.push_back(Event::Disconnected);
-            return;
-        };
-        let nonce = SessionNonce::from_bytes(nonce);
-        let challenge = Challenge { authority: self.identity.authority, agent: self.identity.agent, nonce };
-        let signature = self.key.sign_session(&challenge).as_bytes().to_vec();
-        self.send(FromAgent::Proof { signature });
-    }
-
-    /// Called when the coordinator has welcomed this agent, which proves that it is at the address that was dialled.
-    fn use_token(&mut self, token: &str) {
-        if self.dialled != self.identity.address {
-            self.identity.address = self.dialled.clone();
-            self.threads.remember_address(self.identity.clone());
-        }
-        let Identity { address, authority, .. } = self.identity.clone();
-        match token.parse::<Token>() {
-            Ok(token) => {
-                self.threads.use_client(Client::new(address, authority, &token), &self.found);
-            }
-            Err(why) => tracing::warn!(%why, "the coordinator's token for files is of no use"),
-        }
-    }
-
-    /// Sends output as far as what was sent before has left; false if some of it is lost, about which something is to be
-    /// done.
-    fn send_pieces(&mut self) -> bool {
-        while let Some(outgoing) = &self.outgoing
-            && outgoing.has_room()
-            && let Some(piece) = self.duties.next_piece(now())
-        {
-            let (Piece::Output(run, ..) | Piece::End(run, ..)) = piece;
-            match self.message_of(piece) {
-                Ok(message) => self.send(message),
-                Err(why) => {
-                    self.take(Event::OutputLost(run, why.to_string()));
-                    return false;
-                }
-            }
-        }
-        true
-    }
-
-    fn message_of(&self, piece: Piece) -> io::Result<FromAgent> {
-        let read = |run, stream, range| spool::read_range(&self.home.spool(run, stream), range);
-        Ok(match piece {
-            Piece::Output(run, stream, range) => {
-                let bytes = read(run, stream, range)?;
-                FromAgent::Output { run, stream, offset: range.offset, bytes }
-            }
-            Piece::End(run, mut end, [stdout, stderr]) => {
-                end.stdout.bytes = read(run, Stream::Stdout, stdout)?;
-                end.stderr.bytes = read(run, Stream::Stderr, stderr)?;
-                FromAgent::Ended { run, end: *end }
-            }
-        })
-    }
+    kept
 }
 
 /// By the machine's own clock. Before 1970 nothing has expired.
