@@ -8,7 +8,7 @@
 //! - [`SitesSetup`] is all that a run is given; [`SitesOutcome`] what comes of it.
 //! - **What a letter says is checked before anybody acts on it** (`checked`).
 //! - `manager` is a site's own account of its room, `notes` the requirements that it remembers, `news` what is told of both, `post` sees to it that what is said arrives,
-//!   `orders` has how far each run is, `world` puts them together.
+//!   `orders` has how far each run is, `world` puts them together, and its `stages` are what moves a run on.
 
 mod checked;
 mod letters;
