@@ -1,15 +1,18 @@
-//! Brokers, elements and an index that is out of date: what comes of small setups, by hand, and of saved ones.
+//! Brokers, elements and an index that is out of date: what comes of small setups, by hand, of elements with queues of their
+//! own, and of setups at random.
+
+mod at_random;
+mod queues;
 
 use crate::basics::{at, seconds};
 use gleaner_core::{Ad, Tags, TaskClass};
 use gleaner_policy::{Belief, Choose, Rank, Recipe};
+use gleaner_sim::Division;
 use gleaner_sim::brokering::{
     Brokerage, BrokeringError, BrokeringSetup, Element, File, IndexNode, Job, JobClass, LaterCopy, Link,
-    Model, RankSource, Storage, Word, first_come,
+    Model, RankSource, Storage, first_come,
 };
-use gleaner_sim::{Division, RestoreError};
-use gleaner_testkit::random::Choices;
-use gleaner_units::{FileId, MachineId, Ops, PartyId, SiteId, Span, TaskClassId, Time};
+use gleaner_units::{FileId, MachineId, Ops, SiteId, TaskClassId, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An element for each speed, each at a site of its own, joined by links of so many bytes a second to one place.
@@ -285,121 +288,6 @@ fn what_makes_no_sense_is_refused_with_the_reason() {
     assert!(why.contains("Memory >= 8") && why.contains('2'), "which clause excludes how many: {why}");
 }
 
-/// Sites, files, brokers and jobs drawn from a seed.
-fn random(seed: u64) -> (BrokeringSetup, Recipe) {
-    let draw = &mut Choices::seeded(seed ^ 0x6d61_726b);
-    let speeds: Vec<f64> = (0..2 + draw.below(5)).map(|_| [1.0, 2.0, 3.0][draw.below(3)]).collect();
-    let mut at = 0.0;
-    let jobs: Vec<(f64, f64)> = (0..40)
-        .map(|_| {
-            at += 4.0 * draw.unit();
-            (at, 5.0 + 20.0 * draw.unit())
-        })
-        .collect();
-    let mut setup = setup(&speeds, 20.0, &jobs);
-    setup.brokers = 1 + draw.below(3);
-    setup.files = (0..3)
-        .map(|_| File { bytes: 50 + draw.below(300) as u64, at: vec![SiteId::new(draw.below(speeds.len()))] })
-        .collect();
-    setup.classes[0].inputs = vec![FileId::new(0), FileId::new(2)];
-    setup.classes.push(JobClass { inputs: vec![FileId::new(1)], ..class("") });
-    for job in &mut setup.jobs {
-        job.class = TaskClassId::new(draw.below(2));
-        job.broker = draw.below(setup.brokers);
-    }
-    setup.elements.iter_mut().for_each(|element| element.cpus = 1 + draw.below(3) as u32);
-    setup.index = vec![
-        IndexNode { ttl: seconds(1.0 + 20.0 * draw.unit()), above: Some(1) },
-        IndexNode { ttl: seconds(1.0 + 20.0 * draw.unit()), above: None },
-    ];
-    setup.storage.iter_mut().for_each(|storage| {
-        *storage = Storage { bytes_per_s: 100.0, quota: Some(1500) };
-    });
-    setup.model = Model {
-        rank_source: if draw.one_in(3) { RankSource::Element } else { RankSource::Index },
-        keeps_replicas: draw.one_in(2),
-        delay: if draw.one_in(2) { Span::ZERO } else { seconds(0.3) },
-        ..Model::default()
-    };
-    let choose = [Choose::Proportional { power: 1 }, Choose::TwoChoices, Choose::BestByLot][draw.below(3)];
-    let belief = [Belief::AsPublished, Belief::OwnDispatches { brokers: 2 }][draw.below(2)];
-    (setup, Recipe::brokering(Rank { alpha: 0.75, beta: 0.25, ..Rank::default() }, choose, belief))
-}
-
-#[test]
-fn a_run_that_was_saved_goes_on_as_if_it_had_not_been() {
-    for seed in 1..=40 {
-        let (setup, rule) = random(seed);
-        let mut unbroken = Brokerage::new(&setup, rule, seed).expect("a setup that makes sense");
-        unbroken.run();
-        assert_eq!(unbroken.finished(), setup.jobs.len(), "seed {seed}: every job ends");
-        assert_eq!(unbroken.refused(), [], "seed {seed}");
-        let mut run = Brokerage::new(&setup, rule, seed).expect("a setup that makes sense");
-        let draw = &mut Choices::seeded(seed);
-        loop {
-            let goes_on = (0..=draw.below(60)).all(|_| run.step());
-            run = Brokerage::restore(&setup, rule, &run.save()).expect("what was saved");
-            for broker in 0..setup.brokers {
-                run.broker(broker).check().unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
-            }
-            if !goes_on {
-                break;
-            }
-        }
-        assert_eq!(run.records(), unbroken.records(), "seed {seed}");
-        assert_eq!(run.seed(), seed, "and so it draws the same");
-        let other = Recipe { belief: Belief::OwnDispatches { brokers: 3 }, ..rule };
-        let other = Brokerage::restore(&setup, other, &run.save()).err();
-        assert!(matches!(other, Some(RestoreError::OtherPolicy { .. })), "{other:?}");
-        let mut torn = run.save();
-        torn.pop();
-        assert_eq!(Brokerage::restore(&setup, rule, &torn).err(), Some(RestoreError::Damaged));
-        assert_eq!(Brokerage::restore(&setup, rule, b"x").err(), Some(RestoreError::NoCheckpoint));
-    }
-}
-
-/// Whatever anybody writes, each job runs once and to its end; what makes no sense is refused, and nothing else is.
-#[test]
-fn letters_that_make_no_sense_change_nothing() {
-    let mut why = BTreeMap::<String, usize>::new();
-    for seed in 1..=100 {
-        let (setup, rule) = random(seed);
-        let mut run = Brokerage::new(&setup, rule, seed).expect("a setup that makes sense");
-        let draw = &mut Choices::seeded(seed);
-        let (parties, jobs) = (setup.brokers + setup.elements.len(), setup.jobs.len());
-        let mut steps = 0;
-        while run.step() {
-            steps += 1;
-            assert!(steps < 1_000_000, "seed {seed}: a run without an end");
-            for _ in 0..if steps < 1_000 { draw.below(3) } else { 0 } {
-                let word = [Word::Job, Word::Arrived, Word::Started, Word::Ended][draw.below(4)];
-                let job = draw.below(jobs);
-                match run.records()[job].element {
-                    // A job that is between the two, told of out of turn.
-                    Some(element) if !draw.one_in(4) => {
-                        let [from, to] = [setup.brokers + element as usize, setup.jobs[job].broker];
-                        let (from, to) = if draw.one_in(4) { (to, from) } else { (from, to) };
-                        run.send(PartyId::new(from), PartyId::new(to), word(job as u32));
-                    }
-                    _ => {
-                        let [from, to] = [(); 2].map(|()| PartyId::new(draw.below(parties)));
-                        let job = if draw.one_in(2) { job as u32 } else { u32::MAX - draw.below(2) as u32 };
-                        run.send(from, to, word(job));
-                    }
-                }
-            }
-            for broker in 0..setup.brokers {
-                run.broker(broker).check().unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
-            }
-        }
-        assert_eq!(run.finished(), jobs, "seed {seed}: every job ends");
-        for refused in run.refused() {
-            *why.entry(refused.why.to_string()).or_default() += 1;
-        }
-    }
-    assert!(why.len() == 3 && why.values().all(|count| *count > 100), "{why:#?}");
-}
-
 #[test]
 fn a_user_s_own_rank_sees_what_elements_published_and_has_to_be_a_number() {
     let went = |rank: &str| {
@@ -495,110 +383,4 @@ fn a_copy_that_comes_later_wakes_the_jobs_that_wait_for_it() {
     setup.storage[1].quota = Some(999);
     let full = Brokerage::new(&setup, current(), 1).err();
     assert!(matches!(full, Some(BrokeringError::Full { site: 1, stored: 1000, .. })), "{full:?}");
-}
-
-fn queue(name: &str) -> Recipe {
-    gleaner_policy::PolicySpec::preset(name).expect("a preset").recipe()
-}
-
-/// One element of ten processors, and jobs of (arrival, processors, seconds, estimate).
-fn rigid(rows: &[(f64, u32, f64, f64)], by: &str) -> BrokeringSetup {
-    let times: Vec<(f64, f64)> = rows.iter().map(|row| (row.0, row.2)).collect();
-    let mut setup = setup(&[1.0], 1.0, &times);
-    setup.elements[0].cpus = 10;
-    setup.queue = queue(by);
-    setup.classes = rows
-        .iter()
-        .map(|row| {
-            let mut class = class("");
-            class.task.needs.cores = row.1;
-            class
-        })
-        .collect();
-    for (at, (job, row)) in setup.jobs.iter_mut().zip(rows).enumerate() {
-        (job.class, job.estimate) = (TaskClassId::new(at), Ops::new(row.3).expect("a length"));
-    }
-    setup
-}
-
-fn starts(setup: &BrokeringSetup) -> Vec<f64> {
-    let mut run = Brokerage::new(setup, current(), 1).expect("a setup that makes sense");
-    run.run();
-    run.records().iter().map(|record| record.started.expect("it began").seconds()).collect()
-}
-
-#[test]
-fn a_sites_own_scheduler_backfills() {
-    let jobs = |last: f64| [(0.0, 6, 100.0, 100.0), (1.0, 8, 50.0, 50.0), (2.0, 4, last, last)];
-    assert_eq!(starts(&rigid(&jobs(98.0), "queue/easy")), [0.0, 100.0, 2.0]);
-    assert_eq!(starts(&rigid(&jobs(99.0), "queue/easy")), [0.0, 100.0, 150.0]);
-    assert_eq!(starts(&rigid(&jobs(98.0), "queue/fcfs")), [0.0, 100.0, 150.0]);
-    assert_eq!(starts(&rigid(&jobs(98.0), "queue/conservative")), [0.0, 100.0, 2.0]);
-    let narrow = [(0.0, 6, 100.0, 100.0), (1.0, 6, 50.0, 50.0), (2.0, 4, 1000.0, 1000.0)];
-    assert_eq!(starts(&rigid(&narrow, "queue/easy")), [0.0, 100.0, 2.0]);
-    // It goes by what users say, and kills nobody who said too little.
-    let said = [(0.0, 6, 100.0, 100.0), (1.0, 8, 50.0, 50.0), (2.0, 4, 500.0, 98.0)];
-    assert_eq!(starts(&rigid(&said, "queue/easy")), [0.0, 502.0, 2.0]);
-}
-
-#[test]
-fn jobs_of_one_processor_run_as_they_come_under_either_rule_for_that() {
-    let choices = &mut Choices::seeded(5);
-    for _ in 0..30 {
-        let rows: Vec<(f64, f64)> =
-            (0..40).map(|job| (f64::from(job * 3), 1.0 + choices.below(90) as f64)).collect();
-        let mut setup = setup(&[1.0, 2.0, 1.0], 1.0, &rows);
-        setup.index[0].ttl = seconds(7.0);
-        setup.elements.iter_mut().for_each(|element| element.cpus = 2);
-        let as_it_was = lives(&setup, current());
-        setup.queue = queue("queue/fcfs");
-        assert_eq!(lives(&setup, current()), as_it_was);
-    }
-}
-
-#[test]
-fn an_element_says_when_a_newcomer_would_begin_by_what_it_believes() {
-    // Two elements, the first of which has one job that takes all of it for 100 s, said to take 300 s.
-    let mut setup = setup(&[1.0, 1.0], 1.0, &[(0.0, 100.0), (1.0, 10.0)]);
-    setup.model.rank_source = RankSource::Element;
-    setup.queue = queue("queue/easy");
-    setup.elements.iter_mut().for_each(|element| element.cpus = 4);
-    let mut wide = class("");
-    wide.task.needs.cores = 4;
-    setup.classes.push(wide);
-    setup.jobs[0].class = TaskClassId::new(1);
-    setup.jobs[0].estimate = Ops::new(300.0).expect("a length");
-    assert_eq!(lives(&setup, current()), [(0, 100.0), (1, 10.0)], "it goes where nothing is");
-}
-
-#[test]
-fn a_job_goes_only_where_it_fits_and_queues_have_rules_for_that() {
-    let mut setup = setup(&[9.0, 1.0], 1.0, &[(0.0, 5.0)]);
-    setup.elements[1].cpus = 4;
-    setup.classes[0].task.needs.cores = 3;
-    let refused = |setup: &BrokeringSetup| Brokerage::new(setup, current(), 1).err();
-    assert_eq!(refused(&setup), Some(BrokeringError::Wide { class: 0, cores: 3 }));
-    setup.queue = Recipe::by(gleaner_policy::Score::Greedy);
-    assert!(matches!(refused(&setup), Some(BrokeringError::Queue(_))));
-    setup.queue = queue("queue/fcfs");
-    assert_eq!(lives(&setup, current()), [(1, 5.0)]);
-    setup.classes[0].task.needs.cores = 5;
-    let stuck = refused(&setup).map(|error| error.to_string());
-    assert!(stuck.as_ref().is_some_and(|why| why.contains("5 processors at a time")), "{stuck:?}");
-}
-
-#[test]
-fn a_saved_run_with_queues_of_their_own_goes_on_as_it_would_have() {
-    let rows: Vec<(f64, u32, f64, f64)> = (0..60)
-        .map(|job| (f64::from(job) * 5.0, 1 + job as u32 % 7, 20.0 + f64::from(job * 7 % 50), 90.0))
-        .collect();
-    let setup = rigid(&rows, "queue/conservative");
-    let whole = starts(&setup);
-    let mut run = Brokerage::new(&setup, current(), 1).expect("a setup that makes sense");
-    (0..150).for_each(|_| assert!(run.step()));
-    let mut again = Brokerage::restore(&setup, current(), &run.save()).expect("what was just saved");
-    again.run();
-    let started: Vec<f64> =
-        again.records().iter().map(|record| record.started.expect("it began").seconds()).collect();
-    assert_eq!(started, whole);
 }
