@@ -34,6 +34,7 @@ mod records;
 mod resting;
 mod results;
 mod retiring;
+mod reviving;
 mod shown;
 mod step;
 mod tasks;
@@ -48,7 +49,7 @@ pub use people::{JoinPermit, People, User};
 use record::{Ending, Others};
 pub use record::{Record, Wish};
 pub use retiring::RetiredTask;
-pub(crate) use retiring::to_revive;
+pub(crate) use reviving::to_revive;
 pub use shown::Shown;
 pub use step::{Loss, Step, Told};
 pub(crate) use tasks::OPERATIONS_EACH;
@@ -306,14 +307,6 @@ impl Ledger {
             self.tell(at, &Event::CoresCapped { user: Some(payer), cores: Some(cores) });
         }
         payer
-    }
-
-    /// Tasks came back that the scheduler had forgotten: a policy that learns goes by what is there now, as after a start. Costs
-    /// O(tasks ever) then.
-    fn learn_anew(&mut self) {
-        if self.recipe().lengths.is_learnt() {
-            self.scheduler.set_policy(self.recipe().build());
-        }
     }
 
     /// Says what the fact at hand was for tasks that are alike.
