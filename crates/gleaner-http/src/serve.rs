@@ -1,5 +1,11 @@
 //! The coordinator as a program: everything in one folder, one address to listen on.
 
+mod error;
+mod reached;
+
+pub use error::ServeError;
+pub use reached::Reached;
+
 use crate::http;
 use crate::listener::{self, Over};
 use crate::sessions;
@@ -8,31 +14,29 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use axum::{Extension, Router};
 use gleaner_net::{
-    Authority, AuthorityError, CertificateError, CertificateFiles, Fingerprint, JoinToken, NoRandomness,
-    PrivateFileError, ServerIdentity, Token, TokenError, TokenKind, read_private, replace_file,
+    Authority, CertificateFiles, Fingerprint, JoinToken, ServerIdentity, Token, TokenKind, read_private,
+    replace_file,
 };
 use gleaner_server::app::{AgentTokens, App, Readers, join_line, stored_hash};
-use gleaner_server::blobs::{BlobError, FolderBlobs};
+use gleaner_server::blobs::FolderBlobs;
 use gleaner_server::desk::{Administration, NewUser, Order, Requester, Terms};
-use gleaner_server::driver::{Driver, DriverError, Handle, Stopped};
+use gleaner_server::driver::{Driver, Handle};
 use gleaner_server::limits::Share;
 use gleaner_server::store::{
-    AUTHORITY_FOLDER, CERTIFICATE_FILE, Home, HomeError, NetworkFolder, OpenError, ReadError, SqliteReader,
-    SqliteStore, TOKEN_FILE,
+    AUTHORITY_FOLDER, CERTIFICATE_FILE, Home, NetworkFolder, OpenError, ReadError, SqliteReader, SqliteStore,
+    TOKEN_FILE,
 };
 use gleaner_server::study::Study;
 use gleaner_server::tidying::{keep_removing, keep_tidy};
 use gleaner_wire::api::Role;
+use reached::{names, warn_of_unknown};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use serde::{Deserialize, Serialize};
-use std::fs;
 use std::future::Future;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _, UdpSocket};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
-use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::spawn_blocking;
@@ -65,27 +69,6 @@ pub struct ServeOptions {
     pub study: Option<Study>,
 }
 
-/// How a coordinator is reached, as its folder says.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Reached {
-    /// The URL for others.
-    pub address: String,
-    /// The URL from its own machine, which needs no name and no route.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub local: Option<String>,
-    /// Its authority's fingerprint.
-    pub fingerprint: String,
-    /// Its process.
-    pub pid: u32,
-}
-
-impl Reached {
-    /// The URL for whoever has this from the coordinator's folder.
-    pub fn from_here(&self) -> &str {
-        self.local.as_ref().unwrap_or(&self.address)
-    }
-}
-
 /// How long whoever reads may take to end with the coordinator.
 const READING_ENDS: Duration = Duration::from_secs(10);
 
@@ -97,72 +80,6 @@ pub struct Ready {
     /// The way to its desk.
     pub desk: Handle,
     authority: Fingerprint,
-}
-
-/// Why a coordinator cannot start or go on.
-#[derive(Debug, Error)]
-pub enum ServeError {
-    /// The folder cannot be used.
-    #[error(transparent)]
-    Home(#[from] HomeError),
-    /// The journal cannot be opened.
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    /// The journal cannot be read.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// The blobs cannot be used.
-    #[error(transparent)]
-    Blobs(#[from] BlobError),
-    /// The desk cannot start or go on.
-    #[error(transparent)]
-    Driver(#[from] DriverError),
-    /// The first user's token cannot be read, or others can read it.
-    #[error(transparent)]
-    Private(#[from] PrivateFileError),
-    /// There are no keys.
-    #[error(transparent)]
-    Authority(#[from] AuthorityError),
-    /// The organisation's own certificate is of no use.
-    #[error(transparent)]
-    Certificate(#[from] CertificateError),
-    /// There is no randomness.
-    #[error(transparent)]
-    NoRandomness(#[from] NoRandomness),
-    /// A token has no meaning: a fault of this program.
-    #[error(transparent)]
-    Token(#[from] TokenError),
-    /// The address cannot be listened on.
-    #[error(
-        "{address} cannot be listened on: {source}; end what holds it, or choose another address with --listen"
-    )]
-    Listen {
-        /// The address.
-        address: SocketAddr,
-        /// Why not.
-        source: io::Error,
-    },
-    /// A file in the folder cannot be written.
-    #[error("{}: {source}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
-    /// Machines and users know the grid by a key that is not there any more.
-    #[error(
-        "the grid's authority is not in {} any more, and machines and users know the grid by it: put the folder back from a backup; \
-         or, to have a new authority, remove {CERTIFICATE_FILE} beside it: then each machine has to join again, and each user to log in",
-        .0.display()
-    )]
-    AuthorityLost(PathBuf),
-    /// The desk ended.
-    #[error(transparent)]
-    Stopped(#[from] Stopped),
-    /// The runtime cannot start.
-    #[error("no threads for the network: {0}")]
-    Runtime(io::Error),
 }
 
 impl Ready {
@@ -208,7 +125,7 @@ pub fn serve<F: Future<Output = ()>>(
         files.check(SystemTime::now())?;
     }
     // Likewise.
-    Authority::check_names(&names(options, options.listen))?;
+    Authority::check_names(&names(&options.names, options.listen))?;
     listener::check_free(options.listen)
         .map_err(|source| ServeError::Listen { address: options.listen, source })?;
     let token = kept_token(&home)?;
@@ -244,19 +161,14 @@ async fn listen<F: Future<Output = ()>>(
     let identity = identity(options, home, bound)?;
     let authority = identity.authority().fingerprint();
     write_authority(home, &identity)?;
-    let reached = reached(options, bound, authority);
+    let reached = Reached::new(&options.names, bound, authority);
     warn_of_unknown(options.names.clone(), bound.port());
     let text = serde_json::to_string(&reached).expect("plain data");
     write_private(&home.folder().join(ADDRESS_FILE), &text)?;
-    let database = home.folder().to_owned();
     let app = App {
         desk: desk.clone(),
         blobs,
-        readers: Readers::new(move || {
-            let reader = SqliteReader::open(&database);
-            let failure = |error: OpenError| ReadError::Io { source: error.into() };
-            Ok(Box::new(reader.map_err(failure)?))
-        }),
+        readers: readers(home),
         home: home.clone(),
         agents: AgentTokens::default(),
         authority,
@@ -264,14 +176,7 @@ async fn listen<F: Future<Output = ()>>(
         names: names_of(&identity),
         study: options.study,
     };
-    if !identity.is_own_for_a_name() {
-        tracing::warn!(
-            "the certificate that is shown to browsers names nothing by which this coordinator is known ({}): it is for {}; \
-             --name says by what names others reach it",
-            identity.names().join(", "),
-            identity.own_names().join(", ")
-        );
-    }
+    warn_of_other_names(&identity);
     let tls = identity.server_config()?;
     let renewed = tokio::spawn(take_care(identity, home.clone()));
     let app = Arc::new(app);
@@ -290,6 +195,28 @@ async fn listen<F: Future<Output = ()>>(
         task.abort();
     }
     Ok(())
+}
+
+/// Of the journal and the tables beside it, while the desk goes on.
+fn readers(home: &Home) -> Readers {
+    let database = home.folder().to_owned();
+    Readers::new(move || {
+        let reader = SqliteReader::open(&database);
+        let failure = |error: OpenError| ReadError::Io { source: error.into() };
+        Ok(Box::new(reader.map_err(failure)?))
+    })
+}
+
+/// A browser takes the organisation's certificate only where it is for the name by which it comes.
+fn warn_of_other_names(identity: &ServerIdentity) {
+    if !identity.is_own_for_a_name() {
+        tracing::warn!(
+            "the certificate that is shown to browsers names nothing by which this coordinator is known ({}): it is for {}; \
+             --name says by what names others reach it",
+            identity.names().join(", "),
+            identity.own_names().join(", ")
+        );
+    }
 }
 
 /// The API, and beside it the agents' sessions: those stay open, and must not count among the requests in flight.
@@ -380,21 +307,11 @@ fn identity(
         return Err(ServeError::AuthorityLost(folder));
     }
     let authority = Authority::open_or_create(&folder, now)?;
-    let identity = ServerIdentity::new(authority, names(options, bound), now)?;
+    let identity = ServerIdentity::new(authority, names(&options.names, bound), now)?;
     if let Some(files) = &options.certificate {
         identity.show(files.clone(), now)?;
     }
     Ok(identity)
-}
-
-/// What the coordinator's certificate is for.
-fn names(options: &ServeOptions, bound: SocketAddr) -> Vec<String> {
-    let mut names: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
-    names.extend([host_name(), Some(reached_ip(bound).to_string())].into_iter().flatten());
-    names.extend(options.names.iter().cloned());
-    names.sort();
-    names.dedup();
-    names
 }
 
 /// By which names a coordinator is asked, at any time: its certificates may be replaced.
@@ -406,58 +323,6 @@ fn names_of(identity: &Arc<ServerIdentity>) -> Arc<dyn Fn() -> Vec<String> + Sen
 /// The authority's certificate for browsers and curl. There is no secret in it.
 fn write_authority(home: &Home, identity: &ServerIdentity) -> Result<(), ServeError> {
     write_private(&home.folder().join(CERTIFICATE_FILE), &identity.authority().certificate_pem())
-}
-
-fn reached(options: &ServeOptions, bound: SocketAddr, authority: Fingerprint) -> Reached {
-    let host = match (options.names.first(), reached_ip(bound)) {
-        (Some(name), _) => name.clone(),
-        (None, IpAddr::V6(ip)) => format!("[{ip}]"),
-        (None, IpAddr::V4(ip)) => ip.to_string(),
-    };
-    let here = match bound.ip() {
-        ip if !ip.is_unspecified() => ip,
-        IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
-    };
-    Reached {
-        address: format!("https://{host}:{}", bound.port()),
-        local: Some(format!("https://{}", SocketAddr::new(here, bound.port()))),
-        fingerprint: authority.to_string(),
-        pid: std::process::id(),
-    }
-}
-
-/// A name that is unknown here may be known to others, and is most likely mistyped. To ask takes its time.
-fn warn_of_unknown(names: Vec<String>, port: u16) {
-    std::thread::spawn(move || {
-        for name in names {
-            if let Err(why) = (name.as_str(), port).to_socket_addrs() {
-                tracing::warn!(
-                    "{name} leads nowhere from this machine ({why}): who joins by it has to know it, from DNS or /etc/hosts"
-                );
-            }
-        }
-    });
-}
-
-/// The address itself; where it stands for all, the one that packets to elsewhere would leave from.
-fn reached_ip(bound: SocketAddr) -> IpAddr {
-    if !bound.ip().is_unspecified() {
-        return bound.ip();
-    }
-    // Nothing is sent: to connect only chooses a route. The address is one for documentation.
-    let route = || {
-        let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
-        socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9))?;
-        socket.local_addr()
-    };
-    route().map_or(Ipv4Addr::LOCALHOST.into(), |address| address.ip())
-}
-
-fn host_name() -> Option<String> {
-    let name = fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
-    let name = name.trim();
-    (!name.is_empty()).then(|| name.to_owned())
 }
 
 /// Ten thousand agents are ten thousand files. Returns how many the system allows.
@@ -481,7 +346,7 @@ fn write_private(path: &Path, text: &str) -> Result<(), ServeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::Permissions;
+    use std::fs::{self, Permissions};
     use std::os::unix::fs::PermissionsExt as _;
 
     #[test]

@@ -3,53 +3,38 @@
 //! **Until then a connection costs little**: two messages of [`GREETING_BYTES_MAX`], in order, within ten seconds, at a
 //! stranger's place (`listener`). The WebSocket itself holds to that; it takes more once the proof is there.
 
-use crate::limits::{AHEAD_MAX, GREETING_MAX, OUTGOING_MAX, SENDING_MAX, TOGETHER_MAX};
+mod end;
+mod messages;
+
+use crate::limits::{AHEAD_MAX, GREETING_MAX, OUTGOING_MAX, TOGETHER_MAX};
 use crate::listener::{Connection, Over};
 use crate::places::Who;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
-use futures_util::{FutureExt as _, SinkExt as _, StreamExt as _};
+use end::SessionEnd;
+use futures_util::{FutureExt as _, SinkExt as _};
 use gleaner_net::{
-    AgentPublicKey, Challenge, NoRandomness, SessionNonce, SessionSignature, Token, TokenKind, verify_session,
+    AgentPublicKey, Challenge, SessionNonce, SessionSignature, Token, TokenKind, verify_session,
 };
 use gleaner_server::answers;
 use gleaner_server::app::App;
 use gleaner_server::desk::{Checked, Input, Rejection, SessionId};
-use gleaner_server::driver::{Newcomer, Outgoing, Stopped};
+use gleaner_server::driver::{Newcomer, Outgoing};
 use gleaner_server::store::{Lack, Seq};
 use gleaner_units::{MachineId, RunId};
 use gleaner_wire::limits::{FRAME_BYTES_MAX, GREETING_BYTES_MAX};
-use gleaner_wire::session::{End, FrameError, FromAgent, Hello, Obstacle, Outcome, ToAgent, decode, encode};
+use gleaner_wire::session::{End, FromAgent, Hello, Obstacle, Outcome, ToAgent, encode};
 use gleaner_wire::{Met, SESSION_VERSION};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
-use std::io::{self, ErrorKind};
+use messages::{Session, Socket, Stream, hear, hear_stranger, say, socket, taken_in_time};
+use std::io;
 use std::sync::Arc;
-use thiserror::Error;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
-use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::handshake::server::create_response_with_body;
-use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
-use tokio_tungstenite::tungstenite::{self, Message};
-
-/// A session over any stream.
-type Session<S> = WebSocketStream<S>;
-
-type Socket = Session<TokioIo<Upgraded>>;
-
-/// What carries a session.
-trait Stream: AsyncRead + AsyncWrite + Unpin {}
-
-impl<S: AsyncRead + AsyncWrite + Unpin> Stream for S {}
-
-/// What is read of a connection at once. Each has a buffer of this size, and there are ten thousand of them, most of which
-/// say no more than that they live.
-const READ_BYTES: usize = 4 << 10;
-/// So much is gathered before it goes out.
-const WRITE_BYTES: usize = 4 << 10;
 
 /// Agents come back by themselves.
 pub(crate) fn full(lack: Lack) -> String {
@@ -68,49 +53,6 @@ fn full_for_output(lack: Lack) -> String {
 /// As where the disk is full.
 const NO_PLACE: &str = "this machine, or all of them together, have as many connections to the coordinator as they may; it is let in when others end";
 
-/// Why a session ends before it begins, or later.
-#[derive(Debug, Error)]
-enum SessionEnd {
-    #[error("{0}")]
-    Refused(String),
-    #[error("{0}")]
-    NotNow(String),
-    #[error("it did not say who it is in time")]
-    Late,
-    #[error("it did not say who it is before others came")]
-    Crowded,
-    #[error("the connection broke: {0}")]
-    Broken(tungstenite::Error),
-    #[error("the agent is gone without a word: it was killed, or its machine or the network failed")]
-    Gone,
-    #[error("the agent ended it: it was stopped, or begins another")]
-    Left,
-    #[error("it is closed")]
-    Closed,
-    #[error(transparent)]
-    Frame(#[from] FrameError),
-    #[error(transparent)]
-    Stopped(#[from] Stopped),
-    #[error(transparent)]
-    NoRandomness(#[from] NoRandomness),
-}
-
-impl From<Rejection> for SessionEnd {
-    fn from(rejection: Rejection) -> Self {
-        Self::Refused(rejection.message)
-    }
-}
-
-impl From<tungstenite::Error> for SessionEnd {
-    /// What TLS says of an end without a word is for programmers.
-    fn from(error: tungstenite::Error) -> Self {
-        match error {
-            tungstenite::Error::Io(why) if why.kind() == ErrorKind::UnexpectedEof => Self::Gone,
-            other => Self::Broken(other),
-        }
-    }
-}
-
 /// `GET /api/v1/session`: the agent proves who it is inside, so no token is asked for.
 pub(crate) fn open(app: Arc<App>, Over(connection): Over, mut request: Request) -> Response {
     let response = match create_response_with_body(&request, Body::empty) {
@@ -125,16 +67,6 @@ pub(crate) fn open(app: Arc<App>, Over(connection): Over, mut request: Request) 
         }
     });
     response
-}
-
-/// A session that takes messages of so many bytes.
-async fn socket<S: Stream>(stream: S, message_bytes: usize) -> Session<S> {
-    let config = WebSocketConfig::default()
-        .read_buffer_size(READ_BYTES)
-        .write_buffer_size(WRITE_BYTES)
-        .max_message_size(Some(message_bytes))
-        .max_frame_size(Some(message_bytes));
-    WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await
 }
 
 async fn serve(app: Arc<App>, stream: TokioIo<Upgraded>, connection: &Connection) {
@@ -378,52 +310,13 @@ fn not_started(run: RunId, why: String) -> FromAgent {
     FromAgent::Ended { run, end: End::of(Outcome::NotStarted { why, obstacle: Obstacle::Task }) }
 }
 
-async fn say(socket: &mut Session<impl Stream>, message: &ToAgent) -> Result<(), SessionEnd> {
-    taken_in_time(socket.send(Message::Binary(encode(message).into()))).await
-}
-
-/// Whoever does not read in time is let go.
-async fn taken_in_time(sent: impl Future<Output = Result<(), tungstenite::Error>>) -> Result<(), SessionEnd> {
-    Ok(tokio::time::timeout(SENDING_MAX, sent).await.map_err(|_| SessionEnd::Closed)??)
-}
-
-/// The next message that is not about the connection itself. Nothing is lost if it is not awaited to its end.
-async fn hear(socket: &mut Session<impl Stream>) -> Result<FromAgent, SessionEnd> {
-    loop {
-        if let Some(message) = message(socket.next().await.ok_or(SessionEnd::Closed)??)? {
-            return Ok(message);
-        }
-    }
-}
-
-/// The next message, which has to be one: whoever is known may keep a connection alive, a stranger may not.
-async fn hear_stranger(socket: &mut Session<impl Stream>) -> Result<FromAgent, SessionEnd> {
-    let heard = message(socket.next().await.ok_or(SessionEnd::Closed)??)?;
-    heard.ok_or_else(|| SessionEnd::Refused("say who you are before anything else".to_owned()))
-}
-
-fn message(heard: Message) -> Result<Option<FromAgent>, SessionEnd> {
-    match heard {
-        Message::Binary(bytes) => Ok(Some(decode(&bytes)?)),
-        Message::Ping(_) | Message::Pong(_) => Ok(None),
-        Message::Close(_) => Err(SessionEnd::Left),
-        Message::Text(_) | Message::Frame(_) => Err(SessionEnd::Refused("messages are binary".to_owned())),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::messages::tests::session;
     use super::*;
     use gleaner_wire::session::Sample;
     use tokio::io::DuplexStream;
     use tokio::time::{Instant, advance};
-
-    /// Both ends of a session; so many bytes are on their way.
-    async fn session(bytes: usize) -> (Session<DuplexStream>, Session<DuplexStream>) {
-        let (ours, theirs) = tokio::io::duplex(bytes);
-        let agent = WebSocketStream::from_raw_socket(theirs, Role::Client, None).await;
-        (socket(ours, FRAME_BYTES_MAX).await, agent)
-    }
 
     fn beat(number: u64) -> FromAgent {
         FromAgent::Heartbeat { number, sample: Sample::default(), staging: Vec::new() }
@@ -446,17 +339,6 @@ mod tests {
         says(&mut agent, FromAgent::Knock { version: 1, agent: 7 }).await;
         let heard = heard.await.expect("it ends");
         assert!(matches!(heard, Ok(FromAgent::Knock { agent: 7, .. })), "{heard:?}");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn who_does_not_read_in_time_is_let_go() {
-        // Some bytes are under way, and the other end reads none.
-        let (mut socket, _agent) = session(16).await;
-        let begun = Instant::now();
-        let why = "a machine that stands still".to_owned();
-        let end = say(&mut socket, &ToAgent::Refused { why, for_good: false }).await;
-        assert!(matches!(end, Err(SessionEnd::Closed)), "{end:?}");
-        assert_eq!(begun.elapsed().as_secs(), SENDING_MAX.as_secs());
     }
 
     #[tokio::test]

@@ -13,9 +13,11 @@
 mod administering;
 mod admission;
 mod agents;
+mod batch;
 mod claims;
 mod comparing;
 mod ends;
+mod input;
 mod keeping;
 mod leases;
 mod order;
@@ -27,8 +29,10 @@ mod run;
 mod sending;
 
 pub use admission::{Admitted, Rejection, RejectionKind};
+pub use batch::{Batch, Effect, Recorded, Written};
 pub(crate) use claims::hold_to;
 pub use claims::{Checked, Claims};
+pub use input::Input;
 pub use keeping::Keeping;
 pub use keeping::removed;
 use order::NotDone;
@@ -36,15 +40,15 @@ pub use order::{Administration, Answer, JobFiles, NewUser, Order, Requester};
 pub use run::RunOrder;
 
 use crate::journal::{Entry, Fact};
-use crate::ledger::{Ledger, Told};
+use crate::ledger::Ledger;
 use crate::limits::{OVER_KEPT_MAX, UPLOADS_OF_AGENT_MAX};
 use crate::policy::default_policy;
-use crate::store::{Past, PastReader, RANGES_LIMIT, ReadError, Row, TaskRange};
+use crate::store::{PastReader, ReadError};
 use crate::uploads::Uploads;
 use gleaner_units::{MachineId, RunId, Span, Time};
 use gleaner_wire::BlobHash;
 use gleaner_wire::Lineage;
-use gleaner_wire::session::{End, FromAgent, Hello, Profile, Sample, Staging, Stream, ToAgent};
+use gleaner_wire::session::{Sample, Staging};
 use leases::Leases;
 use pieces::Pieces;
 use reports::{Changes, Reports};
@@ -98,176 +102,6 @@ pub struct SessionId(pub u64);
 /// A request that awaits its answer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct OrderId(pub u64);
-
-/// What comes in.
-#[derive(Clone, Debug)]
-pub enum Input {
-    /// Someone wants something done.
-    Order {
-        /// For the answer.
-        id: OrderId,
-        /// Who.
-        by: Requester,
-        /// What.
-        order: Box<Order>,
-    },
-    /// An agent proved who it is.
-    Connected {
-        /// From now on.
-        session: SessionId,
-        /// What it said.
-        hello: Box<Checked<Hello>>,
-        /// What it may use for files.
-        token: String,
-        /// Whether the journal still has the row that it remembers, as it heard of it.
-        fits: bool,
-    },
-    /// A connected agent said something.
-    Frame {
-        /// Over which connection.
-        session: SessionId,
-        /// What.
-        frame: Box<FromAgent>,
-    },
-    /// It said what its machine is.
-    Profile {
-        /// Over which connection.
-        session: SessionId,
-        /// What it is.
-        profile: Box<Checked<Profile>>,
-    },
-    /// What a run of an agent's answered, whose end was [to be compared](Effect::Compare).
-    Answered {
-        /// Over which connection it was reported.
-        session: SessionId,
-        /// Which run.
-        run: RunId,
-        /// How it ended.
-        end: Box<End>,
-        /// Equal where the answers are.
-        digest: BlobHash,
-    },
-    /// An agent has sent all of a file.
-    Stored {
-        /// Who.
-        agent: MachineId,
-        /// Which run left it.
-        run: RunId,
-        /// The hash of the file.
-        blob: BlobHash,
-        /// How long it is.
-        bytes: u64,
-    },
-    /// An agent has sent a file for which there is no space; it will send it again.
-    NoSpace {
-        /// Who.
-        agent: MachineId,
-        /// The hash of the file.
-        blob: BlobHash,
-    },
-    /// A connection is gone.
-    Disconnected {
-        /// The session that it carried.
-        session: SessionId,
-    },
-    /// Time passed.
-    Tick,
-}
-
-impl Input {
-    /// What a connected agent said, unless its machine cannot be what it says.
-    pub fn said(session: SessionId, frame: FromAgent) -> Result<Self, Rejection> {
-        Ok(match frame {
-            FromAgent::Profile(profile) => {
-                Self::Profile { session, profile: Box::new(Checked::of(profile)?) }
-            }
-            frame => Self::Frame { session, frame: Box::new(frame) },
-        })
-    }
-}
-
-/// What goes out, once the facts are committed.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Effect {
-    /// Answer a request.
-    Reply(OrderId, Result<Answer, Rejection>),
-    /// Tell an agent.
-    Send(SessionId, ToAgent),
-    /// Tell an agent to run a task. Whoever sends it fills the texts in, one order at a time.
-    Run(SessionId, Box<RunOrder>),
-    /// Find out what a run answered that ended so, from what is stored of it, and [say so](Input::Answered).
-    Compare(SessionId, RunId, Box<End>),
-    /// End a connection.
-    Close(SessionId),
-}
-
-/// Something that a program wrote; to be kept before the facts are committed, since the end of a run says that its
-/// output is complete.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Written {
-    /// By which run.
-    pub run: RunId,
-    /// Where.
-    pub stream: Stream,
-    /// How much came before.
-    pub offset: u64,
-    /// What.
-    pub bytes: Vec<u8>,
-}
-
-/// A fact, and what it was for tasks.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Recorded {
-    /// The fact.
-    pub entry: Entry,
-    /// The step that it was in the life of each task to whose history it belongs.
-    pub steps: Vec<Told>,
-}
-
-impl Recorded {
-    /// A fact that is no step of any task.
-    pub fn without_steps(entry: Entry) -> Self {
-        Self { entry, steps: Vec::new() }
-    }
-
-    /// As the journal keeps it.
-    ///
-    /// # Panics
-    /// Never: facts and their steps are plain data.
-    pub fn row(&self) -> Row {
-        let said = |steps| serde_json::to_string(steps).expect("steps are plain data");
-        let steps = if self.steps.is_empty() { String::new() } else { said(&self.steps) };
-        let body = serde_json::to_string(&self.entry.fact).expect("facts are plain data");
-        Row { at: self.entry.at, tasks: self.tasks(), steps, body }
-    }
-
-    /// The tasks to whose history it belongs, neighbours as one range each. Where that is too many for the index, one range
-    /// around them all: the history of a task between them passes over it, since none of the steps is that task's.
-    pub fn tasks(&self) -> Vec<TaskRange> {
-        let ranges = TaskRange::merged(self.steps.iter().map(|told| told.tasks).collect());
-        match ranges[..] {
-            [first, .., last] if ranges.len() > RANGES_LIMIT => {
-                TaskRange::between(first.first(), last.last()).into_iter().collect()
-            }
-            _ => ranges,
-        }
-    }
-}
-
-/// What came of some inputs.
-#[derive(Clone, Debug, Default)]
-pub struct Batch {
-    /// Runs that are ordered: nothing is kept of them so far.
-    pub ordered: Vec<RunId>,
-    /// To be kept first.
-    pub written: Vec<Written>,
-    /// To be committed next.
-    pub recorded: Vec<Recorded>,
-    /// To be kept with that: what left memory.
-    pub past: Option<Past>,
-    /// To be let out last, in order.
-    pub effects: Vec<Effect>,
-}
 
 /// A connected agent.
 #[derive(Clone, Debug)]

@@ -1,6 +1,7 @@
 //! What was, run again in the simulator.
 
-use super::{Figures, Past, Placed, mean, span, waits_of};
+use super::end::{Past, Placed};
+use super::figures::{Figures, mean, span, waits_of};
 use gleaner_policy::PolicySpec;
 use gleaner_sim::{Answers, LoadChange, Setup, Simulation, Tasks, TimelineRow};
 use gleaner_units::{MachineId, Time};

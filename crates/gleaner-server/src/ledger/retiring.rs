@@ -3,19 +3,16 @@
 //!
 //! **What is known of retired tasks here is that they are over, and how.** So what is said of their runs is as stale as
 //! before, and all that is known of them is in what [`Ledger::take_past`] hands out beside the fact: it follows from the facts, as
-//! the ledger does. A task that is to run again is revived first, by a fact that says what the ledger forgot.
+//! the ledger does.
 //!
 //! A policy that learns from what ran needs the scheduler's tasks as they were: while one is in force, the scheduler forgets
 //! none.
 
-use super::kept_bytes::left;
 use super::{Job, Ledger, Record};
-use crate::journal::{Revived, RevivedTasks};
-use crate::limits::{OVER_DESCRIPTION_BYTES_MAX, RETIRED_AT_ONCE, REVIVED_AT_ONCE};
+use crate::limits::{OVER_DESCRIPTION_BYTES_MAX, RETIRED_AT_ONCE};
 use crate::store::{FoundJob, Past, PastJob, PastReader, PastTask, ReadError, Seq, TaskRange};
-use gleaner_core::{Event, Stage, TaskState};
+use gleaner_core::{Event, Stage};
 use gleaner_units::{Ops, Span, TaskId, Time};
-use gleaner_wire::api::Tally;
 use gleaner_wire::job::JobSpec;
 use gleaner_wire::{BlobHash, JobId};
 use serde::de::DeserializeOwned;
@@ -54,44 +51,6 @@ impl RetiredTask {
         let found = past.past_tasks(range, at_most)?.into_iter();
         found.map(|(task, body)| Ok((task, unpacked(&body)?))).collect()
     }
-}
-
-/// What is to be said of retired tasks of a job to have them back, a part of them at a time.
-pub(crate) fn to_revive(
-    past: &dyn PastReader,
-    job: &Job,
-    ranges: &[TaskRange],
-) -> Result<Vec<Vec<RevivedTasks>>, ReadError> {
-    let mut facts = Vec::new();
-    for range in ranges {
-        let mut rest = Some(*range);
-        while let Some(wanted) = rest {
-            let found = RetiredTask::find_all(past, wanted, REVIVED_AT_ONCE)?;
-            let Some((last, _)) = found.last() else { break };
-            rest = TaskRange::one(*last).behind_within(*range);
-            facts.push(alike(job, found));
-        }
-    }
-    Ok(facts)
-}
-
-fn alike(job: &Job, found: Vec<(TaskId, RetiredTask)>) -> Vec<RevivedTasks> {
-    let mut all: Vec<RevivedTasks> = Vec::new();
-    for (task, RetiredTask { record, runs, .. }) in found {
-        // What was removed counts for nobody.
-        let left = if job.removed_since(record.ended).is_some() { 0 } else { left(&record) };
-        let one = RevivedTasks { tasks: TaskRange::one(task), runs, settled: record.settled, left };
-        match all.last_mut() {
-            Some(before)
-                if before.tasks.last().index() + 1 == task.index()
-                    && (before.runs, &before.settled, before.left) == (one.runs, &one.settled, left) =>
-            {
-                before.tasks = TaskRange::between(before.tasks.first(), task).expect("in order");
-            }
-            Some(_) | None => all.push(one),
-        }
-    }
-    all
 }
 
 impl Job {
@@ -222,78 +181,6 @@ impl Ledger {
         }
     }
 
-    /// Retired tasks are over in memory too, as if they had ended now; and so is their job there. What they left is kept no longer.
-    pub(super) fn revive(&mut self, at: Time, revived: &Revived) {
-        let Revived { job: id, back, tasks } = revived;
-        let mut past = Past { upto: Seq::new(self.books.rows), ..Past::default() };
-        if let Some(back) = back {
-            let mut job = Job::of_past(back);
-            // What its class was called then may stand for another now.
-            job.class = self.task_class_of(at, &job.user, &job.spec, None);
-            self.books.classes.enter(job.class);
-            job.tally = self.tally_of(job.range());
-            if let Some(key) = &job.key {
-                self.books.keys.insert((job.user.clone(), key.clone()), *id);
-            }
-            self.named.add(self.books.payers[&job.user], &job);
-            self.books.descriptions.add(*id, job.spec.memory_bytes());
-            self.books.jobs.put(*id, job);
-            past.revived.push(*id);
-        }
-        let mut was_forgotten = false;
-        for RevivedTasks { tasks: range, runs, settled, left } in tasks {
-            let (range, runs) = (*range, *runs);
-            past.revived_tasks.push(range);
-            self.replace_bytes(*id, left * u64::from(range.count()), 0);
-            let mut rest = Some(range);
-            while let Some(tasks) = rest {
-                let stretch = self.books.records.alike_from(tasks);
-                let record = self.record(stretch.first());
-                if record.is_retired {
-                    let (phase, settled) = (record.phase, settled.clone());
-                    let record = Record { phase, settled, ended: Some(at), ..Record::default() };
-                    self.write_record(stretch, record);
-                    self.books.over.add(at, stretch);
-                    was_forgotten |= self.has_forgotten(stretch);
-                    self.revive_scheduled(at, *id, stretch, runs);
-                }
-                rest = stretch.behind_within(range);
-            }
-        }
-        if was_forgotten {
-            self.learn_anew();
-        }
-        self.left(past);
-    }
-
-    /// Whether the scheduler forgot any of these tasks: it did not where it had to know them for a policy that learns.
-    fn has_forgotten(&self, tasks: TaskRange) -> bool {
-        tasks.tasks().any(|task| self.grid().task(task).state() == TaskState::Retired)
-    }
-
-    fn revive_scheduled(&mut self, at: Time, id: JobId, tasks: TaskRange, runs: u32) {
-        let Some(job) = self.books.jobs.get_mut(id) else { return };
-        job.retired -= tasks.count();
-        let (class, submitted) = (job.class, job.submitted);
-        let mut next = job.first.index();
-        let mut told = Vec::new();
-        for (count, length) in job.spec.lengths().expect("only jobs whose lengths can be read are recorded") {
-            let (first, end) =
-                (next.max(tasks.first().index()), (next + count as usize).min(tasks.last().index() + 1));
-            next += count as usize;
-            if first < end {
-                let length = length.and_then(|operations| Ops::new(operations / super::OPERATIONS_EACH));
-                let (first, count) = (TaskId::new(first), (end - first) as u32);
-                told.push(Event::TasksRevived { first, count, class, length, runs, submitted });
-            }
-        }
-        for event in &told {
-            self.tell(at, event);
-        }
-        // What the scheduler did not forget may have a class that kept it from machines: nobody has that since its job left memory.
-        self.reclass(at, tasks, class);
-    }
-
     fn as_past(&self, task: TaskId, record: &Record) -> PastTask {
         let runs = self.grid().task(task).runs();
         let length = self.grid().declared_length(task).map(Ops::amount);
@@ -336,14 +223,6 @@ impl Ledger {
         })
     }
 
-    fn tally_of(&self, range: TaskRange) -> Tally {
-        let mut tally = Tally { waiting: range.count(), ..Tally::default() };
-        for (tasks, record) in self.stretches(range) {
-            super::job::count(&mut tally, tasks.count(), gleaner_wire::api::TaskPhase::Waiting, record.phase);
-        }
-        tally
-    }
-
     pub(super) fn left(&mut self, past: Past) {
         self.books.past_at = self.books.rows;
         self.past = Some(match self.past.take() {
@@ -363,22 +242,22 @@ fn packed(body: &impl Serialize) -> Vec<u8> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::desk::{Desk, Input, Start, Terms};
     use crate::journal::{Chosen, Entry, Fact, Last};
     use crate::ledger::record::UNTOUCHED;
     use crate::limits::{OVER_DESCRIPTION_BYTES_MAX, OVER_KEPT_MAX, RETIRE_AFTER};
-    use crate::store::{MemoryDisk, MemoryStore, Store};
+    use crate::store::MemoryDisk;
     use gleaner_wire::Lineage;
     use gleaner_wire::api::{Actor, TaskPhase};
     use gleaner_wire::job::TaskList;
     use gleaner_wire::session::{Obstacle, Outcome};
 
-    const OVER_AT: Time = Time::from_nanos(1_000_000_000);
+    pub(in crate::ledger) const OVER_AT: Time = Time::from_nanos(1_000_000_000);
 
     /// A job of so many tasks, all of which are over.
-    fn over(tasks: u64) -> Ledger {
+    pub(in crate::ledger) fn over(tasks: u64) -> Ledger {
         let tasks = TaskList::Array { first: 1, last: tasks as u32, step: 1 };
         job_over(JobSpec { tasks, ..JobSpec::new(["true"]) })
     }
@@ -444,30 +323,6 @@ mod tests {
         for (tasks, expected) in [(RETIRED_AT_ONCE, RETIRED_AT_ONCE), (RETIRED_AT_ONCE + 1, RETIRED_AT_ONCE)]
         {
             assert_eq!(due(&over(tasks), Time::NEVER, (0, Span::ZERO)), expected, "of {tasks}");
-        }
-    }
-
-    #[test]
-    fn so_many_tasks_come_back_by_one_fact() {
-        for (tasks, expected) in
-            [(REVIVED_AT_ONCE, vec![REVIVED_AT_ONCE]), (REVIVED_AT_ONCE + 1, vec![REVIVED_AT_ONCE, 1])]
-        {
-            let (mut ledger, disk) = (over(tasks as u64), MemoryDisk::default());
-            let job = ledger.find_job(JobId(1)).expect("it is in memory").clone();
-            let mut store = MemoryStore::open(&disk);
-            loop {
-                let due = ledger.due_to_retire(Time::NEVER, Time::NEVER, (0, Span::ZERO));
-                if due.is_empty() {
-                    break;
-                }
-                ledger.apply(&Entry { at: OVER_AT, fact: Fact::TasksRetired(due) });
-                store.commit_with(&[], ledger.take_past().as_ref()).expect("there is room in memory");
-            }
-            let all = TaskRange::between(TaskId::new(0), TaskId::new(tasks - 1)).expect("a range");
-            let facts = to_revive(&disk, &job, &[all]).expect("memory can be read");
-            let count =
-                |fact: &Vec<RevivedTasks>| fact.iter().map(|tasks| tasks.tasks.count() as usize).sum();
-            assert_eq!(facts.iter().map(count).collect::<Vec<usize>>(), expected);
         }
     }
 

@@ -17,6 +17,7 @@ mod reader;
 mod row;
 mod schema;
 mod snapshot_files;
+mod sweeping;
 mod torn;
 
 pub(super) use altered::altered_copy;
@@ -95,7 +96,7 @@ impl SqliteStore {
             past::write(&transaction, past)?;
             // Other commits do not wait for what is due.
             if !past.removed.is_empty() || !past.forgotten.is_empty() {
-                past::sweep(&transaction, SWEPT_AT_ONCE)?;
+                sweeping::sweep(&transaction, SWEPT_AT_ONCE)?;
             }
         }
         for row in rows {
@@ -116,7 +117,7 @@ impl SqliteStore {
             past::write(&transaction, &past.map_err(rusqlite::Error::ToSqlConversionFailure)?)?;
         }
         // What is sealed has nothing in it that is due to go.
-        past::sweep(&transaction, usize::MAX)?;
+        sweeping::sweep(&transaction, usize::MAX)?;
         drop_rows(&transaction, what.base.at, what.dropped)?;
         let row = (what.row)(base::seal(&transaction, (what.base, what.moment, beginning))?);
         let seq = self.last.next();
@@ -226,12 +227,12 @@ impl Store for SqliteStore {
             return Err(CommitError::Stopped { last: self.last });
         }
         // Where nothing is due, nobody's lock is waited for.
-        if !past::is_due(&self.connection).map_err(|error| self.commit_error(error))? {
+        if !sweeping::is_due(&self.connection).map_err(|error| self.commit_error(error))? {
             return Ok(false);
         }
         let begun = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
         let swept = begun.and_then(|transaction| {
-            let is_more = past::sweep(&transaction, SWEPT_AT_ONCE)?;
+            let is_more = sweeping::sweep(&transaction, SWEPT_AT_ONCE)?;
             transaction.commit().map(|()| is_more)
         });
         swept.map_err(|error| {
