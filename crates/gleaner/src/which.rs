@@ -58,20 +58,38 @@ fn resolve(grid: &Api, which: &Which) -> Result<Vec<JobOrTask>, Failure> {
         }
     };
     if found.is_empty() {
-        let what = match which {
-            Which::Range(first, last) => format!("with a number from {first} to {last}"),
-            Which::Name(name, _) => format!("with the name \"{name}\""),
-            Which::One(_) | Which::Last(_) => "yet".to_owned(),
-        };
-        let meant = match which {
-            Which::Name(name, _) => {
-                meant(name, own(grid, u32::MAX)?.iter().map(|job| job.name.as_str()).chain(["last"]))
-            }
-            Which::Range(..) | Which::One(_) | Which::Last(_) => String::new(),
-        };
-        return Err(Failure::Usage(format!("there is no job of yours {what}; see `gleaner status`{meant}")));
+        return Err(none(grid, which)?);
     }
     Ok(found.into_iter().map(|job| JobOrTask { job, task }).collect())
+}
+
+/// Nothing of one's own is meant.
+fn none(grid: &Api, which: &Which) -> Result<Failure, Failure> {
+    let (what, end) = match which {
+        Which::Range(first, last) => (format!("with a number from {first} to {last}"), SEE.to_owned()),
+        Which::Name(name, _) => {
+            let (user, seen) = (grid.overview()?.user, grid.jobs(u32::MAX, None, None)?.jobs);
+            (format!("with the name \"{name}\""), named_so(name, &user, &seen))
+        }
+        Which::One(_) | Which::Last(_) => ("yet".to_owned(), SEE.to_owned()),
+    };
+    Ok(Failure::Usage(format!("there is no job of yours {what}; {end}")))
+}
+
+const SEE: &str = "see `gleaner status`";
+
+/// Whose job has that name, for somebody who sees those of others, the newest first; or else which of one's own may be meant.
+fn named_so(name: &str, user: &str, seen: &[JobView]) -> String {
+    let mut of_others = seen.iter().filter(|job| job.name == name);
+    let Some(JobView { job, user: whose, .. }) = of_others.next() else {
+        let own = seen.iter().filter(|job| job.user == user).map(|job| job.name.as_str());
+        return format!("{SEE}{}", meant(name, own.chain(["last"])));
+    };
+    let more = match of_others.count() {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    format!("job {job} of {whose} has that name{more}: name jobs of others by number")
 }
 
 /// In rising order.

@@ -35,8 +35,13 @@ fn a_student_signs_in_with_one_line_and_is_found_in_the_audit() {
     let signed_in = sign_in(&grid, &home, &line);
     let said = String::from_utf8_lossy(&signed_in.stdout).into_owned();
     assert!(signed_in.status.success() && said.contains("as ada (user)"), "{said}");
-    let submitted = of(&grid, &home, &["submit", "--wait", "--", "true"]);
+    let submitted = of(&grid, &home, &["submit", "--wait", "--name", "thesis", "--", "true"]);
     assert!(submitted.status.success(), "{}", String::from_utf8_lossy(&submitted.stderr));
+    // Names are one's own; an administrator is told whose job they saw.
+    let refused = grid.cli(&["cancel", "thesis"]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("job 1 of ada has that name: name jobs of others by number"), "{said}");
 
     // A shell is proposed the jobs of the grid that the line names.
     let mut shell = grid.within();
