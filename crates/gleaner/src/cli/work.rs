@@ -7,8 +7,8 @@ use gleaner_agent::duties::RUNNING_MAX;
 use std::path::PathBuf;
 
 const WORK_HELP: &str = "\
-The first time, --join and --token say which grid to join; `gleaner up` prints the line, and \
-`gleaner token join` makes another. From then on the folder knows. The owner's rules are in \
+The first time, --join and --token say which grid to join: `gleaner token join` on the coordinator's \
+machine prints the line, as `gleaner up` does. From then on the folder knows. The owner's rules are in \
 DIR/rules.toml, which is written with all of them as comments; `gleaner owner show` lists them.
 
 Examples:
