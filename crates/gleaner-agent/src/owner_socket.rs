@@ -55,7 +55,7 @@ pub struct Answer {
     pub ending: usize,
     /// What they may do.
     pub state: State,
-    /// Why not all.
+    /// Why not all: what decides, and after `; ` whatever else the owner said by hand.
     #[serde(default)]
     pub why: Option<String>,
     /// Why what was said could not be written down: the agent's next start will not know it.

@@ -59,27 +59,35 @@ fn told(answer: &Answer, grace_max_s: Option<u32>) -> String {
         (State::Suspended, _) => Some(format!("{} here stand still", several(going_on))),
     });
     let more = if *state == State::Open { "new ones may start" } else { "no new ones start" };
-    let why = why.as_ref().map_or(String::new(), |why| format!(": {why}"));
-    let by_hand = [Reason::Paused, Reason::Draining].map(|reason| reason.to_string());
-    let back = match answer.why.as_deref() {
-        Some(why) if by_hand.iter().any(|reason| why.ends_with(reason)) => {
-            "; `gleaner owner resume` takes that back"
-        }
-        Some(why) if why == Reason::OwnerHere(Sign::ByHand).to_string() => {
-            "; `gleaner owner away` takes that back"
-        }
-        Some(why) if why.starts_with(PAUSED_THERE) => {
-            "; an administrator takes that back, with `gleaner machine resume`"
-        }
-        Some(why) if why == Reason::OwnerHere(Sign::Programs).to_string() => {
-            "; `gleaner owner set programs ignore` lets tasks run beside them"
-        }
-        Some(_) | None => "",
-    };
+    let why = why.as_ref().map_or(String::new(), |why| format!(": {}", with_ways_back(why)));
     let not_kept = answer.not_kept.as_ref().map_or_else(String::new, |why| {
         format!("note: the agent forgets this when it is started again, since it could not be written down: {why}\n")
     });
-    format!("{}; {more}{why}{back}\n{not_kept}", parts.join("; "))
+    format!("{}; {more}{why}\n{not_kept}", parts.join("; "))
+}
+
+/// Each of the reasons with what takes it back.
+fn with_ways_back(why: &str) -> String {
+    let told = why.split("; ").map(|reason| match way_back(reason) {
+        Some(way) => format!("{reason}; {way}"),
+        None => reason.to_owned(),
+    });
+    told.collect::<Vec<_>>().join("; also: ")
+}
+
+fn way_back(reason: &str) -> Option<&'static str> {
+    let is = |known: Reason| reason == known.to_string();
+    if is(Reason::Paused) || is(Reason::Draining) {
+        Some("`gleaner owner resume` takes that back")
+    } else if is(Reason::OwnerHere(Sign::ByHand)) {
+        Some("`gleaner owner away` takes that back")
+    } else if reason.starts_with(PAUSED_THERE) {
+        Some("an administrator takes that back, with `gleaner machine resume`")
+    } else if is(Reason::OwnerHere(Sign::Programs)) {
+        Some("`gleaner owner set programs ignore` lets tasks run beside them")
+    } else {
+        None
+    }
 }
 
 /// The folder is the agent's, or that of a `gleaner up` which has an agent in it.
@@ -177,7 +185,7 @@ mod tests {
         let (grace_max_s, doubts) = beside(owner::read(&file), &file);
         let [doubt] = &doubts[..] else { panic!("{doubts:?}") };
         assert!(doubt.contains("as it read them last") && doubt.contains("unclosed array"), "{doubt}");
-        let why = Some("the owner drains it".to_owned());
+        let why = Some(Reason::Draining.to_string());
         let answer = Answer { version: 1, tasks: 1, ending: 1, state: State::Closed, why, not_kept: None };
         let said = told(&answer, grace_max_s);
         assert!(said.starts_with("1 task here is told to end, within their grace, and runs"), "{said}");
@@ -185,7 +193,7 @@ mod tests {
 
     #[test]
     fn an_owner_reads_what_tasks_do_and_what_takes_it_back() {
-        let drained = || Some("the owner drains it".to_owned());
+        let drained = || Some(Reason::Draining.to_string());
         for (tasks, ending, state, why, expected) in [
             (
                 2,
@@ -193,7 +201,7 @@ mod tests {
                 State::Closed,
                 drained(),
                 "2 tasks here are told to end, within a grace of 60 s at most, and run again elsewhere; no new ones start: the owner \
-                 drains it; `gleaner owner resume` takes that back\n",
+                 wants it back (said by hand); `gleaner owner resume` takes that back\n",
             ),
             (
                 2,
@@ -208,7 +216,15 @@ mod tests {
                 0,
                 State::Closed,
                 drained(),
-                "no task is here; no new ones start: the owner drains it; `gleaner owner resume` takes that back\n",
+                "no task is here; no new ones start: the owner wants it back (said by hand); `gleaner owner resume` takes that back\n",
+            ),
+            (
+                1,
+                0,
+                State::Suspended,
+                Some(format!("{}; {}", Reason::OwnerHere(Sign::ByHand), Reason::Draining)),
+                "1 task here stands still; no new ones start: the owner is here (said by hand); `gleaner owner away` takes that back; \
+                 also: the owner wants it back (said by hand); `gleaner owner resume` takes that back\n",
             ),
             (
                 0,

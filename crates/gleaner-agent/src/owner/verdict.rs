@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::attendance::{Attendance, Hand, Owner, Sign};
+use super::attendance::{Attendance, Hand, Owner, Said, Sign};
 use super::hours::{Hours, WeekMinute};
 use super::rules::{GIGABYTE, Rules};
 use crate::probes::Sample;
@@ -34,7 +34,7 @@ pub enum Reason {
     OnBattery,
     /// It is not the time of day.
     OutsideHours,
-    /// The owner drains the agent by hand.
+    /// The owner drains the agent by hand, or had all tasks leave.
     Draining,
     /// The disk with the tasks' folders is full.
     DiskFull,
@@ -127,6 +127,18 @@ fn surroundings(rules: &Rules, sample: &Sample, minute: WeekMinute, before: Verd
     rules.hours.as_ref().is_some_and(is_outside).then_some(Reason::OutsideHours)
 }
 
+impl Reason {
+    /// All that the owner said by hand and has not taken back, whichever reason a verdict gives.
+    pub fn by_hand(said: Said) -> impl Iterator<Item = Self> {
+        let hand = match said.hand {
+            Hand::Off => None,
+            Hand::Paused => Some(Self::Paused),
+            Hand::Draining => Some(Self::Draining),
+        };
+        said.here.then_some(Self::OwnerHere(Sign::ByHand)).into_iter().chain(hand)
+    }
+}
+
 /// For people, as the end of "no new tasks: …" or "suspended: …".
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -145,7 +157,7 @@ impl fmt::Display for Reason {
             Self::TooHot => "the machine is too hot",
             Self::OnBattery => "the machine runs on its battery",
             Self::OutsideHours => "outside the owner's hours",
-            Self::Draining => "the owner drains it",
+            Self::Draining => "the owner wants it back (said by hand)",
             Self::DiskFull => "its disk is full: free some space",
             Self::Leftovers => "what tasks left cannot be removed: see the folder `trouble` in the agent's",
             Self::LoadTooHigh => "the owner's load is too high",

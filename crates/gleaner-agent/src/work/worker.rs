@@ -20,7 +20,7 @@ use crate::confine::{Limiter, Settings};
 use crate::duties::{Action, Duties, Event, Exit, Kept, paused_at};
 use crate::home::{Home, Identity, Record};
 use crate::keeper::Keeper;
-use crate::owner::{Verdict, Word};
+use crate::owner::{Reason, Verdict, Word};
 use crate::owner_socket::{self, Asked, State};
 use gleaner_net::{Address, AgentKey, random_bytes};
 use gleaner_units::{RunId, Span, Time};
@@ -285,19 +285,18 @@ impl Worker {
         }
     }
 
-    /// What tasks may do here, and why not all, whoever has a say.
+    /// What tasks may do here, and why not all, whoever has a say. What the owner said by hand is told also where something else decides.
     fn allowed(&self) -> (State, Option<String>) {
-        let verdict = self.watch.verdict();
-        match (verdict, self.duties.paused_by()) {
-            (Verdict::Run, None) => (State::Open, None),
-            (Verdict::Run, Some(by)) => (State::Suspended, Some(paused_at(by))),
-            (Verdict::Suspend(reason) | Verdict::NoNewTasks(reason), None) => {
-                (verdict.into(), Some(reason.to_string()))
-            }
-            (Verdict::Suspend(reason) | Verdict::NoNewTasks(reason), Some(by)) => {
-                (State::Suspended, Some(format!("{}, and {reason}", paused_at(by))))
-            }
-        }
+        let (verdict, paused_by) = (self.watch.verdict(), self.duties.paused_by());
+        let state = if paused_by.is_some() { State::Suspended } else { verdict.into() };
+        let decides = match verdict {
+            Verdict::Run => None,
+            Verdict::Suspend(reason) | Verdict::NoNewTasks(reason) => Some(reason),
+        };
+        let further = Reason::by_hand(self.watch.said()).filter(|reason| Some(*reason) != decides);
+        let reasons = decides.into_iter().chain(further).map(|reason| reason.to_string());
+        let all: Vec<String> = paused_by.map(paused_at).into_iter().chain(reasons).collect();
+        (state, (!all.is_empty()).then(|| all.join("; ")))
     }
 
     /// Does all that is to be done; the end of the work, if it has come.

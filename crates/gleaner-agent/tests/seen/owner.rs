@@ -251,7 +251,7 @@ fn a_verdict_says_why() {
     let table = [
         (Verdict::Run, "tasks run"),
         (Verdict::Suspend(Reason::OwnerHere(Sign::Session)), "suspended: somebody is logged in and not idle"),
-        (Verdict::NoNewTasks(Reason::Draining), "no new tasks: the owner drains it"),
+        (Verdict::NoNewTasks(Reason::Draining), "no new tasks: the owner wants it back (said by hand)"),
     ];
     for (verdict, expected) in table {
         assert_eq!(verdict.to_string(), expected);

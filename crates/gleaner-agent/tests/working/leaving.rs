@@ -42,6 +42,21 @@ fn the_owner_stops_everything_and_lets_it_go_on() {
     // Whether it takes new tasks depends on what else this machine does.
     let asked = owner_socket::tell(agent.home(), None).unwrap();
     assert!(asked.state != State::Suspended && asked.tasks == 1);
+    // Each word holds until it is taken back, and is told as long as it does.
+    for (word, state, why) in [
+        (Word::Here, State::Suspended, "the owner is here (said by hand)"),
+        (
+            Word::Drain,
+            State::Suspended,
+            "the owner is here (said by hand); the owner wants it back (said by hand)",
+        ),
+        (Word::Pause, State::Suspended, "the owner paused it; the owner is here (said by hand)"),
+        (Word::Away, State::Suspended, "the owner paused it"),
+    ] {
+        let answer = owner_socket::tell(agent.home(), Some(word)).unwrap();
+        assert_eq!((answer.state, answer.why.as_deref()), (state, Some(why)), "{word:?}");
+    }
+    owner_socket::tell(agent.home(), Some(Word::Resume)).unwrap();
 }
 
 #[test]
