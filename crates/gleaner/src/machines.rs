@@ -53,7 +53,18 @@ fn tell(order: &str, machine: &MachineName) -> Outcome {
     if machine.grid.json {
         return stdout::print_json(&json!({ "version": 1, "machine": machine.name, "order": order }));
     }
-    stdout::print(format!("{order}: {}\n", machine.name))
+    stdout::print(taken(order, &machine.name))
+}
+
+/// What is said of an order that was taken. Only the agent knows when it may measure its machine.
+fn taken(order: &str, machine: &str) -> String {
+    let when = match order {
+        "measure" => {
+            "; it does so when its owner does not need it, ten minutes after the last time at the earliest"
+        }
+        _ => "",
+    };
+    format!("{order}: {machine}{when}\n")
 }
 
 fn table(machines: &[MachineView]) -> String {
@@ -167,7 +178,7 @@ fn scaled(number: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{MachineView, reasons, scaled};
+    use super::{MachineView, reasons, scaled, taken};
     use serde_json::json;
 
     #[test]
@@ -209,6 +220,13 @@ mod tests {
         );
         let both = reasons(&[copied("m1", "closed", "its disk is full")]);
         assert_eq!(both, "\nm1: its disk is full\nm1: its folder was copied\n");
+    }
+
+    #[test]
+    fn an_order_that_may_be_followed_late_says_so() {
+        assert_eq!(taken("pause", "lab-1"), "pause: lab-1\n");
+        let told = taken("measure", "lab-1");
+        assert!(told.ends_with("ten minutes after the last time at the earliest\n"), "{told}");
     }
 
     #[test]

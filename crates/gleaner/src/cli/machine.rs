@@ -13,7 +13,7 @@ pub(crate) enum MachineArguments {
     Resume(MachineName),
     /// Start nothing new there; what runs may end
     Drain(MachineName),
-    /// Measure its speed again, when its owner does not need it: once in ten minutes at most
+    /// Measure its speed again, when its owner does not need it, ten minutes after the last time at the earliest
     Measure(MachineName),
     /// Revoke it: it can never connect again
     Revoke(MachineName),
