@@ -69,13 +69,17 @@ pub enum BackupError {
     /// Two copies at a time would write over each other's files.
     #[error("a copy is being made into {} already: wait until it is complete", .0.display())]
     UnderWay(PathBuf),
-    /// The next copy would be a copy of this one too.
-    #[error("{} lies within {}, which is to be copied: name a folder elsewhere", to.display(), from.display())]
+    /// Whoever copies, moves or removes the folder around it would do so with this copy too.
+    #[error(
+        "{} lies within {}, which is a coordinator's folder or a copy of one: name a folder elsewhere",
+        to.display(),
+        around.display()
+    )]
     Within {
         /// Where to.
         to: PathBuf,
-        /// Where from.
-        from: PathBuf,
+        /// What it would be in.
+        around: PathBuf,
     },
     /// The copy that is there is the only one of another grid's past.
     #[error(
@@ -254,8 +258,15 @@ fn check_place(from: &Path, to: &Path) -> Result<(), BackupError> {
     let from = fs::canonicalize(from).map_err(|source| failed(from, source))?;
     let nearest = std::path::absolute(to).map_err(|source| failed(to, source))?;
     let nearest = nearest.ancestors().find_map(|folder| fs::canonicalize(folder).ok());
-    if nearest.is_some_and(|nearest| nearest.starts_with(&from)) {
-        return Err(BackupError::Within { to: to.to_owned(), from });
+    // A copy from before may be in the place itself.
+    let itself = fs::canonicalize(to).ok();
+    let is_another = |folder: &Path| {
+        let has_both = [DATABASE, AUTHORITY_FOLDER].iter().all(|name| folder.join(name).exists());
+        has_both && itself.as_deref() != Some(folder)
+    };
+    let mut folders = nearest.as_deref().into_iter().flat_map(Path::ancestors);
+    if let Some(around) = folders.find(|&folder| folder == from || is_another(folder)) {
+        return Err(BackupError::Within { to: to.to_owned(), around: around.to_owned() });
     }
     let mut names = match fs::read_dir(to) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
@@ -374,6 +385,33 @@ mod tests {
         let mut store = SqliteStore::open(&Home::open(folder, NetworkFolder::Accept).unwrap()).unwrap();
         let row = Row { at: Time::ZERO, tasks: Vec::new(), steps: String::new(), body: body.to_owned() };
         store.commit(&[row]).unwrap();
+    }
+
+    #[test]
+    fn a_copy_is_made_neither_in_what_is_copied_nor_in_another_copy() {
+        let folder = tempfile::tempdir().unwrap();
+        let [from, copy] = ["from", "copy"].map(|name| folder.path().join(name));
+        begin_journal(&from, "{}");
+        begin_journal(&copy, "{}");
+        fs::remove_file(copy.join(WITNESS)).unwrap();
+        for name in [AUTHORITY_FOLDER, "there"] {
+            fs::create_dir_all(copy.join(name)).unwrap();
+        }
+        for (to, around) in [
+            (copy.clone(), None),
+            (folder.path().join("new/deep"), None),
+            (copy.join("there"), Some(&copy)),
+            (copy.join("new/deep"), Some(&copy)),
+            (from.join("new"), Some(&from)),
+        ] {
+            match (check_place(&from, &to), around) {
+                (Ok(()), None) => {}
+                (Err(BackupError::Within { around: found, .. }), Some(around)) => {
+                    assert_eq!(found, fs::canonicalize(around).unwrap());
+                }
+                (found, _) => panic!("{}: {found:?}", to.display()),
+            }
+        }
     }
 
     /// As after an upgrade with which a new grid began.
