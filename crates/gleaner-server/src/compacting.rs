@@ -36,6 +36,11 @@ impl Plan {
     pub fn at(&self) -> Seq {
         self.base.at
     }
+
+    /// How long the state is that takes the place of what goes.
+    pub fn base_bytes(&self) -> u64 {
+        self.base.body.len() as u64
+    }
 }
 
 /// What goes if a journal begins with the first row that was written at a moment or later; its last row stays in any case. Nothing

@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &AuditArguments) -> Outcome {
         return verify(&reader, arguments);
     }
     let (mut names, mut tasks) = (Vec::<String>::new(), TaskNames::default());
-    let (mut lines, mut actors) = (VecDeque::new(), BTreeSet::new());
+    let (mut lines, mut actors, mut last_s) = (VecDeque::new(), BTreeSet::new(), None);
     for stored in rows(&reader, Seq::FIRST) {
         let stored = stored.map_err(fault)?;
         let about = stored.row.tasks.clone();
@@ -54,6 +54,7 @@ pub(crate) fn run(arguments: &AuditArguments) -> Outcome {
         let machine = |agent: MachineId| names.get(agent.index()).cloned().unwrap_or_default();
         let told = told(&fact, machine, |task| tasks.name(task));
         let Some(told) = told else { continue };
+        last_s = Some(at.seconds());
         if arguments.by.is_some() && !actors.contains(actor(&told)) {
             actors.insert(actor(&told).to_owned());
         }
@@ -61,13 +62,16 @@ pub(crate) fn run(arguments: &AuditArguments) -> Outcome {
             continue;
         }
         lines.push_back(Line { seq: seq.number(), at_s: at.seconds(), told });
-        if lines.len() > arguments.limit {
+        if lines.len() as u64 > arguments.limit {
             lines.pop_front();
         }
     }
     if let Some(by) = arguments.by.as_ref().filter(|by| !actors.contains(*by)) {
         let near = meant(by, actors.iter().map(String::as_str));
         anstream::eprintln!("note: the trail has nothing by {}{near}", shown(by, ABOUT_WIDTH));
+    } else if lines.is_empty() {
+        let last = last_s.map_or_else(String::new, |at_s| format!("; its last entry is of {}", clock(at_s)));
+        anstream::eprintln!("note: the trail has nothing like that since then{last}");
     }
     if arguments.json { stdout::print_json(&as_json(&lines)) } else { stdout::print(as_table(&lines)) }
 }

@@ -33,8 +33,8 @@ pub(crate) struct AuditArguments {
     #[arg(long, conflicts_with = "by")]
     pub(crate) verify: bool,
     /// How many to show, the latest ones
-    #[arg(long, value_name = "N", default_value_t = 1_000)]
-    pub(crate) limit: usize,
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) limit: u64,
     /// The coordinator's folder
     #[arg(long, value_name = "DIR", env = "GLEANER_HOME")]
     pub(crate) home: Option<PathBuf>,

@@ -60,9 +60,12 @@ fn a_month_ago() -> Time {
 
 fn would(plan: &Plan, size: u64) -> String {
     let Plan { rows, rows_dropped, bytes_dropped, jobs_forgotten, .. } = plan;
+    let base_bytes = plan.base_bytes();
+    let grows = if base_bytes < *bytes_dropped { "" } else { ": the file may grow rather than shrink" };
     format!(
         "{} of {rows} rows would be dropped, with {} of text (the journal's file has {}):\n  \
          of what was before {}, the rows of {} and what machines reported\n\
+         A state of {} would take their place{grows}.\n\
          What is known of other jobs stays, with their histories and output, and so does the audit trail.\n\
          explain --at, replay and verify then begin at row {}. `gleaner journal export` writes all rows to a file first.\n\
          Nothing was changed. To do it, say it again with --yes.\n",
@@ -71,6 +74,7 @@ fn would(plan: &Plan, size: u64) -> String {
         rough_size(size),
         moments::clock(plan.moment.seconds()),
         plural(*jobs_forgotten, "forgotten job"),
+        rough_size(base_bytes),
         plan.at().next(),
     )
 }

@@ -146,6 +146,7 @@ fn rows_of_forgotten_jobs_go_and_what_is_known_stays() {
     let would = grid.ok(&[&["journal", "compact"], &since[..]].concat());
     eprintln!("{would}");
     assert!(would.contains("1 forgotten job ") && would.contains("Nothing was changed"), "{would}");
+    assert!(would.contains("\nA state of ") && would.contains(" would take their place"), "{would}");
     assert_eq!(grid.ok(&["journal", "export"]).lines().count(), rows);
     let done = grid.json(&[&["journal", "compact", "--yes"], &since[..]].concat());
     let dropped = done["rows_dropped"].as_u64().expect("a number") as usize;

@@ -90,6 +90,11 @@ fn a_student_signs_in_with_one_line_and_is_found_in_the_audit() {
     let nothing: Value = serde_json::from_slice(&nobody.stdout).expect("a document");
     assert_eq!(nothing["entries"].as_array().map(Vec::len), Some(0), "{nothing}");
     assert!(!grid.json(&["audit", "--by", "walker"])["entries"][0].is_null());
+    let later = grid.cli(&["audit", "--by", "walker", "--since", "2099-01-01 00:00:00"]);
+    let said = String::from_utf8_lossy(&later.stderr).into_owned();
+    let is_said = said.contains("nothing like that since then; its last entry is of 2");
+    assert!(later.status.success() && is_said, "{said}");
+    assert_eq!(grid.cli(&["audit", "--limit", "0"]).status.code(), Some(2));
     assert!(grid.said().contains("submitted by=\"user ada\""), "{}", grid.said());
     grid.wind_up();
 }
