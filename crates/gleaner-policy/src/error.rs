@@ -64,7 +64,10 @@ pub(crate) fn one_of(given: &str, known: &[impl AsRef<str>]) -> String {
     let given: String = given.chars().take(SHOWN_CHARS).collect();
     let distances = known().map(|known| (strsim::damerau_levenshtein(&given, known), known));
     let mut distances: Vec<(usize, &str)> = distances.collect();
-    distances.sort_by_key(|(distance, _)| *distance);
+    // Nothing is near to no name: all stay in their order.
+    if !given.is_empty() {
+        distances.sort_by_key(|(distance, _)| *distance);
+    }
     let nearest = distances.first().copied();
     let mut text = if distances.len() > LISTED {
         let few: Vec<&str> = distances.iter().take(NEAREST).map(|(_, name)| *name).collect();
@@ -94,6 +97,8 @@ mod tests {
         let many: Vec<String> = (0..47).map(|number| format!("name-{number:02}")).collect();
         let told = one_of("name-07x", &many);
         assert!(told.starts_with("one of name-07, ") && told.contains(" and 42 more"), "{told}");
+        let shortest_last = [many, vec!["n".to_owned()]].concat();
+        assert!(one_of("", &shortest_last).starts_with("one of name-00, name-01, "));
         assert!(!one_of("best", &known).contains("did you mean"));
         assert!(one_of("gain", &["gain_min"]).ends_with("; did you mean gain_min?"));
     }

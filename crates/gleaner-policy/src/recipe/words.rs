@@ -278,7 +278,7 @@ impl Recipe {
             Aim::Fastest => " for the shortest time",
             Aim::FirstFree => " for the earliest start",
             Aim::EarliestOfFastest { percent } => {
-                &format!(" for the earliest end among the fastest {percent} % of machines")
+                &format!(" for the earliest end among the fastest {percent} %,")
             }
         };
         let level = match level {

@@ -124,6 +124,13 @@ fn a_broker_s_numbers_are_heard() {
 }
 
 #[test]
+fn a_rule_names_its_machines_once() {
+    let told = recipe(json!({ "preset": "immediate/kpb:50" })).to_string();
+    let expected = "for the earliest end among the fastest 50 %, on machines, as tasks come";
+    assert!(told.contains(expected), "{told}");
+}
+
+#[test]
 fn batches_follow_the_budget() {
     let period = |written| recipe(written).when;
     let seconds = |seconds| When::Every(gleaner_units::Span::from_seconds(seconds).expect("a period"));
