@@ -35,10 +35,12 @@ const ALL_DAYS: u8 = 0x7f;
 /// Hours that were not written as hours.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{found:?} are no hours; expected HH:MM-HH:MM, with days of the week before it or not, as in \"mon-fri 18:00-07:30\""
+    "{found:?} are no hours: {why}; expected HH:MM-HH:MM, with days of the week before it or not, as in \"mon-fri 18:00-07:30\""
 )]
 pub struct HoursError {
     found: String,
+    /// Which part of it is wrong.
+    why: String,
 }
 
 impl DayMinute {
@@ -92,15 +94,22 @@ impl FromStr for Hours {
     type Err = HoursError;
 
     fn from_str(text: &str) -> Result<Self, HoursError> {
-        let parse = || {
-            let (days, hours) = match text.split_once(' ') {
-                Some((named, hours)) => (days(named)?, hours),
-                None => (ALL_DAYS, text),
-            };
-            let (from, until) = hours.split_once('-')?;
-            Some(Self { days, from: DayMinute::parse(from)?, until: DayMinute::parse(until)? })
+        let short = |part: &str| part.chars().take(40).collect::<String>();
+        let wrong = |why: String| HoursError { found: short(text), why };
+        let time = |part: &str| {
+            let what = "is no time from 00:00, midnight, to 23:59, with two digits each";
+            DayMinute::parse(part).ok_or_else(|| wrong(format!("{:?} {what}", short(part))))
         };
-        parse().ok_or_else(|| HoursError { found: text.chars().take(40).collect() })
+        let (days, hours) = match text.split_once(' ') {
+            Some((named, hours)) => {
+                let what = "names no days from mon to sun";
+                (days(named).ok_or_else(|| wrong(format!("{:?} {what}", short(named))))?, hours)
+            }
+            None => (ALL_DAYS, text),
+        };
+        let no_times = || wrong("there are no two times with - between them".to_owned());
+        let (from, until) = hours.split_once('-').ok_or_else(no_times)?;
+        Ok(Self { days, from: time(from)?, until: time(until)? })
     }
 }
 
@@ -179,21 +188,23 @@ mod tests {
 
     #[test]
     fn what_is_not_hours_is_refused() {
-        for text in [
-            "",
-            "9:00-17:00",
-            "09:00",
-            "24:00-01:00",
-            "09:60-10:00",
-            "09:00-17:00-",
-            "+9:00-17:00",
-            "é9:00-1",
-            "monday 09:00-10:00",
-            "mon- 09:00-10:00",
-            " 09:00-10:00",
-            "mon",
+        for (text, why) in [
+            ("", "no two times"),
+            ("9:00-17:00", "\"9:00\" is no time"),
+            ("09:00", "no two times"),
+            ("24:00-01:00", "\"24:00\" is no time from 00:00, midnight,"),
+            ("mon-sun 00:00-24:00", "\"24:00\" is no time"),
+            ("09:60-10:00", "\"09:60\" is no time"),
+            ("09:00-17:00-", "\"17:00-\" is no time"),
+            ("+9:00-17:00", "\"+9:00\" is no time"),
+            ("é9:00-1", "\"é9:00\" is no time"),
+            ("monday 09:00-10:00", "\"monday\" names no days"),
+            ("mon- 09:00-10:00", "\"mon-\" names no days"),
+            (" 09:00-10:00", "\"\" names no days"),
+            ("mon", "no two times"),
         ] {
-            assert!(text.parse::<Hours>().is_err(), "{text}");
+            let error = text.parse::<Hours>().expect_err(text).to_string();
+            assert!(error.contains(why), "{error}");
         }
     }
 }
