@@ -245,6 +245,29 @@ async fn of_a_task_that_failed_the_explanation_says_how_its_last_run_ended() {
     assert_eq!(told.summary, "it failed; it ended on m1: its program ended with exit code 7");
 }
 
+/// Whoever counts from 0 where the job counts from 1 reads how it counts.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_that_is_not_there_is_answered_with_those_that_are() {
+    let world = World::new().await;
+    for (first, last, step, has) in [
+        (1, 8, 1, "it has 1 to 8"),
+        (5, 9, 2, "it has 3 of the numbers from 5 to 9"),
+        (1, 1, 1, "its only one is 3/1"),
+    ] {
+        let array = json!({"first": first, "last": last, "step": step});
+        let spec = json!({"command": ["true"], "hold": true, "tasks": {"array": array}});
+        let job = world.post("/api/v1/jobs", &world.alice, &spec).await.json::<Submitted>().job;
+        let expected = format!("job {job} has no task 0: {has}");
+        let task = world.get(&format!("/api/v1/jobs/{job}/tasks/0"), &world.alice).await;
+        let order =
+            world.post(&format!("/api/v1/jobs/{job}/cancel"), &world.alice, &json!({"tasks": [0]})).await;
+        for reply in [task, order] {
+            assert_eq!(reply.status, 404, "{reply}");
+            assert!(reply.to_string().contains(&expected), "{expected}: {reply}");
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_preview_changes_nothing() {
     let world = World::new().await;

@@ -146,6 +146,20 @@ impl Job {
         Some(TaskId::new(self.first.index() + position as usize))
     }
 
+    /// That no task of it is called so, and how its tasks are called.
+    pub fn no_task(&self, id: JobId, number: u32) -> String {
+        let last = self.count.saturating_sub(1);
+        let [from, to] = [0, last].map(|position| self.spec.tasks.number(position));
+        let has = if last == 0 {
+            format!("its only one is {id}/{from}")
+        } else if to - from == last {
+            format!("it has {from} to {to}")
+        } else {
+            format!("it has {} of the numbers from {from} to {to}", self.count)
+        };
+        format!("job {id} has no task {number}: {has}")
+    }
+
     pub(super) fn count_change(&mut self, at: Time, tasks: u32, from: TaskPhase, to: TaskPhase) {
         count(&mut self.tally, tasks, from, to);
         self.ended = (self.tally.open() == 0).then_some(at);

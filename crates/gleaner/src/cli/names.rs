@@ -35,7 +35,8 @@ impl FromStr for JobOrTask {
             let TaskName { job, task } = text.parse()?;
             return Ok(Self { job, task: Some(task) });
         }
-        Ok(Self { job: job_id(text)?, task: None })
+        let job = job_id(text).map_err(|expected| format!("{expected}, or JOB/TASK for one of its tasks"))?;
+        Ok(Self { job, task: None })
     }
 }
 
@@ -104,6 +105,11 @@ mod tests {
         }
         for wrong in ["4-1", "7/", "7x", "x/y", "x/1/2", "/1", ""] {
             assert!(wrong.parse::<Which>().is_err(), "{wrong}");
+        }
+        // As HTCondor and Slurm write a task.
+        for other in ["5.2", "5:2", "5_2"] {
+            let expected = other.parse::<Which>().expect_err(other);
+            assert!(expected.ends_with("or JOB/TASK for one of its tasks"), "{expected}");
         }
         for wrong in ["", "/", "7/", "/42", "x", "7/42/1", "-1"] {
             assert!(wrong.parse::<JobOrTask>().is_err(), "{wrong}");

@@ -189,6 +189,7 @@ fn a_job_that_is_held_back_names_what_is_kept_and_for_whom() {
         (&["explain", "log.swf", "9"][..], "no job 9"),
         (&["explain", "log.swf", "2", "--cores", "4"], "no job 2 that 4 processors can run"),
         (&["explain", "log.swf", "2", "--svg", "map.svg"], "only jobs over sites have a virtual map"),
+        (&["explain", "5.2"], "or JOB/TASK for one of its tasks, or a scenario"),
         (&["explain", "7", "--svg", "map.svg"], "only jobs over sites have a virtual map"),
         (&["explain", "log.swf", "2", "--set", "policy.preset=queue/esay"], "queue/easy"),
         (&["explain", "scenario.toml", "2", "--estimates", "2"], "--estimates: found no log"),
