@@ -38,6 +38,8 @@ const KEYS: [&str; 21] = [
 const WAYS: [&str; 5] = ["array", "each_line", "from_json", "from_csv", "sweep"];
 /// What others call a table of parameters.
 const PARAMETERS: [&str; 3] = ["parameters", "axes", "matrix"];
+/// What others call the jobs that a job waits for.
+const DEPENDENCIES: [&str; 5] = ["depends_on", "dependencies", "dependency", "depends", "after"];
 const SWEEP: &str = "a table of parameters and their values, as sweep = { rate = [0.1, 0.2], seed = [1, 2] }";
 const CONFINEMENTS: [(&str, Confinement); 3] = [
     ("sandbox", Confinement::Sandbox),
@@ -77,6 +79,10 @@ pub fn read_job_file(source: &Source) -> Result<JobFile, InputError> {
         let expected =
             format!("the table [tasks] with one of {}, of which sweep is {SWEEP}", WAYS.join(", "));
         return Err(key.error_found(found, expected));
+    }
+    if let Some((_, key)) = root.keys().find(|(name, _)| DEPENDENCIES.contains(name)) {
+        let expected = "none: no job waits for another. `gleaner submit --wait … && gleaner submit …` submits one after the other";
+        return Err(key.error_found("a dependency", expected));
     }
     root.check_known(&KEYS)?;
     let command = root.key("command", "the program and its arguments, as [\"./run\", \"fast\"]")?;
@@ -389,6 +395,10 @@ mod tests {
             (
                 "command = ['a']\nparameters = {rate = [1]}",
                 "job.toml:2: parameters: found parameters outside of [tasks]; expected the table [tasks] with one of array, ",
+            ),
+            (
+                "command = ['a']\ndepends_on = [1]",
+                "job.toml:2: depends_on: found a dependency; expected none: no job waits for another. `gleaner submit --wait",
             ),
             (
                 "command = ['a']\n[checkpoint]\nexit_code = 0",

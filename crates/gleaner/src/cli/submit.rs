@@ -17,6 +17,8 @@ length, inputs, outputs, stdin, cwd, requirements, rank, priority, retries, quor
 needs, checkpoint, tasks. A file in .jdf is a job description of OurGrid, any other -f FILE an HTCondor \
 submit file; what of them Gleaner cannot honour is an error unless --ignore names it.
 
+No job waits for another: `gleaner submit --wait … && gleaner submit …` runs one after the other.
+
 Examples:
   gleaner submit --array 1-1000 -i simulate -- ./simulate {GLEANER_INDEX}
   gleaner submit --each-line urls.txt --network -- curl -sO {GLEANER_LINE}
