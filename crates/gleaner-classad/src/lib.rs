@@ -85,6 +85,7 @@
 mod ad;
 mod comparison;
 mod compiled;
+mod conjunction;
 mod context;
 mod counted;
 mod diagnostic;

@@ -48,16 +48,12 @@ impl Ad {
         let Some(requirements) = self.parsed.get(REQUIREMENTS) else { return self };
         let (apart, lasting): (Vec<Expr>, Vec<Expr>) =
             requirements.clauses().into_iter().partition(|clause| self.reads_published(clause));
-        let all = |clauses: &[Expr]| {
-            let texts: Vec<String> = clauses.iter().map(|clause| format!("({clause})")).collect();
-            Expr::parse(texts.join(" && ")).expect("clauses that were parsed make a conjunction")
-        };
         let mut parsed = self.parsed;
-        if !apart.is_empty() {
+        if let Some(apart) = Expr::all_of(apart) {
             parsed.remove(REQUIREMENTS);
-            parsed.insert(PUBLISHED_REQUIREMENTS, all(&apart));
-            if !lasting.is_empty() {
-                parsed.insert(REQUIREMENTS, all(&lasting));
+            parsed.insert(PUBLISHED_REQUIREMENTS, apart);
+            if let Some(lasting) = Expr::all_of(lasting) {
+                parsed.insert(REQUIREMENTS, lasting);
             }
         }
         Self::from(parsed)
@@ -316,9 +312,27 @@ mod tests {
         );
         let ad = Ad::parse(&ad).expect("an ad");
         let text = |name: &str| ad.class_ad().get(name).expect("it is there").to_string();
-        assert_eq!(text("Requirements"), "(TARGET.Memory >= 8)");
-        assert_eq!(text("PublishedRequirements"), "(target.freecpus > 2) && (Room)");
+        assert_eq!(text("Requirements"), "TARGET.Memory >= 8");
+        assert_eq!(text("PublishedRequirements"), "target.freecpus > 2 && Room");
         assert!(!apart("[ Requirements = TARGET.FreeCpus > 0 ]").contains(" Requirements"));
+    }
+
+    /// Parentheses around each clause made it deeper than is read.
+    #[test]
+    fn clauses_as_deep_as_may_be_are_told_apart_too() {
+        let nested = |levels: usize, name: &str| {
+            format!("{}TARGET.{name}{} > 0", "(1 + ".repeat(levels), ")".repeat(levels))
+        };
+        let ad = |levels: usize| {
+            let [free, waiting, memory, disk] =
+                ["FreeCpus", "WaitingJobs", "Memory", "Disk"].map(|name| nested(levels, name));
+            Ad::parse(&format!("[ Requirements = {free} && {memory} && {waiting} && {disk} ]"))
+        };
+        let deepest = (900..=1_000).rev().find_map(|levels| ad(levels).ok()).expect("some are read");
+        let apart = deepest.with_published_apart();
+        let clauses = |name: &str| apart.class_ad().get(name).map(|clauses| clauses.clauses().len());
+        assert_eq!((clauses("Requirements"), clauses(PUBLISHED_REQUIREMENTS)), (Some(2), Some(2)));
+        assert_eq!(Ad::parse(&apart.text).expect("it is read again"), apart);
     }
 
     #[test]

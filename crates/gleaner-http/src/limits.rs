@@ -98,7 +98,7 @@ pub(crate) const STUDIES_MAX: usize = 2;
 /// Requests at a time about the last day, which make the desk wait, and about why tasks wait, which copy the ledger.
 // Tested by: what_takes_long_takes_turns
 pub(crate) const DAYS_MAX: usize = 2;
-/// Requests at a time for which the desk looks at all machines, at many jobs or tasks, or at the runs of a machine that has many.
+/// Requests at a time for which the desk looks at all machines or users, at many jobs or tasks, or at the runs of a machine that has many.
 // Tested by: long_looks_take_turns
 pub(crate) const LONG_LOOKS_MAX: usize = 2;
 /// Requests at a time that read what left memory, or what runs that are over wrote.

@@ -151,6 +151,6 @@ pub(crate) const CLASS_BYTES: u64 = 256;
 /// What classes that no job in memory has may take before the ones unused for longest are forgotten.
 // Tested by: classes_that_nobody_has_any_more_are_forgotten
 pub(crate) const UNUSED_CLASS_BYTES_MAX: u64 = 64 << 10;
-/// Uploaded files of one agent that are remembered, so that the end of a run may name them. Above that, the oldest has to be sent again.
+/// Uploaded files of one agent that are remembered, so that the end of a run may name them. Above that, the oldest has to be sent again, those first that an end names already.
 // Tested by: so_many_uploads_of_an_agent_are_remembered
 pub(crate) const UPLOADS_OF_AGENT_MAX: usize = 256;

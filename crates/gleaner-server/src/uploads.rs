@@ -1,4 +1,5 @@
-//! The files that somebody has sent, as long as a coordinator lives. Beyond a number of them the oldest are forgotten.
+//! The files that somebody has sent, as long as a coordinator lives. Beyond a number of them the oldest are forgotten, those first that
+//! something names: what names one has it.
 //!
 //! **What nobody named counts for `YOUNG`, forgotten or not**: then it is removed. What an agent sent counts for each user whose runs
 //! left it, by itself.
@@ -6,7 +7,7 @@
 use crate::limits::YOUNG;
 use gleaner_units::Time;
 use gleaner_wire::BlobHash;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 /// What is not named is counted by the hour in which it came, and leaves the count with the last of that hour.
 const HOUR_NANOS: u64 = 3_600_000_000_000;
@@ -17,22 +18,33 @@ struct Sent<W> {
     bytes: u64,
     /// For whom it counts.
     whose: W,
+    /// How many were sent before it first came.
+    number: u64,
     /// In which hour it came; nothing if something names it.
     unnamed_since: Option<u64>,
+}
+
+impl<W> Sent<W> {
+    /// The lowest is forgotten first.
+    fn place(&self) -> (bool, u64) {
+        (self.unnamed_since.is_some(), self.number)
+    }
 }
 
 /// Those of one user or agent.
 #[derive(Clone, Debug)]
 pub struct Uploads<W> {
     known: BTreeMap<BlobHash, Sent<W>>,
-    in_order: VecDeque<BlobHash>,
+    in_order: BTreeMap<(bool, u64), BlobHash>,
+    /// How many were sent, each counted once.
+    sent: u64,
     /// How many bytes nobody named, by for whom they count and the hour in which they came.
     unnamed: BTreeMap<(W, u64), u64>,
 }
 
 impl<W> Default for Uploads<W> {
     fn default() -> Self {
-        Self { known: BTreeMap::new(), in_order: VecDeque::new(), unnamed: BTreeMap::new() }
+        Self { known: BTreeMap::new(), in_order: BTreeMap::new(), sent: 0, unnamed: BTreeMap::new() }
     }
 }
 
@@ -41,18 +53,11 @@ impl<W: Ord + Clone> Uploads<W> {
     pub fn add(&mut self, id: BlobHash, whose: W, (now, bytes): (Time, u64), at_most: usize) {
         let hour = hour_of(now);
         self.unnamed.retain(|&(_, hour), _| counts(hour, now));
-        let sent = Sent { bytes, whose: whose.clone(), unnamed_since: Some(hour) };
-        let before = self.known.insert(id, sent);
-        if let Some(before) = &before {
-            self.discount(before);
-        }
-        *self.unnamed.entry((whose, hour)).or_default() += bytes;
-        if before.is_some() {
-            return;
-        }
-        self.in_order.push_back(id);
+        let number = self.known.get(&id).map_or(self.sent, |before| before.number);
+        self.sent = self.sent.max(number + 1);
+        self.put(id, Sent { bytes, whose, number, unnamed_since: Some(hour) });
         if self.in_order.len() > at_most
-            && let Some(oldest) = self.in_order.pop_front()
+            && let Some((_, oldest)) = self.in_order.pop_first()
         {
             self.known.remove(&oldest);
         }
@@ -77,18 +82,16 @@ impl<W: Ord + Clone> Uploads<W> {
 
     /// A job names it, or the end of a run: from now on it is counted there.
     pub fn named(&mut self, id: BlobHash) {
-        let Some(sent) = self.known.get_mut(&id) else { return };
-        let before = std::mem::replace(sent, Sent { unnamed_since: None, ..sent.clone() });
-        self.discount(&before);
+        let Some(sent) = self.known.get(&id) else { return };
+        let sent = Sent { unnamed_since: None, ..sent.clone() };
+        self.put(id, sent);
     }
 
     /// It was asked for, and stays for as long as if it came now.
     pub fn renew(&mut self, id: BlobHash, now: Time) {
-        let Some(sent) = self.known.get_mut(&id).filter(|sent| sent.unnamed_since.is_some()) else { return };
-        let hour = hour_of(now);
-        let before = std::mem::replace(sent, Sent { unnamed_since: Some(hour), ..sent.clone() });
-        self.discount(&before);
-        *self.unnamed.entry((before.whose, hour)).or_default() += before.bytes;
+        let Some(sent) = self.known.get(&id).filter(|sent| sent.unnamed_since.is_some()) else { return };
+        let sent = Sent { unnamed_since: Some(hour_of(now)), ..sent.clone() };
+        self.put(id, sent);
     }
 
     /// How many bytes were sent for somebody that nothing names.
@@ -98,10 +101,21 @@ impl<W: Ord + Clone> Uploads<W> {
         young.map(|(_, bytes)| bytes).fold(0, |all, bytes| all.saturating_add(*bytes))
     }
 
-    fn discount(&mut self, sent: &Sent<W>) {
-        let Some(hour) = sent.unnamed_since else { return };
-        if let Some(bytes) = self.unnamed.get_mut(&(sent.whose.clone(), hour)) {
-            *bytes = bytes.saturating_sub(sent.bytes);
+    /// From now on a file is known, counted and forgotten as it is said here.
+    fn put(&mut self, id: BlobHash, sent: Sent<W>) {
+        if let Some(hour) = sent.unnamed_since {
+            *self.unnamed.entry((sent.whose.clone(), hour)).or_default() += sent.bytes;
+        }
+        let place = sent.place();
+        self.in_order.insert(place, id);
+        let Some(before) = self.known.insert(id, sent) else { return };
+        if before.place() != place {
+            self.in_order.remove(&before.place());
+        }
+        if let Some(hour) = before.unnamed_since
+            && let Some(bytes) = self.unnamed.get_mut(&(before.whose, hour))
+        {
+            *bytes = bytes.saturating_sub(before.bytes);
         }
     }
 }
@@ -135,6 +149,26 @@ mod tests {
         }
         assert_eq!(uploads.size(id(3)), Some(3));
         assert!(!uploads.has(id(0)) && (1..=9).all(|number| uploads.has(id(number))));
+    }
+
+    /// What is named needs no place: who names it has it.
+    #[test]
+    fn what_is_named_makes_room_for_what_is_not() {
+        let mut uploads = Uploads::default();
+        for number in 0..8 {
+            uploads.add(id(number), "ada", (Time::ZERO, 1), 4);
+            if number > 1 {
+                uploads.named(id(number));
+            }
+        }
+        let known =
+            |uploads: &Uploads<_>| (0..9).filter(|number| uploads.has(id(*number))).collect::<Vec<_>>();
+        assert_eq!(known(&uploads), [0, 1, 6, 7]);
+        // Sent again, it is nobody's until it is named again.
+        uploads.add(id(6), "ada", (Time::ZERO, 1), 4);
+        uploads.add(id(8), "ada", (Time::ZERO, 1), 4);
+        assert_eq!(known(&uploads), [0, 1, 6, 8]);
+        assert_eq!(uploads.bytes(&"ada", at(1.0)), 4);
     }
 
     #[test]

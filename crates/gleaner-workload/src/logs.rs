@@ -1,12 +1,14 @@
 //! Logs of rigid jobs, in whatever format: each is read into a [`Log`].
 
-use crate::error::Place;
+use crate::error::{Place, quoted};
 use crate::swf::{Kept, Log};
 use crate::{InputError, batsim, gwf, packed};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io;
 use std::path::Path;
+
+const EXPECTED: &str = "a log of jobs, in the Standard or the Grid Workload Format or Batsim's JSON";
 
 /// A format of logs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,14 +34,34 @@ impl Format {
         }
     }
 
-    /// By how the text begins: the Standard Workload Format where nothing speaks for another.
-    fn of_text(text: &[u8]) -> Self {
-        match packed::without_mark(text).trim_ascii_start().first() {
-            Some(b'{') => Self::Batsim,
-            Some(b'#') => Self::Gwf,
-            _ => Self::Swf,
+    /// By how the text begins, which is all of `file`.
+    fn of_text(text: &[u8], file: &Place) -> Result<Self, InputError> {
+        let text = packed::without_mark(text).trim_ascii_start();
+        match text.first() {
+            Some(b'{') => Ok(Self::Batsim),
+            Some(b'#') => Ok(Self::Gwf),
+            _ => match beginning_of_no_log(text) {
+                None => Ok(Self::Swf),
+                Some(line) => {
+                    let found = format!("{} at its beginning", quoted(&String::from_utf8_lossy(line)));
+                    Err(file.error("", found, EXPECTED))
+                }
+            },
         }
     }
+}
+
+/// The first line that is no comment, unless it is a job of the Standard Workload Format, which begins with a number, or names the
+/// columns of jobs and one is behind it.
+fn beginning_of_no_log(text: &[u8]) -> Option<&[u8]> {
+    let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let mut lines = lines.filter(|line| !line.is_empty() && line[0] != b';').take(2).peekable();
+    let first = *lines.peek()?;
+    let is_job = |line: &[u8]| {
+        let word = line.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+        std::str::from_utf8(word).is_ok_and(|word| word.parse::<f64>().is_ok())
+    };
+    (!lines.any(is_job)).then_some(first)
 }
 
 /// Reads the log at `path`, packed with gzip or not, in the format that is given, or that its name or text shows.
@@ -55,14 +77,16 @@ pub fn read(path: &Path) -> Result<Vec<u8>, InputError> {
 /// Reads what the log at `path` holds, in the format that is given, or that its name or text shows.
 pub fn parse(path: &Path, bytes: Vec<u8>, format: Option<Format>) -> Result<Log, InputError> {
     let name = path.display().to_string();
-    let log = match format.or_else(|| Format::of_name(path)).unwrap_or_else(|| Format::of_text(&bytes)) {
+    let shown = format
+        .or_else(|| Format::of_name(path))
+        .map_or_else(|| Format::of_text(&bytes, &Place::whole(&name)), Ok);
+    let log = match shown? {
         Format::Swf => Log::parse(&name, bytes),
         Format::Gwf => gwf::parse(&name, bytes),
         Format::Batsim => batsim::parse(&name, bytes),
     }?;
     if log.jobs().is_empty() {
-        let expected = "a log of jobs, in the Standard or the Grid Workload Format or Batsim's JSON";
-        return Err(Place::whole(&name).error("", "no jobs", expected));
+        return Err(Place::whole(&name).error("", "no jobs", EXPECTED));
     }
     Ok(log)
 }

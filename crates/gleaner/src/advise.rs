@@ -45,7 +45,8 @@ pub(crate) fn run(arguments: &AdviseArguments) -> Outcome {
         }
     };
     let waits: Vec<Option<f64>> = runs.iter().map(|runs| longest_wait(runs)).collect();
-    let findings = Findings::of(&subject, (tried, left_out), measure, (ranking, again), &waits);
+    let findings =
+        Findings::of(&subject, (tried, left_out), (measure, now.shake_s()), (ranking, again), &waits);
     if let Some(dir) = &arguments.out {
         files::write_text(dir, "rules.csv", &findings.table())?;
         files::write_json(dir, "advice.json", &findings)?;

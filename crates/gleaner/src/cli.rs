@@ -89,7 +89,7 @@ pub(crate) use watch::*;
 pub(crate) use work::*;
 pub(crate) use workload::*;
 
-use clap::{Parser, Subcommand};
+use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
 use gleaner_server::store::FORMAT;
 use gleaner_wire::SESSION_VERSION;
 use std::sync::LazyLock;
@@ -111,6 +111,24 @@ static VERSIONS: LazyLock<String> = LazyLock::new(|| {
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Cli {
+    /// What this process was started with. A negative number behind an option is its value, so that the error names the option and what
+    /// it takes.
+    pub(crate) fn of_this_process() -> Result<Self, clap::Error> {
+        let mut command = with_negative_numbers(Self::command());
+        let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
+}
+
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    let of_option = |arg: Arg| {
+        let takes_value = !arg.is_positional() && arg.get_action().takes_values();
+        if takes_value { arg.allow_negative_numbers(true) } else { arg }
+    };
+    command.mut_args(of_option).mut_subcommands(with_negative_numbers)
 }
 
 #[derive(Debug, Subcommand)]

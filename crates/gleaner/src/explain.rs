@@ -12,6 +12,7 @@ pub(crate) use live::describe as describe_live;
 use crate::Outcome;
 use crate::cli::ExplainArguments;
 use crate::failure::Failure;
+use crate::simulate::Choice;
 use gleaner_workload::PeersScenario;
 use gleaner_workload::logs::Format;
 use gleaner_workload::sites::{self as over, OverSites};
@@ -29,7 +30,8 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Outcome {
             return Err(Failure::Usage("--cores: found no log; expected one, as KTH-SP2.swf.gz".to_owned()));
         }
         if !is_log && over::is_at(file)? {
-            return match over::load(file, &arguments.overrides)? {
+            let choice = Choice::named(&arguments.overrides, arguments.policy.as_ref())?;
+            return match choice.load(|set| over::load(file, set))? {
                 OverSites::Split(scenario) => sites::run(arguments, &scenario, task),
                 OverSites::Brokered(_) => Err(not_explained(file, "brokers")),
             };

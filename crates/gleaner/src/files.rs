@@ -44,10 +44,13 @@ pub(crate) fn check_is_not_read(option: &str, written: &Path, read: &Path) -> Re
     Ok(())
 }
 
-/// Makes the folder if need be, and tries whether a file can be written there.
+/// Makes the folder if need be, unless something else has its name, and tries whether a file can be written there.
 pub(crate) fn check_writable(dir: &Path) -> Result<(), WriteError> {
     let probe = dir.join(".gleaner.part");
     let run = || {
+        if fs::metadata(dir).is_ok_and(|there| !there.is_dir()) {
+            return Err(io::Error::new(io::ErrorKind::NotADirectory, "found a file; expected a folder"));
+        }
         fs::create_dir_all(dir)?;
         File::create(&probe)?;
         fs::remove_file(&probe)
@@ -144,6 +147,16 @@ mod tests {
         assert!(check_is_not_read("--out", &at("fresh/../a"), &at("a")).is_err());
         let null = Path::new("/dev/null");
         assert!(check_is_not_read("--out", null, null).is_ok(), "nothing is lost there");
+    }
+
+    #[test]
+    fn a_file_is_no_folder_to_write_to() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (file, fresh) = (dir.path().join("s.toml"), dir.path().join("fresh"));
+        fs::write(&file, "").expect("a file");
+        let refused = check_writable(&file).expect_err("a file").to_string();
+        assert_eq!(refused, format!("cannot write {}: found a file; expected a folder", file.display()));
+        assert!(check_writable(&fresh).is_ok() && fresh.is_dir());
     }
 
     #[test]

@@ -67,7 +67,6 @@ mod workload;
 
 pub(crate) use failure::Outcome;
 
-use clap::Parser;
 use cli::{Cli, Command};
 use std::process::ExitCode;
 
@@ -76,7 +75,7 @@ fn main() -> ExitCode {
         return code;
     }
     completions::answer();
-    let arguments = match Cli::try_parse() {
+    let arguments = match Cli::of_this_process() {
         Ok(arguments) => arguments,
         Err(error) => return failure::usage(error),
     };

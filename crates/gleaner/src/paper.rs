@@ -68,10 +68,22 @@ fn repeat(arguments: &PaperArguments) -> Outcome {
     }
 }
 
+/// An option, and whether it was given.
+type IsGiven = (&'static str, fn(&PaperArguments) -> bool);
+
+const DAYS: IsGiven = ("--days", |arguments| arguments.days.is_some());
+const FIGURE: IsGiven = ("--figure", |arguments| arguments.figure.is_some());
+const PART: IsGiven = ("--part", |arguments| arguments.part.is_some());
+
+/// Refuses options that a paper has no use for, and names those that were given.
+fn refuse(arguments: &PaperArguments, options: &[IsGiven], why: &str) -> Outcome {
+    let given = options.iter().filter(|(_, is_given)| is_given(arguments));
+    let given: Vec<&str> = given.map(|(name, _)| *name).collect();
+    if given.is_empty() { Ok(()) } else { Err(Failure::Usage(format!("{}: {why}", given.join(", ")))) }
+}
+
 fn bertasi(arguments: &PaperArguments) -> Result<Findings, Failure> {
-    if arguments.days.is_some() {
-        return Err(Failure::Usage("--days: bertasi's figures last as long as their jobs".to_owned()));
-    }
+    refuse(arguments, &[DAYS], "bertasi's figures last as long as their jobs")?;
     let figure = arguments.figure.map(|number| {
         let unknown = || Failure::Usage(format!("--figure {number}: bertasi has figures 1 to 4"));
         bertasi::FigureId::numbered(number).ok_or_else(unknown)
@@ -84,9 +96,7 @@ fn bertasi(arguments: &PaperArguments) -> Result<Findings, Failure> {
 
 /// What was tried beside the paper's figures.
 fn beside_bertasi(arguments: &PaperArguments) -> Outcome {
-    if arguments.days.is_some() || arguments.figure.is_some() {
-        return Err(Failure::Usage("--days, --figure: such a part of bertasi is run whole".to_owned()));
-    }
+    refuse(arguments, &[DAYS, FIGURE], "such a part of bertasi is run whole")?;
     let seeds = arguments.seeds.unwrap_or(bertasi::SEEDS);
     let (total, conduct): (u64, bertasi::Conduct) = match arguments.part {
         Some(PaperPart::Distributed) => {
@@ -110,11 +120,7 @@ fn beside_bertasi(arguments: &PaperArguments) -> Outcome {
 }
 
 fn dasilva(arguments: &PaperArguments) -> Result<Findings, Failure> {
-    if arguments.days.is_some() || arguments.part.is_some() || arguments.figure.is_some() {
-        return Err(Failure::Usage(
-            "--days, --part, --figure: dasilva is run whole, with --full at its size".to_owned(),
-        ));
-    }
+    refuse(arguments, &[DAYS, PART, FIGURE], "dasilva is run whole, with --full at its size")?;
     let mut experiments =
         dasilva::Experiments::new(arguments.seeds.unwrap_or(dasilva::SEEDS), arguments.full);
     if let Some(file) = &arguments.workload {
@@ -148,11 +154,7 @@ fn elleuch(arguments: &PaperArguments) -> Result<Findings, Failure> {
 }
 
 fn cavalieri(arguments: &PaperArguments) -> Result<Findings, Failure> {
-    if arguments.days.is_some() || arguments.figure.is_some() {
-        return Err(Failure::Usage(
-            "--days, --figure: cavalieri has parts only, as --part figures".to_owned(),
-        ));
-    }
+    refuse(arguments, &[DAYS, FIGURE], "cavalieri has parts only, as --part figures")?;
     let parts = match arguments.part {
         None => cavalieri::Part::ALL.to_vec(),
         Some(part) => vec![part.of_cavalieri()?],
@@ -163,9 +165,7 @@ fn cavalieri(arguments: &PaperArguments) -> Result<Findings, Failure> {
 }
 
 fn khoo(arguments: &PaperArguments) -> Result<Findings, Failure> {
-    if arguments.figure.is_some() || arguments.days.is_some() || arguments.part.is_some() {
-        return Err(Failure::Usage("--figure, --days, --part: khoo has one table".to_owned()));
-    }
+    refuse(arguments, &[FIGURE, DAYS, PART], "khoo has one table")?;
     let logs: Result<Vec<khoo::Log>, Failure> = arguments
         .logs
         .iter()

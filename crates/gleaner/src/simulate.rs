@@ -19,6 +19,7 @@ mod summary;
 mod tables;
 mod text;
 
+pub(crate) use choice::Choice;
 pub(crate) use loaded::{Loaded, service_measures};
 pub(crate) use log::{check_some_fit, log_numbers, log_processors};
 
@@ -26,7 +27,7 @@ use crate::cli::SimulateArguments;
 use crate::earlier::Earlier;
 use crate::failure::Failure;
 use crate::{Outcome, interrupt};
-use choice::{Choice, choices, shake};
+use choice::{choices, shake};
 use gleaner_workload::sites::{self as over, OverSites};
 use gleaner_workload::{Experiment, InputError, PeersScenario, Scenario};
 use std::path::Path;

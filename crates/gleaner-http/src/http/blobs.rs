@@ -162,6 +162,11 @@ async fn store(
             if !is_theirs {
                 return Err(unknown());
             }
+            // One that came again is counted with the jobs that read it, and not beside them.
+            let (user, id) = (by.user.clone(), put.id);
+            if api.look(move |desk, _| desk.ledger().is_named_by(&user, &id)).await? {
+                api.uploads.named(&by.user, [id]);
+            }
         }
         // It is there before the end of a run that names it.
         Sending::Agent(agent, run) => {

@@ -44,7 +44,7 @@ pub(super) async fn budget(
     State(api): State<Arc<Api>>,
     Caller(by): Caller,
 ) -> Result<Json<BudgetView>, Refusal> {
-    api.look(move |desk, now| view::budget(desk, &by, now)).await.map(Json)
+    api.look_at_users(by.role, move |desk, now| view::budget(desk, &by, now)).await.map(Json)
 }
 
 /// Lets so much be spent from now on, or lets running cost nothing; what runs stays.
@@ -59,7 +59,7 @@ pub(super) async fn set_budget(
     Document(setting): Document<BudgetSetting>,
 ) -> Result<Json<BudgetView>, Refusal> {
     api.order(by.clone(), Order::Administer(Administration::SetBudget(setting.budget))).await?;
-    api.look(move |desk, now| view::budget(desk, &by, now)).await.map(Json)
+    api.look_at_users(by.role, move |desk, now| view::budget(desk, &by, now)).await.map(Json)
 }
 
 /// What was learnt of labels: of the caller's, or for an administrator of all.

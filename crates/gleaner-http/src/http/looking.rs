@@ -9,6 +9,7 @@ use gleaner_server::desk::Desk;
 use gleaner_server::store::{ReadError, Reader};
 use gleaner_server::view::{Fetched, Known, Unread};
 use gleaner_units::{MachineId, Time};
+use gleaner_wire::api::Role;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
@@ -52,12 +53,12 @@ pub(super) async fn blocking<T: Send + 'static>(
 }
 
 impl Api {
-    /// Waits for a turn to have the desk look at all machines, or at many jobs or runs, so that it gets to everything else in between.
+    /// Waits for a turn to have the desk look at all machines or users, or at many jobs or runs, so that it gets to everything else in between.
     async fn turn_of_long_looks(&self) -> Result<OwnedSemaphorePermit, Refusal> {
-        turn(&self.long_looks, "looks at all machines, or many jobs or runs").await
+        turn(&self.long_looks, "looks at all machines or users, or many jobs or runs").await
     }
 
-    /// Looks at all machines, or at many jobs or runs, in turn with others.
+    /// Looks at all machines or users, or at many jobs or runs, in turn with others.
     pub(super) async fn look_long<T: Send + 'static>(
         &self,
         look: impl FnOnce(&Desk, Time) -> T + Send + 'static,
@@ -68,6 +69,15 @@ impl Api {
             look(desk, now)
         };
         self.look(look).await
+    }
+
+    /// Looks at what users have: at that of all of them, for whoever sees all, in turn with others.
+    pub(super) async fn look_at_users<T: Send + 'static>(
+        &self,
+        role: Role,
+        look: impl FnOnce(&Desk, Time) -> T + Send + 'static,
+    ) -> Result<T, Refusal> {
+        if role.sees_all() { self.look_long(look).await } else { self.look(look).await }
     }
 
     /// Looks at the runs of an agent's machine: where those are many, in turn with others.

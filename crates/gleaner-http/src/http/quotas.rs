@@ -41,6 +41,7 @@ pub(super) async fn set(
 
 async fn listed(api: &Arc<Api>, by: Requester) -> Result<Json<QuotaList>, Refusal> {
     let of = Arc::clone(api);
+    let role = by.role;
     let look = move |desk: &Desk, now| view::quotas(desk, &by, |user| sent_bytes(&of, user, now));
-    api.look(look).await.map(Json)
+    api.look_at_users(role, look).await.map(Json)
 }

@@ -272,6 +272,8 @@ async fn long_looks_take_turns() {
     for path in [
         "/api/v1/grid",
         "/api/v1/labels",
+        "/api/v1/quotas",
+        "/api/v1/budget",
         "/api/v1/machines",
         "/api/v1/jobs",
         "/api/v1/jobs/1/tasks?limit=1001",

@@ -259,7 +259,10 @@ async fn a_user_has_so_many_bytes_stored_and_hears_which_quota_it_is() {
     assert_eq!(stored(&world, "alice").await, 60);
     assert_eq!(world.post("/api/v1/jobs", &world.alice, &job).await.status, 201, "it is there already");
     assert_eq!(stored(&world, "alice").await, 60, "it counts once");
-    assert_eq!(upload(&world, &world.alice, &[3; 40]).await.0, 200, "the rest");
+    assert_eq!(set_bytes(&world, "alice", 120).await, 200);
+    assert_eq!(upload(&world, &world.alice, &[1; 60]).await.0, 200, "it is let in");
+    assert_eq!(set_bytes(&world, "alice", 100).await, 200);
+    assert_eq!(upload(&world, &world.alice, &[3; 40]).await.0, 200, "the rest: what came again counts once");
     assert_eq!(upload(&world, &world.alice, &[4; 1]).await.0, 403);
 }
 

@@ -204,7 +204,7 @@ impl Desk {
 
     /// Jobs are their user's by name.
     fn check_nobodys(&self, user: &str) -> Result<(), Rejection> {
-        if !self.ledger.payers().any(|(name, _)| name == user) {
+        if self.ledger.payer_of(user).is_none() {
             return Ok(());
         }
         let message = format!(

@@ -49,6 +49,11 @@ impl Ledger {
         self.books.payers.iter().map(|(name, &payer)| (name, payer))
     }
 
+    /// The same of one user, if they submitted anything.
+    pub fn payer_of(&self, user: &str) -> Option<(&String, UserId)> {
+        self.books.payers.get_key_value(user).map(|(name, &payer)| (name, payer))
+    }
+
     /// Users and join tokens.
     pub fn people(&self) -> &People {
         &self.books.people

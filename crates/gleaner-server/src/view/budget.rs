@@ -8,7 +8,7 @@ use gleaner_wire::VERSION;
 use gleaner_wire::api::{AccountView, BudgetView, PolicyKeys};
 
 /// The budget, and what became of it in the period that is running. Where each user has one: of who asks, or for an administrator of all.
-/// Costs O(users).
+/// Costs O(those).
 pub fn budget(desk: &Desk, by: &Requester, now: Time) -> BudgetView {
     let ledger = desk.ledger();
     let accounts = ledger.grid().accounts();
@@ -32,8 +32,12 @@ fn accounts_of(ledger: &Ledger, by: &Requester, now: Time) -> Vec<AccountView> {
     match accounts.budget().scope {
         Scope::Shared => vec![account(None, accounts.of(UserId::default()), now)],
         Scope::PerUser => {
-            let users = ledger.payers().filter(|(name, _)| by.role.sees_all() || **name == by.user);
-            users.map(|(name, payer)| account(Some(name.clone()), accounts.of(payer), now)).collect()
+            let of = |(name, payer): (&String, UserId)| account(Some(name.clone()), accounts.of(payer), now);
+            if by.role.sees_all() {
+                ledger.payers().map(of).collect()
+            } else {
+                ledger.payer_of(&by.user).map(of).into_iter().collect()
+            }
         }
     }
 }

@@ -21,6 +21,8 @@ use std::sync::Arc;
 
 /// Machines that are named for each rule that ruled some out.
 const NAMES_MAX: usize = 5;
+/// Answers of the policy that a preview listens to, each of as many decisions as there may be at once.
+const ANSWERS_MAX: usize = 64;
 
 /// A task as things stand.
 pub fn explain(known: &Known<'_>, now: Time, task: TaskId) -> Result<ExplanationView, Unread> {
@@ -138,7 +140,8 @@ fn runs_given(fact: &Fact, task: TaskId) -> u32 {
     decisions.iter().filter(gives).count() as u32
 }
 
-/// Where the tasks of an admitted job would go if it were submitted now, tried on a copy of the ledger.
+/// Where the tasks of an admitted job would go if it were submitted now, tried on a copy of the ledger. What the policy would start
+/// only after a million decisions counts as waiting.
 pub fn preview(
     mut ledger: Ledger,
     (now, quiet_until): (Time, Option<Time>),
@@ -163,16 +166,19 @@ pub fn preview(
     let situation = Situation { ledger: &ledger, now, quiet_until };
     summary.extend(waits::for_quiet(situation).map(|quiet| format!("; they would wait for {quiet}")));
     let explanation = view((&ledger, first), now, summary);
-    // What the policy did not say of others yet is not of interest here.
-    let Some((Fact::Decided { decisions, .. }, _)) = ledger.decide(now) else {
+    let mut answers = std::iter::from_fn(|| ledger.decide(now)).take(ANSWERS_MAX).peekable();
+    if answers.peek().is_none() {
         return Err(Rejection { kind: RejectionKind::Invalid, message: "the job has no tasks".to_owned() });
-    };
+    }
     let mut starts: BTreeMap<MachineId, u32> = BTreeMap::new();
-    for decision in decisions {
-        if let Decision::Start { task, on } = decision
-            && task >= first
-        {
-            *starts.entry(on).or_default() += 1;
+    for (fact, _) in answers {
+        let Fact::Decided { decisions, .. } = fact else { continue };
+        for decision in decisions {
+            if let Decision::Start { task, on } = decision
+                && task >= first
+            {
+                *starts.entry(on).or_default() += 1;
+            }
         }
     }
     let started: u32 = starts.values().sum();
@@ -355,4 +361,35 @@ fn failing_machines(ledger: &Ledger, class: TaskClassId) -> BTreeMap<Condition, 
         }
     }
     names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gleaner_core::DECISIONS_MAX;
+    use gleaner_wire::api::Actor;
+    use gleaner_wire::job::TaskList;
+    use gleaner_wire::session::Profile;
+
+    /// More than the policy decides at once.
+    #[test]
+    fn a_preview_counts_all_starts() {
+        let (slots, token) = (2_048, "t".to_owned());
+        let machines = DECISIONS_MAX as u32 / slots + 1;
+        let mut ledger = Ledger::new();
+        let mut add = |fact: Fact| ledger.apply(&Entry { at: Time::ZERO, fact });
+        let (expires, by) = (Time::NEVER, Actor::Coordinator);
+        add(Fact::JoinTokenIssued { token: token.clone(), expires, uses: machines, owner: None, by });
+        for number in 0..machines {
+            let (agent, name) = (MachineId::new(number as usize), format!("m{number}"));
+            let (key, profile) = (name.clone(), Profile::new([1.0; 3], slots));
+            add(Fact::AgentEnrolled { agent, name, key, token: token.clone(), profile: profile.clone() });
+            add(Fact::AgentStarted { agent, incarnation: 1, profile, brings: Vec::new() });
+        }
+        let tasks = TaskList::Array { first: 1, last: machines * slots, step: 1 };
+        let spec = Arc::new(JobSpec { tasks, ..JobSpec::new(["true"]) });
+        let preview = preview(ledger, (Time::ZERO, None), "ada", &spec).expect("it has tasks");
+        let starts: Vec<u32> = preview.starts.iter().map(|start| start.tasks).collect();
+        assert_eq!((starts, preview.waiting), (vec![slots; machines as usize], 0));
+    }
 }

@@ -16,6 +16,8 @@ pub(super) struct Findings {
     version: u32,
     /// What is to be low.
     pub(super) measure: String,
+    /// By up to how many seconds arrivals were moved, in each run by others; 0 where they were not.
+    pub(super) shake_s: f64,
     /// The rules, first the one in force (of a log, `queue/fcfs`), the others from the best on; what left work unfinished comes last.
     pub(super) rules: Vec<Rule>,
     /// The position of the best; null where every rule left work unfinished.
@@ -49,7 +51,7 @@ impl Findings {
     pub(super) fn of(
         subject: &Subject,
         (tried, left_out): (Vec<Candidate>, Vec<LeftOut>),
-        measure: String,
+        (measure, shake_s): (String, f64),
         (ranking, again): (Ranking, Option<Vec<Vec<Numbers>>>),
         waits: &[Option<f64>],
     ) -> Self {
@@ -74,6 +76,7 @@ impl Findings {
         Self {
             version: 1,
             measure,
+            shake_s,
             best: ranking.best.and_then(|best| order.iter().position(|at| *at == best)),
             rules: order.iter().map(rule).collect(),
             alike: ranking.alike,
@@ -118,6 +121,12 @@ impl Findings {
                 gained(gain)
             ),
         }
+    }
+
+    /// That runs are not the scenario, log or past as it is, where they are not.
+    pub(super) fn moved(&self) -> Option<String> {
+        (self.shake_s > 0.0)
+            .then(|| format!("arrivals moved by up to {} s in each run (--shake)", self.shake_s))
     }
 
     /// What a mean does not say: that somebody waits for longer under the best rule than anybody under another, if so.

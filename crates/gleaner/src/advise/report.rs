@@ -56,6 +56,7 @@ pub(super) fn text(findings: &Findings, out: Option<&Path>) -> String {
     if findings.rules.len() > SHOWN {
         text += &format!("and {} more: --json, or --out DIR\n", findings.rules.len() - SHOWN);
     }
+    text += &findings.moved().map_or(String::new(), |moved| format!("{moved}\n"));
     if !findings.left_out.is_empty() {
         let names: Vec<&str> = findings.left_out.iter().map(|left| left.preset.as_str()).collect();
         text += &format!("not for this: {}\n", shortened(&names));
@@ -96,14 +97,15 @@ pub(super) fn page(findings: &Findings, subject: &Subject) -> String {
         .fold(Table::new("Presets that have no meaning here", ["preset", "why"]), |table, left| {
             table.row([Cell::text(&left.preset), Cell::text(&left.why)])
         });
+    let moved = findings.moved().map_or(String::new(), |moved| format!(" and {moved}"));
     let command = findings.command.iter().map(|command| Block::note(command.clone()));
     let report = Report::new(format!("Advice for {}", subject.title())).lead(findings.advice());
     let report = command.fold(report, Report::with);
     report
-        .with(Block::note(
-            "± is the 95 % interval over runs with other seeds and arrivals moved a little, in pairs by seed. What the best gains was \
-             measured with seeds of its own.",
-        ))
+        .with(Block::note(format!(
+            "± is the 95 % interval over runs with other seeds{moved}, in pairs by seed. What the best gains was measured with seeds of its \
+             own.",
+        )))
         .with(Block::heading("Rules"))
         .with(table)
         .with(left_out)

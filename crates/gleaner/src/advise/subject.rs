@@ -287,6 +287,14 @@ impl Ready<'_> {
         }
     }
 
+    /// By up to how many seconds each run moves arrivals; 0 where they stay, as of jobs over sites.
+    pub(super) fn shake_s(&self) -> f64 {
+        match &self.under {
+            Under::Scenario(loaded) if matches!(**loaded, Loaded::Sites(_)) => 0.0,
+            Under::Scenario(_) | Under::Log { .. } | Under::Past { .. } => self.shake.seconds(),
+        }
+    }
+
     /// The rule with all its parts.
     pub(super) fn rule(&self) -> String {
         match &self.under {

@@ -13,7 +13,7 @@ Examples:
   gleaner explain lab.toml t3                  # a task of a scenario
   gleaner explain sites.toml 17 --svg map.svg  # job 17 over sites, and a map
   gleaner explain log.swf.gz 212 --cores 100   # job 212 of a log, by queue/easy
-  gleaner explain log.swf.gz 212 --set policy.preset=queue/conservative";
+  gleaner explain log.swf.gz 212 --policy queue/conservative";
 
 /// `gleaner explain`.
 #[derive(Args, Debug)]
@@ -29,6 +29,10 @@ pub(crate) struct ExplainArguments {
     pub(crate) cores: Option<u32>,
     #[command(flatten)]
     pub(crate) reading: ReadingArguments,
+    /// By this preset instead of the scenario's, or of a log instead of queue/easy. Behind colons, keys of the policy are set, as
+    /// `queue/easy:fill=shortest`
+    #[arg(long, value_name = "NAME", requires = "task", add = candidates::policies())]
+    pub(crate) policy: Option<String>,
     /// Set a key of the scenario, as `policy.preset=bertasi/social`; may be given several times
     #[arg(long = "set", value_name = "KEY=VALUE", requires = "task")]
     pub(crate) overrides: Vec<String>,

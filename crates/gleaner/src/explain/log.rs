@@ -4,12 +4,13 @@ use super::kept::{Back, Called};
 use super::length::Believed;
 use crate::cli::ExplainArguments;
 use crate::failure::Failure;
+use crate::simulate::Choice;
 use crate::{Outcome, stdout};
 use gleaner_policy::PolicySpec;
 use gleaner_sim::Simulation;
 use gleaner_units::{MachineId, TaskId, Time};
 use gleaner_workload::swf::Statistics;
-use gleaner_workload::{LogExperiment, PolicySource, logs, read_policy};
+use gleaner_workload::{InputError, LogExperiment, PolicySource, logs, read_policy};
 use serde::Serialize;
 use std::path::Path;
 
@@ -39,14 +40,20 @@ struct Explained<'a> {
     believed: Option<Believed>,
 }
 
-pub(super) fn run(arguments: &ExplainArguments, job: &str) -> Outcome {
-    let log = logs::load(Path::new(&arguments.subject), None)?;
-    let cores = arguments.cores.unwrap_or_else(|| Statistics::cores_of(&log));
-    let set = arguments.overrides.iter().map(|set| set.strip_prefix("policy.").unwrap_or(set));
+/// What is set, over the usual preset.
+fn policy(set: &[String]) -> Result<PolicySpec, InputError> {
+    let set = set.iter().map(|set| set.strip_prefix("policy.").unwrap_or(set));
     let (presets, keys): (Vec<&str>, Vec<&str>) = set.partition(|set| set.starts_with("preset="));
     let preset = presets.last().map_or(PRESET, |set| set["preset=".len()..].trim_matches('"'));
     let keys: Vec<String> = keys.into_iter().map(str::to_owned).collect();
-    let policy = read_policy(PolicySource::Preset(preset), &keys, PolicySpec::read)?;
+    read_policy(PolicySource::Preset(preset), &keys, PolicySpec::read)
+}
+
+pub(super) fn run(arguments: &ExplainArguments, job: &str) -> Outcome {
+    let log = logs::load(Path::new(&arguments.subject), None)?;
+    let cores = arguments.cores.unwrap_or_else(|| Statistics::cores_of(&log));
+    let choice = Choice::named(&arguments.overrides, arguments.policy.as_ref())?;
+    let policy = choice.load(policy)?;
     let LogExperiment { experiment, kept, .. } =
         LogExperiment::of(&log, cores, &policy, arguments.reading.reading(), 1);
     let place = experiment.task_names.iter().position(|name| name == job);

@@ -4,6 +4,7 @@ use super::kept::{Back, Called};
 use super::length::Believed;
 use crate::cli::ExplainArguments;
 use crate::failure::Failure;
+use crate::simulate::Choice;
 use crate::{Outcome, stdout};
 use gleaner_core::explain::words::{change, failing};
 use gleaner_core::{Explanation, Grid, Run};
@@ -51,7 +52,8 @@ struct Scored<'a> {
 
 pub(super) fn run(arguments: &ExplainArguments, task: &str) -> Outcome {
     let scenario = Path::new(&arguments.subject);
-    let experiment = Experiment::of(Scenario::load(scenario, &arguments.overrides)?)?;
+    let choice = Choice::named(&arguments.overrides, arguments.policy.as_ref())?;
+    let experiment = Experiment::of(choice.load(|set| Scenario::load(scenario, set))?)?;
     if experiment.groups.is_some() {
         let found = "a scenario of groups, of which each knows something else; expected one without [groups]";
         return Err(Failure::Usage(format!("{}: found {found}", scenario.display())));

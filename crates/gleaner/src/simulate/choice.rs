@@ -8,7 +8,7 @@ use gleaner_workload::{InputError, Shake};
 use std::collections::BTreeSet;
 
 /// What is laid over a scenario for one of the policies that were named.
-pub(super) struct Choice {
+pub(crate) struct Choice {
     /// As the policy was named; none where the scenario says which.
     named: Option<String>,
     set: Vec<String>,
@@ -25,8 +25,16 @@ pub(super) fn parts(policy: &str) -> (&str, impl Iterator<Item = &str>) {
 }
 
 impl Choice {
+    /// A policy as somebody named it, if they did.
+    pub(crate) fn named(overrides: &[String], policy: Option<&String>) -> Result<Self, Failure> {
+        if let Some(policy) = policy {
+            check_name(policy)?;
+        }
+        Ok(Self::of(overrides, policy, None))
+    }
+
     /// What is set of a policy by its name comes after what is set of all.
-    pub(super) fn of(overrides: &[String], policy: Option<&String>, seed: Option<&String>) -> Self {
+    fn of(overrides: &[String], policy: Option<&String>, seed: Option<&String>) -> Self {
         let mut set = overrides.to_vec();
         if let Some((preset, settings)) = policy.map(|policy| parts(policy)) {
             set.push(format!("policy.preset=\"{preset}\""));
@@ -37,9 +45,11 @@ impl Choice {
     }
 
     /// What is loaded with that laid over. A mistake in a policy's name is told by that.
-    pub(super) fn load<T>(&self, load: impl Fn(&[String]) -> Result<T, InputError>) -> Result<T, InputError> {
+    pub(crate) fn load<T>(&self, load: impl Fn(&[String]) -> Result<T, InputError>) -> Result<T, InputError> {
         load(&self.set).map_err(|error| {
-            let is_it = |setting: &str| error.file == format!("--set policy.{setting}");
+            let set = error.file.strip_prefix("--set ");
+            let set = set.map(|set| set.strip_prefix("policy.").unwrap_or(set));
+            let is_it = |setting: &str| set == Some(setting);
             match &self.named {
                 Some(named) if parts(named).1.any(is_it) => {
                     InputError { file: format!("--policy {named}"), ..error }

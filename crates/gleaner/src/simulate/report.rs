@@ -99,7 +99,8 @@ fn summary_table(experiment: &Experiment, summary: &Summary, first: Vec<(&'stati
         [
             ("recharge of each period", numbers::grouped(budget.recharge.count())),
             ("spent in one period at most", numbers::grouped(budget.spent_max().count())),
-            ("spent in all", numbers::grouped(budget.paid.count())),
+            ("spent in all, less what was given back", numbers::grouped(budget.paid.count())),
+            ("given back in a later period", numbers::grouped(budget.given_back_later.count())),
         ]
     });
     let between = summary.between.iter().flat_map(|between| {

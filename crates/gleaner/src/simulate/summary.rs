@@ -74,6 +74,8 @@ pub(crate) struct BudgetUse {
     pub(crate) period_s: f64,
     /// What was spent in all, less what was given back.
     pub(crate) paid: Credits,
+    /// What was given back in a later period than it was spent in: so much more the periods spent together than was paid.
+    pub(crate) given_back_later: Credits,
     /// The periods in which anything happened.
     pub(crate) periods: Vec<PeriodUse>,
 }
@@ -91,6 +93,7 @@ pub(crate) struct PeriodUse {
 
 impl BudgetUse {
     fn of(budget: Budget, history: &History) -> Self {
+        let spent: Credits = history.periods().iter().map(|period| period.spent).sum();
         let periods = history.periods().iter();
         let periods =
             periods.map(|&Period { start, spent, left }| PeriodUse { start_s: start.seconds(), spent, left });
@@ -99,6 +102,7 @@ impl BudgetUse {
             scope: budget.scope,
             period_s: budget.period.seconds(),
             paid: history.paid(),
+            given_back_later: spent - history.paid(),
             periods: periods.collect(),
         }
     }

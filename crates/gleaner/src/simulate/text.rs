@@ -7,6 +7,7 @@ use gleaner_core::Scope;
 use gleaner_report::numbers::grouped;
 use gleaner_sim::Waste;
 use gleaner_sim::brokering::Held;
+use gleaner_units::Credits;
 use std::path::Path;
 
 /// Of a summary; none where nothing ended.
@@ -36,15 +37,21 @@ pub(super) fn describe(summary: &Summary, out: Option<&Path>) -> String {
     );
     lines.extend(summary.service.lines());
     if let Some(budget) = &summary.budget {
-        let [recharge, most, paid] =
-            [budget.recharge, budget.spent_max(), budget.paid].map(|sum| grouped(sum.count()));
+        let [recharge, most, paid, later] =
+            [budget.recharge, budget.spent_max(), budget.paid, budget.given_back_later]
+                .map(|sum| grouped(sum.count()));
+        let spent = match budget.scope {
+            Scope::Shared => format!("{paid} credits; in one period {most} of {recharge} at most"),
+            Scope::PerUser => {
+                format!("{paid} credits; in one period {most} at most, where each user has {recharge}")
+            }
+        };
         lines.push((
             "spent",
-            match budget.scope {
-                Scope::Shared => format!("{paid} credits; in one period {most} of {recharge} at most"),
-                Scope::PerUser => {
-                    format!("{paid} credits; in one period {most} at most, where each user has {recharge}")
-                }
+            if budget.given_back_later > Credits::ZERO {
+                format!("{spent}; {later} given back in a later period")
+            } else {
+                spent
             },
         ));
     }

@@ -64,6 +64,25 @@ fn a_rule_that_leaves_work_undone_is_not_to_be_kept() {
     assert!(advice["command"].is_string() && advice["gain"].is_null(), "{advice}");
 }
 
+/// A makespan of moved arrivals is not the scenario's own.
+#[test]
+fn advice_says_by_how_much_arrivals_were_moved() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let scenario = uneven(dir.path());
+    let with = |more: &[&str]| {
+        let arguments = ["advise", &scenario, "--seeds", "2", "--policy", "bertasi/greedy"];
+        gleaner(&[&arguments[..], more].concat())
+    };
+    let cases: [(&[&str], f64); 3] = [(&[], 60.0), (&["--shake", "2.5"], 2.5), (&["--shake", "0"], 0.0)];
+    for (more, shake_s) in cases {
+        let text = String::from_utf8_lossy(&with(more).stdout).into_owned();
+        let line = format!("\narrivals moved by up to {shake_s} s in each run (--shake)\n");
+        assert_eq!(text.contains(&line), shake_s > 0.0, "{more:?}: {text}");
+        let advice = document(&with(&[more, &["--json"]].concat()));
+        assert_eq!(advice["shake_s"], shake_s, "{more:?}: {advice}");
+    }
+}
+
 #[test]
 fn a_better_rule_is_found_with_the_command_that_sets_it() {
     let dir = tempfile::tempdir().expect("a folder");

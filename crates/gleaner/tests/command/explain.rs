@@ -45,6 +45,12 @@ fn clauses_count_the_machines_they_rule_out() {
     let text = String::from_utf8_lossy(&text.get_output().stdout).into_owned();
     assert!(text.contains("fail the task's clause TARGET.Memory > 16"), "{text}");
     gleaner(&folder, &["explain", "scenario.toml", "t9"]).code(2);
+    let under = |more: &[&str]| {
+        gleaner(&folder, &[&["explain", "scenario.toml", "t2", "--json"], more].concat()).success()
+    };
+    let by_name = under(&["--policy", "bertasi/min-num"]);
+    let by_key = under(&["--set", "policy.preset=bertasi/min-num"]);
+    assert_eq!(by_name.get_output().stdout, by_key.get_output().stdout);
 }
 
 /// On two machines, of which one is ten times as fast.
@@ -174,6 +180,7 @@ fn a_job_that_is_held_back_names_what_is_kept_and_for_whom() {
     assert_eq!((&third["free"], &fourth["free"]), (&2.into(), &4.into()));
     let own = explained("3", &["--set", "policy.preset=queue/conservative"]);
     assert_eq!((&own["held_back_by"]["task"], &own["held_back_by"]["at_s"]), (&"3".into(), &150.0.into()));
+    assert_eq!(explained("3", &["--policy", "queue/conservative"]), own);
     // The first is believed to take twice as long, and so is it: it ends just in time.
     let doubled = explained("3", &["--estimates", "2"]);
     assert_eq!((&doubled["estimate_s"], &doubled["started_s"]), (&198.0.into(), &2.0.into()));
@@ -192,6 +199,12 @@ fn a_job_that_is_held_back_names_what_is_kept_and_for_whom() {
         (&["explain", "5.2"], "or JOB/TASK for one of its tasks, or a scenario"),
         (&["explain", "7", "--svg", "map.svg"], "only jobs over sites have a virtual map"),
         (&["explain", "log.swf", "2", "--set", "policy.preset=queue/esay"], "queue/easy"),
+        (&["explain", "log.swf", "2", "--policy", "queue/esay"], "queue/easy"),
+        (
+            &["explain", "log.swf", "2", "--policy", "queue/easy:fil=shortest"],
+            "--policy queue/easy:fil=shortest",
+        ),
+        (&["explain", "log.swf", "2", "--policy", ""], "--policy: found an empty name"),
         (&["explain", "scenario.toml", "2", "--estimates", "2"], "--estimates: found no log"),
     ] {
         let refused = gleaner(&folder, arguments).code(2);

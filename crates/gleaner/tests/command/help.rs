@@ -193,6 +193,11 @@ fn a_wrong_value_is_told_with_what_is_expected_and_what_was_meant() {
     let home = folder.path().display().to_string();
     for (wrong, expected) in [
         (&["map", "FILE", "--heuristic", "minmin"][..], "did you mean min-min?"),
+        (
+            &["simulate", "a.toml", "--seeds", "2", "--shake", "-5"],
+            "invalid value '-5' for '--shake <SECONDS>': expected seconds, 0 or more",
+        ),
+        (&["token", "user", "ada", "--expires", "-3"], "invalid value '-3' for '--expires"),
         (&["machine", "price", "pc", "dear"], "expected a number of credits, 0 or more"),
         (&["serve", "--listen", "7717"], "expected an address of this machine and a port, as 0.0.0.0:7717"),
         (&["owner", "set", "idle_seconds", "soon", "--home", &home], "expected a whole number"),

@@ -68,7 +68,16 @@ fn what_there_is_not_is_bad_usage() {
     assert_eq!(gleaner(&["paper", "bertasi", "--days", "1"]).status.code(), Some(2));
     assert_eq!(gleaner(&["paper", "elleuch", "--figure", "1"]).status.code(), Some(2));
     assert_eq!(gleaner(&["paper", "bertasi", "--log", "jobs.swf"]).status.code(), Some(2));
-    assert_eq!(gleaner(&["paper", "khoo", "--figure", "1"]).status.code(), Some(2));
+    for (arguments, told) in [
+        (&["paper", "khoo", "--figure", "1"][..], "error: --figure: khoo has one table"),
+        (&["paper", "khoo", "--figure", "1", "--days", "2"], "error: --figure, --days: khoo has one table"),
+        (&["paper", "cavalieri", "--days", "1"], "error: --days: cavalieri has parts only"),
+    ] {
+        let refused = gleaner(arguments);
+        assert_eq!(refused.status.code(), Some(2), "{arguments:?}");
+        let error = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(error.starts_with(told), "{error}");
+    }
     assert_eq!(gleaner(&["paper", "khoo", "--log", "nowhere.swf"]).status.code(), Some(2));
     let json = gleaner(&["paper", "bertasi", "--figure", "0", "--json"]);
     assert_eq!(json.status.code(), Some(2));

@@ -304,6 +304,28 @@ fn who_has_spent_nothing_yet_has_a_whole_budget_left() {
     assert_eq!(left, [10, 2, 6], "{summary}");
 }
 
+/// Tasks take twice as long as they declare. At 3 s all are planned; the third waits for a machine until 7 s, so that at 6 s it is given
+/// back, and charged anew in that period.
+#[test]
+fn what_is_given_back_in_a_later_period_is_said_apart() {
+    let folder = Scratch::new();
+    spending(&folder, "aaa", "preset = \"elleuch/b-min-min\"\nbudget = { recharge = 100, period_s = 3 }");
+    let tasks: String = (0..3).map(|task| format!("t{task},0,4,2,1\n")).collect();
+    folder.write("tasks.csv", &format!("id,arrival_s,length,declared,cpu\n{tasks}"));
+    let run = gleaner(&folder, &["simulate", "scenario.toml", "--json"]).success();
+    let summary = json(&run.get_output().stdout);
+    let budget = &summary["budget"];
+    let periods = budget["periods"].as_array().expect("periods");
+    let spent: u64 = periods.iter().map(|period| period["spent"].as_u64().expect("a sum")).sum();
+    assert_eq!((spent, &budget["paid"], &budget["given_back_later"]), (8, &6.into(), &2.into()), "{summary}");
+    let said = gleaner(&folder, &["simulate", "scenario.toml"]).success();
+    let said = String::from_utf8_lossy(&said.get_output().stdout).into_owned();
+    assert!(
+        said.contains("6 credits; in one period 6 of 100 at most; 2 given back in a later period"),
+        "{said}"
+    );
+}
+
 #[test]
 fn immediate_baselines_plan_each_task_as_it_comes() {
     // A task takes 10 s on m0 and 40 s on m1.

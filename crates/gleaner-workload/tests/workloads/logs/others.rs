@@ -161,6 +161,29 @@ fn the_format_shows_in_the_name_or_in_the_text() {
 }
 
 #[test]
+fn what_is_no_log_is_not_taken_for_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let load = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("written");
+        logs::load(&path, None).map(|log| log.jobs().len()).map_err(|error| error.to_string())
+    };
+    for (name, text, first) in [
+        ("s.toml", "[grid]\nmachines = \"machines.csv\"\n", "[grid]"),
+        ("tasks.csv", "id,arrival_s,length\n1,0,4\n", "id,arrival_s,length"),
+        ("text", "\u{feff}\nsome text\n", "some text"),
+    ] {
+        let told =
+            format!("{name}: found \"{first}\" at its beginning; expected a log of jobs, in the Standard");
+        let error = load(name, text).expect_err(name);
+        assert!(error.contains(&told), "{error}");
+    }
+    let job = "1 0 -1 10 1 -1 -1 1 10 -1 1 1 1 -1 -1 -1 -1 -1\n";
+    assert_eq!(load("plain", job), Ok(1));
+    assert_eq!(load("named", &format!("; Version: 2\nJobID Submit Wait\n{job}")), Ok(1));
+}
+
+#[test]
 fn batsims_own_workload_is_read() {
     let Some(path) = shared("batsim/medium_late.json.gz") else { return };
     let log: Log = logs::load(&path, None).expect("a log");
