@@ -7,11 +7,13 @@
 
 mod filling;
 mod held;
+mod numbers;
 mod own;
 mod placing;
 mod signed;
 
 pub use filling::{Filled, fill_in};
+pub use numbers::ranges;
 pub use own::{OwnInputs, ReadBy, Whose};
 pub use placing::stays_inside;
 pub use signed::{Signed, SignedText};

@@ -177,6 +177,24 @@ async fn jobs_of_a_user_are_listed_for_whoever_may_see_them() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn whoever_names_a_task_that_is_not_there_is_told_which_are() {
+    let mut world = World::new().await;
+    world.submit(&world.alice, 3).await;
+    world.post("/api/v1/jobs/1/cancel", &world.alice, &json!({})).await;
+    for is_retired in [false, true] {
+        if is_retired {
+            forget_with(&mut world, Terms { over_max: 0, ..Terms::default() }).await;
+        }
+        let asked = world.get("/api/v1/jobs/1/tasks/0", &world.alice).await;
+        let ordered = world.post("/api/v1/jobs/1/hold", &world.alice, &json!({"tasks": [0]})).await;
+        for reply in [asked, ordered] {
+            let is_told = reply.to_string().contains("job 1 has no task 0; its tasks are 1-3");
+            assert!(reply.status == 404 && is_told, "{reply}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn orders_say_to_how_many_tasks_they_applied() {
     let world = World::new().await;
     let job = world.submit(&world.alice, 3).await;

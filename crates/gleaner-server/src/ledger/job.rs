@@ -146,6 +146,11 @@ impl Job {
         Some(TaskId::new(self.first.index() + position as usize))
     }
 
+    /// That it has no task of that number, and which it has. Its description is all here.
+    pub fn has_no_task(&self, id: JobId, number: u32) -> String {
+        format!("job {id} has no task {number}; {}", self.spec.tasks.numbers_told())
+    }
+
     pub(super) fn count_change(&mut self, at: Time, tasks: u32, from: TaskPhase, to: TaskPhase) {
         count(&mut self.tally, tasks, from, to);
         self.ended = (self.tally.open() == 0).then_some(at);
