@@ -34,5 +34,7 @@ fn nobody_is_sent_for_files_that_are_not_there() {
     assert!(status.ends_with("note       1 task: it left no output file x; it is 3/1\n"), "{status}");
     let history = grid.ok(&["history", "3"]);
     assert!(history.starts_with("task 3/1, one of 3:\n"), "{history}");
+    let all = grid.ok(&["submit", "--wait", "--output", "*", "--", "true"]);
+    assert!(all.contains("1 done") && !all.contains("left no output file"), "{all}");
     grid.wind_up();
 }
