@@ -11,6 +11,8 @@ use serde_json::json;
 
 /// A command's first words tell jobs apart; the rest is in `status JOB`.
 const NAME_WIDTH: usize = 32;
+/// The columns that a narrow terminal does not show, those first that tell jobs apart the least.
+const SPARE: [&str; 5] = ["USER", "SUBMITTED", "RUNNING", "DONE", "FAILED"];
 
 pub(crate) fn run(arguments: &StatusArguments) -> Outcome {
     let grid = Api::open(&arguments.grid)?;
@@ -125,7 +127,7 @@ fn list(jobs: &[JobView]) -> String {
             shown(&name, NAME_WIDTH),
         ]
     });
-    marked(&headings, &rows.collect::<Vec<_>>(), |row| jobs[row].tasks.failed > 0)
+    marked(&headings, &rows.collect::<Vec<_>>(), &SPARE, |row| jobs[row].tasks.failed > 0)
 }
 
 fn list_tasks(tasks: &[TaskView]) -> String {
@@ -153,7 +155,7 @@ fn list_tasks(tasks: &[TaskView]) -> String {
                 .unwrap_or_default(),
         ]
     });
-    marked(&headings, &rows.collect::<Vec<_>>(), |row| tasks[row].phase == TaskPhase::Failed)
+    marked(&headings, &rows.collect::<Vec<_>>(), &[], |row| tasks[row].phase == TaskPhase::Failed)
 }
 
 /// Why runs stay where they are, below the table.
