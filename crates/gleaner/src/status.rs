@@ -1,7 +1,7 @@
 //! `gleaner status`: jobs, a job, its tasks.
 
 use crate::api::Api;
-use crate::cli::StatusArguments;
+use crate::cli::{JobOrTask, StatusArguments};
 use crate::columns::{Side, marked, shown};
 use crate::keep::standing;
 use crate::moments::{clock, span};
@@ -11,24 +11,32 @@ use serde_json::json;
 
 /// A command's first words tell jobs apart; the rest is in `status JOB`.
 const NAME_WIDTH: usize = 32;
+/// Of a task's command so much is told: what tells it from others may stand at its end.
+pub(crate) const COMMAND_WIDTH: usize = 400;
+const WHY_WIDTH: usize = 200;
 /// The columns that a narrow terminal does not show, those first that tell jobs apart the least.
 const SPARE: [&str; 5] = ["USER", "SUBMITTED", "RUNNING", "DONE", "FAILED"];
 
 pub(crate) fn run(arguments: &StatusArguments) -> Outcome {
     let grid = Api::open(&arguments.grid)?;
     let Some(which) = &arguments.job else { return jobs(&grid, arguments) };
-    let id = which::one_job(&grid, which)?;
     let phase = match (arguments.failed, arguments.phase) {
         (true, _) => Some(TaskPhase::Failed),
         (false, phase) => phase,
     };
+    let lists_tasks = arguments.tasks || phase.is_some() || arguments.from > 0;
+    let JobOrTask { job: id, task } = which::one(&grid, which)?;
+    if let Some(number) = task.filter(|_| !lists_tasks) {
+        return one_task(&grid.task(id, number)?, arguments);
+    }
+    let id = which::whole(JobOrTask { job: id, task })?;
     if arguments.jsonl {
         let print = |task: &TaskView| stdout::print_more(stdout::json_line(task));
         return grid.each_task(id, arguments.from, u32::MAX, phase, print).map(drop);
     }
     let job = grid.job(id)?;
     // Who says where to begin wants to see them.
-    if !arguments.tasks && phase.is_none() && arguments.from == 0 {
+    if !lists_tasks {
         if arguments.grid.json {
             return stdout::print_json(&failures::with_reasons(&grid, &job));
         }
@@ -50,6 +58,18 @@ pub(crate) fn run(arguments: &StatusArguments) -> Outcome {
     let more =
         next.map(|next| format!("… and more: --from {next}, or a larger --limit\n")).unwrap_or_default();
     stdout::print(format!("{}\n{}{more}{}", describe(&job), list_tasks(&tasks), stays(&tasks)))
+}
+
+fn one_task(task: &TaskView, arguments: &StatusArguments) -> Outcome {
+    match (arguments.jsonl, arguments.grid.json) {
+        (true, _) => stdout::print(stdout::json_line(task)),
+        (false, true) => {
+            let mut document = json!(task);
+            document["version"] = json!(1);
+            stdout::print_json(&document)
+        }
+        (false, false) => stdout::print(describe_task(task)),
+    }
 }
 
 fn jobs(grid: &Api, arguments: &StatusArguments) -> Outcome {
@@ -86,8 +106,36 @@ pub(crate) fn describe(job: &JobView) -> String {
     if job.results_kept || job.results_until_s.is_some() || job.results_removed.is_some() {
         lines.push(("results", standing(job)));
     }
-    lines.extend(job.waits_for.as_ref().map(|why| ("waits for", shown(why, 200))));
+    lines.extend(job.waits_for.as_ref().map(|why| ("waits for", shown(why, WHY_WIDTH))));
+    told(&lines)
+}
+
+/// Likewise a task.
+fn describe_task(task: &TaskView) -> String {
+    let mut lines = vec![
+        ("task", format!("{}/{}", task.job, task.task)),
+        ("phase", phase(task)),
+        ("command", shown(&task.command.join(" "), COMMAND_WIDTH)),
+        ("runs", task.runs.to_string()),
+    ];
+    lines.extend(task.machine.as_ref().map(|machine| ("machine", shown(machine, NAME_WIDTH))));
+    lines.extend(task.started_s.map(|at_s| ("started", clock(at_s))));
+    if has_ended(task) {
+        lines.extend(task.ended_s.map(|at_s| ("ended", clock(at_s))));
+        lines.extend(task.usage.as_ref().map(|usage| ("took", span(usage.elapsed_s))));
+        lines.extend(task.outcome.as_ref().map(|why| ("ended by", failures::ending(why))));
+        lines.extend(task.notes.iter().map(|note| ("note", shown(note, WHY_WIDTH))));
+    }
+    told(&lines) + &stays(std::slice::from_ref(task))
+}
+
+fn told(lines: &[(&str, String)]) -> String {
     lines.iter().map(|(name, value)| format!("{name:<10} {value}\n")).collect()
+}
+
+/// What ended the run before is nothing of the one that runs.
+fn has_ended(task: &TaskView) -> bool {
+    !matches!(task.phase, TaskPhase::Running | TaskPhase::Suspended)
 }
 
 /// As many as were asked for may not be all.
@@ -140,8 +188,7 @@ fn list_tasks(tasks: &[TaskView]) -> String {
         ("ENDED BY", Side::Left),
     ];
     let rows = tasks.iter().map(|task| {
-        // What ended the run before is nothing of the one that runs.
-        let ended = !matches!(task.phase, TaskPhase::Running | TaskPhase::Suspended);
+        let ended = has_ended(task);
         let (usage, outcome) = (task.usage.as_ref(), task.outcome.as_ref());
         vec![
             task.task.to_string(),
@@ -163,7 +210,7 @@ fn stays(tasks: &[TaskView]) -> String {
     let told = tasks.iter().flat_map(|task| {
         task.open_runs
             .iter()
-            .filter_map(|run| Some(format!("{}: {}\n", task.task, shown(run.why.as_ref()?, 200))))
+            .filter_map(|run| Some(format!("{}: {}\n", task.task, shown(run.why.as_ref()?, WHY_WIDTH))))
     });
     let told: String = told.collect();
     if told.is_empty() { told } else { format!("\n{told}") }
@@ -239,6 +286,20 @@ mod tests {
             let text = anstream::adapter::strip_str(&list_tasks(&[task(phase)])).to_string();
             assert_eq!(text.lines().nth(1).map(str::trim_end), Some(expected), "{text}");
         }
+    }
+
+    #[test]
+    fn a_task_is_told_with_its_own_command() {
+        let task: TaskView = serde_json::from_value(serde_json::json!({
+            "job": 7, "task": 1, "phase": "failed", "runs": 2, "machine": "lab", "outcome": { "exited": { "code": 3 } },
+            "command": ["./render", "b\u{1b}[2J"], "usage": { "elapsed_s": 6.1 }, "notes": ["it left no output file x"],
+        }))
+        .expect("a task");
+        let expected = "task       7/1\nphase      failed\ncommand    ./render b [2J\nruns       2\nmachine    lab\n\
+                        took       6.1s\nended by   exit code 3\nnote       it left no output file x\n";
+        assert_eq!(describe_task(&task), expected);
+        let again = TaskView { phase: TaskPhase::Running, ..task };
+        assert!(describe_task(&again).ends_with("machine    lab\n"), "what ended the run before is not told");
     }
 
     #[test]

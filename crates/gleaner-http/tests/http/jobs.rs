@@ -158,6 +158,31 @@ async fn a_list_has_the_beginning_of_a_long_command() {
     }
 }
 
+/// A value may have 128 KiB.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_has_the_beginning_of_its_own_command() {
+    let mut world = World::new().await;
+    let most = documented("COMMAND_LISTED_MAX") as usize;
+    let long = "b".repeat(100 * most);
+    let spec = json!({"command": ["render", "{scene}", "{GLEANER_INDEX}"],
+        "tasks": {"rows": {"names": ["scene"], "values": ["a", long]}}});
+    assert_eq!(world.post("/api/v1/jobs", &world.alice, &spec).await.status, 201);
+    world.post("/api/v1/jobs/1/cancel", &world.alice, &json!({})).await;
+    let cut = format!("{}…", "b".repeat(most - "render ".len()));
+    for is_retired in [false, true] {
+        if is_retired {
+            forget_with(&mut world, Terms { over_max: 0, ..Terms::default() }).await;
+        }
+        for (number, expected) in [(0, vec!["render", "a", "0"]), (1, vec!["render", cut.as_str()])] {
+            let task: TaskView =
+                world.get(&format!("/api/v1/jobs/1/tasks/{number}"), &world.alice).await.json();
+            assert_eq!(task.command, expected, "left memory: {is_retired}");
+        }
+        let list: TaskList = world.get("/api/v1/jobs/1/tasks", &world.alice).await.json();
+        assert!(list.tasks.iter().all(|task| task.command.is_empty()), "left memory: {is_retired}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn jobs_of_a_user_are_listed_for_whoever_may_see_them() {
     let world = World::new().await;

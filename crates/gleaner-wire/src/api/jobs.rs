@@ -242,6 +242,10 @@ pub struct TaskView {
     pub job: JobId,
     /// Its number there.
     pub task: u32,
+    /// Its program and its arguments, with its parameters filled in: the beginning, 1 KiB of it, and where it was cut the last word
+    /// ends with `…`. A list of tasks does not have it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
     /// Where it is in its life.
     pub phase: TaskPhase,
     /// How often it was sent to a machine.

@@ -71,6 +71,7 @@ fn task(number: u32, phase: TaskPhase, outcome: Option<Outcome>) -> TaskView {
     TaskView {
         job: JobId(7),
         task: number,
+        command: Vec::new(),
         phase,
         runs: 1,
         length: None,
