@@ -2,11 +2,16 @@
 
 use crate::api::Api;
 use crate::cli::{JobOrTask, StatusArguments};
-use crate::columns::{Side, marked, shown};
+use crate::columns::{Side, marked, plural, rough_size, shown};
+use crate::failure::Failure;
 use crate::keep::standing;
 use crate::moments::{clock, span};
 use crate::{Outcome, failures, notes, stdout, which};
+use gleaner_wire::JobId;
 use gleaner_wire::api::{JobView, OpenRunView, RunStage, Tally, TaskPhase, TaskView};
+use gleaner_wire::job::Needs;
+use gleaner_wire::session::Usage;
+use gleaner_wire::text::amount;
 use serde_json::json;
 
 /// A command's first words tell jobs apart; the rest is in `status JOB`.
@@ -16,6 +21,8 @@ pub(crate) const COMMAND_WIDTH: usize = 400;
 const WHY_WIDTH: usize = 200;
 /// The columns that a narrow terminal does not show, those first that tell jobs apart the least.
 const SPARE: [&str; 5] = ["USER", "SUBMITTED", "RUNNING", "DONE", "FAILED"];
+/// Likewise of tasks.
+const SPARE_OF_TASKS: [&str; 4] = ["CPU", "RUNS", "MEMORY", "TOOK"];
 
 pub(crate) fn run(arguments: &StatusArguments) -> Outcome {
     let grid = Api::open(&arguments.grid)?;
@@ -37,12 +44,16 @@ pub(crate) fn run(arguments: &StatusArguments) -> Outcome {
     let job = grid.job(id)?;
     // Who says where to begin wants to see them.
     if !lists_tasks {
+        let needs = needs_of(&grid, id)?;
         if arguments.grid.json {
-            return stdout::print_json(&failures::with_reasons(&grid, &job));
+            let mut document = failures::with_reasons(&grid, &job);
+            document["needs"] = json!(needs);
+            return stdout::print_json(&document);
         }
         let (failures, noted) = (failures::of(&grid, &job)?, notes::of(&grid, &job)?);
         let failures = failures::told(&failures, job.tasks.failed);
-        return stdout::print(describe(&job) + &failures + &notes::told(&job, &noted));
+        let needs = needs.as_ref().map(describe_needs).unwrap_or_default();
+        return stdout::print(describe(&job) + &needs + &failures + &notes::told(&job, &noted));
     }
     let mut tasks = Vec::new();
     let next = grid.each_task(id, arguments.from, arguments.limit, phase, |task| {
@@ -58,6 +69,21 @@ pub(crate) fn run(arguments: &StatusArguments) -> Outcome {
     let more =
         next.map(|next| format!("… and more: --from {next}, or a larger --limit\n")).unwrap_or_default();
     stdout::print(format!("{}\n{}{more}{}", describe(&job), list_tasks(&tasks), stays(&tasks)))
+}
+
+/// What a job asks for, as the view of one of its tasks has it.
+fn needs_of(grid: &Api, job: JobId) -> Result<Option<Needs>, Failure> {
+    let first = grid.first(job, None)?.map(|number| grid.task(job, number)).transpose()?;
+    Ok(first.and_then(|task| task.needs))
+}
+
+fn describe_needs(needs: &Needs) -> String {
+    let Needs { cores, memory, disk, time_limit_s } = *needs;
+    let named = |bytes: u64, of: &str| (bytes > 0).then(|| format!("{} of {of}", amount(bytes)));
+    let time = (time_limit_s > 0.0).then(|| format!("{} at most", span(time_limit_s)));
+    let rest = [named(memory, "memory"), named(disk, "disk"), time].into_iter().flatten();
+    let all: Vec<String> = std::iter::once(plural(u64::from(cores), "core")).chain(rest).collect();
+    told(&[("needs", all.join(", "))])
 }
 
 fn one_task(task: &TaskView, arguments: &StatusArguments) -> Outcome {
@@ -122,11 +148,20 @@ fn describe_task(task: &TaskView) -> String {
     lines.extend(task.started_s.map(|at_s| ("started", clock(at_s))));
     if has_ended(task) {
         lines.extend(task.ended_s.map(|at_s| ("ended", clock(at_s))));
-        lines.extend(task.usage.as_ref().map(|usage| ("took", span(usage.elapsed_s))));
+        lines.extend(task.usage.as_ref().map(|usage| ("took", describe_usage(usage))));
         lines.extend(task.outcome.as_ref().map(|why| ("ended by", failures::ending(why))));
+        lines.extend(failures::taken(task).map(|taken| ("too much", taken)));
         lines.extend(task.notes.iter().map(|note| ("note", shown(note, WHY_WIDTH))));
     }
-    told(&lines) + &stays(std::slice::from_ref(task))
+    let needs = task.needs.as_ref().map(describe_needs).unwrap_or_default();
+    told(&lines) + &needs + &stays(std::slice::from_ref(task))
+}
+
+fn describe_usage(usage: &Usage) -> String {
+    let Usage { elapsed_s, cpu_s, memory_bytes, .. } = *usage;
+    let memory =
+        if memory_bytes > 0 { format!(", {} of memory", rough_size(memory_bytes)) } else { String::new() };
+    format!("{}, {} of CPU{memory}", span(elapsed_s), span(cpu_s))
 }
 
 fn told(lines: &[(&str, String)]) -> String {
@@ -185,24 +220,29 @@ fn list_tasks(tasks: &[TaskView]) -> String {
         ("RUNS", Side::Right),
         ("MACHINE", Side::Left),
         ("TOOK", Side::Right),
+        ("CPU", Side::Right),
+        ("MEMORY", Side::Right),
         ("ENDED BY", Side::Left),
     ];
     let rows = tasks.iter().map(|task| {
         let ended = has_ended(task);
-        let (usage, outcome) = (task.usage.as_ref(), task.outcome.as_ref());
+        let (usage, outcome) = (task.usage.as_ref().filter(|_| ended), task.outcome.as_ref());
+        let used = |cell: &dyn Fn(&Usage) -> Option<String>| usage.and_then(cell).unwrap_or_default();
         vec![
             task.task.to_string(),
             phase(task),
             task.runs.to_string(),
             task.machine.clone().unwrap_or_default(),
-            usage.filter(|_| ended).map(|usage| span(usage.elapsed_s)).unwrap_or_default(),
+            used(&|usage| Some(span(usage.elapsed_s))),
+            used(&|usage| Some(span(usage.cpu_s))),
+            used(&|usage| (usage.memory_bytes > 0).then(|| rough_size(usage.memory_bytes))),
             outcome
                 .filter(|_| ended)
                 .map(|why| failures::ending(why) + &notes::behind(task))
                 .unwrap_or_default(),
         ]
     });
-    marked(&headings, &rows.collect::<Vec<_>>(), &[], |row| tasks[row].phase == TaskPhase::Failed)
+    marked(&headings, &rows.collect::<Vec<_>>(), &SPARE_OF_TASKS, |row| tasks[row].phase == TaskPhase::Failed)
 }
 
 /// Why runs stay where they are, below the table.
@@ -234,8 +274,6 @@ pub(crate) fn tally(tasks: &Tally) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gleaner_wire::JobId;
-    use gleaner_wire::api::TaskPhase;
 
     fn job() -> JobView {
         JobView {
@@ -281,7 +319,7 @@ mod tests {
         for (phase, expected) in [
             ("running", "   1  running     2  lab"),
             ("suspended", "   1  suspended     2  lab"),
-            ("waiting", "   1  waiting     2  lab      6.1s  being stopped"),
+            ("waiting", "   1  waiting     2  lab      6.1s  0.0s          being stopped"),
         ] {
             let text = anstream::adapter::strip_str(&list_tasks(&[task(phase)])).to_string();
             assert_eq!(text.lines().nth(1).map(str::trim_end), Some(expected), "{text}");
@@ -296,8 +334,17 @@ mod tests {
         }))
         .expect("a task");
         let expected = "task       7/1\nphase      failed\ncommand    ./render b [2J\nruns       2\nmachine    lab\n\
-                        took       6.1s\nended by   exit code 3\nnote       it left no output file x\n";
+                        took       6.1s, 0.0s of CPU\nended by   exit code 3\nnote       it left no output file x\n";
         assert_eq!(describe_task(&task), expected);
+        let limited = TaskView {
+            outcome: Some(gleaner_wire::session::Outcome::TimedOut),
+            needs: Some(Needs { memory: 64_000_000, time_limit_s: 6.0, ..Needs::default() }),
+            ..task.clone()
+        };
+        let told = describe_task(&limited);
+        let expected = "ended by   its time limit\ntoo much   its job lets it take 6 s (--time-limit), and it took 6.1 s\n";
+        assert!(told.contains(expected), "{told}");
+        assert!(told.ends_with("needs      1 core, 64 MB of memory, 6.0s at most\n"), "{told}");
         let again = TaskView { phase: TaskPhase::Running, ..task };
         assert!(describe_task(&again).ends_with("machine    lab\n"), "what ended the run before is not told");
     }

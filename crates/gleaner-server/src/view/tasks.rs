@@ -102,10 +102,11 @@ impl JobListing {
 
 /// A task of a job, of which the description is all here.
 pub fn task(desk: &Desk, (id, job): (JobId, &Job), task: &KnownTask<'_>) -> TaskView {
-    TaskView { command: job.command_of(task.id), ..task_of_many(desk, (id, job), task) }
+    let (command, needs) = (job.command_of(task.id), Some(job.spec.needs.clone()));
+    TaskView { command, needs, ..task_of_many(desk, (id, job), task) }
 }
 
-/// One of several tasks, without its command.
+/// One of several tasks, without what its job's description says of it.
 fn task_of_many(desk: &Desk, of: (JobId, &Job), task: &KnownTask<'_>) -> TaskView {
     let (ledger, (job_id, job)) = (desk.ledger(), of);
     let KnownTask { id, ref record, runs, length } = *task;
@@ -115,6 +116,7 @@ fn task_of_many(desk: &Desk, of: (JobId, &Job), task: &KnownTask<'_>) -> TaskVie
         job: job_id,
         task: job.number(id),
         command: Vec::new(),
+        needs: None,
         phase: record.phase,
         runs,
         open_runs: open_runs(desk, id),

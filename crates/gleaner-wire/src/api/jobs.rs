@@ -2,6 +2,7 @@
 
 use super::people::Actor;
 use crate::JobId;
+use crate::job::Needs;
 use crate::session::{Outcome, Stored, Usage};
 use serde::{Deserialize, Serialize};
 
@@ -246,6 +247,9 @@ pub struct TaskView {
     /// ends with `…`. A list of tasks does not have it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
+    /// What its job asks of a machine for each of its tasks. A list of tasks does not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needs: Option<Needs>,
     /// Where it is in its life.
     pub phase: TaskPhase,
     /// How often it was sent to a machine.

@@ -72,6 +72,7 @@ fn task(number: u32, phase: TaskPhase, outcome: Option<Outcome>) -> TaskView {
         job: JobId(7),
         task: number,
         command: Vec::new(),
+        needs: None,
         phase,
         runs: 1,
         length: None,
