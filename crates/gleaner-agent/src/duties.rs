@@ -40,8 +40,8 @@ mod window;
 
 pub use kept::Kept;
 pub use log::Range;
-pub use ruling::Exit;
 pub(crate) use ruling::can_go_on;
+pub use ruling::{Excess, Exit};
 pub(crate) use signs::paused_at;
 
 use crate::keeper::Signal;
@@ -102,7 +102,7 @@ pub enum Event {
     /// The disk takes and gives back what is written to it.
     DiskWorks,
     /// A run's folder was seen to be larger than it may.
-    FolderTooLarge(RunId),
+    FolderTooLarge(RunId, Excess),
     /// What a run left was stored at the coordinator, or could not be.
     Collected(RunId, Result<Collected, TransferError>),
     /// The owner's rules say something new.
@@ -297,7 +297,9 @@ impl Duties {
             }
             Event::OutputLost(run, why) => self.output_lost(now, run, &why),
             Event::DiskWorks => self.disk_works(),
-            Event::FolderTooLarge(run) => self.end(now, run, ruling::Reason::DiskLimit, Span::ZERO),
+            Event::FolderTooLarge(run, excess) => {
+                self.end(now, run, ruling::Reason::DiskLimit(excess), Span::ZERO);
+            }
             Event::Collected(run, result) => self.collected(now, run, result),
             Event::Judged(verdict) => self.judged(now, verdict),
             Event::Ruled(bounds) => self.ruled(now, bounds),

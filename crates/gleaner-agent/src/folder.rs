@@ -19,7 +19,7 @@ use gleaner_net::{Client, ClientError};
 use gleaner_units::RunId;
 use gleaner_wire::BlobHash;
 use gleaner_wire::limits::BLOB_BYTES_MAX;
-use gleaner_wire::outputs::{name, pattern};
+use gleaner_wire::outputs::{ALL_FILES, name, pattern};
 use gleaner_wire::session::{Run, Stored};
 use gleaner_wire::task_folder::{ANSWERS, ANSWERS_FOLDER, CHECKPOINT, STDIN, TEMPORARY};
 use globset::{GlobSet, GlobSetBuilder};
@@ -157,7 +157,8 @@ pub(crate) fn collect(
             matched.into_iter().filter(|_| is_wanted).for_each(|at| is_left[at] = true);
             is_wanted
         });
-        let missing = run.outputs.iter().zip(is_left).filter(|(_, is_left)| !is_left);
+        let missing = run.outputs.iter().zip(is_left);
+        let missing = missing.filter(|(output, is_left)| !is_left && output.as_str() != ALL_FILES);
         collected.not_left = not_left(&missing.map(|(output, _)| output.as_str()).collect::<Vec<_>>());
         keeps_to_its_disk(run, archive::size(&listing))?;
         collected.files = store(run.id, (&opened, &listing), client, allowance)?;

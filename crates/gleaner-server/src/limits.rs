@@ -104,7 +104,7 @@ pub(crate) const WAITS_TOLD_MAX: usize = 20;
 /// names the command that does.
 // Tested by: a_list_tells_so_many_reasons_each_once
 pub(crate) const REASONS_TOLD_MAX: usize = 32;
-/// Bytes of a job's command in a list of jobs; of a longer one the beginning is told. The job's own view has all of it.
+/// Bytes of a job's command in a list of jobs, and of a task's with its parameters filled in; of a longer one the beginning is told. The job's own view has all of it.
 // Tested by: of_a_long_command_its_beginning_is_listed, a_list_has_the_beginning_of_a_long_command
 pub(crate) const COMMAND_LISTED_MAX: usize = 1 << 10;
 /// Stretches of equal tasks that are examined for one answer with tasks of a job; the next answer goes on behind them.

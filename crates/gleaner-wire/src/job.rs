@@ -8,6 +8,7 @@
 mod filling;
 mod held;
 mod lengths;
+mod numbers;
 mod own;
 mod placing;
 mod signed;
@@ -15,6 +16,7 @@ mod tasks;
 
 pub use filling::{Filled, fill_in};
 pub use lengths::{InvalidLengths, is_length};
+pub use numbers::ranges;
 pub use own::{OwnInputs, ReadBy, Whose};
 pub use placing::stays_inside;
 pub use signed::{Signed, SignedText};

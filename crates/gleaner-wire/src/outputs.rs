@@ -2,6 +2,9 @@
 
 use globset::{Error, Glob, GlobBuilder};
 
+/// The pattern of all that a task leaves, be that nothing: of who names no file, none is missing.
+pub const ALL_FILES: &str = "*";
+
 /// What a pattern means: a folder's name stands for all that is in it, and `*` ends at a `/`. What says nothing in a path says
 /// nothing here, as in `./out//x`.
 pub fn pattern(text: &str) -> Result<Glob, Error> {

@@ -38,6 +38,28 @@ pub fn as_part(expression: &str) -> String {
     format!("({expression}{end})")
 }
 
+/// Bytes as people write them: whole, in a unit of 1024 or of 1000, where that takes three digits; else to a tenth of one of 1024.
+pub fn amount(bytes: u64) -> String {
+    const UNITS: [(&str, u64); 7] = [
+        ("TiB", 1 << 40),
+        ("TB", 1_000_000_000_000),
+        ("GiB", 1 << 30),
+        ("GB", 1_000_000_000),
+        ("MiB", 1 << 20),
+        ("MB", 1_000_000),
+        ("KiB", 1 << 10),
+    ];
+    let is_whole = |unit: u64| bytes > 0 && bytes.is_multiple_of(unit) && bytes / unit < 1_000;
+    if let Some((name, unit)) = UNITS.into_iter().find(|(_, unit)| is_whole(*unit)) {
+        return format!("{} {name}", bytes / unit);
+    }
+    let largest = UNITS.into_iter().find(|(name, unit)| name.ends_with("iB") && bytes >= *unit);
+    largest.map_or_else(
+        || format!("{bytes} bytes"),
+        |(name, unit)| format!("{:.1} {name}", bytes as f64 / unit as f64),
+    )
+}
+
 /// The text with a blank for each hidden character, cut where it has more bytes.
 pub fn tamed(text: &str, bytes_max: usize) -> String {
     let mut tamed = String::new();
@@ -53,6 +75,23 @@ pub fn tamed(text: &str, bytes_max: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn amounts_are_whole_where_somebody_meant_them_so() {
+        for (bytes, expected) in [
+            (0, "0 bytes"),
+            (1_000, "1000 bytes"),
+            (1_536, "1.5 KiB"),
+            (64 << 20, "64 MiB"),
+            (64_000_000, "64 MB"),
+            (1_500_000_000, "1.4 GiB"),
+            (6_000_000_001, "5.6 GiB"),
+            (400 << 30, "400 GiB"),
+            (u64::MAX, "16777216.0 TiB"),
+        ] {
+            assert_eq!(amount(bytes), expected);
+        }
+    }
 
     #[test]
     fn a_comment_ends_with_the_part_that_it_is_in() {

@@ -15,7 +15,7 @@ pub(crate) enum Side {
 
 /// `rows` below a heading. The last column is not padded, so that no line ends with blanks.
 pub(crate) fn aligned(headings: &[(&str, Side)], rows: &[Vec<String>]) -> String {
-    marked(headings, rows, |_| false)
+    marked(headings, rows, &[], |_| false)
 }
 
 /// Likewise, where the last column holds sentences: on a terminal they go on below themselves.
@@ -23,13 +23,41 @@ pub(crate) fn with_sentences(headings: &[(&str, Side)], rows: &[Vec<String>]) ->
     table(headings, rows, |_| false, terminal_width().map(Room::Wrapped))
 }
 
-/// Likewise, where some rows stand out: those of what failed. On a terminal no line is longer than it is wide.
+/// Likewise, where some rows stand out: those of what failed. On a terminal no line is longer than it is wide. Before little is
+/// left of the last column there, those that are `spare` go, one after the other.
 pub(crate) fn marked(
     headings: &[(&str, Side)],
     rows: &[Vec<String>],
+    spare: &[&str],
     stands_out: impl Fn(usize) -> bool,
 ) -> String {
-    table(headings, rows, stands_out, terminal_width().map(Room::Cut))
+    match terminal_width() {
+        Some(width) => within(width, (headings, rows), spare, stands_out),
+        None => table(headings, rows, stands_out, None),
+    }
+}
+
+/// A table without the spare columns for which there is no room.
+fn within(
+    width: usize,
+    (headings, rows): (&[(&str, Side)], &[Vec<String>]),
+    spare: &[&str],
+    stands_out: impl Fn(usize) -> bool,
+) -> String {
+    let widths = widths(headings, rows);
+    let mut kept: Vec<usize> = (0..headings.len()).collect();
+    for name in spare {
+        let Some((&last, before)) = kept.split_last() else { break };
+        let before: usize = before.iter().map(|&column| widths[column] + 2).sum();
+        if before + widths[last].min(LAST_COLUMNS_MIN) <= width {
+            break;
+        }
+        kept.retain(|&column| headings[column].0 != *name);
+    }
+    let headings: Vec<(&str, Side)> = kept.iter().map(|&column| headings[column]).collect();
+    let rows = rows.iter().map(|row| kept.iter().map(|&column| row[column].clone()).collect::<Vec<_>>());
+    let rows: Vec<Vec<String>> = rows.collect();
+    table(&headings, &rows, stands_out, Some(Room::Cut(width)))
 }
 
 /// How many columns standard output has, if it is a terminal.
@@ -50,6 +78,8 @@ enum Room {
 
 /// A last column that is narrower is cut: a word a line is not read.
 const SENTENCE_COLUMNS_MIN: usize = 20;
+/// Of a last column that is cut so much is left, as long as other columns can be spared.
+const LAST_COLUMNS_MIN: usize = 12;
 
 fn table(
     headings: &[(&str, Side)],
@@ -57,14 +87,7 @@ fn table(
     stands_out: impl Fn(usize) -> bool,
     room: Option<Room>,
 ) -> String {
-    let widths: Vec<usize> = headings
-        .iter()
-        .enumerate()
-        .map(|(column, (heading, _))| {
-            let widest = rows.iter().map(|row| row[column].width()).max().unwrap_or(0);
-            widest.max(heading.width())
-        })
-        .collect();
+    let widths = widths(headings, rows);
     let before = widths.iter().rev().skip(1).map(|width| width + 2).sum();
     let line = |cells: &mut dyn Iterator<Item = &str>| {
         let padded = cells.zip(headings).zip(&widths).map(|((cell, (_, side)), &width)| {
@@ -92,6 +115,15 @@ fn table(
         text += &if stands_out(number) { format!("{red}{line}{red:#}\n") } else { line + "\n" };
     }
     text
+}
+
+/// How wide each column must be.
+fn widths(headings: &[(&str, Side)], rows: &[Vec<String>]) -> Vec<usize> {
+    let each = headings.iter().enumerate().map(|(column, (heading, _))| {
+        let widest = rows.iter().map(|row| row[column].width()).max().unwrap_or(0);
+        widest.max(heading.width())
+    });
+    each.collect()
 }
 
 /// `sentence` behind `word`, which is padded to `width`; on a terminal it goes on below itself.
@@ -205,6 +237,32 @@ mod tests {
         let plain = anstream::adapter::strip_str(&text).to_string();
         assert_eq!(plain, "JOB  NAME\n  7  a lo…\n  8  b\n");
         assert!(text.contains("\u{1b}[31m  8  b\u{1b}[0m"), "{text:?}");
+    }
+
+    #[test]
+    fn what_can_be_spared_goes_before_the_name_does() {
+        let headings = [
+            ("JOB", Side::Right),
+            ("STATE", Side::Left),
+            ("DONE", Side::Right),
+            ("USER", Side::Left),
+            ("NAME", Side::Left),
+        ];
+        let row = ["7", "running", "40", "ada", "./align reads/a.fq"].map(str::to_owned).to_vec();
+        let plain = |width| {
+            let spare = ["USER", "DONE"];
+            let text = within(width, (&headings[..], std::slice::from_ref(&row)), &spare, |_| false);
+            anstream::adapter::strip_str(&text).to_string()
+        };
+        for (width, expected) in [
+            (80, "JOB  STATE    DONE  USER  NAME\n  7  running    40  ada   ./align reads/a.fq\n"),
+            (38, "JOB  STATE    DONE  USER  NAME\n  7  running    40  ada   ./align rea…\n"),
+            (37, "JOB  STATE    DONE  NAME\n  7  running    40  ./align reads/a.…\n"),
+            (30, "JOB  STATE    NAME\n  7  running  ./align reads/a…\n"),
+            (20, "JOB  STATE    NAME\n  7  running  ./ali…\n"),
+        ] {
+            assert_eq!(plain(width), expected, "{width}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::lacking::{is_damaged, is_removed};
 use crate::logs::{last_lines, whole};
 use gleaner_wire::JobId;
-use gleaner_wire::api::{JobView, TaskPhase};
+use gleaner_wire::api::{JobView, TaskPhase, TaskView};
 use gleaner_wire::session::{Outcome as Ending, Stream};
 use serde_json::{Value, json};
 
@@ -24,6 +24,8 @@ pub(crate) struct Reason {
     job: JobId,
     /// What ended the last runs of these tasks.
     why: Alike,
+    /// How much the example took, where that was too much.
+    taken: Option<String>,
     /// The last line that the example wrote to standard error, or why it is not there; nothing where nobody looked.
     last_line: Option<String>,
 }
@@ -40,9 +42,10 @@ pub(crate) fn of(grid: &Api, job: &JobView) -> Result<Vec<Reason>, Failure> {
         Ok(false)
     })?;
     Alike::sort(&mut reasons);
-    let reasons = reasons.into_iter().map(|why| Reason { job: job.job, why, last_line: None });
+    let reasons = reasons.into_iter().map(|why| Reason { job: job.job, why, taken: None, last_line: None });
     let mut reasons: Vec<Reason> = reasons.collect();
     for reason in reasons.iter_mut().take(TOLD) {
+        reason.taken = taken(&grid.task(job.job, reason.why.example)?);
         let mut written = Vec::new();
         let last_line = match whole(grid, (job.job, reason.why.example), Stream::Stderr, &mut written) {
             Ok(()) => shown(String::from_utf8_lossy(last_lines(&written, 1)).trim(), LINE_WIDTH),
@@ -94,11 +97,18 @@ impl Reason {
     }
 
     fn told(&self) -> String {
-        let Self { job, why, last_line } = self;
+        let Self { job, why, taken, last_line } = self;
         let said = last_line.as_deref().filter(|line| !line.is_empty());
-        let said = said.map_or_else(String::new, |line| format!(": {line}"));
-        format!("failed     {} by {}; {}{said}\n", why.tasks(), why.what, why.named(*job))
+        let more: Vec<&str> = taken.as_deref().into_iter().chain(said).collect();
+        let more = if more.is_empty() { String::new() } else { format!(": {}", more.join("; ")) };
+        format!("failed     {} by {}; {}{more}\n", why.tasks(), why.what, why.named(*job))
     }
+}
+
+/// How much the last run of a task took, where that was too much. It is a view of the one task.
+pub(crate) fn taken(task: &TaskView) -> Option<String> {
+    let (needs, usage) = (task.needs.clone().unwrap_or_default(), task.usage.unwrap_or_default());
+    task.outcome.as_ref()?.taken(&needs, &usage)
 }
 
 /// What ended a run.
@@ -141,12 +151,18 @@ mod tests {
         let reason = |count, last_line: &str| Reason {
             job: JobId(7),
             why: Alike { what: "exit code 1".to_owned(), count, example: 3 },
+            taken: None,
             last_line: Some(last_line.to_owned()),
         };
         assert_eq!(reason(1, "").told(), "failed     1 task by exit code 1; it is 7/3\n");
         assert_eq!(
             reason(12, "no such file").told(),
             "failed     12 tasks by exit code 1; one is 7/3: no such file\n"
+        );
+        let taken = Some("at its peak it used 64 MB".to_owned());
+        assert_eq!(
+            Reason { taken, ..reason(12, "Killed") }.told(),
+            "failed     12 tasks by exit code 1; one is 7/3: at its peak it used 64 MB; Killed\n"
         );
         assert_eq!(
             document(&[reason(12, "no such file")]),

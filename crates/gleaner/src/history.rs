@@ -4,6 +4,7 @@ use crate::api::Api;
 use crate::cli::{HistoryArguments, TaskName};
 use crate::columns::{Side, shown, with_sentences};
 use crate::moments::clock;
+use crate::status::COMMAND_WIDTH;
 use crate::{Outcome, stdout, which};
 use gleaner_wire::api::Transition;
 
@@ -16,7 +17,12 @@ pub(crate) fn run(arguments: &HistoryArguments) -> Outcome {
         return stdout::print_json(&history);
     }
     let tasks = if meant.task.is_none() { grid.job(job)?.tasks.total() } else { 1 };
-    let whose = if tasks > 1 { format!("task {job}/{task}, one of {tasks}:\n") } else { String::new() };
+    let mut whose = if tasks > 1 { format!("task {job}/{task}, one of {tasks}:\n") } else { String::new() };
+    // A job's only task has the job's command.
+    if tasks > 1 || meant.task.is_some() {
+        let command = grid.task(job, task)?.command.join(" ");
+        whose += &format!("command: {}\n", shown(&command, COMMAND_WIDTH));
+    }
     let earlier = match history.left_out {
         0 => String::new(),
         count => format!("{count} earlier steps are in the journal: `gleaner journal export`\n"),

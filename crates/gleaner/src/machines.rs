@@ -76,6 +76,7 @@ fn table(machines: &[MachineView]) -> String {
         ("STATE", Side::Left),
         ("TASKS", Side::Right),
         ("CORES", Side::Right),
+        ("SLOTS", Side::Right),
         ("OWNER", Side::Right),
         ("CPU OPS/S", Side::Right),
         ("DISK B/S", Side::Right),
@@ -91,6 +92,7 @@ fn table(machines: &[MachineView]) -> String {
             machine.state.name().to_owned(),
             machine.tasks.to_string(),
             machine.profile.cores.to_string(),
+            machine.profile.slots.to_string(),
             format!("{:.0}%", machine.owner_load * 100.0),
             cpu,
             disk,
@@ -178,8 +180,22 @@ fn scaled(number: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{MachineView, reasons, scaled, taken};
+    use super::{MachineView, reasons, scaled, table, taken};
     use serde_json::json;
+
+    /// Whoever asks for cores is given slots.
+    #[test]
+    fn a_machine_is_listed_with_its_slots_beside_its_cores() {
+        let profile = json!({"speeds": [1.0, 1.0, 1.0], "cores": 2, "slots": 4, "memory": 1, "sandbox": {"Ok": ""},
+            "user": "", "tags": [], "attributes": {}});
+        let view = json!({"version": 1, "machine": "vm", "state": "open", "why": "", "profile": profile,
+            "owner_load": 0.0, "price": 0.0, "tasks": 3, "sample": null, "heard_s": null});
+        let machine: MachineView = serde_json::from_value(view).expect("a machine");
+        let text = anstream::adapter::strip_str(&table(&[machine])).to_string();
+        let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
+        assert_eq!(lines[0][2..5], ["TASKS", "CORES", "SLOTS"], "{text}");
+        assert_eq!(lines[1][2..5], ["3", "2", "4"], "{text}");
+    }
 
     #[test]
     fn machines_that_take_nothing_for_one_reason_are_told_together() {

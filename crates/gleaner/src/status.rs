@@ -1,38 +1,59 @@
 //! `gleaner status`: jobs, a job, its tasks.
 
 use crate::api::Api;
-use crate::cli::StatusArguments;
-use crate::columns::{Side, marked, shown};
+use crate::cli::{JobOrTask, StatusArguments};
+use crate::columns::{Side, marked, plural, rough_size, shown};
+use crate::failure::Failure;
 use crate::keep::standing;
 use crate::moments::{clock, span};
 use crate::{Outcome, failures, notes, stdout, which};
+use gleaner_wire::JobId;
 use gleaner_wire::api::{JobView, OpenRunView, RunStage, Tally, TaskPhase, TaskView};
+use gleaner_wire::job::Needs;
+use gleaner_wire::session::Usage;
+use gleaner_wire::text::amount;
 use serde_json::json;
 
 /// A command's first words tell jobs apart; the rest is in `status JOB`.
 const NAME_WIDTH: usize = 32;
+/// Of a task's command so much is told: what tells it from others may stand at its end.
+pub(crate) const COMMAND_WIDTH: usize = 400;
+const WHY_WIDTH: usize = 200;
+/// The columns that a narrow terminal does not show, those first that tell jobs apart the least.
+const SPARE: [&str; 5] = ["USER", "SUBMITTED", "RUNNING", "DONE", "FAILED"];
+/// Likewise of tasks.
+const SPARE_OF_TASKS: [&str; 4] = ["CPU", "RUNS", "MEMORY", "TOOK"];
 
 pub(crate) fn run(arguments: &StatusArguments) -> Outcome {
     let grid = Api::open(&arguments.grid)?;
     let Some(which) = &arguments.job else { return jobs(&grid, arguments) };
-    let id = which::one_job(&grid, which)?;
     let phase = match (arguments.failed, arguments.phase) {
         (true, _) => Some(TaskPhase::Failed),
         (false, phase) => phase,
     };
+    let lists_tasks = arguments.tasks || phase.is_some() || arguments.from > 0;
+    let JobOrTask { job: id, task } = which::one(&grid, which)?;
+    if let Some(number) = task.filter(|_| !lists_tasks) {
+        return one_task(&grid.task(id, number)?, arguments);
+    }
+    let id = which::whole(JobOrTask { job: id, task })?;
     if arguments.jsonl {
         let print = |task: &TaskView| stdout::print_more(stdout::json_line(task));
         return grid.each_task(id, arguments.from, u32::MAX, phase, print).map(drop);
     }
     let job = grid.job(id)?;
     // Who says where to begin wants to see them.
-    if !arguments.tasks && phase.is_none() && arguments.from == 0 {
+    if !lists_tasks {
+        let needs = needs_of(&grid, id)?;
         if arguments.grid.json {
-            return stdout::print_json(&failures::with_reasons(&grid, &job));
+            let mut document = failures::with_reasons(&grid, &job);
+            document["needs"] = json!(needs);
+            return stdout::print_json(&document);
         }
         let (failures, noted) = (failures::of(&grid, &job)?, notes::of(&grid, &job)?);
         let failures = failures::told(&failures, job.tasks.failed);
-        return stdout::print(describe(&job) + &failures + &notes::told(&job, &noted));
+        let needs = needs.as_ref().map(describe_needs).unwrap_or_default();
+        return stdout::print(describe(&job) + &needs + &failures + &notes::told(&job, &noted));
     }
     let mut tasks = Vec::new();
     let next = grid.each_task(id, arguments.from, arguments.limit, phase, |task| {
@@ -48,6 +69,33 @@ pub(crate) fn run(arguments: &StatusArguments) -> Outcome {
     let more =
         next.map(|next| format!("… and more: --from {next}, or a larger --limit\n")).unwrap_or_default();
     stdout::print(format!("{}\n{}{more}{}", describe(&job), list_tasks(&tasks), stays(&tasks)))
+}
+
+/// What a job asks for, as the view of one of its tasks has it.
+fn needs_of(grid: &Api, job: JobId) -> Result<Option<Needs>, Failure> {
+    let first = grid.first(job, None)?.map(|number| grid.task(job, number)).transpose()?;
+    Ok(first.and_then(|task| task.needs))
+}
+
+fn describe_needs(needs: &Needs) -> String {
+    let Needs { cores, memory, disk, time_limit_s } = *needs;
+    let named = |bytes: u64, of: &str| (bytes > 0).then(|| format!("{} of {of}", amount(bytes)));
+    let time = (time_limit_s > 0.0).then(|| format!("{} at most", span(time_limit_s)));
+    let rest = [named(memory, "memory"), named(disk, "disk"), time].into_iter().flatten();
+    let all: Vec<String> = std::iter::once(plural(u64::from(cores), "core")).chain(rest).collect();
+    told(&[("needs", all.join(", "))])
+}
+
+fn one_task(task: &TaskView, arguments: &StatusArguments) -> Outcome {
+    match (arguments.jsonl, arguments.grid.json) {
+        (true, _) => stdout::print(stdout::json_line(task)),
+        (false, true) => {
+            let mut document = json!(task);
+            document["version"] = json!(1);
+            stdout::print_json(&document)
+        }
+        (false, false) => stdout::print(describe_task(task)),
+    }
 }
 
 fn jobs(grid: &Api, arguments: &StatusArguments) -> Outcome {
@@ -84,8 +132,45 @@ pub(crate) fn describe(job: &JobView) -> String {
     if job.results_kept || job.results_until_s.is_some() || job.results_removed.is_some() {
         lines.push(("results", standing(job)));
     }
-    lines.extend(job.waits_for.as_ref().map(|why| ("waits for", shown(why, 200))));
+    lines.extend(job.waits_for.as_ref().map(|why| ("waits for", shown(why, WHY_WIDTH))));
+    told(&lines)
+}
+
+/// Likewise a task.
+fn describe_task(task: &TaskView) -> String {
+    let mut lines = vec![
+        ("task", format!("{}/{}", task.job, task.task)),
+        ("phase", phase(task)),
+        ("command", shown(&task.command.join(" "), COMMAND_WIDTH)),
+        ("runs", task.runs.to_string()),
+    ];
+    lines.extend(task.machine.as_ref().map(|machine| ("machine", shown(machine, NAME_WIDTH))));
+    lines.extend(task.started_s.map(|at_s| ("started", clock(at_s))));
+    if has_ended(task) {
+        lines.extend(task.ended_s.map(|at_s| ("ended", clock(at_s))));
+        lines.extend(task.usage.as_ref().map(|usage| ("took", describe_usage(usage))));
+        lines.extend(task.outcome.as_ref().map(|why| ("ended by", failures::ending(why))));
+        lines.extend(failures::taken(task).map(|taken| ("too much", taken)));
+        lines.extend(task.notes.iter().map(|note| ("note", shown(note, WHY_WIDTH))));
+    }
+    let needs = task.needs.as_ref().map(describe_needs).unwrap_or_default();
+    told(&lines) + &needs + &stays(std::slice::from_ref(task))
+}
+
+fn describe_usage(usage: &Usage) -> String {
+    let Usage { elapsed_s, cpu_s, memory_bytes, .. } = *usage;
+    let memory =
+        if memory_bytes > 0 { format!(", {} of memory", rough_size(memory_bytes)) } else { String::new() };
+    format!("{}, {} of CPU{memory}", span(elapsed_s), span(cpu_s))
+}
+
+fn told(lines: &[(&str, String)]) -> String {
     lines.iter().map(|(name, value)| format!("{name:<10} {value}\n")).collect()
+}
+
+/// What ended the run before is nothing of the one that runs.
+fn has_ended(task: &TaskView) -> bool {
+    !matches!(task.phase, TaskPhase::Running | TaskPhase::Suspended)
 }
 
 /// As many as were asked for may not be all.
@@ -125,7 +210,7 @@ fn list(jobs: &[JobView]) -> String {
             shown(&name, NAME_WIDTH),
         ]
     });
-    marked(&headings, &rows.collect::<Vec<_>>(), |row| jobs[row].tasks.failed > 0)
+    marked(&headings, &rows.collect::<Vec<_>>(), &SPARE, |row| jobs[row].tasks.failed > 0)
 }
 
 fn list_tasks(tasks: &[TaskView]) -> String {
@@ -135,25 +220,29 @@ fn list_tasks(tasks: &[TaskView]) -> String {
         ("RUNS", Side::Right),
         ("MACHINE", Side::Left),
         ("TOOK", Side::Right),
+        ("CPU", Side::Right),
+        ("MEMORY", Side::Right),
         ("ENDED BY", Side::Left),
     ];
     let rows = tasks.iter().map(|task| {
-        // What ended the run before is nothing of the one that runs.
-        let ended = !matches!(task.phase, TaskPhase::Running | TaskPhase::Suspended);
-        let (usage, outcome) = (task.usage.as_ref(), task.outcome.as_ref());
+        let ended = has_ended(task);
+        let (usage, outcome) = (task.usage.as_ref().filter(|_| ended), task.outcome.as_ref());
+        let used = |cell: &dyn Fn(&Usage) -> Option<String>| usage.and_then(cell).unwrap_or_default();
         vec![
             task.task.to_string(),
             phase(task),
             task.runs.to_string(),
             task.machine.clone().unwrap_or_default(),
-            usage.filter(|_| ended).map(|usage| span(usage.elapsed_s)).unwrap_or_default(),
+            used(&|usage| Some(span(usage.elapsed_s))),
+            used(&|usage| Some(span(usage.cpu_s))),
+            used(&|usage| (usage.memory_bytes > 0).then(|| rough_size(usage.memory_bytes))),
             outcome
                 .filter(|_| ended)
                 .map(|why| failures::ending(why) + &notes::behind(task))
                 .unwrap_or_default(),
         ]
     });
-    marked(&headings, &rows.collect::<Vec<_>>(), |row| tasks[row].phase == TaskPhase::Failed)
+    marked(&headings, &rows.collect::<Vec<_>>(), &SPARE_OF_TASKS, |row| tasks[row].phase == TaskPhase::Failed)
 }
 
 /// Why runs stay where they are, below the table.
@@ -161,7 +250,7 @@ fn stays(tasks: &[TaskView]) -> String {
     let told = tasks.iter().flat_map(|task| {
         task.open_runs
             .iter()
-            .filter_map(|run| Some(format!("{}: {}\n", task.task, shown(run.why.as_ref()?, 200))))
+            .filter_map(|run| Some(format!("{}: {}\n", task.task, shown(run.why.as_ref()?, WHY_WIDTH))))
     });
     let told: String = told.collect();
     if told.is_empty() { told } else { format!("\n{told}") }
@@ -185,8 +274,6 @@ pub(crate) fn tally(tasks: &Tally) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gleaner_wire::JobId;
-    use gleaner_wire::api::TaskPhase;
 
     fn job() -> JobView {
         JobView {
@@ -232,11 +319,34 @@ mod tests {
         for (phase, expected) in [
             ("running", "   1  running     2  lab"),
             ("suspended", "   1  suspended     2  lab"),
-            ("waiting", "   1  waiting     2  lab      6.1s  being stopped"),
+            ("waiting", "   1  waiting     2  lab      6.1s  0.0s          being stopped"),
         ] {
             let text = anstream::adapter::strip_str(&list_tasks(&[task(phase)])).to_string();
             assert_eq!(text.lines().nth(1).map(str::trim_end), Some(expected), "{text}");
         }
+    }
+
+    #[test]
+    fn a_task_is_told_with_its_own_command() {
+        let task: TaskView = serde_json::from_value(serde_json::json!({
+            "job": 7, "task": 1, "phase": "failed", "runs": 2, "machine": "lab", "outcome": { "exited": { "code": 3 } },
+            "command": ["./render", "b\u{1b}[2J"], "usage": { "elapsed_s": 6.1 }, "notes": ["it left no output file x"],
+        }))
+        .expect("a task");
+        let expected = "task       7/1\nphase      failed\ncommand    ./render b [2J\nruns       2\nmachine    lab\n\
+                        took       6.1s, 0.0s of CPU\nended by   exit code 3\nnote       it left no output file x\n";
+        assert_eq!(describe_task(&task), expected);
+        let limited = TaskView {
+            outcome: Some(gleaner_wire::session::Outcome::TimedOut),
+            needs: Some(Needs { memory: 64_000_000, time_limit_s: 6.0, ..Needs::default() }),
+            ..task.clone()
+        };
+        let told = describe_task(&limited);
+        let expected = "ended by   its time limit\ntoo much   its job lets it take 6 s (--time-limit), and it took 6.1 s\n";
+        assert!(told.contains(expected), "{told}");
+        assert!(told.ends_with("needs      1 core, 64 MB of memory, 6.0s at most\n"), "{told}");
+        let again = TaskView { phase: TaskPhase::Running, ..task };
+        assert!(describe_task(&again).ends_with("machine    lab\n"), "what ended the run before is not told");
     }
 
     #[test]

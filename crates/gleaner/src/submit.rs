@@ -17,6 +17,7 @@ use files::Sending;
 use gleaner_wire::JobId;
 use gleaner_wire::api::{JobView, Submitted};
 use gleaner_wire::job::JobSpec;
+use gleaner_wire::outputs::ALL_FILES;
 use gleaner_workload::submit::JobDescription;
 use serde_json::{Value, json};
 
@@ -115,7 +116,8 @@ fn dry_run(grid: &Api, arguments: &SubmitArguments, specs: &[JobSpec]) -> Outcom
 /// So many tasks are looked at for files that they left.
 const LOOKED_AT: u32 = 1_000;
 
-/// Whether a job that was to leave files left some; where the first tasks left none, it is believed of the others.
+/// Whether a job that was to leave files left some; where the first tasks left none, it is believed of the others. Nothing is
+/// to be said of one that was to leave whatever files there are, and left none.
 fn has_files(grid: &Api, job: &JobView, spec: &JobSpec) -> Result<Option<bool>, Failure> {
     if spec.outputs.is_empty() || job.tasks.done == 0 {
         return Ok(None);
@@ -125,7 +127,10 @@ fn has_files(grid: &Api, job: &JobView, spec: &JobSpec) -> Result<Option<bool>, 
         has_some |= task.files.is_some();
         Ok(has_some)
     })?;
-    Ok(Some(has_some || others.is_some()))
+    let is_believed = has_some || others.is_some();
+    // Of who named no file, none is missing.
+    let names_some = spec.outputs.iter().any(|output| output != ALL_FILES);
+    Ok((is_believed || names_some).then_some(is_believed))
 }
 
 /// Waits for all, tells how they ended, and puts where it belongs what they wrote.

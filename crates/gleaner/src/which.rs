@@ -41,7 +41,8 @@ pub(crate) fn jobs(grid: &Api, named: &Which) -> Result<Vec<JobId>, Failure> {
     resolve(grid, named)?.into_iter().map(whole).collect()
 }
 
-fn whole(JobOrTask { job, task }: JobOrTask) -> Result<JobId, Failure> {
+/// The job, unless only a task of it is meant.
+pub(crate) fn whole(JobOrTask { job, task }: JobOrTask) -> Result<JobId, Failure> {
     let is_task = |task| Failure::Usage(format!("{job}/{task} is a task; expected a job, as {job}"));
     task.map_or(Ok(job), |task| Err(is_task(task)))
 }

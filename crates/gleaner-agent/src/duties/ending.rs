@@ -217,7 +217,7 @@ impl Duties {
         }
         let ruling = match &held.lost_output {
             Some(why) => unfinished(abandoned(why), false),
-            None => rule(&held.run.checkpoint, reason, exit),
+            None => rule(&held.run.checkpoint, held.run.needs.disk, reason, exit),
         };
         let ruling = if held.had_full_disk && is_doubtful(&ruling, !held.run.outputs.is_empty()) {
             unfinished(abandoned(FULL_DISK), false)

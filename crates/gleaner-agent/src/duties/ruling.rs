@@ -3,7 +3,9 @@
 use gleaner_units::Span;
 use gleaner_wire::job::Checkpointing;
 use gleaner_wire::session::{Obstacle, Outcome, StopCause};
+use gleaner_wire::text::amount;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// How a program ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,6 +30,35 @@ pub enum Exit {
     MemoryGone,
 }
 
+/// What of the disk a run took more of than it may. So much it may take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Excess {
+    /// Bytes, as its job names them; 0 where it names none.
+    Named(u64),
+    /// Bytes of a run that names none, where the disk is nearly full.
+    Bytes(u64),
+    /// Files, where the disk can hold hardly any more.
+    Files(u64),
+}
+
+impl fmt::Display for Excess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Named(0) => f.write_str("disk"),
+            Self::Named(bytes) => write!(f, "disk: it may take {}, as its job asks (--disk)", amount(bytes)),
+            Self::Bytes(bytes) => write!(
+                f,
+                "disk: it may take {} where its machine's disk is nearly full, since its job names none (--disk)",
+                amount(bytes)
+            ),
+            Self::Files(files) => write!(
+                f,
+                "disk: it may have {files} files where its machine's disk can hold hardly any more of them"
+            ),
+        }
+    }
+}
+
 /// Why a program is to end before its own end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reason {
@@ -46,7 +77,7 @@ pub(crate) enum Reason {
     /// It took longer than the machine's owner lets a run take.
     OwnersLimit(Span),
     /// Its folder grew larger than it may.
-    DiskLimit,
+    DiskLimit(Excess),
     /// What it writes cannot be kept.
     OutputLost,
     /// Its minder is gone.
@@ -74,8 +105,13 @@ pub(crate) fn can_go_on(checkpointing: &Checkpointing) -> bool {
 const FILE_TOO_LARGE: i32 = 25;
 
 /// Files are kept whenever the run is an end of the task for which its program or its limits are to answer; a
-/// checkpoint whenever the task should go on.
-pub(crate) fn rule(checkpointing: &Checkpointing, mut wanted: Option<Reason>, exit: Exit) -> Ruling {
+/// checkpoint whenever the task should go on. `disk` is how many bytes of it the job names, or 0.
+pub(crate) fn rule(
+    checkpointing: &Checkpointing,
+    disk: u64,
+    mut wanted: Option<Reason>,
+    exit: Exit,
+) -> Ruling {
     let final_end = |outcome| Ruling { outcome, keeps_checkpoint: false, keeps_files: true };
     let (code, by_itself) = match exit {
         Exit::NotStarted(why) => return unfinished(not_started(why, Obstacle::Machine), false),
@@ -85,7 +121,7 @@ pub(crate) fn rule(checkpointing: &Checkpointing, mut wanted: Option<Reason>, ex
         Exit::OverLimit(what) => return final_end(Outcome::OverLimit { what }),
         Exit::Code(code) => (Some(code), Outcome::Exited { code }),
         // One file grew to the limit of its disk: the kernel is faster than who measures the folder.
-        Exit::Signal(FILE_TOO_LARGE) => return final_end(outcome_of(Reason::DiskLimit)),
+        Exit::Signal(FILE_TOO_LARGE) => return final_end(outcome_of(Reason::DiskLimit(Excess::Named(disk)))),
         Exit::Signal(signal) => (None, Outcome::Signalled { signal }),
         Exit::LeaseEnded => {
             wanted.get_or_insert(Reason::LeaseEnds);
@@ -105,7 +141,7 @@ pub(crate) fn rule(checkpointing: &Checkpointing, mut wanted: Option<Reason>, ex
     };
     let outcome = outcome_of(wanted);
     match wanted {
-        Reason::TimeLimit | Reason::OwnersLimit(_) | Reason::DiskLimit => final_end(outcome),
+        Reason::TimeLimit | Reason::OwnersLimit(_) | Reason::DiskLimit(_) => final_end(outcome),
         Reason::Asked(StopCause::Cancel) | Reason::OutputLost | Reason::Disowned => {
             unfinished(outcome, false)
         }
@@ -134,11 +170,11 @@ pub(crate) fn outcome_of(reason: Reason) -> Outcome {
         Reason::TimeLimit => Outcome::TimedOut,
         Reason::OwnersLimit(limit) => Outcome::OverLimit {
             what: format!(
-                "the {} h that its machine's owner lets a run take (run_hours_max)",
+                "time: the {} h that its machine's owner lets a run take (run_hours_max)",
                 limit.seconds() / 3_600.0
             ),
         },
-        Reason::DiskLimit => Outcome::OverLimit { what: "disk".into() },
+        Reason::DiskLimit(excess) => Outcome::OverLimit { what: excess.to_string() },
     }
 }
 
@@ -170,7 +206,7 @@ mod tests {
 
     fn ruled(way: (bool, Option<i32>), wanted: Option<Reason>, exit: Exit) -> String {
         let checkpointing = Checkpointing { folder: way.0, exit_code: way.1, grace_s: 1.0 };
-        let ruling = rule(&checkpointing, wanted, exit);
+        let ruling = rule(&checkpointing, 0, wanted, exit);
         let outcome = match ruling.outcome {
             Outcome::Exited { code } => format!("exited {code}"),
             Outcome::Signalled { signal } => format!("signalled {signal}"),
@@ -223,9 +259,21 @@ mod tests {
                 FOLDER,
                 Some(OwnersLimit(Span::from_nanos(5_400_000_000_000))),
                 Exit::Signal(15),
-                "over the 1.5 h that its machine's owner lets a run take (run_hours_max) +files",
+                "over time: the 1.5 h that its machine's owner lets a run take (run_hours_max) +files",
             ),
-            (PLAIN, Some(DiskLimit), Exit::Signal(9), "over disk +files"),
+            (
+                PLAIN,
+                Some(DiskLimit(Excess::Named(64_000_000))),
+                Exit::Signal(9),
+                "over disk: it may take 64 MB, as its job asks (--disk) +files",
+            ),
+            (
+                PLAIN,
+                Some(DiskLimit(Excess::Bytes(256 << 20))),
+                Exit::Signal(9),
+                "over disk: it may take 256 MiB where its machine's disk is nearly full, since its job names none (--disk) \
+                 +files",
+            ),
         ] {
             let row = format!("{way:?} {wanted:?} {exit:?}");
             assert_eq!(ruled(way, wanted, exit), expected, "{row}");

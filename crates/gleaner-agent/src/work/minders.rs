@@ -75,8 +75,15 @@ struct MinderLink {
 }
 
 enum Given {
-    Run(RunId, Vec<u8>),
+    Run(Ordered, Vec<u8>),
     Signal(Vec<u8>),
+}
+
+/// A run that a minder was told to start.
+struct Ordered {
+    run: RunId,
+    /// What is said of it where it takes too much memory.
+    too_much_memory: String,
 }
 
 impl Minders {
@@ -117,7 +124,7 @@ impl Minders {
                 Some(link) => link,
                 None => self.make()?,
             };
-            let order = match self.order(&link, run, folder, by) {
+            let (ordered, order) = match self.order(&link, run, folder, by) {
                 Ok(order) => order,
                 Err(error) => {
                     self.idle.push(link);
@@ -125,7 +132,7 @@ impl Minders {
                 }
             };
             // A link that takes none has lost its minder while it had nothing to do.
-            if link.orders.send(Given::Run(run.id, order)).is_ok() {
+            if link.orders.send(Given::Run(ordered, order)).is_ok() {
                 self.busy.insert(run.id, link);
                 return Ok(());
             }
@@ -182,7 +189,7 @@ impl Minders {
         run: &Run,
         folder: &Path,
         by: (&Profile, &Rules),
-    ) -> Result<Vec<u8>, MinderError> {
+    ) -> Result<(Ordered, Vec<u8>), MinderError> {
         let outputs = link.outputs.clone();
         let memory = self.memory_unless_named(by.0);
         let seen = (self.home.path(), self.settings.folder());
@@ -191,9 +198,11 @@ impl Minders {
         if spec.confinement == Confinement::Own {
             spec.env.push((ORPHANS_VARIABLE.to_owned(), self.home.place()));
         }
+        let too_much_memory = super::spec::memory_words(&spec.limits, self.task_memory);
+        let ordered = Ordered { run: run.id, too_much_memory };
         let mut bytes = self.lease().transpose()?.unwrap_or_default();
         bytes.extend(encode(&Order::Run { id: number_of(run.id), spec: Box::new(spec) })?);
-        Ok(bytes)
+        Ok((ordered, bytes))
     }
 
     fn make(&mut self) -> Result<MinderLink, MinderError> {
@@ -220,7 +229,7 @@ impl Minders {
             spools: [Spool::make(&outputs[0], Stream::Stdout)?, Spool::make(&outputs[1], Stream::Stderr)?],
             home: self.home.clone(),
             events: self.events.clone(),
-            run: None,
+            ordered: None,
             first: first.clone(),
         };
         tokio::spawn(seated.serve(given));
@@ -241,7 +250,7 @@ struct Seated {
     spools: [Spool; 2],
     home: Arc<Home>,
     events: mpsc::Sender<Event>,
-    run: Option<RunId>,
+    ordered: Option<Ordered>,
     first: Arc<AtomicU32>,
 }
 
@@ -252,15 +261,20 @@ impl Seated {
         // From now on nobody can give it a run; one that was given too late has ended before it began.
         given.close();
         while let Ok(late) = given.try_recv() {
-            if let Given::Run(run, _) = late {
-                self.run = Some(run);
+            if let Given::Run(ordered, _) = late {
+                self.ordered = Some(ordered);
             }
         }
-        if let Some(run) = self.run {
+        if let Some(run) = self.run() {
             tracing::warn!(%why, task = %run.task, run = run.number, "its minder is gone");
             self.drain(run).await;
             let _ = self.events.send(Event::MinderLost(run)).await;
         }
+    }
+
+    /// The run that it was told to start, until that is over.
+    fn run(&self) -> Option<RunId> {
+        self.ordered.as_ref().map(|ordered| ordered.run)
     }
 
     async fn work(&mut self, given: &mut mpsc::UnboundedReceiver<Given>) -> Result<(), FrameError> {
@@ -279,7 +293,7 @@ impl Seated {
                 () = self.spools[1].wait() => wrote[1] = true,
             }
             for (spool, _) in self.spools.iter_mut().zip(wrote).filter(|(_, wrote)| *wrote) {
-                let Some(run) = self.run else {
+                let Some(run) = self.ordered.as_ref().map(|ordered| ordered.run) else {
                     // Of which all was taken, as the runtime now hears.
                     spool.discard();
                     continue;
@@ -293,8 +307,9 @@ impl Seated {
 
     async fn obey(&mut self, order: Given) -> Result<(), FrameError> {
         let bytes = match order {
-            Given::Run(run, bytes) => {
-                self.run = Some(run);
+            Given::Run(ordered, bytes) => {
+                let run = ordered.run;
+                self.ordered = Some(ordered);
                 for spool in &mut self.spools {
                     spool.begin(run, &self.home)?;
                 }
@@ -314,7 +329,7 @@ impl Seated {
             Err(why) => return Err(why.into()),
         }
         while let Some(report) = self.inbox.pop()? {
-            let Some(run) = self.run else { continue };
+            let Some(run) = self.run() else { continue };
             let event = match report {
                 Report::Started { pid, .. } => {
                     self.first.store(pid, Ordering::Relaxed);
@@ -323,8 +338,9 @@ impl Seated {
                 Report::Exited { outcome, usage, .. } => {
                     self.first.store(0, Ordering::Relaxed);
                     self.drain(run).await;
-                    self.run = None;
-                    Event::Exited(run, exit_of(outcome, &usage), usage_of(&usage))
+                    let ordered = self.ordered.take();
+                    let too_much_memory = ordered.map(|ordered| ordered.too_much_memory).unwrap_or_default();
+                    Event::Exited(run, exit_of(outcome, &usage, too_much_memory), usage_of(&usage))
                 }
             };
             let _ = self.events.send(event).await;
@@ -349,11 +365,11 @@ fn number_of(run: RunId) -> u64 {
     (run.task.index() as u64) << 32 | u64::from(run.number)
 }
 
-fn exit_of(outcome: ProgramEnd, usage: &crate::keeper::Usage) -> Exit {
+fn exit_of(outcome: ProgramEnd, usage: &crate::keeper::Usage, too_much_memory: String) -> Exit {
     match outcome {
         // Whatever became of the rest of it then.
         ProgramEnd::Code(1..) | ProgramEnd::Signal(_) if usage.killed_for_memory > 0 => {
-            Exit::OverLimit("memory".into())
+            Exit::OverLimit(too_much_memory)
         }
         ProgramEnd::Code(code) => Exit::Code(code),
         ProgramEnd::Signal(signal) => Exit::Signal(signal),
@@ -362,7 +378,7 @@ fn exit_of(outcome: ProgramEnd, usage: &crate::keeper::Usage) -> Exit {
         ProgramEnd::NoProgram(why) => Exit::NoProgram(why),
         ProgramEnd::TooLittle(why) => Exit::Refused(why),
         ProgramEnd::LeaseEnded => Exit::LeaseEnded,
-        ProgramEnd::OverMemory => Exit::OverLimit("memory".into()),
+        ProgramEnd::OverMemory => Exit::OverLimit(too_much_memory),
         ProgramEnd::MemoryGone => Exit::MemoryGone,
         ProgramEnd::Defied => Exit::OverLimit("time: it ignored the owner's pause".into()),
     }

@@ -1,5 +1,6 @@
 //! How much room on the disk a run takes: what is in its folder, and what is in none any more but held open.
 
+use crate::duties::Excess;
 use crate::{beneath, descriptors};
 use std::fs;
 use std::io;
@@ -24,24 +25,29 @@ pub(super) struct Shortage {
 pub(super) struct Bound {
     bytes: Option<u64>,
     files: Option<u64>,
+    is_named: bool,
 }
 
 impl Bound {
     /// The bound of a run that named so many bytes, 0 for none; none if it has none.
     pub(super) fn of(named: u64, short: Shortage) -> Option<Self> {
-        let named = (named > 0).then_some(named);
+        let is_named = named > 0;
+        let named = is_named.then_some(named);
         let bytes = named.or(short.bytes.then_some(BYTES_WHERE_SHORT));
         let files = short.files.then_some(FILES_WHERE_SHORT);
-        (bytes.is_some() || files.is_some()).then_some(Self { bytes, files })
+        (bytes.is_some() || files.is_some()).then_some(Self { bytes, files, is_named })
     }
 
-    /// Whether a run takes more. `first` is its first process, if it has one.
-    pub(super) fn is_exceeded(self, folder: &Path, first: Option<u32>) -> io::Result<bool> {
-        let holds_more = |most| beneath::holds_more_than(most, folder);
-        if self.files.map_or(Ok(false), holds_more)? {
-            return Ok(true);
+    /// What a run takes more of, if it does. `first` is its first process, if it has one.
+    pub(super) fn exceeded(self, folder: &Path, first: Option<u32>) -> io::Result<Option<Excess>> {
+        if let Some(most) = self.files
+            && beneath::holds_more_than(most, folder)?
+        {
+            return Ok(Some(Excess::Files(most)));
         }
-        self.bytes.map_or(Ok(false), |most| takes_more_than(most, folder, first))
+        let Some(most) = self.bytes else { return Ok(None) };
+        let excess = if self.is_named { Excess::Named(most) } else { Excess::Bytes(most) };
+        Ok(takes_more_than(most, folder, first)?.then_some(excess))
     }
 }
 
@@ -83,9 +89,14 @@ mod tests {
         for name in ["a", "b", "c"] {
             fs::write(folder.path().join(name), "").unwrap();
         }
-        for (files, expected) in [(2, true), (3, false)] {
-            let bound = Bound { bytes: Some(1 << 20), files: Some(files) };
-            assert_eq!(bound.is_exceeded(folder.path(), None).unwrap(), expected, "{files}");
+        for (files, expected) in [(2, Some(Excess::Files(2))), (3, None)] {
+            let bound = Bound { bytes: Some(1 << 20), files: Some(files), is_named: false };
+            assert_eq!(bound.exceeded(folder.path(), None).unwrap(), expected, "{files}");
+        }
+        fs::write(folder.path().join("a"), vec![1; 1 << 20]).unwrap();
+        for (is_named, expected) in [(true, Excess::Named(1 << 19)), (false, Excess::Bytes(1 << 19))] {
+            let bound = Bound { bytes: Some(1 << 19), files: None, is_named };
+            assert_eq!(bound.exceeded(folder.path(), None).unwrap(), Some(expected));
         }
     }
 

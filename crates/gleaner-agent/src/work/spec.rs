@@ -9,6 +9,7 @@ use crate::owner::Rules;
 use gleaner_wire::job::Confinement;
 use gleaner_wire::session::{Profile, Run};
 use gleaner_wire::task_folder::{CHECKPOINT, STDIN, TEMPORARY};
+use gleaner_wire::text::amount;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -27,6 +28,19 @@ pub(crate) fn memory_unless_named(owners: Option<u64>, profile: &Profile) -> Opt
     let share = |all: u64| (all / u64::from(profile.slots.max(1))).max(MEMORY_MIN);
     let wanted = owners.or_else(|| all.map(share))?;
     Some(all.map_or(wanted, |all| wanted.min(nearly_all(all))))
+}
+
+/// How much memory a task may use, and who says so, as the end of "too much …". Of those that name none the owner may have said it.
+pub(crate) fn memory_words(limits: &Limits, owners: Option<u64>) -> String {
+    let whose = match (limits.memory_bytes, owners) {
+        (Some(_), _) => "as its job asks (--memory)",
+        (None, Some(_)) => "as the machine's owner says of jobs that name none (--memory)",
+        (None, None) => "its slot's share, since its job names none (--memory)",
+    };
+    match limits.memory() {
+        Some(bytes) => format!("memory: it may use {}, {whose}", amount(bytes)),
+        None => "memory".to_owned(),
+    }
 }
 
 /// What is to be started; the error says why this agent will not.
@@ -233,6 +247,30 @@ mod tests {
             let profile = rules.profile(&found, Path::new("/"));
             let row = format!("{cores_max:?} {memory_max_gb:?} {owners:?}");
             assert_eq!(memory_unless_named(owners, &profile), Some(expected), "{row}");
+        }
+    }
+
+    #[test]
+    fn whoever_takes_too_much_memory_is_told_how_much_it_may_take_and_why() {
+        for (named, unless_named, owners, expected) in [
+            (Some(64_000_000), Some(2 << 30), None, "memory: it may use 64 MB, as its job asks (--memory)"),
+            (
+                None,
+                Some(2 << 30),
+                None,
+                "memory: it may use 2 GiB, its slot's share, since its job names none (--memory)",
+            ),
+            (
+                None,
+                Some(2 << 30),
+                Some(2 << 30),
+                "memory: it may use 2 GiB, as the machine's owner says of jobs that name none (--memory)",
+            ),
+            (None, None, None, "memory"),
+        ] {
+            let limits =
+                Limits { memory_bytes: named, memory_unless_named: unless_named, ..Limits::default() };
+            assert_eq!(memory_words(&limits, owners), expected);
         }
     }
 

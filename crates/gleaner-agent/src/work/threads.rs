@@ -169,11 +169,11 @@ impl Threads {
         drop(under_way);
         let events = self.events.clone();
         tokio::task::spawn_blocking(move || {
-            let found = bound.is_exceeded(&folder, first);
+            let found = bound.exceeded(&folder, first);
             measuring.lock().unwrap_or_else(PoisonError::into_inner).remove(&run);
             match found {
-                Ok(true) => drop(events.blocking_send(Event::FolderTooLarge(run))),
-                Ok(false) => {}
+                Ok(Some(excess)) => drop(events.blocking_send(Event::FolderTooLarge(run, excess))),
+                Ok(None) => {}
                 // Most often it has just ended, and its folder is gone.
                 Err(why) => {
                     tracing::debug!(%why, path = %folder.display(), "a folder cannot be measured");

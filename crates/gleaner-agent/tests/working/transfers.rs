@@ -40,6 +40,21 @@ fn inputs_come_and_output_files_go() {
     }
 }
 
+/// As a submit file means it that says nothing of output files.
+#[test]
+fn of_all_files_none_is_missing_where_there_are_none() {
+    let coordinator = Coordinator::new();
+    let _agent = coordinator.agent();
+    let (mut session, _) = coordinator.welcome(1, 30.0);
+    for (number, outputs, notes) in
+        [(1, vec!["*"], Vec::new()), (2, vec!["*", "x"], vec!["it left no output file x"])]
+    {
+        let outputs = outputs.into_iter().map(str::to_owned).collect();
+        let end = session.run(Run { outputs, ..script(id_of(number, 1), "true") });
+        assert!(end.notes == notes && end.files.is_none(), "{end:?}");
+    }
+}
+
 /// Values of parameters are filled in there, and a line of a list may be any text.
 #[test]
 fn an_output_file_is_kept_by_its_very_name() {

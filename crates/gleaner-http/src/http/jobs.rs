@@ -327,7 +327,7 @@ async fn ordered_of_open(
         let job = if numbers.is_empty() { own_listed(&known, &who, id)? } else { own_job(&known, &who, id)? };
         let is_retired = known.ledger().find_job(id).is_none();
         match numbers.iter().find(|number| is_retired && job.task(**number).is_none()) {
-            Some(number) => Err(Refusal::not_found(job.no_task(id, *number)).into()),
+            Some(number) => Err(Refusal::not_found(job.has_no_task(id, *number)).into()),
             None => Ok(is_retired),
         }
     };

@@ -43,7 +43,6 @@ pub(super) fn own_task<'a>(
     number: u32,
 ) -> Result<(Cow<'a, Job>, TaskId), NotSeen> {
     let job = own_job(known, by, id)?;
-    let found = job.task(number);
-    let found = found.ok_or_else(|| Refusal::not_found(job.no_task(id, number)))?;
+    let found = job.task(number).ok_or_else(|| Refusal::not_found(job.has_no_task(id, number)))?;
     Ok((job, found))
 }

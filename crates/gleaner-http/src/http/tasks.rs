@@ -133,8 +133,8 @@ pub(super) async fn history(
     Path((job, number)): Path<(u32, u32)>,
 ) -> Result<Json<History>, Refusal> {
     let look = move |known: Known<'_>, _| {
-        let (_, task) = own_task(&known, &by, JobId(job), number)?;
-        Ok((task, view::history_names(known.ledger(), task)))
+        let (job, task) = own_task(&known, &by, JobId(job), number)?;
+        Ok((task, view::history_names(known.ledger(), &job, task)))
     };
     let ((task, names), _) = api.look_back_as(true, look).await?;
     api.read(move |reader| told(reader, task, &names)).await.map(Json)

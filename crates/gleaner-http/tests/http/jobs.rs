@@ -158,6 +158,31 @@ async fn a_list_has_the_beginning_of_a_long_command() {
     }
 }
 
+/// A value may have 128 KiB.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_has_the_beginning_of_its_own_command() {
+    let mut world = World::new().await;
+    let most = documented("COMMAND_LISTED_MAX") as usize;
+    let long = "b".repeat(100 * most);
+    let spec = json!({"command": ["render", "{scene}", "{GLEANER_INDEX}"],
+        "tasks": {"rows": {"names": ["scene"], "values": ["a", long]}}});
+    assert_eq!(world.post("/api/v1/jobs", &world.alice, &spec).await.status, 201);
+    world.post("/api/v1/jobs/1/cancel", &world.alice, &json!({})).await;
+    let cut = format!("{}…", "b".repeat(most - "render ".len()));
+    for is_retired in [false, true] {
+        if is_retired {
+            forget_with(&mut world, Terms { over_max: 0, ..Terms::default() }).await;
+        }
+        for (number, expected) in [(0, vec!["render", "a", "0"]), (1, vec!["render", cut.as_str()])] {
+            let task: TaskView =
+                world.get(&format!("/api/v1/jobs/1/tasks/{number}"), &world.alice).await.json();
+            assert_eq!(task.command, expected, "left memory: {is_retired}");
+        }
+        let list: TaskList = world.get("/api/v1/jobs/1/tasks", &world.alice).await.json();
+        assert!(list.tasks.iter().all(|task| task.command.is_empty()), "left memory: {is_retired}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn jobs_of_a_user_are_listed_for_whoever_may_see_them() {
     let world = World::new().await;
@@ -174,6 +199,24 @@ async fn jobs_of_a_user_are_listed_for_whoever_may_see_them() {
     assert_eq!(list("alice", &world.alice).await, (200, vec![3, 1]));
     assert_eq!(list("bob", &world.alice).await.0, 403);
     assert_eq!(list("nobody", &world.root).await.0, 404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_names_a_task_that_is_not_there_is_told_which_are() {
+    let mut world = World::new().await;
+    world.submit(&world.alice, 3).await;
+    world.post("/api/v1/jobs/1/cancel", &world.alice, &json!({})).await;
+    for is_retired in [false, true] {
+        if is_retired {
+            forget_with(&mut world, Terms { over_max: 0, ..Terms::default() }).await;
+        }
+        let asked = world.get("/api/v1/jobs/1/tasks/0", &world.alice).await;
+        let ordered = world.post("/api/v1/jobs/1/hold", &world.alice, &json!({"tasks": [0]})).await;
+        for reply in [asked, ordered] {
+            let is_told = reply.to_string().contains("job 1 has no task 0; its tasks are 1-3");
+            assert!(reply.status == 404 && is_told, "{reply}");
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -250,14 +293,14 @@ async fn of_a_task_that_failed_the_explanation_says_how_its_last_run_ended() {
 async fn a_task_that_is_not_there_is_answered_with_those_that_are() {
     let world = World::new().await;
     for (first, last, step, has) in [
-        (1, 8, 1, "it has 1 to 8"),
-        (5, 9, 2, "it has 3 of the numbers from 5 to 9"),
-        (1, 1, 1, "its only one is 3/1"),
+        (1, 8, 1, "its tasks are 1-8"),
+        (5, 9, 2, "its tasks are 5-9 in steps of 2"),
+        (1, 1, 1, "its only task is 1"),
     ] {
         let array = json!({"first": first, "last": last, "step": step});
         let spec = json!({"command": ["true"], "hold": true, "tasks": {"array": array}});
         let job = world.post("/api/v1/jobs", &world.alice, &spec).await.json::<Submitted>().job;
-        let expected = format!("job {job} has no task 0: {has}");
+        let expected = format!("job {job} has no task 0; {has}");
         let task = world.get(&format!("/api/v1/jobs/{job}/tasks/0"), &world.alice).await;
         let order =
             world.post(&format!("/api/v1/jobs/{job}/cancel"), &world.alice, &json!({"tasks": [0]})).await;

@@ -308,7 +308,7 @@ fn submitted_before(Earlier { id, job, is_same }: &Earlier) -> Result<Answer, Re
 
 fn numbered(id: JobId, job: &Job, numbers: &[u32]) -> Result<Vec<TaskRange>, Rejection> {
     let task = |&number: &u32| {
-        let missing = || Rejection::of(RejectionKind::NotFound, job.no_task(id, number));
+        let missing = || Rejection::of(RejectionKind::NotFound, job.has_no_task(id, number));
         job.task(number).map(TaskRange::one).ok_or_else(missing)
     };
     numbers.iter().map(task).collect::<Result<_, _>>().map(TaskRange::merged)

@@ -146,18 +146,9 @@ impl Job {
         Some(TaskId::new(self.first.index() + position as usize))
     }
 
-    /// That no task of it is called so, and how its tasks are called.
-    pub fn no_task(&self, id: JobId, number: u32) -> String {
-        let last = self.count.saturating_sub(1);
-        let [from, to] = [0, last].map(|position| self.spec.tasks.number(position));
-        let has = if last == 0 {
-            format!("its only one is {id}/{from}")
-        } else if to - from == last {
-            format!("it has {from} to {to}")
-        } else {
-            format!("it has {} of the numbers from {from} to {to}", self.count)
-        };
-        format!("job {id} has no task {number}: {has}")
+    /// That it has no task of that number, and which it has. Its description is all here.
+    pub fn has_no_task(&self, id: JobId, number: u32) -> String {
+        format!("job {id} has no task {number}; {}", self.spec.tasks.numbers_told())
     }
 
     pub(super) fn count_change(&mut self, at: Time, tasks: u32, from: TaskPhase, to: TaskPhase) {

@@ -4,6 +4,7 @@
 use super::Job;
 use crate::limits::COMMAND_LISTED_MAX;
 use crate::store::{FoundJob, PastReader, ReadError, Wanted, WithResults};
+use gleaner_units::TaskId;
 use gleaner_wire::JobId;
 use std::sync::Arc;
 
@@ -28,6 +29,12 @@ impl Job {
     /// The command as lists have it.
     pub(crate) fn command_listed(&self) -> Vec<String> {
         beginning(&self.spec.command)
+    }
+
+    /// Likewise that of one of its tasks, with the task's parameters filled in. Its description is all here.
+    pub(crate) fn command_of(&self, task: TaskId) -> Vec<String> {
+        // More than is told, so that it shows where something is left out.
+        beginning(&self.spec.beginning_of_command(self.position(task), 2 * COMMAND_LISTED_MAX))
     }
 }
 

@@ -1,13 +1,14 @@
 //! A task's life, told from the rows of the journal that are about it.
 
-use super::words::words;
+use super::words::{find_end, words};
 use crate::journal::Fact;
-use crate::ledger::{Ledger, Told};
+use crate::ledger::{Job, Ledger, Step, Told};
 use crate::recovery::steps;
 use crate::store::StoredRow;
 use gleaner_units::{MachineId, TaskId, Time};
 use gleaner_wire::VERSION;
 use gleaner_wire::api::{History, Transition};
+use gleaner_wire::job::Needs;
 use std::collections::VecDeque;
 
 /// What the rows alone do not say.
@@ -15,11 +16,13 @@ use std::collections::VecDeque;
 pub struct HistoryNames {
     task: TaskId,
     machines: Vec<String>,
+    needs: Needs,
 }
 
-/// What is needed to tell of a task. Costs O(machines).
-pub fn history_names(ledger: &Ledger, task: TaskId) -> HistoryNames {
-    HistoryNames { task, machines: ledger.agents().iter().map(|agent| agent.name.clone()).collect() }
+/// What is needed to tell of a task of a job, of which the description is all here. Costs O(machines).
+pub fn history_names(ledger: &Ledger, job: &Job, task: TaskId) -> HistoryNames {
+    let machines = ledger.agents().iter().map(|agent| agent.name.clone()).collect();
+    HistoryNames { task, machines, needs: job.spec.needs.clone() }
 }
 
 /// A task's life as it is read, in words. Of a long one the latest steps are told.
@@ -57,7 +60,13 @@ impl<'a> Story<'a> {
 
     fn tell(&mut self, at: Time, fact: &Fact, told: &Told) {
         let name = |machine: MachineId| self.names.machines[machine.index()].clone();
-        let (cause, actor) = words(told, fact, name);
+        let (mut cause, actor) = words(told, fact, name);
+        if let (Step::Ended(_), Some(end)) = (told.step, find_end(fact))
+            && let Some(taken) = end.outcome.taken(&self.names.needs, &end.usage)
+        {
+            cause.push_str("; ");
+            cause.push_str(&taken);
+        }
         if self.told.len() == self.told_max {
             self.told.pop_front();
             self.left_out += 1;
@@ -73,7 +82,7 @@ mod tests {
     use super::*;
     use crate::desk::Recorded;
     use crate::journal::{Chosen, Entry};
-    use crate::ledger::{Step, Wish};
+    use crate::ledger::Wish;
     use crate::store::{Seq, TaskRange};
     use gleaner_wire::JobId;
     use gleaner_wire::api::{Actor, TaskPhase};
@@ -81,7 +90,7 @@ mod tests {
     /// As `HISTORY_TOLD_MAX` steps are told over HTTP.
     #[test]
     fn of_a_long_life_the_latest_steps_are_told() {
-        let names = HistoryNames { task: TaskId::new(0), machines: Vec::new() };
+        let names = HistoryNames { task: TaskId::new(0), machines: Vec::new(), needs: Needs::default() };
         let chosen = || Chosen { job: JobId(1), tasks: Vec::new(), by: Actor::Coordinator };
         for (steps, left_out, first) in [(5, 0, 0.0), (6, 1, 1.0)] {
             let mut story = Story::new(&names, 5);

@@ -100,8 +100,14 @@ impl JobListing {
     }
 }
 
-/// A task of a job.
-pub fn task(desk: &Desk, of: (JobId, &Job), task: &KnownTask<'_>) -> TaskView {
+/// A task of a job, of which the description is all here.
+pub fn task(desk: &Desk, (id, job): (JobId, &Job), task: &KnownTask<'_>) -> TaskView {
+    let (command, needs) = (job.command_of(task.id), Some(job.spec.needs.clone()));
+    TaskView { command, needs, ..task_of_many(desk, (id, job), task) }
+}
+
+/// One of several tasks, without what its job's description says of it.
+fn task_of_many(desk: &Desk, of: (JobId, &Job), task: &KnownTask<'_>) -> TaskView {
     let (ledger, (job_id, job)) = (desk.ledger(), of);
     let KnownTask { id, ref record, runs, length } = *task;
     let last = record.last.as_ref();
@@ -109,6 +115,8 @@ pub fn task(desk: &Desk, of: (JobId, &Job), task: &KnownTask<'_>) -> TaskView {
     TaskView {
         job: job_id,
         task: job.number(id),
+        command: Vec::new(),
+        needs: None,
         phase: record.phase,
         runs,
         open_runs: open_runs(desk, id),
@@ -165,7 +173,7 @@ impl TaskListing {
                 continue;
             }
             listed.extend(TaskRange::merged(std::mem::take(&mut retired)).into_iter().map(Listed::Retired));
-            let view = self::task(desk, (id, job), &KnownTask::living(ledger, task));
+            let view = task_of_many(desk, (id, job), &KnownTask::living(ledger, task));
             listed.push(Listed::Told(Box::new(view)));
         }
         listed.extend(TaskRange::merged(retired).into_iter().map(Listed::Retired));
@@ -205,7 +213,7 @@ impl TaskListing {
                 Listed::Told(view) => tasks.push(*view),
                 Listed::Retired(range) => {
                     let known = range.tasks().filter_map(again);
-                    tasks.extend(known.map(|known| task(desk, (id, &job), &known)));
+                    tasks.extend(known.map(|known| task_of_many(desk, (id, &job), &known)));
                 }
             }
         }

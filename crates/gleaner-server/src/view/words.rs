@@ -65,7 +65,7 @@ fn who(fact: &Fact) -> Actor {
     }
 }
 
-fn find_end(fact: &Fact) -> Option<&End> {
+pub(super) fn find_end(fact: &Fact) -> Option<&End> {
     match fact {
         Fact::RunEnded { end, .. } | Fact::ResultRefused { end, .. } => Some(end),
         _ => None,

@@ -2,6 +2,7 @@
 
 use super::people::Actor;
 use crate::JobId;
+use crate::job::Needs;
 use crate::session::{Outcome, Stored, Usage};
 use serde::{Deserialize, Serialize};
 
@@ -242,6 +243,13 @@ pub struct TaskView {
     pub job: JobId,
     /// Its number there.
     pub task: u32,
+    /// Its program and its arguments, with its parameters filled in: the beginning, 1 KiB of it, and where it was cut the last word
+    /// ends with `…`. A list of tasks does not have it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
+    /// What its job asks of a machine for each of its tasks. A list of tasks does not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needs: Option<Needs>,
     /// Where it is in its life.
     pub phase: TaskPhase,
     /// How often it was sent to a machine.

@@ -72,6 +72,28 @@ pub(super) fn fill_in_at_most<'v>(
     Some(filled)
 }
 
+/// The beginning of the same text: no more than so many bytes.
+fn fill_in_the_beginning<'v>(
+    text: &str,
+    bytes: usize,
+    parameter: impl Fn(&str) -> Option<Cow<'v, str>>,
+) -> String {
+    let mut filled = String::new();
+    for piece in pieces(text) {
+        let part = match piece {
+            Piece::Text(text) => Cow::Borrowed(text),
+            Piece::Braces(name) => parameter(name).unwrap_or_else(|| Cow::Owned(format!("{{{name}}}"))),
+        };
+        let room = bytes - filled.len();
+        if part.len() > room {
+            filled.push_str(&part[..part.floor_char_boundary(room)]);
+            break;
+        }
+        filled.push_str(&part);
+    }
+    filled
+}
+
 /// How often each parameter is written out in some texts, and how long the rest is.
 struct Measure<'a> {
     /// As the job has them, without values.
@@ -195,6 +217,22 @@ impl JobSpec {
         })
     }
 
+    /// The program and its arguments of the task at a position: about so many bytes of them at most, one for the end of each among
+    /// them. A parameter may be long, and no more of it is looked at than is told.
+    pub fn beginning_of_command(&self, position: u32, bytes: usize) -> Vec<String> {
+        let mut left = bytes;
+        let mut words = Vec::new();
+        for word in &self.command {
+            if left == 0 {
+                break;
+            }
+            let word = fill_in_the_beginning(word, left, |name| self.tasks.parameter(name, position));
+            left = left.saturating_sub(word.len() + 1);
+            words.push(word);
+        }
+        words
+    }
+
     /// How many bytes an order to run the task at a position has, or somewhat more. Costs O(texts of the job).
     pub fn order_bytes(&self, position: u32) -> u64 {
         let parameters = self.tasks.parameters(position);
@@ -249,6 +287,21 @@ mod tests {
         ] {
             assert_eq!(fill_in(text, &parameters), expected);
         }
+    }
+
+    #[test]
+    fn of_a_command_that_is_filled_in_no_more_is_made_than_is_told() {
+        let values = ["a", "1", "b", &"ü".repeat(1 << 16)].into_iter().collect::<Words>();
+        let tasks = TaskList::Rows { names: vec!["name".into(), "how".into()], values };
+        let spec = JobSpec {
+            tasks,
+            ..JobSpec::new(["run", "{name}-{GLEANER_INDEX}", "${how} {what}", "x={how}", "y"])
+        };
+        assert_eq!(spec.beginning_of_command(0, 100), ["run", "a-0", "${how} {what}", "x=1", "y"]);
+        assert_eq!(spec.beginning_of_command(0, 10), ["run", "a-0", "${"], "its end counts for each");
+        let long = spec.beginning_of_command(1, 101);
+        assert_eq!(long[..3], ["run", "b-1", "${how} {what}"]);
+        assert_eq!(long[3], format!("x={}", "ü".repeat(38)), "no letter is cut");
     }
 
     fn filled_bytes(spec: &JobSpec, position: u32) -> u64 {

@@ -1,6 +1,8 @@
 //! How a run ended, what it used and what it left.
 
 use crate::BlobHash;
+use crate::job::Needs;
+use crate::text::amount;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -137,6 +139,29 @@ impl Outcome {
         what.strip_prefix(REFUSED)
     }
 
+    /// Of a run that took too much time or memory, in words: how much it took, and of time how much it may take, since the rest does
+    /// not say that.
+    pub fn taken(&self, needs: &Needs, usage: &Usage) -> Option<String> {
+        let took = || format!("it took {:.1} s", usage.elapsed_s);
+        match self {
+            Self::TimedOut if needs.time_limit_s > 0.0 => {
+                let limit_s = needs.time_limit_s;
+                Some(format!("its job lets it take {limit_s} s (--time-limit), and {}", took()))
+            }
+            Self::TimedOut => Some(took()),
+            Self::OverLimit { what } if what.starts_with("time") => Some(took()),
+            Self::OverLimit { what } if what.starts_with("memory") && usage.memory_bytes > 0 => {
+                Some(format!("at its peak it used {}", amount(usage.memory_bytes)))
+            }
+            Self::OverLimit { .. }
+            | Self::Exited { .. }
+            | Self::Signalled { .. }
+            | Self::Stopped
+            | Self::Abandoned { .. }
+            | Self::NotStarted { .. } => None,
+        }
+    }
+
     /// That the kernel ended a run for want of memory, though it had not taken what it may.
     pub fn memory_gone() -> Self {
         Self::Abandoned { why: MEMORY_GONE.to_owned() }
@@ -197,6 +222,24 @@ pub struct Stored {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_too_much_it_is_told_how_much_it_was() {
+        let over = |what: &str| Outcome::OverLimit { what: what.to_owned() };
+        let usage = Usage { elapsed_s: 10.24, memory_bytes: 64_000_000, ..Usage::default() };
+        for (outcome, time_limit_s, expected) in [
+            (Outcome::TimedOut, 10.0, Some("its job lets it take 10 s (--time-limit), and it took 10.2 s")),
+            (Outcome::TimedOut, 0.0, Some("it took 10.2 s")),
+            (over("time: the 0.1 h that its machine's owner lets a run take"), 0.0, Some("it took 10.2 s")),
+            (over("memory: it may use 64 MB"), 0.0, Some("at its peak it used 64 MB")),
+            (over("disk: it may take 64 MB"), 0.0, None),
+            (Outcome::Exited { code: 1 }, 10.0, None),
+        ] {
+            let needs = Needs { time_limit_s, ..Needs::default() };
+            assert_eq!(outcome.taken(&needs, &usage).as_deref(), expected, "{outcome:?}");
+        }
+        assert_eq!(over("memory").taken(&Needs::default(), &Usage::default()), None, "nobody measured it");
+    }
 
     #[test]
     fn what_is_refused_is_not_said_to_be_too_much() {

@@ -11,6 +11,7 @@ const STATUS_HELP: &str = "\
 Examples:
   gleaner status                        # all jobs, newest first
   gleaner status 7                      # one, and why tasks failed
+  gleaner status 7/3                    # a task, with its own command
   gleaner status last --failed          # its tasks that failed
   gleaner status 7 --tasks --from 1000  # its tasks from the thousandth on
   gleaner status 7 --jsonl              # its tasks, a JSON document a line";
@@ -19,7 +20,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = STATUS_HELP)]
 pub(crate) struct StatusArguments {
-    /// The job: its number, its name, or `last`; all jobs, newest first, if none is named
+    /// The job: its number, its name, or `last`; a task of it, as 7/3; all jobs, newest first, if none is named
     #[arg(add = candidates::jobs())]
     pub(crate) job: Option<Which>,
     /// The jobs in this state

@@ -5,10 +5,8 @@ use crate::explain::describe_live;
 use crate::moments::span;
 use crate::status::tally;
 use gleaner_wire::api::{JobView, Preview, Submitted};
+use gleaner_wire::job::ranges;
 use gleaner_workload::submit::JobDescription;
-
-/// So many ranges of numbers are told of a job; `--json` has all.
-const RANGES_TOLD: usize = 12;
 
 /// A job that was submitted, and which numbers its tasks have in the description where those are not their own.
 pub(super) fn submitted(one: &Submitted, job: &JobDescription) -> String {
@@ -16,17 +14,10 @@ pub(super) fn submitted(one: &Submitted, job: &JobDescription) -> String {
     if job.processes.is_empty() {
         return format!("job {number}: {tasks}\n");
     }
-    format!("job {number}: {tasks}; in the file these are {}\n", ranges(&job.processes))
-}
-
-/// Numbers that rise, those that follow each other as a range.
-fn ranges(numbers: &[u32]) -> String {
-    let mut ranges = numbers.chunk_by(|one, next| one + 1 == *next).map(|range| match range {
-        [first, .., last] => format!("{first}-{last}"),
-        [] | [_] => range.iter().map(u32::to_string).collect(),
-    });
-    let told: Vec<String> = ranges.by_ref().take(RANGES_TOLD).collect();
-    told.join(", ") + if ranges.next().is_some() { ", … (--json has all)" } else { "" }
+    format!(
+        "job {number}: {tasks}; in the file these are {}\n",
+        ranges(&job.processes, ", … (--json has all)")
+    )
 }
 
 /// Where the tasks of a job would go.
@@ -53,18 +44,5 @@ pub(super) fn ended(job: &JobView, has_files: Option<bool>) -> String {
             format!("it left no output file: `gleaner history {number}` names those that it was to leave\n")
         }
         None => String::new(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_told_as_ranges() {
-        assert_eq!(ranges(&[3]), "3");
-        assert_eq!(ranges(&[0, 2, 3, 4, 7, 8]), "0, 2-4, 7-8");
-        let odd: Vec<u32> = (0..100).map(|number| 2 * number + 1).collect();
-        assert_eq!(ranges(&odd), "1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, … (--json has all)");
     }
 }

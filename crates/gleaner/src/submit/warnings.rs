@@ -73,8 +73,9 @@ fn too_large(needs: &Needs, machines: &[MachineView]) -> Option<String> {
     }
     let most = |of: fn(&Profile) -> u64| profiles().map(of).max().unwrap_or_default();
     let asked = [
+        // More tasks than it has cores may run side by side there.
         format!(
-            "{} (the most is {})",
+            "slots for {} (the most is {})",
             plural(u64::from(needs.cores), "core"),
             most(|it| u64::from(it.slots))
         ),
@@ -332,13 +333,13 @@ mod tests {
         for (cores, memory, disk, expected) in [
             (4, 8, 100, ""),
             (16, 2, 1_000, ""),
-            (17, 1, 0, "no machine has 17 cores (the most is 16): the job waits until one has"),
+            (17, 1, 0, "no machine has slots for 17 cores (the most is 16): the job waits until one has"),
             (1, 9, 0, "no machine has 9 GiB of memory (the most is 8 GiB): the job waits until one has"),
             (
                 32,
                 16,
                 0,
-                "no machine has 32 cores (the most is 16), nor 16 GiB of memory (the most is 8 GiB): the job waits until one has",
+                "no machine has slots for 32 cores (the most is 16), nor 16 GiB of memory (the most is 8 GiB): the job waits until one has",
             ),
             (
                 8,

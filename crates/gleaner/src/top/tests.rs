@@ -71,6 +71,8 @@ fn task(number: u32, phase: TaskPhase, outcome: Option<Outcome>) -> TaskView {
     TaskView {
         job: JobId(7),
         task: number,
+        command: Vec::new(),
+        needs: None,
         phase,
         runs: 1,
         length: None,

@@ -34,5 +34,12 @@ fn nobody_is_sent_for_files_that_are_not_there() {
     assert!(status.ends_with("note       1 task: it left no output file x; it is 3/1\n"), "{status}");
     let history = grid.ok(&["history", "3"]);
     assert!(history.starts_with("task 3/1, one of 3:\n"), "{history}");
+    grid.ok(&["submit", "--wait", "--sweep", "scene=a,b", "--", "echo", "{scene}.xml"]);
+    let task = grid.ok(&["status", "last/1"]);
+    assert!(task.starts_with("task       5/1\n") && task.contains("command    echo b.xml\n"), "{task}");
+    let history = grid.ok(&["history", "last/1"]);
+    assert!(history.starts_with("command: echo b.xml\nWHEN"), "{history}");
+    let all = grid.ok(&["submit", "--wait", "--output", "*", "--", "true"]);
+    assert!(all.contains("1 done") && !all.contains("left no output file"), "{all}");
     grid.wind_up();
 }

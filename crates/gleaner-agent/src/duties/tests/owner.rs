@@ -126,9 +126,10 @@ fn a_folder_that_is_too_large_ends_its_run_at_once() {
     let mut stage = Stage::new();
     let run = stage.start(1.0, run(1, 1));
     stage.done();
-    stage.on(2.0, Event::FolderTooLarge(run));
+    stage.on(2.0, Event::FolderTooLarge(run, Excess::Named(1 << 30)));
     stage.on(3.0, killed(run));
-    assert_eq!(stage.done(), ["2 kill 1.1", "3 ended 1.1 overlimit { what: \"disk\" }"]);
+    let ended = "3 ended 1.1 overlimit { what: \"disk: it may take 1 gib, as its job asks (--disk)\" }";
+    assert_eq!(stage.done(), ["2 kill 1.1", ended]);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::submit::submission::{Notes, Refusals};
 use crate::submit::{JobDescription, LocalFile, duration_s, operations};
 use gleaner_classad::Expr;
 use gleaner_wire::job::{Checkpointing, JobSpec, Needs};
+use gleaner_wire::outputs::ALL_FILES;
 use globset::{GlobBuilder, GlobMatcher};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -105,7 +106,7 @@ impl<'a> Translation<'a> {
         let mut inputs: Vec<LocalFile> = executable.into_iter().collect();
         inputs
             .extend(self.list("transfer_input_files").unwrap_or_default().iter().map(|name| self.sent(name)));
-        let outputs = self.list("transfer_output_files").unwrap_or_else(|| vec!["*".to_owned()]);
+        let outputs = self.list("transfer_output_files").unwrap_or_else(|| vec![ALL_FILES.to_owned()]);
         let spec = JobSpec { command, env: self.variables(), outputs, ..common };
         let stdin = ["input", "stdin"].into_iter().find_map(|key| {
             let source = self.local(key)?;

@@ -140,7 +140,9 @@ fn a_task_that_names_no_memory_has_a_bound() {
     let hog = submit(&grid, &["--retries", "0"], "exec tail /dev/zero");
     assert!(!grid.cli(&["wait", &hog]).status.success());
     let status = grid.ok(&["status", &hog, "--tasks"]);
-    assert!(status.contains("memory"), "{status}");
+    assert!(status.contains("too much memory: it may use 100 MB, as the machine's owner says"), "{status}");
+    let status = grid.ok(&["status", &hog]);
+    assert!(status.contains("needs      1 core\n") && status.contains(": at its peak it used "), "{status}");
     // Both folders that are memory.
     let kept = "for at in /tmp /dev/shm; do head -c 300000000 /dev/zero > $at/x; done 2>/dev/null
                 cat /tmp/x /dev/shm/x | wc -c";
