@@ -3,11 +3,13 @@
 use crate::api::Api;
 use crate::cli::StatusArguments;
 use crate::columns::{Side, marked, shown};
+use crate::failure::Failure;
 use crate::keep::standing;
 use crate::moments::{clock, span};
 use crate::{Outcome, failures, notes, stdout, which};
+use gleaner_wire::JobId;
 use gleaner_wire::api::{JobView, OpenRunView, RunStage, Tally, TaskPhase, TaskView};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A command's first words tell jobs apart; the rest is in `status JOB`.
 const NAME_WIDTH: usize = 32;
@@ -15,39 +17,55 @@ const NAME_WIDTH: usize = 32;
 pub(crate) fn run(arguments: &StatusArguments) -> Outcome {
     let grid = Api::open(&arguments.grid)?;
     let Some(which) = &arguments.job else { return jobs(&grid, arguments) };
-    let id = which::one_job(&grid, which)?;
+    let ids = which::jobs(&grid, which)?;
     let phase = match (arguments.failed, arguments.phase) {
         (true, _) => Some(TaskPhase::Failed),
         (false, phase) => phase,
     };
     if arguments.jsonl {
         let print = |task: &TaskView| stdout::print_more(stdout::json_line(task));
-        return grid.each_task(id, arguments.from, u32::MAX, phase, print).map(drop);
+        return ids
+            .iter()
+            .try_for_each(|&id| grid.each_task(id, arguments.from, u32::MAX, phase, print).map(drop));
     }
+    let told = ids.iter().map(|&id| one(&grid, id, arguments, phase));
+    let told: Vec<(Value, String)> = told.collect::<Result<_, _>>()?;
+    let (documents, texts): (Vec<Value>, Vec<String>) = told.into_iter().unzip();
+    if arguments.grid.json {
+        return stdout::print_json(&stdout::one_or_jobs(documents));
+    }
+    stdout::print(texts.join("\n"))
+}
+
+/// A job, and its tasks if they are asked for, for programs and for people.
+fn one(
+    grid: &Api,
+    id: JobId,
+    arguments: &StatusArguments,
+    phase: Option<TaskPhase>,
+) -> Result<(Value, String), Failure> {
     let job = grid.job(id)?;
     // Who says where to begin wants to see them.
     if !arguments.tasks && phase.is_none() && arguments.from == 0 {
         if arguments.grid.json {
-            return stdout::print_json(&failures::with_reasons(&grid, &job));
+            return Ok((failures::with_reasons(grid, &job), String::new()));
         }
-        let (failures, noted) = (failures::of(&grid, &job)?, notes::of(&grid, &job)?);
+        let (failures, noted) = (failures::of(grid, &job)?, notes::of(grid, &job)?);
         let failures = failures::told(&failures, job.tasks.failed);
-        return stdout::print(describe(&job) + &failures + &notes::told(&job, &noted));
+        return Ok((Value::Null, describe(&job) + &failures + &notes::told(&job, &noted)));
     }
     let mut tasks = Vec::new();
     let next = grid.each_task(id, arguments.from, arguments.limit, phase, |task| {
         tasks.push(task.clone());
         Ok(false)
     })?;
-    if arguments.grid.json {
-        let mut document = json!(job);
-        document["list"] = json!(tasks);
-        document["next"] = json!(next);
-        return stdout::print_json(&document);
-    }
+    let mut document = json!(job);
+    document["list"] = json!(tasks);
+    document["next"] = json!(next);
     let more =
         next.map(|next| format!("… and more: --from {next}, or a larger --limit\n")).unwrap_or_default();
-    stdout::print(format!("{}\n{}{more}{}", describe(&job), list_tasks(&tasks), stays(&tasks)))
+    let text = format!("{}\n{}{more}{}", describe(&job), list_tasks(&tasks), stays(&tasks));
+    Ok((document, text))
 }
 
 fn jobs(grid: &Api, arguments: &StatusArguments) -> Outcome {
@@ -185,8 +203,6 @@ pub(crate) fn tally(tasks: &Tally) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gleaner_wire::JobId;
-    use gleaner_wire::api::TaskPhase;
 
     fn job() -> JobView {
         JobView {
